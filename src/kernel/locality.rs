@@ -54,14 +54,17 @@ on_blocks! {
 }
 
 /// Iterates over windows of three bytes. All rotations of a window are among them. Without `SIMDPCT_EXHAUSTIVE=1`, these are the
-/// windows with a `%` and a few hundred others.
+/// windows with a `%`, those with two digits out of two, and a few hundred others.
 fn windows() -> impl Iterator<Item = [u8; 3]> {
     let all = (0..1u32 << 24).map(|index| {
         let [window @ .., _] = index.to_le_bytes();
         (index, window)
     });
     let wanted = |&(index, window): &(u32, [u8; 3])| {
-        exhaustive_or(|| (window.contains(&b'%') || index % 0x1_0001 == 0) && runs(index as usize))
+        let digits = window.iter().filter(|byte| b"4f".contains(byte)).count();
+        exhaustive_or(|| {
+            (window.contains(&b'%') || digits >= 2 || index % 0x1_0001 == 0) && runs(index as usize)
+        })
     };
     all.filter(wanted).map(|(_, window)| window)
 }

@@ -3,11 +3,12 @@
 use std::num::NonZeroUsize;
 
 use clap::Args;
-use simdpct_uri::Component;
+use simdpct_uri::{Component, Dialect};
 
 use super::files::{Files, INPUT};
 use super::parsers::threads;
 use super::readings::ChainArgs;
+use super::transform::Unreserved;
 use super::values::Places;
 use crate::engine::plan::{CheckOptions, CheckRequest, FindingsFormat};
 use crate::ground::records::Records;
@@ -77,6 +78,13 @@ pub struct Check {
     /// --only is given.
     #[arg(long, value_name = "COMPONENT,...", value_delimiter = ',', value_parser = listing::find_component)]
     pub component: Vec<Component>,
+
+    /// The specification of the kinds `illegal` and `needless`
+    ///
+    /// In RFC 2396, `[` and `]` are illegal, and escapes of `! * ' ( )` are needless, too. In RFC 1738, `~` is also illegal, and its
+    /// escape is not needless; those of `$ + ,` are.
+    #[arg(long, value_name = "NAME", default_value = "rfc3986")]
+    pub dialect: Unreserved,
 
     /// Write each finding as one line of JSON with the members file, line, offset, kind and text
     #[arg(long, conflicts_with = "files_with_findings")]
@@ -150,6 +158,11 @@ impl Check {
                 records: records(self.null),
                 wanted: Group::ALL.into_iter().filter(is_wanted).collect(),
                 components: self.component,
+                dialect: match self.dialect {
+                    Unreserved::Rfc3986 => Dialect::Rfc3986,
+                    Unreserved::Rfc2396 => Dialect::Rfc2396,
+                    Unreserved::Rfc1738 => Dialect::Rfc1738,
+                },
                 quiet: self.quiet,
                 show: match (self.json, self.files_with_findings) {
                     (true, _) => FindingsFormat::Json,

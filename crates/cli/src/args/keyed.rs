@@ -1,6 +1,6 @@
 //! The arguments of the commands that compare keys: top, dedup.
 
-use std::num::{NonZeroU32, NonZeroUsize};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::value::policy::{OnRejected, Policies, Policy};
 /// Count the parts of URLs that a template names, and show the most frequent
 ///
 /// Counts are exact. Keys with the same count are in the order of their bytes, so the output does not depend on the number of threads. A
-/// missing part is an empty key. With --log, only the URL of the request counts. Records that cannot be read are left out and counted on
+/// missing part is an empty key, and schemes and hosts are in lower case. With --log, only the URL of the request counts. Records that cannot be read are left out and counted on
 /// stderr.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -48,9 +48,9 @@ pub struct Top {
     #[command(flatten)]
     pub places: Places,
 
-    /// The number of keys to show
-    #[arg(short, long, value_name = "N", default_value = "20")]
-    pub number: NonZeroU32,
+    /// The number of keys to show, at least 1
+    #[arg(short, long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(u32).range(1..))]
+    pub number: u32,
 
     /// The format of the result [default: table on a terminal, else tsv]
     #[arg(long = "as", value_name = "STYLE")]
@@ -72,8 +72,8 @@ pub struct Top {
 
 /// Keep the first line of each key, in the order of the input
 ///
-/// The key of a line is its canonical form by a profile, and the line itself stays as it is. A line that the profile rejects is kept and
-/// counted on stderr; --rejects says where and why. A line end is added to a last line that has none. The result does not depend on the
+/// The key of a line is its canonical form by a profile, and the line itself stays as it is. A line that the profile rejects, or that is
+/// longer than --max-record, is kept and counted on stderr; --rejects says where and why. A line end is added to a last line that has none. The result does not depend on the
 /// number of threads.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -86,6 +86,10 @@ pub struct Dedup {
     pub files: Files,
     #[command(flatten)]
     pub target: Target,
+
+    /// End records with NUL instead of a newline
+    #[arg(short = '0', long, help_heading = INPUT)]
+    pub null: bool,
 
     /// The profile of the key; `pct normalize --list` describes each
     #[arg(long, value_name = "NAME", value_parser = ProfileParser, hide_possible_values = true)]
@@ -164,7 +168,9 @@ impl Top {
         };
         let records = if self.null { Records::Null } else { Records::Lines };
         let request = Request {
-            verb: Verb::Rewrite(Arc::new(Get::new(self.template, self.decode, self.suffixes.suffixes()))),
+            verb: Verb::Rewrite(Arc::new(
+                Get::new(self.template, self.decode, self.suffixes.suffixes()).folded(),
+            )),
             sources: self.files.sources(records),
             destination: Destination {
                 place: Writes::Stdout { format: None },
@@ -190,17 +196,19 @@ impl Top {
             max_record: self.limits.max_record,
             jobs: self.limits.jobs,
         };
-        Ok(TopRequest { request, most: self.number.get() as usize, memory: self.limits.max_memory })
+        Ok(TopRequest { request, most: self.number as usize, memory: self.limits.max_memory })
     }
 }
 
 impl Dedup {
     /// Converts the arguments to a request.
     pub fn request(self) -> DedupRequest {
+        let records = if self.null { Records::Null } else { Records::Lines };
         DedupRequest {
             verb: Verb::Rewrite(Arc::new(Canonical(self.profile))),
             has_fingerprints: self.by == By::Hash,
-            sources: self.files.sources(Records::Lines),
+            sources: self.files.sources(records),
+            records,
             destination: self.target.destination(),
             rejects: self.rejects,
             memory: self.limits.max_memory,

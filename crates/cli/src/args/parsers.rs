@@ -55,18 +55,31 @@ impl TypedValueParser for SetParser {
 
 /// Parses the label of a charset.
 #[derive(Clone)]
-pub struct CharsetParser;
+pub struct CharsetParser {
+    /// Whether the charset can be guessed.
+    guesses: bool,
+}
+
+impl CharsetParser {
+    /// Accepts labels.
+    pub const LABEL: CharsetParser = CharsetParser { guesses: false };
+
+    /// Accepts labels, `auto` and `auto:LABEL`.
+    pub const LABEL_OR_AUTO: CharsetParser = CharsetParser { guesses: true };
+}
 
 impl TypedValueParser for CharsetParser {
     type Value = Charset;
 
     fn parse_ref(&self, _: &Command, _: Option<&Arg>, value: &OsStr) -> Result<Charset, Error> {
-        Charset::find(&value.to_string_lossy())
+        let find = if self.guesses { Charset::find_or_auto } else { Charset::find };
+        find(&value.to_string_lossy())
             .map_err(|message| Error::raw(ErrorKind::InvalidValue, format!("{message}\n")))
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(charset::NAMES.iter().map(|name| PossibleValue::new(*name))))
+        let auto = self.guesses.then_some("auto");
+        Some(Box::new(auto.into_iter().chain(charset::NAMES.iter().copied()).map(PossibleValue::new)))
     }
 }
 

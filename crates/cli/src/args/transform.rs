@@ -27,6 +27,8 @@ Examples:
   echo '/a b%20c' | pct encode --set rfc3986-path --keep-escapes
                                               /a%20b%20c
   echo 'Привет' | pct encode --charset windows-1251   %CF%F0%E8%E2%E5%F2
+  echo 'http://a.ru/?q=Да нет' | pct encode --url --charset koi8-r
+                                              http://a.ru/?q=%E4%C1%20%CE%C5%D4
   echo 'http://a.com/50% x?q=%2F' | pct encode --url        http://a.com/50%25%20x?q=%2F
   head -c 16 /dev/urandom | pct encode --raw  any bytes, newlines too
 
@@ -63,7 +65,7 @@ pub struct Encode {
     ///
     /// Reserved bytes and their escapes stay (RFC 3986, section 2.2); every other "%" is data and is escaped. `decode
     /// --url` is the exact inverse.
-    #[arg(long, conflicts_with_all = ["set", "escape", "keep", "keep_escapes", "form", "lower", "charset"])]
+    #[arg(long, conflicts_with_all = ["set", "escape", "keep", "keep_escapes", "form", "lower"])]
     pub url: bool,
 
     /// Write new escapes with lower-case digits
@@ -75,7 +77,7 @@ pub struct Encode {
     /// A character that the charset lacks is written in the way of browsers: %26%23, its number, %3B. Input bytes
     /// that are invalid UTF-8 are escaped unchanged. Labels mean what they mean to browsers, so `iso-8859-1`,
     /// `latin1` and `us-ascii` are windows-1252; `iso-8859-1-strict` and `us-ascii-strict` are exact.
-    #[arg(long, value_name = "LABEL", value_parser = CharsetParser, hide_possible_values = true)]
+    #[arg(long, value_name = "LABEL", value_parser = CharsetParser::LABEL, hide_possible_values = true)]
     pub charset: Option<Charset>,
 }
 
@@ -96,6 +98,7 @@ Examples:
   echo 'a%252Fb' | pct decode --times 2       a/b
   echo '%25252e%252e/' | pct decode --until-stable    ../
   echo '%C4%E3%BA%C3' | pct decode --charset gbk      你好
+  pct decode --charset auto -e 'caf%C3%A9' -e 'caf%E9'    café café
   echo '%u4F60%u597D%21' | pct decode --percent-u     你好!
   echo 'q=\\x22a%20b\\x22' | pct decode --nginx       q=\"a b\"
   echo 'a%20b%1B%5B2J' | pct decode --printable       a b%1B[2J
@@ -127,7 +130,7 @@ pub struct Decode {
     /// Reserved bytes stay escaped (RFC 3986, section 2.2), so that the URL still has the same parts.
     #[arg(
         long,
-        conflicts_with_all = ["keep", "form", "times", "until_stable", "nginx", "percent_u", "charset", "printable"]
+        conflicts_with_all = ["keep", "form", "times", "until_stable", "nginx", "percent_u", "printable"]
     )]
     pub url: bool,
 
@@ -174,10 +177,11 @@ pub struct Unwrap {
 
     /// Read the decoded bytes as text in this charset, and write it as UTF-8
     ///
-    /// Bytes that are invalid in the charset are written as escapes, so `--charset utf-8` decodes only valid UTF-8.
+    /// Bytes that are invalid in the charset are written as escapes, so `--charset utf-8` decodes only valid UTF-8. `auto` decodes a
+    /// value as UTF-8 if it is valid UTF-8, and otherwise as windows-1252; `auto:LABEL` names another charset for that.
     /// Characters that --percent-u decodes are not converted. Labels mean what they mean to browsers, so
     /// `iso-8859-1`, `latin1` and `us-ascii` are windows-1252; `iso-8859-1-strict` and `us-ascii-strict` are exact.
-    #[arg(long, value_name = "LABEL", value_parser = CharsetParser, hide_possible_values = true)]
+    #[arg(long, value_name = "LABEL", value_parser = CharsetParser::LABEL_OR_AUTO, hide_possible_values = true)]
     pub charset: Option<Charset>,
 
     /// Escape everything in the output that controls a terminal
@@ -279,11 +283,24 @@ fn kept(escaped: ByteSet) -> ByteSet {
     ByteSet::EMPTY.add(&ascii).intersection(escaped.complement())
 }
 
+/// Returns an error message if escapes in URLs cannot be in `charset`.
+fn check_url_charset(charset: Option<Charset>) -> Result<(), String> {
+    match charset {
+        Some(charset) if charset.is_stateful() => {
+            Err("--charset iso-2022-jp spells characters with bytes that separate the parts of \
+             a URL as well; remove --url"
+                .to_owned())
+        }
+        _ => Ok(()),
+    }
+}
+
 impl Encode {
-    /// Converts the arguments to a request.
-    pub fn request(self) -> Request {
+    /// Converts the arguments to a request, or returns an error message.
+    pub fn request(self) -> Result<Request, String> {
         if self.url {
-            return self.pipe.request(Verb::Rewrite(Arc::new(EncodeUrl)));
+            check_url_charset(self.charset)?;
+            return Ok(self.pipe.request(Verb::Rewrite(Arc::new(EncodeUrl { charset: self.charset }))));
         }
         let verb = Verb::Encode(EncodeOptions {
             keep: self.escape.map_or(self.set.set.to_byte_set(), kept).union(all(&self.keep)),
@@ -292,15 +309,16 @@ impl Encode {
             lower: self.lower,
             charset: self.charset,
         });
-        self.pipe.request(verb)
+        Ok(self.pipe.request(verb))
     }
 }
 
 impl Decode {
-    /// Converts the arguments to a request.
-    pub fn request(self) -> Request {
+    /// Converts the arguments to a request, or returns an error message.
+    pub fn request(self) -> Result<Request, String> {
         if self.url {
-            return self.pipe.rewrite(DecodeUrl);
+            check_url_charset(self.unwrap.charset)?;
+            return Ok(self.pipe.rewrite(DecodeUrl { charset: self.unwrap.charset }));
         }
         let Unwrap { times, until_stable, nginx, percent_u, charset, printable } = self.unwrap;
         // nginx writes such logs with `\xHH` escapes, which would stay in the values otherwise.
@@ -319,7 +337,7 @@ impl Decode {
                 _ => None,
             },
         });
-        self.pipe.request(verb)
+        Ok(self.pipe.request(verb))
     }
 }
 

@@ -218,6 +218,7 @@ Examples:
   echo 'a=1&b=x+y' | pct form --as csv        a,1,b,x y
   echo '{\"a\":[1,2],\"b\":\"x y\"}' | pct form --from jsonl       a=1&a=2&b=x+y
   echo 'q=%CF%F0&r=1' | pct form --charset windows-1251 --as csv     q,Пр,r,1
+  echo '_charset_=koi8-r&q=%F0' | pct form --as csv     _charset_,koi8-r,q,П
   pct get '{query}' crawl.txt | pct form")]
 pub struct Form {
     #[command(flatten)]
@@ -235,12 +236,12 @@ pub struct Form {
     #[arg(long, requires = "from")]
     pub crlf: bool,
 
-    /// The charset of the form; the pairs are always UTF-8
+    /// The charset of forms that name none by a parameter `_charset_`; the pairs are always UTF-8
     ///
-    /// Bytes that are invalid in the charset are written as escapes. A character that the charset lacks is written in
+    /// The value of `_charset_` is a label of a charset, as in the HTML Standard. Bytes that are invalid in the charset are written as escapes. A character that the charset lacks is written in
     /// the way of browsers: %26%23, its number, %3B. Labels mean what they mean to browsers; `iso-8859-1-strict` and
     /// `us-ascii-strict` are exact.
-    #[arg(long, value_name = "LABEL", value_parser = CharsetParser, hide_possible_values = true)]
+    #[arg(long, value_name = "LABEL", value_parser = CharsetParser::LABEL, hide_possible_values = true)]
     pub charset: Option<Charset>,
 }
 

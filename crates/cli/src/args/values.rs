@@ -45,7 +45,8 @@ pub struct Places {
     /// In access logs, the request follows a date in brackets, which counts as field 4, because a user name may contain
     /// blanks. In haproxy logs it is the last field, and in those of Amazon a field with a fixed number. A line without a
     /// quoted request there is unreadable, and so is a request whose quote is not closed or that has no method. A line of
-    /// squid must have the fields of its native format.
+    /// squid must have the fields of its native format, and one of w3c, cloudfront, iis and cdx as many fields as the last header
+    /// line names. A line of nginx-error must have a level or a label.
     #[arg(
         long,
         value_name = "FORMAT",
@@ -157,7 +158,8 @@ pub struct Pipe {
 
     /// Keep the old value, and write the new one next to it: in a new column, or as a new member of its object
     ///
-    /// Give one name for each column or key. A name that contains a comma is written in quotes, as in CSV.
+    /// Give one name for each column or key. A name that contains a comma is written in quotes, as in CSV. A rejected value has an
+    /// empty cell, or null in JSON. An unreadable row stays as it is.
     #[arg(long, value_name = "NAME,...", help_heading = SHAPE, conflicts_with = "only")]
     pub into: Vec<String>,
 

@@ -79,8 +79,8 @@ fn takes_next(verb: &clap::Command, argument: &OsStr) -> bool {
 fn dispatch(command: Command) -> Result<Outcome, Failure> {
     cpu::check_forced_tier()?;
     match command {
-        Command::Encode(args) => Plan::run(args.request()),
-        Command::Decode(args) => Plan::run(args.request()),
+        Command::Encode(args) => Plan::run(args.request().map_err(Failure::Usage)?),
+        Command::Decode(args) => Plan::run(args.request().map_err(Failure::Usage)?),
         Command::Normalize(args) if args.list => profiles::list(),
         Command::Normalize(args) => Plan::run(args.request()),
         Command::Split(args) => Plan::run(args.request()),
@@ -119,6 +119,11 @@ fn print(message: &clap::Error) -> Result<Outcome, Failure> {
         // If stderr is closed, nobody reads the help, so the error is ignored.
         let _ = message.print();
         return Err(Failure::Reported { code: 2 });
+    }
+    if message.kind() == ErrorKind::MissingSubcommand {
+        return Err(Failure::Usage(
+            "--verbose only adds to --version, as in `pct --version --verbose`; `pct help` lists the commands".to_owned(),
+        ));
     }
     if let Some(text) = no_such_verb(message) {
         return Err(Failure::Usage(text));

@@ -8,6 +8,7 @@ use encoding_rs::{DecoderResult, EncoderResult, Encoding, ISO_2022_JP};
 use super::escape::escape;
 use super::fault::OnFault;
 use super::reason::{Reason, Refusal};
+use super::utf8;
 
 /// A charset in which ASCII bytes are ASCII characters, as URLs require.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub enum Charset {
     Latin1,
     /// US-ASCII, in which bytes from 0x80 on are invalid.
     Ascii,
+    /// UTF-8 for a value that is valid UTF-8, and otherwise this charset. Only decoders have it.
+    Auto(&'static Encoding),
 }
 
 /// The names of all supported charsets. Most charsets also have other labels.
@@ -68,7 +71,8 @@ pub const NAMES: &[&str] = &[
 impl Charset {
     /// Returns the charset with this label, or an error message.
     pub fn find(label: &str) -> Result<Charset, String> {
-        match label.trim_ascii().to_ascii_lowercase().as_str() {
+        let label = label.trim_ascii();
+        match label.to_ascii_lowercase().as_str() {
             "iso-8859-1-strict" => return Ok(Charset::Latin1),
             "us-ascii-strict" => return Ok(Charset::Ascii),
             _ => {}
@@ -101,6 +105,36 @@ impl Charset {
         }
     }
 
+    /// Returns the charset with this label, or the guess that `auto` or `auto:LABEL` means, or an error message.
+    pub fn find_or_auto(label: &str) -> Result<Charset, String> {
+        let label = label.trim_ascii();
+        let other = match label.get(..4) {
+            Some(start) if start.eq_ignore_ascii_case("auto") && label.len() == 4 => "windows-1252",
+            Some(start) if start.eq_ignore_ascii_case("auto") && label[4..].starts_with(':') => &label[5..],
+            _ => return Charset::find(label),
+        };
+        match Charset::find(other)? {
+            Charset::Standard(encoding) if encoding != ISO_2022_JP => Ok(Charset::Auto(encoding)),
+            _ => Err(format!(
+                "auto:{other}: after `auto:`, expected the label of a charset of browsers other than iso-2022-jp"
+            )),
+        }
+    }
+
+    /// Reports whether the charset of a value can only be known when the value is known as a whole.
+    pub fn is_guessed(self) -> bool {
+        matches!(self, Charset::Auto(_))
+    }
+
+    /// Returns the charset of `bytes`: UTF-8 or the other charset, if it is to be guessed.
+    pub fn of(self, bytes: &[u8]) -> Charset {
+        match self {
+            Charset::Auto(_) if utf8::validate(bytes).is_ok() => Charset::Standard(encoding_rs::UTF_8),
+            Charset::Auto(other) => Charset::Standard(other),
+            charset => charset,
+        }
+    }
+
     /// Reports whether the meaning of a byte can depend on bytes arbitrarily far before it.
     pub fn is_stateful(self) -> bool {
         self == Charset::Standard(ISO_2022_JP)
@@ -109,7 +143,9 @@ impl Charset {
     /// Returns a decoder for one value.
     pub fn decoder(self) -> Decoder {
         match self {
-            Charset::Standard(encoding) => Decoder::Standard(encoding.new_decoder_without_bom_handling()),
+            Charset::Standard(encoding) | Charset::Auto(encoding) => {
+                Decoder::Standard(encoding.new_decoder_without_bom_handling())
+            }
             Charset::Latin1 => Decoder::Latin1,
             Charset::Ascii => Decoder::Ascii,
         }
@@ -118,7 +154,9 @@ impl Charset {
     /// Returns an encoder for one value.
     pub fn encoder(self) -> Encoder {
         match self {
-            Charset::Standard(encoding) => Encoder::Standard(encoding.new_encoder()),
+            Charset::Standard(encoding) | Charset::Auto(encoding) => {
+                Encoder::Standard(encoding.new_encoder())
+            }
             Charset::Latin1 => Encoder::Below(0x100),
             Charset::Ascii => Encoder::Below(0x80),
         }
@@ -132,7 +170,7 @@ impl Charset {
             out.extend_from_slice(bytes);
             return Ok(());
         }
-        let mut decoder = self.decoder();
+        let mut decoder = self.of(bytes).decoder();
         let mut refused = None;
         let mut read = 0;
         while let Some(invalid) = decoder.decode(bytes, &mut read, true, out) {

@@ -40,6 +40,25 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// Returns the reason why a record is not JSON, in words that do not need the grammar of JSON.
+    pub fn not_json(error: &serde_json::Error) -> Reason {
+        let text = error.to_string();
+        let text = text.split(" at line ").next().unwrap_or_default();
+        let inside = text.strip_prefix("EOF while parsing ").map(|part| match part {
+            "a value" => "the record ends before a value".to_owned(),
+            "a list" => "the record ends inside an array".to_owned(),
+            part => format!("the record ends inside {part}"),
+        });
+        Reason::NotJson(inside.unwrap_or_else(|| match text {
+            "expected value" => "a value is missing".to_owned(),
+            "key must be a string" => "the name of a member is not in quotes".to_owned(),
+            "trailing characters" => "more text follows the document".to_owned(),
+            "trailing comma" => "nothing follows a comma".to_owned(),
+            text if text.starts_with("control character") => "a string contains a control byte".to_owned(),
+            text => text.replace("expected ", "missing "),
+        }))
+    }
+
     /// Reports whether bytes are invalid in UTF-8 or in a charset.
     pub fn is_not_text(&self) -> bool {
         matches!(self, Reason::InvalidUtf8 | Reason::NotInCharset)

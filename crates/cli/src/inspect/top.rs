@@ -28,16 +28,12 @@ pub fn print(
     let usual = || if io::stdout().is_terminal() { Style::Table } else { Style::Tsv };
     let text = match style.unwrap_or_else(usual) {
         Style::Table => table(rows, total, distinct).into_bytes(),
-        // The key is the last cell, so a tab in it does not matter.
         Style::Tsv => {
             let mut text = Vec::new();
             for (key, count) in rows {
                 text.extend_from_slice(format!("{count}\t").as_bytes());
                 for &byte in key {
-                    match byte {
-                        b'\n' | b'\r' => escape(&[byte], &mut text),
-                        _ => text.push(byte),
-                    }
+                    if byte.is_ascii_control() { escape(&[byte], &mut text) } else { text.push(byte) }
                 }
                 text.push(b'\n');
             }

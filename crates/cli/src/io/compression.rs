@@ -41,12 +41,16 @@ pub struct Foreign {
 impl Foreign {
     /// Returns the error for a file in this format.
     pub fn refusal(&self) -> io::Error {
-        let Foreign { name, remedy, .. } = self;
-        let message = format!(
-            "this is {name}, which pct does not read as text; {remedy}, or --no-decompress reads it unchanged"
-        );
-        io::Error::new(io::ErrorKind::InvalidData, message)
+        refusal(self.name, self.remedy)
     }
+}
+
+/// Returns the error for a file that is `what`. `remedy` names a command that helps.
+fn refusal(what: &str, remedy: &str) -> io::Error {
+    let message = format!(
+        "this is {what}, which pct does not read as text; {remedy}, or --no-decompress reads the file unchanged"
+    );
+    io::Error::new(io::ErrorKind::InvalidData, message)
 }
 
 macro_rules! bytes {
@@ -55,7 +59,7 @@ macro_rules! bytes {
 
 /// The unsupported formats. UTF-16 is recognised by its byte order mark together with an ASCII character, because the mark
 /// alone may be the start of other data.
-static FOREIGN: [Foreign; 9] = [
+static FOREIGN: [Foreign; 14] = [
     Foreign {
         name: "a zip archive",
         remedy: "unzip -p writes what is in it",
@@ -97,7 +101,42 @@ static FOREIGN: [Foreign; 9] = [
         remedy: "--parquet converts its columns",
         signature: bytes!(b'P' b'A' b'R' b'1'),
     },
+    Foreign {
+        name: "a PDF document",
+        remedy: "pdftotext writes its text",
+        signature: bytes!(b'%' b'P' b'D' b'F' b'-'),
+    },
+    Foreign {
+        name: "a rar archive",
+        remedy: "unrar p writes what is in it",
+        signature: bytes!(b'R' b'a' b'r' b'!' 0x1A 7),
+    },
+    Foreign {
+        name: "an SQLite database",
+        remedy: "sqlite3 FILE .dump writes it as text",
+        signature: bytes!(b'S' b'Q' b'L' b'i' b't' b'e' b' ' b'f' b'o' b'r' b'm' b'a' b't' b' ' b'3' 0),
+    },
+    Foreign {
+        name: "an Avro file",
+        remedy: "avro-tools tojson writes it as JSON",
+        signature: bytes!(b'O' b'b' b'j' 1),
+    },
+    Foreign {
+        name: "an Arrow file",
+        remedy: "a program that reads Arrow can write CSV or JSON",
+        signature: bytes!(b'A' b'R' b'R' b'O' b'W' b'1' 0),
+    },
 ];
+
+/// A tar archive, whose signature is not at its start.
+static TAR: Foreign = Foreign {
+    name: "a tar archive",
+    remedy: "tar -xO writes what is in it",
+    signature: bytes!(b'u' b's' b't' b'a' b'r'),
+};
+
+/// The offset of the signature of tar archives.
+const TAR_OFFSET: usize = 257;
 
 /// The memory limit for decompression.
 #[derive(Clone, Copy, Debug)]
@@ -132,6 +171,10 @@ impl Format {
     /// Recognises the format of a file by its first bytes, `start`.
     pub fn guess(start: &[u8]) -> Guess {
         let mut guess = Guess::Settled(None);
+        // A shorter start is not held back for this, because files of text would wait for it, too.
+        if start.get(TAR_OFFSET..).is_some_and(|rest| rest.starts_with(b"ustar")) && start.contains(&0) {
+            return Guess::Foreign(&TAR);
+        }
         for (format, least, most) in SIGNATURES {
             let is_like = start.iter().zip(least.iter().zip(most)).all(|(x, (a, b))| (a..=b).contains(&x));
             if is_like && start.len() >= least.len() {
@@ -152,6 +195,15 @@ impl Format {
             }
         }
         guess
+    }
+
+    /// Returns the error for text of this format inside a file in the format `outer`.
+    pub fn nested(self, outer: Format) -> io::Error {
+        let (inner, outer) = (self.name(), outer.name());
+        refusal(
+            &format!("{inner} data inside {outer} data"),
+            &format!("{outer} -dc decompresses the outer layer"),
+        )
     }
 
     /// Returns the format that the file name extension of `path` means.

@@ -185,9 +185,11 @@ impl Input {
         Input { name, path, start: text, len, taken: 0, source, format, version, offset: 0 }
     }
 
-    /// Fails if the text of a compressed file has an unsupported format. Reads the first bytes of the text to see that.
+    /// Fails if the text of a compressed file is compressed again or has an unsupported format. Reads the first bytes of the text to see that.
     fn reject_foreign(&mut self) -> Result<(), Failure> {
-        let Source::Compressed(decompressor) = &mut self.source else { return Ok(()) };
+        let (Source::Compressed(decompressor), Some(outer)) = (&mut self.source, self.format) else {
+            return Ok(());
+        };
         self.start.resize(BLOCK, 0);
         loop {
             let block = &mut self.start[self.len..];
@@ -197,6 +199,9 @@ impl Input {
             self.len += more;
             match Format::guess(&self.start[..self.len]) {
                 Guess::Foreign(foreign) => return Err(Failure::input(&self.name, 0, foreign.refusal())),
+                Guess::Settled(Some(inner)) => {
+                    return Err(Failure::input(&self.name, 0, inner.nested(outer)));
+                }
                 Guess::Open if more > 0 => {}
                 _ => return Ok(()),
             }
@@ -226,6 +231,22 @@ impl Input {
     /// Returns the version of the input file; `None` if it is not a regular file.
     pub fn version(&self) -> Option<&Version> {
         self.version.as_ref()
+    }
+
+    /// Returns the number of line feeds in the first `offset` bytes, if the input is a file that can be read again.
+    pub fn count_lines(&self, offset: u64) -> Option<u64> {
+        let (Source::File(_), Some(_), false) = (&self.source, &self.version, names::is_stdin(&self.path))
+        else {
+            return None;
+        };
+        let (mut file, mut block) = (File::open(&self.path).ok()?.take(offset), vec![0; BLOCK]);
+        let mut lines = 0;
+        loop {
+            match file.read(&mut block).ok()? {
+                0 => return Some(lines),
+                len => lines += memchr::memchr_iter(b'\n', &block[..len]).count() as u64,
+            }
+        }
     }
 
     /// Returns the input file, if it is a regular file and not compressed. Reading from the returned file also moves

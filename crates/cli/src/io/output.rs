@@ -62,6 +62,8 @@ struct Atomic {
     unfinished: Unfinished,
     /// The permissions of the complete file; `None` once it has them. Until then only the user may open it.
     permissions: Option<Permissions>,
+    /// The number of other names (hard links) of the old file, which keep its content.
+    others: u64,
     /// Whether the new file must be on the disk before it gets its name.
     sync: bool,
     /// Whether the new file has been synced to the disk.
@@ -296,7 +298,7 @@ impl Atomic {
         read: Option<&Version>,
         folders: &mut Folders,
     ) -> Result<Option<Identity>, Failure> {
-        let Atomic { temporary, target, backup, unfinished, sync, .. } = self;
+        let Atomic { temporary, target, backup, unfinished, others, sync, .. } = self;
         let metadata = temporary.as_file().metadata().map_err(|error| Failure::open(name, error))?;
         let identity = Identity::of(temporary.as_file(), &metadata);
         if let Some(read) = read {
@@ -317,6 +319,10 @@ impl Atomic {
         let result = temporary.persist(target);
         result.map_err(|error| Failure::output(name, offset, error.error))?;
         unfinished.done();
+        if others > 0 {
+            let names = if others == 1 { "another name (hard link)" } else { "other names (hard links)" };
+            warn(format_args!("{name}: the old file has {names}, with the old content"));
+        }
         Ok(identity)
     }
 }
@@ -422,17 +428,30 @@ fn atomic(path: &Path, how: How<'_>) -> io::Result<(Atomic, Option<Identity>)> {
         permissions = Some(usual_permissions(&mut builder, folder(&target))?);
     }
     let (temporary, unfinished) = Unfinished::create(|| builder.tempfile_in(folder(&target)))?;
-    let mut identity = None;
+    let (mut identity, mut others) = (None, 0);
     if let Some((old, metadata)) = old {
         let lost = attributes::keep(&old, &metadata, temporary.as_file())?;
         if !lost.is_empty() {
             warn(format_args!("{}: these extended attributes are lost: {}", shown(path), lost.join(", ")));
         }
+        #[cfg(unix)]
+        {
+            others = std::os::unix::fs::MetadataExt::nlink(&metadata).saturating_sub(1);
+        }
         identity = Identity::of(&old, &metadata);
         permissions = Some(metadata.permissions());
     }
     Ok((
-        Atomic { temporary, target, backup, unfinished, permissions, sync: how.sync, is_synced: false },
+        Atomic {
+            temporary,
+            target,
+            backup,
+            unfinished,
+            permissions,
+            others,
+            sync: how.sync,
+            is_synced: false,
+        },
         identity,
     ))
 }

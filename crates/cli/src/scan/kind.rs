@@ -60,7 +60,7 @@ named! {
     Nul "nul" "%00";
     Separator "separator" "An escaped \"/\" or \"\\\"";
     Dot "dot" "An escaped \".\"";
-    Needless "needless" "An escape of a letter, a digit or one of \"-._~\"; reported only if named";
+    Needless "needless" "An escape of an unreserved byte (--dialect): a letter, a digit or one of \"-._~\"; reported only if named";
     Illegal "illegal" "In a URL: a byte that its component may contain only as an escape";
     NonAscii "non-ascii" "In a URL: bytes that are not ASCII, which only an IRI may contain";
     Control "control" "In a URL: an unescaped control byte";

@@ -2,11 +2,11 @@
 
 use simdpct::escapes;
 use simdpct_uri::reading::is_ambiguous;
-use simdpct_uri::{Component, FlawKind, Offsets, split};
+use simdpct_uri::{Component, Dialect, FlawKind, Offsets, split};
 
 use super::finding::List;
 use super::kind::{Group, Kind};
-use super::scanner::{Found, KINDS_OF_BYTES, Observer, Scan, State};
+use super::scanner::{Found, Observer, Scan, State, kinds_of};
 
 /// The number of bytes that must follow a `%` in the window before the `%` is scanned: the rest of `%25`, and two
 /// digits.
@@ -22,19 +22,22 @@ pub struct Criteria {
     of_urls: Vec<Group>,
     /// The components of URLs in which findings are wanted; empty for all components.
     components: Vec<Component>,
+    /// The specification that decides which bytes need escapes.
+    dialect: Dialect,
     /// The byte that ends a record.
     end: u8,
 }
 
 impl Criteria {
-    /// Creates the criteria for findings of `groups`, in these `components` of URLs, or anywhere if `components` is
+    /// Creates the criteria for findings of `groups` by `dialect`, in these `components` of URLs, or anywhere if `components` is
     /// empty. Records end in `end`.
-    pub fn new(groups: &[Group], components: &[Component], end: u8) -> Criteria {
+    pub fn new(groups: &[Group], components: &[Component], dialect: Dialect, end: u8) -> Criteria {
         Criteria {
             groups: groups.to_vec(),
             kinds: groups.iter().fold(0, |kinds, group| kinds | group.kinds()),
             of_urls: groups.iter().copied().filter(|group| group.is_of_urls()).collect(),
             components: components.to_vec(),
+            dialect,
             end,
         }
     }
@@ -49,6 +52,15 @@ impl Criteria {
         !self.of_urls.is_empty() || !self.components.is_empty()
     }
 
+    /// Returns the bytes that RFC 3986 allows in a URL, and the older specification forbids.
+    fn strange(&self) -> &'static [u8] {
+        match self.dialect {
+            Dialect::Rfc1738 => b"[]~",
+            Dialect::Rfc2396 => b"[]",
+            _ => b"",
+        }
+    }
+
     /// Reports whether the `%` at the start of `ahead` may be part of a finding, if values are not parsed as URLs.
     #[inline]
     pub fn may_find(&self, ahead: &[u8]) -> bool {
@@ -56,14 +68,14 @@ impl Criteria {
             None => Kind::Malformed.bit(),
             Some(b'%') => Kind::Double.bit(),
             Some(0x80..) => Kind::Utf8.bit() | Kind::Overlong.bit(),
-            Some(byte) => KINDS_OF_BYTES[usize::from(byte)],
+            Some(byte) => kinds_of(self.dialect)[usize::from(byte)],
         };
         self.kinds & kinds != 0
     }
 
     /// Returns the state of a scanner at the start of a file.
     pub fn state(&self) -> State {
-        State::new(self.end, self.kinds, self.takes_urls())
+        State::new(self.end, self.kinds, self.takes_urls()).of_dialect(self.dialect)
     }
 
     /// Adds the findings of `value` to `list`. Their offsets count from the start of `value`.
@@ -178,6 +190,22 @@ impl Observer for Listing<'_> {
                     offset + path_start as u64,
                     "servers route this path differently",
                 );
+            }
+        }
+        let strange = wanted.strange();
+        if !strange.is_empty() && wanted.of_urls.contains(&Group::Illegal) {
+            let offsets = split(url).offsets();
+            for at in (0..url.len()).filter(|&at| strange.contains(&url[at])) {
+                let component = component(offsets, at);
+                // Elsewhere than in the host, brackets are illegal by RFC 3986 as well, and reported below.
+                let is_new = url[at] == b'~' || component == Component::Host;
+                if !is_new {
+                    continue;
+                }
+                if wanted.components.is_empty() || wanted.components.contains(&component) {
+                    let text = format!("'{}' in the {}", char::from(url[at]), name(component));
+                    self.add(Group::Illegal, line, offset + at as u64, &text);
+                }
             }
         }
         // The end of the last run of non-ASCII bytes. Only one finding is listed for each run.

@@ -4,6 +4,9 @@
 //! have any length. Most lines contain only printable text and some escapes. One vectorised check proves this for a
 //! line; then only each `%` is visited.
 
+use simdpct::{AsciiSet, sets};
+use simdpct_uri::Dialect;
+
 use super::kind::Kind;
 
 /// Receives the findings of the scanner.
@@ -75,7 +78,25 @@ pub fn ready(window: &[u8], seen: usize, ahead: usize) -> usize {
 
 /// For each byte value, the kinds of finding that its escape is. Kinds that depend on UTF-8 or on the spelling of the
 /// escape are not in this table.
-pub(super) const KINDS_OF_BYTES: [u16; 256] = {
+static KINDS_OF_BYTES: [u16; 256] = kinds_of_bytes(sets::RFC3986_UNRESERVED);
+
+/// Like [`KINDS_OF_BYTES`], with the unreserved bytes of RFC 2396.
+static KINDS_OF_RFC2396: [u16; 256] = kinds_of_bytes(sets::RFC2396_UNRESERVED);
+
+/// Like [`KINDS_OF_BYTES`], with the unreserved bytes of RFC 1738.
+static KINDS_OF_RFC1738: [u16; 256] = kinds_of_bytes(sets::RFC1738_UNRESERVED);
+
+/// Returns the table of `dialect`.
+#[inline]
+pub(super) fn kinds_of(dialect: Dialect) -> &'static [u16; 256] {
+    match dialect {
+        Dialect::Rfc1738 => &KINDS_OF_RFC1738,
+        Dialect::Rfc2396 => &KINDS_OF_RFC2396,
+        _ => &KINDS_OF_BYTES,
+    }
+}
+
+const fn kinds_of_bytes(unreserved: AsciiSet) -> [u16; 256] {
     let mut table = [0; 256];
     let mut byte = 0;
     while byte < 256 {
@@ -85,14 +106,16 @@ pub(super) const KINDS_OF_BYTES: [u16; 256] = {
             0x01..0x20 | 0x7F => Kind::Control.bit(),
             b'/' => Kind::Slash.bit(),
             b'\\' => Kind::Backslash.bit(),
-            b'.' => Kind::Dot.bit() | Kind::Unreserved.bit(),
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'~' => Kind::Unreserved.bit(),
+            b'.' => Kind::Dot.bit(),
             _ => 0,
         };
+        if unreserved.contains(byte as u8) {
+            table[byte] |= Kind::Unreserved.bit();
+        }
         byte += 1;
     }
     table
-};
+}
 
 /// The state of a scan, which is kept from one window to the next.
 #[derive(Clone, Debug)]
@@ -101,6 +124,8 @@ pub struct State {
     wanted: u16,
     /// Whether lines are passed to [`Observer::url`].
     takes_urls: bool,
+    /// The kinds of the escape of each byte.
+    kinds_of_bytes: &'static [u16; 256],
     /// The byte that ends a line.
     end: u8,
     /// The number of the current line.
@@ -124,6 +149,7 @@ impl State {
         State {
             wanted,
             takes_urls,
+            kinds_of_bytes: &KINDS_OF_BYTES,
             end,
             line: 1,
             base: 0,
@@ -133,6 +159,11 @@ impl State {
             sequence: Sequence::default(),
             sequence_start: 0,
         }
+    }
+
+    /// Decides by `dialect` which escapes are needless.
+    pub fn of_dialect(self, dialect: Dialect) -> State {
+        State { kinds_of_bytes: kinds_of(dialect), ..self }
     }
 
     /// Returns the offset of the window in the file.
@@ -294,7 +325,7 @@ impl<O: Observer> Scan<'_, O> {
         self.observer.escape(byte);
         // If this byte interrupts a UTF-8 sequence, the sequence is reported before the escape.
         self.byte(byte, window, at);
-        let mut kinds = KINDS_OF_BYTES[usize::from(byte)];
+        let mut kinds = self.state.kinds_of_bytes[usize::from(byte)];
         // Lower-case letters are the only hexadecimal digits above 0x60.
         kinds |= Kind::LowerCase.bit() * u16::from(window[at + 1].max(window[at + 2]) > 0x60);
         if byte == b'%' && matches!(window[at + 3..], [high, low, ..] if unescape(high, low).is_some()) {

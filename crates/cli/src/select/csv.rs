@@ -220,23 +220,33 @@ impl Table {
 
     /// Returns `header` with the names of the new columns added.
     pub fn header(&self, header: &[u8]) -> Vec<u8> {
+        self.widened(header, |name| name)
+    }
+
+    /// Returns `row` with an empty cell in each new column.
+    pub fn with_empty_cells(&self, row: &[u8]) -> Vec<u8> {
+        self.widened(row, |_| "")
+    }
+
+    /// Returns `row` with the cells of the new columns added. `cell` maps the name of a column to its cell.
+    fn widened(&self, row: &[u8], cell: impl Fn(&str) -> &str) -> Vec<u8> {
         let mut new = Vec::new();
-        let mut edit = Edit::new(header, 0, &mut new, Form::Whole);
+        let mut edit = Edit::new(row, 0, &mut new, Form::Whole);
         let mut at = 0;
         for column in 0.. {
-            let stop = cell_end(self.delimiter, header, at);
+            let stop = cell_end(self.delimiter, row, at);
             let names = self.columns.iter().zip(&self.names).filter(|(selected, _)| **selected == column);
             for (_, name) in names {
                 let out = edit.copy_to(stop);
                 out.push(self.delimiter);
-                write_cell(self.delimiter, name.as_bytes(), false, out);
+                write_cell(self.delimiter, cell(name).as_bytes(), false, out);
             }
-            if stop == header.len() {
+            if stop == row.len() {
                 break;
             }
             at = stop + 1;
         }
-        edit.copy_to(header.len());
+        edit.copy_to(row.len());
         new
     }
 

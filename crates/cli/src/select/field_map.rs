@@ -1,6 +1,7 @@
 //! Reads header lines, which name the fields of a file, such as `#Fields: date cs-uri-stem`.
 
 use super::position::Position;
+use crate::ground::reason::Reason;
 
 /// The columns of W3C logs that contain URLs or parts of URLs.
 const W3C_COLUMNS: &[&str] = &["cs-uri", "cs-uri-stem", "cs-uri-query", "cs(Referer)", "cs(Referrer)"];
@@ -60,19 +61,34 @@ impl FieldMap {
         self.prefix
     }
 
-    /// Reads `line`. Returns `None` if it contains fields, and otherwise the positions that it names, if any.
-    pub fn read(&self, line: &[u8]) -> Option<Option<Vec<Position>>> {
+    /// Returns why a line of `count` fields cannot be read. `named` is the number of fields that the last line of names has, if there
+    /// was one.
+    pub fn mismatch(&self, count: usize, named: Option<usize>) -> Option<Reason> {
+        let least = self.default.last().map_or(usize::MAX, |last| last.field as usize + 1);
+        match named {
+            Some(named) if named == count => None,
+            Some(_) => Some(Reason::NotInLog("the line has not as many fields as the header line names")),
+            None if count >= least => None,
+            None if least < usize::MAX => Some(Reason::NotInLog("the line has not the fields of CDX")),
+            None => Some(Reason::NotInLog("no #Fields: line before this line")),
+        }
+    }
+
+    /// Reads `line`. Returns `None` if it contains fields, and otherwise the number of fields that it names and the selected positions
+    /// among them, if it names any.
+    pub fn read(&self, line: &[u8]) -> Option<Option<(usize, Vec<Position>)>> {
         if !line.starts_with(self.comment) {
             return None;
         }
         let Some(names) = line.strip_prefix(self.prefix) else { return Some(None) };
         let names = names.split(|byte| b" \t".contains(byte)).filter(|name| !name.is_empty());
+        let count = names.clone().count();
         // The names in CDX are letters whose case matters; names of W3C logs are case-insensitive.
         let is_same = |column: &[u8], name: &[u8]| {
             if column.len() == 1 { column == name } else { column.eq_ignore_ascii_case(name) }
         };
         let is_wanted = |name: &[u8]| self.columns.iter().any(|column| is_same(column.as_bytes(), name));
         let wanted = names.enumerate().filter(|(_, name)| is_wanted(name));
-        Some(Some(wanted.map(|(at, _)| Position::of(at as isize)).collect()))
+        Some(Some((count, wanted.map(|(at, _)| Position::of(at as isize)).collect())))
     }
 }

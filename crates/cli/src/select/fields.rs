@@ -107,6 +107,8 @@ pub struct Fields {
     places: Vec<(usize, Option<usize>, usize)>,
     /// The lines of the file that name its fields.
     field_map: Option<FieldMap>,
+    /// The number of fields that the last of these lines has named.
+    named: Option<usize>,
     /// The part of each line that shows its format, and without which a line is unreadable.
     anchor: Option<Anchor>,
     /// Whether the conversion can produce bytes that split a line, although their escapes are kept. If so, new values
@@ -187,7 +189,16 @@ impl Fields {
             Some(pair) => Err(format!("--field: field {} and a word of it are both selected", pair[0])),
             None => {
                 let places = places(&positions, 0);
-                Ok(Fields { split, positions, order, places, field_map: None, anchor: None, mends })
+                Ok(Fields {
+                    split,
+                    positions,
+                    order,
+                    places,
+                    field_map: None,
+                    named: None,
+                    anchor: None,
+                    mends,
+                })
             }
         }
     }
@@ -201,7 +212,7 @@ impl Fields {
     pub fn named(map: FieldMap, split: Split, mends: bool) -> Fields {
         let positions = map.positions();
         let (order, places) = (Order::default(), places(&positions, 0));
-        Fields { split, positions, order, places, field_map: Some(map), anchor: None, mends }
+        Fields { split, positions, order, places, field_map: Some(map), named: None, anchor: None, mends }
     }
 
     /// Returns the positions of the fields.
@@ -256,7 +267,12 @@ impl Fields {
 
     /// Reports whether every line can be read.
     pub fn is_always_readable(&self) -> bool {
-        self.anchor.is_none()
+        !self.is_log()
+    }
+
+    /// Reports whether the lines are those of a named log format, so that a line can be unreadable.
+    fn is_log(&self) -> bool {
+        self.anchor.is_some() || self.field_map.is_some()
     }
 
     /// Rewrites the values of one record.
@@ -265,8 +281,12 @@ impl Fields {
         if let Some(map) = &self.field_map {
             match map.read(record.bytes()) {
                 None => {}
-                Some(positions) => {
-                    if let Some(positions) = positions {
+                Some(header) => {
+                    if let Some((count, positions)) = header {
+                        if !positions.is_empty() {
+                            pass.report.stats.find(0);
+                        }
+                        self.named = Some(count);
                         self.places = places(&positions, 0);
                         self.positions = positions;
                     }
@@ -283,8 +303,14 @@ impl Fields {
             line.no_quote = enclosure == Enclosure::None;
             line.no_bracket = enclosure != Enclosure::QuotesOrBrackets;
         }
-        if self.anchor.is_some() && line.bytes.iter().all(|&byte| is_blank(byte)) {
+        if self.is_log() && line.bytes.iter().all(|&byte| is_blank(byte)) {
             return Action::Write;
+        }
+        pass.report.stats.searched |= self.field_map.is_some();
+        if let Some(map) = &self.field_map
+            && let Some(reason) = map.mismatch(self.count(&line), self.named)
+        {
+            return pass.unreadable(record.start, reason);
         }
         let (mut number, start) = match self.anchor.map_or(Ok((0, 0)), |anchor| anchor.start(&line)) {
             Ok(start) => start,
@@ -293,11 +319,8 @@ impl Fields {
         let request = self.anchor.and_then(Anchor::request);
         pass.report.stats.searched |= request.is_none();
         if self.positions.first().is_some_and(|first| first.field < 0) {
-            let count = match self.split {
-                Split::Byte(byte) => 1 + memchr::memchr_iter(byte, line.bytes).count(),
-                Split::Blanks(_) => number + line.fields(start).count(),
-            };
-            self.places = places(&self.positions, count);
+            self.places =
+                places(&self.positions, number + self.count(&Line { bytes: &line.bytes[start..], ..line }));
         }
         let mut next = Some(start);
         let mut places = self.places.iter().peekable();
@@ -326,13 +349,18 @@ impl Fields {
                 return pass.unreadable(record.start + offset, reason);
             }
             pass.report.stats.searched = true;
+            // The field begins with a quote, and nothing closes it.
+            let is_open = self.is_log()
+                && field.kind == Kind::Bare
+                && !matches!(self.split, Split::Byte(_) | Split::Blanks(Enclosure::None))
+                && line.bytes[field.value.start] == b'"';
             // The place in this field before the current one, which can be the same or the whole field.
             let mut before = None;
             while let Some(&(_, word, index)) = places.next_if(|(wanted, ..)| *wanted == number) {
                 let is_repeated = before == Some(word);
                 let is_joined = matches!(pass.edit.form(), Form::Values { delimiter: Some(_), .. });
                 if is_repeated || before == Some(None) && !is_joined {
-                    if nth_word(line.bytes, field.value.clone(), word).is_some() {
+                    if !is_open && nth_word(line.bytes, field.value.clone(), word).is_some() {
                         pass.report.stats.find(index);
                         pass.edit.repeat(self.order.rank(index));
                     }
@@ -341,13 +369,20 @@ impl Fields {
                 if before != Some(None) {
                     before = Some(word);
                 }
-                let Some(value) = nth_word(line.bytes, field.value.clone(), word) else {
-                    if self.anchor.is_some() && !is_missing(&line.bytes[field.value.clone()]) {
+                let value = nth_word(line.bytes, field.value.clone(), word).filter(|_| {
+                    let has_none =
+                        word == Some(Position::TARGET) && is_missing(&line.bytes[field.value.clone()]);
+                    !is_open && !has_none
+                });
+                let Some(value) = value else {
+                    if is_open || self.anchor.is_some() && !is_missing(&line.bytes[field.value.clone()]) {
+                        let reason =
+                            if is_open { Reason::OpenQuote { limit: None } } else { Reason::NoTarget };
                         pass.report.stats.find(index);
                         let place = record.start + field.value.start..record.start + field.value.end;
                         let none = if pass.edit.form() == Form::Whole { "-" } else { "" };
                         let rank = self.order.rank(index);
-                        let action = pass.unreadable_value(rank, place.start, Reason::NoTarget, place, none);
+                        let action = pass.unreadable_value(rank, place.start, reason, place, none);
                         if action != Action::Write {
                             return action;
                         }
@@ -379,6 +414,14 @@ impl Fields {
                 pass.unreadable(record.start, Reason::NotInLog("no quoted request in its field"))
             }
             _ => Action::Write,
+        }
+    }
+
+    /// Returns the number of fields of `line`.
+    fn count(&self, line: &Line<'_>) -> usize {
+        match self.split {
+            Split::Byte(byte) => 1 + memchr::memchr_iter(byte, line.bytes).count(),
+            Split::Blanks(_) => line.fields(0).count(),
         }
     }
 
@@ -588,10 +631,10 @@ fn is_squid(line: &Line<'_>) -> bool {
         && words.next().is_some()
 }
 
-/// Reports whether the request of a log entry says that there was none: the connection ended before it, or HAProxy could not
-/// read it.
+/// Reports whether the request of a log entry says that there was none: the connection ended before it, or HAProxy
+/// (`<BADREQ>`) or Amazon's load balancer (`- - -`) could not read it.
 pub fn is_missing(request: &[u8]) -> bool {
-    [&b""[..], b"-", b"<BADREQ>"].contains(&request.trim_ascii())
+    [&b""[..], b"-", b"- - -", b"<BADREQ>"].contains(&request.trim_ascii())
 }
 
 /// Returns the offset of the blank before the protocol at the end of `request`, if it ends with one.

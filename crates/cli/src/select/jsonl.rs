@@ -117,6 +117,8 @@ pub struct Keys {
     twins: Vec<Option<usize>>,
     /// For each path, the key under which its new value is added; empty if new values replace the old ones.
     names: Vec<String>,
+    /// For each path, whether the object of the current value already has the key for the new value.
+    is_taken: Vec<bool>,
     /// Buffers for the unescaped value and the new value.
     old: Vec<u8>,
     new: Vec<u8>,
@@ -135,6 +137,7 @@ impl Keys {
             paths: paths.to_vec(),
             reader: Reader::new(nginx),
             names: names.to_vec(),
+            is_taken: vec![false; paths.len()],
             old: Vec::new(),
             new: Vec::new(),
         }
@@ -176,19 +179,30 @@ impl Keys {
             if bytes.iter().all(u8::is_ascii_whitespace) {
                 return Ok(Action::Write);
             }
-            return Err(not_json(offset, &why(bytes)));
+            return Err(refuse(offset, why(bytes)));
         }
         // A line of a document that is spread over several lines can be a valid string or number, so only a line that
         // begins like an object shows that the input is JSON Lines.
         pass.report.stats.searched |=
             !self.reader.spans.is_empty() || bytes.trim_ascii_start().starts_with(b"{");
+        let clashes = pass.report.stats.clashes;
         for index in 0..self.reader.spans.len() {
             let span = self.reader.spans[index].clone();
+            let mut is_wanted = self.names.is_empty();
             for path in same(&self.twins, &span) {
                 pass.report.stats.find(path);
-                if let Some(name) = self.clash(&span, path) {
-                    return Err(refuse(span.range.start - 1, Reason::HasKey(name.to_owned())));
+                let clash = self.clash(&span, path).map(|name| Reason::HasKey(name.to_owned()));
+                self.is_taken[path] = clash.is_some();
+                is_wanted |= clash.is_none();
+                // A record is counted once.
+                let Some(reason) = clash.filter(|_| pass.report.stats.clashes == clashes) else { continue };
+                let action = pass.unreadable(record.start + span.range.start - 1, reason);
+                if action != Action::Copy {
+                    return Ok(action);
                 }
+            }
+            if !is_wanted {
+                continue;
             }
             let action = self.value(&span, pass)?;
             if action != Action::Write {
@@ -209,7 +223,7 @@ impl Keys {
     /// Rewrites one value.
     fn value(&mut self, span: &Span, pass: &mut Pass<'_, '_, impl Treat>) -> Result<Action, Refusal> {
         let record = pass.record;
-        let Keys { reader, names, twins, old, new, .. } = self;
+        let Keys { reader, names, is_taken, twins, old, new, .. } = self;
         let (start, stop) = (record.start + span.range.start, record.start + span.range.end);
         let raw = &record.chunk[start..stop];
         let value = if span.has_escapes {
@@ -257,7 +271,7 @@ impl Keys {
         };
         if !names.is_empty() {
             let out = pass.edit.copy_to(stop + 1);
-            for name in same(twins, span).filter_map(|path| names.get(path)) {
+            for name in same(twins, span).filter(|&path| !is_taken[path]).map(|path| &names[path]) {
                 out.push(b',');
                 write_string(name.as_bytes(), out);
                 out.push(b':');
@@ -278,9 +292,9 @@ fn same(twins: &[Option<usize>], span: &Span) -> impl Iterator<Item = usize> {
 
 /// Returns serde_json's explanation why `line` is not JSON.
 #[cold]
-fn why(line: &[u8]) -> String {
+fn why(line: &[u8]) -> Reason {
     match serde_json::from_slice::<IgnoredAny>(line) {
-        Err(error) => error.to_string().split(" at line ").next().unwrap_or_default().to_owned(),
-        Ok(IgnoredAny) => "syntax error".to_owned(),
+        Err(error) => Reason::not_json(&error),
+        Ok(IgnoredAny) => Reason::NotJson("syntax error".to_owned()),
     }
 }

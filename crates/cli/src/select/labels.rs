@@ -16,13 +16,20 @@ pub struct Label {
     pub word: Option<usize>,
 }
 
-/// The text between a label and its value.
-const OPEN: &[u8] = b": \"";
+/// The text between a label and its value, without the quote before the value.
+const AFTER: &[u8] = b": ";
+
+/// The levels of an entry, which are in brackets after the date.
+const LEVELS: [&[u8]; 8] = [b"error", b"warn", b"info", b"notice", b"crit", b"alert", b"emerg", b"debug"];
 
 impl Labels {
-    /// Reports whether `line` may have a label.
-    pub fn has_label(line: &[u8]) -> bool {
-        memchr::memmem::find(line, OPEN).is_some()
+    /// Reports whether `line` is an entry without a value in quotes and without these labels, and so is readable.
+    pub fn is_plain(self, line: &[u8]) -> bool {
+        let has_value = |at: usize| {
+            line.get(at + AFTER.len()) == Some(&b'"')
+                || self.0.iter().any(|label| is_label(line, at, label.name))
+        };
+        is_entry(line) && !memchr::memmem::find_iter(line, AFTER).any(has_value)
     }
 
     /// Rewrites the values of these labels in one record. A label can occur more than once, because a part of a log line that
@@ -31,22 +38,36 @@ impl Labels {
         let record = pass.record;
         let line = record.bytes();
         pass.report.stats.searched = true;
-        let mut from = 0;
-        while let Some(found) = memchr::memmem::find(&line[from..], OPEN) {
-            let start = from + found + OPEN.len();
-            from = start;
-            let is_before = |label: &Label| is_label(line, start - OPEN.len(), label.name);
+        let (mut from, mut has_value) = (0, false);
+        while let Some(found) = memchr::memmem::find(&line[from..], AFTER) {
+            let label = from + found;
+            from = label + AFTER.len();
+            let is_quoted = line.get(from) == Some(&b'"');
+            has_value |= is_quoted;
+            let is_before = |known: &Label| is_label(line, label, known.name);
             let Some(index) = self.0.iter().position(is_before) else { continue };
-            let close = close(line, start);
-            let stop = close.unwrap_or(line.len());
+            let Label { name, word } = self.0[index];
+            // The proxy of mail writes `upstream` without quotes, and text before the labels has no comma.
+            if !is_quoted && (name == "upstream" || !line[..label - name.len()].ends_with(b", ")) {
+                continue;
+            }
+            let start = from + usize::from(is_quoted);
+            let close = if is_quoted { close(line, start) } else { None };
+            let stop = match close {
+                None if !is_quoted => {
+                    memchr::memchr(b',', &line[start..]).map_or(line.len(), |len| start + len)
+                }
+                close => close.unwrap_or(line.len()),
+            };
             from = stop;
-            let value = nth_word(line, start..stop, self.0[index].word);
+            let value = nth_word(line, start..stop, word);
             let (Some(value), Some(_)) = (value, close) else {
                 let (offset, reason) = match close {
                     Some(_) if is_missing(&line[start..stop]) => continue,
                     Some(_) => (start, Reason::NoTarget),
                     // nginx cuts lines after 2,048 bytes.
-                    None => (start - 1, Reason::OpenQuote { limit: None }),
+                    None if is_quoted => (start - 1, Reason::OpenQuote { limit: None }),
+                    None => (start, Reason::NotInLog("the value of this label is not in quotes")),
                 };
                 let place = record.start + start..record.start + stop;
                 let action = pass.unreadable_value(index, record.start + offset, reason, place, "");
@@ -68,8 +89,23 @@ impl Labels {
                 return action;
             }
         }
+        // Messages can have several lines, the last of which has the labels.
+        if !has_value && !is_entry(line) && !line.trim_ascii().is_empty() {
+            return pass.unreadable(
+                record.start,
+                Reason::NotInLog("no level in brackets, such as [error], and no label"),
+            );
+        }
         Action::Write
     }
+}
+
+/// Reports whether `line` has the level of an entry in brackets. Other text may be before the date, such as that of syslog.
+fn is_entry(line: &[u8]) -> bool {
+    memchr::memchr_iter(b'[', line).any(|at| {
+        let rest = &line[at + 1..];
+        LEVELS.iter().any(|level| rest.strip_prefix(*level).is_some_and(|rest| rest.starts_with(b"] ")))
+    })
 }
 
 /// Reports whether the label `name` is in `line` before offset `stop`, after a blank or at the start.
@@ -85,6 +121,6 @@ fn close(line: &[u8], start: usize) -> Option<usize> {
     memchr::memchr_iter(b'"', &line[start..]).map(|found| start + found).find(|&at| {
         let Some(rest) = line[at + 1..].strip_prefix(b", ") else { return at + 1 == line.len() };
         let name = rest.iter().take_while(|byte| byte.is_ascii_lowercase()).count();
-        name > 0 && rest[name..].starts_with(OPEN) || rest.starts_with(b"bytes from/to client:")
+        name > 0 && rest[name..].starts_with(b": \"") || rest.starts_with(b"bytes from/to client:")
     })
 }

@@ -103,7 +103,7 @@ impl Selector {
             Selector::Table(table) => table.open_quote(record).is_none(),
             Selector::Keys(_) => matches!(record.trim_ascii(), [] | [b'{', .., b'}']),
             Selector::Pairs(_) => Pairs::has_no_open_quote(record),
-            Selector::Labels(_) => !Labels::has_label(record),
+            Selector::Labels(labels) => labels.is_plain(record),
         }
     }
 
@@ -188,7 +188,7 @@ impl Selector {
         if stats.clashes > 0 {
             let (count, plural) = (stats.clashes, if stats.clashes == 1 { "" } else { "s" });
             return vec![format!(
-                "--into: {count} record{plural} already had this name, and nothing was added there"
+                "--into: {count} record{plural} already had such a name, and its value was not added"
             )];
         }
         if let Selector::Keys(_) = self

@@ -32,7 +32,9 @@ impl<T: Treat> Pass<'_, '_, T> {
         place: Range<usize>,
         none: &str,
     ) -> Action {
-        match self.unreadable(offset, reason) {
+        let action = self.unreadable(offset, reason);
+        self.report.stats.partial += u64::from(matches!(action, Action::Copy | Action::Null));
+        match action {
             Action::Copy => Action::Write,
             Action::Null => {
                 let out = self.edit.copy_to(place.start);

@@ -162,27 +162,23 @@ impl Requests {
             return None;
         }
         if !has_escapes && usual_target(&window[open + 1..close]).is_some() {
-            return Some(());
+            return if self.has_referrer {
+                referrer(window, close, quotes, feed).map(|_| ())
+            } else {
+                Some(())
+            };
         }
         let target = target(window, open + 1..close)?;
         self.choose(target.start, target.end);
-        if !self.has_referrer || memchr::memchr(b'%', &window[close..feed]).is_none() {
+        if !self.has_referrer {
             return Some(());
         }
-        let &[open, end, ..] = quotes else { return None };
-        let (open, end) = (open as usize, end as usize);
-        if !is_blank(end + 1) || !is_blank(open - 1) {
-            return None;
-        }
-        let mut words =
-            window[close + 1..open].split(|byte| b" \t".contains(byte)).filter(|word| !word.is_empty());
-        let are_words = [words.next()?, words.next()?].iter().all(|word| word[0] != b'[');
-        let referrer = &window[open + 1..end];
+        let place = referrer(window, close, quotes, feed)?;
         // Between quotes, an escape of a blank is decoded, which it is not in the target.
-        if !are_words || words.next().is_some() || memchr::memmem::find(referrer, b"%20").is_some() {
+        if memchr::memmem::find(&window[place.clone()], b"%20").is_some() {
             return None;
         }
-        self.choose(open + 1, end);
+        self.choose(place.start, place.end);
         Some(())
     }
 
@@ -202,4 +198,22 @@ pub fn words(start: usize, stop: usize) -> impl Iterator<Item = (usize, u64)> {
         let to = u64::MAX.checked_shl((stop - index * BLOCK) as u32).unwrap_or(0);
         (index, from & !to)
     })
+}
+
+/// Returns the place of the referrer. `quotes` are the offsets of the quotes after the end of the request, which is at `close`. Returns
+/// an empty range if neither a quote nor an escape follows, and `None` if the line must be read by itself.
+#[inline]
+fn referrer(window: &[u8], close: usize, quotes: &[u32], feed: usize) -> Option<Range<usize>> {
+    let (open, end) = match quotes {
+        [open, end, ..] => (*open as usize, *end as usize),
+        // No quote closes the referrer.
+        [_] => return None,
+        [] => return memchr::memchr(b'%', &window[close..feed]).is_none().then_some(feed..feed),
+    };
+    // The status and the number of bytes are between the request and the referrer.
+    let [a, b, c, b' ', size @ .., b' '] = &window[close + 2..open] else { return None };
+    let is_usual = [a, b, c].iter().all(|byte| byte.is_ascii_digit())
+        && (size == b"-" || !size.is_empty() && size.iter().all(u8::is_ascii_digit));
+    let is_closed = end + 1 == feed || b" \t".contains(&window[end + 1]);
+    (is_usual && is_closed).then_some(open + 1..end)
 }

@@ -18,8 +18,17 @@ use crate::ground::utf8;
 pub struct FromForm {
     /// The format in which the pairs are written.
     pub style: Style,
-    /// The charset of the form; `None` for UTF-8.
+    /// The charset of forms that do not name one; `None` for UTF-8.
     pub charset: Option<Charset>,
+}
+
+/// The name of the parameter whose value is the charset of its form (HTML Standard, section 4.10.22.4).
+const CHARSET: &[u8] = b"_charset_";
+
+/// Returns the charset that a form of these `pairs` names.
+fn named_charset<T: AsRef<[u8]>>(mut pairs: impl Iterator<Item = (T, T)>) -> Option<Charset> {
+    let (_, label) = pairs.find(|(name, _)| name.as_ref() == CHARSET)?;
+    Charset::find(std::str::from_utf8(label.as_ref()).ok()?).ok()
 }
 
 /// Returns the offsets of the non-empty parameters of `form`. Each of them is a pair.
@@ -41,11 +50,11 @@ impl Rewrite for FromForm {
         out: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
         let repaired = handling.repaired(value, b"%2525");
+        let charset = named_charset(form::pairs(&*repaired)).or(self.charset);
         let mut refusal = None;
         let pairs = form::pairs(&*repaired).zip(starts(value)).map_while(|((name, value), offset)| {
-            let pair = self
-                .text(name, handling.not_text)
-                .and_then(|name| Ok((name, self.text(value, handling.not_text)?)));
+            let pair = text_in(charset, name, handling.not_text)
+                .and_then(|name| Ok((name, text_in(charset, value, handling.not_text)?)));
             pair.map_err(|reason| refusal = Some(Refusal { offset, reason })).ok()
         });
         self.write(pairs, out);
@@ -137,7 +146,7 @@ fn append_tsv(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
     append(&rows[from..])?;
     let new = &out[start..];
     // A cell of two quotes would mean an empty cell.
-    if memchr::memmem::find(new, b"\"\"").is_some() {
+    if memchr::memmem::find(new, b"\"\"").is_some() || memchr::memmem::find(new, CHARSET).is_some() {
         return None;
     }
     if memchr::memmem::find(new, b"%25").is_some() {
@@ -147,24 +156,28 @@ fn append_tsv(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-impl FromForm {
-    /// Converts a decoded name or value to UTF-8. Without a charset, bytes that are invalid UTF-8 stay unless `on_fault`
-    /// says otherwise.
-    fn text<'a>(&self, bytes: Cow<'a, [u8]>, on_fault: OnFault) -> Result<Cow<'a, [u8]>, Reason> {
-        if let Some(charset) = self.charset {
-            let mut text = Vec::new();
-            charset.decode(&bytes, on_fault, &mut text).map_err(|_| Reason::NotInCharset)?;
-            return Ok(Cow::Owned(text));
-        }
-        if on_fault == OnFault::Keep || utf8::validate(&bytes).is_ok() {
-            return Ok(bytes);
-        }
-        match on_fault {
-            OnFault::Repair => Ok(Cow::Owned(String::from_utf8_lossy(&bytes).into_owned().into_bytes())),
-            OnFault::Keep | OnFault::Refuse => Err(Reason::InvalidUtf8),
-        }
+/// Converts a decoded name or value to UTF-8. Without a charset, bytes that are invalid UTF-8 stay unless `on_fault` says
+/// otherwise.
+fn text_in(
+    charset: Option<Charset>,
+    bytes: Cow<'_, [u8]>,
+    on_fault: OnFault,
+) -> Result<Cow<'_, [u8]>, Reason> {
+    if let Some(charset) = charset {
+        let mut text = Vec::new();
+        charset.decode(&bytes, on_fault, &mut text).map_err(|_| Reason::NotInCharset)?;
+        return Ok(Cow::Owned(text));
     }
+    if on_fault == OnFault::Keep || utf8::validate(&bytes).is_ok() {
+        return Ok(bytes);
+    }
+    match on_fault {
+        OnFault::Repair => Ok(Cow::Owned(String::from_utf8_lossy(&bytes).into_owned().into_bytes())),
+        OnFault::Keep | OnFault::Refuse => Err(Reason::InvalidUtf8),
+    }
+}
 
+impl FromForm {
     fn write<'a>(self, pairs: impl Iterator<Item = (Cow<'a, [u8]>, Cow<'a, [u8]>)>, out: &mut Vec<u8>) {
         if self.style == Style::Jsonl {
             out.push(b'[');
@@ -193,7 +206,7 @@ pub struct ToForm {
     pub from: Style,
     /// The treatment of line ends in the names and values of pairs.
     pub line_ends: LineEnds,
-    /// The charset of the form; `None` for UTF-8.
+    /// The charset of forms that do not name one; `None` for UTF-8.
     pub charset: Option<Charset>,
 }
 
@@ -210,8 +223,10 @@ impl Rewrite for ToForm {
         }
         let mut form = Serializer::new();
         form.line_ends(self.line_ends);
-        for pair in self.pairs(value)? {
-            let [name, value] = match self.charset {
+        let pairs = self.pairs(value)?;
+        let charset = named_charset(pairs.iter().map(|[name, value]| (name, value))).or(self.charset);
+        for pair in pairs {
+            let [name, value] = match charset {
                 None => pair,
                 Some(charset) => {
                     let mut encoded = [Vec::new(), Vec::new()];

@@ -90,6 +90,11 @@ impl Part {
         })
     }
 
+    /// Reports whether the case of letters in this part has no meaning (RFC 3986, sections 3.1 and 3.2.2).
+    pub fn has_no_case(&self) -> bool {
+        matches!(self, Part::Scheme | Part::Host | Part::Domain | Part::Suffix | Part::Subdomain)
+    }
+
     /// Returns this part of `url` as it is spelt there, or `None` if the URL does not have this part.
     #[inline]
     pub fn raw<'a>(&self, url: &Parts<'a>, suffixes: &Suffixes) -> Option<&'a [u8]> {

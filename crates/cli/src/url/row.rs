@@ -261,9 +261,8 @@ fn read_quoted(rest: &[u8]) -> Option<(Vec<u8>, usize)> {
 
 /// Parses `row` as a JSON document.
 pub fn read_json(row: &[u8]) -> Result<Value, Refusal> {
-    serde_json::from_slice(row).map_err(|error| {
-        let text = error.to_string();
-        let message = text.split(" at line ").next().unwrap_or_default().to_owned();
-        Refusal { offset: error.column().saturating_sub(1).min(row.len()), reason: Reason::NotJson(message) }
+    serde_json::from_slice(row).map_err(|error| Refusal {
+        offset: error.column().saturating_sub(1).min(row.len()),
+        reason: Reason::not_json(&error),
     })
 }

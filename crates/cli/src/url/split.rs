@@ -359,12 +359,26 @@ pub struct Get {
     /// Whether each part is decoded once before it is written.
     decode: bool,
     suffixes: Suffixes,
+    /// Whether parts whose case has no meaning are written in lower case.
+    folds: bool,
 }
 
 impl Get {
     /// Creates a converter that fills `template`.
     pub fn new(template: Template, decode: bool, suffixes: Suffixes) -> Get {
-        Get { template, decode, suffixes }
+        Get { template, decode, suffixes, folds: false }
+    }
+
+    /// Writes schemes, hosts and their divisions in lower case.
+    pub fn folded(self) -> Get {
+        Get { folds: true, ..self }
+    }
+
+    /// Changes the letters of `written`, which is `part`, to lower case if that is wanted.
+    fn fold(&self, part: &Part, written: &mut [u8]) {
+        if self.folds && part.has_no_case() {
+            written.make_ascii_lowercase();
+        }
     }
 }
 
@@ -383,7 +397,9 @@ impl Rewrite for Get {
                 Item::Part(part) => {
                     let raw = part.raw(&url, &self.suffixes).unwrap_or_default();
                     let cell = if self.decode { part.decoded(raw, *keep, handling) } else { raw.into() };
+                    let from = out.len();
                     out.extend_from_slice(&cell);
+                    self.fold(part, &mut out[from..]);
                 }
             }
         }
@@ -403,7 +419,11 @@ impl Rewrite for Get {
                 for item in items {
                     match item {
                         Item::Text(text) => rows.copy(text),
-                        Item::Part(part) => rows.part(part.raw(url, &self.suffixes).unwrap_or_default()),
+                        Item::Part(part) => {
+                            let from = rows.len;
+                            rows.part(part.raw(url, &self.suffixes).unwrap_or_default());
+                            self.fold(part, &mut rows.out[from..rows.len]);
+                        }
                     }
                 }
             })

@@ -69,7 +69,9 @@ impl Verb {
     pub fn takes_whole_values(&self) -> bool {
         match self {
             Verb::Rewrite(_) => true,
-            Verb::Decode(options) => options.scope.is_some(),
+            Verb::Decode(options) => {
+                options.scope.is_some() || options.charset.is_some_and(Charset::is_guessed)
+            }
             Verb::Encode(_) | Verb::Normalize(_) => false,
         }
     }

@@ -183,6 +183,8 @@ pub struct Treatment {
     empty: &'static [u8],
     /// The text that means a missing value, such as `-`, and is never converted; empty if no text has this meaning.
     none: &'static [u8],
+    /// Whether new values are written beside the old ones.
+    is_beside: bool,
 }
 
 impl Treatment {
@@ -197,12 +199,28 @@ impl Treatment {
     ) -> Treatment {
         let keeps = [policies.malformed, policies.not_text] == [Policy::Keep; 2];
         let lenient = keeps && policies.rejected == OnRejected::Keep && !stats && !rejects;
-        Treatment { works, policies, lenient, stats, is_json: false, null: b"", empty, none: b"" }
+        Treatment {
+            works,
+            policies,
+            lenient,
+            stats,
+            is_json: false,
+            null: b"",
+            empty,
+            none: b"",
+            is_beside: false,
+        }
     }
 
     /// Sets whether values are written in JSON, which has a `null`, and the text for a missing record.
     pub fn with_null(self, is_json: bool, null: &'static [u8]) -> Treatment {
         Treatment { is_json, null, ..self }
+    }
+
+    /// Sets whether new values are written beside the old ones. If so, a rejected value has no new value.
+    pub fn with_beside(self, is_beside: bool) -> Treatment {
+        let lenient = self.lenient && !(is_beside && self.takes_whole_values());
+        Treatment { lenient, is_beside, ..self }
     }
 
     /// Returns the text that is written for a missing record.
@@ -219,6 +237,14 @@ impl Treatment {
     /// Returns the policies for bad values.
     pub fn policies(&self) -> Policies {
         self.policies
+    }
+
+    /// Returns the policies for values, as opposed to unreadable records.
+    pub fn value_policies(&self) -> Policies {
+        match self.policies.rejected {
+            OnRejected::Keep if self.is_beside => Policies { rejected: OnRejected::Null, ..self.policies },
+            _ => self.policies,
+        }
     }
 
     /// Reports whether a value without a "%" needs neither conversion nor checks.
@@ -243,7 +269,7 @@ impl Treatment {
         report: &mut Report,
         place: impl Fn(usize) -> usize,
     ) -> Action {
-        let policies = self.policies;
+        let policies = self.value_policies();
         let stats = self.stats;
         let work = self.work(around);
         let (action, layers) = match work.apply(value, Handling::REFUSE, out) {

@@ -44,6 +44,8 @@ pub struct Stats {
     pub mentioned: u64,
     /// The number of records that already had the key given by `--into`.
     pub clashes: u64,
+    /// The number of unreadable values in records whose other values were converted.
+    pub partial: u64,
     /// The indices of the selections that at least one record had, as a bit set.
     found: u64,
 }
@@ -105,6 +107,7 @@ impl Stats {
         self.searched |= other.searched;
         self.mentioned += other.mentioned;
         self.clashes += other.clashes;
+        self.partial += other.partial;
         self.found |= other.found;
     }
 

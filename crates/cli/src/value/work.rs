@@ -9,6 +9,7 @@ use super::normalize::Normalizer;
 use super::options::Verb;
 use super::rewrite::Rewriter;
 use super::within::Within;
+use crate::ground::charset::Charset;
 use crate::ground::fault::Handling;
 use crate::ground::reason::Refusal;
 use crate::ground::records::Records;
@@ -136,7 +137,7 @@ impl Work {
 
     /// Reports whether the conversion needs a whole value at once.
     pub fn takes_whole_values(&self) -> bool {
-        matches!(self, Work::Within(_) | Work::Rewrite(_))
+        matches!(self, Work::Within(_) | Work::Rewrite(_)) || self.charset().is_some_and(Charset::is_guessed)
     }
 
     /// Returns the last offset in `bytes`, if any, at which a value can be cut so that converting the parts gives the
@@ -158,10 +159,14 @@ impl Work {
 
     /// Reports whether the meaning of a byte can depend on any byte before it, so that a value cannot be cut.
     pub fn is_stateful(&self) -> bool {
-        let charset = match self {
+        self.charset().is_some_and(|charset| charset.is_stateful() || charset.is_guessed())
+    }
+
+    /// Returns the charset of the conversion, if it is not UTF-8.
+    fn charset(&self) -> Option<Charset> {
+        match self {
             Work::Encode(encoder) => encoder.charset,
             _ => self.decoder().and_then(|decoder| decoder.options.charset),
-        };
-        charset.is_some_and(|charset| charset.is_stateful())
+        }
     }
 }

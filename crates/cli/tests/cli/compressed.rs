@@ -228,6 +228,7 @@ fn what_cannot_be_read_is_named() {
     let path = dir.path().join("in");
     let le: Vec<u8> = "\u{FEFF}https://".encode_utf16().flat_map(u16::to_le_bytes).collect();
     let be: Vec<u8> = "\u{FEFF}https://".encode_utf16().flat_map(u16::to_be_bytes).collect();
+    let tar = [&b"a.txt"[..], &[0; 252], b"ustar  \0", &[0; 255]].concat();
     for (bytes, what) in [
         (&le[..], "UTF-16"),
         (&be, "UTF-16"),
@@ -237,6 +238,12 @@ fn what_cannot_be_read_is_named() {
         (b"LZIP\x01", "lzip"),
         (b"\x1F\x9D\x90", "compress"),
         (b"PAR1\x15\0\x15\x14", "Parquet"),
+        (b"%PDF-1.7\n", "PDF"),
+        (b"Rar!\x1A\x07\x01\0", "rar"),
+        (b"SQLite format 3\0\x10\0", "SQLite"),
+        (b"Obj\x01\x04", "Avro"),
+        (b"ARROW1\0\0", "Arrow"),
+        (&tar, "tar"),
     ] {
         fs::write(&path, bytes).unwrap();
         for verb in ["decode", "check", "audit"] {
@@ -254,7 +261,20 @@ fn what_cannot_be_read_is_named() {
             assert_eq!(ok(&["decode"], &other), other);
         }
     }
-    for text in ["PK", "PK in text", "PAR", "PART 1", "7z", "LZIP", "LZIP is a format", "https://"] {
+    let ustar = format!("{}ustar", "x".repeat(257));
+    for text in [
+        "PK",
+        "PK in text",
+        "PAR",
+        "PART 1",
+        "7z",
+        "LZIP",
+        "LZIP is a format",
+        "https://",
+        "%PDF",
+        "Obj",
+        &ustar,
+    ] {
         assert_eq!(ok(&["decode"], text), text.as_bytes());
     }
 }
@@ -268,6 +288,10 @@ fn archives_in_compressed_files_are_rejected_by_name() {
     for (content, reason) in [
         (&b"PAR1 %41"[..], "this is a Parquet file"),
         (b"PK\x03\x04%41", "this is a zip archive"),
+        (b"%PDF-%41", "this is a PDF document"),
+        (b"\x1F\x8B\x08%41", "this is gzip data inside gzip data"),
+        (b"BZh91AY&SY%41", "this is bzip2 data inside gzip data"),
+        (b"(\xB5/\xFD%41", "this is zstd data inside gzip data"),
         (b"PARE %41", ""),
         (b"PAR", ""),
         (b"", ""),

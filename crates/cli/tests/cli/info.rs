@@ -36,6 +36,7 @@ fn verbose_version_is_that_and_the_tiers() {
     for args in [&["--verbose"][..], &["--verbose", "encode"], &["encode", "--verbose"]] {
         assert_eq!(run(args, "").code, Some(2), "{args:?}");
     }
+    assert!(run(&["--verbose"], "").err.starts_with("pct: --verbose only adds to --version"));
 }
 
 #[test]

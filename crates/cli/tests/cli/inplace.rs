@@ -134,7 +134,11 @@ fn no_file_is_replaced_twice() {
     // Hard links to one file become separate files, and each is converted once.
     fresh();
     fs::hard_link(path("a"), path("b")).unwrap();
-    ok(&["decode", "-i=.old", &path("a"), &path("b")], "");
+    let linked = run(&["decode", "-i=.old", &path("a"), &path("b")], "");
+    let said = "the old file has another name (hard link), with the old content";
+    // The backup is another name of the old file.
+    let said = format!("pct: {}: {said}\npct: {}: {said}\n", path("a"), path("b"));
+    assert_eq!((linked.err, linked.code), (said, Some(0)));
     assert_eq!(
         (fs::read(path("a")).unwrap(), fs::read(path("b")).unwrap()),
         (b"%41".to_vec(), b"%41".to_vec())

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
-use crate::support::{Numbers, ok, run};
+use crate::support::{Numbers, assert_same, ok, run};
 
 /// Runs the binary, and returns its output as text.
 #[track_caller]
@@ -33,6 +33,15 @@ fn top_counts_keys_and_orders_ties_by_key() {
     assert_eq!(text(&["top", "{host}"], ""), "");
     assert_eq!(text(&["top", "-0", "{path}"], "/a\nb\0/a\nb\0/"), "2\t/a%0Ab\n1\t/\n");
     assert_eq!(text(&["top", "{host}"], "\u{feff}http://a/\n"), "1\ta\n");
+    // The case of a host has no meaning, and no key contains a tab or a control byte.
+    let spellings = "HTTP://A.Example.COM/X\nhttp://a.example.com/X\n";
+    let key = "{scheme} {host} {domain} {suffix} {subdomain} {path}";
+    for decode in [&[][..], &["--decode"]] {
+        let args = [&["top", key], decode].concat();
+        assert_eq!(text(&args, spellings), "2\thttp a.example.com example.com com a /X\n");
+    }
+    assert_eq!(text(&["top", "-0", "{path}"], "/\t\x1b[m\x7f\0"), "1\t/%09%1B[m%7F\n");
+    assert!(run(&["top", "-n0", "{path}"], "").err.contains("0 is not in 1.."));
 }
 
 #[test]
@@ -46,7 +55,11 @@ fn top_selects_values_of_records() {
         "{\"u\":\"http://a/\"}\nbad\n{\"u\":\"http://a/\"}\n",
     );
     assert_eq!((json.out.as_slice(), json.code), (&b"2\ta\n"[..], Some(0)));
-    assert!(json.err.contains("1 record is unreadable, and is left out"), "{}", json.err);
+    assert!(
+        json.err.contains("1 record is unreadable, and is left out; `pct check --only unreadable` lists"),
+        "{}",
+        json.err
+    );
     let bytes = run(&["top", "{path}", "--as", "json"], b"/\xFF\n");
     assert_eq!(
         bytes.out,
@@ -131,8 +144,38 @@ fn dedup_keeps_first_lines_and_rejected_ones() {
     assert_eq!(both.out, b"http://a/\nhttp://b\nhttp://a b\n");
     let listed = std::fs::read_to_string(&rejects).unwrap();
     assert!(listed.starts_with(&format!("{two}:2:")) && listed.lines().count() == 1, "{listed}");
-    let long = run(&["dedup", "--profile", "rfc3986", "--max-record", "1"], "a".repeat(3 << 20));
-    assert_eq!((long.code, long.out.len()), (Some(1), 0), "{}", long.err);
+    // A line that does not fit in memory is kept in its place, also if other lines wait in files.
+    let (long, short) = ("a".repeat(3 << 20), lines(20_000, u64::MAX));
+    let input = format!("{long}\nb\n{short}{long}\n{}b\n{long}", short.replace("/a/", "/b/"));
+    for memory in ["1", "1024"] {
+        let args = [
+            "dedup",
+            "--profile",
+            "rfc3986",
+            "--max-record",
+            "1",
+            "--rejects",
+            &rejects,
+            "--max-memory",
+            memory,
+        ];
+        let kept = run(&args, &input);
+        let wanted = format!("{long}\nb\n{short}{long}\n{}{long}\n", short.replace("/a/", "/b/"));
+        assert_same(memory, &kept.out, wanted.as_bytes());
+        let said =
+            format!("pct: 3 records are unreadable, and stay unchanged; {rejects} lists the reasons\n");
+        assert_eq!((kept.err, kept.code), (said, Some(0)));
+        let listed = std::fs::read_to_string(&rejects).unwrap();
+        let places: Vec<_> =
+            listed.lines().map(|line| line.split(": ").take(2).collect::<Vec<_>>().join(": ")).collect();
+        let second = 2 + short.len() + long.len() + 1;
+        let third = second + short.len() + long.len() + 3;
+        let at = |line: usize, offset: usize| {
+            format!("<stdin>:{line}:{offset}: the record is longer than 1 MiB (--max-record)")
+        };
+        assert_eq!(places, [at(1, 0), at(20_003, second), at(40_005, third)]);
+    }
+    assert_eq!(ok(&["dedup", "-0", "--profile", "rfc3986"], "a\0b\0%61\0b\0c"), b"a\0b\0c\0");
 }
 
 #[test]

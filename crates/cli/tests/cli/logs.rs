@@ -162,6 +162,30 @@ fn requests_of_proxies_cannot_be_hidden() {
             r#"d [error] 1#0: *1 x, request: "GET / HTTP/1.1", upstream: "http://1/%00"#,
             "unreadable",
         ),
+        // Text that is no entry, and no line of an entry with labels.
+        ("nginx-error", "garbage %00", "unreadable"),
+        (
+            "nginx-error",
+            "d [error] 1#0: *1 x, client: 1, request: GET /%00 HTTP/1.1, host: \"h\"",
+            "unreadable",
+        ),
+        ("nginx-error", r#"PHP message: x" while reading, client: 1, request: "GET / HTTP/1.1""#, ""),
+        ("nginx-error", "d [notice] 1#0: signal process started", ""),
+        ("nginx-error", "d [info] 1#0: *1 proxied, client: 1, upstream: 2:3", ""),
+        // The end of the referrer is missing.
+        ("combined", r#"1 - - [t] "GET / HTTP/1.1" 200 1 "http://r/%00"#, "unreadable"),
+        ("combined", r#"1 - - [t] "GET / HTTP/1.1" 200 1 "http://r/ "ua"#, "unreadable"),
+        ("nginx", r#"1 - - [t] "GET / HTTP/1.1" 200 1 ""#, "unreadable"),
+        ("s3", r#"o b [t] 1 r i REST.GET.OBJECT k "GET / HTTP/1.1" 200 - 1 - 7 - "http://r/"#, "unreadable"),
+        ("common", r#"1 - - [t] "GET / HTTP/1.1" 200 1 "http://r/"#, ""),
+        // Lines without the fields that the file has named.
+        ("cdx", "garbage %00", "unreadable"),
+        ("cdx", " CDX N b a\nx 2024 http://a/ %00", "unreadable"),
+        ("w3c", "#Fields: time cs-uri\n10:00 /a %00", "unreadable"),
+        ("w3c", "#Fields: time cs-uri\n10:00 \"/a %00", "unreadable"),
+        ("w3c", "#Fields: time\n10:00\n \n", ""),
+        ("iis", "%00 x\n#Fields: time cs-uri\n10:00 /a", "unreadable"),
+        ("cloudfront", "#Fields: time cs-uri\n10:00 /%00", "unreadable"),
         // Quotes are data in the logs of Envoy.
         ("envoy", r#"[t] "GET /a"%00"b HTTP/2" 200"#, "nul"),
         // A request of one word, and one without a method.
@@ -193,6 +217,7 @@ fn requests_of_proxies_cannot_be_hidden() {
         // No request came, or HAProxy could not read it.
         ("combined", r#"1 - - [t] "-" 408 0 "-" "-""#, ""),
         ("nginx", r#"1 - - [t] "" 400 0 "-" "-""#, ""),
+        ("elb", r#"t lb 1:2 3:4 1 2 3 400 200 0 29 "- - - " "-" - -"#, ""),
         // A long request that syslog has cut off.
         ("haproxy", r#"x haproxy[1]: 1:2 [06/Feb/2009] a b/c 1 200 2 - - {} "GET /%00"#, "unreadable"),
         ("haproxy", r#"x haproxy[1]: 1:2 [06/Feb/2009] a b/c 1 200 2 - - {"} "GET /%00 HTTP/1.1""#, "nul"),
@@ -231,6 +256,18 @@ fn requests_of_proxies_cannot_be_hidden() {
         let out = ok(&[&["decode", "-q", "--log", "combined"], options].concat(), line);
         assert_eq!(String::from_utf8(out).unwrap(), wanted, "{options:?}");
     }
+    let said = run(&["decode", "--log", "combined"], line).err;
+    assert_eq!(said, "pct: 1 value is unreadable, and stays unchanged; --rejects FILE lists the reasons\n");
+    // A referrer whose quote is not closed is not written alone, and many lines are read like one.
+    let lines = "1 - - [t] \"GET /%41 HTTP/1.1\" 200 1 \"r\" \"ua\"\n1 - - [t] \"GET /a HTTP/1.1\" 200 1 \"http://r/\n";
+    let only = run(&["decode", "--log", "combined", "--only"], lines);
+    assert_eq!(only.out, b"/A\nr\n/a\n");
+    for jobs in ["-j1", "-j3"] {
+        let many = run(&["decode", "--log", "combined", jobs, "--stats=json"], lines.repeat(50_000));
+        assert!(many.err.contains("\"unreadable\":50000,"), "{}", many.err);
+        let many = run(&["decode", "--log", "combined", jobs], lines.repeat(50_000));
+        assert!(many.err.starts_with("pct: 50000 values are unreadable, and stay"), "{}", many.err);
+    }
     // The target is everything between the method and the protocol.
     for (request, wanted) in [
         ("GET /%41", "/A"),
@@ -240,6 +277,7 @@ fn requests_of_proxies_cannot_be_hidden() {
         ("GET /a%20%41 HTTP/1.1 x", "/a A HTTP/1.1 x"),
         ("%41", ""),
         ("-", ""),
+        ("- - - ", ""),
     ] {
         let line = format!("1 - - [t] \"{request}\" 200 1\n");
         let target = String::from_utf8(ok(&["decode", "-q", "--log", "common", "--only"], line)).unwrap();
@@ -317,12 +355,12 @@ fn w3c_and_iis_name_their_columns() {
         &["/foo/Z", "http://r/ Z", "/bar", "-"],
     );
     // A `#Fields:` line applies to all lines up to the next one, also in later chunks. Its names are case-insensitive.
-    let mut input = String::from("%5A %5A %5A\n#Fields: a CS-URI-STEM c\n");
+    let mut input = String::from("#Fields: a CS-URI-STEM c\n");
     let mut wanted = input.clone();
     for round in 0..6 {
         input.push_str(&"%5A %5A %5A\n".repeat(60_000));
         wanted.push_str(&["%5A Z %5A\n", "Z %5A %5A\n", "%5A %5A Z\n"][round % 3].repeat(60_000));
-        let legend = ["#Fields: cs-uri-query\tb c\n", "#Fields: a b cs-uri d\n", "#Fields: a cs-uri-stem\n"]
+        let legend = ["#Fields: cs-uri-query\tb c\n", "#Fields: a b cs-uri\n", "#Fields: a cs-uri-stem c\n"]
             [round % 3];
         input.push_str(legend);
         wanted.push_str(legend);
@@ -442,7 +480,7 @@ fn unknown_escapes_in_quoted_values_stay_and_are_reported() {
     // An unreadable value does not prevent the other values of the line from being decoded.
     assert_eq!(on(&["decode"], &[], r#"u="\x%41" u="\x41%42""#).out, br#"u="\x%41" u="AB""#);
     // The key was found although its value is unreadable.
-    let said = "pct: 1 record is unreadable, and stays unchanged; --rejects FILE lists the reasons\n";
+    let said = "pct: 1 value is unreadable, and stays unchanged; --rejects FILE lists the reasons\n";
     assert_eq!(on(&["decode"], &[], r#"u="\x%41""#).err, said);
     // Nobody knows where a value ends whose quote is not closed, so the rest of the line is unreadable.
     let line = r#"u=%41 a="x u=%00"#;

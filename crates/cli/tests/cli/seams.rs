@@ -52,7 +52,7 @@ fn who_selects_nothing_is_told_once() {
         (&["--csv", "--no-header", "--column", "3"], "a,b\n", "no row has column 3"),
         (
             &["--log", "iis"],
-            "a b\n",
+            "#Fields: a b\na b\n",
             "no line starting with '#Fields:' names any of cs-uri, cs-uri-stem, cs-uri-query, cs(Referer), cs(Referrer)",
         ),
     ] {
@@ -202,6 +202,24 @@ fn new_columns() {
         text(&["--csv", "--column", "u", "--into", "v", "--only-changed"], "u\n1\n%41\n"),
         "u,v\n%41,A\n"
     );
+    // A rejected value, and a row after a quote that is not closed, have an empty cell.
+    for (args, input, wanted) in [
+        (
+            &["decode"][..],
+            "u,v\n%41,1\n%42,\"2\r\n\"%4,3\",3\r\n",
+            "u,k,v\n%41,A,1\n%42,\"2\r\n\"%4,3\",,3\r\n",
+        ),
+        (
+            &["normalize", "--profile", "whatwg"],
+            "u,v\nhttp://[/,1\nhttp://A,2\n",
+            "u,k,v\nhttp://[/,,1\nhttp://A,http://a/,2\n",
+        ),
+        (&["normalize", "--profile", "rfc3986", "--hash", "xxh3"], "u,v\n//a:x,1\n", "u,k,v\n//a:x,,1\n"),
+        (&["split", "--fields", "host"], "u,v\n//a,\"1\n//b,2\n", "u,k,v\n//a,\"1\n//b,,2\n"),
+    ] {
+        let into = run(&[args, &["--csv", "--column", "u", "--into", "k", "-q"]].concat(), input);
+        assert_eq!(String::from_utf8(into.out).unwrap(), wanted, "{args:?}");
+    }
     for (args, wanted) in [
         (&["--csv", "--column", "u", "--into", "v"][..], "--into v: the header has this column already"),
         (&["--csv", "--column", "1", "--no-header", "--into", "v"], "no place for the name"),
@@ -238,8 +256,18 @@ fn new_members() {
     assert_eq!(String::from_utf8(out).unwrap(), taken.replace("%43\"", "%43\",\"v\":\"C\""));
     assert_eq!(
         (err.as_str(), code),
-        ("pct: --into: 2 records already had this name, and nothing was added there\n", Some(0))
+        ("pct: --into: 2 records already had such a name, and its value was not added\n", Some(0))
     );
+    // The other new members are added.
+    let both = run(
+        &["decode", "--jsonl", "--key", "u,v,w", "--into", "x,y,z"],
+        r#"{"u":"%41","v":"%42","w":"%43","x":1,"z":2}"#,
+    );
+    assert_eq!(
+        String::from_utf8(both.out).unwrap(),
+        r#"{"u":"%41","v":"%42","y":"B","w":"%43","x":1,"z":2}"#
+    );
+    assert_eq!(both.err, "pct: --into: 1 record already had such a name, and its value was not added\n");
     let strict = run(&[&args[..], &["--strict"]].concat(), taken);
     assert_eq!(
         (strict.err.as_str(), strict.code),

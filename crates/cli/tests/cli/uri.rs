@@ -272,7 +272,33 @@ fn dialects_differ_in_what_is_unreserved() {
             )
             .collect();
         assert_eq!(text(&["normalize", "--dialect", dialect], &all), wanted, "{dialect}");
+        // Only escapes of unreserved bytes are needless, and only these bytes and those with a role may be unescaped.
+        let findings = |args: &[&str], input: &str| {
+            let found = run(&[&["check", "--dialect", dialect], args].concat(), input).out;
+            String::from_utf8(found).unwrap()
+        };
+        let needless = findings(&["--only", "needless"], &all);
+        let bytes: Vec<u8> = needless.lines().map(|line| *line.as_bytes().last().unwrap()).collect();
+        assert_eq!(bytes, (0x20..0x7F).filter(|&byte| set.contains(byte)).collect::<Vec<u8>>(), "{dialect}");
+        let illegal: String = (0x20..0x7F_u8)
+            .map(char::from)
+            .filter(|&byte| !findings(&["--only", "illegal"], &format!("a://b/{byte}41")).is_empty())
+            .collect();
+        let unsafe_bytes = simdpct::sets::RFC1738_UNSAFE;
+        let wanted: String = (0x20..0x7F_u8)
+            .filter(|&byte| unsafe_bytes.contains(byte) && !b"%#".contains(&byte))
+            .filter(|&byte| byte != b'~' || dialect == "rfc1738")
+            .map(char::from)
+            .collect();
+        assert_eq!(illegal, wanted, "{dialect}");
     }
+    let both = run(
+        &["check", "--dialect", "rfc1738", "--only", "illegal", "--component", "host,path"],
+        "http://[::1]/~a?~\n",
+    );
+    let wanted = "<stdin>:1:7: illegal: '[' in the host\n<stdin>:1:11: illegal: ']' in the host\n\
+        <stdin>:1:13: illegal: '~' in the path\n";
+    assert_eq!(String::from_utf8(both.out).unwrap(), wanted);
 }
 
 #[test]
@@ -646,6 +672,42 @@ fn forms_become_pairs_and_back() {
 }
 
 #[test]
+fn whole_urls_may_be_in_any_charset() {
+    for (charset, typed, url) in [
+        ("windows-1252", "http://a/é %E9?q=%2Fü€", "http://a/%E9%20%25E9?q=%2F%FC%80"),
+        // Bytes of a character can be reserved, or a backslash.
+        ("shift_jis", "http://a/ァ?ーソ@テ", "http://a/%83%40?%81%5B%83%5C@%83e"),
+        ("gb18030", "/é你\u{1f600}", "/%A8%A6%C4%E3%949%FC6"),
+        ("euc-jp", "/語", "/%B8%EC"),
+        ("utf-8", "/é", "/%C3%A9"),
+        // The charset lacks the first character, and browsers write its number.
+        ("koi8-r", "/€П", "/%26%238364%3B%F0"),
+    ] {
+        let args = |verb: &'static str| [verb, "--url", "--charset", charset];
+        assert_eq!(text(&args("encode"), typed), url, "{charset}");
+        let back = if charset == "koi8-r" { "/%26%238364%3BП" } else { typed };
+        assert_eq!(text(&args("decode"), url), back, "{charset}");
+    }
+    let decode = |charset: &str, url: &str| text(&["decode", "--url", "--charset", charset], url);
+    // A delimiter is not part of a character, and bytes that are invalid stay escaped.
+    assert_eq!(decode("shift_jis", "http://%83@a/%83/%FF%zz%41%83"), "http://%83@a/%83/%FF%zzA%83");
+    assert_eq!(decode("euc-jp", "/%8F%B0%A1%8F%B0/"), "/\u{4e02}%8F%B0/");
+    assert_eq!(decode("auto", "/%C3%A9%2F\n/%E9%2F\n"), "/é%2F\n/é%2F\n");
+    let policy =
+        |verb, policy, url: &str| run(&[verb, "--url", "--charset", "gbk", "--on-invalid-utf8", policy], url);
+    assert_eq!(policy("decode", "replace", "/%FF%C4%E3").out, "/\u{fffd}你".as_bytes());
+    assert_eq!(policy("decode", "fail", "/a%FF").err, "pct: <stdin>:1: offset 2: not in the charset\n");
+    assert_eq!(
+        policy("encode", "fail", "/a你\u{1f600}").err,
+        "pct: <stdin>:1: offset 5: not in the charset\n"
+    );
+    for verb in ["encode", "decode"] {
+        let refused = run(&[verb, "--url", "--charset", "iso-2022-jp"], "");
+        assert!(refused.code == Some(2) && refused.err.contains("remove --url"), "{}", refused.err);
+    }
+}
+
+#[test]
 fn forms_may_be_in_any_charset() {
     let cyrillic = &["form", "--charset", "windows-1251", "--as", "jsonl"][..];
     assert_eq!(text(cyrillic, "%CF=%CF%F0+%2B&q=%26\n"), "[[\"П\",\"Пр +\"],[\"q\",\"&\"]]\n");
@@ -692,6 +754,17 @@ fn forms_may_be_in_any_charset() {
         ("pct: <stdin>:2: offset 4: not in the charset\n", Some(1))
     );
     assert_eq!(run(&["form", "--charset", "nonsense"], "").code, Some(2));
+    // A form names its charset, in both directions; a label that is not known has no effect.
+    for (form, pairs) in [
+        ("_charset_=windows-1251&q=%CF%F0", "_charset_\twindows-1251\tq\tПр"),
+        ("q=%CF%F0&_charset_=CP1251&_charset_=koi8-r", "q\tПр\t_charset_\tCP1251\t_charset_\tkoi8-r"),
+        ("_charset_=what&q=%C3%A9", "_charset_\twhat\tq\té"),
+        ("_charset=gbk&q=%C3%A9", "_charset\tgbk\tq\té"),
+    ] {
+        assert_eq!(text(&["form"], form), pairs);
+        assert_eq!(text(&["form", "--charset", "utf-8"], form), pairs);
+        assert_eq!(text(&["form", "--from", "tsv"], pairs), form);
+    }
 }
 
 #[test]

@@ -160,6 +160,21 @@ fn percent_u_escapes() {
     lines(&["--percent-u", "--keep", "/"], &[("%u002F%2f%u4E2D", "%u002F%2f中")]);
     // The result agrees with `unescape` of JavaScript.
     lines(&["--percent-u", "--charset", "latin1"], &[("%u4F60%E9%u00e9", "你éé")]);
+    // Each line has its own charset.
+    lines(
+        &["--charset", "auto"],
+        &[("caf%C3%A9 %zz", "café %zz"), ("caf%E9%80%zz", "café€%zz"), ("%0A%E9", "%0Aé")],
+    );
+    lines(&["--charset", "AUTO:windows-1251"], &[("%CF%F0", "Пр"), ("%D0%9F", "П"), ("%25E9", "%E9")]);
+    let long = format!("{}%E9\n%E9\n", "a".repeat(3 << 20));
+    let kept = run(&["decode", "--charset", "auto"], &long);
+    assert!(kept.out == long.replace("%E9\n%E9", "%E9\né").as_bytes());
+    assert!(kept.err.contains("the record is longer than 2 MiB"), "{}", kept.err);
+    for args in
+        [["encode", "auto"], ["decode", "auto:utf-16"], ["decode", "auto:iso-2022-jp"], ["decode", "autos"]]
+    {
+        assert_eq!(run(&[args[0], "--charset", args[1]], "").code, Some(2), "{args:?}");
+    }
     assert_eq!(text(&["decode"], "%u0041"), "%u0041");
 }
 

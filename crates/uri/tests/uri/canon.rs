@@ -547,6 +547,48 @@ fn lines_are_what_the_slow_path_gives() {
     }
 }
 
+/// Puts lines that a kernel must not prove at every offset of a block. Their forms differ from them only by the part that the block
+/// before, or the end of the text, decides.
+#[test]
+fn lines_at_every_offset() {
+    let long = [b"http://".to_vec(), vec![b'a'; 190], b"B.c/".to_vec()].concat();
+    let lines: [&[u8]; 18] = [
+        &long,
+        b"./a",
+        b"../b",
+        b"foo:./b",
+        b"foo:../b",
+        b"http://a.b/%",
+        b"41://",
+        b"http://a.b/%4",
+        b"1://",
+        b"http://a.b/%\xff1%41",
+        b"http://\xc3\xa9.b/",
+        b"file://localhost/x",
+        b"file://host",
+        b"file://host/C:/..",
+        b"file:///c|/x",
+        b"file://h//p",
+        b"http://a.b?",
+        b"http://a.b/%7Ex",
+    ];
+    for shift in 0..64 {
+        let mut text = [b"http://a.b/".to_vec(), vec![b'x'; shift]].concat();
+        lines.iter().for_each(|line| text.extend_from_slice(&[b"\n", *line].concat()));
+        for &profile in Profile::ALL {
+            let forms = text.split(|&byte| byte == b'\n');
+            let forms: Vec<_> = forms.map(|line| slow(profile, line).unwrap_or(line.to_vec())).collect();
+            for &tier in tiers() {
+                let mut out = Vec::new();
+                canonicalize_lines_on(tier, profile, &text, &mut out, |_, _| ());
+                let (out, forms) =
+                    (out.escape_ascii().to_string(), forms.join(&b'\n').escape_ascii().to_string());
+                assert_eq!(out, forms, "{profile} on {tier}, {shift}");
+            }
+        }
+    }
+}
+
 /// Plain URLs are canonical already, so they are returned borrowed.
 #[test]
 fn plain_lines_are_proven() {

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use simdpct_uri::{
-    BuildError, Builder, Component, Components, Dialect, Strictness, escape_for, remove_dot_segments,
+    BuildError, Builder, Component, Components, Dialect, Strictness, UriBuf, escape_for, remove_dot_segments,
     resolve, resolve_append, split,
 };
 
@@ -13,6 +13,8 @@ fn text(bytes: Vec<u8>) -> String {
 /// Resolves all examples of RFC 3986, section 5.4.
 #[test]
 fn references_of_the_rfc() {
+    // Only a base with an authority gives a relative path a slash (section 5.2.3).
+    assert_eq!(text(resolve("a:", "b").unwrap()), "a:b");
     let base = "http://a/b/c/d;p?q";
     let mut cases = 0;
     for fields in crate::raw_rows(include_str!("../vectors/rfc3986-5.4.tsv")) {
@@ -238,6 +240,12 @@ fn what_cannot_be_built() {
         assert_eq!(Builder::new().host(host).build().unwrap(), built);
     }
     assert_eq!(Builder::new().host("[").host("a").build().unwrap(), "//a");
+    assert_eq!(error(Builder::new().segments(["..", "a"])), BuildError::DotSegment);
+    // The empty segment would make `//a` or `/` of a path.
+    let root = Builder::from(&"/".parse::<UriBuf>().unwrap());
+    for builder in [root.segment("a"), Builder::new().segment("").relative_path()] {
+        assert_eq!(error(builder), BuildError::EmptyFirstSegment);
+    }
     // Browsers would contact evil.com.
     for scheme in ["http", "foo"] {
         let builder = Builder::new().scheme(scheme).host("").segments(["", "evil.com"]);

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
-use simdpct_uri::Component;
+use simdpct_uri::{Component, Dialect};
 
 use super::Target;
 use super::tables;
@@ -47,6 +47,8 @@ pub struct Options {
     pub wanted: Vec<Group>,
     /// The components that findings must be in, if values are URLs; empty for any.
     pub components: Vec<Component>,
+    /// The specification that decides which bytes need escapes.
+    pub dialect: Dialect,
     /// Whether only the exit code matters, so that no findings are printed.
     pub quiet: bool,
     pub show: Show,
@@ -211,7 +213,8 @@ impl Treat for Look {
 
 impl Checks {
     fn new(options: &Options, target: Target) -> Checks {
-        let wanted = Criteria::new(&options.wanted, &options.components, options.records.end());
+        let Options { wanted, components, dialect, records, .. } = options;
+        let wanted = Criteria::new(wanted, components, *dialect, records.end());
         Checks {
             target,
             records: options.records,

@@ -22,7 +22,7 @@ use crate::ground::shown::shown;
 use crate::io::input::Input;
 use crate::io::output::Output;
 use crate::select::Selector;
-use crate::value::policy::{OnRejected, Policies, Policy};
+use crate::value::policy::{OnRejected, Policy, Treatment};
 use crate::value::stats::{Stats, StatsFormat};
 
 /// The selection of the values that a job processes.
@@ -40,6 +40,8 @@ pub struct Target {
 pub struct OutputOptions {
     /// The file for rejected values.
     pub rejects: Option<PathBuf>,
+    /// Whether the command can write such a file.
+    pub has_rejects: bool,
     /// The format of the statistics that are printed at the end of the run; `None` if they are not printed.
     pub stats: Option<StatsFormat>,
     /// The preview that replaces the output, and whether it has colours.
@@ -85,9 +87,10 @@ impl Account {
     }
 }
 
-/// Warns about records that were left out because of faults in their values, and then like [`warn_rejected`]. `policies` say what
-/// was done with them.
-fn warn_faulty(stats: &Stats, policies: Policies, options: &OutputOptions) {
+/// Warns about records that were left out because of faults in their values, and then like [`warn_rejected`]. `treatment` has the
+/// policies that say what was done with them.
+fn warn_faulty(stats: &Stats, treatment: &Treatment, options: &OutputOptions) {
+    let policies = treatment.policies();
     let is_dropped = policies.rejected == OnRejected::Drop;
     let rejected = if is_dropped { stats.rejected + stats.unreadable } else { 0 };
     let count = stats.dropped.saturating_sub(rejected);
@@ -100,25 +103,28 @@ fn warn_faulty(stats: &Stats, policies: Policies, options: &OutputOptions) {
         let (has, is) = if count == 1 { ("record has", "is") } else { ("records have", "are") };
         warn(format_args!("{count} {has} {fault}, and {is} left out; {}", reasons(options)));
     }
-    warn_rejected(stats, policies.rejected, options);
+    warn_rejected(stats, treatment.value_policies().rejected, policies.rejected, options);
 }
 
 /// Returns the end of a message that says where reasons are listed.
 fn reasons(options: &OutputOptions) -> String {
     match &options.rejects {
         Some(path) => format!("{} lists the reasons", shown(path)),
-        None => "--rejects FILE lists the reasons".to_owned(),
+        None if options.has_rejects => "--rejects FILE lists the reasons".to_owned(),
+        None => "`pct check --only unreadable` lists the reasons".to_owned(),
     }
 }
 
-/// Warns about values that were rejected and records that could not be read, because a run without an error would look
-/// like a conversion of everything. `policy` says what was done with them. Statistics have these counts already.
-fn warn_rejected(stats: &Stats, policy: OnRejected, options: &OutputOptions) {
+/// Warns about values that were rejected, and records and values that could not be read, because a run without an error would
+/// look like a conversion of everything. `values` is the policy for rejected values, and `unreadable` that for the others. Statistics
+/// have these counts already.
+fn warn_rejected(stats: &Stats, values: OnRejected, unreadable: OnRejected, options: &OutputOptions) {
     // Records that have messages of their own are not counted again.
-    let unreadable = stats.unreadable.saturating_sub(stats.mentioned + stats.clashes);
-    for (count, one, many) in [
-        (stats.rejected, "value was rejected", "values were rejected"),
-        (unreadable, "record is unreadable", "records are unreadable"),
+    let records = stats.unreadable.saturating_sub(stats.mentioned + stats.clashes + stats.partial);
+    for (count, policy, one, many) in [
+        (stats.rejected, values, "value was rejected", "values were rejected"),
+        (records, unreadable, "record is unreadable", "records are unreadable"),
+        (stats.partial, unreadable, "value is unreadable", "values are unreadable"),
     ] {
         if count == 0 || policy == OnRejected::Fail || options.stats.is_some() {
             continue;

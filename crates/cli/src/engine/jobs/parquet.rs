@@ -102,7 +102,7 @@ pub fn run(
     });
     let stats = account.close(&result)?;
     if result.is_ok() && !destination.quiet {
-        super::warn_faulty(&stats, job.text.policies(), options);
+        super::warn_faulty(&stats, &job.text, options);
     }
     result
 }

@@ -92,6 +92,7 @@ pub struct DedupRequest {
     /// Whether keys are fingerprints of 32 hexadecimal digits.
     pub has_fingerprints: bool,
     pub sources: Sources,
+    pub records: Records,
     pub destination: Destination,
     /// The file for rejected lines.
     pub rejects: Option<PathBuf>,
@@ -140,14 +141,14 @@ impl Plan {
 
     /// Keeps the first line of each key.
     pub fn dedup(request: DedupRequest) -> Result<Outcome, Failure> {
-        let DedupRequest { verb, has_fingerprints, sources, destination, rejects, memory, max_record, jobs } =
-            request;
+        let DedupRequest { verb, has_fingerprints, sources, records, .. } = request;
+        let DedupRequest { destination, rejects, memory, max_record, jobs, .. } = request;
         check_in_place(&sources, &destination.place).map_err(Failure::Usage)?;
         if let Some(rejects) = &rejects {
             check_rejects(rejects, &sources, &destination).map_err(Failure::Usage)?;
         }
-        let options = OutputOptions { rejects, ..OutputOptions::default() };
-        let dedup = Dedup { verb, has_fingerprints, memory: (memory as usize) << 20, max_record };
+        let options = OutputOptions { rejects, has_rejects: true, ..OutputOptions::default() };
+        let dedup = Dedup { verb, has_fingerprints, records, memory: (memory as usize) << 20, max_record };
         keyed::dedup(&sources, &destination, &dedup, &options, Threads(jobs))
     }
 
@@ -166,6 +167,7 @@ impl Plan {
         check(&request).map_err(Failure::Usage)?;
         let options = OutputOptions {
             rejects: request.rejects.clone(),
+            has_rejects: true,
             stats: request.stats,
             preview: request.preview.map(|show| (show, output::has_colours())),
             exit_code: request.exit_code,

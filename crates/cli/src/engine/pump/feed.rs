@@ -255,6 +255,7 @@ impl<'i> Feed<'i> {
         // places among them are ignored.
         let mut blind = 0;
         let ends = if let Cut::Records(end) = self.cut { Some(end) } else { None };
+        let mut has_ended = false;
         loop {
             let mut at = 0;
             while at < len {
@@ -276,6 +277,7 @@ impl<'i> Feed<'i> {
                     None => break,
                 };
                 let is_last = is_whole && end == rest.len();
+                has_ended = is_last;
                 each(&rest[..end], Part { offset: self.offset, is_cut, is_last })?;
                 self.offset += end as u64;
                 at += end;
@@ -289,6 +291,10 @@ impl<'i> Feed<'i> {
                 }
             }
             if is_whole && at == len {
+                // The input can end where all its bytes have been passed on already.
+                if ends.is_some() && !has_ended {
+                    each(&[], Part { offset: self.offset, is_cut: true, is_last: true })?;
+                }
                 return Ok(());
             }
             buffer.copy_within(at..len, 0);

@@ -517,9 +517,10 @@ impl Frame {
         self.heads.extend_from_slice(&head([key.start, key.len(), len]));
     }
 
-    /// Appends this frame and its `lines` to `out`, with a line end if the last line has none.
-    pub fn write(&mut self, lines: &[u8], out: &mut Vec<u8>) {
-        let end: &[u8] = if lines.ends_with(b"\n") { b"" } else { b"\n" };
+    /// Appends this frame and its `lines` to `out`, and `end` if the last line does not end with it.
+    pub fn write(&mut self, lines: &[u8], end: Option<u8>, out: &mut Vec<u8>) {
+        let end = end.filter(|end| lines.last() != Some(end));
+        let end = end.as_slice();
         if let Some(last) = self.heads.last_chunk_mut() {
             let [start, len, line] = numbers(last);
             *last = head([start, len, line + end.len()]);
@@ -614,7 +615,7 @@ mod tests {
                         frame.push(lines.len() - line, key..key + 16);
                     }
                     let mut frames = Vec::new();
-                    frame.write(lines.as_bytes(), &mut frames);
+                    frame.write(lines.as_bytes(), Some(b'\n'), &mut frames);
                     distinct.take(&frames, &mut out).expect("a temporary file");
                 }
                 let write = |line: &[u8]| {

@@ -21,7 +21,7 @@ use crate::engine::pump::{Threads, Workspace, pump};
 use crate::engine::sink::Sink;
 use crate::engine::sink::boundary::FileBoundary;
 use crate::engine::sink::preview::{self, Preview, Show};
-use crate::ground::error::{Failure, Outcome};
+use crate::ground::error::{Failure, Outcome, warn};
 use crate::ground::reason::{Reason, Refusal};
 use crate::ground::records::Records;
 use crate::io::BLOCK;
@@ -33,7 +33,7 @@ use crate::select::csv::Line;
 use crate::select::edit::{Edit, Form};
 use crate::select::pass::Pass;
 use crate::value::policy::{Action, OnRejected, Policies, Record, Treat, Treatment};
-use crate::value::report::{Report, Stop};
+use crate::value::report::{OpenQuote, Report, Stop};
 use crate::value::work::Work;
 
 /// The size of a chunk of records in which values are selected, in bytes. Most of the time for such a chunk can be reading and
@@ -88,15 +88,18 @@ pub fn run(
             account.admit(input, output)?;
             let Account { rejects, stats, .. } = &mut account;
             let sink = Sink::new(output, stats, &mut boundary, input.name());
-            let sink = Sink { rejects: rejects.as_mut(), ..sink };
+            let mut open_quotes = Vec::new();
+            let sink = Sink { rejects: rejects.as_mut(), open_quotes: Some(&mut open_quotes), ..sink };
             let Some((show, has_colours)) = options.preview else {
                 pass(input, sink, job.clone(), &mut header, threads, &mut workspace)?;
+                warn_open(&open_quotes, input, destination.quiet);
                 return Ok(true);
             };
             let mut preview = Preview::new(show, input.path(), has_colours);
             let sink = Sink { preview: Some(&mut preview), ..sink };
             // A preview shows each file separately, so no file repeats the header of another.
             pass(input, sink, job.clone(), &mut Header::default(), threads, &mut workspace)?;
+            warn_open(&open_quotes, input, destination.quiet);
             files += 1;
             changed += u64::from(preview.finish(output)?);
             Ok(true)
@@ -110,11 +113,25 @@ pub fn run(
         tables::warn_missing(&job.target.selector, &job.target.columns, &stats)?;
         // If no line is JSON, there is a message with the count already.
         if stats.searched || !matches!(job.target.selector, Selector::Keys(_)) {
-            super::warn_faulty(&stats, job.treatment.policies(), options);
+            super::warn_faulty(&stats, &job.treatment, options);
         }
     }
     let would_change = options.exit_code && changed > 0;
     result.map(|outcome| if would_change { Outcome::Findings } else { outcome })
+}
+
+/// Warns about the rows of `input` that were not converted because of `quotes`, unless `quiet`.
+fn warn_open(quotes: &[OpenQuote], input: &Input, quiet: bool) {
+    for OpenQuote { first, last } in quotes.iter().filter(|_| !quiet) {
+        // Only the lines of inputs that cannot be read again were counted.
+        let line = |(line, offset): (u64, u64)| 1 + input.count_lines(offset).unwrap_or(line);
+        let until = last.map_or("the end".to_owned(), |last| format!("line {}", line(last)));
+        let (file, number, offset, reason) =
+            (input.name(), line(*first), first.1, Reason::OpenQuote { limit: None });
+        warn(format_args!(
+            "{file}:{number}: offset {offset}: {reason}, and no row from this one to {until} is converted"
+        ));
+    }
 }
 
 /// Passes the file `input` through `job` to `sink`. `first` keeps the header of the first table of the output.
@@ -127,6 +144,8 @@ pub fn pass(
     workspace: &mut Workspace,
 ) -> Result<(), Failure> {
     let end = job.needs.records.end();
+    // The line of a quote that is not closed is counted when it is needed, if the input can be read again.
+    job.needs.places |= matches!(job.target.selector, Selector::Table(_)) && input.count_lines(0).is_none();
     let cut = match &job.target.selector {
         Selector::Table(table) => Cut::Table(table.delimiter()),
         _ => Cut::Records(end),
@@ -194,12 +213,15 @@ impl Values {
         let (rejects, stats, is_preview) = (rejects.is_some(), stats.is_some(), preview.is_some());
         // Values that are written alone are lines of text also if they come from JSON.
         let is_json = form == Form::Whole && matches!(target.selector, Selector::Keys(_));
-        let treatment =
-            Treatment::new(work, policies, stats, rejects, empty).with_none(none).with_null(is_json, null);
+        let treatment = Treatment::new(work, policies, stats, rejects, empty)
+            .with_none(none)
+            .with_null(is_json, null)
+            .with_beside(!into.is_empty());
         let is_plain = !is_preview && !only_changed;
         // Conversion in batches does not count values, so statistics exclude it.
         let is_batched = is_plain && !stats && matches!(target.selector, Selector::Line);
         let lines = Some(lines).filter(|work| is_batched && work.takes_records());
+        let places = rejects || policies.can_fail();
         let skips = is_plain
             && form == Form::Whole
             && into.len() <= 1
@@ -212,7 +234,7 @@ impl Values {
             batch: lines.map(|work| LineBatch::new(work, policies, rejects)),
             target,
             treatment,
-            needs: Needs { records, rejects, places: rejects || policies.can_fail(), stats },
+            needs: Needs { records, rejects, places, stats },
             form,
             into,
             only_changed,
@@ -359,10 +381,15 @@ impl Values {
                 return false;
             }
             if self.form == Form::Whole {
-                let new: &[u8] = match policy {
+                let widened;
+                let new: &[u8] = match (meaning, policy, &self.target.selector) {
                     _ if self.only_changed => b"",
-                    OnRejected::Drop if !matches!(meaning, Line::Row) => b"",
-                    OnRejected::Null if !matches!(meaning, Line::Row) => &chunk[stop..end],
+                    (Line::Row, _, Selector::Table(table)) if !self.into.is_empty() => {
+                        widened = [&table.with_empty_cells(&chunk[start..stop]), &chunk[stop..end]].concat();
+                        &widened
+                    }
+                    (Line::Unreadable(_) | Line::Lost, OnRejected::Drop, _) => b"",
+                    (Line::Unreadable(_) | Line::Lost, OnRejected::Null, _) => &chunk[stop..end],
                     _ => line,
                 };
                 self.show(line, new, out);
@@ -449,8 +476,14 @@ impl Job for Values {
             let goes_on = if let Some(refusal) = self.target.selector.open_quote(record, has_quotes) {
                 edit.copy_to(start);
                 edit.skip_to(end);
-                let out = edit.output();
-                self.reject(record, refusal, report) && self.read_lines(bytes, start..end, false, out, report)
+                let (quote, out) = (refusal.offset, edit.output());
+                let goes_on = self.reject(record, refusal, report)
+                    && self.read_lines(bytes, start..end, false, out, report);
+                if goes_on && self.form == Form::Whole {
+                    let is_last = end == bytes.len() && chunk.next.is_none();
+                    report.leave_open(bytes, line_end, quote, end, is_last);
+                }
+                goes_on
             } else if self.is_preview {
                 let goes_on = self.compare(record, end, has_quotes, edit.output(), report);
                 edit.skip_to(end);
@@ -501,12 +534,16 @@ impl Job for Values {
             && let Some(offset) = table.open_quote(start)
         {
             let reason = Reason::OpenQuote { limit: Some(limit) };
+            let outcome = match self.form {
+                Form::Whole => "no row is converted up to the line on which other quotes end it",
+                _ => "is left out",
+            };
             let stop = start.len();
             let record = Record { chunk: start, start: 0, stop, end: self.needs.records.end(), shown: None };
             self.reject(record, Refusal { offset, reason: reason.clone() }, report);
             // The lines up to the quote are counted when they are read.
             report.lines = 0;
-            return Long::Lines(offset, reason, if is_left_out { "is left out" } else { "stays as it is" });
+            return Long::Lines(offset, reason, outcome);
         }
         let reason = Reason::TooLong { limit };
         report.stats.records += 1;
