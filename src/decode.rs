@@ -661,9 +661,7 @@ impl Decode {
     /// simdpct::Decode::new().form().decode_append("a+b%2B", &mut out);
     /// assert_eq!(out, b"q=a b+");
     /// ```
-    // Whether the compiler inlines this method without the attribute depends on its callers. The call costs 2 ns, as much as all other
-    // work for 16 bytes.
-    #[inline(always)]
+    #[inline]
     pub fn decode_append(&self, input: &(impl AsRef<[u8]> + ?Sized), out: &mut Vec<u8>) {
         self.core.append(input.as_ref(), Tail::new(out), false);
     }
@@ -719,7 +717,8 @@ impl TryDecode {
     /// assert!(simdpct::Decode::new().strict().decode_append("a%2", &mut out).is_err());
     /// assert_eq!(out, b"kept");
     /// ```
-    // See the lenient method for the attribute.
+    // Without this attribute, the compiler would not inline this method, although it inlines the lenient one. The call costs 2
+    // ns, as much as all other work for 16 bytes.
     #[inline(always)]
     pub fn decode_append(
         &self,

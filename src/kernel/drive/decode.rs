@@ -525,7 +525,6 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
 
 /// Returns the lanes of the escapes among those in `near` that a normalization keeps. See [`DecodeJob::completes`]. The block is at
 /// offset `start` of `input`. Bit `i` of `last_two` is set if the byte two before lane `i` is one of the last two before an end.
-#[cold]
 #[inline(never)]
 fn completing(job: &DecodeJob, input: &[u8], start: usize, near: u64, last_two: u64) -> u64 {
     let mut completing = 0;
