@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 /// The identity of a file, which is the same for all names of the file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Identity(#[cfg(unix)] (u64, u64), #[cfg(not(unix))] std::sync::Arc<same_file::Handle>);
+pub struct Identity((u64, u64));
 
 #[cfg(unix)]
 impl Identity {
@@ -22,17 +22,17 @@ impl Identity {
     }
 }
 
-#[cfg(not(unix))]
+#[cfg(windows)]
 impl Identity {
-    /// Returns the identity of `file`.
+    /// Returns the identity of `file`. It keeps no handle of the file, because Windows does not replace a file that is open.
     pub fn of(file: &File, _: &Metadata) -> Option<Identity> {
-        let handle = same_file::Handle::from_file(file.try_clone().ok()?);
-        handle.ok().map(|handle| Identity(handle.into()))
+        let information = winapi_util::file::information(file).ok()?;
+        Some(Identity((information.volume_serial_number(), information.file_index())))
     }
 
     /// Returns the identity of the file at `path`.
-    pub fn of_path(path: &Path, _: &Metadata) -> Option<Identity> {
-        same_file::Handle::from_path(path).ok().map(|handle| Identity(handle.into()))
+    pub fn of_path(path: &Path, metadata: &Metadata) -> Option<Identity> {
+        Identity::of(&File::open(path).ok()?, metadata)
     }
 }
 
