@@ -143,7 +143,7 @@ impl Core {
 
     /// Returns this decoding for the bytes from offset `at` of `input` on.
     #[inline(always)]
-    fn at(&self, input: &[u8], at: usize) -> Core {
+    pub(crate) fn at(&self, input: &[u8], at: usize) -> Core {
         Core { job: DecodeJob { before: self.job.before(input, at), ..self.job }, ..*self }
     }
 

@@ -5,7 +5,6 @@ use alloc::{borrow::Cow, string::String, vec::Vec};
 use crate::decode::{Core, Decode, TryDecode};
 use crate::error::{DecodeUtf8Error, InvalidUtf8, MalformedEscape};
 use crate::hex::{self, HexCase};
-use crate::kernel::job::DecodeJob;
 use crate::kernel::reference;
 use crate::utf8;
 
@@ -73,45 +72,54 @@ impl Core {
     /// Makes the error of an invalid sequence that starts at `decoded_offset` of the decoded bytes.
     #[cold]
     fn invalid_utf8(&self, input: &[u8], decoded_offset: usize) -> InvalidUtf8 {
-        let offset = self.origins(input).nth(decoded_offset).map_or(input.len(), |origin| origin.offset);
+        let offset = self.skip(input, 0, decoded_offset);
         InvalidUtf8 { offset, decoded_offset }
     }
 
     #[cold]
     fn keep_invalid(&self, input: &[u8], bytes: &[u8]) -> String {
         let mut out = String::with_capacity(input.len());
-        let mut origins = self.origins(input);
+        let mut at = 0;
         for chunk in bytes.utf8_chunks() {
             out.push_str(chunk.valid());
-            origins.by_ref().take(chunk.valid().len()).for_each(drop);
-            // The invalid bytes are the first side of `zip`, because `zip` consumes one more item of its first side than it
-            // yields, and `origins` must not lose an item.
-            for (&byte, origin) in chunk.invalid().iter().zip(origins.by_ref()) {
-                let escape = origin.escape.unwrap_or(hex::escape(byte, HexCase::Upper));
-                out.extend(escape.map(char::from));
+            at = self.skip(input, at, chunk.valid().len());
+            // An invalid byte is not ASCII, so a `%` here starts the escape that it was decoded from.
+            for &byte in chunk.invalid() {
+                let as_spelt = input.get(at..at + 3).filter(|_| input[at] == b'%');
+                at += as_spelt.map_or(1, <[u8]>::len);
+                match as_spelt {
+                    Some(escape) => out.extend(escape.iter().map(|&byte| char::from(byte))),
+                    None => out.extend(hex::escape(byte, HexCase::Upper).map(char::from)),
+                }
             }
         }
         out
     }
 
-    /// Iterates over the origin of each decoded byte, in order.
-    fn origins<'a>(&self, input: &'a [u8]) -> impl Iterator<Item = Origin> + use<'a> {
-        let job = DecodeJob { strict: false, ..self.job };
-        let steps = reference::steps(0..input.len(), move |at| reference::decode(&job, input, at));
-        steps.flat_map(|(offset, step)| {
-            let is_decoded = step.used == 3 && step.len == 1;
-            let escape = if is_decoded { input[offset..offset + 3].try_into().ok() } else { None };
-            (offset..offset + step.len).map(move |offset| Origin { offset, escape })
-        })
+    /// Returns the offset in `input` after the steps that give the next `count` decoded bytes. The step at offset `at` is the
+    /// first.
+    fn skip(&self, input: &[u8], mut at: usize, mut count: usize) -> usize {
+        let mut core = *self;
+        core.job.strict = false;
+        // A piece decodes to at most as many bytes as it has, so kernels can measure pieces until few bytes are left.
+        while count >= 32 {
+            let piece = &input[at..][..count.min(4096).min(input.len() - at)];
+            let piece = &piece[..piece.len() - hex::held_back(piece)];
+            if piece.is_empty() {
+                break;
+            }
+            count -= core.at(input, at).measure(piece).len();
+            at += piece.len();
+        }
+        for (offset, step) in reference::steps(at..input.len(), |at| reference::decode(&core.job, input, at))
+        {
+            if count == 0 {
+                return offset;
+            }
+            count -= step.len;
+        }
+        input.len()
     }
-}
-
-/// The place in the input that a decoded byte comes from.
-struct Origin {
-    /// The offset in the input of the byte or of its escape.
-    offset: usize,
-    /// The escape that the byte was decoded from; `None` if the byte was not escaped.
-    escape: Option<[u8; 3]>,
 }
 
 impl Decode {

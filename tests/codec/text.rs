@@ -46,6 +46,15 @@ fn sequences_valid_and_not() {
     }
 }
 
+/// Tests that an invalid byte is found behind text of every length, whose escapes are cut at every place.
+#[test]
+fn invalid_bytes_far_from_the_start() {
+    let text = "a%20%zz%2%35caf\u{e9}%C3%A9%2f+%%41%4".repeat(400);
+    for len in (0..300).chain([4095, 4096, 4097, 8192, 9000]).filter(|&len| runs(len)) {
+        check(&[&text.as_bytes()[..len], b"%FFb%ff\xFF", &text.as_bytes()[..len / 2], b"\xC3"].concat());
+    }
+}
+
 #[test]
 fn functions_are_the_verbs() {
     for input in ["", "caf%C3%A9", "a+b", "%FF%zz", "caf\u{e9}%20%c3"] {
