@@ -127,6 +127,12 @@ impl DecodeJob {
         is_open && self.upper && is_digit(byte) && self.stays(b'%')
     }
 
+    /// Reports whether a normalization keeps the escape of `byte` at offset `at`. See [`DecodeJob::completes`].
+    #[inline(never)]
+    pub(crate) fn completes_at(&self, input: &[u8], at: usize, byte: u8) -> bool {
+        self.completes(self.before(input, at), byte)
+    }
+
     /// Reports whether the mode is the default.
     #[inline(always)]
     pub(crate) fn is_plain(&self) -> bool {

@@ -475,17 +475,13 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
         if KEEP && self.upper {
             let last_two = self.bounds.last_two(cut);
             if decoded != 0 {
-                let percent = isa.eq(block, b'%') & !last_two;
-                // A `%` before an escape starts none itself, so these lanes are rare, except that the first two may follow any byte.
-                let near = decoded & (percent << 1 | percent << 2 | 3);
-                if near != 0 {
-                    let start = self.input.len() - rest.len();
-                    let completing =
-                        completing(self.job, self.input, start, near, last_two << 2 | self.ended);
-                    if completing != 0 {
-                        decoded &= !completing;
-                        result = isa.select(decoded, block, found.values);
-                    }
+                let ended = u128::from(last_two) << 2 | u128::from(self.ended);
+                let stay = completing(self.job, self.input, rest.len(), decoded, ended);
+                if stay != 0 {
+                    decoded &= !stay;
+                    let mut bytes = isa.bytes(result);
+                    write_percent(&mut bytes, stay);
+                    result = isa.load(&bytes[..I::LANES]);
                 }
             }
             if B::MANY {
@@ -523,21 +519,34 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
     }
 }
 
-/// Returns the lanes of the escapes among those in `near` that a normalization keeps. See [`DecodeJob::completes`]. The block is at
-/// offset `start` of `input`. Bit `i` of `last_two` is set if the byte two before lane `i` is one of the last two before an end.
+/// Returns the lanes of the escapes among those in `decoded` that a normalization keeps. See [`DecodeJob::completes`]. The block is at
+/// the start of the last `rest` bytes of `input`. Bit `i` of `ended` is set if the byte two before lane `i` is one of the last two
+/// before an end.
 #[inline(never)]
-fn completing(job: &DecodeJob, input: &[u8], start: usize, near: u64, last_two: u64) -> u64 {
+fn completing(job: &DecodeJob, input: &[u8], rest: usize, decoded: u64, ended: u128) -> u64 {
     let mut completing = 0;
-    for lane in bits(near) {
-        let at = start + lane;
+    for lane in bits(decoded) {
+        let at = input.len() - rest + lane;
         let mut before = job.before(input, at);
         for i in 0..2 {
-            if last_two >> lane >> i & 1 != 0 {
+            if ended >> (lane + i) & 1 != 0 {
                 before[i] = 0;
             }
         }
-        let byte = input.get(at..).and_then(hex::unescape);
-        completing |= u64::from(byte.is_some_and(|byte| job.completes(before, byte))) << lane;
+        // Hardly any escape has a `%` before it, so this comes before the search for its value.
+        if before.contains(&b'%') {
+            let byte = input.get(at..).and_then(hex::unescape);
+            completing |= u64::from(byte.is_some_and(|byte| job.completes(before, byte))) << lane;
+        }
     }
     completing
+}
+
+/// Writes `%` to the lanes of `block` in `mask`.
+#[cold]
+#[inline(never)]
+fn write_percent(block: &mut [u8; 64], mask: u64) {
+    for lane in bits(mask) {
+        block[lane] = b'%';
+    }
 }
