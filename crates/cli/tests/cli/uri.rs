@@ -450,6 +450,13 @@ fn join_refuses_what_would_not_be_read_back() {
         (&["scheme=http", "host=", "path=/evil.com"], "without a host"),
         (&["scheme=https", "path=\\\\evil.com"], "without a host"),
         (&["path=/\\evil.com"], "without a host"),
+        // Browsers remove tabs everywhere, and controls and blanks at the start.
+        (&["path=/\t/e"], "the path cannot hold '\\t'; escape it, or add --encode"),
+        (&["path=java\tscript:x"], "the path cannot hold '\\t'"),
+        (&["query=a\tb"], "the query cannot hold '\\t'"),
+        (&["path= //e"], "browsers remove ' ' at the start of a URL; escape it, or add --encode: ' //e'"),
+        (&["path=\u{1}//e"], "browsers remove '\\x01' at the start"),
+        (&["path= javascript:x"], "browsers remove ' ' at the start"),
         // Joining would have to change these.
         (&["scheme=x", "path=//a"], "the path cannot be read back from the URL: '//a'"),
         (&["path=a:b"], "the path cannot be read back from the URL: 'a:b'"),
@@ -493,7 +500,7 @@ fn join_refuses_what_would_not_be_read_back() {
         text(&["join", "-q", "--from", "csv", "--on-rejected", "drop"], "http,,a/b\n,,c,,/d\n"),
         "//c/d\n"
     );
-    for bad in ["{", "[]", "{\"hots\":1}", "{\"host\":[]}"] {
+    for bad in ["{", "[]", "{\"hots\":1}", "{\"host\":[]}", "{\"host\":\"a\",\"host\":\"b\"}"] {
         let Run { code, .. } = run(&["join", "--from", "jsonl", "--strict"], bad);
         assert_eq!(code, Some(1), "{bad}");
     }
@@ -509,6 +516,8 @@ fn join_refuses_what_would_not_be_read_back() {
         (&["scheme=file", "host=", "path=/a"], "file:///a\n"),
         (&["--encode", "scheme=x", "path=//a"], "x:/.//a\n"),
         (&["--encode", "path=/a\r\nb"], "/a%0D%0Ab\n"),
+        (&["--encode", "path= //\te"], "%20//%09e\n"),
+        (&["path=a /\u{1}"], "a /\u{1}\n"),
     ] {
         assert_eq!(text(&[&["join"][..], args].concat(), ""), url);
     }
@@ -663,9 +672,14 @@ fn forms_become_pairs_and_back() {
     assert_eq!(text(&["form", "--from", "jsonl"], lines), "a=x%0Ay%0D%0Az%0D");
     assert_eq!(text(&["form", "--from", "csv"], "a,\"x,\"\"y\"\n"), "a=x%2C%22y\n");
     assert_eq!(text(&["form", "--from", "jsonl"], "{\"a\":[1,true],\"b\":\"ü\"}\n"), "a=1&a=true&b=%C3%BC\n");
-    for (style, bad) in
-        [("tsv", "a"), ("csv", "\"a"), ("jsonl", "[1]"), ("jsonl", "{\"a\":null}"), ("jsonl", "7")]
-    {
+    for (style, bad) in [
+        ("tsv", "a"),
+        ("csv", "\"a"),
+        ("jsonl", "[1]"),
+        ("jsonl", "{\"a\":null}"),
+        ("jsonl", "7"),
+        ("jsonl", "{\"a\":1,\"b\":2,\"\\u0061\":1}"),
+    ] {
         assert_eq!(run(&["form", "--from", style, "--strict"], bad).code, Some(1), "{bad}");
         assert_eq!(text(&["form", "-q", "--from", style], bad), bad);
     }
