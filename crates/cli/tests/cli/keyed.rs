@@ -40,6 +40,11 @@ fn top_counts_keys_and_orders_ties_by_key() {
         let args = [&["top", key], decode].concat();
         assert_eq!(text(&args, spellings), "2\thttp a.example.com example.com com a /X\n");
     }
+    // Letters outside ASCII are folded too, also those whose small letter has more bytes. Other bytes stay.
+    let spellings = "http://www.BÜCHER.de/Ü\nhttp://WWW.bücher.de/Ü\n";
+    assert_eq!(text(&["top", "{subdomain} {domain} {path}"], spellings), "2\twww bücher.de /Ü\n");
+    assert_eq!(text(&["top", "{host}{host}"], "//ȺȺ\n"), "1\tⱥⱥⱥⱥ\n");
+    assert_eq!(run(&["top", "{host}"], b"//A\xC3\n").out, b"1\ta\xC3\n");
     assert_eq!(text(&["top", "-0", "{path}"], "/\t\x1b[m\x7f\0"), "1\t/%09%1B[m%7F\n");
     assert!(run(&["top", "-n0", "{path}"], "").err.contains("0 is not in 1.."));
 }
