@@ -292,6 +292,14 @@ fn dialects_differ_in_what_is_unreserved() {
             .collect();
         assert_eq!(illegal, wanted, "{dialect}");
     }
+    for args in [&[][..], &["--component", "path", "--ignore", "illegal,needless"]] {
+        let useless = run(&[&["check", "--dialect", "rfc1738"], args].concat(), "http://h/~%21");
+        assert!(
+            useless.code == Some(2) && useless.err.contains("--only illegal,needless"),
+            "{}",
+            useless.err
+        );
+    }
     let both = run(
         &["check", "--dialect", "rfc1738", "--only", "illegal", "--component", "host,path"],
         "http://[::1]/~a?~\n",
