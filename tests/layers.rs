@@ -143,7 +143,11 @@ const URI_MAY_IMPORT: &[(&str, &str)] = &[
     ("canon/shared", ""),
     ("canon/contact", "canon/shared class parts"),
     ("canon/standard", ""),
-    ("canon/*", "canon/contact canon/error canon/shared canon/standard class compose host parts pieces"),
+    ("canon/escapes", ""),
+    (
+        "canon/*",
+        "canon/contact canon/error canon/escapes canon/shared canon/standard class compose host parts pieces",
+    ),
     ("canon/surt/*", ""),
     ("canon", "kernel/isa kernel/scan parts"),
     // How servers read a path.

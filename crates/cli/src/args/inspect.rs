@@ -79,12 +79,13 @@ pub struct Check {
     #[arg(long, value_name = "COMPONENT,...", value_delimiter = ',', value_parser = listing::find_component)]
     pub component: Vec<Component>,
 
-    /// The specification of the kinds `illegal` and `needless`
+    /// The specification of the kinds `illegal` and `needless` [default: rfc3986]
     ///
-    /// In RFC 2396, `[` and `]` are illegal, and escapes of `! * ' ( )` are needless, too. In RFC 1738, `~` is also illegal, and its
-    /// escape is not needless; those of `$ + ,` are.
-    #[arg(long, value_name = "NAME", default_value = "rfc3986")]
-    pub dialect: Unreserved,
+    /// At least one of these kinds must be reported, as with `--only illegal,needless`. In RFC 2396, `[` and `]` are
+    /// illegal, and escapes of `! * ' ( )` are needless, too. In RFC 1738, `~` is also illegal, and its escape is not
+    /// needless; those of `$ + ,` are.
+    #[arg(long, value_name = "NAME")]
+    pub dialect: Option<Unreserved>,
 
     /// Write each finding as one line of JSON with the members file, line, offset, kind and text
     #[arg(long, conflicts_with = "files_with_findings")]
@@ -144,24 +145,32 @@ pub struct Audit {
 }
 
 impl Check {
-    /// Converts the arguments to a request.
-    pub fn request(self) -> CheckRequest {
+    /// Converts the arguments to a request, or returns an error message.
+    pub fn request(self) -> Result<CheckRequest, String> {
         let is_wanted = |group: &Group| {
             let is_usual = group.is_usual() || !self.component.is_empty() && *group != Group::Ambiguous;
             (self.only.is_empty() && is_usual || self.only.contains(group)) && !self.ignore.contains(group)
         };
-        CheckRequest {
+        let wanted: Vec<_> = Group::ALL.into_iter().filter(is_wanted).collect();
+        if self.dialect.is_some()
+            && !wanted.iter().any(|group| matches!(group, Group::Illegal | Group::Needless))
+        {
+            return Err("--dialect changes only the kinds illegal and needless, which are not reported: \
+                        add --only illegal,needless"
+                .to_owned());
+        }
+        Ok(CheckRequest {
             nginx: self.places.log.is_some_and(Log::is_nginx),
             delimiter: self.places.delimiter(),
             options: CheckOptions {
                 sources: self.files.sources(records(self.null)),
                 records: records(self.null),
-                wanted: Group::ALL.into_iter().filter(is_wanted).collect(),
+                wanted,
                 components: self.component,
                 dialect: match self.dialect {
-                    Unreserved::Rfc3986 => Dialect::Rfc3986,
-                    Unreserved::Rfc2396 => Dialect::Rfc2396,
-                    Unreserved::Rfc1738 => Dialect::Rfc1738,
+                    None | Some(Unreserved::Rfc3986) => Dialect::Rfc3986,
+                    Some(Unreserved::Rfc2396) => Dialect::Rfc2396,
+                    Some(Unreserved::Rfc1738) => Dialect::Rfc1738,
                 },
                 quiet: self.quiet,
                 show: match (self.json, self.files_with_findings) {
@@ -174,7 +183,7 @@ impl Check {
                 jobs: self.jobs,
             },
             selection: self.places.selection(false),
-        }
+        })
     }
 }
 

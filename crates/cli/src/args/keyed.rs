@@ -23,8 +23,8 @@ use crate::value::policy::{OnRejected, Policies, Policy};
 /// Count the parts of URLs that a template names, and show the most frequent
 ///
 /// Counts are exact. Keys with the same count are in the order of their bytes, so the output does not depend on the number of threads. A
-/// missing part is an empty key, and schemes and hosts are in lower case. With --log, only the URL of the request counts. Records that cannot be read are left out and counted on
-/// stderr.
+/// missing part is an empty key, and schemes and hosts are in lower case. With --log, only the URL of the request counts, in W3C logs
+/// without a query that has its own column. Records that cannot be read are left out and counted on stderr.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

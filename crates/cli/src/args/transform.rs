@@ -74,9 +74,10 @@ pub struct Encode {
 
     /// Escape the bytes of the text in this charset instead of UTF-8
     ///
-    /// A character that the charset lacks is written in the way of browsers: %26%23, its number, %3B. Input bytes
-    /// that are invalid UTF-8 are escaped unchanged. Labels mean what they mean to browsers, so `iso-8859-1`,
-    /// `latin1` and `us-ascii` are windows-1252; `iso-8859-1-strict` and `us-ascii-strict` are exact.
+    /// With --url, the host stays in UTF-8. A character that the charset lacks is written in the way of browsers:
+    /// %26%23, its number, %3B. Input bytes that are invalid UTF-8 are escaped unchanged. Labels mean what they mean to
+    /// browsers, so `iso-8859-1`, `latin1` and `us-ascii` are windows-1252; `iso-8859-1-strict` and `us-ascii-strict`
+    /// are exact.
     #[arg(long, value_name = "LABEL", value_parser = CharsetParser::LABEL, hide_possible_values = true)]
     pub charset: Option<Charset>,
 }
@@ -177,9 +178,9 @@ pub struct Unwrap {
 
     /// Read the decoded bytes as text in this charset, and write it as UTF-8
     ///
-    /// Bytes that are invalid in the charset are written as escapes, so `--charset utf-8` decodes only valid UTF-8. `auto` decodes a
-    /// value as UTF-8 if it is valid UTF-8, and otherwise as windows-1252; `auto:LABEL` names another charset for that.
-    /// Characters that --percent-u decodes are not converted. Labels mean what they mean to browsers, so
+    /// Bytes that are invalid in the charset are written as escapes, so `--charset utf-8` decodes only valid UTF-8. With --url,
+    /// the host is in UTF-8. `auto` decodes a value as UTF-8 if it is valid UTF-8, and otherwise as windows-1252;
+    /// `auto:LABEL` names another charset for that. Characters that --percent-u decodes are not converted. Labels mean what they mean to browsers, so
     /// `iso-8859-1`, `latin1` and `us-ascii` are windows-1252; `iso-8859-1-strict` and `us-ascii-strict` are exact.
     #[arg(long, value_name = "LABEL", value_parser = CharsetParser::LABEL_OR_AUTO, hide_possible_values = true)]
     pub charset: Option<Charset>,

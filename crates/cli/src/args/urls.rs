@@ -126,8 +126,9 @@ pub struct Get {
 /// has such a name.
 ///
 /// Parts that could not be read back unchanged, such as a host with a slash or the path //x without a host, are rejected,
-/// and so are bytes that browsers read as a delimiter. The rule is the same for rows and PART=VALUE. With --encode, the path
-/// //x becomes /.//x, and a:b becomes ./a:b. user and password, or authority, may replace userinfo; query:NAME is
+/// and so are bytes that browsers read as a delimiter or remove: tabs, line ends, and controls and blanks at the start. The rule
+/// is the same for rows and PART=VALUE; no part may be given twice. With --encode, the path //x becomes /.//x, and a:b becomes
+/// ./a:b. user and password, or authority, may replace userinfo; query:NAME is
 /// added to the query unless the query has that parameter.
 #[derive(Debug, Args)]
 #[command(after_help = "\

@@ -96,7 +96,7 @@ fn dispatch(command: Command) -> Result<Outcome, Failure> {
             top::print(&top.rows, top.total, top.distinct, style).and(read)
         }
         Command::Dedup(args) => Plan::dedup(args.request()),
-        Command::Check(args) => Plan::check(&args.request()),
+        Command::Check(args) => Plan::check(&args.request().map_err(Failure::Usage)?),
         Command::Audit(args) if args.chain.chain.is_empty() => audit(&args.request()),
         Command::Audit(args) => chain::audit(&args.chain_request().map_err(Failure::Usage)?),
         Command::Read(args) if args.list => readings::list(&args.request()),

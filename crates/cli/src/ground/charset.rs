@@ -69,6 +69,9 @@ pub const NAMES: &[&str] = &[
 ];
 
 impl Charset {
+    /// UTF-8, by the Encoding Standard.
+    pub const UTF_8: Charset = Charset::Standard(encoding_rs::UTF_8);
+
     /// Returns the charset with this label, or an error message.
     pub fn find(label: &str) -> Result<Charset, String> {
         let label = label.trim_ascii();
@@ -129,7 +132,7 @@ impl Charset {
     /// Returns the charset of `bytes`: UTF-8 or the other charset, if it is to be guessed.
     pub fn of(self, bytes: &[u8]) -> Charset {
         match self {
-            Charset::Auto(_) if utf8::validate(bytes).is_ok() => Charset::Standard(encoding_rs::UTF_8),
+            Charset::Auto(_) if utf8::validate(bytes).is_ok() => Charset::UTF_8,
             Charset::Auto(other) => Charset::Standard(other),
             charset => charset,
         }

@@ -138,6 +138,20 @@ static TAR: Foreign = Foreign {
 /// The offset of the signature of tar archives.
 const TAR_OFFSET: usize = 257;
 
+/// Reports whether `start` begins with the header of a tar archive: with a signature, or with a checksum only, as tar wrote it before
+/// POSIX. The checksum is an octal number, the sum of the bytes of the header with blanks in the place of the checksum.
+fn is_tar(start: &[u8]) -> bool {
+    if start.get(TAR_OFFSET..).is_some_and(|rest| rest.starts_with(b"ustar")) && start.contains(&0) {
+        return true;
+    }
+    let Some(header) = start.first_chunk::<512>() else { return false };
+    let digits = std::str::from_utf8(&header[148..156]).unwrap_or_default();
+    let checksum = u32::from_str_radix(digits.trim_matches([' ', '\0']), 8);
+    let sum: u32 =
+        header[..148].iter().chain(&[b' '; 8]).chain(&header[156..]).map(|byte| u32::from(*byte)).sum();
+    checksum == Ok(sum) && header.contains(&0)
+}
+
 /// The memory limit for decompression.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory {
@@ -172,7 +186,7 @@ impl Format {
     pub fn guess(start: &[u8]) -> Guess {
         let mut guess = Guess::Settled(None);
         // A shorter start is not held back for this, because files of text would wait for it, too.
-        if start.get(TAR_OFFSET..).is_some_and(|rest| rest.starts_with(b"ustar")) && start.contains(&0) {
+        if is_tar(start) {
             return Guess::Foreign(&TAR);
         }
         for (format, least, most) in SIGNATURES {

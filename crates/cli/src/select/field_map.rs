@@ -3,7 +3,7 @@
 use super::position::Position;
 use crate::ground::reason::Reason;
 
-/// The columns of W3C logs that contain URLs or parts of URLs.
+/// The columns of W3C logs that contain URLs or parts of URLs. The first two are the URL of the request, or its path.
 const W3C_COLUMNS: &[&str] = &["cs-uri", "cs-uri-stem", "cs-uri-query", "cs(Referer)", "cs(Referrer)"];
 
 /// The columns of CDX that contain URLs: the original URL and the target of a redirect.
@@ -20,24 +20,48 @@ pub struct FieldMap {
     columns: &'static [&'static str],
     /// The positions of the values in lines before the first line that names fields.
     default: &'static [Position],
+    /// The number of columns, from the first, that contain the URL of the request.
+    requests: usize,
+    /// Whether only the first of these columns that a line names contains values.
+    is_request_only: bool,
 }
 
 impl FieldMap {
     /// Returns the map of W3C logs.
     pub const fn w3c() -> FieldMap {
-        FieldMap { prefix: b"#Fields:", comment: b"#", columns: W3C_COLUMNS, default: &[] }
+        FieldMap {
+            prefix: b"#Fields:",
+            comment: b"#",
+            columns: W3C_COLUMNS,
+            default: &[],
+            requests: 2,
+            is_request_only: false,
+        }
     }
 
     /// Returns the map of CDX indexes of web archives.
     pub const fn cdx() -> FieldMap {
         // Without a header line, the format is ` CDX N b a m s k r M S V g`.
         const DEFAULT: &[Position] = &[Position::of(2), Position::of(6)];
-        FieldMap { prefix: b" CDX ", comment: b" CDX ", columns: CDX_COLUMNS, default: DEFAULT }
+        FieldMap {
+            prefix: b" CDX ",
+            comment: b" CDX ",
+            columns: CDX_COLUMNS,
+            default: DEFAULT,
+            requests: 1,
+            is_request_only: false,
+        }
+    }
+
+    /// Selects only the URL of the request, without the query in a column of its own, the referrer and others.
+    pub fn request_only(self) -> FieldMap {
+        FieldMap { is_request_only: true, ..self }
     }
 
     /// Returns the positions that apply before a line names fields.
     pub fn positions(&self) -> Vec<Position> {
-        self.default.to_vec()
+        let count = if self.is_request_only { self.requests } else { usize::MAX };
+        self.default.iter().copied().take(count).collect()
     }
 
     /// Reports whether two quotes inside quotes mean one quote, as in the strings of W3C logs.
@@ -53,7 +77,7 @@ impl FieldMap {
 
     /// Returns the names of the selected fields.
     pub fn columns(&self) -> &'static [&'static str] {
-        self.columns
+        if self.is_request_only { &self.columns[..self.requests] } else { self.columns }
     }
 
     /// Returns the start of a line that names fields.
@@ -87,6 +111,11 @@ impl FieldMap {
         let is_same = |column: &[u8], name: &[u8]| {
             if column.len() == 1 { column == name } else { column.eq_ignore_ascii_case(name) }
         };
+        let at = |column: &&str| names.clone().position(|name| is_same(column.as_bytes(), name));
+        if self.is_request_only {
+            let request = self.columns().iter().find_map(at);
+            return Some(Some((count, request.map(|at| Position::of(at as isize)).into_iter().collect())));
+        }
         let is_wanted = |name: &[u8]| self.columns.iter().any(|column| is_same(column.as_bytes(), name));
         let wanted = names.enumerate().filter(|(_, name)| is_wanted(name));
         Some(Some((count, wanted.map(|(at, _)| Position::of(at as isize)).collect())))

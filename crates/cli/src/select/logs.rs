@@ -146,7 +146,7 @@ impl Log {
                 LogPlaces::Fields(&positions[request..=request], split, anchor)
             }
             LogPlaces::Keys(paths) => LogPlaces::Keys(&paths[..1]),
-            named @ LogPlaces::Named(..) => named,
+            LogPlaces::Named(map, split) => LogPlaces::Named(map.request_only(), split),
         };
         Log { places, ..self }
     }

@@ -1,16 +1,17 @@
 //! Connects the commands `encode --url` and `decode --url` with the [`Converter`] of simdpct-uri, and adds charsets.
 //!
 //! The converter works in UTF-8. Only escapes of bytes from 0x80 on depend on the charset, and these are converted before decoding,
-//! or after encoding.
+//! or after encoding. The charset holds for the path, the query and the fragment; a host is in UTF-8 (URL Standard, section 3.5).
 
 use simdpct::{ByteSet, sets};
-use simdpct_uri::Converter;
+use simdpct_uri::{Converter, split};
 
 use super::{Escapes, Rewrite};
 use crate::ground::charset::Charset;
 use crate::ground::escape::{byte_of, escape};
 use crate::ground::fault::{Handling, OnFault};
 use crate::ground::reason::{Reason, Refusal};
+use crate::ground::utf8;
 
 /// The conversion of `encode --url`: escapes `%` and the bytes that a URL cannot contain.
 #[derive(Clone, Copy, Debug)]
@@ -39,11 +40,15 @@ impl Rewrite for EncodeUrl {
             converter.encode_append(value, out);
             return Ok(());
         };
+        let (head, rest) = value.split_at(path_start(value));
         if handling.not_text == OnFault::Refuse {
-            charset.encode(value, OnFault::Refuse, &mut Vec::new())?;
+            utf8::validate(head).map_err(|offset| Refusal { offset, reason: Reason::InvalidUtf8 })?;
+            let refused = charset.encode(rest, OnFault::Refuse, &mut Vec::new());
+            refused.map_err(|refusal| Refusal { offset: head.len() + refusal.offset, ..refusal })?;
         }
+        converter.encode_append(head, out);
         let mut url = Vec::new();
-        converter.encode_append(value, &mut url);
+        converter.encode_append(rest, &mut url);
         from_utf8(charset, &url, out)
     }
 
@@ -62,20 +67,41 @@ impl Rewrite for DecodeUrl {
     ) -> Result<(), Refusal> {
         let converter = Converter::new().keeping(*keep);
         let value = handling.repaired(value, b"%2525");
-        match self.charset.map(|charset| charset.of(&simdpct::decode(&*value))) {
-            None => converter.decode_append(&value, out),
-            Some(charset) => {
-                let mut url = Vec::new();
-                to_utf8(charset, &value, keep, handling.not_text, &mut url)?;
-                converter.decode_append(&url, out);
-            }
-        }
+        let Some(charset) = self.charset else {
+            converter.decode_append(&value, out);
+            return Ok(());
+        };
+        let (head, rest) = value.split_at(path_start(&value));
+        let mut url = Vec::new();
+        to_utf8(Charset::UTF_8, head, keep, handling.not_text, &mut url)
+            .map_err(|refusal| Refusal { reason: Reason::InvalidUtf8, ..refusal })?;
+        to_utf8(charset.of(&simdpct::decode(rest)), rest, keep, handling.not_text, &mut url)
+            .map_err(|refusal| Refusal { offset: head.len() + refusal.offset, ..refusal })?;
+        converter.decode_append(&url, out);
         Ok(())
     }
 
     fn escapes(&self) -> Escapes {
         Escapes::Decoded
     }
+}
+
+/// The schemes after which browsers skip any number of slashes before the host.
+const SPECIAL: [&[u8]; 5] = [b"http", b"https", b"ws", b"wss", b"ftp"];
+
+/// Returns the offset in `url` of the end of the host that RFC 3986 or browsers find, or 0 for a URL without a host. Encoding does
+/// not change the bytes that decide on it.
+fn path_start(url: &[u8]) -> usize {
+    let scheme = split(url).scheme();
+    let start = scheme.map_or(0, |scheme| scheme.len() + 1);
+    let slashes = url[start..].iter().take_while(|&&byte| byte == b'/').count();
+    let is_special = |scheme: &[u8]| SPECIAL.iter().any(|special| scheme.eq_ignore_ascii_case(special));
+    let host = match scheme.map_or(slashes >= 2, is_special) {
+        true => start + slashes,
+        false if slashes >= 2 => start + 2,
+        false => return 0,
+    };
+    url[host..].iter().position(|byte| b"/?#".contains(byte)).map_or(url.len(), |len| host + len)
 }
 
 /// Returns the length of the escapes of bytes from 0x80 on at the start of `rest`, and appends these bytes to `bytes`.

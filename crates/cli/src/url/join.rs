@@ -60,8 +60,8 @@ fn check(part: &Part, value: &[u8], is_data: bool) -> Result<(), Refusal> {
         Part::Host if is_data => b":[]",
         Part::Host => b"\0\t\n\r \"<>[\\]^|",
         Part::User | Part::Password | Part::Userinfo if !is_data => b"\0\t\n\r\\@",
-        // Results are records, in which these bytes are escaped.
-        _ if !is_data => b"\0\n\r",
+        // Browsers remove tabs and line ends. Results are records, in which NUL and line ends are escaped.
+        _ if !is_data => b"\0\t\n\r",
         _ => return Ok(()),
     };
     let Some(at) = value.iter().position(|byte| forbidden.contains(byte)) else { return Ok(()) };
@@ -335,6 +335,11 @@ impl Rewrite for Join {
         if !has_host && hides_host(&wanted, &out[from..]) {
             let path = path.escape_ascii();
             return Err(refuse(format!("without a host, browsers would read one from the path: '{path}'")));
+        }
+        if let Some(first) = out[from..].first().filter(|first| **first <= b' ') {
+            let (first, url) = (first.escape_ascii(), out[from..].escape_ascii());
+            let message = "at the start of a URL; escape it, or add --encode";
+            return Err(refuse(format!("browsers remove '{first}' {message}: '{url}'")));
         }
         let read = Components::from(read);
         // Data gets a dot segment before a path that would be read as another part. Other paths must be read back as they are.

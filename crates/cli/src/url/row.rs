@@ -4,7 +4,9 @@
 //! CSV an empty cell is a missing part, and `""` is an empty one; in JSON a missing part has no member.
 
 use std::borrow::Cow;
+use std::fmt;
 
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
 use crate::ground::escape::{byte_of, escape, to_text};
@@ -259,10 +261,53 @@ fn read_quoted(rest: &[u8]) -> Option<(Vec<u8>, usize)> {
     }
 }
 
-/// Parses `row` as a JSON document.
+/// An object of JSON, and the name of a member that it has twice.
+#[derive(Default)]
+struct Object {
+    members: Map<String, Value>,
+    twice: Option<String>,
+}
+
+impl<'de> Deserialize<'de> for Object {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Object, D::Error> {
+        deserializer.deserialize_map(Object::default())
+    }
+}
+
+impl<'de> Visitor<'de> for Object {
+    type Value = Object;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Object, A::Error> {
+        while let Some((name, value)) = map.next_entry::<String, Value>()? {
+            if self.members.contains_key(&name) {
+                self.twice = Some(name);
+            } else {
+                self.members.insert(name, value);
+            }
+        }
+        Ok(self)
+    }
+}
+
+/// Parses `row` as a JSON document. An object that has a member twice is rejected, because one of the values would be lost.
 pub fn read_json(row: &[u8]) -> Result<Value, Refusal> {
-    serde_json::from_slice(row).map_err(|error| Refusal {
+    let refuse = |error: serde_json::Error| Refusal {
         offset: error.column().saturating_sub(1).min(row.len()),
         reason: Reason::not_json(&error),
-    })
+    };
+    if !row.trim_ascii_start().starts_with(b"{") {
+        return serde_json::from_slice(row).map_err(refuse);
+    }
+    let Object { members, twice } = serde_json::from_slice(row).map_err(refuse)?;
+    match twice {
+        None => Ok(Value::Object(members)),
+        Some(name) => {
+            let message = format!("the member '{name}' is given twice");
+            Err(Refusal { offset: 0, reason: Reason::Url(message) })
+        }
+    }
 }

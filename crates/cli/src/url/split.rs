@@ -1,7 +1,7 @@
 //! Writes the parts of URLs, in rows or in templates.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use simdpct::ByteSet;
 use simdpct_uri::{Lines, Parts, Piece};
@@ -374,11 +374,9 @@ impl Get {
         Get { folds: true, ..self }
     }
 
-    /// Changes the letters of `written`, which is `part`, to lower case if that is wanted.
-    fn fold(&self, part: &Part, written: &mut [u8]) {
-        if self.folds && part.has_no_case() {
-            written.make_ascii_lowercase();
-        }
+    /// Reports whether `part` is written in lower case.
+    fn folds(&self, part: &Part) -> bool {
+        self.folds && part.has_no_case()
     }
 }
 
@@ -397,9 +395,13 @@ impl Rewrite for Get {
                 Item::Part(part) => {
                     let raw = part.raw(&url, &self.suffixes).unwrap_or_default();
                     let cell = if self.decode { part.decoded(raw, *keep, handling) } else { raw.into() };
-                    let from = out.len();
-                    out.extend_from_slice(&cell);
-                    self.fold(part, &mut out[from..]);
+                    if !self.folds(part) {
+                        out.extend_from_slice(&cell);
+                    } else if let Ok(text) = str::from_utf8(&cell) {
+                        out.extend_from_slice(text.to_lowercase().as_bytes());
+                    } else {
+                        out.extend_from_slice(&cell.to_ascii_lowercase());
+                    }
                 }
             }
         }
@@ -413,7 +415,10 @@ impl Rewrite for Get {
             Item::Part(_) => (parts + 1, bytes),
         });
         let has_feed = |item: &Item| matches!(item, Item::Text(text) if text.iter().any(|byte| b"\r\n\0".contains(byte)));
-        !self.decode
+        let start = out.len();
+        // The small letter of one outside ASCII can be longer, so hosts with such letters are not folded here.
+        let is_foreign = Cell::new(false);
+        let is_done = !self.decode
             && !items.iter().any(has_feed)
             && each_plain_line(text, b'"', most, out, |url, rows| {
                 for item in items {
@@ -422,11 +427,19 @@ impl Rewrite for Get {
                         Item::Part(part) => {
                             let from = rows.len;
                             rows.part(part.raw(url, &self.suffixes).unwrap_or_default());
-                            self.fold(part, &mut rows.out[from..rows.len]);
+                            if self.folds(part) {
+                                let written = &mut rows.out[from..rows.len];
+                                is_foreign.set(is_foreign.get() || !written.is_ascii());
+                                written.make_ascii_lowercase();
+                            }
                         }
                     }
                 }
-            })
+            });
+        if is_foreign.get() {
+            out.truncate(start);
+        }
+        is_done && !is_foreign.get()
     }
 
     fn escapes(&self) -> Escapes {

@@ -229,6 +229,10 @@ fn what_cannot_be_read_is_named() {
     let le: Vec<u8> = "\u{FEFF}https://".encode_utf16().flat_map(u16::to_le_bytes).collect();
     let be: Vec<u8> = "\u{FEFF}https://".encode_utf16().flat_map(u16::to_be_bytes).collect();
     let tar = [&b"a.txt"[..], &[0; 252], b"ustar  \0", &[0; 255]].concat();
+    // The header of tar before POSIX has a checksum, but no signature.
+    let mut v7 = [&b"a.txt"[..], &[0; 143], b"        0", &[0; 355]].concat();
+    let sum: u32 = v7.iter().map(|byte| u32::from(*byte)).sum();
+    v7[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
     for (bytes, what) in [
         (&le[..], "UTF-16"),
         (&be, "UTF-16"),
@@ -244,6 +248,7 @@ fn what_cannot_be_read_is_named() {
         (b"Obj\x01\x04", "Avro"),
         (b"ARROW1\0\0", "Arrow"),
         (&tar, "tar"),
+        (&v7, "tar"),
     ] {
         fs::write(&path, bytes).unwrap();
         for verb in ["decode", "check", "audit"] {
@@ -262,6 +267,7 @@ fn what_cannot_be_read_is_named() {
         }
     }
     let ustar = format!("{}ustar", "x".repeat(257));
+    let zeros = format!("{}0000000 {}", "\0".repeat(148), "\0".repeat(356));
     for text in [
         "PK",
         "PK in text",
@@ -274,6 +280,7 @@ fn what_cannot_be_read_is_named() {
         "%PDF",
         "Obj",
         &ustar,
+        &zeros,
     ] {
         assert_eq!(ok(&["decode"], text), text.as_bytes());
     }

@@ -40,6 +40,11 @@ fn top_counts_keys_and_orders_ties_by_key() {
         let args = [&["top", key], decode].concat();
         assert_eq!(text(&args, spellings), "2\thttp a.example.com example.com com a /X\n");
     }
+    // Letters outside ASCII are folded too, also those whose small letter has more bytes. Other bytes stay.
+    let spellings = "http://www.BÜCHER.de/Ü\nhttp://WWW.bücher.de/Ü\n";
+    assert_eq!(text(&["top", "{subdomain} {domain} {path}"], spellings), "2\twww bücher.de /Ü\n");
+    assert_eq!(text(&["top", "{host}{host}"], "//ȺȺ\n"), "1\tⱥⱥⱥⱥ\n");
+    assert_eq!(run(&["top", "{host}"], b"//A\xC3\n").out, b"1\ta\xC3\n");
     assert_eq!(text(&["top", "-0", "{path}"], "/\t\x1b[m\x7f\0"), "1\t/%09%1B[m%7F\n");
     assert!(run(&["top", "-n0", "{path}"], "").err.contains("0 is not in 1.."));
 }
@@ -48,6 +53,21 @@ fn top_counts_keys_and_orders_ties_by_key() {
 fn top_selects_values_of_records() {
     let log = "1.2.3.4 - - [10/Oct/2000:13:55:36 -0700] \"GET /a?x HTTP/1.0\" 200 23 \"http://r.com/b\" \"agent\"\n";
     assert_eq!(text(&["top", "{path}", "--log", "combined"], &log.repeat(3)), "3\t/a\n");
+    // Each request counts once, by its URL.
+    let w3c = "#Fields: cs(Referer) cs-uri-query cs-uri-stem\nhttp://r/b q=1 /a\n- - /a\n";
+    let both =
+        "#Fields: cs-uri-stem cs-uri cs-uri-query\n/a http://h/a?q q\n#Fields: cs(Referer)\nhttp://r/b\n";
+    let cdx = "a,b)/a 2 http://b.a/a text/html 200 AAAA http://r/b 1 2 f\n";
+    for (log, lines, wanted) in [
+        ("w3c", w3c, "2\t /a\n"),
+        ("iis", w3c, "2\t /a\n"),
+        ("cloudfront", &w3c.replace(' ', "\t"), "2\t /a\n"),
+        ("w3c", both, "1\th /a\n"),
+        ("cdx", cdx, "1\tb.a /a\n"),
+        ("cdx", " CDX r N a\nhttp://r/b a,b)/a http://b.a/a\n", "1\tb.a /a\n"),
+    ] {
+        assert_eq!(text(&["top", "{host} {path}", "--log", log], lines), wanted, "{log}");
+    }
     let csv = "url,n\nhttp://a.com/,1\n\"http://b.com/,\",2\nhttp://a.com/,3\n";
     assert_eq!(text(&["top", "{host}", "--csv", "--column", "url"], csv), "2\ta.com\n1\tb.com\n");
     let json = run(

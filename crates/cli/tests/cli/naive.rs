@@ -61,7 +61,13 @@ pub fn normalize(input: &[u8]) -> Vec<u8> {
         };
         replace(text, one)
     };
-    let has_scheme = |url: &[u8]| simdpct_uri::split(url).scheme().is_some();
+    // Browsers remove controls and blanks at the start of a URL, and tabs and line ends anywhere, before they look for a scheme.
+    let has_scheme = |url: &[u8]| {
+        let start = url.iter().position(|&byte| byte > b' ').unwrap_or(url.len());
+        let mut read = url[start..].to_vec();
+        read.retain(|byte| !b"\t\r\n".contains(byte));
+        simdpct_uri::split(&read).scheme().is_some()
+    };
     let line = |line: &[u8]| match line.iter().position(|&byte| byte == b':') {
         Some(colon) if has_scheme(&decoded(line)) && !has_scheme(line) => {
             [replace(&line[..colon], |_, spelling, _| spelling.to_ascii_uppercase()), decoded(&line[colon..])]

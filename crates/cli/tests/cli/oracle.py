@@ -24,7 +24,8 @@ def normalize(value):
         lacks_digit = re.search(rb"%[0-9A-Fa-f]?\Z", before) and re.fullmatch(rb"[0-9A-Fa-f]", byte)
         return byte if byte in UNRESERVED and not lacks_digit else match[0].upper()
 
-    scheme = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]*:")
+    # Browsers remove controls and blanks at the start, and tabs and line ends anywhere, before they look for a scheme.
+    scheme = re.compile(rb"[\0- ]*[A-Za-z][A-Za-z0-9+.\t\r\n-]*:")
     escape = re.compile(rb"%([0-9A-Fa-f]{2})")
     normal = escape.sub(one, value)
     if scheme.match(normal) and not scheme.match(value):

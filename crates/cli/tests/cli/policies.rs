@@ -220,12 +220,14 @@ fn decoding_a_part_of_a_url_creates_no_scheme() {
             "%41:x\n%42:%43\nhttp://a/%41:x\n%41/b:c\n%2D:x",
             "%41:x\n%42:C\nhttp://a/A:x\nA/b:c\n-:x",
         ),
-        (&["normalize", "-0"], "%41:x\0\n%41:x\0", "%41:x\0\nA:x\0"),
+        (&["normalize", "-0"], "%41:x\0_\n%41:x\0\n%41:x", "%41:x\0_\nA:x\0\n%41:x"),
+        (&["normalize"], " %68ttp://a/%41\n\u{1}h%74\ttp:%41", " %68ttp://a/A\n\u{1}h%74\ttp:A"),
         (&["normalize", "--dialect", "rfc1738"], "a%2B:%41", "a%2B:A"),
         (&["normalize", "--on-error", "replace"], "%zz\n%41:%zz", "%25zz\n%41:%25zz"),
         (&["normalize", "--jsonl", "--key", "u"], "{\"u\":\"%41:%42\"}", "{\"u\":\"%41:B\"}"),
         (&["normalize", "--profile", "escapes"], "%41:%42\njava%73cript:x", "%41:B\njava%73cript:x"),
         (&["normalize", "--profile", "rfc3986"], "%41:%42", "./A:B"),
+        (&["normalize", "--profile", "rfc3986-scheme"], " %68ttp://a/%41", " %68ttp://a/A"),
     ] {
         let out = ok(args, url);
         assert_eq!(String::from_utf8(out).unwrap(), wanted, "{args:?} {url}");

@@ -292,6 +292,14 @@ fn dialects_differ_in_what_is_unreserved() {
             .collect();
         assert_eq!(illegal, wanted, "{dialect}");
     }
+    for args in [&[][..], &["--component", "path", "--ignore", "illegal,needless"]] {
+        let useless = run(&[&["check", "--dialect", "rfc1738"], args].concat(), "http://h/~%21");
+        assert!(
+            useless.code == Some(2) && useless.err.contains("--only illegal,needless"),
+            "{}",
+            useless.err
+        );
+    }
     let both = run(
         &["check", "--dialect", "rfc1738", "--only", "illegal", "--component", "host,path"],
         "http://[::1]/~a?~\n",
@@ -450,6 +458,13 @@ fn join_refuses_what_would_not_be_read_back() {
         (&["scheme=http", "host=", "path=/evil.com"], "without a host"),
         (&["scheme=https", "path=\\\\evil.com"], "without a host"),
         (&["path=/\\evil.com"], "without a host"),
+        // Browsers remove tabs everywhere, and controls and blanks at the start.
+        (&["path=/\t/e"], "the path cannot hold '\\t'; escape it, or add --encode"),
+        (&["path=java\tscript:x"], "the path cannot hold '\\t'"),
+        (&["query=a\tb"], "the query cannot hold '\\t'"),
+        (&["path= //e"], "browsers remove ' ' at the start of a URL; escape it, or add --encode: ' //e'"),
+        (&["path=\u{1}//e"], "browsers remove '\\x01' at the start"),
+        (&["path= javascript:x"], "browsers remove ' ' at the start"),
         // Joining would have to change these.
         (&["scheme=x", "path=//a"], "the path cannot be read back from the URL: '//a'"),
         (&["path=a:b"], "the path cannot be read back from the URL: 'a:b'"),
@@ -493,7 +508,7 @@ fn join_refuses_what_would_not_be_read_back() {
         text(&["join", "-q", "--from", "csv", "--on-rejected", "drop"], "http,,a/b\n,,c,,/d\n"),
         "//c/d\n"
     );
-    for bad in ["{", "[]", "{\"hots\":1}", "{\"host\":[]}"] {
+    for bad in ["{", "[]", "{\"hots\":1}", "{\"host\":[]}", "{\"host\":\"a\",\"host\":\"b\"}"] {
         let Run { code, .. } = run(&["join", "--from", "jsonl", "--strict"], bad);
         assert_eq!(code, Some(1), "{bad}");
     }
@@ -509,6 +524,8 @@ fn join_refuses_what_would_not_be_read_back() {
         (&["scheme=file", "host=", "path=/a"], "file:///a\n"),
         (&["--encode", "scheme=x", "path=//a"], "x:/.//a\n"),
         (&["--encode", "path=/a\r\nb"], "/a%0D%0Ab\n"),
+        (&["--encode", "path= //\te"], "%20//%09e\n"),
+        (&["path=a /\u{1}"], "a /\u{1}\n"),
     ] {
         assert_eq!(text(&[&["join"][..], args].concat(), ""), url);
     }
@@ -663,9 +680,14 @@ fn forms_become_pairs_and_back() {
     assert_eq!(text(&["form", "--from", "jsonl"], lines), "a=x%0Ay%0D%0Az%0D");
     assert_eq!(text(&["form", "--from", "csv"], "a,\"x,\"\"y\"\n"), "a=x%2C%22y\n");
     assert_eq!(text(&["form", "--from", "jsonl"], "{\"a\":[1,true],\"b\":\"ü\"}\n"), "a=1&a=true&b=%C3%BC\n");
-    for (style, bad) in
-        [("tsv", "a"), ("csv", "\"a"), ("jsonl", "[1]"), ("jsonl", "{\"a\":null}"), ("jsonl", "7")]
-    {
+    for (style, bad) in [
+        ("tsv", "a"),
+        ("csv", "\"a"),
+        ("jsonl", "[1]"),
+        ("jsonl", "{\"a\":null}"),
+        ("jsonl", "7"),
+        ("jsonl", "{\"a\":1,\"b\":2,\"\\u0061\":1}"),
+    ] {
         assert_eq!(run(&["form", "--from", style, "--strict"], bad).code, Some(1), "{bad}");
         assert_eq!(text(&["form", "-q", "--from", style], bad), bad);
     }
@@ -682,15 +704,25 @@ fn whole_urls_may_be_in_any_charset() {
         ("utf-8", "/é", "/%C3%A9"),
         // The charset lacks the first character, and browsers write its number.
         ("koi8-r", "/€П", "/%26%238364%3B%F0"),
+        // The host stays in UTF-8, because other bytes would name another host. Browsers skip slashes before it.
+        ("latin1", "http://Ã©.de/Ã©", "http://%C3%83%C2%A9.de/%C3%A9"),
+        ("koi8-r", "http://п:р@пр.ру:80?п#р", "http://%D0%BF:%D1%80@%D0%BF%D1%80.%D1%80%D1%83:80?%D0#%D2"),
+        ("koi8-r", "///пр/п", "///%D0%BF%D1%80/%D0"),
+        ("koi8-r", "Http:п/п", "Http:%D0%BF/%D0"),
+        ("koi8-r", "foo://п/п", "foo://%D0%BF/%D0"),
+        ("koi8-r", "file:///п", "file:///%D0"),
+        ("koi8-r", "mailto:п", "mailto:%D0"),
     ] {
         let args = |verb: &'static str| [verb, "--url", "--charset", charset];
         assert_eq!(text(&args("encode"), typed), url, "{charset}");
-        let back = if charset == "koi8-r" { "/%26%238364%3BП" } else { typed };
+        let back = if charset == "koi8-r" { &typed.replace('€', "%26%238364%3B") } else { typed };
         assert_eq!(text(&args("decode"), url), back, "{charset}");
     }
     let decode = |charset: &str, url: &str| text(&["decode", "--url", "--charset", charset], url);
     // A delimiter is not part of a character, and bytes that are invalid stay escaped.
     assert_eq!(decode("shift_jis", "http://%83@a/%83/%FF%zz%41%83"), "http://%83@a/%83/%FF%zzA%83");
+    assert_eq!(decode("koi8-r", "http://%E4%C1.ru/%E4%C1"), "http://%E4%C1.ru/Да");
+    assert_eq!(decode("auto", "http://%C3%A9/%E9\n"), "http://é/é\n");
     assert_eq!(decode("euc-jp", "/%8F%B0%A1%8F%B0/"), "/\u{4e02}%8F%B0/");
     assert_eq!(decode("auto", "/%C3%A9%2F\n/%E9%2F\n"), "/é%2F\n/é%2F\n");
     let policy =
@@ -701,6 +733,11 @@ fn whole_urls_may_be_in_any_charset() {
         policy("encode", "fail", "/a你\u{1f600}").err,
         "pct: <stdin>:1: offset 5: not in the charset\n"
     );
+    assert_eq!(
+        policy("encode", "fail", "//\u{1f600}/a\u{1f600}").err,
+        "pct: <stdin>:1: offset 8: not in the charset\n"
+    );
+    assert_eq!(policy("decode", "fail", "//%C4%E3/").err, "pct: <stdin>:1: offset 2: not UTF-8\n");
     for verb in ["encode", "decode"] {
         let refused = run(&[verb, "--url", "--charset", "iso-2022-jp"], "");
         assert!(refused.code == Some(2) && refused.err.contains("remove --url"), "{}", refused.err);

@@ -19,7 +19,8 @@ pub(super) fn append(text: &[u8], out: &mut Vec<u8>) {
 /// Returns the places of the first segments, up to their colon, that would become schemes if their escapes were decoded.
 ///
 /// `%68ttp://a/` is a relative reference, because a scheme contains no escape. Decoded it would be a URI with another meaning (RFC
-/// 3986, section 4.2), so normalization keeps the escapes at these places. `text` is one URL, or several that end in the byte
+/// 3986, section 4.2), so normalization keeps the escapes at these places. Browsers remove C0 controls and blanks at the start of a
+/// URL, and tabs and line ends anywhere, so these may be in such a place, too. `text` is one URL, or several that end in the byte
 /// `end`. Takes time linear in the text.
 ///
 /// ```
@@ -47,22 +48,28 @@ pub fn hidden_schemes(text: &[u8], end: Option<u8>) -> impl Iterator<Item = Rang
     })
 }
 
-/// Returns the length of the scheme with escapes before the first colon of `url`, if it has one.
+/// Returns the length of the scheme with escapes before the first colon of `url`, if it has one. Bytes that browsers remove may be
+/// before the scheme and in it.
 fn hidden_scheme(url: &[u8]) -> Option<usize> {
-    let (mut at, mut has_escape) = (0, false);
+    let mut at = url.iter().position(|byte| *byte > b' ')?;
+    let (mut is_first, mut has_escape) = (true, false);
     loop {
-        let byte = match url.get(at)? {
+        let (byte, len) = match url.get(at)? {
             b':' => return Some(at).filter(|_| has_escape),
+            b'\t' | b'\n' | b'\r' => {
+                at += 1;
+                continue;
+            }
             b'%' => {
                 has_escape = true;
-                decode_escape(&url[at..])?
+                (decode_escape(&url[at..])?, 3)
             }
-            byte => *byte,
+            byte => (*byte, 1),
         };
-        let is_first = at == 0;
-        at += if url[at] == b'%' { 3 } else { 1 };
         if !byte.is_ascii_alphabetic() && (is_first || !byte.is_ascii_digit() && !b"+-.".contains(&byte)) {
             return None;
         }
+        at += len;
+        is_first = false;
     }
 }
