@@ -578,7 +578,7 @@ fn unsafe_and_instruction_sets_stay_where_they_belong() {
     });
 }
 
-/// Returns the text of the SAFETY comment that belongs to the `unsafe` on `line`, or `None` if there is none.
+/// Returns the text of the SAFETY comment that belongs to the `unsafe` on `line`, or `None` if it has no such comment.
 fn safety_comment(lines: &[&str], line: usize) -> Option<String> {
     // The comment is above the statement, which may begin a few lines before `unsafe`.
     let start = (line.saturating_sub(7)..line).rev().find(|&at| lines[at].contains("// SAFETY: "))?;

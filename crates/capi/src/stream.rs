@@ -29,7 +29,7 @@ pub struct Stream {
     has_set: u8,
     /// 1 if a malformed escape has ended the input, otherwise 0.
     failed: u8,
-    /// The last two bytes before the held bytes, on which a normalization depends; zeros if there are none.
+    /// The last two bytes before the held bytes, on which a normalization depends. They are zeros at the start of the input.
     before: [u8; 2],
     unused: u8,
 }

@@ -124,7 +124,7 @@ impl Requests {
         len
     }
 
-    /// Returns the first offset from `from` on with mark number `number`; `usize::MAX` if there is none.
+    /// Returns the first offset from `from` on with mark number `number`, or `usize::MAX` if no such mark follows.
     #[inline]
     fn find(&self, number: usize, from: usize) -> usize {
         let mut before = !(u64::MAX << (from % BLOCK));

@@ -114,7 +114,7 @@ fn everything_from_an_unclosed_quote_on_stays() {
     let strict = run(&["decode", "--csv", "--column", "b", "--strict"], &input);
     assert_eq!(strict.err, format!("pct: <stdin>:3: offset 14: {OPEN}\n"));
     assert_eq!((strict.out.as_slice(), strict.code), (&b"a,b\n1,A\n"[..], Some(1)));
-    // Other quotes end both of these rows. Only the first has a message, and the summary counts all.
+    // Later quotes end both of these rows. Only the first row has a message, and the summary counts all rows.
     let closed =
         run(&["decode", "--csv", "--column", "b"], "a,b\n1,\"x\n2,%41\n3,\"y\n4,%42\n5,\"x\n6,\"y\n7,%43\n");
     assert_eq!(closed.out, b"a,b\n1,\"x\n2,%41\n3,\"y\n4,B\n5,\"x\n6,\"y\n7,C\n");
