@@ -128,6 +128,7 @@ impl DecodeJob {
     }
 
     /// Reports whether a normalization keeps the escape of `byte` at offset `at`. See [`DecodeJob::completes`].
+    // It is not inlined because it is asked rarely, and each copy would make a program larger.
     #[inline(never)]
     pub(crate) fn completes_at(&self, input: &[u8], at: usize, byte: u8) -> bool {
         self.completes(self.before(input, at), byte)

@@ -522,6 +522,7 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
 /// Returns the lanes of the escapes among those in `decoded` that a normalization keeps. See [`DecodeJob::completes`]. The block is at
 /// the start of the last `rest` bytes of `input`. Bit `i` of `ended` is set if the byte two before lane `i` is one of the last two
 /// before an end.
+// It is not inlined because there would be a copy in each loop of each tier.
 #[inline(never)]
 fn completing(job: &DecodeJob, input: &[u8], rest: usize, decoded: u64, ended: u128) -> u64 {
     let mut completing = 0;
