@@ -3,8 +3,6 @@
 //! [`Ends`] reads a few bytes at a time, and accepts quotes anywhere. [`Scan`] finds the same ends in blocks of 64
 //! bytes, which is faster; it uses [`Ends`] for blocks in which a quote is where RFC 4180 does not allow it.
 
-use super::sweep::parity;
-
 /// Finds the ends of records in input that arrives in pieces.
 ///
 /// A quote opens a quoted cell only at the start of the cell. Inside a quoted cell, two quotes mean one quote.
@@ -277,6 +275,15 @@ impl Ends {
         // The other places are not known, so the whole block is irregular.
         [0, ends, 0, u64::MAX]
     }
+}
+
+/// Returns a mask in which each bit is the parity of the bits up to and including it.
+#[inline(always)]
+fn parity(mut bits: u64) -> u64 {
+    for shift in [1, 2, 4, 8, 16, 32] {
+        bits ^= bits << shift;
+    }
+    bits
 }
 
 #[cfg(test)]

@@ -302,12 +302,3 @@ fn field(open: &mut [Open], first: u64, ends: u64, delimiters: u64) -> ([u64; 2]
     }
     (bounds, inside)
 }
-
-/// Returns a mask in which each bit is the parity of the bits up to and including it.
-#[inline(always)]
-pub(super) fn parity(mut bits: u64) -> u64 {
-    for shift in [1, 2, 4, 8, 16, 32] {
-        bits ^= bits << shift;
-    }
-    bits
-}
