@@ -64,9 +64,10 @@ fn run_uri(tier: Tier, verb: &str, text: &[u8], bytes: usize, repeats: usize) ->
     let (mut lines, mut out, mut work) = (Lines::new(), Vec::with_capacity(2 * TOTAL), 0);
     for _ in 0..repeats {
         work += match verb {
-            "split" => {
-                text.chunks(bytes + 1).map(|line| black_box(split_on(tier, &line[..bytes])).path().len()).sum()
-            }
+            "split" => text
+                .chunks(bytes + 1)
+                .map(|line| black_box(split_on(tier, &line[..bytes])).path().len())
+                .sum(),
             "lines" => {
                 split_lines_on(tier, text, &mut lines).ok()?;
                 lines.len()
@@ -124,7 +125,9 @@ fn main() -> ExitCode {
         }
         None => {
             eprintln!("usage: workload TIER encode|decode|normalize clean|url|dense BYTES REPEATS");
-            eprintln!("       workload TIER split|lines|PROFILE path|query BYTES REPEATS; this CPU has the tiers:");
+            eprintln!(
+                "       workload TIER split|lines|PROFILE path|query BYTES REPEATS; this CPU has the tiers:"
+            );
             Tier::available().for_each(|tier| eprintln!("  {tier}"));
             ExitCode::FAILURE
         }
