@@ -1,5 +1,7 @@
 //! Resolves URI references, and converts IRIs to URIs and back.
 
+use std::sync::Arc;
+
 use simdpct::{ByteSet, Encode, sets};
 use simdpct_uri::canon::{self, resolve_standard};
 use simdpct_uri::{Strictness, iri, resolve_append, split};
@@ -72,6 +74,12 @@ impl Rewrite for Resolve {
             .map_err(|error| Refusal { offset: 0, reason: Reason::Url(error.to_string()) })
     }
 
+    fn with_base(&self, reference: &[u8]) -> Option<Arc<dyn Rewrite>> {
+        let mut base = Vec::new();
+        resolve_append(&self.base, reference, self.strictness, &mut base).ok()?;
+        Some(Arc::new(Resolve { base, strictness: self.strictness }))
+    }
+
     fn append_lines(&self, text: &[u8], out: &mut Vec<u8>, refused: &mut dyn FnMut()) -> bool {
         // Line ends of the base must be escaped, which is done for single values.
         if memchr::memchr3(b'\r', b'\n', 0, &self.base).is_some() {
@@ -118,6 +126,11 @@ impl Rewrite for ResolveStandard {
         })?;
         out.extend_from_slice(url.as_bytes());
         Ok(())
+    }
+
+    fn with_base(&self, reference: &[u8]) -> Option<Arc<dyn Rewrite>> {
+        let base = resolve_standard(&self.base, std::str::from_utf8(reference).ok()?).ok()?;
+        Some(Arc::new(ResolveStandard { base: base.into() }))
     }
 }
 

@@ -148,6 +148,7 @@ pub fn pass(
     job.needs.places |= matches!(job.target.selector, Selector::Table(_)) && input.count_lines(0).is_none();
     let cut = match &job.target.selector {
         Selector::Table(table) => Cut::Table(table.delimiter()),
+        Selector::Html(_) => Cut::Html,
         _ => Cut::Records(end),
     };
     let mut feed = Feed::new(input, cut, (job.max_record as usize) << 20);
@@ -444,7 +445,15 @@ impl Job for Values {
         let mut search = EscapeSearch::default();
         // Only the last record of a file can lack its record end.
         report.is_open = self.form == Form::Whole && bytes.last() != Some(&line_end);
-        let mut start = 0;
+        for (record, places) in chunk.tags() {
+            let Selector::Html(html) = &mut self.target.selector else { break };
+            html.set_places(places);
+            if !self.record(record, record.stop, false, &mut edit, report) {
+                return;
+            }
+        }
+        let is_html = matches!(self.target.selector, Selector::Html(_));
+        let mut start = if is_html { bytes.len() } else { 0 };
         // The batch conversion has left the lines before this offset to be converted one by one.
         let mut single_until = 0;
         while start < bytes.len() {
