@@ -247,19 +247,24 @@ impl<'i> Feed<'i> {
         loop {
             let read = input.read(&mut buffer[len..])?;
             len += read;
-            let known = if read == 0 { finder.end() } else { finder.push(start, &buffer[..len]) };
+            let bytes = &buffer[..len];
+            let known = if read == 0 { finder.end(start, bytes) } else { finder.push(start, bytes) };
             known.map_err(|error| failure(input.name(), error))?;
-            let at = finder.done() - start;
+            let is_full = len == buffer.len() && len >= limit;
+            let mut at = finder.done() - start;
+            if at == 0 && is_full && finder.give_up() {
+                at = finder.done() - start;
+            }
             if at > 0 || read == 0 {
                 finder.take(start, start + at, places);
                 self.carry.extend_from_slice(&buffer[at..len]);
                 return Ok(self.hand_out(at, buffer[at..len].first().copied()));
             }
+            if is_full {
+                let message = format!("this tag is longer than {} MiB; raise --max-record", limit >> 20);
+                return Err(failure(input.name(), (start, message)));
+            }
             if len == buffer.len() {
-                if len >= limit {
-                    let message = format!("this tag is longer than {} MiB; raise --max-record", limit >> 20);
-                    return Err(failure(input.name(), (start, message)));
-                }
                 buffer.grow((2 * len).min(limit));
             }
         }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use encoding_rs::{Encoding, UTF_8};
 use lol_html::errors::RewritingError;
+use lol_html::html_content::EndTag;
 use lol_html::send::{Element, HtmlRewriter, Settings};
 use lol_html::{ElementContentHandlers, MemorySettings, Selector};
 
@@ -56,6 +57,10 @@ struct Found {
     /// The number of bytes that have been read. No tag is cut there.
     done: usize,
     charset: Option<&'static Encoding>,
+    /// The start of the content of a `noscript` element that is not closed yet.
+    open: Option<usize>,
+    /// The contents of `noscript` elements that have not been read. The parser treats them as text, like a browser with scripts.
+    texts: Vec<Range<usize>>,
 }
 
 /// Finds the attributes that contain URLs.
@@ -83,10 +88,32 @@ fn lock(found: &Mutex<Found>) -> MutexGuard<'_, Found> {
 impl Finder {
     /// Creates a finder for a document that begins after `start` bytes of the input.
     pub fn new(start: usize) -> Finder {
-        let found = Arc::new(Mutex::new(Found::default()));
+        Finder::with(start, Found::default(), true)
+    }
+
+    /// Creates a finder that starts with `found`. `reads_noscript` tells whether it searches `noscript` elements.
+    fn with(start: usize, found: Found, reads_noscript: bool) -> Finder {
+        let found = Arc::new(Mutex::new(found));
         let (reader, writer) = (found.clone(), found.clone());
-        let element =
-            move |element: &mut Element<'_, '_>| note(element, start, &mut lock(&reader)).map_err(Into::into);
+        let element = move |element: &mut Element<'_, '_>| {
+            let is_html = element.namespace_uri().ends_with("xhtml");
+            if reads_noscript && is_html && element.tag_name() == "noscript" {
+                let text = start + element.source_location().bytes().end;
+                let closer = reader.clone();
+                let close = move |tag: &mut EndTag<'_>| {
+                    let found = &mut lock(&closer);
+                    if found.open.take().is_some() {
+                        found.texts.push(text..start + tag.source_location().bytes().start);
+                    }
+                    Ok(())
+                };
+                if let Some(handlers) = element.end_tag_handlers() {
+                    handlers.push(Box::new(close));
+                    lock(&reader).open = Some(text);
+                }
+            }
+            note(element, start, &mut lock(&reader)).map_err(Into::into)
+        };
         let output: Output = Box::new(move |bytes| lock(&writer).done += bytes.len());
         let mut settings = Settings::new_send()
             .with_strict(false)
@@ -110,14 +137,44 @@ impl Finder {
             Some(parser) => parser.write(new),
             None => Ok(()),
         };
-        result.map_err(|error| self.failure(error))
+        result.map_err(|error| self.failure(error))?;
+        self.read_texts(offset, input)
     }
 
-    /// Reads the end of the input. Returns an error like [`Finder::push`].
-    pub fn end(&mut self) -> Result<(), (usize, String)> {
+    /// Reads the end of `input`. The arguments and the error are those of [`Finder::push`].
+    pub fn end(&mut self, offset: usize, input: &[u8]) -> Result<(), (usize, String)> {
         let result = self.parser.take().map_or(Ok(()), HtmlRewriter::end);
         result.map_err(|error| self.failure(error))?;
-        lock(&self.found).done = self.pushed - self.start;
+        {
+            let found = &mut lock(&self.found);
+            found.done = self.pushed - self.start;
+            let open = found.open.take();
+            found.texts.extend(open.map(|start| start..self.pushed));
+        }
+        self.read_texts(offset, input)
+    }
+
+    /// Gives up to search an open `noscript` element, which is too long. Returns whether there was one.
+    pub fn give_up(&mut self) -> bool {
+        lock(&self.found).open.take().is_some()
+    }
+
+    /// Finds the values in the `noscript` elements that have been read.
+    fn read_texts(&mut self, offset: usize, input: &[u8]) -> Result<(), (usize, String)> {
+        let (texts, charset) = {
+            let found = &mut lock(&self.found);
+            (std::mem::take(&mut found.texts), found.charset)
+        };
+        for text in &texts {
+            let mut finder = Finder::with(text.start, Found { charset, ..Found::default() }, false);
+            let input = &input[text.start - offset..text.end - offset];
+            finder.push(text.start, input)?;
+            finder.end(text.start, input)?;
+            lock(&self.found).places.append(&mut lock(&finder.found).places);
+        }
+        if !texts.is_empty() {
+            lock(&self.found).places.sort_by_key(|place| place.value.start);
+        }
         Ok(())
     }
 
@@ -133,7 +190,8 @@ impl Finder {
 
     /// Returns an offset in the input that is not inside a tag. All values before it have been found.
     pub fn done(&self) -> usize {
-        self.start + lock(&self.found).done
+        let found = lock(&self.found);
+        found.open.unwrap_or(usize::MAX).min(self.start + found.done)
     }
 
     /// Moves the values before `stop` to `places`. The new offsets count from `start`.
