@@ -102,7 +102,7 @@ const COMMAND_MAY_IMPORT: &[(&str, &str)] = &[
     ),
     (
         "commands commands/*",
-        "args commands/tables engine/plan/Plan inspect/audit inspect/chain inspect/readings inspect/top io/output url/canonical ground",
+        "args commands/tables engine/plan/Plan scan/schemes inspect/audit inspect/chain inspect/readings inspect/top io/output url/canonical ground",
     ),
     ("main", "commands"),
 ];

@@ -29,7 +29,7 @@ use crate::io::files::{self, Destination};
 use crate::io::input::Input;
 use crate::io::names::Sources;
 use crate::select::Selector;
-use crate::select::csv::Line;
+use crate::select::csv::{Line, LongRow};
 use crate::select::edit::{Edit, Form};
 use crate::select::pass::Pass;
 use crate::value::policy::{Action, OnRejected, Policies, Record, Treat, Treatment};
@@ -203,6 +203,8 @@ pub struct Values {
     /// table.
     fields: Option<FieldBatch>,
     parts: Parts,
+    /// The state of a row that is too long for memory.
+    long_row: LongRow,
 }
 
 impl Values {
@@ -243,6 +245,7 @@ impl Values {
             is_preview,
             new: Vec::new(),
             parts: Parts::default(),
+            long_row: LongRow::default(),
         }
     }
 
@@ -568,7 +571,19 @@ impl Job for Values {
             }
             OnRejected::Null => Long::Instead(self.treatment.null(), reason),
             OnRejected::Drop | OnRejected::Keep if is_left_out => Long::Skip(reason),
+            OnRejected::Keep
+                if matches!(self.target.selector, Selector::Table(_)) && !self.into.is_empty() =>
+            {
+                self.long_row = LongRow::default();
+                Long::Edit(reason)
+            }
             OnRejected::Drop | OnRejected::Keep => Long::Copy(reason),
+        }
+    }
+
+    fn edit(&mut self, piece: &[u8], is_end: bool, out: &mut Vec<u8>) {
+        if let Selector::Table(table) = &self.target.selector {
+            table.widen(&mut self.long_row, piece, is_end, out);
         }
     }
 
