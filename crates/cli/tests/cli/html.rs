@@ -87,6 +87,11 @@ fn documents_in_other_charsets() {
         assert!(out.ends_with(wanted), "{} {}", out.escape_ascii(), wanted.escape_ascii());
     }
     assert_eq!(ok(&["encode", "--html"], b"<a href='\xE9'>"), b"<a href='%C3%A9'>");
+    // The first bytes of an element do not show the charset.
+    let page = "<noscript>\0<a href='%41'></noscript>";
+    assert_eq!(convert(&["decode"], page), page.replace("%41", "A"));
+    let bytes = run_in_chunks(&["decode", "--html"], b"<\0a\0", 1);
+    assert_eq!(bytes.code, Some(2));
     for page in ["<\0a\0>\0", "\0<\0a\0>", "<a href=x><meta charset=iso-2022-jp>"] {
         let run = run(&["decode", "--html"], page);
         assert_eq!((run.out.len(), run.code), (0, Some(2)), "{page:?}");

@@ -70,6 +70,8 @@ pub struct Finder {
     /// The number of bytes of the input before the document: a byte order mark.
     start: usize,
     pushed: usize,
+    /// The first bytes of the document, which show whether it is in UTF-16.
+    head: Vec<u8>,
     found: Arc<Mutex<Found>>,
 }
 
@@ -122,15 +124,20 @@ impl Finder {
             let handler = ElementContentHandlers::default().element(element);
             settings = settings.append_element_content_handler((Cow::Owned(selector), handler));
         }
-        Finder { parser: Some(HtmlRewriter::new(settings, output)), start, pushed: start, found }
+        // The content of an element has the charset of its document, whatever its first bytes are.
+        let head = if reads_noscript { Vec::new() } else { vec![b'<'; HEAD] };
+        Finder { parser: Some(HtmlRewriter::new(settings, output)), start, pushed: start, head, found }
     }
 
     /// Reads the bytes of `input`, which begins at `offset` of the whole input, that have not been read. Returns an error message, and the
     /// offset that it is about, if the document cannot be read.
     pub fn push(&mut self, offset: usize, input: &[u8]) -> Result<(), (usize, String)> {
         let new = &input[self.pushed - offset..];
-        if self.pushed == self.start && is_wide(new) {
-            return Err((self.start, unsupported("UTF-16")));
+        if self.head.len() < HEAD {
+            self.head.extend(new.iter().take(HEAD - self.head.len()));
+            if is_wide(&self.head) {
+                return Err((self.start, unsupported("UTF-16")));
+            }
         }
         self.pushed += new.len();
         let result = match &mut self.parser {
@@ -201,6 +208,9 @@ impl Finder {
         places.extend(found.drain(..count).map(|place| place.since(start)));
     }
 }
+
+/// The number of bytes that show whether a document is in UTF-16.
+const HEAD: usize = 2;
 
 /// Reports whether `bytes` begin with a letter or `<` of UTF-16 or UTF-32, with or without a byte order mark.
 fn is_wide(bytes: &[u8]) -> bool {
