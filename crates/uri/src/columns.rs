@@ -110,6 +110,7 @@ impl Columns {
     /// Returns the parts of `url`, which must be the value that row `row` was made from. `None` if there is no such row, or if
     /// its offsets exceed the length of `url`.
     #[must_use]
+    #[inline]
     pub fn parts<'a>(&self, row: usize, url: &'a [u8]) -> Option<Parts<'a>> {
         let at = |column: usize| Some(*self.0[column].get(row)? as usize);
         let at = Offsets {
@@ -227,6 +228,7 @@ impl Lines {
 
     /// Returns the parts of line `line` of `text`. `None` if there is no such line, or if it exceeds the end of `text`.
     #[must_use]
+    #[inline]
     pub fn parts<'a>(&self, line: usize, text: &'a [u8]) -> Option<Parts<'a>> {
         let (&start, &len) = (self.starts.get(line)?, self.lens.get(line)?);
         let url = text.get(start..)?.get(..len as usize)?;
