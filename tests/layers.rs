@@ -82,7 +82,7 @@ const COMMAND_MAY_IMPORT: &[(&str, &str)] = &[
     ("url url/*", "url ground"),
     ("scan scan/*", "scan ground"),
     ("value value/*", "value scan url ground"),
-    ("select select/*", "select value ground"),
+    ("select select/* select/html/*", "select value ground"),
     ("inspect inspect/*", "inspect scan io ground"),
     // The engine: results, chunks and threads, the work on a chunk, and what the user asked for.
     ("engine/sink engine/sink/*", "engine/sink value scan io ground"),
@@ -102,7 +102,7 @@ const COMMAND_MAY_IMPORT: &[(&str, &str)] = &[
     ),
     (
         "commands commands/*",
-        "args commands/tables engine/plan/Plan inspect/audit inspect/chain inspect/readings inspect/top io/output url/canonical ground",
+        "args commands/tables engine/plan/Plan scan/schemes inspect/audit inspect/chain inspect/readings inspect/top io/output url/canonical ground",
     ),
     ("main", "commands"),
 ];
