@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum, ValueHint};
+use simdpct::sets;
 use simdpct_uri::canon::Profile;
 
 use super::files::{Files, INPUT, Target};
@@ -72,12 +73,13 @@ pub struct Top {
 
 /// Keep the first line of each key, in the order of the input
 ///
-/// The key of a line is its canonical form by a profile, and the line itself stays as it is. A line that the profile rejects, or that is
+/// The key of a line is the line as `pct normalize` writes it, with the same --profile, and the line itself stays as it is. A line that the profile rejects, or that is
 /// longer than --max-record, is kept and counted on stderr; --rejects says where and why. A line end is added to a last line that has none. The result does not depend on the
 /// number of threads.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  printf '/%%7ea\\n/~a\\n' | pct dedup             /%7ea
   pct dedup --profile rfc3986-scheme crawl.txt -o unique.txt
   pct dedup --profile surt-java --rejects bad.txt lists/*.txt -o unique.txt.zst
   pct dedup --profile whatwg --by hash --max-memory 4096 crawl.txt.zst -o unique.txt.zst")]
@@ -91,9 +93,9 @@ pub struct Dedup {
     #[arg(short = '0', long, help_heading = INPUT)]
     pub null: bool,
 
-    /// The profile of the key; `pct normalize --list` describes each
+    /// The profile of the key; `pct normalize --list` describes each [default: only escapes are normalized]
     #[arg(long, value_name = "NAME", value_parser = ProfileParser, hide_possible_values = true)]
-    pub profile: Profile,
+    pub profile: Option<Profile>,
 
     /// Compare whole keys, or fingerprints of 128 bits (xxh3), which need less memory
     ///
@@ -205,7 +207,10 @@ impl Dedup {
     pub fn request(self) -> DedupRequest {
         let records = if self.null { Records::Null } else { Records::Lines };
         DedupRequest {
-            verb: Verb::Rewrite(Arc::new(Canonical(self.profile))),
+            verb: match self.profile {
+                Some(profile) => Verb::Rewrite(Arc::new(Canonical(profile))),
+                None => Verb::Normalize(sets::RFC3986_UNRESERVED.to_byte_set()),
+            },
             has_fingerprints: self.by == By::Hash,
             sources: self.files.sources(records),
             records,

@@ -251,6 +251,22 @@ fn check(request: &Request) -> Result<(), String> {
                 .to_owned(),
         );
     }
+    if matches!(selection, Selection::Html) {
+        let policies = request.policies;
+        if [policies.malformed, policies.not_text].contains(&Policy::Drop)
+            || matches!(policies.rejected, OnRejected::Drop | OnRejected::Null)
+        {
+            return Err("--html: no part of a document can be left out; the policies `keep`, `empty` and `fail` of --on-error and \
+                 --on-invalid-utf8, and `keep` and `fail` of --on-rejected, do not need that"
+                .to_owned());
+        }
+        if request.preview.is_some() {
+            return Err(
+                "--dry-run and --diff show lines, and --html converts a document; compare the output of -o"
+                    .to_owned(),
+            );
+        }
+    }
     if request.preview.is_some() && *records != Records::Lines {
         return Err("--dry-run and --diff show lines; remove --raw or --null".to_owned());
     }
