@@ -30,9 +30,6 @@ pub(crate) trait Isa: Copy {
     /// Whether [`Isa::members`] looks up all bytes of a block at once.
     const LOOKS_UP: bool = true;
 
-    /// Whether a proof is faster if a branch skips the checks of `file` URLs in blocks without them.
-    const SKIPS_FILE: bool = true;
-
     type Block: Copy;
 
     fn load(self, bytes: &[u8; 64]) -> Self::Block;

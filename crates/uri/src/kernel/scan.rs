@@ -612,7 +612,7 @@ impl Rule for Whatwg {
         let http = isa.eq(block, b'p') & state.http[2].next(htt);
         let https = isa.eq(block, b's') & state.http[3].next(http);
         let f = isa.eq(block, b'f') & start;
-        let has_file = !I::SKIPS_FILE || f != 0 || state.file.is_active;
+        let has_file = f != 0 || state.file.is_active;
         let mut file = 0;
         if has_file {
             let fi = isa.eq(block, b'i') & state.file.letters[0].next(f);

@@ -125,9 +125,6 @@ impl Avx2 {
 }
 
 impl Isa for Avx2 {
-    // With the branch, LLVM makes code that takes 1.2 times as long.
-    const SKIPS_FILE: bool = false;
-
     type Block = Halves;
 
     #[inline(always)]
