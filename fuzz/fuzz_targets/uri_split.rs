@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use simdpct::batch::Column;
-use simdpct_uri::internals::{split_by_reference, split_column_on, split_lines_on, split_on};
+use simdpct_uri::internals::{split_by_reference, split_column_on, split_each_on, split_lines_on, split_on};
 use simdpct_uri::{Columns, Components, Lines};
 use testkit::tiers::tiers;
 
@@ -25,6 +25,10 @@ fuzz_target!(|text: &[u8]| {
         let (mut columns, mut lines) = (Columns::new(), Lines::new());
         split_column_on(tier, urls, &mut columns).expect("short URLs");
         split_lines_on(tier, text, &mut lines).expect("short URLs");
+        let mut rows = urls.iter();
+        split_each_on(tier, urls.iter().map(Some), |parts| {
+            assert_eq!(parts, rows.next().map(split_by_reference))
+        });
         for (row, url) in urls.iter().enumerate() {
             let right = split_by_reference(url);
             assert_eq!(split_on(tier, url), right);

@@ -1,12 +1,13 @@
 //! Applies a verb to an Arrow array: the layouts of text and binary, nulls and dictionaries.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use arrow_select::dictionary::garbage_collect_any_dictionary;
 use datafusion_common::arrow::array::{
-    Array, ArrayRef, AsArray, BinaryViewArray, BooleanBufferBuilder, GenericBinaryArray, GenericByteArray,
-    GenericByteViewArray, GenericStringArray, LargeStringArray, ListArray, NullBufferBuilder,
-    OffsetSizeTrait, StringArray, StringViewArray, StructArray, make_array, make_view,
+    Array, ArrayRef, AsArray, BinaryViewArray, BooleanBufferBuilder, ByteView, GenericBinaryArray,
+    GenericByteArray, GenericByteViewArray, GenericStringArray, LargeStringArray, ListArray,
+    NullBufferBuilder, OffsetSizeTrait, StringArray, StringViewArray, StructArray, make_array, make_view,
 };
 use datafusion_common::arrow::buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use datafusion_common::arrow::compute;
@@ -14,7 +15,8 @@ use datafusion_common::arrow::datatypes::{ArrowNativeType, ByteArrayType, ByteVi
 use datafusion_common::{DataFusionError, Result, exec_datafusion_err, exec_err};
 use simdpct::batch::{Column, ColumnBuf, InvalidOffsets, Offset};
 use simdpct_functions::{
-    Failure, Form, Output, SqlFunction, UrlBody, Value, Values, Verb, canonicalize_each,
+    Failure, Form, Output, PartBody, SqlFunction, UrlBody, Value, Values, Verb, canonicalize_each,
+    extract_parts,
 };
 
 /// A verb, and the type of its results.
@@ -183,6 +185,27 @@ fn views<T: ByteViewType>(
         true => Arc::new(StringViewArray::try_new(views, buffers, nulls)?),
         false => Arc::new(BinaryViewArray::try_new(views, buffers, nulls)?),
     }))
+}
+
+/// Returns a part of each URL of `array`, which is an array of text. The parts of views are views of the same buffers.
+pub(crate) fn parts(part: PartBody, array: &ArrayRef) -> Result<ArrayRef> {
+    let texts = Texts::new(array)?;
+    let Texts::View(urls) = texts else {
+        let mut values = Vec::with_capacity(array.len());
+        extract_parts(part, &texts, |_, part| values.push(part.map(Cow::Borrowed)));
+        return texts.array(array.data_type(), &values);
+    };
+    let (mut views, mut nulls) = (Vec::with_capacity(urls.len()), NullBufferBuilder::new(urls.len()));
+    extract_parts(part, &texts, |url, part| {
+        let whole = ByteView::from(urls.views()[views.len()]);
+        nulls.append(part.is_some());
+        let part = part.unwrap_or_default();
+        // The place counts only for a part that is longer than a view, and so is its URL then.
+        let start = part.as_ptr().addr().wrapping_sub(url.as_ptr().addr());
+        views.push(make_view(part, whole.buffer_index, whole.offset.wrapping_add(start as u32)));
+    });
+    let buffers = urls.data_buffers().to_vec();
+    Ok(Arc::new(StringViewArray::try_new(ScalarBuffer::from(views), buffers, nulls.finish())?))
 }
 
 /// Applies the function of URLs `sql` to each row of `arguments`, which are arrays of text; the first has the layout of the result.

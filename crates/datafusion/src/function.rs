@@ -59,7 +59,7 @@ impl Function {
             DataType::FixedSizeBinary(_) if takes_binary => Some(DataType::Binary),
             DataType::Dictionary(keys, values) => match self.sql.function.body {
                 Body::Verb(_) => Some(DataType::Dictionary(keys.clone(), Box::new(self.passed(values)?))),
-                Body::Url(_) => self.passed(values),
+                Body::Part(_) | Body::Url(_) => self.passed(values),
             },
             _ => None,
         }
@@ -69,7 +69,7 @@ impl Function {
     fn result(&self, passed: &DataType) -> DataType {
         match self.sql.function.body {
             Body::Verb(_) => apply::with_layout(self.is_text(), passed),
-            Body::Url(_) => apply::nested(self.sql.function.output, passed),
+            Body::Part(_) | Body::Url(_) => apply::nested(self.sql.function.output, passed),
         }
     }
 
@@ -148,9 +148,13 @@ impl ScalarUDFImpl for Function {
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let rows = args.number_rows;
-        if let Body::Url(body) = self.sql.function.body {
+        if !matches!(self.sql.function.body, Body::Verb(_)) {
             let arrays = ColumnarValue::values_to_arrays(&args.args)?;
-            let made = apply::extract(self.sql, body, &arrays)?;
+            let made = match self.sql.function.body {
+                Body::Part(part) => apply::parts(part, &arrays[0])?,
+                Body::Url(body) => apply::extract(self.sql, body, &arrays)?,
+                Body::Verb(_) => return exec_err!("{} is not a function of URLs", self.name()),
+            };
             let is_constant = args.args.iter().all(|argument| matches!(argument, ColumnarValue::Scalar(_)));
             return Ok(match is_constant {
                 true => ColumnarValue::Scalar(ScalarValue::try_from_array(&made, 0)?),

@@ -349,7 +349,15 @@ pub(crate) struct Output<'a> {
     values: *mut sys::duckdb_string_t,
     /// The validity mask of `vector`, or NULL as long as no result is null.
     mask: *mut u64,
+    /// The long strings that are not in the memory of DuckDB yet, one after the other.
+    long: Vec<u8>,
+    /// The row and the length of each of these strings.
+    // INVARIANT: the rows are below `rows`, the lengths are above `INLINED`, and their sum is the length of `long`.
+    waiting: Vec<(usize, usize)>,
 }
+
+/// The number of bytes of long strings that are passed to DuckDB at once.
+const AT_ONCE: usize = 1 << 20;
 
 impl<'a> Output<'a> {
     /// # Safety
@@ -375,7 +383,8 @@ impl<'a> Output<'a> {
             Shape::Text => unsafe { duckdb!(api, duckdb_vector_get_data(vector)) }.cast(),
             _ => ptr::null_mut(),
         };
-        Output { api, vector, shape, rows, values, mask: ptr::null_mut() }
+        let (long, waiting) = (Vec::new(), Vec::new());
+        Output { api, vector, shape, rows, values, mask: ptr::null_mut(), long, waiting }
     }
 
     /// Returns the vectors of the texts of each row, or of each item of a list: one, or one for each field of a struct.
@@ -422,27 +431,85 @@ impl<'a> Output<'a> {
         unsafe { Output::of_shape(self.api, vector, shape, rows) }
     }
 
-    /// Writes the result of a row. DuckDB copies the value.
+    /// Writes the result of a row, of which DuckDB has a copy when this output is dropped. No row is written twice.
     pub(crate) fn put(&mut self, row: usize, value: &[u8]) {
         assert!(row < self.rows && self.shape == Shape::Text);
-        let (start, len) = (value.as_ptr().cast(), value.len() as sys::idx_t);
-        // SAFETY: by the invariant, the vector is one of strings, and it has this row. There are `len` bytes at `start`, at most
-        // twelve if they are copied into a string of DuckDB, whose bytes after the value are zero.
-        unsafe {
-            if value.len() <= INLINED {
-                let mut inlined = [0; INLINED];
-                ptr::copy_nonoverlapping(start, inlined.as_mut_ptr(), value.len());
-                let inlined =
-                    sys::duckdb_string_t__bindgen_ty_1__bindgen_ty_2 { length: len as u32, inlined };
-                *self.values.add(row) =
-                    sys::duckdb_string_t { value: sys::duckdb_string_t__bindgen_ty_1 { inlined } };
-                return;
+        if value.len() > INLINED {
+            if self.long.len() + value.len() > AT_ONCE {
+                self.flush();
             }
+            self.long.extend_from_slice(value);
+            self.waiting.push((row, value.len()));
+            return;
+        }
+        let mut inlined = [0; INLINED];
+        for (to, byte) in inlined.iter_mut().zip(value) {
+            *to = byte.cast_signed();
+        }
+        let inlined =
+            sys::duckdb_string_t__bindgen_ty_1__bindgen_ty_2 { length: value.len() as u32, inlined };
+        let string = sys::duckdb_string_t { value: sys::duckdb_string_t__bindgen_ty_1 { inlined } };
+        // SAFETY: by the invariant and the first check, the vector is one of strings and has this row. A string of at most twelve bytes
+        // is in the value itself, whose bytes after it are zero.
+        unsafe { *self.values.add(row) = string };
+    }
+
+    /// Copies a string to the memory of the vector, and makes it the result of a row.
+    fn assign(&self, row: usize, string: &[u8]) {
+        let len = string.len() as sys::idx_t;
+        // SAFETY: by the invariant of `waiting`, which has `row`, the vector is one of strings with this row. There are `len` bytes
+        // at the pointer.
+        unsafe {
             duckdb!(
                 self.api,
-                duckdb_vector_assign_string_element_len(self.vector, row as sys::idx_t, start, len)
+                duckdb_vector_assign_string_element_len(
+                    self.vector,
+                    row as sys::idx_t,
+                    string.as_ptr().cast(),
+                    len
+                )
             );
         }
+    }
+
+    /// Passes the long strings to DuckDB. It takes them as one string, which costs much less than one call for each.
+    fn flush(&mut self) {
+        let Some(&(first, _)) = self.waiting.first() else { return };
+        // If DuckDB rejects the string, the row keeps an empty one.
+        self.put(first, b"");
+        self.assign(first, &self.long);
+        // SAFETY: by the invariant of `waiting`, the vector is one of strings and has the row `first`, which has a value now. Both
+        // variants of the union start with the length.
+        let (len, all) = unsafe {
+            let all = &(*self.values.add(first)).value;
+            (all.inlined.length as usize, all.pointer.ptr)
+        };
+        let mut start = 0;
+        for &(row, size) in &self.waiting {
+            let value = &self.long[start..start + size];
+            if len == self.long.len() && u32::try_from(len).is_ok() {
+                let mut prefix = [0; 4];
+                prefix.iter_mut().zip(value).for_each(|(to, byte)| *to = byte.cast_signed());
+                // SAFETY: the string at `all` is longer than `INLINED`, so it is in the memory of the vector, where it stays as long
+                // as the vector. It has `len` bytes, and the invariant of `waiting` keeps `start + size` within them. The vector has
+                // this row.
+                unsafe {
+                    let pointer = sys::duckdb_string_t__bindgen_ty_1__bindgen_ty_1 {
+                        length: size as u32,
+                        prefix,
+                        ptr: all.add(start),
+                    };
+                    *self.values.add(row) =
+                        sys::duckdb_string_t { value: sys::duckdb_string_t__bindgen_ty_1 { pointer } };
+                }
+            } else {
+                // DuckDB did not take the strings as one.
+                self.assign(row, value);
+            }
+            start += size;
+        }
+        self.long.clear();
+        self.waiting.clear();
     }
 
     /// Makes the result of a row null.
@@ -457,5 +524,11 @@ impl<'a> Output<'a> {
             }
             duckdb!(self.api, duckdb_validity_set_row_invalid(self.mask, row as sys::idx_t));
         }
+    }
+}
+
+impl Drop for Output<'_> {
+    fn drop(&mut self) {
+        self.flush();
     }
 }

@@ -1,7 +1,7 @@
 //! Applies a function to the rows of a chunk.
 
 use simdpct::batch::ColumnBuf;
-use simdpct_functions::{Body, Extracted, SqlFunction, Values, Verb};
+use simdpct_functions::{Body, Extracted, SqlFunction, Values, Verb, extract_parts};
 
 use crate::api::{Output, Vector};
 
@@ -20,6 +20,17 @@ pub(crate) fn evaluate(
     let values = &columns[0];
     let make = match function.function.body {
         Body::Verb(make) => make,
+        Body::Part(part) => {
+            let mut row = 0;
+            extract_parts(part, values, |_, part| {
+                match part {
+                    Some(part) => out.put(row, part),
+                    None => out.put_null(row),
+                }
+                row += 1;
+            });
+            return Ok(());
+        }
         Body::Url(body) => {
             let argument = |index: usize, row: usize| columns[1 + index].get(row);
             let count = function.function.more.len();

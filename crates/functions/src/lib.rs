@@ -1,7 +1,7 @@
 //! Defines each function for data engines once: its name, arguments, choices on bad input, documentation and body.
 //!
 //! DuckDB, DataFusion, Polars and the columns of the Python package call these functions. Their packages only translate types:
-//! they give a batch of rows as [`Values`], call [`Verb::apply`] or [`Output::extract`], and copy the [`Results`] or [`Extracted`] texts
+//! they give a batch of rows as [`Values`], call [`Verb::apply`], [`extract_parts`] or [`Output::extract`], and copy the [`Results`] or [`Extracted`] texts
 //! into a vector or an array of the engine. They do not decide what a function does, and this crate knows no engine.
 //!
 //! # Adding a function
@@ -31,6 +31,6 @@ pub use table::{
     Body, CANONICALIZE, DECODE, DECODE_BYTES, ENCODE, Function, MALFORMED, NORMALIZE, Name, Options,
     SqlFunction, find_profile, find_set, sql_functions,
 };
-pub use url::{Extracted, Row, UrlBody, Value};
+pub use url::{Extracted, PartBody, Row, UrlBody, Value, extract_parts};
 pub use values::Values;
 pub use verb::{Results, Verb};

@@ -5,11 +5,12 @@ use std::fmt::Write;
 use std::sync::LazyLock;
 
 use simdpct::{AsciiSet, Decode, Encode, SetKind, sets};
+use simdpct_uri::Piece;
 use simdpct_uri::canon::Profile;
 
 use crate::output::Output;
 use crate::policy::Policy;
-use crate::url::{self, UrlBody};
+use crate::url::{self, PartBody, UrlBody};
 use crate::verb::Verb;
 
 /// The optional second argument of a function in SQL: a name.
@@ -77,6 +78,8 @@ pub struct Function {
 pub enum Body {
     /// Makes the verb that does the work, with the given options.
     Verb(fn(&Options) -> Verb),
+    /// Returns a part of each URL as it is written, for [`extract_parts`](crate::extract_parts).
+    Part(PartBody),
     /// Takes URLs apart or puts them together, for [`Output::extract`].
     Url(UrlBody),
 }
@@ -195,7 +198,7 @@ pub static MALFORMED: Function = Function {
 
 /// Defines functions of URLs: their names, arguments, results, documentation and bodies.
 macro_rules! url_functions {
-    ($($constant:ident = $name:ident($url:ident $(, $more:ident)*) -> $output:ident: $about:literal, $body:expr;)*) => {
+    ($($constant:ident = $name:ident($url:ident $(, $more:ident)*) -> $output:ident: $about:literal, $kind:ident($body:expr);)*) => {
         $(
             #[doc = $about]
             static $constant: Function = Function {
@@ -207,7 +210,7 @@ macro_rules! url_functions {
                 about: $about,
                 policies: &[],
                 sql: &[(stringify!($name), Policy::Keep)],
-                body: Body::Url($body),
+                body: Body::$kind($body),
             };
         )*
         static URL: &[&Function] = &[$(&$constant),*];
@@ -217,62 +220,62 @@ macro_rules! url_functions {
 url_functions! {
     URL_SCHEME = url_scheme(url) -> Text:
         "Returns the scheme of a URL without its `:`.",
-        |row, out| out[0].push(row.parts().scheme().map(Cow::Borrowed));
+        Part(|url| url.scheme());
     URL_USERINFO = url_userinfo(url) -> Text:
         "Returns the user information of a URL without its `@`.",
-        |row, out| out[0].push(row.parts().userinfo().map(|part| Cow::Borrowed(part.raw())));
+        Part(|url| url.userinfo().map(Piece::raw));
     URL_HOST = url_host(url) -> Text:
         "Returns the host of a URL, with the brackets of an IPv6 address. NULL without `//`, and empty in `file:///a`.",
-        |row, out| out[0].push(row.parts().host().map(|part| Cow::Borrowed(part.raw())));
+        Part(|url| url.host().map(Piece::raw));
     URL_DOMAIN = url_domain(url) -> Text:
         "Returns the registrable domain of the host by the Public Suffix List: the public suffix and the label before it. NULL for an \
          address and for a host that is a suffix.",
-        |row, out| out[0].push(row.parts().domain().map(|part| Cow::Borrowed(part.raw())));
+        Part(|url| url.domain().map(Piece::raw));
     URL_SUFFIX = url_suffix(url) -> Text:
         "Returns the public suffix of the host, such as `com`, `co.uk` or `github.io`. NULL for an address.",
-        |row, out| out[0].push(row.parts().suffix().map(|part| Cow::Borrowed(part.raw())));
+        Part(|url| url.suffix().map(Piece::raw));
     URL_PORT = url_port(url) -> Text:
         "Returns the port of a URL without its `:`.",
-        |row, out| out[0].push(row.parts().port().map(Cow::Borrowed));
+        Part(|url| url.port());
     URL_PATH = url_path(url) -> Text:
         "Returns the path of a URL. It may be empty, but not NULL.",
-        |row, out| out[0].push(Some(Cow::Borrowed(row.parts().path())));
+        Part(|url| Some(url.path()));
     URL_QUERY = url_query(url) -> Text:
         "Returns the query of a URL without its `?`.",
-        |row, out| out[0].push(row.parts().query().map(Cow::Borrowed));
+        Part(|url| url.query());
     URL_FRAGMENT = url_fragment(url) -> Text:
         "Returns the fragment of a URL without its `#`.",
-        |row, out| out[0].push(row.parts().fragment().map(|part| Cow::Borrowed(part.raw())));
+        Part(|url| url.fragment().map(Piece::raw));
     URL_PARTS = url_parts(url) -> Parts:
         "Returns seven parts as a struct: `scheme`, `userinfo`, `host`, `port`, `path`, `query` and `fragment`.",
-        |row, out| {
+        Url(|row, out| {
             for (field, part) in out.iter_mut().zip(url::parts(row.parts())) {
                 field.push(part.map(Cow::Borrowed));
             }
-        };
+        });
     URL_SEGMENTS = url_segments(url) -> List:
         "Returns the segments of the path as a list, each of them decoded after splitting, so that `%2F` is a slash in a segment.",
-        |row, out| out[0].extend(row.parts().segments().map(|segment| row.decode(segment, Decode::new())));
+        Url(|row, out| out[0].extend(row.parts().segments().map(|segment| row.decode(segment, Decode::new()))));
     URL_PARAM = url_param(url, name) -> Text:
         "Returns the value of the first parameter with this name, decoded. It is empty if the parameter has no `=`.",
-        |row, out| out[0].push(row.param());
+        Url(|row, out| out[0].push(row.param()));
     URL_PARAMS = url_params(url) -> Pairs:
         "Returns all parameters in their order, decoded, as a list of structs of `name` and `value`.",
-        |row, out| {
+        Url(|row, out| {
             for pair in row.parts().query_pairs() {
                 out.iter_mut().zip(row.pair(pair)).for_each(|(field, text)| field.push(text));
             }
-        };
+        });
     URL_WITHOUT_PARAMS = url_without_params(url, names) -> Text:
         "Removes the parameters with these decoded names, separated by commas, in which `*` matches any characters: `utm_*,gclid`. \
          The rest of the URL stays as it is. A name with a comma or a star has it as `%2C` or `%2A`.",
-        |row, out| out[0].push(row.without_params());
+        Url(|row, out| out[0].push(row.without_params()));
     URL_WITH_PARAM = url_with_param(url, name, value) -> Text:
         "Adds a parameter at the end of the query, and encodes its name and value. Parameters with the same name stay.",
-        |row, out| out[0].push(row.with_param());
+        Url(|row, out| out[0].push(row.with_param()));
     URL_JOIN = url_join(base, reference) -> Text:
         "Resolves a reference against its base (RFC 3986, 5.2). NULL if the base has no scheme.",
-        |row, out| out[0].push(row.join());
+        Url(|row, out| out[0].push(row.join()));
 }
 
 static ALL: [&Function; 6] = [&ENCODE, &DECODE, &DECODE_BYTES, &NORMALIZE, &CANONICALIZE, &MALFORMED];
@@ -367,7 +370,7 @@ impl SqlFunction {
     /// Reports whether the result may be null if no argument is null.
     #[must_use]
     pub fn makes_nulls(&self) -> bool {
-        self.policy == Policy::Null || matches!(self.function.body, Body::Url(_))
+        self.policy == Policy::Null || !matches!(self.function.body, Body::Verb(_))
     }
 
     /// Makes the verb for a call with the name of a set or profile, or for a call without a name. `make` is the body.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use simdpct::{Decode, OnInvalidUtf8, form};
-use simdpct_uri::{Parts, Piece, QueryPair, resolve, split};
+use simdpct_uri::{Parts, Piece, QueryPair, resolve, split, split_each};
 
 use crate::output::Output;
 use crate::values::Values;
@@ -31,6 +31,22 @@ pub struct Extracted<'a> {
     pub ends: Vec<usize>,
     /// For each row, whether no argument is null. If one is, the whole result is null.
     pub valid: Vec<bool>,
+}
+
+/// Returns a part of a URL, which is a slice of the URL.
+pub type PartBody = for<'a> fn(&Parts<'a>) -> Option<&'a [u8]>;
+
+/// Passes each URL with the part that `body` returns to `each`, in the order of the rows. A null row is an empty URL without a part.
+#[inline]
+pub fn extract_parts<'a>(
+    body: PartBody,
+    urls: &(impl Values<'a> + ?Sized),
+    mut each: impl FnMut(&'a [u8], Option<&'a [u8]>),
+) {
+    split_each(urls.iter(), |url| match url {
+        Some(url) => each(url.input(), body(&url)),
+        None => each(b"", None),
+    });
 }
 
 /// Adds the result for one row to the fields.

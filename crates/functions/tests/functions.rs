@@ -8,7 +8,7 @@ use simdpct::batch::{Column, ColumnBuf};
 use simdpct::{Decode, OnInvalidUtf8, sets};
 use simdpct_functions::{
     Body, CANONICALIZE, DECODE, DECODE_BYTES, ENCODE, Failure, Function, MALFORMED, NORMALIZE, Options,
-    Policy, Value, Values, Verb, find_profile, find_set, sql_functions,
+    Policy, Value, Values, Verb, extract_parts, find_profile, find_set, sql_functions,
 };
 use simdpct_uri::canon::Profile;
 
@@ -314,10 +314,18 @@ fn verbs_that_need_escapes_leave_other_values_alone() {
 /// Returns the result of a function of URLs for rows of arguments: the text of each field, or of each item of a list.
 fn extract(name: &str, rows: &[[Option<&[u8]>; 3]], utf8: bool) -> Vec<Option<Vec<Option<Vec<u8>>>>> {
     let function = sql_functions().iter().find(|sql| sql.name == name).expect("a function").function;
-    let Body::Url(body) = function.body else { panic!("{name} is not a function of URLs") };
     let urls: Vec<_> = rows.iter().map(|row| row[0].unwrap_or(b"http://null/?a#b").to_vec()).collect();
     let valid: Vec<_> = rows.iter().map(|row| row[0].is_some()).collect();
     let urls = Rows { values: urls, valid };
+    let body = match function.body {
+        Body::Url(body) => body,
+        Body::Part(part) => {
+            let mut made = Vec::new();
+            extract_parts(part, &Scattered(&urls), |_, part| made.push(vec![part.map(<[u8]>::to_vec)]));
+            return made.into_iter().zip(&urls.valid).map(|(made, valid)| valid.then_some(made)).collect();
+        }
+        Body::Verb(_) => panic!("{name} is not a function of URLs"),
+    };
     let rest = |index: usize, row: usize| rows[row][index + 1];
     let made = function.output.extract(body, &Scattered(&urls), function.more.len(), rest, utf8);
     let mut start = 0;
@@ -418,7 +426,20 @@ fn functions_of_urls() {
 fn results_of_text_are_text() {
     let rows = rows(5, 3000, true);
     for function in sql_functions() {
-        let Body::Url(body) = function.function.body else { continue };
+        let body = match function.function.body {
+            Body::Url(body) => body,
+            Body::Part(part) => {
+                let mut row = 0;
+                extract_parts(part, &Scattered(&rows), |url, part| {
+                    assert!(part.is_none_or(|part| std::str::from_utf8(part).is_ok()), "{}", function.name);
+                    assert_eq!(url, if rows.valid[row] { &rows.values[row][..] } else { b"" });
+                    row += 1;
+                });
+                assert_eq!(row, rows.valid.len());
+                continue;
+            }
+            Body::Verb(_) => continue,
+        };
         let (output, more) = (function.function.output, function.function.more.len());
         let name = |_: usize, row: usize| rows.values.get(row * 7 % 100).map(|value| &value[..]);
         let made = output.extract(body, &Scattered(&rows), more, name, true);

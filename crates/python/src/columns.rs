@@ -1,5 +1,6 @@
 //! Runs functions on ranges of rows of columns, on all cores, without the Python interpreter.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::num::NonZero;
 use std::ops::Range;
@@ -8,11 +9,14 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use codec::batch::{Column, ColumnBuf, InvalidOffsets, Offset, TooLong};
-use functions::{Body, Extracted, Function, Options, Output as Gives, Value, Values, Verb};
+use functions::{
+    Body, Extracted, Function, Options, Output as Gives, PartBody, Value, Values, Verb, extract_parts,
+};
 
-use crate::arrow::{Input, Stored};
+use crate::arrow::{Imported, Input, Stored};
 use crate::part::{
-    BYTES, BitBuf, Bits, Data, Layout, Part, Shape, Type, Validity, View, ViewBuf, column_with_capacity,
+    BYTES, BitBuf, Bits, Data, Layout, Part, Shape, Type, VIEWS, Validity, View, ViewBuf,
+    column_with_capacity,
 };
 
 /// The number of rows that a thread works on at a time. Each such range makes one part of the results.
@@ -24,8 +28,16 @@ pub(crate) struct Job {
     pub(crate) function: &'static Function,
     /// The options of the function. `utf8` is ignored, because the type of the column decides.
     pub(crate) options: Options,
-    /// The arguments of the function after the column, if it is a function of URLs.
-    pub(crate) more: Vec<Vec<u8>>,
+    /// The arguments of the function after the first, if it is a function of URLs.
+    pub(crate) more: Vec<Argument>,
+}
+
+/// An argument of a function after the first.
+#[derive(Clone)]
+pub(crate) enum Argument {
+    Constant(Vec<u8>),
+    /// A value for each row: the next of the columns after the first.
+    Column,
 }
 
 impl Job {
@@ -50,6 +62,8 @@ pub(crate) enum Failure {
     TooLong(usize),
     /// The view of this row is outside its buffers, or its offsets are not in order.
     Broken(usize),
+    /// An argument does not fit the first column. The text is the diagnostic.
+    Argument(String),
 }
 
 impl Failure {
@@ -59,6 +73,7 @@ impl Failure {
             Failure::Row(row, why) => Failure::Row(start + row, why),
             Failure::TooLong(row) => Failure::TooLong(start + row),
             Failure::Broken(row) => Failure::Broken(start + row),
+            Failure::Argument(why) => Failure::Argument(why),
         }
     }
 }
@@ -145,33 +160,136 @@ impl<'a> Values<'a> for ViewRows<'a> {
     }
 }
 
+/// Rows with the same value.
+struct SameRows<'a> {
+    value: Option<&'a [u8]>,
+    rows: usize,
+}
+
+impl<'a> Values<'a> for SameRows<'a> {
+    type Offset = i32;
+
+    fn rows(&self) -> usize {
+        self.rows
+    }
+
+    fn get(&self, _: usize) -> Option<&'a [u8]> {
+        self.value
+    }
+
+    fn size(&self) -> usize {
+        0
+    }
+}
+
+/// The values of an argument.
+enum Given<'a> {
+    Constant(&'a [u8]),
+    /// The chunks of a column, each with its first row, and the number of all rows.
+    Column(Vec<(usize, Stored<'a>, Option<Bits<'a>>)>, usize),
+}
+
+impl<'a> Given<'a> {
+    fn column(input: &'a Input) -> Result<Given<'a>, Failure> {
+        let (mut chunks, mut start) = (Vec::new(), 0);
+        for chunk in &input.chunks {
+            let (Ok(stored), Ok(validity)) = (chunk.stored(), chunk.validity()) else {
+                return Err(Failure::Broken(start));
+            };
+            if let Stored::View(buffers, views) = &stored {
+                let is_broken = |row: &usize| {
+                    validity.is_none_or(|bits| bits.get(*row)) && views[*row].value(buffers).is_none()
+                };
+                if let Some(row) = (0..chunk.len()).find(is_broken) {
+                    return Err(Failure::Broken(start + row));
+                }
+            }
+            chunks.push((start, stored, validity));
+            start += chunk.len();
+        }
+        Ok(Given::Column(chunks, start))
+    }
+
+    fn get(&self, row: usize) -> Option<&'a [u8]> {
+        match self {
+            Given::Constant(text) => Some(text),
+            Given::Column(chunks, rows) => {
+                let row = if *rows == 1 { 0 } else { row };
+                let (start, stored, validity) =
+                    chunks[..chunks.partition_point(|(start, ..)| *start <= row)].last()?;
+                let row = row - start;
+                validity.is_none_or(|bits| bits.get(row)).then(|| stored.value(row))
+            }
+        }
+    }
+}
+
 /// A range of the rows of a chunk.
 #[derive(Clone)]
 struct Piece<'a> {
+    chunk: &'a Arc<Imported>,
     stored: &'a Stored<'a>,
     validity: Option<Bits<'a>>,
     rows: Range<usize>,
+    /// The row of the column at which the chunk starts.
+    start: usize,
+    /// Whether all these rows have the value of the first row of the chunk.
+    is_same: bool,
+    /// The arguments of the function after the first.
+    more: &'a [Given<'a>],
 }
 
 impl<'a> Piece<'a> {
     fn validity(&self) -> Option<Bits<'a>> {
-        self.validity.map(|bits| bits.skip(self.rows.start))
+        self.validity.map(|bits| bits.skip(self.rows.start)).filter(|_| !self.is_same)
+    }
+
+    /// Makes views of the parts of URLs, whose views are `rows`. Returns the null rows, too.
+    fn views(&self, body: PartBody, rows: &ViewRows<'a>) -> (Data, Vec<usize>) {
+        let (mut views, mut nulls) = (VIEWS.take(rows.views.len()), Vec::new());
+        extract_parts(body, rows, |url, part| {
+            let row = views.len();
+            if part.is_none() {
+                nulls.push(row);
+            }
+            let part = part.unwrap_or_default();
+            let start = part.as_ptr().addr().wrapping_sub(url.as_ptr().addr());
+            views.push(View::of_part(
+                rows.views[row],
+                url,
+                if part.is_empty() { 0 } else { start },
+                part.len(),
+            ));
+        });
+        (Data::View(ViewBuf::shared(views, self.chunk, rows.buffers)), nulls)
     }
 
     /// Applies a job to these rows and makes a part of the results.
-    fn part(&self, job: &'a Job, input: Type) -> Result<Part, Failure> {
+    fn part(&self, job: &Job, input: Type) -> Result<Part, Failure> {
         let Range { start, end } = self.rows;
         let validity = self.validity();
+        let given = |index: usize, row: usize| self.more[index].get(self.start + start + row);
+        if self.is_same {
+            let is_valid = self.validity.is_none_or(|bits| bits.get(0));
+            let rows = SameRows { value: is_valid.then(|| self.stored.value(0)), rows: end - start };
+            return part(job, input, &rows, given)
+                .map(|(data, nulls)| Part::new(data, self.validity_without(nulls)));
+        }
         match self.stored {
             Stored::Small(bytes, offsets) => {
-                part(job, input, &OffsetRows { column: Column::new(bytes, &offsets[start..=end])?, validity })
+                let rows = OffsetRows { column: Column::new(bytes, &offsets[start..=end])?, validity };
+                part(job, input, &rows, given)
             }
             Stored::Large(bytes, offsets) => {
-                part(job, input, &OffsetRows { column: Column::new(bytes, &offsets[start..=end])?, validity })
+                let rows = OffsetRows { column: Column::new(bytes, &offsets[start..=end])?, validity };
+                part(job, input, &rows, given)
             }
             Stored::View(buffers, views) => {
                 let rows = ViewRows { views: &views[start..end], buffers, validity, broken: Cell::new(None) };
-                let part = part(job, input, &rows);
+                let part = match job.function.body {
+                    Body::Part(body) => Ok(self.views(body, &rows)),
+                    _ => part(job, input, &rows, given),
+                };
                 match rows.broken.get() {
                     Some(row) => Err(Failure::Broken(row)),
                     None => part,
@@ -198,7 +316,7 @@ impl<'a> Piece<'a> {
 
     /// Applies a job to these rows and appends the results to `out`: one part, or more if one would be too long for its
     /// offsets.
-    fn work(&self, job: &'a Job, input: Type, out: &mut Vec<Arc<Part>>) -> Result<(), Failure> {
+    fn work(&self, job: &Job, input: Type, out: &mut Vec<Arc<Part>>) -> Result<(), Failure> {
         match self.part(job, input) {
             Ok(part) => out.push(Arc::new(part)),
             Err(Failure::TooLong(_)) if self.rows.len() > 1 => {
@@ -216,15 +334,23 @@ impl<'a> Piece<'a> {
 }
 
 /// Applies a job to rows. Returns the results, and the rows that became null.
-fn part<'a>(job: &'a Job, input: Type, rows: &impl Values<'a>) -> Result<(Data, Vec<usize>), Failure> {
+fn part<'a>(
+    job: &Job,
+    input: Type,
+    rows: &impl Values<'a>,
+    given: impl Fn(usize, usize) -> Option<&'a [u8]>,
+) -> Result<(Data, Vec<usize>), Failure> {
     let class = job.class(input);
     let make = match job.function.body {
         Body::Verb(make) => make,
+        Body::Part(body) => {
+            let mut values = Vec::with_capacity(rows.rows());
+            extract_parts(body, rows, |_, part| values.push(part.map(Cow::Borrowed)));
+            return texts(class.layout, &values);
+        }
         Body::Url(body) => {
-            let argument = |index: usize, _| job.more.get(index).map(|text| &text[..]);
             let count = job.function.more.len();
-            let made = job.function.output.extract(body, rows, count, argument, input.text);
-            return nested(class, made);
+            return nested(class, job.function.output.extract(body, rows, count, given, input.text));
         }
     };
     let verb = make(&Options { utf8: input.text, ..job.options });
@@ -309,19 +435,69 @@ pub(crate) struct Output {
     pub(crate) parts: Vec<Arc<Part>>,
 }
 
-/// Applies a function to each row, on up to `threads` threads.
-pub(crate) fn apply(input: &Input, job: &Job, threads: Option<NonZero<usize>>) -> Result<Output, Failure> {
+/// Returns the values of the arguments of `job` after the first, whose columns are `columns`, and the number of rows that all
+/// arguments together make. A column of one row has the same value in all rows.
+fn arguments<'a>(
+    job: &'a Job,
+    input: &Input,
+    columns: &'a [Input],
+) -> Result<(Vec<Given<'a>>, usize), Failure> {
+    let mut columns = columns.iter();
+    let mut rows: usize = input.chunks.iter().map(|chunk| chunk.len()).sum();
+    let mut given = Vec::new();
+    for argument in &job.more {
+        // The results for text are text, so the arguments must be, too.
+        let (is_text, value) = match argument {
+            Argument::Constant(text) => (std::str::from_utf8(text).is_ok(), Given::Constant(text)),
+            Argument::Column => {
+                let column =
+                    columns.next().ok_or_else(|| Failure::Argument("a column is missing".to_owned()))?;
+                (column.class.text, Given::column(column)?)
+            }
+        };
+        let name = job.function.more[given.len()];
+        if input.class.text && !is_text {
+            return Err(Failure::Argument(format!("{name} must be text, as the first column is")));
+        }
+        if let Given::Column(_, more) = &value {
+            if rows != *more && rows != 1 && *more != 1 {
+                return Err(Failure::Argument(format!(
+                    "{name} has {more} rows, and the arguments before it {rows}"
+                )));
+            }
+            // A column of one row is repeated, also for no row.
+            rows = if rows == 1 { *more } else { rows };
+        }
+        given.push(value);
+    }
+    Ok((given, rows))
+}
+
+/// Applies a function to each row, on up to `threads` threads. `more` are the columns among the arguments after the first.
+pub(crate) fn apply(
+    input: &Input,
+    more: &[Input],
+    job: &Job,
+    threads: Option<NonZero<usize>>,
+) -> Result<Output, Failure> {
     let class = job.class(input.class);
+    let (more, rows) = arguments(job, input, more)?;
     let chunks: Vec<_> =
-        input.chunks.iter().map(|chunk| (chunk.stored(), chunk.validity(), chunk.len())).collect();
+        input.chunks.iter().map(|chunk| (chunk, chunk.stored(), chunk.validity(), chunk.len())).collect();
+    let is_same = rows != chunks.iter().map(|(.., len)| len).sum::<usize>();
     let mut pieces = Vec::new();
     let mut start = 0;
-    for (stored, validity, len) in &chunks {
+    for (chunk, stored, validity, len) in &chunks {
         // `Imported::new` has called both functions without an error, so this only happens if the producer changed the data.
         let (Ok(stored), Ok(validity)) = (stored, validity) else { return Err(Failure::Broken(start)) };
-        for first in (0..*len).step_by(ROWS) {
-            let rows = first..(first + ROWS).min(*len);
-            pieces.push((start + first, Piece { stored, validity: *validity, rows }));
+        let rows = if is_same && *len == 1 { rows } else { *len };
+        for first in (0..rows).step_by(ROWS) {
+            let rows = first..(first + ROWS).min(rows);
+            let more = &more;
+            pieces.push((
+                start + first,
+                Piece { chunk, stored, validity: *validity, rows, start, is_same, more },
+            ));
         }
         start += len;
     }

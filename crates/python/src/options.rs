@@ -13,7 +13,7 @@ use functions::{
 use memchr::{memchr, memmem};
 use pyo3::prelude::*;
 
-use crate::columns::Job;
+use crate::columns::{Argument, Job};
 use crate::strings::{self, Text};
 use crate::{quoting, table};
 
@@ -41,12 +41,12 @@ impl Expression {
     pub(crate) const MALFORMED: Expression = Expression { function: Some(&MALFORMED), plus: false };
 }
 
-/// Return the options of an expression as text, for the keyword arguments of a plugin. Raises ValueError like the functions on
+/// Return the options of an expression as text, for the keyword arguments of a plugin. An argument that is a column is None. Raises ValueError like the functions on
 /// columns.
 #[pyfunction]
 #[pyo3(signature = (*more, safe = None, profile = None, errors = None, url = None))]
 pub(crate) fn polars_options(
-    more: Vec<Text<'_>>,
+    more: Vec<Option<Text<'_>>>,
     safe: Option<Text<'_>>,
     profile: Option<&str>,
     errors: Option<&str>,
@@ -56,8 +56,13 @@ pub(crate) fn polars_options(
     if let Some(name) = url {
         text += &format!("url={name} ");
         for argument in table::url_job(name, &more)?.more {
-            let digits: String = argument.iter().map(|byte| format!("{byte:02x}")).collect();
-            text += &format!("more={digits} ");
+            match argument {
+                Argument::Constant(bytes) => {
+                    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+                    text += &format!("more={digits} ");
+                }
+                Argument::Column => text += "column= ",
+            }
         }
     }
     if let Some(safe) = safe {
@@ -130,12 +135,15 @@ fn url_job(kwargs: &[u8]) -> Option<Job> {
     let (_, name) = options.next()?.filter(|(name, _)| *name == "url")?;
     let sql = sql_functions().iter().find(|sql| sql.name.strip_prefix("url_") == Some(name))?;
     let byte = |digits: &[u8]| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok();
-    let argument = |option: Option<(&str, &str)>| {
-        let (_, digits) = option.filter(|(name, _)| *name == "more")?;
-        digits.as_bytes().chunks(2).map(byte).collect::<Option<Vec<u8>>>()
+    let argument = |option: Option<(&str, &str)>| match option? {
+        ("more", digits) => {
+            digits.as_bytes().chunks(2).map(byte).collect::<Option<_>>().map(Argument::Constant)
+        }
+        ("column", "") => Some(Argument::Column),
+        _ => None,
     };
     let more = options.map(argument).collect::<Option<Vec<_>>>()?;
-    let is_url = matches!(sql.function.body, Body::Url(_)) && more.len() == sql.function.more.len();
+    let is_url = !matches!(sql.function.body, Body::Verb(_)) && more.len() == sql.function.more.len();
     is_url.then(|| Job { function: sql.function, options: Options::default(), more })
 }
 

@@ -9,7 +9,7 @@ use crate::pool::Pool;
 
 /// The pool for the byte buffers of results. A result that is freed returns its buffers to the pool.
 pub(crate) static BYTES: Pool<u8> = Pool::new();
-static VIEWS: Pool<View> = Pool::new();
+pub(crate) static VIEWS: Pool<View> = Pool::new();
 
 /// The Arrow layout in which the values of a column are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +85,24 @@ impl View {
             }
         }
         view
+    }
+
+    /// Makes the view of a part of `whole`: `len` bytes from `start` on. `view` is the view of `whole`.
+    #[inline(always)]
+    pub(crate) fn of_part(view: View, whole: &[u8], start: usize, len: usize) -> View {
+        let Some(head) = whole.get(start..).and_then(<[u8]>::first_chunk::<12>) else {
+            // Twelve bytes or more would be left of a longer part.
+            return View::new(whole.get(start..start + len).unwrap_or_default(), 0, 0);
+        };
+        let mut word = [0; 16];
+        word[4..].copy_from_slice(head);
+        let text = u128::from_le_bytes(word);
+        // Both kinds of views are made without a branch, because nobody can predict the length of a part.
+        let short = text & (u128::MAX >> (8 * (12 - len.min(12))));
+        let place =
+            u128::from(view.word(2)) << 64 | u128::from(view.word(3).wrapping_add(start as u32)) << 96;
+        let long = text & u128::from(u64::MAX) | place;
+        View(((if len > 12 { long } else { short }) | len as u128).to_le_bytes())
     }
 
     #[inline(always)]
@@ -184,12 +202,35 @@ impl BitBuf {
     }
 }
 
+/// The buffers of a column of views that another library has made.
+pub(crate) trait Buffers: Send + Sync {
+    /// Returns the buffer with this index, or an empty one if it does not exist.
+    fn buffer(&self, index: usize) -> &[u8];
+}
+
+/// A buffer of bytes.
+#[derive(Clone)]
+pub(crate) enum Bytes {
+    Owned(Vec<u8>),
+    /// The buffer with this index.
+    Shared(Arc<dyn Buffers>, usize),
+}
+
+impl Bytes {
+    pub(crate) fn slice(&self) -> &[u8] {
+        match self {
+            Bytes::Owned(bytes) => bytes,
+            Bytes::Shared(column, index) => column.buffer(*index),
+        }
+    }
+}
+
 /// Views and the buffers that they refer to.
 // INVARIANT: each view refers to a value in `buffers`, and `lens` holds the lengths of the buffers.
 #[derive(Default)]
 pub(crate) struct ViewBuf {
     views: Vec<View>,
-    buffers: Vec<Vec<u8>>,
+    buffers: Vec<Bytes>,
     lens: Vec<i64>,
 }
 
@@ -200,14 +241,25 @@ impl ViewBuf {
         let values = column.iter().zip(column.offsets());
         views.extend(values.map(|(value, start)| View::new(value, 0, start.cast_unsigned())));
         let (bytes, _) = column.into_parts();
-        ViewBuf { views, lens: vec![bytes.len().cast_signed() as i64], buffers: vec![bytes] }
+        ViewBuf { views, lens: vec![bytes.len().cast_signed() as i64], buffers: vec![Bytes::Owned(bytes)] }
+    }
+
+    /// Makes a column of views of the `buffers` of an imported column, which they keep alive.
+    pub(crate) fn shared(
+        views: Vec<View>,
+        column: &Arc<impl Buffers + 'static>,
+        buffers: &[&[u8]],
+    ) -> ViewBuf {
+        let lens = buffers.iter().map(|bytes| bytes.len().cast_signed() as i64).collect();
+        let buffers = (0..buffers.len()).map(|index| Bytes::Shared(column.clone(), index)).collect();
+        ViewBuf { views, buffers, lens }
     }
 
     pub(crate) fn views(&self) -> &[View] {
         &self.views
     }
 
-    pub(crate) fn buffers(&self) -> &[Vec<u8>] {
+    pub(crate) fn buffers(&self) -> &[Bytes] {
         &self.buffers
     }
 
@@ -339,7 +391,11 @@ impl Drop for Part {
             Data::Large(column) => BYTES.give(column.into_parts().0),
             Data::View(views) => {
                 VIEWS.give(views.views);
-                views.buffers.into_iter().for_each(|bytes| BYTES.give(bytes));
+                for buffer in views.buffers {
+                    if let Bytes::Owned(bytes) = buffer {
+                        BYTES.give(bytes);
+                    }
+                }
             }
             Data::Bool(_) | Data::Struct(_) | Data::List(..) => {}
         }

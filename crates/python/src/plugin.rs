@@ -15,7 +15,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use crate::arrow::{self, ArrowArray, ArrowSchema, Imported, Input, Owned, Rejected};
-use crate::columns::{self, Failure, Output};
+use crate::columns::{self, Argument, Failure, Job, Output};
 use crate::options::{self, Expression};
 use crate::part::{Layout, Part, Type};
 
@@ -63,6 +63,22 @@ impl Given {
     fn schema(&self) -> Result<&ArrowSchema, String> {
         // SAFETY: by the invariant, the schema is NULL, or valid as long as the column.
         unsafe { self.export.field.as_ref() }.ok_or_else(|| "a column without a type".to_owned())
+    }
+
+    /// Takes the arrays, which have the type `class`, and returns them with the number of their rows. A column of Arrow's null type
+    /// becomes one without arrays.
+    fn input(&mut self, class: Type) -> Result<(Input, usize), String> {
+        let is_null = arrow::is_null_type(self.schema()?);
+        let (mut chunks, mut len) = (Vec::new(), 0_usize);
+        for array in mem::take(&mut self.arrays) {
+            len = len.saturating_add(array.rows().map_err(|rejected| rejected.to_string())?);
+            if !is_null {
+                // SAFETY: Polars promises that the arrays of a column have its schema, from which `class` was read.
+                let chunk = unsafe { Imported::new(array, (class, false)) };
+                chunks.push(Arc::new(chunk.map_err(|rejected| rejected.to_string())?));
+            }
+        }
+        Ok((Input { class, chunks }, len))
     }
 }
 
@@ -141,6 +157,15 @@ fn export(output: Output, name: CString) -> SeriesExport {
     }
 }
 
+/// Returns an error message if `count` is not the number of columns that `job` takes.
+fn check_count(job: &Job, count: usize) -> Result<(), String> {
+    match 1 + job.more.iter().filter(|argument| matches!(argument, Argument::Column)).count() {
+        needed if needed == count => Ok(()),
+        1 => Err("one column is needed".to_owned()),
+        needed => Err(format!("{needed} columns are needed")),
+    }
+}
+
 /// The largest number of rows that is processed on one thread. The streaming engine of Polars passes fewer, on all cores at
 /// once.
 const ALONE: usize = 2 * columns::ROWS;
@@ -152,28 +177,28 @@ fn apply(
     parallel: bool,
 ) -> Result<(Output, CString), String> {
     let job = expression.job(kwargs)?;
-    let [given] = &mut inputs[..] else {
-        return Err("one column is needed".to_owned());
-    };
-    let arrays = mem::take(&mut given.arrays);
-    let schema = given.schema()?;
+    check_count(&job, inputs.len())?;
+    let (first, more) = inputs.split_first_mut().ok_or("one column is needed")?;
+    let schema = first.schema()?;
     let name = arrow::name_of(schema);
     let (class, is_null) = class_of(schema)?;
     let result = job.class(class);
-    let as_text = |rejected: Rejected| rejected.to_string();
-    let mut len = 0_usize;
-    for array in &arrays {
-        len = len.saturating_add(array.rows().map_err(as_text)?);
+    let (input, mut len) = first.input(class)?;
+    let mut columns = Vec::new();
+    let mut all_null = is_null;
+    for given in more {
+        let (class, is_null) = class_of(given.schema()?)?;
+        let (column, rows) = given.input(class)?;
+        all_null |= is_null;
+        len = if len == 1 { rows } else { len };
+        columns.push(column);
     }
-    if is_null || len == 0 {
+    if all_null || len == 0 {
         let part = Part::of_nulls(result, len);
         return Ok((Output { class: result, parts: vec![Arc::new(part)] }, name));
     }
-    // SAFETY: Polars promises that the arrays of a column have its schema, from which `class` was read.
-    let chunks = arrays.into_iter().map(|array| unsafe { Imported::new(array, (class, false)) });
-    let input = Input { class, chunks: chunks.collect::<Result<_, _>>().map_err(as_text)? };
     let threads = if parallel || len <= ALONE { NonZero::new(1) } else { options::threads() };
-    let output = columns::apply(&input, &job, threads).map_err(|failure| match failure {
+    let output = columns::apply(&input, &columns, &job, threads).map_err(|failure| match failure {
         Failure::Row(row, why) => {
             // The message has no row number, because Polars passes only some rows in each call.
             let value = columns::value(&input, row);
@@ -183,6 +208,7 @@ fn apply(
             format!("a value of column {:?} becomes longer than 2 GiB", name.to_string_lossy())
         }
         Failure::Broken(_) => "a value is not in the buffers of its column".to_owned(),
+        Failure::Argument(why) => why,
     })?;
     Ok((output, name))
 }
@@ -256,11 +282,11 @@ unsafe fn field(
     enter(|| {
         // SAFETY: the caller promises the bytes at `kwargs`.
         let job = expression.job(unsafe { bytes(kwargs.0, kwargs.1) })?;
-        if count != 1 {
-            return Err("one column is needed".to_owned());
-        }
-        // SAFETY: `count` is 1, and the caller promises `count` schemas at `inputs`.
-        let schema = unsafe { &*inputs };
+        check_count(&job, count)?;
+        // SAFETY: `count` is at least 1, and the caller promises `count` schemas at `inputs`.
+        let schemas = unsafe { std::slice::from_raw_parts(inputs, count) };
+        schemas.iter().try_for_each(|schema| class_of(schema).map(drop))?;
+        let schema = &schemas[0];
         let (class, _) = class_of(schema)?;
         // SAFETY: the caller promises that `out` is a place for a schema.
         unsafe { out.write(arrow::schema_of(job.class(class), arrow::name_of(schema))) };

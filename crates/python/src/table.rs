@@ -10,7 +10,8 @@ use functions::{
 use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::columns::{self, Failure, Job};
+use crate::arrow::Input;
+use crate::columns::{self, Argument, Failure, Job};
 use crate::part::{self, Part, Type};
 use crate::strings::{self, Text};
 use crate::{arrow, quoting};
@@ -78,10 +79,10 @@ fn apply(
     options: Options,
     threads: Option<usize>,
 ) -> PyResult<PyColumn> {
-    run(values, Job { function, options, more: Vec::new() }, threads)
+    run(values, &[], Job { function, options, more: Vec::new() }, threads)
 }
 
-fn run(values: &Bound<'_, PyAny>, job: Job, threads: Option<usize>) -> PyResult<PyColumn> {
+fn run(values: &Bound<'_, PyAny>, more: &[Input], job: Job, threads: Option<usize>) -> PyResult<PyColumn> {
     let threads = match threads.map(NonZero::new) {
         Some(None) => return Err(PyValueError::new_err("threads must be a positive number")),
         Some(threads) => threads,
@@ -89,15 +90,18 @@ fn run(values: &Bound<'_, PyAny>, job: Job, threads: Option<usize>) -> PyResult<
     };
     let input = arrow::import(values)?;
     let made =
-        values.py().detach(|| columns::apply(&input, &job, threads)).map_err(|failure| match failure {
-            Failure::Row(row, why) => PyValueError::new_err(format!("row {row}: {why}")),
-            Failure::TooLong(row) => PyOverflowError::new_err(format!(
-                "row {row}: its result is longer than 2 GiB; cast the column to large_string"
-            )),
-            Failure::Broken(row) => PyValueError::new_err(format!(
-                "not valid as an Arrow column: row {row} is not in its buffers"
-            )),
-        })?;
+        values.py().detach(|| columns::apply(&input, more, &job, threads)).map_err(
+            |failure| match failure {
+                Failure::Row(row, why) => PyValueError::new_err(format!("row {row}: {why}")),
+                Failure::TooLong(row) => PyOverflowError::new_err(format!(
+                    "row {row}: its result is longer than 2 GiB; cast the column to large_string"
+                )),
+                Failure::Broken(row) => PyValueError::new_err(format!(
+                    "not valid as an Arrow column: row {row} is not in its buffers"
+                )),
+                Failure::Argument(why) => PyValueError::new_err(why),
+            },
+        )?;
     Ok(PyColumn { class: made.class, parts: made.parts })
 }
 
@@ -225,9 +229,10 @@ pub(crate) fn malformed_array(values: &Bound<'_, PyAny>, threads: Option<usize>)
     apply(values, &MALFORMED, Options::default(), threads)
 }
 
-/// Returns the job of a function of URLs. An unknown name or another number of arguments raises `ValueError`.
-pub(crate) fn url_job(name: &str, more: &[Text<'_>]) -> PyResult<Job> {
-    let urls = || sql_functions().iter().filter(|sql| matches!(sql.function.body, Body::Url(_)));
+/// Returns the job of a function of URLs. `None` is an argument that is a column. An unknown name or another number of arguments
+/// raises `ValueError`.
+pub(crate) fn url_job(name: &str, more: &[Option<Text<'_>>]) -> PyResult<Job> {
+    let urls = || sql_functions().iter().filter(|sql| !matches!(sql.function.body, Body::Verb(_)));
     let short = |sql: &SqlFunction| sql.name.trim_start_matches("url_").to_owned();
     let Some(sql) = urls().find(|sql| short(sql) == name) else {
         let names: Vec<_> = urls().map(short).collect();
@@ -239,14 +244,20 @@ pub(crate) fn url_job(name: &str, more: &[Text<'_>]) -> PyResult<Job> {
         let message = format!("{} does not take {} arguments", sql.syntax(), 1 + more.len());
         return Err(PyValueError::new_err(message));
     }
-    let more = more.iter().map(|text| Ok(text.bytes()?.to_vec())).collect::<PyResult<_>>()?;
+    let argument = |text: &Option<Text<'_>>| match text {
+        Some(text) => Ok(Argument::Constant(text.bytes()?.to_vec())),
+        None => Ok(Argument::Column),
+    };
+    let more = more.iter().map(argument).collect::<PyResult<_>>()?;
     Ok(Job { function: sql.function, options: Options::default(), more })
 }
 
 /// Take each URL of a column apart, or put it together, by a function of the SQL engines without its `url_`: 'scheme', 'userinfo', 'host',
 /// 'domain', 'suffix', 'port', 'path', 'query', 'fragment', 'parts', 'segments', 'params', 'param', 'without_params', 'with_param' or 'join'.
 ///
-/// The README of the package describes them. `arguments` are those after the URL. A part that a URL does not have is null.
+/// The README of the package describes them. `arguments` are those after the URL: constants, or columns with a value for each URL. A column
+/// of one row has the same value for all. A part that a URL does not have is null. The parts of a column of views are views of its
+/// buffers.
 ///
 /// >>> import pyarrow
 /// >>> urls = pyarrow.array(["http://a.example/b?q=c%26d&utm_id=1", "/b", None])
@@ -256,13 +267,23 @@ pub(crate) fn url_job(name: &str, more: &[Text<'_>]) -> PyResult<Job> {
 /// ['c&d', None, None]
 /// >>> pyarrow.array(url_array(urls, "without_params", "utm_*,gclid")).to_pylist()
 /// ['http://a.example/b?q=c%26d', '/b', None]
+/// >>> pyarrow.array(url_array(urls, "join", pyarrow.array(["../c", "d", "e"]))).to_pylist()
+/// ['http://a.example/c', None, None]
 #[pyfunction]
 #[pyo3(signature = (values, function, *arguments, threads = None))]
 pub(crate) fn url_array(
     values: &Bound<'_, PyAny>,
     function: &str,
-    arguments: Vec<Text<'_>>,
+    arguments: Vec<Bound<'_, PyAny>>,
     threads: Option<usize>,
 ) -> PyResult<PyColumn> {
-    run(values, url_job(function, &arguments)?, threads)
+    let (mut more, mut columns) = (Vec::new(), Vec::new());
+    for argument in &arguments {
+        let is_column = argument.hasattr("__arrow_c_array__")? || argument.hasattr("__arrow_c_stream__")?;
+        more.push(if is_column { None } else { Some(argument.extract()?) });
+        if is_column {
+            columns.push(arrow::import(argument)?);
+        }
+    }
+    run(values, &columns, url_job(function, &more)?, threads)
 }

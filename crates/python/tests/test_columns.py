@@ -1,6 +1,7 @@
 """Tests columns of every type, layout and producer against one call for each value."""
 
 import ctypes
+import gc
 import os
 import pathlib
 import random
@@ -523,6 +524,48 @@ def test_urls(class_):
     url = pyarrow.array([b"/%FF?q=%FF"], binary)
     check(simdpct.url_array(url, "segments"), nested("segments", binary), [[b"\xff"]])
     check(simdpct.url_array(url, "param", "q"), binary, [b"\xff"])
+
+
+@pytest.mark.parametrize("class_", TEXT, ids=str)
+def test_columns_of_arguments(class_):
+    base = pyarrow.array(["http://a/b/c", "/x", None, "http://h/"] * 30_000, class_)
+    reference = pyarrow.array(["../g", "g", "g", None] * 30_000, class_)
+    chunks = pyarrow.chunked_array([reference[:7], reference[:0], reference[7:70_001], reference[70_001:]])
+    for argument in (reference, chunks):
+        check(simdpct.url_array(base, "join", argument), class_, ["http://a/g", None, None, None] * 30_000)
+    # A column of one row has the same value in all rows.
+    one = pyarrow.array(["http://a/b/c"], class_)
+    check(simdpct.url_array(one, "join", chunks), class_, ["http://a/g", "http://a/b/g", "http://a/b/g", None] * 30_000)
+    check(simdpct.url_array(one, "join", one[:0]), class_, [])
+    check(simdpct.url_array(pyarrow.array([None], class_), "join", chunks), class_, [None] * 120_000)
+    check(simdpct.url_array(base, "join", pyarrow.array([None], class_)), class_, [None] * 120_000)
+    names = pyarrow.array(["a", "b"])
+    check(simdpct.url_array(one, "with_param", names, one), class_, [f"http://a/b/c?{name}=http://a/b/c" for name in "ab"])
+    check(simdpct.url_array(one, "with_param", "n", names), class_, [f"http://a/b/c?n={name}" for name in "ab"])
+    with pytest.raises(ValueError, match="reference has 3 rows, and the arguments before it 120000"):
+        simdpct.url_array(base, "join", reference[:3])
+    # The results for text are text.
+    for binary in (b"\xff", pyarrow.array([b"\xff"])):
+        with pytest.raises(ValueError, match="reference must be text"):
+            simdpct.url_array(base, "join", binary)
+
+
+def test_parts_of_views_are_views():
+    urls = pyarrow.array(["http://a-long-host.example/" + "x" * 20, "//a", None, "http://b/?" + "q" * 13] * 40_000, pyarrow.string_view())
+    for function, wanted in [
+        ("host", ["a-long-host.example", "a", None, "b"]),
+        ("path", ["/" + "x" * 20, "", None, "/"]),
+        ("query", [None, None, None, "q" * 13]),
+    ]:
+        column = simdpct.url_array(urls, function)
+        check(column, pyarrow.string_view(), wanted * 40_000)
+        theirs = {buffer.address for buffer in urls.buffers()[2:]}
+        for chunk in pyarrow.chunked_array(column).chunks:
+            assert {buffer.address for buffer in chunk.buffers()[2:]} <= theirs
+    # The result keeps the memory of the column.
+    column = simdpct.url_array(pyarrow.array(["http://a-long-host.example/"] * 100_000, pyarrow.string_view()), "host")
+    gc.collect()
+    check(column, pyarrow.string_view(), ["a-long-host.example"] * 100_000)
 
 
 def test_urls_equal_urllib():

@@ -176,6 +176,13 @@ def test_urls_equal_the_functions_on_columns(options):
         assert found == pyarrow.array(simdpct.url_array(column, *arguments)).to_pylist()
         nothing = pl.DataFrame({"url": [None, None]}).select(pct.url("url", *arguments))["url"]
         assert nothing.null_count() == 2 and nothing.dtype == dtype
+    # Arguments are constants or columns.
+    both = pl.DataFrame({"url": rows, "reference": rows[1:] + rows[:1]}, schema={"url": pl.String, "reference": pl.String})
+    joined = both.lazy().select(pct.url("url", "join", pl.col("reference"))).collect(**options)["url"]
+    assert joined.to_list() == pyarrow.array(simdpct.url_array(column, "join", pyarrow.array(rows[1:] + rows[:1]))).to_pylist()
+    based = both.lazy().select(pct.url(pl.lit("http://a/b"), "join", pl.col("reference")).alias("url")).collect(**options)["url"]
+    assert based.to_list() == pyarrow.array(simdpct.url_array(pyarrow.array(["http://a/b"]), "join", pyarrow.array(rows[1:] + rows[:1]))).to_pylist()
+    assert both.select(pct.url("url", "join", pl.lit(None)))["url"].null_count() == len(rows)
     # Nested results go on through a query.
     found = frame.lazy().select(pct.url("url", "segments").list.len().sum(), n=pct.url("url", "parts").struct.field("host").n_unique())
     assert found.collect(**options).row(0)[1] > 100

@@ -6,7 +6,7 @@ use simdpct::Tier;
 use simdpct::batch::{Column, Offset};
 
 use crate::canon::{CanonicalizeError, Profile};
-use crate::columns::{Columns, Lines, UrlTooLong};
+use crate::columns::{Columns, Lines, UrlTooLong, split_each_at_level};
 use crate::kernel::isa::Level;
 use crate::parts::{Parts, split_at_level};
 
@@ -33,6 +33,15 @@ pub fn split_column_on<O: Offset>(
     columns: &mut Columns,
 ) -> Result<(), UrlTooLong> {
     columns.split_at_level(Level::of(tier), urls)
+}
+
+/// Runs [`split_each`](crate::split_each) with the kernels of `tier`.
+pub fn split_each_on<'a>(
+    tier: Tier,
+    urls: impl IntoIterator<Item = Option<&'a [u8]>>,
+    each: impl FnMut(Option<Parts<'a>>),
+) {
+    split_each_at_level(Level::of(tier), urls, each);
 }
 
 /// Runs [`Lines::split`] with the kernels of `tier`.

@@ -15,10 +15,11 @@ use crate::engine::plan::{DedupRequest, Request, Selection, Shape, TopRequest};
 use crate::ground::records::Records;
 use crate::inspect::top::Style;
 use crate::io::files::{Destination, Writes};
-use crate::url::canonical::Canonical;
+use crate::url::Rewrite;
+use crate::url::canonical::{Canonical, Same};
 use crate::url::split::{Get, Template};
 use crate::value::options::Verb;
-use crate::value::policy::{OnRejected, Policies, Policy};
+use crate::value::policy::Policies;
 
 /// Count the parts of URLs that a template names, and show the most frequent
 ///
@@ -72,13 +73,16 @@ pub struct Top {
 
 /// Keep the first line of each key, in the order of the input
 ///
-/// The key of a line is its canonical form by a profile, and the line itself stays as it is. A line that the profile rejects, or that is
+/// The key of a line is its canonical form by a profile, or the line without its end if there is no profile. With --field, --csv, --jsonl, --logfmt or --log, the key consists of the
+/// selected values, and a record without any of them is kept. The line itself stays as it is. A line that the profile rejects, or that is
 /// longer than --max-record, is kept and counted on stderr; --rejects says where and why. A line end is added to a last line that has none. The result does not depend on the
 /// number of threads.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  pct dedup hosts.txt                         unique lines, without sorting
   pct dedup --profile rfc3986-scheme crawl.txt -o unique.txt
+  pct dedup --csv --column url --profile whatwg pages.csv -o unique.csv
   pct dedup --profile surt-java --rejects bad.txt lists/*.txt -o unique.txt.zst
   pct dedup --profile whatwg --by hash --max-memory 4096 crawl.txt.zst -o unique.txt.zst")]
 pub struct Dedup {
@@ -91,9 +95,12 @@ pub struct Dedup {
     #[arg(short = '0', long, help_heading = INPUT)]
     pub null: bool,
 
-    /// The profile of the key; `pct normalize --list` describes each
+    #[command(flatten)]
+    pub places: Places,
+
+    /// The profile of the key; `pct normalize --list` describes each. Without it, only equal lines have the same key
     #[arg(long, value_name = "NAME", value_parser = ProfileParser, hide_possible_values = true)]
-    pub profile: Profile,
+    pub profile: Option<Profile>,
 
     /// Compare whole keys, or fingerprints of 128 bits (xxh3), which need less memory
     ///
@@ -131,7 +138,7 @@ pub struct Limits {
 pub enum TopStyle {
     /// Counts, shares and bars
     Table,
-    /// COUNT, a tab, KEY
+    /// COUNT, a tab, KEY, in which `\t`, `\x1b` and `\\` are control bytes and backslashes
     Tsv,
     /// One object with all counts
     Json,
@@ -162,10 +169,7 @@ impl Top {
             );
         }
         let delimiter = self.places.delimiter();
-        let selection = match self.places.selection(false) {
-            Selection::Log(log) => Selection::Log(log.request_only()),
-            selection => selection,
-        };
+        let selection = selection(self.places);
         let records = if self.null { Records::Null } else { Records::Lines };
         let request = Request {
             verb: Verb::Rewrite(Arc::new(
@@ -186,11 +190,7 @@ impl Top {
             delimiter,
             on_error: None,
             on_rejected: None,
-            policies: Policies {
-                malformed: Policy::Keep,
-                rejected: OnRejected::Drop,
-                not_text: Policy::Keep,
-            },
+            policies: Policies::LEAVE_OUT,
             rejects: None,
             stats: None,
             max_record: self.limits.max_record,
@@ -200,12 +200,30 @@ impl Top {
     }
 }
 
+/// Returns the selection of the values that make the key. In a log, the URL of the request is the key.
+fn selection(places: Places) -> Selection {
+    // Several tables become one, which has one header.
+    match places.selection(true) {
+        Selection::Log(log) => Selection::Log(log.request_only()),
+        selection => selection,
+    }
+}
+
 impl Dedup {
     /// Converts the arguments to a request.
     pub fn request(self) -> DedupRequest {
         let records = if self.null { Records::Null } else { Records::Lines };
+        let delimiter = self.places.delimiter();
+        let selection = selection(self.places);
+        let verb: Option<Arc<dyn Rewrite>> = match self.profile {
+            Some(profile) => Some(Arc::new(Canonical(profile))),
+            None if selection.is_records() => None,
+            None => Some(Arc::new(Same)),
+        };
         DedupRequest {
-            verb: Verb::Rewrite(Arc::new(Canonical(self.profile))),
+            selection,
+            delimiter,
+            verb: verb.map(Verb::Rewrite),
             has_fingerprints: self.by == By::Hash,
             sources: self.files.sources(records),
             records,

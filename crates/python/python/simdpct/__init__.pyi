@@ -395,12 +395,17 @@ def malformed_array(values: _ArrowArray | _ArrowStream, *, threads: int | None =
     """
 
 def url_array(
-    values: _ArrowArray | _ArrowStream, function: str, *arguments: str | bytes, threads: int | None = None
+    values: _ArrowArray | _ArrowStream,
+    function: str,
+    *arguments: str | bytes | _ArrowArray | _ArrowStream,
+    threads: int | None = None,
 ) -> Column:
     """Take each URL of a column apart, or put it together, by a function of the SQL engines without its `url_`: 'scheme', 'userinfo', 'host',
     'domain', 'suffix', 'port', 'path', 'query', 'fragment', 'parts', 'segments', 'params', 'param', 'without_params', 'with_param' or 'join'.
 
-    The README of the package describes them. `arguments` are those after the URL. A part that a URL does not have is null.
+    The README of the package describes them. `arguments` are those after the URL: constants, or columns with a value for each URL. A column
+    of one row has the same value for all. A part that a URL does not have is null. The parts of a column of views are views of its
+    buffers.
 
     >>> import pyarrow
     >>> urls = pyarrow.array(["http://a.example/b?q=c%26d&utm_id=1", "/b", None])
@@ -410,4 +415,6 @@ def url_array(
     ['c&d', None, None]
     >>> pyarrow.array(url_array(urls, "without_params", "utm_*,gclid")).to_pylist()
     ['http://a.example/b?q=c%26d', '/b', None]
+    >>> pyarrow.array(url_array(urls, "join", pyarrow.array(["../c", "d", "e"]))).to_pylist()
+    ['http://a.example/c', None, None]
     """

@@ -43,12 +43,14 @@ _LIBRARY = Path(_simdpct.__file__)
 _simdpct.polars_threads(_pl.thread_pool_size())
 
 
-def _expression(name: str, column: _Column, *arguments: str | bytes, **options: str | bytes) -> _pl.Expr:
+def _expression(name: str, column: _Column, *arguments: str | bytes | _pl.Expr | _pl.Series, **options: str | bytes) -> _pl.Expr:
+    columns = [argument for argument in arguments if isinstance(argument, (_pl.Expr, _pl.Series))]
+    constants = [None if isinstance(argument, (_pl.Expr, _pl.Series)) else argument for argument in arguments]
     return _register(
         plugin_path=_LIBRARY,
         function_name=name,
-        args=[column],
-        kwargs={"options": _simdpct.polars_options(*arguments, **options)},
+        args=[column, *columns],
+        kwargs={"options": _simdpct.polars_options(*constants, **options)},
         is_elementwise=True,
     )
 
@@ -124,12 +126,13 @@ def malformed(column: _Column) -> _pl.Expr:
     return _expression("malformed", column)
 
 
-def url(column: _Column, function: str, *arguments: str | bytes) -> _pl.Expr:
+def url(column: _Column, function: str, *arguments: str | bytes | _pl.Expr | _pl.Series) -> _pl.Expr:
     """Take each URL apart, or put it together, by a function of the SQL engines without its `url_`: 'scheme', 'userinfo', 'host',
     'domain', 'suffix', 'port', 'path', 'query', 'fragment', 'parts', 'segments', 'params', 'param', 'without_params', 'with_param' or 'join'.
 
-    The README of the package describes them. `arguments` are those after the URL. A part that a URL does not have is null. 'segments'
-    gives a List, 'params' a List of Structs of name and value, and 'parts' a Struct.
+    The README of the package describes them. `arguments` are those after the URL: constants, or expressions and Series with a value for
+    each URL. A part that a URL does not have is null. 'segments' gives a List, 'params' a List of Structs of name and value, and
+    'parts' a Struct.
 
     >>> frame = pl.DataFrame({"url": ["http://a.example/b%2Fc/d?q=e%26f&utm_id=1", "/b", None]})
     >>> frame.select(pct.url("url", "host"))["url"].to_list()
@@ -140,5 +143,7 @@ def url(column: _Column, function: str, *arguments: str | bytes) -> _pl.Expr:
     [['b/c', 'd'], ['b'], None]
     >>> frame.select(pct.url("url", "parts").struct.field("host", "query"))["query"].to_list()
     ['q=e%26f&utm_id=1', None, None]
+    >>> frame.select(pct.url("url", "join", pl.lit("c?d")))["url"].to_list()
+    ['http://a.example/b%2Fc/c?d', None, None]
     """
     return _expression("url", column, *arguments, url=function)

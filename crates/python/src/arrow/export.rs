@@ -66,7 +66,7 @@ pub(crate) fn array_of(part: &Arc<Part>) -> ArrowArray {
         }
         Data::View(views) => {
             pointers.push(views.views().as_ptr().cast());
-            pointers.extend(views.buffers().iter().map(|bytes| bytes.as_ptr().cast::<c_void>()));
+            pointers.extend(views.buffers().iter().map(|buffer| buffer.slice().as_ptr().cast::<c_void>()));
             pointers.push(views.lens().as_ptr().cast());
         }
         Data::Bool(bits) => pointers.push(bits.bytes().as_ptr().cast()),

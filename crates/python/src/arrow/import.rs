@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, CString, c_int};
 use std::fmt;
+use std::sync::Arc;
 
 use codec::batch::{Column, Offset};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -9,12 +10,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use super::{ArrowArray, ArrowArrayStream, ArrowSchema, FORMATS, Owned};
-use crate::part::{Bits, Layout, Type, View};
+use crate::part::{Bits, Buffers, Layout, Type, View};
 
 /// A column that another library has made: its type, and one array for each chunk.
 pub(crate) struct Input {
     pub(crate) class: Type,
-    pub(crate) chunks: Vec<Imported>,
+    pub(crate) chunks: Vec<Arc<Imported>>,
 }
 
 /// The reason why an object is rejected as a column. It holds no Python object, because Polars calls on threads without the
@@ -233,6 +234,15 @@ impl Imported {
     }
 }
 
+impl Buffers for Imported {
+    fn buffer(&self, index: usize) -> &[u8] {
+        match self.stored() {
+            Ok(Stored::View(buffers, _)) => buffers.get(index).copied().unwrap_or_default(),
+            _ => &[],
+        }
+    }
+}
+
 /// Returns the type of a column, and whether the column is the only child of a struct, as in a table of one column.
 pub(crate) fn class_of(schema: &ArrowSchema) -> Result<(Type, bool), Rejected> {
     let mut schema = schema;
@@ -301,7 +311,7 @@ pub(crate) fn import(values: &Bound<'_, PyAny>) -> PyResult<Input> {
         let array = Owned::<ArrowArray>::take(&pair.get_item(1)?)?;
         let class = class_of(schema.get())?;
         // SAFETY: by the PyCapsule interface, `__arrow_c_array__` returns an array and its schema.
-        return Ok(Input { class: class.0, chunks: vec![unsafe { Imported::new(array, class) }?] });
+        return Ok(Input { class: class.0, chunks: vec![Arc::new(unsafe { Imported::new(array, class) }?)] });
     }
     let Some(method) = values.getattr_opt("__arrow_c_stream__")? else {
         let message = format!(
@@ -339,7 +349,7 @@ fn drain(mut stream: Owned<ArrowArrayStream>) -> PyResult<Input> {
             return Ok(Input { class: class.0, chunks });
         }
         // SAFETY: by the Arrow interface, all arrays of a stream have the schema of the stream.
-        chunks.push(unsafe { Imported::new(array, class) }?);
+        chunks.push(Arc::new(unsafe { Imported::new(array, class) }?));
     }
 }
 

@@ -56,6 +56,36 @@ impl<O: Offset> SplitColumn<'_, '_, O> {
     }
 }
 
+/// Splits each URL of an iterator, and passes it with its offsets to a function.
+pub(crate) struct SplitEach<U, F> {
+    pub(crate) urls: U,
+    pub(crate) each: F,
+}
+
+impl<'a, U: Iterator<Item = Option<&'a [u8]>>, F: FnMut(Option<(&'a [u8], Offsets)>)> Operation
+    for SplitEach<U, F>
+{
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) {
+        self.run_with(isa);
+    }
+
+    fn run_scalar(self) {
+        self.run_with(Reference);
+    }
+}
+
+impl<'a, U: Iterator<Item = Option<&'a [u8]>>, F: FnMut(Option<(&'a [u8], Offsets)>)> SplitEach<U, F> {
+    #[inline(always)]
+    fn run_with(mut self, splitter: impl Splitter) {
+        for url in self.urls {
+            (self.each)(url.map(|url| (url, splitter.split(url, url))));
+        }
+    }
+}
+
 /// Splits the lines of `text` from the offset `at` on, until all rows are filled or the text ends.
 pub(crate) struct SplitLines<'a, 'o> {
     pub(crate) text: &'a [u8],

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use simdpct::batch::Column;
-use simdpct_uri::internals::{split_by_reference, split_column_on, split_lines_on, split_on};
+use simdpct_uri::internals::{split_by_reference, split_column_on, split_each_on, split_lines_on, split_on};
 use simdpct_uri::{Columns, FlawKind, HostKind, Lines, Offsets, Parts, Piece, split};
 use testkit::guard::{PLACES, Room};
 use testkit::shapes::Rng;
@@ -82,6 +82,10 @@ fn check_many(urls: &[Vec<u8>]) {
         let (mut columns, mut lines) = (Columns::new(), Lines::new());
         split_column_on(tier, column, &mut columns).unwrap();
         split_lines_on(tier, &text, &mut lines).unwrap();
+        let mut each = Vec::new();
+        split_each_on(tier, urls.iter().map(|url| Some(&url[..])).chain([None]), |parts| each.push(parts));
+        assert_eq!(each.pop(), Some(None));
+        assert!(each.into_iter().eq(urls.iter().map(|url| Some(split_by_reference(url)))), "{tier}");
         assert_eq!((columns.len(), lines.len()), (urls.len(), urls.len()));
         for (row, url) in urls.iter().enumerate() {
             let right = split_by_reference(url);
