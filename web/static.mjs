@@ -100,7 +100,7 @@ const parts = {
 writeFileSync(`${out}/index.html`, readFileSync(here('index.html'), 'utf8').replace(/<!--(\w+)-->/g, (_, name) => parts[name]));
 
 // Comments and indentation are not for the browser. All comments are lines of their own.
-for (const name of [...readdirSync(out), 'simdpct/codec.mjs'].filter((name) => /\.(mjs|css)$/.test(name))) {
+for (const name of [...readdirSync(out), 'simdpct/core.mjs', 'simdpct/codec.mjs'].filter((name) => /\.(mjs|css)$/.test(name))) {
   writeFileSync(`${out}/${name}`, readFileSync(`${out}/${name}`, 'utf8').replace(/^(?:\s*\/\/|\s*\/\*|\s+\*).*\n/gm, '').replace(/^ +/gm, ''));
 }
 

@@ -1,6 +1,6 @@
 // The four functions of ECMAScript by their own names, for `import { encodeURIComponent } from 'simdpct/compat'`. Results and errors are
 // exactly those of the engine: whatever the module rejects is given to the engine's function, which throws.
-import { decode, defineSet, encode } from './index.mjs';
+import { decode, defineSet, encode } from './small.mjs';
 
 const engine = globalThis;
 const STRICT = { strict: true };

@@ -5,6 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 
 import { nodeResolve } from '@rollup/plugin-node-resolve';
 import * as esbuild from 'esbuild';
@@ -20,11 +21,12 @@ const entry = `${PROJECT}/entry.mjs`;
 writeFileSync(entry, `
   import { encode, decodeList, check } from 'simdpct';
   import { decodeURI } from 'simdpct/compat';
-  globalThis.result = [encode('é'.repeat(2000)).length, decodeList(['%41', '%42']), check('%')[0].kind, decodeURI('%2f%41'.repeat(500)).length];
+  import { encodeForm } from 'simdpct/small';
+  globalThis.result = [encode('é'.repeat(2000)).length, decodeList(['%41', '%42']), check('%')[0].kind, decodeURI('%2f%41'.repeat(500)).length, encodeForm('a b')];
   if (typeof process === 'object') console.log(JSON.stringify(globalThis.result));
   else if (typeof document === 'undefined') postMessage(globalThis.result);
 `);
-const EXPECTED = [12_000, ['A', 'B'], 'malformed', 2000];
+const EXPECTED = [12_000, ['A', 'B'], 'malformed', 2000, 'a+b'];
 
 /** The bundlers: name, where the bundle runs, its file, and a function that writes it into a folder. */
 const esbuildTo = (platform, format) => (folder) => esbuild.build({ entryPoints: [entry], bundle: true, platform, format, outfile: `${folder}/bundle.${platform === 'node' && format === 'esm' ? 'mjs' : format === 'cjs' ? 'cjs' : 'js'}`, logLevel: 'error' });
@@ -73,3 +75,16 @@ for (const [i, [name, where, build]] of MATRIX.entries()) {
     assert(readFileSync(`${folder}/${file}`).length > 100_000);
   });
 }
+
+test('the sizes of its README are those of its bundles', async () => {
+  const readme = readFileSync(`${PROJECT}/node_modules/simdpct/README.md`, 'utf8');
+  const bundled = async (code) => (await esbuild.build({ stdin: { contents: code, resolveDir: PROJECT }, bundle: true, minify: true, format: 'esm', write: false })).outputFiles[0].contents;
+  const sizes = {};
+  for (const name of ['simdpct', 'simdpct/small', 'simdpct/compat', 'simdpct/codec']) sizes[name] = [await bundled(`export * from '${name}'`)];
+  sizes['simdpct/simdpct.simd128.wasm'] = ['simdpct.simd128.wasm', 'simdpct.wasm'].map((name) => readFileSync(`${PROJECT}/node_modules/simdpct/${name}`));
+  for (const [name, files] of Object.entries(sizes)) {
+    const said = new RegExp(`^\\| \`${name}\`.*\\|([^|]+)\\|$`, 'm').exec(readme)[1].match(/[\d,]+\d/g).map((number) => Number(number.replace(',', '')));
+    const found = files.map((file) => gzipSync(file, { level: 9 }).length);
+    assert(found.every((size, i) => Math.abs(size / said[i] - 1) < 0.01), `${name}: ${found}, not ${said}`);
+  }
+});

@@ -15,8 +15,8 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 test('it is what it says, and no more', () => {
   assert.deepEqual(readdirSync(`${PROJECT}/node_modules/simdpct`).sort(), [
-    'LICENSE-APACHE', 'LICENSE-MIT', 'LICENSE-THIRD-PARTY', 'README.md', 'codec.d.mts', 'codec.mjs', 'compat.d.mts', 'compat.mjs', 'index.d.mts', 'index.mjs',
-    'package.json', 'simdpct.simd128.mjs', 'simdpct.simd128.wasm', 'simdpct.wasm',
+    'LICENSE-APACHE', 'LICENSE-MIT', 'LICENSE-THIRD-PARTY', 'README.md', 'codec.d.mts', 'codec.mjs', 'compat.d.mts', 'compat.mjs', 'core.mjs', 'index.d.mts', 'index.mjs',
+    'package.json', 'simdpct.simd128.mjs', 'simdpct.simd128.wasm', 'simdpct.small.mjs', 'simdpct.wasm', 'small.d.mts', 'small.mjs',
   ]);
   assert.deepEqual(readdirSync(`${PROJECT}/node_modules`).filter((name) => !name.startsWith('.')), ['simdpct']);
 });
@@ -37,9 +37,9 @@ test('in node', () => {
 const run = (args, options = {}) => spawnSync(process.execPath, args, { cwd: PROJECT, encoding: 'utf8', ...options });
 
 test('require takes it, too', () => {
-  const script = "const { encode } = require('simdpct'); const { decodeURI } = require('simdpct/compat'); console.log(['a b'].map(encode)[0], decodeURI('%2f%41'))";
+  const script = "const { encode } = require('simdpct'); const { decodeURI } = require('simdpct/compat'); const { decode } = require('simdpct/small'); console.log(['a b'].map(encode)[0], decodeURI('%2f%41'), decode('%2f'))";
   const { stdout, stderr } = run(['--input-type=commonjs', '--eval', script]);
-  assert.equal(stdout, 'a%20b %2fA\n', stderr);
+  assert.equal(stdout, 'a%20b %2fA /\n', stderr);
 });
 
 test('the code of its README runs as written, and gives what its comments say', () => {

@@ -330,6 +330,11 @@ describe('large texts', () => {
     const { page, close } = await open();
     const session = await page.context().newCDPSession(page);
     const text = unit.repeat(Math.ceil(10_000_000 / unit.length));
+    // The memory of the browser's processes for pages, in bytes: VmRSS now, and VmHWM at its highest.
+    const root = await browser.newBrowserCDPSession();
+    const memory = async (field) => (await root.send('SystemInfo.getProcessInfo')).processInfo.filter(({ type }) => type === 'renderer')
+      .reduce((sum, { id }) => sum + 1024 * Number(new RegExp(`${field}:\\s*(\\d+)`).exec(readFileSync(`/proc/${id}/status`, 'utf8'))[1]), 0);
+    const before = await memory('VmRSS');
     // The time from the paste to the frame after both results.
     const time = await page.evaluate(async ([unit, times]) => {
       const text = unit.repeat(times), data = new DataTransfer();
@@ -344,6 +349,9 @@ describe('large texts', () => {
     t.diagnostic(`paste of 10 MB to its result: ${time.toFixed(0)} ms`);
     if (process.env.SIMDPCT_TIME) assert(time <= 500, `${time} ms`);
     assert(time < 5000, `${time} ms`);
+    const grown = ((await memory('VmHWM')) - before) / text.length;
+    t.diagnostic(`memory for 10 MB: at most ${grown.toFixed(1)} times the text`);
+    assert(grown <= 12, String(grown));
     assert.equal((await page.inputValue('#text')).length, 20_000);
     assert((await page.textContent('#encode-output')).length <= 20_000);
     const { encode, decode } = await shown(page);

@@ -1,8 +1,9 @@
-//! Draws the charts of README.md and docs/speed.md from the newest records:
+//! Draws the charts and fills the tables of README.md and docs/speed.md, from the newest records:
 //!
 //! ```sh
-//! cargo run --release --manifest-path benches/charts/Cargo.toml             # benches/record to docs/img
-//! cargo run --release --manifest-path benches/charts/Cargo.toml -- FILE...  # from these records
+//! cargo run --release --manifest-path benches/charts/Cargo.toml             # from benches/record
+//! cargo run --release --manifest-path benches/charts/Cargo.toml -- FILE...  # only the charts, from these records
+//! cargo run --release --manifest-path benches/charts/Cargo.toml -- --check  # fails if a chart or a table is not current
 //! ```
 //!
 //! Most colours are those of Okabe and Ito, which people with any colour vision can tell apart. In dark mode, the SVG changes the
@@ -12,6 +13,7 @@
 
 mod draw;
 mod record;
+mod tables;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -22,13 +24,22 @@ use record::{Table, markdown, newest, number};
 
 type Failure = Box<dyn std::error::Error>;
 
+/// The documents with tables.
+const DOCUMENTS: [&str; 2] = ["README.md", "docs/speed.md"];
+
 fn main() -> ExitCode {
-    match run() {
-        Ok(written) if written > 0 => ExitCode::SUCCESS,
-        Ok(_) => {
-            eprintln!("charts: no record has anything to draw");
-            ExitCode::FAILURE
-        }
+    let files: Vec<String> = env::args().skip(1).collect();
+    let is_check = files == ["--check"];
+    let made = if is_check { make(&[]) } else { make(&files) };
+    let made = match made {
+        Ok(made) if made.is_empty() => Err("no record has anything to draw".into()),
+        made => made,
+    };
+    let put = |made: Vec<Made>| {
+        if is_check { is_current(&made) } else { made.iter().try_for_each(write) }
+    };
+    match made.and_then(put) {
+        Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("charts: {error}");
             ExitCode::FAILURE
@@ -36,25 +47,74 @@ fn main() -> ExitCode {
     }
 }
 
-/// Draws the charts and returns their number.
-fn run() -> Result<usize, Failure> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let images = root.join("docs/img");
-    fs::create_dir_all(&images)?;
-    let mut files: Vec<PathBuf> = env::args_os().skip(1).map(PathBuf::from).collect();
-    if files.is_empty() {
-        let records = root.join("benches/record");
-        // Records of an older commit, which were made for comparison, have the name of the commit after `-at-`.
-        let is_compare = |name: &str| {
-            let is_table = |text: String| text.starts_with("# simdpct beside its rivals\n");
-            !name.contains("-at-") && fs::read_to_string(records.join(name)).is_ok_and(is_table)
-        };
-        files.extend(newest(&records, is_compare));
-        files.extend(newest(&records, |name| name.ends_with("process.md")));
-        files.extend(newest(&records, |name| name.ends_with("-lengths.tsv")));
+/// A file that was made from records.
+struct Made {
+    /// The path from the root of the repository.
+    path: String,
+    text: String,
+    /// The name of the record.
+    from: String,
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn write(made: &Made) -> Result<(), Failure> {
+    let path = root().join(&made.path);
+    fs::create_dir_all(path.parent().unwrap_or(&path))?;
+    fs::write(path, &made.text)?;
+    println!("{} from {}", made.path, made.from);
+    Ok(())
+}
+
+/// Fails with the names of the files that differ from those in the repository.
+fn is_current(made: &[Made]) -> Result<(), Failure> {
+    let differs =
+        |made: &&Made| !fs::read_to_string(root().join(&made.path)).is_ok_and(|text| text == made.text);
+    let stale: Vec<&str> = made.iter().filter(differs).map(|made| &*made.path).collect();
+    if stale.is_empty() {
+        return Ok(());
     }
-    let mut written = 0;
-    for file in files {
+    Err(format!("not made from the newest records: {}; run this program without --check", stale.join(", "))
+        .into())
+}
+
+/// Returns the newest record whose name is `pattern`, in which `*` at the start means any text.
+fn record_of(pattern: &str) -> Option<PathBuf> {
+    let records = root().join("benches/record");
+    let end = pattern.trim_start_matches('*');
+    newest(&records, |name| {
+        // Records of an older commit, which were made for comparison, have the name of the commit after `-at-`. The records of all rows
+        // have no name of their own.
+        let is_compare = |text: String| text.starts_with("# simdpct beside its rivals\n");
+        let is_other = || end == COMPARE && !fs::read_to_string(records.join(name)).is_ok_and(is_compare);
+        !name.contains("-at-") && name.ends_with(if end == COMPARE { ".md" } else { end }) && !is_other()
+    })
+}
+
+/// The name in templates for the newest record of benches/compare.
+const COMPARE: &str = "compare";
+
+/// Makes the charts of the records `files`; if there are none, the charts and tables of the newest records.
+fn make(files: &[String]) -> Result<Vec<Made>, Failure> {
+    let mut made = Vec::new();
+    let mut records: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
+    if records.is_empty() {
+        records.extend([COMPARE, "*-process.md", "*-lengths.tsv"].iter().filter_map(|name| record_of(name)));
+        for path in DOCUMENTS {
+            let text = fs::read_to_string(root().join(path))?;
+            let template =
+                |name: &str| fs::read_to_string(root().join(format!("benches/charts/tables/{name}.md"))).ok();
+            let text = tables::fill(&text, template, |name| {
+                let text = fs::read_to_string(record_of(name)?).ok()?;
+                Some(if name.ends_with(".tsv") { vec![record::tsv(&text)] } else { markdown(&text).1 })
+            });
+            let text = text.map_err(|error| format!("{path}: {error}"))?;
+            made.push(Made { path: path.to_owned(), text, from: "the newest records".to_owned() });
+        }
+    }
+    for file in records {
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let text = fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
         let mut charts: Vec<(String, String)> = Vec::new();
@@ -70,13 +130,10 @@ fn run() -> Result<usize, Failure> {
             }
             charts.extend(processes(&tables, &below).map(|svg| ("speed-processes".to_owned(), svg)));
         }
-        for (chart, svg) in charts {
-            fs::write(images.join(format!("{chart}.svg")), svg)?;
-            println!("docs/img/{chart}.svg from {name}");
-            written += 1;
-        }
+        let chart = |(chart, text)| Made { path: format!("docs/img/{chart}.svg"), text, from: name.clone() };
+        made.extend(charts.into_iter().map(chart));
     }
-    Ok(written)
+    Ok(made)
 }
 
 /// Returns the name of the CPU without the number of cores.
@@ -216,4 +273,14 @@ fn by_length(text: &str) -> Option<Vec<(String, String)>> {
             })
             .collect(),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn charts_and_tables_are_those_of_the_newest_records() {
+        is_current(&make(&[]).unwrap()).unwrap();
+    }
 }

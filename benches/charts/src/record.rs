@@ -48,6 +48,13 @@ pub fn markdown(text: &str) -> (BTreeMap<String, String>, Vec<Table>) {
     (facts, tables)
 }
 
+/// Returns the table of a record in TSV, without a title.
+pub fn tsv(text: &str) -> Table {
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    let lines = lines.map(|line| line.split('\t').map(str::to_owned).collect()).collect();
+    Table { title: String::new(), lines }
+}
+
 /// Parses the number at the start of a cell.
 pub fn number(cell: &str) -> Option<f64> {
     let digits = cell.split(|c: char| !c.is_ascii_digit() && c != '.').next()?;

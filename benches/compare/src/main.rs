@@ -19,8 +19,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use benchkit::{
-    Buffers, Contender, DISTINCT, Random, Role, SEED, Shape, Statistics, Unit, Urls, Verb, fixed_length,
-    ours, place, read_urls, specs,
+    Buffers, Contender, DISTINCT, Random, Role, SEED, Shape, Spec, Statistics, Unit, Urls, Verb,
+    fixed_length, ours, place, read_urls, specs,
 };
 use clap::{Args, Parser, Subcommand};
 use regex::Regex;
@@ -93,6 +93,8 @@ enum Action {
     },
     /// Print the tiers of this machine, best first
     Tiers,
+    /// Print the rows: verb, name, unit, and the text that the row stands for
+    Rows,
 }
 
 fn tier(name: &str) -> Result<Tier, String> {
@@ -106,6 +108,11 @@ fn main() -> ExitCode {
         None => compare(&cli.compare),
         Some(Action::Corpus { bytes, seed }) => write_corpus(bytes, seed),
         Some(Action::Work { verb, row, tier, strings, passes }) => work(&verb, &row, tier, strings, passes),
+        Some(Action::Rows) => {
+            specs(SEED, &[]).iter().try_for_each(|Spec { verb, name, unit, about, .. }| {
+                writeln!(io::stdout(), "{}\t{name}\t{unit:?}\t{about}", Shape::Append.of(*verb))
+            })
+        }
         Some(Action::Tiers) => Tier::available().try_for_each(|tier| writeln!(io::stdout(), "{tier}")),
     };
     match done {

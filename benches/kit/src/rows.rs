@@ -83,12 +83,20 @@ pub struct Spec {
     pub verb: Verb,
     /// The unit in which the row is reported.
     pub unit: Unit,
+    /// The text that the row stands for. [`expected`](crate::expected) returns the right answers.
+    pub about: &'static str,
     make: Box<dyn Fn() -> Row>,
 }
 
 impl Spec {
-    fn new(verb: Verb, name: &str, unit: Unit, make: impl Fn() -> Row + 'static) -> Spec {
-        Spec { name: name.to_owned(), verb, unit, make: Box::new(make) }
+    fn new(
+        verb: Verb,
+        name: &str,
+        unit: Unit,
+        about: &'static str,
+        make: impl Fn() -> Row + 'static,
+    ) -> Spec {
+        Spec { name: name.to_owned(), verb, unit, about, make: Box::new(make) }
     }
 
     /// Makes the row as input for `shape`. A row for a strict decoder has no malformed escapes.
@@ -129,37 +137,49 @@ pub fn specs(seed: u64, urls: &[String]) -> Vec<Spec> {
 
     let mut specs = Vec::new();
     for verb in Verb::ALL {
-        let mut add =
-            |name: &str, unit, make: Box<dyn Fn() -> Row>| specs.push(Spec::new(verb, name, unit, make));
-        add("clean 0-64", Unit::Call, Box::new(move || clean_random(seed)));
+        let mut add = |name: &str, unit, about: &'static str, make: Box<dyn Fn() -> Row>| {
+            specs.push(Spec::new(verb, name, unit, about, make));
+        };
+        add("clean 0-64", Unit::Call, CLEAN, Box::new(move || clean_random(seed)));
         for length in [4, 8, 16, 24, 32, 48, 64, 100, 128, 192, 256, 400] {
             let name = format!("clean {length}");
             add(
                 &name,
                 Unit::Call,
+                CLEAN,
                 Box::new(move || fixed_length(seed, length, |r| r.pick(UNRESERVED) as char)),
             );
         }
         for (name, length) in [("clean 1 KiB", 1 << 10), ("clean 64 KiB", BLOCK), ("clean 1 MiB", 1 << 20)] {
             let clean =
                 move || blocks(seed, length, |random, text| text.push(random.pick(UNRESERVED) as char));
-            add(name, Unit::Byte, Box::new(clean));
+            add(name, Unit::Byte, CLEAN, Box::new(clean));
         }
         for length in [100, 128, 192, 256, 400] {
             let tenth = move || few_specials(seed, length, verb);
-            add(&format!("10 % of {length}"), Unit::Call, Box::new(tenth));
+            add(&format!("10 % of {length}"), Unit::Call, MIXED, Box::new(tenth));
         }
         let lines = urls.to_vec();
-        add("urls", Unit::Call, Box::new(move || Row::of(&lines)));
+        add("urls", Unit::Call, "URLs of real lists, one a call", Box::new(move || Row::of(&lines)));
         if verb == Verb::Decode {
             let lines = escaped.clone();
-            add("urls encoded", Unit::Call, Box::new(move || Row::of(&lines)));
+            add(
+                "urls encoded",
+                Unit::Call,
+                "URLs that are the value of a parameter",
+                Box::new(move || Row::of(&lines)),
+            );
         }
         let lines = urls.join("\n");
-        add("urls joined", Unit::Byte, Box::new(move || Row::of([&lines])));
+        add("urls joined", Unit::Byte, "a file of URLs", Box::new(move || Row::of([&lines])));
         if verb == Verb::Decode {
             let lines = escaped.join("\n");
-            add("urls encoded joined", Unit::Byte, Box::new(move || Row::of([&lines])));
+            add(
+                "urls encoded joined",
+                Unit::Byte,
+                "a file of encoded URLs",
+                Box::new(move || Row::of([&lines])),
+            );
         }
 
         // Both verbs get the same kinds of text: plain text for the encoder, escaped text for the decoder.
@@ -173,27 +193,152 @@ pub fn specs(seed: u64, urls: &[String]) -> Vec<Spec> {
                 let special = random.chance(share);
                 push(text, random.pick(if special { SPECIAL } else { UNRESERVED }) as char);
             };
-            add(&format!("{percent} % specials"), Unit::Byte, Box::new(move || blocks(seed, BLOCK, one)));
+            add(
+                &format!("{percent} % specials"),
+                Unit::Byte,
+                MIXED,
+                Box::new(move || blocks(seed, BLOCK, one)),
+            );
         }
         let one =
             move |random: &mut Random, text: &mut String| push(text, between(random, '\u{4E00}', 0x51A0));
-        add("dense CJK", Unit::Byte, Box::new(move || blocks(seed, BLOCK, one)));
+        add("dense CJK", Unit::Byte, "text in Chinese", Box::new(move || blocks(seed, BLOCK, one)));
         let one = move |random: &mut Random, text: &mut String| push(text, between(random, '\u{430}', 32));
-        add("dense Cyrillic", Unit::Byte, Box::new(move || blocks(seed, BLOCK, one)));
-        add("%%%%", Unit::Byte, Box::new(move || blocks(seed, BLOCK, |_, text| text.push('%'))));
+        add("dense Cyrillic", Unit::Byte, "text in Russian", Box::new(move || blocks(seed, BLOCK, one)));
+        add(
+            "%%%%",
+            Unit::Byte,
+            "the most malformed escapes",
+            Box::new(move || blocks(seed, BLOCK, |_, text| text.push('%'))),
+        );
         let one = |random: &mut Random, text: &mut String| {
             text.push_str(random.pick(&["%", "%%", "%4", "%zz", "%g1", "%1g", "%x", "% "]));
             text.extend((0..random.below(12)).map(|_| random.pick(b"xyzghijklmn") as char));
         };
-        add("invalid escapes", Unit::Byte, Box::new(move || blocks(seed, BLOCK, one)));
+        add(
+            "invalid escapes",
+            Unit::Byte,
+            "malformed escapes of every kind",
+            Box::new(move || blocks(seed, BLOCK, one)),
+        );
         let one = move |random: &mut Random, text: &mut String| {
             for bytes in [UNRESERVED, UNRESERVED, SPECIAL] {
                 push(text, random.pick(bytes) as char);
             }
         };
-        add("every third", Unit::Byte, Box::new(move || blocks(seed, BLOCK, one)));
+        add(
+            "every third",
+            Unit::Byte,
+            "the positions that are worst for the shuffles of vector code",
+            Box::new(move || blocks(seed, BLOCK, one)),
+        );
     }
+    specs.extend(ISSUES.iter().map(|&(verb, name, unit, about, part)| {
+        let length = if unit == Unit::Call { 200 } else { BLOCK };
+        Spec::new(verb, name, unit, about, move || match unit {
+            Unit::Call => strings(seed, length, part),
+            Unit::Byte => blocks(seed, length, part),
+        })
+    }));
     specs
+}
+
+const CLEAN: &str = "text that needs no change, such as names and numbers";
+const MIXED: &str = "text with some bytes to change at random positions";
+
+/// Appends a part of a string.
+type MakePart = fn(&mut Random, &mut String);
+
+/// Rows of the kind of input that a public issue is about: random text of the same shape, made of parts.
+const ISSUES: &[(Verb, &str, Unit, &str, MakePart)] = &[
+    (
+        Verb::Encode,
+        "1 in 10 not ASCII",
+        Unit::Call,
+        "names of packages; github.com/package-url/packageurl-java/pull/160",
+        |random, text| {
+            let is_foreign = random.chance(100_000);
+            text.push(if is_foreign {
+                between(random, '\u{C0}', 0x200)
+            } else {
+                random.pick(UNRESERVED) as char
+            });
+        },
+    ),
+    (
+        Verb::Encode,
+        "names of pictures",
+        Unit::Call,
+        "names of files with blanks and brackets; github.com/Dubzer/Dubzer.WhatwgUrl/pull/4",
+        |random, text| {
+            text.extend((0..2 + random.below(9)).map(|_| random.pick(UNRESERVED) as char));
+            text.push_str(random.pick(&[" ", " ", " (1)", "'s ", "_"]));
+        },
+    ),
+    (
+        Verb::Decode,
+        "SAML responses",
+        Unit::Call,
+        "base64 in which `+`, `/` and `=` are escaped; github.com/openresty/lua-nginx-module/issues/686",
+        |random, text| match random.below(64) {
+            0 => text.push_str("%2B"),
+            1 => text.push_str("%2F"),
+            at => text.push(UNRESERVED[at - 2] as char),
+        },
+    ),
+    (
+        Verb::Decode,
+        "Persian paths",
+        Unit::Call,
+        "words with lower-case digits between slashes; github.com/wp-media/wp-rocket/issues/1610",
+        |random, text| {
+            for _ in 0..2 + random.below(8) {
+                text.push_str(
+                    random.pick(&["%d9%85", "%d8%b1", "%da%af", "%d8%aa", "%d9%81", "%d8%a7", "%d9%88"]),
+                );
+            }
+            text.push(random.pick(b"-/") as char);
+        },
+    ),
+    (
+        Verb::Decode,
+        "Russian queries",
+        Unit::Call,
+        "pairs with escaped names and values; github.com/nodejs/node-v0.x-archive/pull/641",
+        |random, text| {
+            for end in ["=", "&"] {
+                (0..1 + random.below(6)).for_each(|_| escape_to(between(random, '\u{430}', 32), text));
+                text.push_str(end);
+            }
+            text.push_str(random.pick(&["a=b&", "page=2&", ""]));
+        },
+    ),
+    (
+        Verb::Decode,
+        "a mess of escapes",
+        Unit::Byte,
+        "letters that are not ASCII among malformed escapes; github.com/python/cpython/pull/96763",
+        |random, text| text.push_str(random.pick(&["\u{141}%%%20a%fe", "\u{161}%%%2a%20b%fd"])),
+    ),
+    (
+        Verb::Decode,
+        "bytes that are not text",
+        Unit::Byte,
+        "escapes of invalid UTF-8; github.com/SamVerschueren/decode-uri-component/issues/6",
+        |random, text| text.push_str(random.pick(&["%ea%ba%5a%ba", "%ea%ba%ba", "%ba%41"])),
+    ),
+];
+
+/// Makes a row of 20,000 strings of about `length` bytes. `part` appends to each string until it is full.
+fn strings(seed: u64, length: usize, part: MakePart) -> Row {
+    let mut random = Random::new(seed ^ length as u64);
+    Row::of((0..DISTINCT).map(|_| {
+        let mut string = String::with_capacity(length + 64);
+        while string.len() < length {
+            part(&mut random, &mut string);
+        }
+        string
+    }))
 }
 
 /// Makes a row of 20,000 strings of `length` bytes. `byte` makes each byte.

@@ -59,12 +59,14 @@ pub struct Parts<'a> {
 
 impl<'a> Parts<'a> {
     #[cfg(feature = "alloc")]
+    #[inline]
     pub(crate) fn from_offsets(input: &'a [u8], at: Offsets) -> Parts<'a> {
         Parts { input, at }
     }
 
     /// Returns the whole input.
     #[must_use]
+    #[inline]
     pub fn input(&self) -> &'a [u8] {
         self.input
     }
@@ -78,6 +80,7 @@ impl<'a> Parts<'a> {
     /// Returns the scheme without its colon (RFC 3986, section 3.1). If the name before the first colon is not a scheme, it
     /// belongs to the path.
     #[must_use]
+    #[inline]
     pub fn scheme(&self) -> Option<&'a [u8]> {
         self.is_uri().then(|| &self.input[..self.at.scheme_end])
     }
@@ -91,6 +94,7 @@ impl<'a> Parts<'a> {
 
     /// Returns the userinfo: the bytes before the last `@` of the authority (RFC 3986, section 3.2.1).
     #[must_use]
+    #[inline]
     pub fn userinfo(&self) -> Option<Piece<'a>> {
         let start = self.at.after_scheme() + 2;
         (self.at.has_authority() && self.at.host_start > start)
@@ -113,6 +117,7 @@ impl<'a> Parts<'a> {
 
     /// Returns the host, with the brackets of an address (RFC 3986, section 3.2.2). It may be empty; `None` without an authority.
     #[must_use]
+    #[inline]
     pub fn host(&self) -> Option<Piece<'a>> {
         self.at.has_authority().then(|| Piece::new(&self.input[self.at.host_start..self.at.host_end]))
     }
@@ -143,6 +148,7 @@ impl<'a> Parts<'a> {
 
     /// Returns the port as it is written, without its colon (RFC 3986, section 3.2.3). It may be empty.
     #[must_use]
+    #[inline]
     pub fn port(&self) -> Option<&'a [u8]> {
         (self.at.host_end < self.at.path_start).then(|| &self.input[self.at.host_end + 1..self.at.path_start])
     }
@@ -155,6 +161,7 @@ impl<'a> Parts<'a> {
 
     /// Returns the path (RFC 3986, section 3.3). Every URL has one; it may be empty.
     #[must_use]
+    #[inline]
     pub fn path(&self) -> &'a [u8] {
         &self.input[self.at.path_start..self.at.path_end]
     }
@@ -170,6 +177,7 @@ impl<'a> Parts<'a> {
 
     /// Returns the query without its `?` (RFC 3986, section 3.4).
     #[must_use]
+    #[inline]
     pub fn query(&self) -> Option<&'a [u8]> {
         (self.at.path_end < self.at.query_end).then(|| &self.input[self.at.path_end + 1..self.at.query_end])
     }
@@ -189,6 +197,7 @@ impl<'a> Parts<'a> {
 
     /// Returns the fragment without its `#` (RFC 3986, section 3.5).
     #[must_use]
+    #[inline]
     pub fn fragment(&self) -> Option<Piece<'a>> {
         (self.at.query_end < self.input.len()).then(|| Piece::new(&self.input[self.at.query_end + 1..]))
     }

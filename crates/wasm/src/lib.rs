@@ -1,4 +1,4 @@
-//! Exports the codec as a WebAssembly module. `codec.mjs` is its only caller.
+//! Exports the codec as a WebAssembly module. `core.mjs` and `codec.mjs` are its only callers.
 //!
 //! The module owns an input and an output buffer. The caller reserves input memory with [`pct_input`], writes to it, calls an operation
 //! with the number of bytes that it wrote, and reads the result at [`pct_output`]. An operation returns the length of the result
@@ -10,10 +10,11 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use simdpct::{
-    AsciiSet, ByteSet, Decode, Encode, HexCase, MalformedCause, SetKind, TryDecode, escapes, sets,
-};
-use simdpct_uri::{Component, Converter, FlawKind, Parts, split};
+use simdpct::{AsciiSet, ByteSet, Decode, Encode, HexCase, SetKind, TryDecode, sets};
+
+// Without it, the module is the smaller one of `simdpct/small`.
+#[cfg(feature = "full")]
+mod url;
 
 /// The return value of an operation whose result equals its input.
 const UNCHANGED: i32 = -1;
@@ -42,6 +43,7 @@ struct State {
     output: Vec<u8>,
     defined: Vec<AsciiSet>,
     error_offset: usize,
+    #[cfg(feature = "full")]
     layers: usize,
     /// Text in UTF-16 for hosts that copy UTF-16 faster than they convert UTF-8.
     wide: Vec<u16>,
@@ -52,6 +54,7 @@ static STATE: Mutex<State> = Mutex::new(State {
     output: Vec::new(),
     defined: Vec::new(),
     error_offset: 0,
+    #[cfg(feature = "full")]
     layers: 0,
     wide: Vec::new(),
 });
@@ -100,15 +103,6 @@ impl State {
         }
     }
 
-    /// Writes a table to the output: rows of three numbers, each number of four bytes in little-endian order.
-    fn tabulate(&mut self, len: usize, rows: impl FnOnce(&[u8], &mut Rows<'_>)) -> i32 {
-        let State { input, output, .. } = self;
-        output.clear();
-        let mut table = Rows { bytes: output, full: false };
-        rows(&input[..len.min(input.len())], &mut table);
-        if table.full { NO_MEMORY } else { length(output.len()) }
-    }
-
     fn decode(&mut self, len: usize, decode: TryDecode) -> i32 {
         let mut offset = 0;
         let result = self.run(len, 1, |input, output| {
@@ -119,26 +113,6 @@ impl State {
         });
         self.error_offset = offset;
         result
-    }
-}
-
-/// A table of results that an operation appends rows to.
-struct Rows<'o> {
-    bytes: &'o mut Vec<u8>,
-    /// Whether memory for a row could not be allocated.
-    full: bool,
-}
-
-impl Rows<'_> {
-    fn push(&mut self, row: [usize; 3]) {
-        self.full |= self.bytes.try_reserve(12).is_err();
-        if self.full {
-            return;
-        }
-        for number in row {
-            // Every number fits: it is at most an offset in memory of less than 2^32 bytes.
-            self.bytes.extend_from_slice(&(number as u32).to_le_bytes());
-        }
     }
 }
 
@@ -320,24 +294,6 @@ pub extern "C" fn pct_decode(len: usize, keep: i32, flags: u32) -> i32 {
     state.decode(len, decode.strict_if(flags & STRICT != 0))
 }
 
-/// Encodes the first `len` bytes of input as a whole URL: keeps reserved bytes and their escapes, and escapes every other `%`.
-#[unsafe(no_mangle)]
-pub extern "C" fn pct_encode_url(len: usize) -> i32 {
-    state().run(len, 3, |input, output| {
-        Converter::new().encode_append(input, output);
-        Ok(())
-    })
-}
-
-/// Decodes the first `len` bytes of input as a whole URL, the inverse of [`pct_encode_url`].
-#[unsafe(no_mangle)]
-pub extern "C" fn pct_decode_url(len: usize) -> i32 {
-    state().run(len, 1, |input, output| {
-        Converter::new().decode_append(input, output);
-        Ok(())
-    })
-}
-
 /// Normalizes the first `len` bytes of input by RFC 3986.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_normalize(len: usize) -> i32 {
@@ -359,133 +315,6 @@ pub extern "C" fn pct_not_utf8(len: usize, keep: i32, flags: u32) -> i32 {
     match decode.decode_utf8(state.input(len)) {
         Err(error) => length(error.offset),
         Ok(_) => UNCHANGED,
-    }
-}
-
-/// Decodes the first `len` bytes of input until nothing changes. The only flag is `FORM`. [`pct_layers`] returns the number of
-/// rounds that changed something.
-#[unsafe(no_mangle)]
-pub extern "C" fn pct_decode_until_stable(len: usize, keep: i32, flags: u32) -> i32 {
-    let mut state = state();
-    let Some(decode) = decoder(&state, keep, flags) else { return NO_SUCH_SET };
-    let mut layers = 0;
-    let result = state.run(len, 1, |input, output| {
-        layers = decode.decode_until_stable_append(input, output);
-        Ok(())
-    });
-    state.layers = layers;
-    result
-}
-
-/// Returns the number of layers of escapes that the last [`pct_decode_until_stable`] removed.
-#[unsafe(no_mangle)]
-pub extern "C" fn pct_layers() -> usize {
-    state().layers
-}
-
-/// Writes what `pct check` finds in the first `len` bytes of input, taken as one record, as rows of offset, kind and byte. Kinds: 0
-/// malformed, at the end of the text; 1 malformed, with `byte` in place of a digit; 2 escaped twice, where `byte` is the byte of the
-/// inner escape; 3 NUL; 4 slash or backslash; 5 dot; 6 not valid UTF-8 after decoding, once for all input.
-#[unsafe(no_mangle)]
-pub extern "C" fn pct_check(len: usize) -> i32 {
-    state().tabulate(len, |input, rows| {
-        let mut not_utf8 = Decode::new().decode_utf8(input).err().map(|error| error.offset);
-        for found in escapes(input) {
-            let row = match found {
-                Ok(escape) => match escape.byte {
-                    0 => [escape.offset, 3, 0],
-                    byte @ (b'/' | b'\\') => [escape.offset, 4, byte.into()],
-                    b'.' => [escape.offset, 5, b'.'.into()],
-                    b'%' => match inner(&input[escape.offset + 3..]) {
-                        Some(byte) => [escape.offset, 2, byte.into()],
-                        None => continue,
-                    },
-                    _ => continue,
-                },
-                Err(error) => match error.cause {
-                    MalformedCause::NotHex { byte, .. } => [error.offset, 1, byte.into()],
-                    _ => [error.offset, 0, 0],
-                },
-            };
-            if let Some(offset) = not_utf8.take_if(|offset| *offset < row[0]) {
-                rows.push([offset, 6, 0]);
-            }
-            rows.push(row);
-        }
-        if let Some(offset) = not_utf8 {
-            rows.push([offset, 6, 0]);
-        }
-    })
-}
-
-/// Returns the byte of the escape that `%` and the first two bytes of `text` make, if they make one.
-fn inner(text: &[u8]) -> Option<u8> {
-    let &[high, low, ..] = text else { return None };
-    simdpct::decode_escape(&[b'%', high, low])
-}
-
-/// Splits the first `len` bytes of input. Writes rows of part, start and end, for the parts that the URL has. Parts: 0 scheme, 1
-/// userinfo, 2 host, 3 port, 4 path, 5 query, 6 fragment, 7 each segment of the path, 8 each name of the query, 9 its value.
-#[unsafe(no_mangle)]
-pub extern "C" fn pct_split(len: usize) -> i32 {
-    state().tabulate(len, |input, rows| {
-        let parts = split(input);
-        // Each part is a slice of the input, so the difference of the addresses is its offset.
-        let mut push = |part: usize, slice: Option<&[u8]>| {
-            if let Some(slice) = slice {
-                let start = slice.as_ptr().addr() - input.as_ptr().addr();
-                rows.push([part, start, start + slice.len()]);
-            }
-        };
-        push(0, parts.scheme());
-        push(1, parts.userinfo().map(|piece| piece.raw()));
-        push(2, parts.host().map(|piece| piece.raw()));
-        push(3, parts.port());
-        push(4, Some(parts.path()));
-        push(5, parts.query());
-        push(6, parts.fragment().map(|piece| piece.raw()));
-        for segment in parts.segments() {
-            push(7, Some(segment.raw()));
-        }
-        for pair in parts.query_pairs() {
-            push(8, Some(pair.name.raw()));
-            push(9, pair.value.map(|piece| piece.raw()));
-        }
-    })
-}
-
-/// Writes the violations of RFC 3986 in the first `len` bytes of input, as rows of offset, kind and byte. Kind is the number of
-/// the component (see [`pct_split`]) plus 16 times: 0 illegal byte, 1 not ASCII, 2 control, 3 malformed escape, 4 several `@`, 5
-/// unclosed bracket, 6 bad address, 7 bad port, 8 colon in the first segment, 9 another.
-#[unsafe(no_mangle)]
-pub extern "C" fn pct_flaws(len: usize) -> i32 {
-    state().tabulate(len, |input, rows| flaws(&split(input), rows))
-}
-
-fn flaws(parts: &Parts<'_>, rows: &mut Rows<'_>) {
-    for flaw in parts.flaws() {
-        let component = match flaw.component {
-            Component::Scheme => 0,
-            Component::Userinfo => 1,
-            Component::Host => 2,
-            Component::Port => 3,
-            Component::Path => 4,
-            Component::Query => 5,
-            _ => 6,
-        };
-        let (kind, byte) = match flaw.kind {
-            FlawKind::Illegal(byte) => (0, byte),
-            FlawKind::NonAscii(byte) => (1, byte),
-            FlawKind::Control(byte) => (2, byte),
-            FlawKind::MalformedEscape => (3, 0),
-            FlawKind::SeveralAt => (4, 0),
-            FlawKind::UnclosedBracket => (5, 0),
-            FlawKind::BadAddress => (6, 0),
-            FlawKind::BadPort => (7, 0),
-            FlawKind::ColonInFirstSegment => (8, 0),
-            _ => (9, 0),
-        };
-        rows.push([flaw.offset, kind << 4 | component, byte.into()]);
     }
 }
 

@@ -1,13 +1,18 @@
-// Compares both modules with the engine's own functions: encodeURIComponent and the like, and URLSearchParams.
+// Compares all modules with the engine's own functions: encodeURIComponent and the like, and URLSearchParams.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 
 import { PercentError, instantiate } from '../codec.mjs';
+import { start } from '../core.mjs';
 import * as main from '../index.mjs';
+import * as small from '../small.mjs';
 import { allCharacters, random, strings } from './inputs.mjs';
 
-const load = async (name) => instantiate(await WebAssembly.compile(await readFile(new URL(`../${name}`, import.meta.url))));
+const load = async (name) => {
+  const module = await WebAssembly.compile(await readFile(new URL(`../${name}`, import.meta.url)));
+  return name.includes('small') ? start(module).codec : instantiate(module);
+};
 const utf8 = new TextEncoder();
 
 /** The result of `run`, or that it threw. */
@@ -46,7 +51,7 @@ const randomBytes = () => {
   return Array.from({ length: 400 }, (_, length) => Uint8Array.from({ length }, () => (below(3) ? 0x25 + below(60) : below(256))));
 };
 
-for (const file of ['simdpct.simd128.wasm', 'simdpct.wasm']) {
+for (const file of ['simdpct.simd128.wasm', 'simdpct.wasm', 'simdpct.small.wasm']) {
   const codec = await load(file);
   const { encode, decode, normalize, defineSet, sets } = codec;
 
@@ -183,8 +188,10 @@ for (const file of ['simdpct.simd128.wasm', 'simdpct.wasm']) {
   });
 }
 
-test('the package picks the module with vectors, and types name every set', async () => {
-  assert.equal(main.encode('a b'), 'a%20b');
+test('the entries have the functions that they say, and types name every set', async () => {
+  for (const entry of [main, small]) assert.equal(entry.encode('a b'), 'a%20b');
+  assert.deepEqual(Object.keys(main).filter((name) => !(name in small)), ['check', 'decodeUntilStable', 'decodeUrl', 'encodeUrl', 'split']);
+  assert.deepEqual(Object.keys(small).filter((name) => !(name in main)), []);
   const types = await readFile(new URL('../codec.d.mts', import.meta.url), 'utf8');
   const names = /export type SetName =([^;]*);/.exec(types)[1].match(/[a-z0-9-]+/g);
   assert.deepEqual([...names].sort(), [...main.sets].sort());

@@ -53,6 +53,10 @@ for (const file of ['simdpct.simd128.wasm', 'simdpct.wasm']) {
             assert.equal(encode(value), encoded);
             assert.equal(decode(encoded), value);
             assert.equal(decode(encoded, { strict: true }), value);
+            const clean = value.replaceAll('%', '+');
+            assert.equal(decode(clean), clean);
+            assert.equal(decodeForm(clean), clean.replaceAll('+', ' '));
+            assert.throws(() => decode(clean, { keep: 'no such set' }), RangeError);
             assert.equal(decodeUntilStable(encoded.replaceAll('%', '%25')).value, decodeUntilStable(value).value);
             // A lone surrogate is an error of every encoder, and copied by the decoder, however long the text.
             for (const odd of [`${value}\ud800`, `\udc00${value}`]) {

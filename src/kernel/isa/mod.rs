@@ -285,9 +285,10 @@ macro_rules! tables {
                 #[cfg_attr(optimized, inline(always))]
                 pub(crate) fn $method<'c>(self, $($operand: $type),*) -> $output {
                     // SAFETY: by the invariant of `Tier`, the index is that of a tier of this build, and the CPU has the features
-                    // of that tier.
+                    // of that tier. If the best tier is certain, the CPU has its features, too.
                     unsafe {
-                        if BEST_IS_CERTAIN && self.index() == 0 {
+                        // A lean build has no other kernels than those.
+                        if BEST_IS_CERTAIN && (cfg!(simdpct_lean) || self.index() == 0) {
                             // In a constant, the compiler sees which function is called, in every crate.
                             (const { $table[0] })($($operand),*)
                         } else {

@@ -249,16 +249,7 @@ impl<O: Observer> Scan<'_, O> {
             self.printable(window, from, to);
             return;
         }
-        // Most of the piece may still be printable, so blocks of 32 bytes are checked separately.
-        let mut at = from;
-        while at < to {
-            let end = to.min(at + 32);
-            at = if is_printable(&window[at..end]) {
-                self.printable(window, at, end)
-            } else {
-                self.bytes(window, at, end)
-            };
-        }
+        self.bytes(window, from, to);
     }
 
     /// Reports whether `piece` can contain findings only at a `%`.
@@ -270,9 +261,8 @@ impl<O: Observer> Scan<'_, O> {
             || simdutf8::basic::from_utf8(piece).is_ok()
     }
 
-    /// Scans bytes in which findings can only be at a `%`. Returns the end of the scanned bytes, which is after `to`
-    /// if an escape crosses `to`.
-    fn printable(&mut self, window: &[u8], from: usize, to: usize) -> usize {
+    /// Scans bytes in which findings can only be at a `%`.
+    fn printable(&mut self, window: &[u8], from: usize, to: usize) {
         let mut at = from;
         while at < to {
             // An escape is often followed by another one, so the search for the next `%` starts with a check of one
@@ -281,19 +271,23 @@ impl<O: Observer> Scan<'_, O> {
                 self.interrupt(window);
                 match memchr::memchr(b'%', &window[at..to]) {
                     Some(found) => at += found,
-                    None => return to,
+                    None => return,
                 }
             }
             at = self.percent(window, at);
         }
-        at
     }
 
-    /// Scans bytes in which findings can be anywhere. Returns the end of the scanned bytes, which is after `to` if an
-    /// escape crosses `to`.
-    fn bytes(&mut self, window: &[u8], from: usize, to: usize) -> usize {
+    /// Scans bytes in which findings can be anywhere.
+    fn bytes(&mut self, window: &[u8], from: usize, to: usize) {
         let mut at = from;
         while at < to {
+            let plain = window[at..to].first_chunk().map_or(0, plain);
+            if plain > 0 {
+                self.interrupt(window);
+                at += plain;
+                continue;
+            }
             let byte = window[at];
             if byte == b'%' {
                 at = self.percent(window, at);
@@ -305,7 +299,6 @@ impl<O: Observer> Scan<'_, O> {
             self.byte(byte, window, at);
             at += 1;
         }
-        at
     }
 
     /// Scans the escape at `at`, and returns its end. The digits may be read past the end of the line, because no
@@ -425,11 +418,30 @@ fn is_control(byte: u8) -> bool {
 
 /// Reports whether `piece` is ASCII without control bytes.
 fn is_printable(piece: &[u8]) -> bool {
-    // The loop over a chunk has no early exit, so that it compiles to vector code.
-    let is_other = |byte: u8| u8::from(!byte.is_ascii()) | u8::from(is_control(byte));
-    let (chunks, rest) = piece.as_chunks::<64>();
-    let all = |bytes: &[u8]| bytes.iter().fold(0, |any, &byte| any | is_other(byte)) == 0;
-    chunks.iter().all(|chunk| all(chunk)) && all(rest)
+    // As a signed number, a byte that is not ASCII is negative.
+    let is_other = |byte: u8| ((byte.cast_signed() < 0x20) & (byte != b'\t')) | (byte == 0x7F);
+    let (chunks, rest) = piece.as_chunks::<16>();
+    // The loop has no early exit, so that it compiles to vector code. The last chunk overlaps the one before it.
+    let mut others = [false; 16];
+    for chunk in chunks.iter().chain(piece.last_chunk()) {
+        for (other, &byte) in others.iter_mut().zip(chunk) {
+            *other |= is_other(byte);
+        }
+    }
+    others == [false; 16] && (!chunks.is_empty() || !rest.iter().any(|&byte| is_other(byte)))
+}
+
+/// Returns the number of bytes before the first one that is a control byte, a `%` or not ASCII.
+#[inline]
+fn plain(bytes: &[u8; 8]) -> usize {
+    const ONES: u64 = u64::MAX / 0xFF;
+    let word = u64::from_le_bytes(*bytes);
+    // The highest bit of each byte is the answer for that byte. The additions carry nothing into the next byte.
+    let low = word & (0x7F * ONES);
+    let (is_text, is_delete) = (low + 0x60 * ONES, low + ONES);
+    let is_other = (low ^ (u64::from(b'%') * ONES)) + 0x7F * ONES;
+    let special = (word | !is_text | is_delete | !is_other) & (0x80 * ONES);
+    special.trailing_zeros() as usize / 8
 }
 
 /// A UTF-8 sequence that is read byte by byte. The first byte determines the length, even if the code point is not

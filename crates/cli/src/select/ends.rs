@@ -3,8 +3,6 @@
 //! [`Ends`] reads a few bytes at a time, and accepts quotes anywhere. [`Scan`] finds the same ends in blocks of 64
 //! bytes, which is faster; it uses [`Ends`] for blocks in which a quote is where RFC 4180 does not allow it.
 
-use super::sweep::parity;
-
 /// Finds the ends of records in input that arrives in pieces.
 ///
 /// A quote opens a quoted cell only at the start of the cell. Inside a quoted cell, two quotes mean one quote.
@@ -84,11 +82,16 @@ impl Ends {
     }
 }
 
-/// The ends of the records of a chunk, as one bit per byte that is set for each line feed that ends a record. The
-/// list is empty while the chunk has no quote, because every line feed ends a record then.
+/// The places of bytes in one block of a chunk, as one bit per byte: each `%`, the line feeds that end a record, the delimiters of cells,
+/// and irregular bytes. These are a bit at or after each line feed inside quotes and each quote that is not at an end of a cell. The
+/// other places are right up to the first of them.
+pub type Block = [u64; 4];
+
+/// The places of the ends of records in a chunk, and of the bytes that are necessary to find the cells. The list is empty while the
+/// chunk has no quote, because every line feed ends a record then.
 #[derive(Clone, Debug, Default)]
 pub struct Marks {
-    ends: Vec<u64>,
+    blocks: Vec<Block>,
     /// Whether a line feed may be inside quotes.
     has_quoted_feeds: bool,
     /// A buffer for the places of quotes, line feeds and delimiters.
@@ -98,7 +101,12 @@ pub struct Marks {
 impl Marks {
     /// Reports whether the list is empty because every line feed ends a record.
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.blocks.is_empty()
+    }
+
+    /// Returns the places in each block of the chunk.
+    pub fn blocks(&self) -> &[Block] {
+        &self.blocks
     }
 
     /// Reports whether a record may consist of several lines.
@@ -108,16 +116,16 @@ impl Marks {
 
     /// Removes all marks, so that every line feed ends a record.
     pub fn clear(&mut self) {
-        self.ends.clear();
+        self.blocks.clear();
         self.has_quoted_feeds = false;
     }
 
     /// Returns the end of the record that contains byte `at`, if the record is complete.
     pub fn end(&self, at: usize) -> Option<usize> {
-        let (mut index, mut word) = (at / BLOCK, *self.ends.get(at / BLOCK)? & u64::MAX << (at % BLOCK));
+        let (mut index, mut word) = (at / BLOCK, self.blocks.get(at / BLOCK)?[1] & u64::MAX << (at % BLOCK));
         while word == 0 {
             index += 1;
-            word = *self.ends.get(index)?;
+            word = self.blocks.get(index)?[1];
         }
         Some(index * BLOCK + word.trailing_zeros() as usize + 1)
     }
@@ -125,8 +133,9 @@ impl Marks {
     /// Returns the start of the record that contains byte `at`.
     pub fn start(&self, at: usize) -> usize {
         let (whole, rest) = (at / BLOCK, at % BLOCK);
-        let word = self.ends.get(whole).map_or(0, |word| word & !(u64::MAX << rest));
-        let before = self.ends[..self.ends.len().min(whole)].iter().copied().enumerate().rev();
+        let word = self.blocks.get(whole).map_or(0, |block| block[1] & !(u64::MAX << rest));
+        let before =
+            self.blocks[..self.blocks.len().min(whole)].iter().map(|block| block[1]).enumerate().rev();
         let mut words = std::iter::once((whole, word)).chain(before);
         let last = words.find(|(_, word)| *word != 0);
         last.map_or(0, |(index, word)| index * BLOCK + BLOCK - word.leading_zeros() as usize)
@@ -173,13 +182,14 @@ impl Scan {
                 return self.end;
             }
         }
-        marks.ends.truncate(self.done / BLOCK);
+        marks.blocks.truncate(self.done / BLOCK);
         let (blocks, rest) = bytes[self.done..].as_chunks::<BLOCK>();
         self.ends.mark(blocks, marks);
         self.done += blocks.len() * BLOCK;
         self.last = self.ends;
         if !rest.is_empty() {
-            self.last.step(rest, marks);
+            let block = self.last.step(rest, marks);
+            marks.blocks.push(block);
         }
         self.end = Some(marks.start(bytes.len())).filter(|&end| end > 0);
         self.end
@@ -196,24 +206,37 @@ impl Ends {
     fn mark(&mut self, blocks: &[[u8; BLOCK]], marks: &mut Marks) {
         // Bit masks: whether the bytes before the first quote are quoted, and whether that quote may open a cell.
         let (mut is_quoted, mut may_open) = self.bits();
+        // Whether the byte before the block may be a closing quote.
+        let mut has_closed = u64::from(matches!(self.state, State::Quote));
         let mut found = std::mem::take(&mut marks.found);
         for blocks in blocks.chunks(AT_ONCE) {
-            simdpct::mark_bytes(blocks.as_flattened(), [b'"', b'\n', self.delimiter, b'"'], &mut found);
-            for (block, &[quotes, feeds, delimiters, _]) in blocks.iter().zip(&found) {
+            simdpct::mark_bytes(blocks.as_flattened(), [b'"', b'\n', self.delimiter, b'%'], &mut found);
+            for (block, places) in blocks.iter().zip(&mut found) {
+                let [quotes, feeds, delimiters, percents] = *places;
                 // One bit for each byte from an opening quote up to the byte before the closing one.
                 let quoted = parity(quotes) ^ is_quoted;
                 // An escaped quote counts as a closing and an opening quote.
                 let openers = quotes | feeds | delimiters;
                 if quotes & quoted & !(openers << 1 | may_open) == 0 {
-                    marks.ends.push(feeds & !quoted);
+                    let closed = quotes & !quoted;
+                    let mut open = (closed << 1 | has_closed) & !openers;
+                    // Before a line feed, a carriage return is part of the line end.
+                    while open != 0 && block[open.trailing_zeros() as usize] == b'\r' {
+                        open &= open - 1;
+                    }
+                    let irregular = feeds & quoted | open;
+                    *places = [percents, feeds & !quoted, delimiters & !quoted, irregular];
                     marks.has_quoted_feeds |= feeds & quoted != 0;
                     (is_quoted, may_open) = (0_u64.wrapping_sub(quoted >> 63), openers >> 63);
+                    has_closed = closed >> 63;
                 } else {
                     self.state = Ends::state(is_quoted, may_open);
-                    self.step(block, marks);
+                    *places = self.step(block, marks);
                     (is_quoted, may_open) = self.bits();
+                    has_closed = 1;
                 }
             }
+            marks.blocks.extend_from_slice(&found);
         }
         marks.found = found;
         self.state = Ends::state(is_quoted, may_open);
@@ -239,9 +262,9 @@ impl Ends {
         }
     }
 
-    /// Processes at most one block with [`Ends::next`], which also reads misplaced quotes.
+    /// Processes at most one block with [`Ends::next`], which also reads misplaced quotes. Returns the places in it.
     #[cold]
-    fn step(&mut self, block: &[u8], marks: &mut Marks) {
+    fn step(&mut self, block: &[u8], marks: &mut Marks) -> Block {
         let (mut at, mut ends) = (0, 0_u64);
         while let Some(len) = self.next(&block[at..]) {
             at += len;
@@ -249,8 +272,18 @@ impl Ends {
         }
         let feeds = memchr::memchr_iter(b'\n', block).count();
         marks.has_quoted_feeds |= feeds > ends.count_ones() as usize;
-        marks.ends.push(ends);
+        // The other places are not known, so the whole block is irregular.
+        [0, ends, 0, u64::MAX]
     }
+}
+
+/// Returns a mask in which each bit is the parity of the bits up to and including it.
+#[inline(always)]
+fn parity(mut bits: u64) -> u64 {
+    for shift in [1, 2, 4, 8, 16, 32] {
+        bits ^= bits << shift;
+    }
+    bits
 }
 
 #[cfg(test)]

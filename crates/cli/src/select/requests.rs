@@ -53,7 +53,7 @@ fn target(line: &[u8], range: Range<usize>) -> Option<Range<usize>> {
 }
 
 /// The number of offsets that are written at once.
-const AT_ONCE: usize = 8;
+const AT_ONCE: usize = 4;
 
 /// The length of a usual protocol with the blank before it, such as ` HTTP/1.1`.
 const PROTOCOL: usize = 9;
@@ -61,12 +61,17 @@ const PROTOCOL: usize = 9;
 /// Reports whether `date` contains a bracket.
 #[inline]
 fn has_bracket(date: &[u8]) -> bool {
-    let is_bracket =
-        |bytes: &[u8]| bytes.iter().fold(false, |any, &byte| any | (byte == b'[') | (byte == b']'));
+    let is_bracket = |byte: u8| (byte == b'[') | (byte == b']');
     match (date.first_chunk::<16>(), date.last_chunk::<16>()) {
-        // Loops of a fixed length compile to vector code.
-        (Some(first), Some(last)) if date.len() <= 32 => is_bracket(first) | is_bracket(last),
-        _ => is_bracket(date),
+        (Some(first), Some(last)) if date.len() <= 32 => {
+            // Loops of a fixed length without an early exit compile to vector code.
+            let mut found = [false; 16];
+            for ((found, &one), &other) in found.iter_mut().zip(first).zip(last) {
+                *found = is_bracket(one) | is_bracket(other);
+            }
+            found != [false; 16]
+        }
+        _ => date.iter().any(|&byte| is_bracket(byte)),
     }
 }
 

@@ -16,9 +16,45 @@ const MOST: usize = 4;
 /// A line as texts that are the same in each line, with a hole after each of them but the last.
 #[derive(Clone, Debug)]
 pub struct Shape {
-    texts: Vec<(Box<[u8]>, Hole)>,
+    texts: Vec<(Text, Hole)>,
     /// The text after the last hole.
-    last: Box<[u8]>,
+    last: Text,
+}
+
+/// A text that is compared with many others.
+#[derive(Clone, Debug)]
+struct Text {
+    bytes: Box<[u8]>,
+    /// The first eight bytes. Those after the end of the text are zero.
+    first: u64,
+}
+
+impl Text {
+    fn new(bytes: &[u8]) -> Text {
+        let mut first = [0; 8];
+        let len = bytes.len().min(8);
+        first[..len].copy_from_slice(&bytes[..len]);
+        Text { bytes: bytes.into(), first: u64::from_le_bytes(first) }
+    }
+
+    /// Reports whether `bytes` begin with this text. A call of `memcmp` would take longer, because most texts are short.
+    #[inline]
+    fn begins(&self, bytes: &[u8]) -> bool {
+        let Text { bytes: text, first } = self;
+        match (bytes.first_chunk(), bytes.get(..text.len())) {
+            (Some(word), _) if text.len() <= 8 => {
+                let differs = u64::from_le_bytes(*word) ^ first;
+                text.is_empty() || differs << (64 - 8 * text.len()) == 0
+            }
+            (_, Some(bytes)) if text.len() <= 32 && text.len() > 8 => {
+                // The last word overlaps the one before it.
+                let last = bytes.last_chunk::<8>() == text.last_chunk();
+                let words = bytes.as_chunks::<8>().0.iter().zip(text.as_chunks().0);
+                words.fold(last, |same, (one, other)| same & (one == other))
+            }
+            _ => bytes.starts_with(text),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,35 +94,42 @@ impl Shape {
                     continue;
                 }
             };
-            texts.push((line[from..start].into(), hole));
+            texts.push((Text::new(&line[from..start]), hole));
             from = stop;
         }
-        Some(Shape { texts, last: line[from..].into() })
+        Some(Shape { texts, last: Text::new(&line[from..]) })
     }
 
     /// Compares the line at `start` of `bytes`, whose end is at the first line feed. Returns the range of the selected string and
-    /// the offset after the line feed, or `None` if the line has another shape.
+    /// the offset after the line feed, or `None` if the line has another shape. `end` returns the end of the text in a string, of
+    /// which it gets the offset.
     #[inline]
-    fn read(&self, bytes: &[u8], start: usize) -> Option<(usize, usize, usize)> {
+    fn read(
+        &self,
+        bytes: &[u8],
+        start: usize,
+        end: impl Fn(usize) -> usize,
+    ) -> Option<(usize, usize, usize)> {
         let (mut at, mut value) = (start, (0, 0));
         for (text, hole) in &self.texts {
-            if !bytes[at..].starts_with(text) {
+            if !text.begins(&bytes[at..]) {
                 return None;
             }
-            at += text.len();
+            at += text.bytes.len();
             if *hole == Hole::Number {
                 at = whole(bytes, at)?;
                 continue;
             }
-            let stop = at + plain(&bytes[at..]);
+            let stop = end(at);
             // Without a quote here, the string has an escape or is not valid. The next text begins with this quote.
             if *hole == Hole::Value {
                 value = (at, stop);
             }
             at = stop;
         }
-        let rest = bytes[at..].strip_prefix(&*self.last)?;
-        rest.starts_with(b"\n").then_some((value.0, value.1, at + self.last.len() + 1))
+        let end = at + self.last.bytes.len();
+        let is_same = self.last.begins(&bytes[at..]) && bytes.get(end) == Some(&b'\n');
+        is_same.then_some((value.0, value.1, end + 1))
     }
 }
 
@@ -94,7 +137,7 @@ impl Shape {
 #[inline]
 fn whole(bytes: &[u8], at: usize) -> Option<usize> {
     // Most numbers are whole.
-    let digits = bytes[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let digits = digits(&bytes[at..]);
     match bytes.get(at + digits) {
         Some(b',' | b'}' | b']' | b' ') if digits == 1 || (digits > 1 && bytes[at] != b'0') => {
             Some(at + digits)
@@ -103,17 +146,33 @@ fn whole(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
+/// Returns the number of digits at the start of `bytes`.
+#[inline]
+fn digits(bytes: &[u8]) -> usize {
+    const ONES: u64 = u64::MAX / 0xFF;
+    if let Some(&word) = bytes.first_chunk() {
+        let word = u64::from_le_bytes(word) ^ (u64::from(b'0') * ONES);
+        let others = (((word & (0x7F * ONES)) + 0x76 * ONES) | word) & (0x80 * ONES);
+        if others != 0 {
+            return others.trailing_zeros() as usize / 8;
+        }
+    }
+    bytes.iter().take_while(|byte| byte.is_ascii_digit()).count()
+}
+
 /// Finds the escapes in the selected strings of JSON lines.
 #[derive(Clone, Default)]
 pub struct Shapes {
     /// The shapes of accepted lines, the one that was used last first.
     shapes: Vec<Shape>,
-    /// For each block, the places of `%`, line feeds and backslashes.
+    /// For each block, the places of `%`, line feeds, backslashes and quotes.
     marks: Vec<[u64; 4]>,
     /// For each block, the places of `%` in the selected strings.
     pub(super) chosen: Vec<u64>,
     /// Whether the next line has a shape that is not known.
     is_new: bool,
+    /// Whether the text contains control bytes other than line feeds.
+    has_controls: bool,
 }
 
 impl Shapes {
@@ -134,12 +193,15 @@ impl Shapes {
     /// Lines without an escape that seem to be readable are passed; see
     /// [`Selector::looks_readable`](super::Selector::looks_readable).
     pub fn next(&mut self, window: &[u8]) -> usize {
-        simdpct::mark_bytes(window, *b"%\n\\\\", &mut self.marks);
+        simdpct::mark_bytes(window, *b"%\n\\\"", &mut self.marks);
         self.chosen.clear();
         self.chosen.resize(self.marks.len(), 0);
         let last = self.marks.iter().enumerate().rev().find(|(_, marks)| marks[1] != 0);
         let end = last.map_or(0, |(index, marks)| (index + 1) * BLOCK - marks[1].leading_zeros() as usize);
         self.is_new = false;
+        // The loop has no early exit, so that it compiles to vector code.
+        let is_control = |byte: u8| (byte < 0x20) & (byte != b'\n');
+        self.has_controls = window.iter().fold(false, |any, &byte| any | is_control(byte));
         // The lines before this offset are done.
         let mut line = 0;
         'blocks: for index in 0..self.marks.len() {
@@ -181,10 +243,13 @@ impl Shapes {
     /// Reads the line at `line`, if it has a known shape, and marks the `%` in its selected string. Returns the end of the line.
     #[inline]
     fn read(&mut self, window: &[u8], line: usize) -> Option<usize> {
-        let mut found = self.shapes.first()?.read(window, line);
+        let end = |at: usize| {
+            if self.has_controls { at + plain(&window[at..]) } else { self.end(at, window.len()) }
+        };
+        let mut found = self.shapes.first()?.read(window, line, end);
         if found.is_none() {
             let number = (1..self.shapes.len()).find(|&number| {
-                found = self.shapes[number].read(window, line);
+                found = self.shapes[number].read(window, line, end);
                 found.is_some()
             })?;
             self.shapes[..=number].rotate_right(1);
@@ -194,5 +259,19 @@ impl Shapes {
             self.chosen[index] |= self.marks[index][0] & inside;
         }
         Some(end)
+    }
+
+    /// Returns the offset of the first quote, backslash or line feed from `at` on, or `len` if there is none.
+    #[inline]
+    fn end(&self, at: usize, len: usize) -> usize {
+        let mut live = u64::MAX << (at % BLOCK);
+        for (index, &[_, feeds, backslashes, quotes]) in self.marks.iter().enumerate().skip(at / BLOCK) {
+            let found = (feeds | backslashes | quotes) & live;
+            if found != 0 {
+                return index * BLOCK + found.trailing_zeros() as usize;
+            }
+            live = u64::MAX;
+        }
+        len
     }
 }

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use super::ends::{Block, Marks};
 use super::requests::Requests;
 pub use super::requests::words;
 use super::shape::Shapes;
@@ -25,12 +26,13 @@ pub enum Sweep {
 }
 
 impl Sweep {
-    /// Finds the escapes in the first records of `bytes`, at most `most` bytes of them. Returns the length of these records,
-    /// which is 0 if the first one is too long or cannot be handled. See [`Sweep::chosen`] for the result.
-    pub fn next(&mut self, bytes: &[u8], most: usize) -> usize {
-        let window = &bytes[..bytes.len().min(most.min(WINDOW))];
+    /// Finds the escapes in the first records of `bytes` from `start` on, at most `most` bytes of them. Returns the length of these
+    /// records, which is 0 if the first one is too long or cannot be handled. See [`Sweep::chosen`] for the result. `marks` are
+    /// those of `bytes`, if there are any.
+    pub fn next(&mut self, bytes: &[u8], start: usize, most: usize, marks: Option<&Marks>) -> usize {
+        let window = &bytes[start..bytes.len().min(start + most.min(WINDOW))];
         match self {
-            Sweep::Delimited(delimited) => delimited.next(window, window.len() == bytes.len()),
+            Sweep::Delimited(delimited) => delimited.next(window, marks.map(|marks| (marks, start))),
             Sweep::Requests(requests) => requests.next(window),
             Sweep::Shapes(shapes) => shapes.next(window),
         }
@@ -107,59 +109,151 @@ pub struct Delimited {
     delimiter: u8,
     /// The byte that ends a record.
     end: u8,
-    /// The number of fields before the wanted one.
-    before: usize,
-    /// Whether fields can be quoted as in CSV.
+    /// Whether the records are rows of a table.
     has_quotes: bool,
-    /// For each block, the places of `%`, ends of records, delimiters and quotes.
-    marks: Vec<[u64; 4]>,
+    /// The places of bytes in a window whose chunk has no marks.
+    found: Vec<Block>,
     /// For each block, the places of `%` in the wanted field.
     chosen: Vec<u64>,
+    /// For each block, the places where the wanted field of a record begins, and those of the byte after it.
+    bounds: Vec<[u64; 2]>,
+    /// Whether `bounds` are necessary. Otherwise blocks without a `%` are skipped.
+    has_bounds: bool,
+    /// The number of bytes between the start of the first block of `bounds` and the window.
+    shift: usize,
+    /// For each field up to the wanted one, whether it is open at the start of the next block.
+    open: Vec<Open>,
 }
 
 impl Delimited {
     /// Selects field number `before`, from 0. Fields are separated by `delimiter`, and records end in `end`.
     pub fn new(delimiter: u8, end: u8, before: usize, has_quotes: bool) -> Delimited {
-        Delimited { delimiter, end, before, has_quotes, marks: Vec::new(), chosen: Vec::new() }
+        Delimited {
+            delimiter,
+            end,
+            has_quotes,
+            found: Vec::new(),
+            chosen: Vec::new(),
+            bounds: Vec::new(),
+            has_bounds: false,
+            shift: 0,
+            open: vec![Open::default(); before + 1],
+        }
     }
 
-    /// Finds the escapes in the first records of `window`. `is_last` tells that nothing follows the window. Returns the length of
-    /// these records.
-    fn next(&mut self, window: &[u8], is_last: bool) -> usize {
-        let quote = if self.has_quotes { b'"' } else { self.end };
-        simdpct::mark_bytes(window, [b'%', self.end, self.delimiter, quote], &mut self.marks);
-        let (regular, is_open) =
-            if self.has_quotes { self.unquote(window) } else { (self.marks.len(), false) };
-        let last = self.marks[..regular].iter().enumerate().rev().find(|(_, marks)| marks[1] != 0);
-        let end = last.map_or(0, |(index, marks)| (index + 1) * BLOCK - marks[1].leading_zeros() as usize);
-        let is_all = regular == self.marks.len() && !is_open && is_last;
-        self.choose();
-        if is_all { window.len() } else { end }
+    /// Makes [`Delimited::each_field`] possible.
+    pub fn with_bounds(&mut self) {
+        self.has_bounds = true;
+    }
+
+    /// Finds the escapes in the first records of `window`. Returns the length of these records. `given` are the marks of the chunk
+    /// and the offset of the window in it. The records of a chunk without marks have no quotes.
+    fn next(&mut self, window: &[u8], given: Option<(&Marks, usize)>) -> usize {
+        let mut window = window;
+        if self.has_quotes {
+            // A carriage return that is not part of a line end needs a treatment of its own.
+            let is_lone = |at: &usize| window.get(at + 1) != Some(&b'\n');
+            let lone = memchr::memchr_iter(b'\r', window).find(is_lone);
+            window = &window[..lone.unwrap_or(window.len())];
+        }
+        if let Some((marks, start)) = given {
+            let stop = (start + window.len()).div_ceil(BLOCK);
+            return self.choose(&marks.blocks()[start / BLOCK..stop], true, start % BLOCK, window.len());
+        }
+        let mut found = std::mem::take(&mut self.found);
+        simdpct::mark_bytes(window, [b'%', self.end, self.delimiter, b'%'], &mut found);
+        let len = self.choose(&found, false, 0, window.len());
+        self.found = found;
+        len
+    }
+
+    /// Finds the wanted fields in `blocks` and the escapes in them. The records are the `len` bytes from byte `shift` of the first
+    /// block on. `has_irregular` says that the last places of blocks are irregular bytes. Returns the length of the first records, up
+    /// to one that is incomplete or irregular.
+    fn choose(&mut self, blocks: &[Block], has_irregular: bool, shift: usize, len: usize) -> usize {
+        let Delimited { chosen, bounds, open, has_bounds, .. } = self;
+        self.shift = shift;
+        chosen.clear();
+        chosen.resize(blocks.len(), 0);
+        bounds.clear();
+        open.fill(Open::default());
+        // The masks of the bytes of the records in the first block and in the last one.
+        let (first, last) = (u64::MAX << shift, u64::MAX >> ((BLOCK - (shift + len) % BLOCK) % BLOCK));
+        let live = |index: usize| {
+            let mask = if index == 0 { first } else { u64::MAX };
+            if index + 1 == blocks.len() { mask & last } else { mask }
+        };
+        // The records before the first irregular byte are usable.
+        let irregular = |index: usize| blocks[index][3] & live(index);
+        let stop = if has_irregular { (0..blocks.len()).find(|&index| irregular(index) != 0) } else { None };
+        let ends = |index: usize| {
+            let mut usable = live(index);
+            if Some(index) == stop {
+                usable &= (irregular(index) & irregular(index).wrapping_neg()).wrapping_sub(1);
+            }
+            blocks[index][1] & usable
+        };
+        let count = stop.map_or(blocks.len(), |stop| stop + 1);
+        // The blocks before this one are done.
+        let mut done = 0;
+        for index in 0..count {
+            if blocks[index][0] == 0 && !*has_bounds {
+                continue;
+            }
+            // The fields of skipped blocks matter only from the last end of a record on.
+            let mut from = index;
+            while from > done {
+                from -= 1;
+                if blocks[from][1] != 0 {
+                    break;
+                }
+            }
+            if from > done {
+                open.fill(Open::default());
+            }
+            for index in from..=index {
+                let start = if index == 0 { 1 << shift } else { 0 };
+                let (places, inside) = field(open, start, ends(index), blocks[index][2]);
+                chosen[index] = blocks[index][0] & inside;
+                if *has_bounds {
+                    bounds.push(places);
+                }
+            }
+            done = index + 1;
+        }
+        if shift > 0 {
+            // The first bit becomes that of the first byte of the window.
+            for index in 0..chosen.len() {
+                let next = chosen.get(index + 1).map_or(0, |next| next << (BLOCK - shift));
+                chosen[index] = chosen[index] >> shift | next;
+            }
+        }
+        let last = (0..count).rev().find(|&index| ends(index) != 0);
+        let end = last.map_or(0, |index| (index + 1) * BLOCK - ends(index).leading_zeros() as usize);
+        end.saturating_sub(shift)
     }
 
     /// Passes the place of the wanted field in each record that has it to `each`. The records are the first `len` bytes, which
     /// [`Sweep::next`] has found.
     pub fn each_field(&self, len: usize, mut each: impl FnMut(Range<usize>)) {
-        let (mut number, mut start) = (0, 0);
-        for (index, &[_, ends, delimiters, _]) in self.marks[..len.div_ceil(BLOCK)].iter().enumerate() {
-            let mut found = ends | delimiters;
-            while found != 0 {
-                let bit = found.trailing_zeros() as usize;
-                let at = index * BLOCK + bit;
-                if at >= len {
-                    break;
+        let mut stops = self.bounds.iter().enumerate();
+        let (mut base, mut found) = (0, 0);
+        for (index, &[mut begins, _]) in self.bounds.iter().enumerate() {
+            while begins != 0 {
+                let start = index * BLOCK + begins.trailing_zeros() as usize - self.shift;
+                begins &= begins - 1;
+                while found == 0 {
+                    // The last field may be part of a record that is incomplete.
+                    let Some((index, &[_, more])) = stops.next() else { return };
+                    (base, found) = (index * BLOCK, more);
                 }
-                if number == self.before {
-                    each(start..at);
-                }
-                number = if ends >> bit & 1 == 0 { number + 1 } else { 0 };
-                start = at + 1;
+                let stop = base + found.trailing_zeros() as usize - self.shift;
                 found &= found - 1;
+                if stop >= len {
+                    return;
+                }
+                each(start..stop);
             }
-        }
-        // The last record of a file can lack its end.
-        if number == self.before && (number > 0 || start < len) {
-            each(start..len);
         }
     }
 
@@ -172,117 +266,39 @@ impl Delimited {
     pub fn delimiter(&self) -> u8 {
         self.delimiter
     }
-
-    /// Removes the marks of delimiters inside quotes. Returns the number of blocks before the first one in which a quote is not
-    /// at an end of a cell, a cell contains a line feed, or a carriage return is not part of a line end; and whether a quote is
-    /// open after these blocks.
-    fn unquote(&mut self, window: &[u8]) -> (usize, bool) {
-        let is_lone = |at: usize| window.get(at + 1) != Some(&b'\n');
-        let lone_return = memchr::memchr_iter(b'\r', window).find(|&at| is_lone(at));
-        let stop = lone_return.map_or(self.marks.len(), |at| at / BLOCK);
-        // Bit masks: whether the bytes before the first quote are quoted, whether that quote may open a cell, and whether the
-        // previous block ends with a closing quote.
-        let (mut is_quoted, mut may_open, mut has_closed) = (0, 1, 0);
-        for (index, [_, feeds, delimiters, quotes]) in self.marks[..stop].iter_mut().enumerate() {
-            // One bit for each byte from an opening quote up to the byte before the closing one.
-            let quoted = parity(*quotes) ^ is_quoted;
-            // An escaped quote counts as a closing and an opening quote.
-            let ends = *quotes | *feeds | *delimiters;
-            let misplaced = *quotes & quoted & !(ends << 1 | may_open);
-            let closed = *quotes & !quoted;
-            let mut open = (closed << 1 | has_closed) & !ends;
-            // Before a line feed, a carriage return is part of the line end.
-            while open != 0 && window.get(index * BLOCK + open.trailing_zeros() as usize) == Some(&b'\r') {
-                open &= open - 1;
-            }
-            if misplaced | open | *feeds & quoted != 0 {
-                return (index, true);
-            }
-            *delimiters &= !quoted;
-            (is_quoted, may_open, has_closed) = (0_u64.wrapping_sub(quoted >> 63), ends >> 63, closed >> 63);
-        }
-        (stop, is_quoted != 0)
-    }
-
-    /// Finds the escapes in the wanted field.
-    fn choose(&mut self) {
-        let Delimited { marks, chosen, before, .. } = self;
-        chosen.clear();
-        chosen.resize(marks.len(), 0);
-        // The number of delimiters since the last end of a record, at the start of block `counted`.
-        let (mut number, mut counted) = (0, 0);
-        for index in 0..marks.len() {
-            let [percents, ends, delimiters, _] = marks[index];
-            if percents == 0 {
-                continue;
-            }
-            // Blocks without a `%` are counted here, because most of them are before the last end of a record.
-            let mut from = index;
-            while from > counted && marks[from - 1][1] == 0 {
-                from -= 1;
-            }
-            if from > counted {
-                from -= 1;
-                let [_, ends, delimiters, _] = marks[from];
-                number = (delimiters & !upto_last(ends)).count_ones() as usize;
-                from += 1;
-            }
-            number += marks[from..index].iter().map(|marks| marks[2].count_ones() as usize).sum::<usize>();
-            chosen[index] = percents & field(*before, ends, delimiters, &mut number);
-            counted = index + 1;
-        }
-    }
 }
 
-/// Returns the mask of the bytes in field number `before` of the records of a block. `number` is the number of delimiters
-/// between the start of the first record and the block, and becomes that for the next block.
+/// The state of a field at the start of a block.
+#[derive(Clone, Copy, Default)]
+struct Open {
+    /// 1 if the field begins here, otherwise 0.
+    begins: u64,
+    /// 1 if the field has begun before and goes on here, otherwise 0.
+    goes_on: u64,
+}
+
+/// Returns the places in a block where the last field of `open` begins in each record, those of the byte after it, and a mask of its
+/// bytes. `open` has the fields that are open at the start of the block, and then those at its end. Field 0 also begins at `first`. Takes
+/// no branch that depends on the block, because the ends are hard to predict.
 #[inline(always)]
-fn field(before: usize, ends: u64, delimiters: u64, number: &mut usize) -> u64 {
-    let (mut field, mut rest, mut ends) = (0, u64::MAX, ends);
-    loop {
-        let end = ends & ends.wrapping_neg();
-        let record = rest & end.wrapping_sub(1);
-        let found = delimiters & record;
-        if *number <= before {
-            // The bytes after the delimiter before the field, and the delimiters among them.
-            let (mut opened, mut later) = (u64::MAX, found);
-            for _ in *number..before {
-                opened = !upto_first(later);
-                if later == 0 {
-                    opened = 0;
-                    break;
-                }
-                later &= later - 1;
-            }
-            field |= record & opened & (later & later.wrapping_neg()).wrapping_sub(1);
+fn field(open: &mut [Open], first: u64, ends: u64, delimiters: u64) -> ([u64; 2], u64) {
+    let stops = ends | delimiters;
+    let (mut begins, mut carry, mut bounds, mut inside) = (ends << 1 | first, ends >> 63, [0; 2], 0);
+    // Of many fields, most are not in the block.
+    let is_wide = open.len() > 8;
+    for open in open {
+        begins |= open.begins;
+        let starts = begins | open.goes_on;
+        if is_wide && starts | carry == 0 {
+            (bounds, inside) = ([0; 2], 0);
+            continue;
         }
-        if end == 0 {
-            *number += found.count_ones() as usize;
-            return field;
-        }
-        *number = 0;
-        rest = !upto_first(end);
-        ends &= ends - 1;
+        // Each start adds one to the bytes after it that end no field, so the sum has a bit at the next byte that does.
+        let (sum, goes_on) = (!stops).overflowing_add(starts);
+        let found = sum & stops;
+        *open = Open { begins: carry, goes_on: u64::from(goes_on) };
+        (bounds, inside) = ([begins, found], found.wrapping_sub(starts));
+        (begins, carry) = ((found & delimiters) << 1, (found & delimiters) >> 63);
     }
-}
-
-/// Returns the mask of the bits up to and including the lowest set bit; all bits if none is set.
-#[inline(always)]
-fn upto_first(mask: u64) -> u64 {
-    mask ^ mask.wrapping_sub(1)
-}
-
-/// Returns the mask of the bits up to and including the highest set bit.
-#[inline(always)]
-fn upto_last(mask: u64) -> u64 {
-    u64::MAX.checked_shr(mask.leading_zeros()).unwrap_or(0)
-}
-
-/// Returns a mask in which each bit is the parity of the bits up to and including it.
-#[inline(always)]
-pub(super) fn parity(mut bits: u64) -> u64 {
-    for shift in [1, 2, 4, 8, 16, 32] {
-        bits ^= bits << shift;
-    }
-    bits
+    (bounds, inside)
 }

@@ -432,7 +432,12 @@ impl Rewrite for Get {
                         Item::Text(text) => rows.copy(text),
                         Item::Part(part) => {
                             let from = rows.len;
-                            rows.short_part::<32>(part.raw(url, &self.suffixes).unwrap_or_default());
+                            match part {
+                                Part::Host => {
+                                    rows.short_part::<32>(url.host().map_or(b"", |host| host.raw()))
+                                }
+                                part => rows.part(part.raw(url, &self.suffixes).unwrap_or_default()),
+                            }
                             if (may_be_foreign || !is_folded) && self.folds(part) {
                                 let written = &mut rows.out[from..rows.len];
                                 is_foreign.set(is_foreign.get() || !written.is_ascii());

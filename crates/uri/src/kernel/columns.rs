@@ -2,7 +2,7 @@
 
 use simdpct::batch::{Column, Offset};
 
-use super::split::split;
+use super::split::{find, split};
 use super::{Isa, Operation};
 use crate::offsets::Offsets;
 use crate::reference;
@@ -168,8 +168,7 @@ impl<I: Isa> Splitter for I {
         let end = if newline != 0 {
             newline.trailing_zeros() as usize
         } else {
-            let searched = text.len().min(64);
-            memchr::memchr(b'\n', &text[searched..]).map_or(text.len(), |at| searched + at)
+            find(self, text, text.len().min(64), *b"\n\n\n\n")
         };
         let url = without_cr(&text[..end]);
         (end, url.len(), split(self, url, block))

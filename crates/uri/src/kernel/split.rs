@@ -52,7 +52,12 @@ pub(super) fn split<I: Isa>(isa: I, url: &[u8], block: I::Block) -> Offsets {
         return long(isa, url);
     }
     let scheme_end = match url.get(..first) {
-        Some(name) if colon & delimiter & delimiter.wrapping_neg() != 0 && is_scheme(name) => first,
+        Some(name)
+            if colon & delimiter & delimiter.wrapping_neg() != 0
+                && (is_http(url, first) || is_scheme(name)) =>
+        {
+            first
+        }
         _ => 0,
     };
     let rest = scheme_end + usize::from(scheme_end > 0);
@@ -78,6 +83,16 @@ pub(super) fn split<I: Isa>(isa: I, url: &[u8], block: I::Block) -> Offsets {
         (path_end, query_end) = after_first_block(isa, url, path_end, question_or_hash != 0);
     }
     Offsets { scheme_end, host_start, host_end, path_start, path_end, query_end }
+}
+
+/// Reports whether the first `len` bytes of `url` are `http` or `https`. Which of them it is decides no branch, because that is hard
+/// to predict.
+#[inline(always)]
+fn is_http(url: &[u8], len: usize) -> bool {
+    let Some(first) = url.first_chunk() else { return false };
+    let word = u64::from_le_bytes(*first);
+    let is = |name: &[u8; 8], of: usize| (word ^ u64::from_le_bytes(*name)) << (64 - 8 * of) == 0;
+    ((len == 4) & is(b"http\0\0\0\0", 4)) | ((len == 5) & is(b"https\0\0\0", 5))
 }
 
 /// Returns the first lane of `mask`, or `len` if the mask is empty.
@@ -115,7 +130,7 @@ fn after_first_block<I: Isa>(isa: I, url: &[u8], path_end: usize, found: bool) -
 
 /// Returns the offset of the first byte at or after `from` that is one of `stop`, or the length. The bytes of `stop` may be equal.
 #[inline(always)]
-fn find<I: Isa>(isa: I, url: &[u8], from: usize, stop: [u8; 4]) -> usize {
+pub(super) fn find<I: Isa>(isa: I, url: &[u8], from: usize, stop: [u8; 4]) -> usize {
     let mut at = from;
     while at < url.len() {
         let left = &url[at..];

@@ -257,7 +257,7 @@ impl Checks {
         let (first, end) = (start, self.records.end());
         let needs_text = self.look.wanted.contains(Group::Utf8);
         while start < chunk.bytes.len() {
-            let len = sweep.next(&chunk.bytes[start..], pace.size());
+            let len = sweep.next(chunk.bytes, start, pace.size(), chunk.marks());
             let records = &chunk.bytes[start..start + len];
             if len == 0 || needs_text && utf8::validate(records).is_err() {
                 pace.shrink(start - first);

@@ -104,6 +104,11 @@ impl<'a> Chunk<'a> {
         found.unwrap_or(self.bytes.len())
     }
 
+    /// Returns the places of bytes in the chunk, if it is part of a table and has a quote.
+    pub fn marks(&self) -> Option<&'a Marks> {
+        self.ends
+    }
+
     /// Reports whether a row of a table may consist of several lines.
     pub fn may_have_long_rows(&self) -> bool {
         self.ends.is_some_and(Marks::may_have_long_rows)

@@ -1,7 +1,10 @@
 //! Converts one field of many records with one call, as long as no record needs a treatment of its own.
 
+use std::ops::Range;
+
 use simdpct::{ByteSet, Decode};
 
+use crate::engine::pump::feed::Chunk;
 use crate::ground::utf8;
 use crate::select::Selector;
 use crate::select::sweep::{Delimited, Pace, Sweep, WINDOW, words};
@@ -30,9 +33,11 @@ impl FieldBatch {
     /// Creates the converter of the field that `selector` selects, if that is a single field whose values are only decoded.
     /// Records end in `end`. `is_new` says that new values become fields after the old ones.
     pub fn new(selector: &Selector, treatment: &Treatment, end: u8, is_new: bool) -> Option<FieldBatch> {
-        let (sweep, structure) = selector.sweep(end)?;
-        if is_new && !matches!(sweep, Sweep::Delimited(_)) {
-            return None;
+        let (mut sweep, structure) = selector.sweep(end)?;
+        match &mut sweep {
+            Sweep::Delimited(delimited) if is_new => delimited.with_bounds(),
+            _ if is_new => return None,
+            _ => {}
         }
         let (codec, keep) = treatment.codec()?;
         let is_strict = structure.difference(keep) != ByteSet::EMPTY;
@@ -48,15 +53,16 @@ impl FieldBatch {
         selector.teach(record, &mut self.sweep);
     }
 
-    /// Converts the first records of `rest` and appends the result to `out`. Returns the length of these records; the caller
-    /// must convert the next record by itself.
-    pub fn apply(&mut self, rest: &[u8], out: &mut Vec<u8>) -> usize {
+    /// Converts the first records of `chunk` from `start` on, and appends the result to `out`. Returns the length of these records;
+    /// the caller must convert the next record by itself.
+    pub fn apply(&mut self, chunk: &Chunk<'_>, start: usize, out: &mut Vec<u8>) -> usize {
         if !self.pace.may_try() {
             return 0;
         }
+        let rest = &chunk.bytes[start..];
         let mut done = 0;
         loop {
-            let len = self.sweep.next(&rest[done..], self.pace.size());
+            let len = self.sweep.next(chunk.bytes, start + done, self.pace.size(), chunk.marks());
             let records = &rest[done..done + len];
             let mut end = len;
             while let Err(at) = self.convert(&records[..end], out) {
@@ -109,16 +115,30 @@ impl FieldBatch {
             let has_return = rest[field.len()..].starts_with(b"\n") && rest[..field.len()].ends_with(b"\r");
             let stop = field.end - usize::from(has_return);
             let value = &records[field.start..stop];
-            out.extend_from_slice(&records[done..stop]);
+            copy(records, done..stop, out);
             out.push(delimited.delimiter());
             done = stop;
             if !words(field.start, stop).any(|(index, inside)| chosen[index] & inside != 0) {
-                out.extend_from_slice(value);
+                copy(records, field.start..stop, out);
             } else if self.codec.try_decode_marked_append(value, &ALL, out).is_err() && result.is_ok() {
                 result = Err(field.start);
             }
         });
         out.extend_from_slice(&records[done..]);
         result
+    }
+}
+
+/// Appends the bytes of `records` in `range` to `out`. Short ranges are copied in one piece of a fixed size, and the surplus is removed,
+/// because a copy of a length that varies takes several times as long.
+#[inline]
+fn copy(records: &[u8], range: Range<usize>, out: &mut Vec<u8>) {
+    let len = out.len() + range.len();
+    match records[range.start..].first_chunk::<128>() {
+        Some(piece) if range.len() <= piece.len() => {
+            out.extend_from_slice(piece);
+            out.truncate(len);
+        }
+        _ => out.extend_from_slice(&records[range]),
     }
 }

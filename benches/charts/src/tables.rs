@@ -1,0 +1,118 @@
+//! Fills the tables of README.md and docs/speed.md with the figures of records.
+//!
+//! The comment `<!-- table command -->` before a table names its template, which is the file `command.md` in `benches/charts/tables`. The
+//! first line of a template names the records, and the table follows after an empty line:
+//!
+//! ```text
+//! *-command.md
+//!
+//! | job | one line in seven |
+//! |---|---|
+//! | `decode` | [[URLs, 1 in 7 with escapes > decode > times that of]] |
+//! ```
+//!
+//! A figure is named by the title of a table, the first cell of a line and the column; or by the first two cells of a line and the
+//! column. Of the name of a column, a part is enough.
+
+use crate::record::{Table, number};
+
+/// Returns `text` with the lines of its tables made again. `template` returns the template of a name, and `read` the tables of a record.
+///
+/// # Errors
+///
+/// A message, if there is no such template, or a figure is not in the records.
+pub fn fill(
+    text: &str,
+    template: impl Fn(&str) -> Option<String>,
+    read: impl Fn(&str) -> Option<Vec<Table>>,
+) -> Result<String, String> {
+    let mut out = String::new();
+    let mut is_old = false;
+    for line in text.split_inclusive('\n') {
+        is_old &= line.starts_with('|');
+        if is_old {
+            continue;
+        }
+        out.push_str(line);
+        let name = line.trim_end().strip_prefix("<!-- table ").and_then(|rest| rest.strip_suffix(" -->"));
+        if let Some(name) = name {
+            let template = template(name).ok_or_else(|| format!("there is no template {name}"))?;
+            out.push_str(&table(&template, &read).map_err(|message| format!("table {name}: {message}"))?);
+            is_old = true;
+        }
+    }
+    Ok(out)
+}
+
+/// Returns the table that `template` makes.
+fn table(template: &str, read: impl Fn(&str) -> Option<Vec<Table>>) -> Result<String, String> {
+    let (names, mut rest) =
+        template.split_once("\n\n").ok_or("no empty line after the names of the records")?;
+    let mut tables = Vec::new();
+    for name in names.split(", ") {
+        tables.extend(read(name).ok_or_else(|| format!("there is no record {name}"))?);
+    }
+    let mut out = String::new();
+    while let Some((before, after)) = rest.split_once("[[") {
+        let (name, after) = after.split_once("]]").ok_or("a '[[' without ']]'")?;
+        out.push_str(before);
+        out.push_str(figure(name, &tables).ok_or_else(|| format!("no record has '{name}'"))?);
+        rest = after;
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
+/// Returns the number at the start of the cell that `name` names, as it is written there.
+fn figure<'t>(name: &str, tables: &'t [Table]) -> Option<&'t str> {
+    let [first, second, column]: [&str; 3] = name.split(" > ").collect::<Vec<_>>().try_into().ok()?;
+    let cell = tables.iter().find_map(|table| {
+        let column = table.lines.first()?.iter().position(|name| name.contains(column))?;
+        let is_wanted = |line: &&Vec<String>| {
+            if table.title == first {
+                line.first().is_some_and(|cell| cell == second)
+            } else {
+                line.starts_with(&[first.to_owned(), second.to_owned()])
+            }
+        };
+        table.lines.iter().find(is_wanted)?.get(column)
+    })?;
+    number(cell)?;
+    cell.split(|c: char| !c.is_ascii_digit() && c != '.').next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{markdown, tsv};
+
+    #[test]
+    fn tables_are_filled() {
+        let record = "## encode\n\n| row | avx2 (fast) |\n| --- | --- |\n| urls | 15.0 ±0% (5.04) |\n";
+        let read = |name: &str| match name {
+            "a" => Some(markdown(record).1),
+            "b" => Some(vec![tsv("# CPU\nin\tdo\ttime\nx, y\tz\t1.43\n")]),
+            _ => None,
+        };
+        let filled = |template: &'static str| {
+            fill(
+                "a\n<!-- table t -->\n| old |\n| old |\n\n| b |\n",
+                |name| (name == "t").then(|| template.to_owned()),
+                read,
+            )
+        };
+        assert_eq!(
+            filled("a, b\n\n| [[encode > urls > avx2]], [[x, y > z > time]] |\n").unwrap(),
+            "a\n<!-- table t -->\n| 15.0, 1.43 |\n\n| b |\n"
+        );
+        for (template, message) in [
+            ("a, c\n\n", "table t: there is no record c"),
+            ("a\n\n[[encode > urls > sse2]]", "table t: no record has 'encode > urls > sse2'"),
+            ("a", "table t: no empty line after the names of the records"),
+            ("a\n\n[[", "table t: a '[[' without ']]'"),
+        ] {
+            assert_eq!(filled(template).unwrap_err(), message);
+        }
+        assert_eq!(fill("<!-- table t -->", |_| None, read).unwrap_err(), "there is no template t");
+    }
+}
