@@ -80,9 +80,9 @@ pub struct Top {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  pct dedup hosts.txt                         unique lines, without sorting
+  pct dedup crawl.txt                         unique lines, without sorting
   pct dedup --profile rfc3986-scheme crawl.txt -o unique.txt
-  pct dedup --csv --column url --profile whatwg pages.csv -o unique.csv
+  pct dedup --csv --column url --profile whatwg crawl.csv -o unique.csv
   pct dedup --profile surt-java --rejects bad.txt lists/*.txt -o unique.txt.zst
   pct dedup --profile whatwg --by hash --max-memory 4096 crawl.txt.zst -o unique.txt.zst")]
 pub struct Dedup {

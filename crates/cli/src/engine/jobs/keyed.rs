@@ -111,6 +111,11 @@ pub fn dedup(
             pump(feed, job, sink, threads, &mut workspace)?;
             Ok(true)
         })?;
+        // The last line may have no end, if it is too long to have a key.
+        boundary.next_file();
+        if let Some(end) = boundary.before(&[], true) {
+            output.write(&[end])?;
+        }
         distinct.finish(|line| output.write(line))
     });
     let stats = account.close(&result)?;
