@@ -326,7 +326,7 @@ async function update() {
       if (large === undefined) ask('text', { text });
       const details = await ask('convert', { encode: fields.encode.value, decode: fields.decode.value, options: options() }, {
         progress: (part) => {
-          $('size').textContent = large !== undefined ? `${count(large, 'character')}, ${count(part.bytes, 'byte')} in UTF-8` : text === '' ? '' : count(text.length, 'character');
+          $('size').textContent = large !== undefined ? `${count(large, 'character')}${part.bytes === undefined ? '' : `, ${count(part.bytes, 'byte')} in UTF-8`}` : text === '' ? '' : count(text.length, 'character');
           for (const side of SIDES) show(side, part[side]);
           showRules(part.keeps, part.about);
           complain(/surrogate/.test(part.encode.error) ? 'The text has half of a character (a lone surrogate), which cannot be encoded.' : undefined);

@@ -9,7 +9,9 @@ for source in fuzz/fuzz_targets/*.rs; do
     target=$(basename "$source" .rs)
     cp "fuzz/target/x86_64-unknown-linux-gnu/release/$target" "$OUT/"
     cp fuzz/dictionary "$OUT/$target.dict"
-    if [ -d "fuzz/seeds/$target" ]; then
-        (cd "fuzz/seeds/$target" && zip -q "$OUT/${target}_seed_corpus.zip" ./*)
+    if [ -e "fuzz/seeds/$target.tar.gz" ]; then
+        mkdir "$SRC/$target"
+        tar xzf "fuzz/seeds/$target.tar.gz" -C "$SRC/$target"
+        (cd "$SRC/$target" && zip -q "$OUT/${target}_seed_corpus.zip" ./*)
     fi
 done

@@ -323,6 +323,135 @@ describe('what it shows', () => {
   });
 });
 
+describe('small things that a user notices', () => {
+  const unit = '😀%41';
+
+  test('pastes: anywhere, into the text, and not into another field', async () => {
+    const { page, close } = await open();
+    const pasteAt = (selector, text) => page.evaluate(([selector, text]) => {
+      const data = new DataTransfer();
+      data.setData('text/plain', text);
+      document.querySelector(selector).dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
+    }, [selector, text]);
+    await settled(page, () => pasteAt('h1', 'a\r\nb'));
+    assert.equal(await page.inputValue('#text'), 'a\nb');
+    await page.evaluate(() => document.querySelector('#text').setSelectionRange(1, 2));
+    await settled(page, () => pasteAt('#text', 'x'.repeat(1_000_000)));
+    assert.match(await page.textContent('#large'), /1,000,002 characters/);
+    assert(await page.evaluate(() => document.querySelector('#text').readOnly));
+    assert.equal(await copied(page, '[data-copy=decode]'), `a${'x'.repeat(1_000_000)}b`);
+    await pasteAt('#search', 'in the search');
+    assert.match(await page.inputValue('#text'), /^axx/);
+    // A large text that cannot be UTF-8, and one that strict decoding rejects.
+    await paste(page, `${'x'.repeat(1_000_000)}\ud800`);
+    assert.match(await page.textContent('#encode-output'), /^Rejected: a lone surrogate/);
+    await choose(page, '#decode-rule', 'strict');
+    await paste(page, `${'x'.repeat(1_000_000)}%ff`);
+    assert.match(await page.textContent('#decode-output'), /^Rejected: an escape is not UTF-8/);
+    await close();
+  });
+
+  test('buttons and labels say what is there', async () => {
+    const { page, close } = await open();
+    const label = (side) => page.$eval(`#${side}-rule`, (field) => field.options[0].textContent);
+    assert(await page.isDisabled('[data-copy=encode]'));
+    await type(page, 'a b %41');
+    assert.deepEqual([await label('encode'), await label('decode'), await page.textContent('#decode-about')], ['Automatic: One value', 'Automatic: Text', 'A % that begins no escape stays']);
+    assert.match(await page.innerText('#encode-note'), /has escapes already/);
+    assert(!(await visible(page, '[data-save=encode]')));
+    await page.click('#share');
+    await choose(page, '#encode-rule', 'form');
+    assert.equal(await label('encode'), 'Automatic');
+    await page.waitForFunction(() => /encode=form/.test(location.hash));
+    // The row of another rule copies its own result.
+    await page.click('#others summary');
+    const row = page.locator('#others-encode [data-rules~=php-raw] button');
+    await row.click();
+    await page.waitForFunction(() => /^Copied: PHP rawurlencode|^Copied/.test(document.querySelector('#status').textContent));
+    assert.equal(await clipboard(page), 'a%20b%20%2541');
+    await settled(page, () => page.click('[data-use=encode]'));
+    assert.deepEqual([await page.inputValue('#text'), await page.inputValue('#encode-rule')], ['a+b+%2541', 'auto']);
+    await settled(page, () => page.click('#clear'));
+    assert.equal(await page.textContent('#clear'), 'Undo clear');
+    await type(page, 'typed');
+    assert.equal(await page.textContent('#clear'), 'Clear');
+    // A new result is shown from its start.
+    await type(page, 'line '.repeat(1000));
+    await page.$eval('#decode-output', (output) => (output.scrollTop = 1000));
+    await type(page, 'LINE '.repeat(1000));
+    assert.equal(await page.$eval('#decode-output', (output) => output.scrollTop), 0);
+    await close();
+  });
+
+  test('a long text is cut between characters, and the panels say so', async () => {
+    const { page, close } = await open();
+    const text = `a${unit.repeat(8000)}`;
+    await type(page, text);
+    const { decode } = await shown(page);
+    assert(decode.text.isWellFormed() && decode.text.length > 19_990 && decode.text.length <= 20_000, String(decode.text.length));
+    assert.match(decode.note, /^The first 20,000 of 24,001 characters/);
+    assert.match(await page.textContent('#findings'), /Only the first 20,000 characters are checked/);
+    assert.match(await page.textContent('#parts'), /too long to be a URL/);
+    await page.click('[data-all=decode]');
+    await page.waitForFunction(() => document.querySelector('#decode-output').textContent.length === 24_001);
+    // No block of the result ends within a character.
+    assert(await page.$$eval('#decode-output .block', (blocks) => blocks.every((block) => block.textContent.isWellFormed())));
+    assert.deepEqual((await results(page, 'http://a/\nhttp://b/')).parts, [['The text has several lines: one URL at a time.']]);
+    await close();
+  });
+
+  test('the field and its marks are one: scrolling, clicks, and spaces before a URL', async () => {
+    const { page, close } = await open();
+    await type(page, `${'line\n'.repeat(50)}%C3%A9`);
+    await page.$eval('#text', (field) => (field.scrollTop = 400));
+    await page.waitForFunction(() => document.querySelector('#backdrop').scrollTop === 400);
+    await page.$eval('#text', (field) => (field.scrollTop = field.scrollHeight));
+    await page.waitForFunction(() => document.querySelector('#backdrop').scrollTop > 1000);
+    const { x, y, width, height } = await page.locator('#backdrop mark').boundingBox();
+    await page.mouse.click(x + width / 2, y + height / 2);
+    await page.waitForFunction(() => /^%C3%A9 is é/.test(document.querySelector('#about').textContent));
+    const { flaws } = await results(page, '   http://h/a b');
+    assert.deepEqual(flaws.map(([, , places]) => places), [[13]]);
+    await close();
+  });
+
+  test('the overlay goes away, and new files replace those that wait', async () => {
+    const { page, close } = await open();
+    const drag = (kind, names = [], size = 1) => page.evaluate(([kind, names, size]) => {
+      const data = new DataTransfer();
+      for (const name of names) data.items.add(new File(Array.from({ length: size }, () => new Uint8Array(1_000_000)), name));
+      if (names.length === 0) data.items.add(new File([''], 'dragged'));
+      document.querySelector('h1').dispatchEvent(new DragEvent(kind, { dataTransfer: data, bubbles: true, cancelable: true }));
+    }, [kind, names, size]);
+    for (const end of ['dragleave', 'drop']) {
+      await drag('dragover');
+      assert(await visible(page, '#drop'));
+      await drag(end);
+      assert(!(await visible(page, '#drop')), end);
+    }
+    await drag('drop', ['one', 'two'], 100);
+    await drag('drop', ['three']);
+    await page.waitForSelector('#jobs a');
+    await page.waitForTimeout(300);
+    assert.deepEqual(await page.$$eval('#jobs a', (links) => links.map((link) => link.download)), ['three.decoded']);
+    assert.equal(await page.locator('#jobs button').count(), 0);
+    await close();
+  });
+
+  test('a new version removes the files of the old one, and nothing of others', async () => {
+    const { page, close } = await open();
+    await page.evaluate(() => navigator.serviceWorker.ready);
+    await page.evaluate(async () => {
+      for (const name of ['simdpct-old', 'another']) await caches.open(name);
+      await (await navigator.serviceWorker.getRegistration()).unregister();
+    });
+    await page.reload();
+    await page.waitForFunction(async () => !(await caches.keys()).includes('simdpct-old'));
+    assert.equal((await page.evaluate(() => caches.keys())).filter((name) => name === 'another').length, 1);
+    await close();
+  });
+});
+
 describe('large texts', () => {
   const unit = 'https://example.org/caf%C3%A9 menu/50%?q=a%26b&note=%2541&';
 
@@ -423,6 +552,9 @@ describe('the reference', () => {
       await page.fill('#search', wanted);
       assert.deepEqual(await found(), expected, wanted);
     }
+    // The headings of tables in which nothing is found go away, too.
+    await page.fill('#search', 'tilde');
+    assert.deepEqual(await page.$$eval('#tables h3', (all) => all.map((heading) => heading.hidden)), [false, false, true]);
     await page.fill('#search', '');
     assert.equal((await found()).length, 256);
     assert.equal(await copied(page, '#char-20 button'), '%20');

@@ -475,12 +475,14 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
         if KEEP && self.upper {
             let last_two = self.bounds.last_two(cut);
             if decoded != 0 {
-                let ended = u128::from(last_two) << 2 | u128::from(self.ended);
-                let stay = completing(self.job, self.input, rest.len(), decoded, ended);
-                if stay != 0 {
-                    decoded &= !stay;
+                let percent = isa.eq(block, b'%') & here & !last_two;
+                // The first two lanes depend on bytes before the block.
+                if decoded & (percent << 1 | percent << 2 | 3) != 0 {
                     let mut bytes = isa.bytes(result);
-                    write_percent(&mut bytes, stay);
+                    let at = self.input.len() - rest.len();
+                    let before = at.min(if self.ended & 2 != 0 { 0 } else { 2 - (self.ended & 1) as usize });
+                    let near = &self.input[at - before..];
+                    decoded = keep_completing(self.job, near, before, &mut bytes, decoded, percent);
                     result = isa.load(&bytes[..I::LANES]);
                 }
             }
@@ -519,35 +521,37 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
     }
 }
 
-/// Returns the lanes of the escapes among those in `decoded` that a normalization keeps. See [`DecodeJob::completes`]. The block is at
-/// the start of the last `rest` bytes of `input`. Bit `i` of `ended` is set if the byte two before lane `i` is one of the last two
-/// before an end.
+/// Writes `%` to the lanes of `block`, which holds the values of the escapes in `decoded`, whose escapes a normalization keeps. See
+/// [`DecodeJob::completes`]. Returns the lanes of the other escapes. The block is at offset `start` of `input`, after bytes of the same
+/// value. `percent` has its lanes that are a `%`, but for those among the last two bytes of a value.
 // It is not inlined because there would be a copy in each loop of each tier.
-#[inline(never)]
-fn completing(job: &DecodeJob, input: &[u8], rest: usize, decoded: u64, ended: u128) -> u64 {
-    let mut completing = 0;
-    for lane in bits(decoded) {
-        let at = input.len() - rest + lane;
-        let mut before = job.before(input, at);
-        for i in 0..2 {
-            if ended >> (lane + i) & 1 != 0 {
-                before[i] = 0;
-            }
-        }
-        // Hardly any escape has a `%` before it, so this comes before the search for its value.
-        if before.contains(&b'%') {
-            let byte = input.get(at..).and_then(hex::unescape);
-            completing |= u64::from(byte.is_some_and(|byte| job.completes(before, byte))) << lane;
-        }
-    }
-    completing
-}
-
-/// Writes `%` to the lanes of `block` in `mask`.
 #[cold]
 #[inline(never)]
-fn write_percent(block: &mut [u8; 64], mask: u64) {
-    for lane in bits(mask) {
-        block[lane] = b'%';
+fn keep_completing(
+    job: &DecodeJob,
+    input: &[u8],
+    start: usize,
+    block: &mut [u8; 64],
+    decoded: u64,
+    percent: u64,
+) -> u64 {
+    let before = job.before(input, start);
+    let [first, second] = before.map(|byte| u64::from(byte == b'%'));
+    let one = percent << 1 | second;
+    let two = percent << 2 | second << 1 | first;
+    let is_digit = |byte| hex::value(byte) != hex::NOT_A_DIGIT;
+    let mut left = decoded;
+    if job.stays(b'%') {
+        for lane in bits(decoded & (one | two)) {
+            let last = input.get((start + lane).wrapping_sub(1)).unwrap_or(&before[1]);
+            if let Some(byte) = block.get_mut(lane)
+                && is_digit(*byte)
+                && (one >> lane & 1 != 0 || is_digit(*last))
+            {
+                *byte = b'%';
+                left ^= 1 << lane;
+            }
+        }
     }
+    left
 }
