@@ -82,7 +82,7 @@ const COMMAND_MAY_IMPORT: &[(&str, &str)] = &[
     ("url url/*", "url ground"),
     ("scan scan/*", "scan ground"),
     ("value value/*", "value scan url ground"),
-    ("select select/*", "select value ground"),
+    ("select select/* select/html/*", "select value ground"),
     ("inspect inspect/*", "inspect scan io ground"),
     // The engine: results, chunks and threads, the work on a chunk, and what the user asked for.
     ("engine/sink engine/sink/*", "engine/sink value scan io ground"),
@@ -102,7 +102,7 @@ const COMMAND_MAY_IMPORT: &[(&str, &str)] = &[
     ),
     (
         "commands commands/*",
-        "args commands/tables engine/plan/Plan inspect/audit inspect/chain inspect/readings inspect/top io/output url/canonical ground",
+        "args commands/tables engine/plan/Plan scan/schemes inspect/audit inspect/chain inspect/readings inspect/top io/output url/canonical ground",
     ),
     ("main", "commands"),
 ];
@@ -118,8 +118,10 @@ const URI_MAY_IMPORT: &[(&str, &str)] = &[
     ("reference", "class offsets"),
     // The kernels are written over `Isa`; the instruction sets run any `Operation`.
     ("kernel", ""),
-    ("kernel/split", "kernel/Isa kernel/Operation class offsets reference"),
-    ("kernel/isa", "kernel/Isa kernel/Operation kernel/Sets kernel/split offsets"),
+    ("kernel/split", "kernel/Bytes kernel/Isa kernel/Operation class offsets reference"),
+    ("kernel/isa", "kernel/Operation kernel/split offsets"),
+    ("kernel/isa/short", ""),
+    ("kernel/isa/*", "kernel/isa/short kernel/isa/token kernel/Bytes kernel/Isa kernel/Sets"),
     ("kernel/columns", "kernel/Isa kernel/Operation kernel/split offsets reference"),
     ("kernel/scan", "kernel/Isa kernel/Operation kernel/Sets"),
     // Splitting.
@@ -148,6 +150,7 @@ const URI_MAY_IMPORT: &[(&str, &str)] = &[
         "canon/*",
         "canon/contact canon/error canon/escapes canon/shared canon/standard class compose host parts pieces",
     ),
+    ("canon/surt/plain", "kernel/isa kernel/Bytes kernel/Isa kernel/Operation kernel/Sets"),
     ("canon/surt/*", ""),
     ("canon", "kernel/isa kernel/scan parts"),
     // How servers read a path.
@@ -157,18 +160,18 @@ const URI_MAY_IMPORT: &[(&str, &str)] = &[
     ("reading/read", "class reading/parameters"),
     ("reading/agree", "reading/parameters reading/plain reading/read reading/table"),
     ("reading", ""),
-    ("internals", "canon columns kernel/isa parts reading/plain"),
+    ("internals", "canon columns kernel/isa kernel/Isa kernel/Operation kernel/Sets parts reading/plain"),
     ("lib", ""),
 ];
 
 /// Tokens of the crate for whole URIs that may appear only in the modules of the second column.
 const URI_ONLY_IN: &[(&str, &str)] = &[
-    ("unsafe", "kernel/isa"),
-    ("core :: arch", "kernel/isa"),
-    ("std :: arch", "kernel/isa"),
+    ("unsafe", "kernel/isa kernel/isa/*"),
+    ("core :: arch", "kernel/isa/*"),
+    ("std :: arch", "kernel/isa/*"),
     // `lib` says which targets have no kernels, because the drivers have no caller there.
-    ("target_arch", "kernel/isa lib"),
-    ("target_feature", "kernel/isa"),
+    ("target_arch", "kernel/isa kernel/isa/short lib"),
+    ("target_feature", "kernel/isa lib"),
 ];
 
 /// Tokens of the main crate that may appear only in the modules of the second column.

@@ -45,17 +45,11 @@ const character = (byte) => (byte >= 0x80 && byte < 0xa0 ? HIGH[byte - 0x80] : S
 const keeps = Object.fromEntries(codec.sets.map((name) => [name, codec.describeSet(name).keeps]));
 const is = (set, sign) => keeps[set].includes(sign);
 
-/** Why a character needs an escape, for all that are not unreserved. The texts follow RFC 1738 (section 2.2) and RFC 3986 (section 3). */
-const WHY = {
-  ' ': 'Ends a URL in text; programs trim or fold it.', '"': 'Encloses URLs in HTML and in text.', '<': 'Encloses URLs in text.', '>': 'Encloses URLs in text.',
-  '#': 'Begins the fragment.', '%': 'Begins an escape.', '{': 'Some gateways change it; used by templates.', '}': 'Some gateways change it; used by templates.',
-  '|': 'Some gateways change it.', '\\': 'Browsers read it as a slash.', '^': 'Some gateways change it.', '`': 'Some gateways change it; quotes in shells.',
-  '[': 'Encloses an IPv6 address.', ']': 'Encloses an IPv6 address.', '?': 'Begins the query.', '/': 'Separates the parts of a path.',
-  ':': 'Ends the scheme; comes before the port.', '@': 'Ends the user name.', '&': 'Separates parameters.', '=': 'Separates a name from its value.',
-  '+': 'Is a space in a form.', ';': 'Separates parameters in some servers.', ',': 'Separates values in some servers.', $: 'Reserved for use inside a part.',
-  '!': 'Reserved for use inside a part.', "'": 'Encloses values in HTML and SQL.', '(': 'Ends a link in some texts.', ')': 'Ends a link in some texts.',
-  '*': 'Reserved for use inside a part.', '~': 'Unsafe only in RFC 1738: old systems changed it.',
-};
+/** Why a character needs an escape, for all that are not unreserved; `pct sets --table` reads the same file. */
+const WHY = Object.fromEntries(readFileSync(here('../crates/cli/src/commands/reasons.tsv'), 'utf8').trim().split('\n').map((line) => {
+  const [hex, why] = line.split('\t');
+  return [String.fromCharCode(parseInt(hex, 16)), why];
+}));
 
 function row(byte) {
   const sign = character(byte), hex = byte.toString(16).toUpperCase().padStart(2, '0');

@@ -8,6 +8,7 @@ use simdpct::batch::{Column, Offset};
 use crate::canon::{CanonicalizeError, Profile};
 use crate::columns::{Columns, Lines, UrlTooLong, split_each_at_level};
 use crate::kernel::isa::Level;
+use crate::kernel::{Isa, Operation, Sets};
 use crate::parts::{Parts, split_at_level};
 
 /// Runs [`split`](crate::split) with the kernels of `tier`.
@@ -68,4 +69,59 @@ pub fn canonicalize_lines_on(
 #[must_use]
 pub fn is_plain_on(tier: Tier, path: &[u8]) -> bool {
     crate::reading::plain::is_plain_on(Level::of(tier), path)
+}
+
+/// The masks of one block of up to 64 bytes. A mask has one bit for each byte.
+#[derive(Debug)]
+pub struct Masks {
+    /// The lanes whose byte is the one asked for.
+    pub equal: u64,
+    /// The lanes whose byte is 0x80 or above.
+    pub high: u64,
+    /// The lanes whose byte is in each set.
+    pub members: [u64; 8],
+    /// The lanes of `members` whose byte in the block before is in the set for that block.
+    pub pairs: [u64; 8],
+    /// The union of `pairs`.
+    pub any_pair: u64,
+}
+
+/// Makes masks with the kernels of `tier`. `sets` has the sets for `before` and those for `bytes`. Bits after `bytes` are unspecified, and
+/// in masks of sets also those of bytes that are not ASCII. `None` if `tier` has no kernels.
+#[must_use]
+pub fn masks_on(
+    tier: Tier,
+    before: &[u8; 64],
+    bytes: &[u8],
+    byte: u8,
+    sets: [[&[u8]; 8]; 2],
+) -> Option<Masks> {
+    struct Make<'a>(&'a [u8; 64], &'a [u8], u8, [Sets; 2]);
+
+    impl Operation for Make<'_> {
+        type Output = Option<Masks>;
+
+        #[inline(always)]
+        fn run<I: Isa>(self, isa: I) -> Option<Masks> {
+            let Make(before, bytes, byte, [before_sets, sets]) = &self;
+            let before = isa.load(before);
+            let block = match bytes.first_chunk() {
+                Some(bytes) => isa.load(bytes),
+                None => isa.load_short(bytes),
+            };
+            Some(Masks {
+                equal: isa.eq(block, *byte),
+                high: isa.high(block),
+                members: isa.members(block, sets),
+                pairs: isa.pairs(before, block, before_sets, sets),
+                any_pair: isa.any_pair(before, block, before_sets, sets),
+            })
+        }
+
+        fn run_scalar(self) -> Option<Masks> {
+            None
+        }
+    }
+
+    Level::of(tier).run(Make(before, bytes, byte, sets.map(|sets| Sets::new(&sets))))
 }

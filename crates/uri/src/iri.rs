@@ -36,11 +36,14 @@ const DENIED: AsciiDenyList = AsciiDenyList::new(true, "\"#%/:<>?@[\\]^`{|}");
 ///
 /// # Errors
 ///
-/// [`InvalidHost`] if the host is not ASCII and not valid by IDNA.
+/// [`InvalidHost`] if the host begins with a bracket and is not an address, or if it is not ASCII and not valid by IDNA.
 pub fn to_uri(iri: &str) -> Result<Cow<'_, str>, InvalidHost> {
     let parts = split(iri);
     let encode = Encode::keeping(URI).keep_escapes();
     let (start, end) = (parts.offsets().host_start, parts.offsets().host_end);
+    if parts.host_kind() == Some(HostKind::Invalid) {
+        return Err(InvalidHost { offset: start });
+    }
     if iri.is_char_boundary(start) && iri.is_char_boundary(end) && !iri[start..end].is_ascii() {
         // Escapes in a host that is not ASCII are UTF-8 bytes of its name (RFC 3987, section 3.1, step 2).
         let host = simdpct::decode(&iri[start..end]);
@@ -179,7 +182,7 @@ fn is_readable(c: char, is_query: bool) -> bool {
     allowed && !unseen && !c.is_whitespace() && !c.is_control()
 }
 
-/// The error of [`to_uri`]: the host of the IRI is not valid by IDNA.
+/// The error of [`to_uri`]: the host of the IRI is not valid by IDNA, or has brackets and is not an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InvalidHost {
@@ -189,7 +192,7 @@ pub struct InvalidHost {
 
 impl fmt::Display for InvalidHost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the host at offset {} is not valid by IDNA", self.offset)
+        write!(f, "the host at offset {} is neither valid by IDNA nor an address", self.offset)
     }
 }
 

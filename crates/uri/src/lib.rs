@@ -57,8 +57,8 @@
 //!
 //! # Kernels
 //!
-//! Splitting has kernels for AVX-512, AVX2 and SSE2 on x86-64; [`simdpct::Tier::active`] selects among them. On other CPUs, ARM and
-//! WebAssembly included, the reference runs, a byte at a time. All give the same result.
+//! Splitting and canonical forms have kernels for AVX-512, AVX2 and SSE2 on x86-64, NEON on AArch64, and simd128 on WebAssembly;
+//! [`simdpct::Tier::active`] selects among them. On other CPUs the reference runs, a byte at a time. All give the same result.
 //!
 //! # Features
 //!
@@ -75,8 +75,8 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 #![cfg_attr(
-    not(target_arch = "x86_64"),
-    allow(dead_code, reason = "only the instruction sets of x86-64 call the kernels")
+    not(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128")),
+    allow(dead_code, reason = "only an instruction set calls the kernels")
 )]
 
 #[cfg(feature = "alloc")]

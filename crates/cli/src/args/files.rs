@@ -65,6 +65,7 @@ pub struct Target {
     /// Replace each file by its output, whole or not at all. With SUFFIX (`-i.bak` or `--in-place=.bak`), keep the
     /// old file under its name plus SUFFIX. Compressed files stay compressed
     ///
+    /// A file that has that name already is replaced, as `sed -i.bak` does: a second run keeps the output of the first.
     /// If a file changes while it is read, it is left alone and the run reports an error. The new file keeps the same
     /// attributes as with --output.
     #[arg(

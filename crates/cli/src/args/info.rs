@@ -41,16 +41,24 @@ Examples:
   pct sets whatwg-path whatwg-query
   pct sets --as json                          the list for a program
   pct sets --table                            every character and its escapes
-  pct sets --table --as json                  the same for a program")]
+  pct sets --table --as json                  the same for a program
+  pct sets --schemes                          reserved characters in ftp, http, gopher, ...")]
 pub struct Sets {
     /// List only these sets
     #[arg(value_name = "NAME", hide_possible_values = true, value_parser = SetParser::ALL)]
     pub names: Vec<&'static NamedSet>,
 
     /// Write the reference tables instead: every character of ASCII and windows-1252 with its escapes in windows-1252
-    /// and UTF-8
+    /// and UTF-8, its class in RFC 3986, 2396 and 1738, and the reason to escape it
     #[arg(long, conflicts_with = "names")]
     pub table: bool,
+
+    /// Write instead which of the reserved characters ; / ? : @ = & RFC 1738 allows unescaped, by scheme
+    ///
+    /// Separators separate the parts of a URL, and are escaped in data. The other columns have the characters that may be unescaped in a
+    /// path, and in a query where the scheme has one. `check --dialect rfc1738 --only illegal` reports all others.
+    #[arg(long, conflicts_with_all = ["names", "table"])]
+    pub schemes: bool,
 
     /// The format of the list or of the tables
     #[arg(long = "as", value_name = "STYLE", default_value = "text")]

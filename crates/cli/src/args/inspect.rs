@@ -83,7 +83,7 @@ pub struct Check {
     ///
     /// At least one of these kinds must be reported, as with `--only illegal,needless`. In RFC 2396, `[` and `]` are
     /// illegal, and escapes of `! * ' ( )` are needless, too. In RFC 1738, `~` is also illegal, and its escape is not
-    /// needless; those of `$ + ,` are.
+    /// needless; those of `$ + ,` are, and reserved characters are illegal where its grammar for the scheme forbids them (`pct sets --schemes`).
     #[arg(long, value_name = "NAME")]
     pub dialect: Option<Unreserved>,
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum, ValueHint};
+use simdpct::sets;
 use simdpct_uri::canon::Profile;
 
 use super::files::{Files, INPUT, Target};
@@ -15,8 +16,7 @@ use crate::engine::plan::{DedupRequest, Request, Selection, Shape, TopRequest};
 use crate::ground::records::Records;
 use crate::inspect::top::Style;
 use crate::io::files::{Destination, Writes};
-use crate::url::Rewrite;
-use crate::url::canonical::{Canonical, Same};
+use crate::url::canonical::Canonical;
 use crate::url::split::{Get, Template};
 use crate::value::options::Verb;
 use crate::value::policy::Policies;
@@ -73,14 +73,14 @@ pub struct Top {
 
 /// Keep the first line of each key, in the order of the input
 ///
-/// The key of a line is its canonical form by a profile, or the line without its end if there is no profile. With --field, --csv, --jsonl, --logfmt or --log, the key consists of the
-/// selected values, and a record without any of them is kept. The line itself stays as it is. A line that the profile rejects, or that is
+/// The key of a line is the line as `pct normalize` writes it, with the same --profile. With --field, --csv, --jsonl, --logfmt or --log, the key
+/// consists of the selected values, and a record without any of them is kept. The line itself stays as it is. A line that the profile rejects, or that is
 /// longer than --max-record, is kept and counted on stderr; --rejects says where and why. A line end is added to a last line that has none. The result does not depend on the
 /// number of threads.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  pct dedup crawl.txt                         unique lines, without sorting
+  printf '/%%7ea\\n/~a\\n' | pct dedup             /%7ea
   pct dedup --profile rfc3986-scheme crawl.txt -o unique.txt
   pct dedup --csv --column url --profile whatwg crawl.csv -o unique.csv
   pct dedup --profile surt-java --rejects bad.txt lists/*.txt -o unique.txt.zst
@@ -98,7 +98,7 @@ pub struct Dedup {
     #[command(flatten)]
     pub places: Places,
 
-    /// The profile of the key; `pct normalize --list` describes each. Without it, only equal lines have the same key
+    /// The profile of the key; `pct normalize --list` describes each [default: only escapes are normalized]
     #[arg(long, value_name = "NAME", value_parser = ProfileParser, hide_possible_values = true)]
     pub profile: Option<Profile>,
 
@@ -215,15 +215,13 @@ impl Dedup {
         let records = if self.null { Records::Null } else { Records::Lines };
         let delimiter = self.places.delimiter();
         let selection = selection(self.places);
-        let verb: Option<Arc<dyn Rewrite>> = match self.profile {
-            Some(profile) => Some(Arc::new(Canonical(profile))),
-            None if selection.is_records() => None,
-            None => Some(Arc::new(Same)),
-        };
         DedupRequest {
             selection,
             delimiter,
-            verb: verb.map(Verb::Rewrite),
+            verb: match self.profile {
+                Some(profile) => Verb::Rewrite(Arc::new(Canonical(profile))),
+                None => Verb::Normalize(sets::RFC3986_UNRESERVED.to_byte_set()),
+            },
             has_fingerprints: self.by == By::Hash,
             sources: self.files.sources(records),
             records,

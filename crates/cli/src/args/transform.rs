@@ -112,6 +112,7 @@ Examples:
   pct decode --in-place --diff urls.txt       what -i would change
   pct decode --csv --column url --until-stable --rejects bad.txt crawl.csv -o plain.csv
   pct decode --jsonl --key request.url --on-error drop --stats events.jsonl
+  pct decode --html --keep '&#?' -e '<a href=\"caf%C3%A9?a%26b\">'   <a href=\"café?a%26b\">
   pct decode --raw blob.txt -o blob           %0A and %0D too
   pct decode --strict urls.txt -o plain.txt   all or nothing")]
 pub struct Decode {
@@ -214,6 +215,7 @@ Examples:
   pct normalize --list                        lists all profiles
   pct normalize --profile rfc3986-scheme --rejects bad.txt crawl.txt | sort -u
   pct normalize --profile rfc3986-scheme --csv --column url --into key crawl.csv
+  pct normalize --html -e '<a href=\"/%7e?a&amp;b\">'      <a href=\"/~?a&amp;b\">
   echo '/%28%7e%29' | pct normalize --dialect rfc2396     /(~)")]
 pub struct Normalize {
     #[command(flatten)]

@@ -102,6 +102,7 @@ Examples:
   pct get '{scheme}://{host}/' crawl.txt | sort -u
   pct get '{domain} {suffix}' -e 'https://www.example.co.uk/'     example.co.uk co.uk
   pct get --decode '{segment:1} {segment:-1}' -e '/a/b/c%2Fd'     a c/d
+  pct get '{host}' --html --only -e '<a href=\"//a.com/b\">'     a.com
   pct get '{host}' --log combined --only access.log")]
 pub struct Get {
     /// The text to write, with {PART} for each part
@@ -159,11 +160,15 @@ pub struct Join {
 }
 
 /// Resolve references against a base URL (RFC 3986, section 5)
+///
+/// With --html, `<base href>` of a document changes the base for the URLs after it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   echo '../x?q' | pct resolve --base http://a.com/b/c/d     http://a.com/b/x?q
   pct resolve --standard --base http://a.com/b -e 'c\\d'         http://a.com/c/d
+  pct resolve --html --base http://a.com/ -e '<img srcset=\"b 1x, c 2x\">'
+                                              <img srcset=\"http://a.com/b 1x, http://a.com/c 2x\">
   pct resolve --base https://example.org/ --jsonl --key request.url events.jsonl")]
 pub struct Resolve {
     #[command(flatten)]

@@ -101,6 +101,20 @@ pub struct Places {
     #[arg(long, help_heading = VALUES, group = "documents", requires = "key", conflicts_with = "null")]
     pub logfmt: bool,
 
+    /// Work on the URLs in HTML: href, src, srcset, action and all other attributes that contain URLs
+    ///
+    /// Also those of older HTML, such as background and longdesc, `content` of a meta refresh, and each URL of a list.
+    /// Character references such as `&amp;` are read, and written where they are needed. Everything else stays byte for
+    /// byte, and so does a URL that does not change. The charset is the one that the document names, otherwise UTF-8, or
+    /// windows-1252 for a value that is not UTF-8; UTF-16 and ISO-2022-JP are rejected. `resolve` obeys `<base href>` and
+    /// `codebase`. URLs in scripts and styles are not found. --max-record limits a tag.
+    #[arg(
+        long,
+        help_heading = VALUES,
+        conflicts_with_all = ["field", "csv", "jsonl", "logfmt", "log", "delimiter", "null"]
+    )]
+    pub html: bool,
+
     /// The paths of the values, as in jq: `request.url`, `urls[]` or `items[].href`; `.` is the document itself
     ///
     /// `**` at the end selects every string at this place and below. A "\" before a ".", "[" or "*" makes the
@@ -131,7 +145,7 @@ pub struct Pipe {
         help_heading = VALUES,
         group = "tables",
         requires = "column",
-        conflicts_with_all = ["csv", "field", "log", "jsonl", "logfmt", "delimiter", "raw", "null", "expression", "compress", "only", "into", "only_changed", "dry_run", "diff"]
+        conflicts_with_all = ["csv", "field", "log", "html", "jsonl", "logfmt", "delimiter", "raw", "null", "expression", "compress", "only", "into", "only_changed", "dry_run", "diff"]
     )]
     pub parquet: bool,
 
@@ -276,6 +290,8 @@ impl Places {
             Selection::Keys(self.key)
         } else if self.logfmt {
             Selection::Pairs(self.key)
+        } else if self.html {
+            Selection::Html
         } else if let Some(log) = self.log {
             Selection::Log(log)
         } else {

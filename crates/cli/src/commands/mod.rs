@@ -102,6 +102,7 @@ fn dispatch(command: Command) -> Result<Outcome, Failure> {
         Command::Read(args) if args.list => readings::list(&args.request()),
         Command::Read(args) => readings::read(&args.request()),
         Command::Sets(args) if args.table => tables::write(args.style),
+        Command::Sets(args) if args.schemes => tables::write_schemes(args.style),
         Command::Sets(args) => sets::list(&args),
         Command::Cpu => cpu::describe(),
         Command::Generate(args) => generate::generate(&args),

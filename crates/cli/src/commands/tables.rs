@@ -5,28 +5,52 @@ use std::fmt::Write;
 
 use encoding_rs::WINDOWS_1252;
 use serde::Serialize;
-use simdpct::sets::{NONE, RFC3986_RESERVED, RFC3986_UNRESERVED};
+use simdpct::AsciiSet;
+use simdpct::sets::{
+    NONE, RFC1738_RESERVED, RFC1738_UNRESERVED, RFC2396_RESERVED, RFC2396_UNRESERVED, RFC3986_RESERVED,
+    RFC3986_UNRESERVED,
+};
 use simdpct_uri::charset::Charset;
 
 use crate::args::TableStyle;
 use crate::ground::error::{Failure, Outcome};
 use crate::io::output::Output;
+use crate::scan::schemes::{SCHEMES, Scheme};
 
 /// One character and its escapes.
 #[derive(Serialize)]
 struct Row {
     /// The byte of the character in windows-1252, in hexadecimal digits.
     byte: String,
+    decimal: String,
+    binary: String,
     /// The character, or an abbreviation if it is invisible.
     character: String,
     /// The name of an invisible character.
     name: &'static str,
-    /// The class of the character in RFC 3986, such as `unreserved`.
-    class: &'static str,
+    /// The class of the character in each RFC, such as `unreserved`.
+    rfc3986: &'static str,
+    rfc2396: &'static str,
+    rfc1738: &'static str,
     #[serde(rename = "windows-1252")]
     windows_1252: String,
     #[serde(rename = "utf-8")]
     utf8: String,
+    /// Why the character is unsafe, or the meaning of a delimiter.
+    why: &'static str,
+}
+
+/// The reasons to escape characters, which the web page shows as well: a line for each byte, in hexadecimal digits, and its text. They
+/// follow RFC 1738 (section 2.2) and RFC 3986 (section 3).
+const REASONS: &str = include_str!("reasons.tsv");
+
+/// Returns the reason to escape `byte`; empty for an unreserved one and for bytes that are not ASCII.
+fn reason(byte: u8) -> &'static str {
+    let number = format!("{byte:02X}\t");
+    match byte {
+        0..0x20 | 0x7F => "Invisible; ends or splits text in some programs.",
+        _ => REASONS.lines().find_map(|line| line.strip_prefix(&*number)).unwrap_or_default(),
+    }
 }
 
 /// The abbreviations and names of the C0 controls and the space, by byte.
@@ -57,27 +81,71 @@ impl Row {
         charset.encode_append(&text, NONE, &mut windows_1252);
         Row {
             byte: format!("{byte:02X}"),
+            decimal: byte.to_string(),
+            binary: format!("{byte:08b}"),
             character: character.to_owned(),
             name,
-            class: match byte {
-                _ if RFC3986_UNRESERVED.contains(byte) => "unreserved",
-                _ if RFC3986_RESERVED.contains(byte) => "reserved",
-                0..0x20 | 0x7F => "control",
-                0x80.. => "not ASCII",
-                _ => "not allowed",
-            },
+            rfc3986: class(
+                byte,
+                &[("unreserved", RFC3986_UNRESERVED), ("reserved", RFC3986_RESERVED)],
+                "not allowed",
+            ),
+            rfc2396: class(
+                byte,
+                &[("unreserved", RFC2396_UNRESERVED), ("reserved", RFC2396_RESERVED)],
+                "excluded",
+            ),
+            rfc1738: class(
+                byte,
+                &[("unreserved", RFC1738_UNRESERVED), ("reserved", RFC1738_RESERVED)],
+                "unsafe",
+            ),
             windows_1252,
             utf8: simdpct::Encode::keeping(NONE).encode(text.as_bytes()).into_owned(),
+            why: reason(byte),
         }
     }
 
-    fn cells(&self) -> [&str; 6] {
-        [&self.byte, &self.character, self.name, self.class, &self.windows_1252, &self.utf8]
+    fn cells(&self) -> [&str; 11] {
+        [
+            &self.byte,
+            &self.decimal,
+            &self.binary,
+            &self.character,
+            self.name,
+            self.rfc3986,
+            self.rfc2396,
+            self.rfc1738,
+            &self.windows_1252,
+            &self.utf8,
+            self.why,
+        ]
     }
 }
 
 /// The titles of the columns.
-const HEADER: [&str; 6] = ["byte", "character", "name", "class", "windows-1252", "utf-8"];
+const HEADER: [&str; 11] = [
+    "byte",
+    "decimal",
+    "binary",
+    "character",
+    "name",
+    "rfc3986",
+    "rfc2396",
+    "rfc1738",
+    "windows-1252",
+    "utf-8",
+    "why",
+];
+
+/// Returns the class of `byte` by an RFC whose classes of visible ASCII are `sets`, or else `rest`.
+fn class(byte: u8, sets: &[(&'static str, AsciiSet)], rest: &'static str) -> &'static str {
+    match byte {
+        0..0x20 | 0x7F => "control",
+        0x80.. => "not ASCII",
+        _ => sets.iter().find(|(_, set)| set.contains(byte)).map_or(rest, |(name, _)| name),
+    }
+}
 
 /// Writes the tables in the given style.
 pub fn write(style: TableStyle) -> Result<Outcome, Failure> {
@@ -87,6 +155,19 @@ pub fn write(style: TableStyle) -> Result<Outcome, Failure> {
     let rows: Vec<_> = (0..=u8::MAX).map(|byte| Row::of(byte, charset)).collect();
     let tables = [("ASCII", &rows[..0x80]), ("Windows-1252 and UTF-8", &rows[0x80..])];
     Output::stdout()?.write(formatted(style, HEADER, &tables, Row::cells).as_bytes())?;
+    Ok(Outcome::Clean)
+}
+
+/// Writes the table of schemes in the given style.
+pub fn write_schemes(style: TableStyle) -> Result<Outcome, Failure> {
+    let header = ["name", "section", "separators", "path", "query"];
+    let text = formatted(
+        style,
+        header,
+        &[("Reserved characters by scheme (RFC 1738)", &SCHEMES[..])],
+        Scheme::cells,
+    );
+    Output::stdout()?.write(text.as_bytes())?;
     Ok(Outcome::Clean)
 }
 

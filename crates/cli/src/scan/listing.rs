@@ -7,6 +7,7 @@ use simdpct_uri::{Component, Dialect, FlawKind, Offsets, split};
 use super::finding::List;
 use super::kind::{Group, Kind};
 use super::scanner::{Found, Observer, Scan, State, kinds_of};
+use super::schemes::Scheme;
 
 /// The number of bytes that must follow a `%` in the window before the `%` is scanned: the rest of `%25`, and two
 /// digits.
@@ -146,6 +147,27 @@ impl<'a> Listing<'a> {
         Listing { wanted, end: Some(wanted.end), split: None, list, shift, lines: 0 }
     }
 
+    /// Adds the reserved characters of `url` that RFC 1738 does not allow where they are, if it defines the scheme.
+    fn reserved(&mut self, url: &[u8], line: u64, offset: u64) {
+        let parts = split(url);
+        let Some(scheme) = parts.scheme().and_then(Scheme::find) else { return };
+        let at = parts.offsets();
+        let components = &self.wanted.components;
+        scheme.strange(&url[at.path_start..at.query_end], at.path_end - at.path_start, |found| {
+            let found = at.path_start + found;
+            let component = component(at, found);
+            if components.is_empty() || components.contains(&component) {
+                let text = format_args!(
+                    "'{}' in the {} of {}",
+                    char::from(url[found]),
+                    name(component),
+                    scheme.name
+                );
+                self.list.add(Group::Illegal, line - 1, (offset + found as u64) as i64 + self.shift, text);
+            }
+        });
+    }
+
     fn add(&mut self, group: Group, line: u64, offset: u64, text: &str) {
         self.list.add(group, line - 1, offset as i64 + self.shift, format_args!("{text}"));
     }
@@ -207,6 +229,9 @@ impl Observer for Listing<'_> {
                     self.add(Group::Illegal, line, offset + at as u64, &text);
                 }
             }
+        }
+        if wanted.dialect == Dialect::Rfc1738 && wanted.of_urls.contains(&Group::Illegal) {
+            self.reserved(url, line, offset);
         }
         // The end of the last run of non-ASCII bytes. Only one finding is listed for each run.
         let mut run_end = None;

@@ -5,3 +5,4 @@ pub mod finding;
 pub mod kind;
 pub mod listing;
 pub mod scanner;
+pub mod schemes;

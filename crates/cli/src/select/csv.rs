@@ -13,6 +13,29 @@ use super::pass::Pass;
 use crate::ground::shown::shown;
 use crate::value::policy::{Action, At, Treat};
 
+/// The state of a row that arrives in pieces.
+#[derive(Clone, Debug, Default)]
+pub struct LongRow {
+    /// The number of the current cell.
+    cell: usize,
+    state: Cell,
+    /// Whether the last byte was a carriage return outside quotes, which has not been written.
+    has_return: bool,
+    /// Whether the line end was read.
+    has_ended: bool,
+}
+
+/// The state of a cell.
+#[derive(Clone, Copy, Debug, Default)]
+enum Cell {
+    #[default]
+    Start,
+    Bare,
+    Quoted,
+    /// After a quote inside quotes: it either closes them or begins an escaped quote.
+    Quote,
+}
+
 /// The selected columns of a CSV table, with buffers for the current cell.
 pub struct Table {
     delimiter: u8,
@@ -226,6 +249,55 @@ impl Table {
     /// Returns `row` with an empty cell in each new column.
     pub fn with_empty_cells(&self, row: &[u8]) -> Vec<u8> {
         self.widened(row, |_| "")
+    }
+
+    /// Appends `piece`, the next piece of a row that is too long for memory, to `out`, with an empty cell in each new column.
+    /// `long` is the state of the row, and `is_end` says that the row ends after this piece.
+    pub fn widen(&self, long: &mut LongRow, piece: &[u8], is_end: bool, out: &mut Vec<u8>) {
+        let LongRow { cell, state, has_return, has_ended } = long;
+        for &byte in piece {
+            if std::mem::take(has_return) {
+                if byte == b'\n' {
+                    self.push_empty_cells(*cell, out);
+                    *has_ended = true;
+                }
+                out.push(b'\r');
+            }
+            let is_quoted = matches!((*state, byte), (Cell::Quoted, _) | (Cell::Quote, b'"'));
+            match (*state, byte) {
+                (Cell::Start, b'"') | (Cell::Quote, b'"') => *state = Cell::Quoted,
+                (Cell::Quoted, b'"') => *state = Cell::Quote,
+                (Cell::Quoted, _) => {}
+                _ if byte == self.delimiter => {
+                    self.push_empty_cells(*cell, out);
+                    (*cell, *state) = (*cell + 1, Cell::Start);
+                }
+                (_, b'\n') if !*has_ended => {
+                    self.push_empty_cells(*cell, out);
+                    *has_ended = true;
+                }
+                _ => *state = Cell::Bare,
+            }
+            // A carriage return is part of the line end or of the cell.
+            *has_return = byte == b'\r' && !is_quoted;
+            if !*has_return {
+                out.push(byte);
+            }
+        }
+        if is_end {
+            if std::mem::take(has_return) {
+                out.push(b'\r');
+            }
+            if !*has_ended {
+                self.push_empty_cells(*cell, out);
+            }
+        }
+    }
+
+    /// Appends a delimiter for each new column after column number `cell`.
+    fn push_empty_cells(&self, cell: usize, out: &mut Vec<u8>) {
+        let count = self.columns.iter().zip(&self.names).filter(|(selected, _)| **selected == cell).count();
+        out.extend(std::iter::repeat_n(self.delimiter, count));
     }
 
     /// Returns `row` with the cells of the new columns added. `cell` maps the name of a column to its cell.

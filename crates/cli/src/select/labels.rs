@@ -19,6 +19,9 @@ pub struct Label {
 /// The text between a label and its value, without the quote before the value.
 const AFTER: &[u8] = b": ";
 
+/// The label that nginx writes before all others.
+const FIRST: &[u8] = b", client: ";
+
 /// The levels of an entry, which are in brackets after the date.
 const LEVELS: [&[u8]; 8] = [b"error", b"warn", b"info", b"notice", b"crit", b"alert", b"emerg", b"debug"];
 
@@ -32,13 +35,15 @@ impl Labels {
         is_entry(line) && !memchr::memmem::find_iter(line, AFTER).any(has_value)
     }
 
-    /// Rewrites the values of these labels in one record. A label can occur more than once, because a part of a log line that
+    /// Rewrites the values of these labels in one record. Text before the first `client:` is a message, such as the name of a file
+    /// that a client asked for, and has no labels. After it, a label can occur more than once, because a part of a log line that
     /// comes from a client, such as the user agent, can contain text that looks like a label. Each occurrence is rewritten.
     pub fn rewrite(self, pass: &mut Pass<'_, '_, impl Treat>) -> Action {
         let record = pass.record;
         let line = record.bytes();
         pass.report.stats.searched = true;
-        let (mut from, mut has_value) = (0, false);
+        let mut from = memchr::memmem::find(line, FIRST).unwrap_or(0);
+        let mut has_value = memchr::memmem::find(&line[..from], b": \"").is_some();
         while let Some(found) = memchr::memmem::find(&line[from..], AFTER) {
             let label = from + found;
             from = label + AFTER.len();

@@ -1,4 +1,5 @@
-//! Selects the values of a record: the whole record, fields, columns of CSV, keys of JSON or of logfmt, labels.
+//! Selects the values of a record: the whole record, fields, columns of CSV, keys of JSON or of logfmt, labels,
+//! attributes of HTML.
 //!
 //! The text around the values is copied in as few pieces as possible ([`edit`]), or left out.
 
@@ -7,6 +8,7 @@ pub mod edit;
 pub mod ends;
 mod field_map;
 pub mod fields;
+pub mod html;
 mod json;
 pub mod jsonl;
 pub mod labels;
@@ -23,6 +25,7 @@ use simdpct::ByteSet;
 
 use self::csv::Table;
 use self::fields::Fields;
+use self::html::Html;
 use self::jsonl::Keys;
 use self::labels::Labels;
 use self::logfmt::Pairs;
@@ -44,6 +47,8 @@ pub enum Selector {
     Keys(Keys),
     Pairs(Pairs),
     Labels(Labels),
+    /// Each record is a start tag.
+    Html(Box<Html>),
 }
 
 impl Selector {
@@ -65,6 +70,7 @@ impl Selector {
             Selector::Table(table) => table.rewrite(has_quotes, pass),
             Selector::Pairs(pairs) => pairs.rewrite(pass),
             Selector::Labels(labels) => labels.rewrite(pass),
+            Selector::Html(html) => html.rewrite(pass),
             Selector::Keys(keys) => match keys.rewrite(pass) {
                 Ok(action) => action,
                 Err(refusal) => pass.treatment.unreadable(pass.record, refusal, pass.report),
@@ -88,7 +94,7 @@ impl Selector {
     /// Reports whether every record can be read.
     pub fn is_always_readable(&self) -> bool {
         match self {
-            Selector::Line => true,
+            Selector::Line | Selector::Html(_) => true,
             Selector::Fields(fields) => fields.is_always_readable(),
             Selector::Table(_) | Selector::Keys(_) | Selector::Pairs(_) | Selector::Labels(_) => false,
         }
@@ -98,7 +104,7 @@ impl Selector {
     /// readable. Of JSON only the braces around it are checked; elsewhere, a record that seems to be readable is.
     pub fn looks_readable(&self, record: &[u8]) -> bool {
         match self {
-            Selector::Line => true,
+            Selector::Line | Selector::Html(_) => true,
             Selector::Fields(fields) => fields.is_always_readable(),
             Selector::Table(table) => table.open_quote(record).is_none(),
             Selector::Keys(_) => matches!(record.trim_ascii(), [] | [b'{', .., b'}']),
@@ -153,6 +159,7 @@ impl Selector {
             Selector::Keys(keys) => ("key", keys.paths()[index].to_string()),
             Selector::Pairs(pairs) => ("key", pairs.keys()[index].clone()),
             Selector::Labels(labels) => ("label", labels.0[index].name.to_owned()),
+            Selector::Html(html) => ("attribute", html.name(index).to_owned()),
         }
     }
 
@@ -165,6 +172,7 @@ impl Selector {
             Selector::Keys(keys) => keys.paths().len(),
             Selector::Pairs(pairs) => pairs.keys().len(),
             Selector::Labels(labels) => labels.0.len(),
+            Selector::Html(html) => html.count(),
         }
     }
 
@@ -177,7 +185,7 @@ impl Selector {
     pub fn can_pass_by(&self) -> bool {
         match self {
             Selector::Fields(fields) => fields.field_map().is_none(),
-            Selector::Line => false,
+            Selector::Line | Selector::Html(_) => false,
             _ => true,
         }
     }
@@ -210,8 +218,8 @@ impl Selector {
         // An unreadable record may have what was not found.
         let line = if stats.unreadable > 0 { "no readable line" } else { "no line" };
         let name = |index: usize| match self {
-            // Most lines of an error log have no labels.
-            Selector::Line | Selector::Labels(_) => None,
+            // Most lines of an error log have no labels, and no document has all attributes.
+            Selector::Line | Selector::Labels(_) | Selector::Html(_) => None,
             Selector::Fields(fields) => Some(format!("{line} has field {}", fields.positions()[index])),
             Selector::Table(table) => {
                 Some(format!("{} has column {}", line.replace("line", "row"), table.columns()[index] + 1))

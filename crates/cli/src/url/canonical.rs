@@ -26,17 +26,6 @@ impl Rewrite for Canonical {
     }
 }
 
-/// Keeps a value as it is.
-#[derive(Clone, Copy, Debug)]
-pub struct Same;
-
-impl Rewrite for Same {
-    fn append(&self, value: &[u8], _: &ByteSet, _: Handling, out: &mut Vec<u8>) -> Result<(), Refusal> {
-        out.extend_from_slice(value);
-        Ok(())
-    }
-}
-
 /// A hash function, whose result is written as hexadecimal digits in lower case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hash {

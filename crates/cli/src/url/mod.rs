@@ -13,6 +13,7 @@ pub mod row;
 pub mod split;
 
 use std::fmt::Debug;
+use std::sync::Arc;
 
 use simdpct::ByteSet;
 
@@ -48,6 +49,12 @@ pub trait Rewrite: Debug + Send + Sync {
     /// otherwise returns `false`. Rejected lines are appended unchanged, and `refused` is called for each.
     fn append_lines(&self, _text: &[u8], _out: &mut Vec<u8>, _refused: &mut dyn FnMut()) -> bool {
         false
+    }
+
+    /// Returns the conversion of values that are relative to `reference`, which is itself relative to the base of this conversion. `None` if
+    /// the conversion has no base, or if `reference` cannot be a base.
+    fn with_base(&self, _reference: &[u8]) -> Option<Arc<dyn Rewrite>> {
+        None
     }
 
     /// Returns the meaning of a `%` in the value.

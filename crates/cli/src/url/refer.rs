@@ -1,5 +1,7 @@
 //! Resolves URI references, and converts IRIs to URIs and back.
 
+use std::sync::Arc;
+
 use simdpct::{ByteSet, Encode, sets};
 use simdpct_uri::canon::{self, resolve_standard};
 use simdpct_uri::{Strictness, iri, resolve_append, split};
@@ -13,10 +15,13 @@ use crate::ground::utf8;
 /// The bytes of URIs, and the end of a line.
 const URI_LINES: ByteSet = sets::RFC3986_URI.to_byte_set().add(b"\n");
 
-/// Returns the offset of the first byte that is not ASCII.
-fn find_non_ascii(bytes: &[u8]) -> Option<usize> {
-    let chunk = bytes.chunks(64).position(|chunk| !chunk.is_ascii())?;
-    bytes[64 * chunk..].iter().position(|byte| !byte.is_ascii()).map(|at| 64 * chunk + at)
+/// Returns the offset of the first byte that is not ASCII, or that begins an address in a host.
+fn find_unusual(bytes: &[u8]) -> Option<usize> {
+    let is_unusual = |byte: u8| !byte.is_ascii() || byte == b'[';
+    // The inner loop has no early exit, so that it compiles to vector code.
+    let any = |chunk: &[u8]| chunk.iter().fold(false, |any, &byte| any | is_unusual(byte));
+    let chunk = bytes.chunks(64).position(any)?;
+    bytes[64 * chunk..].iter().position(|&byte| is_unusual(byte)).map(|at| 64 * chunk + at)
 }
 
 /// Appends the lines of `text` to `out`. Lines for which `stays` is true are copied; `rewrite` converts the others. `refused` is
@@ -72,6 +77,12 @@ impl Rewrite for Resolve {
             .map_err(|error| Refusal { offset: 0, reason: Reason::Url(error.to_string()) })
     }
 
+    fn with_base(&self, reference: &[u8]) -> Option<Arc<dyn Rewrite>> {
+        let mut base = Vec::new();
+        resolve_append(&self.base, reference, self.strictness, &mut base).ok()?;
+        Some(Arc::new(Resolve { base, strictness: self.strictness }))
+    }
+
     fn append_lines(&self, text: &[u8], out: &mut Vec<u8>, refused: &mut dyn FnMut()) -> bool {
         // Line ends of the base must be escaped, which is done for single values.
         if memchr::memchr3(b'\r', b'\n', 0, &self.base).is_some() {
@@ -119,6 +130,11 @@ impl Rewrite for ResolveStandard {
         out.extend_from_slice(url.as_bytes());
         Ok(())
     }
+
+    fn with_base(&self, reference: &[u8]) -> Option<Arc<dyn Rewrite>> {
+        let base = resolve_standard(&self.base, std::str::from_utf8(reference).ok()?).ok()?;
+        Some(Arc::new(ResolveStandard { base }))
+    }
 }
 
 /// Converts an IRI to a URI.
@@ -131,7 +147,7 @@ impl Rewrite for ToUri {
             .map_err(|error| Refusal { offset: error.valid_up_to(), reason: Reason::InvalidUtf8 })?;
         let uri = iri::to_uri(text).map_err(|error| Refusal {
             offset: error.offset,
-            reason: Reason::Url("the host is invalid in IDNA".to_owned()),
+            reason: Reason::Url("the host is neither valid in IDNA nor an address".to_owned()),
         })?;
         out.extend_from_slice(uri.as_bytes());
         Ok(())
@@ -143,8 +159,8 @@ impl Rewrite for ToUri {
         }
         let encode = Encode::keeping(URI_LINES).keep_escapes();
         let mut done = 0;
-        // A line that is not ASCII can have a host that needs more than escapes.
-        while let Some(at) = find_non_ascii(&text[done..]).map(|at| done + at) {
+        // A line that is not ASCII can have a host that needs more than escapes, and one with a bracket a host that is rejected.
+        while let Some(at) = find_unusual(&text[done..]).map(|at| done + at) {
             let start = memchr::memrchr(b'\n', &text[done..at]).map_or(done, |found| done + found + 1);
             let end = memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |found| at + found + 1);
             encode.encode_append(&text[done..start], out);
@@ -215,6 +231,8 @@ mod tests {
             "%",
             "%C3%A9",
             "%e2%80%8E",
+            "[::1]",
+            "[",
             "%4",
             "\u{e9}",
             "xn--r8jz45g.jp",

@@ -95,11 +95,12 @@ impl Rewrite for Split {
             return false;
         }
         let fields = self.fields.len();
+        if may_need_escapes(text, if self.style == Style::Jsonl { b'\\' } else { b'"' }) {
+            return false;
+        }
         match self.style {
-            Style::Tsv if self.is_usual => {
-                each_plain_line(text, b'"', (fields, 3 * fields), out, write_usual)
-            }
-            Style::Tsv => each_plain_line(text, b'"', (fields, 3 * fields), out, |url, rows| {
+            Style::Tsv if self.is_usual => each_line(text, (fields, 3 * fields), out, write_usual),
+            Style::Tsv => each_line(text, (fields, 3 * fields), out, |url, rows| {
                 for (index, part) in self.fields.iter().enumerate() {
                     if index > 0 {
                         rows.push(b'\t');
@@ -116,9 +117,9 @@ impl Rewrite for Split {
                 let names: usize = self.members.iter().map(|member| member.len() + 2).sum();
                 let most = (fields, names + 2);
                 if self.is_usual {
-                    return each_plain_line(text, b'\\', most, out, write_usual_members);
+                    return each_line(text, most, out, write_usual_members);
                 }
-                each_plain_line(text, b'\\', most, out, |url, rows| {
+                each_line(text, most, out, |url, rows| {
                     let mut before = b'{';
                     for (part, member) in self.fields.iter().zip(&self.members) {
                         if let Some(raw) = part.raw(url, &self.suffixes) {
@@ -258,21 +259,22 @@ thread_local! {
     static LINES: RefCell<Lines> = RefCell::default();
 }
 
+/// Reports whether parts of the lines in `text` may need escapes: it contains a quote, the byte `special` or a control byte other than a
+/// line feed.
+fn may_need_escapes(text: &[u8], special: u8) -> bool {
+    let is_odd = |byte: u8| ((byte < 0x20) & (byte != b'\n')) | (byte == b'"') | (byte == special);
+    // The loop has no early exit, so that it compiles to vector code.
+    text.iter().fold(false, |any, &byte| any | is_odd(byte))
+}
+
 /// Appends a line for each URL in `text`, one per line, as `write` writes it. A line is at most `most.0` times as long as the URL,
-/// and `most.1` bytes. Returns false if the text contains a quote, the byte `special` or a control byte other than a line feed, so
-/// that parts of it may need escapes.
-fn each_plain_line(
+/// and `most.1` bytes. Returns false if a line is too long. The text must not contain a carriage return.
+fn each_line(
     text: &[u8],
-    special: u8,
     most: (usize, usize),
     out: &mut Vec<u8>,
     write: impl Fn(&Parts<'_>, &mut Rows<'_, '_>),
 ) -> bool {
-    let is_odd = |byte: u8| ((byte < 0x20) & (byte != b'\n')) | (byte == b'"') | (byte == special);
-    // The loop has no early exit, so that it compiles to vector code.
-    if text.iter().fold(false, |any, &byte| any | is_odd(byte)) {
-        return false;
-    }
     LINES.with_borrow_mut(|lines| {
         if lines.split(text).is_err() {
             return false;
@@ -426,7 +428,8 @@ impl Rewrite for Get {
         let is_foreign = Cell::new(false);
         let is_done = !self.decode
             && !items.iter().any(has_feed)
-            && each_plain_line(text, b'"', most, out, |url, rows| {
+            && memchr::memchr(b'\r', text).is_none()
+            && each_line(text, most, out, |url, rows| {
                 for item in items {
                     match item {
                         Item::Text(text) => rows.copy(text),

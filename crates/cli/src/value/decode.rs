@@ -6,6 +6,7 @@ use simdpct::{ByteSet, MalformedCause, MalformedEscape};
 
 use super::options::{DecodeOptions, Layers};
 use super::{nginx, origins, percent_u, printable};
+use crate::ground::charset::Charset;
 use crate::ground::fault::{Handling, OnFault};
 use crate::ground::reason::{Reason, Refusal};
 use crate::ground::records::Records;
@@ -22,6 +23,8 @@ pub struct Decoder {
     pub(super) records: Records,
     /// Whether the digits of escapes that stay become upper case.
     pub(super) upper: bool,
+    /// Whether a backslash in a value quotes the byte after it, and so is not half of a character of the charset.
+    is_quoting: bool,
     buffers: Buffers,
 }
 
@@ -59,6 +62,7 @@ impl Decoder {
             options: DecodeOptions { keep, form, ..options.clone() },
             records,
             upper: false,
+            is_quoting: structure.contains(b'\\') && !options.charset.is_some_and(Charset::is_guessed),
             buffers: Buffers::default(),
         }
     }
@@ -72,6 +76,7 @@ impl Decoder {
             options: DecodeOptions { keep, ..DecodeOptions::ONCE },
             records: Records::Raw,
             upper: true,
+            is_quoting: false,
             buffers: Buffers::default(),
         }
     }
@@ -196,7 +201,7 @@ impl Decoder {
             charset.decode(decoded, on_invalid, out).map_err(|at| before + at)?;
             before += decoded.len();
             if let Some(character) = character {
-                layers = layers.max(1);
+                layers = layers.max(usize::from(!character.is_ascii()));
                 before += character.len_utf8();
                 out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
             }
@@ -212,12 +217,27 @@ impl Decoder {
         Refusal { offset, reason }
     }
 
-    /// Passes `bytes` to `each` in parts, which are separated by the `%uXXXX` of characters outside ASCII. Such a
-    /// character is not converted by the charset.
+    /// Passes `bytes` to `each` in parts, which are separated by the `%uXXXX` of characters outside ASCII, and by backslashes that
+    /// quote in the record format. Such a character is not converted by the charset, in which `\` may be half of a character.
     fn each_part<E>(
         &self,
         bytes: &[u8],
         mut each: impl FnMut(&[u8], Option<char>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut rest = bytes;
+        while let Some(at) = memchr::memchr(b'\\', rest).filter(|_| self.is_quoting) {
+            self.each_text(&rest[..at], &mut each)?;
+            each(b"", Some('\\'))?;
+            rest = &rest[at + 1..];
+        }
+        self.each_text(rest, &mut each)
+    }
+
+    /// Passes `bytes` to `each` in parts like [`Decoder::each_part`], if no backslash is special.
+    fn each_text<E>(
+        &self,
+        bytes: &[u8],
+        each: &mut impl FnMut(&[u8], Option<char>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut from = 0;
         if self.options.percent_u {

@@ -160,6 +160,14 @@ pub trait Treat {
 
     /// Returns the action for a record, or a value in it, that cannot be parsed.
     fn unreadable(&mut self, record: Record<'_>, refusal: Refusal, report: &mut Report) -> Action;
+
+    /// Makes the following values relative to `reference`, if the conversion resolves references. Returns whether it does.
+    fn enter_base(&mut self, _reference: &[u8]) -> bool {
+        false
+    }
+
+    /// Undoes the last call of [`Treat::enter_base`] that returned true.
+    fn leave_base(&mut self) {}
 }
 
 /// The result of the policies for a value that arrived in pieces.
@@ -411,6 +419,14 @@ impl Treat for Treatment {
             OnRejected::Null => Action::Null,
             OnRejected::Fail => Action::Stop(refusal),
         }
+    }
+
+    fn enter_base(&mut self, reference: &[u8]) -> bool {
+        self.works.iter_mut().all(|work| work.enter_base(reference))
+    }
+
+    fn leave_base(&mut self) {
+        self.works.iter_mut().for_each(Work::leave_base);
     }
 }
 

@@ -95,10 +95,10 @@ impl Report {
     }
 
     /// Adds the lines of `chunk` up to `end`, in which no row is converted because of the quote at `quote`, if there is more than one
-    /// line. `is_last` says that the input ends there.
+    /// line or it is the last one. `is_last` says that the input ends there.
     pub fn leave_open(&mut self, chunk: &[u8], line_end: u8, quote: usize, end: usize, is_last: bool) {
         let has_lines = memchr::memchr(line_end, &chunk[quote..end - 1]).is_some();
-        if has_lines && (is_last || self.open_quotes.is_empty()) {
+        if is_last || has_lines && self.open_quotes.is_empty() {
             let mut place = |at: usize| (self.line(chunk, line_end, at), at as u64);
             let (first, last) = (place(quote), (!is_last).then(|| place(end - 1)));
             self.open_quotes.push(OpenQuote { first, last });

@@ -52,6 +52,8 @@ impl Rewrite for Logged {
 #[derive(Clone)]
 pub struct Rewriter {
     rewrite: Arc<dyn Rewrite>,
+    /// The conversions before each call of [`Rewriter::enter_base`].
+    outer: Vec<Arc<dyn Rewrite>>,
     /// The bytes that the result must not contain unescaped.
     structure: ByteSet,
     /// The bytes of `structure`, if it has at most three, for a fast search with memchr.
@@ -72,7 +74,20 @@ impl Rewriter {
             [a, b, c] => Some([a, b, c]),
             _ => None,
         };
-        Rewriter { rewrite, structure, few, records, kept: Cell::new(0) }
+        Rewriter { rewrite, outer: Vec::new(), structure, few, records, kept: Cell::new(0) }
+    }
+
+    /// Makes the following values relative to `reference`, if the conversion resolves references. Returns whether it does.
+    pub fn enter_base(&mut self, reference: &[u8]) -> bool {
+        let inner = self.rewrite.with_base(reference);
+        inner.map(|inner| self.outer.push(std::mem::replace(&mut self.rewrite, inner))).is_some()
+    }
+
+    /// Undoes the last call of [`Rewriter::enter_base`] that returned true.
+    pub fn leave_base(&mut self) {
+        if let Some(outer) = self.outer.pop() {
+            self.rewrite = outer;
+        }
     }
 
     /// Returns the offset of the first byte of `structure` in `bytes`.

@@ -86,6 +86,18 @@ impl Work {
         if let Work::Rewrite(rewriter) = self { rewriter.kept.take() } else { 0 }
     }
 
+    /// Makes the following values relative to `reference`, if the conversion resolves references. Returns whether it does.
+    pub fn enter_base(&mut self, reference: &[u8]) -> bool {
+        if let Work::Rewrite(rewriter) = self { rewriter.enter_base(reference) } else { false }
+    }
+
+    /// Undoes the last call of [`Work::enter_base`] that returned true.
+    pub fn leave_base(&mut self) {
+        if let Work::Rewrite(rewriter) = self {
+            rewriter.leave_base();
+        }
+    }
+
     /// Sets whether the next value is the rest of a value whose start was converted before.
     pub fn set_rest(&mut self, is_rest: bool) {
         if let Work::Normalize(normalizer) = self {

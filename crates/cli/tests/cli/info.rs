@@ -140,30 +140,45 @@ fn who_misspells_a_command_is_told_its_name() {
 fn tables_have_every_character_and_its_escapes() {
     let tsv = text(&["sets", "--table", "--as", "tsv"]);
     let rows: Vec<Vec<&str>> = tsv.lines().map(|line| line.split('\t').collect()).collect();
-    assert_eq!(rows[0], ["byte", "character", "name", "class", "windows-1252", "utf-8"]);
+    assert_eq!(
+        rows[0].join(" "),
+        "byte decimal binary character name rfc3986 rfc2396 rfc1738 windows-1252 utf-8 why"
+    );
     assert_eq!(rows.len(), 257);
     for (byte, row) in rows[1..].iter().enumerate() {
-        assert_eq!((row[0], row[4]), (&*format!("{byte:02X}"), &*format!("%{byte:02X}")));
+        assert_eq!((row[0], row[8]), (&*format!("{byte:02X}"), &*format!("%{byte:02X}")));
+        assert_eq!((row[1], row[2]), (&*byte.to_string(), &*format!("{byte:08b}")));
         // For a visible character, the escapes of both charsets decode to the character in the second column.
-        if row[2].is_empty() {
-            assert_eq!(simdpct::decode_utf8(row[5]).unwrap(), row[1], "{row:?}");
-            assert_eq!(text(&["decode", "--charset", "windows-1252", "-e", row[4]]), format!("{}\n", row[1]));
+        if row[4].is_empty() {
+            assert_eq!(simdpct::decode_utf8(row[9]).unwrap(), row[3], "{row:?}");
+            assert_eq!(text(&["decode", "--charset", "windows-1252", "-e", row[8]]), format!("{}\n", row[3]));
         }
     }
-    assert_eq!(rows[1 + 0x20][1..], ["SP", "space", "not allowed", "%20", "%20"]);
-    assert_eq!(rows[1 + 0x80][1..], ["\u{20ac}", "", "not ASCII", "%80", "%E2%82%AC"]);
-    assert_eq!(rows[1 + 0xE9][1..], ["\u{e9}", "", "not ASCII", "%E9", "%C3%A9"]);
+    for (byte, wanted) in [
+        (0x07, "BEL bell control control control %07 %07 Invisible; ends or splits text in some programs."),
+        (0x20, "SP space not allowed excluded unsafe %20 %20 Ends a URL in text; programs trim or fold it."),
+        (0x2F, "/  reserved reserved reserved %2F %2F Separates the parts of a path."),
+        (0x24, "$  reserved reserved unreserved %24 %24 Reserved for use inside a part."),
+        (0x5B, "[  reserved excluded unsafe %5B %5B Encloses an IPv6 address."),
+        (0x61, "a  unreserved unreserved unreserved %61 %61 "),
+        (0x7E, "~  unreserved unreserved unsafe %7E %7E Unsafe only in RFC 1738: old systems changed it."),
+        (0x80, "\u{20ac}  not ASCII not ASCII not ASCII %80 %E2%82%AC "),
+        (0xE9, "\u{e9}  not ASCII not ASCII not ASCII %E9 %C3%A9 "),
+    ] {
+        assert_eq!(rows[1 + byte][3..].join(" "), wanted);
+    }
+    // Each visible character that RFC 3986 or RFC 1738 does not leave unreserved has a reason, and no other.
+    for row in &rows[1 + 0x21..=0x7F] {
+        assert_eq!(row[10].is_empty(), row[5] == "unreserved" && row[7] == "unreserved", "{row:?}");
+    }
     let plain = text(&["sets", "--table"]);
-    assert!(
-        plain.contains("7E    ~                                     unreserved   %7E           %7E\n"),
-        "{plain}"
-    );
+    assert!(plain.lines().any(|line| line.starts_with("7E    126      01111110  ~ ")), "{plain}");
     let json: serde_json::Value = serde_json::from_str(&text(&["sets", "--table", "--as", "json"])).unwrap();
     assert_eq!(json.as_array().unwrap().len(), 256);
-    assert_eq!((&json[0x2F]["class"], &json[0x2F]["utf-8"]), (&"reserved".into(), &"%2F".into()));
+    assert_eq!((&json[0x2F]["rfc2396"], &json[0x2F]["utf-8"]), (&"reserved".into(), &"%2F".into()));
     let html = text(&["sets", "--table", "--as", "html"]);
     assert_eq!((html.matches("<tr>").count(), html.matches("</table>").count()), (258, 2));
-    assert!(html.contains("<td>26</td><td>&amp;</td>") && html.contains("<td>&lt;</td>"), "{html}");
+    assert!(html.contains("<td>00100110</td><td>&amp;</td>") && html.contains("<td>&lt;</td>"), "{html}");
     let json: serde_json::Value = serde_json::from_str(&text(&["sets", "--as", "json"])).unwrap();
     assert_eq!(json.as_array().unwrap().len(), simdpct::sets::ALL.len());
     assert_eq!((&json[3]["name"], &json[3]["bytes"]), (&"rfc3986-gen-delims".into(), &"#/:?@[]".into()));
@@ -171,4 +186,43 @@ fn tables_have_every_character_and_its_escapes() {
     assert!(tsv.starts_with(
         "name\tkind\tbytes\tsource\tdescription\nrfc3986-gen-delims\tbuilding block\t#/:?@[]\t"
     ));
+}
+
+/// The reserved characters of the grammar in RFC 1738, section 5, by scheme.
+#[test]
+fn reserved_characters_of_each_scheme() {
+    let table = text(&["sets", "--schemes", "--as", "tsv"]);
+    let rows: Vec<Vec<&str>> = table.lines().skip(1).map(|line| line.split('\t').collect()).collect();
+    assert_eq!(rows.len(), 10);
+    let found = |url: &str, only: &str| {
+        let args = ["check", "--dialect", "rfc1738", "--only", only, "-e", url];
+        String::from_utf8(run(&args, "").out).unwrap()
+    };
+    for row in rows {
+        let [name, _, _, path, query] = row[..] else { panic!("{row:?}") };
+        let host = if ["mailto", "news"].contains(&name) { "" } else { "//h/" };
+        let has_query = ["http", "wais"].contains(&name);
+        for byte in ";/?:@=&".chars() {
+            if has_query && byte == '?' {
+                continue;
+            }
+            let is_illegal = !found(&format!("{}:{host}a{byte}b", name.to_uppercase()), "illegal").is_empty();
+            assert_eq!(is_illegal, !path.contains(byte), "{byte} in {name}");
+            let is_illegal = has_query && !found(&format!("{name}:{host}?a{byte}b"), "illegal").is_empty();
+            assert_eq!(is_illegal, has_query && !query.contains(byte), "{byte} in the query of {name}");
+        }
+        assert_eq!(found(&format!("{name}:{host}%3B%41"), "needless").lines().count(), 1, "{name}");
+    }
+    for (url, wanted) in [
+        ("ftp://h/a;type=a", ""),
+        ("ftp://h/a;b;type=I", "<-e>:1:9: illegal: ';' in the path of ftp\n"),
+        (
+            "http://h/a?b/c?d",
+            "<-e>:1:12: illegal: '/' in the query of http\n<-e>:1:14: illegal: '?' in the query of http\n",
+        ),
+        ("urn:a?b/c", ""),
+        ("//h/a?b/c", ""),
+    ] {
+        assert_eq!(found(url, "illegal"), wanted, "{url}");
+    }
 }

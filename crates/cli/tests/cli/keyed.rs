@@ -136,7 +136,7 @@ fn limits_and_threads_do_not_change_the_result() {
             for by in ["key", "hash"] {
                 let dedup = ["dedup", "--profile", "rfc3986", "--by", by];
                 assert!(text(&[&dedup[..], &limits].concat(), &lines) == first, "dedup {by} {limits:?}");
-                // Unique lines are their own keys, which are in files once.
+                // Most of these lines are their own keys, which are in files once.
                 let dedup = ["dedup", "--by", by];
                 assert!(text(&[&dedup[..], &limits].concat(), &first) == first, "dedup {by} {limits:?}");
             }
@@ -157,6 +157,9 @@ fn dedup_keeps_first_lines_and_rejected_ones() {
         "{}",
         deduped.err
     );
+    // Without a profile, keys are the lines as `normalize` writes them.
+    let plain = text(&["dedup"], "/%7ea\n/~a\n/%2f\n/%2F\nHTTP://a\nhttp://a\n%68ttp://a\n/%zz\n/%zz\n");
+    assert_eq!(plain, "/%7ea\n/%2f\nHTTP://a\nhttp://a\n%68ttp://a\n/%zz\n");
     let marked = text(&["dedup", "--profile", "rfc3986"], "\u{feff}a\na");
     assert_eq!(marked, "\u{feff}a\n");
     let blank = text(&["dedup", "--profile", "rfc3986"], "\na\n\nb\na");
@@ -205,7 +208,8 @@ fn dedup_keeps_first_lines_and_rejected_ones() {
     // The key consists of the selected values, and a record without them has none.
     let lines = "1 %61 x\n2 a\n3 b\n4\n5 b\n6\n";
     assert_eq!(text(&["dedup", "--field", "2", "--profile", "escapes"], lines), "1 %61 x\n3 b\n4\n6\n");
-    assert_eq!(text(&["dedup", "--field", "2"], lines), "1 %61 x\n2 a\n3 b\n4\n6\n");
+    assert_eq!(text(&["dedup", "--field", "2"], lines), "1 %61 x\n3 b\n4\n6\n");
+    assert!(run(&["dedup", "--html"], "").err.contains("--html: a document has no records"));
     let rows = [
         "1,\"http://a/\n\",x\r\n",
         "2,http://a/%0a,\n",
@@ -240,10 +244,10 @@ fn dedup_keeps_first_lines_and_rejected_ones() {
     std::fs::write(&tables.1, format!("u\nb\na\n{long}")).unwrap();
     let args = ["dedup", "-q", "--csv", "--column", "u", "--max-record", "1", &tables.0, &tables.1];
     assert_same("tables", &run(&args, "").out, format!("u\n{long}\na\n{long}\nb\n{long}\n").as_bytes());
-    // Without a profile, the key is the line without its end.
+    // Without a profile, the key is the line as `normalize` writes it.
     for by in ["key", "hash"] {
         let dedup = |args: &[&str], input| text(&[&["dedup", "--by", by][..], args].concat(), input);
-        assert_eq!(dedup(&[], "a\r\n\nb\n%61\na\n\r\n\nB"), "a\r\n\nb\n%61\nB\n", "{by}");
+        assert_eq!(dedup(&[], "a\r\n\nb\n%61\na\n\r\n\nB"), "a\r\n\nb\nB\n", "{by}");
         assert_eq!(dedup(&["-0"], "a\n\0a\0\0\0a\n"), "a\n\0a\0\0", "{by}");
         // The empty key is one like others, also if it is made of a line without an end.
         assert_eq!(dedup(&["--profile", "escapes"], "%61\n\na\n\n"), "%61\n\n", "{by}");

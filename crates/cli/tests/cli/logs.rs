@@ -139,6 +139,12 @@ fn proxies_and_virtual_hosts() {
             r#"2012/10/14 18:50:35 [error] 2632#0: *2 connect() failed (111: Connection refused) while connecting to upstream, client: 127.0.0.1, server: _, request: "GET /a",%5A"b HTTP/1.1", subrequest: "/%5A", upstream: "http://10.0.0.1:80/%5A", host: "h", referrer: "http://r/%5A""#,
             &["/a\",Z\"b", "/Z", "http://10.0.0.1:80/Z", "http://r/Z"],
         ),
+        // The name of the file is text of a client, and no label.
+        (
+            "nginx-error",
+            r#"2012/10/14 18:50:34 [error] 1#0: *1 open() "/x, request: "GET /%2500 HTTP/1.0", host: "h" failed, client: 1, request: "GET /%5A HTTP/1.0""#,
+            &["/Z"],
+        ),
         ("nginx-error", "2012/10/14 18:56:41 [notice] 2761#0: using inherited sockets from \"6;\"", &[]),
     ] {
         finds(log, &format!("{line}\n"), wanted);
@@ -285,6 +291,21 @@ fn requests_of_proxies_cannot_be_hidden() {
     }
     let text = String::from_utf8(run(&["check", "--log", "haproxy"], "\n  \nx\n").out).unwrap();
     assert_eq!(text, "<stdin>:3:4: unreadable: no quoted request at the end of the line\n");
+}
+
+#[test]
+fn a_backslash_that_quotes_is_not_half_of_a_character() {
+    // In these charsets, 0x83 or 0x81 and a backslash are a character.
+    for (charset, lead) in [("shift_jis", "%83"), ("big5", "%A5"), ("gbk", "%81"), ("gb18030", "%81")] {
+        let line =
+            |lead: &str| format!("1 - - [t] \"GET /{lead}\\\"x{lead}\\\\y HTTP/1.1\" 200 1 \"-\" \"-\"\n");
+        let out =
+            ok(&["decode", "--log", "combined", "--charset", charset, "-q"], line(&format!("%41{lead}")));
+        assert_eq!(String::from_utf8(out).unwrap(), line(&format!("A{lead}")), "{charset}");
+    }
+    let line = "1 - - [t] \"GET /%83%5C%83\\x41 HTTP/1.1\" 200 1 \"-\" \"-\"\n";
+    let out = ok(&["decode", "--log", "combined", "--charset", "shift_jis", "-q"], line);
+    assert!(out.starts_with(b"1 - - [t] \"GET /%83%5C%83\\x41 "), "{}", out.escape_ascii());
 }
 
 #[test]

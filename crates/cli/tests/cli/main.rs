@@ -14,6 +14,7 @@ mod examples;
 mod fields;
 mod files;
 mod generated;
+mod html;
 mod info;
 mod inplace;
 mod jobs;

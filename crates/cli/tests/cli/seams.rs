@@ -220,6 +220,31 @@ fn new_columns() {
         let into = run(&[args, &["--csv", "--column", "u", "--into", "k", "-q"]].concat(), input);
         assert_eq!(String::from_utf8(into.out).unwrap(), wanted, "{args:?}");
     }
+    // So has a row that is longer than the limit.
+    let long = "x%41".repeat(600_000);
+    for (row, wanted) in [
+        ("1,@,2", "1,@,,2"),
+        ("\",\"\"\n,\",@", "\",\"\"\n,\",@,"),
+        ("1,\"a,\r\n\"\"\",@", "1,\"a,\r\n\"\"\",,@"),
+        ("@,a\"\rb,c", "@,a\"\rb,,c"),
+        ("1,2\r,@", "1,2\r,,@"),
+        // A row without the column stays as it is.
+        ("@", "@"),
+    ] {
+        for end in ["", "\n", "\r\n"] {
+            for (next, new) in [("", ""), ("3,%42,4\n", "3,%42,B,4\n")] {
+                if end.is_empty() && !next.is_empty() {
+                    continue;
+                }
+                let input = format!("a,u,b\n1,%41,2\n{row}{end}{next}").replace('@', &long);
+                let args = ["decode", "--csv", "--column", "u", "--into", "k", "--max-record", "1"];
+                let into = run(&args, &input);
+                let wanted = format!("a,u,k,b\n1,%41,A,2\n{wanted}{end}{new}").replace('@', &long);
+                assert_same(row, &into.out, wanted.as_bytes());
+                assert!(into.err.contains("stays as it is, with an empty new cell"), "{}", into.err);
+            }
+        }
+    }
     for (args, wanted) in [
         (&["--csv", "--column", "u", "--into", "v"][..], "--into v: the header has this column already"),
         (&["--csv", "--column", "1", "--no-header", "--into", "v"], "no place for the name"),

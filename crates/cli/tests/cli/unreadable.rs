@@ -61,6 +61,16 @@ fn an_unclosed_quote_hides_no_rows() {
 }
 
 #[test]
+fn an_open_quote_in_the_last_line_has_a_place() {
+    for (end, jobs) in [("", "-j1"), ("\n", "-j1"), ("\r\n", "-j3")] {
+        let run = run(&["decode", "--csv", "--column", "a", jobs], format!("a\n1\n\"x%41{end}"));
+        let place =
+            format!("pct: <stdin>:3: offset 4: {OPEN}, and no row from this one to the end is converted\n");
+        assert!(run.err.starts_with(&place), "{}", run.err);
+    }
+}
+
+#[test]
 fn everything_from_an_unclosed_quote_on_stays() {
     let dir = tempfile::tempdir().unwrap();
     let rejects = dir.path().join("rejects");

@@ -609,7 +609,7 @@ fn hosts_that_idna_does_not_take_are_refused() {
     let Run { err, code, .. } = run(&["uri", "--strict"], input);
     assert_eq!(code, Some(1));
     assert!(err.starts_with("pct: <stdin>:2: offset "), "{err}");
-    assert!(err.ends_with(": the host is invalid in IDNA\n"), "{err}");
+    assert!(err.ends_with(": the host is neither valid in IDNA nor an address\n"), "{err}");
     // `--on-invalid-utf8` decides about invalid UTF-8. If it keeps such a value, the conversion rejects the value.
     let kept = run(&["uri"], b"/\xFF\n");
     assert_eq!(kept.out, b"/\xFF\n");

@@ -56,6 +56,15 @@ pub(super) fn is_plain_name(host: &[u8]) -> bool {
     !strange && !host[last].is_ascii_digit()
 }
 
+/// Returns the first eight bytes of a name, as a number in the order of names. To sort many parameters by it first saves most of the
+/// comparisons that read the names themselves, which are far apart in memory.
+pub(super) fn first_bytes(name: &[u8]) -> u64 {
+    let mut first = [0; 8];
+    let len = name.len().min(8);
+    first[..len].copy_from_slice(&name[..len]);
+    u64::from_be_bytes(first)
+}
+
 /// Reads an IPv4 address as `inet_aton` does: one to four numbers, decimal, octal or hexadecimal. The last one fills the remaining
 /// bytes.
 pub(super) fn old_ipv4(host: &[u8]) -> Option<Ipv4Addr> {

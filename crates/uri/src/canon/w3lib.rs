@@ -4,16 +4,15 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::net::Ipv6Addr;
 
-use memchr::memmem;
 use simdpct::{AsciiSet, Encode, HexCase, encode_byte, sets};
 
 use super::contact::Contact;
 use super::error::{CanonicalizeError, Reason};
-use super::shared::{idna_2003, is_plain_name, trim, without_line_ends};
+use super::shared::{first_bytes, idna_2003, is_plain_name, trim, without_line_ends};
 use crate::compose::remove_dot_segments;
 use crate::host::{HostKind, port_number};
 use crate::parts::{Parts, split};
-use crate::pieces::QueryPairs;
+use crate::pieces::{Piece, QueryPairs};
 
 /// The bytes of a path that are decoded if they are escaped.
 const PATH: AsciiSet = literal(b"!$&'()*+,:=@[]|", sets::RFC3986_UNRESERVED);
@@ -80,11 +79,17 @@ pub(super) fn append(
         parts.path().split_at(parameters_start(parts.path(), is_one_of(scheme, WITH_PARAMETERS)));
     append_quoted(segments, PATH, PATH_RAW, out);
     let malformed = |text: &[u8]| simdpct::escapes(text).filter(Result::is_err).count();
-    if simdpct::validate(segments).is_err() && malformed(segments) != malformed(&out[path_start..]) {
+    if memchr::memchr(b'%', segments).is_some()
+        && simdpct::validate(segments).is_err()
+        && malformed(segments) != malformed(&out[path_start..])
+    {
         // w3lib makes `%41` of `%4%31`, and `A` of that.
         return Err(CanonicalizeError { offset: parts.offsets().path_start, reason: Reason::Unstable });
     }
-    if out[path_start..].starts_with(b"/") && memmem::find(&out[path_start..], b"/.").is_some() {
+    let path = &out[path_start..];
+    // A loop without an early exit becomes vector code.
+    let pairs = path.iter().zip(path.get(1..).unwrap_or_default());
+    if path.first() == Some(&b'/') && pairs.fold(false, |found, (&a, &b)| found | (a == b'/') & (b == b'.')) {
         let dotted = out.split_off(path_start);
         remove_dot_segments(&dotted, out);
     }
@@ -99,7 +104,10 @@ pub(super) fn append(
     if !has_authority && (path.starts_with(b"//") || path[0] == b'/' && is_one_of(scheme, WITH_AUTHORITY)) {
         out.splice(path_start..path_start, *b"//");
     }
-    append_query(parts.query_pairs(), keep_blank_values, out);
+    let query = parts.query().unwrap_or_default();
+    if !keep_blank_values || !append_plain_query(query, out) {
+        append_query(parts.query_pairs(), keep_blank_values, out);
+    }
     if let Some(fragment) = parts.fragment().map(|fragment| fragment.raw())
         && keep_fragments
         && !fragment.is_empty()
@@ -117,7 +125,10 @@ pub(super) fn append(
     }
     // The target of a request names no host, and neither does its key.
     let is_target = |url: &[u8]| matches!(url, [b'/', second, ..] if !matches!(second, b'/' | b'\\'));
-    let is_plain = is_plain || is_target(&url) && is_target(&out[start..]);
+    // In a `file` URL, the host is empty if a third slash follows.
+    let is_local = |url: &[u8]| url.starts_with(b"file:///");
+    let is_plain =
+        is_plain || is_target(&url) && is_target(&out[start..]) || is_local(&url) && is_local(&out[start..]);
     if !is_plain && Contact::of(original) != Contact::of(&out[start..]) {
         return Err(CanonicalizeError { offset: parts.offsets().host_start, reason: Reason::HostConflict });
     }
@@ -147,6 +158,10 @@ fn append_authority(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), Canonica
     let at = parts.offsets();
     let Some(host) = parts.host() else { return Ok(()) };
     let (from, raw) = (at.host_start, host.raw());
+    if at.host_start == at.after_scheme() + 2 && at.host_end == at.path_start && is_plain_name(raw) {
+        append_lower(raw, out);
+        return Ok(());
+    }
     let (kind, zone) = kind_and_zone(raw);
     let bad_host = CanonicalizeError { offset: from, reason: Reason::Host };
     if kind == HostKind::RegName
@@ -224,6 +239,9 @@ fn append_idna(host: &[u8], out: &mut Vec<u8>) -> Option<()> {
 /// `raw` are escaped.
 fn append_quoted(part: &[u8], decoded: AsciiSet, raw: AsciiSet, out: &mut Vec<u8>) {
     let mut left = part;
+    if memchr::memchr(b'%', part).is_none() {
+        return Encode::keeping(raw).encode_append(part, out);
+    }
     loop {
         let plain = left.iter().position(|&byte| byte == b'%' || !raw.contains(byte)).unwrap_or(left.len());
         out.extend_from_slice(&left[..plain]);
@@ -242,27 +260,80 @@ fn append_quoted(part: &[u8], decoded: AsciiSet, raw: AsciiSet, out: &mut Vec<u8
     }
 }
 
-/// Decodes a query as a form, sorts its parameters, and appends them as a form.
+/// Appends a query whose parameters change only in order, and returns `true`: each has one `=`, a name without escapes, and a value that is
+/// escaped as a form already. For any other query, appends nothing and returns `false`.
+fn append_plain_query(query: &[u8], out: &mut Vec<u8>) -> bool {
+    const PLAIN: AsciiSet = literal(b"=&%+", sets::RFC3986_UNRESERVED);
+
+    let stays = |at: usize| match simdpct::decode_escape(&query[at..]) {
+        None | Some(b' ') => false,
+        Some(byte) => {
+            !sets::RFC3986_UNRESERVED.contains(byte)
+                && query[at..].starts_with(&encode_byte(byte, HexCase::Upper))
+        }
+    };
+    if query.is_empty()
+        || !Encode::keeping(PLAIN).is_encoded(query)
+        || !memchr::memchr_iter(b'%', query).all(stays)
+    {
+        return query.is_empty();
+    }
+    let mut pairs = Vec::new();
+    for pair in query.split(|&byte| byte == b'&') {
+        let Some(at) = memchr::memchr(b'=', pair) else { return false };
+        let (name, value) = (&pair[..at], &pair[at + 1..]);
+        if memchr::memchr2(b'%', b'+', name).is_some() || memchr::memchr(b'=', value).is_some() {
+            return false;
+        }
+        pairs.push((first_bytes(name), name, Piece::new(value)));
+    }
+    pairs.sort_unstable_by(|a, b| {
+        (a.0, a.1).cmp(&(b.0, b.1)).then_with(|| decoded_form(a.2).cmp(&decoded_form(b.2)))
+    });
+    let start = out.len();
+    for (_, name, value) in pairs {
+        out.push(b'&');
+        out.extend_from_slice(name);
+        out.push(b'=');
+        out.extend_from_slice(value.raw());
+    }
+    out[start] = b'?';
+    true
+}
+
+/// Decodes a query as a form, sorts its `n` parameters with `n log n` comparisons, and appends them as a form.
 fn append_query(pairs: QueryPairs<'_>, keep_blank_values: bool, out: &mut Vec<u8>) {
     let mut pairs = pairs
-        .map(|pair| (pair.name.decode_form(), pair.value.unwrap_or_default().decode_form()))
+        .map(|pair| (decoded_form(pair.name), decoded_form(pair.value.unwrap_or_default())))
         .filter(|(_, value)| keep_blank_values || !value.is_empty());
     let Some(first) = pairs.next() else { return };
     let Some(second) = pairs.next() else { return append_pair(b'?', &first, out) };
-    let mut pairs: Vec<_> = [first, second].into_iter().chain(pairs).collect();
+    let pairs = [first, second].into_iter().chain(pairs);
+    let mut pairs: Vec<_> = pairs.map(|pair| (first_bytes(&pair.0), pair)).collect();
     pairs.sort_unstable();
     let mut delimiter = b'?';
-    for pair in &pairs {
+    for (_, pair) in &pairs {
         append_pair(delimiter, pair, out);
         delimiter = b'&';
     }
 }
 
-fn append_pair(delimiter: u8, (name, value): &(Cow<'_, [u8]>, Cow<'_, [u8]>), out: &mut Vec<u8>) {
-    const FORM: Encode<AsciiSet> = Encode::keeping(sets::RFC3986_UNRESERVED).form();
+/// Returns the piece decoded by the rule of forms. Most pieces are short, and nothing in them is decoded.
+fn decoded_form(piece: Piece<'_>) -> Cow<'_, [u8]> {
+    let is_plain = piece.raw().iter().fold(true, |all, &byte| all & (byte != b'%') & (byte != b'+'));
+    if is_plain { Cow::Borrowed(piece.raw()) } else { piece.decode_form() }
+}
 
+fn append_pair(delimiter: u8, (name, value): &(Cow<'_, [u8]>, Cow<'_, [u8]>), out: &mut Vec<u8>) {
     out.push(delimiter);
-    FORM.encode_append(name, out);
+    append_form(name, out);
     out.push(b'=');
-    FORM.encode_append(value, out);
+    append_form(value, out);
+}
+
+/// Appends text as a form. Without a space, that is the default mode, which has the faster code for short text.
+fn append_form(text: &[u8], out: &mut Vec<u8>) {
+    const KEPT: Encode<AsciiSet> = Encode::keeping(sets::RFC3986_UNRESERVED);
+
+    if text.contains(&b' ') { KEPT.form().encode_append(text, out) } else { KEPT.encode_append(text, out) }
 }

@@ -30,6 +30,9 @@ pub(crate) trait Isa: Copy {
     /// Whether [`Isa::members`] looks up all bytes of a block at once.
     const LOOKS_UP: bool = true;
 
+    /// Whether a proof is faster if a branch skips the checks of `file` URLs in blocks without them.
+    const SKIPS_FILE: bool = true;
+
     type Block: Copy;
 
     fn load(self, bytes: &[u8; 64]) -> Self::Block;
@@ -39,6 +42,16 @@ pub(crate) trait Isa: Copy {
 
     /// Returns a mask of the lanes whose byte is `byte`.
     fn eq(self, block: Self::Block, byte: u8) -> u64;
+
+    /// Returns a mask for each of `bytes`: the lanes whose byte is that one.
+    #[inline(always)]
+    fn each<const K: usize>(self, block: Self::Block, bytes: &Bytes<K>) -> [u64; K] {
+        let mut masks = [0; K];
+        for (mask, byte) in masks.iter_mut().zip(bytes.bytes) {
+            *mask = self.eq(block, byte);
+        }
+        masks
+    }
 
     /// Returns a mask of the lanes whose byte is 0x80 or above.
     fn high(self, block: Self::Block) -> u64;
@@ -88,7 +101,6 @@ pub(crate) struct Sets {
     by_low_half: [[u8; 16]; 8],
 }
 
-#[cfg(feature = "alloc")]
 impl Sets {
     pub(crate) const fn new(sets: &[&[u8]]) -> Sets {
         let mut by_byte = [0; 128];
@@ -119,5 +131,25 @@ impl Sets {
             byte += 1;
         }
         Sets { by_byte, by_low_half }
+    }
+}
+
+/// Up to eight ASCII bytes that are searched together.
+pub(crate) struct Bytes<const K: usize> {
+    bytes: [u8; K],
+    /// A set of each byte alone.
+    #[allow(dead_code, reason = "only NEON looks up bytes")]
+    sets: Sets,
+}
+
+impl<const K: usize> Bytes<K> {
+    pub(crate) const fn new(bytes: [u8; K]) -> Bytes<K> {
+        let mut by_byte = [0; 128];
+        let mut k = 0;
+        while k < K {
+            by_byte[bytes[k] as usize] |= 1 << k;
+            k += 1;
+        }
+        Bytes { bytes, sets: Sets::by_byte(by_byte) }
     }
 }

@@ -84,6 +84,10 @@ struct Dots([Carry; 2]);
 impl Dots {
     #[inline(always)]
     fn ends(&mut self, first: u64, dot: u64) -> u64 {
+        // Few blocks have such a segment, so the branch is predicted.
+        if first | self.0[0].0 | self.0[1].0 == 0 {
+            return 0;
+        }
         let after_1 = self.0[0].next(first);
         let after_2 = self.0[1].next(after_1 & dot);
         after_1 | after_2
@@ -97,6 +101,9 @@ struct Digits([Carry; 2]);
 impl Digits {
     #[inline(always)]
     fn find(&mut self, percent: u64) -> (u64, u64) {
+        if percent | self.0[0].0 | self.0[1].0 == 0 {
+            return (0, 0);
+        }
         let first = self.0[0].next(percent);
         (first, self.0[1].next(first))
     }
@@ -114,7 +121,12 @@ impl Proof {
     /// authorities without a path, whose lines lack only a slash.
     #[inline(always)]
     fn ends(&mut self, newline: u64, start: u64, bad: u64, no_path: u64) -> LineEnds {
+        let lacks_path = no_path != 0 || self.proven.0 != self.with_path.0;
         let proven = self.proven.ends(!(bad | newline), start) & newline & !bad;
+        if !lacks_path {
+            self.with_path = self.proven;
+            return LineEnds { unproven: newline & !proven, slash_missing: 0 };
+        }
         let bad = bad | no_path;
         let canonical = self.with_path.ends(!(bad | newline), start) & newline & !bad;
         LineEnds { unproven: newline & !canonical, slash_missing: proven }
@@ -523,25 +535,34 @@ pub(crate) struct WhatwgState {
     lines: LineStarts,
     /// The carries of the letters of `http`, one for each.
     http: [Carry; 4],
-    /// The carries of the letters of `fil`, one for each.
-    file: [Carry; 3],
+    file: FileState,
     letters: Carry,
     colon: Carry,
     authorities: Authorities,
-    /// The mask of the last letters of `file` in the block before. The authority starts four bytes after such a letter.
-    file_end: u64,
     host_end: Carry,
     host: Carry,
     last_letter: Carry,
-    file_host_end: Carry,
-    file_host: Carry,
-    file_path: [Carry; 2],
     query: Carry,
     before_query: Carry,
     slash: Carry,
     dots: Dots,
     digits: Digits,
     proof: Proof,
+}
+
+/// The state of the checks of `file` URLs.
+#[cfg(feature = "whatwg")]
+#[derive(Default)]
+struct FileState {
+    /// Whether any other field is not zero. If not, and no line of a block starts with `f`, these checks are left out.
+    is_active: bool,
+    /// The carries of the letters of `fil`, one for each.
+    letters: [Carry; 3],
+    /// The mask of the last letters of `file` in the block before. The authority starts four bytes after such a letter.
+    end: u64,
+    host_end: Carry,
+    host: Carry,
+    path: [Carry; 2],
 }
 
 #[cfg(feature = "whatwg")]
@@ -585,33 +606,45 @@ impl Rule for Whatwg {
 
         // Only lines that start with `http://`, `https://` or `file://` are proven.
         let h = isa.eq(block, b'h') & start;
-        let ht = isa.eq(block, b't') & state.http[0].next(h);
-        let htt = isa.eq(block, b't') & state.http[1].next(ht);
+        let t = isa.eq(block, b't');
+        let ht = t & state.http[0].next(h);
+        let htt = t & state.http[1].next(ht);
         let http = isa.eq(block, b'p') & state.http[2].next(htt);
         let https = isa.eq(block, b's') & state.http[3].next(http);
         let f = isa.eq(block, b'f') & start;
-        let fi = isa.eq(block, b'i') & state.file[0].next(f);
-        let fil = isa.eq(block, b'l') & state.file[1].next(fi);
-        let file = isa.eq(block, b'e') & state.file[2].next(fil);
+        let has_file = !I::SKIPS_FILE || f != 0 || state.file.is_active;
+        let mut file = 0;
+        if has_file {
+            let fi = isa.eq(block, b'i') & state.file.letters[0].next(f);
+            let fil = isa.eq(block, b'l') & state.file.letters[1].next(fi);
+            file = isa.eq(block, b'e') & state.file.letters[2].next(fil);
+        }
         let scheme_end = colon & state.letters.next(http | https | file);
         let authority = state.authorities.find(slash, state.colon.next(scheme_end));
-        let file_authority = authority & (file << 4 | state.file_end >> 60);
-        state.file_end = file;
 
         // A proven host is in lower case, has no port, and does not end in a digit, because an address does.
         let host_end = state.host_end.ends(!delimiter, authority);
         let host = state.host.between(authority, host_end);
-        let file_host_end = state.file_host_end.ends(!delimiter, file_authority);
-        let file_host = state.file_host.between(file_authority, file_host_end);
-        bad |= host & (!in_host | bad_in_host) | file_host & local_host;
-        let after_letter = state.last_letter.next(letter);
-        let empty_host_of_file = file_authority & file_host_end & slash;
-        bad |= host_end & !(after_letter | empty_host_of_file);
+        bad |= host & (!in_host | bad_in_host);
         let no_path = host_end & !slash;
-        bad |= no_path & file_host_end;
-        // Drive letters are bad, and so is `file://h//p`, in which the crate url drops the host.
-        let in_file_path = state.file_path[0].next(file_host_end & slash);
-        bad |= in_file_path & slash | state.file_path[1].next(in_file_path) & colon;
+        let mut valid_end = state.last_letter.next(letter);
+        if has_file {
+            let state = &mut state.file;
+            let authority = authority & (file << 4 | state.end >> 60);
+            state.end = file;
+            let host_end = state.host_end.ends(!delimiter, authority);
+            bad |= state.host.between(authority, host_end) & local_host | no_path & host_end;
+            // The host of a `file` URL may be empty.
+            valid_end |= authority & host_end & slash;
+            // Drive letters are bad, and so is `file://h//p`, in which the crate url drops the host.
+            let in_path = state.path[0].next(host_end & slash);
+            bad |= in_path & slash | state.path[1].next(in_path) & colon;
+            let [a, b, c] = state.letters;
+            state.is_active =
+                a.0 | b.0 | c.0 | file | state.host_end.0 | state.host.0 | state.path[0].0 | state.path[1].0
+                    != 0;
+        }
+        bad |= host_end & !valid_end;
 
         let query = state.query.ends(!question_or_hash, start);
         let before_query = state.before_query.between(start, query);

@@ -1,9 +1,11 @@
 //! The kernel that splits one URL.
 
-use super::{Isa, Operation};
+use super::{Bytes, Isa, Operation};
 use crate::class::is_scheme;
 use crate::offsets::Offsets;
 use crate::reference;
+
+static DELIMITERS: Bytes<7> = Bytes::new(*b":/#?@[]");
 
 /// Splits one URL. The result is that of [`reference::split`].
 pub(crate) struct Split<'a> {
@@ -36,14 +38,11 @@ impl Operation for Split<'_> {
 pub(super) fn split<I: Isa>(isa: I, url: &[u8], block: I::Block) -> Offsets {
     let len = url.len();
     let live = if len >= 64 { !0 } else { (1 << len) - 1 };
-    let colon = isa.eq(block, b':') & live;
-    let slash = isa.eq(block, b'/') & live;
-    let hash = isa.eq(block, b'#') & live;
-    let question_or_hash = (isa.eq(block, b'?') & live) | hash;
+    let [colon, slash, hash, question, at, open, close] = isa.each(block, &DELIMITERS);
+    let of_authority = isa.opaque(at | open | close | colon) & live;
+    let (colon, slash, hash) = (colon & live, slash & live, hash & live);
+    let question_or_hash = (question & live) | hash;
     let ends_authority = slash | question_or_hash;
-    let of_authority = isa
-        .opaque(isa.eq(block, b'@') | isa.eq(block, b'[') | isa.eq(block, b']') | isa.eq(block, b':'))
-        & live;
 
     // The URL has a scheme if its first delimiter is a colon, and the text before it a valid name.
     let delimiter = colon | ends_authority;

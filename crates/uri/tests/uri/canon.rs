@@ -563,7 +563,7 @@ fn lines_are_what_the_slow_path_gives() {
 #[test]
 fn lines_at_every_offset() {
     let long = [b"http://".to_vec(), vec![b'a'; 190], b"B.c/".to_vec()].concat();
-    let lines: [&[u8]; 18] = [
+    let lines: [&[u8]; 19] = [
         &long,
         b"./a",
         b"../b",
@@ -582,6 +582,7 @@ fn lines_at_every_offset() {
         b"file://h//p",
         b"http://a.b?",
         b"http://a.b/%7Ex",
+        b"http://a.b/%2e",
     ];
     for shift in 0..64 {
         let mut text = [b"http://a.b/".to_vec(), vec![b'x'; shift]].concat();
@@ -595,6 +596,43 @@ fn lines_at_every_offset() {
                 let (out, forms) =
                     (out.escape_ascii().to_string(), forms.join(&b'\n').escape_ascii().to_string());
                 assert_eq!(out, forms, "{profile} on {tier}, {shift}");
+            }
+        }
+    }
+}
+
+/// The keys of plain URLs, which masks find, are those of the slow path. Userinfo, which keys do not hold, leads to the slow path.
+#[test]
+fn plain_surts_are_those_of_the_slow_path() {
+    let mut rng = Rng(24);
+    const PIECES: &[u8] = b"aZ0-_.//?#&=(a.b%:@ \x00\x7f\xc3www.1";
+    for round in 0..4000 * scale() {
+        let scheme = if round % 3 == 0 { "https://" } else { "http://" };
+        let mut rest: Vec<u8> =
+            (0..rng.below(if round % 4 == 0 { 150 } else { 20 })).map(|_| rng.pick(b"aB0-_.")).collect();
+        for _ in 0..rng.below(5) {
+            let at = rng.below(rest.len() + 1);
+            rest.insert(at, rng.pick(PIECES));
+        }
+        for profile in [Profile::SurtPython0_3, Profile::SurtJava] {
+            let plain = [scheme.as_bytes(), b"www.a.b/", &rest].concat();
+            let other = [scheme.as_bytes(), b"u@www.a.b/", &rest].concat();
+            assert_eq!(
+                canon(profile, &plain).ok(),
+                canon(profile, &other).ok(),
+                "{profile}: {}",
+                plain.escape_ascii()
+            );
+            // With userinfo, an `@` of the host would end it, and an empty host is another one.
+            if rest.first().is_some_and(u8::is_ascii_alphanumeric) && !rest.contains(&b'@') {
+                let plain = [scheme.as_bytes(), &rest].concat();
+                let other = [scheme.as_bytes(), b"u@", &rest].concat();
+                assert_eq!(
+                    canon(profile, &plain).ok(),
+                    canon(profile, &other).ok(),
+                    "{profile}: {}",
+                    plain.escape_ascii()
+                );
             }
         }
     }

@@ -118,3 +118,19 @@ proptest! {
         _ = to_uri(&from_uri(&uri));
     }
 }
+
+#[test]
+fn hosts_in_brackets_are_addresses() {
+    for (iri, wanted) in [
+        ("http://[::1]/\u{e9}", Ok("http://[::1]/%C3%A9")),
+        ("//[v1.a]:80", Ok("//[v1.a]:80")),
+        ("http://[::/", Err(7)),
+        ("http://u@[::/", Err(9)),
+        ("http://[::1", Err(7)),
+        ("http://[\u{e9}]/", Err(7)),
+        ("/[::", Ok("/[::")),
+    ] {
+        let uri = to_uri(iri);
+        assert_eq!(uri.as_deref().map_err(|error| error.offset), wanted, "{iri}");
+    }
+}

@@ -4,6 +4,7 @@ mod canon;
 mod charset;
 mod compose;
 mod iri;
+mod kernels;
 mod owned;
 mod readings;
 mod split;

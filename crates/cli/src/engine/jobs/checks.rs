@@ -95,6 +95,7 @@ pub fn run(options: &Options, target: Target) -> Result<Outcome, Failure> {
         let Stats { records, bytes_in: bytes, .. } = stats;
         let unit = match (&job.target.selector, options.records) {
             (Selector::Table(_), _) => "row",
+            (Selector::Html(_), _) => "tag",
             (_, Records::Null) => "record",
             _ => "line",
         };
@@ -118,6 +119,7 @@ fn pass(
     let (end, limit) = (job.records.end(), (job.max_record as usize) << 20);
     let (cut, limit) = match &job.target.selector {
         Selector::Table(table) => (Cut::Table(table.delimiter()), limit),
+        Selector::Html(_) => (Cut::Html, limit),
         // Escapes can be checked part by part, so such a line may have any length. A URL must be in memory as a
         // whole.
         Selector::Line if !job.look.wanted.takes_urls() => (Cut::Records(end), 0),
@@ -348,7 +350,15 @@ impl Job for Checks {
             report.lines = lines - u64::from(bytes.last().is_some_and(|last| *last != line_end));
             return;
         }
-        let (mut start, mut number) = (0, 0_u32);
+        for (record, places) in chunk.tags() {
+            let Selector::Html(html) = &mut self.target.selector else { break };
+            html.set_places(places);
+            if !self.record(record, false, report) {
+                return;
+            }
+        }
+        let is_html = matches!(self.target.selector, Selector::Html(_));
+        let (mut start, mut number) = (if is_html { bytes.len() } else { 0 }, 0_u32);
         while start < bytes.len() {
             if self.has_found_all && self.sweep.is_some() {
                 let Some(next) = self.pass_by(&chunk, start, report) else { return };

@@ -64,8 +64,8 @@ pub fn top(
 
 /// The options of `dedup`.
 pub struct Dedup {
-    /// The conversion of a record to its key. `None` if the key is the record itself.
-    pub verb: Option<Verb>,
+    /// The conversion of a record to its key.
+    pub verb: Verb,
     /// The selection and the conversion of the values that are the key, if it is not the whole record.
     pub values: Option<Values>,
     /// Whether keys are replaced by fingerprints of 128 bits.
@@ -131,8 +131,10 @@ pub fn dedup(
 /// Writes each record with its key.
 #[derive(Clone)]
 struct Unique {
-    /// The conversion of many records to their keys, and that of one record. `None` if the key is the record itself.
-    work: Option<(Work, Work)>,
+    /// The conversion of many records to their keys.
+    many: Work,
+    /// The conversion of one record.
+    one: Work,
     /// The selection and the conversion of the values that are the key, if it is not the whole record.
     values: Option<Values>,
     records: Records,
@@ -152,10 +154,9 @@ const BATCH: usize = 16 * 1024;
 
 impl Unique {
     fn new(dedup: &Dedup, identity: Identity, options: &OutputOptions) -> Unique {
-        let work =
-            |verb| (Work::across(verb, dedup.records), Work::on_values(verb, dedup.records.structure()));
         Unique {
-            work: dedup.verb.as_ref().map(work),
+            many: Work::across(&dedup.verb, dedup.records),
+            one: Work::on_values(&dedup.verb, dedup.records.structure()),
             values: dedup.values.clone(),
             records: dedup.records,
             max_record: dedup.max_record,
@@ -191,11 +192,10 @@ impl Unique {
 
     /// Adds the record of `bytes` from `start` to `end` to the frame, or reports that it has no key.
     fn push_one(&mut self, bytes: &[u8], start: usize, end: usize, report: &mut Report) {
-        let Some((_, one)) = &mut self.work else { return };
         let stop = start + self.records.without_end(&bytes[start..end]);
         let mut key = self.keys.len()..self.keys.len();
         let handling = Handling { rejected: OnFault::Refuse, ..Handling::KEEP };
-        if let Err(refusal) = one.apply(&bytes[start..stop], handling, &mut self.keys) {
+        if let Err(refusal) = self.one.apply(&bytes[start..stop], handling, &mut self.keys) {
             report.stats.rejected += 1;
             let record = Record { chunk: bytes, start, stop, end: self.records.end(), shown: None };
             record.refuse(report, start + refusal.offset, &refusal.reason);
@@ -228,19 +228,18 @@ impl Job for Unique {
             self.frame.clear();
             self.keys.clear();
             let mut keys = std::mem::take(&mut self.keys);
-            match self.work.as_mut().map(|(many, _)| many.apply(lines, handling, &mut keys)) {
-                None => self.push_all(lines, lines),
-                Some(Ok(_)) if keys == lines => {
+            match self.many.apply(lines, handling, &mut keys) {
+                Ok(_) if keys == lines => {
                     keys.clear();
                     self.push_all(lines, lines);
                 }
-                Some(Ok(_)) => {
+                Ok(_) => {
                     if keys.last() != Some(&end_byte) {
                         keys.push(end_byte);
                     }
                     self.push_all(lines, &keys);
                 }
-                Some(Err(_)) => {
+                Err(_) => {
                     keys.clear();
                     self.keys = keys;
                     let mut at = start;

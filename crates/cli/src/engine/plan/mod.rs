@@ -87,8 +87,8 @@ pub struct TopRequest {
 /// A request to keep the first line of each key.
 #[derive(Clone, Debug)]
 pub struct DedupRequest {
-    /// The conversion of a line, or of the selected values, to the key. `None` if the key is the line itself.
-    pub verb: Option<Verb>,
+    /// The conversion of a line, or of the selected values, to the key.
+    pub verb: Verb,
     /// Whether keys are fingerprints of 128 bits.
     pub has_fingerprints: bool,
     pub sources: Sources,
@@ -156,9 +156,14 @@ impl Plan {
         }
         let options = OutputOptions { rejects, has_rejects: true, ..OutputOptions::default() };
         let mut values = None;
-        if let Some(verb) = verb.as_ref().filter(|_| !selection.is_records()) {
-            let selected = selection.selected(verb, records, delimiter, &shape).map_err(Failure::Usage)?;
-            let (lines, policies) = (Work::across(verb, records), Policies::LEAVE_OUT);
+        if matches!(selection, Selection::Html) {
+            let message =
+                "--html: a document has no records; list its URLs by `pct get '{url}' --html --only` first";
+            return Err(Failure::Usage(message.to_owned()));
+        }
+        if !selection.is_records() {
+            let selected = selection.selected(&verb, records, delimiter, &shape).map_err(Failure::Usage)?;
+            let (lines, policies) = (Work::across(&verb, records), Policies::LEAVE_OUT);
             let (into, only_changed) = (Vec::new(), false);
             let spec = Spec { selected, lines, into, only_changed, policies, records, max_record };
             values = Some(Values::new(spec, &options));
@@ -266,6 +271,22 @@ fn check(request: &Request) -> Result<(), String> {
              decode first, and then encode the bytes that must stay escaped"
                 .to_owned(),
         );
+    }
+    if matches!(selection, Selection::Html) {
+        let policies = request.policies;
+        if [policies.malformed, policies.not_text].contains(&Policy::Drop)
+            || matches!(policies.rejected, OnRejected::Drop | OnRejected::Null)
+        {
+            return Err("--html: no part of a document can be left out; the policies `keep`, `empty` and `fail` of --on-error and \
+                 --on-invalid-utf8, and `keep` and `fail` of --on-rejected, do not need that"
+                .to_owned());
+        }
+        if request.preview.is_some() {
+            return Err(
+                "--dry-run and --diff show lines, and --html converts a document; compare the output of -o"
+                    .to_owned(),
+            );
+        }
     }
     if request.preview.is_some() && *records != Records::Lines {
         return Err("--dry-run and --diff show lines; remove --raw or --null".to_owned());

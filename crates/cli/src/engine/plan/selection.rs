@@ -29,6 +29,8 @@ pub enum Selection {
     Keys(Vec<KeyPath>),
     Pairs(Vec<KeyPath>),
     Log(Log),
+    /// The URLs in attributes of HTML.
+    Html,
     /// Columns of Parquet files, which have no records.
     Parquet(Vec<String>),
 }
@@ -74,9 +76,15 @@ impl Selection {
         }
         if shape.only && self.is_records() {
             return Err(
-                "--only needs --field, --csv, --jsonl, --logfmt or --log: otherwise the whole line is the value"
+                "--only needs --field, --csv, --jsonl, --logfmt, --log or --html: otherwise the whole line is the value"
                     .to_owned(),
             );
+        }
+        if matches!(self, Selection::Html) && (shape.only_changed || shape.delimiter.is_some()) {
+            let option = if shape.only_changed { "--only-changed" } else { "--output-delimiter" };
+            return Err(format!(
+                "{option} needs records, and an HTML document is written as a whole; remove --html"
+            ));
         }
         if shape.only_changed && records == Records::Raw {
             return Err("--only-changed writes lines, and --raw treats the input as one value; remove --raw"
@@ -183,6 +191,13 @@ impl Selection {
                     (Selector::Keys(Keys::new(&paths, &[], nginx)), [ByteSet::EMPTY; 3])
                 }
             },
+            Selection::Html => {
+                is_sequential = true;
+                // Browsers remove tabs and line ends from URLs. Blanks, commas and quotes end URLs in lists.
+                let controls: Vec<u8> = (0..0x20).chain([0x7F]).collect();
+                let plain = structure.add(&controls);
+                (Selector::Html(Box::default()), [plain, plain, plain.add(b" ,\"'()")])
+            }
             Selection::Parquet(_) => return Err("--parquet: there are no records to select from".to_owned()),
         };
         Ok((Target { selector, is_sequential, columns }, kept))

@@ -1,10 +1,14 @@
 //! Cuts the input into chunks that can be processed one by one.
 
+use std::io::{self, ErrorKind};
+use std::ops::Range;
+
 use crate::ground::error::Failure;
 use crate::ground::records::Records;
 use crate::io::buffer::Buffer;
 use crate::io::input::Input;
 use crate::select::ends::{Ends, Marks, Scan};
+use crate::select::html::{Finder, Place};
 use crate::value::cut;
 use crate::value::policy::Record;
 
@@ -21,6 +25,8 @@ pub enum Cut {
     Records(u8),
     /// The input may be cut after each CSV record. The byte is the delimiter of cells.
     Table(u8),
+    /// The input is HTML, which may be cut outside tags.
+    Html,
 }
 
 /// The next piece of the input.
@@ -46,16 +52,17 @@ pub struct Part {
     pub is_last: bool,
 }
 
-/// A block of input. If the input is a table, the block also has the ends of the rows in it.
+/// A block of input. If the input is a table, the block also has the ends of the rows in it, and if it is HTML, the URLs.
 pub struct Block {
     bytes: Buffer,
     ends: Marks,
+    places: Vec<Place>,
 }
 
 impl Block {
     /// Creates a block of `size` bytes. It grows if a record is longer.
     pub fn new(size: usize) -> Block {
-        Block { bytes: Buffer::new(size), ends: Marks::default() }
+        Block { bytes: Buffer::new(size), ends: Marks::default(), places: Vec::new() }
     }
 
     /// Returns the size of the block, in bytes.
@@ -70,7 +77,8 @@ impl Block {
 
     /// Returns the first `len` bytes of the block as a chunk. `next` is the byte after them.
     pub fn chunk(&self, len: usize, next: Option<u8>) -> Chunk<'_> {
-        Chunk { bytes: &self.bytes[..len], next, ends: Some(&self.ends).filter(|ends| !ends.is_empty()) }
+        let ends = Some(&self.ends).filter(|ends| !ends.is_empty());
+        Chunk { bytes: &self.bytes[..len], next, ends, places: &self.places }
     }
 }
 
@@ -82,6 +90,8 @@ pub struct Chunk<'a> {
     pub next: Option<u8>,
     /// The ends of the rows, if the chunk is part of a table; `None` if each record is a line.
     ends: Option<&'a Marks>,
+    /// The values that contain URLs, if the chunk is HTML.
+    places: &'a [Place],
 }
 
 impl<'a> Chunk<'a> {
@@ -102,6 +112,16 @@ impl<'a> Chunk<'a> {
             Some(ends) => ends.end(start),
         };
         found.unwrap_or(self.bytes.len())
+    }
+
+    /// Returns the start tags that contain URLs, if the chunk is HTML, each with the values that contain them.
+    pub fn tags(&self) -> impl Iterator<Item = (Record<'a>, &'a [Place])> + use<'a> {
+        let chunk = self.bytes;
+        let tags = self.places.chunk_by(|one, other| one.tag == other.tag);
+        tags.map(move |places| {
+            let Range { start, end: stop } = places[0].tag;
+            (Record { chunk, start, stop, end: b'\n', shown: None }, places)
+        })
     }
 
     /// Returns the places of bytes in the chunk, if it is part of a table and has a quote.
@@ -140,6 +160,8 @@ pub struct Feed<'i> {
     limit: usize,
     /// The state of the CSV scanner at the end of the scanned bytes.
     ends: Ends,
+    /// The parser of HTML, which has read everything up to the end of the carried bytes.
+    html: Option<Box<Finder>>,
 }
 
 impl<'i> Feed<'i> {
@@ -148,7 +170,7 @@ impl<'i> Feed<'i> {
     pub fn new(input: &'i mut Input, cut: Cut, limit: usize) -> Feed<'i> {
         let ends = Ends::new(if let Cut::Table(delimiter) = cut { delimiter } else { 0 });
         let offset = input.offset();
-        Feed { input, cut, carry: Vec::new(), offset, limit, ends }
+        Feed { input, cut, carry: Vec::new(), offset, limit, ends, html: None }
     }
 
     /// Returns the offset in the input of the next byte to be handed out.
@@ -173,7 +195,10 @@ impl<'i> Feed<'i> {
 
     /// Reads the next chunk into `block`, which grows up to the limit if a record is longer.
     pub fn next(&mut self, block: &mut Block) -> Result<Piece, Failure> {
-        let Block { bytes: buffer, ends: marks } = block;
+        if let Cut::Html = self.cut {
+            return self.next_html(block);
+        }
+        let Block { bytes: buffer, ends: marks, .. } = block;
         marks.clear();
         let mut len = self.carry.len();
         if buffer.len() < len {
@@ -208,6 +233,48 @@ impl<'i> Feed<'i> {
         }
     }
 
+    /// Reads the next chunk of HTML like [`Feed::next`], and the places of URLs in it.
+    fn next_html(&mut self, block: &mut Block) -> Result<Piece, Failure> {
+        let Block { bytes: buffer, places, .. } = block;
+        places.clear();
+        let start = self.offset as usize;
+        let finder = self.html.get_or_insert_with(|| Box::new(Finder::new(start)));
+        let (input, limit) = (&mut *self.input, self.limit);
+        let failure = |file: &str, (offset, message): (usize, String)| {
+            Failure::input(file, offset as u64, io::Error::new(ErrorKind::InvalidData, message))
+        };
+        let mut len = self.carry.len();
+        if buffer.len() <= len {
+            buffer.grow((2 * len).max(1));
+        }
+        buffer[..len].copy_from_slice(&self.carry);
+        self.carry.clear();
+        loop {
+            let read = input.read(&mut buffer[len..])?;
+            len += read;
+            let bytes = &buffer[..len];
+            let known = if read == 0 { finder.end(start, bytes) } else { finder.push(start, bytes) };
+            known.map_err(|error| failure(input.name(), error))?;
+            let is_full = len == buffer.len() && len >= limit;
+            let mut at = finder.done() - start;
+            if at == 0 && is_full && finder.give_up() {
+                at = finder.done() - start;
+            }
+            if at > 0 || read == 0 {
+                finder.take(start, start + at, places);
+                self.carry.extend_from_slice(&buffer[at..len]);
+                return Ok(self.hand_out(at, buffer[at..len].first().copied()));
+            }
+            if is_full {
+                let message = format!("this tag is longer than {} MiB; raise --max-record", limit >> 20);
+                return Err(failure(input.name(), (start, message)));
+            }
+            if len == buffer.len() {
+                buffer.grow((2 * len).min(limit));
+            }
+        }
+    }
+
     fn hand_out(&mut self, len: usize, next: Option<u8>) -> Piece {
         let offset = self.offset;
         self.offset += len as u64;
@@ -228,7 +295,7 @@ impl<'i> Feed<'i> {
             let read = self.input.read(buffer)?;
             let piece = &buffer[..read];
             let end = match self.cut {
-                Cut::Blocks | Cut::Pieces | Cut::Never => Some(0),
+                Cut::Blocks | Cut::Pieces | Cut::Never | Cut::Html => Some(0),
                 Cut::Records(end) => memchr::memchr(end, piece).map(|found| found + 1),
                 Cut::Table(_) => self.ends.next(piece),
             };
@@ -399,7 +466,7 @@ impl LastEnd {
                     self.end = scanned + at;
                 }
             }
-            Cut::Never => {}
+            Cut::Never | Cut::Html => {}
             Cut::Records(end) => {
                 if let Some(at) = memchr::memrchr(end, &bytes[self.scanned..]) {
                     self.end = self.scanned + at + 1;

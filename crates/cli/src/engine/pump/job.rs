@@ -31,6 +31,9 @@ pub trait Job: Clone + Send {
         false
     }
 
+    /// Appends a piece of a record that [`Long::Edit`] copies to `out`. `is_end` says that the record ends there.
+    fn edit(&mut self, _piece: &[u8], _is_end: bool, _out: &mut Vec<u8>) {}
+
     /// Returns the size of the chunks that one thread works on, in bytes.
     fn block(&self) -> usize {
         BLOCK
@@ -44,6 +47,8 @@ pub trait Job: Clone + Send {
 pub enum Long {
     /// The record is written unchanged, for this reason.
     Copy(Reason),
+    /// The record is written piece by piece as [`Job::edit`] changes it, for this reason.
+    Edit(Reason),
     /// The record is left out of the output, for this reason.
     Skip(Reason),
     /// This text is written instead of the record, without its end, for this reason.

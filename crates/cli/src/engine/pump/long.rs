@@ -23,6 +23,7 @@ pub fn pass<J: Job>(
     let held = |is_held: bool| if is_held { Held::new().map(Some) } else { Ok(None) };
     let (instead, outcome, reason) = match job.long(block, report) {
         Long::Copy(reason) => (Instead::Record, "stays as it is", reason),
+        Long::Edit(reason) => (Instead::Edited, "stays as it is, with an empty new cell", reason),
         Long::Skip(reason) => (Instead::Nothing, "is left out", reason),
         Long::Instead(text, reason) => (Instead::Text(text), "is now empty, or null in JSON", reason),
         Long::Pass(reason) => (Instead::Nothing, "is not checked", reason),
@@ -78,8 +79,19 @@ pub fn pass<J: Job>(
     tell(sink, places.then_some(sink.lines), offset, &reason, outcome);
     let end = feed.line_end();
     let is_copied = matches!(instead, Instead::Record);
-    let mut old = held(is_shown && !is_copied)?;
+    let is_edited = matches!(instead, Instead::Edited);
+    let (mut old, mut new) = (held(is_shown && !is_copied)?, held(is_shown && is_edited)?);
     let mut last = None;
+    // Passes on a piece of the record as the job changes it.
+    let mut edit = |piece: &[u8], is_end: bool, sink: &mut Sink<'_>| {
+        out.clear();
+        job.edit(piece, is_end, out);
+        match &mut new {
+            Some(new) => new.write(out),
+            None if out.is_empty() => Ok(()),
+            None => sink.write(out, out.last() != Some(&end)),
+        }
+    };
     feed.rest(block, |piece| {
         if places {
             sink.lines += memchr::memchr_iter(end, piece).count() as u64;
@@ -87,6 +99,8 @@ pub fn pass<J: Job>(
         sink.stats.bytes_in += piece.len() as u64;
         last = piece.last().copied().or(last);
         match (&mut sink.preview, &mut old) {
+            (Some(_), Some(old)) if is_edited => old.write(piece).and_then(|()| edit(piece, false, sink)),
+            (None, _) if is_edited => edit(piece, false, sink),
             (Some(_), Some(old)) => old.write(piece),
             (Some(preview), None) => preview.pass(piece, sink.output),
             (None, _) if is_copied => sink.write(piece, piece.last() != Some(&end)),
@@ -96,6 +110,15 @@ pub fn pass<J: Job>(
     let is_open = last != Some(end);
     let text = match instead {
         Instead::Record => return Ok(()),
+        Instead::Edited => {
+            edit(b"", true, sink)?;
+            return match (&mut sink.preview, old, new) {
+                (Some(preview), Some(mut old), Some(mut new)) => {
+                    preview.large(&mut old, &mut new, sink.output)
+                }
+                _ => Ok(()),
+            };
+        }
         Instead::Nothing => Vec::new(),
         Instead::Text(text) if is_open => text.to_vec(),
         Instead::Text(text) => [text, &[end]].concat(),
@@ -121,6 +144,8 @@ fn tell(sink: &Sink<'_>, lines: Option<u64>, offset: u64, reason: &Reason, outco
 enum Instead {
     /// The record as it is.
     Record,
+    /// The record as [`Job::edit`] changes it.
+    Edited,
     Nothing,
     /// This text, and the end of the record.
     Text(&'static [u8]),

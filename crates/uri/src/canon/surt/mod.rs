@@ -9,11 +9,12 @@ use simdpct::{AsciiSet, Encode};
 
 use super::contact::Contact;
 use super::error::{CanonicalizeError, Reason};
-use super::shared::{idna_2003, is_host_and_port, is_plain_name, old_ipv4, without_line_ends};
+use super::shared::{first_bytes, idna_2003, is_host_and_port, is_plain_name, old_ipv4, without_line_ends};
 use crate::class::is_scheme;
 use crate::host::port_number;
 use crate::parts::{Parts, split};
 
+mod plain;
 mod sessions;
 
 /// The tool whose keys are made.
@@ -53,11 +54,56 @@ pub(super) fn append(url: &[u8], tool: Tool, out: &mut Vec<u8>) -> Result<(), Ca
 
 /// Appends the key of a plain URL, which most are. For any other URL, appends nothing and returns `None`.
 ///
-/// The scheme of a plain URL is `http` or `https`, and its host a plain name without a port. Before its fragment, it has no controls or
-/// spaces, which the tools remove at the ends. Java would reject or remove characters that are not ASCII.
+/// The scheme of a plain URL is `http` or `https`, or for the Python tool `file`, and its host a plain name without a port. In `file` URLs, the
+/// host may be empty. Before its fragment, a plain URL has no controls or spaces, which the tools remove at the ends. Java would reject
+/// or remove characters that are not ASCII.
 fn append_plain_url(url: &[u8], tool: Tool, out: &mut Vec<u8>) -> Option<()> {
-    let rest = url.strip_prefix(b"http")?;
-    let rest = rest.strip_prefix(b"s").unwrap_or(rest).strip_prefix(b"://")?;
+    let (is_file, rest) = match url {
+        [b'h', b't', b't', b'p', b':', b'/', b'/', rest @ ..] => (false, rest),
+        [b'h', b't', b't', b'p', b's', b':', b'/', b'/', rest @ ..] => (false, rest),
+        [b'f', b'i', b'l', b'e', b':', b'/', b'/', rest @ ..] if tool == Tool::Python => (true, rest),
+        // The Java tool takes the first segment of a path for the host.
+        [b'/', ..] if tool == Tool::Java => (false, without_slashes(url)),
+        _ => return None,
+    };
+    let Some(plain) = plain::parts(rest) else {
+        return if is_file { None } else { append_plain_host_url(url, rest, tool, out) };
+    };
+    let (path, query) = (&rest[plain.host..plain.path], &rest[plain.path..plain.query]);
+    // Without its empty host, `file:///\a` would name the host `a` for browsers.
+    let is_ambiguous = !is_file || !matches!(path, [b'/'] | [b'/', b'!'..=b'[' | b']'.., ..]);
+    if plain.host == 0 && is_ambiguous || tool == Tool::Java && !url.is_ascii() {
+        return None;
+    }
+    let start = out.len();
+    out.reserve(url.len() + 2);
+    if plain.host == 0 {
+        out.extend_from_slice(b"file:");
+    } else {
+        let host = without_all_www(&rest[..plain.host], tool);
+        append_labels(host, plain.dots >> (plain.host - host.len()), out);
+        out.push(b')');
+    }
+    match path {
+        [] => out.push(b'/'),
+        [before @ .., b'/'] if !before.is_empty() => out.extend_from_slice(before),
+        path => out.extend_from_slice(path),
+    }
+    let query_start = out.len() + 1;
+    if query.len() > 1 {
+        out.extend_from_slice(query);
+    }
+    if plain.has_upper {
+        out[start..].make_ascii_lowercase();
+    }
+    if query.len() > 1 {
+        finish_query(out, query_start);
+    }
+    Some(())
+}
+
+/// Appends the key of a URL with a plain host, whose path and query may have to be decoded. `rest` is the part after `//`.
+fn append_plain_host_url(url: &[u8], rest: &[u8], tool: Tool, out: &mut Vec<u8>) -> Option<()> {
     let rest = &rest[..memchr::memchr(b'#', rest).unwrap_or(rest.len())];
     let (host, rest) = rest.split_at(memchr::memchr2(b'/', b'?', rest).unwrap_or(rest.len()));
     // A loop without an early exit becomes vector code.
@@ -75,6 +121,10 @@ fn append_plain_url(url: &[u8], tool: Tool, out: &mut Vec<u8>) -> Option<()> {
 }
 
 fn append_python(url: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
+    if let [b'/', b'!'..=b'.' | b'0'.., ..] = url {
+        // The target of a request names no host. Lists of them are long, so this check comes first.
+        return Err(CanonicalizeError { offset: 0, reason: Reason::Host });
+    }
     if url.starts_with(b"filedesc") {
         out.extend_from_slice(url);
         return Ok(());
@@ -331,7 +381,9 @@ fn append_host(
 ) -> Result<bool, Reason> {
     let scheme = parts.scheme().unwrap_or_default();
     let is_whole = parts.userinfo().is_none() && parts.host().is_some_and(|host| host.raw() == raw);
-    if is_whole && is_plain_name(raw) && !scheme.eq_ignore_ascii_case(b"file") {
+    // In a `file` URL, a port is a part of the host for browsers.
+    let is_file = scheme.eq_ignore_ascii_case(b"file");
+    if is_whole && is_plain_name(raw) && !(is_file && parts.offsets().host_end < parts.offsets().path_start) {
         append_plain_name(raw, tool, out);
         append_port(port, scheme, tool, out);
         return Ok(true);
@@ -470,6 +522,24 @@ fn append_reversed(host: &[u8], out: &mut Vec<u8>) {
         end = dot;
     }
     out.extend_from_slice(&host[..end]);
+}
+
+/// Appends the labels of a host of less than 64 bytes in reverse order. `dots` has the offsets of its dots.
+fn append_labels(host: &[u8], mut dots: u64, out: &mut Vec<u8>) {
+    // Copies of a fixed size take less time than copies of the exact length. Each overwrites the surplus of the one before.
+    let (mut name, mut key) = ([0; 128], [0; 128]);
+    name[..host.len()].copy_from_slice(host);
+    let (mut end, mut len) = (host.len(), 0);
+    while dots != 0 {
+        let dot = 63 - dots.leading_zeros() as usize;
+        key[len..len + 64].copy_from_slice(&name[dot + 1..dot + 65]);
+        len += end - dot;
+        key[len - 1] = b',';
+        end = dot;
+        dots ^= 1 << dot;
+    }
+    key[len..len + 64].copy_from_slice(&name[..64]);
+    out.extend_from_slice(&key[..len + end]);
 }
 
 /// Reads any number of decimal digits as an address, modulo 2^32.
@@ -628,21 +698,23 @@ fn finish_query(out: &mut Vec<u8>, start: usize) {
     }
 }
 
-/// Sorts the parameters of the query in `out[start..]` by name and value.
+/// Sorts the parameters of the query in `out[start..]` by name and value, with `n log n` comparisons for `n` parameters.
 fn sort_pairs(out: &mut Vec<u8>, start: usize) {
-    let pairs = || {
-        out[start..].split(|&byte| byte == b'&').map(|pair| match memchr::memchr(b'=', pair) {
-            Some(at) => (&pair[..at], Some(&pair[at + 1..])),
-            None => (pair, None),
-        })
-    };
-    if memchr::memchr(b'&', &out[start..]).is_none() || pairs().is_sorted() {
+    if memchr::memchr(b'&', &out[start..]).is_none() {
         return;
     }
-    let mut sorted: Vec<_> = pairs().collect();
-    sorted.sort_unstable();
+    let pairs = out[start..].split(|&byte| byte == b'&').map(|pair| {
+        let at = memchr::memchr(b'=', pair);
+        let (name, value) = (&pair[..at.unwrap_or(pair.len())], at.map(|at| &pair[at + 1..]));
+        (first_bytes(name), name, value)
+    });
+    let mut pairs: Vec<_> = pairs.collect();
+    if pairs.is_sorted() {
+        return;
+    }
+    pairs.sort_unstable();
     let mut text = Vec::with_capacity(out.len() - start);
-    for (name, value) in sorted {
+    for (_, name, value) in pairs {
         text.extend_from_slice(name);
         if let Some(value) = value {
             text.push(b'=');

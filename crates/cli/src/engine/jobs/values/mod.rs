@@ -30,7 +30,7 @@ use crate::io::files::{self, Destination};
 use crate::io::input::Input;
 use crate::io::names::Sources;
 use crate::select::Selector;
-use crate::select::csv::Line;
+use crate::select::csv::{Line, LongRow};
 use crate::select::edit::{Edit, Form};
 use crate::select::pass::Pass;
 use crate::value::policy::{Action, OnRejected, Policies, Record, Treat, Treatment};
@@ -148,6 +148,7 @@ pub fn begin<'i>(
     job.needs.places |= matches!(job.target.selector, Selector::Table(_)) && input.count_lines(0).is_none();
     let cut = match &job.target.selector {
         Selector::Table(table) => Cut::Table(table.delimiter()),
+        Selector::Html(_) => Cut::Html,
         _ => Cut::Records(end),
     };
     let mut feed = Feed::new(input, cut, (job.max_record as usize) << 20);
@@ -215,6 +216,8 @@ pub struct Values {
     /// table.
     fields: Option<FieldBatch>,
     parts: Parts,
+    /// The state of a row that is too long for memory.
+    long_row: LongRow,
 }
 
 impl Values {
@@ -255,6 +258,7 @@ impl Values {
             is_preview,
             new: Vec::new(),
             parts: Parts::default(),
+            long_row: LongRow::default(),
         }
     }
 
@@ -487,7 +491,15 @@ impl Job for Values {
         let mut search = EscapeSearch::default();
         // Only the last record of a file can lack its record end.
         report.is_open = self.form == Form::Whole && bytes.last() != Some(&line_end);
-        let mut start = 0;
+        for (record, places) in chunk.tags() {
+            let Selector::Html(html) = &mut self.target.selector else { break };
+            html.set_places(places);
+            if !self.record(record, record.stop, false, &mut edit, report) {
+                return;
+            }
+        }
+        let is_html = matches!(self.target.selector, Selector::Html(_));
+        let mut start = if is_html { bytes.len() } else { 0 };
         // The batch conversion has left the lines before this offset to be converted one by one.
         let mut single_until = 0;
         while start < bytes.len() {
@@ -602,7 +614,19 @@ impl Job for Values {
             }
             OnRejected::Null => Long::Instead(self.treatment.null(), reason),
             OnRejected::Drop | OnRejected::Keep if is_left_out => Long::Skip(reason),
+            OnRejected::Keep
+                if matches!(self.target.selector, Selector::Table(_)) && !self.into.is_empty() =>
+            {
+                self.long_row = LongRow::default();
+                Long::Edit(reason)
+            }
             OnRejected::Drop | OnRejected::Keep => Long::Copy(reason),
+        }
+    }
+
+    fn edit(&mut self, piece: &[u8], is_end: bool, out: &mut Vec<u8>) {
+        if let Selector::Table(table) = &self.target.selector {
+            table.widen(&mut self.long_row, piece, is_end, out);
         }
     }
 

@@ -1,0 +1,76 @@
+//! Lists which reserved characters the grammar of RFC 1738 (section 5) allows unescaped, for each scheme.
+
+use serde::Serialize;
+use simdpct::sets;
+
+/// A scheme of RFC 1738.
+#[derive(Debug, Serialize)]
+pub struct Scheme {
+    pub name: &'static str,
+    /// The section that describes the scheme.
+    pub section: &'static str,
+    /// The reserved characters that separate parts, and so are escaped in data.
+    pub separators: &'static str,
+    /// The reserved characters that may be unescaped in a path, including separators.
+    pub path: &'static str,
+    /// The reserved characters that may be unescaped after a `?`. `None` if a `?` is data or not allowed.
+    pub query: Option<&'static str>,
+}
+
+const fn scheme(
+    name: &'static str,
+    section: &'static str,
+    separators: &'static str,
+    path: &'static str,
+    query: Option<&'static str>,
+) -> Scheme {
+    Scheme { name, section, separators, path, query }
+}
+
+/// The schemes of RFC 1738.
+pub static SCHEMES: [Scheme; 10] = [
+    scheme("ftp", "3.2", "/;", "/?:@&=", None),
+    scheme("http", "3.3", "/;?", "/;:@&=", Some(";:@&=")),
+    scheme("gopher", "3.4", "", ";/?:@=&", None),
+    scheme("mailto", "3.5", "", ";/?:@=&", None),
+    scheme("news", "3.6", "@", ";/?:&=@", None),
+    scheme("nntp", "3.7", "/", "/", None),
+    scheme("telnet", "3.8", "/", "/", None),
+    scheme("wais", "3.9", "/?", "/", Some("")),
+    scheme("file", "3.10", "/", "/?:@&=", None),
+    scheme("prospero", "3.11", "/;=", "/?:@&=;", None),
+];
+
+impl Scheme {
+    /// Returns the scheme called `name`, in letters of either case.
+    pub fn find(name: &[u8]) -> Option<&'static Scheme> {
+        SCHEMES.iter().find(|scheme| scheme.name.as_bytes().eq_ignore_ascii_case(name))
+    }
+
+    /// Returns the scheme as a row of a table.
+    pub fn cells(&self) -> [&str; 5] {
+        [self.name, self.section, self.separators, self.path, self.query.unwrap_or_default()]
+    }
+
+    /// Passes the offset of each reserved character in `tail` that is not allowed to `found`. `tail` is the path of a URL with its query,
+    /// which begins at `query`.
+    pub fn strange(&self, tail: &[u8], query: usize, mut found: impl FnMut(usize)) {
+        let mut end = tail.len();
+        if self.name == "ftp"
+            && let [.., b';', b't' | b'T', b'y' | b'Y', b'p' | b'P', b'e' | b'E', b'=', code] = tail
+            && code.is_ascii_alphabetic()
+        {
+            end -= ";type=a".len();
+        }
+        for (at, &byte) in tail[..end].iter().enumerate() {
+            let allowed = match self.query {
+                Some(allowed) if at > query => allowed,
+                Some(_) if at == query => continue,
+                _ => self.path,
+            };
+            if sets::RFC1738_RESERVED.contains(byte) && !allowed.as_bytes().contains(&byte) {
+                found(at);
+            }
+        }
+    }
+}

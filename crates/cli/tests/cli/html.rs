@@ -1,0 +1,187 @@
+//! Tests `--html`, which converts the URLs in attributes of HTML.
+
+use crate::support::{Numbers, assert_same, ok, run, run_in_chunks};
+
+fn convert(args: &[&str], input: &str) -> String {
+    String::from_utf8(ok(&[args, &["--html", "--quiet"]].concat(), input)).unwrap()
+}
+
+#[test]
+fn everything_else_stays_byte_for_byte() {
+    // `@` is a URL that changes.
+    for page in [
+        "<!DOCTYPE html>\r\n<html manifest='@'><head profile=\"@ @\"><base href=@><title>&lt;a href=%7e&gt;</title>",
+        "<A HREF = \"\n@\t\" TITLE='%7e'id=x href=%7e>x</A ><a href><a href=>%7e</a href=%7e>",
+        "<a href=@ ping='@\n@'><area ping=@><AREA/href=@/ ><base href='@'/><link href='@' imagesrcset='@'>",
+        "<img src=@ srcset='@ 1x,@ 2x' alt=%7e longdesc=@ usemap=\"@\" lowsrc=@ dynsrc=@><source srcset=@>",
+        "<form action=@><button formaction=@><input src=@ formaction=@ value=%7e><video poster=@ src=@>",
+        "<q cite=@><del cite=@><ins cite=@><blockquote cite=@><object data=@ classid=@ codebase=@ archive='@ @'>",
+        "<applet codebase=@ code=@ object=@ archive='@, @'><bgsound src=@><body background=@><sound src=@>",
+        "<ilayer background=@ src=@><layer background=@ src=@><table background=@><tr background=@><td background=@>",
+        "<th background=@><frame src=@ longdesc=@><iframe src=@>\n<a href=%7e></iframe><embed src=@><track src=@>",
+        "<meta http-equiv=Refresh content='5; URL=@'><meta content='0;@' http-equiv=\"refresh\"><meta content='0;%7e'>",
+        "<param valuetype=ref value=@><param value=%7e><div itemid=@ itemtype=%7e data=%7e cite=%7e background=%7e>",
+        "<svg><use xlink:href=@ /><image href=\"@\"/><style><a href=@></style></svg><my-link href=@ src=@>",
+        "<!-- <a href=%7e> --><script src=@>'<a href=%7e>'</script><style>url(%7e)</style><textarea><a href=%7e>",
+        "</textarea><noscript><link href='@'></noscript><xmp><a href=%7e></xmp><?php <a href='%7e'> ?><![CDATA[<b>]]>",
+        "<a href='@&amp;&copy;\u{e9}&#x7e;?a=1&b=2&copy=3&amp'><a href=\"@?a&amp;b&quot;c\"><a href='x&#37;7e'>",
+        "<a href=\"\u{ff}@\" x=\"'\"><a\nhref='\r\n@\n'\n>",
+        "<plaintext><a href=%7e>",
+    ] {
+        let old = page.replace('@', "%7e/%2f");
+        let new = match page {
+            // References in a URL that changes are read, and written only where they are needed.
+            _ if page.contains("&copy;") => {
+                "<a href='~/%2F&©\u{e9}~?a=1&b=2&copy=3&'><a href=\"~/%2F?a&amp;b&quot;c\"><a href='x~'>"
+                    .to_owned()
+            }
+            _ => page.replace('@', "~/%2F"),
+        };
+        assert_eq!(convert(&["normalize"], &old), new);
+        assert_eq!(convert(&["get", "{url}"], &old), old);
+        let chunks = run_in_chunks(&["normalize", "--html"], old.as_bytes(), 1);
+        assert_same("byte by byte", &chunks.out, new.as_bytes());
+    }
+}
+
+#[test]
+fn quotes_and_references() {
+    for (old, new) in [
+        ("<a href=\"%22%26amp;%27%3Ca%3E\">", "<a href=\"&quot;&amp;amp;'&lt;a&gt;\">"),
+        ("<a href='%22%26%27'>", "<a href='\"&amp;&#39;'>"),
+        ("<a href=a%20b%3E%60%3D%22>", "<a href=a&#32;b&gt;&#96;&#61;&quot;>"),
+        // Browsers remove tabs and line ends from URLs, so these bytes stay escaped; so do bytes that are not text.
+        ("<a href='%09%0A%00%7F%FF%C3%A9'>", "<a href='%09%0A%00%7F%FFé'>"),
+        ("<a href='a\n%20b\t'>", "<a href='a b\t'>"),
+        // In a list, a blank or a comma would end the URL.
+        ("<img srcset='%2C%20%41 1x'>", "<img srcset='%2C%20A 1x'>"),
+        ("<a ping='%20%41 b'>", "<a ping='%20A b'>"),
+    ] {
+        assert_eq!(convert(&["decode"], old), new);
+    }
+    assert_eq!(convert(&["encode", "--keep", "/"], "<a href='é&#228; '>"), "<a href='%C3%A9%C3%A4 '>");
+    // Without a URL, an attribute that is not quoted would take the next one as its value.
+    let page = "<a href=%zz id=x>";
+    assert_eq!(convert(&["decode", "--on-error", "empty"], page), "<a href=\"\" id=x>");
+}
+
+#[test]
+fn documents_in_other_charsets() {
+    for (page, wanted) in [
+        // The document names its charset.
+        (&b"<meta charset=windows-1251><a href='\xFF%D1%8E%C3%A9'>"[..], &b"<a href='\xFF\xFE&#233;'>"[..]),
+        (
+            b"<meta http-equiv=Content-Type content='text/html; charset=koi8-r'><a href=%D1%8F>",
+            b"<a href=\xD1>",
+        ),
+        (b"<meta charset=shift_jis><a href='\x83\x5C%41'>", b"<a href='\x83\x5CA'>"),
+        // Only the first name counts, and one of UTF-16 means UTF-8.
+        (
+            b"<meta charset=utf-16><meta charset=koi8-r><a href=%D1%8F>",
+            "<meta charset=koi8-r><a href=я>".as_bytes(),
+        ),
+        // Without a name, a value that is not UTF-8 is in windows-1252.
+        (b"<p><a href='\xE9%20'>", b"<a href='\xE9 '>"),
+    ] {
+        let out = ok(&["decode", "--html"], page);
+        assert!(out.ends_with(wanted), "{} {}", out.escape_ascii(), wanted.escape_ascii());
+    }
+    assert_eq!(ok(&["encode", "--html"], b"<a href='\xE9'>"), b"<a href='%C3%A9'>");
+    // The first bytes of an element do not show the charset.
+    let page = "<noscript>\0<a href='%41'></noscript>";
+    assert_eq!(convert(&["decode"], page), page.replace("%41", "A"));
+    let bytes = run_in_chunks(&["decode", "--html"], b"<\0a\0", 1);
+    assert_eq!(bytes.code, Some(2));
+    for page in ["<\0a\0>\0", "\0<\0a\0>", "<a href=x><meta charset=iso-2022-jp>"] {
+        let run = run(&["decode", "--html"], page);
+        assert_eq!((run.out.len(), run.code), (0, Some(2)), "{page:?}");
+        assert!(run.err.contains("iconv converts it to UTF-8"), "{}", run.err);
+    }
+}
+
+#[test]
+fn references_are_resolved_against_the_base_of_the_document() {
+    let page = "<a href=x><base href='/d/'><base href='/no/'><a href='?a&b'><img srcset='a 1x, //i.org/b'>\
+                <object archive='a b' data=c codebase='cb/'></object><object data=c></object><a href=''>";
+    let wanted = "<a href=http://h.org/p/x><base href='http://h.org/d/'><base href='http://h.org/no/'>\
+                  <a href='http://h.org/d/?a&b'><img srcset='http://h.org/d/a 1x, http://i.org/b'>\
+                  <object archive='http://h.org/d/cb/a http://h.org/d/cb/b' data=http://h.org/d/cb/c codebase='http://h.org/d/cb/'>\
+                  </object><object data=http://h.org/d/c></object><a href='http://h.org/d/'>";
+    for standard in [&[][..], &["--standard"]] {
+        let args = [&["resolve", "--base", "http://h.org/p/q"], standard].concat();
+        assert_eq!(convert(&args, page), wanted);
+    }
+    // Each file has its own base.
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    for name in ["a", "b"] {
+        std::fs::write(
+            path(name),
+            format!("{}<a href=x>\n", if name == "a" { "<base href=/d/>" } else { "" }),
+        )
+        .unwrap();
+    }
+    let out = convert(&["resolve", "--base", "http://h.org/", &path("a"), &path("b")], "");
+    assert_eq!(out, "<base href=http://h.org/d/><a href=http://h.org/d/x>\n<a href=http://h.org/x>\n");
+}
+
+#[test]
+fn urls_alone_and_findings() {
+    let page = "<p>\n<a href='http://a/?b&amp;c%2F'> <img\nsrcset='x 1x, y%2E%0A'>";
+    assert_eq!(convert(&["get", "{url}", "--only"], page), "http://a/?b&c%2F\nx\ny%2E%0A\n");
+    assert_eq!(convert(&["get", "{host}", "--only"], page), "a\n\n\n");
+    let found = run(&["check", "--html"], page);
+    assert_eq!(
+        String::from_utf8(found.out).unwrap(),
+        "<stdin>:2:30: separator: attribute href at 26: %2F is /\n\
+         <stdin>:3:56: dot: attribute srcset at 20: %2E is .\n"
+    );
+    let run = run(&["decode", "--html", "--strict"], "<p>\n<a href='a&amp;%zz'>");
+    assert_eq!(run.code, Some(1));
+    assert!(run.err.contains("<stdin>:2: offset 19: malformed escape"), "{}", run.err);
+}
+
+#[test]
+fn options_that_need_records_are_rejected() {
+    for args in [
+        &["decode", "--only-changed"][..],
+        &["decode", "--into", "x"],
+        &["decode", "--only", "--output-delimiter", "tab"],
+        &["decode", "--on-error", "drop"],
+        &["normalize", "--profile", "rfc3986", "--on-rejected", "null"],
+        &["decode", "--raw"],
+        &["decode", "-0"],
+        &["decode", "--in-place", "--diff", "x"],
+    ] {
+        let run = run(&[args, &["--html"]].concat(), "<a href=%41>");
+        assert_eq!((run.code, run.out.len()), (Some(2), 0), "{args:?}: {}", run.err);
+    }
+}
+
+#[test]
+fn documents_of_any_length() {
+    let mut numbers = Numbers(7);
+    let words: &[&[u8]] =
+        &[b"<p>", b"text &amp; ", b"<a href='%7e'>", b"</a>", b"<!-- <b> -->", b"<img src=%7e>\n", b"<"];
+    let mut page: String =
+        (0..40_000).map(|_| String::from_utf8_lossy(numbers.pick(words)).into_owned()).collect();
+    for filler in ["<!--", "<script>", "<title>", ""] {
+        page.push_str(&format!("{filler}{}--></script></title>", "<a href> %7e ".repeat(250_000)));
+    }
+    let wanted = page.replace("'%7e'", "'~'").replace("src=%7e", "src=~");
+    assert_same("a long document", &ok(&["normalize", "--html"], &page), wanted.as_bytes());
+    // A tag must fit in memory.
+    let page = format!("<p>\n<a href='{}'>", "x".repeat(3 << 20));
+    let short = run(&["normalize", "--html", "--max-record", "1"], &page);
+    assert_eq!(short.code, Some(2));
+    assert!(
+        short.err.contains("<stdin>: offset 4: this tag is longer than 1 MiB; raise --max-record"),
+        "{}",
+        short.err
+    );
+    assert_same("a long tag", &ok(&["normalize", "--html", "--max-record", "4"], &page), page.as_bytes());
+    let page = format!("<noscript>{}", "<a href=%7e>".repeat(100_000));
+    let wanted = page.replace("%7e", "~");
+    assert_same("an open element", &ok(&["normalize", "--html"], &page), wanted.as_bytes());
+    assert_same("a long element", &ok(&["normalize", "--html", "--max-record", "1"], &page), page.as_bytes());
+}

@@ -1,0 +1,103 @@
+//! Finds the parts of plain URLs, which most are, with masks of 64 bytes.
+
+use crate::kernel::isa::Level;
+use crate::kernel::{Bytes, Isa, Operation, Sets};
+
+/// The parts of a plain URL: a host, a path and a query whose bytes a key keeps, except for the case of letters.
+#[derive(Clone, Copy)]
+pub(super) struct Plain {
+    /// The length of the host. A host is empty, or a name that is no address: letters, digits, `-`, `_` and single dots, with a letter
+    /// first, no dot last, and no digit at the start of the last label.
+    pub(super) host: usize,
+    /// The offsets of the dots of the host.
+    pub(super) dots: u64,
+    /// The end of the path. It has no empty segments, no segments that start with a dot, and no parenthesis.
+    pub(super) path: usize,
+    /// The end of the query and of the URL without its fragment.
+    pub(super) query: usize,
+    pub(super) has_upper: bool,
+}
+
+/// Returns the parts of a URL without its scheme and `//`. `None` if the URL is not plain, its host is longer than 63 bytes, or this CPU has
+/// no kernels that look up sets.
+pub(super) fn parts(rest: &[u8]) -> Option<Plain> {
+    Level::active().run(Scan(rest))
+}
+
+struct Scan<'a>(&'a [u8]);
+
+/// The bytes of plain names, bytes that a key keeps except for their case, and upper case.
+static SETS: Sets = Sets::new(&[
+    b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.",
+    b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.!\"#$&'()*+,/:;<=>?@[\\]^`{|}~",
+    b"ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+]);
+static BYTES: Bytes<5> = Bytes::new(*b"/?#.(");
+
+/// Returns the lanes before the first one of `mask`.
+#[inline(always)]
+fn before(mask: u64) -> u64 {
+    (mask & mask.wrapping_neg()).wrapping_sub(1)
+}
+
+impl Operation for Scan<'_> {
+    type Output = Option<Plain>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> Option<Plain> {
+        let Scan(rest) = self;
+        if !I::LOOKS_UP || rest.is_empty() {
+            return None;
+        }
+        let (mut host, mut dots) = (0, 0);
+        let (mut path, mut has_upper) = (None, false);
+        let (mut at, mut after_slash) = (0, 0);
+        loop {
+            let left = &rest[at..];
+            let (block, live) = match left.first_chunk() {
+                Some(bytes) => (isa.load(bytes), !0),
+                None => (isa.load_short(left), (1 << left.len()) - 1),
+            };
+            let ascii = !isa.high(block);
+            let [in_name, kept, upper] = isa.members(block, &SETS);
+            let [slash, question, hash, dot, open] = isa.each(block, &BYTES);
+            let fragment = hash & live;
+            let live = live & before(fragment);
+            let mut after_host = live;
+            if at == 0 {
+                let in_host = live & before((slash | question) & live);
+                if in_host & !(in_name & ascii) | dot & dot << 1 & in_host | in_host >> 63 != 0 {
+                    return None;
+                }
+                host = in_host.trailing_ones() as usize;
+                dots = dot & in_host;
+                let last = 64 - dots.leading_zeros() as usize;
+                if host > 0 && (!rest[0].is_ascii_alphabetic() || last == host || rest[last].is_ascii_digit())
+                {
+                    return None;
+                }
+                after_host = live & !in_host;
+            }
+            let in_path = if path.is_none() { after_host & before(question & after_host) } else { 0 };
+            let dropped = ((slash & in_path) << 1 | after_slash) & (slash | dot) & in_path;
+            after_slash = (slash & in_path) >> 63;
+            if after_host & !(kept & ascii) | dropped | open & in_path != 0 {
+                return None;
+            }
+            let in_query = after_host & !in_path;
+            if path.is_none() && in_query != 0 {
+                path = Some(at + in_query.trailing_zeros() as usize);
+            }
+            has_upper |= upper & live != 0;
+            let end = at + live.trailing_ones() as usize;
+            if fragment != 0 || end == rest.len() {
+                return Some(Plain { host, dots, path: path.unwrap_or(end), query: end, has_upper });
+            }
+            at = end;
+        }
+    }
+
+    fn run_scalar(self) -> Option<Plain> {
+        None
+    }
+}
