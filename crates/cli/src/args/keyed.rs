@@ -82,7 +82,7 @@ pub struct Top {
 Examples:
   printf '/%%7ea\\n/~a\\n' | pct dedup             /%7ea
   pct dedup --profile rfc3986-scheme crawl.txt -o unique.txt
-  pct dedup --csv --column url --profile whatwg crawl.csv -o unique.csv
+  pct dedup --csv --column url --profile rfc3986 crawl.csv -o unique.csv
   pct dedup --profile surt-java --rejects bad.txt lists/*.txt -o unique.txt.zst
   pct dedup --profile whatwg --by hash --max-memory 4096 crawl.txt.zst -o unique.txt.zst")]
 pub struct Dedup {
