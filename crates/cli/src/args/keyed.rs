@@ -19,7 +19,7 @@ use crate::io::files::{Destination, Writes};
 use crate::url::canonical::Canonical;
 use crate::url::split::{Get, Template};
 use crate::value::options::Verb;
-use crate::value::policy::{OnRejected, Policies, Policy};
+use crate::value::policy::Policies;
 
 /// Count the parts of URLs that a template names, and show the most frequent
 ///
@@ -73,7 +73,8 @@ pub struct Top {
 
 /// Keep the first line of each key, in the order of the input
 ///
-/// The key of a line is the line as `pct normalize` writes it, with the same --profile, and the line itself stays as it is. A line that the profile rejects, or that is
+/// The key of a line is the line as `pct normalize` writes it, with the same --profile. With --field, --csv, --jsonl, --logfmt or --log, the key
+/// consists of the selected values, and a record without any of them is kept. The line itself stays as it is. A line that the profile rejects, or that is
 /// longer than --max-record, is kept and counted on stderr; --rejects says where and why. A line end is added to a last line that has none. The result does not depend on the
 /// number of threads.
 #[derive(Debug, Args)]
@@ -81,6 +82,7 @@ pub struct Top {
 Examples:
   printf '/%%7ea\\n/~a\\n' | pct dedup             /%7ea
   pct dedup --profile rfc3986-scheme crawl.txt -o unique.txt
+  pct dedup --csv --column url --profile rfc3986 crawl.csv -o unique.csv
   pct dedup --profile surt-java --rejects bad.txt lists/*.txt -o unique.txt.zst
   pct dedup --profile whatwg --by hash --max-memory 4096 crawl.txt.zst -o unique.txt.zst")]
 pub struct Dedup {
@@ -92,6 +94,9 @@ pub struct Dedup {
     /// End records with NUL instead of a newline
     #[arg(short = '0', long, help_heading = INPUT)]
     pub null: bool,
+
+    #[command(flatten)]
+    pub places: Places,
 
     /// The profile of the key; `pct normalize --list` describes each [default: only escapes are normalized]
     #[arg(long, value_name = "NAME", value_parser = ProfileParser, hide_possible_values = true)]
@@ -133,7 +138,7 @@ pub struct Limits {
 pub enum TopStyle {
     /// Counts, shares and bars
     Table,
-    /// COUNT, a tab, KEY
+    /// COUNT, a tab, KEY, in which `\t`, `\x1b` and `\\` are control bytes and backslashes
     Tsv,
     /// One object with all counts
     Json,
@@ -164,10 +169,7 @@ impl Top {
             );
         }
         let delimiter = self.places.delimiter();
-        let selection = match self.places.selection(false) {
-            Selection::Log(log) => Selection::Log(log.request_only()),
-            selection => selection,
-        };
+        let selection = selection(self.places);
         let records = if self.null { Records::Null } else { Records::Lines };
         let request = Request {
             verb: Verb::Rewrite(Arc::new(
@@ -188,11 +190,7 @@ impl Top {
             delimiter,
             on_error: None,
             on_rejected: None,
-            policies: Policies {
-                malformed: Policy::Keep,
-                rejected: OnRejected::Drop,
-                not_text: Policy::Keep,
-            },
+            policies: Policies::LEAVE_OUT,
             rejects: None,
             stats: None,
             max_record: self.limits.max_record,
@@ -202,11 +200,24 @@ impl Top {
     }
 }
 
+/// Returns the selection of the values that make the key. In a log, the URL of the request is the key.
+fn selection(places: Places) -> Selection {
+    // Several tables become one, which has one header.
+    match places.selection(true) {
+        Selection::Log(log) => Selection::Log(log.request_only()),
+        selection => selection,
+    }
+}
+
 impl Dedup {
     /// Converts the arguments to a request.
     pub fn request(self) -> DedupRequest {
         let records = if self.null { Records::Null } else { Records::Lines };
+        let delimiter = self.places.delimiter();
+        let selection = selection(self.places);
         DedupRequest {
+            selection,
+            delimiter,
             verb: match self.profile {
                 Some(profile) => Verb::Rewrite(Arc::new(Canonical(profile))),
                 None => Verb::Normalize(sets::RFC3986_UNRESERVED.to_byte_set()),

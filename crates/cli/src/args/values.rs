@@ -321,6 +321,7 @@ impl Pipe {
                 delimiter: self.output_delimiter,
                 into: names(&self.into),
                 only_changed: self.only_changed,
+                is_key: false,
             },
             preview: match (self.diff, self.dry_run) {
                 (true, _) => Some(PreviewFormat::Diff),

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 
 use super::page::{Page, counted, grouped, share, visible};
 use crate::ground::error::{Failure, Outcome};
-use crate::ground::escape::escape;
 use crate::io::output::Output;
 
 /// The format of the result.
@@ -32,8 +31,13 @@ pub fn print(
             let mut text = Vec::new();
             for (key, count) in rows {
                 text.extend_from_slice(format!("{count}\t").as_bytes());
+                // A `%` may be part of the key, so the escapes are those of a backslash: different keys stay different.
                 for &byte in key {
-                    if byte.is_ascii_control() { escape(&[byte], &mut text) } else { text.push(byte) }
+                    match byte {
+                        b'\\' => text.extend_from_slice(b"\\\\"),
+                        byte if byte.is_ascii_control() => text.extend(byte.escape_ascii()),
+                        byte => text.push(byte),
+                    }
                 }
                 text.push(b'\n');
             }

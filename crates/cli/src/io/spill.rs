@@ -13,8 +13,17 @@ use crate::ground::error::Failure;
 #[derive(Default)]
 pub struct Row {
     pub number: u64,
-    pub key: Vec<u8>,
+    /// The key, unless it is the start of the line.
+    key: Vec<u8>,
+    /// The length of the key at the start of the line.
+    shared: usize,
     pub line: Vec<u8>,
+}
+
+impl Row {
+    pub fn key(&self) -> &[u8] {
+        if self.shared > 0 { &self.line[..self.shared] } else { &self.key }
+    }
 }
 
 /// A temporary file of rows.
@@ -27,9 +36,15 @@ impl Spill {
     }
 
     /// Appends a row.
-    pub fn push(&mut self, number: u64, key: &[u8], line: &[u8]) -> Result<(), Failure> {
-        let mut head = [0; 24];
-        for (place, value) in head.chunks_exact_mut(8).zip([number, key.len() as u64, line.len() as u64]) {
+    pub fn push(&mut self, number: u64, mut key: &[u8], line: &[u8]) -> Result<(), Failure> {
+        let mut head = [0; HEAD];
+        let mut shared = 0;
+        // Most keys are lines without their ends, and are written once.
+        if line.starts_with(key) {
+            (shared, key) = (key.len(), &[]);
+        }
+        let values = [number, shared as u64, key.len() as u64, line.len() as u64];
+        for (place, value) in head.chunks_exact_mut(8).zip(values) {
             place.copy_from_slice(&value.to_le_bytes());
         }
         [&head[..], key, line].iter().try_for_each(|bytes| self.0.write_all(bytes)).map_err(failure)
@@ -43,13 +58,16 @@ impl Spill {
     }
 }
 
+/// The length of the numbers before a row.
+const HEAD: usize = 32;
+
 /// The rows of a temporary file that have not been read yet.
 pub struct Rows(BufReader<File>);
 
 impl Rows {
     /// Reads the next row into `row`. Returns false at the end of the file.
     pub fn next(&mut self, row: &mut Row) -> Result<bool, Failure> {
-        let mut head = [0; 24];
+        let mut head = [0; HEAD];
         match self.0.read_exact(&mut head) {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
             result => result.map_err(failure)?,
@@ -57,8 +75,8 @@ impl Rows {
         let value = |index: usize| {
             head[8 * index..][..8].iter().rev().fold(0_u64, |all, byte| (all << 8) | u64::from(*byte))
         };
-        row.number = value(0);
-        for (index, bytes) in [(1, &mut row.key), (2, &mut row.line)] {
+        (row.number, row.shared) = (value(0), value(1) as usize);
+        for (index, bytes) in [(2, &mut row.key), (3, &mut row.line)] {
             bytes.resize(value(index) as usize, 0);
             self.0.read_exact(bytes).map_err(failure)?;
         }

@@ -12,6 +12,9 @@ pub enum Form {
     /// they are in the order in which the user asked for them, a missing value is empty, and several values of one place, such
     /// as the elements of an array, share a cell.
     Values { delimiter: Option<u8>, end: u8 },
+    /// Only the values, as a key of the record: each is followed by its length and its place in the order in which the user
+    /// asked, so that records with different values have different keys.
+    Key,
     /// No part: values are only checked, and the output is discarded.
     Nothing,
 }
@@ -107,7 +110,7 @@ impl<'a> Edit<'a> {
     /// Writes `value` for the value of the input from `start` to `stop`, if only values are written. Returns whether it
     /// did; otherwise the caller writes the value with the syntax around it. `rank` is that of [`Edit::close`].
     pub fn write_bare(&mut self, rank: usize, start: usize, stop: usize, value: &[u8]) -> bool {
-        let is_bare = matches!(self.form, Form::Values { .. });
+        let is_bare = matches!(self.form, Form::Values { .. } | Form::Key);
         if is_bare {
             let out = self.copy_to(start);
             let from = out.len();
@@ -119,6 +122,10 @@ impl<'a> Edit<'a> {
 
     /// Ends the value that was appended at `from`: escapes line ends and delimiters in it.
     fn end_value(&mut self, rank: usize, from: usize) {
+        if self.form == Form::Key {
+            let len = self.out.len() - from;
+            self.out.extend([len, rank].into_iter().flat_map(|number| (number as u32).to_le_bytes()));
+        }
         let Form::Values { delimiter, end } = self.form else { return };
         let is_structure = |byte: &u8| [b'\n', b'\r', end, delimiter.unwrap_or(end)].contains(byte);
         if self.out[from..].iter().any(is_structure) {

@@ -417,8 +417,14 @@ impl Rewrite for Get {
             Item::Part(_) => (parts + 1, bytes),
         });
         let has_feed = |item: &Item| matches!(item, Item::Text(text) if text.iter().any(|byte| b"\r\n\0".contains(byte)));
+        // A text is folded faster than many short parts. The small letter of one outside ASCII can be longer, so parts with such
+        // letters are not folded here.
+        let stays = |item: &Item| matches!(item, Item::Part(part) if !self.folds(part));
+        let is_folded = self.folds && !items.iter().any(stays);
+        let may_be_foreign = !text.is_ascii();
+        let folded = is_folded.then(|| text.to_ascii_lowercase());
+        let text = folded.as_deref().unwrap_or(text);
         let start = out.len();
-        // The small letter of one outside ASCII can be longer, so hosts with such letters are not folded here.
         let is_foreign = Cell::new(false);
         let is_done = !self.decode
             && !items.iter().any(has_feed)
@@ -435,7 +441,7 @@ impl Rewrite for Get {
                                 }
                                 part => rows.part(part.raw(url, &self.suffixes).unwrap_or_default()),
                             }
-                            if self.folds(part) {
+                            if (may_be_foreign || !is_folded) && self.folds(part) {
                                 let written = &mut rows.out[from..rows.len];
                                 is_foreign.set(is_foreign.get() || !written.is_ascii());
                                 written.make_ascii_lowercase();

@@ -47,6 +47,10 @@ pub struct Policies {
 }
 
 impl Policies {
+    /// Leaves out rejected values and unreadable records, and keeps everything else.
+    pub const LEAVE_OUT: Policies =
+        Policies { malformed: Policy::Keep, rejected: OnRejected::Drop, not_text: Policy::Keep };
+
     /// Reports whether a value must be checked completely before any of it is written.
     pub fn withhold(self) -> bool {
         [self.malformed, self.not_text]

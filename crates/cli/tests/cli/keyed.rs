@@ -31,7 +31,7 @@ fn top_counts_keys_and_orders_ties_by_key() {
         assert_eq!(text(&args, URLS).replace('\u{2588}', "#"), *wanted, "{args:?}");
     }
     assert_eq!(text(&["top", "{host}"], ""), "");
-    assert_eq!(text(&["top", "-0", "{path}"], "/a\nb\0/a\nb\0/"), "2\t/a%0Ab\n1\t/\n");
+    assert_eq!(text(&["top", "-0", "{path}"], "/a\nb\0/a\nb\0/"), "2\t/a\\nb\n1\t/\n");
     assert_eq!(text(&["top", "{host}"], "\u{feff}http://a/\n"), "1\ta\n");
     // The case of a host has no meaning, and no key contains a tab or a control byte.
     let spellings = "HTTP://A.Example.COM/X\nhttp://a.example.com/X\n";
@@ -45,7 +45,10 @@ fn top_counts_keys_and_orders_ties_by_key() {
     assert_eq!(text(&["top", "{subdomain} {domain} {path}"], spellings), "2\twww bücher.de /Ü\n");
     assert_eq!(text(&["top", "{host}{host}"], "//ȺȺ\n"), "1\tⱥⱥⱥⱥ\n");
     assert_eq!(run(&["top", "{host}"], b"//A\xC3\n").out, b"1\ta\xC3\n");
-    assert_eq!(text(&["top", "-0", "{path}"], "/\t\x1b[m\x7f\0"), "1\t/%09%1B[m%7F\n");
+    // Control bytes and backslashes are escaped, so that different keys differ.
+    let keys = "/\t\x1b[m\x7f\0/%09%1B[m%7F\0/\\t\\x1b[m\\x7f\0/\r\r\0";
+    let escaped = "1\t/\\t\\x1b[m\\x7f\n1\t/\\r\\r\n1\t/%09%1B[m%7F\n1\t/\\\\t\\\\x1b[m\\\\x7f\n";
+    assert_eq!(text(&["top", "-0", "{path}"], keys), escaped);
     assert!(run(&["top", "-n0", "{path}"], "").err.contains("0 is not in 1.."));
 }
 
@@ -133,6 +136,9 @@ fn limits_and_threads_do_not_change_the_result() {
             for by in ["key", "hash"] {
                 let dedup = ["dedup", "--profile", "rfc3986", "--by", by];
                 assert!(text(&[&dedup[..], &limits].concat(), &lines) == first, "dedup {by} {limits:?}");
+                // Most of these lines are their own keys, which are in files once.
+                let dedup = ["dedup", "--by", by];
+                assert!(text(&[&dedup[..], &limits].concat(), &first) == first, "dedup {by} {limits:?}");
             }
         }
     }
@@ -199,6 +205,53 @@ fn dedup_keeps_first_lines_and_rejected_ones() {
         assert_eq!(places, [at(1, 0), at(20_003, second), at(40_005, third)]);
     }
     assert_eq!(ok(&["dedup", "-0", "--profile", "rfc3986"], "a\0b\0%61\0b\0c"), b"a\0b\0c\0");
+    // The key consists of the selected values, and a record without them has none.
+    let lines = "1 %61 x\n2 a\n3 b\n4\n5 b\n6\n";
+    assert_eq!(text(&["dedup", "--field", "2", "--profile", "escapes"], lines), "1 %61 x\n3 b\n4\n6\n");
+    assert_eq!(text(&["dedup", "--field", "2"], lines), "1 %61 x\n3 b\n4\n6\n");
+    assert!(run(&["dedup", "--html"], "").err.contains("--html: a document has no records"));
+    let rows = [
+        "1,\"http://a/\n\",x\r\n",
+        "2,http://a/%0a,\n",
+        "3,\"http://a/\n\",x\r\n",
+        "4\n",
+        "5,http://a/%0A,y\n",
+        "6\n",
+    ];
+    for jobs in ["-j1", "-j3"] {
+        let args = ["dedup", jobs, "--csv", "--column", "url", "--profile", "escapes"];
+        let kept = ["n,url\n", rows[0], rows[1], rows[3], rows[5]].concat();
+        assert_eq!(text(&args, &["n,url\n", &rows.concat()].concat()), kept);
+        let both = ["dedup", jobs, "--csv", "--column", "m,url"];
+        assert_eq!(text(&both, "m,url\na,\n,a\na,\n\na,b\na\na\n"), "m,url\na,\n,a\n\na,b\na\n");
+    }
+    let json = run(
+        &["dedup", "--jsonl", "--key", "u", "--profile", "whatwg"],
+        "{\"u\":\"http://A\"}\n[\n{\"u\":\"http://a/\",\"v\":1}\n{}\n{}\n{\"u\":\"a\"}\n{\"u\":\"a\"}\n[\n",
+    );
+    let kept = "{\"u\":\"http://A\"}\n[\n{}\n{}\n{\"u\":\"a\"}\n{\"u\":\"a\"}\n[\n";
+    assert_eq!(String::from_utf8(json.out).as_deref(), Ok(kept), "{}", json.err);
+    for said in ["2 values were rejected, and stay unchanged", "2 records are unreadable, and stay unchanged"]
+    {
+        assert!(json.err.contains(said), "{}", json.err);
+    }
+    let log = "1.2.3.4 - - [10/Oct/2000:13:55:36 -0700] \"GET /a HTTP/1.0\" 200 23 \"http://r/b\" \"x\"\n";
+    let other = log.replace("/b", "/c");
+    assert_eq!(text(&["dedup", "--log", "combined"], &format!("{log}{other}{log}")), log);
+    // One table has one header, and a record that is longer than memory is kept.
+    let (long, tables) = ("x".repeat(2 << 20), (path("a.csv"), path("b.csv")));
+    std::fs::write(&tables.0, format!("u\n{long}\na\n{long}\n")).unwrap();
+    std::fs::write(&tables.1, format!("u\nb\na\n{long}")).unwrap();
+    let args = ["dedup", "-q", "--csv", "--column", "u", "--max-record", "1", &tables.0, &tables.1];
+    assert_same("tables", &run(&args, "").out, format!("u\n{long}\na\n{long}\nb\n{long}\n").as_bytes());
+    // Without a profile, the key is the line as `normalize` writes it.
+    for by in ["key", "hash"] {
+        let dedup = |args: &[&str], input| text(&[&["dedup", "--by", by][..], args].concat(), input);
+        assert_eq!(dedup(&[], "a\r\n\nb\n%61\na\n\r\n\nB"), "a\r\n\nb\nB\n", "{by}");
+        assert_eq!(dedup(&["-0"], "a\n\0a\0\0\0a\n"), "a\n\0a\0\0", "{by}");
+        // The empty key is one like others, also if it is made of a line without an end.
+        assert_eq!(dedup(&["--profile", "escapes"], "%61\n\na\n\n"), "%61\n\n", "{by}");
+    }
 }
 
 #[test]

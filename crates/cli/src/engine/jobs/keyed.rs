@@ -1,7 +1,5 @@
 //! Runs the verbs that compare keys: `top` counts them, and `dedup` keeps the first line of each.
 
-use twox_hash::XxHash3_128;
-
 use super::tables::{self, Header};
 use super::values::{self, Values};
 use super::{Account, OutputOptions};
@@ -10,7 +8,7 @@ use crate::engine::pump::job::{Job, Long};
 use crate::engine::pump::{Threads, Workspace, pump};
 use crate::engine::sink::Sink;
 use crate::engine::sink::boundary::FileBoundary;
-use crate::engine::sink::keys::{Counts, Distinct, Frame, Top};
+use crate::engine::sink::keys::{Counts, Distinct, Frame, Identity, Top};
 use crate::ground::error::{Failure, Outcome};
 use crate::ground::fault::{Handling, OnFault};
 use crate::ground::reason::Reason;
@@ -20,6 +18,7 @@ use crate::io::input::{Inputs, Others};
 use crate::io::names::{Names, Sources};
 use crate::io::output::Output;
 use crate::io::progress::Progress;
+use crate::select::Selector;
 use crate::value::options::Verb;
 use crate::value::policy::{OnRejected, Record};
 use crate::value::report::Report;
@@ -67,6 +66,8 @@ pub fn top(
 pub struct Dedup {
     /// The conversion of a record to its key.
     pub verb: Verb,
+    /// The selection and the conversion of the values that are the key, if it is not the whole record.
+    pub values: Option<Values>,
     /// Whether keys are replaced by fingerprints of 128 bits.
     pub has_fingerprints: bool,
     pub records: Records,
@@ -86,25 +87,42 @@ pub fn dedup(
 ) -> Result<Outcome, Failure> {
     let mut account = Account::open(options, destination.sync)?;
     let mut workspace = Workspace::default();
-    let job = Unique::new(dedup, options);
+    let identity = Identity::new(dedup.has_fingerprints);
+    let job = Unique::new(dedup, identity.clone(), options);
     let result = files::each(sources, destination, |inputs, output| {
         let mut boundary = FileBoundary::new(dedup.records);
-        let mut distinct = Distinct::new(dedup.memory, dedup.has_fingerprints);
+        let mut distinct = Distinct::new(dedup.memory, identity.clone());
+        let mut header = Header::default();
         inputs.each(|input| {
             account.admit(input, output)?;
             let Account { rejects, stats, .. } = &mut account;
             let sink = Sink::new(output, stats, &mut boundary, input.name());
             let mut sink = Sink { rejects: rejects.as_mut(), keys: Some(&mut distinct), ..sink };
+            let mut job = job.clone();
+            if let Some(values) = &mut job.values {
+                let feed = values::begin(input, &mut sink, values, &mut header)?;
+                let threads = values.threads(threads);
+                pump(feed, job, sink, threads, &mut workspace)?;
+                return Ok(true);
+            }
             let mut feed =
                 Feed::new(input, Cut::Records(dedup.records.end()), (dedup.max_record as usize) << 20);
             super::pass_byte_order_mark(&mut feed, &mut sink, dedup.records, true)?;
-            pump(feed, job.clone(), sink, threads, &mut workspace)?;
+            pump(feed, job, sink, threads, &mut workspace)?;
             Ok(true)
         })?;
+        // The last line may have no end, if it is too long to have a key.
+        boundary.next_file();
+        if let Some(end) = boundary.before(&[], true) {
+            output.write(&[end])?;
+        }
         distinct.finish(|line| output.write(line))
     });
     let stats = account.close(&result)?;
     if result.is_ok() && !destination.quiet {
+        if let Some(values) = &dedup.values {
+            tables::warn_missing(&values.target().selector, &values.target().columns, &stats)?;
+        }
         super::warn_rejected(&stats, OnRejected::Keep, OnRejected::Keep, options);
     }
     result
@@ -117,10 +135,12 @@ struct Unique {
     many: Work,
     /// The conversion of one record.
     one: Work,
+    /// The selection and the conversion of the values that are the key, if it is not the whole record.
+    values: Option<Values>,
     records: Records,
     max_record: u32,
     rejects: bool,
-    has_fingerprints: bool,
+    identity: Identity,
     /// A batch of records with their keys.
     frame: Frame,
     /// A buffer for the canonical forms of these records.
@@ -133,83 +153,127 @@ struct Unique {
 const BATCH: usize = 16 * 1024;
 
 impl Unique {
-    fn new(dedup: &Dedup, options: &OutputOptions) -> Unique {
+    fn new(dedup: &Dedup, identity: Identity, options: &OutputOptions) -> Unique {
         Unique {
             many: Work::across(&dedup.verb, dedup.records),
             one: Work::on_values(&dedup.verb, dedup.records.structure()),
+            values: dedup.values.clone(),
             records: dedup.records,
             max_record: dedup.max_record,
             rejects: options.rejects.is_some(),
-            has_fingerprints: dedup.has_fingerprints,
+            identity,
             frame: Frame::default(),
             keys: Vec::new(),
             has_begun: false,
         }
+    }
+
+    /// Adds the records of `lines` to the frame. `texts` has a record with the key of each, and all but the last of `lines` have an end.
+    fn push_all(&mut self, lines: &[u8], texts: &[u8]) {
+        let end = self.records.end();
+        let mut ends = memchr::memchr_iter(end, texts);
+        let (mut at, mut start) = (0, 0);
+        while at < lines.len() {
+            // If the lines have the keys, one search is enough.
+            let stop = ends.next().map_or(texts.len(), |at| at + 1);
+            let next = match std::ptr::eq(lines, texts) {
+                true => stop,
+                false => memchr::memchr(end, &lines[at..]).map_or(lines.len(), |len| at + len + 1),
+            };
+            let mut key = start..start + self.records.without_end(&texts[start..stop]);
+            if key.is_empty() {
+                // A record without a key is always written, and no other key is a record end.
+                key = stop - 1..stop;
+            }
+            self.frame.push(next - at, self.identity.of(&texts[key.clone()]), key);
+            (at, start) = (next, stop);
+        }
+    }
+
+    /// Adds the record of `bytes` from `start` to `end` to the frame, or reports that it has no key.
+    fn push_one(&mut self, bytes: &[u8], start: usize, end: usize, report: &mut Report) {
+        let stop = start + self.records.without_end(&bytes[start..end]);
+        let mut key = self.keys.len()..self.keys.len();
+        let handling = Handling { rejected: OnFault::Refuse, ..Handling::KEEP };
+        if let Err(refusal) = self.one.apply(&bytes[start..stop], handling, &mut self.keys) {
+            report.stats.rejected += 1;
+            let record = Record { chunk: bytes, start, stop, end: self.records.end(), shown: None };
+            record.refuse(report, start + refusal.offset, &refusal.reason);
+            return self.frame.push(end - start, 0, key);
+        }
+        if self.keys.len() == key.start {
+            self.keys.push(self.records.end());
+        }
+        key.end = self.keys.len();
+        self.frame.push(end - start, self.identity.of(&self.keys[key.clone()]), key);
     }
 }
 
 impl Job for Unique {
     fn work(&mut self, chunk: Chunk<'_>, out: &mut Vec<u8>, report: &mut Report) {
         let handling = Handling { rejected: OnFault::Refuse, ..Handling::KEEP };
-        let (bytes, records, end_byte) = (chunk.bytes, self.records, self.records.end());
+        let (bytes, end_byte) = (chunk.bytes, self.records.end());
         let mut start = 0;
+        if let Some(values) = &mut self.values {
+            self.frame.clear();
+            values.push_keys(&chunk, &self.identity, &mut self.frame, report);
+            self.frame.write(bytes, Some(end_byte), out);
+            start = bytes.len();
+        }
         while start < bytes.len() {
             let rest = &bytes[start..];
             let near = memchr::memrchr(end_byte, &rest[..rest.len().min(BATCH)]);
             let end = near.or_else(|| memchr::memchr(end_byte, rest)).map_or(rest.len(), |at| at + 1);
+            let lines = &rest[..end];
             self.frame.clear();
             self.keys.clear();
-            let is_whole = self.many.apply(&rest[..end], handling, &mut self.keys).is_ok();
-            if !is_whole {
-                self.keys.clear();
-            }
-            // The start of the next key in `self.keys`, and of the next line.
-            let (mut next, mut at) = (0, start);
-            while at < start + end {
-                let len =
-                    memchr::memchr(end_byte, &bytes[at..start + end]).map_or(start + end - at, |len| len + 1);
-                let line = &bytes[at..at + len];
-                let stop = at + records.without_end(line);
-                let mut key = self.keys.len()..self.keys.len();
-                if is_whole {
-                    let rest = &self.keys[next..];
-                    let len = memchr::memchr(end_byte, rest).map_or(rest.len(), |len| len + 1);
-                    key = next..next + records.without_end(&rest[..len]);
-                    next += len;
-                } else if let Err(refusal) = self.one.apply(&bytes[at..stop], handling, &mut self.keys) {
-                    report.stats.rejected += 1;
-                    let record = Record { chunk: bytes, start: at, stop, end: end_byte, shown: None };
-                    record.refuse(report, at + refusal.offset, &refusal.reason);
-                    self.frame.push(len, 0..0);
-                    at += len;
-                    continue;
-                } else {
-                    key.end = self.keys.len();
+            let mut keys = std::mem::take(&mut self.keys);
+            match self.many.apply(lines, handling, &mut keys) {
+                Ok(_) if keys == lines => {
+                    keys.clear();
+                    self.push_all(lines, lines);
                 }
-                if self.has_fingerprints {
-                    let fingerprint = XxHash3_128::oneshot(&self.keys[key]).to_le_bytes();
-                    key = self.frame.keys.len()..self.frame.keys.len() + fingerprint.len();
-                    self.frame.keys.extend_from_slice(&fingerprint);
-                } else if key.is_empty() {
-                    // A record with an empty key would have none, and no other key is a record end.
-                    key = self.keys.len()..self.keys.len() + 1;
-                    self.keys.push(end_byte);
+                Ok(_) => {
+                    if keys.last() != Some(&end_byte) {
+                        keys.push(end_byte);
+                    }
+                    self.push_all(lines, &keys);
                 }
-                self.frame.push(len, key);
-                at += len;
+                Err(_) => {
+                    keys.clear();
+                    self.keys = keys;
+                    let mut at = start;
+                    while at < start + end {
+                        let next = memchr::memchr(end_byte, &bytes[at..start + end])
+                            .map_or(start + end, |len| at + len + 1);
+                        self.push_one(bytes, at, next, report);
+                        at = next;
+                    }
+                    keys = std::mem::take(&mut self.keys);
+                }
             }
-            if !self.has_fingerprints {
-                std::mem::swap(&mut self.frame.keys, &mut self.keys);
-            }
-            self.frame.write(&rest[..end], Some(end_byte), out);
+            std::mem::swap(&mut self.frame.keys, &mut keys);
+            self.frame.write(lines, Some(end_byte), out);
+            self.keys = keys;
             start += end;
         }
         report.stats.bytes_in += bytes.len() as u64;
         report.line(bytes, end_byte, bytes.len());
     }
 
-    fn long(&mut self, _: &[u8], _: &mut Report) -> Long {
+    fn long(&mut self, start: &[u8], report: &mut Report) -> Long {
         self.has_begun = false;
+        let is_row = |values: &Values| matches!(values.target().selector, Selector::Table(_));
+        if self.values.as_ref().is_some_and(is_row) {
+            // Only the parser of tables knows where a row ends. The row is written at once, before lines that wait in files.
+            let reason = Reason::TooLong { limit: self.max_record };
+            report.stats.unreadable += 1;
+            report.stats.mentioned += 1;
+            if self.rejects {
+                report.refuse(0, 0, &reason, start);
+            }
+            return Long::Copy(reason);
+        }
         Long::Parts { held: false }
     }
 
@@ -227,7 +291,7 @@ impl Job for Unique {
         }
         let end = self.records.end();
         self.frame.clear();
-        self.frame.push(bytes.len(), 0..0);
+        self.frame.push(bytes.len(), 0, 0..0);
         self.frame.write(bytes, Some(end).filter(|_| part.is_last), out);
         report.stats.bytes_in += bytes.len() as u64;
         report.lines = u64::from(bytes.last() == Some(&end));

@@ -87,12 +87,16 @@ pub struct TopRequest {
 /// A request to keep the first line of each key.
 #[derive(Clone, Debug)]
 pub struct DedupRequest {
-    /// The conversion of a line to its key.
+    /// The conversion of a line, or of the selected values, to the key.
     pub verb: Verb,
-    /// Whether keys are fingerprints of 32 hexadecimal digits.
+    /// Whether keys are fingerprints of 128 bits.
     pub has_fingerprints: bool,
     pub sources: Sources,
     pub records: Records,
+    /// The values that are the key.
+    pub selection: Selection,
+    /// The delimiter of fields or columns; `None` if the user gave none.
+    pub delimiter: Option<Delimiter>,
     pub destination: Destination,
     /// The file for rejected lines.
     pub rejects: Option<PathBuf>,
@@ -143,12 +147,29 @@ impl Plan {
     pub fn dedup(request: DedupRequest) -> Result<Outcome, Failure> {
         let DedupRequest { verb, has_fingerprints, sources, records, .. } = request;
         let DedupRequest { destination, rejects, memory, max_record, jobs, .. } = request;
+        let DedupRequest { selection, delimiter, .. } = request;
+        let shape = Shape { is_key: true, ..Shape::default() };
+        selection.check(&shape, delimiter.is_some(), records).map_err(Failure::Usage)?;
         check_in_place(&sources, &destination.place).map_err(Failure::Usage)?;
         if let Some(rejects) = &rejects {
             check_rejects(rejects, &sources, &destination).map_err(Failure::Usage)?;
         }
         let options = OutputOptions { rejects, has_rejects: true, ..OutputOptions::default() };
-        let dedup = Dedup { verb, has_fingerprints, records, memory: (memory as usize) << 20, max_record };
+        let mut values = None;
+        if matches!(selection, Selection::Html) {
+            let message =
+                "--html: a document has no records; list its URLs by `pct get '{url}' --html --only` first";
+            return Err(Failure::Usage(message.to_owned()));
+        }
+        if !selection.is_records() {
+            let selected = selection.selected(&verb, records, delimiter, &shape).map_err(Failure::Usage)?;
+            let (lines, policies) = (Work::across(&verb, records), Policies::LEAVE_OUT);
+            let (into, only_changed) = (Vec::new(), false);
+            let spec = Spec { selected, lines, into, only_changed, policies, records, max_record };
+            values = Some(Values::new(spec, &options));
+        }
+        let memory = (memory as usize) << 20;
+        let dedup = Dedup { verb, values, has_fingerprints, records, memory, max_record };
         keyed::dedup(&sources, &destination, &dedup, &options, Threads(jobs))
     }
 

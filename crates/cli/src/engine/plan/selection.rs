@@ -40,6 +40,8 @@ pub enum Selection {
 pub struct Shape {
     /// Whether only the selected values are written, without the rest of the record.
     pub only: bool,
+    /// Whether the selected values are the key of the record.
+    pub is_key: bool,
     /// The byte that is written between the values of one record, if only the values are written.
     pub delimiter: Option<u8>,
     /// The names of new columns or keys for converted values, which are written beside the old ones.
@@ -217,7 +219,9 @@ impl Selection {
         let none: &[u8] = if has_blanks { b"-" } else { b"" };
         let mut form = Form::Whole;
         let mut empty: &[u8] = b"";
-        if shape.only {
+        if shape.is_key {
+            form = Form::Key;
+        } else if shape.only {
             // With `--only` nothing is written around a value, but the value must stay one line.
             let ends = records.structure().union(Records::Lines.structure());
             kept = [shape.delimiter.map_or(ends, |delimiter| ends.add(&[delimiter])); 3];

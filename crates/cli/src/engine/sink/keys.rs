@@ -6,6 +6,7 @@ use std::hash::BuildHasher;
 use std::ops::Range;
 
 use foldhash::fast::RandomState;
+use twox_hash::XxHash3_128;
 
 use crate::ground::error::Failure;
 use crate::ground::records::Records;
@@ -17,206 +18,175 @@ pub trait Gather: Send {
     fn take(&mut self, result: &[u8], out: &mut Vec<u8>) -> Result<(), Failure>;
 }
 
-/// Different keys, each with a count.
+/// A hash table with linear probing.
 ///
-/// This is a hash table with linear probing. Its slots have 8 bytes, so that looking up a key and then adding it waits for one cache line;
-/// in the tables of hashbrown it waits for two.
+/// A slot has the identity of a key, whose low half chooses the slot, or 0 if it is free. Looking up a key and then adding it waits for one
+/// cache line. A table grows in the order of its slots, which is the order of the slots of the new table.
 #[derive(Default)]
-struct Keys {
-    /// The power of two of slots, of which at most five in eight are used. A used slot has [`TAG`] high bits of the hash of its key, and
-    /// below them the position of the entry plus one.
-    slots: Vec<u64>,
-    /// The number of keys.
+struct Table {
+    /// The power of two of slots, of which at most five in eight are used.
+    slots: Vec<u128>,
+    /// The number of used slots.
     len: usize,
-    /// The entries: the hash, the count, the length of the key in four bytes, the key.
-    entries: Vec<u8>,
-    state: RandomState,
 }
 
-/// The number of bits of a hash in a slot. The other bits are enough for the positions of the largest limit of memory.
-const TAG: u32 = 24;
+/// Tables below this number of slots are in the caches already.
+const LARGE_TABLE: usize = 1 << 14;
 
-/// The length of an entry without its key.
-const ENTRY: usize = 20;
-
-/// An entry of [`Keys`].
-struct Found<'k> {
-    hash: u64,
-    count: u64,
-    key: &'k [u8],
-}
-
-impl Keys {
-    fn hash(&self, key: &[u8]) -> u64 {
-        self.state.hash_one(key)
-    }
-
-    /// Returns the entry at `start`.
+impl Table {
+    /// Reads the slots of all `hashes` at once, so that the CPU does not wait for one after the other. There are no branches that
+    /// depend on these slots, because a mispredicted branch would wait for its slot.
     #[inline]
-    fn entry(&self, start: usize) -> Option<Found<'_>> {
-        let (&[a, b, c, d, e, f, g, h], rest) = self.entries.get(start..)?.split_first_chunk()?;
-        let (count, rest) = rest.split_first_chunk()?;
-        let (len, rest) = rest.split_first_chunk()?;
-        let key = rest.get(..u32::from_le_bytes(*len) as usize)?;
-        let hash = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
-        Some(Found { hash, count: u64::from_le_bytes(*count), key })
+    fn load(&self, hashes: impl Iterator<Item = u64>) {
+        if self.slots.len() >= LARGE_TABLE {
+            let mask = self.slots.len() - 1;
+            // Most keys are within four slots.
+            let read = |at: usize| self.slots[at & mask] | self.slots[(at + 3) & mask];
+            std::hint::black_box(hashes.fold(0, |all, hash| all | read(hash as usize)));
+        }
     }
 
-    /// Returns the keys in the order in which they were added.
-    fn iter(&self) -> impl Iterator<Item = (usize, Found<'_>)> {
+    /// Returns the slot with the low half `hash` whose high half is accepted by `is_key`, or the index of the free slot where the key belongs.
+    #[inline]
+    fn find(&self, hash: u64, is_key: impl Fn(u64) -> bool) -> Result<u128, usize> {
+        let Some(mask) = self.slots.len().checked_sub(1) else { return Err(0) };
+        let mut index = hash as usize & mask;
+        loop {
+            match self.slots[index] {
+                0 => return Err(index),
+                slot if slot as u64 == hash && is_key((slot >> 64) as u64) => return Ok(slot),
+                _ => index = (index + 1) & mask,
+            }
+        }
+    }
+
+    /// Doubles the number of slots if no key can be added.
+    #[inline]
+    fn make_room(&mut self) {
+        if self.is_full() {
+            self.grow();
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let mask = (2 * self.slots.len()).max(16) - 1;
+        let mut slots = vec![0; mask + 1];
+        for &slot in self.slots.iter().filter(|slot| **slot != 0) {
+            let mut index = slot as usize & mask;
+            while slots[index] != 0 {
+                index = (index + 1) & mask;
+            }
+            slots[index] = slot;
+        }
+        self.slots = slots;
+    }
+
+    /// Sets the free slot at `index`.
+    #[inline]
+    fn set(&mut self, index: usize, slot: u128) {
+        self.slots[index] = slot;
+        self.len += 1;
+    }
+
+    /// Reports whether the table must grow before the next key is added.
+    fn is_full(&self) -> bool {
+        8 * self.len >= 5 * self.slots.len()
+    }
+
+    /// Returns the memory in bytes while the next key is added. A table that grows is in memory together with the new one, which has
+    /// twice the size.
+    fn size(&self) -> usize {
+        size_of_val(&*self.slots) * if self.is_full() { 3 } else { 1 }
+    }
+}
+
+/// Different keys in the order in which they were added, each with a count if `COUNTED`.
+#[derive(Default)]
+struct Keys<const COUNTED: bool> {
+    /// The hash of each key, and the position of its entry plus one.
+    table: Table,
+    /// The entries: the length of the key in four bytes, the count in eight, the key.
+    entries: Vec<u8>,
+}
+
+impl<const COUNTED: bool> Keys<COUNTED> {
+    /// The length of an entry without its key.
+    const HEAD: usize = if COUNTED { 12 } else { 4 };
+
+    /// Returns the count and the key of the entry at `start`. The count is 0 if keys have none.
+    #[inline]
+    fn entry(&self, start: usize) -> Option<(u64, &[u8])> {
+        let (len, mut rest) = self.entries.get(start..)?.split_first_chunk()?;
+        let mut count = 0;
+        if COUNTED {
+            let bytes;
+            (bytes, rest) = rest.split_first_chunk()?;
+            count = u64::from_le_bytes(*bytes);
+        }
+        Some((count, rest.get(..u32::from_le_bytes(*len) as usize)?))
+    }
+
+    /// Returns the keys with their counts in the order in which they were added.
+    fn iter(&self) -> impl Iterator<Item = (u64, &[u8])> {
         let mut next = 0;
         std::iter::from_fn(move || {
-            let start = next;
-            let found = self.entry(start)?;
-            next += ENTRY + found.key.len();
-            Some((start, found))
+            let found = self.entry(next)?;
+            next += Self::HEAD + found.1.len();
+            Some(found)
         })
     }
 
-    /// Returns the position of the entry of `key`, or the index of the slot where it belongs. There must be slots.
+    /// Loads the places of `hashes`, before the keys are looked up, into the caches.
     #[inline]
-    fn find(&self, hash: u64, key: &[u8]) -> Result<usize, usize> {
-        let mask = self.slots.len() - 1;
-        let mut index = hash as usize & mask;
-        loop {
-            let slot = self.slots[index];
-            if slot == 0 {
-                return Err(index);
-            }
-            if (slot ^ hash) >> (u64::BITS - TAG) == 0 {
-                let start = (slot << TAG >> TAG) as usize - 1;
-                if self.entry(start).is_some_and(|found| found.hash == hash && found.key == key) {
-                    return Ok(start);
-                }
-            }
-            index = (index + 1) & mask;
+    fn load(&self, hashes: &[u64]) {
+        self.table.load(hashes.iter().copied());
+        if self.table.slots.len() >= LARGE_TABLE {
+            let start = |hash: &u64| self.table.find(*hash, |_| true).map_or(0, |slot| (slot >> 64) as usize);
+            let read = |all: u8, hash| all | self.entries.get(start(hash)).copied().unwrap_or(0);
+            std::hint::black_box(hashes.iter().fold(0, read));
         }
     }
 
+    #[inline]
+    fn find(&self, hash: u64, key: &[u8]) -> Result<usize, usize> {
+        let is_key = |place: u64| self.entry(place as usize - 1).is_some_and(|(_, known)| known == key);
+        self.table.find(hash, is_key).map(|slot| (slot >> 64) as usize - 1)
+    }
+
     /// Adds `count` to the count of `key`, which has this hash. Returns whether the key is new.
+    #[inline]
     fn add(&mut self, hash: u64, key: &[u8], count: u64) -> bool {
-        if is_full(&self.slots, self.len) {
-            self.grow();
-        }
+        self.table.make_room();
         match self.find(hash, key) {
             Ok(start) => {
-                if let Some(old) = self.entries[start + 8..].first_chunk_mut() {
+                if COUNTED && let Some(old) = self.entries[start + 4..].first_chunk_mut() {
                     *old = (u64::from_le_bytes(*old) + count).to_le_bytes();
                 }
                 false
             }
             Err(index) => {
-                self.slots[index] = slot(hash, self.entries.len());
-                self.len += 1;
-                self.entries.extend_from_slice(&hash.to_le_bytes());
-                self.entries.extend_from_slice(&count.to_le_bytes());
+                self.table.set(index, u128::from(hash) | (self.entries.len() as u128 + 1) << 64);
                 // A key is part of a record, whose length is limited to 4 GiB.
                 self.entries.extend_from_slice(&(key.len() as u32).to_le_bytes());
+                if COUNTED {
+                    self.entries.extend_from_slice(&count.to_le_bytes());
+                }
                 self.entries.extend_from_slice(key);
                 true
             }
         }
     }
 
-    fn contains(&self, hash: u64, key: &[u8]) -> bool {
-        !self.slots.is_empty() && self.find(hash, key).is_ok()
-    }
-
-    /// Doubles the number of slots.
-    #[cold]
-    fn grow(&mut self) {
-        let len = (2 * self.slots.len()).max(LEAST_SLOTS);
-        let mut slots = vec![0; len];
-        for (start, found) in self.iter() {
-            let mut index = found.hash as usize & (len - 1);
-            while slots[index] != 0 {
-                index = (index + 1) & (len - 1);
-            }
-            slots[index] = slot(found.hash, start);
-        }
-        self.slots = slots;
-    }
-
     /// Returns the memory in bytes that the keys take when the next one is added.
     fn size(&self) -> usize {
-        self.entries.len() + size_with_next(&self.slots, self.len)
+        self.entries.len() + self.table.size()
     }
 
     fn sorted(&self) -> Vec<(&[u8], u64)> {
-        let mut keys: Vec<_> = self.iter().map(|(_, found)| (found.key, found.count)).collect();
+        let mut keys: Vec<_> = self.iter().map(|(count, key)| (key, count)).collect();
         keys.sort_unstable();
         keys
-    }
-}
-
-/// Reports whether a table with `len` used slots must grow before the next key is added.
-fn is_full<T>(slots: &[T], len: usize) -> bool {
-    8 * len >= 5 * slots.len()
-}
-
-/// Returns the memory in bytes of a table with `len` used slots while the next key is added. A table that grows is in memory together
-/// with the new one, which has twice the size.
-fn size_with_next<T>(slots: &[T], len: usize) -> usize {
-    size_of_val(slots) * if is_full(slots, len) { 3 } else { 1 }
-}
-
-/// The number of slots of the smallest table.
-const LEAST_SLOTS: usize = 16;
-
-/// Returns the slot of a key with this hash, whose entry is at `start`.
-fn slot(hash: u64, start: usize) -> u64 {
-    hash >> (u64::BITS - TAG) << (u64::BITS - TAG) | (start as u64 + 1)
-}
-
-/// Different fingerprints, in a hash table like that of [`Keys`].
-#[derive(Default)]
-struct Fingerprints {
-    /// The power of two of slots, of which at most five in eight are used. The others are 0.
-    slots: Vec<u128>,
-    /// The number of used slots.
-    len: usize,
-    has_zero: bool,
-}
-
-impl Fingerprints {
-    /// Returns whether the table has `key`, and otherwise the index of the slot where it belongs. There must be slots.
-    #[inline]
-    fn find(slots: &[u128], key: u128) -> Result<(), usize> {
-        let mask = slots.len() - 1;
-        let mut index = key as usize & mask;
-        loop {
-            match slots[index] {
-                0 => return Err(index),
-                known if known == key => return Ok(()),
-                _ => index = (index + 1) & mask,
-            }
-        }
-    }
-
-    fn contains(&self, key: u128) -> bool {
-        if key == 0 { self.has_zero } else { !self.slots.is_empty() && Self::find(&self.slots, key).is_ok() }
-    }
-
-    /// Adds `key`, and returns whether it is new.
-    fn insert(&mut self, key: u128) -> bool {
-        if key == 0 {
-            return !std::mem::replace(&mut self.has_zero, true);
-        }
-        if is_full(&self.slots, self.len) {
-            let mut slots = vec![0; (2 * self.slots.len()).max(LEAST_SLOTS)];
-            for &known in self.slots.iter().filter(|known| **known != 0) {
-                if let Err(index) = Self::find(&slots, known) {
-                    slots[index] = known;
-                }
-            }
-            self.slots = slots;
-        }
-        let found = Self::find(&self.slots, key);
-        if let Err(index) = found {
-            self.slots[index] = key;
-            self.len += 1;
-        }
-        found.is_err()
     }
 }
 
@@ -225,7 +195,8 @@ const MOST_RUNS: usize = 64;
 
 /// The counts of keys, which are records of results.
 pub struct Counts {
-    keys: Keys,
+    keys: Keys<true>,
+    state: RandomState,
     /// The memory that keys may take, in bytes.
     limit: usize,
     /// Files of keys with their counts, in the order of the keys.
@@ -248,7 +219,8 @@ impl Counts {
     /// Creates empty counts, which use up to `memory` bytes.
     pub fn new(memory: usize, records: Records) -> Counts {
         // Sorted keys need a list of references.
-        Counts { keys: Keys::default(), limit: memory / 2, runs: Vec::new(), total: 0, records }
+        let (keys, state, runs) = (Keys::default(), RandomState::default(), Vec::new());
+        Counts { keys, state, limit: memory / 2, runs, total: 0, records }
     }
 
     fn spill(&mut self) -> Result<(), Failure> {
@@ -275,7 +247,7 @@ impl Counts {
         let mut last: Option<(Vec<u8>, u64)> = None;
         merge(
             runs,
-            |row| std::mem::take(&mut row.key),
+            |row| row.key().to_vec(),
             |key, row| {
                 match &mut last {
                     Some((known, count)) if *known == key => *count += row.number,
@@ -309,7 +281,7 @@ impl Counts {
             }
         };
         if self.runs.is_empty() {
-            self.keys.iter().for_each(|(_, found)| each(found.key, found.count));
+            self.keys.iter().for_each(|(count, key)| each(key, count));
         } else {
             self.spill()?;
             Counts::merge(self.runs, |key, count| {
@@ -326,23 +298,20 @@ impl Counts {
 impl Gather for Counts {
     /// Counts the records of `result`.
     fn take(&mut self, result: &[u8], _: &mut Vec<u8>) -> Result<(), Failure> {
+        let mut ends = memchr::memchr_iter(self.records.end(), result).map(|end| end + 1);
         let mut start = 0;
         while start < result.len() {
-            let mut group = [(&b""[..], 0); GROUP];
-            let mut len = 0;
+            let (mut keys, mut hashes, mut len) = ([&b""[..]; GROUP], [0; GROUP], 0);
             while len < GROUP && start < result.len() {
-                let end = memchr::memchr(self.records.end(), &result[start..]);
-                let record = &result[start..end.map_or(result.len(), |end| start + end + 1)];
-                let key = &record[..self.records.without_end(record)];
-                group[len] = (key, self.keys.hash(key));
-                (start, len) = (start + record.len(), len + 1);
+                let end = ends.next().unwrap_or(result.len());
+                let record = &result[start..end];
+                keys[len] = &record[..self.records.without_end(record)];
+                hashes[len] = self.state.hash_one(keys[len]);
+                (start, len) = (end, len + 1);
             }
-            let group = &group[..len];
-            // The places of these keys are read before one of them is changed, so that the CPU waits for all of them at once.
-            let known = group.iter().filter(|(key, hash)| self.keys.contains(*hash, key)).count();
-            std::hint::black_box(known);
-            for (key, hash) in group {
-                self.keys.add(*hash, key, 1);
+            self.keys.load(&hashes[..len]);
+            for (key, hash) in keys.iter().zip(hashes).take(len) {
+                self.keys.add(hash, key, 1);
             }
             self.total += len as u64;
             if self.keys.size() > self.limit {
@@ -359,54 +328,80 @@ const GROUP: usize = 64;
 /// The number of files that keys are divided among if they do not fit in memory.
 const PARTS: usize = 64;
 
+/// The identity of a key: its fingerprint, or its hash. It is never 0.
+#[derive(Clone)]
+pub enum Identity {
+    Fingerprint,
+    Hash(RandomState),
+}
+
+impl Identity {
+    /// Returns the way to compare keys: by fingerprints of 128 bits, or whole.
+    pub fn new(has_fingerprints: bool) -> Identity {
+        if has_fingerprints { Identity::Fingerprint } else { Identity::Hash(RandomState::default()) }
+    }
+
+    #[inline]
+    pub fn of(&self, key: &[u8]) -> u128 {
+        match self {
+            Identity::Fingerprint => XxHash3_128::oneshot(key).max(1),
+            Identity::Hash(state) => state.hash_one(key).into(),
+        }
+    }
+}
+
 /// The keys that were seen.
 enum Seen {
-    Keys(Keys),
-    /// Fingerprints, which are keys of 128 bits.
-    Fingerprints(Fingerprints),
+    Keys(Keys<false>),
+    Fingerprints(Table),
 }
 
 impl Seen {
-    fn hash(&self, key: &[u8]) -> u64 {
-        match self {
-            Seen::Keys(keys) => keys.hash(key),
-            Seen::Fingerprints(_) => 0,
+    fn new(identity: &Identity) -> Seen {
+        match identity {
+            Identity::Fingerprint => Seen::Fingerprints(Table::default()),
+            Identity::Hash(_) => Seen::Keys(Keys::default()),
         }
     }
 
-    /// Adds `key`, which has this hash. Returns whether it is new.
-    fn insert(&mut self, hash: u64, key: &[u8]) -> bool {
+    /// Loads the places of keys, before they are looked up, into the caches.
+    #[inline]
+    fn load(&self, ids: &[u64]) {
         match self {
-            Seen::Keys(keys) => keys.add(hash, key, 1),
-            Seen::Fingerprints(known) => known.insert(fingerprint(key)),
+            Seen::Keys(keys) => keys.load(ids),
+            Seen::Fingerprints(known) => known.load(ids.iter().copied()),
         }
     }
 
-    fn contains(&self, hash: u64, key: &[u8]) -> bool {
+    /// Adds a key. Returns whether it is new.
+    #[inline]
+    fn insert(&mut self, id: u128, key: &[u8]) -> bool {
         match self {
-            Seen::Keys(keys) => keys.contains(hash, key),
-            Seen::Fingerprints(known) => known.contains(fingerprint(key)),
+            Seen::Keys(keys) => keys.add(id as u64, key, 1),
+            Seen::Fingerprints(known) => {
+                known.make_room();
+                let place = known.find(id as u64, |high| high == (id >> 64) as u64);
+                if let Err(index) = place {
+                    known.set(index, id);
+                }
+                place.is_err()
+            }
+        }
+    }
+
+    fn contains(&self, id: u128, key: &[u8]) -> bool {
+        match self {
+            Seen::Keys(keys) => keys.find(id as u64, key).is_ok(),
+            Seen::Fingerprints(known) => known.find(id as u64, |high| high == (id >> 64) as u64).is_ok(),
         }
     }
 
     fn size(&self) -> usize {
         match self {
             Seen::Keys(keys) => keys.size(),
-            Seen::Fingerprints(known) => size_with_next(&known.slots, known.len),
+            Seen::Fingerprints(known) => known.size(),
         }
     }
-
-    fn same_kind(&self) -> Seen {
-        match self {
-            Seen::Keys(_) => Seen::Keys(Keys::default()),
-            Seen::Fingerprints(_) => Seen::Fingerprints(Fingerprints::default()),
-        }
-    }
-}
-
-/// Returns the fingerprint that `key` consists of.
-fn fingerprint(key: &[u8]) -> u128 {
-    u128::from_le_bytes(key.first_chunk().copied().unwrap_or_default())
 }
 
 /// Writes a line. The number is that of the line in the input.
@@ -415,6 +410,7 @@ type Write<'w> = dyn FnMut(u64, &[u8]) -> Result<(), Failure> + 'w;
 /// Finds the first line of each key. Once the keys need too much memory, the known ones stay in memory, and lines with other keys are
 /// divided among files by their keys. Each file is then processed in the same way.
 struct Level {
+    identity: Identity,
     seen: Seen,
     limit: usize,
     is_full: bool,
@@ -424,40 +420,52 @@ struct Level {
 }
 
 impl Level {
-    fn new(seen: Seen, limit: usize) -> Level {
-        Level { seen, limit, is_full: false, state: RandomState::default(), parts: Vec::new() }
+    fn new(identity: Identity, limit: usize) -> Level {
+        let seen = Seen::new(&identity);
+        Level { identity, seen, limit, is_full: false, state: RandomState::default(), parts: Vec::new() }
     }
 
-    /// Takes line `number` of the input, and the hash of its key. Returns whether the line is written now. A line whose key is empty
+    /// Takes line `number` of the input, and the identity of its key. Returns whether the line is written now. A line whose key is empty
     /// has none, and is always written.
-    fn push(&mut self, number: u64, hash: u64, key: &[u8], line: &[u8]) -> Result<bool, Failure> {
-        if !self.is_full {
-            let is_first = key.is_empty() || self.seen.insert(hash, key);
-            self.is_full = self.seen.size() > self.limit;
-            return Ok(is_first);
+    #[inline]
+    fn push(&mut self, number: u64, id: u128, key: &[u8], line: &[u8]) -> Result<bool, Failure> {
+        if self.is_full {
+            self.put_off(number, id, key, line)?;
+            return Ok(false);
         }
-        if key.is_empty() || !self.seen.contains(hash, key) {
+        let is_first = key.is_empty() || self.seen.insert(id, key);
+        self.is_full = self.seen.size() > self.limit;
+        Ok(is_first)
+    }
+
+    /// Writes the line to a file, unless its key is in memory.
+    fn put_off(&mut self, number: u64, id: u128, key: &[u8], line: &[u8]) -> Result<(), Failure> {
+        if key.is_empty() || !self.seen.contains(id, key) {
             if self.parts.is_empty() {
                 self.parts = (0..PARTS).map(|_| Spill::new()).collect::<Result<_, _>>()?;
             }
-            let part = self.state.hash_one(key) as usize % PARTS;
-            self.parts[part].push(number, key, line)?;
+            let (part, fingerprint) = (self.state.hash_one(id) as usize % PARTS, id.to_le_bytes());
+            let is_short = !key.is_empty() && matches!(self.identity, Identity::Fingerprint);
+            self.parts[part].push(number, if is_short { &fingerprint } else { key }, line)?;
         }
-        Ok(false)
+        Ok(())
     }
 
     /// Passes the remaining lines, and those of `first`, to `each` in the order of their numbers.
     fn finish(self, first: Option<Spill>, each: &mut Write<'_>) -> Result<(), Failure> {
-        let Level { seen, limit, parts, .. } = self;
+        let Level { identity, seen, limit, parts, .. } = self;
         let mut runs: Vec<Spill> = first.into_iter().collect();
-        let empty = seen.same_kind();
         drop(seen);
         for part in parts {
             let (mut rows, mut row) = (part.rows()?, Row::default());
-            let (mut level, mut run) = (Level::new(empty.same_kind(), limit), Spill::new()?);
+            let (mut level, mut run) = (Level::new(identity.clone(), limit), Spill::new()?);
             while rows.next(&mut row)? {
-                let hash = level.seen.hash(&row.key);
-                if level.push(row.number, hash, &row.key, &row.line)? {
+                let key = row.key();
+                let id = match (&identity, key.first_chunk()) {
+                    (Identity::Fingerprint, bytes) => bytes.map_or(0, |bytes| u128::from_le_bytes(*bytes)),
+                    (Identity::Hash(_), _) => identity.of(key),
+                };
+                if level.push(row.number, id, key, &row.line)? {
                     run.push(row.number, &[], &row.line)?;
                 }
             }
@@ -483,26 +491,38 @@ pub struct Distinct {
 /// Lines with their keys.
 #[derive(Clone, Default)]
 pub struct Frame {
-    /// For each line the position and the length of its key, and the length of the line.
+    /// For each line the identity of its key, the position and the length of the key, and the length of the line.
     heads: Vec<u8>,
-    /// The text that contains the keys.
+    /// The text that contains the keys. If it is empty, the lines contain them.
     pub keys: Vec<u8>,
 }
 
 /// The length of a head.
-const HEAD: usize = 12;
+const HEAD: usize = 28;
 
-/// Returns the numbers of a head.
+/// Returns the numbers at the end of a head.
+#[inline]
 fn numbers(head: &[u8; HEAD]) -> [usize; 3] {
     let number =
         |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]) as usize;
-    [number(0), number(4), number(8)]
+    [number(16), number(20), number(24)]
 }
 
-/// Returns the head of three numbers. Lines and keys are shorter than 4 GiB.
-fn head(numbers: [usize; 3]) -> [u8; HEAD] {
-    let [[a, b, c, d], [e, f, g, h], [i, j, k, l]] = numbers.map(|number| (number as u32).to_le_bytes());
-    [a, b, c, d, e, f, g, h, i, j, k, l]
+/// Returns the identity at the start of a head.
+#[inline]
+fn id_of(head: &[u8; HEAD]) -> u128 {
+    head.first_chunk().map_or(0, |bytes| u128::from_le_bytes(*bytes))
+}
+
+/// Returns the head of an identity and three numbers. Lines and keys are shorter than 4 GiB.
+#[inline]
+fn head(id: u128, numbers: [usize; 3]) -> [u8; HEAD] {
+    let mut head = [0; HEAD];
+    head[..16].copy_from_slice(&id.to_le_bytes());
+    for (place, number) in head[16..].chunks_exact_mut(4).zip(numbers) {
+        place.copy_from_slice(&(number as u32).to_le_bytes());
+    }
+    head
 }
 
 impl Frame {
@@ -512,9 +532,11 @@ impl Frame {
         self.keys.clear();
     }
 
-    /// Adds a line of `len` bytes whose key is at `key` of the text of keys. If the key is empty, the line has none.
-    pub fn push(&mut self, len: usize, key: Range<usize>) {
-        self.heads.extend_from_slice(&head([key.start, key.len(), len]));
+    /// Adds a line of `len` bytes whose key has the identity `id` and is at `key` of the text that contains the keys. If the key is empty, the
+    /// line has none.
+    #[inline]
+    pub fn push(&mut self, len: usize, id: u128, key: Range<usize>) {
+        self.heads.extend_from_slice(&head(id, [key.start, key.len(), len]));
     }
 
     /// Appends this frame and its `lines` to `out`, and `end` if the last line does not end with it.
@@ -523,22 +545,17 @@ impl Frame {
         let end = end.as_slice();
         if let Some(last) = self.heads.last_chunk_mut() {
             let [start, len, line] = numbers(last);
-            *last = head([start, len, line + end.len()]);
+            *last = head(id_of(last), [start, len, line + end.len()]);
         }
-        out.extend_from_slice(&head([self.heads.len(), self.keys.len(), lines.len() + end.len()]));
+        out.extend_from_slice(&head(0, [self.heads.len(), self.keys.len(), lines.len() + end.len()]));
         [&self.heads, &self.keys, lines, end].iter().for_each(|bytes| out.extend_from_slice(bytes));
     }
 }
 
 impl Distinct {
-    /// Creates an empty set of keys, which uses up to `memory` bytes. `has_fingerprints` says that keys are 16 bytes.
-    pub fn new(memory: usize, has_fingerprints: bool) -> Distinct {
-        let seen = if has_fingerprints {
-            Seen::Fingerprints(Fingerprints::default())
-        } else {
-            Seen::Keys(Keys::default())
-        };
-        Distinct { level: Level::new(seen, memory), lines: 0 }
+    /// Creates an empty set of keys, which uses up to `memory` bytes.
+    pub fn new(memory: usize, identity: Identity) -> Distinct {
+        Distinct { level: Level::new(identity, memory), lines: 0 }
     }
 
     /// Passes the lines that were not written yet to `write`.
@@ -549,29 +566,30 @@ impl Distinct {
 
 impl Gather for Distinct {
     fn take(&mut self, mut result: &[u8], out: &mut Vec<u8>) -> Result<(), Failure> {
+        out.reserve(result.len());
         while let Some((lens, rest)) = result.split_first_chunk() {
             let [heads, keys, lines] = numbers(lens);
             let (heads, rest) = rest.split_at(heads);
             let (keys, rest) = rest.split_at(keys);
             let (lines, rest) = rest.split_at(lines);
+            let keys = if keys.is_empty() { lines } else { keys };
             result = rest;
             // The lines before `done` are written or left out, and those up to `at` are written.
             let (mut done, mut at) = (0, 0);
             for heads in heads.as_chunks::<HEAD>().0.chunks(GROUP) {
-                let mut group = [(&b""[..], 0, false); GROUP];
-                for (slot, head) in group.iter_mut().zip(heads) {
-                    let [start, len, _] = numbers(head);
-                    slot.0 = &keys[start..start + len];
-                    slot.1 = self.level.seen.hash(slot.0);
-                }
-                // The places of these keys are read before one is added, so that the CPU waits for all of them at once.
-                for (key, hash, is_known) in &mut group[..heads.len()] {
-                    *is_known = !key.is_empty() && self.level.seen.contains(*hash, key);
-                }
-                for ((key, hash, is_known), head) in group.into_iter().zip(heads) {
-                    let end = at + numbers(head)[2];
+                let mut hashes = [0; GROUP];
+                hashes.iter_mut().zip(heads).for_each(|(hash, head)| *hash = id_of(head) as u64);
+                self.level.seen.load(&hashes[..heads.len()]);
+                for head in heads {
+                    let [start, len, line] = numbers(head);
+                    let end = at + line;
                     self.lines += 1;
-                    if is_known || !self.level.push(self.lines, hash, key, &lines[at..end])? {
+                    if !self.level.push(
+                        self.lines,
+                        id_of(head),
+                        &keys[start..start + len],
+                        &lines[at..end],
+                    )? {
                         out.extend_from_slice(&lines[done..at]);
                         done = end;
                     }
@@ -604,15 +622,23 @@ mod tests {
             .collect();
         for memory in [0, 1000, 40_000, usize::MAX] {
             for has_fingerprints in [false, true] {
-                let mut distinct = Distinct::new(memory, has_fingerprints);
+                let identity = Identity::new(has_fingerprints);
+                let mut distinct = Distinct::new(memory, identity.clone());
                 let mut out = Vec::new();
                 for chunk in numbers.chunks(100) {
                     let (mut frame, mut lines) = (Frame::default(), String::new());
                     for number in chunk {
-                        let (line, key) = (lines.len(), frame.keys.len());
+                        let line = lines.len();
                         let _ = writeln!(lines, "{number}");
-                        frame.keys.extend_from_slice(&u128::from(*number).to_le_bytes());
-                        frame.push(lines.len() - line, key..key + 16);
+                        let mut key = line..lines.len() - 1;
+                        let id = identity.of(&lines.as_bytes()[key.clone()]);
+                        // Half of the chunks have the keys beside the lines.
+                        if chunk[0] % 2 == 0 {
+                            key.start = frame.keys.len();
+                            frame.keys.extend_from_slice(number.to_string().as_bytes());
+                            key.end = frame.keys.len();
+                        }
+                        frame.push(lines.len() - line, id, key);
                     }
                     let mut frames = Vec::new();
                     frame.write(lines.as_bytes(), Some(b'\n'), &mut frames);

@@ -20,6 +20,7 @@ use crate::engine::pump::job::{Job, Long};
 use crate::engine::pump::{Threads, Workspace, pump};
 use crate::engine::sink::Sink;
 use crate::engine::sink::boundary::FileBoundary;
+use crate::engine::sink::keys::{Frame, Identity};
 use crate::engine::sink::preview::{self, Preview, Show};
 use crate::ground::error::{Failure, Outcome, warn};
 use crate::ground::reason::{Reason, Refusal};
@@ -134,15 +135,14 @@ fn warn_open(quotes: &[OpenQuote], input: &Input, quiet: bool) {
     }
 }
 
-/// Passes the file `input` through `job` to `sink`. `first` keeps the header of the first table of the output.
-pub fn pass(
-    input: &mut Input,
-    mut sink: Sink<'_>,
-    mut job: Values,
+/// Starts to read the file `input` for `job`: finds the columns of a table, and writes its header to `sink`. `first` keeps the header of
+/// the first table of the output.
+pub fn begin<'i>(
+    input: &'i mut Input,
+    sink: &mut Sink<'_>,
+    job: &mut Values,
     first: &mut Header,
-    threads: Threads,
-    workspace: &mut Workspace,
-) -> Result<(), Failure> {
+) -> Result<Feed<'i>, Failure> {
     let end = job.needs.records.end();
     // The line of a quote that is not closed is counted when it is needed, if the input can be read again.
     job.needs.places |= matches!(job.target.selector, Selector::Table(_)) && input.count_lines(0).is_none();
@@ -153,12 +153,11 @@ pub fn pass(
     };
     let mut feed = Feed::new(input, cut, (job.max_record as usize) << 20);
     // Values that are counted are not written.
-    let is_whole = job.form == Form::Whole && sink.keys.is_none();
-    super::pass_byte_order_mark(&mut feed, &mut sink, job.needs.records, is_whole)?;
-    let Target { selector, columns, is_sequential } = &mut job.target;
-    let threads = if *is_sequential { Threads::ONE } else { threads };
+    let is_whole = job.form == Form::Key || job.form == Form::Whole && sink.keys.is_none();
+    super::pass_byte_order_mark(&mut feed, sink, job.needs.records, is_whole)?;
+    let Target { selector, columns, .. } = &mut job.target;
     if let Selector::Table(table) = selector
-        && let Some(header) = tables::choose(table, &mut feed, &mut sink, columns, &job.into)?
+        && let Some(header) = tables::choose(table, &mut feed, sink, columns, &job.into)?
     {
         let names = tables::names(&header);
         if is_whole && first.is_written(table.cells(names), columns.one_header, feed.name())? {
@@ -168,6 +167,20 @@ pub fn pass(
             sink.write(&out, header.last() != Some(&end))?;
         }
     }
+    Ok(feed)
+}
+
+/// Passes the file `input` through `job` to `sink`. `first` keeps the header of the first table of the output.
+pub fn pass(
+    input: &mut Input,
+    mut sink: Sink<'_>,
+    mut job: Values,
+    first: &mut Header,
+    threads: Threads,
+    workspace: &mut Workspace,
+) -> Result<(), Failure> {
+    let feed = begin(input, &mut sink, &mut job, first)?;
+    let (end, threads) = (job.needs.records.end(), job.threads(threads));
     if job.skips {
         let is_new = !job.into.is_empty();
         job.fields = FieldBatch::new(&job.target.selector, &job.treatment, end, is_new);
@@ -257,6 +270,36 @@ impl Values {
     /// Returns the selection of the values.
     pub fn target(&self) -> &Target {
         &self.target
+    }
+
+    /// Returns the threads that may work at the same time, of those that the user allows.
+    pub fn threads(&self, threads: Threads) -> Threads {
+        if self.target.is_sequential { Threads::ONE } else { threads }
+    }
+
+    /// Adds the records of `chunk` to `frame`. A record has no key if its values are missing, rejected or unreadable.
+    pub fn push_keys(
+        &mut self,
+        chunk: &Chunk<'_>,
+        identity: &Identity,
+        frame: &mut Frame,
+        report: &mut Report,
+    ) {
+        let mut start = 0;
+        while start < chunk.bytes.len() {
+            let end = chunk.end_of(start, self.needs.records.end());
+            let (record, has_quotes) = chunk.record(start, end, self.needs.records);
+            let from = frame.keys.len();
+            if let Some(refusal) = self.target.selector.open_quote(record, has_quotes) {
+                self.reject(record, refusal, report);
+            } else {
+                let mut edit = Edit::new(chunk.bytes, start, &mut frame.keys, self.form);
+                self.record(record, end, has_quotes, &mut edit, report);
+            }
+            let key = from..frame.keys.len();
+            frame.push(end - start, identity.of(&frame.keys[key.clone()]), key);
+            start = end;
+        }
     }
 
     /// Appends the output for a record that changes from `old` to `new`: the new record or, in a preview, its marked
