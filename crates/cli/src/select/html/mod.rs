@@ -19,9 +19,10 @@ pub struct Html {
     places: Vec<Place>,
     /// Whether the document has named its base.
     has_base: bool,
-    /// Buffers for the places of URLs in a value, and for a new URL.
+    /// Buffers for the places of URLs in a value, for a new URL, and for that URL with what protects it.
     urls: Vec<Range<usize>>,
     new: Vec<u8>,
+    guarded: Vec<u8>,
 }
 
 impl Html {
@@ -68,7 +69,7 @@ impl Html {
 
     /// Rewrites the URLs of the value at `place`.
     fn value(&mut self, place: &Place, pass: &mut Pass<'_, '_, impl Treat>) -> Action {
-        let Html { urls, new, has_base, .. } = self;
+        let Html { urls, new, guarded, has_base, .. } = self;
         let (record, syntax) = (pass.record, ATTRIBUTES[place.attribute].syntax);
         let (chunk, start) = (record.chunk, place.value.start);
         let value = &chunk[place.value.clone()];
@@ -97,7 +98,9 @@ impl Html {
                 pass.edit.change();
             }
             if !pass.edit.write_bare(place.attribute, from, to, new) && is_changed {
-                text::write(new, value, quote, place.charset, pass.edit.copy_to(from));
+                guarded.clear();
+                table::guard(syntax, text, url.clone(), new, guarded);
+                text::write(guarded, value, quote, place.charset, pass.edit.copy_to(from));
                 pass.edit.skip_to(to);
             }
         }

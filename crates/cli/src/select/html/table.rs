@@ -136,6 +136,24 @@ impl Syntax {
     }
 }
 
+/// Appends the URL `new`, which replaces the one at `place` of `text`, to `out` with that which keeps its bytes from being read as something
+/// else: blanks at the ends of a value are escaped, because browsers remove them, and `url=` precedes a URL of a refresh that begins so.
+pub fn guard(syntax: Syntax, text: &[u8], place: Range<usize>, new: &[u8], out: &mut Vec<u8>) {
+    let inner = if syntax == Syntax::Url { trim(new, 0..new.len()) } else { 0..new.len() };
+    let escape = |blanks: &[u8], out: &mut Vec<u8>| {
+        blanks.iter().for_each(|byte| out.extend_from_slice(format!("%{byte:02X}").as_bytes()));
+    };
+    if syntax == Syntax::Refresh {
+        let content = [&text[..place.start], new, &text[place.end..]].concat();
+        if refresh(&content) != Some(place.start..place.start + new.len()) {
+            out.extend_from_slice(b"url=");
+        }
+    }
+    escape(&new[..inner.start], out);
+    out.extend_from_slice(&new[inner.clone()]);
+    escape(&new[inner.end..], out);
+}
+
 /// Finds the URLs of image candidates (HTML Standard, "parse a srcset attribute").
 fn candidates(text: &[u8], found: &mut Vec<Range<usize>>) {
     let mut start = 0;

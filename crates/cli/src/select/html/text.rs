@@ -16,46 +16,49 @@ pub struct Text {
 /// Returns the text of `value`, unless `value` is its own text. The `charset` is that of the document; `None` if it names none. Tabs and line
 /// ends are left out, as the URL Standard demands, if `is_url`.
 pub fn read(value: &[u8], charset: Option<&'static Encoding>, is_url: bool) -> Option<Text> {
-    let is_break = |byte: u8| matches!(byte, b'\t' | b'\n' | b'\r');
     let charset = charset_of(value, charset);
     let is_plain = |byte: &u8| *byte != b'&' && !is_break(*byte);
     if (charset == UTF_8 || value.is_ascii()) && value.iter().all(is_plain) {
         return None;
     }
     let Text { bytes, origins } = decode(value, charset);
-    let mut text =
-        Text { bytes: Vec::with_capacity(bytes.len()), origins: Vec::with_capacity(origins.len()) };
-    // Breaks at the ends of a URL are trimmed later, like other blanks, so that they stay as they are.
-    let first = bytes.iter().take_while(|&&byte| is_blank(byte)).count();
-    let last = bytes.len() - bytes.iter().rev().take_while(|&&byte| is_blank(byte)).count();
+    let mut text = Text::with_capacity(bytes.len());
     let mut at = 0;
     while at < bytes.len() {
-        let len = match bytes[at] {
-            b'&' => match reference(&bytes[at..]) {
-                Some((new, len)) => {
-                    for byte in new {
-                        text.push(byte, origins[at]);
-                    }
-                    len
-                }
-                None => {
-                    text.push(b'&', origins[at]);
-                    1
-                }
-            },
-            byte if is_url && is_break(byte) && (first..last).contains(&at) => 1,
-            byte => {
-                text.push(byte, origins[at]);
-                1
-            }
-        };
+        let (new, len) = reference(&bytes[at..]).unwrap_or_else(|| (vec![bytes[at]], 1));
+        for byte in new {
+            text.push(byte, origins[at]);
+        }
         at += len;
     }
     text.origins.push(value.len());
-    Some(text)
+    Some(if is_url { text.without_breaks() } else { text })
+}
+
+/// Reports whether `byte` is a tab or the byte of a line end.
+fn is_break(byte: u8) -> bool {
+    matches!(byte, b'\t' | b'\n' | b'\r')
 }
 
 impl Text {
+    fn with_capacity(len: usize) -> Text {
+        Text { bytes: Vec::with_capacity(len), origins: Vec::with_capacity(len + 1) }
+    }
+
+    /// Leaves out tabs and line ends, but for those at the ends, which are trimmed later like other blanks, so that they stay as they are.
+    fn without_breaks(self) -> Text {
+        let first = self.bytes.iter().take_while(|&&byte| is_blank(byte)).count();
+        let last = self.bytes.len() - self.bytes.iter().rev().take_while(|&&byte| is_blank(byte)).count();
+        let mut text = Text::with_capacity(self.bytes.len());
+        for (at, &byte) in self.bytes.iter().enumerate() {
+            if !(is_break(byte) && (first..last).contains(&at)) {
+                text.push(byte, self.origins[at]);
+            }
+        }
+        text.origins.extend(self.origins.last());
+        text
+    }
+
     fn push(&mut self, byte: u8, origin: usize) {
         self.bytes.push(byte);
         self.origins.push(origin);
@@ -96,9 +99,11 @@ fn decode(value: &[u8], charset: &'static Encoding) -> Text {
     text
 }
 
-/// Returns the characters for the character reference at the start of `text`, which begins with `&`, and the length of the reference
-/// (HTML Standard, "character reference state", in an attribute).
+/// Returns the characters for the character reference at the start of `text`, and the length of the reference (HTML Standard, "character reference state", in an attribute).
 fn reference(text: &[u8]) -> Option<(Vec<u8>, usize)> {
+    if text.first() != Some(&b'&') {
+        return None;
+    }
     let hashes = usize::from(text.get(1) == Some(&b'#'));
     let len = 1 + hashes + text[1 + hashes..].iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
     if len == 1 {
@@ -179,6 +184,7 @@ mod tests {
             ("&#0;&#128;&#xD800;&#1114112;", "\u{fffd}€\u{fffd}\u{fffd}"),
             ("&NotEqualTilde;&unknown;&amp", "\u{2242}\u{338}&unknown;&"),
             (" \na\tb\r\nc\n ", " \nabc\n "),
+            ("java&#10;scr&Tab;ipt&NewLine;:&#13", "javascript:\r"),
         ] {
             let text = read(value.as_bytes(), None, true).expect("the text differs");
             assert_eq!(String::from_utf8(text.bytes).unwrap(), wanted, "{value}");
