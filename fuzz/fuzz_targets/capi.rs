@@ -102,7 +102,7 @@ fuzz_target!(|case: Case<'_>| {
     let mut set = MaybeUninit::uninit();
     let bits: [u8; 32] =
         std::array::from_fn(|i| (0..8).map(|bit| u8::from(members[8 * i + bit]) << bit).sum());
-    // SAFETY, of this block and the next ones: each pointer is to memory of the length beside it, and outputs are memory of their own.
+    // SAFETY, of this block and the next two: each pointer is to memory of the length beside it, and outputs are memory of their own.
     assert_eq!(unsafe { simdpct_set_bitmap(set.as_mut_ptr(), bits.as_ptr()) }, SIMDPCT_OK);
     let keep = if case.set.is_some() { set.as_ptr() } else { ptr::null() };
 
@@ -117,6 +117,8 @@ fuzz_target!(|case: Case<'_>| {
     let flags = mode | if lower { SIMDPCT_LOWER_CASE } else { 0 };
     let mut right = Vec::new();
     oracle::encode(case.input, &members, rule, !lower, &mut right);
+    // SAFETY: `input` has `len` bytes, `keep` is null or a prepared set, `call` and `feed` give outputs of their own with `cap` bytes, and
+    // `stream` is started before it is used.
     unsafe {
         assert_eq!(simdpct_encoded_len(keep, flags, input, len).needed, right.len());
         let change = simdpct_encode_first_change(keep, flags, input, len);
@@ -157,6 +159,7 @@ fuzz_target!(|case: Case<'_>| {
     }
     let malformed = oracle::first_malformed(case.input).map(|malformed| malformed.offset);
     let right = if let (true, Some(offset)) = (strict, malformed) { Err(offset) } else { Ok(right) };
+    // SAFETY: as for encoding. `call` gives `len` bytes for the copy of the input, which is decoded in place.
     unsafe {
         let measured = simdpct_decoded_len(keep, flags, input, len);
         match &right {

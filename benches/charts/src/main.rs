@@ -96,7 +96,7 @@ fn record_of(pattern: &str) -> Option<PathBuf> {
 /// The name in templates for the newest record of benches/compare.
 const COMPARE: &str = "compare";
 
-/// Makes the charts of the records `files`; if there are none, the charts and tables of the newest records.
+/// Makes the charts of the records `files`. Without `files`, makes the charts and tables of the newest records.
 fn make(files: &[String]) -> Result<Vec<Made>, Failure> {
     let mut made = Vec::new();
     let mut records: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();

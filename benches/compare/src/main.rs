@@ -93,7 +93,7 @@ enum Action {
     },
     /// Print the tiers of this machine, best first
     Tiers,
-    /// Print the rows: verb, name, unit, and the text that the row stands for
+    /// Print the rows: verb, name, unit, and the kind of text that the row represents
     Rows,
 }
 

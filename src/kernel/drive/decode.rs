@@ -521,9 +521,10 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
     }
 }
 
-/// Writes `%` to the lanes of `block`, which holds the values of the escapes in `decoded`, whose escapes a normalization keeps. See
-/// [`DecodeJob::completes`]. Returns the lanes of the other escapes. The block is at offset `start` of `input`, after bytes of the same
-/// value. `percent` has its lanes that are a `%`, but for those among the last two bytes of a value.
+/// Finds the escapes among those in `decoded` that a normalization keeps (see [`DecodeJob::completes`]), and writes `%` to their lanes of
+/// `block`, which holds the values of the escapes. Returns the lanes of the other escapes. The block is at offset `start` of `input`, and
+/// the bytes before it belong to the same value. `percent` has the lanes of the block that are a `%`, but for those among the last two
+/// bytes of a value.
 // It is not inlined because there would be a copy in each loop of each tier.
 #[cold]
 #[inline(never)]

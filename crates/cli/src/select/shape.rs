@@ -261,7 +261,7 @@ impl Shapes {
         Some(end)
     }
 
-    /// Returns the offset of the first quote, backslash or line feed from `at` on, or `len` if there is none.
+    /// Returns the offset of the first quote, backslash or line feed from `at` on, or `len` if no such byte follows.
     #[inline]
     fn end(&self, at: usize, len: usize) -> usize {
         let mut live = u64::MAX << (at % BLOCK);

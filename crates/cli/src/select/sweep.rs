@@ -284,7 +284,7 @@ struct Open {
 fn field(open: &mut [Open], first: u64, ends: u64, delimiters: u64) -> ([u64; 2], u64) {
     let stops = ends | delimiters;
     let (mut begins, mut carry, mut bounds, mut inside) = (ends << 1 | first, ends >> 63, [0; 2], 0);
-    // Of many fields, most are not in the block.
+    // If a record has many fields, most of them are not in the block.
     let is_wide = open.len() > 8;
     for open in open {
         begins |= open.begins;
