@@ -99,6 +99,7 @@ pub(crate) struct Sets {
 }
 
 impl Sets {
+    #[cfg_attr(not(feature = "alloc"), allow(dead_code, reason = "only canonical forms look up sets"))]
     pub(crate) const fn new(sets: &[&[u8]]) -> Sets {
         let mut by_byte = [0; 128];
         let mut k = 0;
