@@ -249,7 +249,7 @@ fn is_status_and_size(window: &[u8], range: Range<usize>) -> bool {
             const ONES: u64 = u64::MAX / 0xFF;
             let word = (u64::from_le_bytes(*last) ^ (ONES * 0x30)) >> (64 - 8 * size.len());
             // The highest bit of each byte above 9 is set.
-            ((word & (ONES * 0x7F)) + ONES * 0x76 | word) & ONES << 7 == 0
+            (((word & (ONES * 0x7F)) + ONES * 0x76) | word) & (ONES << 7) == 0
         }
         _ => !size.is_empty() && is_number(size),
     };
