@@ -300,6 +300,12 @@ fn is_ascii_host(url: &[u8]) -> bool {
 fn fluent_class(url: &[u8], ours: &Answer, theirs: &Answer) -> Option<&'static str> {
     match (ours, theirs) {
         (_, Ok(_)) if conflict(ours).is_some() => conflict(ours),
+        // `port = *DIGIT` (section 3.2.3), but TCP has no such port.
+        (Err(why), Ok(_))
+            if why == "Port" && split(url).port().is_some_and(|port| port.iter().all(u8::is_ascii_digit)) =>
+        {
+            Some("a port above 65535, which RFC 3986 allows and `rfc3986` rejects")
+        }
         (Ok(_), Err(_)) if split(url).flaws().next().is_some() => {
             Some("not allowed by RFC 3986: fluent-uri rejects it, `rfc3986` keeps it")
         }
