@@ -98,7 +98,8 @@ const OURS: [&str; 7] = ["memcpy", "avx512", "avx2", "ssse3", "sse2", "neon", "s
 /// Returns the ratios of the times of `tier` to those of the fastest rival, each with the text and the length, for each line of the lengths in
 /// `table` where the rival was faster by at least 1 %. The tier without SIMD is compared with `percent-encoding` only.
 fn losses(table: &Table, tier: &str) -> Option<Vec<(f64, String)>> {
-    let head = table.lines.first().filter(|head| head.starts_with(&["text".to_owned(), "length".to_owned()]))?;
+    let head =
+        table.lines.first().filter(|head| head.starts_with(&["text".to_owned(), "length".to_owned()]))?;
     let own = head.iter().position(|name| name == tier)?;
     let is_rival = |name: &str| {
         if tier == "scalar" { name == "percent-encoding" } else { !OURS.contains(&name) }
