@@ -311,6 +311,7 @@ fn lines_are_read_alike_alone_and_among_many() {
         "200 x2345678",
         "2x0 1",
         "200  1",
+        "200 1 2",
     ];
     let ends = [
         "",
