@@ -170,7 +170,10 @@ export function start(module) {
   }
 
   /** Converts an offset in the input buffer to one in the string that was written there. */
-  const unitOf = (offset) => read(inputAt, offset).length;
+  const unitOf = (offset) => {
+    if (offset === NO_MEMORY) throw new RangeError('no memory to find the offset of the error');
+    return read(inputAt, offset).length;
+  };
 
   /** Copies a string or an array of bytes to the input buffer, and returns the number of bytes. */
   function enter(value) {

@@ -8,6 +8,7 @@
 //!
 //! SAFETY of each `#[unsafe(no_mangle)]`, the only unsafe attribute here: no other symbol of the module begins with `pct_`.
 
+use std::collections::TryReserveError;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use simdpct::{AsciiSet, ByteSet, Decode, Encode, HexCase, SetKind, TryDecode, sets};
@@ -306,16 +307,23 @@ pub extern "C" fn pct_error_offset() -> usize {
     state().error_offset
 }
 
-/// Returns the offset at which the first `len` bytes of input stop decoding to valid UTF-8, or a negative number if all of them
-/// do.
+/// Returns the offset at which the first `len` bytes of input stop decoding to valid UTF-8, `UNCHANGED` if all of them do, or another error
+/// code.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_not_utf8(len: usize, keep: i32, flags: u32) -> i32 {
     let state = state();
     let Some(decode) = decoder(&state, keep, flags) else { return NO_SUCH_SET };
-    match decode.decode_utf8(state.input(len)) {
-        Err(error) => length(error.offset),
-        Ok(_) => UNCHANGED,
+    match not_utf8(decode, state.input(len)) {
+        Ok(offset) => offset.map_or(UNCHANGED, length),
+        Err(_) => NO_MEMORY,
     }
+}
+
+/// Returns the offset at which `input` stops decoding to valid UTF-8, or an error if memory for the decoded text cannot be allocated.
+fn not_utf8(decode: Decode, input: &[u8]) -> Result<Option<usize>, TryReserveError> {
+    let mut text = String::new();
+    text.try_reserve(input.len().saturating_add(SLACK))?;
+    Ok(decode.decode_utf8_append(input, &mut text).err().map(|error| error.offset))
 }
 
 /// Writes a property of a set of the registry to the output and returns its length. Properties: 0 name, 1 members, 2 `policy` or

@@ -83,7 +83,10 @@ pub extern "C" fn pct_layers() -> usize {
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_check(len: usize) -> i32 {
     state().tabulate(len, |input, rows| {
-        let mut not_utf8 = Decode::new().decode_utf8(input).err().map(|error| error.offset);
+        let Ok(mut not_utf8) = super::not_utf8(Decode::new(), input) else {
+            rows.full = true;
+            return;
+        };
         for found in escapes(input) {
             let row = match found {
                 Ok(escape) => match escape.byte {

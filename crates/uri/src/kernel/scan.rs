@@ -625,7 +625,8 @@ impl Rule for Whatwg {
         // A proven host is in lower case, has no port, and does not end in a digit, because an address does.
         let host_end = state.host_end.ends(!delimiter, authority);
         let host = state.host.between(authority, host_end);
-        bad |= host & (!in_host | bad_in_host);
+        // Without `opaque`, LLVM joins these two masks bit by bit on AVX2.
+        bad |= host & (isa.opaque(!in_host) | bad_in_host);
         let no_path = host_end & !slash;
         let mut valid_end = state.last_letter.next(letter);
         if has_file {

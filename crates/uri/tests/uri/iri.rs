@@ -45,6 +45,8 @@ fn what_stays_escaped() {
         "/%E2%80%8B",
         "/%EF%BF%BE",
         "/%EE%80%80",
+        "/%F0%9F%BF%BE",
+        "/?%F3%BF%BF%BF",
         "/%ED%A0%80",
         "/%C0%AF",
         "/%F5%80%80%80",

@@ -48,6 +48,7 @@ fn conversions() {
     }
     let url = uri("http://a/b");
     assert_eq!(UriBuf::try_from(split("http://a/b")), Ok(url.clone()));
+    assert_eq!(String::from(url.clone()), "http://a/b");
     assert_eq!((url.to_string(), format!("{url:>12}")), ("http://a/b".to_owned(), "  http://a/b".to_owned()));
     assert_eq!(serde_json::to_string(&url).unwrap(), "\"http://a/b\"");
     assert_eq!(serde_json::from_str::<UriBuf>("\"http:\\/\\/a/b\"").unwrap(), url);

@@ -331,20 +331,27 @@ const PARTS: usize = 64;
 /// The identity of a key: its fingerprint, or its hash. It is never 0.
 #[derive(Clone)]
 pub enum Identity {
-    Fingerprint,
+    /// Fingerprints with a random seed. Without a seed, anybody could write a list of keys whose fingerprints share the bits that choose
+    /// their slots, and each key would be looked up in the slots of all others.
+    Fingerprint(u64),
     Hash(RandomState),
 }
 
 impl Identity {
     /// Returns the way to compare keys: by fingerprints of 128 bits, or whole.
     pub fn new(has_fingerprints: bool) -> Identity {
-        if has_fingerprints { Identity::Fingerprint } else { Identity::Hash(RandomState::default()) }
+        if has_fingerprints {
+            // The seed of the standard library is from the operating system.
+            Identity::Fingerprint(std::hash::RandomState::new().hash_one(0))
+        } else {
+            Identity::Hash(RandomState::default())
+        }
     }
 
     #[inline]
     pub fn of(&self, key: &[u8]) -> u128 {
         match self {
-            Identity::Fingerprint => XxHash3_128::oneshot(key).max(1),
+            Identity::Fingerprint(seed) => XxHash3_128::oneshot_with_seed(*seed, key).max(1),
             Identity::Hash(state) => state.hash_one(key).into(),
         }
     }
@@ -359,7 +366,7 @@ enum Seen {
 impl Seen {
     fn new(identity: &Identity) -> Seen {
         match identity {
-            Identity::Fingerprint => Seen::Fingerprints(Table::default()),
+            Identity::Fingerprint(_) => Seen::Fingerprints(Table::default()),
             Identity::Hash(_) => Seen::Keys(Keys::default()),
         }
     }
@@ -445,7 +452,7 @@ impl Level {
                 self.parts = (0..PARTS).map(|_| Spill::new()).collect::<Result<_, _>>()?;
             }
             let (part, fingerprint) = (self.state.hash_one(id) as usize % PARTS, id.to_le_bytes());
-            let is_short = !key.is_empty() && matches!(self.identity, Identity::Fingerprint);
+            let is_short = !key.is_empty() && matches!(self.identity, Identity::Fingerprint(_));
             self.parts[part].push(number, if is_short { &fingerprint } else { key }, line)?;
         }
         Ok(())
@@ -462,7 +469,7 @@ impl Level {
             while rows.next(&mut row)? {
                 let key = row.key();
                 let id = match (&identity, key.first_chunk()) {
-                    (Identity::Fingerprint, bytes) => bytes.map_or(0, |bytes| u128::from_le_bytes(*bytes)),
+                    (Identity::Fingerprint(_), bytes) => bytes.map_or(0, |bytes| u128::from_le_bytes(*bytes)),
                     (Identity::Hash(_), _) => identity.of(key),
                 };
                 if level.push(row.number, id, key, &row.line)? {
@@ -652,5 +659,20 @@ mod tests {
                 assert_eq!(String::from_utf8(out).as_deref(), Ok(&*wanted), "{memory} {has_fingerprints}");
             }
         }
+    }
+
+    /// Writes a list against the hash function without a seed, and checks that its keys are as many slots apart as other keys.
+    #[test]
+    fn keys_that_share_the_bits_of_an_unseeded_hash_do_not_share_slots() {
+        let key = |number: &u64| number.to_string();
+        let hostile =
+            |number: &u64| (XxHash3_128::oneshot(key(number).as_bytes()) as u64).is_multiple_of(1024);
+        let identity = Identity::new(true);
+        let slots: HashSet<u64> = (0..)
+            .filter(hostile)
+            .take(500)
+            .map(|number| identity.of(key(&number).as_bytes()) as u64 % 1024)
+            .collect();
+        assert!(slots.len() > 300, "500 keys have {} of 1024 slots", slots.len());
     }
 }
