@@ -1,4 +1,4 @@
-//! Draws the charts and fills the tables of README.md and docs/speed.md, from the newest records:
+//! Draws the charts and fills the tables of the documents in [`DOCUMENTS`], from the newest records:
 //!
 //! ```sh
 //! cargo run --release --manifest-path benches/charts/Cargo.toml             # from benches/record
@@ -25,7 +25,7 @@ use record::{Table, markdown, newest, number};
 type Failure = Box<dyn std::error::Error>;
 
 /// The documents with tables.
-const DOCUMENTS: [&str; 2] = ["README.md", "docs/speed.md"];
+const DOCUMENTS: [&str; 3] = ["README.md", "docs/speed.md", "crates/capi/README.md"];
 
 fn main() -> ExitCode {
     let files: Vec<String> = env::args().skip(1).collect();

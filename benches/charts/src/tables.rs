@@ -1,4 +1,4 @@
-//! Fills the tables of README.md and docs/speed.md with the figures of records.
+//! Fills the tables of README.md, docs/speed.md and crates/capi/README.md with the figures of records.
 //!
 //! The comment `<!-- table command -->` before a table names its template, which is the file `command.md` in `benches/charts/tables`. The
 //! first line of a template names the records, and the table follows after an empty line:
@@ -12,7 +12,8 @@
 //! ```
 //!
 //! A figure is named by the title of a table, the first cell of a line and the column; or by the first two cells of a line and the
-//! column. Of the name of a column, a part is enough.
+//! column. Of the name of a column, a part is enough. If a title has several tables, the first cell of the table follows after a comma.
+//! `lost > TIER` is the number of lengths at which a rival was faster than this tier, and `worst > TIER` the greatest ratio.
 
 use crate::record::{Table, number};
 
@@ -56,7 +57,7 @@ fn table(template: &str, read: impl Fn(&str) -> Option<Vec<Table>>) -> Result<St
     while let Some((before, after)) = rest.split_once("[[") {
         let (name, after) = after.split_once("]]").ok_or("a '[[' without ']]'")?;
         out.push_str(before);
-        out.push_str(figure(name, &tables).ok_or_else(|| format!("no record has '{name}'"))?);
+        out.push_str(&figure(name, &tables).ok_or_else(|| format!("no record has '{name}'"))?);
         rest = after;
     }
     out.push_str(rest);
@@ -64,12 +65,22 @@ fn table(template: &str, read: impl Fn(&str) -> Option<Vec<Table>>) -> Result<St
 }
 
 /// Returns the number at the start of the cell that `name` names, as it is written there.
-fn figure<'t>(name: &str, tables: &'t [Table]) -> Option<&'t str> {
+fn figure(name: &str, tables: &[Table]) -> Option<String> {
+    if let Some((figure @ ("lost" | "worst"), tier)) = name.split_once(" > ") {
+        let lost = tables.iter().find_map(|table| losses(table, tier))?;
+        return Some(match (figure, lost.iter().max_by(|a, b| a.0.total_cmp(&b.0))) {
+            ("worst", Some((ratio, place))) => format!("{ratio:.2} ({place})"),
+            ("worst", None) => "-".to_owned(),
+            _ => lost.len().to_string(),
+        });
+    }
     let [first, second, column]: [&str; 3] = name.split(" > ").collect::<Vec<_>>().try_into().ok()?;
     let cell = tables.iter().find_map(|table| {
-        let column = table.lines.first()?.iter().position(|name| name.contains(column))?;
+        let head = table.lines.first()?;
+        let column = head.iter().position(|name| name.contains(column))?;
+        let is_table = table.title == first || format!("{}, {}", table.title, head[0]) == first;
         let is_wanted = |line: &&Vec<String>| {
-            if table.title == first {
+            if is_table {
                 line.first().is_some_and(|cell| cell == second)
             } else {
                 line.starts_with(&[first.to_owned(), second.to_owned()])
@@ -78,7 +89,28 @@ fn figure<'t>(name: &str, tables: &'t [Table]) -> Option<&'t str> {
         table.lines.iter().find(is_wanted)?.get(column)
     })?;
     number(cell)?;
-    cell.split(|c: char| !c.is_ascii_digit() && c != '.').next()
+    cell.split(|c: char| !c.is_ascii_digit() && c != '.').next().map(str::to_owned)
+}
+
+/// The contenders that are not rivals.
+const OURS: [&str; 7] = ["memcpy", "avx512", "avx2", "ssse3", "sse2", "neon", "scalar"];
+
+/// Returns the ratios of the times of `tier` to those of the fastest rival, each with the text and the length, for each line of the lengths in
+/// `table` where the rival was faster by at least 1 %. The tier without SIMD is compared with `percent-encoding` only.
+fn losses(table: &Table, tier: &str) -> Option<Vec<(f64, String)>> {
+    let head =
+        table.lines.first().filter(|head| head.starts_with(&["text".to_owned(), "length".to_owned()]))?;
+    let own = head.iter().position(|name| name == tier)?;
+    let is_rival = |name: &str| {
+        if tier == "scalar" { name == "percent-encoding" } else { !OURS.contains(&name) }
+    };
+    let ratio = |line: &Vec<String>| {
+        let rivals = head.iter().zip(line).skip(2).filter(|(name, _)| is_rival(name));
+        let fastest = rivals.filter_map(|(_, cell)| number(cell)).min_by(f64::total_cmp)?;
+        let ratio = number(line.get(own)?)? / fastest;
+        (ratio >= 1.01).then(|| (ratio, format!("{}, {} bytes", line[0].replace(" sweep,", ""), line[1])))
+    };
+    Some(table.lines[1..].iter().filter_map(ratio).collect())
 }
 
 #[cfg(test)]
@@ -92,6 +124,9 @@ mod tests {
         let read = |name: &str| match name {
             "a" => Some(markdown(record).1),
             "b" => Some(vec![tsv("# CPU\nin\tdo\ttime\nx, y\tz\t1.43\n")]),
+            "lengths" => Some(vec![tsv(
+                "text\tlength\tother\tavx2\tsse2\nd, sweep, e\t0\t2\t1\t2.01\nd, sweep, e\t1\t2\t3\t2\nd, sweep, f\t7\t1\t4\t1\n",
+            )]),
             _ => None,
         };
         let filled = |template: &'static str| {
@@ -104,6 +139,10 @@ mod tests {
         assert_eq!(
             filled("a, b\n\n| [[encode > urls > avx2]], [[x, y > z > time]] |\n").unwrap(),
             "a\n<!-- table t -->\n| 15.0, 1.43 |\n\n| b |\n"
+        );
+        assert_eq!(
+            filled("a, lengths\n\n| [[encode, row > urls > avx2]], [[lost > avx2]], [[worst > avx2]], [[worst > sse2]] |\n").unwrap(),
+            "a\n<!-- table t -->\n| 15.0, 2, 4.00 (d, f, 7 bytes), - |\n\n| b |\n"
         );
         for (template, message) in [
             ("a, c\n\n", "table t: there is no record c"),

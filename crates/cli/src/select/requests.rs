@@ -52,6 +52,20 @@ fn target(line: &[u8], range: Range<usize>) -> Option<Range<usize>> {
     nth_word(line, range, Some(Position::TARGET))
 }
 
+/// Returns the number of quotes in the first line. `places` are the offsets of quotes and line feeds from its start on. Returns `None`
+/// if the line is incomplete.
+#[inline]
+fn count_quotes(window: &[u8], places: &[u32]) -> Option<usize> {
+    /// The number of quotes in a usual line: those of the request, the referrer and the user agent.
+    const USUAL: usize = 6;
+    let is_feed = |place: u32| window[place as usize] == b'\n';
+    let is_usual = places.first_chunk().is_some_and(|places: &[u32; USUAL + 1]| {
+        let [quotes @ .., last] = places.map(is_feed);
+        last & !quotes.iter().fold(false, |any, is_feed| any | is_feed)
+    });
+    if is_usual { Some(USUAL) } else { places.iter().position(|&place| is_feed(place)) }
+}
+
 /// The number of offsets that are written at once.
 const AT_ONCE: usize = 4;
 
@@ -92,7 +106,7 @@ impl Requests {
         let places = std::mem::take(&mut self.places);
         // The start of the line, the index of the first place in it, and the first `%` after its start.
         let (mut start, mut from, mut percent) = (0, 0, self.find(0, 0));
-        while let Some(count) = places[from..len].iter().position(|&place| window[place as usize] == b'\n') {
+        while let Some(count) = count_quotes(window, &places[from..len]) {
             let (quotes, feed) = (&places[from..from + count], places[from + count] as usize);
             if percent < start {
                 percent = self.find(0, start);
@@ -115,16 +129,17 @@ impl Requests {
         let mut len = 0;
         for (index, &[_, feeds, quotes, _]) in self.marks.iter().enumerate() {
             let mut found = feeds | quotes;
-            let next = len + found.count_ones() as usize;
-            // Most blocks need one turn. Surplus offsets are overwritten by those of the next block.
-            while len < next {
-                for place in self.places[len..].iter_mut().take(AT_ONCE) {
-                    *place = (index * BLOCK) as u32 + found.trailing_zeros();
+            // Most blocks need one turn. The next offsets overwrite surplus ones. Bits are counted one by one, because the oldest CPUs
+            // for which this code is compiled have no instruction that counts them.
+            while found != 0
+                && let Some(places) = self.places[len..].first_chunk_mut::<AT_ONCE>()
+            {
+                for place in places {
+                    *place = (index * BLOCK) as u32 + (found | 1 << (BLOCK - 1)).trailing_zeros();
+                    len += usize::from(found != 0);
                     found &= found.wrapping_sub(1);
                 }
-                len += AT_ONCE;
             }
-            len = next;
         }
         len
     }
@@ -180,18 +195,21 @@ impl Requests {
         }
         let place = referrer(window, close, quotes, feed)?;
         // Between quotes, an escape of a blank is decoded, which it is not in the target.
-        if memchr::memmem::find(&window[place.clone()], b"%20").is_some() {
+        if self.choose(place.start, place.end) && memchr::memmem::find(&window[place], b"%20").is_some() {
             return None;
         }
-        self.choose(place.start, place.end);
         Some(())
     }
 
-    /// Marks the `%` from `start` to `stop`.
-    fn choose(&mut self, start: usize, stop: usize) {
+    /// Marks the `%` from `start` to `stop`. Returns whether there are any.
+    fn choose(&mut self, start: usize, stop: usize) -> bool {
+        let mut any = 0;
         for (index, inside) in words(start, stop) {
-            self.chosen[index] |= self.marks[index][0] & inside;
+            let found = self.marks[index][0] & inside;
+            self.chosen[index] |= found;
+            any |= found;
         }
+        any != 0
     }
 }
 
@@ -215,10 +233,25 @@ fn referrer(window: &[u8], close: usize, quotes: &[u32], feed: usize) -> Option<
         [_] => return None,
         [] => return memchr::memchr(b'%', &window[close..feed]).is_none().then_some(feed..feed),
     };
-    // The status and the number of bytes are between the request and the referrer.
-    let [a, b, c, b' ', size @ .., b' '] = &window[close + 2..open] else { return None };
-    let is_usual = [a, b, c].iter().all(|byte| byte.is_ascii_digit())
-        && (size == b"-" || !size.is_empty() && size.iter().all(u8::is_ascii_digit));
     let is_closed = end + 1 == feed || b" \t".contains(&window[end + 1]);
-    (is_usual && is_closed).then_some(open + 1..end)
+    (is_closed && is_status_and_size(window, close + 2..open)).then_some(open + 1..end)
+}
+
+/// Reports whether the text at `range` of `window` is a status of three digits, a blank, a number of bytes or a hyphen, and a blank.
+#[inline]
+fn is_status_and_size(window: &[u8], range: Range<usize>) -> bool {
+    let [status @ .., b' '] = &window[range.clone()] else { return false };
+    let [a, b, c, b' ', size @ ..] = status else { return false };
+    let is_number = |digits: &[u8]| digits.iter().all(u8::is_ascii_digit);
+    // The digits of a short number are checked together.
+    let is_size = match window[..range.end - 1].last_chunk() {
+        Some(last) if (1..=8).contains(&size.len()) => {
+            const ONES: u64 = u64::MAX / 0xFF;
+            let word = (u64::from_le_bytes(*last) ^ (ONES * 0x30)) >> (64 - 8 * size.len());
+            // The highest bit of each byte above 9 is set.
+            (((word & (ONES * 0x7F)) + ONES * 0x76) | word) & (ONES << 7) == 0
+        }
+        _ => !size.is_empty() && is_number(size),
+    };
+    is_number(&[*a, *b, *c]) && (is_size || size == b"-")
 }

@@ -293,6 +293,45 @@ fn requests_of_proxies_cannot_be_hidden() {
     assert_eq!(text, "<stdin>:3:4: unreadable: no quoted request at the end of the line\n");
 }
 
+/// A line between many usual ones is read like a line alone, whatever its status, size and quotes are.
+#[test]
+fn lines_are_read_alike_alone_and_among_many() {
+    let line = |answer: &str, end: &str| {
+        format!("1 - - [10/Oct/2000:13:55:36 -0700] \"GET /%41 HTTP/1.1\" {answer}{end}\n")
+    };
+    let usual = line("200 1", " \"r/%41\" \"ua\"");
+    let decoded = usual.replace("%41", "A");
+    let answers = [
+        "200 -",
+        "200 0",
+        "200 1:",
+        "200 1/4",
+        "200 12345678",
+        "200 123456789",
+        "200 x2345678",
+        "2x0 1",
+        "200  1",
+    ];
+    let ends = [
+        "",
+        " \"r%41\"",
+        " \"r%41",
+        " \"r%41\"x \"ua\"",
+        " \"r%20%41\" \"ua\"",
+        " \"r%41\" \"u\" \"v\" \"%41\"",
+    ];
+    for (answer, end) in answers.iter().flat_map(|answer| ends.map(|end| (answer, end))) {
+        let odd = line(answer, end);
+        // The first line is always read alone.
+        let alone = run(&["decode", "--log", "combined"], format!("{odd}{usual}"));
+        let many = format!("{}{odd}{}", usual.repeat(80), usual.repeat(80));
+        let among = run(&["decode", "--log", "combined"], many);
+        let wanted = [decoded.repeat(80).as_bytes(), &alone.out, decoded.repeat(79).as_bytes()].concat();
+        assert!(among.out == wanted, "{answer}{end}: {}", among.out.escape_ascii());
+        assert_eq!(among.err, alone.err, "{answer}{end}");
+    }
+}
+
 #[test]
 fn a_backslash_that_quotes_is_not_half_of_a_character() {
     // In these charsets, 0x83 or 0x81 and a backslash are a character.
