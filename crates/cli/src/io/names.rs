@@ -151,7 +151,9 @@ pub fn open(path: &Path) -> Result<(String, File, Option<Metadata>), Failure> {
         return Ok((STDIN.to_owned(), file, metadata));
     }
     let failed = |error| Failure::missing(shown(path), explain(path, error));
-    let file = File::open(path).map_err(failed)?;
+    // Windows opens no directory, and says that access is denied.
+    let file = File::open(path)
+        .map_err(|error| failed(if path.is_dir() { ErrorKind::IsADirectory.into() } else { error }))?;
     let metadata = file.metadata().map_err(failed)?;
     if metadata.is_dir() {
         return Err(failed(ErrorKind::IsADirectory.into()));
@@ -163,7 +165,9 @@ pub fn open(path: &Path) -> Result<(String, File, Option<Metadata>), Failure> {
 fn explain(path: &Path, error: io::Error) -> io::Error {
     let is_text =
         |name: &str| name.contains(|character| "% ?&<>\"'".contains(character)) || name.contains("://");
-    match path.to_str().filter(|name| error.kind() == ErrorKind::NotFound && is_text(name)) {
+    // Windows does not search for a name with `?` or `"`, because none may have them.
+    let is_missing = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidFilename);
+    match path.to_str().filter(|name| is_missing && is_text(name)) {
         Some(_) => {
             let text = quoted(&shown(path));
             io::Error::new(

@@ -428,15 +428,17 @@ fn atomic(path: &Path, how: How<'_>) -> io::Result<(Atomic, Option<Identity>)> {
         permissions = Some(usual_permissions(&mut builder, folder(&target))?);
     }
     let (temporary, unfinished) = Unfinished::create(|| builder.tempfile_in(folder(&target)))?;
-    let (mut identity, mut others) = (None, 0);
+    #[cfg(unix)]
+    let others = old
+        .as_ref()
+        .map_or(0, |(_, metadata)| std::os::unix::fs::MetadataExt::nlink(metadata).saturating_sub(1));
+    #[cfg(not(unix))]
+    let others = 0;
+    let mut identity = None;
     if let Some((old, metadata)) = old {
         let lost = attributes::keep(&old, &metadata, temporary.as_file())?;
         if !lost.is_empty() {
             warn(format_args!("{}: these extended attributes are lost: {}", shown(path), lost.join(", ")));
-        }
-        #[cfg(unix)]
-        {
-            others = std::os::unix::fs::MetadataExt::nlink(&metadata).saturating_sub(1);
         }
         identity = Identity::of(&old, &metadata);
         permissions = Some(metadata.permissions());

@@ -3,13 +3,13 @@
 use std::fs::File;
 use std::io::Read;
 
-use crate::support::{command, run, wait};
+use crate::support::{command, open_error, run, wait};
 
 #[test]
 fn a_missing_file_is_one_clear_line() {
     for verb in ["encode", "decode", "normalize", "check"] {
         let run = run(&[verb, "no/such/file"], "");
-        assert_eq!(run.err, "pct: no/such/file: No such file or directory\n");
+        assert_eq!(run.err, format!("pct: no/such/file: {}\n", open_error("no/such/file")));
         assert_eq!((run.code, run.out.len()), (Some(2), 0));
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 #[cfg(unix)]
 use std::process::Stdio;
 
-use crate::support::{command, ok, run, wait};
+use crate::support::{command, ok, open_error, run, wait};
 
 fn entries(dir: &Path) -> usize {
     fs::read_dir(dir).unwrap().count()
@@ -79,10 +79,9 @@ fn an_unreadable_input_leaves_the_old_output() {
 #[test]
 fn an_output_that_cannot_be_made_is_an_error() {
     let dir = tempfile::tempdir().unwrap();
-    for (path, what) in [
-        (dir.path().to_owned(), "is a directory"),
-        (dir.path().join("no/where"), "No such file or directory"),
-    ] {
+    let lost = dir.path().join("no/where");
+    let why = open_error(&lost);
+    for (path, what) in [(dir.path().to_owned(), "is a directory"), (lost, why.as_str())] {
         let run = run(&["encode", "-o", path.to_str().unwrap()], "a");
         assert_eq!(run.code, Some(2));
         assert!(run.err.starts_with(&format!("pct: {}: ", path.display())), "{}", run.err);

@@ -480,6 +480,8 @@ fn logfmt_values_are_quoted_as_they_need() {
     }
     assert_eq!(ok(&["decode", "--logfmt", "--key", "http.url,b"], "b=%41 http.url=%42"), b"b=A http.url=B");
     assert_eq!(ok(&["decode", "--logfmt", "--key", "u"], b"u=\"%FF\" u=%FE"), b"u=\"\xFF\" u=\xFE");
+    let changed = ok(&["decode", "--logfmt", "--key", "u", "--only-changed"], b"u=a b=%41\nu=%41\n");
+    assert_eq!(changed, b"u=A\n");
     let strict = run(&["decode", "--logfmt", "--key", "u", "--strict"], "a=1 u=\"\\\"\\u00e9%zz\"");
     assert_eq!(strict.err, "pct: <stdin>:1: offset 15: malformed escape: 'z' is not a hexadecimal digit\n");
 }

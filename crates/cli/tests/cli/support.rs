@@ -1,6 +1,8 @@
 //! Helpers for tests: run the binary, compare results, and generate random input.
 
+use std::fs::File;
 use std::io::{Read, Write};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -48,6 +50,13 @@ pub fn ok(args: &[&str], input: impl AsRef<[u8]>) -> Vec<u8> {
     let Run { out, err, code } = run(args, input);
     assert_eq!((err.as_str(), code), ("", Some(0)), "pct {args:?}");
     out
+}
+
+/// Returns the words of this system for an error that opening `path` gives.
+#[track_caller]
+pub fn open_error(path: impl AsRef<Path>) -> String {
+    let error = File::open(path).expect_err("the file cannot be opened").to_string();
+    error.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
 /// Closes the stdin of `child`, waits for its end, and returns the result.
