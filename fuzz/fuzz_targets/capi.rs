@@ -159,7 +159,8 @@ fuzz_target!(|case: Case<'_>| {
     }
     let malformed = oracle::first_malformed(case.input).map(|malformed| malformed.offset);
     let right = if let (true, Some(offset)) = (strict, malformed) { Err(offset) } else { Ok(right) };
-    // SAFETY: as for encoding. `call` gives `len` bytes for the copy of the input, which is decoded in place.
+    // SAFETY: `input` points to `len` bytes, and the closures get memory of `cap` bytes. `call` gives `len` bytes for the copy of the
+    // input, which is decoded in place.
     unsafe {
         let measured = simdpct_decoded_len(keep, flags, input, len);
         match &right {

@@ -54,7 +54,7 @@ unsafe impl GlobalAlloc for Failing {
 #[global_allocator]
 static ALLOCATOR: Failing = Failing;
 
-/// What a caller sees of an operation.
+/// The result of an operation: its code, and its output.
 #[derive(Debug, PartialEq)]
 struct Answer(i32, Vec<u8>);
 
