@@ -288,6 +288,12 @@ fn values_that_are_not_utf8() {
         let inner = Column::new(column.bytes(), &offsets[offsets.len() / 2..]).unwrap();
         let expected = expected.iter().filter_map(|index| index.checked_sub(offsets.len() / 2));
         assert!(inner.invalid_utf8().eq(expected));
+        // Iterators that have begun know what is left.
+        let (mut values, mut invalid) = (inner.iter(), inner.invalid_utf8());
+        values.next();
+        assert_eq!(values.len(), inner.len().saturating_sub(1));
+        let most = inner.len() - invalid.next().map_or(inner.len(), |index| index + 1);
+        assert_eq!(invalid.size_hint(), (0, Some(most)));
     }
 }
 

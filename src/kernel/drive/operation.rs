@@ -137,19 +137,20 @@ impl<'c> Decode<'_, 'c> {
     /// own for such inputs.
     #[cfg_attr(optimized, inline(always))]
     fn one_block_other_mode<T: Tier, I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
-        let out = Cursor::new(self.out);
-        let (out, stopped) = if const { T::COPIES_BEFORE_MODE } {
+        if const { T::COPIES_BEFORE_MODE } {
             if self.out.len() < I::LANES {
                 return None;
             }
+        } else if let Some(done) = self.copy_two(isa) {
+            return Some(done);
+        } else if !I::LOOPS_IN_OTHER_MODES {
+            return None;
+        }
+        let out = Cursor::new(self.out);
+        // The entry point has found a `%`, unless a `+` is a space: then it has not searched.
+        let (out, stopped) = if const { T::COPIES_BEFORE_MODE } && !self.job.plus() {
             decode::one_block::<_, _, true, false>(isa, self.job, self.input, out)?
         } else {
-            if let Some(done) = self.copy_two(isa) {
-                return Some(done);
-            }
-            if !I::LOOPS_IN_OTHER_MODES {
-                return None;
-            }
             decode::one_block::<_, _, true, true>(isa, self.job, self.input, out)?
         };
         Some(Decoded { written: out.finish(), stopped })
@@ -185,10 +186,6 @@ impl<'c> Operation for Decode<'_, 'c> {
     }
     #[cfg_attr(optimized, inline(always))]
     fn short_other_mode<T: Tier>(&mut self, tier: T) -> Option<Decoded<'c>> {
-        // A `+` as a space would take a check here that the entry point has not made.
-        if T::COPIES_BEFORE_MODE && self.job.plus() {
-            return None;
-        }
         if T::is_narrow(self.input.len()) {
             self.one_block_other_mode::<T, _>(tier.narrow())
         } else {

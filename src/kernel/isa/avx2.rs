@@ -14,6 +14,7 @@ use super::vector::{Vector, each_one_intrinsic, operators, slide};
 use crate::kernel::drive::Tier;
 
 impl Tier for Avx2 {
+    const COPIES_BEFORE_MODE: bool = true;
     type Wide = Blocks<Register, 2>;
     type Narrow = Blocks<Register, 1>;
 }

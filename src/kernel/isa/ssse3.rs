@@ -15,6 +15,7 @@ use super::vector::{Vector, each_one_intrinsic, operators};
 use crate::kernel::drive::Tier;
 
 impl Tier for Ssse3 {
+    const COPIES_BEFORE_MODE: bool = true;
     type Wide = Blocks<Register, 4>;
     type Narrow = Blocks<Register, 2>;
 }
