@@ -369,8 +369,19 @@ impl Drop for Output {
     }
 }
 
+/// Returns whether `backup` is another name of the file `target`. A run that is killed between keeping the old file and replacing it
+/// leaves the two names so.
+fn is_kept(target: &Path, backup: &Path) -> bool {
+    let identity = |path: &Path| Identity::of_path(path, &fs::symlink_metadata(path).ok()?);
+    identity(target).is_some_and(|target| identity(backup) == Some(target))
+}
+
 /// Gives the file `target` the second name `backup`, or copies the file to that name.
 fn keep(target: &Path, backup: &Path) -> io::Result<()> {
+    // Renaming one name of a file to another name of it does nothing, so the temporary name would remain.
+    if is_kept(target, backup) {
+        return Ok(());
+    }
     let (temporary, unfinished) = Unfinished::create(|| {
         let link = |path: &Path| fs::hard_link(target, path);
         // Some file systems do not support hard links.
@@ -431,7 +442,8 @@ fn atomic(path: &Path, how: How<'_>) -> io::Result<(Atomic, Option<Identity>)> {
     #[cfg(unix)]
     let others = old
         .as_ref()
-        .map_or(0, |(_, metadata)| std::os::unix::fs::MetadataExt::nlink(metadata).saturating_sub(1));
+        .map_or(0, |(_, metadata)| std::os::unix::fs::MetadataExt::nlink(metadata).saturating_sub(1))
+        .saturating_sub(backup.iter().filter(|backup| is_kept(&target, backup)).count() as u64);
     #[cfg(not(unix))]
     let others = 0;
     let mut identity = None;

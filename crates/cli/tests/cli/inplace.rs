@@ -32,6 +32,18 @@ fn each_file_is_replaced_and_the_old_one_kept_if_asked() {
     assert_eq!(fs::read(&b).unwrap(), b"2%20\n");
 }
 
+/// A run that is killed between keeping the old file and replacing it leaves two names of one file. The next run completes the work.
+#[test]
+fn the_backup_may_already_be_a_name_of_the_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    fs::write(path("a"), "1%20").unwrap();
+    fs::hard_link(path("a"), path("a.bak")).unwrap();
+    assert_eq!(ok(&["decode", "-i=.bak", &path("a")], ""), b"");
+    assert_eq!(names(dir.path()), ["a", "a.bak"]);
+    assert_eq!([fs::read(path("a")).unwrap(), fs::read(path("a.bak")).unwrap()], [&b"1 "[..], b"1%20"]);
+}
+
 #[test]
 fn a_compressed_file_stays_compressed() {
     let dir = tempfile::tempdir().unwrap();
