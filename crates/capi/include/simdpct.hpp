@@ -13,7 +13,7 @@
 //   std::invalid_argument   if flags exclude each other or are not for this function, or a view has no data but a size,
 //   std::length_error       if the output is longer than a std::string can be,
 //   std::bad_alloc          if there is no memory.
-// A string that output is appended to is unchanged after an exception. The input may be a part of that string.
+// A string that output is appended to is unchanged after an exception, and so is a stream. The input may be a part of that string.
 #ifndef SIMDPCT_HPP
 #define SIMDPCT_HPP
 
@@ -308,8 +308,8 @@ class encoder {
         more.keep(done.written);
     }
     void finish(std::string &out) {
-        char last[6];
-        out.append(last, simdpct_encode_finish(&stream_, last, sizeof last).written);
+        detail::appended more(out, 6);
+        more.keep(simdpct_encode_finish(&stream_, more.data(), 6).written);
     }
 
   private:

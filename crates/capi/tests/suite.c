@@ -377,6 +377,8 @@ static void arguments(void) {
     for (i = 0; i < sizeof not_of_encoders / sizeof *not_of_encoders; ++i) {
         r = simdpct_encode(NULL, not_of_encoders[i], "a", 1, bytes, 64);
         CHECK(r.status == SIMDPCT_INVALID);
+        r = simdpct_encode(&set, not_of_encoders[i], "a", 1, bytes, 64);
+        CHECK(r.status == SIMDPCT_INVALID);
         r = simdpct_encoded_len(NULL, not_of_encoders[i], "a", 1);
         CHECK(r.status == SIMDPCT_INVALID);
     }
@@ -471,7 +473,7 @@ static void encode_stream(const simdpct_set *set, uint32_t flags, const unsigned
             CHECK(cap > 0 && p.written == 0 && cap <= simdpct_encode_bound(piece));
             part = block(cap);
             p = simdpct_encode_push(&stream, copy, piece, part, cap);
-            CHECK(p.status == SIMDPCT_OK && p.written == cap && n + cap <= r.written);
+            CHECK(p.status == SIMDPCT_OK && p.written == cap && p.needed == cap && n + cap <= r.written);
             memcpy(out + n, part, cap);
             free(part);
             n += cap;
@@ -561,6 +563,17 @@ static void pieces(void) {
             free(in);
         }
     }
+    /* only the start of an escape is held back */
+    CHECK(simdpct_encode_start(&zeros, NULL, 0) == SIMDPCT_OK);
+    r = simdpct_encode_push(&zeros, "a%", 2, odd, 12);
+    CHECK(r.status == SIMDPCT_OK && r.written == 4);
+    CHECK(simdpct_encode_start(&zeros, NULL, SIMDPCT_KEEP_ESCAPES) == SIMDPCT_OK);
+    r = simdpct_encode_push(&zeros, "%z", 2, odd, 12);
+    CHECK(r.status == SIMDPCT_OK && r.written == 4);
+    CHECK(simdpct_decode_start(&others, NULL, 0) == SIMDPCT_OK);
+    r = simdpct_decode_push(&others, "%z", 2, odd, 12);
+    CHECK(r.status == SIMDPCT_OK && r.written == 2);
+
     memset(&zeros, 0, sizeof zeros);
     r = simdpct_encode_push(&zeros, "a", 1, odd, 8);
     CHECK(r.status == SIMDPCT_INVALID);

@@ -8,6 +8,8 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
+#include <new>
 #include <vector>
 
 #define CHECK(condition)                                                                                                  \
@@ -26,6 +28,36 @@ static bool throws(F call) {
         return true;
     }
     return false;
+}
+
+// The number of allocations before the one that fails, once.
+static long left = -1;
+
+void *operator new(std::size_t size) {
+    if (left >= 0 && left-- == 0) throw std::bad_alloc();
+    if (void *memory = std::malloc(size ? size : 1)) return memory;
+    throw std::bad_alloc();
+}
+void operator delete(void *memory) noexcept { std::free(memory); }
+void operator delete(void *memory, std::size_t) noexcept { std::free(memory); }
+
+// Each allocation of `call` fails once. The string is then unchanged, and the same call works afterwards. Returns the number of
+// allocations.
+static int fail_each(const std::string &right, const std::function<void(std::string &)> &call) {
+    for (int fail = 0;; ++fail) {
+        std::string out = "start";
+        out.shrink_to_fit();
+        left = fail;
+        const bool failed = throws<std::bad_alloc>([&] { call(out); });
+        left = -1;
+        if (!failed) {
+            CHECK(out == "start" + right);
+            return fail;
+        }
+        CHECK(out == "start");
+        call(out);
+        CHECK(out == "start" + right);
+    }
 }
 
 int main() {
@@ -88,6 +120,43 @@ int main() {
     CHECK(throws<std::length_error>([&] { (void)simdpct::decode_append({"a", whole.max_size()}, whole); }));
     CHECK(throws<std::length_error>([&] { simdpct::encoder().push({"a", whole.max_size() / 2}, whole); }));
     CHECK(throws<std::invalid_argument>([&] { (void)set::bytes({nullptr, 1}); }) && whole == "whole");
+
+    // a failed allocation
+    for (const std::size_t size : {1u, 20u, 700u, 5000u}) {
+        const std::string text(size, ' '), escapes = simdpct::encode(text);
+        const int most = fail_each(escapes, [&](std::string &out) { simdpct::encode_append(text, out); });
+        CHECK(most == (size > 1));
+        fail_each(text, [&](std::string &out) { CHECK(simdpct::decode_append(escapes, out)); });
+        fail_each(text, [&](std::string &out) { out += simdpct::decode(escapes); });
+        fail_each(escapes, [&](std::string &out) { out += simdpct::encode(text); });
+        fail_each(text, [&](std::string &out) { out += *simdpct::decode_strict(escapes); });
+        simdpct::encoder encoder;
+        fail_each(escapes, [&](std::string &out) { encoder.push(text, out); });
+        simdpct::decoder decoder;
+        fail_each(text, [&](std::string &out) { CHECK(decoder.push(escapes, out)); });
+    }
+    // The stream keeps the bytes that it holds back when the end of its output finds no memory.
+    for (const char *held : {"%", "%4"}) {
+        simdpct::encoder encoder(SIMDPCT_KEEP_ESCAPES);
+        simdpct::decoder decoder;
+        std::string full, more;
+        encoder.push(held, more);
+        full.resize(full.capacity());
+        const std::string before = full;
+        left = 0;
+        const bool failed = throws<std::bad_alloc>([&] { encoder.finish(full); });
+        left = -1;
+        CHECK(failed && full == before);
+        encoder.finish(full);
+        CHECK(full == before + simdpct::encode(held));
+        CHECK(decoder.push(held, more) && more == "");
+        full.resize(full.capacity());
+        const std::string long_before = full;
+        left = 0;
+        CHECK(throws<std::bad_alloc>([&] { (void)decoder.finish(full); }));
+        left = -1;
+        CHECK(full == long_before && decoder.finish(full) && full == long_before + held);
+    }
 
     // views and buffers
     std::vector<std::uint8_t> bytes = {'%', '4', '1'};
