@@ -11,9 +11,9 @@ use std::sync::{Once, OnceLock};
 use pyo3::exceptions::{PyImportError, PySystemError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDictMethods, PyTuple};
 
-use crate::object::{Answer, Obj, Stop};
+use crate::object::{Answer, Obj, Stop, new_dict};
 
 /// The arguments of one call from Python.
 #[derive(Clone, Copy)]
@@ -58,7 +58,7 @@ impl<'py> Call<'py> {
         let Some(names) = self.names else {
             return function.bind(py).call1(positional);
         };
-        let named = PyDict::new(py);
+        let named = new_dict(py)?;
         for (name, value) in names.own(py).cast_into::<PyTuple>()?.iter().zip(self.values) {
             named.set_item(name, value.own(py))?;
         }

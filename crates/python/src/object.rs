@@ -5,9 +5,10 @@
 
 use std::marker::PhantomData;
 
+use pyo3::PyTypeInfo;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::{PyDict, PyList, PyTuple};
 
 /// The reason why a function of this package does not answer a call.
 pub(crate) enum Stop {
@@ -23,6 +24,13 @@ impl From<PyErr> for Stop {
         // The exception was just raised, so the thread is attached, and this call is cheap.
         Python::attach(|py| error.restore(py));
         Stop::Raised
+    }
+}
+
+impl From<Stop> for PyErr {
+    /// Returns the exception that is set. The functions that urllib does not have never stop for another reason.
+    fn from(_: Stop) -> PyErr {
+        Python::attach(PyErr::fetch)
     }
 }
 
@@ -158,15 +166,16 @@ impl<'py> Obj<'py> {
         }))
     }
 
-    /// Returns the current items of the object if it is a `list`, and not of a subclass. They are copied, because Python code
-    /// can change the list.
+    /// Returns the current items of the object if it is a `list`, and not of a subclass, and there is memory for them. They are copied,
+    /// because Python code can change the list.
     pub(crate) fn list_items<'a>(self, py: Python<'a>) -> Option<Vec<Bound<'a, PyAny>>> {
         if !self.is_a(&raw mut ffi::PyList_Type) {
             return None;
         }
         // SAFETY: the object is alive, by the invariant, and a `list`, by the check above.
         let len = unsafe { ffi::PyList_Size(self.0) };
-        let mut items = Vec::with_capacity(len.cast_unsigned());
+        let mut items = Vec::new();
+        items.try_reserve_exact(len.cast_unsigned()).ok()?;
         for index in 0..len {
             // SAFETY: `index` is less than the length. The list has not changed, because nothing in this loop runs Python code
             // or detaches the thread (the module is declared to use the GIL). For the same reason, the item is alive until it
@@ -176,8 +185,8 @@ impl<'py> Obj<'py> {
         Some(items)
     }
 
-    /// Returns the current keys and values of the object if it is a `dict`, and not of a subclass. They are copied, because
-    /// Python code can change the dict.
+    /// Returns the current keys and values of the object if it is a `dict`, and not of a subclass, and there is memory for them. They
+    /// are copied, because Python code can change the dict.
     pub(crate) fn dict_entries<'a>(
         self,
         py: Python<'a>,
@@ -187,7 +196,8 @@ impl<'py> Obj<'py> {
         }
         // SAFETY: the object is alive, by the invariant, and a `dict`, by the check above.
         let len = unsafe { ffi::PyDict_Size(self.0) };
-        let mut entries = Vec::with_capacity(len.cast_unsigned());
+        let mut entries = Vec::new();
+        entries.try_reserve_exact(len.cast_unsigned()).ok()?;
         let (mut at, mut key, mut value) = (0, std::ptr::null_mut(), std::ptr::null_mut());
         // SAFETY: nothing in this loop runs Python code or detaches the thread, so the dict does not change, and its keys and values are
         // alive until they are owned. After a result other than 0, both pointers are set.
@@ -241,6 +251,38 @@ pub(crate) fn new_bytes<'py>(py: Python<'py>, bytes: &[u8]) -> Answer<'py> {
     // SAFETY: `py` proves that the thread is attached, and a slice has a length that fits. The result is a new reference, or NULL
     // with an exception.
     unsafe { made(py, ffi::PyBytes_FromStringAndSize(bytes.as_ptr().cast(), bytes.len().cast_signed())) }
+}
+
+/// Returns an exception of the type `E` with this message, or `MemoryError`.
+#[cold]
+pub(crate) fn error<E: PyTypeInfo>(py: Python<'_>, message: &str) -> PyErr {
+    decode_str(py, message.as_bytes(), true)
+        .map_or_else(PyErr::from, |message| PyErr::new::<E, _>((message.unbind(),)))
+}
+
+/// Returns memory for `len` bytes, or sets `MemoryError`.
+pub(crate) fn memory(py: Python<'_>, len: usize) -> Result<Vec<u8>, Stop> {
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(len).map_err(|_| no_memory(py))?;
+    Ok(bytes)
+}
+
+/// Sets `MemoryError`.
+#[cold]
+pub(crate) fn no_memory(_: Python<'_>) -> Stop {
+    // SAFETY: the argument shows that the thread is attached.
+    unsafe { ffi::PyErr_NoMemory() };
+    Stop::Raised
+}
+
+pub(crate) fn new_dict(py: Python<'_>) -> Result<Bound<'_, PyDict>, Stop> {
+    // SAFETY: `py` proves that the thread is attached. The result is a new dict, or NULL with an exception.
+    unsafe { Ok(made(py, ffi::PyDict_New())?.cast_into_unchecked()) }
+}
+
+pub(crate) fn new_int(py: Python<'_>, value: usize) -> Answer<'_> {
+    // SAFETY: `py` proves that the thread is attached. The result is a new reference, or NULL with an exception.
+    unsafe { made(py, ffi::PyLong_FromSize_t(value)) }
 }
 
 pub(crate) fn new_list(py: Python<'_>) -> Result<Bound<'_, PyList>, Stop> {

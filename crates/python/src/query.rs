@@ -5,10 +5,10 @@
 
 use codec::{AsciiSet, Decode, Encode};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyDictMethods, PyList, PyListMethods};
+use pyo3::types::{PyDictMethods, PyList, PyListMethods};
 
 use crate::call::{Call, Pair};
-use crate::object::{Answer, Obj, Stop, decode_str, new_list, new_pair, new_str};
+use crate::object::{Answer, Obj, Stop, decode_str, new_dict, new_list, new_pair, new_str, no_memory};
 use crate::quoting::{self, Errors, errors, for_query, is_utf8, with_decoded};
 
 pub(crate) static URLENCODE: Pair = Pair::new();
@@ -54,6 +54,9 @@ pub(crate) fn urlencode<'py>(call: &Call<'py>) -> Answer<'py> {
         new_str(py, out.out.as_bytes())
     })
 }
+
+/// The length in bytes from which the memory for a value is asked for in advance, so that a failure is an exception.
+const LONG: usize = 1024;
 
 /// A query string that `urlencode` is writing.
 struct Pairs<'a, 'py> {
@@ -108,6 +111,9 @@ impl Pairs<'_, '_> {
 
     fn value(&mut self, value: Obj<'_>) -> Result<(), Stop> {
         if let Some(bytes) = value.as_utf8().or_else(|| value.as_bytes()) {
+            if bytes.len() > LONG {
+                self.out.try_reserve(self.encoder.encoded_len(bytes)).map_err(|_| no_memory(self.py))?;
+            }
             self.encoder.encode_append(bytes, &mut self.out);
             return Ok(());
         }
@@ -125,7 +131,7 @@ pub(crate) fn parse_qsl<'py>(call: &Call<'py>) -> Answer<'py> {
 }
 
 pub(crate) fn parse_qs<'py>(call: &Call<'py>) -> Answer<'py> {
-    let dict = PyDict::new(call.py);
+    let dict = new_dict(call.py)?;
     parse(call, |name, value| {
         if let Some(values) = dict.get_item(&name)? {
             return Ok(values.cast_into::<PyList>().map_err(PyErr::from)?.append(value)?);
@@ -181,7 +187,7 @@ fn parse<'py>(
         }
     }
     let decoder = Decode::new().form();
-    let text = |piece: &[u8]| with_decoded(piece, decoder, |out| decode_str(py, out, replace));
+    let text = |piece: &[u8]| with_decoded(py, piece, decoder, |out| decode_str(py, out, replace));
     let mut start = 0;
     while start <= query.len() {
         let end = memchr::memchr(separator, &query[start..]).map_or(query.len(), |at| start + at);

@@ -10,7 +10,7 @@ use codec::{AsciiSet, Decode, Encode, sets};
 use pyo3::prelude::*;
 
 use crate::call::{Call, Pair};
-use crate::object::{Answer, Obj, Stop, decode_str, new_bytes, new_str};
+use crate::object::{Answer, Obj, Stop, decode_str, memory, new_bytes, new_str};
 
 pub(crate) static QUOTE: Pair = Pair::new();
 pub(crate) static QUOTE_PLUS: Pair = Pair::new();
@@ -238,7 +238,11 @@ fn encoded_long<'py>(
     match (encoder.first_change(bytes), same) {
         (None, Some(same)) => Ok(same.own(py)),
         (None, None) => new_str(py, bytes),
-        (Some(_), _) => new_str(py, encoder.encode(bytes).as_bytes()),
+        (Some(_), _) => {
+            let mut out = memory(py, encoder.encoded_len(bytes))?;
+            encoder.encode_append(bytes, &mut out);
+            new_str(py, &out)
+        }
     }
 }
 
@@ -281,7 +285,7 @@ pub(crate) fn unquote_to_bytes<'py>(call: &Call<'py>) -> Answer<'py> {
         Some(text) => (text, None),
         None => (string.as_bytes().ok_or(Stop::Unusual)?, Some(string)),
     };
-    with_decoded(bytes, Decode::new(), |out| match same {
+    with_decoded(call.py, bytes, Decode::new(), |out| match same {
         Some(same) if out.len() == bytes.len() => Ok(same.own(call.py)),
         _ => new_bytes(call.py, out),
     })
@@ -301,7 +305,7 @@ fn decoded<'py>(
     plus: bool,
     errors: Errors,
 ) -> Answer<'py> {
-    with_decoded(bytes, decoder, |out| match same {
+    with_decoded(py, bytes, decoder, |out| match same {
         Some(same) if out.len() == bytes.len() && (!plus || out == bytes) => Ok(same.own(py)),
         _ => decode_str(py, out, errors == Errors::Replace),
     })
@@ -310,12 +314,18 @@ fn decoded<'py>(
 /// Calls `then` with the decoded bytes of `bytes`.
 #[inline(always)]
 pub(crate) fn with_decoded<'py>(
+    py: Python<'py>,
     bytes: &[u8],
     decoder: Decode,
     then: impl FnOnce(&[u8]) -> Answer<'py>,
 ) -> Answer<'py> {
     if bytes.len() > STACK {
-        return then(&decoder.decode(bytes));
+        if decoder.is_decoded(bytes) {
+            return then(bytes);
+        }
+        let mut out = memory(py, bytes.len())?;
+        decoder.decode_append(bytes, &mut out);
+        return then(&out);
     }
     let mut buffer = [MaybeUninit::uninit(); STACK];
     match decoder.decode_to_uninit(bytes, &mut buffer) {

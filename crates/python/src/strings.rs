@@ -6,9 +6,11 @@ use codec::MalformedCause;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBytes, PyString, PyTuple};
 use uri::Piece;
 use uri::canon::Profile;
+
+use crate::object::{decode_str, error, new_bytes, new_int, new_pair, new_str};
 
 /// The argument of a function that takes a `str` or `bytes`.
 pub(crate) enum Text<'py> {
@@ -41,21 +43,21 @@ impl<'py> Text<'py> {
 
     /// Makes the answer of a function: an object of the type of its argument `self`, with the content `bytes`. If `bytes` is
     /// borrowed, nothing has changed, and the answer is the argument itself. Invalid UTF-8 becomes U+FFFD in a `str`.
-    fn answer(&self, py: Python<'py>, bytes: Cow<'_, [u8]>) -> Bound<'py, PyAny> {
+    fn answer(&self, py: Python<'py>, bytes: Cow<'_, [u8]>) -> PyResult<Bound<'py, PyAny>> {
         match (self, bytes) {
-            (Text::Str(text), Cow::Borrowed(_)) => text.clone().into_any(),
-            (Text::Bytes(bytes), Cow::Borrowed(_)) => bytes.clone().into_any(),
+            (Text::Str(text), Cow::Borrowed(_)) => Ok(text.clone().into_any()),
+            (Text::Bytes(bytes), Cow::Borrowed(_)) => Ok(bytes.clone().into_any()),
             (_, Cow::Owned(bytes)) => self.part(py, &bytes),
         }
     }
 
     /// Makes a `str` if `self` is a `str`, or else a `bytes`, with the content `bytes`. Invalid UTF-8 becomes U+FFFD in a
     /// `str`.
-    fn part(&self, py: Python<'py>, bytes: &[u8]) -> Bound<'py, PyAny> {
-        match self {
-            Text::Str(_) => PyString::new(py, &String::from_utf8_lossy(bytes)).into_any(),
-            Text::Bytes(_) => PyBytes::new(py, bytes).into_any(),
-        }
+    fn part(&self, py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+        Ok(match self {
+            Text::Str(_) => decode_str(py, bytes, true)?,
+            Text::Bytes(_) => new_bytes(py, bytes)?,
+        })
     }
 
     /// Converts an offset in the bytes to an index into the Python object, which counts characters if it is a `str`.
@@ -85,7 +87,7 @@ create_exception!(
 #[pyfunction]
 #[pyo3(signature = (string, /))]
 pub(crate) fn normalize<'py>(py: Python<'py>, string: Text<'py>) -> PyResult<Bound<'py, PyAny>> {
-    Ok(string.answer(py, codec::normalize(string.bytes()?)))
+    string.answer(py, codec::normalize(string.bytes()?))
 }
 
 /// Raise MalformedEscape, a ValueError, if there is a `%` that is not followed by two hexadecimal digits.
@@ -110,8 +112,9 @@ pub(crate) fn validate(py: Python<'_>, string: Text<'_>) -> PyResult<()> {
         MalformedCause::NotHex { byte, .. } => format!("has byte {byte:#04X} instead of a hexadecimal digit"),
         _ => "is malformed".to_owned(),
     };
-    let error = MalformedEscape::new_err(format!("the escape at offset {offset} {why}"));
-    error.value(py).setattr("offset", offset)?;
+    let error = error::<MalformedEscape>(py, &format!("the escape at offset {offset} {why}"));
+    let name = new_str(py, b"offset")?.cast_into::<PyString>()?;
+    error.value(py).setattr(name, new_int(py, offset)?)?;
     Err(error)
 }
 
@@ -163,7 +166,7 @@ pub(crate) fn count(string: Text<'_>) -> PyResult<Counts> {
 #[pyfunction]
 #[pyo3(signature = (string, /))]
 pub(crate) fn decode_until_stable<'py>(py: Python<'py>, string: Text<'py>) -> PyResult<Bound<'py, PyAny>> {
-    Ok(string.answer(py, codec::decode_until_stable(string.bytes()?)))
+    string.answer(py, codec::decode_until_stable(string.bytes()?))
 }
 
 /// Encode text as the value of a header parameter whose name ends with `*`, such as `filename*` (RFC 8187, section 3.2.1).
@@ -172,8 +175,8 @@ pub(crate) fn decode_until_stable<'py>(py: Python<'py>, string: Text<'py>) -> Py
 /// "UTF-8''%E2%82%AC%20rates.txt"
 #[pyfunction]
 #[pyo3(signature = (text, /))]
-pub(crate) fn encode_ext_value(text: &str) -> String {
-    codec::header::encode_ext_value(text)
+pub(crate) fn encode_ext_value<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
+    Ok(new_str(py, codec::header::encode_ext_value(text).as_bytes())?)
 }
 
 /// Decode such a value to its text and its language tag, which may be empty.
@@ -185,10 +188,11 @@ pub(crate) fn encode_ext_value(text: &str) -> String {
 /// ('£ rates', 'en')
 #[pyfunction]
 #[pyo3(signature = (value, /))]
-pub(crate) fn decode_ext_value(value: Text<'_>) -> PyResult<(String, String)> {
+pub(crate) fn decode_ext_value<'py>(py: Python<'py>, value: Text<'py>) -> PyResult<Bound<'py, PyTuple>> {
     let value = codec::header::decode_ext_value(value.bytes()?);
-    let value = value.map_err(|error| PyValueError::new_err(error.to_string()))?;
-    Ok((value.text.into_owned(), value.language.to_owned()))
+    let value = value.map_err(|wrong| error::<PyValueError>(py, &wrong.to_string()))?;
+    let text = decode_str(py, value.text.as_bytes(), true)?;
+    Ok(new_pair(py, text, new_str(py, value.language.as_bytes())?)?)
 }
 
 /// Encode the name of a field or file of multipart/form-data as browsers do: `"`, CR and LF become `%22`, `%0D` and `%0A`.
@@ -200,7 +204,7 @@ pub(crate) fn decode_ext_value(value: Text<'_>) -> PyResult<(String, String)> {
 #[pyfunction]
 #[pyo3(signature = (name, /))]
 pub(crate) fn encode_multipart_name<'py>(py: Python<'py>, name: Text<'py>) -> PyResult<Bound<'py, PyAny>> {
-    Ok(name.answer(py, codec::header::encode_multipart_name(name.bytes()?)))
+    name.answer(py, codec::header::encode_multipart_name(name.bytes()?))
 }
 
 /// Decode the escapes `%22`, `%0D` and `%0A` of such a name, and no other. Returns the type that it gets.
@@ -210,7 +214,7 @@ pub(crate) fn encode_multipart_name<'py>(py: Python<'py>, name: Text<'py>) -> Py
 #[pyfunction]
 #[pyo3(signature = (name, /))]
 pub(crate) fn decode_multipart_name<'py>(py: Python<'py>, name: Text<'py>) -> PyResult<Bound<'py, PyAny>> {
-    Ok(name.answer(py, codec::header::decode_multipart_name(name.bytes()?)))
+    name.answer(py, codec::header::decode_multipart_name(name.bytes()?))
 }
 
 /// Returns the profile with this name. An unknown name raises `ValueError`.
@@ -233,13 +237,13 @@ pub(crate) fn canonicalize<'py>(
     profile: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
     let form = self::profile(profile)?.canonicalize(url.bytes()?);
-    let form = form.map_err(|rejected| PyValueError::new_err(rejected.to_string()))?;
+    let form = form.map_err(|rejected| error::<PyValueError>(py, &rejected.to_string()))?;
     if let (Text::Str(_), Cow::Owned(form)) = (&url, &form)
         && std::str::from_utf8(form).is_err()
     {
         return Err(PyValueError::new_err("the canonical form is not valid UTF-8; pass the URL as bytes"));
     }
-    Ok(url.answer(py, form))
+    url.answer(py, form)
 }
 
 /// The parts of a URL, not decoded. A part that the URL does not have is None.
@@ -299,16 +303,17 @@ impl Parts {
 #[pyo3(signature = (url, /))]
 pub(crate) fn split(py: Python<'_>, url: Text<'_>) -> PyResult<Parts> {
     let parts = uri::split(url.bytes()?);
-    let part = |bytes: Option<&[u8]>| bytes.map(|bytes| url.part(py, bytes).unbind());
+    let part =
+        |bytes: Option<&[u8]>| bytes.map(|bytes| Ok::<_, PyErr>(url.part(py, bytes)?.unbind())).transpose();
     Ok(Parts {
-        scheme: part(parts.scheme()),
-        authority: part(parts.authority()),
-        userinfo: part(parts.userinfo().map(Piece::raw)),
-        host: part(parts.host().map(Piece::raw)),
+        scheme: part(parts.scheme())?,
+        authority: part(parts.authority())?,
+        userinfo: part(parts.userinfo().map(Piece::raw))?,
+        host: part(parts.host().map(Piece::raw))?,
         port: parts.port_number(),
-        path: url.part(py, parts.path()).unbind(),
-        query: part(parts.query()),
-        fragment: part(parts.fragment().map(Piece::raw)),
+        path: url.part(py, parts.path())?.unbind(),
+        query: part(parts.query())?,
+        fragment: part(parts.fragment().map(Piece::raw))?,
     })
 }
 
@@ -349,5 +354,5 @@ pub(crate) fn get<'py>(
         },
         _ => return Err(PyValueError::new_err("pass either the name of a part or `param`")),
     };
-    Ok(decoded.map(|decoded| url.part(py, &decoded)))
+    decoded.map(|decoded| url.part(py, &decoded)).transpose()
 }
