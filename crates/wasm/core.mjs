@@ -209,8 +209,14 @@ export function start(module) {
     }
   }
 
+  /** Returns the result of a function about sets, unless there was no memory. */
+  function found(result) {
+    if (result === NO_MEMORY) throw new RangeError('no memory for a set');
+    return result;
+  }
+
   function setText(number, what) {
-    const length = wasm.pct_set_text(number, what);
+    const length = found(wasm.pct_set_text(number, what));
     refresh();
     return length < 0 ? undefined : read(wasm.pct_output() >>> 0, length);
   }
@@ -381,7 +387,7 @@ export function start(module) {
     const [set, flags] = encodeArguments(options);
     let sets = separated.get(set);
     if (sets === undefined) {
-      sets = SEPARATORS.map((separator) => wasm.pct_set_add(set, write(separator)));
+      sets = SEPARATORS.map((separator) => found(wasm.pct_set_add(set, write(separator))));
       separated.set(set, sets);
     }
     const whole = (text, i) => apply(text, (length) => wasm.pct_encode(length, sets[i], flags), undefined, true);
@@ -483,9 +489,9 @@ export function start(module) {
 
   function defineSet({ base, add = '', remove = '' }) {
     let number = base === undefined ? -1 : numberOf(base);
-    number = wasm.pct_set_add(number, write(add));
+    number = found(wasm.pct_set_add(number, write(add)));
     if (number < 0) throw new RangeError(`a set can only have ASCII characters: ${JSON.stringify(add)}`);
-    return new PercentSet(identity, wasm.pct_set_remove(number, write(remove)));
+    return new PercentSet(identity, found(wasm.pct_set_remove(number, write(remove))));
   }
 
   const codec = {

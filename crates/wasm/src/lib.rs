@@ -75,6 +75,9 @@ impl State {
     }
 
     fn define(&mut self, set: AsciiSet) -> i32 {
+        if self.defined.try_reserve(1).is_err() {
+            return NO_MEMORY;
+        }
         self.defined.push(set);
         length(sets::ALL.len() + self.defined.len() - 1)
     }
@@ -331,18 +334,26 @@ fn not_utf8(decode: Decode, input: &[u8]) -> Result<Option<usize>, TryReserveErr
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_set_text(number: usize, property: u32) -> i32 {
     let Some(named) = sets::ALL.get(number) else { return NO_SUCH_SET };
-    let text: Vec<u8> = match property {
-        0 => named.name.into(),
-        1 => named.set.iter().collect(),
-        2 if named.kind == SetKind::Policy => b"policy"[..].into(),
-        2 => b"block"[..].into(),
-        3 => named.source.into(),
-        4 => named.description.into(),
+    let text = match property {
+        0 => named.name,
+        1 => "",
+        2 if named.kind == SetKind::Policy => "policy",
+        2 => "block",
+        3 => named.source,
+        4 => named.description,
         _ => return NO_SUCH_SET,
     };
-    let len = text.len();
-    state().output = text;
-    length(len)
+    let output = &mut state().output;
+    output.clear();
+    // A set has at most 128 members.
+    if output.try_reserve(text.len().max(128)).is_err() {
+        return NO_MEMORY;
+    }
+    output.extend_from_slice(text.as_bytes());
+    if property == 1 {
+        output.extend(named.set.iter());
+    }
+    length(output.len())
 }
 
 /// Defines the set that has the members of `set` (none if that is negative) and the first `len` bytes of input. Returns the

@@ -97,6 +97,9 @@ fn every_operation_reports_a_failed_allocation() {
         ("check", |len| pct_check(len), 1),
         ("split", |len| pct_split(len), 1),
         ("flaws", |len| pct_flaws(len), 0),
+        ("set_text, name", |_| module::pct_set_text(0, 0), 1),
+        ("set_text, members", |_| module::pct_set_text(0, 1), 1),
+        ("set_text, description", |_| module::pct_set_text(0, 4), 1),
         (
             "to_wide",
             |len| match module::pct_normalize(len) {
@@ -122,6 +125,11 @@ fn every_operation_reports_a_failed_allocation() {
             }
             assert!(fail >= least, "{name} allocates {fail} times");
         }
+    }
+    // A definition, which is not of the same number if it is repeated.
+    let defined = simdpct::sets::ALL.len() as i32;
+    for (fail, answer) in [(0, NO_MEMORY), (usize::MAX - 1, defined)] {
+        assert_eq!(run(b"~", |len| module::pct_set_add(-1, len), fail).0, Answer(answer, Vec::new()));
     }
     // The buffers themselves.
     module::pct_release();
