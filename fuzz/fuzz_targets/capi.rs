@@ -1,4 +1,4 @@
-//! Calls the functions of the C header with fuzzed sets, flags, capacities, pieces and columns, and compares with the oracle.
+//! Calls the functions of the C header with fuzzed sets, flags, capacities, pieces, columns and header fields, and compares with the oracle.
 
 #![no_main]
 
@@ -36,6 +36,7 @@ use std::mem::MaybeUninit;
 use std::ptr;
 
 use arbitrary::Arbitrary;
+use border::Slice;
 use exports::*;
 use libfuzzer_sys::fuzz_target;
 use options::*;
@@ -54,6 +55,9 @@ struct Case<'a> {
 }
 
 const FILL: u8 = 0xA5;
+
+/// The bytes that stay in an `ext-value` (RFC 8187, section 3.2.1).
+const ATTR_CHAR: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$&+-.^_`|~";
 
 /// Calls a function with a capacity that may be too small, and then with the exact one. Returns the output, or the offset of the
 /// malformed escape.
@@ -76,6 +80,141 @@ fn call(cap: usize, function: impl Fn(*mut c_void, usize) -> ValueResult) -> Res
         }
         SIMDPCT_MALFORMED => Err(result.offset),
         status => panic!("status {status}"),
+    }
+}
+
+/// Calls a batch function with a capacity that may be too small, and then with the exact one. Compares its outputs with `right`, which has
+/// `None` for each rejected value.
+fn check_batch<O: Clone + Default + Into<i64>>(
+    cap: usize,
+    right: &[Option<Vec<u8>>],
+    function: impl Fn(*mut c_void, usize, *mut O, *mut u8) -> BatchResult,
+) {
+    let ends: Vec<usize> = right
+        .iter()
+        .scan(0, |end, value| {
+            *end += value.as_ref().map_or(0, Vec::len);
+            Some(*end)
+        })
+        .collect();
+    let needed = ends.last().copied().unwrap_or(0);
+    for cap in [cap % (needed + 1), needed] {
+        let mut out = vec![FILL; cap].into_boxed_slice();
+        let mut offsets = vec![O::default(); right.len() + 1].into_boxed_slice();
+        let mut valid = vec![0xFF; right.len().div_ceil(8)].into_boxed_slice();
+        let result = function(out.as_mut_ptr().cast(), cap, offsets.as_mut_ptr(), valid.as_mut_ptr());
+        let fits = ends.partition_point(|&end| end <= cap);
+        let status = if fits == right.len() { SIMDPCT_OK } else { SIMDPCT_TOO_SMALL };
+        assert_eq!((result.status, result.values, result.needed), (status, fits, needed));
+        assert_eq!(
+            out[..result.written],
+            right[..fits].iter().flatten().flatten().copied().collect::<Vec<u8>>()
+        );
+        assert!(
+            offsets[1..].iter().zip(&ends[..fits]).all(|(offset, &end)| offset.clone().into() == end as i64)
+        );
+        let rejected = |index: &usize| right[*index].is_none();
+        assert_eq!(result.rejected, (0..fits).filter(rejected).count());
+        assert!(result.rejected == 0 || Some(result.first_rejected) == (0..fits).find(rejected));
+        assert!((0..fits).all(|index| (valid[index / 8] >> (index % 8) & 1 == 0) == rejected(&index)));
+    }
+}
+
+/// Checks that `change` is the offset of the first byte or escape of `input` that `run` changes.
+fn check_change(input: &[u8], change: usize, run: impl Fn(&[u8]) -> Vec<u8>) {
+    // A change begins with one byte or one escape.
+    let end = input.len().min(change + 3);
+    assert_eq!(run(&input[..change]), input[..change]);
+    assert!(change == input.len() || run(&input[..end]) != input[..end], "{change}");
+}
+
+/// Decodes an `ext-value` by RFC 8187 and RFC 5987, a byte at a time. Returns the text and the language, the offset of what is wrong, or
+/// `None` for an unknown charset.
+fn decode_ext_value(value: &[u8]) -> Option<Result<(Vec<u8>, &[u8]), usize>> {
+    let quotes: Vec<usize> = (0..value.len()).filter(|&at| value[at] == b'\'').take(2).collect();
+    let [first, second] = quotes[..] else { return Some(Err(value.len())) };
+    let language = first + 1..second;
+    let is_tag = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    if let Some(wrong) = language.clone().find(|&at| !is_tag(value[at])) {
+        return Some(Err(wrong));
+    }
+    let is_utf8 = match value[..first].to_ascii_lowercase().as_slice() {
+        b"utf-8" => true,
+        b"iso-8859-1" => false,
+        _ => return None,
+    };
+    // Each decoded byte with its offset.
+    let (mut bytes, mut offsets, mut at) = (Vec::new(), Vec::new(), second + 1);
+    while at < value.len() {
+        let escape = oracle::escape_at(value, at);
+        if escape.is_none() && !ATTR_CHAR.contains(&value[at]) {
+            return Some(Err(at));
+        }
+        bytes.push(escape.unwrap_or(value[at]));
+        offsets.push(at);
+        at += if escape.is_some() { 3 } else { 1 };
+    }
+    Some(match std::str::from_utf8(&bytes) {
+        Err(error) if is_utf8 => Err(offsets[error.valid_up_to()]),
+        _ if is_utf8 => Ok((bytes, &value[language])),
+        _ => Ok((bytes.iter().map(|&byte| char::from(byte)).collect::<String>().into(), &value[language])),
+    })
+}
+
+/// Compares the functions for header fields with the oracle.
+fn check_header_fields(cap: usize, input: &[u8]) {
+    let name = std::array::from_fn(|byte| !matches!(byte as u8, b'"' | b'\r' | b'\n'));
+    let (mut encoded, mut decoded) = (Vec::new(), Vec::new());
+    oracle::encode(input, &name, Rule::Plain, true, &mut encoded);
+    oracle::decode(input, &name, false, &mut decoded);
+    let text = std::str::from_utf8(input).map_err(|error| error.valid_up_to()).map(|_| {
+        let mut text = Vec::new();
+        oracle::encode(input, &oracle::members(ATTR_CHAR), Rule::Plain, true, &mut text);
+        [b"UTF-8''", text.as_slice()].concat()
+    });
+    let (from, len) = (input.as_ptr().cast::<c_void>(), input.len());
+    // SAFETY: `from` points to `len` bytes, `call` gives outputs of their own, and nothing else accesses `language`.
+    unsafe {
+        assert_eq!(call(cap, |out, cap| simdpct_encode_multipart_name(from, len, out, cap)), Ok(encoded));
+        assert_eq!(call(cap, |out, cap| simdpct_decode_multipart_name(from, len, out, cap)), Ok(decoded));
+        assert_eq!(call(cap, |out, cap| simdpct_encode_ext_value(from, len, out, cap)), text);
+        for charset in [&b""[..], b"UTF-8''", b"utf-8'en-GB'", b"iso-8859-1''", b"ISO-8859-1'"] {
+            let value = [charset, input].concat();
+            let mut language = [0_usize; 2];
+            let tag = language.as_mut_ptr().cast::<Slice>();
+            let run = |out, cap| simdpct_decode_ext_value(value.as_ptr().cast(), value.len(), out, cap, tag);
+            match decode_ext_value(&value) {
+                None => assert_eq!(run(ptr::null_mut(), 0).status, SIMDPCT_NOT_FOUND),
+                Some(Err(offset)) => assert_eq!(call(cap, run), Err(offset)),
+                Some(Ok((text, of))) => {
+                    assert_eq!(call(cap, run), Ok(text));
+                    assert_eq!(language, [of.as_ptr().addr(), of.len()]);
+                }
+            }
+        }
+    }
+}
+
+/// Makes sets from bytes and compares them with `members`.
+fn check_sets(members: &Members) {
+    let bytes = oracle::bytes(members);
+    let (from, len) = (bytes.as_ptr().cast::<c_void>(), bytes.len());
+    let mut sets = [MaybeUninit::uninit(); 3];
+    let [own, safe, complement] = sets.each_mut().map(MaybeUninit::as_mut_ptr);
+    // SAFETY: `from` points to `len` bytes, and each set is written before it is read.
+    unsafe {
+        assert_eq!(simdpct_set_bytes(own, from, len), SIMDPCT_OK);
+        assert_eq!(simdpct_set_safe(safe, from, len), SIMDPCT_OK);
+        assert_eq!(simdpct_set_complement(complement, own), SIMDPCT_OK);
+        for byte in 0..=255_u8 {
+            let member = members[usize::from(byte)];
+            assert_eq!(simdpct_set_contains(own, byte) != 0, member);
+            assert_eq!(
+                simdpct_set_contains(safe, byte) != 0,
+                member || oracle::UNRESERVED[usize::from(byte)]
+            );
+            assert_eq!(simdpct_set_contains(complement, byte) != 0, !member);
+        }
     }
 }
 
@@ -105,6 +244,19 @@ fuzz_target!(|case: Case<'_>| {
     // SAFETY, of this block and the next two: each pointer is to memory of the length beside it, and outputs are memory of their own.
     assert_eq!(unsafe { simdpct_set_bitmap(set.as_mut_ptr(), bits.as_ptr()) }, SIMDPCT_OK);
     let keep = if case.set.is_some() { set.as_ptr() } else { ptr::null() };
+    check_sets(&members);
+    check_header_fields(cap, case.input);
+    // The values of a column are the pieces.
+    let mut ends: Vec<usize> = vec![0];
+    ends.extend(case.pieces.iter().scan(0, |end, &piece| {
+        *end = len.min(*end + usize::from(piece));
+        Some(*end)
+    }));
+    let narrow: Vec<i32> = ends.iter().map(|&end| end as i32).collect();
+    let wide: Vec<i64> = ends.iter().map(|&end| end as i64).collect();
+    let count = case.pieces.len();
+    let slices: Vec<Slice> = ends.windows(2).map(|ends| Slice::of(&case.input[ends[0]..ends[1]])).collect();
+    let values = ends.windows(2).map(|ends| &case.input[ends[0]..ends[1]]);
 
     // Encoding: lengths, the first change, one value, in pieces.
     let (rule, mode) = [
@@ -115,15 +267,19 @@ fuzz_target!(|case: Case<'_>| {
     ][usize::from(case.flags % 4)];
     let lower = case.flags & 4 != 0;
     let flags = mode | if lower { SIMDPCT_LOWER_CASE } else { 0 };
-    let mut right = Vec::new();
-    oracle::encode(case.input, &members, rule, !lower, &mut right);
+    let encoded = |input: &[u8]| {
+        let mut out = Vec::new();
+        oracle::encode(input, &members, rule, !lower, &mut out);
+        out
+    };
+    let right = encoded(case.input);
+    let column: Vec<_> = values.clone().map(|value| Some(encoded(value))).collect();
     // SAFETY: `input` has `len` bytes, `keep` is null or a prepared set, `call` and `feed` give outputs of their own with `cap` bytes, and
     // `stream` is started before it is used.
     unsafe {
         assert_eq!(simdpct_encoded_len(keep, flags, input, len).needed, right.len());
         let change = simdpct_encode_first_change(keep, flags, input, len);
-        assert_eq!(case.input[..change], right[..change]);
-        assert_eq!(change == len, right == case.input);
+        check_change(case.input, change, encoded);
         assert_eq!(
             call(cap, |out, cap| simdpct_encode(keep, flags, input, len, out, cap)),
             Ok(right.clone())
@@ -131,6 +287,13 @@ fuzz_target!(|case: Case<'_>| {
         let mut out = [FILL];
         let short = simdpct_encode(keep, flags | SIMDPCT_IF_CHANGED, input, len, out.as_mut_ptr().cast(), 0);
         assert_eq!(short.status == SIMDPCT_UNCHANGED, right == case.input);
+
+        check_batch::<i32>(cap, &column, |out, cap, offsets, _| {
+            simdpct_encode_column32(keep, flags, input, len, narrow.as_ptr(), count, out, cap, offsets)
+        });
+        check_batch::<i64>(cap, &column, |out, cap, offsets, _| {
+            simdpct_encode_slices64(keep, flags, slices.as_ptr(), count, out, cap, offsets)
+        });
 
         let mut stream = MaybeUninit::<[u64; 16]>::zeroed();
         let stream = stream.as_mut_ptr().cast::<EncodeStream>();
@@ -151,14 +314,22 @@ fuzz_target!(|case: Case<'_>| {
         (keep, if plus { SIMDPCT_FORM } else { 0 })
     };
     let flags = flags | if strict { SIMDPCT_STRICT } else { 0 };
-    let mut right = Vec::new();
-    if normalize {
-        oracle::normalize(case.input, &mut right);
-    } else {
-        oracle::decode(case.input, &members, plus, &mut right);
-    }
+    let lenient = |input: &[u8]| {
+        let mut out = Vec::new();
+        if normalize {
+            oracle::normalize(input, &mut out);
+        } else {
+            oracle::decode(input, &members, plus, &mut out);
+        }
+        out
+    };
+    let decoded = |input: &[u8]| match oracle::first_malformed(input) {
+        Some(malformed) if strict => Err(malformed.offset),
+        _ => Ok(lenient(input)),
+    };
     let malformed = oracle::first_malformed(case.input).map(|malformed| malformed.offset);
-    let right = if let (true, Some(offset)) = (strict, malformed) { Err(offset) } else { Ok(right) };
+    let right = decoded(case.input);
+    let column: Vec<_> = values.map(|value| decoded(value).ok()).collect();
     // SAFETY: `input` points to `len` bytes, and the closures get memory of `cap` bytes. `call` gives `len` bytes for the copy of the
     // input, which is decoded in place.
     unsafe {
@@ -174,6 +345,16 @@ fuzz_target!(|case: Case<'_>| {
             ValueResult { needed: result.written, ..result }
         });
         assert_eq!(in_place, right);
+        check_change(case.input, simdpct_decode_first_change(keep, flags, input, len), lenient);
+        let mut out = [FILL];
+        let short = simdpct_decode(keep, flags | SIMDPCT_IF_CHANGED, input, len, out.as_mut_ptr().cast(), 0);
+        assert_eq!(short.status == SIMDPCT_UNCHANGED, right.as_deref() == Ok(case.input));
+        check_batch::<i64>(cap, &column, |out, cap, offsets, valid| {
+            simdpct_decode_column64(keep, flags, input, len, wide.as_ptr(), count, out, cap, offsets, valid)
+        });
+        check_batch::<i32>(cap, &column, |out, cap, offsets, valid| {
+            simdpct_decode_slices32(keep, flags, slices.as_ptr(), count, out, cap, offsets, valid)
+        });
         let valid = simdpct_validate(input, len);
         assert_eq!((valid.status == SIMDPCT_MALFORMED).then_some(valid.offset), malformed);
 

@@ -3,6 +3,7 @@
 #![no_main]
 
 use std::borrow::Cow;
+use std::fmt::Debug;
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
@@ -35,24 +36,35 @@ macro_rules! set {
     }};
 }
 
+/// Returns a result as text, which also says whether it is borrowed.
+fn shown<T: ToOwned<Owned: Debug> + Debug + ?Sized>(result: Cow<'_, T>) -> String {
+    format!("{} {result:?}", if matches!(result, Cow::Borrowed(_)) { "borrowed" } else { "owned" })
+}
+
 /// Runs the same calls with the types and functions of one family of crates, and returns all results as text.
 macro_rules! run {
     ($percent:ident, $form:ident, $url:ident, $case:expr) => {{
         let (case, set) = ($case, set!($percent, $case));
         let mut all: Vec<String> = Vec::new();
-        all.push($percent::percent_encode(case.input, set).collect());
-        all.push($percent::percent_encode(case.input, set).to_string());
-        all.push(Cow::from($percent::utf8_percent_encode(case.text, set)).into_owned());
+        let encoded = $percent::percent_encode(case.input, set);
+        all.push(format!("{:?} {:?}", encoded.clone().collect::<Vec<_>>(), encoded.size_hint()));
+        all.push(encoded.to_string());
+        all.push(shown(Cow::from(encoded)));
+        all.push(shown(Cow::from($percent::utf8_percent_encode(case.text, set))));
         for input in [case.input, case.text.as_bytes()] {
             let decoded = $percent::percent_decode(input);
             all.push(format!("{:?}", decoded.clone().collect::<Vec<u8>>()));
-            all.push(format!("{:?}", decoded.clone().size_hint().0 <= input.len()));
-            all.push(format!("{:?}", matches!(Cow::from(decoded.clone()), Cow::Borrowed(_))));
-            all.push(format!("{:?} {:?}", decoded.clone().decode_utf8(), decoded.decode_utf8_lossy()));
-            all.push(format!("{:?}", $form::parse(input).collect::<Vec<_>>()));
-            all.push($form::byte_serialize(input).collect());
-            all.push($url::encode_binary(input).into_owned());
-            all.push(format!("{:?}", $url::decode_binary(input)));
+            all.push(format!("{:?}", decoded.size_hint()));
+            all.push(shown(Cow::from(decoded.clone())));
+            all.push(format!("{:?}", decoded.clone().decode_utf8().map(shown)));
+            all.push(shown(decoded.decode_utf8_lossy()));
+            all.push(format!(
+                "{:?}",
+                $form::parse(input).map(|(name, value)| (shown(name), shown(value))).collect::<Vec<_>>()
+            ));
+            all.push(format!("{:?}", $form::byte_serialize(input).collect::<Vec<_>>()));
+            all.push(shown($url::encode_binary(input)));
+            all.push(shown($url::decode_binary(input)));
         }
         let mut out = $form::Serializer::for_suffix(String::from("a?b"), usize::from(case.start % 4));
         for (name, value) in &case.pairs {
@@ -62,12 +74,9 @@ macro_rules! run {
             };
         }
         all.push(out.finish());
-        all.push(format!(
-            "{:?} {:?} {}",
-            $url::encode(case.text),
-            $url::decode(case.text),
-            $url::Encoded(case.text)
-        ));
+        all.push(shown($url::encode(case.text)));
+        all.push(format!("{:?}", $url::decode(case.text).map(shown)));
+        all.push(format!("{:300}", $url::Encoded(case.text)));
         all
     }};
 }
