@@ -4,7 +4,7 @@
 
 #![allow(unsafe_code, reason = "calls C functions and reads memory of DuckDB")]
 
-use std::ffi::{CStr, CString, c_void};
+use std::ffi::{CStr, CString, c_char, c_void};
 use std::ops::Range;
 use std::{mem, ptr, slice};
 
@@ -444,7 +444,7 @@ impl<'a> Output<'a> {
         }
         let mut inlined = [0; INLINED];
         for (to, byte) in inlined.iter_mut().zip(value) {
-            *to = byte.cast_signed();
+            *to = *byte as c_char;
         }
         let inlined =
             sys::duckdb_string_t__bindgen_ty_1__bindgen_ty_2 { length: value.len() as u32, inlined };
@@ -489,7 +489,7 @@ impl<'a> Output<'a> {
             let value = &self.long[start..start + size];
             if len == self.long.len() && u32::try_from(len).is_ok() {
                 let mut prefix = [0; 4];
-                prefix.iter_mut().zip(value).for_each(|(to, byte)| *to = byte.cast_signed());
+                prefix.iter_mut().zip(value).for_each(|(to, byte)| *to = *byte as c_char);
                 // SAFETY: the string at `all` is longer than `INLINED`, so it is in the memory of the vector, where it stays as long
                 // as the vector. It has `len` bytes, and the invariant of `waiting` keeps `start + size` within them. The vector has
                 // this row.
