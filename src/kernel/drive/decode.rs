@@ -108,17 +108,18 @@ pub(super) fn measured((measure, stopped): (Measure, usize)) -> Measured {
 /// Decodes an input of at most one block, in the default mode unless `KEEP`. Returns the sink and a length: that of the input,
 /// or the offset of the malformed escape that ended a strict decoding. Returns `None` if the input is longer than a block.
 ///
-/// With `CHECK`, an input without `%` is stored as it is, before anything else is computed.
+/// With `check`, an input without `%` is stored as it is, before anything else is computed.
 #[cfg_attr(optimized, inline(always))]
-pub(super) fn one_block<I: Isa, S: Sink<I>, const KEEP: bool, const CHECK: bool>(
+pub(super) fn one_block<I: Isa, S: Sink<I>, const KEEP: bool>(
     isa: I,
     job: &DecodeJob,
     input: &[u8],
     sink: S,
+    check: bool,
 ) -> Option<(S, usize)> {
     let lanes = Lanes::of_short(input)?;
     let mut state = State::<I, S, Single, KEEP>::new(isa, job, input, Single, sink);
-    let taken = state.take::<CHECK, false>(isa.load(input), input, lanes);
+    let taken = state.take::<false>(isa.load(input), input, lanes, check);
     Some((state.sink, taken.err().unwrap_or(input.len())))
 }
 
@@ -144,13 +145,13 @@ pub(super) fn two_blocks<'c, I: Isa>(
         return copied.then(|| decoded((out, input.len())));
     }
     let mut state = State::<I, _, _, false>::new(isa, job, input, Single, out);
-    let taken = match state.take::<false, false>(blocks[0], input, lanes) {
+    let taken = match state.take::<false>(blocks[0], input, lanes, false) {
         Err(lane) => Err(lane),
         // This check tells the compiler that a block fits. It never fails, because the output so far is no longer than the
         // input so far.
         Ok(_) if state.sink.spare() < I::LANES => return None,
         Ok(_) => state
-            .take::<false, false>(blocks[1], last, Lanes::ALL)
+            .take::<false>(blocks[1], last, Lanes::ALL, false)
             .map_err(|lane| input.len() - I::LANES + lane),
     };
     Some(decoded((state.sink, taken.err().unwrap_or(input.len()))))
@@ -175,9 +176,9 @@ pub(super) fn medium<'c, I: Isa>(
         }
         // Which blocks have a `%` is unpredictable. AVX-512 decodes a block in less time than a mispredicted branch takes.
         let taken = if const { I::TOGETHER == 4 } {
-            state.take::<false, false>(isa.load(rest), rest, lanes)
+            state.take::<false>(isa.load(rest), rest, lanes, false)
         } else {
-            state.take::<true, true>(isa.load(rest), rest, lanes)
+            state.take::<true>(isa.load(rest), rest, lanes, true)
         };
         if let Err(lane) = taken {
             return Some(decoded((state.sink, input.len() - rest.len() + lane)));
@@ -206,7 +207,7 @@ fn default_mode<I: Isa, S: Sink<I>, B: Bounds>(
     }
     loop {
         // The first block, and each block that `out` may be too small for, goes through here.
-        if let Err(lane) = state.take::<true, true>(isa.load(rest), rest, lanes) {
+        if let Err(lane) = state.take::<true>(isa.load(rest), rest, lanes, true) {
             return (state.finish(), input.len() - rest.len() + lane);
         }
         (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
@@ -251,7 +252,7 @@ fn other_mode<I: Isa, S: Sink<I>, B: Bounds>(
     }
     loop {
         // The first block, and each block that `out` may be too small for, goes through here.
-        if let Err(lane) = state.take::<true, true>(isa.load(rest), rest, lanes) {
+        if let Err(lane) = state.take::<true>(isa.load(rest), rest, lanes, true) {
             return (state.finish(), input.len() - rest.len() + lane);
         }
         (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
@@ -358,7 +359,7 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
     /// after it, with one check for several blocks. Returns the lane of a malformed escape in the first block.
     #[cfg_attr(optimized, inline(always))]
     fn whole_block(&mut self, rest: &mut &[u8]) -> Result<(), usize> {
-        let changed = self.take::<true, true>(self.isa.load(rest), rest, Lanes::ALL)?;
+        let changed = self.take::<true>(self.isa.load(rest), rest, Lanes::ALL, true)?;
         *rest = &rest[I::LANES..];
         while !(changed || KEEP && B::MANY) && rest.len() >= I::TOGETHER.max(2) * I::LANES {
             let clean = if const { I::TOGETHER == 4 } { self.pass::<4>(rest) } else { self.pass::<2>(rest) };
@@ -390,7 +391,7 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
                 }
                 // Which of these blocks have a `%` is unpredictable, and decoding one takes less time than a mispredicted
                 // branch.
-                self.take::<false, false>(self.isa.load(rest), rest, Lanes::ALL)?;
+                self.take::<false>(self.isa.load(rest), rest, Lanes::ALL, false)?;
                 *rest = &rest[I::LANES..];
             }
             // If the output of four blocks is a third of their length, they hold nothing but escapes.
@@ -426,20 +427,21 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
     /// Decodes the first `lanes` lanes of `block`, which is at the start of `rest`. Returns whether anything changed, or the
     /// lane of a malformed escape.
     ///
-    /// With `CHECK`, a block without `%` and without a carry is stored as it is. With `GUESS`, so is a block from which nothing
+    /// With `check`, a block without `%` and without a carry is stored as it is. With `GUESS`, so is a block from which nothing
     /// is dropped, which is faster if that is predictable.
     #[cfg_attr(optimized, inline(always))]
-    fn take<const CHECK: bool, const GUESS: bool>(
+    fn take<const GUESS: bool>(
         &mut self,
         mut block: I::Block,
         rest: &[u8],
         lanes: Lanes<I>,
+        check: bool,
     ) -> Result<bool, usize> {
         let isa = self.isa;
         // The lanes after these hold zeros, or the start of the next block.
         let here = if rest.len() > lanes.count() { lanes.mask() } else { u64::MAX };
         // Whether an escape crossed the end of the block before is unpredictable, so this is asked last.
-        if CHECK && isa.surely_lacks(block, b'%', here) && self.carry | self.carry_all == 0 {
+        if check && isa.surely_lacks(block, b'%', here) && self.carry | self.carry_all == 0 {
             self.bounds.settle(self.sink.written(), 0, lanes.padding());
             self.run = 0;
             // There are two stores because selecting one of two blocks would take more instructions than everything else here.

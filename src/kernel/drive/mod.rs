@@ -360,24 +360,15 @@ pub(crate) trait Isa: Copy {
 
     /// Writes the first `lanes` lanes of `block`, with those in `escape` as escapes. In the lanes to escape, `block` equals the
     /// start of `input`; other lanes may have been replaced.
-    #[cfg_attr(optimized, inline(always))]
     fn expand(
         self,
         block: Self::Block,
-        _input: &[u8],
+        input: &[u8],
         escape: u64,
         lanes: Lanes<Self>,
         case: HexCase,
         out: &mut Cursor<'_>,
-    ) {
-        for (i, &byte) in self.bytes(block)[..lanes.count()].iter().enumerate() {
-            if escape >> i & 1 != 0 {
-                out.push_slice(&hex::escape(byte, case));
-            } else {
-                out.push_slice(&[byte]);
-            }
-        }
-    }
+    );
 
     /// Writes the first `lanes` lanes of `block`, with those that are not in `members` as escapes.
     #[cfg_attr(optimized, inline(always))]

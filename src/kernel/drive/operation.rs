@@ -147,12 +147,9 @@ impl<'c> Decode<'_, 'c> {
             return None;
         }
         let out = Cursor::new(self.out);
-        // The entry point has found a `%`, unless a `+` is a space: then it has not searched.
-        let (out, stopped) = if const { T::COPIES_BEFORE_MODE } && !self.job.plus() {
-            decode::one_block::<_, _, true, false>(isa, self.job, self.input, out)?
-        } else {
-            decode::one_block::<_, _, true, true>(isa, self.job, self.input, out)?
-        };
+        // An entry point that tries to copy has found a `%`, unless a `+` is a space: then it has not searched.
+        let check = !T::COPIES_BEFORE_MODE || self.job.plus();
+        let (out, stopped) = decode::one_block::<_, _, true>(isa, self.job, self.input, out, check)?;
         Some(Decoded { written: out.finish(), stopped })
     }
 }
@@ -166,7 +163,7 @@ impl<'c> Operation for Decode<'_, 'c> {
         match self.copy_two(isa) {
             None if self.out.len() >= I::LANES => {
                 let (out, stopped) =
-                    decode::one_block::<_, _, false, true>(isa, self.job, self.input, Cursor::new(self.out))?;
+                    decode::one_block::<_, _, false>(isa, self.job, self.input, Cursor::new(self.out), true)?;
                 Some(Decoded { written: out.finish(), stopped })
             }
             done => done,
@@ -253,7 +250,7 @@ impl Operation for DecodeMeasure<'_> {
             return Some(unchanged);
         }
         let (measure, stopped) =
-            decode::one_block::<_, _, false, true>(isa, self.job, self.input, Measure::default())?;
+            decode::one_block::<_, _, false>(isa, self.job, self.input, Measure::default(), true)?;
         Some(Measured::new(measure, stopped))
     }
     #[cfg_attr(optimized, inline(always))]
