@@ -1,6 +1,7 @@
 //! Runs a verb once on each of many inputs, for `ci/worst`, which counts the instructions of each call.
 //!
-//! `cost shapes LEN` writes one input of each kind to standard output. `cost VERB TIER LEN` reads inputs of that length.
+//! `cost shapes LEN` writes one input of each kind to standard output, and `cost tiers 0` the tiers of this CPU. `cost VERB TIER LEN` reads
+//! inputs of that length.
 
 use std::hint::black_box;
 use std::io::{Read, Write};
@@ -8,7 +9,7 @@ use std::io::{Read, Write};
 use simdpct::{Decode, Encode, Tier, sets};
 use testkit::shapes::{Rng, SHAPES};
 
-/// Performs the verb. Valgrind counts the instructions of this function by its name.
+/// Performs the verb. `ci/worst` counts the instructions of this function, which it knows by its name.
 #[inline(never)]
 #[unsafe(no_mangle)]
 fn measured(verb: &dyn Fn(&[u8]), input: &[u8]) {
@@ -24,6 +25,10 @@ fn main() {
         SHAPES
             .iter()
             .for_each(|(_, shape)| std::io::stdout().write_all(&shape(len, &mut rng)).expect("stdout"));
+        return;
+    }
+    if arguments[0] == "tiers" {
+        Tier::available().for_each(|tier| println!("{tier}"));
         return;
     }
     let tier = Tier::find(arguments[1]).expect("a tier of this CPU");
