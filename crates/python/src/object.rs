@@ -275,11 +275,13 @@ pub(crate) fn no_memory(_: Python<'_>) -> Stop {
     Stop::Raised
 }
 
+/// Returns a new, empty `dict`.
 pub(crate) fn new_dict(py: Python<'_>) -> Result<Bound<'_, PyDict>, Stop> {
     // SAFETY: `py` proves that the thread is attached. The result is a new dict, or NULL with an exception.
     unsafe { Ok(made(py, ffi::PyDict_New())?.cast_into_unchecked()) }
 }
 
+/// Returns an `int`.
 pub(crate) fn new_int(py: Python<'_>, value: usize) -> Answer<'_> {
     // SAFETY: `py` proves that the thread is attached. The result is a new reference, or NULL with an exception.
     unsafe { made(py, ffi::PyLong_FromSize_t(value)) }
