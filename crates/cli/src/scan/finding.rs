@@ -49,9 +49,23 @@ impl List {
 
     /// Adds a finding, without a selected value, to the list.
     pub fn add(&mut self, group: Group, line: u64, offset: i64, text: fmt::Arguments<'_>) {
-        let from = self.texts.len();
         // Writing to a `String` cannot fail.
-        let _ = self.texts.write_fmt(text);
+        self.push(group, line, offset, |texts| texts.write_fmt(text).ok());
+    }
+
+    /// Adds a finding whose text `write` appends to the buffer of texts, unless `write` returns `None`. A finding can follow each
+    /// byte of the input, and appended strings cost a fraction of formatted ones.
+    pub fn push(
+        &mut self,
+        group: Group,
+        line: u64,
+        offset: i64,
+        write: impl FnOnce(&mut String) -> Option<()>,
+    ) {
+        let from = self.texts.len();
+        if write(&mut self.texts).is_none() {
+            return self.texts.truncate(from);
+        }
         self.findings.push(Finding { group, line, offset, value: None, text: from..self.texts.len() });
     }
 

@@ -1,5 +1,7 @@
 //! Converts the findings of the scanner to the list of findings of `pct check`.
 
+use std::fmt::Write;
+
 use simdpct::escapes;
 use simdpct_uri::reading::is_ambiguous;
 use simdpct_uri::{Component, Dialect, FlawKind, Offsets, split};
@@ -169,7 +171,10 @@ impl<'a> Listing<'a> {
     }
 
     fn add(&mut self, group: Group, line: u64, offset: u64, text: &str) {
-        self.list.add(group, line - 1, offset as i64 + self.shift, format_args!("{text}"));
+        self.list.push(group, line - 1, offset as i64 + self.shift, |texts| {
+            texts.push_str(text);
+            Some(())
+        });
     }
 
     /// Returns the component of the URL that contains the finding, or `None` if the start of a long line has left the
@@ -278,25 +283,37 @@ impl Observer for Listing<'_> {
             return;
         }
         let ahead = found.ahead();
-        let spelling = |len: usize| ahead[..len.min(ahead.len())].escape_ascii();
-        let text = match group {
-            Group::Malformed => {
-                let start = &ahead[..ahead.len().min(3)];
-                let Some(escape) = escapes(start).find_map(Result::err) else { return };
-                let shown = start.split(|&byte| byte == self.wanted.end || byte == b'\r').next();
-                format!("{}: {}", shown.unwrap_or_default().escape_ascii(), escape.cause)
+        let spelling = &ahead[..ahead.len().min(3)];
+        let end = self.wanted.end;
+        // Writing to a `String` cannot fail.
+        self.list.push(group, found.line - 1, found.offset as i64 + self.shift, |text| {
+            match group {
+                Group::Malformed => {
+                    let escape = escapes(spelling).find_map(Result::err)?;
+                    let shown = spelling.split(|&byte| byte == end || byte == b'\r').next();
+                    push_escaped(text, shown.unwrap_or_default());
+                    let _ = write!(text, ": {}", escape.cause);
+                }
+                // One finding of invalid UTF-8 for each record is enough.
+                Group::Utf8 if found.before & group.kinds() != 0 => return None,
+                Group::Utf8 => {
+                    let _ = write!(text, "invalid UTF-8 after decoding, from byte 0x{:02X} on", found.byte);
+                }
+                Group::Double => {
+                    push_escaped(text, &ahead[..ahead.len().min(5)]);
+                    text.push_str(" decodes to %");
+                    push_escaped(text, &ahead[3..5]);
+                }
+                Group::Nul => push_escaped(text, spelling),
+                Group::Separator | Group::Dot | Group::Needless => {
+                    push_escaped(text, spelling);
+                    text.push_str(" is ");
+                    text.push(char::from(found.byte));
+                }
+                _ => return None,
             }
-            // One finding of invalid UTF-8 for each record is enough.
-            Group::Utf8 if found.before & group.kinds() != 0 => return,
-            Group::Utf8 => format!("invalid UTF-8 after decoding, from byte 0x{:02X} on", found.byte),
-            Group::Double => format!("{} decodes to %{}", spelling(5), ahead[3..5].escape_ascii()),
-            Group::Nul => spelling(3).to_string(),
-            Group::Separator | Group::Dot | Group::Needless => {
-                format!("{} is {}", spelling(3), char::from(found.byte))
-            }
-            _ => return,
-        };
-        self.add(group, found.line, found.offset, &text);
+            Some(())
+        });
     }
 
     fn line(&mut self, _: u64, _: u64) {
@@ -305,6 +322,17 @@ impl Observer for Listing<'_> {
 
     fn clean_lines(&mut self, count: u64) {
         self.lines += count;
+    }
+}
+
+/// Appends `bytes` to `text`, with the bytes that are not printable ASCII escaped as in a string of Rust.
+fn push_escaped(text: &mut String, bytes: &[u8]) {
+    for &byte in bytes {
+        if byte.is_ascii_alphanumeric() || byte == b'%' {
+            text.push(char::from(byte));
+        } else {
+            text.extend(byte.escape_ascii().map(char::from));
+        }
     }
 }
 

@@ -150,7 +150,15 @@ impl Findings {
         let kind = group.name();
         // Writing to memory does not fail.
         let _ = match (self.show, value) {
-            (Show::Text, None) => writeln!(self.buffer, "{file}:{line}:{offset}: {kind}: {text}"),
+            (Show::Text, None) => {
+                // A finding can follow each byte of the input, and `writeln!` needs more instructions.
+                let (mut lines, mut offsets) = (itoa::Buffer::new(), itoa::Buffer::new());
+                let (line, offset) = (lines.format(line), offsets.format(offset));
+                for piece in [file, ":", line, ":", offset, ": ", kind, ": ", text, "\n"] {
+                    self.buffer.extend_from_slice(piece.as_bytes());
+                }
+                Ok(())
+            }
             (Show::Text, Some(value)) => {
                 let Value { kind: by, name, at } = value;
                 // The header of a table may contain anything.
