@@ -14,7 +14,6 @@ use crate::kernel::cursor::{self, Cursor, Room, Written};
 use crate::kernel::isa::{Tier, look::NoEscape};
 use crate::kernel::job::{DecodeJob, DecodeRule, Decoded, Measured};
 use crate::kernel::reference;
-#[cfg(feature = "alloc")]
 use crate::kernel::word;
 use crate::set::sets;
 
@@ -50,7 +49,8 @@ impl Core {
     /// longer than all other work. Callers pass a constant for `strict` where they can, so that the compiler removes a check.
     #[inline(always)]
     fn copy_short<'id>(&self, input: &[u8], out: Room<'id>, strict: bool) -> Option<Written<'id>> {
-        if self.job.plus() {
+        // The length is first, so that a longer input needs no look at the mode.
+        if input.len() > word::SHORT || self.job.plus() {
             return None;
         }
         let look = NoEscape { strict };
