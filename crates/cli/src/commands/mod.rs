@@ -40,7 +40,8 @@ fn spelt(mut arguments: Vec<OsString>) -> Vec<OsString> {
     let Some(first) = arguments.iter().position(|argument| suffix(argument).is_some()) else {
         return arguments;
     };
-    let command = Cli::command();
+    let mut command = Cli::command();
+    command.build();
     let verb = arguments.iter().skip(1).find_map(|argument| command.find_subcommand(argument));
     let Some(verb) = verb.filter(|verb| verb.get_arguments().any(|option| option.get_short() == Some('i')))
     else {
