@@ -571,16 +571,18 @@ fn encode_short<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c>
 
 #[inline(never)]
 fn encode_long<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
-    encode_any(job, input, Cursor::new(out)).finish()
+    let mut out = Cursor::new(out);
+    encode_any(job, input, &mut out);
+    out.finish()
 }
 
 /// Encodes any input. Single values and columns share this long function, so it is never inlined.
 #[inline(never)]
-fn encode_any<'c>(job: &EncodeJob, input: &[u8], mut out: Cursor<'c>) -> Cursor<'c> {
+fn encode_any(job: &EncodeJob, input: &[u8], out: &mut Cursor<'_>) {
     match job.usual {
         Some(other) if job.is_plain() => {
             // Encoding never fails, so the result is ignored.
-            let _ = rewrite(Usual { other, case: job.case }, input, &mut out, job.case);
+            let _ = rewrite(Usual { other, case: job.case }, input, out, job.case);
         }
         _ => encode_runs(job, input, |run, step| {
             out.push_run(run);
@@ -589,7 +591,6 @@ fn encode_any<'c>(job: &EncodeJob, input: &[u8], mut out: Cursor<'c>) -> Cursor<
             }
         }),
     }
-    out
 }
 
 pub(crate) fn encode_measure(job: &EncodeJob, input: &[u8]) -> Measure {
@@ -659,21 +660,23 @@ fn decode_short<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decoded<'c>
 
 #[inline(never)]
 fn decode_long<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decoded<'c> {
-    let (out, stopped) = decode_any(job, input, Cursor::new(out));
+    let mut out = Cursor::new(out);
+    let stopped = decode_any(job, input, &mut out);
     Decoded { written: out.finish(), stopped }
 }
 
-/// Decodes any input. Single values and columns share this long function, so it is never inlined.
+/// Decodes any input, and returns where decoding stopped. Single values and columns share this long function, so it is never
+/// inlined. A returned cursor would be copied as a whole right after a part of it was stored, and that load would wait.
 #[inline(never)]
-fn decode_any<'c>(job: &DecodeJob, input: &[u8], mut out: Cursor<'c>) -> (Cursor<'c>, usize) {
+fn decode_any(job: &DecodeJob, input: &[u8], out: &mut Cursor<'_>) -> usize {
     let done = if job.is_plain() {
-        rewrite(Percents(job), input, &mut out, HexCase::Upper)
+        rewrite(Percents(job), input, out, HexCase::Upper)
     } else {
         // The other two modes share one function, so the code is smaller.
         let plus = [b'%', b'+'][usize::from(job.plus())];
-        rewrite(Decoding { job, plus }, input, &mut out, HexCase::Upper)
+        rewrite(Decoding { job, plus }, input, out, HexCase::Upper)
     };
-    (out, stopped(input, done))
+    stopped(input, done)
 }
 
 pub(crate) fn decode_measure(job: &DecodeJob, input: &[u8]) -> Measured {
@@ -702,7 +705,7 @@ pub(crate) fn encode_values<'c>(
     let mut start = 0;
     let (ends, places) = ends.each();
     for end in ends.iter().map(|&end| end as usize) {
-        out = encode_any(job, &input[start..end], out);
+        encode_any(job, &input[start..end], &mut out);
         places.push(out.written() as u32);
         start = end;
     }
@@ -721,8 +724,7 @@ pub(crate) fn decode_values<'c>(
     let (ends, places) = ends.each();
     for end in ends.iter().map(|&end| end as usize) {
         let value = &input[start..end];
-        let stopped;
-        (out, stopped) = decode_any(job, value, out);
+        let stopped = decode_any(job, value, &mut out);
         if stopped < value.len() {
             return Decoded { written: out.finish(), stopped: start + stopped };
         }
