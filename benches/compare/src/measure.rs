@@ -251,19 +251,33 @@ impl Turn {
     /// Runs the turn, and returns the nanoseconds of one pass.
     fn time(&self, core: &mut Core, contender: &Contender, strings: &[&str], buffers: &mut [Buffers]) -> f64 {
         let mut nanoseconds = 0.0;
-        for one in &mut *buffers {
-            for _ in 0..self.passes / self.together {
-                for piece in strings.chunks(self.strings) {
-                    nanoseconds += core.time(|| {
-                        for _ in 0..self.together {
-                            contender.pass(black_box(piece), one);
-                        }
-                    });
+        for (steps, one) in buffers.iter_mut().enumerate() {
+            lower(steps, &mut || {
+                for _ in 0..self.passes / self.together {
+                    for piece in strings.chunks(self.strings) {
+                        nanoseconds += core.time(|| {
+                            for _ in 0..self.together {
+                                contender.pass(black_box(piece), one);
+                            }
+                        });
+                    }
                 }
-            }
+            });
         }
         nanoseconds / (self.passes * buffers.len()) as f64
     }
+}
+
+/// Calls `run` with the stack about a quarter of a page lower for each of `steps`, because the luck of the stack's address would
+/// decide the results of rows: a function may need twice the time if its frame is at one place in a page.
+#[inline(never)]
+fn lower(steps: usize, run: &mut dyn FnMut()) {
+    if steps == 0 {
+        return run();
+    }
+    let space = black_box([0_u8; 1024]);
+    lower(steps - 1, run);
+    black_box(&space);
 }
 
 /// Returns the nanoseconds of a cycle of this core, measured with a chain of dependent steps. Each step takes four cycles on
