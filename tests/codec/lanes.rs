@@ -223,18 +223,31 @@ fn all_pairs_of_bytes_after_a_percent_sign() {
     }
 }
 
-/// Tests a run of escapes that is long enough for the tiers that decode many at a time. The run begins and ends at any place of
-/// an escape, and any one of its bytes is replaced.
+/// Tests text that is dense and long enough for the tiers that decode many escapes at a time: nothing but escapes, or up to three
+/// other bytes after each. It begins and ends at any place of an escape, and any one of its bytes is replaced.
 #[test]
-fn runs_of_escapes_with_any_byte_replaced() {
+fn dense_text_with_any_byte_replaced() {
+    dense_text(0);
+    dense_text(3);
+}
+
+/// Tests dense text in which at most `most` other bytes follow each escape.
+fn dense_text(most: usize) {
     let mut rng = Rng(29);
     let mut run = Vec::new();
-    for _ in 0..190 {
+    while run.len() < 570 {
         run.extend_from_slice(&[
             b'%',
             rng.pick(b"0123456789abcdefABCDEF"),
             rng.pick(b"0123456789abcdefABCDEF"),
         ]);
+        (0..rng.below(most + 1)).for_each(|_| run.push(rng.pick(b"aF9-\xB0")));
+    }
+    let mut checker = Checker::new();
+    for end in (300..run.len()).filter(|&end| runs(end)) {
+        for place in [Place::End(0), PLACES[1 + end % 4]] {
+            Decoding::MODES.iter().for_each(|decoding| checker.decode(decoding, &run[end % 7..end], place));
+        }
     }
     let (mut out, mut written, mut expected) = (vec![0; 1024], Vec::new(), Vec::new());
     for (before, after) in [(0, 0), (1, 0), (2, 0), (0, 1), (0, 2), (61, 40), (64, 64)] {

@@ -212,20 +212,16 @@ fn default_mode<I: Isa, S: Sink<I>, B: Bounds>(
         }
         (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
         if const { I::TOGETHER == 4 } {
-            loop {
-                match state.four_blocks(&mut rest) {
-                    Ok(true) => state.escapes(&mut rest),
-                    Ok(false) => break,
-                    Err(lane) => return (state.finish(), input.len() - rest.len() + lane),
-                }
+            if let Err(lane) = state.four_blocks(&mut rest) {
+                return (state.finish(), input.len() - rest.len() + lane);
             }
         } else {
             while rest.len() >= I::LANES && state.sink.spare() >= I::LANES {
                 if let Err(lane) = state.whole_block(&mut rest) {
                     return (state.finish(), input.len() - rest.len() + lane);
                 }
-                if const { State::<'_, I, S, B, false>::LOOKS_FOR_RUNS } && state.run == u64::MAX {
-                    state.escapes(&mut rest);
+                if state.streak >= I::LEAST_DENSE {
+                    state.dense(&mut rest);
                 }
             }
         }
@@ -295,21 +291,17 @@ struct State<'a, I: Isa, S, B, const KEEP: bool> {
     carry_all: u64,
     /// The lanes that were dropped from the latest block that was decoded; none after clean blocks that `pass` wrote.
     dropped: u64,
-    /// The lanes of the latest decoded block that belong to decoded escapes. Used only with `KEEPS_FULL`.
-    full: u64,
-    /// The lanes that belong to decoded escapes in each of the last two blocks. If these are all lanes, a run of escapes is
-    /// likely. One such block alone predicts nothing, and a wrong guess costs more than decoding a block.
-    run: u64,
+    /// The number of blocks with a `%` since the last block without one.
+    streak: usize,
+    /// Whether [`State::dense`] has found a `%` that starts no escape.
+    malformed: bool,
     bounds: B,
     sink: S,
 }
 
 impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEEP> {
-    /// Whether runs of nothing but escapes have a loop of their own.
-    const LOOKS_FOR_RUNS: bool = I::DECODES_ALL && S::WRITES && !KEEP && !B::MANY;
-
-    /// Whether runs of escapes are detected block by block, not by groups of four blocks.
-    const KEEPS_FULL: bool = Self::LOOKS_FOR_RUNS && I::TOGETHER == 1;
+    /// Whether dense text has a loop of its own.
+    const DENSE: bool = I::DECODES_ALL && S::WRITES && !KEEP && !B::MANY;
 
     #[cfg_attr(optimized, inline(always))]
     fn new(isa: I, job: &'a DecodeJob, input: &'a [u8], bounds: B, sink: S) -> Self {
@@ -327,8 +319,8 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
             carry: 0,
             carry_all: 0,
             dropped: 0,
-            full: 0,
-            run: 0,
+            streak: 0,
+            malformed: false,
             bounds,
             sink,
         }
@@ -371,35 +363,61 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
         Ok(())
     }
 
-    /// Decodes whole blocks from the start of `rest`, four at a time, while there are four and the output has capacity for them.
-    /// Returns `true` early if four blocks held nothing but escapes, or the lane of a malformed escape in the block at the start
-    /// of `rest`.
+    /// Decodes whole blocks from the start of `rest`, four at a time, as if every `%` in them started an escape. Stops before four
+    /// blocks of which this is not true, and after four with few escapes. After the former, this does nothing for the rest of the
+    /// input, so that malformed text is not decoded twice.
     #[cfg_attr(optimized, inline(always))]
-    fn four_blocks(&mut self, rest: &mut &[u8]) -> Result<bool, usize> {
+    fn dense(&mut self, rest: &mut &[u8]) {
+        self.streak = 0;
+        if !Self::DENSE || self.malformed {
+            return;
+        }
+        // `decode_dense` reads from the block after the four, too.
+        while rest.len() >= 5 * I::LANES && self.sink.spare() >= 4 * I::LANES {
+            let before = self.sink.written();
+            let Some(drops) = self.sink.decode_dense(self.isa, rest, &mut self.carry) else {
+                self.malformed = true;
+                return;
+            };
+            self.dropped = drops[3];
+            *rest = &rest[4 * I::LANES..];
+            let len = self.sink.written() - before;
+            // If the output of four blocks is a third of their length, they hold nothing but escapes.
+            if len <= 4 * I::LANES / 3 + 1 {
+                self.escapes(rest);
+            } else if len > 4 * I::LANES - 2 * I::LEAST_DENSE {
+                return;
+            }
+        }
+    }
+
+    /// Decodes whole blocks from the start of `rest`, four at a time, while there are four and the output has capacity for them.
+    /// Returns the lane of a malformed escape in the block at the start of `rest`.
+    #[cfg_attr(optimized, inline(always))]
+    fn four_blocks(&mut self, rest: &mut &[u8]) -> Result<(), usize> {
         while rest.len() >= 4 * I::LANES && self.sink.spare() >= 4 * I::LANES {
             if self.pass::<4>(rest) {
                 *rest = &rest[4 * I::LANES..];
                 continue;
             }
-            let before = self.sink.written();
+            if Self::DENSE && !self.malformed && rest.len() >= 5 * I::LANES {
+                self.dense(rest);
+                continue;
+            }
             // The number of iterations is a constant, so that the compiler unrolls them: with a variable one, decoding 64 KiB
             // took 1.1 times as long.
             for _ in 0..4 {
                 // This tells the compiler that the second to fourth block fit, too.
                 if self.sink.spare() < I::LANES {
-                    return Ok(false);
+                    return Ok(());
                 }
                 // Which of these blocks have a `%` is unpredictable, and decoding one takes less time than a mispredicted
                 // branch.
                 self.take::<false>(self.isa.load(rest), rest, Lanes::ALL, false)?;
                 *rest = &rest[I::LANES..];
             }
-            // If the output of four blocks is a third of their length, they hold nothing but escapes.
-            if Self::LOOKS_FOR_RUNS && self.sink.written() - before <= 4 * I::LANES / 3 + 1 {
-                return Ok(true);
-            }
         }
-        Ok(false)
+        Ok(())
     }
 
     /// Writes the `M` whole blocks at the start of `rest` if nothing in them is decoded.
@@ -418,7 +436,7 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
             for i in 0..M {
                 self.bounds.settle(self.sink.written() + i * I::LANES, 0, 0);
             }
-            (self.dropped, self.run) = (0, 0);
+            (self.dropped, self.streak) = (0, 0);
             self.sink.store_whole(self.isa, blocks);
         }
         clean
@@ -443,7 +461,7 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
         // Whether an escape crossed the end of the block before is unpredictable, so this is asked last.
         if check && isa.surely_lacks(block, b'%', here) && self.carry | self.carry_all == 0 {
             self.bounds.settle(self.sink.written(), 0, lanes.padding());
-            self.run = 0;
+            self.streak = 0;
             // There are two stores because selecting one of two blocks would take more instructions than everything else here.
             if KEEP && self.form {
                 self.sink.changed(isa.eq(block, b'+') != 0);
@@ -507,10 +525,7 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
         let drop = digits_of(decoded, lanes, &mut self.carry);
         self.bounds.settle(self.sink.written(), drop, lanes.padding());
         self.sink.changed(decoded != 0);
-        if Self::KEEPS_FULL {
-            let full = decoded | drop;
-            self.run = full & core::mem::replace(&mut self.full, full);
-        }
+        self.streak += 1;
         let before = core::mem::replace(&mut self.dropped, drop);
         if const { KEEP || GUESS } && drop | before == 0 {
             // Nothing is dropped if all escapes stay or are malformed, which is the usual case in normalizing. Without `GUESS`,

@@ -31,6 +31,11 @@ pub(super) trait Sink<I: Isa> {
     );
     /// Receives all lanes of `block` as escapes.
     fn expand_all(&mut self, isa: I, block: I::Block, input: &[u8], case: HexCase);
+    /// Receives four blocks from the start of `input`. See [`Isa::decode_dense`].
+    #[cfg_attr(optimized, inline(always))]
+    fn decode_dense(&mut self, _isa: I, _input: &[u8], _carry: &mut u64) -> Option<[u64; 4]> {
+        None
+    }
     /// Returns the number of bytes received.
     fn written(&self) -> usize;
     /// Returns the number of bytes that the sink can still receive.
@@ -76,6 +81,10 @@ impl<I: Isa> Sink<I> for Cursor<'_> {
     #[cfg_attr(optimized, inline(always))]
     fn expand_all(&mut self, isa: I, block: I::Block, input: &[u8], case: HexCase) {
         isa.expand_all(block, input, case, self);
+    }
+    #[cfg_attr(optimized, inline(always))]
+    fn decode_dense(&mut self, isa: I, input: &[u8], carry: &mut u64) -> Option<[u64; 4]> {
+        isa.decode_dense(input, carry, self)
     }
     #[cfg_attr(optimized, inline(always))]
     fn written(&self) -> usize {

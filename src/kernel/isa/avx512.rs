@@ -15,7 +15,7 @@ use super::tables::BITS;
 use super::token::Avx512;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Stage};
-use crate::kernel::drive::{Escapes, Isa, Lanes, Tier, lookahead, low_mask};
+use crate::kernel::drive::{Escapes, Isa, Lanes, Tier, digits_of, lookahead, low_mask};
 use crate::set::ByteSet;
 
 /// A set, prepared for lookups. `ascii` has a byte for each value below 128, all ones for members. `high` has a bit for each
@@ -405,6 +405,49 @@ impl Isa for Avx512 {
             let valid = _mm512_mask_testn_epi8_mask(self.eq(block, b'%'), bad, bad);
             Escapes { valid, values, decoded: self.select(valid, block, values), marks: block }
         }
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn decode_dense(self, input: &[u8], carry: &mut u64, out: &mut Cursor<'_>) -> Option<[u64; 4]> {
+        let input = input.first_chunk::<{ 4 * 64 + 2 }>()?;
+        if out.spare() < 4 * 64 {
+            return None;
+        }
+        let mut stage = Stage::new();
+        let mut window = out.window(4 * 64, &mut stage);
+        let start = window.as_mut_ptr();
+        let (mut at, mut carried, mut doubt) = (start, *carry, self.all(0));
+        let (mut blocks, mut percents, mut drops) = ([doubt; 4], [0; 4], [0; 4]);
+        // The blocks are loaded before the first store: a load waits for an older store if the lower twelve bits of their addresses
+        // are equal.
+        for i in 0..4 {
+            blocks[i] = self.load(&input[64 * i..]);
+            percents[i] = self.eq(blocks[i], b'%');
+            drops[i] = digits_of(percents[i], Lanes::<Self>::ALL, &mut carried);
+        }
+        for i in 0..4 {
+            let [first, second] = self.lookahead(blocks[i], &input[64 * i..]);
+            let [high, low] = [self.digits(0, first), self.digits(1, second)];
+            // SAFETY: the token proves AVX-512. The blocks before this one have at most `64 * i` bytes, so 64 more are inside the
+            // window.
+            unsafe {
+                // As in `escapes`, `bad` is zero for digits.
+                let bad = _mm512_ternarylogic_epi32::<0xCA>(self.all(0x0F), high, low);
+                doubt = _mm512_mask_max_epu8(doubt, percents[i], doubt, bad);
+                // The two halves have no bit in common, so their sum joins them. A sum can be masked by byte, a union cannot.
+                let decoded = _mm512_mask_adds_epu8(blocks[i], percents[i], high, low);
+                _mm512_storeu_si512(at.cast(), _mm512_mask_compress_epi8(decoded, !drops[i], decoded));
+                at = at.add((!drops[i]).count_ones() as usize);
+            }
+        }
+        // SAFETY: the token proves AVX-512.
+        if unsafe { _mm512_test_epi8_mask(doubt, doubt) } != 0 {
+            return None;
+        }
+        *carry = carried;
+        // SAFETY: each store initialised the bytes of its block, one block after the other, and they are at most 64 each.
+        unsafe { window.keep(at.addr() - start.addr()) };
+        Some(drops)
     }
 
     #[cfg_attr(optimized, inline(always))]

@@ -11,7 +11,7 @@ use super::tables::{BITS, DIGIT_HIGH, DIGIT_LOW, Row, without_digits};
 use super::vector::Vector;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Stage};
-use crate::kernel::drive::{Escapes, Isa, Lanes, Members, lookahead, low_mask};
+use crate::kernel::drive::{Escapes, Isa, Lanes, Members, digits_of, lookahead, low_mask};
 use crate::kernel::word::words;
 use crate::set::ByteSet;
 
@@ -78,6 +78,44 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
     fn digits(self, bytes: V) -> V {
         let high = self.table(&DIGIT_HIGH).shuffle(bytes.high_half());
         self.table(&DIGIT_LOW).look_up(bytes).add_saturating(high)
+    }
+
+    /// Writes the lanes of `block` without those in `drop` (see [`Isa::compress`]), and returns their number, which is at most
+    /// `LANES`. That many bytes are initialised.
+    ///
+    /// # Safety
+    ///
+    /// `LANES` bytes are writable at `to`.
+    #[cfg_attr(optimized, inline(always))]
+    unsafe fn write_kept(self, block: [V; N], drop: u64, to: *mut u8) -> usize {
+        let mut left = 0;
+        for i in 0..N {
+            for part in 0..V::PARTS {
+                let sixteen = V::PARTS * i + part;
+                let places = without_digits(((drop >> (16 * sixteen)) as u16).to_le_bytes());
+                // SAFETY: `before` is at most `16 * sixteen`, so sixteen more bytes are among the `LANES` that the caller
+                // guarantees. If lanes are not counted, `before` is the sum of `last_left + 1` over the sixteens so far, and
+                // `last_left` is at most 15.
+                unsafe {
+                    let before = if V::COUNTS_LANES {
+                        V::staying_before(self.0, drop, sixteen)
+                    } else {
+                        left + sixteen
+                    };
+                    block[i].write_places(part, places, to.add(before));
+                    if !V::COUNTS_LANES {
+                        left += places.last_left();
+                    }
+                }
+            }
+        }
+        // Each write of sixteen bytes starts inside the one before or at its end, so there is no gap, and the lanes that stay
+        // end inside the last write.
+        if V::COUNTS_LANES {
+            (Lanes::<Self>::ALL.mask() & !drop).count_ones() as usize
+        } else {
+            left + Self::LANES / 16
+        }
     }
 
     /// Returns the high and the low hexadecimal digit of each byte. `digits` is the table of the sixteen digits.
@@ -224,6 +262,7 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     const CROSSING_FIRST: bool = V::MASKS_ARE_SLOW;
     const EXPANDS_ALL: bool = Self::LANES == 64;
     const DECODES_ALL: bool = Self::LANES == 64;
+    const LEAST_DENSE: usize = if V::LOADS_NEXT { 4 } else { 8 };
     type Block = [V; N];
     type Class = Class<V>;
     type Members = Marked<V, N>;
@@ -375,6 +414,62 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     }
 
     #[cfg_attr(optimized, inline(always))]
+    fn decode_dense(self, input: &[u8], carry: &mut u64, out: &mut Cursor<'_>) -> Option<[u64; 4]> {
+        if input.len() < 4 * Self::LANES + V::BYTES || out.spare() < 4 * Self::LANES {
+            return None;
+        }
+        let mut stage = Stage::new();
+        let mut window = out.window(4 * Self::LANES, &mut stage);
+        let start = window.as_mut_ptr();
+        let mut at = start;
+        let (mut doubt, mut carried, mut drops) = (self.all(0), *carry, [0; 4]);
+        // All masks are made before they are used: the instructions that use a mask would otherwise wait for it in the queue of the
+        // CPU and leave no space there for those of the next blocks.
+        for i in 0..4 {
+            let percent = self.eq(self.load(&input[i * Self::LANES..]), b'%');
+            drops[i] = digits_of(percent, Lanes::<Self>::ALL, &mut carried);
+        }
+        let (mut bytes, mut i) = (self.load(input)[0], 0);
+        let mut digits = self.digits(bytes);
+        let masks = drops.map(u64::to_le_bytes);
+        for k in 0..4 {
+            let mut block = [bytes; N];
+            for j in 0..N {
+                i += 1;
+                // SAFETY: `i <= 4 * N`, and the input has `4 * LANES + BYTES` bytes, which are `4 * N + 1` registers.
+                let next = unsafe { V::load(self.0, input.as_ptr().add(V::BYTES * i)) };
+                let next_digits = self.digits(next);
+                let (first, second) = (digits.after::<1>(next_digits), digits.after::<2>(next_digits));
+                let percent = bytes.eq(self.all(b'%'));
+                doubt = doubt | percent & (first | second);
+                block[j] = bytes.decoded(first, second, percent, self.0);
+                (bytes, digits) = (next, next_digits);
+            }
+            // SAFETY: each block before this one has at most `LANES` bytes, so `LANES` more are inside the window. Each sixteen
+            // lanes of this block write sixteen bytes, of which at most sixteen are kept.
+            unsafe {
+                if !V::COUNTS_GROUPS {
+                    at = at.add(self.write_kept(block, drops[k], at));
+                    continue;
+                }
+                for sixteen in 0..Self::LANES / 16 {
+                    let drop = [masks[k][2 * sixteen], masks[k][2 * sixteen + 1]];
+                    let (i, part) = (sixteen / V::PARTS, sixteen % V::PARTS);
+                    block[i].write_places(part, without_digits(drop), at);
+                    at = at.add(16 - u16::from_le_bytes(drop).count_ones() as usize);
+                }
+            }
+        }
+        if V::mask([self.all(0xFF).unless(doubt)]) != low_mask(V::BYTES) {
+            return None;
+        }
+        *carry = carried;
+        // SAFETY: the loop initialised the bytes of each block, one block after the other, and they are at most `LANES` each.
+        unsafe { window.keep(at.addr() - start.addr()) };
+        Some(drops)
+    }
+
+    #[cfg_attr(optimized, inline(always))]
     fn all_escapes(self, input: &[u8]) -> Option<[V; N]> {
         let input = input.get(..3 * Self::LANES)?;
         let mut values = [self.all(0); N];
@@ -460,39 +555,19 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     fn compress(self, block: [V; N], drop: u64, lanes: Lanes<Self>, out: &mut Cursor<'_>) {
         let mut stage = Stage::new();
         let mut window = out.window(Self::LANES, &mut stage);
-        let start = window.as_mut_ptr();
-        let mut left = 0;
-        for i in 0..N {
-            for part in 0..V::PARTS {
-                let sixteen = V::PARTS * i + part;
-                let places = without_digits((drop >> (16 * sixteen)) as u16);
-                // SAFETY: `before` is at most `16 * sixteen`, so sixteen more bytes are inside the window. If lanes are not
-                // counted, `before` is the sum of `last_left + 1` over the sixteens so far, and `last_left` is at most 15.
-                unsafe {
-                    let before = if V::COUNTS_LANES {
-                        V::staying_before(self.0, drop, sixteen)
-                    } else {
-                        left + sixteen
-                    };
-                    block[i].write_places(part, places, start.add(before));
-                    if !V::COUNTS_LANES {
-                        left += places.last_left();
-                    }
-                }
-            }
-        }
+        // SAFETY: the window has `LANES` writable bytes.
+        let kept = unsafe { self.write_kept(block, drop, window.as_mut_ptr()) };
         let len = if V::COUNTS_LANES {
             (lanes.mask() & !drop).count_ones() as usize
         } else if !lanes.is_all() {
             // At most two lanes after the end of the input are dropped.
             let over = drop.checked_shr(lanes.count() as u32).unwrap_or(0) as usize & 3;
             let padding = lanes.padding();
-            (left + Self::LANES / 16).saturating_sub(padding - (over - (over >> 1)).min(padding))
+            kept.saturating_sub(padding - (over - (over >> 1)).min(padding))
         } else {
-            left + Self::LANES / 16
+            kept
         };
-        // SAFETY: each write of sixteen bytes starts inside the one before or at its end, so there is no gap, and the lanes
-        // that stay end inside the last write. So the first `len` bytes are initialised, and `len` is at most `LANES`.
+        // SAFETY: `write_kept` initialised `kept` bytes, which are at most `LANES`, and `len` is at most `kept`.
         unsafe { window.keep(len) };
     }
 

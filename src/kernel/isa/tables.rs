@@ -191,11 +191,10 @@ const _: () = {
     }
 };
 
-/// Returns the indices that move the lanes not in `drop` to the front, if digits can fill the lanes of `drop`. Otherwise,
-/// returns arbitrary indices.
+/// Returns the indices that move the lanes not in `drop`, a little-endian mask, to the front, if digits can fill those in `drop`.
+/// Otherwise, returns arbitrary indices.
 #[cfg_attr(optimized, inline(always))]
-pub(super) fn without_digits(drop: u16) -> &'static Places {
-    let [low, high] = drop.to_le_bytes();
+pub(super) fn without_digits([low, high]: [u8; 2]) -> &'static Places {
     let start = usize::from(STARTS.0[usize::from(low)]) + usize::from(STARTS.1[usize::from(high)]);
     // SAFETY: the assertions above show that each sum of a row's and a column's offset is the start of an entry of the table.
     unsafe { &*WITHOUT_DIGITS.as_ptr().cast::<Places>().byte_add(start) }
