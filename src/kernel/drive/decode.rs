@@ -220,6 +220,9 @@ fn default_mode<I: Isa, S: Sink<I>, B: Bounds>(
                 if let Err(lane) = state.whole_block(&mut rest) {
                     return (state.finish(), input.len() - rest.len() + lane);
                 }
+                if const { State::<'_, I, S, B, false>::KEEPS_FULL } && state.run == u64::MAX {
+                    state.escapes(&mut rest);
+                }
                 if state.streak >= I::LEAST_DENSE {
                     state.dense(&mut rest);
                 }
@@ -291,6 +294,11 @@ struct State<'a, I: Isa, S, B, const KEEP: bool> {
     carry_all: u64,
     /// The lanes that were dropped from the latest block that was decoded; none after clean blocks that `pass` wrote.
     dropped: u64,
+    /// The lanes of the latest decoded block that belong to decoded escapes. Used only with `KEEPS_FULL`.
+    full: u64,
+    /// The lanes that belong to decoded escapes in each of the last two blocks. If these are all lanes, a run of escapes is
+    /// likely. One such block alone predicts nothing, and a wrong guess costs more than decoding a block.
+    run: u64,
     /// The number of blocks with a `%` since the last block without one.
     streak: usize,
     /// Whether [`State::dense`] has found a `%` that starts no escape.
@@ -300,8 +308,14 @@ struct State<'a, I: Isa, S, B, const KEEP: bool> {
 }
 
 impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEEP> {
-    /// Whether dense text has a loop of its own.
-    const DENSE: bool = I::DECODES_ALL && S::WRITES && !KEEP && !B::MANY;
+    /// Whether runs of nothing but escapes have a loop of their own.
+    const LOOKS_FOR_RUNS: bool = I::DECODES_ALL && S::WRITES && !KEEP && !B::MANY;
+
+    /// Whether dense text has a loop of its own. It also detects runs of escapes.
+    const DENSE: bool = Self::LOOKS_FOR_RUNS && I::DECODES_DENSE;
+
+    /// Whether runs of escapes are detected block by block.
+    const KEEPS_FULL: bool = Self::LOOKS_FOR_RUNS && !I::DECODES_DENSE;
 
     #[cfg_attr(optimized, inline(always))]
     fn new(isa: I, job: &'a DecodeJob, input: &'a [u8], bounds: B, sink: S) -> Self {
@@ -319,6 +333,8 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
             carry: 0,
             carry_all: 0,
             dropped: 0,
+            full: 0,
+            run: 0,
             streak: 0,
             malformed: false,
             bounds,
@@ -436,7 +452,7 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
             for i in 0..M {
                 self.bounds.settle(self.sink.written() + i * I::LANES, 0, 0);
             }
-            (self.dropped, self.streak) = (0, 0);
+            (self.dropped, self.run, self.streak) = (0, 0, 0);
             self.sink.store_whole(self.isa, blocks);
         }
         clean
@@ -461,7 +477,7 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
         // Whether an escape crossed the end of the block before is unpredictable, so this is asked last.
         if check && isa.surely_lacks(block, b'%', here) && self.carry | self.carry_all == 0 {
             self.bounds.settle(self.sink.written(), 0, lanes.padding());
-            self.streak = 0;
+            (self.run, self.streak) = (0, 0);
             // There are two stores because selecting one of two blocks would take more instructions than everything else here.
             if KEEP && self.form {
                 self.sink.changed(isa.eq(block, b'+') != 0);
@@ -525,6 +541,10 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
         let drop = digits_of(decoded, lanes, &mut self.carry);
         self.bounds.settle(self.sink.written(), drop, lanes.padding());
         self.sink.changed(decoded != 0);
+        if Self::KEEPS_FULL {
+            let full = decoded | drop;
+            self.run = full & core::mem::replace(&mut self.full, full);
+        }
         self.streak += 1;
         let before = core::mem::replace(&mut self.dropped, drop);
         if const { KEEP || GUESS } && drop | before == 0 {

@@ -289,6 +289,9 @@ pub(crate) trait Isa: Copy {
         Escapes { valid, values, decoded: self.select(valid, block, values), marks: block }
     }
 
+    /// Whether the tier has [`Isa::decode_dense`].
+    const DECODES_DENSE: bool = false;
+
     /// The least number of escapes in four blocks for which [`Isa::decode_dense`] is faster than decoding each block alone.
     const LEAST_DENSE: usize = 2;
 

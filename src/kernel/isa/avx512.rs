@@ -297,6 +297,7 @@ impl Isa for Avx512 {
     const MEDIUM: usize = 256;
     const EXPANDS_ALL: bool = true;
     const DECODES_ALL: bool = true;
+    const DECODES_DENSE: bool = true;
     type Block = __m512i;
     type Class = Class;
     type Members = u64;

@@ -80,44 +80,6 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
         self.table(&DIGIT_LOW).look_up(bytes).add_saturating(high)
     }
 
-    /// Writes the lanes of `block` without those in `drop` (see [`Isa::compress`]), and returns their number, which is at most
-    /// `LANES`. That many bytes are initialised.
-    ///
-    /// # Safety
-    ///
-    /// `LANES` bytes are writable at `to`.
-    #[cfg_attr(optimized, inline(always))]
-    unsafe fn write_kept(self, block: [V; N], drop: u64, to: *mut u8) -> usize {
-        let mut left = 0;
-        for i in 0..N {
-            for part in 0..V::PARTS {
-                let sixteen = V::PARTS * i + part;
-                let places = without_digits(((drop >> (16 * sixteen)) as u16).to_le_bytes());
-                // SAFETY: `before` is at most `16 * sixteen`, so sixteen more bytes are among the `LANES` that the caller
-                // guarantees. If lanes are not counted, `before` is the sum of `last_left + 1` over the sixteens so far, and
-                // `last_left` is at most 15.
-                unsafe {
-                    let before = if V::COUNTS_LANES {
-                        V::staying_before(self.0, drop, sixteen)
-                    } else {
-                        left + sixteen
-                    };
-                    block[i].write_places(part, places, to.add(before));
-                    if !V::COUNTS_LANES {
-                        left += places.last_left();
-                    }
-                }
-            }
-        }
-        // Each write of sixteen bytes starts inside the one before or at its end, so there is no gap, and the lanes that stay
-        // end inside the last write.
-        if V::COUNTS_LANES {
-            (Lanes::<Self>::ALL.mask() & !drop).count_ones() as usize
-        } else {
-            left + Self::LANES / 16
-        }
-    }
-
     /// Returns the high and the low hexadecimal digit of each byte. `digits` is the table of the sixteen digits.
     #[cfg_attr(optimized, inline(always))]
     fn spelt(self, bytes: V, digits: V) -> [V; 2] {
@@ -262,7 +224,8 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     const CROSSING_FIRST: bool = V::MASKS_ARE_SLOW;
     const EXPANDS_ALL: bool = Self::LANES == 64;
     const DECODES_ALL: bool = Self::LANES == 64;
-    const LEAST_DENSE: usize = if V::LOADS_NEXT { 4 } else { 8 };
+    const DECODES_DENSE: bool = V::COUNTS_GROUPS && Self::LANES == 64;
+    const LEAST_DENSE: usize = 4;
     type Block = [V; N];
     type Class = Class<V>;
     type Members = Marked<V, N>;
@@ -448,10 +411,6 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
             // SAFETY: each block before this one has at most `LANES` bytes, so `LANES` more are inside the window. Each sixteen
             // lanes of this block write sixteen bytes, of which at most sixteen are kept.
             unsafe {
-                if !V::COUNTS_GROUPS {
-                    at = at.add(self.write_kept(block, drops[k], at));
-                    continue;
-                }
                 for sixteen in 0..Self::LANES / 16 {
                     let drop = [masks[k][2 * sixteen], masks[k][2 * sixteen + 1]];
                     let (i, part) = (sixteen / V::PARTS, sixteen % V::PARTS);
@@ -555,19 +514,39 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     fn compress(self, block: [V; N], drop: u64, lanes: Lanes<Self>, out: &mut Cursor<'_>) {
         let mut stage = Stage::new();
         let mut window = out.window(Self::LANES, &mut stage);
-        // SAFETY: the window has `LANES` writable bytes.
-        let kept = unsafe { self.write_kept(block, drop, window.as_mut_ptr()) };
+        let start = window.as_mut_ptr();
+        let mut left = 0;
+        for i in 0..N {
+            for part in 0..V::PARTS {
+                let sixteen = V::PARTS * i + part;
+                let places = without_digits(((drop >> (16 * sixteen)) as u16).to_le_bytes());
+                // SAFETY: `before` is at most `16 * sixteen`, so sixteen more bytes are inside the window. If lanes are not
+                // counted, `before` is the sum of `last_left + 1` over the sixteens so far, and `last_left` is at most 15.
+                unsafe {
+                    let before = if V::COUNTS_LANES {
+                        V::staying_before(self.0, drop, sixteen)
+                    } else {
+                        left + sixteen
+                    };
+                    block[i].write_places(part, places, start.add(before));
+                    if !V::COUNTS_LANES {
+                        left += places.last_left();
+                    }
+                }
+            }
+        }
         let len = if V::COUNTS_LANES {
             (lanes.mask() & !drop).count_ones() as usize
         } else if !lanes.is_all() {
             // At most two lanes after the end of the input are dropped.
             let over = drop.checked_shr(lanes.count() as u32).unwrap_or(0) as usize & 3;
             let padding = lanes.padding();
-            kept.saturating_sub(padding - (over - (over >> 1)).min(padding))
+            (left + Self::LANES / 16).saturating_sub(padding - (over - (over >> 1)).min(padding))
         } else {
-            kept
+            left + Self::LANES / 16
         };
-        // SAFETY: `write_kept` initialised `kept` bytes, which are at most `LANES`, and `len` is at most `kept`.
+        // SAFETY: each write of sixteen bytes starts inside the one before or at its end, so there is no gap, and the lanes
+        // that stay end inside the last write. So the first `len` bytes are initialised, and `len` is at most `LANES`.
         unsafe { window.keep(len) };
     }
 
