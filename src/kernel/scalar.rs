@@ -226,6 +226,19 @@ fn write_part<R: Rule, const T: usize>(
     Ok(from)
 }
 
+/// Does the work of [`write_part`] for a decoding, whose output is never longer than its input. It is not inlined, because long input
+/// needs it once or twice, and each copy takes more than a kilobyte.
+#[inline(never)]
+fn write_shorter<R: Rule>(
+    out: &mut Cursor<'_>,
+    rule: R,
+    source: &Source<'_>,
+    from: usize,
+    part: Part,
+) -> Result<usize, Malformed> {
+    write_part(out, rule, source, &mut [0; BLOCK + 16], from, part)
+}
+
 /// Decodes consecutive escapes at the start of `rest`, a few at a time, and returns the number of input bytes they take.
 #[inline(always)]
 fn write_run(out: &mut Cursor<'_>, rest: &[u8]) -> usize {
@@ -329,7 +342,10 @@ fn rewrite<R: Rule>(rule: R, input: &[u8], out: &mut Cursor<'_>, case: HexCase) 
                 Some(near) => write_near(out, rule, input, start, near, &mut text, from - start, found)
                     .map(|from| start + from)
                     .map_err(|Malformed(place)| Malformed(start + place))?,
-                None => write_part(out, rule, &source, &mut text, from, Part { start, end, found })?,
+                None if R::ESCAPES => {
+                    write_part(out, rule, &source, &mut text, from, Part { start, end, found })?
+                }
+                None => write_shorter(out, rule, &source, from, Part { start, end, found })?,
             };
             if R::UNESCAPES && !rule.is_strict() {
                 let run = write_run(out, &input[from..]);
@@ -343,14 +359,19 @@ fn rewrite<R: Rule>(rule: R, input: &[u8], out: &mut Cursor<'_>, case: HexCase) 
         start = end;
     }
     let rest = Found::new(&input[start..], rule);
-    if R::UNESCAPES {
-        if rest.any {
-            return unescape(rule.is_strict(), input, from, out);
-        }
+    if !R::ESCAPES && !rest.any {
         out.push_slice(&input[from..]);
         return Ok(());
     }
-    write_part(out, rule, &source, &mut text, from, Part { start, end: input.len(), found: rest.bits() })?;
+    if R::UNESCAPES {
+        return unescape(rule.is_strict(), input, from, out);
+    }
+    let part = Part { start, end: input.len(), found: rest.bits() };
+    if R::ESCAPES {
+        write_part(out, rule, &source, &mut text, from, part)?;
+    } else {
+        write_shorter(out, rule, &source, from, part)?;
+    }
     Ok(())
 }
 
