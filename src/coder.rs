@@ -3,6 +3,7 @@
 #[cfg(feature = "alloc")]
 use alloc::{borrow::Cow, borrow::ToOwned, string::String, vec::Vec};
 use core::fmt;
+use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 use crate::error::BufferTooSmall;
@@ -69,13 +70,15 @@ pub trait AppendText<T: ?Sized>: sealed::Sealed {
     fn append<S: KeepSet<Text = T>>(&mut self, coder: &Coder<S>, input: &[u8]);
 }
 
-/// The options of an encoder, and the set that gives the type of its result.
-// INVARIANT: the members of `core.job.set` are members of `set`, or a space, which is written as `+`. So a `Coder<AsciiSet>`
-// writes ASCII only: members, `%`, `+` and hexadecimal digits.
+/// The options of an encoder, and the type of its set, which gives the type of its result.
+// INVARIANT: `core.job.set` is a set of type `S`, apart from the space and the `+`, which form mode adds or removes. So a
+// `Coder<AsciiSet>` writes ASCII only: members, `%`, `+` and hexadecimal digits.
 #[derive(Clone, Copy, Debug)]
 pub struct Coder<S> {
     core: Core,
-    set: S,
+    /// Whether the caller's set holds the space and the `+`. In form mode, `core.job.set` does not tell.
+    keeps: [bool; 2],
+    set: PhantomData<S>,
 }
 
 /// The part of an encoder that does not depend on the type of the set, so its code exists once.
@@ -99,23 +102,28 @@ impl<S: KeepSet> Coder<S> {
     #[inline(always)]
     pub(crate) const fn new(set: S) -> Coder<S> {
         let job = EncodeJob::new(members(&set));
-        Coder { core: Core { job, tier: None, usual: job.set.holds_usual() }, set }
+        let keeps = [job.set.contains(b' '), job.set.contains(b'+')];
+        Coder { core: Core { job, tier: None, usual: job.set.holds_usual() }, keeps, set: PhantomData }
     }
 
     #[inline(always)]
-    pub(crate) const fn keep_escapes(self) -> Coder<S> {
-        self.with(EncodeRule::KeepEscapes, members(&self.set))
+    pub(crate) const fn keep_escapes(mut self) -> Coder<S> {
+        // Otherwise the set is that of the caller, and copying it would take longer than everything else.
+        if matches!(self.core.job.rule, EncodeRule::Form) {
+            self.core.job.set = self.members();
+        }
+        self.core.job.rule = EncodeRule::KeepEscapes;
+        self
     }
 
     #[inline(always)]
     pub(crate) const fn form(self) -> Coder<S> {
-        const PLUS: ByteSet = ByteSet::from_bytes(b"+");
-        self.with(EncodeRule::Form, members(&self.set).difference(PLUS).union(SPACE))
+        self.with(EncodeRule::Form, self.members().difference(PLUS).union(SPACE))
     }
 
     #[inline(always)]
     pub(crate) const fn form_keeping_plus(self) -> Coder<S> {
-        self.with(EncodeRule::Form, members(&self.set).union(SPACE))
+        self.with(EncodeRule::Form, self.members().union(SPACE))
     }
 
     #[inline(always)]
@@ -130,9 +138,22 @@ impl<S: KeepSet> Coder<S> {
         self
     }
 
+    /// Returns the set of the caller.
+    #[inline(always)]
+    const fn members(&self) -> ByteSet {
+        let set = self.core.job.set;
+        if !matches!(self.core.job.rule, EncodeRule::Form) {
+            return set;
+        }
+        let [space, plus] = self.keeps;
+        let set = if space { set } else { set.difference(SPACE) };
+        if plus { set.union(PLUS) } else { set.difference(PLUS) }
+    }
+
     #[inline(always)]
     const fn with(mut self, rule: EncodeRule, set: ByteSet) -> Coder<S> {
-        self.core.job = self.core.job.with(rule, set);
+        self.core.job.rule = rule;
+        self.core.job.set = set;
         self
     }
 }
@@ -140,6 +161,9 @@ impl<S: KeepSet> Coder<S> {
 /// The set of the space, which the form modes add by `union`. Adding the single byte with `add` would be slower: a kernel that
 /// loads a row of the table right after one byte of it was stored has to wait.
 const SPACE: ByteSet = ByteSet::from_bytes(b" ");
+
+/// The set of the `+`.
+const PLUS: ByteSet = ByteSet::from_bytes(b"+");
 
 /// Returns the members of `set`. Unlike [`KeepSet::members`], this function can be called in constants.
 #[inline(always)]

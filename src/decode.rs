@@ -12,7 +12,7 @@ use crate::hex;
 use crate::kernel::cursor::Tail;
 use crate::kernel::cursor::{self, Cursor, Room, Written};
 use crate::kernel::isa::{Tier, look::NoEscape};
-use crate::kernel::job::{DecodeJob, DecodeRule, Decoded, Measured};
+use crate::kernel::job::{DecodeJob, DecodeRule, Decoded, Measured, PlainJob};
 use crate::kernel::reference;
 use crate::kernel::word;
 use crate::set::sets;
@@ -89,17 +89,34 @@ impl Core {
     }
 
     /// Decodes `bytes` in place and returns the length of the result. A strict caller must have validated `bytes`.
+    #[inline(always)]
     fn in_place(&self, bytes: &mut [u8]) -> usize {
+        if self.job.is_plain()
+            && let Some(len) = self.kernels().decode_in_place(PlainJob, bytes)
+        {
+            len
+        } else {
+            self.in_place_by_stack(bytes)
+        }
+    }
+
+    #[inline(never)]
+    fn in_place_by_stack(&self, bytes: &mut [u8]) -> usize {
         if bytes.len() <= 512 {
+            // One piece, for which the compiler removes the loop.
             self.in_place_by::<512, 576>(bytes)
         } else {
-            self.in_place_by::<8192, 8256>(bytes)
+            self.in_place_by::<1984, 2048>(bytes)
         }
     }
 
     /// Decodes in pieces. A piece of at most `N` bytes is decoded to a buffer of `M` bytes on the stack, and the result is
     /// copied back. Once the result is at least 1024 bytes shorter than the input read so far, pieces are decoded directly to
     /// their final place.
+    ///
+    /// A buffer of more than a page would have to be probed. With one of nearly a page, loads from the caller's frame would wait for
+    /// stores to the kernel's frame, because the lower bits of their addresses are equal.
+    #[inline(always)]
     fn in_place_by<const N: usize, const M: usize>(&self, bytes: &mut [u8]) -> usize {
         let (mut read, mut written) = (0, 0);
         let mut core = *self;
@@ -516,6 +533,7 @@ impl Decode {
     /// assert_eq!(&bytes[..len], b"a b c");
     /// ```
     #[must_use = "the bytes after the result are unspecified"]
+    #[inline]
     pub fn decode_in_place(&self, bytes: &mut [u8]) -> usize {
         self.core.in_place(bytes)
     }
@@ -629,6 +647,7 @@ impl TryDecode {
     /// assert_eq!(simdpct::Decode::new().strict().decode_in_place(&mut bytes).unwrap_err().offset, 5);
     /// assert_eq!(&bytes, b"a%20b%2");
     /// ```
+    #[inline]
     pub fn decode_in_place(&self, bytes: &mut [u8]) -> Result<usize, MalformedEscape> {
         if self.core.job.strict {
             self.decoded_len(bytes)?;

@@ -102,6 +102,16 @@ impl<'a> Cursor<'a> {
         self.end.addr() - self.at.addr()
     }
 
+    /// Lends the rest of the memory to `write`, and advances over the bytes that it writes. Returns the other result of `write`.
+    #[inline(always)]
+    pub(crate) fn lend<T>(&mut self, write: impl for<'id> FnOnce(Room<'id>) -> (Written<'id>, T)) -> T {
+        let (written, more) = write(Room { start: self.at, end: self.end, brand: PhantomData });
+        // SAFETY: `write` accepts any `'id`, so its `Written<'id>` can only come from the `Room` made here. By the invariant of
+        // `Written`, that many bytes at `at` are initialised, and a `Room` has at most `spare` bytes.
+        unsafe { self.advance(written.len()) };
+        more
+    }
+
     /// Returns a window of `width` writable bytes, at most [`MAX_WINDOW`]: the next bytes of the output, or `stage` if fewer
     /// are left.
     #[inline(always)]

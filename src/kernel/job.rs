@@ -17,14 +17,11 @@ pub(crate) enum EncodeRule {
 }
 
 /// The options of an encoding.
-// INVARIANT: `usual` is the result of `ByteSet::usual_and_one` for `set`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EncodeJob {
     pub set: ByteSet,
     pub rule: EncodeRule,
     pub case: HexCase,
-    /// The result of [`ByteSet::usual_and_one`] for the set.
-    pub usual: Option<u8>,
 }
 
 /// The mode of a decoding: which escapes it decodes, and whether `+` is a space.
@@ -51,6 +48,18 @@ impl MarkJob {
     }
 }
 
+/// The options of an operation that exists in the default mode only.
+#[derive(Clone, Copy)]
+pub(crate) struct PlainJob;
+
+impl PlainJob {
+    /// Reports that the mode is the default.
+    #[inline(always)]
+    pub(crate) fn is_plain(self) -> bool {
+        true
+    }
+}
+
 /// The options of a decoding.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DecodeJob {
@@ -73,13 +82,7 @@ impl EncodeJob {
     /// Makes an encoding in the default mode, with upper-case digits.
     #[inline(always)]
     pub(crate) const fn new(set: ByteSet) -> EncodeJob {
-        EncodeJob { set, rule: EncodeRule::Plain, case: HexCase::Upper, usual: set.usual_and_one() }
-    }
-
-    /// Returns this encoding with another mode and set.
-    #[inline(always)]
-    pub(crate) const fn with(self, rule: EncodeRule, set: ByteSet) -> EncodeJob {
-        EncodeJob { set, rule, usual: set.usual_and_one(), ..self }
+        EncodeJob { set, rule: EncodeRule::Plain, case: HexCase::Upper }
     }
 
     /// Reports whether the mode is the default.

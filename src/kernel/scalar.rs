@@ -7,7 +7,7 @@
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Room, Written};
 use crate::kernel::ends::Ends;
-use crate::kernel::job::{DecodeJob, Decoded, EncodeJob, EncodeRule, MarkJob, Measure, Measured};
+use crate::kernel::job::{DecodeJob, Decoded, EncodeJob, EncodeRule, MarkJob, Measure, Measured, PlainJob};
 use crate::kernel::reference::{self, Step};
 use crate::kernel::word;
 
@@ -40,6 +40,12 @@ trait Rule: Copy {
     #[inline(always)]
     fn is_strict(self) -> bool {
         false
+    }
+    /// Decodes the last bytes of an input if `UNESCAPES`. Returns their number, or the offset of the escape that ends a strict
+    /// decoding.
+    #[inline(always)]
+    fn unescape(self, rest: &[u8], _: &mut Cursor<'_>) -> usize {
+        rest.len()
     }
 }
 
@@ -81,6 +87,13 @@ impl Rule for Percents<'_> {
     #[inline(always)]
     fn is_strict(self) -> bool {
         self.0.strict
+    }
+    #[inline(always)]
+    fn unescape(self, rest: &[u8], out: &mut Cursor<'_>) -> usize {
+        out.lend(|room| {
+            let Decoded { written, stopped } = decode_words(self.0, rest, room);
+            (written, stopped)
+        })
     }
 }
 
@@ -364,7 +377,8 @@ fn rewrite<R: Rule>(rule: R, input: &[u8], out: &mut Cursor<'_>, case: HexCase) 
         return Ok(());
     }
     if R::UNESCAPES {
-        return unescape(rule.is_strict(), input, from, out);
+        let stopped = from + rule.unescape(&input[from..], out);
+        return if stopped < input.len() { Err(Malformed(stopped)) } else { Ok(()) };
     }
     let part = Part { start, end: input.len(), found: rest.bits() };
     if R::ESCAPES {
@@ -560,7 +574,7 @@ fn stopped<T>(input: &[u8], done: Result<T, Malformed>) -> usize {
 // code.
 
 pub(crate) fn encode<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
-    let Some(other) = job.usual else { return encode_long(job, input, out) };
+    let Some(other) = job.set.usual_and_one() else { return encode_long(job, input, out) };
     if input.len() >= BLOCK || !job.is_plain() {
         return encode_long(job, input, out);
     }
@@ -600,7 +614,7 @@ fn encode_long<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> 
 /// Encodes any input. Single values and columns share this long function, so it is never inlined.
 #[inline(never)]
 fn encode_any(job: &EncodeJob, input: &[u8], out: &mut Cursor<'_>) {
-    match job.usual {
+    match job.set.usual_and_one() {
         Some(other) if job.is_plain() => {
             // Encoding never fails, so the result is ignored.
             let _ = rewrite(Usual { other, case: job.case }, input, out, job.case);
@@ -616,7 +630,7 @@ fn encode_any(job: &EncodeJob, input: &[u8], out: &mut Cursor<'_>) {
 
 pub(crate) fn encode_measure(job: &EncodeJob, input: &[u8]) -> Measure {
     let mut measure = Measure::default();
-    match job.usual {
+    match job.set.usual_and_one() {
         Some(other) if job.is_plain() => {
             let (words, rest) = input.as_chunks();
             let last = word::unusual(word::words(rest)[0], other) & ((1 << (8 * rest.len())) - 1);
@@ -656,7 +670,7 @@ pub(crate) fn decode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decode
     }
 }
 
-/// Decodes an input of at most [`WORDS`] bytes in the default mode.
+/// Decodes an input in the default mode, a word at a time. Longer inputs than [`WORDS`] are decoded faster by blocks.
 #[inline(never)]
 fn decode_words<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decoded<'c> {
     let mut out = Cursor::new(out);
@@ -698,6 +712,10 @@ fn decode_any(job: &DecodeJob, input: &[u8], out: &mut Cursor<'_>) -> usize {
         rewrite(Decoding { job, plus }, input, out, HexCase::Upper)
     };
     stopped(input, done)
+}
+
+pub(crate) fn decode_in_place(_: PlainJob, _: &mut [u8]) -> Option<usize> {
+    None
 }
 
 pub(crate) fn decode_measure(job: &DecodeJob, input: &[u8]) -> Measured {

@@ -55,9 +55,18 @@ pub(crate) fn inline_encoder<'b>(
 
     match keep {
         None => DEFAULTS.get((flags & !SIMDPCT_IF_CHANGED) as usize)?.as_ref(),
-        Some(set) if are_for_encoders(flags) => Some(built.insert(build_encoder(*set, flags))),
-        Some(_) => None,
+        Some(_) if !are_for_encoders(flags) => None,
+        Some(set) if flags & (SIMDPCT_FORM | SIMDPCT_FORM_KEEP_PLUS) != 0 => {
+            Some(built.insert(form_encoder(set, flags)))
+        }
+        Some(set) => Some(built.insert(build_encoder(*set, flags & (SIMDPCT_KEEP_ESCAPES | SIMDPCT_LOWER_CASE)))),
     }
+}
+
+/// Builds an encoder in form mode. It is not inlined, because the registers that it needs would have to be saved in all modes.
+#[inline(never)]
+fn form_encoder(set: &ByteSet, flags: u32) -> Encode<ByteSet> {
+    build_encoder(*set, flags)
 }
 
 #[inline(always)]
@@ -66,18 +75,18 @@ const fn are_for_encoders(flags: u32) -> bool {
     flags & !FOR_ENCODERS == 0 && (form == 0 || !has(flags, SIMDPCT_KEEP_ESCAPES))
 }
 
-/// Builds an encoder. Each mode is one expression, so that no encoder is copied from one step to the next.
 #[inline(always)]
 const fn build_encoder(set: ByteSet, flags: u32) -> Encode<ByteSet> {
     let case = if has(flags, SIMDPCT_LOWER_CASE) { HexCase::Lower } else { HexCase::Upper };
+    let encode = Encode::keeping(set).hex_case(case);
     if has(flags, SIMDPCT_FORM_KEEP_PLUS) {
-        Encode::keeping(set).form_keeping_plus().hex_case(case)
+        encode.form_keeping_plus()
     } else if has(flags, SIMDPCT_FORM) {
-        Encode::keeping(set).form().hex_case(case)
+        encode.form()
     } else if has(flags, SIMDPCT_KEEP_ESCAPES) {
-        Encode::keeping(set).keep_escapes().hex_case(case)
+        encode.keep_escapes()
     } else {
-        Encode::keeping(set).hex_case(case)
+        encode
     }
 }
 
@@ -100,10 +109,11 @@ pub(crate) fn inline_decoder<'b>(
     flags: u32,
     built: &'b mut Option<TryDecode>,
 ) -> Option<&'b TryDecode> {
-    // The index of a decoder in `DEFAULTS` consists of the bits 0, 4 and 5 of its flags, which are these.
-    const FLAGS: [u32; 3] = [SIMDPCT_FORM, SIMDPCT_STRICT, SIMDPCT_NORMALIZE];
-    static DEFAULTS: [Option<TryDecode>; 8] = {
-        let mut decoders = [None; 8];
+    // The index of a decoder in `DEFAULTS` consists of the bits 4, 5 and 0 of its flags, which are these. The last two exclude
+    // each other, so there are six decoders.
+    const FLAGS: [u32; 3] = [SIMDPCT_STRICT, SIMDPCT_NORMALIZE, SIMDPCT_FORM];
+    static DEFAULTS: [Option<TryDecode>; 6] = {
+        let mut decoders = [None; 6];
         let mut index = 0;
         while index < decoders.len() {
             let (mut flags, mut bit) = (0, 0);
@@ -126,7 +136,7 @@ pub(crate) fn inline_decoder<'b>(
     match keep {
         None => {
             let flags = flags & !SIMDPCT_IF_CHANGED;
-            DEFAULTS[((flags | flags >> 3) & 7) as usize].as_ref()
+            DEFAULTS.get(((flags >> 4 | flags << 2) & 7) as usize)?.as_ref()
         }
         Some(_) if has(flags, SIMDPCT_NORMALIZE) => None,
         Some(set) => Some(built.insert(build_decoder(Decode::new().keep(*set), flags))),

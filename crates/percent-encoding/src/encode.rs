@@ -114,8 +114,7 @@ fn write(bytes: &[u8], set: &AsciiSet, f: &mut fmt::Formatter<'_>) -> fmt::Resul
     match ascii::split_kept(bytes, set) {
         (kept, []) => f.write_str(kept),
         ("", &[first, second]) if !set.keeps(second) => {
-            f.write_str(ascii::escape(first))?;
-            f.write_str(ascii::escape(second))
+            ascii::with_two_escapes(first, second, |text| f.write_str(text))
         }
         _ => write_short(bytes, set, f),
     }

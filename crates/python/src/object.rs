@@ -4,6 +4,7 @@
 //! Here, a failure is a [`Stop`], which costs nothing if it only means that urllib's function has to answer the call.
 
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 
 use pyo3::PyTypeInfo;
 use pyo3::ffi;
@@ -229,9 +230,96 @@ pub(crate) fn new_str<'py>(py: Python<'py>, ascii: &[u8]) -> Answer<'py> {
     unsafe { made(py, ffi::PyUnicode_FromStringAndSize(ascii.as_ptr().cast(), ascii.len().cast_signed())) }
 }
 
+/// The longest text, in bytes of UTF-8, that [`decode_short`] turns into Latin-1 itself. The check whether text is ASCII has to wait
+/// for the kernel's stores, which takes as long as it saves for longer text.
+const SHORT: usize = 64;
+
+/// The longest text, in bytes of UTF-8, that [`decode_short`] turns into other characters. For more, CPython's decoder is faster.
+const SHORT_WIDE: usize = 32;
+
+/// Reports whether all bytes are ASCII. From 16 bytes on, there is no loop over single bytes, unlike in the standard library.
+#[inline(always)]
+fn is_ascii(bytes: &[u8]) -> bool {
+    let Some(last) = bytes.last_chunk::<16>() else { return bytes.is_ascii() };
+    let (chunks, _) = bytes.as_chunks::<16>();
+    let or = |a: u128, chunk: &[u8; 16]| a | u128::from_ne_bytes(*chunk);
+    or(chunks.iter().fold(0, or), last) & u128::from_ne_bytes([0x80; 16]) == 0
+}
+
+/// Stores `value` as the next of `values`. Returns `None` if there is no place left.
+#[inline(always)]
+fn push<T>(values: &mut [MaybeUninit<T>], len: &mut usize, value: T) -> Option<()> {
+    values.get_mut(*len)?.write(value);
+    *len += 1;
+    Some(())
+}
+
+/// Turns UTF-8 into Latin-1. Returns its length, or `None` if the text is too long, is not valid UTF-8, or has a character that is
+/// not in Latin-1.
+#[inline(always)]
+fn to_latin1(utf8: &[u8], latin1: &mut [MaybeUninit<u8>; SHORT]) -> Option<usize> {
+    let (mut rest, mut len) = (utf8, 0);
+    while let [byte, after @ ..] = rest {
+        let (character, after) = match (*byte, after) {
+            (byte @ ..0x80, _) => (byte, after),
+            (byte @ (0xC2 | 0xC3), [next @ 0x80..0xC0, after @ ..]) => (byte << 6 | next & 0x3F, after),
+            _ => return None,
+        };
+        push(latin1, &mut len, character)?;
+        rest = after;
+    }
+    Some(len)
+}
+
+/// Turns UTF-8 into characters. Invalid UTF-8 becomes U+FFFD if `replace` is true. Returns their number, or `None` if there are too
+/// many, or if there is invalid UTF-8 and `replace` is false.
+#[inline(always)]
+fn to_wide(utf8: &[u8], replace: bool, wide: &mut [MaybeUninit<u32>; SHORT_WIDE]) -> Option<usize> {
+    let mut len = 0;
+    for chunk in utf8.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            push(wide, &mut len, character.into())?;
+        }
+        if !chunk.invalid().is_empty() {
+            push(wide, &mut len, char::REPLACEMENT_CHARACTER.into()).filter(|()| replace)?;
+        }
+    }
+    Some(len)
+}
+
+/// Makes a `str` from UTF-8 that is not ASCII, like [`decode_str`]. Returns `None` if [`decode_str`] has to do it.
+///
+/// CPython's decoder first tries ASCII, and then makes an object for each kind of character that it meets. For short text, that
+/// takes longer than everything else.
+#[inline(never)]
+fn decode_short<'py>(py: Python<'py>, bytes: &[u8], replace: bool) -> Option<Answer<'py>> {
+    let mut latin1 = [const { MaybeUninit::uninit() }; SHORT];
+    if let Some(len) = to_latin1(bytes, &mut latin1) {
+        let (text, len) = (latin1.as_ptr().cast(), len.cast_signed());
+        // SAFETY: `py` proves that the thread is attached, and `to_latin1` initialised `len` bytes. The result is a new reference, or
+        // NULL with an exception.
+        return Some(unsafe { made(py, ffi::PyUnicode_DecodeLatin1(text, len, std::ptr::null())) });
+    }
+    // On Windows, CPython takes UTF-16 here.
+    if cfg!(windows) || bytes.len() > SHORT_WIDE {
+        return None;
+    }
+    let mut wide = [const { MaybeUninit::<u32>::uninit() }; SHORT_WIDE];
+    let len = to_wide(bytes, replace, &mut wide)?.cast_signed();
+    // SAFETY: `py` proves that the thread is attached, and `to_wide` initialised `len` characters. A wide character of C has four
+    // bytes except on Windows. The result is a new reference, or NULL with an exception.
+    Some(unsafe { made(py, ffi::PyUnicode_FromWideChar(wide.as_ptr().cast(), len)) })
+}
+
 /// Makes a `str` from UTF-8. Invalid UTF-8 becomes U+FFFD if `replace` is true; otherwise it gives `Stop::Unusual`.
 #[inline(always)]
 pub(crate) fn decode_str<'py>(py: Python<'py>, bytes: &[u8], replace: bool) -> Answer<'py> {
+    if bytes.len() <= SHORT
+        && !is_ascii(bytes)
+        && let Some(text) = decode_short(py, bytes, replace)
+    {
+        return text;
+    }
     let errors = if replace { c"replace" } else { c"strict" };
     // SAFETY: `py` proves that the thread is attached, and a slice has a length that fits. The result is a new reference, or NULL
     // with an exception.

@@ -108,6 +108,19 @@ def test_long_strings(size):
     assert simdpct.unquote_to_bytes(simdpct.quote_plus(text)) == urllib.parse.unquote_to_bytes(simdpct.quote_plus(text))
 
 
+@pytest.mark.parametrize("piece", ["%C3%A9", "%C4%80", "%E6%97%A5", "%F0%9F%8E%89", "%FF", "%C3", "%E6%97", "%ED%A0%80", "%F4%90%80"])
+@pytest.mark.parametrize("end", ["", "a", "\xe9", "%C3%A9", "\U0001f389", "%80"])
+def test_results_that_are_not_ascii(piece, end):
+    for length in range(80):
+        for text in ("a" * length + piece + end, piece * length + end):
+            right = urllib.parse.unquote(text)
+            assert simdpct.unquote(text) == right
+            assert len(text) < 8 or sys.getsizeof(simdpct.unquote(text)) == sys.getsizeof(right)
+            assert simdpct.unquote_plus(text) == right
+            for errors in ("ignore", "backslashreplace"):
+                assert simdpct.unquote(text, errors=errors) == urllib.parse.unquote(text, errors=errors)
+
+
 def test_more_values_of_safe_than_are_remembered():
     for turn in range(3):
         for byte in range(128):

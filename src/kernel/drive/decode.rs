@@ -18,7 +18,7 @@ use super::bounds::{Bounds, Marked, Single};
 use super::sink::Sink;
 use super::{Isa, Lanes, bits, digits_of, padding};
 use crate::hex;
-use crate::kernel::cursor::{Cursor, Room};
+use crate::kernel::cursor::{self, Cursor, Room};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{DecodeJob, Decoded, Measure, Measured};
 
@@ -155,6 +155,45 @@ pub(super) fn two_blocks<'c, I: Isa>(
             .map_err(|lane| input.len() - I::LANES + lane),
     };
     Some(decoded((state.sink, taken.err().unwrap_or(input.len()))))
+}
+
+/// Decodes at most two blocks in their own memory, in the default mode of a lenient decoder, and returns the length of the result.
+/// Returns `None`, and changes nothing, if `bytes` is longer. Everything is read before the first store.
+#[cfg_attr(optimized, inline(always))]
+pub(super) fn in_place<I: Isa>(isa: I, bytes: &mut [u8]) -> Option<usize> {
+    let mut carry = 0;
+    let Some(split) = bytes.len().checked_sub(I::LANES) else {
+        let (lanes, block) = (Lanes::of_short(bytes)?, isa.load(bytes));
+        if isa.eq(block, b'%') == 0 {
+            return Some(bytes.len());
+        }
+        let found = isa.escapes(block, bytes);
+        let drop = digits_of(found.valid, lanes, &mut carry);
+        return Some(cursor::lend_slice(bytes, (isa, [(found.decoded, drop, lanes)]), compress_blocks));
+    };
+    let lanes = Lanes::of_short(&bytes[..split])?;
+    let blocks = [isa.load(bytes), isa.load(&bytes[split..])];
+    if isa.none_equal(blocks, b'%') {
+        return Some(bytes.len());
+    }
+    let [first, last] = [isa.escapes(blocks[0], bytes), isa.escapes(blocks[1], &bytes[split..])];
+    let drop = digits_of(first.valid & lanes.mask(), lanes, &mut carry);
+    let first = (first.decoded, drop, lanes);
+    let last = (last.decoded, digits_of(last.valid, Lanes::<I>::ALL, &mut carry), Lanes::ALL);
+    Some(cursor::lend_slice(bytes, (isa, [first, last]), compress_blocks))
+}
+
+/// A block, the lanes to drop, and the lanes that it has.
+type Compressible<I> = (<I as Isa>::Block, u64, Lanes<I>);
+
+/// Writes the lanes of each block without those in its mask. Returns the number of bytes written.
+#[cfg_attr(optimized, inline(always))]
+fn compress_blocks<I: Isa, const N: usize>((isa, blocks): (I, [Compressible<I>; N]), out: Room<'_>) -> usize {
+    let mut out = Cursor::new(out);
+    for (block, drop, lanes) in blocks {
+        isa.compress(block, drop, lanes, &mut out);
+    }
+    out.written()
 }
 
 /// Decodes an input of more than one block in the default mode, block by block, without the loops for clean runs. Returns

@@ -95,7 +95,7 @@ pub(super) fn one_block<I: Isa, S: Sink<I>, const DEFAULT: bool>(
             state.sink.expand(isa, isa.load(input), input, escape, lanes, job.case);
         }
         None => {
-            state.take::<false>(isa.load(input), input, lanes);
+            state.take::<false>(isa.load(input), input, lanes, I::TOGETHER == 1);
         }
     }
     Some(state.sink)
@@ -133,6 +133,40 @@ pub(super) fn two_blocks<'c, I: Isa>(
     Some(out.finish())
 }
 
+/// Encodes an input of more than one block and at most two in a mode other than the default. Returns `None` if `out` might have
+/// too little capacity.
+#[cfg_attr(optimized, inline(always))]
+pub(super) fn two_blocks_other_mode<'c, I: Isa>(
+    isa: I,
+    job: &EncodeJob,
+    input: &[u8],
+    out: Cursor<'c>,
+) -> Option<Written<'c>> {
+    let last = input.get(input.len().checked_sub(I::LANES)?..)?;
+    let lanes = Lanes::of_short(&input[..input.len() - I::LANES])?;
+    if out.spare() < MAX_WINDOW {
+        return None;
+    }
+    let mut state = State::<I, Cursor<'c>, Single, false>::new(isa, job, input, Single, out);
+    let mut blocks = [isa.load(input), isa.load(last)];
+    let (_, escape) = state.lanes_to_escape::<false>(blocks[0], input, lanes, false);
+    let (_, last_escape) = state.lanes_to_escape::<false>(blocks[1], last, Lanes::ALL, false);
+    if state.keep_escapes {
+        if escape | last_escape == 0 {
+            return state.sink.push_ends(input).then(|| state.sink.finish());
+        }
+    } else {
+        blocks = [isa.replace(blocks[0], b' ', b'+'), isa.replace(blocks[1], b' ', b'+')];
+    }
+    let mut out = state.sink;
+    isa.expand(blocks[0], input, escape, lanes, job.case, &mut out);
+    if out.spare() < MAX_WINDOW {
+        return None;
+    }
+    isa.expand(blocks[1], last, last_escape, Lanes::ALL, job.case, &mut out);
+    Some(out.finish())
+}
+
 /// Encodes an input of more than one block in the default mode, block by block, without the loops for clean runs. Returns
 /// `None` if `out` might have too little capacity.
 #[cfg_attr(optimized, inline(always))]
@@ -156,7 +190,7 @@ pub(super) fn medium<'c, I: Isa>(
         // their addresses are equal.
         let following = &rest[lanes.count()..];
         let next = if following.len() >= I::LANES { Some(isa.load(following)) } else { None };
-        state.take::<false>(block, rest, lanes);
+        state.take::<false>(block, rest, lanes, true);
         match next {
             Some(next) => (rest, lanes, block) = (following, Lanes::ALL, next),
             None => return Some(state.sink.finish()),
@@ -181,9 +215,9 @@ fn default_mode<I: Isa, S: Sink<I>, B: Bounds>(
         // The first block, and each block that `out` may be too small for, goes through here.
         if const { I::TOGETHER == 4 } {
             // The same preparation of the set as in the loop, so that only one needs registers.
-            state.take::<true>(isa.load(rest), rest, lanes);
+            state.take::<true>(isa.load(rest), rest, lanes, true);
         } else {
-            state.take::<false>(isa.load(rest), rest, lanes);
+            state.take::<false>(isa.load(rest), rest, lanes, true);
         }
         (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
         if const { I::TOGETHER == 4 } {
@@ -206,7 +240,7 @@ fn other_mode<I: Isa, S: Sink<I>, B: Bounds>(isa: I, job: &EncodeJob, input: &[u
     }
     loop {
         // The first block, and each block that `out` may be too small for, goes through here.
-        state.take::<false>(isa.load(rest), rest, lanes);
+        state.take::<false>(isa.load(rest), rest, lanes, true);
         (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
         // Measuring has no loop of its own in these modes, because it is rare.
         while S::WRITES
@@ -214,7 +248,7 @@ fn other_mode<I: Isa, S: Sink<I>, B: Bounds>(isa: I, job: &EncodeJob, input: &[u
             && rest.len() >= I::LANES
             && state.sink.spare() >= MAX_WINDOW
         {
-            state.take::<false>(isa.load(rest), rest, Lanes::ALL);
+            state.take::<false>(isa.load(rest), rest, Lanes::ALL, true);
             rest = &rest[I::LANES..];
         }
         if rest.len() < I::LANES {
@@ -280,7 +314,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
             }
         }
         while rest.len() < 4 * I::LANES && rest.len() >= I::LANES && self.sink.spare() >= MAX_WINDOW {
-            self.take::<true>(self.isa.load(rest), rest, Lanes::ALL);
+            self.take::<true>(self.isa.load(rest), rest, Lanes::ALL, true);
             *rest = &rest[I::LANES..];
         }
     }
@@ -291,7 +325,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
     fn next(&mut self, block: I::Block, rest: &mut &[u8]) -> bool {
         let fits = self.sink.spare() >= MAX_WINDOW;
         if fits {
-            self.take::<true>(block, rest, Lanes::ALL);
+            self.take::<true>(block, rest, Lanes::ALL, true);
             *rest = &rest[I::LANES..];
         }
         fits
@@ -316,7 +350,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
                 let block = self.load::<1>(rest);
                 // On AVX2 a test without masks is so much faster that it pays even if it often fails. Elsewhere it does not.
                 let is_clean = const { I::TWO_BLOCKS } && self.pass(block)
-                    || self.take::<true>(block[0], rest, Lanes::ALL);
+                    || self.take::<true>(block[0], rest, Lanes::ALL, true);
                 clean = if is_clean { clean + 1 } else { 0 };
                 *rest = &rest[I::LANES..];
             }
@@ -340,25 +374,45 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
         clean
     }
 
-    /// Writes the first `lanes` lanes of `block`, which is at the start of `rest`. Returns whether nothing was escaped. With
-    /// `MANY`, the input has many blocks, so it is worth the time to prepare the set and to check whether every lane of a
-    /// block is escaped.
+    /// Returns the members of the set in `block`, which is at the start of `rest`, and which of the first `lanes` lanes have to be
+    /// escaped. With `check`, a block without `%` is not searched for escapes, which is faster if that is predictable.
     #[cfg_attr(optimized, inline(always))]
-    fn take<const MANY: bool>(&mut self, mut block: I::Block, rest: &[u8], lanes: Lanes<I>) -> bool {
+    fn lanes_to_escape<const MANY: bool>(
+        &mut self,
+        block: I::Block,
+        rest: &[u8],
+        lanes: Lanes<I>,
+        check: bool,
+    ) -> (I::Members, u64) {
         let isa = self.isa;
         let members =
             if MANY { isa.member_of_many(block, &self.class) } else { isa.member(block, &self.class) };
         let mut escape = !members.mask();
         if !DEFAULT && self.keep_escapes {
             let percent = isa.eq(block, b'%');
-            if percent | self.carry != 0 {
+            if !check || percent | self.carry != 0 {
                 let cut = self.bounds.cut(I::LANES, lanes.padding());
                 let valid = isa.escapes(block, rest).valid & lanes.mask() & !cut;
                 let digits = digits_of(valid, lanes, &mut self.carry);
                 escape = (escape | percent) & !(valid | digits);
             }
         }
-        escape &= lanes.mask();
+        (members, escape & lanes.mask())
+    }
+
+    /// Writes the first `lanes` lanes of `block`, which is at the start of `rest`. Returns whether nothing was escaped. With
+    /// `MANY`, the input has many blocks, so it is worth the time to prepare the set and to check whether every lane of a
+    /// block is escaped.
+    #[cfg_attr(optimized, inline(always))]
+    fn take<const MANY: bool>(
+        &mut self,
+        mut block: I::Block,
+        rest: &[u8],
+        lanes: Lanes<I>,
+        check: bool,
+    ) -> bool {
+        let isa = self.isa;
+        let (members, escape) = self.lanes_to_escape::<MANY>(block, rest, lanes, check);
         self.bounds.settle(self.sink.written(), escape, lanes.padding());
         if !DEFAULT && !self.keep_escapes {
             self.sink.changed(isa.eq(block, b' ') != 0);

@@ -176,6 +176,9 @@ pub(crate) trait Isa: Copy {
     /// Decoding of a single value always has the loop.
     const LOOPS_IN_OTHER_MODES: bool = true;
 
+    /// Whether inputs of at most two blocks are decoded in place without a buffer, which makes a tier larger.
+    const DECODES_IN_PLACE: bool = false;
+
     /// The spare capacity in bytes that is enough for any operation on one block.
     const WINDOW: usize = 3 * Self::LANES + 64;
 

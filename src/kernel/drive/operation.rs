@@ -3,7 +3,7 @@
 use super::{Isa, Tier, decode, encode, low_mask, short};
 use crate::kernel::cursor::{Cursor, Room, Written};
 use crate::kernel::ends::Ends;
-use crate::kernel::job::{DecodeJob, Decoded, EncodeJob, MarkJob, Measure, Measured};
+use crate::kernel::job::{DecodeJob, Decoded, EncodeJob, MarkJob, Measure, Measured, PlainJob};
 
 /// An operation with its operands.
 ///
@@ -104,11 +104,18 @@ impl<'c> Operation for Encode<'_, 'c> {
     }
     #[cfg_attr(optimized, inline(always))]
     fn short_other_mode<T: Tier>(&mut self, tier: T) -> Option<Written<'c>> {
-        if !T::is_narrow(self.input.len()) {
-            return None;
-        }
         let out = Cursor::new(self.out);
-        Some(encode::one_block::<_, _, false>(tier.narrow(), self.job, self.input, out)?.finish())
+        if T::is_narrow(self.input.len()) {
+            Some(encode::one_block::<_, _, false>(tier.narrow(), self.job, self.input, out)?.finish())
+        } else if const { T::Wide::TOGETHER == 4 } && self.out.len() >= T::Wide::WINDOW {
+            if self.input.len() <= T::Wide::LANES {
+                Some(encode::one_block::<_, _, false>(tier.wide(), self.job, self.input, out)?.finish())
+            } else {
+                encode::two_blocks_other_mode(tier.wide(), self.job, self.input, out)
+            }
+        } else {
+            None
+        }
     }
     #[cfg_attr(optimized, inline(always))]
     fn copy_two<I: Isa>(&mut self, isa: I) -> Option<Written<'c>> {
@@ -200,6 +207,30 @@ impl<'c> Operation for Decode<'_, 'c> {
     #[cfg_attr(optimized, inline(always))]
     fn medium<I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
         decode::medium(isa, self.job, self.input, self.out)
+    }
+}
+
+/// Decodes a short value in its own memory, in the default mode. The result is `None`, and nothing is changed, if the value is too
+/// long or the tier has no code of its own for this. A strict caller must have validated the value.
+pub(crate) struct DecodeInPlace<'a> {
+    pub(crate) job: PlainJob,
+    pub(crate) input: &'a mut [u8],
+}
+
+impl Operation for DecodeInPlace<'_> {
+    type Done = Option<usize>;
+
+    #[cfg_attr(optimized, inline(always))]
+    fn short<T: Tier>(&mut self, tier: T, _: usize) -> Option<Option<usize>> {
+        Some(if T::Wide::DECODES_IN_PLACE { decode::in_place(tier.wide(), self.input) } else { None })
+    }
+    #[cfg_attr(optimized, inline(always))]
+    fn long<I: Isa>(&mut self, _: I) -> Option<Option<usize>> {
+        Some(None)
+    }
+    #[cfg_attr(optimized, inline(always))]
+    fn other_mode<I: Isa>(&mut self, _: I) -> Option<usize> {
+        None
     }
 }
 

@@ -15,12 +15,13 @@ use core::sync::atomic::{AtomicU8, Ordering};
 use crate::kernel::cursor::{Room, Written};
 #[allow(unused_imports, reason = "some targets have no vector tier")]
 use crate::kernel::drive::operation::{
-    Decode, DecodeMarked, DecodeMeasure, DecodeValues, Encode, EncodeMeasure, EncodeValues, Mark, Operation,
+    Decode, DecodeInPlace, DecodeMarked, DecodeMeasure, DecodeValues, Encode, EncodeMeasure, EncodeValues,
+    Mark, Operation,
 };
 #[allow(unused_imports, reason = "some targets have no vector tier")]
 use crate::kernel::drive::{self, Isa, Tier as _};
 use crate::kernel::ends::Ends;
-use crate::kernel::job::{DecodeJob, Decoded, EncodeJob, MarkJob, Measure, Measured};
+use crate::kernel::job::{DecodeJob, Decoded, EncodeJob, MarkJob, Measure, Measured, PlainJob};
 use crate::kernel::scalar;
 
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
@@ -255,6 +256,7 @@ macro_rules! tiers {
             ENCODE_VALUES: encode_values = EncodeValues(
                 job: &EncodeJob, input: &[u8], ends: &mut Ends, out: Room<'c>) -> Written<'c>;
             DECODE: decode = Decode(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decoded<'c>;
+            DECODE_IN_PLACE: decode_in_place = DecodeInPlace(job: PlainJob, input: &mut [u8]) -> Option<usize>;
             DECODE_MEASURE: decode_measure = DecodeMeasure(job: &DecodeJob, input: &[u8]) -> Measured;
             DECODE_VALUES: decode_values = DecodeValues(
                 job: &DecodeJob, input: &[u8], ends: &mut Ends, out: Room<'c>) -> Decoded<'c>;
