@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use crate::decode::Decode;
 use crate::kernel::cursor::Tail;
 use crate::kernel::isa::Tier;
-use crate::kernel::job::{DecodeRule, MarkJob};
+use crate::kernel::job::{DecodeRule, ListJob, MarkJob, Marks};
 
 /// Finds four bytes in `input`, and replaces the content of `marks` by one entry for each 64 bytes of `input`. In word `n` of
 /// entry `i`, bit `b` is set if byte `64 * i + b` of the input equals `bytes[n]`.
@@ -30,24 +30,49 @@ fn mark_bytes_with(tier: Tier, input: &[u8], bytes: [u8; 4], marks: &mut Vec<[u6
     tier.mark(&MarkJob(bytes), input, marks);
 }
 
+/// Writes the places of the bits that are set in `words`, in ascending order, to `places`, and returns their number. The place of bit
+/// `b` of word `i` is `64 * i + b`. The rest of `places` has no particular content afterwards.
+///
+/// Takes time linear in the number of words and bits.
+///
+/// # Panics
+///
+/// If `places` is shorter than 64 entries for each word, or there are 2^26 words or more.
+///
+/// ```
+/// let mut places = [0; 128];
+/// let len = simdpct::list_bits(&[0b1010, 1], &mut places);
+/// assert_eq!(places[..len], [1, 3, 64]);
+/// ```
+pub fn list_bits(words: &[u64], places: &mut [u32]) -> usize {
+    list_bits_with(Tier::active(), words, places)
+}
+
+fn list_bits_with(tier: Tier, words: &[u64], places: &mut [u32]) -> usize {
+    assert!(words.len() < 1 << 26 && places.len() >= 64 * words.len());
+    tier.list(&ListJob, words, places)
+}
+
 impl Decode {
     /// Decodes the escapes at marked places, copies everything else, and appends the result to `out`.
     ///
-    /// Bit `b` of word `i` of `marks` belongs to byte `64 * i + b` of the input. An escape is decoded if the bit of its `%` is
-    /// set. Other bits are ignored, and missing words have no bits. A `+` stays, also in a decoder with [`Decode::form`].
+    /// The bits of `marks` belong to the bytes of the input in their order. Bit `first`, counted from the lowest bit of the first
+    /// word, belongs to the first byte. An escape is decoded if the bit of its `%` is set. Other bits are ignored, and missing words
+    /// have no bits. A `+` stays, also in a decoder with [`Decode::form`].
     ///
     /// ```
     /// let mut out = Vec::new();
-    /// simdpct::Decode::new().decode_marked_append("%41 %42", &[1], &mut out);
+    /// simdpct::Decode::new().decode_marked_append("%41 %42", &[0b1000], 3, &mut out);
     /// assert_eq!(out, b"A %42");
     /// ```
     pub fn decode_marked_append(
         &self,
         input: &(impl AsRef<[u8]> + ?Sized),
         marks: &[u64],
+        first: usize,
         out: &mut Vec<u8>,
     ) {
-        self.append_marked(input.as_ref(), marks, false, out);
+        self.append_marked(input.as_ref(), marks, first, false, out);
     }
 
     /// Decodes like [`Decode::decode_marked_append`], unless an escape at a marked place stays because of [`Decode::keep`].
@@ -58,18 +83,19 @@ impl Decode {
     ///
     /// ```
     /// let (decode, mut out) = (simdpct::Decode::new().keep(simdpct::ByteSet::from_bytes(b"\"")), Vec::new());
-    /// assert_eq!(decode.try_decode_marked_append("%41%22", &[0b1001], &mut out), Err(3));
-    /// assert_eq!(decode.try_decode_marked_append("%41%22", &[0b0001], &mut out), Ok(()));
+    /// assert_eq!(decode.try_decode_marked_append("%41%22", &[0b1001], 0, &mut out), Err(3));
+    /// assert_eq!(decode.try_decode_marked_append("%41%22", &[0b0001], 0, &mut out), Ok(()));
     /// assert_eq!(out, b"A%22");
     /// ```
     pub fn try_decode_marked_append(
         &self,
         input: &(impl AsRef<[u8]> + ?Sized),
         marks: &[u64],
+        first: usize,
         out: &mut Vec<u8>,
     ) -> Result<(), usize> {
         let (input, len) = (input.as_ref(), out.len());
-        let stopped = self.append_marked(input, marks, true, out);
+        let stopped = self.append_marked(input, marks, first, true, out);
         if stopped < input.len() {
             out.truncate(len);
             return Err(stopped);
@@ -78,14 +104,22 @@ impl Decode {
     }
 
     /// Appends the decoded bytes, and returns where decoding ended.
-    fn append_marked(&self, input: &[u8], marks: &[u64], strict: bool, out: &mut Vec<u8>) -> usize {
+    fn append_marked(
+        &self,
+        input: &[u8],
+        marks: &[u64],
+        first: usize,
+        strict: bool,
+        out: &mut Vec<u8>,
+    ) -> usize {
         let mut job = self.core.job;
         if job.rule == DecodeRule::Form {
             job.rule = DecodeRule::Keep;
         }
+        let marks = Marks { words: marks, first, strict };
         // The output is never longer than the input.
         Tail::new(out).append(input.len(), |room| {
-            let decoded = self.core.kernels().decode_marked(&job, input, marks, strict, room);
+            let decoded = self.core.kernels().decode_marked(&job, input, marks, room);
             (decoded.written, decoded.stopped)
         })
     }
@@ -104,6 +138,32 @@ mod tests {
             }
         }
         marks
+    }
+
+    #[test]
+    fn every_tier_lists_the_same_bits() {
+        let mut seed = 1_u64;
+        let mut random = || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            seed ^ seed >> 33
+        };
+        for round in 0..2000 {
+            let words: Vec<u64> = (0..round % 9)
+                .map(|_| match random() % 4 {
+                    0 => 0,
+                    1 => u64::MAX >> (random() % 64),
+                    2 => random() & random() & random() & random(),
+                    _ => 1 << (random() % 64) | 1 << (random() % 64),
+                })
+                .collect();
+            let is_set = |place: &u32| words[*place as usize / 64] >> (place % 64) & 1 != 0;
+            let wanted: Vec<u32> = (0..64 * words.len() as u32).filter(is_set).collect();
+            for tier in Tier::available() {
+                let mut places = alloc::vec![7; 64 * words.len()];
+                let len = list_bits_with(tier, &words, &mut places);
+                assert_eq!(places[..len], wanted, "{tier} {words:x?}");
+            }
+        }
     }
 
     #[test]

@@ -60,6 +60,29 @@ impl PlainJob {
     }
 }
 
+/// The options of a listing of bits, of which there are none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ListJob;
+
+impl ListJob {
+    /// Reports whether the mode is the default. Listing has one mode, and none of the functions for short inputs.
+    #[inline(always)]
+    pub(crate) fn is_plain(&self) -> bool {
+        false
+    }
+}
+
+/// The places of a decoding at marked places.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Marks<'m> {
+    /// A bit for each byte of the input. Missing words have no bits.
+    pub words: &'m [u64],
+    /// The number of the bit of the first byte.
+    pub first: usize,
+    /// Whether decoding ends at the first marked escape that stays because of the set.
+    pub strict: bool,
+}
+
 /// The options of a decoding.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DecodeJob {

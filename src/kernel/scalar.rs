@@ -7,7 +7,9 @@
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Room, Written};
 use crate::kernel::ends::Ends;
-use crate::kernel::job::{DecodeJob, Decoded, EncodeJob, EncodeRule, MarkJob, Measure, Measured, PlainJob};
+use crate::kernel::job::{
+    DecodeJob, Decoded, EncodeJob, EncodeRule, ListJob, MarkJob, Marks, Measure, Measured, PlainJob,
+};
 use crate::kernel::reference::{self, Step};
 use crate::kernel::word;
 
@@ -773,23 +775,21 @@ pub(crate) fn decode_values<'c>(
     Decoded { written: out.finish(), stopped: input.len() }
 }
 
-/// Decodes the escapes in `input` whose first bytes have their bits set in `marks`. With `strict`, ends at the first of them that
-/// stays because of the set.
+/// Decodes the escapes in `input` whose first bytes have their bits set in `marks`.
 pub(crate) fn decode_marked<'c>(
     job: &DecodeJob,
     input: &[u8],
-    marks: &[u64],
-    strict: bool,
+    marks: Marks<'_>,
     out: Room<'c>,
 ) -> Decoded<'c> {
     let (mut out, mut done) = (Cursor::new(out), 0);
-    for (index, mut word) in marks.iter().copied().enumerate() {
+    for (index, mut word) in marks.words.iter().copied().enumerate() {
         while word != 0 {
-            let at = BLOCK * index + word.trailing_zeros() as usize;
+            let at = (BLOCK * index + word.trailing_zeros() as usize).wrapping_sub(marks.first);
             word &= word - 1;
             let Some(rest) = input.get(at..).filter(|rest| rest.first() == Some(&b'%')) else { continue };
             if let Some(step) = reference::decode_special::<false>(job, input, at, rest) {
-                if strict && (step.used, step.len) == (3, 3) {
+                if marks.strict && (step.used, step.len) == (3, 3) {
                     return Decoded { written: out.finish(), stopped: at };
                 }
                 out.push_run(&input[done..at]);
@@ -800,6 +800,21 @@ pub(crate) fn decode_marked<'c>(
     }
     out.push_run(&input[done..]);
     Decoded { written: out.finish(), stopped: input.len() }
+}
+
+/// Lists the places of bits.
+pub(crate) fn list(_: &ListJob, input: &[u64], places: &mut [u32]) -> usize {
+    let (mut len, mut first) = (0, 0);
+    for &word in input {
+        let mut bits = word;
+        while bits != 0 {
+            places[len] = first + bits.trailing_zeros();
+            bits &= bits - 1;
+            len += 1;
+        }
+        first += u64::BITS;
+    }
+    len
 }
 
 /// Marks the places of four bytes, in words with a bit for each byte of `input`.

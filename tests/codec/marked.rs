@@ -6,11 +6,12 @@ use testkit::oracle::{Members, UNRESERVED};
 use testkit::shapes::{Rng, SHAPES};
 use testkit::tiers::{runs, tiers};
 
-/// Decodes the marked escapes byte by byte. Also returns the offset of the first of them that stays because of `keep`.
-fn naive(input: &[u8], marks: &[u64], keep: &Members, upper: bool) -> (Vec<u8>, Option<usize>) {
+/// Decodes the marked escapes byte by byte. The first byte has bit `first`. Also returns the offset of the first of them that stays because of `keep`.
+fn naive(input: &[u8], marks: &[u64], first: usize, keep: &Members, upper: bool) -> (Vec<u8>, Option<usize>) {
     let (mut out, mut at, mut kept) = (Vec::new(), 0, None);
     while at < input.len() {
-        let is_marked = marks.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 != 0);
+        let bit = first + at;
+        let is_marked = marks.get(bit / 64).is_some_and(|word| word >> (bit % 64) & 1 != 0);
         let digits = input.get(at + 1..at + 3).and_then(|digits| std::str::from_utf8(digits).ok());
         let digits = digits.filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
         match digits.filter(|_| is_marked && input[at] == b'%') {
@@ -60,22 +61,28 @@ fn only_marked_escapes_are_decoded() {
             let input = shape(len, &mut rng);
             let input = room.put(&input, PLACES[(len + index) % PLACES.len()]);
             // All bits, none, some, long runs, and too few words.
-            let words = len.div_ceil(64);
+            let first = [0, 1, 63, 64, 100][(len + 3 * index) % 5];
+            let words = (first + len).div_ceil(64);
             let mut random = || (0..words).map(|_| rng.next()).collect::<Vec<_>>();
             let run = random().iter().map(|bits| u64::MAX << (bits % 64)).collect();
             for marks in
                 [vec![u64::MAX; words], vec![0; words], random(), run, random()[words / 2..].to_vec()]
             {
                 for (decode, keep, upper) in &decoders {
-                    let (wanted, kept) = naive(input, &marks, keep, *upper);
+                    let (wanted, kept) = naive(input, &marks, first, keep, *upper);
                     seen += usize::from(wanted != *input);
                     for &tier in tiers() {
                         let mut out = b"before".to_vec();
-                        decode.tier(tier).decode_marked_append(&*input, &marks, &mut out);
-                        let result = decode.tier(tier).try_decode_marked_append(&*input, &marks, &mut out);
+                        decode.tier(tier).decode_marked_append(&*input, &marks, first, &mut out);
+                        let result =
+                            decode.tier(tier).try_decode_marked_append(&*input, &marks, first, &mut out);
                         let second: &[u8] = if kept.is_none() { &wanted } else { b"" };
                         let wanted = [b"before", &*wanted, second].concat();
-                        assert_eq!((result.err(), out), (kept, wanted), "{tier} {name} {len} {marks:x?}");
+                        assert_eq!(
+                            (result.err(), out),
+                            (kept, wanted),
+                            "{tier} {name} {len} {first} {marks:x?}"
+                        );
                     }
                 }
             }

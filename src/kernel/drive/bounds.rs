@@ -1,12 +1,16 @@
 //! The ends of values in an input: of one value that is the whole input, or of a batch of adjacent values.
 
 use crate::kernel::ends::Follow;
+use crate::kernel::job::Marks;
 
 /// The ends of the values in an input. See [`Follow`] for the methods. For a single value they do nothing, so the compiler
 /// removes the calls.
 pub(super) trait Bounds {
     /// Whether there may be ends inside the input.
     const MANY: bool;
+
+    /// Whether [`Bounds::cut`] has all lanes but those of marked escapes.
+    const MARKED: bool = false;
 
     /// Returns the lanes of the next block at which no escape is decoded: the last two before an end, or those without a mark.
     #[cfg_attr(optimized, inline(always))]
@@ -44,29 +48,28 @@ impl Bounds for Single {
 
 /// The bounds of a single value in which only the escapes at marked places are decoded.
 pub(super) struct Marked<'m> {
-    /// A bit for each byte of the input. Missing words have no bits.
-    marks: &'m [u64],
-    /// The offset of the next block.
+    marks: Marks<'m>,
+    /// The number of the bit of the next block.
     at: usize,
     lanes: usize,
-    ends_at_kept: bool,
 }
 
 impl<'m> Marked<'m> {
     /// Begins at the start of an input, for blocks of `lanes` bytes.
     #[cfg_attr(optimized, inline(always))]
-    pub(super) fn new(marks: &'m [u64], lanes: usize, ends_at_kept: bool) -> Self {
-        Marked { marks, at: 0, lanes, ends_at_kept }
+    pub(super) fn new(marks: Marks<'m>, lanes: usize) -> Self {
+        Marked { marks, at: marks.first, lanes }
     }
 
     #[cfg_attr(optimized, inline(always))]
     fn word(&self, index: usize) -> u64 {
-        if let Some(&word) = self.marks.get(index) { word } else { 0 }
+        if let Some(&word) = self.marks.words.get(index) { word } else { 0 }
     }
 }
 
 impl Bounds for Marked<'_> {
     const MANY: bool = true;
+    const MARKED: bool = true;
 
     #[cfg_attr(optimized, inline(always))]
     fn cut(&self, _lanes: usize, _padding: usize) -> u64 {
@@ -80,7 +83,7 @@ impl Bounds for Marked<'_> {
 
     #[cfg_attr(optimized, inline(always))]
     fn ends_at_kept(&self) -> bool {
-        self.ends_at_kept
+        self.marks.strict
     }
 
     #[cfg_attr(optimized, inline(always))]

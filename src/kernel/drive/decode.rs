@@ -20,7 +20,7 @@ use super::{Isa, Lanes, bits, digits_of, padding};
 use crate::hex;
 use crate::kernel::cursor::{self, Cursor, Room};
 use crate::kernel::ends::Ends;
-use crate::kernel::job::{DecodeJob, Decoded, Measure, Measured};
+use crate::kernel::job::{DecodeJob, Decoded, Marks, Measure, Measured};
 
 /// Decodes `input` in the default mode, which decodes every escape.
 #[cfg_attr(optimized, inline(always))]
@@ -81,18 +81,16 @@ pub(super) fn decode_marked_values<'c, I: Isa>(
     decoded(other_mode(isa, job, input, follow, Cursor::new(out)))
 }
 
-/// Decodes the escapes in `input` whose first bytes have their bits set in `marks`, in any mode. With `strict`, ends at the first
-/// of them that stays because of the set.
+/// Decodes the escapes in `input` whose first bytes have their bits set in `marks`, in any mode.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn decode_marked<'c, I: Isa>(
     isa: I,
     job: &DecodeJob,
     input: &[u8],
-    marks: &[u64],
-    strict: bool,
+    marks: Marks<'_>,
     out: Room<'c>,
 ) -> Decoded<'c> {
-    decoded(other_mode(isa, job, input, Marked::new(marks, I::LANES, strict), Cursor::new(out)))
+    decoded(other_mode(isa, job, input, Marked::new(marks, I::LANES), Cursor::new(out)))
 }
 
 #[cfg_attr(optimized, inline(always))]
@@ -364,10 +362,10 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
             input,
             // The set is only asked about the values of escapes, so a long preparation would not pay.
             class: isa.class(&job.set, 0),
-            strict: job.strict,
+            strict: job.strict && !B::MARKED,
             members_stay: job.members_stay,
             upper: job.upper,
-            form: KEEP && job.plus(),
+            form: KEEP && !B::MARKED && job.plus(),
             ended: 0,
             carry: 0,
             carry_all: 0,
@@ -497,6 +495,16 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
         clean
     }
 
+    /// Reports whether the lanes `here` of `block` surely have no escape that is decoded. These are the first `lanes` lanes.
+    #[cfg_attr(optimized, inline(always))]
+    fn lacks(&self, block: I::Block, here: u64, lanes: Lanes<I>) -> bool {
+        if B::MARKED {
+            !self.bounds.cut(I::LANES, lanes.padding()) & here == 0
+        } else {
+            self.isa.surely_lacks(block, b'%', here)
+        }
+    }
+
     /// Decodes the first `lanes` lanes of `block`, which is at the start of `rest`. Returns whether anything changed, or the
     /// lane of a malformed escape.
     ///
@@ -514,7 +522,8 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
         // The lanes after these hold zeros, or the start of the next block.
         let here = if rest.len() > lanes.count() { lanes.mask() } else { u64::MAX };
         // Whether an escape crossed the end of the block before is unpredictable, so this is asked last.
-        if check && isa.surely_lacks(block, b'%', here) && self.carry | self.carry_all == 0 {
+        let lacks = check && self.lacks(block, here, lanes);
+        if lacks && self.carry | self.carry_all == 0 {
             self.bounds.settle(self.sink.written(), 0, lanes.padding());
             (self.run, self.streak) = (0, 0);
             // There are two stores because selecting one of two blocks would take more instructions than everything else here.

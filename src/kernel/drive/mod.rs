@@ -254,6 +254,22 @@ pub(crate) trait Isa: Copy {
         self.eq(block, byte) & lanes == 0
     }
 
+    /// Writes the numbers of the bits of `mask`, each plus `first`, to the start of `places`, and anything after them.
+    #[cfg_attr(optimized, inline(always))]
+    fn list(self, mask: u64, first: u32, places: &mut [u32; 64]) {
+        let mut bits = mask;
+        // Most masks have at most four bits, so the loop ends after its first round.
+        for group in places.as_chunks_mut::<4>().0 {
+            for place in group {
+                *place = first + bits.trailing_zeros();
+                bits &= bits.wrapping_sub(1);
+            }
+            if bits == 0 {
+                break;
+            }
+        }
+    }
+
     /// Returns the lanes that equal `byte`.
     #[cfg_attr(optimized, inline(always))]
     fn eq(self, block: Self::Block, byte: u8) -> u64 {

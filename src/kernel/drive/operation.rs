@@ -3,7 +3,9 @@
 use super::{Isa, Tier, decode, encode, low_mask, short};
 use crate::kernel::cursor::{Cursor, Room, Written};
 use crate::kernel::ends::Ends;
-use crate::kernel::job::{DecodeJob, Decoded, EncodeJob, MarkJob, Measure, Measured, PlainJob};
+use crate::kernel::job::{
+    DecodeJob, Decoded, EncodeJob, ListJob, MarkJob, Marks, Measure, Measured, PlainJob,
+};
 
 /// An operation with its operands.
 ///
@@ -344,8 +346,7 @@ impl<'c> Operation for DecodeValues<'_, 'c> {
 pub(crate) struct DecodeMarked<'a, 'c> {
     pub(crate) job: &'a DecodeJob,
     pub(crate) input: &'a [u8],
-    pub(crate) marks: &'a [u64],
-    pub(crate) strict: bool,
+    pub(crate) marks: Marks<'a>,
     pub(crate) out: Room<'c>,
 }
 
@@ -358,7 +359,7 @@ impl<'c> Operation for DecodeMarked<'_, 'c> {
     }
     #[cfg_attr(optimized, inline(always))]
     fn other_mode<I: Isa>(&mut self, isa: I) -> Decoded<'c> {
-        decode::decode_marked(isa, self.job, self.input, self.marks, self.strict, self.out)
+        decode::decode_marked(isa, self.job, self.input, self.marks, self.out)
     }
 }
 
@@ -379,7 +380,16 @@ impl Operation for Mark<'_> {
     #[cfg_attr(optimized, inline(always))]
     fn other_mode<I: Isa>(&mut self, isa: I) {
         let MarkJob([a, b, c, d]) = *self.job;
-        for (marks, mut piece) in self.marks.iter_mut().zip(self.input.chunks(64)) {
+        // Whole blocks need no mask of their lanes.
+        let blocks = if const { I::LANES == 64 } { self.input.as_chunks::<64>().0 } else { &[] };
+        for (marks, block) in self.marks.iter_mut().zip(blocks) {
+            let block = isa.load(block);
+            marks[0] = isa.eq(block, a);
+            marks[1] = isa.eq(block, b);
+            marks[2] = isa.eq(block, c);
+            marks[3] = isa.eq(block, d);
+        }
+        for (marks, mut piece) in self.marks.iter_mut().zip(self.input.chunks(64)).skip(blocks.len()) {
             let (mut found, mut shift) = ([0; 4], 0);
             while !piece.is_empty() {
                 let len = piece.len().min(I::LANES);
@@ -392,5 +402,34 @@ impl Operation for Mark<'_> {
             }
             *marks = found;
         }
+    }
+}
+
+/// Lists the places of bits.
+pub(crate) struct List<'a> {
+    pub(crate) job: &'a ListJob,
+    pub(crate) input: &'a [u64],
+    pub(crate) places: &'a mut [u32],
+}
+
+impl Operation for List<'_> {
+    type Done = usize;
+
+    #[cfg_attr(optimized, inline(always))]
+    fn long<I: Isa>(&mut self, _isa: I) -> Option<usize> {
+        None
+    }
+    #[cfg_attr(optimized, inline(always))]
+    fn other_mode<I: Isa>(&mut self, isa: I) -> usize {
+        let ListJob = self.job;
+        let (mut len, mut first) = (0, 0);
+        for &word in self.input {
+            // The words before this one have at most 64 places each, so this never ends early.
+            let Some(places) = self.places.get_mut(len..).and_then(<[u32]>::first_chunk_mut) else { break };
+            isa.list(word, first, places);
+            len += word.count_ones() as usize;
+            first += u64::BITS;
+        }
+        len
     }
 }

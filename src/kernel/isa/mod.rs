@@ -16,12 +16,14 @@ use crate::kernel::cursor::{Room, Written};
 #[allow(unused_imports, reason = "some targets have no vector tier")]
 use crate::kernel::drive::operation::{
     Decode, DecodeInPlace, DecodeMarked, DecodeMeasure, DecodeValues, Encode, EncodeMeasure, EncodeValues,
-    Mark, Operation,
+    List, Mark, Operation,
 };
 #[allow(unused_imports, reason = "some targets have no vector tier")]
 use crate::kernel::drive::{self, Isa, Tier as _};
 use crate::kernel::ends::Ends;
-use crate::kernel::job::{DecodeJob, Decoded, EncodeJob, MarkJob, Measure, Measured, PlainJob};
+use crate::kernel::job::{
+    DecodeJob, Decoded, EncodeJob, ListJob, MarkJob, Marks, Measure, Measured, PlainJob,
+};
 use crate::kernel::scalar;
 
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
@@ -261,8 +263,9 @@ macro_rules! tiers {
             DECODE_VALUES: decode_values = DecodeValues(
                 job: &DecodeJob, input: &[u8], ends: &mut Ends, out: Room<'c>) -> Decoded<'c>;
             DECODE_MARKED: decode_marked = DecodeMarked(
-                job: &DecodeJob, input: &[u8], marks: &[u64], strict: bool, out: Room<'c>) -> Decoded<'c>;
+                job: &DecodeJob, input: &[u8], marks: Marks<'_>, out: Room<'c>) -> Decoded<'c>;
             MARK: mark = Mark(job: &MarkJob, input: &[u8], marks: &mut [[u64; 4]]) -> ();
+            LIST: list = List(job: &ListJob, input: &[u64], places: &mut [u32]) -> usize;
         }
     };
 }

@@ -18,7 +18,9 @@ pub struct Requests {
     has_referrer: bool,
     /// For each block, the places of `%`, line feeds, quotes and backslashes.
     marks: Vec<[u64; 4]>,
-    /// The offsets of quotes and line feeds.
+    /// For each block, the places of line feeds, quotes and backslashes.
+    stops: Vec<u64>,
+    /// The offsets of line feeds, quotes and backslashes, and then entries that are not used.
     places: Vec<u32>,
     /// For each block, the places of `%` in the selected values.
     pub(super) chosen: Vec<u64>,
@@ -29,13 +31,24 @@ const USUAL_DATE: usize = 29;
 
 /// Returns the length of the method and the blank after it, if `request` begins with a method in capitals, a blank and the first
 /// byte of a target.
-#[inline]
+#[inline(always)]
 fn usual_target(request: &[u8]) -> Option<usize> {
-    let method = match request {
-        [b'G', b'E', b'T', b' ', ..] => 3,
-        _ => request.iter().take(8).take_while(|byte| byte.is_ascii_uppercase()).count(),
+    let start = match request {
+        [b'G', b'E', b'T', b' ', ..] => 4,
+        [b'P', b'O', b'S', b'T', b' ', ..] => 5,
+        _ => {
+            let len = request.iter().take(8).take_while(|byte| byte.is_ascii_uppercase()).count();
+            (len > 0 && request.get(len) == Some(&b' ')).then_some(len + 1)?
+        }
     };
-    (method > 0 && matches!(request[method..], [b' ', b'!'..=b'~', ..])).then_some(method + 1)
+    matches!(request.get(start), Some(b'!'..=b'~')).then_some(start)
+}
+
+/// Reports whether `request`, whose target begins at `start`, ends in a target, a blank and a usual protocol.
+#[inline]
+fn has_usual_protocol(request: &[u8], start: usize) -> bool {
+    matches!(request, [_, .., before, b' ', b'H', b'T', b'T', b'P', b'/', b'!'..=b'~', b'.', b'!'..=b'~']
+        if !before.is_ascii_whitespace() && start + PROTOCOL < request.len())
 }
 
 /// Returns the place of the target in the request at `range` of `line`.
@@ -43,37 +56,21 @@ fn usual_target(request: &[u8]) -> Option<usize> {
 fn target(line: &[u8], range: Range<usize>) -> Option<Range<usize>> {
     let request = &line[range.clone()];
     if let Some(start) = usual_target(request)
-        && let [_, .., before, b' ', b'H', b'T', b'T', b'P', b'/', b'!'..=b'~', b'.', b'!'..=b'~'] = request
-        && !before.is_ascii_whitespace()
-        && start + PROTOCOL < request.len()
+        && has_usual_protocol(request, start)
     {
         return Some(range.start + start..range.end - PROTOCOL);
     }
     nth_word(line, range, Some(Position::TARGET))
 }
 
-/// Returns the number of quotes in the first line. `places` are the offsets of quotes and line feeds from its start on. Returns `None`
-/// if the line is incomplete.
-#[inline]
-fn count_quotes(window: &[u8], places: &[u32]) -> Option<usize> {
-    /// The number of quotes in a usual line: those of the request, the referrer and the user agent.
-    const USUAL: usize = 6;
-    let is_feed = |place: u32| window[place as usize] == b'\n';
-    let is_usual = places.first_chunk().is_some_and(|places: &[u32; USUAL + 1]| {
-        let [quotes @ .., last] = places.map(is_feed);
-        last & !quotes.iter().fold(false, |any, is_feed| any | is_feed)
-    });
-    if is_usual { Some(USUAL) } else { places.iter().position(|&place| is_feed(place)) }
-}
-
-/// The number of offsets that are written at once.
-const AT_ONCE: usize = 4;
+/// The number of quotes in a usual line: those of the request, the referrer and the user agent.
+const QUOTES: usize = 6;
 
 /// The length of a usual protocol with the blank before it, such as ` HTTP/1.1`.
 const PROTOCOL: usize = 9;
 
 /// Reports whether `date` contains a bracket.
-#[inline]
+#[inline(always)]
 fn has_bracket(date: &[u8]) -> bool {
     let is_bracket = |byte: u8| (byte == b'[') | (byte == b']');
     match (date.first_chunk::<16>(), date.last_chunk::<16>()) {
@@ -99,20 +96,44 @@ impl Requests {
     /// lines.
     pub fn next(&mut self, window: &[u8]) -> usize {
         simdpct::mark_bytes(window, *b"%\n\"\\", &mut self.marks);
+        // At first all escapes are chosen. Those outside the selected values are removed line by line, because they are rare.
         self.chosen.clear();
-        self.chosen.resize(self.marks.len(), 0);
-        let backslash = self.find(3, 0);
-        let len = self.find_places(window.len());
-        let places = std::mem::take(&mut self.places);
+        self.chosen.extend(self.marks.iter().map(|marks| marks[0]));
+        self.stops.clear();
+        self.stops
+            .extend(self.marks.iter().map(|[_, feeds, quotes, backslashes]| feeds | quotes | backslashes));
+        let most = BLOCK * self.stops.len();
+        if self.places.len() < most {
+            self.places.resize(most, 0);
+        }
+        let mut places = std::mem::take(&mut self.places);
+        let len = simdpct::list_bits(&self.stops, &mut places);
         // The start of the line, the index of the first place in it, and the first `%` after its start.
-        let (mut start, mut from, mut percent) = (0, 0, self.find(0, 0));
-        while let Some(count) = count_quotes(window, &places[from..len]) {
-            let (quotes, feed) = (&places[from..from + count], places[from + count] as usize);
-            if percent < start {
-                percent = self.find(0, start);
+        let (mut start, mut from, mut percent) = (0, 0, self.find_escape(0));
+        loop {
+            let rest = &places[from..len];
+            if let Some(usual) = rest.first_chunk()
+                && is_usual(window, start, usual)
+            {
+                let feed = usual[QUOTES] as usize;
+                let is_clean = percent > feed;
+                if is_clean || self.has_usual_escapes(window, start, usual) {
+                    if !is_clean {
+                        percent = self.find_escape(feed);
+                    }
+                    (start, from) = (feed + 1, from + QUOTES + 1);
+                    continue;
+                }
             }
-            if backslash < feed || self.read(window, start, quotes, feed, percent < feed).is_none() {
+            let Some(count) = rest.iter().position(|&place| window[place as usize] == b'\n') else { break };
+            let (quotes, feed) = (&rest[..count], rest[count] as usize);
+            if quotes.iter().any(|&place| window[place as usize] == b'\\')
+                || self.read(window, start, quotes, feed, percent < feed).is_none()
+            {
                 break;
+            }
+            if percent < feed {
+                percent = self.find_escape(feed);
             }
             (start, from) = (feed + 1, from + count + 1);
         }
@@ -120,47 +141,41 @@ impl Requests {
         start
     }
 
-    /// Finds the offsets of quotes and line feeds in a window of `size` bytes. Returns their number.
-    #[allow(clippy::cast_possible_truncation, reason = "a window is shorter than 4 GiB")]
-    fn find_places(&mut self, size: usize) -> usize {
-        if self.places.len() < size + AT_ONCE {
-            self.places.resize(size + AT_ONCE, 0);
-        }
-        let mut len = 0;
-        for (index, &[_, feeds, quotes, _]) in self.marks.iter().enumerate() {
-            let mut found = feeds | quotes;
-            // Most blocks need one turn. The next offsets overwrite surplus ones. Bits are counted one by one, because the oldest CPUs
-            // for which this code is compiled have no instruction that counts them.
-            while found != 0
-                && let Some(places) = self.places[len..].first_chunk_mut::<AT_ONCE>()
-            {
-                for place in places {
-                    *place = (index * BLOCK) as u32 + (found | 1 << (BLOCK - 1)).trailing_zeros();
-                    len += usize::from(found != 0);
-                    found &= found.wrapping_sub(1);
-                }
-            }
-        }
-        len
-    }
-
-    /// Returns the first offset from `from` on with mark number `number`, or `usize::MAX` if no such mark follows.
+    /// Returns the offset of the first `%` from `from` on, or `usize::MAX` if none follows.
     #[inline]
-    fn find(&self, number: usize, from: usize) -> usize {
-        let mut before = !(u64::MAX << (from % BLOCK));
-        for (index, marks) in self.marks.iter().enumerate().skip(from / BLOCK) {
-            let found = marks[number] & !before;
+    fn find_escape(&self, from: usize) -> usize {
+        let mut live = u64::MAX << (from % BLOCK);
+        for (index, chosen) in self.chosen.iter().enumerate().skip(from / BLOCK) {
+            let found = chosen & live;
             if found != 0 {
                 return index * BLOCK + found.trailing_zeros() as usize;
             }
-            before = 0;
+            live = u64::MAX;
         }
         usize::MAX
     }
 
-    /// Reads the line from `start` to `feed`, and marks its escapes. `quotes` are the offsets of the quotes in it, and
-    /// `has_escapes` tells whether it contains a `%`. Returns `None` if it must be read by itself.
+    /// Reports whether each `%` in the usual line at `start` is in a selected value, and no blank is escaped in the referrer. `places`
+    /// are those for [`is_usual`].
     #[inline]
+    fn has_usual_escapes(&self, window: &[u8], start: usize, places: &[u32; QUOTES + 1]) -> bool {
+        let [open, close, referrer, end, _, _, feed] = places.map(|place| place as usize);
+        let target = open + 1 + usual_target(&window[open + 1..close]).unwrap_or(0);
+        if has_any(&self.chosen, start..target) {
+            return false;
+        }
+        if !self.has_referrer {
+            return !has_any(&self.chosen, close - PROTOCOL..feed);
+        }
+        let is_elsewhere =
+            has_any(&self.chosen, close - PROTOCOL..referrer) || has_any(&self.chosen, end..feed);
+        // Between quotes, an escape of a blank is decoded, which it is not in the target.
+        let has_blank = || has_any(&self.chosen, referrer..end) && has_blank(&window[referrer..end]);
+        !is_elsewhere && !has_blank()
+    }
+
+    /// Reads the line from `start` to `feed`, and removes its escapes outside the selected values. `quotes` are the offsets of the
+    /// quotes in it, and `has_escapes` tells whether it contains a `%`. Returns `None` if it must be read by itself.
     fn read(
         &mut self,
         window: &[u8],
@@ -189,27 +204,102 @@ impl Requests {
             };
         }
         let target = target(window, open + 1..close)?;
-        self.choose(target.start, target.end);
-        if !self.has_referrer {
-            return Some(());
+        let mut last = target.end;
+        self.clear(start..target.start);
+        if self.has_referrer {
+            let place = referrer(window, close, quotes, feed)?;
+            self.clear(last..place.start);
+            last = place.end;
+            // Between quotes, an escape of a blank is decoded, which it is not in the target.
+            if has_any(&self.chosen, place.clone()) && has_blank(&window[place]) {
+                return None;
+            }
         }
-        let place = referrer(window, close, quotes, feed)?;
-        // Between quotes, an escape of a blank is decoded, which it is not in the target.
-        if self.choose(place.start, place.end) && memchr::memmem::find(&window[place], b"%20").is_some() {
-            return None;
-        }
+        self.clear(last..feed);
         Some(())
     }
 
-    /// Marks the `%` from `start` to `stop`. Returns whether there are any.
-    fn choose(&mut self, start: usize, stop: usize) -> bool {
-        let mut any = 0;
-        for (index, inside) in words(start, stop) {
-            let found = self.marks[index][0] & inside;
-            self.chosen[index] |= found;
-            any |= found;
+    /// Removes the `%` in `range`.
+    fn clear(&mut self, range: Range<usize>) {
+        for (index, inside) in words(range.start, range.end) {
+            self.chosen[index] &= !inside;
         }
-        any != 0
+    }
+}
+
+/// Reports whether the line at `start` is a usual one with a referrer and a user agent. `places` are the offsets of its first quotes, backslashes and
+/// line feeds. The other functions accept such a line, too. This one takes fewer instructions, because it compares words. It returns
+/// early, because the compiler would join the results of several comparisons by slow vector code.
+#[inline(always)]
+fn is_usual(window: &[u8], start: usize, places: &[u32; QUOTES + 1]) -> bool {
+    let [open, close, referrer, end, agent, last, feed] = places.map(|place| place as usize);
+    let Some(line) = window.get(..=feed) else { return false };
+    let (Some(head), Some(request)) = (line.get(start..open), line.get(open + 1..close)) else {
+        return false;
+    };
+    let (Some(head), Some(tail)) =
+        (head.last_chunk::<USUAL_DATE>(), request.last_chunk::<{ PROTOCOL + 1 }>())
+    else {
+        return false;
+    };
+    let Some(target) = usual_target(request) else { return false };
+    let [before, b' ', protocol @ ..] = tail else { return false };
+    let [b'[', date @ .., b']', b' '] = head else { return false };
+    for quote in [open, close, referrer, end, agent, last] {
+        if line[quote] != b'"' {
+            return false;
+        }
+    }
+    let protocol = u64::from_le_bytes(*protocol);
+    let is_protocol = protocol & !(0xFF << 40 | 0xFF << 56) == u64::from_le_bytes(*b"HTTP/\0.\0");
+    let is_visible = |byte: u8| matches!(byte, b'!'..=b'~');
+    line[feed] == b'\n'
+        && is_protocol
+        && is_visible((protocol >> 40) as u8)
+        && is_visible((protocol >> 56) as u8)
+        && !before.is_ascii_whitespace()
+        && target + PROTOCOL < request.len()
+        && is_blank(line[end + 1])
+        && is_blank(line[close + 1])
+        && !may_have_bracket(date)
+        && is_status_and_size(line, close + 2..referrer)
+}
+
+/// Reports whether `date` may contain a bracket.
+#[inline(always)]
+fn may_have_bracket(date: &[u8; USUAL_DATE - 3]) -> bool {
+    const ONES: u64 = u64::MAX / 0xFF;
+    let found = |word: &[u8; 8]| {
+        // The brackets differ in two bits, so each becomes 0. `Y` and `_` do, too.
+        let word = (u64::from_le_bytes(*word) ^ (ONES * u64::from(b'['))) & (ONES * 0xF9);
+        word.wrapping_sub(ONES) & !word
+    };
+    let words = date.as_chunks::<8>().0;
+    let last = date.last_chunk().map_or(u64::MAX, found);
+    (found(&words[0]) | found(&words[1]) | found(&words[2]) | last) & (ONES << 7) != 0
+}
+
+/// Reports whether `byte` separates fields.
+#[inline]
+fn is_blank(byte: u8) -> bool {
+    (byte == b' ') | (byte == b'\t')
+}
+
+/// Reports whether `text` has an escape of a blank.
+fn has_blank(text: &[u8]) -> bool {
+    memchr::memmem::find(text, b"%20").is_some()
+}
+
+/// Reports whether any bit in `range` is set.
+#[inline(always)]
+fn has_any(bits: &[u64], range: Range<usize>) -> bool {
+    let (index, shift) = (range.start / BLOCK, range.start % BLOCK);
+    match (range.len(), bits.get(index..)) {
+        (len @ 1..=BLOCK, Some(&[low, ref rest @ ..])) => {
+            let high = rest.first().map_or(0, |high| high << 1 << (BLOCK - 1 - shift));
+            (low >> shift | high) << (BLOCK - len) != 0
+        }
+        (len, _) => len > 0 && words(range.start, range.end).any(|(index, inside)| bits[index] & inside != 0),
     }
 }
 
@@ -238,12 +328,13 @@ fn referrer(window: &[u8], close: usize, quotes: &[u32], feed: usize) -> Option<
 }
 
 /// Reports whether the text at `range` of `window` is a status of three digits, a blank, a number of bytes or a hyphen, and a blank.
-#[inline]
+#[inline(always)]
 fn is_status_and_size(window: &[u8], range: Range<usize>) -> bool {
     let [status @ .., b' '] = &window[range.clone()] else { return false };
-    let [a, b, c, b' ', size @ ..] = status else { return false };
-    let is_number = |digits: &[u8]| digits.iter().all(u8::is_ascii_digit);
-    // The digits of a short number are checked together.
+    let Some((&first, size)) = status.split_first_chunk::<4>() else { return false };
+    // The digits of a number are checked together, and so are the status and its blank.
+    let status = u32::from_le_bytes(first) ^ u32::from_le_bytes(*b"000 ");
+    let is_status = status >> 24 == 0 && ((status + 0x76_7676) | status) & 0x80_8080 == 0;
     let is_size = match window[..range.end - 1].last_chunk() {
         Some(last) if (1..=8).contains(&size.len()) => {
             const ONES: u64 = u64::MAX / 0xFF;
@@ -251,7 +342,7 @@ fn is_status_and_size(window: &[u8], range: Range<usize>) -> bool {
             // The highest bit of each byte above 9 is set.
             (((word & (ONES * 0x7F)) + ONES * 0x76) | word) & (ONES << 7) == 0
         }
-        _ => !size.is_empty() && is_number(size),
+        _ => !size.is_empty() && size.iter().all(u8::is_ascii_digit),
     };
-    is_number(&[*a, *b, *c]) && (is_size || size == b"-")
+    is_status && (is_size || size == b"-")
 }

@@ -3,11 +3,8 @@
 //! No record is read by itself. A record that cannot be handled in this way is left to the caller: in a table, a row with line
 //! feeds in its cells or with a misplaced quote.
 
-use std::ops::Range;
-
 use super::ends::{Block, Marks};
 use super::requests::Requests;
-pub use super::requests::words;
 use super::shape::Shapes;
 
 /// The number of bytes in a mask.
@@ -39,12 +36,12 @@ impl Sweep {
     }
 
     /// Returns the places of the escapes that [`Sweep::next`] has found: for each byte a bit, set for each `%` in the selected
-    /// value.
-    pub fn chosen(&self) -> &[u64] {
+    /// value. Also returns the number of the first byte's bit.
+    pub fn chosen(&self) -> (&[u64], usize) {
         match self {
-            Sweep::Delimited(delimited) => &delimited.chosen,
-            Sweep::Requests(requests) => &requests.chosen,
-            Sweep::Shapes(shapes) => &shapes.chosen,
+            Sweep::Delimited(delimited) => (&delimited.chosen, delimited.shift),
+            Sweep::Requests(requests) => (&requests.chosen, 0),
+            Sweep::Shapes(shapes) => (&shapes.chosen, 0),
         }
     }
 }
@@ -115,14 +112,16 @@ pub struct Delimited {
     found: Vec<Block>,
     /// For each block, the places of `%` in the wanted field.
     chosen: Vec<u64>,
-    /// For each block, the places where the wanted field of a record begins, and those of the byte after it.
-    bounds: Vec<[u64; 2]>,
-    /// Whether `bounds` are necessary. Otherwise blocks without a `%` are skipped.
+    /// For each block, the places where the wanted field of a record begins.
+    begins: Vec<u64>,
+    /// For each block, the places of the byte after the wanted field.
+    stops: Vec<u64>,
+    /// Whether `begins` and `stops` are necessary. Otherwise blocks without a `%` can be skipped.
     has_bounds: bool,
-    /// The number of bytes between the start of the first block of `bounds` and the window.
+    /// The number of bytes between the start of the first block and the window.
     shift: usize,
-    /// For each field up to the wanted one, whether it is open at the start of the next block.
-    open: Vec<Open>,
+    /// The number of fields before the wanted one.
+    before: usize,
 }
 
 impl Delimited {
@@ -134,14 +133,15 @@ impl Delimited {
             has_quotes,
             found: Vec::new(),
             chosen: Vec::new(),
-            bounds: Vec::new(),
+            begins: Vec::new(),
+            stops: Vec::new(),
             has_bounds: false,
             shift: 0,
-            open: vec![Open::default(); before + 1],
+            before,
         }
     }
 
-    /// Makes [`Delimited::each_field`] possible.
+    /// Makes [`Delimited::fields`] possible.
     pub fn with_bounds(&mut self) {
         self.has_bounds = true;
     }
@@ -171,12 +171,31 @@ impl Delimited {
     /// block on. `has_irregular` says that the last places of blocks are irregular bytes. Returns the length of the first records, up
     /// to one that is incomplete or irregular.
     fn choose(&mut self, blocks: &[Block], has_irregular: bool, shift: usize, len: usize) -> usize {
-        let Delimited { chosen, bounds, open, has_bounds, .. } = self;
+        // With a number of fields that the compiler knows, their states stay in registers.
+        match self.before {
+            0 => self.choose_with([0; 1], blocks, has_irregular, shift, len),
+            1 => self.choose_with([0; 2], blocks, has_irregular, shift, len),
+            2 => self.choose_with([0; 3], blocks, has_irregular, shift, len),
+            3 => self.choose_with([0; 4], blocks, has_irregular, shift, len),
+            4 => self.choose_with([0; 5], blocks, has_irregular, shift, len),
+            5 => self.choose_with([0; 6], blocks, has_irregular, shift, len),
+            6 => self.choose_with([0; 7], blocks, has_irregular, shift, len),
+            before => self.choose_with(vec![0; before + 1], blocks, has_irregular, shift, len),
+        }
+    }
+
+    /// Does the work of [`Delimited::choose`]. `open` has a word for each field up to the wanted one; see [`field`].
+    #[inline]
+    fn choose_with<F: AsMut<[u64]>>(
+        &mut self,
+        mut open: F,
+        blocks: &[Block],
+        has_irregular: bool,
+        shift: usize,
+        len: usize,
+    ) -> usize {
+        let (open, mut begun) = (open.as_mut(), 0);
         self.shift = shift;
-        chosen.clear();
-        chosen.resize(blocks.len(), 0);
-        bounds.clear();
-        open.fill(Open::default());
         // The masks of the bytes of the records in the first block and in the last one.
         let (first, last) = (u64::MAX << shift, u64::MAX >> ((BLOCK - (shift + len) % BLOCK) % BLOCK));
         let live = |index: usize| {
@@ -194,38 +213,47 @@ impl Delimited {
             blocks[index][1] & usable
         };
         let count = stop.map_or(blocks.len(), |stop| stop + 1);
-        // The blocks before this one are done.
-        let mut done = 0;
-        for index in 0..count {
-            if blocks[index][0] == 0 && !*has_bounds {
-                continue;
-            }
-            // The fields of skipped blocks matter only from the last end of a record on.
-            let mut from = index;
-            while from > done {
-                from -= 1;
-                if blocks[from][1] != 0 {
-                    break;
-                }
-            }
-            if from > done {
-                open.fill(Open::default());
-            }
-            for index in from..=index {
-                let start = if index == 0 { 1 << shift } else { 0 };
-                let (places, inside) = field(open, start, ends(index), blocks[index][2]);
+        let Delimited { chosen, begins, stops, has_bounds, .. } = self;
+        chosen.clear();
+        chosen.resize(count, 0);
+        begins.resize(if *has_bounds { count } else { 0 }, 0);
+        stops.resize(begins.len(), 0);
+        // Whether a block has a `%` is hard to predict if more than one of 16 do. Then all blocks are done, if they have few fields.
+        let escaped = blocks.iter().step_by(4).filter(|block| block[0] != 0).count();
+        if count > 0 && (*has_bounds || 4 * 16 * escaped > blocks.len() && open.len() <= 4) {
+            let (blocks, chosen) = (&blocks[..count], &mut chosen[..count]);
+            let mut put = |index: usize, (places, inside): ([u64; 2], u64)| {
                 chosen[index] = blocks[index][0] & inside;
                 if *has_bounds {
-                    bounds.push(places);
+                    [begins[index], stops[index]] = places;
                 }
+            };
+            put(0, field(open, &mut begun, 1 << shift, ends(0), blocks[0][2]));
+            for (index, block) in blocks.iter().enumerate().take(count - 1).skip(1) {
+                put(index, field(open, &mut begun, 0, block[1], block[2]));
             }
-            done = index + 1;
-        }
-        if shift > 0 {
-            // The first bit becomes that of the first byte of the window.
-            for index in 0..chosen.len() {
-                let next = chosen.get(index + 1).map_or(0, |next| next << (BLOCK - shift));
-                chosen[index] = chosen[index] >> shift | next;
+            if count > 1 {
+                put(count - 1, field(open, &mut begun, 0, ends(count - 1), blocks[count - 1][2]));
+            }
+        } else {
+            // The blocks before this one are done.
+            let mut done = 0;
+            for index in 0..count {
+                if blocks[index][0] == 0 {
+                    continue;
+                }
+                // The fields of skipped blocks matter only from the last end of a record on.
+                let from = (done..index).rev().find(|&index| blocks[index][1] != 0);
+                let from = from.unwrap_or(done);
+                if from > done {
+                    open.fill(0);
+                }
+                for index in from..=index {
+                    let start = if index == 0 { 1 << shift } else { 0 };
+                    let (_, inside) = field(open, &mut begun, start, ends(index), blocks[index][2]);
+                    chosen[index] = blocks[index][0] & inside;
+                }
+                done = index + 1;
             }
         }
         let last = (0..count).rev().find(|&index| ends(index) != 0);
@@ -233,33 +261,18 @@ impl Delimited {
         end.saturating_sub(shift)
     }
 
-    /// Passes the place of the wanted field in each record that has it to `each`. The records are the first `len` bytes, which
-    /// [`Sweep::next`] has found.
-    pub fn each_field(&self, len: usize, mut each: impl FnMut(Range<usize>)) {
-        let mut stops = self.bounds.iter().enumerate();
-        let (mut base, mut found) = (0, 0);
-        for (index, &[mut begins, _]) in self.bounds.iter().enumerate() {
-            while begins != 0 {
-                let start = index * BLOCK + begins.trailing_zeros() as usize - self.shift;
-                begins &= begins - 1;
-                while found == 0 {
-                    // The last field may be part of a record that is incomplete.
-                    let Some((index, &[_, more])) = stops.next() else { return };
-                    (base, found) = (index * BLOCK, more);
-                }
-                let stop = base + found.trailing_zeros() as usize - self.shift;
-                found &= found - 1;
-                if stop >= len {
-                    return;
-                }
-                each(start..stop);
+    /// Lists the places of the wanted field in each record that has it: where they begin, and where they stop. The places count from
+    /// the first bit of the words of [`Sweep::chosen`]. Records that [`Sweep::next`] has not returned can have places, too. Returns the
+    /// number of fields.
+    pub fn fields(&self, begins: &mut Vec<u32>, stops: &mut Vec<u32>) -> usize {
+        let list = |words: &[u64], places: &mut Vec<u32>| {
+            if places.len() < BLOCK * words.len() {
+                places.resize(BLOCK * words.len(), 0);
             }
-        }
-    }
-
-    /// Returns the places of the escapes; see [`Sweep::chosen`].
-    pub fn chosen(&self) -> &[u64] {
-        &self.chosen
+            simdpct::list_bits(words, places)
+        };
+        // The last field may not stop in the window.
+        list(&self.begins, begins).min(list(&self.stops, stops))
     }
 
     /// Returns the byte that separates fields.
@@ -268,27 +281,20 @@ impl Delimited {
     }
 }
 
-/// The state of a field at the start of a block.
-#[derive(Clone, Copy, Default)]
-struct Open {
-    /// 1 if the field begins here, otherwise 0.
-    begins: u64,
-    /// 1 if the field has begun before and goes on here, otherwise 0.
-    goes_on: u64,
-}
-
 /// Returns the places in a block where the last field of `open` begins in each record, those of the byte after it, and a mask of its
-/// bytes. `open` has the fields that are open at the start of the block, and then those at its end. Field 0 also begins at `first`. Takes
-/// no branch that depends on the block, because the ends are hard to predict.
+/// bytes. `open` has 1 for each field that is open at the start of the block, and then for those at its end. `begun` is 1 if the last
+/// field begins with the first byte of the block, and then if it begins with the next block. Field 0 also begins at `first`. Takes no
+/// branch that depends on the block, because the ends are hard to predict.
 #[inline(always)]
-fn field(open: &mut [Open], first: u64, ends: u64, delimiters: u64) -> ([u64; 2], u64) {
+fn field(open: &mut [u64], begun: &mut u64, first: u64, ends: u64, delimiters: u64) -> ([u64; 2], u64) {
     let stops = ends | delimiters;
-    let (mut begins, mut carry, mut bounds, mut inside) = (ends << 1 | first, ends >> 63, [0; 2], 0);
+    let (mut begins, mut carry) = (ends << 1 | first, ends >> 63);
+    let (mut bounds, mut inside, mut begins_next) = ([0; 2], 0, 0);
     // If a record has many fields, most of them are not in the block.
     let is_wide = open.len() > 8;
     for open in open {
-        begins |= open.begins;
-        let starts = begins | open.goes_on;
+        let starts = begins | *open;
+        begins_next = carry;
         if is_wide && starts | carry == 0 {
             (bounds, inside) = ([0; 2], 0);
             continue;
@@ -296,9 +302,10 @@ fn field(open: &mut [Open], first: u64, ends: u64, delimiters: u64) -> ([u64; 2]
         // Each start adds one to the bytes after it that end no field, so the sum has a bit at the next byte that does.
         let (sum, goes_on) = (!stops).overflowing_add(starts);
         let found = sum & stops;
-        *open = Open { begins: carry, goes_on: u64::from(goes_on) };
+        *open = carry | u64::from(goes_on);
         (bounds, inside) = ([begins, found], found.wrapping_sub(starts));
         (begins, carry) = ((found & delimiters) << 1, (found & delimiters) >> 63);
     }
+    bounds[0] |= std::mem::replace(begun, begins_next);
     (bounds, inside)
 }

@@ -140,13 +140,23 @@ fn requests_of_many_lines_are_decoded_like_those_of_one() {
             ]));
             text.extend(value(numbers, seed % 3 > 0));
             text.extend_from_slice(numbers.pick(&[b" HTTP/1.1\"", b" HTTP/1.1\"", b" HTTP/2\" ", b"\""]));
-            text.extend_from_slice(numbers.pick(&[b" 200 12", b" 200 12", b" 200 %41", b" 200", b""]));
+            text.extend_from_slice(numbers.pick(&[
+                b" 200 12",
+                b" 200 12",
+                b" 404 -",
+                b" 200 123456789",
+                b" 200 %41",
+                b" 200",
+                b"",
+            ]));
             if !numbers.next().is_multiple_of(4) {
                 text.extend_from_slice(blanks);
                 text.push(b'"');
                 text.extend(value(numbers, seed % 3 > 0));
                 text.extend_from_slice(numbers.pick(&[
                     b"-\" \"Mozilla/5.0 (X11; %41)\"",
+                    b"-\" \"Mozilla/5.0 (X11; Linux)\"",
+                    b"/much/longer/so/that/the/referrer/does/not/fit/in/one/word/of/bits\" \"-\"",
                     b"a%20b\" \"-\"",
                     b"\"",
                 ]));
@@ -232,7 +242,9 @@ fn members_of_many_lines_are_decoded_like_those_of_one() {
         let (odd, rare) = ([0, 300, 5, 40][seed as usize % 4], seed % 3 > 0);
         let line = |numbers: &mut Numbers, text: &mut Vec<u8>| {
             let is_rare = rare && numbers.next().is_multiple_of(50);
-            let value = value(numbers, is_rare);
+            // Some texts have few lines with an escape.
+            let is_clean = seed % 5 == 2 && !numbers.next().is_multiple_of(16);
+            let value = if is_clean { b"/clean".to_vec() } else { value(numbers, is_rare) };
             let value = String::from_utf8_lossy(&value).into_owned();
             let number = numbers.next() % 1_000_000;
             let line = match numbers.next() % 8 {

@@ -271,10 +271,11 @@ impl Checks {
             let mut passed = count;
             // The records before this offset are checked.
             let mut done = start;
-            for (index, &word) in sweep.chosen().iter().enumerate() {
+            let (chosen, first) = sweep.chosen();
+            for (index, &word) in chosen.iter().enumerate() {
                 let mut word = word;
                 while word != 0 {
-                    let at = start + index * u64::BITS as usize + word.trailing_zeros() as usize;
+                    let at = start + index * u64::BITS as usize + word.trailing_zeros() as usize - first;
                     word &= word - 1;
                     let is_ahead = (done..start + len).contains(&at);
                     if !is_ahead || !self.look.wanted.may_find(&chunk.bytes[at..]) {
