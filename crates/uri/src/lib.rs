@@ -123,7 +123,7 @@ mod whole;
 #[cfg(feature = "alloc")]
 pub use builder::{BuildError, Builder};
 #[cfg(feature = "alloc")]
-pub use columns::{Columns, Lines, UrlTooLong, split_each};
+pub use columns::{Columns, Lines, Receive, UrlTooLong, split_each, split_each_line};
 #[cfg(feature = "alloc")]
 pub use compose::{Components, RelativeBase, Strictness, remove_dot_segments, resolve, resolve_append};
 pub use dialect::{Dialect, escape_for, set_for};

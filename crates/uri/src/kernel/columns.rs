@@ -4,7 +4,9 @@ use simdpct::batch::{Column, Offset};
 
 use super::split::{find, split};
 use super::{Isa, Operation};
+use crate::columns::Receive;
 use crate::offsets::Offsets;
+use crate::parts::Parts;
 use crate::reference;
 
 /// The columns to fill, in the order of [`Offsets::to_array`]. All have the same length.
@@ -87,6 +89,37 @@ impl<'a, U: Iterator<Item = Option<&'a [u8]>>, F: FnMut(Option<(&'a [u8], Offset
                 continue;
             };
             (self.each)(Some((url, splitter.split(url, url))));
+        }
+    }
+}
+
+/// Splits each line of a text, and passes its parts to a receiver.
+pub(crate) struct SplitEachLine<'a, 'r, R> {
+    pub(crate) text: &'a [u8],
+    pub(crate) receiver: &'r mut R,
+}
+
+impl<'a, R: Receive<'a>> Operation for SplitEachLine<'a, '_, R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) {
+        self.run_with(isa);
+    }
+
+    fn run_scalar(self) {
+        self.run_with(Reference);
+    }
+}
+
+impl<'a, R: Receive<'a>> SplitEachLine<'a, '_, R> {
+    #[inline(always)]
+    fn run_with(self, splitter: impl Splitter) {
+        let mut at = 0;
+        while let Some(text) = self.text.get(at..).filter(|text| !text.is_empty()) {
+            let (line_len, url_len, offsets) = splitter.split_line(text);
+            self.receiver.url(Parts::from_offsets(&text[..url_len], offsets));
+            at += line_len + 1;
         }
     }
 }
