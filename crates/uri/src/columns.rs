@@ -5,7 +5,7 @@ use core::fmt;
 
 use simdpct::batch::{Column, Offset};
 
-use crate::kernel::columns::{Out, SplitColumn, SplitEach, SplitEachLine, SplitLines};
+use crate::kernel::columns::{Out, Receiver, SplitColumn, SplitEach, SplitEachLine, SplitLines};
 use crate::kernel::isa::Level;
 use crate::offsets::Offsets;
 use crate::parts::Parts;
@@ -181,7 +181,17 @@ pub fn split_each_line<'a>(text: &'a [u8], receiver: &mut impl Receive<'a>) {
 }
 
 pub(crate) fn split_each_line_at_level<'a>(level: Level, text: &'a [u8], receiver: &mut impl Receive<'a>) {
-    level.run(SplitEachLine { text, receiver });
+    level.run(SplitEachLine { text, receiver: OfParts(receiver) });
+}
+
+/// Passes the parts of each URL on.
+struct OfParts<'r, R>(&'r mut R);
+
+impl<'a, R: Receive<'a>> Receiver<'a> for OfParts<'_, R> {
+    #[inline(always)]
+    fn url(&mut self, url: &'a [u8], at: Offsets) {
+        self.0.url(Parts::from_offsets(url, at));
+    }
 }
 
 /// The positions of the lines of a text, and of the parts of the URL in each line.

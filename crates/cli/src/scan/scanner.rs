@@ -286,6 +286,12 @@ impl<O: Observer> Scan<'_, O> {
     fn bytes(&mut self, window: &[u8], from: usize, to: usize) {
         let (mut at, mut is_mixed) = (from, false);
         while at < to {
+            // This check decides a branch, so that the next one need not wait for it.
+            if window[at..to].first_chunk().is_some_and(is_plain) {
+                self.interrupt(window);
+                at += 16;
+                continue;
+            }
             // The bytes after the piece are read, so that the last bytes of the piece need no loop of their own.
             let plain = window[at..].first_chunk().map_or(0, plain).min(to - at);
             if plain > 0 {
@@ -441,6 +447,15 @@ fn is_printable(piece: &[u8]) -> bool {
         }
     }
     others == [false; 16] && (!chunks.is_empty() || !rest.iter().any(|&byte| is_other(byte)))
+}
+
+/// Reports whether none of `bytes` is a control byte, a `%` or not ASCII.
+#[inline]
+fn is_plain(bytes: &[u8; 16]) -> bool {
+    // As a signed number, a byte that is not ASCII is negative.
+    let is_other = |byte: u8| (byte.cast_signed() < 0x20) | (byte == 0x7F) | (byte == b'%');
+    // The loop has no early exit, so that it compiles to vector code.
+    !bytes.iter().fold(false, |any, &byte| any | is_other(byte))
 }
 
 /// Returns the number of bytes before the first one that is a control byte, a `%` or not ASCII.

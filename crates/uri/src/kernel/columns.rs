@@ -4,9 +4,7 @@ use simdpct::batch::{Column, Offset};
 
 use super::split::{find, split};
 use super::{Isa, Operation};
-use crate::columns::Receive;
 use crate::offsets::Offsets;
-use crate::parts::Parts;
 use crate::reference;
 
 /// The columns to fill, in the order of [`Offsets::to_array`]. All have the same length.
@@ -93,13 +91,18 @@ impl<'a, U: Iterator<Item = Option<&'a [u8]>>, F: FnMut(Option<(&'a [u8], Offset
     }
 }
 
-/// Splits each line of a text, and passes its parts to a receiver.
-pub(crate) struct SplitEachLine<'a, 'r, R> {
-    pub(crate) text: &'a [u8],
-    pub(crate) receiver: &'r mut R,
+/// A receiver of URLs, each with its offsets. Its method is `inline(always)`, so that it is compiled with the CPU features of the loop.
+pub(crate) trait Receiver<'a> {
+    fn url(&mut self, url: &'a [u8], at: Offsets);
 }
 
-impl<'a, R: Receive<'a>> Operation for SplitEachLine<'a, '_, R> {
+/// Splits each line of a text, and passes it with its offsets to a receiver.
+pub(crate) struct SplitEachLine<'a, R> {
+    pub(crate) text: &'a [u8],
+    pub(crate) receiver: R,
+}
+
+impl<'a, R: Receiver<'a>> Operation for SplitEachLine<'a, R> {
     type Output = ();
 
     #[inline(always)]
@@ -112,13 +115,13 @@ impl<'a, R: Receive<'a>> Operation for SplitEachLine<'a, '_, R> {
     }
 }
 
-impl<'a, R: Receive<'a>> SplitEachLine<'a, '_, R> {
+impl<'a, R: Receiver<'a>> SplitEachLine<'a, R> {
     #[inline(always)]
-    fn run_with(self, splitter: impl Splitter) {
+    fn run_with(mut self, splitter: impl Splitter) {
         let mut at = 0;
         while let Some(text) = self.text.get(at..).filter(|text| !text.is_empty()) {
             let (line_len, url_len, offsets) = splitter.split_line(text);
-            self.receiver.url(Parts::from_offsets(&text[..url_len], offsets));
+            self.receiver.url(&text[..url_len], offsets);
             at += line_len + 1;
         }
     }

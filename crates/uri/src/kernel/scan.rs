@@ -23,7 +23,7 @@ impl Carry {
     /// Returns, for each bit of `start`, the first position at or after it that is not in `run`. A run holds at most one start.
     #[inline(always)]
     fn ends(&mut self, run: u64, start: u64) -> u64 {
-        // A run that continues from the block before has no start in this one.
+        // A run that continues from the block before is like one that starts at the first bit.
         let (sum, over) = run.overflowing_add(start | self.0);
         self.0 = u64::from(over);
         sum & !run
