@@ -5,7 +5,7 @@ use core::fmt;
 
 use simdpct::batch::{Column, Offset};
 
-use crate::kernel::columns::{Out, SplitColumn, SplitEach, SplitLines};
+use crate::kernel::columns::{Out, Receiver, SplitColumn, SplitEach, SplitEachLine, SplitLines};
 use crate::kernel::isa::Level;
 use crate::offsets::Offsets;
 use crate::parts::Parts;
@@ -149,6 +149,49 @@ pub(crate) fn split_each_at_level<'a>(
 ) {
     let each = |url: Option<(&'a [u8], Offsets)>| each(url.map(|(url, at)| Parts::from_offsets(url, at)));
     level.run(SplitEach { urls: urls.into_iter(), each });
+}
+
+/// A receiver of the parts of many URLs: a closure, or a type whose method is marked `#[inline(always)]`.
+///
+/// Such a method becomes a part of the loop that splits the URLs. A long closure is called there, which takes as long as splitting a short URL.
+pub trait Receive<'a> {
+    /// Receives the parts of the next URL.
+    fn url(&mut self, url: Parts<'a>);
+}
+
+impl<'a, F: FnMut(Parts<'a>)> Receive<'a> for F {
+    #[inline(always)]
+    fn url(&mut self, url: Parts<'a>) {
+        self(url);
+    }
+}
+
+/// Splits each line of `text`, and passes its parts to `receiver`.
+///
+/// LF, CR LF or the end of the text ends a line, and is not part of the URL. It takes less time than [`Lines`], which stores the positions.
+///
+/// ```
+/// let mut hosts = Vec::new();
+/// let mut push = |url: simdpct_uri::Parts<'_>| hosts.push(url.host().unwrap().raw().to_vec());
+/// simdpct_uri::split_each_line(b"http://a/b\r\n//c\n", &mut push);
+/// assert_eq!(hosts, [b"a", b"c"]);
+/// ```
+pub fn split_each_line<'a>(text: &'a [u8], receiver: &mut impl Receive<'a>) {
+    split_each_line_at_level(Level::active(), text, receiver);
+}
+
+pub(crate) fn split_each_line_at_level<'a>(level: Level, text: &'a [u8], receiver: &mut impl Receive<'a>) {
+    level.run(SplitEachLine { text, receiver: OfParts(receiver) });
+}
+
+/// Passes the parts of each URL on.
+struct OfParts<'r, R>(&'r mut R);
+
+impl<'a, R: Receive<'a>> Receiver<'a> for OfParts<'_, R> {
+    #[inline(always)]
+    fn url(&mut self, url: &'a [u8], at: Offsets) {
+        self.0.url(Parts::from_offsets(url, at));
+    }
 }
 
 /// The positions of the lines of a text, and of the parts of the URL in each line.

@@ -6,7 +6,7 @@ use simdpct::Tier;
 use simdpct::batch::{Column, Offset};
 
 use crate::canon::{CanonicalizeError, Profile};
-use crate::columns::{Columns, Lines, UrlTooLong, split_each_at_level};
+use crate::columns::{Columns, Lines, Receive, UrlTooLong, split_each_at_level, split_each_line_at_level};
 use crate::kernel::isa::Level;
 use crate::kernel::{Isa, Operation, Sets};
 use crate::parts::{Parts, split_at_level};
@@ -43,6 +43,11 @@ pub fn split_each_on<'a>(
     each: impl FnMut(Option<Parts<'a>>),
 ) {
     split_each_at_level(Level::of(tier), urls, each);
+}
+
+/// Runs [`split_each_line`](crate::split_each_line) with the kernels of `tier`.
+pub fn split_each_line_on<'a>(tier: Tier, text: &'a [u8], receiver: &mut impl Receive<'a>) {
+    split_each_line_at_level(Level::of(tier), text, receiver);
 }
 
 /// Runs [`Lines::split`] with the kernels of `tier`.

@@ -17,7 +17,7 @@
 //! |---|---|---|
 //! | a URL | its parts | [`split`], or [`split_str`] for parts that are text |
 //! | a valid URI | an owned value, and copies with one part changed | [`UriBuf`] |
-//! | a column, a text or an iterator of URLs | the parts of each | [`Columns`], [`Lines`], [`split_each`] |
+//! | a column, a text or an iterator of URLs | the parts of each | [`Columns`], [`Lines`], [`split_each`], [`split_each_line`] |
 //! | a URL | the errors in it | [`Parts::flaws`] |
 //! | a URL as people type it | a valid URL, and back | [`Converter`] |
 //! | data | a URL | [`Builder`], [`form::Serializer`], [`escape_for`] |
@@ -123,7 +123,7 @@ mod whole;
 #[cfg(feature = "alloc")]
 pub use builder::{BuildError, Builder};
 #[cfg(feature = "alloc")]
-pub use columns::{Columns, Lines, UrlTooLong, split_each};
+pub use columns::{Columns, Lines, Receive, UrlTooLong, split_each, split_each_line};
 #[cfg(feature = "alloc")]
 pub use compose::{Components, RelativeBase, Strictness, remove_dot_segments, resolve, resolve_append};
 pub use dialect::{Dialect, escape_for, set_for};

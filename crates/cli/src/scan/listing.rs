@@ -29,20 +29,30 @@ pub struct Criteria {
     dialect: Dialect,
     /// The byte that ends a record.
     end: u8,
+    /// Whether a `%` before each byte may be part of a finding.
+    may_find_before: [bool; 256],
 }
 
 impl Criteria {
     /// Creates the criteria for findings of `groups` by `dialect`, in these `components` of URLs, or anywhere if `components` is
     /// empty. Records end in `end`.
     pub fn new(groups: &[Group], components: &[Component], dialect: Dialect, end: u8) -> Criteria {
-        Criteria {
+        let criteria = Criteria {
             groups: groups.to_vec(),
             kinds: groups.iter().fold(0, |kinds, group| kinds | group.kinds()),
             of_urls: groups.iter().copied().filter(|group| group.is_of_urls()).collect(),
             components: components.to_vec(),
             dialect,
             end,
-        }
+            may_find_before: [true; 256],
+        };
+        let may_find_before = std::array::from_fn(|first| {
+            // The byte after a digit can be any digit, or another byte, like all bytes after those that are no digits.
+            let seconds = if (first as u8).is_ascii_hexdigit() { "0123456789ABCDEF" } else { "" };
+            let mut seconds = seconds.bytes().chain([b'-']);
+            seconds.any(|second| criteria.may_find(&[b'%', first as u8, second]))
+        });
+        Criteria { may_find_before, ..criteria }
     }
 
     /// Reports whether `group` is wanted.
@@ -67,6 +77,10 @@ impl Criteria {
     /// Reports whether the `%` at the start of `ahead` may be part of a finding, if values are not parsed as URLs.
     #[inline]
     pub fn may_find(&self, ahead: &[u8]) -> bool {
+        // Most escapes differ from those that are wanted in their first digit.
+        if ahead.get(1).is_some_and(|&first| !self.may_find_before[usize::from(first)]) {
+            return false;
+        }
         let kinds = match simdpct::decode_escape(ahead) {
             None => Kind::Malformed.bit(),
             Some(b'%') => Kind::Double.bit(),

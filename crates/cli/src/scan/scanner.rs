@@ -138,6 +138,8 @@ pub struct State {
     kinds: u16,
     /// The number of escapes in the current line.
     escapes: u64,
+    /// Whether the last piece had a byte that is not printable ASCII, if such bytes must be found.
+    is_mixed: bool,
     sequence: Sequence,
     /// The offset of the current UTF-8 sequence in the file.
     sequence_start: u64,
@@ -156,6 +158,7 @@ impl State {
             line_start: 0,
             kinds: 0,
             escapes: 0,
+            is_mixed: false,
             sequence: Sequence::default(),
             sequence_start: 0,
         }
@@ -245,7 +248,8 @@ impl<O: Observer> Scan<'_, O> {
 
     /// Scans a piece of a line, from `from` to `to` of the window.
     fn piece(&mut self, window: &[u8], from: usize, to: usize) {
-        if self.is_clean(&window[from..to]) {
+        // The check takes longer than it saves if the piece is like one before it that had other bytes.
+        if !self.state.is_mixed && self.is_clean(&window[from..to]) {
             self.printable(window, from, to);
             return;
         }
@@ -280,9 +284,16 @@ impl<O: Observer> Scan<'_, O> {
 
     /// Scans bytes in which findings can be anywhere.
     fn bytes(&mut self, window: &[u8], from: usize, to: usize) {
-        let mut at = from;
+        let (mut at, mut is_mixed) = (from, false);
         while at < to {
-            let plain = window[at..to].first_chunk().map_or(0, plain);
+            // This check decides a branch, so that the next one need not wait for it.
+            if window[at..to].first_chunk().is_some_and(is_plain) {
+                self.interrupt(window);
+                at += 16;
+                continue;
+            }
+            // The bytes after the piece are read, so that the last bytes of the piece need no loop of their own.
+            let plain = window[at..].first_chunk().map_or(0, plain).min(to - at);
             if plain > 0 {
                 self.interrupt(window);
                 at += plain;
@@ -293,12 +304,19 @@ impl<O: Observer> Scan<'_, O> {
                 at = self.percent(window, at);
                 continue;
             }
-            if is_control(byte) {
-                self.found(Kind::RawControl, byte, window, self.state.base + at as u64);
+            if !byte.is_ascii() {
+                is_mixed = true;
+                self.byte(byte, window, at);
+            } else {
+                if is_control(byte) {
+                    is_mixed = true;
+                    self.found(Kind::RawControl, byte, window, self.state.base + at as u64);
+                }
+                self.interrupt(window);
             }
-            self.byte(byte, window, at);
             at += 1;
         }
+        self.state.is_mixed = is_mixed && self.state.wanted & Kind::RawControl.bit() != 0;
     }
 
     /// Scans the escape at `at`, and returns its end. The digits may be read past the end of the line, because no
@@ -429,6 +447,15 @@ fn is_printable(piece: &[u8]) -> bool {
         }
     }
     others == [false; 16] && (!chunks.is_empty() || !rest.iter().any(|&byte| is_other(byte)))
+}
+
+/// Reports whether none of `bytes` is a control byte, a `%` or not ASCII.
+#[inline]
+fn is_plain(bytes: &[u8; 16]) -> bool {
+    // As a signed number, a byte that is not ASCII is negative.
+    let is_other = |byte: u8| (byte.cast_signed() < 0x20) | (byte == 0x7F) | (byte == b'%');
+    // The loop has no early exit, so that it compiles to vector code.
+    !bytes.iter().fold(false, |any, &byte| any | is_other(byte))
 }
 
 /// Returns the number of bytes before the first one that is a control byte, a `%` or not ASCII.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use simdpct::{ByteSet, Encode, sets};
 use simdpct_uri::canon::{self, resolve_standard};
-use simdpct_uri::{Strictness, iri, resolve_append, split};
+use simdpct_uri::{Parts, Receive, Strictness, iri, resolve_append, split, split_each_line};
 
 use super::{Escapes, Rewrite};
 use crate::ground::fault::Handling;
@@ -24,6 +24,36 @@ fn find_unusual(bytes: &[u8]) -> Option<usize> {
     bytes[64 * chunk..].iter().position(|&byte| is_unusual(byte)).map(|at| 64 * chunk + at)
 }
 
+/// Appends lines to an output: most are copied, and some are converted.
+struct Lines<'t, 'o, R> {
+    rewrite: &'t R,
+    text: &'t [u8],
+    /// The end of the text that is in the output.
+    done: usize,
+    out: &'o mut Vec<u8>,
+    /// Is called for each rejected line, which is copied.
+    refused: &'o mut dyn FnMut(),
+}
+
+impl<R: Rewrite> Lines<'_, '_, R> {
+    /// Copies the text before `value`, which is a line from `start` on, and converts `value`.
+    fn convert(&mut self, start: usize, value: &[u8]) {
+        self.out.extend_from_slice(&self.text[self.done..start]);
+        self.done = start + value.len();
+        let len = self.out.len();
+        if self.rewrite.append(value, &ByteSet::EMPTY, Handling::KEEP, self.out).is_err() {
+            self.out.truncate(len);
+            self.out.extend_from_slice(value);
+            (self.refused)();
+        }
+    }
+
+    /// Copies the rest of the text.
+    fn end(self) {
+        self.out.extend_from_slice(&self.text[self.done..]);
+    }
+}
+
 /// Appends the lines of `text` to `out`. Lines for which `stays` is true are copied; `rewrite` converts the others. `refused` is
 /// called for each rejected line, which is copied.
 fn append_lines(
@@ -33,24 +63,17 @@ fn append_lines(
     refused: &mut dyn FnMut(),
     stays: impl Fn(&[u8]) -> bool,
 ) {
-    // Everything before `done` is written, and everything from there to `start` stays.
-    let (mut done, mut start) = (0, 0);
+    let mut lines = Lines { rewrite, text, done: 0, out, refused };
+    let mut start = 0;
     while start < text.len() {
         let end = memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |found| start + found + 1);
         let value = &text[start..][..Records::Lines.without_end(&text[start..end])];
         if !stays(value) {
-            out.extend_from_slice(&text[done..start]);
-            done = start + value.len();
-            let len = out.len();
-            if rewrite.append(value, &ByteSet::EMPTY, Handling::KEEP, out).is_err() {
-                out.truncate(len);
-                out.extend_from_slice(value);
-                refused();
-            }
+            lines.convert(start, value);
         }
         start = end;
     }
-    out.extend_from_slice(&text[done..]);
+    lines.end();
 }
 
 /// Resolves each value, a URI reference, against a base URI (RFC 3986, section 5.2).
@@ -89,15 +112,36 @@ impl Rewrite for Resolve {
             return false;
         }
         let may_have_dots = memchr::memmem::find(text, b"/.").is_some();
-        // A URI without dot segments is its own target.
-        append_lines(self, text, out, refused, |line| {
-            let url = split(line);
-            self.strictness == Strictness::Strict
-                && url.is_uri()
-                && url.authority().is_some()
-                && !(may_have_dots && memchr::memmem::find(url.path(), b"/.").is_some())
-        });
+        let lines = Lines { rewrite: self, text, done: 0, out, refused };
+        let mut references = References { lines, may_have_dots };
+        split_each_line(text, &mut references);
+        references.lines.end();
         true
+    }
+}
+
+/// Resolves lines.
+struct References<'t, 'o> {
+    lines: Lines<'t, 'o, Resolve>,
+    /// Whether the text has a segment that begins with a dot.
+    may_have_dots: bool,
+}
+
+impl Receive<'_> for References<'_, '_> {
+    #[inline(always)]
+    fn url(&mut self, url: Parts<'_>) {
+        // A URI without dot segments is its own target.
+        let stays = self.lines.rewrite.strictness == Strictness::Strict
+            && url.is_uri()
+            && url.host().is_some()
+            && !(self.may_have_dots && memchr::memmem::find(url.path(), b"/.").is_some());
+        if !stays {
+            let Lines { text, .. } = self.lines;
+            let start = url.input().as_ptr().addr() - text.as_ptr().addr();
+            // Without a line feed after it, a carriage return is not a part of the line end.
+            let len = url.input().len() + usize::from(&text[start + url.input().len()..] == b"\r");
+            self.lines.convert(start, &text[start..][..len]);
+        }
     }
 }
 

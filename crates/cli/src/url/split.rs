@@ -1,10 +1,10 @@
 //! Writes the parts of URLs, in rows or in templates.
 
 use std::borrow::Cow;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 
 use simdpct::ByteSet;
-use simdpct_uri::{Lines, Parts, Piece};
+use simdpct_uri::{Parts, Piece, Receive, split_each_line};
 
 use super::part::{Part, Suffixes, USUAL};
 use super::row::{self, Style};
@@ -99,27 +99,30 @@ impl Rewrite for Split {
             return false;
         }
         match self.style {
-            Style::Tsv if self.is_usual => each_line(text, (fields, 3 * fields), out, write_usual),
-            Style::Tsv => each_line(text, (fields, 3 * fields), out, |url, rows| {
-                for (index, part) in self.fields.iter().enumerate() {
-                    if index > 0 {
-                        rows.push(b'\t');
+            Style::Tsv if self.is_usual => each_line(text, (fields, 3 * fields), out, UsualRow),
+            Style::Tsv => {
+                each_line(text, (fields, 3 * fields), out, |url: &Parts<'_>, rows: &mut Rows<'_, '_>| {
+                    for (index, part) in self.fields.iter().enumerate() {
+                        if index > 0 {
+                            rows.push(b'\t');
+                        }
+                        match part.raw(url, &self.suffixes) {
+                            // A URL always has a path, so an empty cell without quotes can mean an empty path.
+                            Some(b"") if *part != Part::Path => rows.copy(b"\"\""),
+                            cell => rows.part(cell.unwrap_or_default()),
+                        }
                     }
-                    match part.raw(url, &self.suffixes) {
-                        // A URL always has a path, so an empty cell without quotes can mean an empty path.
-                        Some(b"") if *part != Part::Path => rows.copy(b"\"\""),
-                        cell => rows.part(cell.unwrap_or_default()),
-                    }
-                }
-            }),
+                });
+            }
             // JSON is UTF-8. Only bytes of ASCII separate parts, so each part of a valid text is valid.
             Style::Jsonl if utf8::validate(text).is_ok() => {
                 let names: usize = self.members.iter().map(|member| member.len() + 2).sum();
                 let most = (fields, names + 2);
                 if self.is_usual {
-                    return each_line(text, most, out, write_usual_members);
+                    each_line(text, most, out, UsualObject);
+                    return true;
                 }
-                each_line(text, most, out, |url, rows| {
+                each_line(text, most, out, |url: &Parts<'_>, rows: &mut Rows<'_, '_>| {
                     let mut before = b'{';
                     for (part, member) in self.fields.iter().zip(&self.members) {
                         if let Some(raw) = part.raw(url, &self.suffixes) {
@@ -131,10 +134,11 @@ impl Rewrite for Split {
                         }
                     }
                     rows.copy(if before == b'{' { b"{}" } else { b"}" });
-                })
+                });
             }
-            Style::Csv | Style::Jsonl => false,
+            Style::Csv | Style::Jsonl => return false,
         }
+        true
     }
 
     fn escapes(&self) -> Escapes {
@@ -203,60 +207,73 @@ impl Rows<'_, '_> {
     }
 }
 
-/// Writes the parts of [`USUAL`] as a row of TSV.
-#[inline]
-fn write_usual(url: &Parts<'_>, rows: &mut Rows<'_, '_>) {
+/// The parts of [`USUAL`] as a row of TSV.
+struct UsualRow;
+
+impl Write for UsualRow {
     #[inline(always)]
-    fn cell<const MOST: usize>(part: Option<&[u8]>, rows: &mut Rows<'_, '_>) {
-        match part {
-            Some(b"") => rows.copy(b"\"\""),
-            Some(part) => rows.short_part::<MOST>(part),
-            None => {}
+    fn write(&self, url: &Parts<'_>, rows: &mut Rows<'_, '_>) {
+        #[inline(always)]
+        fn cell<const MOST: usize>(part: Option<&[u8]>, rows: &mut Rows<'_, '_>) {
+            match part {
+                Some(b"") => rows.copy(b"\"\""),
+                Some(part) => rows.short_part::<MOST>(part),
+                None => {}
+            }
+            rows.push(b'\t');
         }
-        rows.push(b'\t');
+        cell::<16>(url.scheme(), rows);
+        cell::<16>(url.userinfo().map(Piece::raw), rows);
+        cell::<32>(url.host().map(Piece::raw), rows);
+        cell::<16>(url.port(), rows);
+        // A URL always has a path, so an empty cell without quotes can mean an empty path.
+        cell::<PIECE>(Some(url.path()).filter(|path| !path.is_empty()), rows);
+        cell::<PIECE>(url.query(), rows);
+        cell::<PIECE>(url.fragment().map(Piece::raw), rows);
+        rows.len -= 1;
     }
-    cell::<16>(url.scheme(), rows);
-    cell::<16>(url.userinfo().map(Piece::raw), rows);
-    cell::<32>(url.host().map(Piece::raw), rows);
-    cell::<16>(url.port(), rows);
-    // A URL always has a path, so an empty cell without quotes can mean an empty path.
-    cell::<PIECE>(Some(url.path()).filter(|path| !path.is_empty()), rows);
-    cell::<PIECE>(url.query(), rows);
-    cell::<PIECE>(url.fragment().map(Piece::raw), rows);
-    rows.len -= 1;
 }
 
-/// Writes the parts of [`USUAL`] as a JSON object.
-#[inline]
-fn write_usual_members(url: &Parts<'_>, rows: &mut Rows<'_, '_>) {
+/// The parts of [`USUAL`] as a JSON object.
+struct UsualObject;
+
+impl Write for UsualObject {
     #[inline(always)]
-    fn member<const MOST: usize, const LEN: usize>(
-        name: &[u8; LEN],
-        part: Option<&[u8]>,
-        rows: &mut Rows<'_, '_>,
-    ) {
-        if let Some(part) = part {
-            rows.copy(name);
-            rows.short_part::<MOST>(part);
-            rows.push(b'"');
+    fn write(&self, url: &Parts<'_>, rows: &mut Rows<'_, '_>) {
+        #[inline(always)]
+        fn member<const MOST: usize, const LEN: usize>(
+            name: &[u8; LEN],
+            part: Option<&[u8]>,
+            rows: &mut Rows<'_, '_>,
+        ) {
+            if let Some(part) = part {
+                rows.copy(name);
+                rows.short_part::<MOST>(part);
+                rows.push(b'"');
+            }
         }
+        let start = rows.len;
+        member::<16, _>(b",\"scheme\":\"", url.scheme(), rows);
+        member::<16, _>(b",\"userinfo\":\"", url.userinfo().map(Piece::raw), rows);
+        member::<32, _>(b",\"host\":\"", url.host().map(Piece::raw), rows);
+        member::<16, _>(b",\"port\":\"", url.port(), rows);
+        member::<PIECE, _>(b",\"path\":\"", Some(url.path()), rows);
+        member::<PIECE, _>(b",\"query\":\"", url.query(), rows);
+        member::<PIECE, _>(b",\"fragment\":\"", url.fragment().map(Piece::raw), rows);
+        // A URL always has a path, so there is a first member, and no comma before it.
+        rows.out[start] = b'{';
+        rows.push(b'}');
     }
-    let start = rows.len;
-    member::<16, _>(b",\"scheme\":\"", url.scheme(), rows);
-    member::<16, _>(b",\"userinfo\":\"", url.userinfo().map(Piece::raw), rows);
-    member::<32, _>(b",\"host\":\"", url.host().map(Piece::raw), rows);
-    member::<16, _>(b",\"port\":\"", url.port(), rows);
-    member::<PIECE, _>(b",\"path\":\"", Some(url.path()), rows);
-    member::<PIECE, _>(b",\"query\":\"", url.query(), rows);
-    member::<PIECE, _>(b",\"fragment\":\"", url.fragment().map(Piece::raw), rows);
-    // A URL always has a path, so there is a first member, and no comma before it.
-    rows.out[start] = b'{';
-    rows.push(b'}');
 }
 
-thread_local! {
-    /// The positions of the lines of the last text, and of the parts of the URLs in them.
-    static LINES: RefCell<Lines> = RefCell::default();
+/// The host alone.
+struct HostAlone;
+
+impl Write for HostAlone {
+    #[inline(always)]
+    fn write(&self, url: &Parts<'_>, rows: &mut Rows<'_, '_>) {
+        rows.short_part::<32>(url.host().map_or(b"", |host| host.raw()));
+    }
 }
 
 /// Reports whether parts of the lines in `text` may need escapes: it contains a quote, the byte `special` or a control byte other than a
@@ -267,32 +284,45 @@ fn may_need_escapes(text: &[u8], special: u8) -> bool {
     text.iter().fold(false, |any, &byte| any | is_odd(byte))
 }
 
-/// Appends a line for each URL in `text`, one per line, as `write` writes it. A line is at most `most.0` times as long as the URL,
-/// and `most.1` bytes. Returns false if a line is too long. The text must not contain a carriage return.
-fn each_line(
-    text: &[u8],
+/// Writes the parts of one URL.
+trait Write {
+    /// Writes the parts of `url` to `rows`. Implementations of this method are marked `#[inline(always)]`, because it is called for each line.
+    fn write(&self, url: &Parts<'_>, rows: &mut Rows<'_, '_>);
+}
+
+impl<F: Fn(&Parts<'_>, &mut Rows<'_, '_>)> Write for F {
+    #[inline(always)]
+    fn write(&self, url: &Parts<'_>, rows: &mut Rows<'_, '_>) {
+        self(url, rows);
+    }
+}
+
+/// Writes a line for each URL. A line is at most `most.0` times as long as the URL, and `most.1` bytes.
+struct Writer<'t, 'o, W> {
+    rows: Rows<'t, 'o>,
     most: (usize, usize),
-    out: &mut Vec<u8>,
-    write: impl Fn(&Parts<'_>, &mut Rows<'_, '_>),
-) -> bool {
-    LINES.with_borrow_mut(|lines| {
-        if lines.split(text).is_err() {
-            return false;
-        }
-        let mut rows = Rows { text, len: out.len(), out };
-        for index in 0..lines.len() {
-            let Some(url) = lines.parts(index, text) else { break };
-            rows.reserve(most.0 * url.input().len() + most.1 + 1);
-            write(&url, &mut rows);
-            rows.push(b'\n');
-        }
-        if text.last() != Some(&b'\n') && !text.is_empty() {
-            rows.len -= 1;
-        }
-        let Rows { out, len, .. } = rows;
-        out.truncate(len);
-        true
-    })
+    write: W,
+}
+
+impl<W: Write> Receive<'_> for Writer<'_, '_, W> {
+    #[inline(always)]
+    fn url(&mut self, url: Parts<'_>) {
+        self.rows.reserve(self.most.0 * url.input().len() + self.most.1 + 1);
+        self.write.write(&url, &mut self.rows);
+        self.rows.push(b'\n');
+    }
+}
+
+/// Appends a line for each URL in `text`, one per line, as `write` writes it. See [`Writer`] for `most`. The text must not contain a
+/// carriage return.
+fn each_line(text: &[u8], most: (usize, usize), out: &mut Vec<u8>, write: impl Write) {
+    let mut writer = Writer { rows: Rows { text, len: out.len(), out }, most, write };
+    split_each_line(text, &mut writer);
+    let Rows { out, mut len, .. } = writer.rows;
+    if text.last() != Some(&b'\n') && !text.is_empty() {
+        len -= 1;
+    }
+    out.truncate(len);
 }
 
 /// Returns the meaning of a `%` if parts are written, depending on whether they are decoded.
@@ -421,39 +451,41 @@ impl Rewrite for Get {
         // letters are not folded here.
         let stays = |item: &Item| matches!(item, Item::Part(part) if !self.folds(part));
         let is_folded = self.folds && !items.iter().any(stays);
-        let may_be_foreign = !text.is_ascii();
+        let may_be_foreign = self.folds && !text.is_ascii();
         let folded = is_folded.then(|| text.to_ascii_lowercase());
         let text = folded.as_deref().unwrap_or(text);
+        if self.decode || items.iter().any(has_feed) || memchr::memchr(b'\r', text).is_some() {
+            return false;
+        }
+        if let ([Item::Part(Part::Host)], false) = (&items[..], may_be_foreign) {
+            each_line(text, most, out, HostAlone);
+            return true;
+        }
         let start = out.len();
         let is_foreign = Cell::new(false);
-        let is_done = !self.decode
-            && !items.iter().any(has_feed)
-            && memchr::memchr(b'\r', text).is_none()
-            && each_line(text, most, out, |url, rows| {
-                for item in items {
-                    match item {
-                        Item::Text(text) => rows.copy(text),
-                        Item::Part(part) => {
-                            let from = rows.len;
-                            match part {
-                                Part::Host => {
-                                    rows.short_part::<32>(url.host().map_or(b"", |host| host.raw()))
-                                }
-                                part => rows.part(part.raw(url, &self.suffixes).unwrap_or_default()),
-                            }
-                            if (may_be_foreign || !is_folded) && self.folds(part) {
-                                let written = &mut rows.out[from..rows.len];
-                                is_foreign.set(is_foreign.get() || !written.is_ascii());
-                                written.make_ascii_lowercase();
-                            }
+        each_line(text, most, out, |url: &Parts<'_>, rows: &mut Rows<'_, '_>| {
+            for item in items {
+                match item {
+                    Item::Text(text) => rows.copy(text),
+                    Item::Part(part) => {
+                        let from = rows.len;
+                        match part {
+                            Part::Host => HostAlone.write(url, rows),
+                            part => rows.part(part.raw(url, &self.suffixes).unwrap_or_default()),
+                        }
+                        if (may_be_foreign || !is_folded) && self.folds(part) {
+                            let written = &mut rows.out[from..rows.len];
+                            is_foreign.set(is_foreign.get() || !written.is_ascii());
+                            written.make_ascii_lowercase();
                         }
                     }
                 }
-            });
+            }
+        });
         if is_foreign.get() {
             out.truncate(start);
         }
-        is_done && !is_foreign.get()
+        !is_foreign.get()
     }
 
     fn escapes(&self) -> Escapes {

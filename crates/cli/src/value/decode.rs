@@ -143,24 +143,23 @@ impl Decoder {
         if handling.malformed == OnFault::Refuse {
             self.validate(rest).map_err(|escape| malformed(self.place(value, escape)))?;
         }
-        // The last step writes to `out`: the conversion to text, or `--printable` after it.
-        let to_text = if self.options.printable { &mut *text } else { &mut *out };
-        if self.options.printable {
-            to_text.clear();
-        }
+        let start = out.len();
         let mut layers = 0;
         // No escape and no character continues across a malformed `%`, so the parts between them are independent.
         while handling.malformed == OnFault::Repair
             && let Err(escape) = self.validate(rest)
         {
-            let part = self.part(&rest[..escape.offset], parts, handling.not_text, to_text);
+            let part = self.part(&rest[..escape.offset], parts, handling.not_text, out);
             layers = layers.max(part.map_err(|at| self.not_text(value, at))?);
-            to_text.extend_from_slice(b"%25");
+            out.extend_from_slice(b"%25");
             rest = &rest[escape.offset + 1..];
         }
-        let part = self.part(rest, parts, handling.not_text, to_text);
+        let part = self.part(rest, parts, handling.not_text, out);
         layers = layers.max(part.map_err(|at| self.not_text(value, at))?);
-        if self.options.printable {
+        if self.options.printable && !printable::is_printable(&out[start..], self.records) {
+            text.clear();
+            text.extend_from_slice(&out[start..]);
+            out.truncate(start);
             printable::append(text, self.records, out);
         }
         Ok(layers)

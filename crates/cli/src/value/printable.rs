@@ -21,12 +21,15 @@ pub fn append(text: &[u8], records: Records, out: &mut Vec<u8>) {
     append_valid(rest, records, out);
 }
 
+/// Reports whether [`append`] would copy `text`. `false` means that it may change it.
+pub fn is_printable(text: &[u8], records: Records) -> bool {
+    first_suspect(text, records).is_none() && simdutf8::basic::from_utf8(text).is_ok()
+}
+
 /// Appends `text`, which is valid UTF-8, like [`append`].
 fn append_valid(text: &[u8], records: Records, out: &mut Vec<u8>) {
-    // A space is never suspect, so with `Records::Raw` no byte is exempt.
-    let end = if records == Records::Raw { b' ' } else { records.end() };
     let mut rest = text;
-    while let Some(at) = first_suspect(rest, end) {
+    while let Some(at) = first_suspect(rest, records) {
         out.extend_from_slice(&rest[..at]);
         rest = &rest[at..];
         let len = match rest[0] {
@@ -46,8 +49,10 @@ fn append_valid(text: &[u8], records: Records, out: &mut Vec<u8>) {
     out.extend_from_slice(rest);
 }
 
-/// Returns the offset of the first byte of `text` that can begin a harmful character and is not `end`.
-fn first_suspect(text: &[u8], end: u8) -> Option<usize> {
+/// Returns the offset of the first byte of `text` that can begin a harmful character and does not end one of the `records`.
+fn first_suspect(text: &[u8], records: Records) -> Option<usize> {
+    // A space is never suspect, so with `Records::Raw` no byte is exempt.
+    let end = if records == Records::Raw { b' ' } else { records.end() };
     let is_suspect = |byte: &u8| is_suspect(*byte) & (*byte != end);
     // There is no early exit inside a chunk, so that the loop compiles to vector code.
     let is_any = |lanes: &[u8; LANES]| lanes.iter().fold(false, |any, byte| any | is_suspect(byte));
@@ -76,6 +81,7 @@ mod tests {
                 let stays = !is_harmful(character)
                     || (records != Records::Raw && spelt.as_bytes() == [records.end()]);
                 assert_eq!(out == spelt.as_bytes(), stays, "{character:?}, {records:?}");
+                assert!(stays || !is_printable(spelt.as_bytes(), records), "{character:?}, {records:?}");
             }
         }
     }

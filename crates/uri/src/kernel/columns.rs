@@ -91,6 +91,42 @@ impl<'a, U: Iterator<Item = Option<&'a [u8]>>, F: FnMut(Option<(&'a [u8], Offset
     }
 }
 
+/// A receiver of URLs, each with its offsets. Its method is `inline(always)`, so that it is compiled with the CPU features of the loop.
+pub(crate) trait Receiver<'a> {
+    fn url(&mut self, url: &'a [u8], at: Offsets);
+}
+
+/// Splits each line of a text, and passes it with its offsets to a receiver.
+pub(crate) struct SplitEachLine<'a, R> {
+    pub(crate) text: &'a [u8],
+    pub(crate) receiver: R,
+}
+
+impl<'a, R: Receiver<'a>> Operation for SplitEachLine<'a, R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) {
+        self.run_with(isa);
+    }
+
+    fn run_scalar(self) {
+        self.run_with(Reference);
+    }
+}
+
+impl<'a, R: Receiver<'a>> SplitEachLine<'a, R> {
+    #[inline(always)]
+    fn run_with(mut self, splitter: impl Splitter) {
+        let mut at = 0;
+        while let Some(text) = self.text.get(at..).filter(|text| !text.is_empty()) {
+            let (line_len, url_len, offsets) = splitter.split_line(text);
+            self.receiver.url(&text[..url_len], offsets);
+            at += line_len + 1;
+        }
+    }
+}
+
 /// Splits the lines of `text` from the offset `at` on, until all rows are filled or the text ends.
 pub(crate) struct SplitLines<'a, 'o> {
     pub(crate) text: &'a [u8],

@@ -23,18 +23,18 @@ impl Carry {
     /// Returns, for each bit of `start`, the first position at or after it that is not in `run`. A run holds at most one start.
     #[inline(always)]
     fn ends(&mut self, run: u64, start: u64) -> u64 {
-        let (sum, over) = run.overflowing_add(start);
-        let (sum, over_again) = sum.overflowing_add(self.0);
-        self.0 = u64::from(over | over_again);
+        // A run that continues from the block before is like one that starts at the first bit.
+        let (sum, over) = run.overflowing_add(start | self.0);
+        self.0 = u64::from(over);
         sum & !run
     }
 
     /// Returns the positions from each start up to the end after it, without that end. Starts and ends alternate.
     #[inline(always)]
     fn between(&mut self, start: u64, end: u64) -> u64 {
-        let (difference, under) = end.overflowing_sub(start);
-        let (difference, under_again) = difference.overflowing_sub(self.0);
-        self.0 = u64::from(under | under_again);
+        // If the block before ends between a start and its end, the first bit here is an end.
+        let (difference, under) = end.overflowing_sub(start | self.0);
+        self.0 = u64::from(under);
         difference
     }
 
@@ -48,18 +48,19 @@ impl Carry {
 }
 
 /// Finds the first byte of each line, from the line feeds.
-#[derive(Default)]
-struct LineStarts {
-    has_begun: bool,
-    newline: Carry,
+struct LineStarts(Carry);
+
+impl Default for LineStarts {
+    /// A line starts at the start of the text, as after a line feed.
+    fn default() -> LineStarts {
+        LineStarts(Carry(1))
+    }
 }
 
 impl LineStarts {
     #[inline(always)]
     fn find(&mut self, newline: u64) -> u64 {
-        let start = self.newline.next(newline) | u64::from(!self.has_begun);
-        self.has_begun = true;
-        start
+        self.0.next(newline)
     }
 }
 
@@ -247,20 +248,29 @@ pub(crate) struct Rfc3986<const BY_SCHEME: bool>;
 #[derive(Default)]
 pub(crate) struct Rfc3986State {
     lines: LineStarts,
-    scheme: Carry,
-    lower: Carry,
+    name_end: Carry,
+    upper_name: Carry,
     after_scheme: Carry,
     authorities: Authorities,
+    after: Carry,
     authority: Carry,
-    region: Carry,
-    slash: Carry,
+    host_end: Carry,
     dots: Dots,
     digits: Digits,
-    proven: Carry,
+    /// 1 if the line that continues in the next block has a bad byte.
+    is_bad: u64,
 }
 
-static RFC3986_SETS: Sets =
-    Sets::new(&[SCHEME, ALPHA, b"/?#\n\r", b"ABCDEFGHIJKLMNOPQRSTUVWXYZ[]@:", b".", b"\t\r\0"]);
+static RFC3986_SETS: Sets = Sets::new(&[
+    b"/?#\n\r",
+    // The bytes of an authority that is not proven.
+    b"ABCDEFGHIJKLMNOPQRSTUVWXYZ[]@:",
+    UPPER,
+    b"/:",
+    b".",
+    b"\t\r\0",
+]);
+static SCHEME_SET: Sets = Sets::new(&[SCHEME]);
 
 /// Returns the table of first or second digits. `first[a] & second[b]` is not zero if normalization changes the escape `%ab`, or
 /// if the escape is malformed.
@@ -304,47 +314,63 @@ impl<const BY_SCHEME: bool> Rule for Rfc3986<BY_SCHEME> {
     fn check<I: Isa>(isa: I, before: &[u8; 64], bytes: &[u8; 64], state: &mut Rfc3986State) -> LineEnds {
         let block = isa.load(bytes);
         let newline = isa.eq(block, b'\n');
-        let colon = isa.eq(block, b':');
         let slash = isa.eq(block, b'/');
         let percent = isa.eq(block, b'%');
-        let ascii = !isa.high(block);
-        let [scheme, alpha, delimiter, upper, dot, control]: [u64; 6] = isa.members(block, &RFC3986_SETS);
-        let (scheme, alpha, delimiter, dot) = (scheme & ascii, alpha & ascii, delimiter & ascii, dot & ascii);
+        let high = isa.high(block);
+        // Bytes that are not ASCII may be members of any set. Where that makes a line bad, it is only not proven.
+        let [delimiter, odd, upper, slash_or_colon, dot, control]: [u64; 6] =
+            isa.members(block, &RFC3986_SETS);
+        let odd = odd | high;
+        let plain = !(odd | delimiter);
         let start = state.lines.find(newline);
+        let mut bad = 0;
 
-        // A CR before an LF is part of the line end. If the block ends after the CR, the LF is not visible, and the line is not
-        // proven.
-        let line_end = isa.eq(block, b'\r') & newline >> 1;
-        let mut bad = control & ascii & !line_end;
+        // Few lines have such a byte, or all have a CR before the LF. That CR is part of the line end; if the block ends after it, the LF is
+        // not visible, and the line is not proven.
+        let control = control & !high;
+        if control != 0 {
+            bad = control & !(isa.eq(block, b'\r') & newline >> 1);
+        }
 
-        // The scheme must be in lower case.
-        let named = start & alpha;
-        let scheme_end = state.scheme.ends(scheme, named) & colon;
-        bad |= scheme_end & !state.lower.ends(scheme & !upper, named);
-        let after_scheme = state.after_scheme.next(scheme_end);
+        // The scheme must be in lower case. Few lines have an upper-case letter in their first name.
+        let name_end = state.name_end.ends(plain, start);
+        let named = name_end & upper;
+        if named | state.upper_name.0 != 0 {
+            let [scheme] = isa.members(block, &SCHEME_SET);
+            bad |= state.upper_name.ends(scheme & !high, named) & isa.eq(block, b':');
+        }
 
-        // An authority with upper case, a port, userinfo, an address in brackets or non-ASCII bytes is bad: its line is not
-        // proven.
-        let authority = state.authorities.find(slash, after_scheme | start);
-        let authority_end = state.authority.ends(!delimiter, authority);
-        bad |= state.region.between(authority, authority_end) & (upper | !ascii);
+        // An authority with upper case, a port, userinfo, an address in brackets or non-ASCII bytes is bad: its line is not proven.
+        let after = state.after.next(slash_or_colon);
         if BY_SCHEME {
-            bad |= authority_end & !slash;
+            // Many paths have `//`, too, but few have an authority that does not end in a slash.
+            let after_scheme = state.after_scheme.next(name_end & isa.eq(block, b':'));
+            let authority = state.authorities.find(slash, after_scheme | start);
+            bad |= state.host_end.ends(plain, authority) & !slash;
+        } else {
+            // What follows any two slashes is taken for an authority.
+            let authority = state.authority.next(slash & after);
+            bad |= state.host_end.ends(plain, authority) & odd;
         }
 
         // A segment starts after a slash, at the start of the line, or after the scheme.
-        let first_dot = dot & (state.slash.next(slash) | start | after_scheme);
-        bad |= state.dots.ends(first_dot, dot) & delimiter;
+        bad |= state.dots.ends(dot & (after | start), dot) & delimiter;
 
         let (_, second_digit) = state.digits.find(percent);
         if second_digit != 0 {
             let before = isa.load(before);
             let changes = isa.any_pair(before, block, &FIRST_DIGIT, &SECOND_DIGIT);
-            bad |= second_digit & (changes | !ascii | isa.high(before));
+            bad |= second_digit & (changes | high | isa.high(before));
         }
 
-        let proven = state.proven.ends(!(bad | newline), start) & newline & !bad;
-        LineEnds { unproven: newline & !proven, slash_missing: 0 }
+        // Few blocks have a bad byte, so the branch is predicted.
+        if bad | state.is_bad == 0 {
+            return LineEnds { unproven: 0, slash_missing: 0 };
+        }
+        let mut proven = Carry(1 & !state.is_bad & !start);
+        let unproven = newline & !(proven.ends(!(bad | newline), start) & !bad);
+        state.is_bad = 1 & !proven.0 & !(newline >> 63);
+        LineEnds { unproven, slash_missing: 0 }
     }
 }
 

@@ -37,33 +37,36 @@ impl Operation for Split<'_> {
 #[inline(always)]
 pub(super) fn split<I: Isa>(isa: I, url: &[u8], block: I::Block) -> Offsets {
     let len = url.len();
-    let live = if len >= 64 { !0 } else { (1 << len) - 1 };
     let [colon, slash, hash, question, at, open, close] = isa.each(block, &DELIMITERS);
-    let of_authority = isa.opaque(at | open | close | colon) & live;
-    let (colon, slash, hash) = (colon & live, slash & live, hash & live);
-    let question_or_hash = (question & live) | hash;
+    let of_authority = isa.opaque(at | open | close | colon);
+    let question_or_hash = isa.opaque(question | hash);
     let ends_authority = slash | question_or_hash;
 
-    // The URL has a scheme if its first delimiter is a colon, and the text before it a valid name.
-    let delimiter = colon | ends_authority;
-    let first = delimiter.trailing_zeros() as usize;
-    if delimiter == 0 && len > 64 || (60..64).contains(&first) {
-        return long(isa, url);
-    }
-    let scheme_end = match url.get(..first) {
-        Some(name)
-            if colon & delimiter & delimiter.wrapping_neg() != 0
-                && (is_http(url, first) || is_scheme(name)) =>
-        {
-            first
+    // The start of the authority, or 0 if there is none.
+    let mut start = after_http(url);
+    let mut scheme_end = start.saturating_sub(3);
+    if start == 0 {
+        let live = if len >= 64 { !0 } else { (1 << len) - 1 };
+        // The URL has a scheme if its first delimiter is a colon, and the text before it a valid name.
+        let (colon, slash) = (colon & live, slash & live);
+        let delimiter = colon | ends_authority & live;
+        let first = delimiter.trailing_zeros() as usize;
+        if delimiter == 0 && len > 64 || (60..64).contains(&first) {
+            return long(isa, url);
         }
-        _ => 0,
-    };
-    let rest = scheme_end + usize::from(scheme_end > 0);
+        scheme_end = match url.get(..first) {
+            Some(name) if colon & delimiter & delimiter.wrapping_neg() != 0 && is_scheme(name) => first,
+            _ => 0,
+        };
+        let rest = scheme_end + usize::from(scheme_end > 0);
+        if (slash & slash >> 1) >> rest & 1 != 0 {
+            start = rest + 2;
+        }
+    }
 
+    let rest = scheme_end + usize::from(scheme_end > 0);
     let (mut path_start, mut host_start, mut host_end) = (rest, rest, rest);
-    if (slash & slash >> 1) >> rest & 1 != 0 {
-        let start = rest + 2;
+    if start > 0 {
         let end = ends_authority & !0 << start;
         if end == 0 && len > 64 {
             return long(isa, url);
@@ -84,14 +87,15 @@ pub(super) fn split<I: Isa>(isa: I, url: &[u8], block: I::Block) -> Offsets {
     Offsets { scheme_end, host_start, host_end, path_start, path_end, query_end }
 }
 
-/// Reports whether the first `len` bytes of `url` are `http` or `https`. Which of them it is decides no branch, because that is hard
-/// to predict.
+/// Returns the length of `http://` or `https://` if `url` starts with one of them and has at least eight bytes, and 0 otherwise. Which of
+/// them it is decides no branch, because that is hard to predict.
 #[inline(always)]
-fn is_http(url: &[u8], len: usize) -> bool {
-    let Some(first) = url.first_chunk() else { return false };
+fn after_http(url: &[u8]) -> usize {
+    let Some(first) = url.first_chunk() else { return 0 };
     let word = u64::from_le_bytes(*first);
-    let is = |name: &[u8; 8], of: usize| (word ^ u64::from_le_bytes(*name)) << (64 - 8 * of) == 0;
-    ((len == 4) & is(b"http\0\0\0\0", 4)) | ((len == 5) & is(b"https\0\0\0", 5))
+    let is_https = word == u64::from_le_bytes(*b"https://");
+    let is_http = word << 8 == u64::from_le_bytes(*b"\0http://");
+    if is_http | is_https { 7 + usize::from(is_https) } else { 0 }
 }
 
 /// Returns the first lane of `mask`, or `len` if the mask is empty.
@@ -110,7 +114,7 @@ fn after_first_block<I: Isa>(isa: I, url: &[u8], path_end: usize, found: bool) -
     while at < len {
         // The last block overlaps the one before it, in which nothing was found.
         let from = at.min(len - 64);
-        let Some(bytes) = url[from..].first_chunk() else { break };
+        let Some(bytes) = url.get(from..).and_then(<[u8]>::first_chunk) else { break };
         let block = isa.load(bytes);
         let hash = isa.eq(block, b'#');
         let question_or_hash = isa.opaque(isa.eq(block, b'?') | hash);
@@ -152,6 +156,10 @@ pub(super) fn find<I: Isa>(isa: I, url: &[u8], from: usize, stop: [u8; 4]) -> us
 #[inline(always)]
 fn long<I: Isa>(isa: I, url: &[u8]) -> Offsets {
     let mut scheme_end = find(isa, url, 0, *b":/?#");
+    if scheme_end == url.len() {
+        // A URL that is escaped as a whole is a path.
+        return Offsets { path_end: scheme_end, query_end: scheme_end, ..Offsets::default() };
+    }
     if url.get(scheme_end) != Some(&b':') || !is_scheme(&url[..scheme_end]) {
         scheme_end = 0;
     }

@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 use simdpct::batch::Column;
-use simdpct_uri::internals::{split_by_reference, split_column_on, split_each_on, split_lines_on, split_on};
+use simdpct_uri::internals::{
+    split_by_reference, split_column_on, split_each_line_on, split_each_on, split_lines_on, split_on,
+};
 use simdpct_uri::{Columns, FlawKind, HostKind, Lines, Offsets, Parts, Piece, split};
 use testkit::guard::{PLACES, Room};
 use testkit::shapes::Rng;
@@ -86,6 +88,15 @@ fn check_many(urls: &[Vec<u8>]) {
         split_each_on(tier, urls.iter().map(|url| Some(&url[..])).chain([None]), |parts| each.push(parts));
         assert_eq!(each.pop(), Some(None));
         assert!(each.into_iter().eq(urls.iter().map(|url| Some(split_by_reference(url)))), "{tier}");
+        let mut each_line = Vec::new();
+        split_each_line_on(tier, &text, &mut |parts: Parts<'_>| {
+            each_line.push((parts.input().to_vec(), parts.offsets()));
+        });
+        let same = (0..lines.len()).map(|line| lines.parts(line, &text).unwrap());
+        assert!(
+            each_line.into_iter().eq(same.map(|parts| (parts.input().to_vec(), parts.offsets()))),
+            "{tier}"
+        );
         assert_eq!((columns.len(), lines.len()), (urls.len(), urls.len()));
         for (row, url) in urls.iter().enumerate() {
             let right = split_by_reference(url);
@@ -294,6 +305,9 @@ fn lines_without_an_end_and_empty_ones() {
             lines.split(b"old\nrows\nof another text").unwrap();
             split_lines_on(tier, text, &mut lines).unwrap();
             let got: Vec<_> = (0..lines.len()).map(|line| lines.parts(line, text).unwrap().input()).collect();
+            assert_eq!(got, right, "{tier}");
+            let mut got = Vec::new();
+            split_each_line_on(tier, text, &mut |parts: Parts<'_>| got.push(parts.input().to_vec()));
             assert_eq!(got, right, "{tier}");
         }
     }
