@@ -201,14 +201,26 @@ fn default_mode<I: Isa, S: Sink<I>, B: Bounds>(
     sink: S,
 ) -> (S, usize) {
     let mut state = State::<I, S, B, false>::new(isa, job, input, bounds, sink);
+    let stopped = default_blocks(isa, input, &mut state);
+    (state.finish(), stopped)
+}
+
+/// Decodes the blocks of `input` in the default mode. Returns the length that [`default_mode`] returns. It is a function of its own so that
+/// there is one copy of [`State::finish`].
+#[cfg_attr(optimized, inline(always))]
+fn default_blocks<I: Isa, S: Sink<I>, B: Bounds>(
+    isa: I,
+    input: &[u8],
+    state: &mut State<'_, I, S, B, false>,
+) -> usize {
     let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
     if input.is_empty() {
-        return (state.finish(), input.len());
+        return input.len();
     }
     loop {
         // The first block, and each block that `out` may be too small for, goes through here.
         if let Err(lane) = state.take::<true>(isa.load(rest), rest, lanes, true) {
-            return (state.finish(), input.len() - rest.len() + lane);
+            return input.len() - rest.len() + lane;
         }
         (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
         if const { I::TOGETHER == 4 } {
@@ -216,13 +228,13 @@ fn default_mode<I: Isa, S: Sink<I>, B: Bounds>(
                 match state.four_blocks(&mut rest) {
                     Ok(true) => state.escapes(&mut rest),
                     Ok(false) => break,
-                    Err(lane) => return (state.finish(), input.len() - rest.len() + lane),
+                    Err(lane) => return input.len() - rest.len() + lane,
                 }
             }
         } else {
             while rest.len() >= I::LANES && state.sink.spare() >= I::LANES {
                 if let Err(lane) = state.whole_block(&mut rest) {
-                    return (state.finish(), input.len() - rest.len() + lane);
+                    return input.len() - rest.len() + lane;
                 }
                 if const { State::<'_, I, S, B, false>::LOOKS_FOR_RUNS } && state.run == u64::MAX {
                     state.escapes(&mut rest);
@@ -230,7 +242,7 @@ fn default_mode<I: Isa, S: Sink<I>, B: Bounds>(
             }
         }
         if rest.len() < I::LANES {
-            return (state.finish(), input.len());
+            return input.len();
         }
     }
 }
@@ -246,14 +258,26 @@ fn other_mode<I: Isa, S: Sink<I>, B: Bounds>(
     sink: S,
 ) -> (S, usize) {
     let mut state = State::<I, S, B, true>::new(isa, job, input, bounds, sink);
+    let stopped = other_blocks(isa, input, &mut state);
+    (state.finish(), stopped)
+}
+
+/// Decodes the blocks of `input` in any mode. Returns the length that [`other_mode`] returns. It is a function of its own so that
+/// there is one copy of [`State::finish`].
+#[cfg_attr(optimized, inline(always))]
+fn other_blocks<I: Isa, S: Sink<I>, B: Bounds>(
+    isa: I,
+    input: &[u8],
+    state: &mut State<'_, I, S, B, true>,
+) -> usize {
     let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
     if input.is_empty() {
-        return (state.finish(), input.len());
+        return input.len();
     }
     loop {
         // The first block, and each block that `out` may be too small for, goes through here.
         if let Err(lane) = state.take::<true>(isa.load(rest), rest, lanes, true) {
-            return (state.finish(), input.len() - rest.len() + lane);
+            return input.len() - rest.len() + lane;
         }
         (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
         // Measuring has no loop of its own in these modes, because it is rare.
@@ -263,11 +287,11 @@ fn other_mode<I: Isa, S: Sink<I>, B: Bounds>(
             && state.sink.spare() >= I::LANES
         {
             if let Err(lane) = state.whole_block(&mut rest) {
-                return (state.finish(), input.len() - rest.len() + lane);
+                return input.len() - rest.len() + lane;
             }
         }
         if rest.len() < I::LANES {
-            return (state.finish(), input.len());
+            return input.len();
         }
     }
 }
@@ -337,7 +361,7 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
     /// Computes the ends of the values of a batch, after the last block or after the block with a malformed escape.
     #[cfg_attr(optimized, inline(always))]
     fn finish(mut self) -> S {
-        self.bounds.finish::<-1>(self.sink.written(), I::LANES);
+        self.bounds.finish::<I, -1>(self.isa, self.sink.written());
         self.sink
     }
 
@@ -415,9 +439,7 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
         }
         let clean = self.isa.none_equal(blocks, b'%') && !crossed(self);
         if clean {
-            for i in 0..M {
-                self.bounds.settle(self.sink.written() + i * I::LANES, 0, 0);
-            }
+            self.bounds.settle_clean::<M>(self.sink.written(), I::LANES, 0);
             (self.dropped, self.run) = (0, 0);
             self.sink.store_whole(self.isa, blocks);
         }
@@ -442,7 +464,7 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
         let here = if rest.len() > lanes.count() { lanes.mask() } else { u64::MAX };
         // Whether an escape crossed the end of the block before is unpredictable, so this is asked last.
         if check && isa.surely_lacks(block, b'%', here) && self.carry | self.carry_all == 0 {
-            self.bounds.settle(self.sink.written(), 0, lanes.padding());
+            self.bounds.settle_clean::<1>(self.sink.written(), I::LANES, lanes.padding());
             self.run = 0;
             // There are two stores because selecting one of two blocks would take more instructions than everything else here.
             if KEEP && self.form {
