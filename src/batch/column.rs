@@ -242,20 +242,6 @@ impl<'a, O: Offset> Column<'a, O> {
         let fits = |offset: &O| offset.known_place() - start <= bytes;
         if rest.last().is_none_or(fits) { rest.len() } else { rest.partition_point(fits) }
     }
-
-    /// Returns a number of values from `index` on, at most `limit`, that have at most `bytes` bytes together. It is not always the
-    /// largest such number, but more than half of it. Takes less time than [`Column::fitting`].
-    #[inline(always)]
-    pub(super) fn some_fitting(&self, index: usize, limit: usize, bytes: usize) -> usize {
-        let start = self.place(index);
-        let rest = &self.offsets[index + 1..];
-        let mut count = rest.len().min(limit);
-        // A binary search would wait for each of its loads; these branches are predicted.
-        while count > 0 && rest[count - 1].known_place() - start > bytes {
-            count -= count.div_ceil(4);
-        }
-        count
-    }
 }
 
 impl<O: Offset> fmt::Debug for Column<'_, O> {

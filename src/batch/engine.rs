@@ -12,9 +12,6 @@ use crate::kernel::slots::ArrayVec;
 /// tracking their ends would take longer than a call for each.
 const MANY: usize = 5;
 
-/// The number of unchanged values in a row that are worth a search for the next that may change.
-const FEW: usize = 64;
-
 /// The longest value, in bytes, that is gathered with others. A longer value is worth a call of its own.
 const LONG: usize = 1024;
 
@@ -42,12 +39,6 @@ pub(super) trait Codec {
     /// Returns the bytes to search for: a value that contains none of them stays unchanged. Returns `None` if the search would
     /// take as long as encoding or decoding.
     fn needle(&self) -> Option<Needle>;
-
-    /// Reports whether values that change and unchanged ones should be written together as long as the former are not rare. If not,
-    /// a search for the needle finds unchanged values first.
-    fn in_one_pass(&self) -> bool {
-        false
-    }
 
     /// Returns the exact length of the output for `value`, or the offset at which it is rejected.
     fn measure(&self, value: &[u8]) -> Result<usize, usize>;
@@ -218,14 +209,10 @@ fn append_many<C: Codec, I: Offset, A: Append>(
     let mut ends = Ends::new();
     let mut index = 0;
     let mut limit = if needle.is_some() { 1 } else { MAX_VALUES };
-    // A search that finds something costs a mispredicted branch and a call for one value. So it is omitted while values that change
-    // are close together.
-    let mut search = needle.is_some();
-    let few = if search && codec.in_one_pass() { FEW } else { 0 };
     while index < values.len() {
         // The kernel scans and copies a long value in one pass, while it is in the cache.
         let is_long = values.bytes_of(index, 1).len() > MAX_BYTES;
-        if let Some(needle) = needle.filter(|_| search && !is_long) {
+        if let Some(needle) = needle.filter(|_| !is_long) {
             // Most values of most columns are already decoded.
             let same = unchanged(values, index, needle);
             if same > 0 {
@@ -237,23 +224,16 @@ fn append_many<C: Codec, I: Offset, A: Append>(
             }
             // The limit grows while values change, because a value that changes is often next to others that change. It starts
             // at one, because a value that is rejected makes the work for its whole run useless.
-            limit = if same > limit.max(few) { 1 } else { (limit * 4).min(MAX_VALUES) };
-            if few > 0 && limit > 4 {
-                (search, limit) = (false, MAX_VALUES);
-            }
+            limit = if same > limit { 1 } else { (limit * 4).min(MAX_VALUES) };
         }
-        let before = (out.lens().0, values.place(index));
         let (bytes, slots) = out.spare();
-        let count = values.some_fitting(index, limit.min(slots), MAX_BYTES.min(bytes / C::GROWTH));
+        let count = values.fitting(index, limit.min(slots), MAX_BYTES.min(bytes / C::GROWTH));
         let stopped = if count < MANY {
             append_one(codec, values.bytes_of(index, 1), first + index, out)?.map(|()| index += 1)
         } else {
             let whole = append_run(codec, values, index, count, &mut ends, first, out)?;
             whole.map(|()| index += count)
         };
-        if few > 0 && out.lens().0 - before.0 == values.place(index) - before.1 {
-            (search, limit) = (true, 1);
-        }
         if let Err(offset) = stopped {
             // The values of the run before the rejected one are valid, but nothing of the run has been appended yet.
             let good = values.ends(index, count.max(1)).take_while(|&end| end <= offset).count();

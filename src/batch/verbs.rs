@@ -44,11 +44,6 @@ impl Codec for Core {
     }
 
     #[inline(always)]
-    fn in_one_pass(&self) -> bool {
-        self.batches_in_one_pass()
-    }
-
-    #[inline(always)]
     fn measure(&self, value: &[u8]) -> Result<usize, usize> {
         let measured = Core::measure(self, value);
         if measured.stopped() < value.len() { Err(measured.stopped()) } else { Ok(measured.len()) }

@@ -2,18 +2,13 @@
 
 use core::mem::MaybeUninit;
 
-use crate::kernel::slots::{ArrayVec, Pairs};
+use crate::kernel::slots::{ArrayVec, Slots};
 
 /// The largest number of values in one call of a kernel.
 pub(crate) const MAX_VALUES: usize = 256;
 
 /// The largest number of bytes that the values of one call have together.
 pub(crate) const MAX_BYTES: usize = 8 * 1024;
-
-/// The number of ends that are placed together.
-pub(crate) const GROUP: usize = 16;
-
-const _: () = assert!(MAX_VALUES.is_multiple_of(GROUP));
 
 /// The number of lanes of the smallest block that is used for inputs longer than one block.
 const LANES: usize = 64;
@@ -22,17 +17,22 @@ const LANES: usize = 64;
 /// end of the bytes, and the one after it, which [`Follow::cut`] reads.
 const BLOCKS: usize = MAX_BYTES / LANES + 3;
 
+/// The record of one block, from which [`Follow::finish`] computes where values that end in this block end in the output.
+#[derive(Clone, Copy, Default)]
+struct Settled {
+    start: usize,
+    mask: u64,
+}
+
 /// The ends of the values of one call, both in the input and in the output, with a record for each block. There are at most
 /// [`MAX_VALUES`] values, which have at most [`MAX_BYTES`] bytes together.
 ///
 /// The number of values that end in a block cannot be predicted, so the loop over blocks does not loop over ends. It only keeps
-/// a record of each block, from which the ends in the output are computed after the loop ([`Follow::records`]). The ends in the input are
+/// a record of each block, and [`Follow::finish`] computes the ends in the output after the loop. The ends in the input are
 /// marked before the loop only if a kernel uses [`Follow::cut`]. Memory is written only as far as the values need it, so few
 /// values cost little.
 pub(crate) struct Ends {
-    /// The number of values.
-    count: usize,
-    /// The offsets in the input where values end, ascending. The last one is repeated until their number is a multiple of [`GROUP`].
+    /// The offsets in the input where values end, ascending.
     given: ArrayVec<u32, MAX_VALUES>,
     /// The offsets in the output where these values end.
     places: ArrayVec<u32, MAX_VALUES>,
@@ -40,9 +40,7 @@ pub(crate) struct Ends {
     crossed: bool,
     /// Bit `i` of word `b` is set if a value ends just before lane `i` of block `b` of the input.
     marks: ArrayVec<u64, BLOCKS>,
-    /// Memory for the records of blocks: see [`Follow`].
-    masks: [MaybeUninit<u64>; BLOCKS],
-    starts: [MaybeUninit<u32>; BLOCKS],
+    settled: [MaybeUninit<Settled>; BLOCKS],
 }
 
 impl Ends {
@@ -50,13 +48,11 @@ impl Ends {
     #[inline(always)]
     pub(crate) fn new() -> Ends {
         Ends {
-            count: 0,
             given: ArrayVec::new(),
             places: ArrayVec::new(),
             crossed: false,
             marks: ArrayVec::new(),
-            masks: [const { MaybeUninit::uninit() }; BLOCKS],
-            starts: [const { MaybeUninit::uninit() }; BLOCKS],
+            settled: [const { MaybeUninit::uninit() }; BLOCKS],
         }
     }
 
@@ -64,18 +60,13 @@ impl Ends {
     #[inline(always)]
     pub(crate) fn set(&mut self, ends: impl ExactSizeIterator<Item = usize>) {
         self.given.set(ends.map(|end| end as u32));
-        self.count = self.given.len();
-        let last = self.given.as_slice().last().copied().unwrap_or_default();
-        while !self.given.len().is_multiple_of(GROUP) {
-            self.given.push(last);
-        }
     }
 
     /// Clears the ends in the output. Returns the ends in the input, and the vector to append those in the output to.
     #[inline(always)]
     pub(crate) fn each(&mut self) -> (&[u32], &mut ArrayVec<u32, MAX_VALUES>) {
         self.places.truncate(0);
-        (&self.given.as_slice()[..self.count], &mut self.places)
+        (self.given.as_slice(), &mut self.places)
     }
 
     /// Returns the ends in the output.
@@ -94,14 +85,12 @@ impl Ends {
             self.marks.truncate(0);
         }
         Follow {
-            count: self.count,
             given: self.given.as_slice(),
             places: &mut self.places,
             crossed: &mut self.crossed,
             marks: self.marks.as_slice(),
             padding,
-            skipped: 0,
-            settled: Pairs::new(&mut self.masks, &mut self.starts),
+            settled: Slots::new(&mut self.settled),
         }
     }
 
@@ -132,8 +121,6 @@ impl Ends {
 /// The state of [`Ends`] while a kernel goes from block to block. It is a separate type so that the compiler keeps it in
 /// registers: a count in memory would make each block wait for the one before it.
 pub(crate) struct Follow<'e> {
-    /// The number of values.
-    count: usize,
     given: &'e [u32],
     places: &'e mut ArrayVec<u32, MAX_VALUES>,
     crossed: &'e mut bool,
@@ -142,10 +129,8 @@ pub(crate) struct Follow<'e> {
     /// The number of lanes that the first block is short. They count as lanes before the input, so all ends are shifted by this
     /// number.
     padding: usize,
-    /// The number of blocks before the first record. They stay unchanged.
-    skipped: usize,
-    /// The records of the blocks so far: the mask of each, and the number of bytes in the output before it.
-    settled: Pairs<'e, u64, u32, BLOCKS>,
+    /// The records of the blocks so far.
+    settled: Slots<'e, Settled>,
 }
 
 impl Follow<'_> {
@@ -153,7 +138,7 @@ impl Follow<'_> {
     /// block has `lanes` lanes and is `padding` lanes short.
     #[inline(always)]
     pub(crate) fn cut(&self, lanes: usize, padding: usize) -> u64 {
-        let (marks, block) = (self.marks, self.skipped + self.settled.len());
+        let (marks, block) = (self.marks, self.settled.len());
         debug_assert!(block + 1 < marks.len());
         let mark = |block: usize| marks.get(block).copied().unwrap_or(0);
         let (here, next) = (mark(block), mark(block + 1));
@@ -164,59 +149,27 @@ impl Follow<'_> {
     /// that become three bytes (encoding) or none (decoding).
     #[inline(always)]
     pub(crate) fn settle(&mut self, written: usize, mask: u64, padding: usize) {
-        self.settled.push([mask << padding], [written.wrapping_sub(padding) as u32]);
+        debug_assert!(self.settled.spare() > 0);
+        self.settled.push(Settled { start: written.wrapping_sub(padding), mask: mask << padding });
     }
 
-    /// Records the next `M` blocks, which stay unchanged. The first is `padding` lanes short.
+    /// Computes the ends in the output, after the last block. Blocks have `lanes` lanes, the output has `written` bytes, and
+    /// each lane in a mask becomes `1 + BY` bytes.
     #[inline(always)]
-    pub(crate) fn settle_clean<const M: usize>(&mut self, written: usize, lanes: usize, padding: usize) {
-        if self.settled.len() == 0 {
-            self.skipped += M;
-        } else {
-            let start = written.wrapping_sub(padding);
-            self.settled.push([0; M], core::array::from_fn(|i| start.wrapping_add(i * lanes) as u32));
-        }
-    }
-
-    /// Returns the records, after the last block. The output has `written` bytes, and blocks have `lanes` lanes.
-    #[inline(always)]
-    pub(crate) fn records(&mut self, written: usize, lanes: usize) -> Records<'_> {
-        // The last value may end where a block would begin. The record of that block has a start after it, too.
+    pub(crate) fn finish<const BY: isize>(&mut self, written: usize, lanes: usize) {
         self.settle(written, 0, 0);
-        self.settle(written + lanes, 0, 0);
-        let shift = (self.skipped * lanes).wrapping_sub(self.padding) as u32;
-        self.places.truncate(0);
-        let (masks, starts) = self.settled.as_slices();
-        let blocks = masks.len() - 1;
-        Records {
-            masks: &masks[..blocks],
-            befores: &starts[..blocks],
-            afters: &starts[1..],
-            shift,
-            given: self.given,
-            count: self.count,
-            places: self.places,
-            crossed: self.crossed,
-        }
+        let (settled, padding) = (self.settled.as_slice(), self.padding);
+        let mut crossed = 0;
+        self.places.set(self.given.iter().map(|&end| {
+            let place = end as usize + padding;
+            let lane = place % lanes;
+            // If a block has a malformed escape, there are no records for the blocks after it.
+            let Settled { start, mask } = settled.get(place / lanes).copied().unwrap_or_default();
+            // If the first lane after an end was dropped as a digit, an escape crosses that end.
+            crossed |= if BY < 0 { mask >> lane } else { 0 };
+            let others = (mask & ((1 << lane) - 1)).count_ones() as isize;
+            start.wrapping_add(lane).wrapping_add_signed(BY * others) as u32
+        }));
+        *self.crossed = crossed & 1 != 0;
     }
-}
-
-/// The records of all blocks from the first that may have changed.
-pub(crate) struct Records<'e> {
-    /// For each block, the lanes that become three bytes (encoding) or none (decoding).
-    pub(crate) masks: &'e [u64],
-    /// For each block, the number of bytes in the output before it, as if it were not short.
-    pub(crate) befores: &'e [u32],
-    /// For each block, the number of bytes in the output after it.
-    pub(crate) afters: &'e [u32],
-    /// The number of bytes before the first of these blocks, both in the input and in the output, as if it were not short.
-    pub(crate) shift: u32,
-    /// The ends in the input. Their number is a multiple of [`GROUP`].
-    pub(crate) given: &'e [u32],
-    /// The number of values, whose ends come first.
-    pub(crate) count: usize,
-    /// The vector to append the ends in the output to.
-    pub(crate) places: &'e mut ArrayVec<u32, MAX_VALUES>,
-    /// Set this if an escape was decoded that crosses the end of a value.
-    pub(crate) crossed: &'e mut bool,
 }

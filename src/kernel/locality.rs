@@ -51,7 +51,6 @@ on_blocks! {
     every_group_of_digits_is_dropped: check_compress;
     every_group_of_lanes_to_escape_is_expanded: check_expand;
     every_byte_at_every_lane_is_spelt: check_spelling;
-    ends_of_values_are_placed: check_places;
 }
 
 /// Iterates over windows of three bytes. All rotations of a window are among them. Without `SIMDPCT_EXHAUSTIVE=1`, these are the
@@ -427,48 +426,6 @@ fn check_compress<I: Isa>(isa: I, tier: &str) {
         let (starts, carry, len) = (rng.next() & dense, low_mask(rng.below(3)), rng.below(I::LANES + 1));
         check_dropped(isa, spaced(starts & !carry), carry, len, &mut rng, tier);
     }
-}
-
-/// Places the ends of eight values in random blocks. The ends are close together or far apart, and some are outside the blocks.
-#[inline(always)]
-fn check_places<I: Isa>(isa: I, tier: &str) {
-    let mut rng = Rng(49);
-    for _ in 0..scaled(20_000) {
-        let dense = if rng.below(2) == 0 { u64::MAX } else { rng.next() & rng.next() };
-        let masks: Vec<u64> = (0..rng.below(40)).map(|_| rng.next() & dense & low_mask(I::LANES)).collect();
-        let (first, step) =
-            (rng.below(I::LANES * (masks.len() + 1)), [1, 20, I::LANES, 3 * I::LANES][rng.below(4)]);
-        let mut place = if rng.below(20) == 0 { (first as u32).wrapping_neg() } else { first as u32 };
-        let places: [u32; 8] = core::array::from_fn(|_| {
-            place = place.wrapping_add(rng.below(step + 1) as u32);
-            place
-        });
-        check_placed::<I, -1>(isa, places, &masks, tier);
-        check_placed::<I, 2>(isa, places, &masks, tier);
-    }
-}
-
-/// Tests [`Isa::place`] beside the definition: each lane before a place is a byte, and `BY` more if it is in a mask.
-#[inline(always)]
-fn check_placed<I: Isa, const BY: isize>(isa: I, places: [u32; 8], masks: &[u64], tier: &str) {
-    let gained = |masks: &[u64]| BY * masks.iter().map(|mask| mask.count_ones() as isize).sum::<isize>();
-    let afters: Vec<u32> =
-        (1..=masks.len()).map(|end| ((end * I::LANES) as isize + gained(&masks[..end])) as u32).collect();
-    let (mut crossing, mut crosses) = (0, false);
-    let expected = places.map(|place| {
-        let (block, lane) = (place as usize / I::LANES, place as usize % I::LANES);
-        let mask = masks.get(block).copied().unwrap_or_default();
-        crosses |= BY < 0 && mask >> lane & 1 != 0;
-        let before = masks.get(..block).map_or(0, gained) + gained(&[mask & low_mask(lane)]);
-        (place as isize + before) as u32
-    });
-    let mut ends = places;
-    let placed = isa.place::<BY>(&mut ends, masks, &afters, &mut crossing);
-    let inside = places.iter().all(|place| (*place as usize) < I::LANES * masks.len());
-    let near = places[7].wrapping_sub(places[0]) < 15 * 64;
-    assert!(placed || !(tier.starts_with("avx512") && inside && near), "{tier}: {places:?} are not placed");
-    assert_eq!(ends, if placed { expected } else { places }, "{tier}: {places:?} {masks:x?}");
-    assert!(!placed || inside && crosses == (crossing & 1 != 0), "{tier}: {places:?} {masks:x?}");
 }
 
 /// Enumerates the lanes to escape in each group of eight, and of 21 for AVX-512, which expands that many at a time.

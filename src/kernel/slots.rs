@@ -39,15 +39,6 @@ impl<T: Copy, const N: usize> ArrayVec<T, N> {
         }
     }
 
-    /// Appends all of `values`. Does nothing if they do not fit.
-    #[inline(always)]
-    pub(crate) fn push_all<const M: usize>(&mut self, values: [T; M]) {
-        if let Some(slots) = self.slots[self.len..].first_chunk_mut() {
-            *slots = values.map(MaybeUninit::new);
-            self.len += M;
-        }
-    }
-
     /// Replaces the values by the first `N` of `values`.
     #[inline(always)]
     pub(crate) fn set(&mut self, values: impl Iterator<Item = T>) {
@@ -127,6 +118,15 @@ impl<'a, T: Copy> Slots<'a, T> {
         self.len = self.len.min(len);
     }
 
+    /// Appends `value`. Does nothing if there is no free slot.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, value: T) {
+        if let Some(slot) = self.slots.get_mut(self.len) {
+            slot.write(value);
+            self.len += 1;
+        }
+    }
+
     /// Appends as many of `values` as fit.
     #[inline(always)]
     pub(crate) fn extend(&mut self, values: impl Iterator<Item = T>) {
@@ -145,52 +145,6 @@ impl<'a, T: Copy> Slots<'a, T> {
         // SAFETY: by the invariant of `Slots`, the first `len` slots exist and are initialised. They are borrowed mutably for
         // `'a`, and `self`, which held that borrow, is consumed.
         unsafe { core::slice::from_raw_parts(self.slots.as_ptr().cast(), self.len) }
-    }
-}
-
-/// Two vectors of the same length in arrays of the caller.
-// INVARIANT: `len <= N`, and the first `len` slots of both arrays are initialised.
-pub(crate) struct Pairs<'a, A, B, const N: usize> {
-    first: &'a mut [MaybeUninit<A>; N],
-    second: &'a mut [MaybeUninit<B>; N],
-    len: usize,
-}
-
-impl<'a, A: Copy, B: Copy, const N: usize> Pairs<'a, A, B, N> {
-    /// Makes two empty vectors in `first` and `second`.
-    #[inline(always)]
-    pub(crate) fn new(first: &'a mut [MaybeUninit<A>; N], second: &'a mut [MaybeUninit<B>; N]) -> Self {
-        Pairs { first, second, len: 0 }
-    }
-
-    /// Returns the number of values in each vector.
-    #[inline(always)]
-    pub(crate) fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Appends values to each vector. Does nothing if they do not fit.
-    #[inline(always)]
-    pub(crate) fn push<const M: usize>(&mut self, first: [A; M], second: [B; M]) {
-        let slots = (self.first[self.len..].first_chunk_mut(), self.second[self.len..].first_chunk_mut());
-        debug_assert!(slots.0.is_some());
-        if let (Some(firsts), Some(seconds)) = slots {
-            *firsts = first.map(MaybeUninit::new);
-            *seconds = second.map(MaybeUninit::new);
-            self.len += M;
-        }
-    }
-
-    /// Returns the values of both vectors.
-    #[inline(always)]
-    pub(crate) fn as_slices(&self) -> (&[A], &[B]) {
-        // SAFETY: by the invariant of `Pairs`, the first `len` slots of both arrays exist and are initialised.
-        unsafe {
-            (
-                core::slice::from_raw_parts(self.first.as_ptr().cast(), self.len),
-                core::slice::from_raw_parts(self.second.as_ptr().cast(), self.len),
-            )
-        }
     }
 }
 

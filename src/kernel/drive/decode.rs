@@ -238,36 +238,24 @@ fn default_mode<I: Isa, S: Sink<I>, B: Bounds>(
     sink: S,
 ) -> (S, usize) {
     let mut state = State::<I, S, B, false>::new(isa, job, input, bounds, sink);
-    let stopped = default_blocks(isa, input, &mut state);
-    (state.finish(), stopped)
-}
-
-/// Decodes the blocks of `input` in the default mode. Returns the length that [`default_mode`] returns. It is a function of its own so that
-/// there is one copy of [`State::finish`].
-#[cfg_attr(optimized, inline(always))]
-fn default_blocks<I: Isa, S: Sink<I>, B: Bounds>(
-    isa: I,
-    input: &[u8],
-    state: &mut State<'_, I, S, B, false>,
-) -> usize {
     let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
     if input.is_empty() {
-        return input.len();
+        return (state.finish(), input.len());
     }
     loop {
         // The first block, and each block that `out` may be too small for, goes through here.
         if let Err(lane) = state.take::<true>(isa.load(rest), rest, lanes, true) {
-            return input.len() - rest.len() + lane;
+            return (state.finish(), input.len() - rest.len() + lane);
         }
         (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
         if const { I::TOGETHER == 4 } {
             if let Err(lane) = state.four_blocks(&mut rest) {
-                return input.len() - rest.len() + lane;
+                return (state.finish(), input.len() - rest.len() + lane);
             }
         } else {
             while rest.len() >= I::LANES && state.sink.spare() >= I::LANES {
                 if let Err(lane) = state.whole_block(&mut rest) {
-                    return input.len() - rest.len() + lane;
+                    return (state.finish(), input.len() - rest.len() + lane);
                 }
                 if const { State::<'_, I, S, B, false>::KEEPS_FULL } && state.run == u64::MAX {
                     state.escapes(&mut rest);
@@ -278,7 +266,7 @@ fn default_blocks<I: Isa, S: Sink<I>, B: Bounds>(
             }
         }
         if rest.len() < I::LANES {
-            return input.len();
+            return (state.finish(), input.len());
         }
     }
 }
@@ -294,26 +282,14 @@ fn other_mode<I: Isa, S: Sink<I>, B: Bounds>(
     sink: S,
 ) -> (S, usize) {
     let mut state = State::<I, S, B, true>::new(isa, job, input, bounds, sink);
-    let stopped = other_blocks(isa, input, &mut state);
-    (state.finish(), stopped)
-}
-
-/// Decodes the blocks of `input` in any mode. Returns the length that [`other_mode`] returns. It is a function of its own so that
-/// there is one copy of [`State::finish`].
-#[cfg_attr(optimized, inline(always))]
-fn other_blocks<I: Isa, S: Sink<I>, B: Bounds>(
-    isa: I,
-    input: &[u8],
-    state: &mut State<'_, I, S, B, true>,
-) -> usize {
     let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
     if input.is_empty() {
-        return input.len();
+        return (state.finish(), input.len());
     }
     loop {
         // The first block, and each block that `out` may be too small for, goes through here.
         if let Err(lane) = state.take::<true>(isa.load(rest), rest, lanes, true) {
-            return input.len() - rest.len() + lane;
+            return (state.finish(), input.len() - rest.len() + lane);
         }
         (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
         // Measuring has no loop of its own in these modes, because it is rare.
@@ -323,11 +299,11 @@ fn other_blocks<I: Isa, S: Sink<I>, B: Bounds>(
             && state.sink.spare() >= I::LANES
         {
             if let Err(lane) = state.whole_block(&mut rest) {
-                return input.len() - rest.len() + lane;
+                return (state.finish(), input.len() - rest.len() + lane);
             }
         }
         if rest.len() < I::LANES {
-            return input.len();
+            return (state.finish(), input.len());
         }
     }
 }
@@ -373,7 +349,7 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
     const LOOKS_FOR_RUNS: bool = I::DECODES_ALL && S::WRITES && !KEEP && !B::MANY;
 
     /// Whether dense text has a loop of its own. It also detects runs of escapes.
-    const DENSE: bool = I::DECODES_DENSE && S::WRITES && !KEEP;
+    const DENSE: bool = Self::LOOKS_FOR_RUNS && I::DECODES_DENSE;
 
     /// Whether runs of escapes are detected block by block.
     const KEEPS_FULL: bool = Self::LOOKS_FOR_RUNS && !I::DECODES_DENSE;
@@ -406,7 +382,7 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
     /// Computes the ends of the values of a batch, after the last block or after the block with a malformed escape.
     #[cfg_attr(optimized, inline(always))]
     fn finish(mut self) -> S {
-        self.bounds.finish::<I, -1>(self.isa, self.sink.written());
+        self.bounds.finish::<-1>(self.sink.written(), I::LANES);
         self.sink
     }
 
@@ -458,14 +434,9 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
             };
             self.dropped = drops[3];
             *rest = &rest[4 * I::LANES..];
-            let mut written = before;
-            for drop in drops {
-                self.bounds.settle(written, drop, 0);
-                written += I::LANES - drop.count_ones() as usize;
-            }
             let len = self.sink.written() - before;
             // If the output of four blocks is a third of their length, they hold nothing but escapes.
-            if Self::LOOKS_FOR_RUNS && len <= 4 * I::LANES / 3 + 1 {
+            if len <= 4 * I::LANES / 3 + 1 {
                 self.escapes(rest);
             } else if len > 4 * I::LANES - 2 * I::LEAST_DENSE {
                 return;
@@ -515,7 +486,9 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
         }
         let clean = self.isa.none_equal(blocks, b'%') && !crossed(self);
         if clean {
-            self.bounds.settle_clean::<M>(self.sink.written(), I::LANES, 0);
+            for i in 0..M {
+                self.bounds.settle(self.sink.written() + i * I::LANES, 0, 0);
+            }
             (self.dropped, self.run, self.streak) = (0, 0, 0);
             self.sink.store_whole(self.isa, blocks);
         }
@@ -551,7 +524,7 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
         // Whether an escape crossed the end of the block before is unpredictable, so this is asked last.
         let lacks = check && self.lacks(block, here, lanes);
         if lacks && self.carry | self.carry_all == 0 {
-            self.bounds.settle_clean::<1>(self.sink.written(), I::LANES, lanes.padding());
+            self.bounds.settle(self.sink.written(), 0, lanes.padding());
             (self.run, self.streak) = (0, 0);
             // There are two stores because selecting one of two blocks would take more instructions than everything else here.
             if KEEP && self.form {

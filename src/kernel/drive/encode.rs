@@ -207,17 +207,9 @@ fn default_mode<I: Isa, S: Sink<I>, B: Bounds>(
     sink: S,
 ) -> S {
     let mut state = State::<I, S, B, true>::new(isa, job, input, bounds, sink);
-    default_blocks(isa, input, &mut state);
-    state.finish()
-}
-
-/// Encodes the blocks of `input` in the default mode. It is a function of its own so that there is one copy of
-/// [`State::finish`].
-#[cfg_attr(optimized, inline(always))]
-fn default_blocks<I: Isa, S: Sink<I>, B: Bounds>(isa: I, input: &[u8], state: &mut State<I, S, B, true>) {
     let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
     if input.is_empty() {
-        return;
+        return state.finish();
     }
     loop {
         // The first block, and each block that `out` may be too small for, goes through here.
@@ -234,7 +226,7 @@ fn default_blocks<I: Isa, S: Sink<I>, B: Bounds>(isa: I, input: &[u8], state: &m
             state.two_blocks(&mut rest);
         }
         if rest.len() < I::LANES {
-            return;
+            return state.finish();
         }
     }
 }
@@ -242,17 +234,9 @@ fn default_blocks<I: Isa, S: Sink<I>, B: Bounds>(isa: I, input: &[u8], state: &m
 #[cfg_attr(optimized, inline(always))]
 fn other_mode<I: Isa, S: Sink<I>, B: Bounds>(isa: I, job: &EncodeJob, input: &[u8], bounds: B, sink: S) -> S {
     let mut state = State::<I, S, B, false>::new(isa, job, input, bounds, sink);
-    other_blocks(isa, input, &mut state);
-    state.finish()
-}
-
-/// Encodes the blocks of `input` in a mode other than the default. It is a function of its own so that there is one copy of
-/// [`State::finish`].
-#[cfg_attr(optimized, inline(always))]
-fn other_blocks<I: Isa, S: Sink<I>, B: Bounds>(isa: I, input: &[u8], state: &mut State<I, S, B, false>) {
     let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
     if input.is_empty() {
-        return;
+        return state.finish();
     }
     loop {
         // The first block, and each block that `out` may be too small for, goes through here.
@@ -268,7 +252,7 @@ fn other_blocks<I: Isa, S: Sink<I>, B: Bounds>(isa: I, input: &[u8], state: &mut
             rest = &rest[I::LANES..];
         }
         if rest.len() < I::LANES {
-            return;
+            return state.finish();
         }
     }
 }
@@ -298,7 +282,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
     /// Computes the ends of the values of a batch, after the last block.
     #[cfg_attr(optimized, inline(always))]
     fn finish(mut self) -> S {
-        self.bounds.finish::<I, 2>(self.isa, self.sink.written());
+        self.bounds.finish::<2>(self.sink.written(), I::LANES);
         self.sink
     }
 
@@ -382,7 +366,9 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
         }
         let clean = self.isa.all_members(blocks, &self.class);
         if clean {
-            self.bounds.settle_clean::<M>(self.sink.written(), I::LANES, 0);
+            for i in 0..M {
+                self.bounds.settle(self.sink.written() + i * I::LANES, 0, 0);
+            }
             self.sink.store_whole(self.isa, blocks);
         }
         clean
@@ -427,16 +413,15 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
     ) -> bool {
         let isa = self.isa;
         let (members, escape) = self.lanes_to_escape::<MANY>(block, rest, lanes, check);
+        self.bounds.settle(self.sink.written(), escape, lanes.padding());
         if !DEFAULT && !self.keep_escapes {
             self.sink.changed(isa.eq(block, b' ') != 0);
             block = isa.replace(block, b' ', b'+');
         }
         if escape == 0 {
-            self.bounds.settle_clean::<1>(self.sink.written(), I::LANES, lanes.padding());
             self.sink.store(isa, block, lanes);
             return true;
         }
-        self.bounds.settle(self.sink.written(), escape, lanes.padding());
         self.sink.changed(true);
         if MANY && I::EXPANDS_ALL && escape == u64::MAX {
             self.sink.expand_all(isa, block, rest, self.case);

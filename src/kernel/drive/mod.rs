@@ -369,23 +369,6 @@ pub(crate) trait Isa: Copy {
         self.load(&lanes[..Self::LANES])
     }
 
-    /// Replaces eight places in the blocks of a batch, in ascending order, at which values end, by the ends in the output. Returns
-    /// `false` and changes nothing if the tier has no way that is faster than one by one, or if the places are far apart or outside
-    /// the blocks.
-    ///
-    /// A block has in `masks` the lanes that become `1 + BY` bytes, and in `afters` the number of bytes in the output after it. Sets
-    /// bit 0 of `crossing` if `BY` is negative and a value ends before a lane in a mask.
-    #[cfg_attr(optimized, inline(always))]
-    fn place<const BY: isize>(
-        self,
-        _places: &mut [u32; 8],
-        _masks: &[u64],
-        _afters: &[u32],
-        _crossing: &mut u64,
-    ) -> bool {
-        false
-    }
-
     /// Writes the first `lanes` lanes of `block`.
     #[cfg_attr(optimized, inline(always))]
     fn store(self, block: Self::Block, lanes: Lanes<Self>, out: &mut Cursor<'_>) {

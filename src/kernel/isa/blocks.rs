@@ -482,32 +482,6 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn place<const BY: isize>(
-        self,
-        places: &mut [u32; 8],
-        masks: &[u64],
-        afters: &[u32],
-        crossing: &mut u64,
-    ) -> bool {
-        // Counting in a loop of its own is faster if the CPU has no instruction that counts bits.
-        if V::COUNTS_LANES {
-            return false;
-        }
-        let (mut rests, mut ends) = ([0; 8], [0_u32; 8]);
-        for i in 0..8 {
-            let (block, lane) = (places[i] as usize / Self::LANES, places[i] as usize % Self::LANES);
-            let (Some(mask), Some(after)) = (masks.get(block), afters.get(block)) else { return false };
-            rests[i] = mask >> lane;
-            ends[i] = after.wrapping_sub((Self::LANES - lane) as u32);
-            *crossing |= if BY < 0 { rests[i] } else { 0 };
-        }
-        for i in 0..8 {
-            places[i] = ends[i].wrapping_sub((BY as u32).wrapping_mul(rests[i].count_ones()));
-        }
-        true
-    }
-
-    #[cfg_attr(optimized, inline(always))]
     fn store(self, block: [V; N], lanes: Lanes<Self>, out: &mut Cursor<'_>) {
         let mut stage = Stage::new();
         let mut window = out.window(Self::LANES, &mut stage);

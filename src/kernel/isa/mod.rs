@@ -380,11 +380,6 @@ impl Tier {
         &TIERS[self.index()]
     }
 
-    /// Reports whether the tier counts the bits of a word by an instruction, so that the ends of many values are found fast.
-    pub(crate) fn counts_bits(self) -> bool {
-        matches!(self.name(), "avx512" | "avx2")
-    }
-
     /// The tiers of this CPU, best first. The last is always `scalar`.
     pub fn available() -> impl Iterator<Item = Tier> {
         let numbers = (1..=COUNT as u8).filter_map(NonZeroU8::new);
