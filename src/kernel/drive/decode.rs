@@ -348,8 +348,8 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
     /// Whether runs of nothing but escapes have a loop of their own.
     const LOOKS_FOR_RUNS: bool = I::DECODES_ALL && S::WRITES && !KEEP && !B::MANY;
 
-    /// Whether dense text has a loop of its own. It also detects runs of escapes.
-    const DENSE: bool = Self::LOOKS_FOR_RUNS && I::DECODES_DENSE;
+    /// Whether dense text has a loop of its own. For single values, it also detects runs of escapes.
+    const DENSE: bool = I::DECODES_DENSE && S::WRITES && !KEEP;
 
     /// Whether runs of escapes are detected block by block.
     const KEEPS_FULL: bool = Self::LOOKS_FOR_RUNS && !I::DECODES_DENSE;
@@ -434,9 +434,14 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
             };
             self.dropped = drops[3];
             *rest = &rest[4 * I::LANES..];
+            let mut written = before;
+            for drop in drops {
+                self.bounds.settle(written, drop, 0);
+                written += I::LANES - drop.count_ones() as usize;
+            }
             let len = self.sink.written() - before;
             // If the output of four blocks is a third of their length, they hold nothing but escapes.
-            if len <= 4 * I::LANES / 3 + 1 {
+            if Self::LOOKS_FOR_RUNS && len <= 4 * I::LANES / 3 + 1 {
                 self.escapes(rest);
             } else if len > 4 * I::LANES - 2 * I::LEAST_DENSE {
                 return;
