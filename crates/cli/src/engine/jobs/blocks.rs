@@ -12,6 +12,7 @@ use crate::ground::error::{Failure, Outcome};
 use crate::ground::fault::{Handling, OnFault};
 use crate::ground::reason::{Reason, Refusal};
 use crate::ground::records::Records;
+use crate::io::BLOCK;
 use crate::io::files::{self, Destination};
 use crate::io::names::Sources;
 use crate::value::cut;
@@ -129,6 +130,10 @@ impl Job for Blocks {
             }
             None => report.lines = self.lines(bytes),
         }
+    }
+
+    fn block(&self) -> usize {
+        2 * BLOCK
     }
 
     fn report(&self) -> Report {

@@ -653,7 +653,7 @@ impl Job for Values {
     }
 
     fn block(&self) -> usize {
-        if self.batch.is_some() { BLOCK } else { RECORDS_BLOCK }
+        if self.batch.is_some() { 2 * BLOCK } else { RECORDS_BLOCK }
     }
 
     fn report(&self) -> Report {
