@@ -60,7 +60,7 @@ impl PlainJob {
     }
 }
 
-/// The options of a listing of bits, of which there are none.
+/// The options of a listing of bits. A listing has no options.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ListJob;
 

@@ -469,7 +469,7 @@ impl Isa for Avx512 {
             // SAFETY: the token proves AVX-512. The blocks before this one have at most `64 * i` bytes, so 64 more are inside the
             // window.
             unsafe {
-                // As in `escapes`, `bad` is zero for digits.
+                // `bad` is zero for digits; `escapes` explains why.
                 let bad = _mm512_ternarylogic_epi32::<0xCA>(self.all(0x0F), high, low);
                 doubt = _mm512_mask_max_epu8(doubt, percents[i], doubt, bad);
                 // The two halves have no bit in common, so their sum joins them. A sum can be masked by byte, a union cannot.
