@@ -598,7 +598,9 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
             let full = decoded | drop;
             self.run = full & core::mem::replace(&mut self.full, full);
         }
-        self.streak += 1;
+        if Self::DENSE {
+            self.streak += 1;
+        }
         let before = core::mem::replace(&mut self.dropped, drop);
         if const { KEEP || GUESS } && drop | before == 0 {
             // Nothing is dropped if all escapes stay or are malformed, which is the usual case in normalizing. Without `GUESS`,
