@@ -483,7 +483,8 @@ impl Isa for Avx512 {
             return None;
         }
         *carry = carried;
-        // SAFETY: each store initialised the bytes of its block, one block after the other, and they are at most 64 each.
+        // SAFETY: the window has `4 * 64` bytes. Each store initialised the bytes of its block, one block after the other, and they
+        // are at most 64 each.
         unsafe { window.keep(at.addr() - start.addr()) };
         Some(drops)
     }

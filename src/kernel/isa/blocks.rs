@@ -392,15 +392,16 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
             let percent = self.eq(self.load(&input[i * Self::LANES..]), b'%');
             drops[i] = digits_of(percent, Lanes::<Self>::ALL, &mut carried);
         }
-        let (mut bytes, mut i) = (self.load(input)[0], 0);
+        let (mut bytes, mut loaded) = (self.load(input)[0], 0);
         let mut digits = self.digits(bytes);
         let masks = drops.map(u64::to_le_bytes);
         for k in 0..4 {
             let mut block = [bytes; N];
             for j in 0..N {
-                i += 1;
-                // SAFETY: `i <= 4 * N`, and the input has `4 * LANES + BYTES` bytes, which are `4 * N + 1` registers.
-                let next = unsafe { V::load(self.0, input.as_ptr().add(V::BYTES * i)) };
+                loaded += 1;
+                // SAFETY: `loaded <= 4 * N`, and the check at the start shows that the input has `4 * LANES + BYTES` bytes, which are
+                // `4 * N + 1` registers.
+                let next = unsafe { V::load(self.0, input.as_ptr().add(V::BYTES * loaded)) };
                 let next_digits = self.digits(next);
                 let (first, second) = (digits.after::<1>(next_digits), digits.after::<2>(next_digits));
                 let percent = bytes.eq(self.all(b'%'));
@@ -413,8 +414,8 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
             unsafe {
                 for sixteen in 0..Self::LANES / 16 {
                     let drop = [masks[k][2 * sixteen], masks[k][2 * sixteen + 1]];
-                    let (i, part) = (sixteen / V::PARTS, sixteen % V::PARTS);
-                    block[i].write_places(part, without_digits(drop), at);
+                    let (register, part) = (sixteen / V::PARTS, sixteen % V::PARTS);
+                    block[register].write_places(part, without_digits(drop), at);
                     at = at.add(16 - u16::from_le_bytes(drop).count_ones() as usize);
                 }
             }
@@ -423,7 +424,8 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
             return None;
         }
         *carry = carried;
-        // SAFETY: the loop initialised the bytes of each block, one block after the other, and they are at most `LANES` each.
+        // SAFETY: the window has `4 * LANES` bytes. The loop initialised the bytes of each block, one block after the other, and they
+        // are at most `LANES` each.
         unsafe { window.keep(at.addr() - start.addr()) };
         Some(drops)
     }

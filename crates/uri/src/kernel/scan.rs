@@ -348,7 +348,7 @@ impl<const BY_SCHEME: bool> Rule for Rfc3986<BY_SCHEME> {
             let authority = state.authorities.find(slash, after_scheme | start);
             bad |= state.host_end.ends(plain, authority) & !slash;
         } else {
-            // What follows any two slashes is taken for an authority.
+            // The bytes after any two slashes are treated as an authority.
             let authority = state.authority.next(slash & after);
             bad |= state.host_end.ends(plain, authority) & odd;
         }

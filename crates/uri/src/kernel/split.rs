@@ -42,7 +42,7 @@ pub(super) fn split<I: Isa>(isa: I, url: &[u8], block: I::Block) -> Offsets {
     let question_or_hash = isa.opaque(question | hash);
     let ends_authority = slash | question_or_hash;
 
-    // The start of the authority, or 0 if there is none.
+    // The offset of the authority; 0 if the URL has no authority, or if it has not been found yet.
     let mut start = after_http(url);
     let mut scheme_end = start.saturating_sub(3);
     if start == 0 {
