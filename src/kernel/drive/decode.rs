@@ -130,8 +130,7 @@ pub(super) fn two_blocks<'c, I: Isa>(
     input: &[u8],
     out: Room<'c>,
 ) -> Option<Decoded<'c>> {
-    let last = input.get(input.len().checked_sub(I::LANES)?..)?;
-    let lanes = Lanes::of_short(&input[..input.len() - I::LANES])?;
+    let (lanes, last) = Lanes::<I>::of_two(input)?;
     if out.len() < I::LANES {
         return None;
     }

@@ -111,8 +111,7 @@ pub(super) fn two_blocks<'c, I: Isa>(
     input: &[u8],
     out: Room<'c>,
 ) -> Option<Written<'c>> {
-    let last = input.get(input.len().checked_sub(I::LANES)?..)?;
-    let lanes = Lanes::of_short(&input[..input.len() - I::LANES])?;
+    let (lanes, last) = Lanes::<I>::of_two(input)?;
     if out.len() < MAX_WINDOW {
         return None;
     }
@@ -142,8 +141,7 @@ pub(super) fn two_blocks_other_mode<'c, I: Isa>(
     input: &[u8],
     out: Cursor<'c>,
 ) -> Option<Written<'c>> {
-    let last = input.get(input.len().checked_sub(I::LANES)?..)?;
-    let lanes = Lanes::of_short(&input[..input.len() - I::LANES])?;
+    let (lanes, last) = Lanes::<I>::of_two(input)?;
     if out.spare() < MAX_WINDOW {
         return None;
     }

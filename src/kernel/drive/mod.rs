@@ -54,6 +54,14 @@ impl<I: Isa> Lanes<I> {
         (input.len() <= Self::ALL.count).then_some(Lanes { count: input.len(), isa: PhantomData })
     }
 
+    /// Splits an input of one to two blocks: returns the lanes of its first block that the last block does not have, and the bytes of
+    /// the last block. Returns `None` for other lengths.
+    #[cfg_attr(optimized, inline(always))]
+    fn of_two(input: &[u8]) -> Option<(Lanes<I>, &[u8])> {
+        let (first, last) = input.split_at_checked(input.len().checked_sub(I::LANES)?)?;
+        Some((Self::of_short(first)?, last))
+    }
+
     /// Returns the lanes of the first block of `input`, which is so short that all other blocks are whole.
     #[cfg_attr(optimized, inline(always))]
     fn of_first_block(input: &[u8]) -> Lanes<I> {
