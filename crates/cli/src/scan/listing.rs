@@ -29,7 +29,7 @@ pub struct Criteria {
     dialect: Dialect,
     /// The byte that ends a record.
     end: u8,
-    /// Whether a `%` before each byte may be part of a finding.
+    /// For each byte, whether a finding may begin with `%` and this byte.
     may_find_before: [bool; 256],
 }
 
@@ -47,7 +47,7 @@ impl Criteria {
             may_find_before: [true; 256],
         };
         let may_find_before = std::array::from_fn(|first| {
-            // The byte after a digit can be any digit, or another byte, like all bytes after those that are no digits.
+            // The answer depends on the second byte only if both are digits. `-` represents all bytes that are not digits.
             let seconds = if (first as u8).is_ascii_hexdigit() { "0123456789ABCDEF" } else { "" };
             let mut seconds = seconds.bytes().chain([b'-']);
             seconds.any(|second| criteria.may_find(&[b'%', first as u8, second]))
@@ -77,7 +77,7 @@ impl Criteria {
     /// Reports whether the `%` at the start of `ahead` may be part of a finding, if values are not parsed as URLs.
     #[inline]
     pub fn may_find(&self, ahead: &[u8]) -> bool {
-        // Most escapes differ from those that are wanted in their first digit.
+        // Most escapes are ruled out by their first digit.
         if ahead.get(1).is_some_and(|&first| !self.may_find_before[usize::from(first)]) {
             return false;
         }

@@ -218,22 +218,23 @@ impl Delimited {
         chosen.resize(count, 0);
         begins.resize(if *has_bounds { count } else { 0 }, 0);
         stops.resize(begins.len(), 0);
-        // Whether a block has a `%` is hard to predict if more than one of 16 do. Then all blocks are done, if they have few fields.
+        // If more than one block in 16 has a `%`, a branch on that is hard to predict, so all blocks are done. With many fields, that would
+        // take longer than the mispredicted branches. Every fourth block is counted.
         let escaped = blocks.iter().step_by(4).filter(|block| block[0] != 0).count();
         if count > 0 && (*has_bounds || 4 * 16 * escaped > blocks.len() && open.len() <= 4) {
             let (blocks, chosen) = (&blocks[..count], &mut chosen[..count]);
-            let mut put = |index: usize, (places, inside): ([u64; 2], u64)| {
+            let mut store = |index: usize, (places, inside): ([u64; 2], u64)| {
                 chosen[index] = blocks[index][0] & inside;
                 if *has_bounds {
                     [begins[index], stops[index]] = places;
                 }
             };
-            put(0, field(open, &mut begun, 1 << shift, ends(0), blocks[0][2]));
+            store(0, field(open, &mut begun, 1 << shift, ends(0), blocks[0][2]));
             for (index, block) in blocks.iter().enumerate().take(count - 1).skip(1) {
-                put(index, field(open, &mut begun, 0, block[1], block[2]));
+                store(index, field(open, &mut begun, 0, block[1], block[2]));
             }
             if count > 1 {
-                put(count - 1, field(open, &mut begun, 0, ends(count - 1), blocks[count - 1][2]));
+                store(count - 1, field(open, &mut begun, 0, ends(count - 1), blocks[count - 1][2]));
             }
         } else {
             // The blocks before this one are done.
@@ -281,10 +282,12 @@ impl Delimited {
     }
 }
 
-/// Returns the places in a block where the last field of `open` begins in each record, those of the byte after it, and a mask of its
-/// bytes. `open` has 1 for each field that is open at the start of the block, and then for those at its end. `begun` is 1 if the last
-/// field begins with the first byte of the block, and then if it begins with the next block. Field 0 also begins at `first`. Takes no
-/// branch that depends on the block, because the ends are hard to predict.
+/// Returns the places in a block where the wanted field of each record begins, those of the byte after it, and a mask of its bytes. The
+/// wanted field is the last one of `open`. Field 0 also begins at `first`. The function has no branch that depends on the block, because
+/// the ends are hard to predict.
+///
+/// `open` and `begun` carry the state from block to block. In `open`, a field has 1 if it is open at the start of the block. `begun` is 1 if
+/// the wanted field begins with the first byte of the block. Both are replaced by the state for the next block.
 #[inline(always)]
 fn field(open: &mut [u64], begun: &mut u64, first: u64, ends: u64, delimiters: u64) -> ([u64; 2], u64) {
     let stops = ends | delimiters;

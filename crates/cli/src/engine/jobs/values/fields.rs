@@ -199,7 +199,7 @@ impl Rows {
 const PIECE: usize = 128;
 
 /// Copies the bytes of `from` in `range` to offset `at` of `to`, and advances `at`. Short ranges are copied in one piece of a fixed
-/// size, and what follows overwrites the surplus, because a copy of a length that varies takes several times as long.
+/// size, because a copy of a length that varies takes several times as long. The next copy overwrites the surplus.
 #[inline(always)]
 fn copy(from: &[u8], range: Range<usize>, to: &mut [u8], at: &mut usize) {
     let (len, rest) = (range.len(), &mut to[*at..]);
