@@ -168,7 +168,8 @@ impl<'a, F: FnMut(Parts<'a>)> Receive<'a> for F {
 
 /// Splits each line of `text`, and passes its parts to `receiver`.
 ///
-/// LF, CR LF or the end of the text ends a line, and is not part of the URL. It takes less time than [`Lines`], which stores the positions.
+/// LF, CR LF or the end of the text ends a line, and is not part of the URL. This function takes less time than [`Lines`],
+/// which stores the positions.
 ///
 /// ```
 /// let mut hosts = Vec::new();

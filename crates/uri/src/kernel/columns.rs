@@ -19,6 +19,27 @@ fn set(out: &mut Out<'_>, row: usize, at: Offsets) {
     }
 }
 
+/// An operation on many URLs, which is the same for an instruction set and for the reference.
+pub(crate) trait SplitMany {
+    type Output;
+
+    /// Runs the operation. Implementations are `inline(always)`; see [`Operation::run`].
+    fn run_with(self, splitter: impl Splitter) -> Self::Output;
+}
+
+impl<T: SplitMany> Operation for T {
+    type Output = T::Output;
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> T::Output {
+        self.run_with(isa)
+    }
+
+    fn run_scalar(self) -> T::Output {
+        self.run_with(Reference)
+    }
+}
+
 /// Splits every value of a column into its row of `out`, which has one row for each value. Fails with the index of the first
 /// value that is longer than `u32::MAX` bytes.
 pub(crate) struct SplitColumn<'a, 'o, O> {
@@ -26,20 +47,9 @@ pub(crate) struct SplitColumn<'a, 'o, O> {
     pub(crate) out: Out<'o>,
 }
 
-impl<O: Offset> Operation for SplitColumn<'_, '_, O> {
+impl<O: Offset> SplitMany for SplitColumn<'_, '_, O> {
     type Output = Result<(), usize>;
 
-    #[inline(always)]
-    fn run<I: Isa>(self, isa: I) -> Result<(), usize> {
-        self.run_with(isa)
-    }
-
-    fn run_scalar(self) -> Result<(), usize> {
-        self.run_with(Reference)
-    }
-}
-
-impl<O: Offset> SplitColumn<'_, '_, O> {
     #[inline(always)]
     fn run_with(mut self, splitter: impl Splitter) -> Result<(), usize> {
         let bytes = self.urls.bytes();
@@ -62,22 +72,11 @@ pub(crate) struct SplitEach<U, F> {
     pub(crate) each: F,
 }
 
-impl<'a, U: Iterator<Item = Option<&'a [u8]>>, F: FnMut(Option<(&'a [u8], Offsets)>)> Operation
+impl<'a, U: Iterator<Item = Option<&'a [u8]>>, F: FnMut(Option<(&'a [u8], Offsets)>)> SplitMany
     for SplitEach<U, F>
 {
     type Output = ();
 
-    #[inline(always)]
-    fn run<I: Isa>(self, isa: I) {
-        self.run_with(isa);
-    }
-
-    fn run_scalar(self) {
-        self.run_with(Reference);
-    }
-}
-
-impl<'a, U: Iterator<Item = Option<&'a [u8]>>, F: FnMut(Option<(&'a [u8], Offsets)>)> SplitEach<U, F> {
     #[inline(always)]
     fn run_with(mut self, splitter: impl Splitter) {
         for url in self.urls {
@@ -102,20 +101,9 @@ pub(crate) struct SplitEachLine<'a, R> {
     pub(crate) receiver: R,
 }
 
-impl<'a, R: Receiver<'a>> Operation for SplitEachLine<'a, R> {
+impl<'a, R: Receiver<'a>> SplitMany for SplitEachLine<'a, R> {
     type Output = ();
 
-    #[inline(always)]
-    fn run<I: Isa>(self, isa: I) {
-        self.run_with(isa);
-    }
-
-    fn run_scalar(self) {
-        self.run_with(Reference);
-    }
-}
-
-impl<'a, R: Receiver<'a>> SplitEachLine<'a, R> {
     #[inline(always)]
     fn run_with(mut self, splitter: impl Splitter) {
         let mut at = 0;
@@ -146,20 +134,9 @@ pub(crate) struct Progress {
     pub(crate) too_long: bool,
 }
 
-impl Operation for SplitLines<'_, '_> {
+impl SplitMany for SplitLines<'_, '_> {
     type Output = Progress;
 
-    #[inline(always)]
-    fn run<I: Isa>(self, isa: I) -> Progress {
-        self.run_with(isa)
-    }
-
-    fn run_scalar(self) -> Progress {
-        self.run_with(Reference)
-    }
-}
-
-impl SplitLines<'_, '_> {
     #[inline(always)]
     fn run_with(mut self, splitter: impl Splitter) -> Progress {
         let (mut rows, mut at) = (0, self.at);
@@ -179,7 +156,7 @@ impl SplitLines<'_, '_> {
 }
 
 /// A way to split one URL of many: an instruction set or the reference.
-trait Splitter: Copy {
+pub(crate) trait Splitter: Copy {
     /// Splits `url`. `text` starts with `url`, and its further bytes may be loaded, too.
     fn split(self, url: &[u8], text: &[u8]) -> Offsets;
 
