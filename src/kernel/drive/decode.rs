@@ -15,7 +15,6 @@
 //! whole block, so no load waits for the masks of the block before it.
 
 use super::bounds::{Bounds, Marked, Single};
-use super::sink::Sink;
 use super::{Isa, Lanes, bits, digits_of, padding};
 use crate::hex;
 use crate::kernel::cursor::{self, Cursor, Room};
@@ -25,7 +24,7 @@ use crate::kernel::job::{DecodeJob, Decoded, Marks, Measure, Measured};
 /// Decodes `input` in the default mode, which decodes every escape.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn decode<'c, I: Isa>(isa: I, job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decoded<'c> {
-    decoded(default_mode(isa, job, input, Single, Cursor::new(out)))
+    decoded(default_mode(isa, job, input, Single, out))
 }
 
 /// Decodes `input` in a mode that keeps some escapes or replaces `+`.
@@ -36,19 +35,7 @@ pub(super) fn decode_other_mode<'c, I: Isa>(
     input: &[u8],
     out: Room<'c>,
 ) -> Decoded<'c> {
-    decoded(other_mode(isa, job, input, Single, Cursor::new(out)))
-}
-
-/// Measures the output of [`decode`] without writing it.
-#[cfg_attr(optimized, inline(always))]
-pub(super) fn measure<I: Isa>(isa: I, job: &DecodeJob, input: &[u8]) -> Measured {
-    measured(default_mode(isa, job, input, Single, Measure::default()))
-}
-
-/// Measures the output of [`decode_other_mode`] without writing it.
-#[cfg_attr(optimized, inline(always))]
-pub(super) fn measure_other_mode<I: Isa>(isa: I, job: &DecodeJob, input: &[u8]) -> Measured {
-    measured(other_mode(isa, job, input, Single, Measure::default()))
+    decoded(other_mode(isa, job, input, Single, out))
 }
 
 /// Decodes a batch of adjacent values in the default mode. Maps the ends of the values in `input` to their ends in `out`.
@@ -64,7 +51,7 @@ pub(super) fn decode_values<'c, I: Isa>(
     out: Room<'c>,
 ) -> Option<Decoded<'c>> {
     let follow = ends.follow(padding::<I>(input), I::LANES, false);
-    let done = default_mode(isa, job, input, follow, Cursor::new(out));
+    let done = default_mode(isa, job, input, follow, out);
     if ends.crossed() { None } else { Some(decoded(done)) }
 }
 
@@ -78,7 +65,7 @@ pub(super) fn decode_marked_values<'c, I: Isa>(
     out: Room<'c>,
 ) -> Decoded<'c> {
     let follow = ends.follow(padding::<I>(input), I::LANES, true);
-    decoded(other_mode(isa, job, input, follow, Cursor::new(out)))
+    decoded(other_mode(isa, job, input, follow, out))
 }
 
 /// Decodes the escapes in `input` whose first bytes have their bits set in `marks`, in any mode.
@@ -90,7 +77,7 @@ pub(super) fn decode_marked<'c, I: Isa>(
     marks: Marks<'_>,
     out: Room<'c>,
 ) -> Decoded<'c> {
-    decoded(other_mode(isa, job, input, Marked::new(marks, I::LANES), Cursor::new(out)))
+    decoded(other_mode(isa, job, input, Marked::new(marks, I::LANES), out))
 }
 
 #[cfg_attr(optimized, inline(always))]
@@ -98,27 +85,145 @@ fn decoded<'c>((out, stopped): (Cursor<'c>, usize)) -> Decoded<'c> {
     Decoded { written: out.finish(), stopped }
 }
 
+/// Measures the output of [`decode`], or that of [`decode_other_mode`] if `KEEP`, without writing it.
 #[cfg_attr(optimized, inline(always))]
-pub(super) fn measured((measure, stopped): (Measure, usize)) -> Measured {
-    Measured::new(measure, stopped)
+pub(super) fn measure<I: Isa, const KEEP: bool>(isa: I, job: &DecodeJob, input: &[u8]) -> Measured {
+    let mut state = Measuring::<I, KEEP>::new(isa, job, input);
+    // The number of blocks until the next check of several.
+    let (mut rest, mut left) = (input, I::TOGETHER);
+    while !rest.is_empty() {
+        if left == 0 {
+            while state.pass(&mut rest) {}
+            left = I::TOGETHER;
+        }
+        match state.take(rest) {
+            Err(lane) => return state.measured(input.len() - rest.len() + lane),
+            // A tier that checks four blocks together measures one in less time than a mispredicted branch takes.
+            Ok(clean) => left -= usize::from(clean || I::TOGETHER == 4),
+        }
+        rest = rest.get(I::LANES..).unwrap_or_default();
+    }
+    state.measured(input.len())
 }
 
-/// Decodes an input of at most one block, in the default mode unless `KEEP`. Returns the sink and a length: that of the input,
-/// or the offset of the malformed escape that ended a strict decoding. Returns `None` if the input is longer than a block.
+/// Measures the output of an input of at most one block in the default mode. Returns `None` if the input is longer.
+#[cfg_attr(optimized, inline(always))]
+pub(super) fn measure_one_block<I: Isa>(isa: I, job: &DecodeJob, input: &[u8]) -> Option<Measured> {
+    Lanes::<I>::of_short(input)?;
+    let mut state = Measuring::<I, false>::new(isa, job, input);
+    let stopped = state.take(input).err();
+    Some(state.measured(stopped.unwrap_or(input.len())))
+}
+
+/// The state of a measuring between blocks. All blocks but the last are whole, and no block waits for the one before: whether a `%`
+/// starts an escape depends only on the two bytes after it, and so does how many bytes the escape becomes.
+struct Measuring<'a, I: Isa, const KEEP: bool> {
+    isa: I,
+    job: &'a DecodeJob,
+    input: &'a [u8],
+    class: I::Class,
+    /// The number of decoded escapes.
+    decoded: usize,
+    changed: bool,
+    /// The lanes of the next block that are digits of an escape in this block. Used only if digits are written in upper case.
+    carry: u64,
+}
+
+impl<'a, I: Isa, const KEEP: bool> Measuring<'a, I, KEEP> {
+    #[cfg_attr(optimized, inline(always))]
+    fn new(isa: I, job: &'a DecodeJob, input: &'a [u8]) -> Self {
+        let class = isa.class(&job.set, 0);
+        Measuring { isa, job, input, class, decoded: 0, changed: false, carry: 0 }
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn measured(self, stopped: usize) -> Measured {
+        let measure = Measure { len: self.input.len() - 2 * self.decoded, changed: self.changed };
+        Measured::new(measure, stopped)
+    }
+
+    /// Advances `rest` after several blocks if they are clean and not the last. Returns whether they were.
+    #[cfg_attr(optimized, inline(always))]
+    fn pass(&self, rest: &mut &[u8]) -> bool {
+        if const { I::TOGETHER == 4 } { self.pass_blocks::<4>(rest) } else { self.pass_blocks::<2>(rest) }
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn pass_blocks<const M: usize>(&self, rest: &mut &[u8]) -> bool {
+        let isa = self.isa;
+        if rest.len() <= M * I::LANES || KEEP && self.job.plus() {
+            return false;
+        }
+        let mut blocks = [isa.load(rest); M];
+        for i in 1..M {
+            blocks[i] = isa.load(&rest[i * I::LANES..]);
+        }
+        // Whether an escape crossed the start of the blocks is unpredictable, so this is asked last.
+        let clean = isa.none_equal(blocks, b'%') && self.carry == 0;
+        if clean {
+            *rest = &rest[M * I::LANES..];
+        }
+        clean
+    }
+
+    /// Measures the block at the start of `rest`. Returns whether it is clean, or the lane of a malformed escape that ends a strict
+    /// decoding.
+    #[cfg_attr(optimized, inline(always))]
+    fn take(&mut self, rest: &[u8]) -> Result<bool, usize> {
+        let (isa, job) = (self.isa, self.job);
+        let block = isa.load(rest);
+        if KEEP && job.plus() {
+            self.changed |= isa.eq(block, b'+') != 0;
+        }
+        if isa.surely_lacks(block, b'%', u64::MAX) && self.carry == 0 {
+            return Ok(true);
+        }
+        let found = isa.escapes(block, rest);
+        let valid = found.valid;
+        if job.strict {
+            let malformed = isa.eq(block, b'%') & !valid;
+            if malformed != 0 {
+                return Err(malformed.trailing_zeros() as usize);
+            }
+        }
+        let mut decoded = valid;
+        if KEEP {
+            let (some, result) = isa.decode_some(block, &found, &self.class, !job.members_stay);
+            decoded &= some;
+            if job.upper {
+                let percent = if decoded != 0 { isa.eq(block, b'%') } else { 0 };
+                // The first two lanes depend on bytes before the block.
+                if decoded & (percent << 1 | percent << 2 | 3) != 0 {
+                    let at = self.input.len() - rest.len();
+                    let (before, mut bytes) = (at.min(2), isa.bytes(result));
+                    let near = &self.input[at - before..];
+                    decoded = keep_completing(job, near, before, &mut bytes, decoded, percent);
+                }
+                let digits = digits_of(valid, Lanes::<I>::ALL, &mut self.carry);
+                self.changed |= digits & isa.lower(block) != 0;
+            }
+        }
+        self.decoded += decoded.count_ones() as usize;
+        self.changed |= decoded != 0;
+        Ok(false)
+    }
+}
+
+/// Decodes an input of at most one block, in the default mode unless `KEEP`. Returns `None` if the input is longer.
 ///
 /// With `check`, an input without `%` is stored as it is, before anything else is computed.
 #[cfg_attr(optimized, inline(always))]
-pub(super) fn one_block<I: Isa, S: Sink<I>, const KEEP: bool>(
+pub(super) fn one_block<'c, I: Isa, const KEEP: bool>(
     isa: I,
     job: &DecodeJob,
     input: &[u8],
-    sink: S,
+    out: Room<'c>,
     check: bool,
-) -> Option<(S, usize)> {
+) -> Option<Decoded<'c>> {
     let lanes = Lanes::of_short(input)?;
-    let mut state = State::<I, S, Single, KEEP>::new(isa, job, input, Single, sink);
+    let mut state = State::<I, Single, KEEP>::new(isa, job, input, Single, out);
     let taken = state.take::<false>(isa.load(input), input, lanes, check);
-    Some((state.sink, taken.err().unwrap_or(input.len())))
+    Some(decoded((state.out, taken.err().unwrap_or(input.len()))))
 }
 
 /// Decodes an input of more than one block and at most two in the default mode. If either block has a `%`, both are decoded,
@@ -135,23 +240,23 @@ pub(super) fn two_blocks<'c, I: Isa>(
         return None;
     }
     let blocks = [isa.load(input), isa.load(last)];
-    let mut out = Cursor::new(out);
     // A tier whose `lacks` covers inputs of this length has already checked them in `copy_two`.
     if const { I::LONGEST_LOOK <= I::LANES } && isa.none_equal(blocks, b'%') {
+        let mut out = Cursor::new(out);
         let copied = out.push_ends(input);
         return copied.then(|| decoded((out, input.len())));
     }
-    let mut state = State::<I, _, _, false>::new(isa, job, input, Single, out);
+    let mut state = State::<I, _, false>::new(isa, job, input, Single, out);
     let taken = match state.take::<false>(blocks[0], input, lanes, false) {
         Err(lane) => Err(lane),
         // This check tells the compiler that a block fits. It never fails, because the output so far is no longer than the
         // input so far.
-        Ok(_) if state.sink.spare() < I::LANES => return None,
+        Ok(_) if state.out.spare() < I::LANES => return None,
         Ok(_) => state
             .take::<false>(blocks[1], last, Lanes::ALL, false)
             .map_err(|lane| input.len() - I::LANES + lane),
     };
-    Some(decoded((state.sink, taken.err().unwrap_or(input.len()))))
+    Some(decoded((state.out, taken.err().unwrap_or(input.len()))))
 }
 
 /// Decodes at most two blocks in their own memory, in the default mode of a lenient decoder, and returns the length of the result.
@@ -202,12 +307,12 @@ pub(super) fn medium<'c, I: Isa>(
     input: &[u8],
     out: Room<'c>,
 ) -> Option<Decoded<'c>> {
-    let mut state = State::<I, _, _, false>::new(isa, job, input, Single, Cursor::new(out));
+    let mut state = State::<I, _, false>::new(isa, job, input, Single, out);
     let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
     loop {
         // This tells the compiler that a block fits. The output so far is no longer than the input so far, so if the first
         // block fits, all do.
-        if rest.len() < I::LANES || state.sink.spare() < I::LANES {
+        if rest.len() < I::LANES || state.out.spare() < I::LANES {
             return None;
         }
         // Which blocks have a `%` is unpredictable. AVX-512 decodes a block in less time than a mispredicted branch takes.
@@ -217,11 +322,11 @@ pub(super) fn medium<'c, I: Isa>(
             state.take::<true>(isa.load(rest), rest, lanes, true)
         };
         if let Err(lane) = taken {
-            return Some(decoded((state.sink, input.len() - rest.len() + lane)));
+            return Some(decoded((state.out, input.len() - rest.len() + lane)));
         }
         (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
         if rest.is_empty() {
-            return Some(decoded((state.sink, input.len())));
+            return Some(decoded((state.out, input.len())));
         }
     }
 }
@@ -229,14 +334,14 @@ pub(super) fn medium<'c, I: Isa>(
 /// Decodes `input` in the default mode. Returns the sink and a length: that of the input, or the offset of the malformed escape
 /// that ended a strict decoding.
 #[cfg_attr(optimized, inline(always))]
-fn default_mode<I: Isa, S: Sink<I>, B: Bounds>(
+fn default_mode<'c, I: Isa, B: Bounds>(
     isa: I,
     job: &DecodeJob,
     input: &[u8],
     bounds: B,
-    sink: S,
-) -> (S, usize) {
-    let mut state = State::<I, S, B, false>::new(isa, job, input, bounds, sink);
+    out: Room<'c>,
+) -> (Cursor<'c>, usize) {
+    let mut state = State::<I, B, false>::new(isa, job, input, bounds, out);
     let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
     if input.is_empty() {
         return (state.finish(), input.len());
@@ -252,11 +357,11 @@ fn default_mode<I: Isa, S: Sink<I>, B: Bounds>(
                 return (state.finish(), input.len() - rest.len() + lane);
             }
         } else {
-            while rest.len() >= I::LANES && state.sink.spare() >= I::LANES {
+            while rest.len() >= I::LANES && state.out.spare() >= I::LANES {
                 if let Err(lane) = state.whole_block(&mut rest) {
                     return (state.finish(), input.len() - rest.len() + lane);
                 }
-                if const { State::<'_, I, S, B, false>::KEEPS_FULL } && state.run == u64::MAX {
+                if const { State::<I, B, false>::KEEPS_FULL } && state.run == u64::MAX {
                     state.escapes(&mut rest);
                 }
                 if state.streak >= I::LEAST_DENSE {
@@ -273,14 +378,14 @@ fn default_mode<I: Isa, S: Sink<I>, B: Bounds>(
 /// Decodes `input` in any mode. Returns the sink, and the length of the input or the offset of the malformed escape that ended a
 /// strict decoding.
 #[cfg_attr(optimized, inline(always))]
-fn other_mode<I: Isa, S: Sink<I>, B: Bounds>(
+fn other_mode<'c, I: Isa, B: Bounds>(
     isa: I,
     job: &DecodeJob,
     input: &[u8],
     bounds: B,
-    sink: S,
-) -> (S, usize) {
-    let mut state = State::<I, S, B, true>::new(isa, job, input, bounds, sink);
+    out: Room<'c>,
+) -> (Cursor<'c>, usize) {
+    let mut state = State::<I, B, true>::new(isa, job, input, bounds, out);
     let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
     if input.is_empty() {
         return (state.finish(), input.len());
@@ -291,11 +396,7 @@ fn other_mode<I: Isa, S: Sink<I>, B: Bounds>(
             return (state.finish(), input.len() - rest.len() + lane);
         }
         (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
-        // Measuring has no loop of its own in these modes, because it is rare.
-        while S::WRITES
-            && (I::LOOPS_IN_OTHER_MODES || !B::MANY)
-            && rest.len() >= I::LANES
-            && state.sink.spare() >= I::LANES
+        while (I::LOOPS_IN_OTHER_MODES || !B::MANY) && rest.len() >= I::LANES && state.out.spare() >= I::LANES
         {
             if let Err(lane) = state.whole_block(&mut rest) {
                 return (state.finish(), input.len() - rest.len() + lane);
@@ -309,7 +410,7 @@ fn other_mode<I: Isa, S: Sink<I>, B: Bounds>(
 
 /// The state of a decoding between blocks. The methods are not closures, because a closure and its intrinsics would not be
 /// inlined into the entry points.
-struct State<'a, I: Isa, S, B, const KEEP: bool> {
+struct State<'a, 'c, I: Isa, B, const KEEP: bool> {
     isa: I,
     job: &'a DecodeJob,
     /// The whole input.
@@ -340,21 +441,21 @@ struct State<'a, I: Isa, S, B, const KEEP: bool> {
     /// Whether [`State::dense`] has found a `%` that starts no escape.
     malformed: bool,
     bounds: B,
-    sink: S,
+    out: Cursor<'c>,
 }
 
-impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEEP> {
+impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
     /// Whether runs of nothing but escapes have a loop of their own.
-    const LOOKS_FOR_RUNS: bool = I::DECODES_ALL && S::WRITES && !KEEP && !B::MANY;
+    const LOOKS_FOR_RUNS: bool = I::DECODES_ALL && !KEEP && !B::MANY;
 
     /// Whether dense text has a loop of its own. For single values, it also detects runs of escapes.
-    const DENSE: bool = I::DECODES_DENSE && S::WRITES && !KEEP;
+    const DENSE: bool = I::DECODES_DENSE && !KEEP;
 
     /// Whether runs of escapes are detected block by block.
     const KEEPS_FULL: bool = Self::LOOKS_FOR_RUNS && !I::DECODES_DENSE;
 
     #[cfg_attr(optimized, inline(always))]
-    fn new(isa: I, job: &'a DecodeJob, input: &'a [u8], bounds: B, sink: S) -> Self {
+    fn new(isa: I, job: &'a DecodeJob, input: &'a [u8], bounds: B, out: Room<'c>) -> Self {
         State {
             isa,
             job,
@@ -374,15 +475,15 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
             streak: 0,
             malformed: false,
             bounds,
-            sink,
+            out: Cursor::new(out),
         }
     }
 
     /// Computes the ends of the values of a batch, after the last block or after the block with a malformed escape.
     #[cfg_attr(optimized, inline(always))]
-    fn finish(mut self) -> S {
-        self.bounds.finish::<-1>(self.sink.written(), I::LANES);
-        self.sink
+    fn finish(mut self) -> Cursor<'c> {
+        self.bounds.finish::<-1>(self.out.written(), I::LANES);
+        self.out
     }
 
     /// Decodes three whole blocks at a time from the start of `rest` while they are nothing but escapes, as in text of a script
@@ -390,11 +491,11 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
     #[cfg_attr(optimized, inline(always))]
     fn escapes(&mut self, rest: &mut &[u8]) {
         let digits = self.carry.count_ones() as usize;
-        while self.sink.spare() >= I::LANES
+        while self.out.spare() >= I::LANES
             && let Some(escapes) = rest.get(digits..digits + 3 * I::LANES)
             && let Some(values) = self.isa.all_escapes(escapes)
         {
-            self.sink.store(self.isa, values, Lanes::ALL);
+            self.isa.store(values, Lanes::ALL, &mut self.out);
             *rest = &rest[3 * I::LANES..];
         }
     }
@@ -425,9 +526,9 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
             return;
         }
         // `decode_dense` reads from the block after the four, too.
-        while rest.len() >= 5 * I::LANES && self.sink.spare() >= 4 * I::LANES {
-            let before = self.sink.written();
-            let Some(drops) = self.sink.decode_dense(self.isa, rest, &mut self.carry) else {
+        while rest.len() >= 5 * I::LANES && self.out.spare() >= 4 * I::LANES {
+            let before = self.out.written();
+            let Some(drops) = self.isa.decode_dense(rest, &mut self.carry, &mut self.out) else {
                 self.malformed = true;
                 return;
             };
@@ -438,7 +539,7 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
                 self.bounds.settle(written, drop, 0);
                 written += I::LANES - drop.count_ones() as usize;
             }
-            let len = self.sink.written() - before;
+            let len = self.out.written() - before;
             // If the output of four blocks is a third of their length, they hold nothing but escapes.
             if Self::LOOKS_FOR_RUNS && len <= 4 * I::LANES / 3 + 1 {
                 self.escapes(rest);
@@ -452,7 +553,7 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
     /// Returns the lane of a malformed escape in the block at the start of `rest`.
     #[cfg_attr(optimized, inline(always))]
     fn four_blocks(&mut self, rest: &mut &[u8]) -> Result<(), usize> {
-        while rest.len() >= 4 * I::LANES && self.sink.spare() >= 4 * I::LANES {
+        while rest.len() >= 4 * I::LANES && self.out.spare() >= 4 * I::LANES {
             if self.pass::<4>(rest) {
                 *rest = &rest[4 * I::LANES..];
                 continue;
@@ -465,7 +566,7 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
             // took 1.1 times as long.
             for _ in 0..4 {
                 // This tells the compiler that the second to fourth block fit, too.
-                if self.sink.spare() < I::LANES {
+                if self.out.spare() < I::LANES {
                     return Ok(());
                 }
                 // Which of these blocks have a `%` is unpredictable, and decoding one takes less time than a mispredicted
@@ -481,7 +582,7 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
     #[cfg_attr(optimized, inline(always))]
     fn pass<const M: usize>(&mut self, rest: &[u8]) -> bool {
         let crossed = |state: &Self| state.carry | state.carry_all != 0;
-        if self.form || self.sink.spare() < M * I::LANES || I::CROSSING_FIRST && crossed(self) {
+        if self.form || self.out.spare() < M * I::LANES || I::CROSSING_FIRST && crossed(self) {
             return false;
         }
         let mut blocks = [self.isa.load(rest); M];
@@ -491,10 +592,10 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
         let clean = self.isa.none_equal(blocks, b'%') && !crossed(self);
         if clean {
             for i in 0..M {
-                self.bounds.settle(self.sink.written() + i * I::LANES, 0, 0);
+                self.bounds.settle(self.out.written() + i * I::LANES, 0, 0);
             }
             (self.dropped, self.run, self.streak) = (0, 0, 0);
-            self.sink.store_whole(self.isa, blocks);
+            self.isa.store_whole(blocks, &mut self.out);
         }
         clean
     }
@@ -528,19 +629,17 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
         // Whether an escape crossed the end of the block before is unpredictable, so this is asked last.
         let lacks = check && self.lacks(block, here, lanes);
         if lacks && self.carry | self.carry_all == 0 {
-            self.bounds.settle(self.sink.written(), 0, lanes.padding());
+            self.bounds.settle(self.out.written(), 0, lanes.padding());
             (self.run, self.streak) = (0, 0);
             // There are two stores because selecting one of two blocks would take more instructions than everything else here.
             if KEEP && self.form {
-                self.sink.changed(isa.eq(block, b'+') != 0);
-                self.sink.store(isa, isa.replace(block, b'+', b' '), lanes);
+                isa.store(isa.replace(block, b'+', b' '), lanes, &mut self.out);
             } else {
-                self.sink.store(isa, block, lanes);
+                isa.store(block, lanes, &mut self.out);
             }
             return Ok(false);
         }
         if KEEP && self.form {
-            self.sink.changed(isa.eq(block, b'+') != 0);
             block = isa.replace(block, b'+', b' ');
         }
         let found = isa.escapes(block, rest);
@@ -551,7 +650,7 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
             if malformed != 0 {
                 // A valid escape before the malformed one may cross the end of its value; then it is the malformed one.
                 let drop = digits_of(valid, lanes, &mut self.carry);
-                self.bounds.settle(self.sink.written(), drop, lanes.padding());
+                self.bounds.settle(self.out.written(), drop, lanes.padding());
                 return Err(malformed.trailing_zeros() as usize);
             }
         }
@@ -587,12 +686,10 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
         if KEEP && self.upper {
             // The digits of decoded escapes are included although they are dropped: without them this would wait for `decoded`.
             let digits = digits_of(valid, lanes, &mut self.carry_all);
-            self.sink.changed(digits & isa.lower(result) != 0);
             result = isa.upper(digits, result);
         }
         let drop = digits_of(decoded, lanes, &mut self.carry);
-        self.bounds.settle(self.sink.written(), drop, lanes.padding());
-        self.sink.changed(decoded != 0);
+        self.bounds.settle(self.out.written(), drop, lanes.padding());
         if Self::KEEPS_FULL {
             let full = decoded | drop;
             self.run = full & core::mem::replace(&mut self.full, full);
@@ -604,9 +701,9 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
         if const { KEEP || GUESS } && drop | before == 0 {
             // Nothing is dropped if all escapes stay or are malformed, which is the usual case in normalizing. Without `GUESS`,
             // the branch is omitted: whether a block decodes anything is then unpredictable.
-            self.sink.store(isa, result, lanes);
+            isa.store(result, lanes, &mut self.out);
         } else {
-            self.sink.compress(isa, result, drop, lanes);
+            isa.compress(result, drop, lanes, &mut self.out);
         }
         Ok(true)
     }

@@ -155,11 +155,9 @@ impl<'c> Decode<'_, 'c> {
         } else if !I::LOOPS_IN_OTHER_MODES {
             return None;
         }
-        let out = Cursor::new(self.out);
         // An entry point that tries to copy has found a `%`, unless a `+` is a space: then it has not searched.
         let check = !T::COPIES_BEFORE_MODE || self.job.plus();
-        let (out, stopped) = decode::one_block::<_, _, true>(isa, self.job, self.input, out, check)?;
-        Some(Decoded { written: out.finish(), stopped })
+        decode::one_block::<_, true>(isa, self.job, self.input, self.out, check)
     }
 }
 
@@ -171,9 +169,7 @@ impl<'c> Operation for Decode<'_, 'c> {
     fn one_block<I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
         match self.copy_two(isa) {
             None if self.out.len() >= I::LANES => {
-                let (out, stopped) =
-                    decode::one_block::<_, _, false>(isa, self.job, self.input, Cursor::new(self.out), true)?;
-                Some(Decoded { written: out.finish(), stopped })
+                decode::one_block::<_, false>(isa, self.job, self.input, self.out, true)
             }
             done => done,
         }
@@ -282,17 +278,15 @@ impl Operation for DecodeMeasure<'_> {
         if let Some(unchanged) = self.unchanged(isa) {
             return Some(unchanged);
         }
-        let (measure, stopped) =
-            decode::one_block::<_, _, false>(isa, self.job, self.input, Measure::default(), true)?;
-        Some(Measured::new(measure, stopped))
+        decode::measure_one_block(isa, self.job, self.input)
     }
     #[cfg_attr(optimized, inline(always))]
     fn long<I: Isa>(&mut self, isa: I) -> Option<Measured> {
-        Some(decode::measure(isa, self.job, self.input))
+        Some(decode::measure::<_, false>(isa, self.job, self.input))
     }
     #[cfg_attr(optimized, inline(always))]
     fn other_mode<I: Isa>(&mut self, isa: I) -> Measured {
-        decode::measure_other_mode(isa, self.job, self.input)
+        decode::measure::<_, true>(isa, self.job, self.input)
     }
     #[cfg_attr(optimized, inline(always))]
     fn short_other_mode<T: Tier>(&mut self, tier: T) -> Option<Measured> {

@@ -1,4 +1,4 @@
-//! Destinations of the drivers' blocks: the caller's memory, or only a count of bytes.
+//! Destinations of an encoding's blocks: the caller's memory, or only a count of bytes.
 
 use super::{Isa, Lanes, Members};
 use crate::hex::HexCase;
@@ -15,8 +15,6 @@ pub(super) trait Sink<I: Isa> {
     fn store_whole<const M: usize>(&mut self, isa: I, blocks: [I::Block; M]);
     /// Receives a short input unchanged.
     fn copy(&mut self, input: &[u8]);
-    /// Receives the first `lanes` lanes of `block` without those in `drop`.
-    fn compress(&mut self, isa: I, block: I::Block, drop: u64, lanes: Lanes<I>);
     /// Receives the first `lanes` lanes of `block`, with those in `escape` as escapes.
     fn expand(&mut self, isa: I, block: I::Block, input: &[u8], escape: u64, lanes: Lanes<I>, case: HexCase);
     /// Receives the first `lanes` lanes of `block`, with those that are not in `members` as escapes.
@@ -31,11 +29,6 @@ pub(super) trait Sink<I: Isa> {
     );
     /// Receives all lanes of `block` as escapes.
     fn expand_all(&mut self, isa: I, block: I::Block, input: &[u8], case: HexCase);
-    /// Receives four blocks from the start of `input`. See [`Isa::decode_dense`].
-    #[cfg_attr(optimized, inline(always))]
-    fn decode_dense(&mut self, _isa: I, _input: &[u8], _carry: &mut u64) -> Option<[u64; 4]> {
-        None
-    }
     /// Returns the number of bytes received.
     fn written(&self) -> usize;
     /// Returns the number of bytes that the sink can still receive.
@@ -59,10 +52,6 @@ impl<I: Isa> Sink<I> for Cursor<'_> {
         self.push_run(input);
     }
     #[cfg_attr(optimized, inline(always))]
-    fn compress(&mut self, isa: I, block: I::Block, drop: u64, lanes: Lanes<I>) {
-        isa.compress(block, drop, lanes, self);
-    }
-    #[cfg_attr(optimized, inline(always))]
     fn expand(&mut self, isa: I, block: I::Block, input: &[u8], escape: u64, lanes: Lanes<I>, case: HexCase) {
         isa.expand(block, input, escape, lanes, case, self);
     }
@@ -81,10 +70,6 @@ impl<I: Isa> Sink<I> for Cursor<'_> {
     #[cfg_attr(optimized, inline(always))]
     fn expand_all(&mut self, isa: I, block: I::Block, input: &[u8], case: HexCase) {
         isa.expand_all(block, input, case, self);
-    }
-    #[cfg_attr(optimized, inline(always))]
-    fn decode_dense(&mut self, isa: I, input: &[u8], carry: &mut u64) -> Option<[u64; 4]> {
-        isa.decode_dense(input, carry, self)
     }
     #[cfg_attr(optimized, inline(always))]
     fn written(&self) -> usize {
@@ -118,10 +103,6 @@ impl<I: Isa> Sink<I> for Measure {
     #[cfg_attr(optimized, inline(always))]
     fn copy(&mut self, input: &[u8]) {
         self.add(input.len());
-    }
-    #[cfg_attr(optimized, inline(always))]
-    fn compress(&mut self, _: I, _: I::Block, drop: u64, lanes: Lanes<I>) {
-        self.add((lanes.mask() & !drop).count_ones() as usize);
     }
     #[cfg_attr(optimized, inline(always))]
     fn expand(&mut self, _: I, _: I::Block, _: &[u8], escape: u64, lanes: Lanes<I>, _: HexCase) {
