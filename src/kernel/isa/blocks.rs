@@ -225,6 +225,7 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     const EXPANDS_ALL: bool = Self::LANES == 64;
     const DECODES_ALL: bool = Self::LANES == 64;
     const DECODES_DENSE: bool = V::COUNTS_GROUPS && Self::LANES == 64;
+    const DECODES_IN_PLACE: bool = V::COUNTS_GROUPS && Self::LANES == 64;
     const LEAST_DENSE: usize = 4;
     type Block = [V; N];
     type Class = Class<V>;
