@@ -226,10 +226,10 @@ pub(super) fn one_block<'c, I: Isa, const KEEP: bool>(
     Some(decoded((state.out, taken.err().unwrap_or(input.len()))))
 }
 
-/// Decodes an input of more than one block and at most two in the default mode. If either block has a `%`, both are decoded,
-/// because a branch on which of them has one would be mispredicted. Returns `None` if `out` has too little capacity.
+/// Decodes an input of more than one block and at most two, in the default mode unless `KEEP`. If either block has a `%`, both are
+/// decoded, because a branch on which of them has one would be mispredicted. Returns `None` if `out` has too little capacity.
 #[cfg_attr(optimized, inline(always))]
-pub(super) fn two_blocks<'c, I: Isa>(
+pub(super) fn two_blocks<'c, I: Isa, const KEEP: bool>(
     isa: I,
     job: &DecodeJob,
     input: &[u8],
@@ -241,12 +241,12 @@ pub(super) fn two_blocks<'c, I: Isa>(
     }
     let blocks = [isa.load(input), isa.load(last)];
     // A tier whose `lacks` covers inputs of this length has already checked them in `copy_two`.
-    if const { I::LONGEST_LOOK <= I::LANES } && isa.none_equal(blocks, b'%') {
+    if const { !KEEP && I::LONGEST_LOOK <= I::LANES } && isa.none_equal(blocks, b'%') {
         let mut out = Cursor::new(out);
         let copied = out.push_ends(input);
         return copied.then(|| decoded((out, input.len())));
     }
-    let mut state = State::<I, _, false>::new(isa, job, input, Single, out);
+    let mut state = State::<I, _, KEEP>::new(isa, job, input, Single, out);
     let taken = match state.take::<false>(blocks[0], input, lanes, false) {
         Err(lane) => Err(lane),
         // This check tells the compiler that a block fits. It never fails, because the output so far is no longer than the

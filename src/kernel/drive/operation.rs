@@ -141,11 +141,11 @@ pub(crate) struct Decode<'a, 'c> {
 }
 
 impl<'c> Decode<'_, 'c> {
-    /// Decodes an input of at most one block in a mode other than the default. Returns `None` if the input is longer, if the
-    /// spare capacity is smaller than a block on a tier that has already tried to copy the input, or if the tier has no code of its
-    /// own for such inputs.
+    /// Decodes an input of at most one block, or two on a tier that checks several together, in a mode other than the default. Returns
+    /// `None` if the input is longer, if the spare capacity is smaller than a block on a tier that has already tried to copy the
+    /// input, or if the tier has no code of its own for such inputs.
     #[cfg_attr(optimized, inline(always))]
-    fn one_block_other_mode<T: Tier, I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
+    fn few_blocks_other_mode<T: Tier, I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
         if const { T::COPIES_BEFORE_MODE } {
             if self.out.len() < I::LANES {
                 return None;
@@ -157,7 +157,12 @@ impl<'c> Decode<'_, 'c> {
         }
         // An entry point that tries to copy has found a `%`, unless a `+` is a space: then it has not searched.
         let check = !T::COPIES_BEFORE_MODE || self.job.plus();
-        decode::one_block::<_, true>(isa, self.job, self.input, self.out, check)
+        match decode::one_block::<_, true>(isa, self.job, self.input, self.out, check) {
+            None if const { I::TOGETHER == 4 } => {
+                decode::two_blocks::<_, true>(isa, self.job, self.input, self.out)
+            }
+            done => done,
+        }
     }
 }
 
@@ -189,9 +194,9 @@ impl<'c> Operation for Decode<'_, 'c> {
     #[cfg_attr(optimized, inline(always))]
     fn short_other_mode<T: Tier>(&mut self, tier: T) -> Option<Decoded<'c>> {
         if T::is_narrow(self.input.len()) {
-            self.one_block_other_mode::<T, _>(tier.narrow())
+            self.few_blocks_other_mode::<T, _>(tier.narrow())
         } else {
-            self.one_block_other_mode::<T, _>(tier.wide())
+            self.few_blocks_other_mode::<T, _>(tier.wide())
         }
     }
     #[cfg_attr(optimized, inline(always))]
@@ -200,7 +205,7 @@ impl<'c> Operation for Decode<'_, 'c> {
     }
     #[cfg_attr(optimized, inline(always))]
     fn two_blocks<I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
-        decode::two_blocks(isa, self.job, self.input, self.out)
+        decode::two_blocks::<_, false>(isa, self.job, self.input, self.out)
     }
     #[cfg_attr(optimized, inline(always))]
     fn medium<I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
