@@ -89,7 +89,7 @@ fn decoded<'c>((out, stopped): (Cursor<'c>, usize)) -> Decoded<'c> {
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn measure<I: Isa, const KEEP: bool>(isa: I, job: &DecodeJob, input: &[u8]) -> Measured {
     let mut state = Measuring::<I, KEEP>::new(isa, job, input);
-    // The number of blocks until the next check of several.
+    // The number of blocks until several are checked together, or the number of clean blocks on a tier that checks each alone.
     let (mut rest, mut left) = (input, I::TOGETHER);
     while !rest.is_empty() {
         if left == 0 {
@@ -115,8 +115,8 @@ pub(super) fn measure_one_block<I: Isa>(isa: I, job: &DecodeJob, input: &[u8]) -
     Some(state.measured(stopped.unwrap_or(input.len())))
 }
 
-/// The state of a measuring between blocks. All blocks but the last are whole, and no block waits for the one before: whether a `%`
-/// starts an escape depends only on the two bytes after it, and so does how many bytes the escape becomes.
+/// The state of a measurement between blocks. All blocks but the last are whole. Whether a `%` starts an escape depends only on the
+/// two bytes after it, and so does the number of bytes that the escape becomes, so no block waits for the one before.
 struct Measuring<'a, I: Isa, const KEEP: bool> {
     isa: I,
     job: &'a DecodeJob,
@@ -331,7 +331,7 @@ pub(super) fn medium<'c, I: Isa>(
     }
 }
 
-/// Decodes `input` in the default mode. Returns the sink and a length: that of the input, or the offset of the malformed escape
+/// Decodes `input` in the default mode. Returns the output and a length: that of the input, or the offset of the malformed escape
 /// that ended a strict decoding.
 #[cfg_attr(optimized, inline(always))]
 fn default_mode<'c, I: Isa, B: Bounds>(
@@ -375,7 +375,7 @@ fn default_mode<'c, I: Isa, B: Bounds>(
     }
 }
 
-/// Decodes `input` in any mode. Returns the sink, and the length of the input or the offset of the malformed escape that ended a
+/// Decodes `input` in any mode. Returns the output, and the length of the input or the offset of the malformed escape that ended a
 /// strict decoding.
 #[cfg_attr(optimized, inline(always))]
 fn other_mode<'c, I: Isa, B: Bounds>(
