@@ -246,14 +246,16 @@ pub(super) fn two_blocks<'c, I: Isa, const KEEP: bool>(
         let copied = out.push_ends(input);
         return copied.then(|| decoded((out, input.len())));
     }
+    // Where a `+` is a space, nobody has searched for `%`.
+    let check = KEEP && job.plus();
     let mut state = State::<I, _, KEEP>::new(isa, job, input, Single, out);
-    let taken = match state.take::<false>(blocks[0], input, lanes, false) {
+    let taken = match state.take::<false>(blocks[0], input, lanes, check) {
         Err(lane) => Err(lane),
         // This check tells the compiler that a block fits. It never fails, because the output so far is no longer than the
         // input so far.
         Ok(_) if state.out.spare() < I::LANES => return None,
         Ok(_) => state
-            .take::<false>(blocks[1], last, Lanes::ALL, false)
+            .take::<false>(blocks[1], last, Lanes::ALL, check)
             .map_err(|lane| input.len() - I::LANES + lane),
     };
     Some(decoded((state.out, taken.err().unwrap_or(input.len()))))

@@ -15,7 +15,7 @@ pub(crate) trait Operation: Sized {
     /// The type of the result.
     type Done;
 
-    /// Whether [`Operation::two_blocks`] and [`Operation::medium`] exist.
+    /// Whether [`Operation::two_blocks`], [`Operation::two_blocks_other_mode`] and [`Operation::medium`] exist.
     const HAS_MEDIUM: bool = false;
 
     /// Handles one block in the default mode. Returns `None` if it needs a driver that checks the spare capacity.
@@ -71,6 +71,12 @@ pub(crate) trait Operation: Sized {
         None
     }
 
+    /// Handles more than one block and at most two, in a mode other than the default.
+    #[cfg_attr(optimized, inline(always))]
+    fn two_blocks_other_mode<I: Isa>(&mut self, _isa: I) -> Option<Self::Done> {
+        None
+    }
+
     /// Handles more than one block and at most [`Isa::MEDIUM`] bytes, in the default mode.
     #[cfg_attr(optimized, inline(always))]
     fn medium<I: Isa>(&mut self, _isa: I) -> Option<Self::Done> {
@@ -110,11 +116,7 @@ impl<'c> Operation for Encode<'_, 'c> {
         if T::is_narrow(self.input.len()) {
             Some(encode::one_block::<_, _, false>(tier.narrow(), self.job, self.input, out)?.finish())
         } else if const { T::Wide::TOGETHER == 4 } && self.out.len() >= T::Wide::WINDOW {
-            if self.input.len() <= T::Wide::LANES {
-                Some(encode::one_block::<_, _, false>(tier.wide(), self.job, self.input, out)?.finish())
-            } else {
-                encode::two_blocks_other_mode(tier.wide(), self.job, self.input, out)
-            }
+            Some(encode::one_block::<_, _, false>(tier.wide(), self.job, self.input, out)?.finish())
         } else {
             None
         }
@@ -126,6 +128,10 @@ impl<'c> Operation for Encode<'_, 'c> {
     #[cfg_attr(optimized, inline(always))]
     fn two_blocks<I: Isa>(&mut self, isa: I) -> Option<Written<'c>> {
         encode::two_blocks(isa, self.job, self.input, self.out)
+    }
+    #[cfg_attr(optimized, inline(always))]
+    fn two_blocks_other_mode<I: Isa>(&mut self, isa: I) -> Option<Written<'c>> {
+        encode::two_blocks_other_mode(isa, self.job, self.input, Cursor::new(self.out))
     }
     #[cfg_attr(optimized, inline(always))]
     fn medium<I: Isa>(&mut self, isa: I) -> Option<Written<'c>> {
@@ -141,11 +147,11 @@ pub(crate) struct Decode<'a, 'c> {
 }
 
 impl<'c> Decode<'_, 'c> {
-    /// Decodes an input of at most one block, or two on a tier that checks several together, in a mode other than the default. Returns
-    /// `None` if the input is longer, if the spare capacity is smaller than a block on a tier that has already tried to copy the
-    /// input, or if the tier has no code of its own for such inputs.
+    /// Decodes an input of at most one block in a mode other than the default. Returns `None` if the input is longer, if the
+    /// spare capacity is smaller than a block on a tier that has already tried to copy the input, or if the tier has no code of its
+    /// own for such inputs.
     #[cfg_attr(optimized, inline(always))]
-    fn few_blocks_other_mode<T: Tier, I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
+    fn one_block_other_mode<T: Tier, I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
         if const { T::COPIES_BEFORE_MODE } {
             if self.out.len() < I::LANES {
                 return None;
@@ -157,12 +163,7 @@ impl<'c> Decode<'_, 'c> {
         }
         // An entry point that tries to copy has found a `%`, unless a `+` is a space: then it has not searched.
         let check = !T::COPIES_BEFORE_MODE || self.job.plus();
-        match decode::one_block::<_, true>(isa, self.job, self.input, self.out, check) {
-            None if const { I::TOGETHER == 4 } => {
-                decode::two_blocks::<_, true>(isa, self.job, self.input, self.out)
-            }
-            done => done,
-        }
+        decode::one_block::<_, true>(isa, self.job, self.input, self.out, check)
     }
 }
 
@@ -194,9 +195,9 @@ impl<'c> Operation for Decode<'_, 'c> {
     #[cfg_attr(optimized, inline(always))]
     fn short_other_mode<T: Tier>(&mut self, tier: T) -> Option<Decoded<'c>> {
         if T::is_narrow(self.input.len()) {
-            self.few_blocks_other_mode::<T, _>(tier.narrow())
+            self.one_block_other_mode::<T, _>(tier.narrow())
         } else {
-            self.few_blocks_other_mode::<T, _>(tier.wide())
+            self.one_block_other_mode::<T, _>(tier.wide())
         }
     }
     #[cfg_attr(optimized, inline(always))]
@@ -206,6 +207,10 @@ impl<'c> Operation for Decode<'_, 'c> {
     #[cfg_attr(optimized, inline(always))]
     fn two_blocks<I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
         decode::two_blocks::<_, false>(isa, self.job, self.input, self.out)
+    }
+    #[cfg_attr(optimized, inline(always))]
+    fn two_blocks_other_mode<I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
+        decode::two_blocks::<_, true>(isa, self.job, self.input, self.out)
     }
     #[cfg_attr(optimized, inline(always))]
     fn medium<I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {

@@ -145,6 +145,19 @@ macro_rules! entry {
             let (tier, mut it) = (token::$token::new(), $operation { $($operand),* });
             match it.short_other_mode(tier) {
                 Some(done) => done,
+                None if $operation::HAS_MEDIUM && it.input.len() <= longest_two_blocks_other_mode(tier.wide()) => {
+                    two_blocks_other_mode($(it.$operand),*)
+                }
+                None => other_mode($(it.$operand),*),
+            }
+        }
+
+        $(#[target_feature(enable = $feature)])*
+        #[inline(never)]
+        fn two_blocks_other_mode<'c>($($operand: $type),*) -> $output {
+            let (tier, mut it) = (token::$token::new(), $operation { $($operand),* });
+            match it.two_blocks_other_mode(tier.wide()) {
+                Some(done) => done,
                 None => other_mode($(it.$operand),*),
             }
         }
@@ -165,6 +178,13 @@ macro_rules! entry {
 #[cfg_attr(optimized, inline(always))]
 fn longest_two_blocks<I: Isa>(_: I) -> usize {
     if I::TWO_BLOCKS { 2 * I::LANES } else { 0 }
+}
+
+/// Returns the longest input for [`Operation::two_blocks_other_mode`]; 0 if a tier does not use it.
+#[allow(dead_code, reason = "some targets have no vector tier")]
+#[cfg_attr(optimized, inline(always))]
+fn longest_two_blocks_other_mode<I: Isa>(isa: I) -> usize {
+    if I::TOGETHER == 4 { longest_two_blocks(isa) } else { 0 }
 }
 
 /// Returns the longest input for [`Operation::medium`]; 0 if a tier does not use it.
