@@ -15,7 +15,7 @@ pub(crate) trait Operation: Sized {
     /// The type of the result.
     type Done;
 
-    /// Whether [`Operation::two_blocks`], [`Operation::two_blocks_other_mode`] and [`Operation::medium`] exist.
+    /// Whether [`Operation::two_blocks`], [`Operation::few_blocks_other_mode`] and [`Operation::medium`] exist.
     const HAS_MEDIUM: bool = false;
 
     /// Handles one block in the default mode. Returns `None` if it needs a driver that checks the spare capacity.
@@ -71,9 +71,9 @@ pub(crate) trait Operation: Sized {
         None
     }
 
-    /// Handles more than one block and at most two, in a mode other than the default.
+    /// Handles at most two blocks in a mode other than the default, if [`Operation::short_other_mode`] did not.
     #[cfg_attr(optimized, inline(always))]
-    fn two_blocks_other_mode<I: Isa>(&mut self, _isa: I) -> Option<Self::Done> {
+    fn few_blocks_other_mode<I: Isa>(&mut self, _isa: I) -> Option<Self::Done> {
         None
     }
 
@@ -130,7 +130,7 @@ impl<'c> Operation for Encode<'_, 'c> {
         encode::two_blocks(isa, self.job, self.input, self.out)
     }
     #[cfg_attr(optimized, inline(always))]
-    fn two_blocks_other_mode<I: Isa>(&mut self, isa: I) -> Option<Written<'c>> {
+    fn few_blocks_other_mode<I: Isa>(&mut self, isa: I) -> Option<Written<'c>> {
         encode::two_blocks_other_mode(isa, self.job, self.input, Cursor::new(self.out))
     }
     #[cfg_attr(optimized, inline(always))]
@@ -194,7 +194,12 @@ impl<'c> Operation for Decode<'_, 'c> {
     }
     #[cfg_attr(optimized, inline(always))]
     fn short_other_mode<T: Tier>(&mut self, tier: T) -> Option<Decoded<'c>> {
-        if T::is_narrow(self.input.len()) {
+        if const { T::Wide::TOGETHER == 4 } {
+            match self.copy_two(tier.wide()) {
+                None => short::decode_copy_block(tier.wide(), self.job, self.input, self.out),
+                done => done,
+            }
+        } else if T::is_narrow(self.input.len()) {
             self.one_block_other_mode::<T, _>(tier.narrow())
         } else {
             self.one_block_other_mode::<T, _>(tier.wide())
@@ -209,8 +214,12 @@ impl<'c> Operation for Decode<'_, 'c> {
         decode::two_blocks::<_, false>(isa, self.job, self.input, self.out)
     }
     #[cfg_attr(optimized, inline(always))]
-    fn two_blocks_other_mode<I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
-        decode::two_blocks::<_, true>(isa, self.job, self.input, self.out)
+    fn few_blocks_other_mode<I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
+        // `short_other_mode` has searched an input of one block for `%`.
+        match decode::one_block::<_, true>(isa, self.job, self.input, self.out, false) {
+            None => decode::two_blocks::<_, true>(isa, self.job, self.input, self.out),
+            done => done,
+        }
     }
     #[cfg_attr(optimized, inline(always))]
     fn medium<I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {

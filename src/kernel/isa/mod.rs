@@ -145,8 +145,8 @@ macro_rules! entry {
             let (tier, mut it) = (token::$token::new(), $operation { $($operand),* });
             match it.short_other_mode(tier) {
                 Some(done) => done,
-                None if $operation::HAS_MEDIUM && it.input.len() <= longest_two_blocks_other_mode(tier.wide()) => {
-                    two_blocks_other_mode($(it.$operand),*)
+                None if $operation::HAS_MEDIUM && few_blocks_in_other_modes(tier.wide(), it.input.len()) => {
+                    few_blocks_other_mode($(it.$operand),*)
                 }
                 None => other_mode($(it.$operand),*),
             }
@@ -154,9 +154,9 @@ macro_rules! entry {
 
         $(#[target_feature(enable = $feature)])*
         #[inline(never)]
-        fn two_blocks_other_mode<'c>($($operand: $type),*) -> $output {
+        fn few_blocks_other_mode<'c>($($operand: $type),*) -> $output {
             let (tier, mut it) = (token::$token::new(), $operation { $($operand),* });
-            match it.two_blocks_other_mode(tier.wide()) {
+            match it.few_blocks_other_mode(tier.wide()) {
                 Some(done) => done,
                 None => other_mode($(it.$operand),*),
             }
@@ -180,11 +180,11 @@ fn longest_two_blocks<I: Isa>(_: I) -> usize {
     if I::TWO_BLOCKS { 2 * I::LANES } else { 0 }
 }
 
-/// Returns the longest input for [`Operation::two_blocks_other_mode`]; 0 if a tier does not use it.
+/// Reports whether [`Operation::few_blocks_other_mode`] handles an input of `len` bytes.
 #[allow(dead_code, reason = "some targets have no vector tier")]
 #[cfg_attr(optimized, inline(always))]
-fn longest_two_blocks_other_mode<I: Isa>(isa: I) -> usize {
-    if I::TOGETHER == 4 { longest_two_blocks(isa) } else { 0 }
+fn few_blocks_in_other_modes<I: Isa>(isa: I, len: usize) -> bool {
+    I::TOGETHER == 4 && len <= longest_two_blocks(isa)
 }
 
 /// Returns the longest input for [`Operation::medium`]; 0 if a tier does not use it.
