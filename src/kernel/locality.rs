@@ -140,7 +140,7 @@ fn check_members<I: Isa>(isa: I, tier: &str) {
                         let expected = others & !(1 << lane) | u64::from(member[usize::from(byte)]) << lane;
                         let block = isa.load(input);
                         let one = isa.member(block, &class).mask() & low_mask(lanes);
-                        let many = isa.member_of_many(block, &class).mask() & low_mask(lanes);
+                        let many = isa.found(isa.look(block, &class)).mask() & low_mask(lanes);
                         let escape =
                             isa.lanes_to_escape(input, &class).unwrap_or(low_mask(lanes) & !expected);
                         let all = len >= I::LANES && isa.all_members([block, block], &class);

@@ -367,6 +367,39 @@ fn encoding_where_one_step_ends_and_the_next_begins() {
     });
 }
 
+/// Encoding counts the blocks with escapes before a block, and looks up the members of the set some blocks ahead. These cases run at
+/// every scale for the shortest and the longest runs.
+#[test]
+fn encoding_after_any_number_of_blocks_with_escapes() {
+    let mut checker = Checker::new();
+    // Blocks without escapes, of escapes only, with few, and with many. The last byte is or is not an escape. In the last two, a form
+    // replaces it.
+    let kinds: [&dyn Fn(usize) -> u8; 6] = [
+        &|lane| b'a' + (lane % 26) as u8,
+        &|lane| 0x80 + lane as u8,
+        &|lane| if lane % 9 == 0 { b'/' } else { b'b' },
+        &|lane| if lane % 3 > 0 { b'\xe3' } else { b'c' },
+        &|lane| if lane % 11 == 8 { b' ' } else { b'd' },
+        &|lane| if lane % 63 == 0 { b' ' } else { b'?' },
+    ];
+    for count in 0..=20 {
+        for (index, [run, first, second]) in
+            (0..6 * 6 * 6).map(|i| [i / 36, i / 6 % 6, i % 6]).enumerate().filter(|(index, kinds)| {
+                kinds[0] > 1 && ([0, 1, 20].contains(&count) && index % 5 == 0 || runs(216 * count + index))
+            })
+        {
+            let mut input = vec![b'e'; [0, 1, 33][index % 3]];
+            for kind in [vec![run; count], vec![first, second, first, 0, 0, 0, 0, second, 2]].concat() {
+                input.extend((0..64).map(kinds[kind]));
+            }
+            for encoding in Encoding::modes(UNRESERVED) {
+                let encoding = Encoding { upper: index % 4 > 0, ..encoding };
+                checker.encode(&encoding, &input, PLACES[(count + index) % PLACES.len()]);
+            }
+        }
+    }
+}
+
 #[test]
 fn decoding_where_one_step_ends_and_the_next_begins() {
     let mut checker = Checker::new();

@@ -117,18 +117,19 @@ pub(super) fn two_blocks<'c, I: Isa>(
     }
     let class = isa.class(&job.set, input.len());
     let blocks = [isa.load(input), isa.load(last)];
-    let escape = !isa.member(blocks[0], &class).mask() & lanes.mask();
-    let last_escape = !isa.member(blocks[1], &class).mask() & Lanes::<I>::ALL.mask();
+    let members = [isa.member(blocks[0], &class), isa.member(blocks[1], &class)];
+    let escape = !members[0].mask() & lanes.mask();
+    let last_escape = !members[1].mask() & Lanes::<I>::ALL.mask();
     let mut out = Cursor::new(out);
     // A tier whose `lacks` covers inputs of this length has already checked them in `copy_two`.
     if const { I::LONGEST_LOOK <= I::LANES } && escape | last_escape == 0 {
         return out.push_ends(input).then(|| out.finish());
     }
-    isa.expand(blocks[0], input, escape, lanes, job.case, &mut out);
+    isa.expand_non_members(blocks[0], input, members[0], lanes, job.case, &mut out);
     if out.spare() < MAX_WINDOW {
         return None;
     }
-    isa.expand(blocks[1], last, last_escape, Lanes::ALL, job.case, &mut out);
+    isa.expand_non_members(blocks[1], last, members[1], Lanes::ALL, job.case, &mut out);
     Some(out.finish())
 }
 
@@ -219,9 +220,9 @@ fn default_mode<I: Isa, S: Sink<I>, B: Bounds>(
         }
         (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
         if const { I::TOGETHER == 4 } {
-            state.four_blocks(&mut rest);
+            state.whole_blocks::<4>(&mut rest);
         } else {
-            state.two_blocks(&mut rest);
+            state.whole_blocks::<2>(&mut rest);
         }
         if rest.len() < I::LANES {
             return state.finish();
@@ -294,65 +295,91 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
         blocks
     }
 
-    /// Writes whole blocks from the start of `rest` while the output has `MAX_WINDOW` spare bytes. One check covers four
-    /// blocks.
+    /// Writes whole blocks from the start of `rest` while the output has `MAX_WINDOW` spare bytes. One check covers `M` blocks at the
+    /// start, and again after two clean blocks.
     #[cfg_attr(optimized, inline(always))]
-    fn four_blocks(&mut self, rest: &mut &[u8]) {
-        while rest.len() >= 4 * I::LANES && self.sink.spare() >= 4 * MAX_WINDOW {
-            // All four blocks are loaded before the first store; `medium` explains why.
-            let blocks = self.load::<4>(rest);
-            if self.pass(blocks) {
-                *rest = &rest[4 * I::LANES..];
-                continue;
+    fn whole_blocks<const M: usize>(&mut self, rest: &mut &[u8]) {
+        loop {
+            // All blocks are loaded before the first store; `medium` explains why.
+            while rest.len() >= M * I::LANES && self.pass(self.load::<M>(rest)) {
+                *rest = &rest[M * I::LANES..];
             }
-            // A loop over these blocks would keep them in memory, and encoding clean text would take 1.6 times as long.
-            let [a, b, c, d] = blocks;
-            if !(self.next(a, rest) && self.next(b, rest) && self.next(c, rest) && self.next(d, rest)) {
+            let two_clean =
+                if const { I::LOOKS_AHEAD } { self.ahead(rest, M) } else { self.one_by_one(rest) };
+            if !two_clean {
                 return;
             }
         }
-        while rest.len() < 4 * I::LANES && rest.len() >= I::LANES && self.sink.spare() >= MAX_WINDOW {
-            self.take::<true>(self.isa.load(rest), rest, Lanes::ALL, true);
-            *rest = &rest[I::LANES..];
-        }
     }
 
-    /// Writes the whole `block` at the start of `rest` and advances `rest`. Returns `false`, and writes nothing, if the output has
-    /// fewer than `MAX_WINDOW` spare bytes.
+    /// Writes whole blocks one by one, and returns `true` after two clean ones. Returns `false` if `rest` has no more, or if the output
+    /// has too little capacity.
     #[cfg_attr(optimized, inline(always))]
-    fn next(&mut self, block: I::Block, rest: &mut &[u8]) -> bool {
-        let fits = self.sink.spare() >= MAX_WINDOW;
-        if fits {
-            self.take::<true>(block, rest, Lanes::ALL, true);
+    fn one_by_one(&mut self, rest: &mut &[u8]) -> bool {
+        // `dirty` counts the last blocks that were neither clean nor escaped whole. After some of these, a check costs more than it saves.
+        let (mut clean, mut dirty) = (0, 0);
+        while rest.len() >= I::LANES && self.sink.spare() >= MAX_WINDOW {
+            let (block, look) = self.look_at(rest);
+            let start = self.sink.written();
+            // On AVX2 a test without masks is so much faster that it pays even if it often fails. Elsewhere it does not.
+            let is_clean = if const { I::TWO_BLOCKS } && dirty < 16 && self.isa.all_found(look) {
+                self.bounds.settle(start, 0, 0);
+                self.sink.store_whole(self.isa, [block]);
+                true
+            } else {
+                self.put_next(block, look, rest, const { !I::TWO_BLOCKS } && dirty >= 8)
+            };
+            let mixed = if const { I::TWO_BLOCKS } {
+                !is_clean
+            } else {
+                (self.sink.written() - start).wrapping_sub(I::LANES) & !(2 * I::LANES) != 0
+            };
+            dirty = if mixed { dirty + 1 } else { 0 };
             *rest = &rest[I::LANES..];
+            clean = if is_clean { clean + 1 } else { 0 };
+            if clean == 2 {
+                return true;
+            }
         }
-        fits
+        false
     }
 
-    /// Writes whole blocks from the start of `rest` while the output has `MAX_WINDOW` spare bytes. One check covers two blocks
-    /// at the start, and again after two clean blocks.
+    /// Does the same as [`State::one_by_one`], but looks up the members of the set two blocks ahead. The first `together` blocks are
+    /// not all clean, and it does not end before the first that is not.
     #[cfg_attr(optimized, inline(always))]
-    fn two_blocks(&mut self, rest: &mut &[u8]) {
-        loop {
-            while rest.len() >= 2 * I::LANES && self.sink.spare() >= 2 * I::LANES {
-                if !self.pass(self.load::<2>(rest)) {
-                    break;
-                }
-                *rest = &rest[2 * I::LANES..];
-            }
-            let mut clean = 0;
-            while clean < 2 {
-                if rest.len() < I::LANES || self.sink.spare() < MAX_WINDOW {
-                    return;
-                }
-                let block = self.load::<1>(rest);
-                // On AVX2 a test without masks is so much faster that it pays even if it often fails. Elsewhere it does not.
-                let is_clean = const { I::TWO_BLOCKS } && self.pass(block)
-                    || self.take::<true>(block[0], rest, Lanes::ALL, true);
-                clean = if is_clean { clean + 1 } else { 0 };
-                *rest = &rest[I::LANES..];
+    fn ahead(&mut self, rest: &mut &[u8], together: usize) -> bool {
+        if rest.len() < 3 * I::LANES {
+            return false;
+        }
+        let mut clean = 2 - together as isize;
+        let mut ahead = [self.look_at(rest), self.look_at(&rest[I::LANES..])];
+        while rest.len() >= 3 * I::LANES && self.sink.spare() >= MAX_WINDOW {
+            let [(block, look), next] = ahead;
+            ahead = [next, self.look_at(&rest[2 * I::LANES..])];
+            let is_clean = self.put_next(block, look, rest, false);
+            *rest = &rest[I::LANES..];
+            clean = if is_clean { clean + 1 } else { 0 };
+            if is_clean && clean == 2 {
+                return true;
             }
         }
+        false
+    }
+
+    /// Writes the whole `block` at the start of `rest`. Returns whether nothing was escaped, or `false` if `dense`.
+    #[cfg_attr(optimized, inline(always))]
+    fn put_next(&mut self, block: I::Block, look: I::Look, rest: &[u8], dense: bool) -> bool {
+        let members = self.isa.found(look);
+        let escape = !members.mask() & Lanes::<I>::ALL.mask();
+        self.bounds.settle(self.sink.written(), escape, 0);
+        self.put::<true>(block, rest, members, escape, Lanes::ALL, dense)
+    }
+
+    /// Loads the block at the start of `rest` and looks up its members of the set.
+    #[cfg_attr(optimized, inline(always))]
+    fn look_at(&self, rest: &[u8]) -> (I::Block, I::Look) {
+        let block = self.isa.load(rest);
+        (block, self.isa.look(block, &self.class))
     }
 
     /// Writes `M` whole blocks and returns `true` if no lane has to be escaped. This check needs no masks, unlike
@@ -384,7 +411,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
     ) -> (I::Members, u64) {
         let isa = self.isa;
         let members =
-            if MANY { isa.member_of_many(block, &self.class) } else { isa.member(block, &self.class) };
+            if MANY { isa.found(isa.look(block, &self.class)) } else { isa.member(block, &self.class) };
         let mut escape = !members.mask();
         if !DEFAULT && self.keep_escapes {
             let percent = isa.eq(block, b'%');
@@ -416,14 +443,36 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
             self.sink.changed(isa.eq(block, b' ') != 0);
             block = isa.replace(block, b' ', b'+');
         }
-        if escape == 0 {
-            self.sink.store(isa, block, lanes);
-            return true;
+        self.put::<MANY>(block, rest, members, escape, lanes, false)
+    }
+
+    /// Writes the first `lanes` lanes of `block`, with those in `escape` as escapes. Returns whether there are none. If `dense`, does
+    /// not ask whether there are none, and returns `false`.
+    #[cfg_attr(optimized, inline(always))]
+    fn put<const MANY: bool>(
+        &mut self,
+        block: I::Block,
+        rest: &[u8],
+        members: I::Members,
+        escape: u64,
+        lanes: Lanes<I>,
+        dense: bool,
+    ) -> bool {
+        let isa = self.isa;
+        // One branch for both masks, which are rare. With it, AVX2 would need more instructions.
+        if !dense && (const { I::TWO_BLOCKS && !I::LOOKS_AHEAD } || escape.wrapping_add(1) < 2) {
+            if escape == 0 {
+                self.sink.store(isa, block, lanes);
+                return true;
+            }
+            if MANY && I::EXPANDS_ALL && escape == u64::MAX {
+                self.sink.changed(true);
+                self.sink.expand_all(isa, block, rest, self.case);
+                return false;
+            }
         }
         self.sink.changed(true);
-        if MANY && I::EXPANDS_ALL && escape == u64::MAX {
-            self.sink.expand_all(isa, block, rest, self.case);
-        } else if MANY && DEFAULT {
+        if DEFAULT {
             self.sink.expand_non_members(isa, block, rest, members, lanes, self.case);
         } else {
             self.sink.expand(isa, block, rest, escape, lanes, self.case);

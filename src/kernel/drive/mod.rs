@@ -163,6 +163,10 @@ pub(crate) trait Isa: Copy {
     /// without another branch, which is faster if decoding a block takes less time than a mispredicted branch.
     const TOGETHER: usize = 1;
 
+    /// Whether encoding of long text looks up the members of the set two blocks ahead. Otherwise the instructions that use the mask of a
+    /// block wait for it in the queue of the CPU, and leave too little space there for those of the next blocks.
+    const LOOKS_AHEAD: bool = false;
+
     /// The longest input that [`Isa::lacks`] checks.
     const LONGEST_LOOK: usize = Self::LANES;
 
@@ -199,6 +203,9 @@ pub(crate) trait Isa: Copy {
     /// A set, prepared for [`Isa::member`].
     type Class: Copy;
 
+    /// The result of [`Isa::look`].
+    type Look: Copy;
+
     /// The result of [`Isa::member`].
     type Members: Members;
 
@@ -224,11 +231,18 @@ pub(crate) trait Isa: Copy {
     /// Returns the lanes that are members of the set.
     fn member(self, block: Self::Block, class: &Self::Class) -> Self::Members;
 
-    /// Returns the lanes that are members of the set, like [`Isa::member`]. It is for loops over many blocks, in which
-    /// preparing the set costs nothing.
+    /// Looks up the lanes that are members of the set, for [`Isa::found`]. It is for loops over many blocks, in which preparing the
+    /// set costs nothing.
+    fn look(self, block: Self::Block, class: &Self::Class) -> Self::Look;
+
+    /// Returns the lanes that are members of the set, like [`Isa::member`].
+    fn found(self, look: Self::Look) -> Self::Members;
+
+    /// Reports whether all lanes are members of the set. `false` also means that the tier has no check that is faster than
+    /// [`Isa::found`].
     #[cfg_attr(optimized, inline(always))]
-    fn member_of_many(self, block: Self::Block, class: &Self::Class) -> Self::Members {
-        self.member(block, class)
+    fn all_found(self, _: Self::Look) -> bool {
+        false
     }
 
     /// Reports whether all lanes of `blocks` are members of the set. `false` also means that the tier has no check that is
@@ -413,7 +427,7 @@ pub(crate) trait Isa: Copy {
         out: &mut Cursor<'_>,
     );
 
-    /// Writes the first `lanes` lanes of `block`, with those that are not in `members` as escapes.
+    /// Writes the first `lanes` lanes of `block`, which equals the start of `input`, with those that are not in `members` as escapes.
     #[cfg_attr(optimized, inline(always))]
     fn expand_non_members(
         self,

@@ -1,9 +1,9 @@
 //! AVX-512 with VBMI and VBMI2 (Ice Lake, Zen 4 and later): 64 lanes in one register.
 //!
 //! Masks are native, partial blocks are masked loads, and one compress instruction removes lanes. A set, or the values of
-//! digits, is a table of 128 bytes in two registers, which one permutation looks up. Encoding triples 21 lanes at a time:
-//! permutations write the byte or `%`, the high digit and the low digit of each lane, whether the lane is escaped or not, and a
-//! compress instruction removes the digits of lanes that stay. A compress instruction with a memory operand is slow on Zen 4,
+//! digits, is a table of 128 bytes in two registers, which one permutation looks up. Encoding triples 21 lanes at a time: one
+//! permutation writes `%`, the high digit and the low digit of each lane to escape, and for another lane, its byte in place of the
+//! high digit. A compress instruction removes the `%` and the low digit of lanes that stay. A compress instruction with a memory operand is slow on Zen 4,
 //! so the result goes to a register, which is stored whole.
 
 #[cfg(target_arch = "x86")]
@@ -18,13 +18,13 @@ use crate::kernel::cursor::{Cursor, Stage};
 use crate::kernel::drive::{Escapes, Isa, Lanes, Tier, digits_of, lookahead, low_mask};
 use crate::set::ByteSet;
 
-/// A set, prepared for lookups. `ascii` has a byte for each value below 128, all ones for members. `high` has a bit for each
-/// value above; most sets have no members there.
+/// A set, prepared for lookups. `others` has a byte for each value below 128, all ones unless it is a member. `high` has a bit for
+/// each member above; most sets have none there.
 #[derive(Clone, Copy)]
 pub(crate) struct Class {
-    ascii: [__m512i; 2],
+    others: [__m512i; 2],
     high: [u64; 2],
-    /// The set as rows of sixteen bytes, for inputs of few blocks: unlike `ascii`, they need no preparation.
+    /// The set as rows of sixteen bytes, for inputs of few blocks: unlike `others`, they need no preparation.
     rows: [__m512i; 2],
 }
 
@@ -37,32 +37,20 @@ const TRIPLED: usize = 3 * 64;
 /// The first lane of each triple, as a mask.
 const FIRST_OF_THREE: u64 = 0x1249_2492_4924_9249;
 
-/// The lanes of a tripled group that always stay: the first of each triple, and lane 63. Lane 63 is the first byte of the next
-/// group's first triple, or of the last lane of the block.
-const STAY: u64 = FIRST_OF_THREE | 1 << 63;
-
-/// For each group, the lanes that its triples are made of, as indices into two registers. The third byte of each triple comes
-/// from the second register.
+/// For each group, the lanes that its triples are made of, as indices into two registers: the second byte of a triple comes from
+/// the first register, and the third byte from the second register. In place of an index, the first byte of a triple has `%`.
 const TRIPLES: [[u8; 64]; 3] = {
     let mut places = [[0; 64]; 3];
     let mut i = 0;
     while i < 3 * 64 {
         let (group, lane) = (i / 64, i % 64);
-        places[group][lane] = (group * GROUP + lane / 3) as u8 + if lane % 3 == 2 { 64 } else { 0 };
+        places[group][lane] = [b'%', 0, 64][lane % 3];
+        if lane % 3 > 0 {
+            places[group][lane] += (group * GROUP + lane / 3) as u8;
+        }
         i += 1;
     }
     places
-};
-
-/// A register with all ones in the first lane of each triple.
-const STARTS: [u8; 64] = {
-    let mut lanes = [0; 64];
-    let mut i = 0;
-    while i < 64 {
-        lanes[i] = 0xFF;
-        i += 3;
-    }
-    lanes
 };
 
 /// The value of each ASCII byte as a high digit (shifted) and as a low digit. For bytes that are not digits, these are 15 and
@@ -117,12 +105,6 @@ const PERCENT_OF_RUN: [[u8; 64]; 3] = {
     lanes
 };
 
-/// Returns the output offset of `lane`: two more bytes for each lane to escape before it.
-#[cfg_attr(optimized, inline(always))]
-fn place(escape: u64, lane: usize) -> usize {
-    lane + 2 * (escape & low_mask(lane)).count_ones() as usize
-}
-
 impl Avx512 {
     /// Returns a register with the sixteen bytes in each quarter.
     #[cfg_attr(optimized, inline(always))]
@@ -157,17 +139,17 @@ impl Avx512 {
         unsafe { _mm512_permutex2var_epi8(table[0], block, table[1]) }
     }
 
-    /// Returns a register in which the top bit is set in exactly the lanes that are members of the set.
+    /// Returns a register in which the top bit is set in exactly the lanes that are not members of the set.
     #[cfg_attr(optimized, inline(always))]
-    fn members(self, block: __m512i, class: &Class) -> __m512i {
-        let ascii = self.look_up(class.ascii, block);
+    fn others(self, block: __m512i, class: &Class) -> __m512i {
+        let ascii = self.look_up(class.others, block);
         // SAFETY: the token proves AVX-512.
         unsafe {
             let [low, high] = class.high;
             if low | high == 0 {
-                _mm512_andnot_si512(block, ascii)
+                _mm512_or_si512(block, ascii)
             } else {
-                let high = self.look_up([self.spread(low), self.spread(high)], block);
+                let high = self.look_up([self.spread(!low), self.spread(!high)], block);
                 _mm512_mask_mov_epi8(ascii, _mm512_movepi8_mask(block), high)
             }
         }
@@ -196,28 +178,27 @@ impl Avx512 {
         places
     }
 
-    /// Returns the triples of group `i`, each as an escape, and after them the first byte of the next lane's triple.
+    /// Returns the triples of group `i`: `%` and the lane of each of the two registers.
     #[cfg_attr(optimized, inline(always))]
-    fn triple(self, i: usize, [starts, high, low]: [__m512i; 3]) -> __m512i {
-        let from = self.whole(&TRIPLES[i]);
-        // This blends by a vector: blending by a mask would use the execution ports that the permutations need.
-        // SAFETY: the token proves AVX-512.
-        unsafe {
-            let digits = _mm512_permutex2var_epi8(high, from, low);
-            let starts = _mm512_permutexvar_epi8(from, starts);
-            _mm512_ternarylogic_epi32::<0xCA>(self.whole(&STARTS), starts, digits)
-        }
+    fn triple(self, i: usize, [second, third]: [__m512i; 2], case: HexCase) -> __m512i {
+        // The last lane is not used. It makes the mask a variable: for a constant, the compiler uses one instruction more in each group.
+        let places = !FIRST_OF_THREE ^ (case as u64) << 63;
+        // SAFETY: the token proves AVX-512. Lanes that are not in the mask keep their index, which is `%`.
+        unsafe { _mm512_mask2_permutex2var_epi8(second, self.whole(&TRIPLES[i]), places, third) }
     }
 
-    /// Returns the registers that triples are made of: the first byte of each lane (`starts`), the high digits and the low
-    /// digits. The permutations use only the low four bits of each index, because `digits` repeats in each quarter.
+    /// Returns `block` with the high digits in the lanes of `escape`, and the low digits of all lanes. The permutations use only the
+    /// low four bits of each index, because `digits` repeats in each quarter.
     #[cfg_attr(optimized, inline(always))]
-    fn sources(self, starts: __m512i, block: __m512i, case: HexCase) -> [__m512i; 3] {
+    fn sources(self, escape: u64, block: __m512i, case: HexCase) -> [__m512i; 2] {
         let digits = self.quarters(case.digits());
         // SAFETY: the token proves AVX-512.
         unsafe {
-            let high = _mm512_permutexvar_epi8(_mm512_srli_epi16::<4>(block), digits);
-            [starts, high, _mm512_permutexvar_epi8(block, digits)]
+            let high = _mm512_srli_epi16::<4>(block);
+            [
+                _mm512_mask_permutexvar_epi8(block, escape, high, digits),
+                _mm512_permutexvar_epi8(block, digits),
+            ]
         }
     }
 
@@ -283,6 +264,55 @@ impl Avx512 {
         }
     }
 
+    /// Writes the first `lanes` lanes of `block`, with those in `escape` as escapes. Unless `REPLACED`, `block` equals the start of
+    /// `input`; with it, only the lanes of `escape` do.
+    #[cfg_attr(optimized, inline(always))]
+    fn write_expanded<const REPLACED: bool>(
+        self,
+        block: __m512i,
+        input: &[u8],
+        escape: u64,
+        lanes: Lanes<Self>,
+        case: HexCase,
+        out: &mut Cursor<'_>,
+    ) {
+        let mut stage = Stage::new();
+        let mut window = out.window(TRIPLED + 1, &mut stage);
+        let start = window.as_mut_ptr();
+        let sources = self.sources(escape, block, case);
+        // If the input fits into one group, writing the other groups would double the time.
+        let groups = if input.len() <= GROUP && lanes.count() <= GROUP { 1 } else { 3 };
+        // SAFETY: the token proves AVX-512. The window has 64 bytes for each group at its largest offset, and four for the
+        // last lane. The groups write `lanes` bytes and two more for each escape without a gap; a single group does so
+        // if `lanes` is at most `GROUP`.
+        unsafe {
+            let mut at = start;
+            for i in 0..3 {
+                if i >= groups {
+                    break;
+                }
+                let escaped = self.deposit(escape >> (GROUP * i));
+                let stay = FIRST_OF_THREE << 1 | escaped.wrapping_mul(5);
+                let kept = _mm512_maskz_compress_epi8(stay, self.triple(i, sources, case));
+                _mm512_storeu_si512(at.add(GROUP * i).cast(), kept);
+                at = at.add(2 * escaped.count_ones() as usize);
+            }
+            if lanes.is_all() {
+                // The last lane follows the groups.
+                let spelt = u32::from_ne_bytes(case.escapes()[usize::from(input[63])]);
+                let byte = if REPLACED {
+                    _mm_extract_epi8::<15>(_mm512_extracti32x4_epi32::<3>(block)).cast_unsigned()
+                } else {
+                    u32::from(input[63])
+                };
+                // A branch would be unpredictable.
+                let last = core::hint::select_unpredictable(escape >> 63 != 0, spelt, byte.to_le());
+                at.add(63).cast::<u32>().write_unaligned(last);
+            }
+            window.keep(lanes.count() + 2 * escape.count_ones() as usize);
+        }
+    }
+
     /// Returns the mask of the lanes that are greater than `byte`, which is below 0x80. Lanes from 0x80 on are not included.
     #[cfg_attr(optimized, inline(always))]
     fn above(self, block: __m512i, byte: u8) -> u64 {
@@ -299,6 +329,7 @@ impl Tier for Avx512 {
 impl Isa for Avx512 {
     const LANES: usize = 64;
     const TOGETHER: usize = 4;
+    const LOOKS_AHEAD: bool = true;
     const LONGEST_LOOK: usize = 128;
     const TWO_BLOCKS: bool = true;
     const MEDIUM: usize = 256;
@@ -308,6 +339,7 @@ impl Isa for Avx512 {
     const DECODES_IN_PLACE: bool = true;
     type Block = __m512i;
     type Class = Class;
+    type Look = __m512i;
     type Members = u64;
     type Token = Self;
 
@@ -321,7 +353,7 @@ impl Isa for Avx512 {
         let [a, b, c, d] = *set.words();
         let [ascii, high] = set.halves();
         Class {
-            ascii: [self.spread(a), self.spread(b)],
+            others: [self.spread(!a), self.spread(!b)],
             high: [c, d],
             rows: [self.quarters(ascii), self.quarters(high)],
         }
@@ -357,20 +389,25 @@ impl Isa for Avx512 {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn member_of_many(self, block: __m512i, class: &Class) -> u64 {
+    fn look(self, block: __m512i, class: &Class) -> __m512i {
+        self.others(block, class)
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn found(self, others: __m512i) -> u64 {
         // SAFETY: the token proves AVX-512.
-        unsafe { _mm512_movepi8_mask(self.members(block, class)) }
+        unsafe { !_mm512_movepi8_mask(others) }
     }
 
     #[cfg_attr(optimized, inline(always))]
     fn all_members<const M: usize>(self, blocks: [__m512i; M], class: &Class) -> bool {
-        let mut all = self.all(0xFF);
+        let mut any = self.all(0);
         for block in blocks {
             // SAFETY: the token proves AVX-512.
-            all = unsafe { _mm512_and_si512(all, self.members(block, class)) };
+            any = unsafe { _mm512_or_si512(any, self.others(block, class)) };
         }
         // SAFETY: the token proves AVX-512.
-        unsafe { _mm512_movepi8_mask(all) == u64::MAX }
+        unsafe { _mm512_movepi8_mask(any) == 0 }
     }
 
     #[cfg_attr(optimized, inline(always))]
@@ -524,12 +561,12 @@ impl Isa for Avx512 {
         class: &Class,
         members: bool,
     ) -> (u64, __m512i) {
-        let found_members = self.members(found.values, class);
+        let others = self.others(found.values, class);
         // SAFETY: the token proves AVX-512.
         unsafe {
             // The inversion is done in vectors: inverting a mask would need a second mask, moved from a general register.
-            let wrong = self.all(if members { 0 } else { 0xFF });
-            let right = _mm512_xor_si512(found_members, wrong);
+            let wrong = self.all(if members { 0xFF } else { 0 });
+            let right = _mm512_xor_si512(others, wrong);
             let decoded = _mm512_mask_cmplt_epi8_mask(found.valid, right, _mm512_setzero_si512());
             (decoded, self.select(decoded, block, found.values))
         }
@@ -583,34 +620,20 @@ impl Isa for Avx512 {
         case: HexCase,
         out: &mut Cursor<'_>,
     ) {
-        let escape = escape & lanes.mask();
-        let mut stage = Stage::new();
-        let mut window = out.window(TRIPLED, &mut stage);
-        let start = window.as_mut_ptr();
-        // SAFETY: the token proves AVX-512.
-        let starts = unsafe { _mm512_mask_mov_epi8(block, escape, self.all(b'%')) };
-        let sources = self.sources(starts, block, case);
-        // If the input fits into one group, writing the other groups would double the time.
-        let groups = if input.len() <= GROUP && lanes.count() <= GROUP { 1 } else { 3 };
-        // SAFETY: the token proves AVX-512. The window has `TRIPLED` bytes: 64 for each group at its largest offset, and the
-        // last two digits. The groups write `lanes` bytes and two more for each escape without a gap; a single group does so if
-        // `lanes` is at most `GROUP`.
-        unsafe {
-            for i in 0..3 {
-                if i >= groups {
-                    break;
-                }
-                let stay = STAY.wrapping_add(self.deposit(escape >> (GROUP * i)).wrapping_mul(6));
-                let kept = _mm512_maskz_compress_epi8(stay, self.triple(i, sources));
-                _mm512_storeu_si512(start.add(place(escape, GROUP * i)).cast(), kept);
-            }
-            if lanes.is_all() {
-                // The digits of lane 63 follow the groups. If that lane stays, `keep` leaves them out.
-                let [_, digits @ ..] = hex::escape(input[63], case);
-                start.add(place(escape, 63) + 1).cast::<[u8; 2]>().write_unaligned(digits);
-            }
-            window.keep(lanes.count() + 2 * escape.count_ones() as usize);
-        }
+        self.write_expanded::<true>(block, input, escape & lanes.mask(), lanes, case, out);
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn expand_non_members(
+        self,
+        block: __m512i,
+        input: &[u8],
+        members: u64,
+        lanes: Lanes<Self>,
+        case: HexCase,
+        out: &mut Cursor<'_>,
+    ) {
+        self.write_expanded::<false>(block, input, !members & lanes.mask(), lanes, case, out);
     }
 
     #[cfg_attr(optimized, inline(always))]
@@ -618,15 +641,14 @@ impl Isa for Avx512 {
         let mut stage = Stage::new();
         let mut window = out.window(TRIPLED, &mut stage);
         let start = window.as_mut_ptr();
-        let sources = self.sources(self.all(b'%'), block, case);
-        // SAFETY: the token proves AVX-512. The window has `TRIPLED` bytes, and all are written: the triples of 63 lanes, the
-        // first byte of the last triple, and its two digits.
+        let sources = self.sources(u64::MAX, block, case);
+        // SAFETY: the token proves AVX-512. The window has `TRIPLED` bytes, and all are written: the triples of 63 lanes, and the
+        // last triple.
         unsafe {
             for i in 0..3 {
-                _mm512_storeu_si512(start.add(3 * GROUP * i).cast(), self.triple(i, sources));
+                _mm512_storeu_si512(start.add(3 * GROUP * i).cast(), self.triple(i, sources, case));
             }
-            let [_, digits @ ..] = hex::escape(input[63], case);
-            start.add(TRIPLED - 2).cast::<[u8; 2]>().write(digits);
+            start.add(TRIPLED - 3).cast::<[u8; 3]>().write(hex::escape(input[63], case));
             window.keep(TRIPLED);
         }
     }

@@ -60,16 +60,16 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
     /// Marks the lanes that are not members of the set.
     #[cfg_attr(optimized, inline(always))]
     fn non_members(self, block: [V; N], class: &Class<V>) -> [V; N] {
-        let mut others = block;
+        self.zeros(self.look(block, class))
+    }
+
+    /// Marks the lanes that are zero.
+    #[cfg_attr(optimized, inline(always))]
+    fn zeros(self, mut block: [V; N]) -> [V; N] {
         for i in 0..N {
-            others[i] = self.ascii_member(block[i], class).eq(self.all(0));
-            // The branch is inside the loop: if it selected one of two loops, the compiler would no longer know that marks are
-            // all ones or all zeros.
-            if !class.is_ascii {
-                others[i] = others[i] & self.high_member(block[i], class).eq(self.all(0));
-            }
+            block[i] = block[i].eq(self.all(0));
         }
-        others
+        block
     }
 
     /// Returns the value of each hexadecimal digit in the low half of its lane. The top bit is set in exactly the lanes that
@@ -116,6 +116,8 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
             let [high, low] = self.spelt(block[i], digits);
             let bytes = block[i].prepared(self.0).blend(marks[i], high);
             let eights = [bytes.first_eights(low), bytes.last_eights(low)];
+            let before = escape & low_mask(V::BYTES * i);
+            let (start, own) = (V::BYTES * i + 2 * before.count_ones() as usize, escape >> (V::BYTES * i));
             for part in 0..V::PARTS {
                 for half in 0..2 {
                     let group = 2 * (V::PARTS * i + part) + half;
@@ -124,8 +126,10 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
                     // this one.
                     unsafe {
                         if V::COUNTS_GROUPS {
-                            let escapes = escape & low_mask(8 * group);
-                            at = window.add(8 * group + 2 * escapes.count_ones() as usize);
+                            let escapes = own & low_mask(8 * (2 * part + half));
+                            at = window
+                                .add(start)
+                                .add(8 * (2 * part + half) + 2 * escapes.count_ones() as usize);
                         }
                         eights[half].write_group::<DENSE>(part, row, at, self.0);
                         if !V::COUNTS_GROUPS {
@@ -229,6 +233,7 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     const LEAST_DENSE: usize = 4;
     type Block = [V; N];
     type Class = Class<V>;
+    type Look = [V; N];
     type Members = Marked<V, N>;
     type Token = V::Token;
 
@@ -287,8 +292,36 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
 
     #[cfg_attr(optimized, inline(always))]
     fn member(self, block: [V; N], class: &Class<V>) -> Marked<V, N> {
-        let marks = self.non_members(block, class);
+        self.found(self.look(block, class))
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn look(self, mut block: [V; N], class: &Class<V>) -> [V; N] {
+        for i in 0..N {
+            let bytes = block[i];
+            block[i] = self.ascii_member(bytes, class);
+            // The branch is inside the loop: if it selected one of two loops, the compiler would no longer know that marks are
+            // all ones or all zeros.
+            if !class.is_ascii {
+                block[i] = block[i] | self.high_member(bytes, class);
+            }
+        }
+        block
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn found(self, look: [V; N]) -> Marked<V, N> {
+        let marks = self.zeros(look);
         Marked { marks, escape: V::mask(marks) }
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn all_found(self, look: [V; N]) -> bool {
+        let mut all = self.all(0xFF);
+        for i in 0..N {
+            all = all.min(look[i]);
+        }
+        all.all_nonzero()
     }
 
     #[cfg_attr(optimized, inline(always))]

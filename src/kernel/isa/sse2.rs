@@ -382,6 +382,7 @@ impl Isa for Sse2 {
     const LOOPS_IN_OTHER_MODES: bool = false;
     type Block = Block;
     type Class = Class;
+    type Look = u64;
     type Members = u64;
     type Token = Self;
 
@@ -464,6 +465,16 @@ impl Isa for Sse2 {
             unsafe { quarter.store(out.as_mut_ptr()) };
         }
         bytes
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn look(self, block: Block, class: &Class) -> u64 {
+        self.member(block, class)
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn found(self, members: u64) -> u64 {
+        members
     }
 
     #[cfg_attr(optimized, inline(always))]

@@ -9,7 +9,7 @@ use core::arch::x86::*;
 use core::arch::x86_64::*;
 
 use super::blocks::Blocks;
-use super::tables::{Places, Row, SHIFTED_LESS, any_above_four, counts};
+use super::tables::{Places, Row, SHIFTED_LESS};
 use super::token::Ssse3;
 use super::vector::{Vector, each_one_intrinsic, operators};
 use crate::kernel::drive::Tier;
@@ -36,6 +36,7 @@ unsafe impl Vector for Register {
     type Token = Ssse3;
     const BYTES: usize = 16;
     const COUNTS_LANES: bool = false;
+    const GROUP: usize = 32;
 
     each_one_intrinsic! {
         eq(other) = _mm_cmpeq_epi8;
@@ -148,19 +149,26 @@ unsafe impl Vector for Register {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn is_dense<const N: usize>(_: Ssse3, _: [Self; N], escape: u64) -> bool {
-        any_above_four(counts(escape))
+    fn is_dense<const N: usize>(token: Ssse3, marks: [Self; N], _: u64) -> bool {
+        // Each escape adds 255 to the sum of its group. This keeps the largest sums over all registers.
+        let mut most = Self::splat(token, 0).0;
+        for i in 0..N {
+            // SAFETY: the token proves SSSE3.
+            most = unsafe { _mm_max_epi16(most, _mm_sad_epu8(marks[i].0, _mm_setzero_si128())) };
+        }
+        // SAFETY: the token proves SSSE3.
+        Register(unsafe { _mm_cmpgt_epi16(most, _mm_set1_epi16(4 * 255)) }).any()
     }
 
     #[cfg_attr(optimized, inline(always))]
     unsafe fn write_group<const DENSE: bool>(self, _: usize, row: &Row, to: *mut u8, token: Ssse3) {
         // SAFETY: `self` exists, so the CPU has SSSE3. A `Row` has 32 bytes and is aligned to 32. The caller guarantees `GROUP`
-        // writable bytes at `to`, which is 24.
+        // writable bytes at `to`, which is 32.
         unsafe {
             self.place(Register(_mm_load_si128(row.0.as_ptr().cast())), token).store(to);
             if DENSE {
                 let end = self.place(Register(_mm_load_si128(row.0.as_ptr().add(16).cast())), token);
-                _mm_storel_epi64(to.add(16).cast(), end.0);
+                end.store(to.add(16));
             }
         }
     }
