@@ -35,6 +35,12 @@ impl Core {
         }
     }
 
+    /// Reports whether decoding a batch of values, some of which change, in one pass is faster than searching for those that do. Strict
+    /// decoders should not decode values together that are not searched first, because one malformed escape rejects all.
+    pub(crate) fn batches_in_one_pass(&self) -> bool {
+        self.job.is_plain() && !self.job.strict && self.kernels() != Tier::SCALAR
+    }
+
     #[inline(always)]
     pub(crate) fn measure(&self, input: &[u8]) -> Measured {
         self.kernels().decode_measure(&self.job, input)

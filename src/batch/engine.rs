@@ -12,6 +12,9 @@ use crate::kernel::slots::ArrayVec;
 /// tracking their ends would take longer than a call for each.
 const MANY: usize = 5;
 
+/// The number of unchanged values in a row that are worth a search for the next value that may change.
+const FEW: usize = 16;
+
 /// The longest value, in bytes, that is gathered with others. A longer value is worth a call of its own.
 const LONG: usize = 1024;
 
@@ -39,6 +42,12 @@ pub(super) trait Codec {
     /// Returns the bytes to search for: a value that contains none of them stays unchanged. Returns `None` if the search would
     /// take as long as encoding or decoding.
     fn needle(&self) -> Option<Needle>;
+
+    /// Reports whether values that change and unchanged ones should be written together as long as the former are not rare. If not,
+    /// a search for the needle finds unchanged values first.
+    fn in_one_pass(&self) -> bool {
+        false
+    }
 
     /// Returns the exact length of the output for `value`, or the offset at which it is rejected.
     fn measure(&self, value: &[u8]) -> Result<usize, usize>;
@@ -209,10 +218,14 @@ fn append_many<C: Codec, I: Offset, A: Append>(
     let mut ends = Ends::new();
     let mut index = 0;
     let mut limit = if needle.is_some() { 1 } else { MAX_VALUES };
+    // A search that finds something costs a mispredicted branch and a call for one value. So it is omitted while every run has many
+    // values that change.
+    let mut search = needle.is_some();
+    let few = if search && codec.in_one_pass() { FEW } else { 0 };
     while index < values.len() {
         // The kernel scans and copies a long value in one pass, while it is in the cache.
         let is_long = values.bytes_of(index, 1).len() > MAX_BYTES;
-        if let Some(needle) = needle.filter(|_| !is_long) {
+        if let Some(needle) = needle.filter(|_| search && !is_long) {
             // Most values of most columns are already decoded.
             let same = unchanged(values, index, needle);
             if same > 0 {
@@ -224,7 +237,10 @@ fn append_many<C: Codec, I: Offset, A: Append>(
             }
             // The limit grows while values change, because a value that changes is often next to others that change. It starts
             // at one, because a value that is rejected makes the work for its whole run useless.
-            limit = if same > limit { 1 } else { (limit * 4).min(MAX_VALUES) };
+            limit = if same > limit.max(few) { 1 } else { (limit * 4).min(MAX_VALUES) };
+            if few > 0 && limit > 4 {
+                (search, limit) = (false, MAX_VALUES);
+            }
         }
         let (bytes, slots) = out.spare();
         let count = values.fitting(index, limit.min(slots), MAX_BYTES.min(bytes / C::GROWTH));
@@ -232,13 +248,19 @@ fn append_many<C: Codec, I: Offset, A: Append>(
             append_one(codec, values.bytes_of(index, 1), first + index, out)?.map(|()| index += 1)
         } else {
             let whole = append_run(codec, values, index, count, &mut ends, first, out)?;
-            whole.map(|()| index += count)
+            whole.map(|removed| {
+                index += count;
+                // An escape removes two bytes.
+                if few > 0 && removed < count / few * 2 {
+                    (search, limit) = (true, 1);
+                }
+            })
         };
         if let Err(offset) = stopped {
             // The values of the run before the rejected one are valid, but nothing of the run has been appended yet.
             let good = values.ends(index, count.max(1)).take_while(|&end| end <= offset).count();
             if good > 0 {
-                let _: Result<(), usize> = append_run(codec, values, index, good, &mut ends, first, out)?;
+                let _: Result<usize, usize> = append_run(codec, values, index, good, &mut ends, first, out)?;
             }
             let offset = offset - (values.place(index + good) - values.place(index));
             index += good;
@@ -294,9 +316,10 @@ fn append_same<I: Offset, A: Append>(
     if fitting < count { Err(Stop::Full { index: first + index + fitting }) } else { Ok(()) }
 }
 
-/// Appends the output for the `count` values from `index` on, which must fit `out` and [`Ends`]. If one is rejected, appends
+/// Appends the output for the `count` values from `index` on, which must fit `out` and [`Ends`], and returns how many bytes it is shorter
+/// than the values, modulo the size of `usize`. If one is rejected, appends
 /// nothing and returns the offset of the error, counted from the start of value `index`.
-#[inline(always)]
+#[inline(never)]
 fn append_run<C: Codec, I: Offset, A: Append>(
     codec: &C,
     values: Column<'_, I>,
@@ -305,10 +328,10 @@ fn append_run<C: Codec, I: Offset, A: Append>(
     ends: &mut Ends,
     first: usize,
     out: &mut A,
-) -> Result<Result<(), usize>, Stop> {
+) -> Result<Result<usize, usize>, Stop> {
     let before = out.lens().0;
     let input = values.bytes_of(index, count);
-    ends.set(values.ends(index, count));
+    ends.set(input.len(), values.ends(index, count));
     out.reserve(count);
     let stopped = out.write(input.len() * C::GROWTH, |out| codec.write_values(input, ends, out));
     if stopped < input.len() {
@@ -316,7 +339,7 @@ fn append_run<C: Codec, I: Offset, A: Append>(
         return Ok(Err(stopped));
     }
     append_ends(ends.places().iter().map(|&end| end as usize), before, first + index, out)?;
-    Ok(Ok(()))
+    Ok(Ok(input.len().wrapping_sub(out.lens().0 - before)))
 }
 
 /// Appends the output for `value`, which has the index `index`, or returns the offset at which it is rejected.

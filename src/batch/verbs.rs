@@ -31,7 +31,8 @@ impl Codec for coder::Core {
 
     #[inline(always)]
     fn write_values<'id>(&self, input: &[u8], ends: &mut Ends, out: Room<'id>) -> (Written<'id>, usize) {
-        (self.kernels().encode_values(&self.job, input, ends, out), input.len())
+        let written = self.kernels().encode_batch(&self.job, input, ends, out);
+        (written, input.len())
     }
 }
 
@@ -41,6 +42,11 @@ impl Codec for Core {
     #[inline(always)]
     fn needle(&self) -> Option<Needle> {
         Some(if self.job.plus() { Needle::Two(b'%', b'+') } else { Needle::One(b'%') })
+    }
+
+    #[inline(always)]
+    fn in_one_pass(&self) -> bool {
+        self.batches_in_one_pass()
     }
 
     #[inline(always)]
@@ -57,7 +63,7 @@ impl Codec for Core {
 
     #[inline(always)]
     fn write_values<'id>(&self, input: &[u8], ends: &mut Ends, out: Room<'id>) -> (Written<'id>, usize) {
-        let decoded = self.kernels().decode_values(&self.job, input, ends, out);
+        let decoded = self.kernels().decode_batch(&self.job, input, ends, out);
         (decoded.written, decoded.stopped)
     }
 }

@@ -1,8 +1,6 @@
 //! The ends of values, for kernels that process many values as one stream of blocks.
 
-use core::mem::MaybeUninit;
-
-use crate::kernel::slots::{ArrayVec, Slots};
+use crate::kernel::slots::ArrayVec;
 
 /// The largest number of values in one call of a kernel.
 pub(crate) const MAX_VALUES: usize = 256;
@@ -10,37 +8,41 @@ pub(crate) const MAX_VALUES: usize = 256;
 /// The largest number of bytes that the values of one call have together.
 pub(crate) const MAX_BYTES: usize = 8 * 1024;
 
-/// The number of lanes of the smallest block that is used for inputs longer than one block.
-const LANES: usize = 64;
+/// The number of lanes of a block.
+pub(crate) const LANES: usize = 64;
 
-/// The number of blocks to track: those of [`MAX_BYTES`] bytes, one more because the first may be short, one that begins at the
-/// end of the bytes, and the one after it, which [`Follow::cut`] reads.
-const BLOCKS: usize = MAX_BYTES / LANES + 3;
+/// The number of blocks to track: those of [`MAX_BYTES`] bytes, and two after them.
+const BLOCKS: usize = MAX_BYTES / LANES + 2;
 
-/// The record of one block, from which [`Follow::finish`] computes where values that end in this block end in the output.
-#[derive(Clone, Copy, Default)]
-struct Settled {
-    start: usize,
-    mask: u64,
-}
+/// The number of ends that are placed together.
+pub(crate) const GROUP: usize = 16;
+
+const _: () = assert!(MAX_VALUES.is_multiple_of(GROUP));
 
 /// The ends of the values of one call, both in the input and in the output, with a record for each block. There are at most
 /// [`MAX_VALUES`] values, which have at most [`MAX_BYTES`] bytes together.
 ///
 /// The number of values that end in a block cannot be predicted, so the loop over blocks does not loop over ends. It only keeps
-/// a record of each block, and [`Follow::finish`] computes the ends in the output after the loop. The ends in the input are
-/// marked before the loop only if a kernel uses [`Follow::cut`]. Memory is written only as far as the values need it, so few
-/// values cost little.
+/// a record of each block ([`Follow`]), and the ends in the output are computed afterwards ([`Placing`]). The loops of a tier share the
+/// code that does so. Memory is written only as far as the values need it, so few values cost little.
 pub(crate) struct Ends {
-    /// The offsets in the input where values end, ascending.
-    given: ArrayVec<u32, MAX_VALUES>,
-    /// The offsets in the output where these values end.
-    places: ArrayVec<u32, MAX_VALUES>,
-    /// Whether an escape was decoded that crosses the end of a value. The output is invalid then.
-    crossed: bool,
-    /// Bit `i` of word `b` is set if a value ends just before lane `i` of block `b` of the input.
+    /// The number of values.
+    count: usize,
+    /// The number of lanes that the first block is short, so that all other blocks are whole. They count as lanes before the input.
+    padding: usize,
+    /// The number of blocks.
+    blocks: usize,
+    /// The lanes before which the values end, counted from the start of the first block, ascending. The last one is repeated until
+    /// their number is a multiple of [`GROUP`].
+    given: ArrayVec<u32, { MAX_VALUES + GROUP }>,
+    /// The offsets in the output where the values end, and any numbers after them.
+    places: ArrayVec<u32, { MAX_VALUES + GROUP }>,
+    /// For each block, and for one after them, the lanes that become three bytes (encoding) or none (decoding).
+    masks: ArrayVec<u64, BLOCKS>,
+    /// For each of these but the first, and for one after them, the number of bytes in the output before it.
+    starts: ArrayVec<u32, BLOCKS>,
+    /// Bit `i` of word `b` is set if a value ends just before lane `i` of block `b`. Empty unless the ends are marked.
     marks: ArrayVec<u64, BLOCKS>,
-    settled: [MaybeUninit<Settled>; BLOCKS],
 }
 
 impl Ends {
@@ -48,128 +50,186 @@ impl Ends {
     #[inline(always)]
     pub(crate) fn new() -> Ends {
         Ends {
+            count: 0,
+            padding: 0,
+            blocks: 0,
             given: ArrayVec::new(),
             places: ArrayVec::new(),
-            crossed: false,
+            masks: ArrayVec::new(),
+            starts: ArrayVec::new(),
             marks: ArrayVec::new(),
-            settled: [const { MaybeUninit::uninit() }; BLOCKS],
         }
     }
 
-    /// Replaces the ends in the input by the first [`MAX_VALUES`] of `ends`.
+    /// Replaces the ends in the input by the first [`MAX_VALUES`] of `ends`, unmarked. The last value ends at `len`.
     #[inline(always)]
-    pub(crate) fn set(&mut self, ends: impl ExactSizeIterator<Item = usize>) {
-        self.given.set(ends.map(|end| end as u32));
+    pub(crate) fn set(&mut self, len: usize, ends: impl ExactSizeIterator<Item = usize>) {
+        let padding = len.wrapping_neg() % LANES;
+        (self.padding, self.blocks) = (padding, (len + padding) / LANES);
+        self.given.set(ends.take(MAX_VALUES).map(|end| (end + padding) as u32));
+        self.count = self.given.len();
+        // One store, whatever the number of values: a loop would cost a mispredicted branch.
+        self.given.extend_from_array([(len + padding) as u32; GROUP]);
+        self.given.truncate(self.count.next_multiple_of(GROUP));
+        self.marks.truncate(0);
+        if self.starts.len() < self.blocks + 2 || self.places.len() < self.given.len() {
+            self.grow();
+        }
     }
 
-    /// Clears the ends in the output. Returns the ends in the input, and the vector to append those in the output to.
+    /// Makes room for the records of the blocks, and for the ends in the output. Numbers that are there already stay, because all are
+    /// replaced before they are read, unless a kernel stops at a malformed escape.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        self.masks.fill(0, self.blocks + 2);
+        self.starts.fill(0, self.blocks + 2);
+        self.places.fill(0, self.given.len());
+    }
+
+    /// Marks the ends for kernels that use [`Follow::cut`].
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn mark(&mut self) {
+        self.marks.fill(0, self.blocks + 1);
+        let marks = self.marks.as_mut_slice();
+        for &end in self.given.as_slice() {
+            let (block, lane) = (end as usize / LANES, end as usize % LANES);
+            debug_assert!(block < marks.len());
+            if let Some(mark) = marks.get_mut(block) {
+                *mark |= 1 << lane;
+            }
+        }
+    }
+
+    /// Reports whether the ends are marked.
     #[inline(always)]
-    pub(crate) fn each(&mut self) -> (&[u32], &mut ArrayVec<u32, MAX_VALUES>) {
-        self.places.truncate(0);
-        (self.given.as_slice(), &mut self.places)
+    pub(crate) fn are_marked(&self) -> bool {
+        self.marks.len() > 0
+    }
+
+    /// Returns the number of values.
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Iterates over the ends in the input, each with a slot for the one in the output.
+    #[inline(always)]
+    pub(crate) fn each(&mut self) -> impl Iterator<Item = (usize, &mut u32)> {
+        let padding = self.padding;
+        let places = self.places.as_mut_slice().iter_mut();
+        self.given.as_slice()[..self.count].iter().map(move |&end| end as usize - padding).zip(places)
     }
 
     /// Returns the ends in the output.
     #[inline(always)]
     pub(crate) fn places(&self) -> &[u32] {
-        self.places.as_slice()
+        &self.places.as_slice()[..self.count]
     }
 
-    /// Prepares for blocks of `lanes` lanes. The first block is `padding` lanes short. If `marked`, this makes the marks that
-    /// [`Follow::cut`] needs.
+    /// Returns the records of the blocks, for a kernel to fill.
     #[inline(always)]
-    pub(crate) fn follow(&mut self, padding: usize, lanes: usize, marked: bool) -> Follow<'_> {
-        if marked {
-            self.mark(padding, lanes);
-        } else {
-            self.marks.truncate(0);
-        }
+    pub(crate) fn follow(&mut self) -> Follow<'_> {
         Follow {
-            given: self.given.as_slice(),
-            places: &mut self.places,
-            crossed: &mut self.crossed,
+            end: self.blocks * LANES,
+            masks: &mut self.masks,
+            starts: &mut self.starts,
             marks: self.marks.as_slice(),
-            padding,
-            settled: Slots::new(&mut self.settled),
         }
     }
 
-    /// Reports whether the kernel decoded an escape that crosses the end of a value. The output is invalid then. This happens
-    /// only if the ends were not marked.
+    /// Returns the records of the blocks after a kernel has filled them and written `written` bytes.
     #[inline(always)]
-    pub(crate) fn crossed(&self) -> bool {
-        self.crossed
-    }
-
-    #[inline(always)]
-    fn mark(&mut self, padding: usize, lanes: usize) {
-        let ends = self.given.as_slice();
-        // `cut` for the last block reads the marks of the block after it, so there is one more.
-        let last = ends.last().map_or(0, |&end| (end as usize + padding) / lanes);
-        self.marks.fill(0, last + 2);
-        let marks = self.marks.as_mut_slice();
-        for &end in ends {
-            let end = end as usize + padding;
-            debug_assert!(end / lanes < marks.len());
-            if let Some(mark) = marks.get_mut(end / lanes) {
-                *mark |= 1 << (end % lanes);
-            }
+    pub(crate) fn placing(&mut self, written: usize) -> Placing<'_> {
+        // The last value may end where a block would begin. The record of that block has a start after it, too.
+        self.masks.put(self.blocks, [0]);
+        self.starts.put(self.blocks, [written, written + LANES].map(|start| start as u32));
+        let masks = &self.masks.as_slice()[..=self.blocks];
+        Placing {
+            records: Records { masks, afters: &self.starts.as_slice()[1..][..masks.len()] },
+            given: self.given.as_slice().as_chunks().0,
+            places: self.places.as_mut_slice().as_chunks_mut().0,
         }
     }
 }
 
-/// The state of [`Ends`] while a kernel goes from block to block. It is a separate type so that the compiler keeps it in
-/// registers: a count in memory would make each block wait for the one before it.
+/// The records of [`Ends`] while a kernel goes from block to block.
 pub(crate) struct Follow<'e> {
-    given: &'e [u32],
-    places: &'e mut ArrayVec<u32, MAX_VALUES>,
-    crossed: &'e mut bool,
-    /// The marks of [`Ends`], or an empty slice if [`Follow::cut`] is not used.
+    /// The end of the input, counted from where the first block would start if it were not short.
+    end: usize,
+    masks: &'e mut ArrayVec<u64, BLOCKS>,
+    starts: &'e mut ArrayVec<u32, BLOCKS>,
     marks: &'e [u64],
-    /// The number of lanes that the first block is short. They count as lanes before the input, so all ends are shifted by this
-    /// number.
-    padding: usize,
-    /// The records of the blocks so far.
-    settled: Slots<'e, Settled>,
 }
 
 impl Follow<'_> {
-    /// Returns the lanes of the next block that are the last or the last but one of a value; no escape can start there. The
-    /// block has `lanes` lanes and is `padding` lanes short.
+    /// Returns the lanes of a block that are the last or the last but one of a value; no escape can start there. The block is
+    /// `padding` lanes short, and the input has `left` bytes from its start on.
     #[inline(always)]
-    pub(crate) fn cut(&self, lanes: usize, padding: usize) -> u64 {
-        let (marks, block) = (self.marks, self.settled.len());
-        debug_assert!(block + 1 < marks.len());
-        let mark = |block: usize| marks.get(block).copied().unwrap_or(0);
+    pub(crate) fn cut(&self, left: usize, padding: usize) -> u64 {
+        let block = (self.end - left) / LANES;
+        debug_assert!(block + 1 < self.marks.len());
+        let mark = |block: usize| self.marks.get(block).copied().unwrap_or(0);
         let (here, next) = (mark(block), mark(block + 1));
-        (here >> 1 | here >> 2 | next << (lanes - 1) | next << (lanes - 2)) >> padding
+        (here >> 1 | here >> 2 | next << (LANES - 1) | next << (LANES - 2)) >> padding
     }
 
-    /// Records the next block, which is `padding` lanes short. The output has `written` bytes before it. `mask` has the lanes
-    /// that become three bytes (encoding) or none (decoding).
+    /// Records `M` blocks that do not change. The input has `left` bytes from the start of the first on, and the output has `written`
+    /// bytes before it.
     #[inline(always)]
-    pub(crate) fn settle(&mut self, written: usize, mask: u64, padding: usize) {
-        debug_assert!(self.settled.spare() > 0);
-        self.settled.push(Settled { start: written.wrapping_sub(padding), mask: mask << padding });
+    pub(crate) fn pass<const M: usize>(&mut self, left: usize, written: usize) {
+        // The start of the first block, which may be short, is never read.
+        let block = (self.end - left) / LANES;
+        self.masks.put(block, [0; M]);
+        self.starts.put::<M>(block, core::array::from_fn(|i| (written + i * LANES) as u32));
     }
 
-    /// Computes the ends in the output, after the last block. Blocks have `lanes` lanes, the output has `written` bytes, and
-    /// each lane in a mask becomes `1 + BY` bytes.
+    /// Records a block that changes, and is `padding` lanes short. `mask` has the lanes that become three bytes (encoding) or none
+    /// (decoding). See [`Follow::pass`] for the other arguments.
+    // There is no such method for several blocks: the compiler would compute their masks in a vector.
     #[inline(always)]
-    pub(crate) fn finish<const BY: isize>(&mut self, written: usize, lanes: usize) {
-        self.settle(written, 0, 0);
-        let (settled, padding) = (self.settled.as_slice(), self.padding);
-        let mut crossed = 0;
-        self.places.set(self.given.iter().map(|&end| {
-            let place = end as usize + padding;
-            let lane = place % lanes;
-            // If a block has a malformed escape, there are no records for the blocks after it.
-            let Settled { start, mask } = settled.get(place / lanes).copied().unwrap_or_default();
-            // If the first lane after an end was dropped as a digit, an escape crosses that end.
-            crossed |= if BY < 0 { mask >> lane } else { 0 };
-            let others = (mask & ((1 << lane) - 1)).count_ones() as isize;
-            start.wrapping_add(lane).wrapping_add_signed(BY * others) as u32
-        }));
-        *self.crossed = crossed & 1 != 0;
+    pub(crate) fn settle(&mut self, left: usize, written: usize, mask: u64, padding: usize) {
+        let block = (self.end - left) / LANES;
+        self.masks.put(block, [mask << padding]);
+        self.starts.put(block, [written as u32]);
+    }
+}
+
+/// The records of [`Ends`] from which the ends in the output are computed.
+pub(crate) struct Placing<'e> {
+    pub(crate) records: Records<'e>,
+    /// The lanes before which the values end. If there are fewer values, the last one is repeated.
+    pub(crate) given: &'e [[u32; GROUP]],
+    /// The ends in the output.
+    pub(crate) places: &'e mut [[u32; GROUP]],
+}
+
+/// The records of all blocks, and of one after them that is empty. Both slices have the same length.
+#[derive(Clone, Copy)]
+pub(crate) struct Records<'e> {
+    /// The lanes of each block that become other than one byte.
+    pub(crate) masks: &'e [u64],
+    /// The number of bytes in the output after each block.
+    pub(crate) afters: &'e [u32],
+}
+
+impl Records<'_> {
+    /// Returns the number to add to places from `first` to `last` to get the ends in the output, if nothing changed between them.
+    #[inline(always)]
+    pub(crate) fn gain(self, first: u32, last: u32) -> Option<u32> {
+        let after = |block: usize| Some(self.afters.get(block)?.wrapping_sub(((block + 1) * LANES) as u32));
+        let block = first as usize / LANES;
+        let (mask, gain) = (self.masks.get(block)?, after(block)?);
+        (mask >> (first as usize % LANES) == 0 && after(last as usize / LANES)? == gain).then_some(gain)
+    }
+
+    /// Returns the end in the output of a value that ends at `place`, as if no lane changed in the rest of its block, and the mask of that
+    /// rest. If the first lane of the rest was dropped as a digit, an escape crosses the end.
+    #[inline(always)]
+    pub(crate) fn place(self, place: u32) -> Option<(u32, u64)> {
+        let (block, lane) = (place as usize / LANES, place as usize % LANES);
+        let (mask, after) = (self.masks.get(block)?, self.afters.get(block)?);
+        Some((after.wrapping_sub((LANES - lane) as u32), mask >> lane))
     }
 }

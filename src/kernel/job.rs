@@ -72,6 +72,23 @@ impl ListJob {
     }
 }
 
+/// The options of placing the ends of values.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PlaceJob {
+    /// The number of bytes that a lane in a mask of [`Ends`](crate::kernel::ends::Ends) becomes, less one.
+    pub by: i32,
+    /// The number of bytes in the output.
+    pub written: usize,
+}
+
+impl PlaceJob {
+    /// Reports whether the mode is the default. Placing has one mode, and none of the functions for short inputs.
+    #[inline(always)]
+    pub(crate) fn is_plain(&self) -> bool {
+        false
+    }
+}
+
 /// The places of a decoding at marked places.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Marks<'m> {

@@ -51,6 +51,7 @@ on_blocks! {
     every_group_of_digits_is_dropped: check_compress;
     every_group_of_lanes_to_escape_is_expanded: check_expand;
     every_byte_at_every_lane_is_spelt: check_spelling;
+    ends_of_values_are_placed: check_places;
 }
 
 /// Iterates over windows of three bytes. All rotations of a window are among them. Without `SIMDPCT_EXHAUSTIVE=1`, these are the
@@ -426,6 +427,47 @@ fn check_compress<I: Isa>(isa: I, tier: &str) {
         let (starts, carry, len) = (rng.next() & dense, low_mask(rng.below(3)), rng.below(I::LANES + 1));
         check_dropped(isa, spaced(starts & !carry), carry, len, &mut rng, tier);
     }
+}
+
+/// Places the ends of eight values in random blocks. The ends are close together or far apart, and some are outside the blocks.
+#[inline(always)]
+fn check_places<I: Isa>(isa: I, tier: &str) {
+    let mut rng = Rng(49);
+    for _ in 0..scaled(20_000) {
+        let dense = if rng.below(2) == 0 { u64::MAX } else { rng.next() & rng.next() };
+        let masks: Vec<u64> = (0..rng.below(40)).map(|_| rng.next() & dense).collect();
+        let (first, step) = (rng.below(64 * (masks.len() + 1)), [1, 20, 64, 192][rng.below(4)]);
+        let mut end = if rng.below(20) == 0 { (first as u32).wrapping_neg() } else { first as u32 };
+        let ends: [u32; 8] = core::array::from_fn(|_| {
+            end = end.wrapping_add(rng.below(step + 1) as u32);
+            end
+        });
+        check_placed(isa, &ends, &masks, -1, tier);
+        check_placed(isa, &ends, &masks, 2, tier);
+    }
+}
+
+/// Tests [`Isa::place`] beside the definition: each lane before an end is a byte, and `by` more if it is in a mask.
+#[inline(always)]
+fn check_placed<I: Isa>(isa: I, ends: &[u32; 8], masks: &[u64], by: i32, tier: &str) {
+    let gained = |masks: &[u64]| by * masks.iter().map(|mask| mask.count_ones() as i32).sum::<i32>();
+    let afters: Vec<u32> =
+        (1..=masks.len()).map(|block| ((block * 64) as i32 + gained(&masks[..block])) as u32).collect();
+    let (mut crossing, mut crosses, before) = (0, false, [7; 8]);
+    let expected = ends.map(|end| {
+        let (block, lane) = (end as usize / 64, end as usize % 64);
+        let mask = masks.get(block).copied().unwrap_or_default();
+        crosses |= mask >> lane & 1 != 0;
+        let gained = masks.get(..block).map_or(0, gained) + gained(&[mask & low_mask(lane)]);
+        end.wrapping_add_signed(gained)
+    });
+    let mut places = before;
+    let placed = isa.place(ends, masks, &afters, by.cast_unsigned(), &mut places, &mut crossing);
+    let inside = ends.iter().all(|end| (*end as usize) < 64 * masks.len());
+    let near = ends[7].wrapping_sub(ends[0]) < 15 * 64;
+    assert!(placed || !(tier == "avx512" && inside && near), "{tier}: {ends:?} are not placed");
+    assert_eq!(places, if placed { expected } else { before }, "{tier}: {ends:?} {masks:x?}");
+    assert!(!placed || inside && crosses == (crossing & 1 != 0), "{tier}: {ends:?} {masks:x?}");
 }
 
 /// Enumerates the lanes to escape in each group of eight, and of 21 for AVX-512, which expands that many at a time.

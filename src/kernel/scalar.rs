@@ -8,7 +8,7 @@ use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Room, Written};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{
-    DecodeJob, Decoded, EncodeJob, EncodeRule, ListJob, MarkJob, Marks, Measure, Measured, PlainJob,
+    DecodeJob, Decoded, EncodeJob, EncodeRule, ListJob, MarkJob, Marks, Measure, Measured, PlaceJob, PlainJob,
 };
 use crate::kernel::reference::{self, Step};
 use crate::kernel::word;
@@ -744,10 +744,9 @@ pub(crate) fn encode_values<'c>(
 ) -> Written<'c> {
     let mut out = Cursor::new(out);
     let mut start = 0;
-    let (ends, places) = ends.each();
-    for end in ends.iter().map(|&end| end as usize) {
+    for (end, place) in ends.each() {
         encode_any(job, &input[start..end], &mut out);
-        places.push(out.written() as u32);
+        *place = out.written() as u32;
         start = end;
     }
     out.finish()
@@ -762,17 +761,21 @@ pub(crate) fn decode_values<'c>(
     out: Room<'c>,
 ) -> Decoded<'c> {
     let (mut out, mut start) = (Cursor::new(out), 0);
-    let (ends, places) = ends.each();
-    for end in ends.iter().map(|&end| end as usize) {
+    for (end, place) in ends.each() {
         let value = &input[start..end];
         let stopped = decode_any(job, value, &mut out);
         if stopped < value.len() {
             return Decoded { written: out.finish(), stopped: start + stopped };
         }
-        places.push(out.written() as u32);
+        *place = out.written() as u32;
         start = end;
     }
     Decoded { written: out.finish(), stopped: input.len() }
+}
+
+/// Does nothing, because [`encode_values`] and [`decode_values`] map the ends. Reports that no escape crosses one.
+pub(crate) fn place(_: PlaceJob, _: &mut Ends) -> bool {
+    false
 }
 
 /// Decodes the escapes in `input` whose first bytes have their bits set in `marks`.

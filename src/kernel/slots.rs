@@ -39,6 +39,23 @@ impl<T: Copy, const N: usize> ArrayVec<T, N> {
         }
     }
 
+    /// Writes `values` to the slots from `at` on, which may be after the last value. Does nothing if there are fewer slots.
+    #[inline(always)]
+    pub(crate) fn put<const M: usize>(&mut self, at: usize, values: [T; M]) {
+        if let Some(slots) = self.slots.get_mut(at..).and_then(<[_]>::first_chunk_mut) {
+            *slots = values.map(MaybeUninit::new);
+        }
+    }
+
+    /// Appends all of `values`. Does nothing if they do not fit.
+    #[inline(always)]
+    pub(crate) fn extend_from_array<const M: usize>(&mut self, values: [T; M]) {
+        if M <= N - self.len {
+            self.put(self.len, values);
+            self.len += M;
+        }
+    }
+
     /// Replaces the values by the first `N` of `values`.
     #[inline(always)]
     pub(crate) fn set(&mut self, values: impl Iterator<Item = T>) {
@@ -116,15 +133,6 @@ impl<'a, T: Copy> Slots<'a, T> {
     /// Removes all values after the first `len`.
     pub(crate) fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
-    }
-
-    /// Appends `value`. Does nothing if there is no free slot.
-    #[inline(always)]
-    pub(crate) fn push(&mut self, value: T) {
-        if let Some(slot) = self.slots.get_mut(self.len) {
-            slot.write(value);
-            self.len += 1;
-        }
     }
 
     /// Appends as many of `values` as fit.

@@ -110,6 +110,35 @@ fn runs_as_long_as_a_kernel_takes() {
     }
 }
 
+/// Tests columns in which stretches of unchanged values alternate with values that change. A decoder searches for the next value that
+/// may change while these are rare, and otherwise decodes unchanged values with the others.
+#[test]
+fn stretches_of_unchanged_values() {
+    let mut rng = Rng(15);
+    for case in 0..60 {
+        let longest = [3, 20, 60, 130][case % 4];
+        let (mut bytes, mut offsets) = (Vec::new(), vec![0]);
+        for stretch in [0, 1, 3, 2, 15, 16, 17, 0, 7, 63, 64, 65, 1, 0, 130, 300, 0, 5, 700, 2] {
+            for value in 0..=stretch {
+                bytes.extend((0..rng.below(longest)).map(|_| rng.pick(b"abF09-._~")));
+                if value == stretch {
+                    // The last of these ends in a part of an escape. In every other case, the next value may complete it.
+                    let tails = [&b"%41"[..], b"/", b"%zz", b"%e4%bd%a0", b"+", b"%", b"%4"];
+                    bytes.extend(tails[rng.below(tails.len())]);
+                    bytes.extend(if case % 2 == 0 { &b""[..] } else { b"z" });
+                }
+                offsets.push(bytes.len() as i32);
+            }
+        }
+        if !runs(case) {
+            continue;
+        }
+        Encoding::modes(UNRESERVED).iter().for_each(|encoding| columns::encode(encoding, &bytes, &offsets));
+        Decoding::MODES.iter().for_each(|decoding| columns::decode(decoding, &bytes, &offsets));
+        columns::decode_strict(&Decoding::ALL, &bytes, &offsets);
+    }
+}
+
 /// Tests a value that ends inside `%41`, at every lane of a block. In some cases, an escape follows that is malformed wherever
 /// values end.
 #[test]

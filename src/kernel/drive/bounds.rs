@@ -1,6 +1,7 @@
 //! The ends of values in an input: of one value that is the whole input, or of a batch of adjacent values.
 
-use crate::kernel::ends::Follow;
+use super::Isa;
+use crate::kernel::ends::{self, Ends, Follow, Placing};
 use crate::kernel::job::Marks;
 
 /// The ends of the values in an input. See [`Follow`] for the methods. For a single value they do nothing, so the compiler
@@ -12,9 +13,10 @@ pub(super) trait Bounds {
     /// Whether [`Bounds::cut`] has all lanes but those of marked escapes.
     const MARKED: bool = false;
 
-    /// Returns the lanes of the next block at which no escape is decoded: the last two before an end, or those without a mark.
+    /// Returns the lanes of a block at which no escape is decoded: the last two before an end, or those without a mark. The block is
+    /// `padding` lanes short, and the input has `left` bytes from its start on.
     #[cfg_attr(optimized, inline(always))]
-    fn cut(&self, _lanes: usize, _padding: usize) -> u64 {
+    fn cut(&self, _left: usize, _padding: usize) -> u64 {
         0
     }
 
@@ -30,13 +32,14 @@ pub(super) trait Bounds {
         false
     }
 
-    /// Records the next block.
+    /// Records `M` blocks that do not change. The input has `left` bytes from the start of the first on, and
+    /// the output has `written` bytes before it.
     #[cfg_attr(optimized, inline(always))]
-    fn settle(&mut self, _written: usize, _mask: u64, _padding: usize) {}
+    fn pass<const M: usize>(&mut self, _left: usize, _written: usize) {}
 
-    /// Computes the ends in the output, after the last block.
+    /// Records a block that changes, and is `padding` lanes short.
     #[cfg_attr(optimized, inline(always))]
-    fn finish<const BY: isize>(&mut self, _written: usize, _lanes: usize) {}
+    fn settle(&mut self, _left: usize, _written: usize, _mask: u64, _padding: usize) {}
 }
 
 /// The bounds of a single value, which ends where the input ends.
@@ -49,16 +52,15 @@ impl Bounds for Single {
 /// The bounds of a single value in which only the escapes at marked places are decoded.
 pub(super) struct Marked<'m> {
     marks: Marks<'m>,
-    /// The number of the bit of the next block.
-    at: usize,
-    lanes: usize,
+    /// The number of the bit after those of the input.
+    end: usize,
 }
 
 impl<'m> Marked<'m> {
-    /// Begins at the start of an input, for blocks of `lanes` bytes.
+    /// Makes the bounds of an input of `len` bytes.
     #[cfg_attr(optimized, inline(always))]
-    pub(super) fn new(marks: Marks<'m>, lanes: usize) -> Self {
-        Marked { marks, at: marks.first, lanes }
+    pub(super) fn new(marks: Marks<'m>, len: usize) -> Self {
+        Marked { marks, end: marks.first + len }
     }
 
     #[cfg_attr(optimized, inline(always))]
@@ -72,8 +74,9 @@ impl Bounds for Marked<'_> {
     const MARKED: bool = true;
 
     #[cfg_attr(optimized, inline(always))]
-    fn cut(&self, _lanes: usize, _padding: usize) -> u64 {
-        let (index, shift) = (self.at / 64, self.at % 64);
+    fn cut(&self, left: usize, _padding: usize) -> u64 {
+        let at = self.end - left;
+        let (index, shift) = (at / 64, at % 64);
         let mut marks = self.word(index) >> shift;
         if shift > 0 {
             marks |= self.word(index + 1) << (64 - shift);
@@ -85,19 +88,14 @@ impl Bounds for Marked<'_> {
     fn ends_at_kept(&self) -> bool {
         self.marks.strict
     }
-
-    #[cfg_attr(optimized, inline(always))]
-    fn settle(&mut self, _written: usize, _mask: u64, padding: usize) {
-        self.at += self.lanes - padding;
-    }
 }
 
 impl Bounds for Follow<'_> {
     const MANY: bool = true;
 
     #[cfg_attr(optimized, inline(always))]
-    fn cut(&self, lanes: usize, padding: usize) -> u64 {
-        Follow::cut(self, lanes, padding)
+    fn cut(&self, left: usize, padding: usize) -> u64 {
+        Follow::cut(self, left, padding)
     }
 
     #[cfg_attr(optimized, inline(always))]
@@ -106,12 +104,59 @@ impl Bounds for Follow<'_> {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn settle(&mut self, written: usize, mask: u64, padding: usize) {
-        Follow::settle(self, written, mask, padding);
+    fn pass<const M: usize>(&mut self, left: usize, written: usize) {
+        Follow::pass::<M>(self, left, written);
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn finish<const BY: isize>(&mut self, written: usize, lanes: usize) {
-        Follow::finish::<BY>(self, written, lanes);
+    fn settle(&mut self, left: usize, written: usize, mask: u64, padding: usize) {
+        Follow::settle(self, left, written, mask, padding);
     }
+}
+
+/// Returns the bounds of the values of a batch.
+#[cfg_attr(optimized, inline(always))]
+pub(super) fn follow<I: Isa>(ends: &mut Ends) -> Follow<'_> {
+    const { assert!(I::LANES == ends::LANES, "one word is the record of a block") };
+    ends.follow()
+}
+
+/// Computes the ends of values in the output, which has `written` bytes, from the records of the blocks, in whose masks each lane
+/// became `1 + by` bytes. Reports whether an escape was decoded that crosses the end of a value. The output is invalid then. This
+/// happens only if the ends are not marked.
+#[cfg_attr(optimized, inline(always))]
+pub(super) fn place<I: Isa>(isa: I, ends: &mut Ends, by: i32, written: usize) -> bool {
+    let Placing { records, given, places } = ends.placing(written);
+    let by = by.cast_unsigned();
+    let mut crossing = 0;
+    for (places, given) in places.iter_mut().zip(given) {
+        if let Some(gain) = records.gain(given[0], given[given.len() - 1]) {
+            for (place, end) in places.iter_mut().zip(given) {
+                *place = end.wrapping_add(gain);
+            }
+        } else if I::COUNTS_BITS {
+            for (places, given) in places.as_chunks_mut::<8>().0.iter_mut().zip(given.as_chunks::<8>().0) {
+                if isa.place(given, records.masks, records.afters, by, places, &mut crossing) {
+                    continue;
+                }
+                for (place, end) in places.iter_mut().zip(given) {
+                    let Some((start, rest)) = records.place(*end) else { break };
+                    *place = start.wrapping_sub(by.wrapping_mul(rest.count_ones()));
+                    crossing |= rest;
+                }
+            }
+        } else {
+            // The bits of several masks are counted at a time.
+            let mut rests = [0; ends::GROUP];
+            for ((place, end), last) in places.iter_mut().zip(given).zip(&mut rests) {
+                let Some((start, rest)) = records.place(*end) else { break };
+                (*place, *last) = (start, rest);
+                crossing |= rest;
+            }
+            for (place, rest) in places.iter_mut().zip(rests) {
+                *place = place.wrapping_sub(by.wrapping_mul(rest.count_ones()));
+            }
+        }
+    }
+    by.cast_signed() < 0 && crossing & 1 != 0
 }

@@ -14,8 +14,8 @@
 //! If an escape crosses the end of a block, two bits of carry tell the next block which digits to drop. The stride is always a
 //! whole block, so no load waits for the masks of the block before it.
 
-use super::bounds::{Bounds, Marked, Single};
-use super::{Isa, Lanes, bits, digits_of, padding};
+use super::bounds::{self, Bounds, Marked, Single};
+use super::{Isa, Lanes, bits, digits_of};
 use crate::hex;
 use crate::kernel::cursor::{self, Cursor, Room};
 use crate::kernel::ends::Ends;
@@ -38,10 +38,10 @@ pub(super) fn decode_other_mode<'c, I: Isa>(
     decoded(other_mode(isa, job, input, Single, out))
 }
 
-/// Decodes a batch of adjacent values in the default mode. Maps the ends of the values in `input` to their ends in `out`.
+/// Decodes a batch of adjacent values in the default mode, as if they were one. Returns `None` if their ends are marked.
 ///
-/// Blocks are decoded as if there were no ends, and the ends are checked afterwards. Returns `None` if an escape crosses the
-/// end of a value. That happens only if the value ends in `%`, or in `%` and a digit, and the next one starts with a digit.
+/// An escape may cross the end of a value, if that value ends in `%`, or in `%` and a digit, and the next one starts with a digit.
+/// [`bounds::place`] reports it, and the caller then marks the ends and tries again.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn decode_values<'c, I: Isa>(
     isa: I,
@@ -50,12 +50,13 @@ pub(super) fn decode_values<'c, I: Isa>(
     ends: &mut Ends,
     out: Room<'c>,
 ) -> Option<Decoded<'c>> {
-    let follow = ends.follow(padding::<I>(input), I::LANES, false);
-    let done = default_mode(isa, job, input, follow, out);
-    if ends.crossed() { None } else { Some(decoded(done)) }
+    if ends.are_marked() {
+        return None;
+    }
+    Some(decoded(default_mode(isa, job, input, bounds::follow::<I>(ends), out)))
 }
 
-/// Decodes a batch of adjacent values in any mode. The ends of values are marked beforehand, so no escape crosses one.
+/// Decodes a batch of adjacent values, whose ends are marked, in any mode. No escape crosses an end.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn decode_marked_values<'c, I: Isa>(
     isa: I,
@@ -64,8 +65,7 @@ pub(super) fn decode_marked_values<'c, I: Isa>(
     ends: &mut Ends,
     out: Room<'c>,
 ) -> Decoded<'c> {
-    let follow = ends.follow(padding::<I>(input), I::LANES, true);
-    decoded(other_mode(isa, job, input, follow, out))
+    decoded(other_mode(isa, job, input, bounds::follow::<I>(ends), out))
 }
 
 /// Decodes the escapes in `input` whose first bytes have their bits set in `marks`, in any mode.
@@ -77,7 +77,7 @@ pub(super) fn decode_marked<'c, I: Isa>(
     marks: Marks<'_>,
     out: Room<'c>,
 ) -> Decoded<'c> {
-    decoded(other_mode(isa, job, input, Marked::new(marks, I::LANES), out))
+    decoded(other_mode(isa, job, input, Marked::new(marks, input.len()), out))
 }
 
 #[cfg_attr(optimized, inline(always))]
@@ -346,22 +346,22 @@ fn default_mode<'c, I: Isa, B: Bounds>(
     let mut state = State::<I, B, false>::new(isa, job, input, bounds, out);
     let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
     if input.is_empty() {
-        return (state.finish(), input.len());
+        return (state.out, input.len());
     }
     loop {
         // The first block, and each block that `out` may be too small for, goes through here.
         if let Err(lane) = state.take::<true>(isa.load(rest), rest, lanes, true) {
-            return (state.finish(), input.len() - rest.len() + lane);
+            return (state.out, input.len() - rest.len() + lane);
         }
         (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
         if const { I::TOGETHER == 4 } {
             if let Err(lane) = state.four_blocks(&mut rest) {
-                return (state.finish(), input.len() - rest.len() + lane);
+                return (state.out, input.len() - rest.len() + lane);
             }
         } else {
             while rest.len() >= I::LANES && state.out.spare() >= I::LANES {
                 if let Err(lane) = state.whole_block(&mut rest) {
-                    return (state.finish(), input.len() - rest.len() + lane);
+                    return (state.out, input.len() - rest.len() + lane);
                 }
                 if const { State::<I, B, false>::KEEPS_FULL } && state.run == u64::MAX {
                     state.escapes(&mut rest);
@@ -372,7 +372,7 @@ fn default_mode<'c, I: Isa, B: Bounds>(
             }
         }
         if rest.len() < I::LANES {
-            return (state.finish(), input.len());
+            return (state.out, input.len());
         }
     }
 }
@@ -390,22 +390,22 @@ fn other_mode<'c, I: Isa, B: Bounds>(
     let mut state = State::<I, B, true>::new(isa, job, input, bounds, out);
     let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
     if input.is_empty() {
-        return (state.finish(), input.len());
+        return (state.out, input.len());
     }
     loop {
         // The first block, and each block that `out` may be too small for, goes through here.
         if let Err(lane) = state.take::<true>(isa.load(rest), rest, lanes, true) {
-            return (state.finish(), input.len() - rest.len() + lane);
+            return (state.out, input.len() - rest.len() + lane);
         }
         (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
         while (I::LOOPS_IN_OTHER_MODES || !B::MANY) && rest.len() >= I::LANES && state.out.spare() >= I::LANES
         {
             if let Err(lane) = state.whole_block(&mut rest) {
-                return (state.finish(), input.len() - rest.len() + lane);
+                return (state.out, input.len() - rest.len() + lane);
             }
         }
         if rest.len() < I::LANES {
-            return (state.finish(), input.len());
+            return (state.out, input.len());
         }
     }
 }
@@ -481,13 +481,6 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
         }
     }
 
-    /// Computes the ends of the values of a batch, after the last block or after the block with a malformed escape.
-    #[cfg_attr(optimized, inline(always))]
-    fn finish(mut self) -> Cursor<'c> {
-        self.bounds.finish::<-1>(self.out.written(), I::LANES);
-        self.out
-    }
-
     /// Decodes three whole blocks at a time from the start of `rest` while they are nothing but escapes, as in text of a script
     /// without ASCII letters. If the first block begins with carried digits, so does the rest after these blocks.
     #[cfg_attr(optimized, inline(always))]
@@ -535,12 +528,12 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
                 return;
             };
             self.dropped = drops[3];
-            *rest = &rest[4 * I::LANES..];
-            let mut written = before;
-            for drop in drops {
-                self.bounds.settle(written, drop, 0);
-                written += I::LANES - drop.count_ones() as usize;
+            let mut start = before;
+            for i in 0..4 {
+                self.bounds.settle(rest.len() - i * I::LANES, start, drops[i], 0);
+                start += (!drops[i]).count_ones() as usize;
             }
+            *rest = &rest[4 * I::LANES..];
             let len = self.out.written() - before;
             // If the output of four blocks is a third of their length, they hold nothing but escapes.
             if Self::LOOKS_FOR_RUNS && len <= 4 * I::LANES / 3 + 1 {
@@ -593,20 +586,19 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
         }
         let clean = self.isa.none_equal(blocks, b'%') && !crossed(self);
         if clean {
-            for i in 0..M {
-                self.bounds.settle(self.out.written() + i * I::LANES, 0, 0);
-            }
+            self.bounds.pass::<M>(rest.len(), self.out.written());
             (self.dropped, self.run, self.streak) = (0, 0, 0);
             self.isa.store_whole(blocks, &mut self.out);
         }
         clean
     }
 
-    /// Reports whether the lanes `here` of `block` surely have no escape that is decoded. These are the first `lanes` lanes.
+    /// Reports whether the lanes `here` of `block`, which is at the start of `rest`, surely have no escape that is decoded. These are the
+    /// first `lanes` lanes.
     #[cfg_attr(optimized, inline(always))]
-    fn lacks(&self, block: I::Block, here: u64, lanes: Lanes<I>) -> bool {
+    fn lacks(&self, block: I::Block, rest: &[u8], here: u64, lanes: Lanes<I>) -> bool {
         if B::MARKED {
-            !self.bounds.cut(I::LANES, lanes.padding()) & here == 0
+            !self.bounds.cut(rest.len(), lanes.padding()) & here == 0
         } else {
             self.isa.surely_lacks(block, b'%', here)
         }
@@ -629,9 +621,9 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
         // The lanes after these hold zeros, or the start of the next block.
         let here = if rest.len() > lanes.count() { lanes.mask() } else { u64::MAX };
         // Whether an escape crossed the end of the block before is unpredictable, so this is asked last.
-        let lacks = check && self.lacks(block, here, lanes);
+        let lacks = check && self.lacks(block, rest, here, lanes);
         if lacks && self.carry | self.carry_all == 0 {
-            self.bounds.settle(self.out.written(), 0, lanes.padding());
+            self.bounds.pass::<1>(rest.len(), self.out.written());
             (self.run, self.streak) = (0, 0);
             // There are two stores because selecting one of two blocks would take more instructions than everything else here.
             if KEEP && self.form {
@@ -645,14 +637,14 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
             block = isa.replace(block, b'+', b' ');
         }
         let found = isa.escapes(block, rest);
-        let cut = if KEEP { self.bounds.cut(I::LANES, lanes.padding()) } else { 0 };
+        let cut = if KEEP { self.bounds.cut(rest.len(), lanes.padding()) } else { 0 };
         let valid = found.valid & here & !cut;
         if self.strict {
             let malformed = isa.eq(block, b'%') & here & !valid;
             if malformed != 0 {
                 // A valid escape before the malformed one may cross the end of its value; then it is the malformed one.
                 let drop = digits_of(valid, lanes, &mut self.carry);
-                self.bounds.settle(self.out.written(), drop, lanes.padding());
+                self.bounds.settle(rest.len(), self.out.written(), drop, lanes.padding());
                 return Err(malformed.trailing_zeros() as usize);
             }
         }
@@ -691,7 +683,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
             result = isa.upper(digits, result);
         }
         let drop = digits_of(decoded, lanes, &mut self.carry);
-        self.bounds.settle(self.out.written(), drop, lanes.padding());
+        self.bounds.settle(rest.len(), self.out.written(), drop, lanes.padding());
         if Self::KEEPS_FULL {
             let full = decoded | drop;
             self.run = full & core::mem::replace(&mut self.full, full);

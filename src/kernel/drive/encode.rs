@@ -12,9 +12,9 @@
 //! If an escape crosses the end of a block, two bits of carry tell the next block which lanes are its digits. The stride is
 //! always a whole block, so no load waits for the masks of the block before it.
 
-use super::bounds::{Bounds, Single};
+use super::bounds::{self, Bounds, Single};
 use super::sink::Sink;
-use super::{Isa, Lanes, Members, digits_of, padding};
+use super::{Isa, Lanes, Members, digits_of};
 use crate::hex::HexCase;
 use crate::kernel::cursor::{Cursor, MAX_WINDOW, Room, Written};
 use crate::kernel::ends::Ends;
@@ -49,7 +49,7 @@ pub(super) fn measure_other_mode<I: Isa>(isa: I, job: &EncodeJob, input: &[u8]) 
     other_mode(isa, job, input, Single, Measure::default())
 }
 
-/// Encodes a batch of adjacent values in the default mode. Maps the ends of the values in `input` to their ends in `out`.
+/// Encodes a batch of adjacent values in the default mode, as if they were one.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn encode_values<'c, I: Isa>(
     isa: I,
@@ -58,11 +58,10 @@ pub(super) fn encode_values<'c, I: Isa>(
     ends: &mut Ends,
     out: Room<'c>,
 ) -> Written<'c> {
-    let follow = ends.follow(padding::<I>(input), I::LANES, false);
-    default_mode(isa, job, input, follow, Cursor::new(out)).finish()
+    default_mode(isa, job, input, bounds::follow::<I>(ends), Cursor::new(out)).finish()
 }
 
-/// Encodes a batch of adjacent values in a mode other than the default. See [`encode_values`] for the ends.
+/// Encodes a batch of adjacent values in a mode other than the default. If that keeps escapes, the ends of the values are marked.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn encode_values_other_mode<'c, I: Isa>(
     isa: I,
@@ -71,9 +70,7 @@ pub(super) fn encode_values_other_mode<'c, I: Isa>(
     ends: &mut Ends,
     out: Room<'c>,
 ) -> Written<'c> {
-    let marked = job.rule == EncodeRule::KeepEscapes;
-    let follow = ends.follow(padding::<I>(input), I::LANES, marked);
-    other_mode(isa, job, input, follow, Cursor::new(out)).finish()
+    other_mode(isa, job, input, bounds::follow::<I>(ends), Cursor::new(out)).finish()
 }
 
 /// Encodes an input of at most one block, in the default mode if `DEFAULT`. Returns `None` if the input is longer.
@@ -208,7 +205,7 @@ fn default_mode<I: Isa, S: Sink<I>, B: Bounds>(
     let mut state = State::<I, S, B, true>::new(isa, job, input, bounds, sink);
     let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
     if input.is_empty() {
-        return state.finish();
+        return state.sink;
     }
     loop {
         // The first block, and each block that `out` may be too small for, goes through here.
@@ -225,7 +222,7 @@ fn default_mode<I: Isa, S: Sink<I>, B: Bounds>(
             state.whole_blocks::<2>(&mut rest);
         }
         if rest.len() < I::LANES {
-            return state.finish();
+            return state.sink;
         }
     }
 }
@@ -235,7 +232,7 @@ fn other_mode<I: Isa, S: Sink<I>, B: Bounds>(isa: I, job: &EncodeJob, input: &[u
     let mut state = State::<I, S, B, false>::new(isa, job, input, bounds, sink);
     let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
     if input.is_empty() {
-        return state.finish();
+        return state.sink;
     }
     loop {
         // The first block, and each block that `out` may be too small for, goes through here.
@@ -251,7 +248,7 @@ fn other_mode<I: Isa, S: Sink<I>, B: Bounds>(isa: I, job: &EncodeJob, input: &[u
             rest = &rest[I::LANES..];
         }
         if rest.len() < I::LANES {
-            return state.finish();
+            return state.sink;
         }
     }
 }
@@ -278,13 +275,6 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
         State { isa, class, case: job.case, keep_escapes, carry: 0, bounds, sink }
     }
 
-    /// Computes the ends of the values of a batch, after the last block.
-    #[cfg_attr(optimized, inline(always))]
-    fn finish(mut self) -> S {
-        self.bounds.finish::<2>(self.sink.written(), I::LANES);
-        self.sink
-    }
-
     /// Loads the `M` whole blocks at the start of `rest`.
     #[cfg_attr(optimized, inline(always))]
     fn load<const M: usize>(&self, rest: &[u8]) -> [I::Block; M] {
@@ -301,7 +291,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
     fn whole_blocks<const M: usize>(&mut self, rest: &mut &[u8]) {
         loop {
             // All blocks are loaded before the first store; `medium` explains why.
-            while rest.len() >= M * I::LANES && self.pass(self.load::<M>(rest)) {
+            while rest.len() >= M * I::LANES && self.pass(self.load::<M>(rest), rest) {
                 *rest = &rest[M * I::LANES..];
             }
             let two_clean =
@@ -323,7 +313,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
             let start = self.sink.written();
             // On AVX2 a test without masks is so much faster that it pays even if it often fails. Elsewhere it does not.
             let is_clean = if const { I::TWO_BLOCKS } && dirty < 16 && self.isa.all_found(look) {
-                self.bounds.settle(start, 0, 0);
+                self.bounds.pass::<1>(rest.len(), start);
                 self.sink.store_whole(self.isa, [block]);
                 true
             } else {
@@ -371,7 +361,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
     fn put_next(&mut self, block: I::Block, look: I::Look, rest: &[u8], dense: bool) -> bool {
         let members = self.isa.found(look);
         let escape = !members.mask() & Lanes::<I>::ALL.mask();
-        self.bounds.settle(self.sink.written(), escape, 0);
+        self.bounds.settle(rest.len(), self.sink.written(), escape, 0);
         self.put::<true>(block, rest, members, escape, Lanes::ALL, dense)
     }
 
@@ -382,18 +372,16 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
         (block, self.isa.look(block, &self.class))
     }
 
-    /// Writes `M` whole blocks and returns `true` if no lane has to be escaped. This check needs no masks, unlike
+    /// Writes the `M` whole blocks at the start of `rest` and returns `true` if no lane has to be escaped. This check needs no masks, unlike
     /// [`State::take`].
     #[cfg_attr(optimized, inline(always))]
-    fn pass<const M: usize>(&mut self, blocks: [I::Block; M]) -> bool {
+    fn pass<const M: usize>(&mut self, blocks: [I::Block; M], rest: &[u8]) -> bool {
         if self.sink.spare() < M * I::LANES {
             return false;
         }
         let clean = self.isa.all_members(blocks, &self.class);
         if clean {
-            for i in 0..M {
-                self.bounds.settle(self.sink.written() + i * I::LANES, 0, 0);
-            }
+            self.bounds.pass::<M>(rest.len(), self.sink.written());
             self.sink.store_whole(self.isa, blocks);
         }
         clean
@@ -416,7 +404,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
         if !DEFAULT && self.keep_escapes {
             let percent = isa.eq(block, b'%');
             if !check || percent | self.carry != 0 {
-                let cut = self.bounds.cut(I::LANES, lanes.padding());
+                let cut = self.bounds.cut(rest.len(), lanes.padding());
                 let valid = isa.escapes(block, rest).valid & lanes.mask() & !cut;
                 let digits = digits_of(valid, lanes, &mut self.carry);
                 escape = (escape | percent) & !(valid | digits);
@@ -438,7 +426,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
     ) -> bool {
         let isa = self.isa;
         let (members, escape) = self.lanes_to_escape::<MANY>(block, rest, lanes, check);
-        self.bounds.settle(self.sink.written(), escape, lanes.padding());
+        self.bounds.settle(rest.len(), self.sink.written(), escape, lanes.padding());
         if !DEFAULT && !self.keep_escapes {
             self.sink.changed(isa.eq(block, b' ') != 0);
             block = isa.replace(block, b' ', b'+');

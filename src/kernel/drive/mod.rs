@@ -176,6 +176,9 @@ pub(crate) trait Isa: Copy {
     /// Whether inputs of more than one block and at most two have functions of their own.
     const TWO_BLOCKS: bool = false;
 
+    /// Whether the CPU has an instruction that counts the bits of a word.
+    const COUNTS_BITS: bool = false;
+
     /// Whether a check of clean blocks asks first whether an escape crossed their start. That is unpredictable, so it pays only where
     /// the search for `%` takes longer.
     const CROSSING_FIRST: bool = false;
@@ -389,6 +392,25 @@ pub(crate) trait Isa: Copy {
             }
         }
         self.load(&lanes[..Self::LANES])
+    }
+
+    /// Computes the ends in the output of eight values that end before the lanes `ends` of a batch, in ascending order. Returns
+    /// `false` and changes nothing if the tier has no way that is faster than one by one, or if the ends are far apart or outside
+    /// the blocks.
+    ///
+    /// A block has in `masks` the lanes that become `1 + by` bytes, and in `afters` the number of bytes in the output after it. Sets
+    /// bit 0 of `crossing` if a value ends before a lane in a mask.
+    #[cfg_attr(optimized, inline(always))]
+    fn place(
+        self,
+        _ends: &[u32; 8],
+        _masks: &[u64],
+        _afters: &[u32],
+        _by: u32,
+        _places: &mut [u32; 8],
+        _crossing: &mut u64,
+    ) -> bool {
+        false
     }
 
     /// Writes the first `lanes` lanes of `block`.

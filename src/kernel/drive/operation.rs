@@ -1,10 +1,10 @@
 //! The operations: their operands, and which driver handles an input of which length and mode.
 
-use super::{Isa, Tier, decode, encode, low_mask, short};
+use super::{Isa, Tier, bounds, decode, encode, low_mask, short};
 use crate::kernel::cursor::{Cursor, Room, Written};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{
-    DecodeJob, Decoded, EncodeJob, ListJob, MarkJob, Marks, Measure, Measured, PlainJob,
+    DecodeJob, Decoded, EncodeJob, ListJob, MarkJob, Marks, Measure, Measured, PlaceJob, PlainJob,
 };
 
 /// An operation with its operands.
@@ -352,6 +352,25 @@ impl<'c> Operation for DecodeValues<'_, 'c> {
     #[cfg_attr(optimized, inline(always))]
     fn other_mode<I: Isa>(&mut self, isa: I) -> Decoded<'c> {
         decode::decode_marked_values(isa, self.job, self.input, self.ends, self.out)
+    }
+}
+
+/// Places the ends of the values of a batch in the output. Reports whether an escape was decoded that crosses one.
+pub(crate) struct Place<'a> {
+    pub(crate) job: PlaceJob,
+    pub(crate) input: &'a mut Ends,
+}
+
+impl Operation for Place<'_> {
+    type Done = bool;
+
+    #[cfg_attr(optimized, inline(always))]
+    fn long<I: Isa>(&mut self, _isa: I) -> Option<bool> {
+        None
+    }
+    #[cfg_attr(optimized, inline(always))]
+    fn other_mode<I: Isa>(&mut self, isa: I) -> bool {
+        bounds::place(isa, self.input, self.job.by, self.job.written)
     }
 }
 

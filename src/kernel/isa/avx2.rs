@@ -60,6 +60,7 @@ unsafe impl Vector for Register {
     type Token = Avx2;
     const BYTES: usize = 32;
     const COUNTS_GROUPS: bool = true;
+    const COUNTS_BITS: bool = true;
     const LOADS_NEXT: bool = true;
     const GROUP: usize = 32;
 

@@ -105,6 +105,9 @@ const PERCENT_OF_RUN: [[u8; 64]; 3] = {
     lanes
 };
 
+/// The number of bits in each half of a byte.
+const COUNTS: [u8; 16] = [0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4];
+
 impl Avx512 {
     /// Returns a register with the sixteen bytes in each quarter.
     #[cfg_attr(optimized, inline(always))]
@@ -333,6 +336,7 @@ impl Isa for Avx512 {
     const LONGEST_LOOK: usize = 128;
     const TWO_BLOCKS: bool = true;
     const MEDIUM: usize = 256;
+    const COUNTS_BITS: bool = true;
     const EXPANDS_ALL: bool = true;
     const DECODES_ALL: bool = true;
     const DECODES_DENSE: bool = true;
@@ -580,6 +584,57 @@ impl Isa for Avx512 {
             let letters = _mm512_mask_cmpgt_epi8_mask(mask, block, self.all(b'Z'));
             _mm512_mask_sub_epi8(block, letters, block, self.all(0x20))
         }
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn place(
+        self,
+        ends: &[u32; 8],
+        masks: &[u64],
+        afters: &[u32],
+        by: u32,
+        places: &mut [u32; 8],
+        crossing: &mut u64,
+    ) -> bool {
+        let (first, last) = (ends[0] as usize / 64, ends[7] as usize / 64);
+        // The lookup is among sixteen blocks.
+        if last.wrapping_sub(first) >= 16 || last >= masks.len() || masks.len() != afters.len() {
+            return false;
+        }
+        let here = low_mask(masks.len() - first);
+        // SAFETY: the token proves AVX-512. `ends` has eight readable numbers, `places` eight writable ones. `here` has a bit for each of the
+        // sixteen records from `first` on that exist, and only those are loaded.
+        unsafe {
+            let end = _mm256_loadu_si256(ends.as_ptr().cast());
+            let lane = _mm256_and_si256(end, _mm256_set1_epi32(63));
+            let block = _mm256_sub_epi32(
+                _mm256_srli_epi32::<6>(end),
+                _mm256_set1_epi32((first as u32).cast_signed()),
+            );
+            let from = masks.as_ptr().wrapping_add(first).cast();
+            let mask = _mm512_permutex2var_epi64(
+                _mm512_maskz_loadu_epi64(here as u8, from),
+                _mm512_cvtepu32_epi64(block),
+                _mm512_maskz_loadu_epi64((here >> 8) as u8, from.wrapping_add(8)),
+            );
+            let rest = _mm512_srlv_epi64(mask, _mm512_cvtepu32_epi64(lane));
+            *crossing |= u64::from(_mm512_test_epi64_mask(rest, _mm512_set1_epi64(1)) != 0);
+            let (low, counts) = (self.all(0x0F), self.quarters(&COUNTS));
+            let counts = _mm512_add_epi8(
+                _mm512_shuffle_epi8(counts, _mm512_and_si512(rest, low)),
+                _mm512_shuffle_epi8(counts, _mm512_and_si512(_mm512_srli_epi16::<4>(rest), low)),
+            );
+            let count = _mm512_cvtepi64_epi32(_mm512_sad_epu8(counts, _mm512_setzero_si512()));
+            let after = _mm512_castsi512_si256(_mm512_permutexvar_epi32(
+                _mm512_zextsi256_si512(block),
+                _mm512_maskz_loadu_epi32(here as u16, afters.as_ptr().wrapping_add(first).cast()),
+            ));
+            let less = _mm256_mullo_epi32(count, _mm256_set1_epi32(by.cast_signed()));
+            let later = _mm256_sub_epi32(_mm256_set1_epi32(64), lane);
+            let place = _mm256_sub_epi32(after, _mm256_add_epi32(later, less));
+            _mm256_storeu_si256(places.as_mut_ptr().cast(), place);
+        }
+        true
     }
 
     #[cfg_attr(optimized, inline(always))]

@@ -225,6 +225,7 @@ impl<V: Copy, const N: usize> Members for Marked<V, N> {
 impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     const LANES: usize = V::BYTES * N;
     const TWO_BLOCKS: bool = V::LOADS_NEXT && Self::LANES == 64;
+    const COUNTS_BITS: bool = V::COUNTS_BITS;
     const CROSSING_FIRST: bool = V::MASKS_ARE_SLOW;
     const EXPANDS_ALL: bool = Self::LANES == 64;
     const DECODES_ALL: bool = Self::LANES == 64;

@@ -16,13 +16,13 @@ use crate::kernel::cursor::{Room, Written};
 #[allow(unused_imports, reason = "some targets have no vector tier")]
 use crate::kernel::drive::operation::{
     Decode, DecodeInPlace, DecodeMarked, DecodeMeasure, DecodeValues, Encode, EncodeMeasure, EncodeValues,
-    List, Mark, Operation,
+    List, Mark, Operation, Place,
 };
 #[allow(unused_imports, reason = "some targets have no vector tier")]
 use crate::kernel::drive::{self, Isa, Tier as _};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{
-    DecodeJob, Decoded, EncodeJob, ListJob, MarkJob, Marks, Measure, Measured, PlainJob,
+    DecodeJob, Decoded, EncodeJob, EncodeRule, ListJob, MarkJob, Marks, Measure, Measured, PlaceJob, PlainJob,
 };
 use crate::kernel::scalar;
 
@@ -282,6 +282,7 @@ macro_rules! tiers {
             DECODE_MEASURE: decode_measure = DecodeMeasure(job: &DecodeJob, input: &[u8]) -> Measured;
             DECODE_VALUES: decode_values = DecodeValues(
                 job: &DecodeJob, input: &[u8], ends: &mut Ends, out: Room<'c>) -> Decoded<'c>;
+            PLACE: place = Place(job: PlaceJob, input: &mut Ends) -> bool;
             DECODE_MARKED: decode_marked = DecodeMarked(
                 job: &DecodeJob, input: &[u8], marks: Marks<'_>, out: Room<'c>) -> Decoded<'c>;
             MARK: mark = Mark(job: &MarkJob, input: &[u8], marks: &mut [[u64; 4]]) -> ();
@@ -389,7 +390,7 @@ impl Tier {
     /// The environment variable that forces a tier.
     pub const ENV_VAR: &'static str = "SIMDPCT_TIER";
 
-    const SCALAR: Tier = Tier(NonZeroU8::new(COUNT as u8).unwrap());
+    pub(crate) const SCALAR: Tier = Tier(NonZeroU8::new(COUNT as u8).unwrap());
 
     #[cfg_attr(optimized, inline(always))]
     fn index(self) -> usize {
@@ -480,6 +481,48 @@ impl Tier {
     #[cfg(not(feature = "std"))]
     fn forced() -> Option<Tier> {
         None
+    }
+
+    /// Encodes consecutive values in `input` that end at `ends`, and maps their ends to those in the output.
+    #[inline(always)]
+    pub(crate) fn encode_batch<'c>(
+        self,
+        job: &EncodeJob,
+        input: &[u8],
+        ends: &mut Ends,
+        out: Room<'c>,
+    ) -> Written<'c> {
+        if job.rule == EncodeRule::KeepEscapes {
+            ends.mark();
+        }
+        let written = self.encode_values(job, input, ends, out);
+        self.place(PlaceJob { by: 2, written: written.len() }, ends);
+        written
+    }
+
+    /// Decodes consecutive values in `input` that end at `ends`, and maps their ends to those in the output. If a malformed escape
+    /// stops a strict decoding, the ends are unspecified.
+    // It is not inlined, so that the callers share one copy.
+    #[inline(never)]
+    pub(crate) fn decode_batch<'c>(
+        self,
+        job: &DecodeJob,
+        input: &[u8],
+        ends: &mut Ends,
+        out: Room<'c>,
+    ) -> Decoded<'c> {
+        if !job.is_plain() {
+            ends.mark();
+        }
+        loop {
+            let decoded = self.decode_values(job, input, ends, out);
+            let crossed = self.place(PlaceJob { by: -1, written: decoded.written.len() }, ends);
+            // No escape crosses an end that is marked, so this ends.
+            if !crossed || ends.are_marked() {
+                return decoded;
+            }
+            ends.mark();
+        }
     }
 
     /// Its name, such as `avx2`.

@@ -31,6 +31,7 @@ operators! { Register:
 unsafe impl Vector for Register {
     type Token = Simd128;
     const BYTES: usize = 16;
+    const COUNTS_BITS: bool = true;
     const MASKS_ARE_SLOW: bool = true;
 
     each_one_intrinsic! {

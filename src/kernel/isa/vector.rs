@@ -39,6 +39,9 @@ pub(crate) unsafe trait Vector:
     /// counting the escapes before it. If not, it adds up the lengths in the rows, so each group waits for the one before it.
     const COUNTS_GROUPS: bool = false;
 
+    /// Whether the CPU has an instruction that counts the bits of a word.
+    const COUNTS_BITS: bool = false;
+
     /// Whether decoding loads a whole register from the bytes after a block. If not, it looks up the next two bytes one by one.
     const LOADS_NEXT: bool = false;
 
