@@ -3,6 +3,8 @@
 use crate::kernel::ends::Follow;
 use crate::kernel::job::Marks;
 
+use super::low_mask;
+
 /// The ends of the values in an input. See [`Follow`] for the methods. For a single value they do nothing, so the compiler
 /// removes the calls.
 pub(super) trait Bounds {
@@ -89,6 +91,38 @@ impl Bounds for Marked<'_> {
     #[cfg_attr(optimized, inline(always))]
     fn settle(&mut self, _written: usize, _mask: u64, padding: usize) {
         self.at += self.lanes - padding;
+    }
+}
+
+/// The bounds of a field that other bytes follow. Decoding ends at an escape that stays because of the set.
+pub(super) struct Field {
+    /// The number of bytes of the field from the next block on.
+    pub(super) left: usize,
+    /// The number of bytes in a block.
+    pub(super) lanes: usize,
+}
+
+impl Bounds for Field {
+    const MANY: bool = true;
+
+    #[cfg_attr(optimized, inline(always))]
+    fn cut(&self, _lanes: usize, _padding: usize) -> u64 {
+        !low_mask(self.left.saturating_sub(2))
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn last_two(&self, cut: u64) -> u64 {
+        cut
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn ends_at_kept(&self) -> bool {
+        true
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn settle(&mut self, _written: usize, _mask: u64, padding: usize) {
+        self.left -= self.lanes - padding;
     }
 }
 

@@ -14,13 +14,13 @@
 //! If an escape crosses the end of a block, two bits of carry tell the next block which digits to drop. The stride is always a
 //! whole block, so no load waits for the masks of the block before it.
 
-use super::bounds::{Bounds, Marked, Single};
+use super::bounds::{Bounds, Field, Marked, Single};
 use super::sink::Sink;
 use super::{Isa, Lanes, bits, digits_of, padding};
 use crate::hex;
 use crate::kernel::cursor::{self, Cursor, Room};
 use crate::kernel::ends::Ends;
-use crate::kernel::job::{DecodeJob, Decoded, Marks, Measure, Measured};
+use crate::kernel::job::{DecodeJob, Decoded, Fields, Marks, Measure, Measured};
 
 /// Decodes `input` in the default mode, which decodes every escape.
 #[cfg_attr(optimized, inline(always))]
@@ -91,6 +91,58 @@ pub(super) fn decode_marked<'c, I: Isa>(
     out: Room<'c>,
 ) -> Decoded<'c> {
     decoded(other_mode(isa, job, input, Marked::new(marks, I::LANES), Cursor::new(out)))
+}
+
+/// Copies `input`, and after each field the separator and the decoded field. Ends at the first escape in a field that stays because of the
+/// set.
+#[cfg_attr(optimized, inline(always))]
+pub(super) fn decode_beside<'c, I: Isa>(
+    isa: I,
+    job: &DecodeJob,
+    input: &[u8],
+    fields: Fields<'_>,
+    out: Room<'c>,
+) -> Decoded<'c> {
+    let mut state =
+        State::<I, _, _, true>::new(isa, job, input, Field { left: 0, lanes: I::LANES }, Cursor::new(out));
+    let mut done = 0;
+    for (begin, stop) in fields.offsets(input.len()) {
+        let (Some(before), Some(field), Some(rest)) =
+            (input.get(done..stop), input.get(begin..stop), input.get(begin..))
+        else {
+            break;
+        };
+        copy(isa, &input[done..], before.len(), &mut state.sink);
+        state.sink.push_part(&[fields.separator], 1);
+        (state.input, state.bounds.left, state.ended) = (rest, field.len(), 0);
+        while state.bounds.left > 0 {
+            let left = state.bounds.left;
+            let rest = &rest[field.len() - left..];
+            let lanes = Lanes::of_start(left);
+            if let Err(lane) = state.take::<true>(isa.load(rest), rest, lanes, true) {
+                return Decoded { written: state.sink.finish(), stopped: stop - left + lane };
+            }
+        }
+        done = stop;
+    }
+    copy(isa, &input[done..], input.len() - done, &mut state.sink);
+    decoded((state.sink, input.len()))
+}
+
+/// Writes the first `len` bytes of `rest`.
+#[cfg_attr(optimized, inline(always))]
+fn copy<I: Isa>(isa: I, mut rest: &[u8], mut len: usize, out: &mut Cursor<'_>) {
+    // Whether the second block is necessary is unpredictable, so it is always written.
+    for _ in 0..2 {
+        let lanes = Lanes::of_start(len);
+        isa.store(isa.load(rest), lanes, out);
+        (rest, len) = (&rest[lanes.count()..], len - lanes.count());
+    }
+    while len > 0 {
+        let lanes = Lanes::of_start(len);
+        isa.store(isa.load(rest), lanes, out);
+        (rest, len) = (&rest[lanes.count()..], len - lanes.count());
+    }
 }
 
 #[cfg_attr(optimized, inline(always))]
@@ -291,6 +343,9 @@ fn other_mode<I: Isa, S: Sink<I>, B: Bounds>(
             return (state.finish(), input.len() - rest.len() + lane);
         }
         (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
+        if B::MARKED {
+            state.copy_unmarked(&mut rest);
+        }
         // Measuring has no loop of its own in these modes, because it is rare.
         while S::WRITES
             && (I::LOOPS_IN_OTHER_MODES || !B::MANY)
@@ -299,6 +354,9 @@ fn other_mode<I: Isa, S: Sink<I>, B: Bounds>(
         {
             if let Err(lane) = state.whole_block(&mut rest) {
                 return (state.finish(), input.len() - rest.len() + lane);
+            }
+            if B::MARKED {
+                state.copy_unmarked(&mut rest);
             }
         }
         if rest.len() < I::LANES {
@@ -385,6 +443,23 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
         self.sink
     }
 
+    /// Copies whole blocks from the start of `rest` up to one with a marked escape. This loop needs few registers, so it takes half as many
+    /// instructions as one in which the compiler also keeps those for decoding.
+    #[cfg_attr(optimized, inline(always))]
+    fn copy_unmarked(&mut self, rest: &mut &[u8]) {
+        if self.carry | self.carry_all != 0 {
+            return;
+        }
+        while rest.len() >= I::LANES
+            && self.sink.spare() >= I::LANES
+            && !self.bounds.cut(I::LANES, 0) & Lanes::<I>::ALL.mask() == 0
+        {
+            self.bounds.settle(self.sink.written(), 0, 0);
+            self.sink.store(self.isa, self.isa.load(rest), Lanes::ALL);
+            *rest = &rest[I::LANES..];
+        }
+    }
+
     /// Decodes three whole blocks at a time from the start of `rest` while they are nothing but escapes, as in text of a script
     /// without ASCII letters. If the first block begins with carried digits, so does the rest after these blocks.
     #[cfg_attr(optimized, inline(always))]
@@ -403,7 +478,8 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
     /// after it, with one check for several blocks. Returns the lane of a malformed escape in the first block.
     #[cfg_attr(optimized, inline(always))]
     fn whole_block(&mut self, rest: &mut &[u8]) -> Result<(), usize> {
-        let changed = self.take::<true>(self.isa.load(rest), rest, Lanes::ALL, true)?;
+        // With marks, `copy_unmarked` has checked this block.
+        let changed = self.take::<true>(self.isa.load(rest), rest, Lanes::ALL, !B::MARKED)?;
         *rest = &rest[I::LANES..];
         while !(changed || KEEP && B::MANY) && rest.len() >= I::TOGETHER.max(2) * I::LANES {
             let clean = if const { I::TOGETHER == 4 } { self.pass::<4>(rest) } else { self.pass::<2>(rest) };
