@@ -447,12 +447,11 @@ impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEE
     /// instructions as one in which the compiler also keeps those for decoding.
     #[cfg_attr(optimized, inline(always))]
     fn copy_unmarked(&mut self, rest: &mut &[u8]) {
-        if self.carry | self.carry_all != 0 {
-            return;
-        }
+        // Whether an escape crossed the end of the block before is unpredictable, so it has no branch of its own.
+        let carry = self.carry | self.carry_all;
         while rest.len() >= I::LANES
             && self.sink.spare() >= I::LANES
-            && !self.bounds.cut(I::LANES, 0) & Lanes::<I>::ALL.mask() == 0
+            && !self.bounds.cut(I::LANES, 0) & Lanes::<I>::ALL.mask() | carry == 0
         {
             self.bounds.settle(self.sink.written(), 0, 0);
             self.sink.store(self.isa, self.isa.load(rest), Lanes::ALL);
