@@ -149,7 +149,7 @@ fn decoded_fields_follow_the_fields() {
                 let places: Vec<_> =
                     places.map(|(begin, stop)| [begin, stop].map(|at| (at + first) as u32)).collect();
                 for (decode, keep, upper) in &decoders {
-                    let (wanted, kept) = naive_beside(&input, &fields, keep, *upper);
+                    let (wanted, kept) = naive_beside(input, &fields, keep, *upper);
                     seen += usize::from(wanted.len() > input.len() + fields.len());
                     failed += usize::from(kept.is_some());
                     for &tier in tiers() {
