@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use crate::decode::Decode;
 use crate::kernel::cursor::Tail;
 use crate::kernel::isa::Tier;
-use crate::kernel::job::{DecodeRule, ListJob, MarkJob, Marks};
+use crate::kernel::job::{DecodeJob, DecodeRule, Fields, ListJob, MarkJob, Marks};
 
 /// Finds four bytes in `input`, and replaces the content of `marks` by one entry for each 64 bytes of `input`. In word `n` of
 /// entry `i`, bit `b` is set if byte `64 * i + b` of the input equals `bytes[n]`.
@@ -103,6 +103,55 @@ impl Decode {
         Ok(())
     }
 
+    /// Appends `input`, and after each of its fields `separator` and the decoded field.
+    ///
+    /// A field `[begin, stop]` begins at place `begin` and ends before place `stop`. The first byte of the input has place `first`. A `+`
+    /// stays, also in a decoder with [`Decode::form`], and so does a malformed escape. Fields are in ascending order; from the first one on that begins before the end of the one
+    /// before, or is not inside the input, no more are decoded.
+    ///
+    /// # Errors
+    ///
+    /// The offset of the first escape in a field that would stay because of [`Decode::keep`]; `out` is then unchanged.
+    ///
+    /// ```
+    /// let mut out = Vec::new();
+    /// simdpct::Decode::new().try_decode_beside_append("1,a%41,%42\n", &[[2, 6]], 0, b',', &mut out)?;
+    /// assert_eq!(out, b"1,a%41,aA,%42\n");
+    /// # Ok::<(), usize>(())
+    /// ```
+    pub fn try_decode_beside_append(
+        &self,
+        input: &(impl AsRef<[u8]> + ?Sized),
+        fields: &[[u32; 2]],
+        first: usize,
+        separator: u8,
+        out: &mut Vec<u8>,
+    ) -> Result<(), usize> {
+        let (input, len) = (input.as_ref(), out.len());
+        let fields = Fields { places: fields, first, separator };
+        // Fields do not overlap, so the decoded ones are together no longer than the input.
+        let most = 2 * input.len() + fields.places.len();
+        let job = self.marked_job();
+        let stopped = Tail::new(out).append(most, |room| {
+            let decoded = self.core.kernels().decode_beside(&job, input, fields, room);
+            (decoded.written, decoded.stopped)
+        });
+        if stopped < input.len() {
+            out.truncate(len);
+            return Err(stopped);
+        }
+        Ok(())
+    }
+
+    /// Returns the job for selected escapes, which does not replace `+`.
+    fn marked_job(&self) -> DecodeJob {
+        let mut job = self.core.job;
+        if job.rule == DecodeRule::Form {
+            job.rule = DecodeRule::Keep;
+        }
+        job
+    }
+
     /// Appends the decoded bytes, and returns where decoding ended.
     fn append_marked(
         &self,
@@ -112,11 +161,7 @@ impl Decode {
         strict: bool,
         out: &mut Vec<u8>,
     ) -> usize {
-        let mut job = self.core.job;
-        if job.rule == DecodeRule::Form {
-            job.rule = DecodeRule::Keep;
-        }
-        let marks = Marks { words: marks, first, strict };
+        let (job, marks) = (self.marked_job(), Marks { words: marks, first, strict });
         // The output is never longer than the input.
         Tail::new(out).append(input.len(), |room| {
             let decoded = self.core.kernels().decode_marked(&job, input, marks, room);

@@ -100,6 +100,32 @@ pub(crate) struct Marks<'m> {
     pub strict: bool,
 }
 
+/// The fields of a decoding beside them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fields<'f> {
+    /// The places where each field begins and ends, in ascending order.
+    pub places: &'f [[u32; 2]],
+    /// The place of the first byte of the input.
+    pub first: usize,
+    /// The byte before each decoded field.
+    pub separator: u8,
+}
+
+impl Fields<'_> {
+    /// Returns the offsets of the fields in an input of `len` bytes, up to one that is not after the one before.
+    #[inline(always)]
+    pub(crate) fn offsets(self, len: usize) -> impl Iterator<Item = (usize, usize)> {
+        let offset = move |place: u32| (place as usize).wrapping_sub(self.first);
+        let mut done = 0;
+        let offsets = self.places.iter().map(move |&[begin, stop]| (offset(begin), offset(stop)));
+        offsets.take_while(move |&(begin, stop)| {
+            let is_after = done <= begin && begin <= stop && stop <= len;
+            done = stop;
+            is_after
+        })
+    }
+}
+
 /// The options of a decoding.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DecodeJob {

@@ -8,7 +8,8 @@ use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Room, Written};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{
-    DecodeJob, Decoded, EncodeJob, EncodeRule, ListJob, MarkJob, Marks, Measure, Measured, PlaceJob, PlainJob,
+    DecodeJob, Decoded, EncodeJob, EncodeRule, Fields, ListJob, MarkJob, Marks, Measure, Measured, PlaceJob,
+    PlainJob,
 };
 use crate::kernel::reference::{self, Step};
 use crate::kernel::word;
@@ -800,6 +801,42 @@ pub(crate) fn decode_marked<'c>(
                 done = at + step.used;
             }
         }
+    }
+    out.push_run(&input[done..]);
+    Decoded { written: out.finish(), stopped: input.len() }
+}
+
+/// Copies `input`, and after each field the separator and the decoded field.
+pub(crate) fn decode_beside<'c>(
+    job: &DecodeJob,
+    input: &[u8],
+    fields: Fields<'_>,
+    out: Room<'c>,
+) -> Decoded<'c> {
+    let (mut out, mut done) = (Cursor::new(out), 0);
+    for (begin, stop) in fields.offsets(input.len()) {
+        let (Some(before), Some(field)) = (input.get(done..stop), input.get(begin..stop)) else { break };
+        out.push_run(before);
+        out.push_slice(&[fields.separator]);
+        let (mut at, mut copied) = (0, 0);
+        while at < field.len() {
+            let rest = &field[at..];
+            let step =
+                if rest[0] == b'%' { reference::decode_special::<false>(job, field, at, rest) } else { None };
+            let Some(step) = step else {
+                at += 1;
+                continue;
+            };
+            if (step.used, step.len) == (3, 3) {
+                return Decoded { written: out.finish(), stopped: begin + at };
+            }
+            out.push_run(&field[copied..at]);
+            out.push_word(u64::from(step.bytes), step.len);
+            at += step.used;
+            copied = at;
+        }
+        out.push_run(&field[copied..]);
+        done = stop;
     }
     out.push_run(&input[done..]);
     Decoded { written: out.finish(), stopped: input.len() }

@@ -90,3 +90,82 @@ fn only_marked_escapes_are_decoded() {
     }
     assert!(seen > 1000, "{seen}");
 }
+
+/// Copies `input`, and after each of `fields` a comma and the decoded field. Also returns the offset of the first escape in a field that stays
+/// because of `keep`.
+fn naive_beside(
+    input: &[u8],
+    fields: &[(usize, usize)],
+    keep: &Members,
+    upper: bool,
+) -> (Vec<u8>, Option<usize>) {
+    let (mut out, mut done) = (Vec::new(), 0);
+    for &(begin, stop) in fields {
+        let field = &input[begin..stop];
+        let (decoded, kept) = naive(field, &vec![u64::MAX; field.len().div_ceil(64)], 0, keep, upper);
+        if let Some(kept) = kept {
+            return (Vec::new(), Some(begin + kept));
+        }
+        out.extend_from_slice(&input[done..stop]);
+        out.push(b',');
+        out.extend(decoded);
+        done = stop;
+    }
+    out.extend_from_slice(&input[done..]);
+    (out, None)
+}
+
+#[test]
+fn decoded_fields_follow_the_fields() {
+    let (mut rng, mut room, mut seen, mut failed) = (Rng(2), Room::new(), 0, 0);
+    let others: Members = std::array::from_fn(|byte| !UNRESERVED[byte]);
+    let decoders = [
+        (Decode::new(), [false; 256], false),
+        (Decode::new().form(), [false; 256], false),
+        (Decode::new().keep(testkit::check::byte_set(&others)), others, false),
+        (Decode::NORMALIZE, others, true),
+    ];
+    for len in (0..=260).chain([511, 640, 4101]) {
+        for (index, (name, shape)) in SHAPES.iter().enumerate() {
+            if !runs(len * SHAPES.len() + index) && len > 66 {
+                continue;
+            }
+            let input = shape(len, &mut rng);
+            let input = room.put(&input, PLACES[(len + index) % PLACES.len()]);
+            let first = [0, 1, 63, 64, 100][(len + 3 * index) % 5];
+            // Long fields and short ones, also without any byte, and with nothing between them.
+            for most in [3, 20, 90, 300] {
+                let (mut fields, mut at) = (Vec::new(), 0);
+                while at < len {
+                    let begin = at + rng.next() as usize % most;
+                    let stop = begin + rng.next() as usize % most;
+                    if stop <= len {
+                        fields.push((begin, stop));
+                    }
+                    at = stop.max(at + 1);
+                }
+                // The last two are ignored: a field that is not inside the input, and all after it.
+                let places = fields.iter().copied().chain([(len, len + 1), (len, len)]);
+                let places: Vec<_> =
+                    places.map(|(begin, stop)| [begin, stop].map(|at| (at + first) as u32)).collect();
+                for (decode, keep, upper) in &decoders {
+                    let (wanted, kept) = naive_beside(input, &fields, keep, *upper);
+                    seen += usize::from(wanted.len() > input.len() + fields.len());
+                    failed += usize::from(kept.is_some());
+                    for &tier in tiers() {
+                        let mut out = b"before".to_vec();
+                        let result = decode
+                            .tier(tier)
+                            .try_decode_beside_append(&*input, &places, first, b',', &mut out);
+                        assert_eq!(
+                            (result.err(), out),
+                            (kept, [b"before", &*wanted].concat()),
+                            "{tier} {name} {len} {first} {fields:?}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+    assert!(seen > 1000 && failed > 1000, "{seen} {failed}");
+}

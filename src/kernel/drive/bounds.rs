@@ -1,6 +1,6 @@
 //! The ends of values in an input: of one value that is the whole input, or of a batch of adjacent values.
 
-use super::Isa;
+use super::{Isa, low_mask};
 use crate::kernel::ends::{self, Ends, Follow, Placing};
 use crate::kernel::job::Marks;
 
@@ -87,6 +87,31 @@ impl Bounds for Marked<'_> {
     #[cfg_attr(optimized, inline(always))]
     fn ends_at_kept(&self) -> bool {
         self.marks.strict
+    }
+}
+
+/// The bounds of a field that other bytes follow. Decoding ends at an escape that stays because of the set.
+pub(super) struct Field {
+    /// The number of bytes after the field.
+    pub(super) after: usize,
+}
+
+impl Bounds for Field {
+    const MANY: bool = true;
+
+    #[cfg_attr(optimized, inline(always))]
+    fn cut(&self, left: usize, _padding: usize) -> u64 {
+        !low_mask((left - self.after).saturating_sub(2))
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn last_two(&self, cut: u64) -> u64 {
+        cut
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn ends_at_kept(&self) -> bool {
+        true
     }
 }
 

@@ -14,12 +14,12 @@
 //! If an escape crosses the end of a block, two bits of carry tell the next block which digits to drop. The stride is always a
 //! whole block, so no load waits for the masks of the block before it.
 
-use super::bounds::{self, Bounds, Marked, Single};
+use super::bounds::{self, Bounds, Field, Marked, Single};
 use super::{Isa, Lanes, bits, digits_of};
 use crate::hex;
 use crate::kernel::cursor::{self, Cursor, Room};
 use crate::kernel::ends::Ends;
-use crate::kernel::job::{DecodeJob, Decoded, Marks, Measure, Measured};
+use crate::kernel::job::{DecodeJob, Decoded, Fields, Marks, Measure, Measured};
 
 /// Decodes `input` in the default mode, which decodes every escape.
 #[cfg_attr(optimized, inline(always))]
@@ -78,6 +78,57 @@ pub(super) fn decode_marked<'c, I: Isa>(
     out: Room<'c>,
 ) -> Decoded<'c> {
     decoded(other_mode(isa, job, input, Marked::new(marks, input.len()), out))
+}
+
+/// Copies `input`, and after each field the separator and the decoded field. Ends at the first escape in a field that stays because of the
+/// set.
+#[cfg_attr(optimized, inline(always))]
+pub(super) fn decode_beside<'c, I: Isa>(
+    isa: I,
+    job: &DecodeJob,
+    input: &[u8],
+    fields: Fields<'_>,
+    out: Room<'c>,
+) -> Decoded<'c> {
+    let mut state = State::<I, _, true>::new(isa, job, input, Field { after: 0 }, out);
+    let mut done = 0;
+    for (begin, stop) in fields.offsets(input.len()) {
+        let (Some(before), Some(field), Some(rest)) =
+            (input.get(done..stop), input.get(begin..stop), input.get(begin..))
+        else {
+            break;
+        };
+        copy(isa, &input[done..], before.len(), &mut state.out);
+        state.out.push_part(&[fields.separator], 1);
+        (state.input, state.bounds.after, state.ended) = (rest, rest.len() - field.len(), 0);
+        let mut left = field.len();
+        while left > 0 {
+            let (rest, lanes) = (&rest[field.len() - left..], Lanes::of_start(left));
+            if let Err(lane) = state.take::<true>(isa.load(rest), rest, lanes, true) {
+                return Decoded { written: state.out.finish(), stopped: stop - left + lane };
+            }
+            left -= lanes.count();
+        }
+        done = stop;
+    }
+    copy(isa, &input[done..], input.len() - done, &mut state.out);
+    decoded((state.out, input.len()))
+}
+
+/// Writes the first `len` bytes of `rest`.
+#[cfg_attr(optimized, inline(always))]
+fn copy<I: Isa>(isa: I, mut rest: &[u8], mut len: usize, out: &mut Cursor<'_>) {
+    // Whether the second block is necessary is unpredictable, so it is always written.
+    for _ in 0..2 {
+        let lanes = Lanes::of_start(len);
+        isa.store(isa.load(rest), lanes, out);
+        (rest, len) = (&rest[lanes.count()..], len - lanes.count());
+    }
+    while len > 0 {
+        let lanes = Lanes::of_start(len);
+        isa.store(isa.load(rest), lanes, out);
+        (rest, len) = (&rest[lanes.count()..], len - lanes.count());
+    }
 }
 
 #[cfg_attr(optimized, inline(always))]
@@ -398,10 +449,16 @@ fn other_mode<'c, I: Isa, B: Bounds>(
             return (state.out, input.len() - rest.len() + lane);
         }
         (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
+        if B::MARKED {
+            state.copy_unmarked(&mut rest);
+        }
         while (I::LOOPS_IN_OTHER_MODES || !B::MANY) && rest.len() >= I::LANES && state.out.spare() >= I::LANES
         {
             if let Err(lane) = state.whole_block(&mut rest) {
                 return (state.out, input.len() - rest.len() + lane);
+            }
+            if B::MARKED {
+                state.copy_unmarked(&mut rest);
             }
         }
         if rest.len() < I::LANES {
@@ -481,6 +538,21 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
         }
     }
 
+    /// Copies whole blocks from the start of `rest` up to one with a marked escape. This loop needs few registers, so it takes half as many
+    /// instructions as one in which the compiler also keeps those for decoding.
+    #[cfg_attr(optimized, inline(always))]
+    fn copy_unmarked(&mut self, rest: &mut &[u8]) {
+        // Whether an escape crossed the end of the block before is unpredictable, so it has no branch of its own.
+        let carry = self.carry | self.carry_all;
+        while rest.len() >= I::LANES
+            && self.out.spare() >= I::LANES
+            && !self.bounds.cut(rest.len(), 0) & Lanes::<I>::ALL.mask() | carry == 0
+        {
+            self.isa.store(self.isa.load(rest), Lanes::ALL, &mut self.out);
+            *rest = &rest[I::LANES..];
+        }
+    }
+
     /// Decodes three whole blocks at a time from the start of `rest` while they are nothing but escapes, as in text of a script
     /// without ASCII letters. If the first block begins with carried digits, so does the rest after these blocks.
     #[cfg_attr(optimized, inline(always))]
@@ -499,7 +571,8 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
     /// after it, with one check for several blocks. Returns the lane of a malformed escape in the first block.
     #[cfg_attr(optimized, inline(always))]
     fn whole_block(&mut self, rest: &mut &[u8]) -> Result<(), usize> {
-        let changed = self.take::<true>(self.isa.load(rest), rest, Lanes::ALL, true)?;
+        // With marks, `copy_unmarked` has checked this block.
+        let changed = self.take::<true>(self.isa.load(rest), rest, Lanes::ALL, !B::MARKED)?;
         *rest = &rest[I::LANES..];
         while !(changed || KEEP && B::MANY) && rest.len() >= I::TOGETHER.max(2) * I::LANES {
             let clean = if const { I::TOGETHER == 4 } { self.pass::<4>(rest) } else { self.pass::<2>(rest) };

@@ -54,6 +54,12 @@ impl<I: Isa> Lanes<I> {
         (input.len() <= Self::ALL.count).then_some(Lanes { count: input.len(), isa: PhantomData })
     }
 
+    /// Returns the lanes of the first block of `len` bytes.
+    #[cfg_attr(optimized, inline(always))]
+    fn of_start(len: usize) -> Lanes<I> {
+        Lanes { count: len.min(I::LANES), isa: PhantomData }
+    }
+
     /// Splits an input of one to two blocks: returns the lanes of its first block that the last block does not have, and the bytes of
     /// the last block. Returns `None` for other lengths.
     #[cfg_attr(optimized, inline(always))]

@@ -4,7 +4,7 @@ use super::{Isa, Tier, bounds, decode, encode, low_mask, short};
 use crate::kernel::cursor::{Cursor, Room, Written};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{
-    DecodeJob, Decoded, EncodeJob, ListJob, MarkJob, Marks, Measure, Measured, PlaceJob, PlainJob,
+    DecodeJob, Decoded, EncodeJob, Fields, ListJob, MarkJob, Marks, Measure, Measured, PlaceJob, PlainJob,
 };
 
 /// An operation with its operands.
@@ -392,6 +392,27 @@ impl<'c> Operation for DecodeMarked<'_, 'c> {
     #[cfg_attr(optimized, inline(always))]
     fn other_mode<I: Isa>(&mut self, isa: I) -> Decoded<'c> {
         decode::decode_marked(isa, self.job, self.input, self.marks, self.out)
+    }
+}
+
+/// Copies a value with its fields decoded beside them.
+pub(crate) struct DecodeBeside<'a, 'c> {
+    pub(crate) job: &'a DecodeJob,
+    pub(crate) input: &'a [u8],
+    pub(crate) fields: Fields<'a>,
+    pub(crate) out: Room<'c>,
+}
+
+impl<'c> Operation for DecodeBeside<'_, 'c> {
+    type Done = Decoded<'c>;
+
+    #[cfg_attr(optimized, inline(always))]
+    fn long<I: Isa>(&mut self, _isa: I) -> Option<Decoded<'c>> {
+        None
+    }
+    #[cfg_attr(optimized, inline(always))]
+    fn other_mode<I: Isa>(&mut self, isa: I) -> Decoded<'c> {
+        decode::decode_beside(isa, self.job, self.input, self.fields, self.out)
     }
 }
 

@@ -15,14 +15,15 @@ use core::sync::atomic::{AtomicU8, Ordering};
 use crate::kernel::cursor::{Room, Written};
 #[allow(unused_imports, reason = "some targets have no vector tier")]
 use crate::kernel::drive::operation::{
-    Decode, DecodeInPlace, DecodeMarked, DecodeMeasure, DecodeValues, Encode, EncodeMeasure, EncodeValues,
-    List, Mark, Operation, Place,
+    Decode, DecodeBeside, DecodeInPlace, DecodeMarked, DecodeMeasure, DecodeValues, Encode, EncodeMeasure,
+    EncodeValues, List, Mark, Operation, Place,
 };
 #[allow(unused_imports, reason = "some targets have no vector tier")]
 use crate::kernel::drive::{self, Isa, Tier as _};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{
-    DecodeJob, Decoded, EncodeJob, EncodeRule, ListJob, MarkJob, Marks, Measure, Measured, PlaceJob, PlainJob,
+    DecodeJob, Decoded, EncodeJob, EncodeRule, Fields, ListJob, MarkJob, Marks, Measure, Measured, PlaceJob,
+    PlainJob,
 };
 use crate::kernel::scalar;
 
@@ -285,6 +286,8 @@ macro_rules! tiers {
             PLACE: place = Place(job: PlaceJob, input: &mut Ends) -> bool;
             DECODE_MARKED: decode_marked = DecodeMarked(
                 job: &DecodeJob, input: &[u8], marks: Marks<'_>, out: Room<'c>) -> Decoded<'c>;
+            DECODE_BESIDE: decode_beside = DecodeBeside(
+                job: &DecodeJob, input: &[u8], fields: Fields<'_>, out: Room<'c>) -> Decoded<'c>;
             MARK: mark = Mark(job: &MarkJob, input: &[u8], marks: &mut [[u64; 4]]) -> ();
             LIST: list = List(job: &ListJob, input: &[u64], places: &mut [u32]) -> usize;
         }

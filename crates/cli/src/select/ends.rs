@@ -208,6 +208,7 @@ impl Ends {
         let (mut is_quoted, mut may_open) = self.bits();
         // Whether the byte before the block may be a closing quote.
         let mut has_closed = u64::from(matches!(self.state, State::Quote));
+        let mut quoted_feeds = 0;
         let mut found = std::mem::take(&mut marks.found);
         for blocks in blocks.chunks(AT_ONCE) {
             simdpct::mark_bytes(blocks.as_flattened(), [b'"', b'\n', self.delimiter, b'%'], &mut found);
@@ -220,13 +221,12 @@ impl Ends {
                 if quotes & quoted & !(openers << 1 | may_open) == 0 {
                     let closed = quotes & !quoted;
                     let mut open = (closed << 1 | has_closed) & !openers;
-                    // Before a line feed, a carriage return is part of the line end.
-                    while open != 0 && block[open.trailing_zeros() as usize] == b'\r' {
-                        open &= open - 1;
+                    if open != 0 {
+                        open = without_returns(open, block);
                     }
                     let irregular = feeds & quoted | open;
                     *places = [percents, feeds & !quoted, delimiters & !quoted, irregular];
-                    marks.has_quoted_feeds |= feeds & quoted != 0;
+                    quoted_feeds |= feeds & quoted;
                     (is_quoted, may_open) = (0_u64.wrapping_sub(quoted >> 63), openers >> 63);
                     has_closed = closed >> 63;
                 } else {
@@ -239,6 +239,7 @@ impl Ends {
             marks.blocks.extend_from_slice(&found);
         }
         marks.found = found;
+        marks.has_quoted_feeds |= quoted_feeds != 0;
         self.state = Ends::state(is_quoted, may_open);
     }
 
@@ -275,6 +276,15 @@ impl Ends {
         // The other places are not known, so the whole block is irregular.
         [0, ends, 0, u64::MAX]
     }
+}
+
+/// Removes carriage returns of `block` from the start of the list `places`. Before a line feed, they are part of the line end.
+#[inline(never)]
+fn without_returns(mut places: u64, block: &[u8; BLOCK]) -> u64 {
+    while places != 0 && block[places.trailing_zeros() as usize] == b'\r' {
+        places &= places - 1;
+    }
+    places
 }
 
 /// Returns a mask in which each bit is the parity of the bits up to and including it.

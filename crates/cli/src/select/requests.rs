@@ -29,13 +29,17 @@ pub struct Requests {
 /// The distance from the bracket before a usual date, such as `[10/Oct/2000:13:55:36 -0700]`, to the quote before the request.
 const USUAL_DATE: usize = 29;
 
+const GET: u32 = u32::from_le_bytes(*b"GET ");
+const POST: u32 = u32::from_le_bytes(*b"POST");
+
 /// Returns the length of the method and the blank after it, if `request` begins with a method in capitals, a blank and the first
 /// byte of a target.
 #[inline(always)]
 fn usual_target(request: &[u8]) -> Option<usize> {
-    let start = match request {
-        [b'G', b'E', b'T', b' ', ..] => 4,
-        [b'P', b'O', b'S', b'T', b' ', ..] => 5,
+    // Words are compared at once.
+    let start = match request.first_chunk().map(|first| u32::from_le_bytes(*first)) {
+        Some(GET) => 4,
+        Some(POST) if request.get(4) == Some(&b' ') => 5,
         _ => {
             let len = request.iter().take(8).take_while(|byte| byte.is_ascii_uppercase()).count();
             (len > 0 && request.get(len) == Some(&b' ')).then_some(len + 1)?
@@ -97,11 +101,12 @@ impl Requests {
     pub fn next(&mut self, window: &[u8]) -> usize {
         simdpct::mark_bytes(window, *b"%\n\"\\", &mut self.marks);
         // At first all escapes are chosen. Those outside the selected values are removed line by line, because they are rare.
-        self.chosen.clear();
-        self.chosen.extend(self.marks.iter().map(|marks| marks[0]));
-        self.stops.clear();
-        self.stops
-            .extend(self.marks.iter().map(|[_, feeds, quotes, backslashes]| feeds | quotes | backslashes));
+        self.chosen.resize(self.marks.len(), 0);
+        self.stops.resize(self.marks.len(), 0);
+        let words = self.chosen.iter_mut().zip(&mut self.stops);
+        for ((chosen, stops), [escapes, feeds, quotes, backslashes]) in words.zip(&self.marks) {
+            (*chosen, *stops) = (*escapes, feeds | quotes | backslashes);
+        }
         let most = BLOCK * self.stops.len();
         if self.places.len() < most {
             self.places.resize(most, 0);
@@ -111,20 +116,10 @@ impl Requests {
         // The start of the line, the index of the first place in it, and the first `%` after its start.
         let (mut start, mut from, mut percent) = (0, 0, self.find_escape(0));
         loop {
+            let passed;
+            (passed, start, percent) = self.pass(window, &places[from..len], start, percent);
+            from += passed;
             let rest = &places[from..len];
-            if let Some(usual) = rest.first_chunk()
-                && is_usual(window, start, usual)
-            {
-                let feed = usual[QUOTES] as usize;
-                let is_clean = percent > feed;
-                if is_clean || self.has_usual_escapes(window, start, usual) {
-                    if !is_clean {
-                        percent = self.find_escape(feed);
-                    }
-                    (start, from) = (feed + 1, from + QUOTES + 1);
-                    continue;
-                }
-            }
             let Some(count) = rest.iter().position(|&place| window[place as usize] == b'\n') else { break };
             let (quotes, feed) = (&rest[..count], rest[count] as usize);
             if quotes.iter().any(|&place| window[place as usize] == b'\\')
@@ -139,6 +134,36 @@ impl Requests {
         }
         self.places = places;
         start
+    }
+
+    /// Passes usual lines in which all escapes are chosen. The first one begins at `start`, with `places`, and the first `%` after its start
+    /// is at `percent`. Returns the number of places passed, and the new start and `%`. The loop is compiled alone, so that its values
+    /// stay in registers.
+    #[inline(never)]
+    fn pass(
+        &self,
+        window: &[u8],
+        places: &[u32],
+        mut start: usize,
+        mut percent: usize,
+    ) -> (usize, usize, usize) {
+        let mut passed = 0;
+        while let Some(usual) = places[passed..].first_chunk()
+            && is_usual(window, start, usual)
+        {
+            let [open, close, .., feed] = usual.map(|place| place as usize);
+            if percent < feed {
+                // The method has no `%`.
+                let next = self.find_escape(close - PROTOCOL);
+                let is_target = percent > open && next > feed;
+                if !is_target && !self.has_usual_escapes(window, start, usual) {
+                    break;
+                }
+                percent = if is_target { next } else { self.find_escape(feed) };
+            }
+            (start, passed) = (feed + 1, passed + QUOTES + 1);
+        }
+        (passed, start, percent)
     }
 
     /// Returns the offset of the first `%` from `from` on, or `usize::MAX` if none follows.
@@ -157,7 +182,7 @@ impl Requests {
 
     /// Reports whether each `%` in the usual line at `start` is in a selected value, and no blank is escaped in the referrer. `places`
     /// are those for [`is_usual`].
-    #[inline]
+    #[inline(never)]
     fn has_usual_escapes(&self, window: &[u8], start: usize, places: &[u32; QUOTES + 1]) -> bool {
         let [open, close, referrer, end, _, _, feed] = places.map(|place| place as usize);
         let target = open + 1 + usual_target(&window[open + 1..close]).unwrap_or(0);
@@ -176,6 +201,7 @@ impl Requests {
 
     /// Reads the line from `start` to `feed`, and removes its escapes outside the selected values. `quotes` are the offsets of the
     /// quotes in it, and `has_escapes` tells whether it contains a `%`. Returns `None` if it must be read by itself.
+    #[inline(never)]
     fn read(
         &mut self,
         window: &[u8],
@@ -228,41 +254,44 @@ impl Requests {
 }
 
 /// Reports whether the line at `start` is a usual one with a referrer and a user agent. `places` are the offsets of its first quotes, backslashes and
-/// line feeds. The other functions accept such a line, too. This one takes fewer instructions, because it compares words. It returns
-/// early, because the compiler would join the results of several comparisons by slow vector code.
+/// line feeds. The other functions accept such a line, too. This one takes fewer instructions, because it compares words, and checks the
+/// bounds of a text of fixed length once. It returns early, because the compiler would join the results of several comparisons by slow vector
+/// code.
 #[inline(always)]
 fn is_usual(window: &[u8], start: usize, places: &[u32; QUOTES + 1]) -> bool {
     let [open, close, referrer, end, agent, last, feed] = places.map(|place| place as usize);
     let Some(line) = window.get(..=feed) else { return false };
-    let (Some(head), Some(request)) = (line.get(start..open), line.get(open + 1..close)) else {
-        return false;
-    };
-    let (Some(head), Some(tail)) =
-        (head.last_chunk::<USUAL_DATE>(), request.last_chunk::<{ PROTOCOL + 1 }>())
+    let Some(head) = line.get(start..=open) else { return false };
+    let Some([b'[', date @ .., _, _, _]) = head.last_chunk::<{ USUAL_DATE + 1 }>() else { return false };
+    let Some(request) = line.get(open + 1..close) else { return false };
+    // From the blank before the protocol to the quote before the referrer.
+    let Some(response) = line.get(close.wrapping_sub(PROTOCOL)..=referrer) else { return false };
+    let Some([b' ', protocol @ .., b'"', b' ', _, _, _, _]) = response.first_chunk::<{ PROTOCOL + 6 }>()
     else {
         return false;
     };
+    let Some(status) = response[PROTOCOL + 2..].first_chunk() else { return false };
+    let Some((size, b" \"")) = response.last_chunk::<10>().and_then(|end| end.split_first_chunk()) else {
+        return false;
+    };
     let Some(target) = usual_target(request) else { return false };
-    let [before, b' ', protocol @ ..] = tail else { return false };
-    let [b'[', date @ .., b']', b' '] = head else { return false };
-    for quote in [open, close, referrer, end, agent, last] {
-        if line[quote] != b'"' {
-            return false;
-        }
-    }
     let protocol = u64::from_le_bytes(*protocol);
     let is_protocol = protocol & !(0xFF << 40 | 0xFF << 56) == u64::from_le_bytes(*b"HTTP/\0.\0");
     let is_visible = |byte: u8| matches!(byte, b'!'..=b'~');
-    line[feed] == b'\n'
+    head.ends_with(b"] \"")
         && is_protocol
         && is_visible((protocol >> 40) as u8)
         && is_visible((protocol >> 56) as u8)
-        && !before.is_ascii_whitespace()
         && target + PROTOCOL < request.len()
+        && !request[request.len() - PROTOCOL - 1].is_ascii_whitespace()
+        && is_status(*status)
+        && is_size(u64::from_le_bytes(*size), response.len().wrapping_sub(PROTOCOL + 8))
+        && line[end] == b'"'
         && is_blank(line[end + 1])
-        && is_blank(line[close + 1])
+        && line[agent] == b'"'
+        && line[last] == b'"'
+        && line[feed] == b'\n'
         && !may_have_bracket(date)
-        && is_status_and_size(line, close + 2..referrer)
 }
 
 /// Reports whether `date` may contain a bracket.
@@ -328,21 +357,33 @@ fn referrer(window: &[u8], close: usize, quotes: &[u32], feed: usize) -> Option<
 }
 
 /// Reports whether the text at `range` of `window` is a status of three digits, a blank, a number of bytes or a hyphen, and a blank.
-#[inline(always)]
+#[inline]
 fn is_status_and_size(window: &[u8], range: Range<usize>) -> bool {
     let [status @ .., b' '] = &window[range.clone()] else { return false };
-    let Some((&first, size)) = status.split_first_chunk::<4>() else { return false };
-    // The digits of a number are checked together, and so are the status and its blank.
-    let status = u32::from_le_bytes(first) ^ u32::from_le_bytes(*b"000 ");
-    let is_status = status >> 24 == 0 && ((status + 0x76_7676) | status) & 0x80_8080 == 0;
+    let Some((&first, size)) = status.split_first_chunk() else { return false };
     let is_size = match window[..range.end - 1].last_chunk() {
-        Some(last) if (1..=8).contains(&size.len()) => {
-            const ONES: u64 = u64::MAX / 0xFF;
-            let word = (u64::from_le_bytes(*last) ^ (ONES * 0x30)) >> (64 - 8 * size.len());
-            // The highest bit of each byte above 9 is set.
-            (((word & (ONES * 0x7F)) + ONES * 0x76) | word) & (ONES << 7) == 0
-        }
-        _ => !size.is_empty() && size.iter().all(u8::is_ascii_digit),
+        Some(last) if size.len() <= last.len() => is_size(u64::from_le_bytes(*last), size.len()),
+        _ => !size.is_empty() && size.iter().all(u8::is_ascii_digit) || size == b"-",
     };
-    is_status && (is_size || size == b"-")
+    is_status(first) && is_size
+}
+
+/// Reports whether `status` is three digits and a blank. They are checked together.
+#[inline(always)]
+fn is_status(status: [u8; 4]) -> bool {
+    let status = u32::from_le_bytes(status) ^ u32::from_le_bytes(*b"000 ");
+    status >> 24 == 0 && ((status + 0x76_7676) | status) & 0x80_8080 == 0
+}
+
+/// Reports whether the last `len` of eight bytes are a number or a hyphen. There must be at least one of them, and at most all.
+#[inline(always)]
+fn is_size(bytes: u64, len: usize) -> bool {
+    const ONES: u64 = u64::MAX / 0xFF;
+    if !(1..=8).contains(&len) {
+        return false;
+    }
+    let word = (bytes ^ (ONES * 0x30)) >> (64 - 8 * len);
+    // The highest bit of each byte above 9 is set.
+    (((word & (ONES * 0x7F)) + ONES * 0x76) | word) & (ONES << 7) == 0
+        || len == 1 && bytes >> 56 == u64::from(b'-')
 }

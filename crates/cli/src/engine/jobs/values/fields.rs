@@ -1,17 +1,12 @@
 //! Converts one field of many records with one call, as long as no record needs a treatment of its own.
 
-use std::ops::Range;
-
 use simdpct::{ByteSet, Decode};
 
 use crate::engine::pump::feed::Chunk;
 use crate::ground::utf8;
 use crate::select::Selector;
-use crate::select::sweep::{Pace, Sweep, WINDOW};
+use crate::select::sweep::{Pace, Sweep};
 use crate::value::policy::Treatment;
-
-/// The marks of all bytes of a batch.
-const ALL: [u64; WINDOW / 64] = [u64::MAX; WINDOW / 64];
 
 /// Converts one field of batches of records.
 #[derive(Clone)]
@@ -26,20 +21,7 @@ pub struct FieldBatch {
     is_text: bool,
     /// Whether the new value becomes a field after the old one.
     is_new: bool,
-    rows: Rows,
     pace: Pace,
-}
-
-/// Buffers for rows that get a new field.
-#[derive(Clone, Default)]
-struct Rows {
-    /// The places of the old fields: where they begin, and where they stop.
-    begins: Vec<u32>,
-    stops: Vec<u32>,
-    /// The rows with their fields converted.
-    converted: Vec<u8>,
-    /// For each mask and the end, the number of bits before it.
-    ranks: Vec<u32>,
 }
 
 impl FieldBatch {
@@ -58,16 +40,7 @@ impl FieldBatch {
             matches!(sweep, Sweep::Shapes(_)) && ByteSet::NON_ASCII.difference(keep) != ByteSet::EMPTY;
         let keep = if is_strict { keep.union(structure) } else { keep };
         let codec = codec.keep(keep);
-        Some(FieldBatch {
-            sweep,
-            codec,
-            keep,
-            is_strict,
-            is_text,
-            is_new,
-            rows: Rows::default(),
-            pace: Pace::new(),
-        })
+        Some(FieldBatch { sweep, codec, keep, is_strict, is_text, is_new, pace: Pace::new() })
     }
 
     /// Learns from `record`, which `selector` has read without an error.
@@ -127,85 +100,19 @@ impl FieldBatch {
     /// Appends `records`, each with the converted field after the old one. Fails with the offset of an escape whose record needs its
     /// own treatment; nothing is appended then.
     fn add(&mut self, records: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
-        let FieldBatch { sweep, codec, rows, .. } = self;
-        let (Sweep::Delimited(delimited), (chosen, first)) = (&*sweep, sweep.chosen()) else { return Ok(()) };
-        rows.converted.clear();
-        codec.try_decode_marked_append(records, chosen, first, &mut rows.converted)?;
-        let escapes = rows.rank(chosen, first + records.len());
-        // Each decoded escape loses two bytes, so the places of the converted fields follow from the number of escapes before them. This
-        // is not so if some escapes are malformed.
-        let is_regular = rows.converted.len() + 2 * escapes == records.len();
-        let count = delimited.fields(&mut rows.begins, &mut rows.stops);
-        let places = rows.begins.iter().zip(&rows.stops).take(count);
-        let places = places.map(|(&begin, &stop)| (begin as usize - first, stop as usize - first));
-        // The carriage return before a line feed is not part of the last field.
-        let places = places.take_while(|&(_, stop)| stop < records.len()).map(|(begin, stop)| {
-            let has_return = records[stop] == b'\n' && records[begin..stop].ends_with(b"\r");
-            (begin, stop - usize::from(has_return))
-        });
-        let (mut done, mut lost) = (0, 0);
-        if !is_regular {
-            for (begin, stop) in places {
-                out.extend_from_slice(&records[done..stop]);
-                out.push(delimited.delimiter());
-                codec.decode_marked_append(&records[begin..stop], &ALL, 0, out);
-                done = stop;
+        let FieldBatch { sweep, codec, .. } = self;
+        let (first, Sweep::Delimited(delimited)) = (sweep.chosen().1, sweep) else { return Ok(()) };
+        let (separator, has_returns) = (delimited.delimiter(), delimited.has_returns());
+        let fields = delimited.fields();
+        let count = fields.partition_point(|&[_, stop]| (stop as usize) < first + records.len());
+        let fields = &mut fields[..count];
+        if has_returns {
+            // The carriage return before a line feed is not part of the last field.
+            for [begin, stop] in &mut *fields {
+                let field = &records[*begin as usize - first..=*stop as usize - first];
+                *stop -= u32::from(field.ends_with(b"\r\n"));
             }
-            out.extend_from_slice(&records[done..]);
-            return Ok(());
         }
-        let start = out.len();
-        out.resize(start + 2 * records.len() + count + PIECE, 0);
-        let new = &mut out[start..];
-        let mut at = 0;
-        for (begin, stop) in places {
-            copy(records, done..stop, new, &mut at);
-            new[at] = delimited.delimiter();
-            at += 1;
-            done = stop;
-            let before = lost;
-            lost = 2 * rows.count(chosen, first + stop);
-            copy(&rows.converted, begin - before..stop - lost, new, &mut at);
-        }
-        copy(records, done..records.len(), new, &mut at);
-        out.truncate(start + at);
-        Ok(())
+        codec.try_decode_beside_append(records, fields, first, separator, out)
     }
-}
-
-impl Rows {
-    /// Counts the bits in `words` up to bit number `end`, and prepares [`Rows::count`].
-    #[allow(clippy::cast_possible_truncation, reason = "a window is shorter than 4 GiB")]
-    fn rank(&mut self, words: &[u64], end: usize) -> usize {
-        self.ranks.clear();
-        self.ranks.extend(words.iter().map(|word| word.count_ones()));
-        self.ranks.push(0);
-        let mut before = 0;
-        for rank in &mut self.ranks {
-            before += std::mem::replace(rank, before);
-        }
-        self.count(words, end)
-    }
-
-    /// Returns the number of bits in `words` up to bit number `end`.
-    #[inline]
-    fn count(&self, words: &[u64], end: usize) -> usize {
-        let (index, below) = (end / 64, !(u64::MAX << (end % 64)));
-        (self.ranks[index] + words.get(index).map_or(0, |word| (word & below).count_ones())) as usize
-    }
-}
-
-/// The number of bytes that are copied at once.
-const PIECE: usize = 128;
-
-/// Copies the bytes of `from` in `range` to offset `at` of `to`, and advances `at`. Short ranges are copied in one piece of a fixed
-/// size, because a copy of a length that varies takes several times as long. The next copy overwrites the surplus.
-#[inline(always)]
-fn copy(from: &[u8], range: Range<usize>, to: &mut [u8], at: &mut usize) {
-    let (len, rest) = (range.len(), &mut to[*at..]);
-    match (from[range.start..].first_chunk::<PIECE>(), rest.first_chunk_mut::<PIECE>()) {
-        (Some(piece), Some(rest)) if len <= PIECE => *rest = *piece,
-        _ => rest[..len].copy_from_slice(&from[range]),
-    }
-    *at += len;
 }
