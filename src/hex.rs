@@ -20,10 +20,9 @@ impl HexCase {
     /// Returns the sixteen digits in this case, in ascending order.
     #[inline(always)]
     pub(crate) const fn digits(self) -> &'static [u8; 16] {
-        match self {
-            HexCase::Upper => b"0123456789ABCDEF",
-            HexCase::Lower => b"0123456789abcdef",
-        }
+        // One table, not a choice of two: the compiler would repeat both in each register of each function that uses them.
+        static DIGITS: [[u8; 16]; 2] = [*b"0123456789ABCDEF", *b"0123456789abcdef"];
+        &DIGITS[self as usize]
     }
 
     /// Returns a table with the escape of each byte, followed by the byte itself.
