@@ -103,11 +103,12 @@ impl Decode {
         Ok(())
     }
 
-    /// Appends `input`, and after each of its fields `separator` and the decoded field.
+    /// Appends `input`, with `separator` and the decoded field after each of `fields`: a column beside the column that it comes from.
     ///
-    /// A field `[begin, stop]` begins at place `begin` and ends before place `stop`. The first byte of the input has place `first`. A `+`
-    /// stays, also in a decoder with [`Decode::form`], and so does a malformed escape. Fields are in ascending order; from the first one on that begins before the end of the one
-    /// before, or is not inside the input, no more are decoded.
+    /// A field `[begin, stop]` begins at place `begin` and ends before place `stop`; the first byte of the input has place `first`. Fields
+    /// are in ascending order and do not overlap. The first field that breaks this, or that is not inside the input, and all after it
+    /// are not decoded. A `+` stays, also in a decoder with [`Decode::form`], and so does a malformed escape. The time is linear in the
+    /// input, and the output is at most twice as long as the input, and one byte for each field.
     ///
     /// # Errors
     ///
@@ -130,7 +131,7 @@ impl Decode {
         let (input, len) = (input.as_ref(), out.len());
         let fields = Fields { places: fields, first, separator };
         // Fields do not overlap, so the decoded ones are together no longer than the input.
-        let most = 2 * input.len() + fields.places.len();
+        let most = (2 * input.len()).saturating_add(fields.places.len());
         let job = self.marked_job();
         let stopped = Tail::new(out).append(most, |room| {
             let decoded = self.core.kernels().decode_beside(&job, input, fields, room);
