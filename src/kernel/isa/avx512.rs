@@ -18,13 +18,13 @@ use crate::kernel::cursor::{Cursor, Stage};
 use crate::kernel::drive::{Escapes, Isa, Lanes, Tier, digits_of, lookahead, low_mask};
 use crate::set::ByteSet;
 
-/// A set, prepared for lookups. `others` has a byte for each value below 128, all ones unless it is a member. `high` has a bit for
-/// each member above; most sets have none there.
+/// A set, prepared for lookups. `ascii` has a byte for each value below 128, all ones for members. `high` has a bit for each
+/// value above; most sets have no members there.
 #[derive(Clone, Copy)]
 pub(crate) struct Class {
-    others: [__m512i; 2],
+    ascii: [__m512i; 2],
     high: [u64; 2],
-    /// The set as rows of sixteen bytes, for inputs of few blocks: unlike `others`, they need no preparation.
+    /// The set as rows of sixteen bytes, for inputs of few blocks: unlike `ascii`, they need no preparation.
     rows: [__m512i; 2],
 }
 
@@ -145,15 +145,17 @@ impl Avx512 {
     /// Returns a register in which the top bit is set in exactly the lanes that are not members of the set.
     #[cfg_attr(optimized, inline(always))]
     fn others(self, block: __m512i, class: &Class) -> __m512i {
-        let ascii = self.look_up(class.others, block);
+        let ascii = self.look_up(class.ascii, block);
         // SAFETY: the token proves AVX-512.
         unsafe {
             let [low, high] = class.high;
             if low | high == 0 {
-                _mm512_or_si512(block, ascii)
+                // `block` or not `ascii`, in one instruction. An inverted table would have to be inverted for each short input.
+                _mm512_ternarylogic_epi32::<0xF3>(block, ascii, ascii)
             } else {
-                let high = self.look_up([self.spread(!low), self.spread(!high)], block);
-                _mm512_mask_mov_epi8(ascii, _mm512_movepi8_mask(block), high)
+                let high = self.look_up([self.spread(low), self.spread(high)], block);
+                let members = _mm512_mask_mov_epi8(ascii, _mm512_movepi8_mask(block), high);
+                _mm512_xor_si512(members, self.all(0xFF))
             }
         }
     }
@@ -357,7 +359,7 @@ impl Isa for Avx512 {
         let [a, b, c, d] = *set.words();
         let [ascii, high] = set.halves();
         Class {
-            others: [self.spread(!a), self.spread(!b)],
+            ascii: [self.spread(a), self.spread(b)],
             high: [c, d],
             rows: [self.quarters(ascii), self.quarters(high)],
         }
