@@ -167,5 +167,6 @@ fn decoded_fields_follow_the_fields() {
             }
         }
     }
-    assert!(seen > 1000 && failed > 1000, "{seen} {failed}");
+    // Inputs of at most 66 bytes give this many cases, at any percentage of the others.
+    assert!(seen > 1000 && failed > 500, "{seen} {failed}");
 }
