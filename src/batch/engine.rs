@@ -316,9 +316,9 @@ fn append_same<I: Offset, A: Append>(
     if fitting < count { Err(Stop::Full { index: first + index + fitting }) } else { Ok(()) }
 }
 
-/// Appends the output for the `count` values from `index` on, which must fit `out` and [`Ends`], and returns how many bytes it is shorter
-/// than the values, modulo the size of `usize`. If one is rejected, appends
-/// nothing and returns the offset of the error, counted from the start of value `index`.
+/// Appends the output for the `count` values from `index` on, which must fit `out` and [`Ends`]. Returns by how many bytes the output is
+/// shorter than the values, as a wrapping difference. If a value is rejected, appends nothing and returns the offset of the error,
+/// counted from the start of value `index`.
 #[inline(never)]
 fn append_run<C: Codec, I: Offset, A: Append>(
     codec: &C,

@@ -100,7 +100,7 @@ pub(crate) struct Marks<'m> {
     pub strict: bool,
 }
 
-/// The fields of a decoding beside them.
+/// The fields of a value that is copied with each decoded field after the field.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fields<'f> {
     /// The places where each field begins and ends, in ascending order.

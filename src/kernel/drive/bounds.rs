@@ -4,7 +4,7 @@ use super::{Isa, low_mask};
 use crate::kernel::ends::{self, Ends, Follow, Placing};
 use crate::kernel::job::Marks;
 
-/// The ends of the values in an input. See [`Follow`] for the methods. For a single value they do nothing, so the compiler
+/// The ends of the values in an input. For a single value the methods do nothing, so the compiler
 /// removes the calls.
 pub(super) trait Bounds {
     /// Whether there may be ends inside the input.
@@ -32,12 +32,13 @@ pub(super) trait Bounds {
         false
     }
 
-    /// Records `M` blocks that do not change. The input has `left` bytes from the start of the first on, and
-    /// the output has `written` bytes before it.
+    /// Records `M` blocks that do not change. The input has `left` bytes from the start of the first block on, and the output has
+    /// `written` bytes before that block.
     #[cfg_attr(optimized, inline(always))]
     fn pass<const M: usize>(&mut self, _left: usize, _written: usize) {}
 
-    /// Records a block that changes, and is `padding` lanes short.
+    /// Records a block that changes, and is `padding` lanes short. `mask` has the lanes that become other than one byte. See
+    /// [`Bounds::pass`] for the other arguments.
     #[cfg_attr(optimized, inline(always))]
     fn settle(&mut self, _left: usize, _written: usize, _mask: u64, _padding: usize) {}
 }

@@ -334,8 +334,8 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
         false
     }
 
-    /// Does the same as [`State::one_by_one`], but looks up the members of the set two blocks ahead. The first `together` blocks are
-    /// not all clean, and it does not end before the first that is not.
+    /// Writes whole blocks like [`State::one_by_one`], but looks up the members of the set two blocks ahead. The caller has found that the
+    /// first `together` blocks are not all clean, so this does not end before one of them that is not.
     #[cfg_attr(optimized, inline(always))]
     fn ahead(&mut self, rest: &mut &[u8], together: usize) -> bool {
         if rest.len() < 3 * I::LANES {
@@ -356,7 +356,8 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
         false
     }
 
-    /// Writes the whole `block` at the start of `rest`. Returns whether nothing was escaped, or `false` if `dense`.
+    /// Writes the whole `block` at the start of `rest`, whose members of the set have been looked up. Returns whether nothing was escaped,
+    /// or `false` if `dense`. See [`State::put`].
     #[cfg_attr(optimized, inline(always))]
     fn put_next(&mut self, block: I::Block, look: I::Look, rest: &[u8], dense: bool) -> bool {
         let members = self.isa.found(look);
@@ -434,8 +435,8 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
         self.put::<MANY>(block, rest, members, escape, lanes, false)
     }
 
-    /// Writes the first `lanes` lanes of `block`, with those in `escape` as escapes. Returns whether there are none. If `dense`, does
-    /// not ask whether there are none, and returns `false`.
+    /// Writes the first `lanes` lanes of `block`, with those in `escape` as escapes. Returns whether `escape` is empty. With `dense`,
+    /// the caller expects escapes: then this does not check for an empty `escape`, and returns `false`.
     #[cfg_attr(optimized, inline(always))]
     fn put<const MANY: bool>(
         &mut self,
@@ -447,7 +448,8 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
         dense: bool,
     ) -> bool {
         let isa = self.isa;
-        // One branch for both masks, which are rare. With it, AVX2 would need more instructions.
+        // A block without escapes and one that is escaped whole are rare here, so one branch covers both. On AVX2 that branch takes
+        // more instructions than it saves.
         if !dense && (const { I::TWO_BLOCKS && !I::LOOKS_AHEAD } || escape.wrapping_add(1) < 2) {
             if escape == 0 {
                 self.sink.store(isa, block, lanes);

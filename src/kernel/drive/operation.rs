@@ -395,7 +395,7 @@ impl<'c> Operation for DecodeMarked<'_, 'c> {
     }
 }
 
-/// Copies a value with its fields decoded beside them.
+/// Copies a value, and after each of its fields a separator and the decoded field.
 pub(crate) struct DecodeBeside<'a, 'c> {
     pub(crate) job: &'a DecodeJob,
     pub(crate) input: &'a [u8],

@@ -3,8 +3,8 @@
 //! Masks are native, partial blocks are masked loads, and one compress instruction removes lanes. A set, or the values of
 //! digits, is a table of 128 bytes in two registers, which one permutation looks up. Encoding triples 21 lanes at a time: one
 //! permutation writes `%`, the high digit and the low digit of each lane to escape, and for another lane, its byte in place of the
-//! high digit. A compress instruction removes the `%` and the low digit of lanes that stay. A compress instruction with a memory operand is slow on Zen 4,
-//! so the result goes to a register, which is stored whole.
+//! high digit. A compress instruction removes the `%` and the low digit of lanes that stay. A compress instruction with a memory operand
+//! is slow on Zen 4, so the result goes to a register, which is stored whole.
 
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
