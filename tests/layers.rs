@@ -218,6 +218,7 @@ const TREES: &[Tree] = &[
     Tree { root: "crates/duckdb", may_import: &[], only_in: &[("unsafe", "api extension")], not_in: &[] },
     Tree { root: "crates/percent-encoding", may_import: &[], only_in: &[("unsafe", "ascii")], not_in: &[] },
     Tree { root: "crates/testkit", may_import: &[], only_in: &[("unsafe", "check guard")], not_in: &[] },
+    Tree { root: "benches/kit", may_import: &[], only_in: &[("unsafe", "place")], not_in: &[] },
     Tree { root: "examples/nginx", may_import: &[], only_in: &[("unsafe", "lib")], not_in: &[] },
 ];
 
@@ -241,6 +242,7 @@ const UNSAFE_TESTS: &[(&str, &str)] = &[
     ("crates/duckdb", "`ci/duckdb`"),
     ("crates/percent-encoding", "`ci/drop-in`"),
     ("crates/testkit", "it is a part of all tests"),
+    ("benches/kit", "`.ci/run benches`"),
     ("examples/nginx", "`examples/nginx/test`, also under valgrind"),
 ];
 

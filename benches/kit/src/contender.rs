@@ -132,6 +132,7 @@ macro_rules! contender {
             $idiom,
             $role,
             move |strings: &[&str], $buffers: &mut $crate::Buffers| {
+                $crate::place::align_code();
                 for &$input in strings {
                     let answer = $call;
                     let bytes = $crate::Answer::bytes(&answer);

@@ -7,7 +7,7 @@
 //! Each row therefore holds at least 20,000 distinct strings or 512 KiB of distinct text, as far as its kind of text allows,
 //! and the strings are in memory in the order in which they are read.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod contender;
 mod ours;

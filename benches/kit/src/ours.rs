@@ -8,7 +8,7 @@ use simdpct::batch::{Column, ColumnBuf, TooLong};
 use simdpct::{Decode, Encode, Tier, sets};
 
 use crate::rivals::COMPONENT;
-use crate::{Buffers, Contender, Role, Shape, Verb, contender};
+use crate::{Buffers, Contender, Role, Shape, Verb, contender, place};
 
 /// Returns this library on `tier` as a contender that is called in the way of `shape`.
 pub fn ours(verb: Verb, shape: Shape, tier: Tier, role: Role) -> Contender {
@@ -85,11 +85,13 @@ fn batch(
     idiom: &'static str,
     verb: impl Fn(Column<'_, i32>, &mut ColumnBuf<i32>) -> Result<(), TooLong> + Clone + 'static,
 ) -> Contender {
-    /// Concatenates the strings, and returns the result with the offset of each end.
-    fn join(strings: &[&str]) -> (String, Vec<i32>) {
-        let (mut bytes, mut offsets) = (String::new(), vec![0]);
+    /// Concatenates the strings, and returns the result, which starts `place` bytes after the start of a page, with the offset of
+    /// each end.
+    fn join(strings: &[&str], place: usize) -> (Vec<u8>, Vec<i32>) {
+        let len = strings.iter().map(|string| string.len()).sum();
+        let (mut bytes, mut offsets) = (place::at(len, place), vec![0]);
         for string in strings {
-            bytes.push_str(string);
+            bytes.extend_from_slice(string.as_bytes());
             offsets.push(i32::try_from(bytes.len()).expect("a row is smaller than 2 GiB"));
         }
         (bytes, offsets)
@@ -101,21 +103,23 @@ fn batch(
         tier,
         idiom,
         role,
-        // The first pass also joins the strings. Its time has no effect, because the fastest of several passes is taken.
-        move |strings: &[&str], _: &mut Buffers| {
+        // The first pass with buffers at an offset also joins the strings. Its time has no effect, because the fastest of several
+        // passes is taken. The output is a buffer of its own, always at one place, so the place of the input changes instead.
+        move |strings: &[&str], buffers: &mut Buffers| {
             let (mut joined, mut out) = (joined.borrow_mut(), out.borrow_mut());
-            let (bytes, offsets) =
-                joined.entry((strings.as_ptr().addr(), strings.len())).or_insert_with(|| join(strings));
-            let values =
-                Column::new(bytes.as_bytes(), offsets).expect("the offsets are those of the strings");
+            let place = buffers.ready.as_ptr().addr() % place::PAGE;
+            let (bytes, offsets) = joined
+                .entry((strings.as_ptr().addr(), strings.len(), place))
+                .or_insert_with(|| join(strings, place));
+            let values = Column::new(bytes, offsets).expect("the offsets are those of the strings");
             out.clear();
             timed(values, &mut out).expect("a row is smaller than 2 GiB");
             black_box(out.bytes().len());
         },
         move |input: &str, _: &mut Buffers| {
-            let (bytes, offsets) = join(&[input]);
+            let (bytes, offsets) = join(&[input], place::INPUT);
             let mut out = ColumnBuf::new();
-            verb(Column::new(bytes.as_bytes(), &offsets).ok()?, &mut out).ok()?;
+            verb(Column::new(&bytes, &offsets).ok()?, &mut out).ok()?;
             out.get(0).map(<[u8]>::to_vec)
         },
     )
