@@ -341,8 +341,8 @@ fn perform<I: Isa>(
     let block = isa.load(input);
     match write {
         Write::Dropping => isa.compress(block, mask, lanes, &mut out),
-        Write::Escaping(case) => isa.expand(block, input, mask, lanes, case, &mut out),
-        Write::EscapingAll(case) => isa.expand_all(block, input, case, &mut out),
+        Write::Escaping(case) => isa.expand(block, input, mask, lanes, isa.spelling(case), &mut out),
+        Write::EscapingAll(case) => isa.expand_all(block, input, isa.spelling(case), &mut out),
     }
     out.written()
 }

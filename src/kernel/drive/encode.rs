@@ -89,7 +89,7 @@ pub(super) fn one_block<I: Isa, S: Sink<I>, const DEFAULT: bool>(
         Some(0) => state.sink.copy(input),
         Some(escape) => {
             state.sink.changed(true);
-            state.sink.expand(isa, isa.load(input), input, escape, lanes, job.case);
+            state.sink.expand(isa, isa.load(input), input, escape, lanes, isa.spelling(job.case));
         }
         None => {
             state.take::<false>(isa.load(input), input, lanes, I::TOGETHER == 1);
@@ -122,11 +122,11 @@ pub(super) fn two_blocks<'c, I: Isa>(
     if const { I::LONGEST_LOOK <= I::LANES } && escape | last_escape == 0 {
         return out.push_ends(input).then(|| out.finish());
     }
-    isa.expand_non_members(blocks[0], input, members[0], lanes, job.case, &mut out);
+    isa.expand_non_members(blocks[0], input, members[0], lanes, isa.spelling(job.case), &mut out);
     if out.spare() < MAX_WINDOW {
         return None;
     }
-    isa.expand_non_members(blocks[1], last, members[1], Lanes::ALL, job.case, &mut out);
+    isa.expand_non_members(blocks[1], last, members[1], Lanes::ALL, isa.spelling(job.case), &mut out);
     Some(out.finish())
 }
 
@@ -155,11 +155,11 @@ pub(super) fn two_blocks_other_mode<'c, I: Isa>(
         blocks = [isa.replace(blocks[0], b' ', b'+'), isa.replace(blocks[1], b' ', b'+')];
     }
     let mut out = state.sink;
-    isa.expand(blocks[0], input, escape, lanes, job.case, &mut out);
+    isa.expand(blocks[0], input, escape, lanes, isa.spelling(job.case), &mut out);
     if out.spare() < MAX_WINDOW {
         return None;
     }
-    isa.expand(blocks[1], last, last_escape, Lanes::ALL, job.case, &mut out);
+    isa.expand(blocks[1], last, last_escape, Lanes::ALL, isa.spelling(job.case), &mut out);
     Some(out.finish())
 }
 
@@ -259,6 +259,8 @@ struct State<I: Isa, S, B, const DEFAULT: bool> {
     isa: I,
     class: I::Class,
     case: HexCase,
+    /// The digits in this case. Inputs of few blocks do not use them, because most of these need no digits.
+    spelling: I::Spelling,
     /// Whether valid escapes stay. If not, and unless `DEFAULT`, the mode is form, which turns a space into `+`.
     keep_escapes: bool,
     /// The lanes of the next block that are digits of escapes in this block.
@@ -272,7 +274,8 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
     fn new(isa: I, job: &EncodeJob, input: &[u8], bounds: B, sink: S) -> Self {
         let keep_escapes = !DEFAULT && job.rule == EncodeRule::KeepEscapes;
         let class = isa.class(&job.set, input.len());
-        State { isa, class, case: job.case, keep_escapes, carry: 0, bounds, sink }
+        let spelling = isa.spelling(job.case);
+        State { isa, class, case: job.case, spelling, keep_escapes, carry: 0, bounds, sink }
     }
 
     /// Loads the `M` whole blocks at the start of `rest`.
@@ -457,15 +460,16 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
             }
             if MANY && I::EXPANDS_ALL && escape == u64::MAX {
                 self.sink.changed(true);
-                self.sink.expand_all(isa, block, rest, self.case);
+                self.sink.expand_all(isa, block, rest, self.spelling);
                 return false;
             }
         }
         self.sink.changed(true);
+        let spelling = if MANY { self.spelling } else { isa.spelling(self.case) };
         if DEFAULT {
-            self.sink.expand_non_members(isa, block, rest, members, lanes, self.case);
+            self.sink.expand_non_members(isa, block, rest, members, lanes, spelling);
         } else {
-            self.sink.expand(isa, block, rest, escape, lanes, self.case);
+            self.sink.expand(isa, block, rest, escape, lanes, spelling);
         }
         false
     }

@@ -215,6 +215,9 @@ pub(crate) trait Isa: Copy {
     /// The result of [`Isa::look`].
     type Look: Copy;
 
+    /// The hexadecimal digits, prepared for [`Isa::expand`].
+    type Spelling: Copy;
+
     /// The result of [`Isa::member`].
     type Members: Members;
 
@@ -443,6 +446,9 @@ pub(crate) trait Isa: Copy {
         bits(lanes.mask() & !drop).for_each(|i| out.push_slice(&[bytes[i]]));
     }
 
+    /// Prepares the digits in the given case.
+    fn spelling(self, case: HexCase) -> Self::Spelling;
+
     /// Writes the first `lanes` lanes of `block`, with those in `escape` as escapes. In the lanes to escape, `block` equals the
     /// start of `input`; other lanes may have been replaced.
     fn expand(
@@ -451,7 +457,7 @@ pub(crate) trait Isa: Copy {
         input: &[u8],
         escape: u64,
         lanes: Lanes<Self>,
-        case: HexCase,
+        spelling: Self::Spelling,
         out: &mut Cursor<'_>,
     );
 
@@ -463,10 +469,10 @@ pub(crate) trait Isa: Copy {
         input: &[u8],
         members: Self::Members,
         lanes: Lanes<Self>,
-        case: HexCase,
+        spelling: Self::Spelling,
         out: &mut Cursor<'_>,
     ) {
-        self.expand(block, input, !members.mask() & lanes.mask(), lanes, case, out);
+        self.expand(block, input, !members.mask() & lanes.mask(), lanes, spelling, out);
     }
 
     /// Whether [`Isa::expand_all`] is faster than [`Isa::expand`]. It requires 64 lanes.
@@ -474,8 +480,8 @@ pub(crate) trait Isa: Copy {
 
     /// Writes all 64 lanes as escapes. `block` equals the start of `input`.
     #[cfg_attr(optimized, inline(always))]
-    fn expand_all(self, block: Self::Block, input: &[u8], case: HexCase, out: &mut Cursor<'_>) {
-        self.expand(block, input, u64::MAX, Lanes::ALL, case, out);
+    fn expand_all(self, block: Self::Block, input: &[u8], spelling: Self::Spelling, out: &mut Cursor<'_>) {
+        self.expand(block, input, u64::MAX, Lanes::ALL, spelling, out);
     }
 }
 

@@ -1,7 +1,6 @@
 //! Destinations of an encoding's blocks: the caller's memory, or only a count of bytes.
 
 use super::{Isa, Lanes, Members};
-use crate::hex::HexCase;
 use crate::kernel::cursor::Cursor;
 use crate::kernel::job::Measure;
 
@@ -16,7 +15,15 @@ pub(super) trait Sink<I: Isa> {
     /// Receives a short input unchanged.
     fn copy(&mut self, input: &[u8]);
     /// Receives the first `lanes` lanes of `block`, with those in `escape` as escapes.
-    fn expand(&mut self, isa: I, block: I::Block, input: &[u8], escape: u64, lanes: Lanes<I>, case: HexCase);
+    fn expand(
+        &mut self,
+        isa: I,
+        block: I::Block,
+        input: &[u8],
+        escape: u64,
+        lanes: Lanes<I>,
+        spelling: I::Spelling,
+    );
     /// Receives the first `lanes` lanes of `block`, with those that are not in `members` as escapes.
     fn expand_non_members(
         &mut self,
@@ -25,10 +32,10 @@ pub(super) trait Sink<I: Isa> {
         input: &[u8],
         members: I::Members,
         lanes: Lanes<I>,
-        case: HexCase,
+        spelling: I::Spelling,
     );
     /// Receives all lanes of `block` as escapes.
-    fn expand_all(&mut self, isa: I, block: I::Block, input: &[u8], case: HexCase);
+    fn expand_all(&mut self, isa: I, block: I::Block, input: &[u8], spelling: I::Spelling);
     /// Returns the number of bytes received.
     fn written(&self) -> usize;
     /// Returns the number of bytes that the sink can still receive.
@@ -52,8 +59,16 @@ impl<I: Isa> Sink<I> for Cursor<'_> {
         self.push_run(input);
     }
     #[cfg_attr(optimized, inline(always))]
-    fn expand(&mut self, isa: I, block: I::Block, input: &[u8], escape: u64, lanes: Lanes<I>, case: HexCase) {
-        isa.expand(block, input, escape, lanes, case, self);
+    fn expand(
+        &mut self,
+        isa: I,
+        block: I::Block,
+        input: &[u8],
+        escape: u64,
+        lanes: Lanes<I>,
+        spelling: I::Spelling,
+    ) {
+        isa.expand(block, input, escape, lanes, spelling, self);
     }
     #[cfg_attr(optimized, inline(always))]
     fn expand_non_members(
@@ -63,13 +78,13 @@ impl<I: Isa> Sink<I> for Cursor<'_> {
         input: &[u8],
         members: I::Members,
         lanes: Lanes<I>,
-        case: HexCase,
+        spelling: I::Spelling,
     ) {
-        isa.expand_non_members(block, input, members, lanes, case, self);
+        isa.expand_non_members(block, input, members, lanes, spelling, self);
     }
     #[cfg_attr(optimized, inline(always))]
-    fn expand_all(&mut self, isa: I, block: I::Block, input: &[u8], case: HexCase) {
-        isa.expand_all(block, input, case, self);
+    fn expand_all(&mut self, isa: I, block: I::Block, input: &[u8], spelling: I::Spelling) {
+        isa.expand_all(block, input, spelling, self);
     }
     #[cfg_attr(optimized, inline(always))]
     fn written(&self) -> usize {
@@ -105,7 +120,7 @@ impl<I: Isa> Sink<I> for Measure {
         self.add(input.len());
     }
     #[cfg_attr(optimized, inline(always))]
-    fn expand(&mut self, _: I, _: I::Block, _: &[u8], escape: u64, lanes: Lanes<I>, _: HexCase) {
+    fn expand(&mut self, _: I, _: I::Block, _: &[u8], escape: u64, lanes: Lanes<I>, _: I::Spelling) {
         self.add(lanes.count() + 2 * escape.count_ones() as usize);
     }
     #[cfg_attr(optimized, inline(always))]
@@ -116,12 +131,12 @@ impl<I: Isa> Sink<I> for Measure {
         input: &[u8],
         members: I::Members,
         lanes: Lanes<I>,
-        case: HexCase,
+        spelling: I::Spelling,
     ) {
-        self.expand(isa, block, input, !members.mask() & lanes.mask(), lanes, case);
+        self.expand(isa, block, input, !members.mask() & lanes.mask(), lanes, spelling);
     }
     #[cfg_attr(optimized, inline(always))]
-    fn expand_all(&mut self, _: I, _: I::Block, _: &[u8], _: HexCase) {
+    fn expand_all(&mut self, _: I, _: I::Block, _: &[u8], _: I::Spelling) {
         self.add(3 * I::LANES);
     }
     #[cfg_attr(optimized, inline(always))]

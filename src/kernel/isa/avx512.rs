@@ -28,6 +28,13 @@ pub(crate) struct Class {
     rows: [__m512i; 2],
 }
 
+/// The sixteen digits in each quarter of a register, and their case.
+#[derive(Clone, Copy)]
+pub(crate) struct Spelling {
+    digits: __m512i,
+    case: HexCase,
+}
+
 /// The number of lanes that one group of [`Isa::expand`] triples.
 const GROUP: usize = 21;
 
@@ -195,8 +202,7 @@ impl Avx512 {
     /// Returns `block` with the high digits in the lanes of `escape`, and the low digits of all lanes. The permutations use only the
     /// low four bits of each index, because `digits` repeats in each quarter.
     #[cfg_attr(optimized, inline(always))]
-    fn sources(self, escape: u64, block: __m512i, case: HexCase) -> [__m512i; 2] {
-        let digits = self.quarters(case.digits());
+    fn sources(self, escape: u64, block: __m512i, digits: __m512i) -> [__m512i; 2] {
         // SAFETY: the token proves AVX-512.
         unsafe {
             let high = _mm512_srli_epi16::<4>(block);
@@ -278,13 +284,13 @@ impl Avx512 {
         input: &[u8],
         escape: u64,
         lanes: Lanes<Self>,
-        case: HexCase,
+        Spelling { digits, case }: Spelling,
         out: &mut Cursor<'_>,
     ) {
         let mut stage = Stage::new();
         let mut window = out.window(TRIPLED + 1, &mut stage);
         let start = window.as_mut_ptr();
-        let sources = self.sources(escape, block, case);
+        let sources = self.sources(escape, block, digits);
         // If the input fits into one group, writing the other groups would double the time.
         let groups = if input.len() <= GROUP && lanes.count() <= GROUP { 1 } else { 3 };
         // SAFETY: the token proves AVX-512. The window has 64 bytes for each group at its largest offset, and four for the
@@ -346,6 +352,7 @@ impl Isa for Avx512 {
     type Block = __m512i;
     type Class = Class;
     type Look = __m512i;
+    type Spelling = Spelling;
     type Members = u64;
     type Token = Self;
 
@@ -668,16 +675,21 @@ impl Isa for Avx512 {
     }
 
     #[cfg_attr(optimized, inline(always))]
+    fn spelling(self, case: HexCase) -> Spelling {
+        Spelling { digits: self.quarters(case.digits()), case }
+    }
+
+    #[cfg_attr(optimized, inline(always))]
     fn expand(
         self,
         block: __m512i,
         input: &[u8],
         escape: u64,
         lanes: Lanes<Self>,
-        case: HexCase,
+        spelling: Spelling,
         out: &mut Cursor<'_>,
     ) {
-        self.write_expanded::<true>(block, input, escape & lanes.mask(), lanes, case, out);
+        self.write_expanded::<true>(block, input, escape & lanes.mask(), lanes, spelling, out);
     }
 
     #[cfg_attr(optimized, inline(always))]
@@ -687,18 +699,24 @@ impl Isa for Avx512 {
         input: &[u8],
         members: u64,
         lanes: Lanes<Self>,
-        case: HexCase,
+        spelling: Spelling,
         out: &mut Cursor<'_>,
     ) {
-        self.write_expanded::<false>(block, input, !members & lanes.mask(), lanes, case, out);
+        self.write_expanded::<false>(block, input, !members & lanes.mask(), lanes, spelling, out);
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn expand_all(self, block: __m512i, input: &[u8], case: HexCase, out: &mut Cursor<'_>) {
+    fn expand_all(
+        self,
+        block: __m512i,
+        input: &[u8],
+        Spelling { digits, case }: Spelling,
+        out: &mut Cursor<'_>,
+    ) {
         let mut stage = Stage::new();
         let mut window = out.window(TRIPLED, &mut stage);
         let start = window.as_mut_ptr();
-        let sources = self.sources(u64::MAX, block, case);
+        let sources = self.sources(u64::MAX, block, digits);
         // SAFETY: the token proves AVX-512. The window has `TRIPLED` bytes, and all are written: the triples of 63 lanes, and the
         // last triple.
         unsafe {

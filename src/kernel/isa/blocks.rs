@@ -180,13 +180,12 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
         block: [V; N],
         Marked { marks, escape }: Marked<V, N>,
         lanes: Lanes<Self>,
-        case: HexCase,
+        digits: V,
         out: &mut Cursor<'_>,
     ) {
         let mut stage = Stage::new();
         let mut window = out.window(Self::EXPANDED, &mut stage);
         let start = window.as_mut_ptr();
-        let digits = self.table(case.digits()).prepared(self.0);
         // SAFETY: the window has `EXPANDED` bytes. The groups leave no gap, because each starts where the one before ends. A
         // group of more than sixteen bytes has more than four lanes of `escape`. By the invariant of `Marked` these are marked,
         // so by the contract of `Vector` `is_dense` holds, and the group is written whole. The groups end after `LANES` bytes and
@@ -235,6 +234,7 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     type Block = [V; N];
     type Class = Class<V>;
     type Look = [V; N];
+    type Spelling = V;
     type Members = Marked<V, N>;
     type Token = V::Token;
 
@@ -588,17 +588,22 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     }
 
     #[cfg_attr(optimized, inline(always))]
+    fn spelling(self, case: HexCase) -> V {
+        self.table(case.digits()).prepared(self.0)
+    }
+
+    #[cfg_attr(optimized, inline(always))]
     fn expand(
         self,
         block: [V; N],
         _: &[u8],
         escape: u64,
         lanes: Lanes<Self>,
-        case: HexCase,
+        digits: V,
         out: &mut Cursor<'_>,
     ) {
         let escape = escape & lanes.mask();
-        self.expand_marked(block, Marked { marks: self.spread(escape), escape }, lanes, case, out);
+        self.expand_marked(block, Marked { marks: self.spread(escape), escape }, lanes, digits, out);
     }
 
     #[cfg_attr(optimized, inline(always))]
@@ -608,19 +613,18 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
         _: &[u8],
         members: Marked<V, N>,
         lanes: Lanes<Self>,
-        case: HexCase,
+        digits: V,
         out: &mut Cursor<'_>,
     ) {
         let escape = members.escape & lanes.mask();
-        self.expand_marked(block, Marked { escape, ..members }, lanes, case, out);
+        self.expand_marked(block, Marked { escape, ..members }, lanes, digits, out);
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn expand_all(self, block: [V; N], _: &[u8], case: HexCase, out: &mut Cursor<'_>) {
+    fn expand_all(self, block: [V; N], _: &[u8], digits: V, out: &mut Cursor<'_>) {
         let mut stage = Stage::new();
         let mut window = out.window(3 * Self::LANES, &mut stage);
         let start = window.as_mut_ptr();
-        let digits = self.table(case.digits()).prepared(self.0);
         for i in 0..N {
             let [high, low] = self.spelt(block[i], digits);
             // SAFETY: `3 * BYTES * i + 3 * BYTES <= 3 * LANES`, and the window has `3 * LANES` writable bytes.

@@ -383,6 +383,7 @@ impl Isa for Sse2 {
     type Block = Block;
     type Class = Class;
     type Look = u64;
+    type Spelling = HexCase;
     type Members = u64;
     type Token = Self;
 
@@ -651,6 +652,11 @@ impl Isa for Sse2 {
             compress_lanes(&self.padded(block), rest, left, lanes.count(), window.as_mut_ptr());
             window.keep(left);
         }
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn spelling(self, case: HexCase) -> HexCase {
+        case
     }
 
     #[cfg_attr(optimized, inline(always))]
