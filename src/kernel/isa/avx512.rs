@@ -60,10 +60,9 @@ const TRIPLES: [[u8; 64]; 3] = {
     places
 };
 
-/// The value of each ASCII byte as a high digit (shifted) and as a low digit. For bytes that are not digits, these are 15 and
-/// 240.
+/// The value of each ASCII byte as a high digit (shifted) and as a low digit. For bytes that are not digits, both are 255.
 const DIGITS: [[[u8; 64]; 2]; 2] = {
-    let mut values = [[[0x0F; 64]; 2], [[0xF0; 64]; 2]];
+    let mut values = [[[0xFF; 64]; 2]; 2];
     let mut byte = 0;
     while byte < 128 {
         if let Some(value) = hex::digit(byte as u8) {
@@ -253,6 +252,21 @@ impl Avx512 {
         let ascii = unsafe { _mm512_min_epu8(block, self.every::<0x7F>()) };
         let [low, high] = &DIGITS[which];
         self.look_up([self.whole(low), self.whole(high)], ascii)
+    }
+
+    /// Reports whether two digits follow every `%` in the blocks of `input`, which end before its last two bytes.
+    #[cfg_attr(optimized, inline(always))]
+    fn is_well_formed(self, input: &[u8]) -> bool {
+        // The compiler would keep what the caller has computed before for this rare check, and has no registers for that.
+        let mut rest = core::hint::black_box(input);
+        while let Some(next) = rest.first_chunk::<66>() {
+            let block = self.load(next);
+            if self.escapes(block, next).valid != self.eq(block, b'%') {
+                return false;
+            }
+            rest = &rest[64..];
+        }
+        true
     }
 
     /// Writes the first `len` lanes of `block`; at most all 64.
@@ -504,33 +518,35 @@ impl Isa for Avx512 {
         let mut stage = Stage::new();
         let mut window = out.window(4 * 64, &mut stage);
         let start = window.as_mut_ptr();
-        let (mut at, mut carried, mut doubt) = (start, *carry, self.all(0));
-        let (mut blocks, mut percents, mut drops) = ([doubt; 4], [0; 4], [0; 4]);
-        // The blocks are loaded before the first store: a load waits for an older store if the lower twelve bits of their addresses
+        let (mut at, mut carried, mut most) = (start, *carry, self.all(0));
+        let (mut blocks, mut percents, mut drops) = ([most; 4], [0; 4], [0; 4]);
+        // All blocks are decoded before the first store: a load waits for an older store if the lower twelve bits of their addresses
         // are equal.
         for i in 0..4 {
-            blocks[i] = self.load(&input[64 * i..]);
-            percents[i] = self.eq(blocks[i], b'%');
+            let block = self.load(&input[64 * i..]);
+            percents[i] = self.eq(block, b'%');
+            let [first, second] = self.lookahead(block, &input[64 * i..]);
+            let [high, low] = [self.digits(0, first), self.digits(1, second)];
+            // SAFETY: the token proves AVX-512.
+            unsafe {
+                // The two halves of a byte have no bit in common, so their sum joins them. A sum can be masked by byte, a union cannot.
+                // If either is not a digit, the saturating sum is 0xFF.
+                blocks[i] = _mm512_mask_adds_epu8(block, percents[i], high, low);
+                most = _mm512_max_epu8(most, blocks[i]);
+            }
             drops[i] = digits_of(percents[i], Lanes::<Self>::ALL, &mut carried);
         }
+        // Few texts have the byte 0xFF or its escape.
+        if self.eq(most, 0xFF) != 0 && !self.is_well_formed(input) {
+            return None;
+        }
         for i in 0..4 {
-            let [first, second] = self.lookahead(blocks[i], &input[64 * i..]);
-            let [high, low] = [self.digits(0, first), self.digits(1, second)];
             // SAFETY: the token proves AVX-512. The blocks before this one have at most `64 * i` bytes, so 64 more are inside the
             // window.
             unsafe {
-                // `bad` is zero for digits; `escapes` explains why.
-                let bad = _mm512_ternarylogic_epi32::<0xCA>(self.all(0x0F), high, low);
-                doubt = _mm512_mask_max_epu8(doubt, percents[i], doubt, bad);
-                // The two halves have no bit in common, so their sum joins them. A sum can be masked by byte, a union cannot.
-                let decoded = _mm512_mask_adds_epu8(blocks[i], percents[i], high, low);
-                _mm512_storeu_si512(at.cast(), _mm512_mask_compress_epi8(decoded, !drops[i], decoded));
+                _mm512_storeu_si512(at.cast(), _mm512_mask_compress_epi8(blocks[i], !drops[i], blocks[i]));
                 at = at.add((!drops[i]).count_ones() as usize);
             }
-        }
-        // SAFETY: the token proves AVX-512.
-        if unsafe { _mm512_test_epi8_mask(doubt, doubt) } != 0 {
-            return None;
         }
         *carry = carried;
         // SAFETY: the window has `4 * 64` bytes. Each store initialised the bytes of its block, one block after the other, and they
