@@ -59,6 +59,11 @@ impl Version {
         Version { identity, len: metadata.len(), modified: metadata.modified().ok() }
     }
 
+    /// Returns the length of the file, in bytes.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
     /// Returns the identity of the file.
     pub fn identity(&self) -> Option<&Identity> {
         self.identity.as_ref()

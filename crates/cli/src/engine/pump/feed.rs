@@ -178,6 +178,12 @@ impl<'i> Feed<'i> {
         self.offset
     }
 
+    /// Returns the number of bytes of the input file that have not been handed out, as far as its length tells; 0 if the
+    /// input is not a file.
+    pub fn rest_of_file(&self) -> u64 {
+        self.input.version().map_or(0, |version| version.len().saturating_sub(self.offset))
+    }
+
     /// Returns the name of the input.
     pub fn name(&self) -> &str {
         self.input.name()

@@ -17,7 +17,8 @@ pub use self::threads::Threads;
 use crate::engine::sink::Sink;
 use crate::ground::error::Failure;
 
-/// Inputs smaller than this run on one thread: starting threads would cost more than they save.
+/// Inputs smaller than this run on one thread: starting threads would cost more than they save. Threads start when as
+/// much has been processed, or at once if the input is a longer file.
 const SMALL: u64 = 2 << 20;
 
 /// The buffers of the last small file, which the next file reuses.
@@ -39,7 +40,7 @@ pub fn pump<J: Job>(
     let start = feed.offset();
     let mut number = None;
     loop {
-        if number.is_none() && feed.offset() - start >= SMALL {
+        if number.is_none() && (feed.offset() - start).max(feed.rest_of_file()) >= SMALL {
             number = Some(threads.number());
         }
         if let Some(number) = number.filter(|&number| number > 1) {
