@@ -107,7 +107,8 @@ fn batch(
         // passes is taken. The output is a buffer of its own, always at one place, so the place of the input changes instead.
         move |strings: &[&str], buffers: &mut Buffers| {
             let (mut joined, mut out) = (joined.borrow_mut(), out.borrow_mut());
-            let place = buffers.ready.as_ptr().addr() % place::PAGE;
+            let place = place::OUTPUTS
+                [buffers.ready.as_ptr().addr() % place::PAGE / (place::PAGE / place::OUTPUTS.len())];
             let (bytes, offsets) = joined
                 .entry((strings.as_ptr().addr(), strings.len(), place))
                 .or_insert_with(|| join(strings, place));

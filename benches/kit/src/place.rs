@@ -13,7 +13,7 @@ pub const OUTPUTS: [usize; 4] = [272, 1296, 2320, 3344];
 pub(crate) const INPUT: usize = 64;
 
 /// Returns an empty vector of at least `capacity` bytes whose memory starts `offset` bytes after the start of a page. If the
-/// allocator gives no such block within 200 attempts, the vector is at any offset. The allocator of glibc gives one.
+/// allocator gives no such block within 5,000 attempts, the vector is at any offset. The allocator of glibc gives one.
 pub fn at(capacity: usize, offset: usize) -> Vec<u8> {
     // Ask for a page at least: allocators keep freed small blocks in a list and hand them out again, so every attempt would get
     // the same block at the same offset.
@@ -22,7 +22,7 @@ pub fn at(capacity: usize, offset: usize) -> Vec<u8> {
     // one first.
     drop(Vec::<u8>::with_capacity(31 << 20));
     let mut spacers = Vec::new();
-    for _ in 0..200 {
+    for _ in 0..5000 {
         let candidate = Vec::<u8>::with_capacity(capacity);
         let short = offset.wrapping_sub(candidate.as_ptr().addr()) % PAGE;
         if short == 0 {
