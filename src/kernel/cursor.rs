@@ -102,6 +102,19 @@ impl<'a> Cursor<'a> {
         self.end.addr() - self.at.addr()
     }
 
+    /// Reports whether [`MAX_WINDOW`] bytes can still be written.
+    #[inline(always)]
+    pub(crate) fn has_window(&self) -> bool {
+        // In a loop, the limit stays in a register, so this is one comparison. `spare` would be computed in each round.
+        let has = self.at.addr() <= self.end.addr().saturating_sub(MAX_WINDOW);
+        if has {
+            // SAFETY: the address of `at` is not zero, because a `Room` is made of a reference. So `has` shows that the
+            // difference was not saturated, and that `at` is at least `MAX_WINDOW` bytes before `end`.
+            unsafe { core::hint::assert_unchecked(self.spare() >= MAX_WINDOW) };
+        }
+        has
+    }
+
     /// Lends the rest of the memory to `write`, and advances over the bytes that it writes. Returns the other result of `write`.
     #[inline(always)]
     pub(crate) fn lend<T>(&mut self, write: impl for<'id> FnOnce(Room<'id>) -> (Written<'id>, T)) -> T {

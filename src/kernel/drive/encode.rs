@@ -311,7 +311,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
     fn one_by_one(&mut self, rest: &mut &[u8]) -> bool {
         // `dirty` counts the last blocks that were neither clean nor escaped whole. After some of these, a check costs more than it saves.
         let (mut clean, mut dirty) = (0, 0);
-        while rest.len() >= I::LANES && self.sink.spare() >= MAX_WINDOW {
+        while rest.len() >= I::LANES && self.sink.has_window() {
             let (block, look) = self.look_at(rest);
             let start = self.sink.written();
             // On AVX2 a test without masks is so much faster that it pays even if it often fails. Elsewhere it does not.

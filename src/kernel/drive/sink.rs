@@ -40,6 +40,8 @@ pub(super) trait Sink<I: Isa> {
     fn written(&self) -> usize;
     /// Returns the number of bytes that the sink can still receive.
     fn spare(&self) -> usize;
+    /// Reports whether the sink can still receive [`MAX_WINDOW`] bytes.
+    fn has_window(&self) -> bool;
     /// Records that the output differs from the input if `changed`.
     fn changed(&mut self, changed: bool);
 }
@@ -95,6 +97,10 @@ impl<I: Isa> Sink<I> for Cursor<'_> {
         Cursor::spare(self)
     }
     #[cfg_attr(optimized, inline(always))]
+    fn has_window(&self) -> bool {
+        Cursor::has_window(self)
+    }
+    #[cfg_attr(optimized, inline(always))]
     fn changed(&mut self, _: bool) {}
 }
 
@@ -146,6 +152,10 @@ impl<I: Isa> Sink<I> for Measure {
     #[cfg_attr(optimized, inline(always))]
     fn spare(&self) -> usize {
         usize::MAX
+    }
+    #[cfg_attr(optimized, inline(always))]
+    fn has_window(&self) -> bool {
+        true
     }
     #[cfg_attr(optimized, inline(always))]
     fn changed(&mut self, changed: bool) {
