@@ -304,7 +304,8 @@ fn check_lane_masks<I: Isa>(isa: I, tier: &str) {
             core::array::from_fn(|lane| b"0123456789abcdefABCDEF"[(lane + turn as usize) % 22]);
         let [a_block, b_block, digit_block] = [isa.load(&a), isa.load(&b), isa.load(&digits)];
         let chosen = isa.bytes(isa.select(mask, a_block, b_block));
-        let upper = isa.bytes(isa.upper(mask, digit_block));
+        let mut lower = false;
+        let upper = isa.bytes(isa.upper(mask, digit_block, &mut lower));
         let lower = isa.lower(digit_block);
         for lane in 0..I::LANES {
             let is = mask >> lane & 1 != 0;

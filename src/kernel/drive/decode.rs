@@ -439,6 +439,7 @@ fn other_mode<'c, I: Isa, B: Bounds>(
     out: Room<'c>,
 ) -> (Cursor<'c>, usize) {
     let mut state = State::<I, B, true>::new(isa, job, input, bounds, out);
+    state.lower = false;
     let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
     if input.is_empty() {
         return (state.out, input.len());
@@ -479,6 +480,9 @@ struct State<'a, 'c, I: Isa, B, const KEEP: bool> {
     strict: bool,
     members_stay: bool,
     upper: bool,
+    /// Whether digits in lower case are expected. This becomes true with the first, because the next are likely and a wrong guess costs
+    /// more than it saves.
+    lower: bool,
     /// Whether a `+` is a space. Always false unless `KEEP`.
     form: bool,
     /// The last two lanes of the latest decoded block that are the last two before an end.
@@ -524,6 +528,8 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
             strict: job.strict && !B::MARKED,
             members_stay: job.members_stay,
             upper: job.upper,
+            // One block is not worth a guess.
+            lower: true,
             form: KEEP && !B::MARKED && job.plus(),
             ended: 0,
             carry: 0,
@@ -753,7 +759,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
         if KEEP && self.upper {
             // The digits of decoded escapes are included although they are dropped: without them this would wait for `decoded`.
             let digits = digits_of(valid, lanes, &mut self.carry_all);
-            result = isa.upper(digits, result);
+            result = isa.upper(digits, result, &mut self.lower);
         }
         let drop = digits_of(decoded, lanes, &mut self.carry);
         self.bounds.settle(rest.len(), self.out.written(), drop, lanes.padding());

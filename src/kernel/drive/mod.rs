@@ -391,9 +391,10 @@ pub(crate) trait Isa: Copy {
         (decoded, self.select(decoded, block, found.values))
     }
 
-    /// Returns `block` with the hexadecimal digits in the lanes of `mask` in upper case.
+    /// Returns `block` with the hexadecimal digits in the lanes of `mask` in upper case. Unless `lower`, the caller expects that these are
+    /// in upper case already, and this may set `lower` if not.
     #[cfg_attr(optimized, inline(always))]
-    fn upper(self, mask: u64, block: Self::Block) -> Self::Block {
+    fn upper(self, mask: u64, block: Self::Block, _lower: &mut bool) -> Self::Block {
         let mut lanes = self.bytes(block);
         for (i, lane) in lanes.iter_mut().enumerate() {
             if mask >> i & 1 != 0 {

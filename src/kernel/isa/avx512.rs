@@ -602,7 +602,7 @@ impl Isa for Avx512 {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn upper(self, mask: u64, block: __m512i) -> __m512i {
+    fn upper(self, mask: u64, block: __m512i, _: &mut bool) -> __m512i {
         // The lanes of `mask` are hexadecimal digits, and of these only lower-case letters are above `Z`.
         // SAFETY: the token proves AVX-512.
         unsafe {

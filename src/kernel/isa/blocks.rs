@@ -508,12 +508,22 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn upper(self, mask: u64, mut block: [V; N]) -> [V; N] {
+    fn upper(self, mask: u64, mut block: [V; N], lower: &mut bool) -> [V; N] {
+        // The lanes of `mask` are hexadecimal digits, and of these only lower-case letters are above `Z`.
+        let mut letters = block;
+        for i in 0..N {
+            letters[i] = block[i].above(self.all(b'Z'));
+        }
+        if const { !V::MASKS_ARE_SLOW } && !*lower {
+            // To see that there are none takes less time than to mark the digits.
+            if V::mask(letters) & mask == 0 {
+                return block;
+            }
+            *lower = true;
+        }
         let marks = self.spread(mask);
         for i in 0..N {
-            // The marked lanes are hexadecimal digits, and of these only lower-case letters are above `Z`.
-            let letters = block[i].above(self.all(b'Z')) & marks[i];
-            block[i] = block[i].without(letters & self.all(0x20));
+            block[i] = block[i].without(letters[i] & marks[i] & self.all(0x20));
         }
         block
     }

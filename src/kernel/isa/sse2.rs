@@ -602,7 +602,7 @@ impl Isa for Sse2 {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn upper(self, mask: u64, mut block: Block) -> Block {
+    fn upper(self, mask: u64, mut block: Block, _: &mut bool) -> Block {
         let marks = self.spread(mask);
         for i in 0..4 {
             // The marked lanes are hexadecimal digits, and of these only lower-case letters are above `Z`.
