@@ -739,7 +739,8 @@ impl Isa for Avx512 {
             for i in 0..3 {
                 _mm512_storeu_si512(start.add(3 * GROUP * i).cast(), self.triple(i, sources, case));
             }
-            start.add(TRIPLED - 3).cast::<[u8; 3]>().write(hex::escape(input[63], case));
+            let [percent, high, low, _] = case.escapes()[usize::from(input[63])];
+            start.add(TRIPLED - 3).cast::<[u8; 3]>().write([percent, high, low]);
             window.keep(TRIPLED);
         }
     }
