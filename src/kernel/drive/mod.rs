@@ -533,3 +533,13 @@ pub(crate) fn digits_of<I: Isa>(valid: u64, lanes: Lanes<I>, carry: &mut u64) ->
     *carry = last_two | last_two >> 1;
     digits & Lanes::<I>::ALL.mask()
 }
+
+/// Returns what [`digits_of`] returns for a block of 64 lanes in which two digits follow each lane of `percent`, in fewer instructions. If
+/// other bytes follow one, the result is arbitrary.
+#[cfg_attr(optimized, inline(always))]
+pub(crate) fn digits_of_dense(percent: u64, carry: &mut u64) -> u64 {
+    // No lane is a digit of two escapes, so a sum is the union.
+    let digits = percent.wrapping_mul(6).wrapping_add(*carry);
+    *carry = (percent >> 62) + (percent >> 63);
+    digits
+}

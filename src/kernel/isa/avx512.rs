@@ -15,7 +15,7 @@ use super::tables::BITS;
 use super::token::Avx512;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Stage};
-use crate::kernel::drive::{Escapes, Isa, Lanes, Tier, digits_of, lookahead, low_mask};
+use crate::kernel::drive::{Escapes, Isa, Lanes, Tier, digits_of_dense, lookahead, low_mask};
 use crate::set::ByteSet;
 
 /// A set, prepared for lookups. `ascii` has a byte for each value below 128, all ones for members. `high` has a bit for each
@@ -519,22 +519,22 @@ impl Isa for Avx512 {
         let mut window = out.window(4 * 64, &mut stage);
         let start = window.as_mut_ptr();
         let (mut at, mut carried, mut most) = (start, *carry, self.all(0));
-        let (mut blocks, mut percents, mut drops) = ([most; 4], [0; 4], [0; 4]);
+        let (mut blocks, mut drops) = ([most; 4], [0; 4]);
         // All blocks are decoded before the first store: a load waits for an older store if the lower twelve bits of their addresses
         // are equal.
         for i in 0..4 {
             let block = self.load(&input[64 * i..]);
-            percents[i] = self.eq(block, b'%');
+            let percent = self.eq(block, b'%');
             let [first, second] = self.lookahead(block, &input[64 * i..]);
             let [high, low] = [self.digits(0, first), self.digits(1, second)];
             // SAFETY: the token proves AVX-512.
             unsafe {
                 // The two halves of a byte have no bit in common, so their sum joins them. A sum can be masked by byte, a union cannot.
                 // If either is not a digit, the saturating sum is 0xFF.
-                blocks[i] = _mm512_mask_adds_epu8(block, percents[i], high, low);
+                blocks[i] = _mm512_mask_adds_epu8(block, percent, high, low);
                 most = _mm512_max_epu8(most, blocks[i]);
             }
-            drops[i] = digits_of(percents[i], Lanes::<Self>::ALL, &mut carried);
+            drops[i] = digits_of_dense(percent, &mut carried);
         }
         // Few texts have the byte 0xFF or its escape.
         if self.eq(most, 0xFF) != 0 && !self.is_well_formed(input) {

@@ -11,7 +11,7 @@ use super::tables::{BITS, DIGIT_HIGH, DIGIT_LOW, Row, without_digits};
 use super::vector::Vector;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Stage};
-use crate::kernel::drive::{Escapes, Isa, Lanes, Members, digits_of, lookahead, low_mask};
+use crate::kernel::drive::{Escapes, Isa, Lanes, Members, digits_of_dense, lookahead, low_mask};
 use crate::kernel::word::words;
 use crate::set::ByteSet;
 
@@ -420,16 +420,19 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
         let mut window = out.window(4 * Self::LANES, &mut stage);
         let start = window.as_mut_ptr();
         let mut at = start;
-        let (mut doubt, mut carried, mut drops) = (self.all(0), *carry, [0; 4]);
+        let (mut doubt, mut carried, mut drops, mut masks) = (self.all(0), *carry, [0; 4], [0; 4]);
         // All masks are made before they are used: the instructions that use a mask would otherwise wait for it in the queue of the
         // CPU and leave no space there for those of the next blocks.
         for i in 0..4 {
             let percent = self.eq(self.load(&input[i * Self::LANES..]), b'%');
-            drops[i] = digits_of(percent, Lanes::<Self>::ALL, &mut carried);
+            drops[i] = digits_of_dense(percent, &mut carried);
+            // The write is volatile, because otherwise the compiler joins the masks in one register before it stores them, and what is
+            // read from there is late.
+            // SAFETY: the pointer comes from a reference, so it is writable.
+            unsafe { (&raw mut masks[i]).write_volatile(drops[i]) };
         }
         let (mut bytes, mut loaded) = (self.load(input)[0], 0);
         let mut digits = self.digits(bytes);
-        let masks = drops.map(u64::to_le_bytes);
         for k in 0..4 {
             let mut block = [bytes; N];
             for j in 0..N {
@@ -444,16 +447,19 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
                 block[j] = bytes.decoded(first, second, percent, self.0);
                 (bytes, digits) = (next, next_digits);
             }
-            // SAFETY: each block before this one has at most `LANES` bytes, so `LANES` more are inside the window. Each sixteen
-            // lanes of this block write sixteen bytes, of which at most sixteen are kept.
+            // SAFETY: `k < 4` and `sixteen < 4`, and `masks` has sixteen times two bytes. Each block before this one has at most `LANES`
+            // bytes, so `LANES` more are inside the window. Each sixteen lanes of this block write sixteen bytes, of which at most
+            // sixteen are kept.
             unsafe {
                 for sixteen in 0..Self::LANES / 16 {
-                    let drop = [masks[k][2 * sixteen], masks[k][2 * sixteen + 1]];
+                    let drop = masks.as_ptr().cast::<[u8; 2]>().add(4 * k + sixteen).read();
                     let (register, part) = (sixteen / V::PARTS, sixteen % V::PARTS);
-                    block[register].write_places(part, without_digits(drop), at);
-                    at = at.add(16 - u16::from_le_bytes(drop).count_ones() as usize);
+                    block[register].write_places(part, without_digits(drop), at.wrapping_add(16 * sixteen));
+                    // Counting the lanes that stay would take one instruction more.
+                    at = at.wrapping_sub(u16::from_le_bytes(drop).count_ones() as usize);
                 }
             }
+            at = at.wrapping_add(Self::LANES);
         }
         if V::mask([self.all(0xFF).unless(doubt)]) != low_mask(V::BYTES) {
             return None;
