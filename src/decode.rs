@@ -12,7 +12,7 @@ use crate::hex;
 use crate::kernel::cursor::Tail;
 use crate::kernel::cursor::{self, Cursor, Room, Written};
 use crate::kernel::isa::{Tier, look::NoEscape};
-use crate::kernel::job::{DecodeJob, DecodeRule, Decoded, Measured, PlainJob};
+use crate::kernel::job::{CopyJob, DecodeJob, DecodeRule, Decoded, Measured, PlainJob};
 use crate::kernel::reference;
 use crate::kernel::word;
 use crate::set::sets;
@@ -49,6 +49,13 @@ impl Core {
     #[inline(always)]
     pub(crate) fn write<'id>(&self, input: &[u8], out: Room<'id>) -> Decoded<'id> {
         self.kernels().decode(&self.job, input, out)
+    }
+
+    /// Copies `input` up to the first byte that decoding may change, and maybe more. The result has the offset of that byte. `out` must
+    /// have room for all of `input`.
+    #[inline(always)]
+    pub(crate) fn copy_clean<'id>(&self, input: &[u8], out: Room<'id>) -> Decoded<'id> {
+        self.kernels().copy_clean(CopyJob { plus: self.job.plus() }, input, out)
     }
 
     /// Copies a short input that decoding leaves unchanged, or returns `None`. For such an input, a call of a kernel would take

@@ -232,6 +232,13 @@ impl<'a, O: Offset> Column<'a, O> {
         self.offsets[index + 1..][..count].iter().map(move |end| end.known_place().wrapping_sub(start))
     }
 
+    /// Returns the offsets where the values from `index` on end, at most `limit`.
+    #[inline(always)]
+    pub(super) fn offsets_after(&self, index: usize, limit: usize) -> &'a [O] {
+        let offsets = &self.offsets[index + 1..];
+        &offsets[..offsets.len().min(limit)]
+    }
+
     /// Returns the number of values from `index` on, at most `limit`, that have at most `bytes` bytes together. There must be a
     /// value at `index`; the number is 0 if that value is longer, or if `limit` is 0.
     #[inline(always)]

@@ -2,9 +2,9 @@
 
 use super::column::{Column, Offset};
 use super::out::ColumnOut;
-use super::out::sealed::{Append, Stop};
+use super::out::sealed::{Append, GROUP, Stop};
 use super::slice::NullableBytes;
-use crate::kernel::cursor::{Room, Written};
+use crate::kernel::cursor::{Cursor, Room, Written};
 use crate::kernel::ends::{Ends, MAX_BYTES, MAX_VALUES};
 use crate::kernel::slots::ArrayVec;
 
@@ -15,36 +15,32 @@ const MANY: usize = 5;
 /// The number of unchanged values in a row that are worth a search for the next value that may change.
 const FEW: usize = 16;
 
+/// The number of gaps of at most [`FEW`] unchanged values in a row after which the search is omitted: at the start of a column, and once
+/// a gap was longer. In a column of which one value in a hundred changes, two such gaps in a row are common, and four are not.
+const SHORT_GAPS: [usize; 2] = [2, 4];
+
 /// The longest value, in bytes, that is gathered with others. A longer value is worth a call of its own.
 const LONG: usize = 1024;
 
-/// The bytes to search for: a value without any of them is already decoded.
-#[derive(Clone, Copy)]
-pub(super) enum Needle {
-    One(u8),
-    Two(u8, u8),
-}
-
-impl Needle {
-    fn find(self, bytes: &[u8]) -> Option<usize> {
-        match self {
-            Needle::One(byte) => memchr::memchr(byte, bytes),
-            Needle::Two(one, other) => memchr::memchr2(one, other, bytes),
-        }
-    }
-}
+/// The largest number of bytes that are copied before their values are counted.
+const STRETCH: usize = 1 << 20;
 
 /// The operation that the batch verbs apply to each value: an encoder or a decoder.
 pub(super) trait Codec {
     /// The largest number of bytes that one byte of input becomes.
     const GROWTH: usize;
 
-    /// Returns the bytes to search for: a value that contains none of them stays unchanged. Returns `None` if the search would
-    /// take as long as encoding or decoding.
-    fn needle(&self) -> Option<Needle>;
+    /// Whether values that stay unchanged are found by a search, which takes less time than the operation: see [`Codec::copy`].
+    const SEARCHES: bool;
+
+    /// Copies `input` up to the first byte that may change, and returns the offset of that byte. There may be more bytes in `out`, which
+    /// must have room for all.
+    fn copy<'id>(&self, _input: &[u8], out: Room<'id>) -> (Written<'id>, usize) {
+        (Cursor::new(out).finish(), 0)
+    }
 
     /// Reports whether values that change and unchanged ones should be written together as long as the former are not rare. If not,
-    /// a search for the needle finds unchanged values first.
+    /// [`Codec::copy`] copies unchanged values first.
     fn in_one_pass(&self) -> bool {
         false
     }
@@ -198,7 +194,7 @@ fn append<C: Codec, I: Offset, A: Append>(
 ) -> Result<(), Stop> {
     // Columns of one value are common, because some hosts make a call for each row or group. One value needs no `Ends`.
     if values.len() == 1 {
-        return match append_one(codec, values.bytes_of(0, 1), first, out)? {
+        return match append_one(codec, values.bytes_of(0, 1), 0, first, out)? {
             Ok(()) => Ok(()),
             Err(offset) => append_rejected(values.bytes_of(0, 1), first, offset, out, rejected),
         };
@@ -214,45 +210,52 @@ fn append_many<C: Codec, I: Offset, A: Append>(
     out: &mut A,
     rejected: &mut dyn FnMut(usize, &[u8], usize),
 ) -> Result<(), Stop> {
-    let needle = codec.needle();
     let mut ends = Ends::new();
     let mut index = 0;
-    let mut limit = if needle.is_some() { 1 } else { MAX_VALUES };
+    let mut limit = if C::SEARCHES { 1 } else { MAX_VALUES };
     // A search that finds something costs a mispredicted branch and a call for one value. So it is omitted while every run has many
     // values that change.
-    let mut search = needle.is_some();
+    let mut search = C::SEARCHES;
+    let (mut short_gaps, mut enough) = (0, SHORT_GAPS[0]);
     let few = if search && codec.in_one_pass() { FEW } else { 0 };
     while index < values.len() {
         // The kernel scans and copies a long value in one pass, while it is in the cache.
         let is_long = values.bytes_of(index, 1).len() > MAX_BYTES;
-        if let Some(needle) = needle.filter(|_| search && !is_long) {
+        // The number of bytes of the next value that are in `out` already.
+        let mut copied = 0;
+        if search && !is_long {
             // Most values of most columns are already decoded.
-            let same = unchanged(values, index, needle);
-            if same > 0 {
-                append_same(values, index, same, first, out)?;
-                index += same;
-                if index == values.len() {
-                    break;
-                }
+            let same;
+            (same, copied) = append_same(codec, values, index, out);
+            index += same;
+            if index == values.len() {
+                break;
             }
-            // The limit grows while values change, because a value that changes is often next to others that change. It starts
-            // at one, because a value that is rejected makes the work for its whole run useless.
-            limit = if same > limit.max(few) { 1 } else { (limit * 4).min(MAX_VALUES) };
-            if few > 0 && limit > 4 {
-                (search, limit) = (false, MAX_VALUES);
+            if few > 0 {
+                short_gaps += 1;
+                if same > few {
+                    (short_gaps, enough) = (0, SHORT_GAPS[1]);
+                } else if short_gaps == enough {
+                    (search, limit) = (false, MAX_VALUES);
+                }
+            } else {
+                // The limit grows while values change, because a value that changes is often next to others that change. It starts
+                // at one, because a value that is rejected makes the work for its whole run useless.
+                limit = if same > limit { 1 } else { (limit * 4).min(MAX_VALUES) };
             }
         }
         let (bytes, slots) = out.spare();
         let count = values.fitting(index, limit.min(slots), MAX_BYTES.min(bytes / C::GROWTH));
         let stopped = if count < MANY {
-            append_one(codec, values.bytes_of(index, 1), first + index, out)?.map(|()| index += 1)
+            append_one(codec, values.bytes_of(index, 1), copied, first + index, out)?.map(|()| index += 1)
         } else {
+            out.truncate(out.lens().0 - copied);
             let whole = append_run(codec, values, index, count, &mut ends, first, out)?;
             whole.map(|removed| {
                 index += count;
                 // An escape removes two bytes.
                 if few > 0 && removed < count / few * 2 {
-                    (search, limit) = (true, 1);
+                    (search, limit, short_gaps) = (true, 1, 0);
                 }
             })
         };
@@ -288,32 +291,49 @@ fn append_rejected<A: Append>(
     Ok(())
 }
 
-/// Returns how many values from `index` on, at most [`MAX_VALUES`], come before the first that contains a byte of `needle`. It
-/// scans at most twice [`MAX_BYTES`] bytes, which are still in the first-level cache when they are copied. The value at `index`
-/// must not be longer than that.
-fn unchanged<I: Offset>(values: Column<'_, I>, index: usize, needle: Needle) -> usize {
-    let count = values.fitting(index, MAX_VALUES, 2 * MAX_BYTES);
-    match needle.find(values.bytes_of(index, count)) {
-        None => count,
-        Some(at) => values.fitting(index, count, at),
-    }
-}
-
-/// Appends copies of the `count` values from `index` on.
-fn append_same<I: Offset, A: Append>(
+/// Appends copies of values from `index` on, at most up to the first that may change, and the bytes of the next value that surely stay.
+/// Returns the number of values, and that of these bytes. There are fewer values if `out` has too little capacity, or if an offset might
+/// not fit.
+#[inline(never)]
+fn append_same<C: Codec, I: Offset, A: Append>(
+    codec: &C,
     values: Column<'_, I>,
     index: usize,
-    count: usize,
-    first: usize,
     out: &mut A,
-) -> Result<(), Stop> {
-    let (bytes, slots) = out.spare();
-    let fitting = values.fitting(index, count.min(slots), bytes);
-    let before = out.lens().0;
-    out.reserve(fitting);
-    out.copy(values.bytes_of(index, fitting));
-    append_ends(values.ends(index, fitting), before, first + index, out)?;
-    if fitting < count { Err(Stop::Full { index: first + index + fitting }) } else { Ok(()) }
+) -> (usize, usize) {
+    let ends = values.offsets_after(index, out.spare().1);
+    let bytes = values.bytes_of(index, ends.len());
+    if out.ready() == 0 {
+        out.grow(bytes.len().min(2 * MAX_BYTES));
+    }
+    let bytes = &bytes[..bytes.len().min(out.ready()).min(STRETCH)];
+    let (before, start) = (out.lens().0, values.place(index));
+    if A::Offset::new(before + bytes.len()).is_none() {
+        return (0, 0);
+    }
+    let clean = out.write(bytes.len(), |out| codec.copy(bytes, out));
+    // The end of the copied bytes is at most the last of `ends`, so it fits.
+    let limit = I::cast(start + clean);
+    let moved = |end: I| A::Offset::cast(before.wrapping_add(end.known_place().wrapping_sub(start)));
+    let (groups, rest) = ends.as_chunks::<GROUP>();
+    let mut count = 0;
+    for group in groups {
+        if group[GROUP - 1] > limit {
+            // A loop that ends at the first end after `limit` would cost a mispredicted branch.
+            let last = group.iter().map(|&end| usize::from(end <= limit)).sum();
+            out.end_group(group.map(moved), last);
+            count += last;
+            out.truncate(before + clean);
+            return (count, start + clean - values.place(index + count));
+        }
+        out.end_group(group.map(moved), GROUP);
+        count += GROUP;
+    }
+    let last = rest.iter().take_while(|&&end| end <= limit).count();
+    out.end(rest[..last].iter().map(|&end| moved(end)));
+    count += last;
+    out.truncate(before + clean);
+    (count, start + clean - values.place(index + count))
 }
 
 /// Appends the output for the `count` values from `index` on, which must fit `out` and [`Ends`]. Returns by how many bytes the output is
@@ -342,37 +362,42 @@ fn append_run<C: Codec, I: Offset, A: Append>(
     Ok(Ok(input.len().wrapping_sub(out.lens().0 - before)))
 }
 
-/// Appends the output for `value`, which has the index `index`, or returns the offset at which it is rejected.
+/// Appends the output for `value`, which has the index `index`, or returns the offset at which it is rejected. The first `copied` bytes
+/// are in `out` already; no escape starts in them.
 #[inline(always)]
 fn append_one<C: Codec, A: Append>(
     codec: &C,
     value: &[u8],
+    copied: usize,
     index: usize,
     out: &mut A,
 ) -> Result<Result<(), usize>, Stop> {
-    let (before, spare) = (out.lens().0, out.spare().0);
-    let mut room = value.len().saturating_mul(C::GROWTH);
+    let (before, spare) = (out.lens().0 - copied, out.spare().0);
+    let rest = &value[copied..];
+    let mut room = rest.len().saturating_mul(C::GROWTH);
     // A long value that grows is measured if memory has to be allocated, so that no more is allocated than it needs. It is also
     // measured if its end may not fit an offset, so that nothing is written in that case.
-    let has_offset = |len| before.checked_add(len).and_then(A::Offset::new).is_some();
+    let has_offset = |len| (before + copied).checked_add(len).and_then(A::Offset::new).is_some();
     let is_long = C::GROWTH > 1 && value.len() > MAX_BYTES;
     if spare < room || (is_long && (out.ready() < room || !has_offset(room))) {
-        room = match codec.measure(value) {
-            Ok(len) => len,
-            Err(offset) => return Ok(Err(offset)),
+        let measured = codec.measure(rest);
+        let failed = match measured {
+            Err(offset) => Some(Ok(Err(copied + offset))),
+            Ok(len) if spare < len => Some(Err(Stop::Full { index })),
+            Ok(len) if !has_offset(len) => Some(Err(Stop::TooLong { index })),
+            Ok(_) => None,
         };
-        if spare < room {
-            return Err(Stop::Full { index });
+        if let Some(failed) = failed {
+            out.truncate(before);
+            return failed;
         }
-        if !has_offset(room) {
-            return Err(Stop::TooLong { index });
-        }
+        room = measured.unwrap_or(room);
     }
     out.reserve(1);
-    let stopped = out.write(room, |out| codec.write(value, out));
-    if stopped < value.len() {
+    let stopped = out.write(room, |out| codec.write(rest, out));
+    if stopped < rest.len() {
         out.truncate(before);
-        return Ok(Err(stopped));
+        return Ok(Err(copied + stopped));
     }
     append_ends(core::iter::once(out.lens().0 - before), before, index, out)?;
     Ok(Ok(()))

@@ -9,12 +9,15 @@ use super::column::{Column, Offset};
 use super::error::{ColumnError, ColumnTooSmall, TooLong};
 #[cfg(feature = "alloc")]
 use crate::kernel::cursor::{self, Tail};
-use crate::kernel::cursor::{Cursor, Room, Written};
+use crate::kernel::cursor::{Room, Written};
 use crate::kernel::slots::Slots;
 
 pub(super) mod sealed {
     use crate::batch::column::Offset;
     use crate::kernel::cursor::{Room, Written};
+
+    /// The number of offsets that are appended together.
+    pub const GROUP: usize = 16;
 
     /// The bytes and offsets that a batch verb appends to.
     pub trait Append {
@@ -37,11 +40,14 @@ pub(super) mod sealed {
         fn write<T>(&mut self, room: usize, write: impl for<'id> FnOnce(Room<'id>) -> (Written<'id>, T))
         -> T;
 
-        /// Appends `bytes`. They must fit.
-        fn copy(&mut self, bytes: &[u8]);
+        /// Reserves capacity for `bytes` more bytes, if the column can grow.
+        fn grow(&mut self, bytes: usize);
 
         /// Appends `offsets`. They must fit.
         fn end(&mut self, offsets: impl Iterator<Item = Self::Offset>);
+
+        /// Appends the first `count` of `offsets`. All must fit.
+        fn end_group(&mut self, offsets: [Self::Offset; GROUP], count: usize);
 
         /// Truncates the bytes to the length `bytes`. The offsets stay.
         fn truncate(&mut self, bytes: usize);
@@ -56,7 +62,7 @@ pub(super) mod sealed {
     }
 }
 
-use sealed::{Append, Stop};
+use sealed::{Append, GROUP, Stop};
 
 /// The output of a batch verb: a [`ColumnBuf`], or an [`UninitColumn`]. This trait is sealed.
 pub trait ColumnOut: Append {
@@ -104,14 +110,19 @@ impl<O: Offset> Append for ColumnBuf<O> {
         Tail::new(&mut self.bytes).append(room.saturating_add(cursor::MAX_WINDOW), write)
     }
 
-    #[inline(always)]
-    fn copy(&mut self, bytes: &[u8]) {
-        self.bytes.extend_from_slice(bytes);
+    fn grow(&mut self, bytes: usize) {
+        self.bytes.reserve(bytes);
     }
 
     #[inline(always)]
     fn end(&mut self, offsets: impl Iterator<Item = O>) {
         self.offsets.extend(offsets);
+    }
+
+    #[inline(always)]
+    fn end_group(&mut self, offsets: [O; GROUP], count: usize) {
+        self.offsets.extend_from_slice(&offsets);
+        self.offsets.truncate(self.offsets.len() - GROUP + count.min(GROUP));
     }
 
     #[inline(always)]
@@ -227,18 +238,16 @@ impl<O: Offset> Append for UninitColumn<'_, O> {
         self.bytes.write(write)
     }
 
-    #[inline(always)]
-    fn copy(&mut self, bytes: &[u8]) {
-        self.bytes.write(|room| {
-            let mut cursor = Cursor::new(room);
-            cursor.push_slice(bytes);
-            (cursor.finish(), ())
-        });
-    }
+    fn grow(&mut self, _: usize) {}
 
     #[inline(always)]
     fn end(&mut self, offsets: impl Iterator<Item = O>) {
         self.offsets.extend(offsets);
+    }
+
+    #[inline(always)]
+    fn end_group(&mut self, offsets: [O; GROUP], count: usize) {
+        self.offsets.extend_from_array(offsets, count);
     }
 
     #[inline(always)]

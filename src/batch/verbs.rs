@@ -1,7 +1,7 @@
 //! The batch verbs.
 
 use super::column::{Column, Offset};
-use super::engine::{self, Codec, Needle};
+use super::engine::{self, Codec};
 use super::out::ColumnOut;
 use super::slice::NullableBytes;
 use crate::coder::{self, KeepSet};
@@ -13,11 +13,7 @@ use crate::kernel::ends::Ends;
 
 impl Codec for coder::Core {
     const GROWTH: usize = 3;
-
-    #[inline(always)]
-    fn needle(&self) -> Option<Needle> {
-        None
-    }
+    const SEARCHES: bool = false;
 
     #[inline(always)]
     fn measure(&self, value: &[u8]) -> Result<usize, usize> {
@@ -38,15 +34,17 @@ impl Codec for coder::Core {
 
 impl Codec for Core {
     const GROWTH: usize = 1;
-
-    #[inline(always)]
-    fn needle(&self) -> Option<Needle> {
-        Some(if self.job.plus() { Needle::Two(b'%', b'+') } else { Needle::One(b'%') })
-    }
+    const SEARCHES: bool = true;
 
     #[inline(always)]
     fn in_one_pass(&self) -> bool {
         self.batches_in_one_pass()
+    }
+
+    #[inline(always)]
+    fn copy<'id>(&self, input: &[u8], out: Room<'id>) -> (Written<'id>, usize) {
+        let copied = self.copy_clean(input, out);
+        (copied.written, copied.stopped)
     }
 
     #[inline(always)]

@@ -115,6 +115,12 @@ impl<'a> Cursor<'a> {
         has
     }
 
+    /// Returns the number of bytes between the last multiple of `unit` and the address of the next byte.
+    #[inline(always)]
+    pub(crate) fn misaligned(&self, unit: usize) -> usize {
+        self.at.addr() % unit
+    }
+
     /// Lends the rest of the memory to `write`, and advances over the bytes that it writes. Returns the other result of `write`.
     #[inline(always)]
     pub(crate) fn lend<T>(&mut self, write: impl for<'id> FnOnce(Room<'id>) -> (Written<'id>, T)) -> T {

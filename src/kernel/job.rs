@@ -72,6 +72,21 @@ impl ListJob {
     }
 }
 
+/// The options of a copy that ends where decoding would change a byte.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CopyJob {
+    /// Whether a `+` is a space.
+    pub plus: bool,
+}
+
+impl CopyJob {
+    /// Reports whether the mode is the default. Copying has one mode, and none of the functions for short inputs.
+    #[inline(always)]
+    pub(crate) fn is_plain(&self) -> bool {
+        false
+    }
+}
+
 /// The options of placing the ends of values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PlaceJob {

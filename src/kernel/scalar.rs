@@ -6,10 +6,10 @@
 
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Room, Written};
-use crate::kernel::ends::Ends;
+use crate::kernel::ends::{self, Ends};
 use crate::kernel::job::{
-    DecodeJob, Decoded, EncodeJob, EncodeRule, Fields, ListJob, MarkJob, Marks, Measure, Measured, PlaceJob,
-    PlainJob,
+    CopyJob, DecodeJob, Decoded, EncodeJob, EncodeRule, Fields, ListJob, MarkJob, Marks, Measure, Measured,
+    PlaceJob, PlainJob,
 };
 use crate::kernel::reference::{self, Step};
 use crate::kernel::word;
@@ -772,6 +772,22 @@ pub(crate) fn decode_values<'c>(
         start = end;
     }
     Decoded { written: out.finish(), stopped: input.len() }
+}
+
+/// Copies `input` up to the first byte that decoding may change.
+pub(crate) fn copy_clean<'c>(job: CopyJob, input: &[u8], out: Room<'c>) -> Decoded<'c> {
+    let (mut out, mut stopped) = (Cursor::new(out), 0);
+    // The bytes that were searched are still in the first-level cache when they are copied.
+    for part in input.chunks(2 * ends::MAX_BYTES) {
+        let found = if job.plus { memchr::memchr2(b'%', b'+', part) } else { memchr::memchr(b'%', part) };
+        let clean = &part[..found.unwrap_or(part.len())];
+        out.push_slice(clean);
+        stopped += clean.len();
+        if found.is_some() {
+            break;
+        }
+    }
+    Decoded { written: out.finish(), stopped }
 }
 
 /// Does nothing, because [`encode_values`] and [`decode_values`] map the ends. Reports that no escape crosses one.

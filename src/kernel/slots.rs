@@ -141,6 +141,15 @@ impl<'a, T: Copy> Slots<'a, T> {
         self.len += write_to(&mut self.slots[self.len..], values);
     }
 
+    /// Appends the first `count` of `values`, at most `M`. Does nothing if all of them do not fit.
+    #[inline(always)]
+    pub(crate) fn extend_from_array<const M: usize>(&mut self, values: [T; M], count: usize) {
+        if let Some(slots) = self.slots[self.len..].first_chunk_mut() {
+            *slots = values.map(MaybeUninit::new);
+            self.len += count.min(M);
+        }
+    }
+
     /// Returns the values.
     #[inline(always)]
     pub(crate) fn as_slice(&self) -> &[T] {

@@ -139,6 +139,57 @@ fn stretches_of_unchanged_values() {
     }
 }
 
+/// Tests stretches of unchanged bytes of any length, at any place in memory, before a byte that changes.
+#[test]
+fn stretches_of_any_length() {
+    let mut rng = Rng(16);
+    for case in 0..400 {
+        // The length of the first value shifts the places in the output, and the number of values is that of a group or another.
+        let mut bytes = [&b"%41"[..], &vec![b'a'; rng.below(130)]].concat();
+        let mut offsets = vec![0, bytes.len() as i32];
+        for _ in 0..2 {
+            let len = [0, 900, 2000][rng.below(3)] + rng.below(330);
+            let longest = [1, 20, 130, 3000][rng.below(4)];
+            let end = bytes.len() + len;
+            bytes.extend((0..len).map(|_| rng.pick(b"abF09-._~")));
+            let last = |offsets: &[i32]| *offsets.last().unwrap() as usize;
+            while last(&offsets) + longest < end {
+                offsets.push((last(&offsets) + rng.below(longest + 1)) as i32);
+            }
+            bytes.extend([&b"%41"[..], b"+", b"%", b"%zz+", b""][rng.below(5)]);
+            bytes.extend(vec![b'b'; rng.below(70)]);
+            offsets.push(bytes.len() as i32);
+        }
+        if runs(case) {
+            for decoding in [Decoding::ALL, Decoding::FORM, Decoding::NORMALIZE] {
+                columns::decode(&decoding, &bytes, &offsets);
+            }
+            columns::decode_strict(&Decoding::FORM, &bytes, &offsets);
+        }
+    }
+}
+
+/// Tests that decoding does not reallocate output with capacity for the input and 256 bytes, and that it allocates no more than twice
+/// the input for output without capacity.
+#[test]
+fn decoding_allocates_little() {
+    for_all(|bytes, offsets| {
+        let values = Column::new(bytes, offsets).unwrap();
+        let len = values.iter().map(<[u8]>::len).sum::<usize>();
+        for tier in tiers() {
+            let mut out = ColumnBuf::<i32>::with_capacity(values.len(), len + 256);
+            let before = (out.bytes().as_ptr(), out.offsets().as_ptr());
+            Decode::new().tier(*tier).decode_column(values, &mut out).unwrap();
+            assert_eq!((out.bytes().as_ptr(), out.offsets().as_ptr()), before, "{tier}");
+
+            let mut out = ColumnBuf::<i32>::new();
+            Decode::new().tier(*tier).decode_column(values, &mut out).unwrap();
+            let (bytes, _) = out.into_parts();
+            assert!(bytes.capacity() <= 2 * (len + 256), "{tier}: {} of {len}", bytes.capacity());
+        }
+    });
+}
+
 /// Tests a value that ends inside `%41`, at every lane of a block. In some cases, an escape follows that is malformed wherever
 /// values end.
 #[test]

@@ -19,7 +19,7 @@ use super::{Isa, Lanes, bits, digits_of};
 use crate::hex;
 use crate::kernel::cursor::{self, Cursor, Room};
 use crate::kernel::ends::Ends;
-use crate::kernel::job::{DecodeJob, Decoded, Fields, Marks, Measure, Measured};
+use crate::kernel::job::{CopyJob, DecodeJob, Decoded, Fields, Marks, Measure, Measured};
 
 /// Decodes `input` in the default mode, which decodes every escape.
 #[cfg_attr(optimized, inline(always))]
@@ -113,6 +113,79 @@ pub(super) fn decode_beside<'c, I: Isa>(
     }
     copy(isa, &input[done..], input.len() - done, &mut state.out);
     decoded((state.out, input.len()))
+}
+
+/// The number of bytes at the start of a copy whose stores are not aligned. Where the output starts is known only after the decoding of the
+/// bytes before it, and the loads of the first bytes need not wait for that.
+const UNALIGNED: usize = 1024;
+
+/// Copies `input` up to the first `%`, or the first `+` if that is a space, and maybe more. Returns the offset of that byte, or the length
+/// of the input.
+#[cfg_attr(optimized, inline(always))]
+pub(super) fn copy_clean<'c, I: Isa>(isa: I, job: CopyJob, input: &[u8], out: Room<'c>) -> Decoded<'c> {
+    if const { I::TOGETHER == 4 } {
+        copy_blocks::<I, 4>(isa, job, input, out)
+    } else if const { I::TWO_BLOCKS } {
+        copy_blocks::<I, 2>(isa, job, input, out)
+    } else {
+        copy_blocks::<I, 1>(isa, job, input, out)
+    }
+}
+
+/// Does the work of [`copy_clean`], `M` blocks at a time.
+#[cfg_attr(optimized, inline(always))]
+fn copy_blocks<'c, I: Isa, const M: usize>(isa: I, job: CopyJob, input: &[u8], out: Room<'c>) -> Decoded<'c> {
+    let (mut out, mut rest) = (Cursor::new(out), input);
+    let mut aligned = input.len().saturating_sub(UNALIGNED);
+    loop {
+        while rest.len() >= M * I::LANES && rest.len() >= aligned && out.spare() >= M * I::LANES {
+            let mut blocks = [isa.load(rest); M];
+            for i in 1..M {
+                blocks[i] = isa.load(&rest[i * I::LANES..]);
+            }
+            isa.store_whole(blocks, &mut out);
+            if !is_clean(isa, job, blocks) {
+                let lane = first_found::<I, M>(isa, job, rest);
+                return Decoded { written: out.finish(), stopped: input.len() - rest.len() + lane };
+            }
+            rest = &rest[M * I::LANES..];
+        }
+        if rest.is_empty() {
+            return Decoded { written: out.finish(), stopped: input.len() };
+        }
+        let unaligned = if aligned > 0 { out.misaligned(I::LANES) } else { 0 };
+        let (block, lanes) = (isa.load(rest), Lanes::<I>::of_start(rest.len().min(I::LANES - unaligned)));
+        isa.store(block, lanes, &mut out);
+        if !is_clean(isa, job, [block]) {
+            let lane = first_found::<I, 1>(isa, job, rest);
+            if lane < lanes.count() {
+                return Decoded { written: out.finish(), stopped: input.len() - rest.len() + lane };
+            }
+        }
+        (rest, aligned) = (&rest[lanes.count()..], 0);
+    }
+}
+
+/// Reports whether decoding surely changes no byte of `blocks`.
+#[cfg_attr(optimized, inline(always))]
+fn is_clean<I: Isa, const M: usize>(isa: I, job: CopyJob, blocks: [I::Block; M]) -> bool {
+    isa.none_equal(blocks, b'%') && (!job.plus || isa.none_equal(blocks, b'+'))
+}
+
+/// Returns the offset of the first byte that decoding may change in the `M` blocks at the start of `rest`. There is one.
+#[cfg_attr(optimized, inline(always))]
+fn first_found<I: Isa, const M: usize>(isa: I, job: CopyJob, rest: &[u8]) -> usize {
+    // Without this the compiler keeps the comparisons of `is_clean` and takes them apart bit by bit.
+    let rest = core::hint::black_box(rest);
+    let mut first = 0;
+    for i in (0..M).rev() {
+        let block = isa.load(&rest[i * I::LANES..]);
+        let plus = if job.plus { isa.eq(block, b'+') } else { 0 };
+        let found = isa.eq(block, b'%') | plus;
+        let at = i * I::LANES + found.trailing_zeros() as usize;
+        first = core::hint::select_unpredictable(found != 0, at, first);
+    }
+    first
 }
 
 /// Writes the first `len` bytes of `rest`.

@@ -4,7 +4,8 @@ use super::{Isa, Tier, bounds, decode, encode, low_mask, short};
 use crate::kernel::cursor::{Cursor, Room, Written};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{
-    DecodeJob, Decoded, EncodeJob, Fields, ListJob, MarkJob, Marks, Measure, Measured, PlaceJob, PlainJob,
+    CopyJob, DecodeJob, Decoded, EncodeJob, Fields, ListJob, MarkJob, Marks, Measure, Measured, PlaceJob,
+    PlainJob,
 };
 
 /// An operation with its operands.
@@ -352,6 +353,27 @@ impl<'c> Operation for DecodeValues<'_, 'c> {
     #[cfg_attr(optimized, inline(always))]
     fn other_mode<I: Isa>(&mut self, isa: I) -> Decoded<'c> {
         decode::decode_marked_values(isa, self.job, self.input, self.ends, self.out)
+    }
+}
+
+/// Copies an input up to the first byte that decoding may change. The result has the offset of that byte, and may have more bytes than
+/// those before it.
+pub(crate) struct CopyClean<'a, 'c> {
+    pub(crate) job: CopyJob,
+    pub(crate) input: &'a [u8],
+    pub(crate) out: Room<'c>,
+}
+
+impl<'c> Operation for CopyClean<'_, 'c> {
+    type Done = Decoded<'c>;
+
+    #[cfg_attr(optimized, inline(always))]
+    fn long<I: Isa>(&mut self, _isa: I) -> Option<Decoded<'c>> {
+        None
+    }
+    #[cfg_attr(optimized, inline(always))]
+    fn other_mode<I: Isa>(&mut self, isa: I) -> Decoded<'c> {
+        decode::copy_clean(isa, self.job, self.input, self.out)
     }
 }
 

@@ -15,15 +15,15 @@ use core::sync::atomic::{AtomicU8, Ordering};
 use crate::kernel::cursor::{Room, Written};
 #[allow(unused_imports, reason = "some targets have no vector tier")]
 use crate::kernel::drive::operation::{
-    Decode, DecodeBeside, DecodeInPlace, DecodeMarked, DecodeMeasure, DecodeValues, Encode, EncodeMeasure,
-    EncodeValues, List, Mark, Operation, Place,
+    CopyClean, Decode, DecodeBeside, DecodeInPlace, DecodeMarked, DecodeMeasure, DecodeValues, Encode,
+    EncodeMeasure, EncodeValues, List, Mark, Operation, Place,
 };
 #[allow(unused_imports, reason = "some targets have no vector tier")]
 use crate::kernel::drive::{self, Isa, Tier as _};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{
-    DecodeJob, Decoded, EncodeJob, EncodeRule, Fields, ListJob, MarkJob, Marks, Measure, Measured, PlaceJob,
-    PlainJob,
+    CopyJob, DecodeJob, Decoded, EncodeJob, EncodeRule, Fields, ListJob, MarkJob, Marks, Measure, Measured,
+    PlaceJob, PlainJob,
 };
 use crate::kernel::scalar;
 
@@ -283,6 +283,7 @@ macro_rules! tiers {
             DECODE_MEASURE: decode_measure = DecodeMeasure(job: &DecodeJob, input: &[u8]) -> Measured;
             DECODE_VALUES: decode_values = DecodeValues(
                 job: &DecodeJob, input: &[u8], ends: &mut Ends, out: Room<'c>) -> Decoded<'c>;
+            COPY_CLEAN: copy_clean = CopyClean(job: CopyJob, input: &[u8], out: Room<'c>) -> Decoded<'c>;
             PLACE: place = Place(job: PlaceJob, input: &mut Ends) -> bool;
             DECODE_MARKED: decode_marked = DecodeMarked(
                 job: &DecodeJob, input: &[u8], marks: Marks<'_>, out: Room<'c>) -> Decoded<'c>;
