@@ -13,7 +13,7 @@ use testkit::tiers::{exhaustive, runs, scaled, tiers};
 
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Room, lend_slice};
-use crate::kernel::drive::{Isa, Lanes, Members, bits, low_mask};
+use crate::kernel::drive::{Isa, Lanes, Members, bits, digits_of, low_mask};
 use crate::kernel::isa::{BlockVisitor, Tier, visit_blocks};
 use crate::kernel::job::{DecodeJob, EncodeJob};
 use crate::kernel::reference;
@@ -187,9 +187,12 @@ fn check_equal<I: Isa>(isa: I, tier: &str) {
             }
         }
     }
+    for len in (0..=128).filter(|&len| I::checks(len)) {
+        assert!(isa.lacks(&[b'x'; 128][..len], b'%'), "{tier}, {len} bytes");
+    }
 }
 
-/// Compares [`Isa::escapes`] at the start of `input` with `values`, the values of the escapes at each lane.
+/// Compares [`Isa::escapes`] and [`Isa::guess`] at the start of `input` with `values`, the values of the escapes at each lane.
 #[inline(always)]
 fn check_escapes<I: Isa>(isa: I, input: &[u8], values: impl Fn(usize) -> Option<u8>, tier: &str) {
     let lanes = I::LANES.min(input.len());
@@ -208,6 +211,12 @@ fn check_escapes<I: Isa>(isa: I, input: &[u8], values: impl Fn(usize) -> Option<
     assert_eq!(found.valid, valid, "{tier}, b\"{}\"", input.escape_ascii());
     assert_eq!(isa.bytes(found.decoded), decoded, "{tier}, b\"{}\"", input.escape_ascii());
     assert!(bits(valid).all(|lane| spelt[lane] == decoded[lane]), "{tier}, b\"{}\"", input.escape_ascii());
+    let (guess, percent) = (isa.guess(isa.load(input), input), isa.eq(isa.load(input), b'%'));
+    let (guessed, wrong) = (isa.bytes(guess.decoded), percent & !valid);
+    assert_eq!((guess.percent, guess.wrong), (percent, wrong), "{tier}, b\"{}\"", input.escape_ascii());
+    for lane in (0..64).filter(|&lane| wrong >> lane & 1 == 0) {
+        assert_eq!(guessed[lane], decoded[lane], "{tier}, {lane} of b\"{}\"", input.escape_ascii());
+    }
 }
 
 /// Fills blocks with each window. As all rotations of a window are also filled in, each lane sees each window.
@@ -403,6 +412,45 @@ fn check_dropped<I: Isa>(isa: I, starts: u64, carry: u64, len: usize, rng: &mut 
     check_written(isa, input, drop, len, Write::Dropping, tier);
 }
 
+/// Drops the digits of escapes at `starts` from the first `lanes` of a random block, and from another one, and compares both together
+/// with each alone.
+#[inline(always)]
+fn check_dropped_both<I: Isa>(isa: I, starts: [u64; 2], lanes: Lanes<I>, rng: &mut Rng, tier: &str) {
+    let bytes = [random_bytes(rng), random_bytes(rng)];
+    let input = [&bytes[0][..I::LANES], &bytes[1][..I::LANES]];
+    let mut carry = 0;
+    let first = digits_of(starts[0] & lanes.mask(), lanes, &mut carry);
+    let drops = [first, digits_of(starts[1] & Lanes::<I>::ALL.mask() & !carry, Lanes::<I>::ALL, &mut carry)];
+    let operands = (isa, input, drops, lanes);
+    let mut expected = [0xA5; 512];
+    let end = lend_slice(&mut expected, operands, drop_each);
+    for capacity in [end, lanes.count() + I::LANES, 512] {
+        let mut out = [0xA5; 512 + 1];
+        let written = lend_slice(&mut out[..capacity], operands, drop_both);
+        let right = (written, &out[..end]) == (end, &expected[..end])
+            && out[capacity..].iter().all(|&byte| byte == 0xA5);
+        assert!(right, "{tier}, {drops:#x?}, {} lanes: b\"{}\"", lanes.count(), out.escape_ascii());
+    }
+}
+
+/// Two blocks of input, the lanes to drop from each, and the lanes of the first.
+type Both<'b, I> = (I, [&'b [u8]; 2], [u64; 2], Lanes<I>);
+
+#[inline(always)]
+fn drop_both<I: Isa>((isa, input, drops, lanes): Both<'_, I>, room: Room<'_>) -> usize {
+    let mut out = Cursor::new(room);
+    isa.compress_both([isa.load(input[0]), isa.load(input[1])], drops, lanes, &mut out);
+    out.written()
+}
+
+#[inline(always)]
+fn drop_each<I: Isa>((isa, input, drops, lanes): Both<'_, I>, room: Room<'_>) -> usize {
+    let mut out = Cursor::new(room);
+    isa.compress(isa.load(input[0]), drops[0], lanes, &mut out);
+    isa.compress(isa.load(input[1]), drops[1], Lanes::ALL, &mut out);
+    out.written()
+}
+
 /// Enumerates the digits of escapes in each group of sixteen lanes, with 0, 1 or 2 digits carried into it.
 #[inline(always)]
 fn check_compress<I: Isa>(isa: I, tier: &str) {
@@ -429,6 +477,8 @@ fn check_compress<I: Isa>(isa: I, tier: &str) {
         let dense = if rng.next().is_multiple_of(2) { u64::MAX } else { rng.next() };
         let (starts, carry, len) = (rng.next() & dense, low_mask(rng.below(3)), rng.below(I::LANES + 1));
         check_dropped(isa, spaced(starts & !carry), carry, len, &mut rng, tier);
+        let lanes = Lanes::of_short(&[0; 64][..len.max(1)]).expect("at most a block");
+        check_dropped_both(isa, [spaced(starts), spaced(rng.next() & dense)], lanes, &mut rng, tier);
     }
 }
 

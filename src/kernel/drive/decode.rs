@@ -350,10 +350,64 @@ pub(super) fn one_block<'c, I: Isa, const KEEP: bool>(
     Some(decoded((state.out, taken.err().unwrap_or(input.len()))))
 }
 
-/// Decodes an input of more than one block and at most two, in the default mode unless `KEEP`. If either block has a `%`, both are
-/// decoded, because a branch on which of them has one would be mispredicted. Returns `None` if `out` has too little capacity.
+/// Decodes an input of at most one block in the default mode. Returns `None` if the input is longer, if a `%` starts no escape, or if
+/// `out` has too little capacity for a block.
+///
+/// With `check`, an input without `%` is stored as it is, before anything else is computed.
 #[cfg_attr(optimized, inline(always))]
-pub(super) fn two_blocks<'c, I: Isa, const KEEP: bool>(
+pub(super) fn guess_block<'c, I: Isa>(
+    isa: I,
+    input: &[u8],
+    out: Room<'c>,
+    check: bool,
+) -> Option<Decoded<'c>> {
+    let (lanes, block) = (Lanes::of_short(input)?, isa.load(input));
+    if out.len() < I::LANES {
+        return None;
+    }
+    let mut out = Cursor::new(out);
+    if check && isa.surely_lacks(block, b'%', u64::MAX) {
+        isa.store(block, lanes, &mut out);
+        return Some(decoded((out, input.len())));
+    }
+    let guess = isa.guess(block, input);
+    if guess.wrong != 0 {
+        return None;
+    }
+    isa.compress(guess.decoded, digits_of(guess.percent, lanes, &mut 0), lanes, &mut out);
+    Some(decoded((out, input.len())))
+}
+
+/// Decodes an input of more than one block and at most two in the default mode. Returns `None` if a `%` starts no escape, or if `out` is
+/// shorter than the input.
+#[cfg_attr(optimized, inline(always))]
+pub(super) fn guess_both<'c, I: Isa>(isa: I, input: &[u8], out: Room<'c>) -> Option<Decoded<'c>> {
+    let (lanes, last) = Lanes::<I>::of_two(input)?;
+    if out.len() < input.len() {
+        return None;
+    }
+    // If the last block has the last two lanes of the first block too, no other escape ends after the first block.
+    let near = if lanes.count() + 2 <= I::LANES { I::LANES } else { I::LANES + 2 };
+    let near = input.get(..near)?;
+    let guesses = [isa.guess(isa.load(input), near), isa.guess(isa.load(last), last)];
+    // This is asked before the output is written, so that the operands need no registers afterwards.
+    if guesses[0].wrong & lanes.mask() | guesses[1].wrong != 0 {
+        return None;
+    }
+    let mut carry = 0;
+    let drops = [
+        digits_of(guesses[0].percent & lanes.mask(), lanes, &mut carry),
+        digits_of(guesses[1].percent, Lanes::<I>::ALL, &mut carry),
+    ];
+    let mut out = Cursor::new(out);
+    isa.compress_both([guesses[0].decoded, guesses[1].decoded], drops, lanes, &mut out);
+    Some(decoded((out, input.len())))
+}
+
+/// Decodes an input of more than one block and at most two in a mode other than the default. Both blocks are decoded if either has a
+/// `%`, because a branch on which of them has one would be mispredicted. Returns `None` if `out` has too little capacity.
+#[cfg_attr(optimized, inline(always))]
+pub(super) fn two_blocks_other_mode<'c, I: Isa>(
     isa: I,
     job: &DecodeJob,
     input: &[u8],
@@ -364,15 +418,9 @@ pub(super) fn two_blocks<'c, I: Isa, const KEEP: bool>(
         return None;
     }
     let blocks = [isa.load(input), isa.load(last)];
-    // A tier whose `lacks` covers inputs of this length has already checked them in `copy_two`.
-    if const { !KEEP && I::LONGEST_LOOK <= I::LANES } && isa.none_equal(blocks, b'%') {
-        let mut out = Cursor::new(out);
-        let copied = out.push_ends(input);
-        return copied.then(|| decoded((out, input.len())));
-    }
     // Where a `+` is a space, nobody has searched for `%`.
-    let check = KEEP && job.plus();
-    let mut state = State::<I, _, KEEP>::new(isa, job, input, Single, out);
+    let check = job.plus();
+    let mut state = State::<I, _, true>::new(isa, job, input, Single, out);
     let taken = match state.take::<false>(blocks[0], input, lanes, check) {
         Err(lane) => Err(lane),
         // This check tells the compiler that a block fits. It never fails, because the output so far is no longer than the

@@ -19,6 +19,9 @@ pub(crate) trait Operation: Sized {
     /// Whether [`Operation::two_blocks`], [`Operation::few_blocks_other_mode`] and [`Operation::medium`] exist.
     const HAS_MEDIUM: bool = false;
 
+    /// Whether [`Operation::short`] handles two blocks if the tier looks at both at once.
+    const SHORT_IS_TWO_BLOCKS: bool = false;
+
     /// Handles one block in the default mode. Returns `None` if it needs a driver that checks the spare capacity.
     #[cfg_attr(optimized, inline(always))]
     fn one_block<I: Isa>(&mut self, _isa: I) -> Option<Self::Done> {
@@ -171,14 +174,37 @@ impl<'c> Decode<'_, 'c> {
 impl<'c> Operation for Decode<'_, 'c> {
     type Done = Decoded<'c>;
     const HAS_MEDIUM: bool = true;
+    const SHORT_IS_TWO_BLOCKS: bool = true;
 
     #[cfg_attr(optimized, inline(always))]
     fn one_block<I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
         match self.copy_two(isa) {
             None if self.out.len() >= I::LANES => {
-                decode::one_block::<_, false>(isa, self.job, self.input, self.out, true)
+                let check = !I::checks(self.input.len());
+                if I::GUESSES {
+                    decode::guess_block(isa, self.input, self.out, check)
+                } else {
+                    decode::one_block::<_, false>(isa, self.job, self.input, self.out, check)
+                }
             }
             done => done,
+        }
+    }
+    #[cfg_attr(optimized, inline(always))]
+    fn short<T: Tier>(&mut self, tier: T, len: usize) -> Option<Decoded<'c>> {
+        if T::is_narrow(len) {
+            self.one_block(tier.narrow())
+        } else if len <= T::Wide::LANES && !T::Wide::HALVES {
+            self.one_block(tier.wide())
+        } else if len <= T::Wide::LONGEST_LOOK {
+            match self.copy_two(tier.wide()) {
+                // An input of one wide block is decoded as two narrow ones, which are loaded whole.
+                None if len <= T::Wide::LANES => decode::guess_both(tier.narrow(), self.input, self.out),
+                None => decode::guess_both(tier.wide(), self.input, self.out),
+                done => done,
+            }
+        } else {
+            None
         }
     }
     #[cfg_attr(optimized, inline(always))]
@@ -212,13 +238,18 @@ impl<'c> Operation for Decode<'_, 'c> {
     }
     #[cfg_attr(optimized, inline(always))]
     fn two_blocks<I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
-        decode::two_blocks::<_, false>(isa, self.job, self.input, self.out)
+        if I::LONGEST_LOOK <= I::LANES
+            && let Some(done) = short::decode_copy_ends(isa, self.input, self.out)
+        {
+            return Some(done);
+        }
+        decode::guess_both(isa, self.input, self.out)
     }
     #[cfg_attr(optimized, inline(always))]
     fn few_blocks_other_mode<I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
         // `short_other_mode` has searched an input of one block for `%`.
         match decode::one_block::<_, true>(isa, self.job, self.input, self.out, false) {
-            None => decode::two_blocks::<_, true>(isa, self.job, self.input, self.out),
+            None => decode::two_blocks_other_mode(isa, self.job, self.input, self.out),
             done => done,
         }
     }

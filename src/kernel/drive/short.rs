@@ -44,6 +44,15 @@ pub(super) fn decode_copy<'c, I: Isa>(
     done.then(|| Decoded { written: out.finish(), stopped: input.len() })
 }
 
+/// Copies an input of more than one block and at most two that has no `%`. `None` means that the input has to be decoded.
+#[cfg_attr(optimized, inline(always))]
+pub(super) fn decode_copy_ends<'c, I: Isa>(isa: I, input: &[u8], out: Room<'c>) -> Option<Decoded<'c>> {
+    let blocks = [isa.load(input), isa.load(input.get(input.len().checked_sub(I::LANES)?..)?)];
+    let mut out = Cursor::new(out);
+    let done = isa.none_equal(blocks, b'%') && out.push_ends(input);
+    done.then(|| Decoded { written: out.finish(), stopped: input.len() })
+}
+
 /// Copies an input of at most one block that has no `%`. `None` means that the input has to be decoded.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn decode_copy_block<'c, I: Isa>(

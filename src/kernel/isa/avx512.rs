@@ -15,7 +15,7 @@ use super::tables::BITS;
 use super::token::Avx512;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Stage};
-use crate::kernel::drive::{Escapes, Isa, Lanes, Tier, digits_of_dense, lookahead, low_mask};
+use crate::kernel::drive::{Escapes, Guess, Isa, Lanes, Tier, digits_of, lookahead, low_mask};
 use crate::set::ByteSet;
 
 /// A set, prepared for lookups. `ascii` has a byte for each value below 128, all ones for members. `high` has a bit for each
@@ -362,6 +362,7 @@ impl Isa for Avx512 {
     const EXPANDS_ALL: bool = true;
     const DECODES_ALL: bool = true;
     const DECODES_DENSE: bool = true;
+    const GUESSES: bool = true;
     const DECODES_IN_PLACE: bool = true;
     type Block = __m512i;
     type Class = Class;
@@ -510,6 +511,20 @@ impl Isa for Avx512 {
     }
 
     #[cfg_attr(optimized, inline(always))]
+    fn guess(self, block: __m512i, input: &[u8]) -> Guess<__m512i> {
+        let [first, second] = self.lookahead(block, input);
+        let [high, low] = [self.digits(0, first), self.digits(1, second)];
+        let percent = self.eq(block, b'%');
+        // SAFETY: the token proves AVX-512.
+        unsafe {
+            // `bad` is zero for digits; `escapes` explains why.
+            let bad = _mm512_ternarylogic_epi32::<0xCA>(self.all(0x0F), high, low);
+            let wrong = _mm512_mask_test_epi8_mask(percent, bad, bad);
+            Guess { percent, wrong, decoded: _mm512_mask_adds_epu8(block, percent, high, low) }
+        }
+    }
+
+    #[cfg_attr(optimized, inline(always))]
     fn decode_dense(self, input: &[u8], carry: &mut u64, out: &mut Cursor<'_>) -> Option<[u64; 4]> {
         let input = input.first_chunk::<{ 4 * 64 + 2 }>()?;
         if out.spare() < 4 * 64 {
@@ -534,7 +549,7 @@ impl Isa for Avx512 {
                 blocks[i] = _mm512_mask_adds_epu8(block, percent, high, low);
                 most = _mm512_max_epu8(most, blocks[i]);
             }
-            drops[i] = digits_of_dense(percent, &mut carried);
+            drops[i] = digits_of(percent, Lanes::<Self>::ALL, &mut carried);
         }
         // Few texts have the byte 0xFF or its escape.
         if self.eq(most, 0xFF) != 0 && !self.is_well_formed(input) {
@@ -693,6 +708,24 @@ impl Isa for Avx512 {
     #[cfg_attr(optimized, inline(always))]
     fn spelling(self, case: HexCase) -> Spelling {
         Spelling { digits: self.quarters(case.digits()), case }
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn compress_both(self, blocks: [__m512i; 2], drops: [u64; 2], lanes: Lanes<Self>, out: &mut Cursor<'_>) {
+        let mut stage = Stage::new();
+        let mut window = out.window(lanes.count() + 64, &mut stage);
+        let start = window.as_mut_ptr();
+        let keeps = [lanes.mask() & !drops[0], !drops[1]];
+        let counts = [keeps[0].count_ones() as usize, keeps[1].count_ones() as usize];
+        // SAFETY: the token proves AVX-512. The first count is at most `lanes`, so each store of 64 bytes is inside the window. All bytes
+        // up to the end of the second block are initialised.
+        unsafe {
+            let first = _mm512_mask_compress_epi8(blocks[0], keeps[0], blocks[0]);
+            _mm512_storeu_si512(start.cast(), first);
+            let last = _mm512_mask_compress_epi8(blocks[1], keeps[1], blocks[1]);
+            _mm512_storeu_si512(start.add(counts[0]).cast(), last);
+            window.keep(counts[0] + counts[1]);
+        }
     }
 
     #[cfg_attr(optimized, inline(always))]

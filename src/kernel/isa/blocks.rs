@@ -11,7 +11,7 @@ use super::tables::{BITS, DIGIT_HIGH, DIGIT_LOW, Row, without_digits};
 use super::vector::Vector;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Stage};
-use crate::kernel::drive::{Escapes, Isa, Lanes, Members, digits_of_dense, lookahead, low_mask};
+use crate::kernel::drive::{Escapes, Guess, Isa, Lanes, Members, digits_of, lookahead, low_mask};
 use crate::kernel::word::words;
 use crate::set::ByteSet;
 
@@ -78,6 +78,31 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
     fn digits(self, bytes: V) -> V {
         let high = self.table(&DIGIT_HIGH).shuffle(bytes.high_half());
         self.table(&DIGIT_LOW).look_up(bytes).add_saturating(high)
+    }
+
+    /// Returns, for each register of `block`, which is at the start of `input`, what [`Blocks::digits`] returns for the bytes one and two
+    /// after each lane.
+    #[cfg_attr(optimized, inline(always))]
+    fn digits_after(self, block: [V; N], input: &[u8]) -> [[V; 2]; N] {
+        let mut digits = block;
+        for i in 0..N {
+            digits[i] = self.digits(block[i]);
+        }
+        let next = match input.get(Self::LANES..Self::LANES + V::BYTES) {
+            // SAFETY: the slice has `BYTES` bytes.
+            Some(more) if V::LOADS_NEXT => self.digits(unsafe { V::load(self.0, more.as_ptr()) }),
+            _ => {
+                let [first, second] = lookahead::<Self>(input);
+                let digits = u16::from_le_bytes([hex::value(first), hex::value(second)]);
+                V::words(self.0, u64::from(digits), 0)
+            }
+        };
+        let mut after = [[next; 2]; N];
+        for i in 0..N {
+            let next = if i + 1 < N { digits[i + 1] } else { next };
+            after[i] = [digits[i].after::<1>(next), digits[i].after::<2>(next)];
+        }
+        after
     }
 
     /// Returns the high and the low hexadecimal digit of each byte. `digits` is the table of the sixteen digits.
@@ -204,6 +229,54 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
             });
         }
     }
+
+    /// Writes the first `lanes` lanes of `block` without those in `drop`, and returns their number. See [`Isa::compress`].
+    ///
+    /// # Safety
+    ///
+    /// `LANES` bytes are writable at `start`.
+    #[cfg_attr(optimized, inline(always))]
+    unsafe fn write_compressed(self, block: [V; N], drop: u64, lanes: Lanes<Self>, start: *mut u8) -> usize {
+        let mut left = 0;
+        for i in 0..N {
+            for part in 0..V::PARTS {
+                let sixteen = V::PARTS * i + part;
+                let places = without_digits(((drop >> (16 * sixteen)) as u16).to_le_bytes());
+                // SAFETY: `before` is at most `16 * sixteen`, so sixteen more bytes are inside the `LANES` bytes. If lanes are not
+                // counted, `before` is the sum of `last_left + 1` over the sixteens so far, and `last_left` is at most 15.
+                unsafe {
+                    let before = if V::COUNTS_LANES {
+                        V::staying_before(self.0, drop, sixteen)
+                    } else {
+                        left + sixteen
+                    };
+                    block[i].write_places(part, places, start.add(before));
+                    if !V::COUNTS_LANES {
+                        left += places.last_left();
+                    }
+                }
+            }
+        }
+        // Each write of sixteen bytes starts inside the one before or at its end, so there is no gap, and the lanes that stay end inside
+        // the last write. So the bytes that are counted here are initialised.
+        if V::COUNTS_LANES {
+            let mask = if const { Self::LANES == 64 } {
+                // Unlike `Lanes::mask`, this is one instruction where the compiler knows that there are lanes.
+                u64::MAX.unbounded_shr((64 - lanes.count()) as u32)
+            } else {
+                lanes.mask()
+            };
+            (mask & !drop).count_ones() as usize
+        } else if !lanes.is_all() {
+            // At most two lanes after the end of the input are dropped.
+            let over = drop.checked_shr(lanes.count() as u32).unwrap_or(0) as usize & 3;
+            let padding = lanes.padding();
+            let len = (left + Self::LANES / 16).saturating_sub(padding - (over - (over >> 1)).min(padding));
+            len.min(lanes.count())
+        } else {
+            left + Self::LANES / 16
+        }
+    }
 }
 
 /// The lanes of a block to escape, as marks and as a mask.
@@ -229,6 +302,8 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     const EXPANDS_ALL: bool = Self::LANES == 64;
     const DECODES_ALL: bool = Self::LANES == 64;
     const DECODES_DENSE: bool = V::COUNTS_GROUPS && Self::LANES == 64;
+    const GUESSES: bool = !V::MASKS_ARE_SLOW;
+    const HALVES: bool = V::COUNTS_LANES && !V::MASKS_ARE_SLOW;
     const DECODES_IN_PLACE: bool = V::COUNTS_GROUPS && Self::LANES == 64;
     const LEAST_DENSE: usize = 4;
     type Block = [V; N];
@@ -345,6 +420,11 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     }
 
     #[cfg_attr(optimized, inline(always))]
+    fn checks(len: usize) -> bool {
+        (Self::LANES / 2..=Self::LANES).contains(&len)
+    }
+
+    #[cfg_attr(optimized, inline(always))]
     fn none_equal<const M: usize>(self, blocks: [[V; N]; M], byte: u8) -> bool {
         let mut found = self.all(0);
         for m in 0..M {
@@ -387,28 +467,27 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     #[cfg_attr(optimized, inline(always))]
     fn escapes(self, block: [V; N], input: &[u8]) -> Escapes<[V; N]> {
         let mut found = Escapes { valid: 0, values: block, decoded: block, marks: block };
-        let mut digits = block;
+        let digits = self.digits_after(block, input);
         for i in 0..N {
-            digits[i] = self.digits(block[i]);
-        }
-        let next = match input.get(Self::LANES..Self::LANES + V::BYTES) {
-            // SAFETY: the slice has `BYTES` bytes.
-            Some(more) if V::LOADS_NEXT => self.digits(unsafe { V::load(self.0, more.as_ptr()) }),
-            _ => {
-                let [first, second] = lookahead::<Self>(input);
-                let digits = u16::from_le_bytes([hex::value(first), hex::value(second)]);
-                V::words(self.0, u64::from(digits), 0)
-            }
-        };
-        for i in 0..N {
-            let next = if i + 1 < N { digits[i + 1] } else { next };
-            let (first, second) = (digits[i].after::<1>(next), digits[i].after::<2>(next));
+            let [first, second] = digits[i];
             found.values[i] = V::value(first, second, self.0);
             found.marks[i] = block[i].eq(self.all(b'%')).unless(first | second);
             found.decoded[i] = block[i].decoded(first, second, found.marks[i], self.0);
         }
         found.valid = V::mask(found.marks);
         found
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn guess(self, block: [V; N], input: &[u8]) -> Guess<[V; N]> {
+        let (mut decoded, mut wrong) = (block, block);
+        let digits = self.digits_after(block, input);
+        for i in 0..N {
+            let ([first, second], percent) = (digits[i], block[i].eq(self.all(b'%')));
+            wrong[i] = percent.without(percent.unless(first | second));
+            decoded[i] = block[i].decoded(first, second, percent, self.0);
+        }
+        Guess { percent: self.eq(block, b'%'), wrong: V::mask(wrong), decoded }
     }
 
     #[cfg_attr(optimized, inline(always))]
@@ -425,7 +504,7 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
         // CPU and leave no space there for those of the next blocks.
         for i in 0..4 {
             let percent = self.eq(self.load(&input[i * Self::LANES..]), b'%');
-            drops[i] = digits_of_dense(percent, &mut carried);
+            drops[i] = digits_of(percent, Lanes::<Self>::ALL, &mut carried);
             // The write is volatile, because otherwise the compiler joins the masks in one register before it stores them, and what is
             // read from there is late.
             // SAFETY: the pointer comes from a reference, so it is writable.
@@ -567,40 +646,25 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     fn compress(self, block: [V; N], drop: u64, lanes: Lanes<Self>, out: &mut Cursor<'_>) {
         let mut stage = Stage::new();
         let mut window = out.window(Self::LANES, &mut stage);
-        let start = window.as_mut_ptr();
-        let mut left = 0;
-        for i in 0..N {
-            for part in 0..V::PARTS {
-                let sixteen = V::PARTS * i + part;
-                let places = without_digits(((drop >> (16 * sixteen)) as u16).to_le_bytes());
-                // SAFETY: `before` is at most `16 * sixteen`, so sixteen more bytes are inside the window. If lanes are not
-                // counted, `before` is the sum of `last_left + 1` over the sixteens so far, and `last_left` is at most 15.
-                unsafe {
-                    let before = if V::COUNTS_LANES {
-                        V::staying_before(self.0, drop, sixteen)
-                    } else {
-                        left + sixteen
-                    };
-                    block[i].write_places(part, places, start.add(before));
-                    if !V::COUNTS_LANES {
-                        left += places.last_left();
-                    }
-                }
-            }
+        // SAFETY: the window has `LANES` bytes, and `write_compressed` has initialised as many as it returns.
+        unsafe {
+            let len = self.write_compressed(block, drop, lanes, window.as_mut_ptr());
+            window.keep(len);
         }
-        let len = if V::COUNTS_LANES {
-            (lanes.mask() & !drop).count_ones() as usize
-        } else if !lanes.is_all() {
-            // At most two lanes after the end of the input are dropped.
-            let over = drop.checked_shr(lanes.count() as u32).unwrap_or(0) as usize & 3;
-            let padding = lanes.padding();
-            (left + Self::LANES / 16).saturating_sub(padding - (over - (over >> 1)).min(padding))
-        } else {
-            left + Self::LANES / 16
-        };
-        // SAFETY: each write of sixteen bytes starts inside the one before or at its end, so there is no gap, and the lanes
-        // that stay end inside the last write. So the first `len` bytes are initialised, and `len` is at most `LANES`.
-        unsafe { window.keep(len) };
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn compress_both(self, blocks: [[V; N]; 2], drops: [u64; 2], lanes: Lanes<Self>, out: &mut Cursor<'_>) {
+        let mut stage = Stage::new();
+        let mut window = out.window(lanes.count() + Self::LANES, &mut stage);
+        let start = window.as_mut_ptr();
+        // SAFETY: `write_compressed` returns at most `lanes`, so each block has `LANES` bytes of the window. The second starts where the
+        // first ends, so all bytes up to its end are initialised.
+        unsafe {
+            let first = self.write_compressed(blocks[0], drops[0], lanes, start);
+            let last = self.write_compressed(blocks[1], drops[1], Lanes::ALL, start.add(first));
+            window.keep(first + last);
+        }
     }
 
     #[cfg_attr(optimized, inline(always))]

@@ -100,7 +100,10 @@ macro_rules! entry {
             }
             match it.short(tier, it.input.len()) {
                 Some(done) => done,
-                None if $operation::HAS_MEDIUM && it.input.len() <= longest_two_blocks(tier.wide()) => {
+                None if $operation::HAS_MEDIUM
+                    && !($operation::SHORT_IS_TWO_BLOCKS && looks_at_two_blocks(tier.wide()))
+                    && it.input.len() <= longest_two_blocks(tier.wide()) =>
+                {
                     two_blocks($(it.$operand),*)
                 }
                 None if $operation::HAS_MEDIUM && it.input.len() <= longest_medium(tier.wide()) => {
@@ -179,6 +182,13 @@ macro_rules! entry {
 #[cfg_attr(optimized, inline(always))]
 fn longest_two_blocks<I: Isa>(_: I) -> usize {
     if I::TWO_BLOCKS { 2 * I::LANES } else { 0 }
+}
+
+/// Reports whether [`Isa::lacks`] checks inputs of two blocks.
+#[allow(dead_code, reason = "some targets have no vector tier")]
+#[cfg_attr(optimized, inline(always))]
+fn looks_at_two_blocks<I: Isa>(_: I) -> bool {
+    I::LONGEST_LOOK > I::LANES
 }
 
 /// Reports whether [`Operation::few_blocks_other_mode`] handles an input of `len` bytes.
