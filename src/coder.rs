@@ -185,7 +185,7 @@ impl Core {
     pub(crate) fn kernels(&self) -> Tier {
         match self.tier {
             Some(tier) => tier,
-            None => Tier::active(),
+            None => Tier::active_or_pending(),
         }
     }
 

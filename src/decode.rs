@@ -31,14 +31,14 @@ impl Core {
     pub(crate) fn kernels(&self) -> Tier {
         match self.tier {
             Some(tier) => tier,
-            None => Tier::active(),
+            None => Tier::active_or_pending(),
         }
     }
 
     /// Reports whether decoding a batch of values, some of which change, in one pass is faster than searching for those that do. Strict
     /// decoders should not decode values together that are not searched first, because one malformed escape rejects all.
     pub(crate) fn batches_in_one_pass(&self) -> bool {
-        self.job.is_plain() && !self.job.strict && self.kernels() != Tier::SCALAR
+        self.job.is_plain() && !self.job.strict && self.tier.unwrap_or_else(Tier::active) != Tier::SCALAR
     }
 
     #[inline(always)]

@@ -177,6 +177,19 @@ macro_rules! entry {
     }};
 }
 
+/// Makes the function that stands for the kernels of an operation until a tier is chosen: it chooses one and calls that one's kernel. So
+/// callers have no code for this case.
+macro_rules! choose_and {
+    ($method:ident($($operand:ident: $type:ty),*) -> $output:ty) => {{
+        #[allow(clippy::extra_unused_lifetimes, reason = "operations that only measure have no output memory")]
+        #[cold]
+        fn choose<'c>($($operand: $type),*) -> $output {
+            Tier::active().$method($($operand),*)
+        }
+        choose
+    }};
+}
+
 /// Returns the longest input for [`Operation::two_blocks`]; 0 if a tier does not use it.
 #[allow(dead_code, reason = "some targets have no vector tier")]
 #[cfg_attr(optimized, inline(always))]
@@ -325,7 +338,8 @@ macro_rules! tables {
                 #[cfg_attr(optimized, inline(always))]
                 pub(crate) fn $method<'c>(self, $($operand: $type),*) -> $output {
                     // SAFETY: by the invariant of `Tier`, the index is that of a tier of this build, and the CPU has the features
-                    // of that tier. If the best tier is certain, the CPU has its features, too.
+                    // of that tier. Or it is one more, that of the function which chooses a tier. If the best tier is certain, the
+                    // CPU has its features, too.
                     unsafe {
                         // A lean build has no other kernels than those.
                         if BEST_IS_CERTAIN && (cfg!(simdpct_lean) || self.index() == 0) {
@@ -333,7 +347,7 @@ macro_rules! tables {
                             (const { $table[0] })($($operand),*)
                         } else {
                             #[allow(clippy::type_complexity, reason = "as of the constant")]
-                            static TABLE: [for<'c> unsafe fn($($type),*) -> $output; COUNT] = $table;
+                            static TABLE: [for<'c> unsafe fn($($type),*) -> $output; COUNT + 1] = $table;
                             TABLE.get_unchecked(self.index())($($operand),*)
                         }
                     }
@@ -358,12 +372,13 @@ macro_rules! table {
         $table:ident $method:ident $operation:ident $operands:tt ($($type:ty),*) -> $output:ty
     ) => {
         #[allow(clippy::type_complexity, reason = "a table shows the signature of its operation")]
-        const $table: [for<'c> unsafe fn($($type),*) -> $output; COUNT] = [
+        const $table: [for<'c> unsafe fn($($type),*) -> $output; COUNT + 1] = [
             $(
                 #[$arch]
                 { entry!($features $token $operation $operands -> $output) },
             )*
             scalar::$method,
+            choose_and! { $method $operands -> $output },
         ];
     };
 }
@@ -393,18 +408,29 @@ tiers! {
 /// }
 /// ```
 // INVARIANT: the number is one more than an index of `TIERS`, and the CPU has every feature of that tier. A value comes from
-// `available`, which detects the features, or is the scalar tier.
+// `available`, which detects the features, or is the scalar tier. Or it is `PENDING`, which only calls of kernels use.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Tier(NonZeroU8);
 
-/// The number of the active tier, or 0 before one is chosen.
-static ACTIVE: AtomicU8 = AtomicU8::new(0);
+/// The number of the active tier, or that of [`Tier::PENDING`] before one is chosen.
+// INVARIANT: it is not 0.
+static ACTIVE: AtomicU8 = AtomicU8::new(Tier::PENDING.0.get());
 
 impl Tier {
     /// The environment variable that forces a tier.
     pub const ENV_VAR: &'static str = "SIMDPCT_TIER";
 
     pub(crate) const SCALAR: Tier = Tier(NonZeroU8::new(COUNT as u8).unwrap());
+
+    /// Stands for the active tier before one is chosen. Its kernels choose one.
+    const PENDING: Tier = Tier(NonZeroU8::new(COUNT as u8 + 1).unwrap());
+
+    /// Returns the active tier, or [`Tier::PENDING`] if none is chosen yet. Only kernels of the result may be called.
+    #[inline(always)]
+    pub(crate) fn active_or_pending() -> Tier {
+        // SAFETY: by the invariant of `ACTIVE`, the number is not 0.
+        Tier(unsafe { NonZeroU8::new_unchecked(ACTIVE.load(Ordering::Relaxed)) })
+    }
 
     #[cfg_attr(optimized, inline(always))]
     fn index(self) -> usize {
@@ -452,9 +478,9 @@ impl Tier {
             }
         }
 
-        match NonZeroU8::new(ACTIVE.load(Ordering::Relaxed)) {
-            Some(number) => Tier(number),
-            None => choose(),
+        match Tier::active_or_pending() {
+            Tier::PENDING => choose(),
+            tier => tier,
         }
     }
 
@@ -479,10 +505,9 @@ impl Tier {
 
     /// Makes this tier the active one, unless one is already.
     fn fix(self) -> Result<(), TierInUse> {
-        match ACTIVE.compare_exchange(0, self.0.get(), Ordering::Relaxed, Ordering::Relaxed) {
-            Err(other) if other != self.0.get() => {
-                Err(TierInUse { in_use: NonZeroU8::new(other).map_or(Tier::SCALAR, Tier) })
-            }
+        let pending = Tier::PENDING.0.get();
+        match ACTIVE.compare_exchange(pending, self.0.get(), Ordering::Relaxed, Ordering::Relaxed) {
+            Err(other) if other != self.0.get() => Err(TierInUse { in_use: Tier::active_or_pending() }),
             _ => Ok(()),
         }
     }
