@@ -560,14 +560,13 @@ fn other_mode<'c, I: Isa, B: Bounds>(
     out: Room<'c>,
 ) -> (Cursor<'c>, usize) {
     let mut state = State::<I, B, true>::new(isa, job, input, bounds, out);
-    state.lower = false;
     let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
     if input.is_empty() {
         return (state.out, input.len());
     }
     loop {
         // The first block, and each block that `out` may be too small for, goes through here.
-        if let Err(lane) = state.take::<true>(isa.load(rest), rest, lanes, true) {
+        if let Err(lane) = state.take::<false>(isa.load(rest), rest, lanes, true) {
             return (state.out, input.len() - rest.len() + lane);
         }
         (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
@@ -649,8 +648,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
             strict: job.strict && !B::MARKED,
             members_stay: job.members_stay,
             upper: job.upper,
-            // One block is not worth a guess.
-            lower: true,
+            lower: false,
             form: KEEP && !B::MARKED && job.plus(),
             ended: 0,
             carry: 0,
@@ -808,7 +806,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
     /// lane of a malformed escape.
     ///
     /// With `check`, a block without `%` and without a carry is stored as it is. With `GUESS`, so is a block from which nothing
-    /// is dropped, which is faster if that is predictable.
+    /// is dropped, which is faster if that is predictable, and digits in upper case are expected.
     #[cfg_attr(optimized, inline(always))]
     fn take<const GUESS: bool>(
         &mut self,
@@ -880,7 +878,8 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
         if KEEP && self.upper {
             // The digits of decoded escapes are included although they are dropped: without them this would wait for `decoded`.
             let digits = digits_of(valid, lanes, &mut self.carry_all);
-            result = isa.upper(digits, result, &mut self.lower);
+            let mut no_guess = true;
+            result = isa.upper(digits, result, if GUESS { &mut self.lower } else { &mut no_guess });
         }
         let drop = digits_of(decoded, lanes, &mut self.carry);
         self.bounds.settle(rest.len(), self.out.written(), drop, lanes.padding());
