@@ -48,6 +48,151 @@ impl MarkJob {
     }
 }
 
+/// The state of [`mark_rows`](crate::mark_rows) between two calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "each says something else about the bytes before")]
+pub struct RowState {
+    /// Whether the next byte is inside quotes, unless it is the closing one.
+    pub is_quoted: bool,
+    /// Whether a quote as the next byte may open a cell: after a delimiter or a line feed, and after a quote, which it escapes.
+    pub may_open: bool,
+    /// Whether the byte before may be a closing quote, so that the cell must end there.
+    pub has_closed: bool,
+    /// Whether a carriage return has been found since this was last set to `false`.
+    pub has_returns: bool,
+    /// Whether a line feed inside quotes has been found since this was last set to `false`.
+    pub has_quoted_feeds: bool,
+}
+
+/// The options of marking the rows of a table: the byte between two cells.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RowsJob(pub u8);
+
+impl RowsJob {
+    /// Reports whether the mode is the default. Marking has one mode, and none of the functions for short inputs.
+    #[inline(always)]
+    pub(crate) fn is_plain(&self) -> bool {
+        false
+    }
+
+    /// Marks the rows of `input`, whose whole blocks have one entry each in `marks`. `find` returns the places in a block of the bytes that it
+    /// is given: quotes, line feeds, delimiters, `%` and carriage returns. Returns the number of marked blocks: those before the first one
+    /// with a misplaced quote.
+    #[inline(always)]
+    pub(crate) fn mark(
+        &self,
+        input: &[u8],
+        state: &mut RowState,
+        marks: &mut [[u64; 4]],
+        find: impl Fn(&[u8; 64], [u8; 5]) -> [u64; 5],
+    ) -> usize {
+        let bytes = [b'"', b'\n', self.0, b'%', b'\r'];
+        let find = |block: &[u8; 64]| find(block, bytes);
+        let blocks = input.as_chunks().0;
+        let len = blocks.len().min(marks.len());
+        let (blocks, marks) = (&blocks[..len], &mut marks[..len]);
+        let mut words = Words([[0; GROUP + 1]; 5]);
+        // The words of many blocks are computed together, which takes vector instructions. The blocks of a group with a misplaced quote, and
+        // the last ones, are marked one by one.
+        let mut count = 0;
+        for (blocks, marks) in blocks.as_chunks::<GROUP>().0.iter().zip(marks.as_chunks_mut::<GROUP>().0) {
+            if !words.mark(blocks, state, marks, find) {
+                break;
+            }
+            count += GROUP;
+        }
+        for (block, marks) in blocks[count..].iter().zip(&mut marks[count..]) {
+            let (block, marks) = (core::array::from_ref(block), core::array::from_mut(marks));
+            if !words.mark(block, state, marks, find) {
+                break;
+            }
+            count += 1;
+        }
+        count
+    }
+}
+
+/// The number of blocks whose words are computed together.
+const GROUP: usize = 64;
+
+/// The places in each block of quotes, line feeds, delimiters and `%`, and of bytes inside quotes. The first word of each kind is that of the
+/// block before.
+struct Words([[u64; GROUP + 1]; 5]);
+
+impl Words {
+    /// Marks the rows in `N` blocks like [`RowsJob::mark`]. Returns `false` and leaves `state` if a quote is misplaced.
+    #[inline(always)]
+    fn mark<const N: usize>(
+        &mut self,
+        blocks: &[[u8; 64]; N],
+        state: &mut RowState,
+        marks: &mut [[u64; 4]; N],
+        find: impl Fn(&[u8; 64]) -> [u64; 5],
+    ) -> bool {
+        let Words([quotes, feeds, delimiters, percents, quoted]) = self;
+        let mut returns = 0;
+        for (i, block) in blocks.iter().enumerate() {
+            let found = find(block);
+            [quotes[i + 1], feeds[i + 1], delimiters[i + 1], percents[i + 1], _] = found;
+            returns |= found[4];
+        }
+        // One bit for each byte from an opening quote up to the byte before the closing one.
+        for i in 1..N + 1 {
+            quoted[i] = parity(quotes[i]);
+        }
+        let mut is_quoted = if state.is_quoted { u64::MAX } else { 0 };
+        for quoted in &mut quoted[1..N + 1] {
+            *quoted ^= is_quoted;
+            is_quoted = 0_u64.wrapping_sub(*quoted >> 63);
+        }
+        // Whether the first byte may be a quote that opens a cell is in the top bit of the word before.
+        (quotes[0], quoted[0]) = (u64::from(state.may_open) << 63, u64::MAX);
+        let (mut misplaced, mut quoted_feeds, mut open) = (0, 0, 0);
+        for i in 1..N + 1 {
+            // An escaped quote counts as a closing and an opening quote.
+            let openers = |i: usize| quotes[i] | feeds[i] | delimiters[i];
+            let closed = |i: usize| quotes[i] & !quoted[i];
+            misplaced |= quotes[i] & quoted[i] & !(openers(i) << 1 | openers(i - 1) >> 63);
+            let goes_on = (closed(i) << 1 | closed(i - 1) >> 63) & !openers(i);
+            let inside = feeds[i] & quoted[i];
+            marks[i - 1] = [percents[i], feeds[i] & !quoted[i], delimiters[i] & !quoted[i], inside | goes_on];
+            (quoted_feeds, open) = (quoted_feeds | inside, open | goes_on);
+        }
+        if misplaced != 0 {
+            return false;
+        }
+        let last = quotes[N] | feeds[N] | delimiters[N];
+        if state.has_closed {
+            let first = 1 & !(quotes[1] | feeds[1] | delimiters[1]);
+            marks[0][3] |= first;
+            open |= first;
+        }
+        if open != 0 && returns != 0 {
+            // Before a line feed, a carriage return is part of the line end.
+            for (marks, block) in marks.iter_mut().zip(blocks) {
+                marks[3] &= !find(block)[4];
+            }
+        }
+        *state = RowState {
+            is_quoted: is_quoted != 0,
+            may_open: last >> 63 != 0,
+            has_closed: (quotes[N] & !quoted[N]) >> 63 != 0,
+            has_returns: state.has_returns | (returns != 0),
+            has_quoted_feeds: state.has_quoted_feeds | (quoted_feeds != 0),
+        };
+        true
+    }
+}
+
+/// Returns a mask in which each bit is the parity of the bits up to and including it.
+#[inline(always)]
+fn parity(mut bits: u64) -> u64 {
+    for shift in [1, 2, 4, 8, 16, 32] {
+        bits ^= bits << shift;
+    }
+    bits
+}
+
 /// The options of an operation that exists in the default mode only.
 #[derive(Clone, Copy)]
 pub(crate) struct PlainJob;

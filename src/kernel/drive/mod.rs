@@ -326,6 +326,13 @@ pub(crate) trait Isa: Copy {
         mask(self.bytes(block), |lane| lane == byte)
     }
 
+    /// Returns the lanes that equal `byte` like [`Isa::eq`], but in a general register. On Zen 4, masks go from mask registers to memory as slowly
+    /// as to general registers, two cycles each, but by another way, so a loop that stores several masks sends half of them each way.
+    #[cfg_attr(optimized, inline(always))]
+    fn eq_in_register(self, block: Self::Block, byte: u8) -> u64 {
+        self.eq(block, byte)
+    }
+
     /// Returns the lower-case lanes among those that are hexadecimal digits. The bits of other lanes are unspecified.
     #[cfg_attr(optimized, inline(always))]
     fn lower(self, block: Self::Block) -> u64 {

@@ -5,7 +5,7 @@ use crate::kernel::cursor::{Cursor, Room, Written};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{
     CopyJob, DecodeJob, Decoded, EncodeJob, Fields, ListJob, MarkJob, Marks, Measure, Measured, PlaceJob,
-    PlainJob,
+    PlainJob, RowState, RowsJob,
 };
 
 /// An operation with its operands.
@@ -490,9 +490,9 @@ impl Operation for Mark<'_> {
         let blocks = if const { I::LANES == 64 } { self.input.as_chunks::<64>().0 } else { &[] };
         for (marks, block) in self.marks.iter_mut().zip(blocks) {
             let block = isa.load(block);
-            marks[0] = isa.eq(block, a);
+            marks[0] = isa.eq_in_register(block, a);
             marks[1] = isa.eq(block, b);
-            marks[2] = isa.eq(block, c);
+            marks[2] = isa.eq_in_register(block, c);
             marks[3] = isa.eq(block, d);
         }
         for (marks, mut piece) in self.marks.iter_mut().zip(self.input.chunks(64)).skip(blocks.len()) {
@@ -508,6 +508,44 @@ impl Operation for Mark<'_> {
             }
             *marks = found;
         }
+    }
+}
+
+/// Marks the rows of a table.
+pub(crate) struct Rows<'a> {
+    pub(crate) job: &'a RowsJob,
+    pub(crate) input: &'a [u8],
+    pub(crate) state: &'a mut RowState,
+    pub(crate) marks: &'a mut [[u64; 4]],
+}
+
+impl Operation for Rows<'_> {
+    type Done = usize;
+
+    #[cfg_attr(optimized, inline(always))]
+    fn long<I: Isa>(&mut self, _isa: I) -> Option<usize> {
+        None
+    }
+    #[cfg_attr(optimized, inline(always))]
+    fn other_mode<I: Isa>(&mut self, isa: I) -> usize {
+        self.job.mark(self.input, self.state, self.marks, |block, bytes| {
+            let mut found = [0; 5];
+            for (index, piece) in block.chunks_exact(I::LANES).enumerate() {
+                let (piece, shift) = (isa.load(piece), index * I::LANES);
+                let [a, b, c, d, e] = bytes;
+                let masks = [
+                    isa.eq_in_register(piece, a),
+                    isa.eq(piece, b),
+                    isa.eq_in_register(piece, c),
+                    isa.eq(piece, d),
+                    isa.eq(piece, e),
+                ];
+                for (found, mask) in found.iter_mut().zip(masks) {
+                    *found |= mask << shift;
+                }
+            }
+            found
+        })
     }
 }
 

@@ -6,6 +6,8 @@
 //! high digit. A compress instruction removes the `%` and the low digit of lanes that stay. A compress instruction with a memory operand
 //! is slow on Zen 4, so the result goes to a register, which is stored whole.
 
+#[cfg(target_arch = "x86_64")]
+use core::arch::asm;
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
@@ -483,6 +485,15 @@ impl Isa for Avx512 {
     fn eq(self, block: __m512i, byte: u8) -> u64 {
         // SAFETY: the token proves AVX-512.
         unsafe { _mm512_cmpeq_epi8_mask(block, self.all(byte)) }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[cfg_attr(optimized, inline(always))]
+    fn eq_in_register(self, block: __m512i, byte: u8) -> u64 {
+        let mut lanes = self.eq(block, byte);
+        // SAFETY: the template has no instruction, so the value stays as it is.
+        unsafe { asm!("/* {0} */", inout(reg) lanes, options(pure, nomem, nostack, preserves_flags)) };
+        lanes
     }
 
     #[cfg_attr(optimized, inline(always))]

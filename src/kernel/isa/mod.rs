@@ -16,14 +16,14 @@ use crate::kernel::cursor::{Room, Written};
 #[allow(unused_imports, reason = "some targets have no vector tier")]
 use crate::kernel::drive::operation::{
     CopyClean, Decode, DecodeBeside, DecodeInPlace, DecodeMarked, DecodeMeasure, DecodeValues, Encode,
-    EncodeMeasure, EncodeValues, List, Mark, Operation, Place,
+    EncodeMeasure, EncodeValues, List, Mark, Operation, Place, Rows,
 };
 #[allow(unused_imports, reason = "some targets have no vector tier")]
 use crate::kernel::drive::{self, Isa, Tier as _};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{
     CopyJob, DecodeJob, Decoded, EncodeJob, EncodeRule, Fields, ListJob, MarkJob, Marks, Measure, Measured,
-    PlaceJob, PlainJob,
+    PlaceJob, PlainJob, RowState, RowsJob,
 };
 use crate::kernel::scalar;
 
@@ -313,6 +313,8 @@ macro_rules! tiers {
             DECODE_BESIDE: decode_beside = DecodeBeside(
                 job: &DecodeJob, input: &[u8], fields: Fields<'_>, out: Room<'c>) -> Decoded<'c>;
             MARK: mark = Mark(job: &MarkJob, input: &[u8], marks: &mut [[u64; 4]]) -> ();
+            ROWS: rows = Rows(
+                job: &RowsJob, input: &[u8], state: &mut RowState, marks: &mut [[u64; 4]]) -> usize;
             LIST: list = List(job: &ListJob, input: &[u64], places: &mut [u32]) -> usize;
         }
     };

@@ -3,6 +3,8 @@
 //! [`Ends`] reads a few bytes at a time, and accepts quotes anywhere. [`Scan`] finds the same ends in blocks of 64
 //! bytes, which is faster; it uses [`Ends`] for blocks in which a quote is where RFC 4180 does not allow it.
 
+use simdpct::RowState;
+
 /// Finds the ends of records in input that arrives in pieces.
 ///
 /// A quote opens a quoted cell only at the start of the cell. Inside a quoted cell, two quotes mean one quote.
@@ -91,22 +93,38 @@ pub type Block = [u64; 4];
 /// chunk has no quote, because every line feed ends a record then.
 #[derive(Clone, Debug, Default)]
 pub struct Marks {
+    /// The first `len` entries are the list.
     blocks: Vec<Block>,
+    len: usize,
     /// Whether a line feed may be inside quotes.
     has_quoted_feeds: bool,
-    /// A buffer for the places of quotes, line feeds and delimiters.
-    found: Vec<[u64; 4]>,
+    /// Whether there may be a carriage return.
+    has_returns: bool,
 }
 
 impl Marks {
     /// Reports whether the list is empty because every line feed ends a record.
     pub fn is_empty(&self) -> bool {
-        self.blocks.is_empty()
+        self.len == 0
     }
 
     /// Returns the places in each block of the chunk.
     pub fn blocks(&self) -> &[Block] {
-        &self.blocks
+        &self.blocks[..self.len]
+    }
+
+    /// Returns the entries for the next `count` blocks. They join the list when `len` counts them.
+    fn room(&mut self, count: usize) -> &mut [Block] {
+        let end = self.len + count;
+        if self.blocks.len() < end {
+            self.blocks.resize(end, [0; 4]);
+        }
+        &mut self.blocks[self.len..end]
+    }
+
+    /// Reports whether the chunk may have a carriage return.
+    pub fn has_returns(&self) -> bool {
+        self.has_returns
     }
 
     /// Reports whether a record may consist of several lines.
@@ -116,26 +134,27 @@ impl Marks {
 
     /// Removes all marks, so that every line feed ends a record.
     pub fn clear(&mut self) {
-        self.blocks.clear();
+        self.len = 0;
         self.has_quoted_feeds = false;
+        self.has_returns = false;
     }
 
     /// Returns the end of the record that contains byte `at`, if the record is complete.
     pub fn end(&self, at: usize) -> Option<usize> {
-        let (mut index, mut word) = (at / BLOCK, self.blocks.get(at / BLOCK)?[1] & u64::MAX << (at % BLOCK));
+        let blocks = self.blocks();
+        let (mut index, mut word) = (at / BLOCK, blocks.get(at / BLOCK)?[1] & u64::MAX << (at % BLOCK));
         while word == 0 {
             index += 1;
-            word = self.blocks.get(index)?[1];
+            word = blocks.get(index)?[1];
         }
         Some(index * BLOCK + word.trailing_zeros() as usize + 1)
     }
 
     /// Returns the start of the record that contains byte `at`.
     pub fn start(&self, at: usize) -> usize {
-        let (whole, rest) = (at / BLOCK, at % BLOCK);
-        let word = self.blocks.get(whole).map_or(0, |block| block[1] & !(u64::MAX << rest));
-        let before =
-            self.blocks[..self.blocks.len().min(whole)].iter().map(|block| block[1]).enumerate().rev();
+        let (blocks, whole, rest) = (self.blocks(), at / BLOCK, at % BLOCK);
+        let word = blocks.get(whole).map_or(0, |block| block[1] & !(u64::MAX << rest));
+        let before = blocks[..blocks.len().min(whole)].iter().map(|block| block[1]).enumerate().rev();
         let mut words = std::iter::once((whole, word)).chain(before);
         let last = words.find(|(_, word)| *word != 0);
         last.map_or(0, |(index, word)| index * BLOCK + BLOCK - word.leading_zeros() as usize)
@@ -145,8 +164,8 @@ impl Marks {
 /// The number of bytes in a block: one for each bit of a mask.
 const BLOCK: usize = 64;
 
-/// The number of blocks in which bytes are searched for with one call. They and their masks stay in the first-level cache.
-const AT_ONCE: usize = 128;
+/// The number of blocks that are marked with one call after a block with a misplaced quote.
+const FEW: usize = 4;
 
 /// Marks the ends of records in a buffer that grows.
 #[derive(Clone, Copy, Debug)]
@@ -182,14 +201,13 @@ impl Scan {
                 return self.end;
             }
         }
-        marks.blocks.truncate(self.done / BLOCK);
+        marks.len = marks.len.min(self.done / BLOCK);
         let (blocks, rest) = bytes[self.done..].as_chunks::<BLOCK>();
         self.ends.mark(blocks, marks);
         self.done += blocks.len() * BLOCK;
         self.last = self.ends;
         if !rest.is_empty() {
-            let block = self.last.step(rest, marks);
-            marks.blocks.push(block);
+            self.last.step(rest, marks);
         }
         self.end = Some(marks.start(bytes.len())).filter(|&end| end > 0);
         self.end
@@ -204,68 +222,53 @@ impl Scan {
 impl Ends {
     /// Processes `blocks`, and marks the line feeds that end a record.
     fn mark(&mut self, blocks: &[[u8; BLOCK]], marks: &mut Marks) {
-        // Bit masks: whether the bytes before the first quote are quoted, and whether that quote may open a cell.
-        let (mut is_quoted, mut may_open) = self.bits();
-        // Whether the byte before the block may be a closing quote.
-        let mut has_closed = u64::from(matches!(self.state, State::Quote));
-        let mut quoted_feeds = 0;
-        let mut found = std::mem::take(&mut marks.found);
-        for blocks in blocks.chunks(AT_ONCE) {
-            simdpct::mark_bytes(blocks.as_flattened(), [b'"', b'\n', self.delimiter, b'%'], &mut found);
-            for (block, places) in blocks.iter().zip(&mut found) {
-                let [quotes, feeds, delimiters, percents] = *places;
-                // One bit for each byte from an opening quote up to the byte before the closing one.
-                let quoted = parity(quotes) ^ is_quoted;
-                // An escaped quote counts as a closing and an opening quote.
-                let openers = quotes | feeds | delimiters;
-                if quotes & quoted & !(openers << 1 | may_open) == 0 {
-                    let closed = quotes & !quoted;
-                    let mut open = (closed << 1 | has_closed) & !openers;
-                    if open != 0 {
-                        open = without_returns(open, block);
-                    }
-                    let irregular = feeds & quoted | open;
-                    *places = [percents, feeds & !quoted, delimiters & !quoted, irregular];
-                    quoted_feeds |= feeds & quoted;
-                    (is_quoted, may_open) = (0_u64.wrapping_sub(quoted >> 63), openers >> 63);
-                    has_closed = closed >> 63;
-                } else {
-                    self.state = Ends::state(is_quoted, may_open);
-                    *places = self.step(block, marks);
-                    (is_quoted, may_open) = self.bits();
-                    has_closed = 1;
-                }
+        // After a misplaced quote, few blocks are marked with one call, because others may follow, and many are marked in vain then.
+        let (mut rest, mut most) = (blocks, usize::MAX);
+        let mut state = self.rows();
+        while !rest.is_empty() {
+            let next = &rest[..rest.len().min(most)];
+            let done =
+                simdpct::mark_rows(next.as_flattened(), self.delimiter, &mut state, marks.room(next.len()));
+            marks.len += done;
+            marks.has_quoted_feeds |= state.has_quoted_feeds;
+            marks.has_returns |= state.has_returns;
+            rest = &rest[done..];
+            most = most.saturating_mul(2);
+            if let (Some((block, others)), true) = (rest.split_first(), done < next.len()) {
+                self.state = Ends::state(state);
+                self.step(block, marks);
+                state = RowState { has_closed: true, ..self.rows() };
+                (rest, most) = (others, FEW);
             }
-            marks.blocks.extend_from_slice(&found);
         }
-        marks.found = found;
-        marks.has_quoted_feeds |= quoted_feeds != 0;
-        self.state = Ends::state(is_quoted, may_open);
+        self.state = Ends::state(state);
     }
 
-    /// Returns the state as bit masks: whether the next block begins inside quotes, in every bit, and whether a quote
-    /// may open a cell at its start, in the lowest bit.
-    fn bits(&self) -> (u64, u64) {
-        match self.state {
-            State::Quoted => (u64::MAX, 0),
-            State::Quote => (0, 1),
-            State::Outside(last) => (0, u64::from(last == self.delimiter || last == b'\n')),
+    /// Returns the state for [`simdpct::mark_rows`].
+    fn rows(&self) -> RowState {
+        let has_closed = matches!(self.state, State::Quote);
+        let may_open = match self.state {
+            State::Quoted => false,
+            State::Quote => true,
+            State::Outside(last) => last == self.delimiter || last == b'\n',
+        };
+        let is_quoted = matches!(self.state, State::Quoted);
+        RowState { is_quoted, may_open, has_closed, has_returns: false, has_quoted_feeds: false }
+    }
+
+    /// Returns the state that [`simdpct::mark_rows`] has replaced. A quote at the start of a cell has the same effect as a quote after a
+    /// quote inside quotes.
+    fn state(rows: RowState) -> State {
+        match rows {
+            RowState { is_quoted: true, .. } => State::Quoted,
+            RowState { may_open: true, .. } => State::Quote,
+            _ => State::Outside(b'"'),
         }
     }
 
-    /// Returns the state for the masks that [`Ends::bits`] returns. A quote at the start of a cell has the same effect
-    /// as a quote after a quote inside quotes.
-    fn state(is_quoted: u64, may_open: u64) -> State {
-        match (is_quoted, may_open) {
-            (0, 0) => State::Outside(b'"'),
-            (0, _) => State::Quote,
-            _ => State::Quoted,
-        }
-    }
-
-    /// Processes at most one block with [`Ends::next`], which also reads misplaced quotes. Returns the places in it.
+    /// Processes at most one block with [`Ends::next`], which also reads misplaced quotes, and marks it.
     #[cold]
-    fn step(&mut self, block: &[u8], marks: &mut Marks) -> Block {
+    fn step(&mut self, block: &[u8], marks: &mut Marks) {
         let (mut at, mut ends) = (0, 0_u64);
         while let Some(len) = self.next(&block[at..]) {
             at += len;
@@ -273,27 +276,11 @@ impl Ends {
         }
         let feeds = memchr::memchr_iter(b'\n', block).count();
         marks.has_quoted_feeds |= feeds > ends.count_ones() as usize;
+        marks.has_returns |= memchr::memchr(b'\r', block).is_some();
         // The other places are not known, so the whole block is irregular.
-        [0, ends, 0, u64::MAX]
+        marks.room(1)[0] = [0, ends, 0, u64::MAX];
+        marks.len += 1;
     }
-}
-
-/// Removes carriage returns of `block` from the start of the list `places`. Before a line feed, they are part of the line end.
-#[inline(never)]
-fn without_returns(mut places: u64, block: &[u8; BLOCK]) -> u64 {
-    while places != 0 && block[places.trailing_zeros() as usize] == b'\r' {
-        places &= places - 1;
-    }
-    places
-}
-
-/// Returns a mask in which each bit is the parity of the bits up to and including it.
-#[inline(always)]
-fn parity(mut bits: u64) -> u64 {
-    for shift in [1, 2, 4, 8, 16, 32] {
-        bits ^= bits << shift;
-    }
-    bits
 }
 
 #[cfg(test)]
@@ -333,7 +320,15 @@ mod tests {
                 (seed >> 33) as usize % below
             };
             let mut bytes = Vec::new();
-            for _ in 0..random(if round % 10 == 0 { 200 } else { 40 }) {
+            // Long input has groups of blocks that are marked together.
+            let most = if round % 400 < 2 {
+                4000
+            } else if round % 10 == 0 {
+                200
+            } else {
+                40
+            };
+            for _ in 0..random(most) {
                 // Odd rounds also use single quotes, so that more of them are misplaced.
                 bytes.extend_from_slice(words[if round % 2 == 0 { 4 + random(8) } else { random(12) }]);
             }

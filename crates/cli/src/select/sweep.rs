@@ -161,7 +161,7 @@ impl Delimited {
     fn next(&mut self, window: &[u8], given: Option<(&Marks, usize)>) -> usize {
         let mut window = window;
         self.has_returns = !self.has_quotes;
-        if self.has_quotes {
+        if self.has_quotes && given.is_none_or(|(marks, _)| marks.has_returns()) {
             // A carriage return that is not part of a line end needs a treatment of its own.
             let mut returns = memchr::memchr_iter(b'\r', window).inspect(|_| self.has_returns = true);
             let lone = returns.find(|at| window.get(at + 1) != Some(&b'\n'));
