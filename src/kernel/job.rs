@@ -400,10 +400,10 @@ pub(crate) struct Measure {
 
 /// The result of a decoding: two words, which a call returns in registers.
 pub(crate) struct Decoded<'c> {
-    /// The length of the input, or the offset of the malformed escape that ended a strict decoding.
-    pub stopped: usize,
     /// The number of bytes written. If the decoding stopped early, the output ends somewhere before the malformed escape.
     pub written: Written<'c>,
+    /// The length of the input, or the offset of the malformed escape that ended a strict decoding.
+    pub stopped: usize,
 }
 
 /// The result of measuring a decoding: two words, which a call returns in registers.

@@ -583,11 +583,7 @@ pub(crate) fn lookahead<I: Isa>(input: &[u8]) -> [u8; 2] {
 pub(crate) fn digits_of<I: Isa>(valid: u64, lanes: Lanes<I>, carry: &mut u64) -> u64 {
     // A sum takes fewer instructions than a union, and is the same, because no two of the three masks have a lane in common.
     let digits = valid.wrapping_mul(6).wrapping_add(*carry);
-    *carry = if lanes.count() <= 62 {
-        digits >> lanes.count()
-    } else {
-        let last_two = valid >> (lanes.count() - 2);
-        last_two | last_two >> 1
-    };
+    let last_two = valid.rotate_right(lanes.count().wrapping_sub(2) as u32) & 3;
+    *carry = last_two | last_two >> 1;
     digits & Lanes::<I>::ALL.mask()
 }

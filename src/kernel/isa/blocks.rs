@@ -80,10 +80,10 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
         self.table(&DIGIT_LOW).look_up(bytes).add_saturating(high)
     }
 
-    /// Returns, for each register of `block`, which is at the start of `input`, what [`Blocks::digits`] returns for the bytes one and two
-    /// after each lane.
+    /// Returns, for each register of `block`, which is at the start of `input`, what [`Blocks::digits`] returns for the bytes one after
+    /// each lane, and for those two after.
     #[cfg_attr(optimized, inline(always))]
-    fn digits_after(self, block: [V; N], input: &[u8]) -> [[V; 2]; N] {
+    fn digits_after(self, block: [V; N], input: &[u8]) -> [[V; N]; 2] {
         let mut digits = block;
         for i in 0..N {
             digits[i] = self.digits(block[i]);
@@ -97,12 +97,12 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
                 V::words(self.0, u64::from(digits), 0)
             }
         };
-        let mut after = [[next; 2]; N];
+        let (mut first, mut second) = (digits, digits);
         for i in 0..N {
             let next = if i + 1 < N { digits[i + 1] } else { next };
-            after[i] = [digits[i].after::<1>(next), digits[i].after::<2>(next)];
+            (first[i], second[i]) = (digits[i].after::<1>(next), digits[i].after::<2>(next));
         }
-        after
+        [first, second]
     }
 
     /// Returns the high and the low hexadecimal digit of each byte. `digits` is the table of the sixteen digits.
@@ -467,9 +467,9 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     #[cfg_attr(optimized, inline(always))]
     fn escapes(self, block: [V; N], input: &[u8]) -> Escapes<[V; N]> {
         let mut found = Escapes { valid: 0, values: block, decoded: block, marks: block };
-        let digits = self.digits_after(block, input);
+        let [first, second] = self.digits_after(block, input);
         for i in 0..N {
-            let [first, second] = digits[i];
+            let (first, second) = (first[i], second[i]);
             found.values[i] = V::value(first, second, self.0);
             found.marks[i] = block[i].eq(self.all(b'%')).unless(first | second);
             found.decoded[i] = block[i].decoded(first, second, found.marks[i], self.0);
@@ -481,9 +481,9 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     #[cfg_attr(optimized, inline(always))]
     fn guess(self, block: [V; N], input: &[u8]) -> Guess<[V; N]> {
         let (mut decoded, mut wrong) = (block, block);
-        let digits = self.digits_after(block, input);
+        let [first, second] = self.digits_after(block, input);
         for i in 0..N {
-            let ([first, second], percent) = (digits[i], block[i].eq(self.all(b'%')));
+            let (first, second, percent) = (first[i], second[i], block[i].eq(self.all(b'%')));
             wrong[i] = percent.without(percent.unless(first | second));
             decoded[i] = block[i].decoded(first, second, percent, self.0);
         }
