@@ -3,7 +3,7 @@
 //! of rows.
 
 /// The size of a page, and the period of the lower twelve bits of an address.
-pub(crate) const PAGE: usize = 4096;
+const PAGE: usize = 4096;
 
 /// The offsets of output buffers in a page. Every contender is timed with a buffer at each of the four. From each of them, short
 /// answers end well before the end of the page.
