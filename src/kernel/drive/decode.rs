@@ -524,7 +524,7 @@ fn default_mode<'c, I: Isa, B: Bounds>(
     }
     loop {
         // The first block, and each block that `out` may be too small for, goes through here.
-        if let Err(lane) = state.take::<true>(isa.load(rest), rest, lanes, true) {
+        if let Err(lane) = state.take::<false>(isa.load(rest), rest, lanes, true) {
             return (state.out, input.len() - rest.len() + lane);
         }
         (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
@@ -540,7 +540,7 @@ fn default_mode<'c, I: Isa, B: Bounds>(
                 if const { State::<I, B, false>::KEEPS_FULL } && state.run == u64::MAX {
                     state.escapes(&mut rest);
                 }
-                if state.streak >= I::LEAST_DENSE {
+                if state.streak >= I::LEAST_DENSE && (I::COUNTS_BITS || !state.malformed) {
                     state.dense(&mut rest);
                 }
             }
@@ -614,7 +614,7 @@ struct State<'a, 'c, I: Isa, B, const KEEP: bool> {
     /// The lanes of the next block that are digits of any escape in this block, decoded or not. Digits of escapes that stay are
     /// written in upper case.
     carry_all: u64,
-    /// The lanes that were dropped from the latest block that was decoded; none after clean blocks that `pass` wrote.
+    /// The lanes that were dropped from the latest block that was decoded alone; none after clean blocks that `pass` wrote.
     dropped: u64,
     /// The lanes of the latest decoded block that belong to decoded escapes. Used only with `KEEPS_FULL`.
     full: u64,
@@ -684,7 +684,12 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
     /// without ASCII letters. If the first block begins with carried digits, so does the rest after these blocks.
     #[cfg_attr(optimized, inline(always))]
     fn escapes(&mut self, rest: &mut &[u8]) {
-        let digits = self.carry.count_ones() as usize;
+        // The carry is 0, 1 or 3.
+        let digits = if const { I::COUNTS_BITS } {
+            self.carry.count_ones() as usize
+        } else {
+            (self.carry - (self.carry >> 1)) as usize & 3
+        };
         while self.out.spare() >= I::LANES
             && let Some(escapes) = rest.get(digits..digits + 3 * I::LANES)
             && let Some(values) = self.isa.all_escapes(escapes)
@@ -723,11 +728,15 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
         // `decode_dense` reads from the block after the four, too.
         while rest.len() >= 5 * I::LANES && self.out.spare() >= 4 * I::LANES {
             let before = self.out.written();
-            let Some(drops) = self.isa.decode_dense(rest, &mut self.carry, &mut self.out) else {
+            let decoded = if B::MANY {
+                self.isa.decode_dense::<true>(rest, &mut self.carry, &mut self.out)
+            } else {
+                self.isa.decode_dense::<false>(rest, &mut self.carry, &mut self.out)
+            };
+            let Some(drops) = decoded else {
                 self.malformed = true;
                 return;
             };
-            self.dropped = drops[3];
             let mut start = before;
             for i in 0..4 {
                 self.bounds.settle(rest.len() - i * I::LANES, start, drops[i], 0);

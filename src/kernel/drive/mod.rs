@@ -387,12 +387,17 @@ pub(crate) trait Isa: Copy {
     const LEAST_DENSE: usize = 2;
 
     /// Decodes the four blocks at the start of `input`, as if two hexadecimal digits followed every `%`. Returns the lanes that it
-    /// dropped from each block. If another byte follows a `%`, if `input` ends with these blocks, or if `out` has too little
-    /// capacity, returns `None` and writes nothing. `carry` is that of [`digits_of`].
+    /// dropped from each block, or with `MASKS` false, anything. If another byte follows a `%`, if `input` ends with these blocks, or if
+    /// `out` has too little capacity, returns `None` and writes nothing. `carry` is that of [`digits_of`].
     ///
     /// In dense text this takes less time than [`Isa::escapes`], because four blocks share one check.
     #[cfg_attr(optimized, inline(always))]
-    fn decode_dense(self, _input: &[u8], _carry: &mut u64, _out: &mut Cursor<'_>) -> Option<[u64; 4]> {
+    fn decode_dense<const MASKS: bool>(
+        self,
+        _input: &[u8],
+        _carry: &mut u64,
+        _out: &mut Cursor<'_>,
+    ) -> Option<[u64; 4]> {
         None
     }
 

@@ -536,7 +536,12 @@ impl Isa for Avx512 {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn decode_dense(self, input: &[u8], carry: &mut u64, out: &mut Cursor<'_>) -> Option<[u64; 4]> {
+    fn decode_dense<const MASKS: bool>(
+        self,
+        input: &[u8],
+        carry: &mut u64,
+        out: &mut Cursor<'_>,
+    ) -> Option<[u64; 4]> {
         let input = input.first_chunk::<{ 4 * 64 + 2 }>()?;
         if out.spare() < 4 * 64 {
             return None;

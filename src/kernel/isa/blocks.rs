@@ -167,6 +167,60 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
         at
     }
 
+    /// Decodes four blocks like [`Isa::decode_dense`], register by register, and returns the number of bytes written. On a CPU without
+    /// `popcnt` each register waits for the length of the one before anyway, and this takes the fewest instructions.
+    ///
+    /// # Safety
+    ///
+    /// A register has sixteen bytes, `input` has `4 * N + 1` registers, and `4 * LANES` bytes are writable at `to`.
+    #[cfg_attr(optimized, inline(always))]
+    unsafe fn decode_in_turn<const MASKS: bool>(
+        self,
+        input: &[u8],
+        carry: &mut u64,
+        to: *mut u8,
+    ) -> Option<(usize, [u64; 4])> {
+        let (mut at, mut doubt, mut drops) = (to, self.all(0), [0; 4]);
+        // Bits 16 and 17 are lanes of the next register.
+        let mut drop = (*carry as u32) << 16;
+        let mut bytes = self.load(input)[0];
+        let mut digits = self.digits(bytes);
+        // Two registers a round need no moves between registers; more would need much more code.
+        for round in 0..2 * N {
+            for i in 0..2 {
+                let number = 2 * round + i;
+                // SAFETY: `number < 4 * N`, and the caller guarantees `4 * N + 1` registers.
+                let next = unsafe { V::load(self.0, input.as_ptr().add(V::BYTES * (number + 1))) };
+                let next_digits = self.digits(next);
+                let (first, second) = (digits.after::<1>(next_digits), digits.after::<2>(next_digits));
+                let percent = bytes.eq(self.all(b'%'));
+                doubt = doubt | percent & (first | second);
+                // If two digits follow each `%`, no lane is a digit of two escapes, so a sum is the union.
+                drop = (V::mask([percent]) as u32).wrapping_mul(6).wrapping_add(drop >> 16);
+                if MASKS {
+                    drops[number / N] |= u64::from(drop & 0xFFFF) << (16 * (number % N));
+                }
+                let places = without_digits((drop as u16).to_le_bytes());
+                let decoded = bytes.decoded(first, second, percent, self.0);
+                // SAFETY: `at + i` is at most sixteen bytes after `to` for each register before this one, because `last_left` is at most
+                // 15, and the caller guarantees `4 * LANES` writable bytes there.
+                unsafe {
+                    decoded.write_places(0, places, at.add(i));
+                    at = at.add(places.last_left());
+                }
+                (bytes, digits) = (next, next_digits);
+            }
+            // `last_left` is one less than the number of bytes.
+            // SAFETY: see above.
+            at = unsafe { at.add(2) };
+        }
+        if V::mask([self.all(0xFF).unless(doubt)]) != low_mask(V::BYTES) {
+            return None;
+        }
+        *carry = u64::from(drop >> 16);
+        Some((at.addr() - to.addr(), drops))
+    }
+
     /// Loads half a block from the start of `input` and half a block from its end; the two may overlap. Returns `None` if the
     /// input is shorter than half a block or longer than a block.
     #[cfg_attr(optimized, inline(always))]
@@ -301,7 +355,7 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     const CROSSING_FIRST: bool = V::MASKS_ARE_SLOW;
     const EXPANDS_ALL: bool = Self::LANES == 64;
     const DECODES_ALL: bool = Self::LANES == 64;
-    const DECODES_DENSE: bool = V::COUNTS_GROUPS && Self::LANES == 64;
+    const DECODES_DENSE: bool = (V::COUNTS_GROUPS || !V::COUNTS_LANES) && Self::LANES == 64;
     const GUESSES: bool = !V::MASKS_ARE_SLOW;
     const HALVES: bool = V::COUNTS_LANES && !V::MASKS_ARE_SLOW;
     const DECODES_IN_PLACE: bool = V::COUNTS_GROUPS && Self::LANES == 64;
@@ -491,7 +545,12 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn decode_dense(self, input: &[u8], carry: &mut u64, out: &mut Cursor<'_>) -> Option<[u64; 4]> {
+    fn decode_dense<const MASKS: bool>(
+        self,
+        input: &[u8],
+        carry: &mut u64,
+        out: &mut Cursor<'_>,
+    ) -> Option<[u64; 4]> {
         if input.len() < 4 * Self::LANES + V::BYTES || out.spare() < 4 * Self::LANES {
             return None;
         }
@@ -499,6 +558,13 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
         let mut window = out.window(4 * Self::LANES, &mut stage);
         let start = window.as_mut_ptr();
         let mut at = start;
+        if !V::COUNTS_LANES {
+            // SAFETY: the check at the start shows that the input has `4 * N + 1` registers, and the window has `4 * LANES` bytes.
+            let (len, drops) = unsafe { self.decode_in_turn::<MASKS>(input, carry, start)? };
+            // SAFETY: `decode_in_turn` initialised these bytes, which are at most `4 * LANES`.
+            unsafe { window.keep(len) };
+            return Some(drops);
+        }
         let (mut doubt, mut carried, mut drops, mut masks) = (self.all(0), *carry, [0; 4], [0; 4]);
         // All masks are made before they are used: the instructions that use a mask would otherwise wait for it in the queue of the
         // CPU and leave no space there for those of the next blocks.
