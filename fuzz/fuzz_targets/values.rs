@@ -11,7 +11,7 @@ use testkit::columns;
 struct Case<'a> {
     encoding: FuzzedEncoding<'a>,
     decoding: FuzzedDecoding<'a>,
-    /// The number of repetitions of the bytes and the lengths: a kernel takes up to 8 KiB of values at once, and fuzzed inputs
+    /// The number of repetitions of the bytes and the lengths: a kernel takes up to 12 KiB of values at once, and fuzzed inputs
     /// are much shorter.
     times: u8,
     /// The length of each value. The bytes after the last value belong to no value.

@@ -19,6 +19,10 @@ const FEW: usize = 16;
 /// a gap was longer. In a column of which one value in a hundred changes, two such gaps in a row are common, and four are not.
 const SHORT_GAPS: [usize; 2] = [2, 4];
 
+/// The number of bytes for which the output may have to grow before a run. A longer run is only made if `out` has capacity for it, so that
+/// the margin that [`ColumnBuf::with_capacity`](super::ColumnBuf::with_capacity) names is enough.
+const GROWS_FOR: usize = 8 * 1024;
+
 /// The longest value, in bytes, that is gathered with others. A longer value is worth a call of its own.
 const LONG: usize = 1024;
 
@@ -245,7 +249,8 @@ fn append_many<C: Codec, I: Offset, A: Append>(
             }
         }
         let (bytes, slots) = out.spare();
-        let count = values.fitting(index, limit.min(slots), MAX_BYTES.min(bytes / C::GROWTH));
+        let ready = (out.ready() / C::GROWTH).clamp(GROWS_FOR, MAX_BYTES);
+        let count = values.fitting(index, limit.min(slots), ready.min(bytes / C::GROWTH));
         let stopped = if count < MANY {
             append_one(codec, values.bytes_of(index, 1), copied, first + index, out)?.map(|()| index += 1)
         } else {

@@ -90,6 +90,12 @@ impl<'a> Cursor<'a> {
         Written { len: self.written(), brand: PhantomData }
     }
 
+    /// Returns the number of bytes between the last multiple of `unit` and the address of the next byte.
+    #[inline(always)]
+    pub(crate) fn misaligned(&self, unit: usize) -> usize {
+        self.at.addr() % unit
+    }
+
     /// Returns the number of bytes written.
     #[inline(always)]
     pub(crate) fn written(&self) -> usize {
@@ -113,12 +119,6 @@ impl<'a> Cursor<'a> {
             unsafe { core::hint::assert_unchecked(self.spare() >= MAX_WINDOW) };
         }
         has
-    }
-
-    /// Returns the number of bytes between the last multiple of `unit` and the address of the next byte.
-    #[inline(always)]
-    pub(crate) fn misaligned(&self, unit: usize) -> usize {
-        self.at.addr() % unit
     }
 
     /// Lends the rest of the memory to `write`, and advances over the bytes that it writes. Returns the other result of `write`.

@@ -3,10 +3,10 @@
 use crate::kernel::slots::ArrayVec;
 
 /// The largest number of values in one call of a kernel.
-pub(crate) const MAX_VALUES: usize = 256;
+pub(crate) const MAX_VALUES: usize = 384;
 
 /// The largest number of bytes that the values of one call have together.
-pub(crate) const MAX_BYTES: usize = 8 * 1024;
+pub(crate) const MAX_BYTES: usize = 12 * 1024;
 
 /// The number of lanes of a block.
 pub(crate) const LANES: usize = 64;
@@ -193,6 +193,19 @@ impl Follow<'_> {
         let block = (self.end - left) / LANES;
         self.masks.put(block, [mask << padding]);
         self.starts.put(block, [written as u32]);
+    }
+
+    /// Records four whole blocks from which the lanes in `drops` were dropped. See [`Follow::pass`] for the other arguments.
+    #[inline(always)]
+    pub(crate) fn settle_four(&mut self, left: usize, written: usize, drops: [u64; 4]) {
+        let block = (self.end - left) / LANES;
+        let (mut starts, mut start) = ([0; 4], written as u32);
+        for i in 0..4 {
+            starts[i] = start;
+            start += (!drops[i]).count_ones();
+        }
+        self.masks.put(block, drops);
+        self.starts.put(block, starts);
     }
 }
 

@@ -42,7 +42,10 @@ impl<T: Copy, const N: usize> ArrayVec<T, N> {
     /// Writes `values` to the slots from `at` on, which may be after the last value. Does nothing if there are fewer slots.
     #[inline(always)]
     pub(crate) fn put<const M: usize>(&mut self, at: usize, values: [T; M]) {
-        if let Some(slots) = self.slots.get_mut(at..).and_then(<[_]>::first_chunk_mut) {
+        // One comparison, which several vectors of the same length share.
+        if at <= const { N - M }
+            && let Some(slots) = self.slots[at..].first_chunk_mut()
+        {
             *slots = values.map(MaybeUninit::new);
         }
     }

@@ -102,7 +102,7 @@ impl Verb {
     pub fn capacity(&self, size: usize) -> usize {
         /// The codec writes whole blocks, and then removes the bytes after the output, so it needs this many bytes more.
         const SPARE: usize = 256;
-        /// The encoder processes runs of 8 KiB, each byte of which may become three, so it needs space for one such run.
+        /// The encoder processes runs of at least 8 KiB, each byte of which may become three, so it needs space for one such run.
         const RUN: usize = 3 << 13;
         match self {
             Verb::Encode(_) => size + (size / 2 + RUN).min(size * 2) + SPARE,

@@ -41,6 +41,10 @@ pub(super) trait Bounds {
     /// [`Bounds::pass`] for the other arguments.
     #[cfg_attr(optimized, inline(always))]
     fn settle(&mut self, _left: usize, _written: usize, _mask: u64, _padding: usize) {}
+
+    /// Records four whole blocks from which the lanes in `drops` were dropped. See [`Bounds::pass`] for the other arguments.
+    #[cfg_attr(optimized, inline(always))]
+    fn settle_four(&mut self, _left: usize, _written: usize, _drops: [u64; 4]) {}
 }
 
 /// The bounds of a single value, which ends where the input ends.
@@ -137,6 +141,11 @@ impl Bounds for Follow<'_> {
     #[cfg_attr(optimized, inline(always))]
     fn settle(&mut self, left: usize, written: usize, mask: u64, padding: usize) {
         Follow::settle(self, left, written, mask, padding);
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn settle_four(&mut self, left: usize, written: usize, drops: [u64; 4]) {
+        Follow::settle_four(self, left, written, drops);
     }
 }
 

@@ -737,11 +737,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
                 self.malformed = true;
                 return;
             };
-            let mut start = before;
-            for i in 0..4 {
-                self.bounds.settle(rest.len() - i * I::LANES, start, drops[i], 0);
-                start += (!drops[i]).count_ones() as usize;
-            }
+            self.bounds.settle_four(rest.len(), before, drops);
             *rest = &rest[4 * I::LANES..];
             let len = self.out.written() - before;
             // If the output of four blocks is a third of their length, they hold nothing but escapes.
