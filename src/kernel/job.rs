@@ -64,6 +64,12 @@ pub struct RowState {
     pub has_quoted_feeds: bool,
 }
 
+/// A search of the kernels for bytes. This is a trait because a closure would not be compiled with the features of a tier.
+pub(crate) trait Search: Copy {
+    /// Returns the places of each of `bytes` in `block`.
+    fn find(self, block: &[u8; 64], bytes: [u8; 5]) -> [u64; 5];
+}
+
 /// The options of marking the rows of a table: the byte between two cells.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowsJob(pub u8);
@@ -75,35 +81,37 @@ impl RowsJob {
         false
     }
 
-    /// Marks the rows of `input`, whose whole blocks have one entry each in `marks`. `find` returns the places in a block of the bytes that it
-    /// is given: quotes, line feeds, delimiters, `%` and carriage returns. Returns the number of marked blocks: those before the first one
-    /// with a misplaced quote.
+    /// Marks the rows of `input`, whose whole blocks have one entry each in `marks`. Returns the number of marked blocks: those before the
+    /// first one with a misplaced quote.
     #[inline(always)]
     pub(crate) fn mark(
         &self,
         input: &[u8],
         state: &mut RowState,
         marks: &mut [[u64; 4]],
-        find: impl Fn(&[u8; 64], [u8; 5]) -> [u64; 5],
+        search: impl Search,
     ) -> usize {
         let bytes = [b'"', b'\n', self.0, b'%', b'\r'];
-        let find = |block: &[u8; 64]| find(block, bytes);
         let blocks = input.as_chunks().0;
         let len = blocks.len().min(marks.len());
         let (blocks, marks) = (&blocks[..len], &mut marks[..len]);
-        let mut words = Words([[0; GROUP + 1]; 5]);
+        let mut count = 0;
         // The words of many blocks are computed together, which takes vector instructions. The blocks of a group with a misplaced quote, and
         // the last ones, are marked one by one.
-        let mut count = 0;
-        for (blocks, marks) in blocks.as_chunks::<GROUP>().0.iter().zip(marks.as_chunks_mut::<GROUP>().0) {
-            if !words.mark(blocks, state, marks, find) {
-                break;
+        if len >= GROUP {
+            let mut words = Words([[0; GROUP + 1]; 5]);
+            for (blocks, marks) in blocks.as_chunks::<GROUP>().0.iter().zip(marks.as_chunks_mut::<GROUP>().0)
+            {
+                if !words.mark(blocks, bytes, state, marks, search) {
+                    break;
+                }
+                count += GROUP;
             }
-            count += GROUP;
         }
+        let mut words = Words([[0; 2]; 5]);
         for (block, marks) in blocks[count..].iter().zip(&mut marks[count..]) {
             let (block, marks) = (core::array::from_ref(block), core::array::from_mut(marks));
-            if !words.mark(block, state, marks, find) {
+            if !words.mark(block, bytes, state, marks, search) {
                 break;
             }
             count += 1;
@@ -117,22 +125,24 @@ const GROUP: usize = 64;
 
 /// The places in each block of quotes, line feeds, delimiters and `%`, and of bytes inside quotes. The first word of each kind is that of the
 /// block before.
-struct Words([[u64; GROUP + 1]; 5]);
+struct Words<const M: usize>([[u64; M]; 5]);
 
-impl Words {
-    /// Marks the rows in `N` blocks like [`RowsJob::mark`]. Returns `false` and leaves `state` if a quote is misplaced.
+impl<const M: usize> Words<M> {
+    /// Marks the rows in `N` blocks, one less than `M`. `bytes` are a quote, a line feed, the delimiter, `%` and a carriage return. Returns `false` and leaves `state` if a quote is misplaced.
     #[inline(always)]
     fn mark<const N: usize>(
         &mut self,
         blocks: &[[u8; 64]; N],
+        bytes: [u8; 5],
         state: &mut RowState,
         marks: &mut [[u64; 4]; N],
-        find: impl Fn(&[u8; 64]) -> [u64; 5],
+        search: impl Search,
     ) -> bool {
+        const { assert!(M == N + 1) };
         let Words([quotes, feeds, delimiters, percents, quoted]) = self;
         let mut returns = 0;
         for (i, block) in blocks.iter().enumerate() {
-            let found = find(block);
+            let found = search.find(block, bytes);
             [quotes[i + 1], feeds[i + 1], delimiters[i + 1], percents[i + 1], _] = found;
             returns |= found[4];
         }
@@ -170,7 +180,7 @@ impl Words {
         if open != 0 && returns != 0 {
             // Before a line feed, a carriage return is part of the line end.
             for (marks, block) in marks.iter_mut().zip(blocks) {
-                marks[3] &= !find(block)[4];
+                marks[3] &= !search.find(block, bytes)[4];
             }
         }
         *state = RowState {

@@ -9,7 +9,7 @@ use crate::kernel::cursor::{Cursor, Room, Written};
 use crate::kernel::ends::{self, Ends};
 use crate::kernel::job::{
     CopyJob, DecodeJob, Decoded, EncodeJob, EncodeRule, Fields, ListJob, MarkJob, Marks, Measure, Measured,
-    PlaceJob, PlainJob, RowState, RowsJob,
+    PlaceJob, PlainJob, RowState, RowsJob, Search,
 };
 use crate::kernel::reference::{self, Step};
 use crate::kernel::word;
@@ -892,11 +892,20 @@ pub(crate) fn mark(job: &MarkJob, input: &[u8], marks: &mut [[u64; 4]]) {
 
 /// Marks the rows of a table.
 pub(crate) fn rows(job: &RowsJob, input: &[u8], state: &mut RowState, marks: &mut [[u64; 4]]) -> usize {
-    job.mark(input, state, marks, |block, bytes| {
+    job.mark(input, state, marks, Wordwise)
+}
+
+/// The search for bytes in one word after another.
+#[derive(Clone, Copy)]
+struct Wordwise;
+
+impl Search for Wordwise {
+    #[inline(always)]
+    fn find(self, block: &[u8; 64], bytes: [u8; 5]) -> [u64; 5] {
         bytes.map(|wanted| {
             block.as_chunks().0.iter().enumerate().fold(0, |mask, (index, word)| {
                 mask | word::bits(word::equal(u64::from_le_bytes(*word), wanted)) << (8 * index)
             })
         })
-    })
+    }
 }

@@ -5,7 +5,7 @@ use crate::kernel::cursor::{Cursor, Room, Written};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{
     CopyJob, DecodeJob, Decoded, EncodeJob, Fields, ListJob, MarkJob, Marks, Measure, Measured, PlaceJob,
-    PlainJob, RowState, RowsJob,
+    PlainJob, RowState, RowsJob, Search,
 };
 
 /// An operation with its operands.
@@ -528,24 +528,28 @@ impl Operation for Rows<'_> {
     }
     #[cfg_attr(optimized, inline(always))]
     fn other_mode<I: Isa>(&mut self, isa: I) -> usize {
-        self.job.mark(self.input, self.state, self.marks, |block, bytes| {
-            let mut found = [0; 5];
-            for (index, piece) in block.chunks_exact(I::LANES).enumerate() {
-                let (piece, shift) = (isa.load(piece), index * I::LANES);
-                let [a, b, c, d, e] = bytes;
-                let masks = [
-                    isa.eq_in_register(piece, a),
-                    isa.eq(piece, b),
-                    isa.eq_in_register(piece, c),
-                    isa.eq(piece, d),
-                    isa.eq(piece, e),
-                ];
-                for (found, mask) in found.iter_mut().zip(masks) {
-                    *found |= mask << shift;
-                }
-            }
-            found
-        })
+        self.job.mark(self.input, self.state, self.marks, Blockwise(isa))
+    }
+}
+
+/// The search for bytes in one block after another.
+#[derive(Clone, Copy)]
+struct Blockwise<I>(I);
+
+impl<I: Isa> Search for Blockwise<I> {
+    #[cfg_attr(optimized, inline(always))]
+    fn find(self, block: &[u8; 64], bytes: [u8; 5]) -> [u64; 5] {
+        let (isa, [a, b, c, d, e]) = (self.0, bytes);
+        let mut found = [0; 5];
+        for (index, piece) in block.chunks_exact(I::LANES).enumerate() {
+            let (piece, shift) = (isa.load(piece), index * I::LANES);
+            found[0] |= isa.eq_in_register(piece, a) << shift;
+            found[1] |= isa.eq(piece, b) << shift;
+            found[2] |= isa.eq_in_register(piece, c) << shift;
+            found[3] |= isa.eq(piece, d) << shift;
+            found[4] |= isa.eq(piece, e) << shift;
+        }
+        found
     }
 }
 
