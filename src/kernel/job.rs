@@ -128,7 +128,8 @@ const GROUP: usize = 64;
 struct Words<const M: usize>([[u64; M]; 5]);
 
 impl<const M: usize> Words<M> {
-    /// Marks the rows in `N` blocks, one less than `M`. `bytes` are a quote, a line feed, the delimiter, `%` and a carriage return. Returns `false` and leaves `state` if a quote is misplaced.
+    /// Marks the rows in `N` blocks, one less than `M`. `bytes` are a quote, a line feed, the delimiter, `%` and a carriage return. Returns
+    /// `false`, and leaves `state` as it was, if a quote is misplaced.
     #[inline(always)]
     fn mark<const N: usize>(
         &mut self,

@@ -60,8 +60,8 @@ impl<I: Isa> Lanes<I> {
         Lanes { count: len.min(I::LANES), isa: PhantomData }
     }
 
-    /// Splits an input of more than one block and at most two: returns the lanes of its first block that the last block does not have, and the bytes of
-    /// the last block. Returns `None` for other lengths.
+    /// Splits an input of more than one block and at most two: returns the lanes of its first block that the last block does not have, and
+    /// the bytes of the last block. Returns `None` for other lengths.
     #[cfg_attr(optimized, inline(always))]
     fn of_two(input: &[u8]) -> Option<(Lanes<I>, &[u8])> {
         let (first, last) = input.split_at_checked(input.len().checked_sub(I::LANES)?)?;

@@ -29,7 +29,10 @@ pub(crate) trait Operation: Sized {
     }
 
     /// Handles an input of any length in the default mode. Returns `None` if [`Operation::other_mode`] has to do it.
-    fn long<I: Isa>(&mut self, isa: I) -> Option<Self::Done>;
+    #[cfg_attr(optimized, inline(always))]
+    fn long<I: Isa>(&mut self, _isa: I) -> Option<Self::Done> {
+        None
+    }
 
     /// Handles an input of any length in a mode other than the default.
     fn other_mode<I: Isa>(&mut self, isa: I) -> Self::Done;
@@ -399,10 +402,6 @@ impl<'c> Operation for CopyClean<'_, 'c> {
     type Done = Decoded<'c>;
 
     #[cfg_attr(optimized, inline(always))]
-    fn long<I: Isa>(&mut self, _isa: I) -> Option<Decoded<'c>> {
-        None
-    }
-    #[cfg_attr(optimized, inline(always))]
     fn other_mode<I: Isa>(&mut self, isa: I) -> Decoded<'c> {
         decode::copy_clean(isa, self.job, self.input, self.out)
     }
@@ -417,10 +416,6 @@ pub(crate) struct Place<'a> {
 impl Operation for Place<'_> {
     type Done = bool;
 
-    #[cfg_attr(optimized, inline(always))]
-    fn long<I: Isa>(&mut self, _isa: I) -> Option<bool> {
-        None
-    }
     #[cfg_attr(optimized, inline(always))]
     fn other_mode<I: Isa>(&mut self, isa: I) -> bool {
         bounds::place(isa, self.input, self.job.by, self.job.written)
@@ -439,10 +434,6 @@ impl<'c> Operation for DecodeMarked<'_, 'c> {
     type Done = Decoded<'c>;
 
     #[cfg_attr(optimized, inline(always))]
-    fn long<I: Isa>(&mut self, _isa: I) -> Option<Decoded<'c>> {
-        None
-    }
-    #[cfg_attr(optimized, inline(always))]
     fn other_mode<I: Isa>(&mut self, isa: I) -> Decoded<'c> {
         decode::decode_marked(isa, self.job, self.input, self.marks, self.out)
     }
@@ -460,10 +451,6 @@ impl<'c> Operation for DecodeBeside<'_, 'c> {
     type Done = Decoded<'c>;
 
     #[cfg_attr(optimized, inline(always))]
-    fn long<I: Isa>(&mut self, _isa: I) -> Option<Decoded<'c>> {
-        None
-    }
-    #[cfg_attr(optimized, inline(always))]
     fn other_mode<I: Isa>(&mut self, isa: I) -> Decoded<'c> {
         decode::decode_beside(isa, self.job, self.input, self.fields, self.out)
     }
@@ -479,10 +466,6 @@ pub(crate) struct Mark<'a> {
 impl Operation for Mark<'_> {
     type Done = ();
 
-    #[cfg_attr(optimized, inline(always))]
-    fn long<I: Isa>(&mut self, _isa: I) -> Option<()> {
-        None
-    }
     #[cfg_attr(optimized, inline(always))]
     fn other_mode<I: Isa>(&mut self, isa: I) {
         let MarkJob([a, b, c, d]) = *self.job;
@@ -523,10 +506,6 @@ impl Operation for Rows<'_> {
     type Done = usize;
 
     #[cfg_attr(optimized, inline(always))]
-    fn long<I: Isa>(&mut self, _isa: I) -> Option<usize> {
-        None
-    }
-    #[cfg_attr(optimized, inline(always))]
     fn other_mode<I: Isa>(&mut self, isa: I) -> usize {
         self.job.mark(self.input, self.state, self.marks, Blockwise(isa))
     }
@@ -563,10 +542,6 @@ pub(crate) struct List<'a> {
 impl Operation for List<'_> {
     type Done = usize;
 
-    #[cfg_attr(optimized, inline(always))]
-    fn long<I: Isa>(&mut self, _isa: I) -> Option<usize> {
-        None
-    }
     #[cfg_attr(optimized, inline(always))]
     fn other_mode<I: Isa>(&mut self, isa: I) -> usize {
         let ListJob = self.job;

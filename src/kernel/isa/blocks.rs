@@ -210,8 +210,9 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
                 }
                 (bytes, digits) = (next, next_digits);
             }
-            // `last_left` is one less than the number of bytes.
-            // SAFETY: see above.
+            // `last_left` is one less than the number of bytes that a register left, and a round has two registers.
+            // SAFETY: the `2 * (round + 1)` registers so far left at most sixteen bytes each, and the caller guarantees `4 * LANES` writable
+            // bytes, which are `4 * N` registers. So `at` stays inside these bytes or at their end.
             at = unsafe { at.add(2) };
         }
         if V::mask([self.all(0xFF).unless(doubt)]) != low_mask(V::BYTES) {
@@ -666,7 +667,7 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
             letters[i] = block[i].above(self.all(b'Z'));
         }
         if const { !V::MASKS_ARE_SLOW } && !*lower {
-            // To see that there are none takes less time than to mark the digits.
+            // This test takes less time than the marks of the digits.
             if V::mask(letters) & mask == 0 {
                 return block;
             }

@@ -177,8 +177,8 @@ macro_rules! entry {
     }};
 }
 
-/// Makes the function that stands for the kernels of an operation until a tier is chosen: it chooses one and calls that one's kernel. So
-/// callers have no code for this case.
+/// Makes the function that a table of kernels has for [`Tier::PENDING`]. The function chooses the active tier and calls its kernel, so that
+/// verbs need no code for a process that has not chosen one.
 macro_rules! choose_and {
     ($method:ident($($operand:ident: $type:ty),*) -> $output:ty) => {{
         #[allow(clippy::extra_unused_lifetimes, reason = "operations that only measure have no output memory")]
@@ -424,7 +424,7 @@ impl Tier {
 
     pub(crate) const SCALAR: Tier = Tier(NonZeroU8::new(COUNT as u8).unwrap());
 
-    /// Stands for the active tier before one is chosen. Its kernels choose one.
+    /// The value of [`ACTIVE`] before a tier is chosen. Its kernels choose the active tier, and call the kernel of that tier.
     const PENDING: Tier = Tier(NonZeroU8::new(COUNT as u8 + 1).unwrap());
 
     /// Returns the active tier, or [`Tier::PENDING`] if none is chosen yet. Only kernels of the result may be called.
