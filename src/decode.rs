@@ -12,7 +12,7 @@ use crate::hex;
 use crate::kernel::cursor::Tail;
 use crate::kernel::cursor::{self, Cursor, Room, Written};
 use crate::kernel::isa::{Tier, look::NoEscape};
-use crate::kernel::job::{CopyJob, DecodeJob, DecodeRule, Decoded, Measured, PlainJob};
+use crate::kernel::job::{CopyJob, DecodeJob, DecodeRule, Decoded, Measured, Outcome, PlainJob};
 use crate::kernel::reference;
 use crate::kernel::word;
 use crate::set::sets;
@@ -21,6 +21,7 @@ use crate::set::sets;
 /// escape returns the offset at which decoding stopped. A lenient decoder never stops before the end, so [`Decode`] ignores
 /// that offset.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(crate) struct Core {
     pub(crate) job: DecodeJob,
     tier: Option<Tier>,
@@ -47,7 +48,7 @@ impl Core {
     }
 
     #[inline(always)]
-    pub(crate) fn write<'id>(&self, input: &[u8], out: Room<'id>) -> Decoded<'id> {
+    pub(crate) fn write<'id>(&self, input: &[u8], out: Room<'id>) -> Outcome<'id> {
         self.kernels().decode(&self.job, input, out)
     }
 
@@ -78,14 +79,14 @@ impl Core {
         input: &[u8],
         out: Room<'id>,
         strict: bool,
-    ) -> Result<Decoded<'id>, BufferTooSmall> {
+    ) -> Result<Outcome<'id>, BufferTooSmall> {
         if let Some(written) = self.copy_short(input, out, strict) {
-            return Ok(Decoded { written, stopped: input.len() });
+            return Ok(Outcome::whole(written, input));
         }
         if out.len() < input.len()
             && let Some(stopped) = self.check_room(input, out.len())?
         {
-            return Ok(Decoded { written: Cursor::new(out).finish(), stopped });
+            return Ok(Outcome::new(Cursor::new(out).finish(), input, stopped));
         }
         Ok(self.write(input, out))
     }
@@ -220,8 +221,9 @@ impl Core {
             return self.cow_by_stack(input);
         }
         let mut out = Vec::with_capacity(measured.len());
-        let stopped = self.append_bytes(input, measured.len(), Tail::new(&mut out));
-        (Cow::Owned(out), stopped)
+        // The measurement has found no malformed escape.
+        let _ = self.append_bytes(input, Tail::new(&mut out), false);
+        (Cow::Owned(out), input.len())
     }
 
     /// Does the work of [`Core::cow_slow`] for at most [`ASIDE`] bytes. A kernel cannot store whole registers into memory of
@@ -230,8 +232,9 @@ impl Core {
     fn cow_by_stack<'a>(&self, input: &'a [u8]) -> (Cow<'a, [u8]>, usize) {
         let mut buffer = [const { MaybeUninit::uninit() }; ASIDE + 64];
         let Ok((bytes, stopped)) = cursor::fill(&mut buffer, |room| {
-            let Decoded { written, stopped } = self.write(input, room);
-            Ok::<_, Infallible>((written, stopped))
+            let outcome = self.write(input, room);
+            let stopped = outcome.stopped(input);
+            Ok::<_, Infallible>((outcome.written, stopped))
         });
         // Unless the mode changes bytes in place, every change makes the output shorter.
         let is_shorter = bytes.len() < input.len();
@@ -243,36 +246,55 @@ impl Core {
         (Cow::Owned(bytes.to_vec()), stopped)
     }
 
-    /// Appends the decoded bytes and returns where decoding stopped.
+    /// Appends the decoded bytes. If `strict` and a malformed escape ends the decoding, nothing is appended.
+    ///
+    /// # Errors
+    ///
+    /// Returns the first malformed escape.
     #[inline(always)]
-    pub(crate) fn append(&self, input: &[u8], mut out: Tail<'_>, strict: bool) -> usize {
+    pub(crate) fn append(
+        &self,
+        input: &[u8],
+        mut out: Tail<'_>,
+        strict: bool,
+    ) -> Result<(), MalformedEscape> {
         // The check for an empty input comes second, because inputs of a few bytes are far more frequent.
         if out.append_short(|room| self.copy_short(input, room, strict)) || input.is_empty() {
-            input.len()
-        } else if out.spare() >= input.len() {
-            // The output is never longer than the input, so the vector need not grow.
-            self.append_bytes(input, 0, out)
-        } else {
-            self.append_and_grow(input, out)
+            return Ok(());
         }
+        if out.spare() < input.len() {
+            if !strict {
+                self.append_and_grow(input, out);
+                return Ok(());
+            }
+            out.grow(input.len());
+        }
+        // The output is never longer than the input.
+        self.append_bytes(input, out, strict)
     }
 
     /// Grows the vector and then appends. This function is not inlined, because more instructions in its caller would slow down
-    /// short inputs.
+    /// short inputs. A strict caller grows the vector itself, so that one check for an error is enough.
     #[inline(never)]
-    fn append_and_grow(&self, input: &[u8], out: Tail<'_>) -> usize {
-        // For a short input, this reserves up to 64 bytes, so that a vector that is reused soon has capacity for stores of
-        // whole registers.
-        let len = input.len();
-        self.append_bytes(input, len.max(len.saturating_mul(4).min(64)), out)
+    fn append_and_grow(&self, input: &[u8], mut out: Tail<'_>) {
+        out.grow(input.len());
+        let _ = self.append_bytes(input, out, false);
     }
 
     #[inline(always)]
-    fn append_bytes(&self, input: &[u8], reserve: usize, mut out: Tail<'_>) -> usize {
-        out.append(reserve, |room| {
-            let Decoded { written, stopped } = self.write(input, room);
-            (written, stopped)
-        })
+    fn append_bytes(&self, input: &[u8], mut out: Tail<'_>, strict: bool) -> Result<(), MalformedEscape> {
+        let malformed = out.append_if(
+            |room| {
+                let outcome = self.write(input, room);
+                let malformed = if strict { outcome.malformed(input) } else { None };
+                (outcome.written, malformed)
+            },
+            Option::is_none,
+        );
+        match malformed {
+            None => Ok(()),
+            Some((offset, flaw)) => Err(MalformedEscape::with_flaw(offset, flaw)),
+        }
     }
 
     /// Decodes an owned vector in place. If `is_decoded` is true, decoding would change nothing. A strict caller must have
@@ -643,9 +665,11 @@ impl TryDecode {
 
     #[inline(always)]
     fn write_checked<'id>(&self, input: &[u8], out: Room<'id>) -> Result<Written<'id>, DecodeError> {
-        let Decoded { written, stopped } = self.core.write_checked(input, out, true)?;
-        MalformedEscape::unless_whole(input, stopped)?;
-        Ok(written)
+        let outcome = self.core.write_checked(input, out, true)?;
+        match outcome.malformed(input) {
+            None => Ok(outcome.written),
+            Some((offset, flaw)) => Err(MalformedEscape::with_flaw(offset, flaw).into()),
+        }
     }
 
     /// Decodes `bytes` in place and returns the length of the result, which is at the start. The bytes after it are
@@ -695,7 +719,7 @@ impl Decode {
     /// ```
     #[inline]
     pub fn decode_append(&self, input: &(impl AsRef<[u8]> + ?Sized), out: &mut Vec<u8>) {
-        self.core.append(input.as_ref(), Tail::new(out), false);
+        let _ = self.core.append(input.as_ref(), Tail::new(out), false);
     }
 
     /// Decodes bytes that the caller owns, a `Vec<u8>` or a `String`, in their own memory.
@@ -713,15 +737,6 @@ impl Decode {
 
 #[cfg(feature = "alloc")]
 impl TryDecode {
-    /// Truncates `out` to `len` bytes and returns the error for the malformed escape at offset `stopped` of `input`. This
-    /// function is not inlined, so that its caller can be.
-    #[cold]
-    #[inline(never)]
-    fn take_back(input: &[u8], stopped: usize, out: &mut Vec<u8>, len: usize) -> MalformedEscape {
-        out.truncate(len);
-        MalformedEscape::at(input, stopped)
-    }
-
     /// Returns the decoded bytes: borrowed, without an allocation, when nothing changes; else one allocation of the exact size.
     ///
     /// # Errors
@@ -757,11 +772,7 @@ impl TryDecode {
         input: &(impl AsRef<[u8]> + ?Sized),
         out: &mut Vec<u8>,
     ) -> Result<(), MalformedEscape> {
-        let (input, before) = (input.as_ref(), out.len());
-        match self.core.append(input, Tail::new(out), true) {
-            stopped if stopped == input.len() => Ok(()),
-            stopped => Err(TryDecode::take_back(input, stopped, out, before)),
-        }
+        self.core.append(input.as_ref(), Tail::new(out), true)
     }
 
     /// Decodes bytes that the caller owns, a `Vec<u8>` or a `String`, in their own memory.

@@ -181,7 +181,7 @@ impl Decode {
         out: &mut String,
     ) -> Result<(), InvalidUtf8> {
         let input = input.as_ref();
-        let valid = utf8::append(out, |tail| self.core.append(input, tail, false) == input.len());
+        let valid = utf8::append(out, |tail| self.core.append(input, tail, false).is_ok());
         valid.map_err(|valid| self.core.invalid_utf8(input, valid))
     }
 
@@ -271,12 +271,12 @@ impl TryDecode {
         out: &mut String,
     ) -> Result<(), DecodeUtf8Error> {
         let input = input.as_ref();
-        let mut stopped = input.len();
+        let mut appended = Ok(());
         let valid = utf8::append(out, |tail| {
-            stopped = self.core.append(input, tail, true);
-            stopped == input.len()
+            appended = self.core.append(input, tail, true);
+            appended.is_ok()
         });
-        MalformedEscape::unless_whole(input, stopped)?;
+        appended?;
         Ok(valid.map_err(|valid| self.core.invalid_utf8(input, valid))?)
     }
 

@@ -53,11 +53,15 @@ impl MalformedEscape {
     #[cold]
     #[inline(never)]
     pub(crate) fn at(input: &[u8], offset: usize) -> MalformedEscape {
-        let digits = input.iter().enumerate().skip(offset + 1).take(2);
-        let wrong = digits.into_iter().find(|(_, byte)| hex::digit(**byte).is_none());
-        let cause = match wrong {
-            Some((offset, &byte)) => MalformedCause::NotHex { offset, byte },
-            None => MalformedCause::Truncated,
+        MalformedEscape::with_flaw(offset, hex::flaw(input, offset))
+    }
+
+    /// Makes the error for the `%` at `offset`, given what [`hex::flaw`] returned.
+    #[inline(always)]
+    pub(crate) fn with_flaw(offset: usize, flaw: usize) -> MalformedEscape {
+        let cause = match flaw {
+            0 => MalformedCause::Truncated,
+            _ => MalformedCause::NotHex { offset: offset + (flaw >> 8), byte: flaw as u8 },
         };
         MalformedEscape { offset, cause }
     }

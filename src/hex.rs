@@ -94,6 +94,19 @@ pub(crate) const fn value(byte: u8) -> u8 {
     VALUES[byte as usize]
 }
 
+/// The number of bits in the result of [`flaw`].
+pub(crate) const FLAW_BITS: u32 = 10;
+
+/// Returns why the `%` at offset `at` of `input` starts no escape: zero if the input ends too early; otherwise the first byte that is not a
+/// digit, and above its eight bits the distance of that byte from the `%`.
+#[cold]
+#[inline(never)]
+pub(crate) fn flaw(input: &[u8], at: usize) -> usize {
+    let digits = input.iter().enumerate().skip(at + 1).take(2);
+    let wrong = digits.into_iter().find(|(_, byte)| value(**byte) == NOT_A_DIGIT);
+    wrong.map_or(0, |(offset, &byte)| (offset - at) << 8 | usize::from(byte))
+}
+
 /// Returns the number of bytes at the end of `input`, at most two, that may be the start of an escape.
 #[inline]
 pub(crate) fn held_back(input: &[u8]) -> usize {

@@ -55,8 +55,9 @@ impl Codec for Core {
 
     #[inline(always)]
     fn write<'id>(&self, value: &[u8], out: Room<'id>) -> (Written<'id>, usize) {
-        let decoded = Core::write(self, value, out);
-        (decoded.written, decoded.stopped)
+        let outcome = Core::write(self, value, out);
+        let stopped = outcome.stopped(value);
+        (outcome.written, stopped)
     }
 
     #[inline(always)]

@@ -60,6 +60,9 @@ pub struct Written<'id> {
 }
 
 impl Written<'_> {
+    /// Says that nothing was written.
+    pub(crate) const NOTHING: Self = Written { len: 0, brand: PhantomData };
+
     /// Returns the number of bytes written.
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {
@@ -540,13 +543,41 @@ impl<'v> Tail<'v> {
         write: impl for<'id> FnOnce(Room<'id>) -> (Written<'id>, T),
     ) -> T {
         self.0.reserve(len);
+        self.append_if(write, |_| true)
+    }
+
+    /// Reserves `len` bytes. For a few bytes, this reserves up to 64, so that a vector that is reused soon has capacity for stores of whole
+    /// registers.
+    #[inline(always)]
+    pub(crate) fn grow(&mut self, len: usize) {
+        #[cold]
+        #[inline(never)]
+        fn reserve(vec: &mut alloc::vec::Vec<u8>, len: usize) {
+            vec.reserve(len.max(len.saturating_mul(4).min(64)));
+        }
+        let before = self.0.len();
+        reserve(self.0, len);
+        // SAFETY: `Vec::reserve` does not change the length.
+        unsafe { core::hint::assert_unchecked(self.0.len() == before) };
+    }
+
+    /// Appends the bytes that `write` writes to the spare capacity, if `accept` returns `true` for the other result of `write`. Returns that
+    /// result.
+    #[inline(always)]
+    pub(crate) fn append_if<T>(
+        &mut self,
+        write: impl for<'id> FnOnce(Room<'id>) -> (Written<'id>, T),
+        accept: impl FnOnce(&T) -> bool,
+    ) -> T {
         // The length is read before `write` runs, because the compiler does not know that `write` leaves it alone.
         let before = self.0.len();
         let (written, more) = write(Room::new(self.0.spare_capacity_mut()));
         let written = written.len();
-        // SAFETY: `write` accepts any `'id`, so its `Written<'id>` can only come from the `Room` made here. By the invariant of
-        // `Written`, that many bytes at the start of the spare capacity are initialised.
-        unsafe { self.0.set_len(before + written) };
+        if accept(&more) {
+            // SAFETY: `write` accepts any `'id`, so its `Written<'id>` can only come from the `Room` made here. By the invariant of
+            // `Written`, that many bytes at the start of the spare capacity are initialised.
+            unsafe { self.0.set_len(before + written) };
+        }
         more
     }
 

@@ -601,8 +601,8 @@ fn every_window_after_carried_digits() {
                     let (input, clean) = (&input[start..], crossing - start);
                     let mut out = [0; 320];
                     let decode = |(), room: Room<'_>| {
-                        let decoded = tier.decode(job, input, room);
-                        (decoded.written.len(), decoded.stopped)
+                        let outcome = tier.decode(job, input, room);
+                        (outcome.written.len(), outcome.stopped(input))
                     };
                     let (written, stopped) = lend_slice(&mut out, (), decode);
                     let shown =

@@ -9,7 +9,7 @@ use crate::kernel::cursor::{Cursor, Room, Written};
 use crate::kernel::ends::{self, Ends};
 use crate::kernel::job::{
     CopyJob, DecodeJob, Decoded, EncodeJob, EncodeRule, Fields, ListJob, MarkJob, Marks, Measure, Measured,
-    PlaceJob, PlainJob, RowState, RowsJob, Search,
+    Outcome, PlaceJob, PlainJob, RowState, RowsJob, Search,
 };
 use crate::kernel::reference::{self, Step};
 use crate::kernel::word;
@@ -94,8 +94,9 @@ impl Rule for Percents<'_> {
     #[inline(always)]
     fn unescape(self, rest: &[u8], out: &mut Cursor<'_>) -> usize {
         out.lend(|room| {
-            let Decoded { written, stopped } = decode_words(self.0, rest, room);
-            (written, stopped)
+            let outcome = decode_words(self.0, rest, room);
+            let stopped = outcome.stopped(rest);
+            (outcome.written, stopped)
         })
     }
 }
@@ -648,7 +649,7 @@ pub(crate) fn encode_measure(job: &EncodeJob, input: &[u8]) -> Measure {
     measure
 }
 
-pub(crate) fn decode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decoded<'c> {
+pub(crate) fn decode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
     if input.len() >= BLOCK || job.plus() {
         return decode_long(job, input, out);
     }
@@ -664,7 +665,7 @@ pub(crate) fn decode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decode
     if !changes {
         let mut out = Cursor::new(out);
         out.push_run(input);
-        return Decoded { written: out.finish(), stopped: input.len() };
+        return Outcome::whole(out.finish(), input);
     }
     if input.len() <= WORDS && job.is_plain() {
         decode_words(job, input, out)
@@ -675,15 +676,16 @@ pub(crate) fn decode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decode
 
 /// Decodes an input in the default mode, a word at a time. Longer inputs than [`WORDS`] are decoded faster by blocks.
 #[inline(never)]
-fn decode_words<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decoded<'c> {
+fn decode_words<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
     let mut out = Cursor::new(out);
     let done = unescape(job.strict, input, 0, &mut out);
-    Decoded { written: out.finish(), stopped: stopped(input, done) }
+    let stopped = stopped(input, done);
+    Outcome::new(out.finish(), input, stopped)
 }
 
 /// Decodes an input shorter than a block, in a mode in which `+` stays.
 #[inline(never)]
-fn decode_short<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decoded<'c> {
+fn decode_short<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
     let found = Found::new(input, Percents(job)).bits();
     let (mut out, mut text) = (Cursor::new(out), [0; BLOCK + 16]);
     let (source, part) = (Source::new(input), Part { start: 0, end: input.len(), found });
@@ -693,14 +695,14 @@ fn decode_short<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decoded<'c>
         write_part(&mut out, Decoding { job, plus: b'%' }, &source, &mut text, 0, part)
     };
     let stopped = stopped(input, done);
-    Decoded { written: out.finish(), stopped }
+    Outcome::new(out.finish(), input, stopped)
 }
 
 #[inline(never)]
-fn decode_long<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decoded<'c> {
+fn decode_long<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
     let mut out = Cursor::new(out);
     let stopped = decode_any(job, input, &mut out);
-    Decoded { written: out.finish(), stopped }
+    Outcome::new(out.finish(), input, stopped)
 }
 
 /// Decodes any input, and returns where decoding stopped. Single values and columns share this long function, so it is never

@@ -19,12 +19,12 @@ use super::{Isa, Lanes, bits, digits_of};
 use crate::hex;
 use crate::kernel::cursor::{self, Cursor, Room};
 use crate::kernel::ends::Ends;
-use crate::kernel::job::{CopyJob, DecodeJob, Decoded, Fields, Marks, Measure, Measured};
+use crate::kernel::job::{CopyJob, DecodeJob, Decoded, Fields, Marks, Measure, Measured, Outcome};
 
 /// Decodes `input` in the default mode, which decodes every escape.
 #[cfg_attr(optimized, inline(always))]
-pub(super) fn decode<'c, I: Isa>(isa: I, job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decoded<'c> {
-    decoded(default_mode(isa, job, input, Single, out))
+pub(super) fn decode<'c, I: Isa>(isa: I, job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
+    outcome(input, default_mode(isa, job, input, Single, out))
 }
 
 /// Decodes `input` in a mode that keeps some escapes or replaces `+`.
@@ -34,8 +34,8 @@ pub(super) fn decode_other_mode<'c, I: Isa>(
     job: &DecodeJob,
     input: &[u8],
     out: Room<'c>,
-) -> Decoded<'c> {
-    decoded(other_mode(isa, job, input, Single, out))
+) -> Outcome<'c> {
+    outcome(input, other_mode(isa, job, input, Single, out))
 }
 
 /// Decodes a batch of adjacent values in the default mode, as if they were one. Returns `None` if their ends are marked.
@@ -53,7 +53,7 @@ pub(super) fn decode_values<'c, I: Isa>(
     if ends.are_marked() {
         return None;
     }
-    Some(decoded(default_mode(isa, job, input, bounds::follow::<I>(ends), out)))
+    Some(decoded(input, default_mode(isa, job, input, bounds::follow::<I>(ends), out)))
 }
 
 /// Decodes a batch of adjacent values, whose ends are marked, in any mode. No escape crosses an end.
@@ -65,7 +65,7 @@ pub(super) fn decode_marked_values<'c, I: Isa>(
     ends: &mut Ends,
     out: Room<'c>,
 ) -> Decoded<'c> {
-    decoded(other_mode(isa, job, input, bounds::follow::<I>(ends), out))
+    decoded(input, other_mode(isa, job, input, bounds::follow::<I>(ends), out))
 }
 
 /// Decodes the escapes in `input` whose first bytes have their bits set in `marks`, in any mode.
@@ -77,7 +77,7 @@ pub(super) fn decode_marked<'c, I: Isa>(
     marks: Marks<'_>,
     out: Room<'c>,
 ) -> Decoded<'c> {
-    decoded(other_mode(isa, job, input, Marked::new(marks, input.len()), out))
+    decoded(input, other_mode(isa, job, input, Marked::new(marks, input.len()), out))
 }
 
 /// Copies `input`, and after each field the separator and the decoded field. Ends at the first escape in a field that stays because of the
@@ -112,7 +112,7 @@ pub(super) fn decode_beside<'c, I: Isa>(
         done = stop;
     }
     copy(isa, &input[done..], input.len() - done, &mut state.out);
-    decoded((state.out, input.len()))
+    decoded(input, (state.out, None))
 }
 
 /// The number of bytes at the start of a copy whose stores are not aligned. Where the output starts is known only after the decoding of the
@@ -204,9 +204,21 @@ fn copy<I: Isa>(isa: I, mut rest: &[u8], mut len: usize, out: &mut Cursor<'_>) {
     }
 }
 
+/// The output of a decoding, and where a malformed escape ended it: the rest of the input from a block on, and the lane.
+type Ended<'a, 'c> = (Cursor<'c>, Option<(&'a [u8], usize)>);
+
 #[cfg_attr(optimized, inline(always))]
-fn decoded<'c>((out, stopped): (Cursor<'c>, usize)) -> Decoded<'c> {
+fn decoded<'c>(input: &[u8], (out, malformed): Ended<'_, 'c>) -> Decoded<'c> {
+    let stopped = malformed.map_or(input.len(), |(rest, lane)| input.len() - rest.len() + lane);
     Decoded { written: out.finish(), stopped }
+}
+
+#[cfg_attr(optimized, inline(always))]
+fn outcome<'c>(input: &[u8], (out, malformed): Ended<'_, 'c>) -> Outcome<'c> {
+    match malformed {
+        None => Outcome::whole(out.finish(), input),
+        Some((rest, lane)) => Outcome::stopped_at(input.len(), rest, lane),
+    }
 }
 
 /// Measures the output of [`decode`], or that of [`decode_other_mode`] if `KEEP`, without writing it.
@@ -343,11 +355,11 @@ pub(super) fn one_block<'c, I: Isa, const KEEP: bool>(
     input: &[u8],
     out: Room<'c>,
     check: bool,
-) -> Option<Decoded<'c>> {
+) -> Option<Outcome<'c>> {
     let lanes = Lanes::of_short(input)?;
     let mut state = State::<I, Single, KEEP>::new(isa, job, input, Single, out);
     let taken = state.take::<false>(isa.load(input), input, lanes, check);
-    Some(decoded((state.out, taken.err().unwrap_or(input.len()))))
+    Some(outcome(input, (state.out, taken.err().map(|lane| (input, lane)))))
 }
 
 /// Decodes an input of at most one block in the default mode. Returns `None` if the input is longer, if a `%` starts no escape, or if
@@ -360,7 +372,7 @@ pub(super) fn guess_block<'c, I: Isa>(
     input: &[u8],
     out: Room<'c>,
     check: bool,
-) -> Option<Decoded<'c>> {
+) -> Option<Outcome<'c>> {
     let (lanes, block) = (Lanes::of_short(input)?, isa.load(input));
     if out.len() < I::LANES {
         return None;
@@ -368,20 +380,20 @@ pub(super) fn guess_block<'c, I: Isa>(
     let mut out = Cursor::new(out);
     if check && isa.surely_lacks(block, b'%', u64::MAX) {
         isa.store(block, lanes, &mut out);
-        return Some(decoded((out, input.len())));
+        return Some(Outcome::whole(out.finish(), input));
     }
     let guess = isa.guess(block, input);
     if guess.wrong != 0 {
         return None;
     }
     isa.compress(guess.decoded, digits_of(guess.percent, lanes, &mut 0), lanes, &mut out);
-    Some(decoded((out, input.len())))
+    Some(Outcome::whole(out.finish(), input))
 }
 
 /// Decodes an input of more than one block and at most two in the default mode. Returns `None` if a `%` starts no escape, or if `out` is
 /// shorter than the input.
 #[cfg_attr(optimized, inline(always))]
-pub(super) fn guess_both<'c, I: Isa>(isa: I, input: &[u8], out: Room<'c>) -> Option<Decoded<'c>> {
+pub(super) fn guess_both<'c, I: Isa>(isa: I, input: &[u8], out: Room<'c>) -> Option<Outcome<'c>> {
     let (lanes, last) = Lanes::<I>::of_two(input)?;
     if out.len() < input.len() {
         return None;
@@ -403,7 +415,7 @@ pub(super) fn guess_both<'c, I: Isa>(isa: I, input: &[u8], out: Room<'c>) -> Opt
     drops[1] = digits_of(guesses[1].percent, Lanes::<I>::ALL, &mut carry);
     let mut out = Cursor::new(out);
     isa.compress_both([guesses[0].decoded, guesses[1].decoded], drops, lanes, &mut out);
-    Some(decoded((out, input.len())))
+    Some(Outcome::whole(out.finish(), input))
 }
 
 /// Decodes an input of more than one block and at most two in a mode other than the default. Both blocks are decoded if either has a
@@ -414,7 +426,7 @@ pub(super) fn two_blocks_other_mode<'c, I: Isa>(
     job: &DecodeJob,
     input: &[u8],
     out: Room<'c>,
-) -> Option<Decoded<'c>> {
+) -> Option<Outcome<'c>> {
     let (lanes, last) = Lanes::<I>::of_two(input)?;
     if out.len() < I::LANES {
         return None;
@@ -424,15 +436,13 @@ pub(super) fn two_blocks_other_mode<'c, I: Isa>(
     let check = job.plus();
     let mut state = State::<I, _, true>::new(isa, job, input, Single, out);
     let taken = match state.take::<false>(blocks[0], input, lanes, check) {
-        Err(lane) => Err(lane),
+        Err(lane) => Err((input, lane)),
         // This check tells the compiler that a block fits. It never fails, because the output so far is no longer than the
         // input so far.
         Ok(_) if state.out.spare() < I::LANES => return None,
-        Ok(_) => state
-            .take::<false>(blocks[1], last, Lanes::ALL, check)
-            .map_err(|lane| input.len() - I::LANES + lane),
+        Ok(_) => state.take::<false>(blocks[1], last, Lanes::ALL, check).map_err(|lane| (last, lane)),
     };
-    Some(decoded((state.out, taken.err().unwrap_or(input.len()))))
+    Some(outcome(input, (state.out, taken.err())))
 }
 
 /// Decodes at most two blocks in their own memory, in the default mode of a lenient decoder, and returns the length of the result.
@@ -482,7 +492,7 @@ pub(super) fn medium<'c, I: Isa>(
     job: &DecodeJob,
     input: &[u8],
     out: Room<'c>,
-) -> Option<Decoded<'c>> {
+) -> Option<Outcome<'c>> {
     let mut state = State::<I, _, false>::new(isa, job, input, Single, out);
     let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
     loop {
@@ -498,44 +508,43 @@ pub(super) fn medium<'c, I: Isa>(
             state.take::<true>(isa.load(rest), rest, lanes, true)
         };
         if let Err(lane) = taken {
-            return Some(decoded((state.out, input.len() - rest.len() + lane)));
+            return Some(outcome(input, (state.out, Some((rest, lane)))));
         }
         (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
         if rest.is_empty() {
-            return Some(decoded((state.out, input.len())));
+            return Some(Outcome::whole(state.out.finish(), input));
         }
     }
 }
 
-/// Decodes `input` in the default mode. Returns the output and a length: that of the input, or the offset of the malformed escape
-/// that ended a strict decoding.
+/// Decodes `input` in the default mode.
 #[cfg_attr(optimized, inline(always))]
-fn default_mode<'c, I: Isa, B: Bounds>(
+fn default_mode<'a, 'c, I: Isa, B: Bounds>(
     isa: I,
-    job: &DecodeJob,
-    input: &[u8],
+    job: &'a DecodeJob,
+    input: &'a [u8],
     bounds: B,
     out: Room<'c>,
-) -> (Cursor<'c>, usize) {
+) -> Ended<'a, 'c> {
     let mut state = State::<I, B, false>::new(isa, job, input, bounds, out);
     let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
     if input.is_empty() {
-        return (state.out, input.len());
+        return (state.out, None);
     }
     loop {
         // The first block, and each block that `out` may be too small for, goes through here.
         if let Err(lane) = state.take::<false>(isa.load(rest), rest, lanes, true) {
-            return (state.out, input.len() - rest.len() + lane);
+            return (state.out, Some((rest, lane)));
         }
         (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
         if const { I::TOGETHER == 4 } {
             if let Err(lane) = state.four_blocks(&mut rest) {
-                return (state.out, input.len() - rest.len() + lane);
+                return (state.out, Some((rest, lane)));
             }
         } else {
             while rest.len() >= I::LANES && state.out.spare() >= I::LANES {
                 if let Err(lane) = state.whole_block(&mut rest) {
-                    return (state.out, input.len() - rest.len() + lane);
+                    return (state.out, Some((rest, lane)));
                 }
                 if const { State::<I, B, false>::KEEPS_FULL } && state.run == u64::MAX {
                     state.escapes(&mut rest);
@@ -546,30 +555,29 @@ fn default_mode<'c, I: Isa, B: Bounds>(
             }
         }
         if rest.len() < I::LANES {
-            return (state.out, input.len());
+            return (state.out, None);
         }
     }
 }
 
-/// Decodes `input` in any mode. Returns the output, and the length of the input or the offset of the malformed escape that ended a
-/// strict decoding.
+/// Decodes `input` in any mode.
 #[cfg_attr(optimized, inline(always))]
-fn other_mode<'c, I: Isa, B: Bounds>(
+fn other_mode<'a, 'c, I: Isa, B: Bounds>(
     isa: I,
-    job: &DecodeJob,
-    input: &[u8],
+    job: &'a DecodeJob,
+    input: &'a [u8],
     bounds: B,
     out: Room<'c>,
-) -> (Cursor<'c>, usize) {
+) -> Ended<'a, 'c> {
     let mut state = State::<I, B, true>::new(isa, job, input, bounds, out);
     let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
     if input.is_empty() {
-        return (state.out, input.len());
+        return (state.out, None);
     }
     loop {
         // The first block, and each block that `out` may be too small for, goes through here.
         if let Err(lane) = state.take::<false>(isa.load(rest), rest, lanes, true) {
-            return (state.out, input.len() - rest.len() + lane);
+            return (state.out, Some((rest, lane)));
         }
         (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
         if B::MARKED {
@@ -578,14 +586,14 @@ fn other_mode<'c, I: Isa, B: Bounds>(
         while (I::LOOPS_IN_OTHER_MODES || !B::MANY) && rest.len() >= I::LANES && state.out.spare() >= I::LANES
         {
             if let Err(lane) = state.whole_block(&mut rest) {
-                return (state.out, input.len() - rest.len() + lane);
+                return (state.out, Some((rest, lane)));
             }
             if B::MARKED {
                 state.copy_unmarked(&mut rest);
             }
         }
         if rest.len() < I::LANES {
-            return (state.out, input.len());
+            return (state.out, None);
         }
     }
 }

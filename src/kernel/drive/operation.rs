@@ -4,8 +4,8 @@ use super::{Isa, Tier, bounds, decode, encode, low_mask, short};
 use crate::kernel::cursor::{Cursor, Room, Written};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{
-    CopyJob, DecodeJob, Decoded, EncodeJob, Fields, ListJob, MarkJob, Marks, Measure, Measured, PlaceJob,
-    PlainJob, RowState, RowsJob, Search,
+    CopyJob, DecodeJob, Decoded, EncodeJob, Fields, ListJob, MarkJob, Marks, Measure, Measured, Outcome,
+    PlaceJob, PlainJob, RowState, RowsJob, Search,
 };
 
 /// An operation with its operands.
@@ -158,7 +158,7 @@ impl<'c> Decode<'_, 'c> {
     /// spare capacity is smaller than a block on a tier that has already tried to copy the input, or if the tier has no code of its
     /// own for such inputs.
     #[cfg_attr(optimized, inline(always))]
-    fn one_block_other_mode<T: Tier, I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
+    fn one_block_other_mode<T: Tier, I: Isa>(&mut self, isa: I) -> Option<Outcome<'c>> {
         if const { T::COPIES_BEFORE_MODE } {
             if self.out.len() < I::LANES {
                 return None;
@@ -175,12 +175,12 @@ impl<'c> Decode<'_, 'c> {
 }
 
 impl<'c> Operation for Decode<'_, 'c> {
-    type Done = Decoded<'c>;
+    type Done = Outcome<'c>;
     const HAS_MEDIUM: bool = true;
     const SHORT_IS_TWO_BLOCKS: bool = true;
 
     #[cfg_attr(optimized, inline(always))]
-    fn one_block<I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
+    fn one_block<I: Isa>(&mut self, isa: I) -> Option<Outcome<'c>> {
         match self.copy_two(isa) {
             None if self.out.len() >= I::LANES => {
                 let check = !I::checks(self.input.len());
@@ -194,7 +194,7 @@ impl<'c> Operation for Decode<'_, 'c> {
         }
     }
     #[cfg_attr(optimized, inline(always))]
-    fn short<T: Tier>(&mut self, tier: T, len: usize) -> Option<Decoded<'c>> {
+    fn short<T: Tier>(&mut self, tier: T, len: usize) -> Option<Outcome<'c>> {
         if T::is_narrow(len) {
             self.one_block(tier.narrow())
         } else if len <= T::Wide::LANES && !T::Wide::HALVES {
@@ -211,19 +211,19 @@ impl<'c> Operation for Decode<'_, 'c> {
         }
     }
     #[cfg_attr(optimized, inline(always))]
-    fn long<I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
+    fn long<I: Isa>(&mut self, isa: I) -> Option<Outcome<'c>> {
         Some(decode::decode(isa, self.job, self.input, self.out))
     }
     #[cfg_attr(optimized, inline(always))]
-    fn other_mode<I: Isa>(&mut self, isa: I) -> Decoded<'c> {
+    fn other_mode<I: Isa>(&mut self, isa: I) -> Outcome<'c> {
         decode::decode_other_mode(isa, self.job, self.input, self.out)
     }
     #[cfg_attr(optimized, inline(always))]
-    fn copy_other_mode<T: Tier>(&mut self, tier: T) -> Option<Decoded<'c>> {
+    fn copy_other_mode<T: Tier>(&mut self, tier: T) -> Option<Outcome<'c>> {
         if T::is_narrow(self.input.len()) { self.copy_two(tier.narrow()) } else { self.copy_two(tier.wide()) }
     }
     #[cfg_attr(optimized, inline(always))]
-    fn short_other_mode<T: Tier>(&mut self, tier: T) -> Option<Decoded<'c>> {
+    fn short_other_mode<T: Tier>(&mut self, tier: T) -> Option<Outcome<'c>> {
         if const { T::Wide::TOGETHER == 4 } {
             match self.copy_two(tier.wide()) {
                 None => short::decode_copy_block(tier.wide(), self.job, self.input, self.out),
@@ -236,11 +236,11 @@ impl<'c> Operation for Decode<'_, 'c> {
         }
     }
     #[cfg_attr(optimized, inline(always))]
-    fn copy_two<I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
+    fn copy_two<I: Isa>(&mut self, isa: I) -> Option<Outcome<'c>> {
         short::decode_copy(isa, self.job, self.input, self.out)
     }
     #[cfg_attr(optimized, inline(always))]
-    fn two_blocks<I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
+    fn two_blocks<I: Isa>(&mut self, isa: I) -> Option<Outcome<'c>> {
         if I::LONGEST_LOOK <= I::LANES
             && let Some(done) = short::decode_copy_ends(isa, self.input, self.out)
         {
@@ -249,7 +249,7 @@ impl<'c> Operation for Decode<'_, 'c> {
         decode::guess_both(isa, self.input, self.out)
     }
     #[cfg_attr(optimized, inline(always))]
-    fn few_blocks_other_mode<I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
+    fn few_blocks_other_mode<I: Isa>(&mut self, isa: I) -> Option<Outcome<'c>> {
         // `short_other_mode` has searched an input of one block for `%`.
         match decode::one_block::<_, true>(isa, self.job, self.input, self.out, false) {
             None => decode::two_blocks_other_mode(isa, self.job, self.input, self.out),
@@ -257,7 +257,7 @@ impl<'c> Operation for Decode<'_, 'c> {
         }
     }
     #[cfg_attr(optimized, inline(always))]
-    fn medium<I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
+    fn medium<I: Isa>(&mut self, isa: I) -> Option<Outcome<'c>> {
         decode::medium(isa, self.job, self.input, self.out)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Isa, Lanes};
 use crate::kernel::cursor::{Cursor, Room, Written};
-use crate::kernel::job::{DecodeJob, Decoded, EncodeJob};
+use crate::kernel::job::{DecodeJob, EncodeJob, Outcome};
 
 /// Copies an input of more than one block and at most two if encoding in the default mode leaves it unchanged. `None` means
 /// that this is not known.
@@ -30,7 +30,7 @@ pub(super) fn decode_copy<'c, I: Isa>(
     job: &DecodeJob,
     input: &[u8],
     out: Room<'c>,
-) -> Option<Decoded<'c>> {
+) -> Option<Outcome<'c>> {
     if job.plus() {
         return None;
     }
@@ -41,16 +41,16 @@ pub(super) fn decode_copy<'c, I: Isa>(
     } else {
         lacks && out.push_short(input)
     };
-    done.then(|| Decoded { written: out.finish(), stopped: input.len() })
+    done.then(|| Outcome::whole(out.finish(), input))
 }
 
 /// Copies an input of more than one block and at most two that has no `%`. `None` means that the input has to be decoded.
 #[cfg_attr(optimized, inline(always))]
-pub(super) fn decode_copy_ends<'c, I: Isa>(isa: I, input: &[u8], out: Room<'c>) -> Option<Decoded<'c>> {
+pub(super) fn decode_copy_ends<'c, I: Isa>(isa: I, input: &[u8], out: Room<'c>) -> Option<Outcome<'c>> {
     let blocks = [isa.load(input), isa.load(input.get(input.len().checked_sub(I::LANES)?..)?)];
     let mut out = Cursor::new(out);
     let done = isa.none_equal(blocks, b'%') && out.push_ends(input);
-    done.then(|| Decoded { written: out.finish(), stopped: input.len() })
+    done.then(|| Outcome::whole(out.finish(), input))
 }
 
 /// Copies an input of at most one block that has no `%`. `None` means that the input has to be decoded.
@@ -60,7 +60,7 @@ pub(super) fn decode_copy_block<'c, I: Isa>(
     job: &DecodeJob,
     input: &[u8],
     out: Room<'c>,
-) -> Option<Decoded<'c>> {
+) -> Option<Outcome<'c>> {
     let lanes = Lanes::of_short(input)?;
     let mut block = isa.load(input);
     if out.len() < I::LANES || isa.eq(block, b'%') != 0 {
@@ -71,5 +71,5 @@ pub(super) fn decode_copy_block<'c, I: Isa>(
     }
     let mut out = Cursor::new(out);
     isa.store(block, lanes, &mut out);
-    Some(Decoded { written: out.finish(), stopped: input.len() })
+    Some(Outcome::whole(out.finish(), input))
 }

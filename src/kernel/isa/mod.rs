@@ -9,8 +9,8 @@
 )]
 
 use core::fmt;
-use core::num::NonZeroU8;
-use core::sync::atomic::{AtomicU8, Ordering};
+use core::num::NonZeroUsize;
+use core::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::kernel::cursor::{Room, Written};
 #[allow(unused_imports, reason = "some targets have no vector tier")]
@@ -23,7 +23,7 @@ use crate::kernel::drive::{self, Isa, Tier as _};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{
     CopyJob, DecodeJob, Decoded, EncodeJob, EncodeRule, Fields, ListJob, MarkJob, Marks, Measure, Measured,
-    PlaceJob, PlainJob, RowState, RowsJob,
+    Outcome, PlaceJob, PlainJob, RowState, RowsJob,
 };
 use crate::kernel::scalar;
 
@@ -301,7 +301,7 @@ macro_rules! tiers {
             ENCODE_MEASURE: encode_measure = EncodeMeasure(job: &EncodeJob, input: &[u8]) -> Measure;
             ENCODE_VALUES: encode_values = EncodeValues(
                 job: &EncodeJob, input: &[u8], ends: &mut Ends, out: Room<'c>) -> Written<'c>;
-            DECODE: decode = Decode(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decoded<'c>;
+            DECODE: decode = Decode(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c>;
             DECODE_IN_PLACE: decode_in_place = DecodeInPlace(job: PlainJob, input: &mut [u8]) -> Option<usize>;
             DECODE_MEASURE: decode_measure = DecodeMeasure(job: &DecodeJob, input: &[u8]) -> Measured;
             DECODE_VALUES: decode_values = DecodeValues(
@@ -412,31 +412,31 @@ tiers! {
 // INVARIANT: the number is one more than an index of `TIERS`, and the CPU has every feature of that tier. A value comes from
 // `available`, which detects the features, or is the scalar tier. Or it is `PENDING`, which only calls of kernels use.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Tier(NonZeroU8);
+pub struct Tier(NonZeroUsize);
 
 /// The number of the active tier, or that of [`Tier::PENDING`] before one is chosen.
 // INVARIANT: it is not 0.
-static ACTIVE: AtomicU8 = AtomicU8::new(Tier::PENDING.0.get());
+static ACTIVE: AtomicUsize = AtomicUsize::new(Tier::PENDING.0.get());
 
 impl Tier {
     /// The environment variable that forces a tier.
     pub const ENV_VAR: &'static str = "SIMDPCT_TIER";
 
-    pub(crate) const SCALAR: Tier = Tier(NonZeroU8::new(COUNT as u8).unwrap());
+    pub(crate) const SCALAR: Tier = Tier(NonZeroUsize::new(COUNT).unwrap());
 
     /// The value of [`ACTIVE`] before a tier is chosen. Its kernels choose the active tier, and call the kernel of that tier.
-    const PENDING: Tier = Tier(NonZeroU8::new(COUNT as u8 + 1).unwrap());
+    const PENDING: Tier = Tier(NonZeroUsize::new(COUNT + 1).unwrap());
 
     /// Returns the active tier, or [`Tier::PENDING`] if none is chosen yet. Only kernels of the result may be called.
     #[inline(always)]
     pub(crate) fn active_or_pending() -> Tier {
         // SAFETY: by the invariant of `ACTIVE`, the number is not 0.
-        Tier(unsafe { NonZeroU8::new_unchecked(ACTIVE.load(Ordering::Relaxed)) })
+        Tier(unsafe { NonZeroUsize::new_unchecked(ACTIVE.load(Ordering::Relaxed)) })
     }
 
     #[cfg_attr(optimized, inline(always))]
     fn index(self) -> usize {
-        usize::from(self.0.get()) - 1
+        self.0.get() - 1
     }
 
     fn description(self) -> &'static Description {
@@ -445,7 +445,7 @@ impl Tier {
 
     /// The tiers of this CPU, best first. The last is always `scalar`.
     pub fn available() -> impl Iterator<Item = Tier> {
-        let numbers = (1..=COUNT as u8).filter_map(NonZeroU8::new);
+        let numbers = (1..=COUNT).filter_map(NonZeroUsize::new);
         numbers.zip(&TIERS).filter(|(_, tier)| (tier.detect)()).map(|(number, _)| Tier(number))
     }
 
