@@ -328,10 +328,10 @@ fn append_same<C: Codec, I: Offset, A: Append>(
     let mut count = 0;
     for group in groups {
         if group[GROUP - 1] > limit {
-            // A loop that ends at the first end after `limit` would cost a mispredicted branch. The compiler must not know that this is
-            // the group whose last end it has loaded, because it would then load all of them one by one.
+            // A loop that ends at the first end after `limit` would cost a mispredicted branch; this search has none. The compiler must not
+            // know that this is the group whose last end it has loaded, because it would then move all of them one by one.
             let group = core::hint::black_box(group);
-            let last = group.iter().map(|&end| u32::from(end <= limit)).sum::<u32>() as usize;
+            let last = group.partition_point(|&end| end <= limit);
             out.end_group(group.map(moved), last);
             count += last;
             out.truncate(before + clean);
