@@ -132,6 +132,9 @@ pub(super) fn copy_clean<'c, I: Isa>(isa: I, job: CopyJob, input: &[u8], out: Ro
     }
 }
 
+/// The number of bytes after the output that are brought into the cache when a copy ends.
+const AHEAD: usize = 1024;
+
 /// Does the work of [`copy_clean`], `M` blocks at a time.
 #[cfg_attr(optimized, inline(always))]
 fn copy_blocks<'c, I: Isa, const M: usize>(isa: I, job: CopyJob, input: &[u8], out: Room<'c>) -> Decoded<'c> {
@@ -145,6 +148,10 @@ fn copy_blocks<'c, I: Isa, const M: usize>(isa: I, job: CopyJob, input: &[u8], o
             }
             isa.store_whole(blocks, &mut out);
             if !is_clean(isa, job, blocks) {
+                // What comes next takes so long that the memory of the next copy is better on its way.
+                for ahead in (0..AHEAD).step_by(64) {
+                    isa.prefetch(out.address().wrapping_add(ahead));
+                }
                 let lane = first_found::<I, M>(isa, job, rest);
                 return Decoded { written: out.finish(), stopped: input.len() - rest.len() + lane };
             }

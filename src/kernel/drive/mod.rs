@@ -472,6 +472,10 @@ pub(crate) trait Isa: Copy {
         out.push_slice(&self.bytes(block)[..lanes.count()]);
     }
 
+    /// Loads the line of the cache that has the byte at `address`, if the tier has an instruction for that. Any address is allowed.
+    #[cfg_attr(optimized, inline(always))]
+    fn prefetch(self, _address: usize) {}
+
     /// Writes whole blocks, at most [`MAX_WINDOW`](crate::kernel::cursor::MAX_WINDOW) bytes.
     #[cfg_attr(optimized, inline(always))]
     fn store_whole<const M: usize>(self, blocks: [Self::Block; M], out: &mut Cursor<'_>) {

@@ -702,6 +702,12 @@ impl Isa for Avx512 {
     }
 
     #[cfg_attr(optimized, inline(always))]
+    fn prefetch(self, address: usize) {
+        // SAFETY: the token proves SSE. The instruction ignores addresses that cannot be read.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(core::ptr::without_provenance(address)) };
+    }
+
+    #[cfg_attr(optimized, inline(always))]
     fn store(self, block: __m512i, lanes: Lanes<Self>, out: &mut Cursor<'_>) {
         self.store_low(block, lanes.count(), out);
     }
