@@ -239,8 +239,9 @@ impl<'a, O: Offset> Column<'a, O> {
         &offsets[..offsets.len().min(limit)]
     }
 
-    /// Returns the number of values from `index` on, at most `limit`, that have at most `bytes` bytes together. There must be a
-    /// value at `index`; the number is 0 if that value is longer, or if `limit` is 0.
+    /// Returns a number of values from `index` on, at most `limit`, that have at most `bytes` bytes together. If it is 64 or more, and
+    /// smaller than `limit`, up to fifteen more values may fit. There must be a value at `index`; the number is 0 if that value is
+    /// longer, or if `limit` is 0.
     #[inline(always)]
     pub(super) fn fitting(&self, index: usize, limit: usize, bytes: usize) -> usize {
         let start = self.place(index);
@@ -251,12 +252,17 @@ impl<'a, O: Offset> Column<'a, O> {
     }
 }
 
-/// Returns the index of the first of `offsets` that is greater than `place`; one of them is.
+/// Returns the index of the first of `offsets` that is greater than `place`, rounded down to a multiple of sixteen if it is 64 or more. One
+/// of them is greater.
 #[inline(never)]
 fn first_after<O: Offset>(offsets: &[O], place: usize) -> usize {
     let fits = |offset: &O| offset.known_place() <= place;
     // Each step of a binary search waits for a load, often from beyond the first-level cache. Steps of sixteen do not.
     let passed = offsets.chunks_exact(16).take_while(|group| fits(&group[15])).count();
+    // The last step would cost mispredicted branches, and so would the loops over values if they were not a multiple of sixteen.
+    if passed >= 4 {
+        return 16 * passed;
+    }
     let rest = &offsets[16 * passed..];
     16 * passed + rest[..rest.len().min(16)].partition_point(fits)
 }

@@ -248,9 +248,13 @@ fn append_many<C: Codec, I: Offset, A: Append>(
                 limit = if same > limit { 1 } else { (limit * 4).min(MAX_VALUES) };
             }
         }
-        let (bytes, slots) = out.spare();
-        let ready = (out.ready() / C::GROWTH).clamp(GROWS_FOR, MAX_BYTES);
-        let count = values.fitting(index, limit.min(slots), ready.min(bytes / C::GROWTH));
+        let count = if search && few > 0 {
+            1
+        } else {
+            let (bytes, slots) = out.spare();
+            let ready = (out.ready() / C::GROWTH).clamp(GROWS_FOR, MAX_BYTES);
+            values.fitting(index, limit.min(slots), ready.min(bytes / C::GROWTH))
+        };
         let stopped = if count < MANY {
             append_one(codec, values.bytes_of(index, 1), copied, first + index, out)?.map(|()| index += 1)
         } else {
@@ -324,8 +328,10 @@ fn append_same<C: Codec, I: Offset, A: Append>(
     let mut count = 0;
     for group in groups {
         if group[GROUP - 1] > limit {
-            // A loop that ends at the first end after `limit` would cost a mispredicted branch.
-            let last = group.iter().map(|&end| usize::from(end <= limit)).sum();
+            // A loop that ends at the first end after `limit` would cost a mispredicted branch; this search has none. The compiler must not
+            // know that this is the group whose last end it has loaded, because it would then move all of them one by one.
+            let group = core::hint::black_box(group);
+            let last = group.partition_point(|&end| end <= limit);
             out.end_group(group.map(moved), last);
             count += last;
             out.truncate(before + clean);

@@ -93,10 +93,10 @@ impl<'a> Cursor<'a> {
         Written { len: self.written(), brand: PhantomData }
     }
 
-    /// Returns the number of bytes between the last multiple of `unit` and the address of the next byte.
+    /// Returns the address of the next byte.
     #[inline(always)]
-    pub(crate) fn misaligned(&self, unit: usize) -> usize {
-        self.at.addr() % unit
+    pub(crate) fn address(&self) -> usize {
+        self.at.addr()
     }
 
     /// Returns the number of bytes written.

@@ -14,6 +14,12 @@ pub(crate) const LANES: usize = 64;
 /// The number of blocks to track: those of [`MAX_BYTES`] bytes, and two after them.
 const BLOCKS: usize = MAX_BYTES / LANES + 2;
 
+/// The number of records that a tier may read from that of any block on, though there are fewer blocks.
+pub(crate) const WINDOW: usize = 16;
+
+/// The number of records.
+const RECORDS: usize = BLOCKS + WINDOW;
+
 /// The number of ends that are placed together.
 pub(crate) const GROUP: usize = 16;
 
@@ -37,10 +43,13 @@ pub(crate) struct Ends {
     given: ArrayVec<u32, { MAX_VALUES + GROUP }>,
     /// The offsets in the output where the values end, and any numbers after them.
     places: ArrayVec<u32, { MAX_VALUES + GROUP }>,
+    /// The number that is added to each of `leads`.
+    base: u32,
     /// For each block, and for one after them, the lanes that become three bytes (encoding) or none (decoding).
-    masks: ArrayVec<u64, BLOCKS>,
-    /// For each of these but the first, and for one after them, the number of bytes in the output before it.
-    starts: ArrayVec<u32, BLOCKS>,
+    masks: ArrayVec<u64, RECORDS>,
+    /// For each of these but the first, and for one after them, by how much the output is longer than the lanes before it, plus `base`.
+    /// That is the address in the output plus the bytes that the input has left, modulo 2^32.
+    leads: ArrayVec<u32, RECORDS>,
     /// Bit `i` of word `b` is set if a value ends just before lane `i` of block `b`. Empty unless the ends are marked.
     marks: ArrayVec<u64, BLOCKS>,
 }
@@ -55,8 +64,9 @@ impl Ends {
             blocks: 0,
             given: ArrayVec::new(),
             places: ArrayVec::new(),
+            base: 0,
             masks: ArrayVec::new(),
-            starts: ArrayVec::new(),
+            leads: ArrayVec::new(),
             marks: ArrayVec::new(),
         }
     }
@@ -72,7 +82,7 @@ impl Ends {
         self.given.extend_from_array([(len + padding) as u32; GROUP]);
         self.given.truncate(self.count.next_multiple_of(GROUP));
         self.marks.truncate(0);
-        if self.starts.len() < self.blocks + 2 || self.places.len() < self.given.len() {
+        if self.leads.len() < self.blocks + 1 + WINDOW || self.places.len() < self.given.len() {
             self.grow();
         }
     }
@@ -82,8 +92,8 @@ impl Ends {
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
-        self.masks.fill(0, self.blocks + 2);
-        self.starts.fill(0, self.blocks + 2);
+        self.masks.fill(0, self.blocks + 1 + WINDOW);
+        self.leads.fill(0, self.blocks + 1 + WINDOW);
         self.places.fill(0, self.given.len());
     }
 
@@ -128,26 +138,24 @@ impl Ends {
         &self.places.as_slice()[..self.count]
     }
 
-    /// Returns the records of the blocks, for a kernel to fill.
+    /// Returns the records of the blocks, for a kernel to fill. The output starts at the address `start`.
     #[inline(always)]
-    pub(crate) fn follow(&mut self) -> Follow<'_> {
-        Follow {
-            end: self.blocks * LANES,
-            masks: &mut self.masks,
-            starts: &mut self.starts,
-            marks: self.marks.as_slice(),
-        }
+    pub(crate) fn follow(&mut self, start: usize) -> Follow<'_> {
+        let end = self.blocks * LANES;
+        self.base = start.wrapping_add(end) as u32;
+        Follow { end, masks: &mut self.masks, leads: &mut self.leads, marks: self.marks.as_slice(), next: 0 }
     }
 
     /// Returns the records of the blocks after a kernel has filled them and written `written` bytes.
     #[inline(always)]
     pub(crate) fn placing(&mut self, written: usize) -> Placing<'_> {
-        // The last value may end where a block would begin. The record of that block has a start after it, too.
+        // The last value may end where a block would begin. The record of that block has a lead after it, too.
+        let lead = self.base.wrapping_add(written.wrapping_sub(self.blocks * LANES) as u32);
         self.masks.put(self.blocks, [0]);
-        self.starts.put(self.blocks, [written, written + LANES].map(|start| start as u32));
-        let masks = &self.masks.as_slice()[..=self.blocks];
+        self.leads.put(self.blocks, [lead; 2]);
+        let masks = &self.masks.as_slice()[..self.blocks + WINDOW];
         Placing {
-            records: Records { masks, afters: &self.starts.as_slice()[1..][..masks.len()] },
+            records: Records { masks, leads: &self.leads.as_slice()[1..][..masks.len()], base: self.base },
             given: self.given.as_slice().as_chunks().0,
             places: self.places.as_mut_slice().as_chunks_mut().0,
         }
@@ -158,9 +166,11 @@ impl Ends {
 pub(crate) struct Follow<'e> {
     /// The end of the input, counted from where the first block would start if it were not short.
     end: usize,
-    masks: &'e mut ArrayVec<u64, BLOCKS>,
-    starts: &'e mut ArrayVec<u32, BLOCKS>,
+    masks: &'e mut ArrayVec<u64, RECORDS>,
+    leads: &'e mut ArrayVec<u32, RECORDS>,
     marks: &'e [u64],
+    /// The number of blocks so far.
+    next: usize,
 }
 
 impl Follow<'_> {
@@ -175,37 +185,37 @@ impl Follow<'_> {
         (here >> 1 | here >> 2 | next << (LANES - 1) | next << (LANES - 2)) >> padding
     }
 
-    /// Records `M` blocks that do not change. The input has `left` bytes from the start of the first on, and the output has `written`
-    /// bytes before it.
+    /// Records `M` blocks that do not change. The input has `left` bytes from the start of the first on, whose output is at the address
+    /// `at`.
     #[inline(always)]
-    pub(crate) fn pass<const M: usize>(&mut self, left: usize, written: usize) {
-        // The start of the first block, which may be short, is never read.
-        let block = (self.end - left) / LANES;
-        self.masks.put(block, [0; M]);
-        self.starts.put::<M>(block, core::array::from_fn(|i| (written + i * LANES) as u32));
+    pub(crate) fn pass<const M: usize>(&mut self, left: usize, at: usize) {
+        // The lead of the first block, which may be short, is never read.
+        self.masks.put(self.next, [0; M]);
+        self.leads.put(self.next, [at.wrapping_add(left) as u32; M]);
+        self.next += M;
     }
 
     /// Records a block that changes, and is `padding` lanes short. `mask` has the lanes that become three bytes (encoding) or none
     /// (decoding). See [`Follow::pass`] for the other arguments.
     // There is no such method for several blocks: the compiler would compute their masks in a vector.
     #[inline(always)]
-    pub(crate) fn settle(&mut self, left: usize, written: usize, mask: u64, padding: usize) {
-        let block = (self.end - left) / LANES;
-        self.masks.put(block, [mask << padding]);
-        self.starts.put(block, [written as u32]);
+    pub(crate) fn settle(&mut self, left: usize, at: usize, mask: u64, padding: usize) {
+        self.masks.put(self.next, [mask << padding]);
+        self.leads.put(self.next, [at.wrapping_add(left) as u32]);
+        self.next += 1;
     }
 
     /// Records four whole blocks from which the lanes in `drops` were dropped. See [`Follow::pass`] for the other arguments.
     #[inline(always)]
-    pub(crate) fn settle_four(&mut self, left: usize, written: usize, drops: [u64; 4]) {
-        let block = (self.end - left) / LANES;
-        let (mut starts, mut start) = ([0; 4], written as u32);
+    pub(crate) fn settle_four(&mut self, left: usize, at: usize, drops: [u64; 4]) {
+        let (mut leads, mut lead) = ([0; 4], at.wrapping_add(left) as u32);
         for i in 0..4 {
-            starts[i] = start;
-            start += (!drops[i]).count_ones();
+            leads[i] = lead;
+            lead = lead.wrapping_sub(drops[i].count_ones());
         }
-        self.masks.put(block, drops);
-        self.starts.put(block, starts);
+        self.masks.put(self.next, drops);
+        self.leads.put(self.next, leads);
+        self.next += 4;
     }
 }
 
@@ -218,23 +228,25 @@ pub(crate) struct Placing<'e> {
     pub(crate) places: &'e mut [[u32; GROUP]],
 }
 
-/// The records of all blocks, and of one after them that is empty. Both slices have the same length.
+/// The records of all blocks, of one after them that is empty, and any numbers after that, so that there are [`WINDOW`] from each block
+/// on. Both slices have the same length.
 #[derive(Clone, Copy)]
 pub(crate) struct Records<'e> {
     /// The lanes of each block that become other than one byte.
     pub(crate) masks: &'e [u64],
-    /// The number of bytes in the output after each block.
-    pub(crate) afters: &'e [u32],
+    /// By how much the output is longer than the lanes up to the end of each block, plus `base`.
+    pub(crate) leads: &'e [u32],
+    pub(crate) base: u32,
 }
 
 impl Records<'_> {
     /// Returns the number to add to places from `first` to `last` to get the ends in the output, if nothing changed between them.
     #[inline(always)]
     pub(crate) fn gain(self, first: u32, last: u32) -> Option<u32> {
-        let after = |block: usize| Some(self.afters.get(block)?.wrapping_sub(((block + 1) * LANES) as u32));
         let block = first as usize / LANES;
-        let (mask, gain) = (self.masks.get(block)?, after(block)?);
-        (mask >> (first as usize % LANES) == 0 && after(last as usize / LANES)? == gain).then_some(gain)
+        let (mask, lead) = (self.masks.get(block)?, self.leads.get(block)?);
+        let same = mask >> (first as usize % LANES) == 0 && self.leads.get(last as usize / LANES)? == lead;
+        same.then_some(lead.wrapping_sub(self.base))
     }
 
     /// Returns the end in the output of a value that ends at `place`, as if no lane changed in the rest of its block, and the mask of that
@@ -242,7 +254,7 @@ impl Records<'_> {
     #[inline(always)]
     pub(crate) fn place(self, place: u32) -> Option<(u32, u64)> {
         let (block, lane) = (place as usize / LANES, place as usize % LANES);
-        let (mask, after) = (self.masks.get(block)?, self.afters.get(block)?);
-        Some((after.wrapping_sub((LANES - lane) as u32), mask >> lane))
+        let (mask, lead) = (self.masks.get(block)?, self.leads.get(block)?);
+        Some((place.wrapping_add(lead.wrapping_sub(self.base)), mask >> lane))
     }
 }

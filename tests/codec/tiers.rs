@@ -41,7 +41,7 @@ fn the_cpu_is_what_std_says_it_is() {
     let expected = [
         (
             "avx512",
-            has!("avx512f" "avx512bw" "avx512vbmi" "avx512vbmi2" "avx2" "bmi1" "bmi2" "lzcnt" "popcnt"),
+            has!("avx512f" "avx512bw" "avx512vbmi" "avx512vbmi2" "avx512vpopcntdq" "avx2" "bmi1" "bmi2" "lzcnt" "popcnt"),
         ),
         ("avx2", has!("avx2" "bmi1" "bmi2" "lzcnt" "popcnt")),
         ("ssse3", has!("ssse3")),

@@ -1,6 +1,7 @@
 //! The ends of values in an input: of one value that is the whole input, or of a batch of adjacent values.
 
 use super::{Isa, low_mask};
+use crate::kernel::cursor::{Cursor, Room};
 use crate::kernel::ends::{self, Ends, Follow, Placing};
 use crate::kernel::job::Marks;
 
@@ -32,19 +33,19 @@ pub(super) trait Bounds {
         false
     }
 
-    /// Records `M` blocks that do not change. The input has `left` bytes from the start of the first block on, and the output has
-    /// `written` bytes before that block.
+    /// Records `M` blocks that do not change. The input has `left` bytes from the start of the first block on, whose output is at the
+    /// address `at`.
     #[cfg_attr(optimized, inline(always))]
-    fn pass<const M: usize>(&mut self, _left: usize, _written: usize) {}
+    fn pass<const M: usize>(&mut self, _left: usize, _at: usize) {}
 
     /// Records a block that changes, and is `padding` lanes short. `mask` has the lanes that become other than one byte. See
     /// [`Bounds::pass`] for the other arguments.
     #[cfg_attr(optimized, inline(always))]
-    fn settle(&mut self, _left: usize, _written: usize, _mask: u64, _padding: usize) {}
+    fn settle(&mut self, _left: usize, _at: usize, _mask: u64, _padding: usize) {}
 
     /// Records four whole blocks from which the lanes in `drops` were dropped. See [`Bounds::pass`] for the other arguments.
     #[cfg_attr(optimized, inline(always))]
-    fn settle_four(&mut self, _left: usize, _written: usize, _drops: [u64; 4]) {}
+    fn settle_four(&mut self, _left: usize, _at: usize, _drops: [u64; 4]) {}
 }
 
 /// The bounds of a single value, which ends where the input ends.
@@ -134,26 +135,26 @@ impl Bounds for Follow<'_> {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn pass<const M: usize>(&mut self, left: usize, written: usize) {
-        Follow::pass::<M>(self, left, written);
+    fn pass<const M: usize>(&mut self, left: usize, at: usize) {
+        Follow::pass::<M>(self, left, at);
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn settle(&mut self, left: usize, written: usize, mask: u64, padding: usize) {
-        Follow::settle(self, left, written, mask, padding);
+    fn settle(&mut self, left: usize, at: usize, mask: u64, padding: usize) {
+        Follow::settle(self, left, at, mask, padding);
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn settle_four(&mut self, left: usize, written: usize, drops: [u64; 4]) {
-        Follow::settle_four(self, left, written, drops);
+    fn settle_four(&mut self, left: usize, at: usize, drops: [u64; 4]) {
+        Follow::settle_four(self, left, at, drops);
     }
 }
 
-/// Returns the bounds of the values of a batch.
+/// Returns the bounds of the values of a batch, whose output begins with `out`.
 #[cfg_attr(optimized, inline(always))]
-pub(super) fn follow<I: Isa>(ends: &mut Ends) -> Follow<'_> {
+pub(super) fn follow<'e, I: Isa>(ends: &'e mut Ends, out: Room<'_>) -> Follow<'e> {
     const { assert!(I::LANES == ends::LANES, "one word is the record of a block") };
-    ends.follow()
+    ends.follow(Cursor::new(out).address())
 }
 
 /// Computes the ends of values in the output, which has `written` bytes, from the records of the blocks, in whose masks each lane
@@ -170,15 +171,13 @@ pub(super) fn place<I: Isa>(isa: I, ends: &mut Ends, by: i32, written: usize) ->
                 *place = end.wrapping_add(gain);
             }
         } else if I::COUNTS_BITS {
-            for (places, given) in places.as_chunks_mut::<8>().0.iter_mut().zip(given.as_chunks::<8>().0) {
-                if isa.place(given, records.masks, records.afters, by, places, &mut crossing) {
-                    continue;
-                }
-                for (place, end) in places.iter_mut().zip(given) {
-                    let Some((start, rest)) = records.place(*end) else { break };
-                    *place = start.wrapping_sub(by.wrapping_mul(rest.count_ones()));
-                    crossing |= rest;
-                }
+            if isa.place(given, records, by, places, &mut crossing) {
+                continue;
+            }
+            for (place, end) in places.iter_mut().zip(given) {
+                let Some((start, rest)) = records.place(*end) else { break };
+                *place = start.wrapping_sub(by.wrapping_mul(rest.count_ones()));
+                crossing |= rest;
             }
         } else {
             // The bits of several masks are counted at a time.

@@ -53,7 +53,7 @@ pub(super) fn decode_values<'c, I: Isa>(
     if ends.are_marked() {
         return None;
     }
-    Some(decoded(input, default_mode(isa, job, input, bounds::follow::<I>(ends), out)))
+    Some(decoded(input, default_mode(isa, job, input, bounds::follow::<I>(ends, out), out)))
 }
 
 /// Decodes a batch of adjacent values, whose ends are marked, in any mode. No escape crosses an end.
@@ -65,7 +65,7 @@ pub(super) fn decode_marked_values<'c, I: Isa>(
     ends: &mut Ends,
     out: Room<'c>,
 ) -> Decoded<'c> {
-    decoded(input, other_mode(isa, job, input, bounds::follow::<I>(ends), out))
+    decoded(input, other_mode(isa, job, input, bounds::follow::<I>(ends, out), out))
 }
 
 /// Decodes the escapes in `input` whose first bytes have their bits set in `marks`, in any mode.
@@ -132,6 +132,9 @@ pub(super) fn copy_clean<'c, I: Isa>(isa: I, job: CopyJob, input: &[u8], out: Ro
     }
 }
 
+/// The number of bytes after the output that are brought into the cache when a copy ends.
+const AHEAD: usize = 1024;
+
 /// Does the work of [`copy_clean`], `M` blocks at a time.
 #[cfg_attr(optimized, inline(always))]
 fn copy_blocks<'c, I: Isa, const M: usize>(isa: I, job: CopyJob, input: &[u8], out: Room<'c>) -> Decoded<'c> {
@@ -145,6 +148,10 @@ fn copy_blocks<'c, I: Isa, const M: usize>(isa: I, job: CopyJob, input: &[u8], o
             }
             isa.store_whole(blocks, &mut out);
             if !is_clean(isa, job, blocks) {
+                // What comes next takes so long that the memory of the next copy is better on its way.
+                for ahead in (0..AHEAD).step_by(64) {
+                    isa.prefetch(out.address().wrapping_add(ahead));
+                }
                 let lane = first_found::<I, M>(isa, job, rest);
                 return Decoded { written: out.finish(), stopped: input.len() - rest.len() + lane };
             }
@@ -153,7 +160,7 @@ fn copy_blocks<'c, I: Isa, const M: usize>(isa: I, job: CopyJob, input: &[u8], o
         if rest.is_empty() {
             return Decoded { written: out.finish(), stopped: input.len() };
         }
-        let unaligned = if aligned > 0 { out.misaligned(I::LANES) } else { 0 };
+        let unaligned = if aligned > 0 { out.address() % I::LANES } else { 0 };
         let (block, lanes) = (isa.load(rest), Lanes::<I>::of_start(rest.len().min(I::LANES - unaligned)));
         isa.store(block, lanes, &mut out);
         if !is_clean(isa, job, [block]) {
@@ -735,7 +742,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
         }
         // `decode_dense` reads from the block after the four, too.
         while rest.len() >= 5 * I::LANES && self.out.spare() >= 4 * I::LANES {
-            let before = self.out.written();
+            let before = self.out.address();
             let decoded = if B::MANY {
                 self.isa.decode_dense::<true>(rest, &mut self.carry, &mut self.out)
             } else {
@@ -747,7 +754,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
             };
             self.bounds.settle_four(rest.len(), before, drops);
             *rest = &rest[4 * I::LANES..];
-            let len = self.out.written() - before;
+            let len = self.out.address() - before;
             // If the output of four blocks is a third of their length, they hold nothing but escapes.
             if Self::LOOKS_FOR_RUNS && len <= 4 * I::LANES / 3 + 1 {
                 self.escapes(rest);
@@ -799,7 +806,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
         }
         let clean = self.isa.none_equal(blocks, b'%') && !crossed(self);
         if clean {
-            self.bounds.pass::<M>(rest.len(), self.out.written());
+            self.bounds.pass::<M>(rest.len(), self.out.address());
             (self.dropped, self.run, self.streak) = (0, 0, 0);
             self.isa.store_whole(blocks, &mut self.out);
         }
@@ -836,7 +843,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
         // Whether an escape crossed the end of the block before is unpredictable, so this is asked last.
         let lacks = check && self.lacks(block, rest, here, lanes);
         if lacks && self.carry | self.carry_all == 0 {
-            self.bounds.pass::<1>(rest.len(), self.out.written());
+            self.bounds.pass::<1>(rest.len(), self.out.address());
             (self.run, self.streak) = (0, 0);
             // There are two stores because selecting one of two blocks would take more instructions than everything else here.
             if KEEP && self.form {
@@ -857,7 +864,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
             if malformed != 0 {
                 // A valid escape before the malformed one may cross the end of its value; then it is the malformed one.
                 let drop = digits_of(valid, lanes, &mut self.carry);
-                self.bounds.settle(rest.len(), self.out.written(), drop, lanes.padding());
+                self.bounds.settle(rest.len(), self.out.address(), drop, lanes.padding());
                 return Err(malformed.trailing_zeros() as usize);
             }
         }
@@ -897,7 +904,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
             result = isa.upper(digits, result, if GUESS { &mut self.lower } else { &mut no_guess });
         }
         let drop = digits_of(decoded, lanes, &mut self.carry);
-        self.bounds.settle(rest.len(), self.out.written(), drop, lanes.padding());
+        self.bounds.settle(rest.len(), self.out.address(), drop, lanes.padding());
         if Self::KEEPS_FULL {
             let full = decoded | drop;
             self.run = full & core::mem::replace(&mut self.full, full);

@@ -58,7 +58,7 @@ pub(super) fn encode_values<'c, I: Isa>(
     ends: &mut Ends,
     out: Room<'c>,
 ) -> Written<'c> {
-    default_mode(isa, job, input, bounds::follow::<I>(ends), Cursor::new(out)).finish()
+    default_mode(isa, job, input, bounds::follow::<I>(ends, out), Cursor::new(out)).finish()
 }
 
 /// Encodes a batch of adjacent values in a mode other than the default. If that keeps escapes, the ends of the values are marked.
@@ -70,7 +70,7 @@ pub(super) fn encode_values_other_mode<'c, I: Isa>(
     ends: &mut Ends,
     out: Room<'c>,
 ) -> Written<'c> {
-    other_mode(isa, job, input, bounds::follow::<I>(ends), Cursor::new(out)).finish()
+    other_mode(isa, job, input, bounds::follow::<I>(ends, out), Cursor::new(out)).finish()
 }
 
 /// Encodes an input of at most one block, in the default mode if `DEFAULT`. Returns `None` if the input is longer.
@@ -316,7 +316,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
             let start = self.sink.written();
             // On AVX2 a test without masks is so much faster that it pays even if it often fails. Elsewhere it does not.
             let is_clean = if const { I::TWO_BLOCKS } && dirty < 16 && self.isa.all_found(look) {
-                self.bounds.pass::<1>(rest.len(), start);
+                self.bounds.pass::<1>(rest.len(), self.sink.address());
                 self.sink.store_whole(self.isa, [block]);
                 true
             } else {
@@ -365,7 +365,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
     fn put_next(&mut self, block: I::Block, look: I::Look, rest: &[u8], dense: bool) -> bool {
         let members = self.isa.found(look);
         let escape = !members.mask() & Lanes::<I>::ALL.mask();
-        self.bounds.settle(rest.len(), self.sink.written(), escape, 0);
+        self.bounds.settle(rest.len(), self.sink.address(), escape, 0);
         self.put::<true>(block, rest, members, escape, Lanes::ALL, dense)
     }
 
@@ -385,7 +385,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
         }
         let clean = self.isa.all_members(blocks, &self.class);
         if clean {
-            self.bounds.pass::<M>(rest.len(), self.sink.written());
+            self.bounds.pass::<M>(rest.len(), self.sink.address());
             self.sink.store_whole(self.isa, blocks);
         }
         clean
@@ -430,7 +430,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
     ) -> bool {
         let isa = self.isa;
         let (members, escape) = self.lanes_to_escape::<MANY>(block, rest, lanes, check);
-        self.bounds.settle(rest.len(), self.sink.written(), escape, lanes.padding());
+        self.bounds.settle(rest.len(), self.sink.address(), escape, lanes.padding());
         if !DEFAULT && !self.keep_escapes {
             self.sink.changed(isa.eq(block, b' ') != 0);
             block = isa.replace(block, b' ', b'+');

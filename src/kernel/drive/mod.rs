@@ -23,6 +23,8 @@ use core::marker::PhantomData;
 
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::Cursor;
+#[allow(unused_imports, reason = "not every target has a tier with an operation that uses them")]
+pub(crate) use crate::kernel::ends::{GROUP as PLACED, Records, WINDOW};
 use crate::set::ByteSet;
 
 /// A number of lanes at the start of a block.
@@ -447,20 +449,18 @@ pub(crate) trait Isa: Copy {
         self.load(&lanes[..Self::LANES])
     }
 
-    /// Computes the ends in the output of eight values that end before the lanes `ends` of a batch, in ascending order. Returns
-    /// `false` and changes nothing if the tier has no way that is faster than one by one, or if the ends are far apart or outside
-    /// the blocks.
+    /// Computes the ends in the output of sixteen values that end before the lanes `ends` of a batch, in ascending order. Returns
+    /// `false` and changes nothing if the tier has no way that is faster than one by one, or if the ends are far apart or too near the
+    /// end of the records. The lanes in the masks of these became `1 + by` bytes.
     ///
-    /// A block has in `masks` the lanes that become `1 + by` bytes, and in `afters` the number of bytes in the output after it. Sets
-    /// bit 0 of `crossing` if a value ends before a lane in a mask.
+    /// If `by` is negative, sets bit 0 of `crossing` if a value ends before a lane in a mask.
     #[cfg_attr(optimized, inline(always))]
     fn place(
         self,
-        _ends: &[u32; 8],
-        _masks: &[u64],
-        _afters: &[u32],
+        _ends: &[u32; PLACED],
+        _records: Records<'_>,
         _by: u32,
-        _places: &mut [u32; 8],
+        _places: &mut [u32; PLACED],
         _crossing: &mut u64,
     ) -> bool {
         false
@@ -471,6 +471,10 @@ pub(crate) trait Isa: Copy {
     fn store(self, block: Self::Block, lanes: Lanes<Self>, out: &mut Cursor<'_>) {
         out.push_slice(&self.bytes(block)[..lanes.count()]);
     }
+
+    /// Loads the line of the cache that has the byte at `address`, if the tier has an instruction for that. Any address is allowed.
+    #[cfg_attr(optimized, inline(always))]
+    fn prefetch(self, _address: usize) {}
 
     /// Writes whole blocks, at most [`MAX_WINDOW`](crate::kernel::cursor::MAX_WINDOW) bytes.
     #[cfg_attr(optimized, inline(always))]

@@ -36,6 +36,8 @@ pub(super) trait Sink<I: Isa> {
     );
     /// Receives all lanes of `block` as escapes.
     fn expand_all(&mut self, isa: I, block: I::Block, input: &[u8], spelling: I::Spelling);
+    /// Returns the address of the next byte, or 0 if the sink only counts.
+    fn address(&self) -> usize;
     /// Returns the number of bytes received.
     fn written(&self) -> usize;
     /// Returns the number of bytes that the sink can still receive.
@@ -87,6 +89,10 @@ impl<I: Isa> Sink<I> for Cursor<'_> {
     #[cfg_attr(optimized, inline(always))]
     fn expand_all(&mut self, isa: I, block: I::Block, input: &[u8], spelling: I::Spelling) {
         isa.expand_all(block, input, spelling, self);
+    }
+    #[cfg_attr(optimized, inline(always))]
+    fn address(&self) -> usize {
+        Cursor::address(self)
     }
     #[cfg_attr(optimized, inline(always))]
     fn written(&self) -> usize {
@@ -144,6 +150,10 @@ impl<I: Isa> Sink<I> for Measure {
     #[cfg_attr(optimized, inline(always))]
     fn expand_all(&mut self, _: I, _: I::Block, _: &[u8], _: I::Spelling) {
         self.add(3 * I::LANES);
+    }
+    #[cfg_attr(optimized, inline(always))]
+    fn address(&self) -> usize {
+        0
     }
     #[cfg_attr(optimized, inline(always))]
     fn written(&self) -> usize {

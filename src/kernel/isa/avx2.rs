@@ -116,6 +116,12 @@ unsafe impl Vector for Register {
     }
 
     #[cfg_attr(optimized, inline(always))]
+    fn prefetch(_: Avx2, address: usize) {
+        // SAFETY: the token proves SSE. The instruction ignores addresses that cannot be read.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(core::ptr::without_provenance(address)) };
+    }
+
+    #[cfg_attr(optimized, inline(always))]
     fn splat(_: Avx2, byte: u8) -> Self {
         // SAFETY: the token proves AVX2.
         Register(unsafe { _mm256_set1_epi8(byte.cast_signed()) })

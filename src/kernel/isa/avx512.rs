@@ -17,7 +17,9 @@ use super::tables::BITS;
 use super::token::Avx512;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Stage};
-use crate::kernel::drive::{Escapes, Guess, Isa, Lanes, Tier, digits_of, lookahead, low_mask};
+use crate::kernel::drive::{
+    Escapes, Guess, Isa, Lanes, PLACED, Records, Tier, WINDOW, digits_of, lookahead, low_mask,
+};
 use crate::set::ByteSet;
 
 /// A set, prepared for lookups. `ascii` has a byte for each value below 128, all ones for members. `high` has a bit for each
@@ -112,9 +114,6 @@ const PERCENT_OF_RUN: [[u8; 64]; 3] = {
     }
     lanes
 };
-
-/// The number of bits in each half of a byte.
-const COUNTS: [u8; 16] = [0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4];
 
 impl Avx512 {
     /// Returns a register with the sixteen bytes in each quarter.
@@ -337,6 +336,39 @@ impl Avx512 {
                 at.add(63).cast::<u32>().write_unaligned(last);
             }
             window.keep(lanes.count() + 2 * escape.count_ones() as usize);
+        }
+    }
+
+    /// Computes the ends in the output of eight values, and the rests of the masks of their blocks. See [`Isa::place`].
+    #[cfg_attr(optimized, inline(always))]
+    fn place_eight(self, ends: &[u32; 8], records: Records<'_>, by: u32) -> Option<(__m256i, __m512i)> {
+        let first = ends[0] as usize / 64;
+        let masks = records.masks.get(first..)?.first_chunk::<WINDOW>()?;
+        let leads = records.leads.get(first..)?.first_chunk::<WINDOW>()?;
+        if (ends[7] as usize / 64).wrapping_sub(first) >= WINDOW {
+            return None;
+        }
+        // SAFETY: the token proves AVX-512. `ends` has eight readable numbers. There are sixteen masks, which are two registers, and
+        // sixteen leads, which are one.
+        unsafe {
+            let end = _mm256_loadu_si256(ends.as_ptr().cast());
+            let near = _mm256_sub_epi32(end, _mm256_set1_epi32((64 * first as u32).cast_signed()));
+            let wide = _mm512_cvtepu32_epi64(near);
+            let mask = _mm512_permutex2var_epi64(
+                _mm512_loadu_si512(masks.as_ptr().cast()),
+                _mm512_srli_epi64::<6>(wide),
+                _mm512_loadu_si512(masks.as_ptr().add(8).cast()),
+            );
+            // This shift ignores all but the lower six bits of each count.
+            let rest = _mm512_shrdv_epi64(mask, _mm512_setzero_si512(), wide);
+            let count = _mm512_cvtepi64_epi32(_mm512_popcnt_epi64(rest));
+            let lead = _mm512_castsi512_si256(_mm512_permutexvar_epi32(
+                _mm512_zextsi256_si512(_mm256_srli_epi32::<6>(near)),
+                _mm512_loadu_si512(leads.as_ptr().cast()),
+            ));
+            let gain = _mm256_sub_epi32(lead, _mm256_set1_epi32(records.base.cast_signed()));
+            let less = _mm256_mullo_epi32(count, _mm256_set1_epi32(by.cast_signed()));
+            Some((_mm256_sub_epi32(_mm256_add_epi32(end, gain), less), rest))
         }
     }
 
@@ -645,52 +677,34 @@ impl Isa for Avx512 {
     #[cfg_attr(optimized, inline(always))]
     fn place(
         self,
-        ends: &[u32; 8],
-        masks: &[u64],
-        afters: &[u32],
+        ends: &[u32; PLACED],
+        records: Records<'_>,
         by: u32,
-        places: &mut [u32; 8],
+        places: &mut [u32; PLACED],
         crossing: &mut u64,
     ) -> bool {
-        let (first, last) = (ends[0] as usize / 64, ends[7] as usize / 64);
-        // The lookup is among sixteen blocks.
-        if last.wrapping_sub(first) >= 16 || last >= masks.len() || masks.len() != afters.len() {
+        let [low, high] = ends.as_chunks().0 else { return false };
+        let (Some(low), Some(high)) =
+            (self.place_eight(low, records, by), self.place_eight(high, records, by))
+        else {
             return false;
-        }
-        let here = low_mask(masks.len() - first);
-        // SAFETY: the token proves AVX-512. `ends` has eight readable numbers, `places` eight writable ones. `here` has a bit for each of the
-        // sixteen records from `first` on that exist, and only those are loaded.
+        };
+        // SAFETY: the token proves AVX-512. `places` has sixteen writable numbers.
         unsafe {
-            let end = _mm256_loadu_si256(ends.as_ptr().cast());
-            let lane = _mm256_and_si256(end, _mm256_set1_epi32(63));
-            let block = _mm256_sub_epi32(
-                _mm256_srli_epi32::<6>(end),
-                _mm256_set1_epi32((first as u32).cast_signed()),
-            );
-            let from = masks.as_ptr().wrapping_add(first).cast();
-            let mask = _mm512_permutex2var_epi64(
-                _mm512_maskz_loadu_epi64(here as u8, from),
-                _mm512_cvtepu32_epi64(block),
-                _mm512_maskz_loadu_epi64((here >> 8) as u8, from.wrapping_add(8)),
-            );
-            let rest = _mm512_srlv_epi64(mask, _mm512_cvtepu32_epi64(lane));
-            *crossing |= u64::from(_mm512_test_epi64_mask(rest, _mm512_set1_epi64(1)) != 0);
-            let (low, counts) = (self.all(0x0F), self.quarters(&COUNTS));
-            let counts = _mm512_add_epi8(
-                _mm512_shuffle_epi8(counts, _mm512_and_si512(rest, low)),
-                _mm512_shuffle_epi8(counts, _mm512_and_si512(_mm512_srli_epi16::<4>(rest), low)),
-            );
-            let count = _mm512_cvtepi64_epi32(_mm512_sad_epu8(counts, _mm512_setzero_si512()));
-            let after = _mm512_castsi512_si256(_mm512_permutexvar_epi32(
-                _mm512_zextsi256_si512(block),
-                _mm512_maskz_loadu_epi32(here as u16, afters.as_ptr().wrapping_add(first).cast()),
-            ));
-            let less = _mm256_mullo_epi32(count, _mm256_set1_epi32(by.cast_signed()));
-            let later = _mm256_sub_epi32(_mm256_set1_epi32(64), lane);
-            let place = _mm256_sub_epi32(after, _mm256_add_epi32(later, less));
-            _mm256_storeu_si256(places.as_mut_ptr().cast(), place);
+            if by.cast_signed() < 0 {
+                let both = _mm512_or_si512(low.1, high.1);
+                *crossing |= u64::from(_mm512_test_epi64_mask(both, _mm512_set1_epi64(1)) != 0);
+            }
+            let both = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low.0), high.0);
+            _mm512_storeu_si512(places.as_mut_ptr().cast(), both);
         }
         true
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn prefetch(self, address: usize) {
+        // SAFETY: the token proves SSE. The instruction ignores addresses that cannot be read.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(core::ptr::without_provenance(address)) };
     }
 
     #[cfg_attr(optimized, inline(always))]

@@ -695,6 +695,11 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     }
 
     #[cfg_attr(optimized, inline(always))]
+    fn prefetch(self, address: usize) {
+        V::prefetch(self.0, address);
+    }
+
+    #[cfg_attr(optimized, inline(always))]
     fn store_whole<const M: usize>(self, blocks: [[V; N]; M], out: &mut Cursor<'_>) {
         let mut stage = Stage::new();
         let mut window = out.window(M * Self::LANES, &mut stage);

@@ -17,6 +17,7 @@ const AVX512F: u16 = 1 << 7;
 const AVX512BW: u16 = 1 << 8;
 const AVX512VBMI: u16 = 1 << 9;
 const AVX512VBMI2: u16 = 1 << 10;
+const AVX512VPOPCNTDQ: u16 = 1 << 11;
 /// The bit that is set once the CPU has been asked.
 const ASKED: u16 = 1 << 15;
 
@@ -34,6 +35,7 @@ pub(super) const fn bit(feature: &str) -> u16 {
         b"avx512bw" => AVX512BW,
         b"avx512vbmi" => AVX512VBMI,
         b"avx512vbmi2" => AVX512VBMI2,
+        b"avx512vpopcntdq" => AVX512VPOPCNTDQ,
         _ => panic!("cpu.rs does not know this feature"),
     }
 }
@@ -93,7 +95,8 @@ fn ask() -> u16 {
         found |= when(seven.ebx, 16, AVX512F)
             | when(seven.ebx, 30, AVX512BW)
             | when(seven.ecx, 1, AVX512VBMI)
-            | when(seven.ecx, 6, AVX512VBMI2);
+            | when(seven.ecx, 6, AVX512VBMI2)
+            | when(seven.ecx, 14, AVX512VPOPCNTDQ);
     }
     found
 }

@@ -387,7 +387,7 @@ macro_rules! table {
 
 tiers! {
     "avx512", Avx512, any(target_arch = "x86", target_arch = "x86_64"), [
-        "avx512f" "avx512bw" "avx512vbmi" "avx512vbmi2" "avx2" "bmi1" "bmi2" "lzcnt" "popcnt"
+        "avx512f" "avx512bw" "avx512vbmi" "avx512vbmi2" "avx512vpopcntdq" "avx2" "bmi1" "bmi2" "lzcnt" "popcnt"
     ];
     "avx2", Avx2, any(target_arch = "x86", target_arch = "x86_64"), ["avx2" "bmi1" "bmi2" "lzcnt" "popcnt"];
     "ssse3", Ssse3, all(any(target_arch = "x86", target_arch = "x86_64"), not(simdpct_lean)), ["ssse3"];

@@ -91,6 +91,10 @@ pub(crate) unsafe trait Vector:
     /// [`Vector::BYTES`] bytes are writable at `to`.
     unsafe fn store(self, to: *mut u8);
 
+    /// Does the work of [`Isa::prefetch`](crate::kernel::drive::Isa::prefetch).
+    #[cfg_attr(optimized, inline(always))]
+    fn prefetch(_: Self::Token, _address: usize) {}
+
     /// Stores one of the 16-byte parts.
     ///
     /// # Safety
