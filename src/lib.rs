@@ -44,7 +44,7 @@
 //! | a question | [`Encode::encoded_len`], [`Encode::is_encoded`], [`Encode::first_change`] | [`Decode::decoded_len`], [`Decode::is_decoded`], [`Decode::first_change`] | [`is_normalized`], [`equivalent`] |
 //! | one escape | [`encode_byte`] | [`decode_escape`] | |
 //! | many values ([`batch`]) | [`Encode::encode_column`], [`Encode::encode_slices`] | [`Decode::decode_column`], [`Decode::decode_slices`] | the same of [`Decode::NORMALIZE`] |
-//! | one field of many records | | [`Decode::decode_marked_append`], [`Decode::try_decode_beside_append`], [`mark_bytes`], [`mark_rows`], [`list_bits`] | the same of [`Decode::NORMALIZE`] |
+//! | one field of many records | | [`Decode::decode_marked_append`], [`Decode::try_decode_beside_append`], [`mark_bytes`], [`mark_rows`], [`list_bits`], [`list_stops`] | the same of [`Decode::NORMALIZE`] |
 //! | in pieces ([`stream`]) | [`stream::Encoder`] | [`stream::Decoder`], [`stream::TryDecoder`] | [`stream::Decoder`] of [`Decode::NORMALIZE`] |
 //!
 //! [`Encode`] and [`Decode`] hold the options: keeping valid escapes, forms, escapes that stay. [`TryDecode`] has the verbs of
@@ -136,7 +136,7 @@ pub use error::{BufferTooSmall, DecodeError, DecodeUtf8Error, InvalidUtf8, Malfo
 pub use hex::HexCase;
 pub use kernel::isa::{Tier, TierInUse, UnknownTier};
 #[cfg(feature = "alloc")]
-pub use marks::{RowState, list_bits, mark_bytes, mark_rows};
+pub use marks::{RowState, Stops, list_bits, list_stops, mark_bytes, mark_rows};
 pub use normalize::{equivalent, is_normalized, normalize_in_place, normalize_to_slice};
 #[cfg(feature = "alloc")]
 pub use normalize::{normalize, normalize_append, normalize_str};

@@ -10,7 +10,7 @@ use crate::kernel::cursor::Tail;
 use crate::kernel::isa::Tier;
 use crate::kernel::job::{DecodeJob, DecodeRule, Fields, ListJob, MarkJob, Marks, RowsJob};
 
-pub use crate::kernel::job::RowState;
+pub use crate::kernel::job::{RowState, Stops};
 
 /// Finds four bytes in `input`, and replaces the content of `marks` by one entry for each 64 bytes of `input`. In word `n` of
 /// entry `i`, bit `b` is set if byte `64 * i + b` of the input equals `bytes[n]`.
@@ -103,6 +103,32 @@ pub fn list_bits(words: &[u64], places: &mut [u32]) -> usize {
 fn list_bits_with(tier: Tier, words: &[u64], places: &mut [u32]) -> usize {
     assert!(words.len() < 1 << 26 && places.len() >= 64 * words.len());
     tier.list(&ListJob, words, places)
+}
+
+/// Writes the places where a field ends, in ascending order, to `places`: the second and third words of each of `blocks`, which are those
+/// that [`mark_rows`] writes, or [`mark_bytes`] if the second and third of its bytes end records and fields. The place of bit `b` of block
+/// `i` is `64 * i + b`. The rest of `places` has no particular content afterwards. [`Stops::has_irregular`] says whether a fourth word is
+/// not 0.
+///
+/// Takes time linear in the number of blocks and bits.
+///
+/// # Panics
+///
+/// If `places` is shorter than 64 entries for each block, or there are 2^26 blocks or more.
+///
+/// ```
+/// let (mut marks, mut places) = (Vec::new(), [0; 64]);
+/// simdpct::mark_bytes("1,a\n2,b\n", *b"%\n,;", &mut marks);
+/// let stops = simdpct::list_stops(&marks, &mut places);
+/// assert_eq!((&places[..stops.count], stops.ends), (&[1, 3, 5, 7][..], 2));
+/// ```
+pub fn list_stops(blocks: &[[u64; 4]], places: &mut [u32]) -> Stops {
+    list_stops_with(Tier::active(), blocks, places)
+}
+
+fn list_stops_with(tier: Tier, blocks: &[[u64; 4]], places: &mut [u32]) -> Stops {
+    assert!(blocks.len() < 1 << 26 && places.len() >= 64 * blocks.len());
+    tier.stops(&ListJob, blocks, places)
 }
 
 impl Decode {
@@ -260,6 +286,17 @@ mod tests {
                 let mut places = alloc::vec![7; 64 * words.len()];
                 let len = list_bits_with(tier, &words, &mut places);
                 assert_eq!(places[..len], wanted, "{tier} {words:x?}");
+                // The same bits, of which one in three is that of a record's end.
+                let third = 0x9249_2492_4924_9249;
+                let irregular = u64::from(round % 7 == 0);
+                let blocks: Vec<_> =
+                    words.iter().map(|word| [!0, word & third, word & !third, irregular]).collect();
+                places.fill(7);
+                let stops = list_stops_with(tier, &blocks, &mut places);
+                assert_eq!(places[..stops.count], wanted, "{tier} {words:x?}");
+                let ends = words.iter().map(|word| (word & third).count_ones() as usize).sum();
+                let has_irregular = irregular != 0 && !words.is_empty();
+                assert_eq!(stops, Stops { count: len, ends, has_irregular }, "{tier} {words:x?}");
             }
         }
     }

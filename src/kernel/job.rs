@@ -204,6 +204,17 @@ fn parity(mut bits: u64) -> u64 {
     bits
 }
 
+/// What [`list_stops`](crate::list_stops) has found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stops {
+    /// The number of places in the list.
+    pub count: usize,
+    /// The number of those where a record ends.
+    pub ends: usize,
+    /// Whether there is an irregular byte.
+    pub has_irregular: bool,
+}
+
 /// The options of an operation that exists in the default mode only.
 #[derive(Clone, Copy)]
 pub(crate) struct PlainJob;

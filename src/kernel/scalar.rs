@@ -9,7 +9,7 @@ use crate::kernel::cursor::{Cursor, Room, Written};
 use crate::kernel::ends::{self, Ends};
 use crate::kernel::job::{
     CopyJob, DecodeJob, Decoded, EncodeJob, EncodeRule, Fields, ListJob, MarkJob, Marks, Measure, Measured,
-    Outcome, PlaceJob, PlainJob, RowState, RowsJob, Search,
+    Outcome, PlaceJob, PlainJob, RowState, RowsJob, Search, Stops,
 };
 use crate::kernel::reference::{self, Step};
 use crate::kernel::word;
@@ -873,6 +873,23 @@ pub(crate) fn list(_: &ListJob, input: &[u64], places: &mut [u32]) -> usize {
         first += u64::BITS;
     }
     len
+}
+
+/// Lists the places where fields end.
+pub(crate) fn stops(_: &ListJob, input: &[[u64; 4]], places: &mut [u32]) -> Stops {
+    let (mut stops, mut first) = (Stops::default(), 0);
+    for &[_, ends, delimiters, irregular] in input {
+        let mut bits = ends | delimiters;
+        while bits != 0 {
+            places[stops.count] = first + bits.trailing_zeros();
+            bits &= bits - 1;
+            stops.count += 1;
+        }
+        stops.ends += ends.count_ones() as usize;
+        stops.has_irregular |= irregular != 0;
+        first += u64::BITS;
+    }
+    stops
 }
 
 /// Marks the places of four bytes, in words with a bit for each byte of `input`.

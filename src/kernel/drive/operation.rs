@@ -5,7 +5,7 @@ use crate::kernel::cursor::{Cursor, Room, Written};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{
     CopyJob, DecodeJob, Decoded, EncodeJob, Fields, ListJob, MarkJob, Marks, Measure, Measured, Outcome,
-    PlaceJob, PlainJob, RowState, RowsJob, Search,
+    PlaceJob, PlainJob, RowState, RowsJob, Search, Stops,
 };
 
 /// An operation with its operands.
@@ -554,5 +554,32 @@ impl Operation for List<'_> {
             first += u64::BITS;
         }
         len
+    }
+}
+
+/// Lists the places where fields end.
+pub(crate) struct ListStops<'a> {
+    pub(crate) job: &'a ListJob,
+    pub(crate) input: &'a [[u64; 4]],
+    pub(crate) places: &'a mut [u32],
+}
+
+impl Operation for ListStops<'_> {
+    type Done = Stops;
+
+    #[cfg_attr(optimized, inline(always))]
+    fn other_mode<I: Isa>(&mut self, isa: I) -> Stops {
+        let ListJob = self.job;
+        let (mut count, mut ends, mut first, mut irregular) = (0, 0, 0, 0);
+        for &[_, end, delimiter, other] in self.input {
+            // As in `List`, this never ends early.
+            let Some(places) = self.places.get_mut(count..).and_then(<[u32]>::first_chunk_mut) else { break };
+            isa.list(end | delimiter, first, places);
+            count += (end | delimiter).count_ones() as usize;
+            ends += end.count_ones() as usize;
+            irregular |= other;
+            first += u64::BITS;
+        }
+        Stops { count, ends, has_irregular: irregular != 0 }
     }
 }

@@ -499,6 +499,12 @@ impl Isa for Avx512 {
         // SAFETY: the token proves AVX-512, and each pointer is that of an array of 64 bytes.
         unsafe {
             let numbers = _mm512_maskz_compress_epi8(mask, numbers);
+            let few = _mm256_cvtepu8_epi32(_mm512_castsi512_si128(numbers));
+            let few = _mm256_add_epi32(few, _mm256_set1_epi32(first.cast_signed()));
+            _mm256_storeu_si256(a.as_mut_ptr().cast(), few);
+            if mask.count_ones() <= 8 {
+                return;
+            }
             let first = _mm512_set1_epi32(first.cast_signed());
             let low = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(numbers));
             _mm512_storeu_si512(a.as_mut_ptr().cast(), _mm512_add_epi32(low, first));

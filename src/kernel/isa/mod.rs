@@ -16,14 +16,14 @@ use crate::kernel::cursor::{Room, Written};
 #[allow(unused_imports, reason = "some targets have no vector tier")]
 use crate::kernel::drive::operation::{
     CopyClean, Decode, DecodeBeside, DecodeInPlace, DecodeMarked, DecodeMeasure, DecodeValues, Encode,
-    EncodeMeasure, EncodeValues, List, Mark, Operation, Place, Rows,
+    EncodeMeasure, EncodeValues, List, ListStops, Mark, Operation, Place, Rows,
 };
 #[allow(unused_imports, reason = "some targets have no vector tier")]
 use crate::kernel::drive::{self, Isa, Tier as _};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{
     CopyJob, DecodeJob, Decoded, EncodeJob, EncodeRule, Fields, ListJob, MarkJob, Marks, Measure, Measured,
-    Outcome, PlaceJob, PlainJob, RowState, RowsJob,
+    Outcome, PlaceJob, PlainJob, RowState, RowsJob, Stops,
 };
 use crate::kernel::scalar;
 
@@ -316,6 +316,7 @@ macro_rules! tiers {
             ROWS: rows = Rows(
                 job: &RowsJob, input: &[u8], state: &mut RowState, marks: &mut [[u64; 4]]) -> usize;
             LIST: list = List(job: &ListJob, input: &[u64], places: &mut [u32]) -> usize;
+            STOPS: stops = ListStops(job: &ListJob, input: &[[u64; 4]], places: &mut [u32]) -> Stops;
         }
     };
 }

@@ -51,7 +51,8 @@ pub struct Table {
     titles: Vec<String>,
     /// The names of the new columns, one for each column; empty if new values replace the old ones.
     names: Vec<String>,
-    reader: Box<Reader>,
+    /// The reader of cells with escaped quotes. Each file has a clone of the table, and making a reader takes as long as thousands of bytes.
+    reader: Option<Box<Reader>>,
     /// A buffer for the unquoted cell, and the length of the cell in it.
     cell: Vec<u8>,
     cell_len: usize,
@@ -71,10 +72,6 @@ impl Clone for Table {
 impl Table {
     /// Returns a table in which no columns are selected yet.
     pub fn new(delimiter: u8) -> Table {
-        let mut builder = ReaderBuilder::new();
-        // Records are passed without their line end, so every line feed is data.
-        builder.delimiter(delimiter).terminator(Terminator::Any(b'\n'));
-        let reader = Box::new(builder.build());
         Table {
             delimiter,
             columns: Vec::new(),
@@ -83,7 +80,7 @@ impl Table {
             is_lost: false,
             titles: Vec::new(),
             names: Vec::new(),
-            reader,
+            reader: None,
             cell: Vec::new(),
             cell_len: 0,
             new: Vec::new(),
@@ -420,9 +417,14 @@ impl Table {
         if self.cell.len() <= raw.len() {
             self.cell.resize(raw.len() + 1, 0);
         }
-        self.reader.reset();
+        let reader = self.reader.get_or_insert_with(|| {
+            // Records are passed without their line end, so every line feed is data.
+            let terminator = Terminator::Any(b'\n');
+            Box::new(ReaderBuilder::new().delimiter(self.delimiter).terminator(terminator).build())
+        });
+        reader.reset();
         // The buffer is longer than the input, so one call reads the whole cell.
-        (_, _, self.cell_len) = self.reader.read_field(raw, &mut self.cell);
+        (_, _, self.cell_len) = reader.read_field(raw, &mut self.cell);
     }
 }
 

@@ -114,16 +114,12 @@ pub struct Delimited {
     found: Vec<Block>,
     /// For each block, the places of `%` in the wanted field.
     chosen: Vec<u64>,
-    /// For each block, the places where the wanted field of a record begins.
-    begins: Vec<u64>,
-    /// For each block, the places of the byte after the wanted field.
-    stops: Vec<u64>,
-    /// Buffers for the places of fields: as bits, as lists of beginnings and of stops, and as pairs.
-    bounds: Vec<u64>,
-    lists: [Vec<u32>; 2],
-    places: Vec<u32>,
-    /// Whether `begins` and `stops` are necessary. Otherwise blocks without a `%` can be skipped.
-    has_bounds: bool,
+    /// The places where fields end.
+    stops: Vec<u32>,
+    /// The places of the wanted field in each record that has it: where it begins, and where it ends.
+    fields: Vec<[u32; 2]>,
+    /// Whether `fields` is necessary, and not `chosen`.
+    lists_fields: bool,
     /// The number of bytes between the start of the first block and the window.
     shift: usize,
     /// The number of fields before the wanted one.
@@ -140,20 +136,17 @@ impl Delimited {
             has_returns: false,
             found: Vec::new(),
             chosen: Vec::new(),
-            begins: Vec::new(),
             stops: Vec::new(),
-            bounds: Vec::new(),
-            lists: [Vec::new(), Vec::new()],
-            places: Vec::new(),
-            has_bounds: false,
+            fields: Vec::new(),
+            lists_fields: false,
             shift: 0,
             before,
         }
     }
 
-    /// Makes [`Delimited::fields`] possible.
-    pub fn with_bounds(&mut self) {
-        self.has_bounds = true;
+    /// Prepares this for [`Delimited::fields`], and not for [`Sweep::chosen`].
+    pub fn list_fields(&mut self) {
+        self.lists_fields = true;
     }
 
     /// Finds the escapes in the first records of `window`. Returns the length of these records. `given` are the marks of the chunk
@@ -169,18 +162,28 @@ impl Delimited {
         }
         if let Some((marks, start)) = given {
             let stop = (start + window.len()).div_ceil(BLOCK);
-            return self.choose(&marks.blocks()[start / BLOCK..stop], true, start % BLOCK, window.len());
+            return self.find(&marks.blocks()[start / BLOCK..stop], true, start % BLOCK, window.len());
         }
         let mut found = std::mem::take(&mut self.found);
         simdpct::mark_bytes(window, [b'%', self.end, self.delimiter, b'%'], &mut found);
-        let len = self.choose(&found, false, 0, window.len());
+        let len = self.find(&found, false, 0, window.len());
         self.found = found;
         len
     }
 
-    /// Finds the wanted fields in `blocks` and the escapes in them. The records are the `len` bytes from byte `shift` of the first
+    /// Finds the wanted fields in `blocks`, or the escapes in them. The records are the `len` bytes from byte `shift` of the first
     /// block on. `has_irregular` says that the last places of blocks are irregular bytes. Returns the length of the first records, up
     /// to one that is incomplete or irregular.
+    fn find(&mut self, blocks: &[Block], has_irregular: bool, shift: usize, len: usize) -> usize {
+        self.shift = shift;
+        if self.lists_fields {
+            self.list(blocks, has_irregular, shift, len)
+        } else {
+            self.choose(blocks, has_irregular, shift, len)
+        }
+    }
+
+    /// Finds the escapes in the wanted fields of `blocks`. See [`Delimited::find`].
     fn choose(&mut self, blocks: &[Block], has_irregular: bool, shift: usize, len: usize) -> usize {
         // With a number of fields that the compiler knows, their states stay in registers.
         match self.before {
@@ -205,8 +208,7 @@ impl Delimited {
         shift: usize,
         len: usize,
     ) -> usize {
-        let (open, mut begun) = (open.as_mut(), 0);
-        self.shift = shift;
+        let open = open.as_mut();
         // The masks of the bytes of the records in the first block and in the last one.
         let (first, last) = (u64::MAX << shift, u64::MAX >> ((BLOCK - (shift + len) % BLOCK) % BLOCK));
         let live = |index: usize| {
@@ -225,32 +227,25 @@ impl Delimited {
             blocks[index][1] & usable
         };
         let count = stop.map_or(blocks.len(), |stop| stop + 1);
-        let Delimited { chosen, begins, stops, has_bounds, .. } = self;
+        let chosen = &mut self.chosen;
         chosen.clear();
         chosen.resize(count, 0);
-        begins.resize(if *has_bounds { count } else { 0 }, 0);
-        stops.resize(begins.len(), 0);
         // If more than one block in 16 has a `%`, a branch on that is hard to predict, so all blocks are done. With many fields, that would
         // take longer than the mispredicted branches. Every fourth block is counted.
         let escaped = blocks.iter().step_by(4).filter(|block| block[0] != 0).count();
-        if count > 0 && (*has_bounds || 4 * 16 * escaped > blocks.len() && open.len() <= 4) {
+        if count > 0 && 4 * 16 * escaped > blocks.len() && open.len() <= 4 {
             let (blocks, chosen) = (&blocks[..count], &mut chosen[..count]);
-            let mut store = |index: usize, (places, inside): ([u64; 2], u64)| {
-                chosen[index] = blocks[index][0] & inside;
-                if *has_bounds {
-                    [begins[index], stops[index]] = places;
-                }
-            };
-            store(0, field(open, &mut begun, 1 << shift, ends(0), blocks[0][2]));
+            let mut store = |index: usize, inside: u64| chosen[index] = blocks[index][0] & inside;
+            store(0, field(open, 1 << shift, ends(0), blocks[0][2]));
             #[allow(
                 clippy::needless_range_loop,
                 reason = "the iterator that Clippy proposes takes 13 instructions more"
             )]
             for index in 1..count - 1 {
-                store(index, field(open, &mut begun, 0, blocks[index][1], blocks[index][2]));
+                store(index, field(open, 0, blocks[index][1], blocks[index][2]));
             }
             if count > 1 {
-                store(count - 1, field(open, &mut begun, 0, ends(count - 1), blocks[count - 1][2]));
+                store(count - 1, field(open, 0, ends(count - 1), blocks[count - 1][2]));
             }
         } else {
             // The blocks before this one are done.
@@ -267,8 +262,7 @@ impl Delimited {
                 }
                 for index in from..=index {
                     let start = if index == 0 { 1 << shift } else { 0 };
-                    let (_, inside) = field(open, &mut begun, start, ends(index), blocks[index][2]);
-                    chosen[index] = blocks[index][0] & inside;
+                    chosen[index] = blocks[index][0] & field(open, start, ends(index), blocks[index][2]);
                 }
                 done = index + 1;
             }
@@ -278,32 +272,71 @@ impl Delimited {
         end.saturating_sub(shift)
     }
 
-    /// Returns the places of the wanted field in each record that has it: where it begins, and where it stops. The places count from the
-    /// first bit of the words of [`Sweep::chosen`]. Records that [`Sweep::next`] has not returned can have places, too.
+    /// Lists the wanted fields in `blocks`. See [`Delimited::find`].
+    fn list(&mut self, blocks: &[Block], has_irregular: bool, shift: usize, len: usize) -> usize {
+        let Delimited { stops, fields, before, .. } = self;
+        fields.clear();
+        stops.resize(stops.len().max(BLOCK * blocks.len()), 0);
+        let found = simdpct::list_stops(blocks, stops);
+        // The records before the first irregular byte are usable. Most windows have none.
+        let mut limit = shift + len;
+        if has_irregular && found.has_irregular {
+            let mut words = blocks.iter().map(|block| block[3]);
+            let mut rest = words.next().unwrap_or(0) & u64::MAX << shift;
+            let mut index = 0;
+            while rest == 0
+                && let Some(word) = words.next()
+            {
+                (rest, index) = (word, index + 1);
+            }
+            if rest != 0 {
+                limit = limit.min(BLOCK * index + rest.trailing_zeros() as usize);
+            }
+        }
+        let is_end = |&&place: &&u32| blocks[place as usize / BLOCK][1] >> (place as usize % BLOCK) & 1 != 0;
+        let stops = &stops[..found.count];
+        let (outside, stops) =
+            stops.split_at(stops.iter().take_while(|&&place| (place as usize) < shift).count());
+        let after = stops.iter().rev().take_while(|&&place| place as usize >= limit).count();
+        let (stops, after) = stops.split_at(stops.len() - after);
+        let ends = found.ends - outside.iter().chain(after).filter(is_end).count();
+        let mut done = shift as u32;
+        // Usually all records have the same number of fields: as many stops are ends as there are records of this length, and the last one of
+        // each is one.
+        let width = stops.iter().position(|place| is_end(&place)).map_or(usize::MAX, |last| last + 1);
+        if *before < width && stops.len() / width == ends {
+            let mut is_regular = true;
+            fields.extend(stops.chunks_exact(width).map(|record| {
+                let begin = if *before == 0 { done } else { record[*before - 1] + 1 };
+                is_regular &= is_end(&&record[width - 1]);
+                done = record[width - 1] + 1;
+                [begin, record[*before]]
+            }));
+            if is_regular {
+                return done as usize - shift;
+            }
+            fields.clear();
+            done = shift as u32;
+        }
+        let (mut begin, mut number) = (done, 0);
+        for place in stops {
+            if number == *before {
+                fields.push([begin, *place]);
+            }
+            (begin, number) = (place + 1, number + 1);
+            if is_end(&place) {
+                (done, number) = (begin, 0);
+            }
+        }
+        // The last record may be incomplete.
+        fields.pop_if(|[_, stop]| *stop >= done);
+        done as usize - shift
+    }
+
+    /// Returns the places of the wanted field in each record that has it: where it begins, and where it ends. The places count from the
+    /// first bit of the words of [`Sweep::chosen`].
     pub fn fields(&mut self) -> &mut [[u32; 2]] {
-        // The last field may not stop in the window.
-        if self.before == 0 {
-            let [begins, stops] = &mut self.lists;
-            let count = list(&self.begins, begins).min(list(&self.stops, stops));
-            self.places.clear();
-            let fields = begins.iter().zip(&*stops).take(count);
-            self.places.extend(fields.flat_map(|(&begin, &stop)| [begin, stop]));
-            return self.places.as_chunks_mut().0;
-        }
-        // At least a delimiter is between two fields, so their beginnings and the bytes after their stops alternate in one list.
-        let (mut after, count) = (0, self.begins.len());
-        self.bounds.resize(count + 1, 0);
-        for ((bounds, begins), stops) in self.bounds.iter_mut().zip(&self.begins).zip(&self.stops) {
-            *bounds = begins | stops << 1 | after;
-            after = stops >> (BLOCK - 1);
-        }
-        self.bounds[count] = after;
-        let count = list(&self.bounds, &mut self.places);
-        let fields = self.places[..count].as_chunks_mut().0;
-        for [_, stop] in &mut *fields {
-            *stop -= 1;
-        }
-        fields
+        &mut self.fields
     }
 
     /// Reports whether records that [`Sweep::next`] has returned may end in a carriage return and a line feed.
@@ -317,41 +350,29 @@ impl Delimited {
     }
 }
 
-/// Writes the places of the bits in `words` to the start of `places`, and returns their number.
-fn list(words: &[u64], places: &mut Vec<u32>) -> usize {
-    if places.len() < BLOCK * words.len() {
-        places.resize(BLOCK * words.len(), 0);
-    }
-    simdpct::list_bits(words, places)
-}
-
-/// Returns the places in a block where the wanted field of each record begins, those of the byte after it, and a mask of its bytes. The
-/// wanted field is the last one of `open`. Field 0 also begins at `first`. The function has no branch that depends on the block, because
-/// the ends are hard to predict.
+/// Returns a mask of the bytes of the wanted field in a block. The wanted field is the last one of `open`. Field 0 begins at `first` and after
+/// each end of a record. The function has no branch that depends on the block, because the ends are hard to predict.
 ///
-/// `open` and `begun` carry the state from block to block. In `open`, a field has 1 if it is open at the start of the block. `begun` is 1 if
-/// the wanted field begins with the first byte of the block. Both are replaced by the state for the next block.
+/// `open` carries the state from block to block: it has 1 for each field that is open at the start of the block.
 #[inline(always)]
-fn field(open: &mut [u64], begun: &mut u64, first: u64, ends: u64, delimiters: u64) -> ([u64; 2], u64) {
+fn field(open: &mut [u64], first: u64, ends: u64, delimiters: u64) -> u64 {
     let stops = ends | delimiters;
     let (mut begins, mut carry) = (ends << 1 | first, ends >> 63);
-    let (mut bounds, mut inside, mut begins_next) = ([0; 2], 0, 0);
+    let mut inside = 0;
     // If a record has many fields, most of them are not in the block.
     let is_wide = open.len() > 8;
     for open in open {
         let starts = begins | *open;
-        begins_next = carry;
         if is_wide && starts | carry == 0 {
-            (bounds, inside) = ([0; 2], 0);
+            inside = 0;
             continue;
         }
         // Each start adds one to the bytes after it that end no field, so the sum has a bit at the next byte that does.
         let (sum, goes_on) = (!stops).overflowing_add(starts);
         let found = sum & stops;
         *open = carry | u64::from(goes_on);
-        (bounds, inside) = ([begins, found], found.wrapping_sub(starts));
+        inside = found.wrapping_sub(starts);
         (begins, carry) = ((found & delimiters) << 1, (found & delimiters) >> 63);
     }
-    bounds[0] |= std::mem::replace(begun, begins_next);
-    (bounds, inside)
+    inside
 }

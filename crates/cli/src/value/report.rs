@@ -48,8 +48,10 @@ pub struct Stop {
 pub struct OpenQuote {
     /// The number of lines before the quote, if lines are counted, and its offset.
     pub first: (u64, u64),
-    /// The same of the end of the last line that is not converted; `None` if no row is converted up to the end of the input.
-    pub last: Option<(u64, u64)>,
+    /// The same of the end of the last line that is not converted.
+    pub last: (u64, u64),
+    /// Whether the input ends there, as far as is known.
+    pub is_last: bool,
 }
 
 /// A rejected value or record: its position, and the range of its text in the report.
@@ -95,13 +97,13 @@ impl Report {
     }
 
     /// Adds the lines of `chunk` up to `end`, in which no row is converted because of the quote at `quote`, if there is more than one
-    /// line or it is the last one. `is_last` says that the input ends there.
+    /// line or it is the last one. `is_last` says that the input may end there.
     pub fn leave_open(&mut self, chunk: &[u8], line_end: u8, quote: usize, end: usize, is_last: bool) {
         let has_lines = memchr::memchr(line_end, &chunk[quote..end - 1]).is_some();
         if is_last || has_lines && self.open_quotes.is_empty() {
             let mut place = |at: usize| (self.line(chunk, line_end, at), at as u64);
-            let (first, last) = (place(quote), (!is_last).then(|| place(end - 1)));
-            self.open_quotes.push(OpenQuote { first, last });
+            let (first, last) = (place(quote), place(end - 1));
+            self.open_quotes.push(OpenQuote { first, last, is_last });
         }
     }
 

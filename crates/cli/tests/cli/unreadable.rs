@@ -70,6 +70,30 @@ fn an_open_quote_in_the_last_line_has_a_place() {
     }
 }
 
+/// A row may end where a read ended, although the input goes on.
+#[test]
+fn only_the_last_row_reaches_to_the_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("table");
+    // The header and all rows have 64 bytes, so the end of a read is the end of a row.
+    let header = format!("a,b,{}\n", "x".repeat(59));
+    let row = format!("1,\"%41\n2,\"%42{}\n", "x".repeat(50));
+    let shown = path.to_str().unwrap();
+    let at = |number: usize| {
+        let (line, quote) = (2 * number, 64 * number + 2);
+        format!("pct: {shown}:{line}: offset {quote}: {OPEN}, and no row from this one to ")
+    };
+    let first = at(1) + "line 3 is converted\n";
+    let said = "pct: 50000 records are unreadable, and stay unchanged; --rejects FILE lists the reasons\n";
+    for jobs in ["-j1", "-j2"] {
+        for (end, last) in [("7,A\n", String::new()), ("", at(50_000) + "the end is converted\n")] {
+            fs::write(&path, [&header, row.repeat(50_000).as_str(), end].concat()).unwrap();
+            let run = run(&["decode", "--csv", "--column", "b", jobs, shown], "");
+            assert_eq!((run.err, run.code), (format!("{first}{last}{said}"), Some(0)));
+        }
+    }
+}
+
 #[test]
 fn everything_from_an_unclosed_quote_on_stays() {
     let dir = tempfile::tempdir().unwrap();

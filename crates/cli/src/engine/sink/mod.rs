@@ -142,13 +142,20 @@ impl<'o> Sink<'o> {
         Ok(())
     }
 
-    /// Keeps the first open quote of the file, and the one whose rows reach to its end.
+    /// Keeps the first open quote of the file, and the one whose rows reach to its end. `report` is that of the chunk at `offset`.
     fn keep_open_quotes(&mut self, offset: u64, report: &Report) {
         let Some(quotes) = &mut self.open_quotes else { return };
+        // A row that ends where a chunk was read to may be the last one. Another chunk shows that it is not.
+        if let Some(last) = quotes.last_mut().filter(|last| last.is_last && last.last.1 < offset) {
+            last.is_last = false;
+            if quotes.len() > 1 {
+                quotes.pop();
+            }
+        }
         for quote in &report.open_quotes {
-            if quotes.is_empty() || quote.last.is_none() {
+            if quotes.is_empty() || quote.is_last {
                 let place = |(line, at): (u64, u64)| (self.lines + line, offset + at);
-                quotes.push(OpenQuote { first: place(quote.first), last: quote.last.map(place) });
+                quotes.push(OpenQuote { first: place(quote.first), last: place(quote.last), ..*quote });
             }
         }
     }

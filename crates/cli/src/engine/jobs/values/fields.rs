@@ -30,7 +30,7 @@ impl FieldBatch {
     pub fn new(selector: &Selector, treatment: &Treatment, end: u8, is_new: bool) -> Option<FieldBatch> {
         let (mut sweep, structure) = selector.sweep(end)?;
         match &mut sweep {
-            Sweep::Delimited(delimited) if is_new => delimited.with_bounds(),
+            Sweep::Delimited(delimited) if is_new => delimited.list_fields(),
             _ if is_new => return None,
             _ => {}
         }

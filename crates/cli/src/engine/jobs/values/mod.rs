@@ -123,10 +123,10 @@ pub fn run(
 
 /// Warns about the rows of `input` that were not converted because of `quotes`, unless `quiet`.
 fn warn_open(quotes: &[OpenQuote], input: &Input, quiet: bool) {
-    for OpenQuote { first, last } in quotes.iter().filter(|_| !quiet) {
+    for OpenQuote { first, last, is_last, .. } in quotes.iter().filter(|_| !quiet) {
         // Only the lines of inputs that cannot be read again were counted.
         let line = |(line, offset): (u64, u64)| 1 + input.count_lines(offset).unwrap_or(line);
-        let until = last.map_or("the end".to_owned(), |last| format!("line {}", line(last)));
+        let until = if *is_last { "the end".to_owned() } else { format!("line {}", line(*last)) };
         let (file, number, offset, reason) =
             (input.name(), line(*first), first.1, Reason::OpenQuote { limit: None });
         warn(format_args!(
