@@ -12,7 +12,7 @@ use crate::hex;
 use crate::kernel::cursor::Tail;
 use crate::kernel::cursor::{self, Cursor, Room, Written};
 use crate::kernel::isa::{Tier, look::NoEscape};
-use crate::kernel::job::{CopyJob, DecodeJob, DecodeRule, Decoded, Measured, Outcome, PlainJob};
+use crate::kernel::job::{CopyJob, DecodeJob, DecodeRule, Decoded, End, Measured, Outcome, PlainJob};
 use crate::kernel::reference;
 use crate::kernel::word;
 use crate::set::sets;
@@ -186,6 +186,15 @@ impl Core {
     }
 }
 
+/// Returns `Ok` if all of `input` was decoded. Otherwise returns the error that `end` holds.
+#[inline(always)]
+pub(crate) fn unless_malformed(input: &[u8], end: End) -> Result<(), MalformedEscape> {
+    match end.malformed(input) {
+        None => Ok(()),
+        Some((offset, flaw)) => Err(MalformedEscape::with_flaw(offset, flaw)),
+    }
+}
+
 /// The longest input, in bytes, that is decoded on the stack before the result is copied to memory of its own.
 #[cfg(feature = "alloc")]
 const ASIDE: usize = 256;
@@ -222,7 +231,7 @@ impl Core {
         }
         let mut out = Vec::with_capacity(measured.len());
         // The measurement has found no malformed escape.
-        let _ = self.append_bytes(input, Tail::new(&mut out), false);
+        self.append_bytes(input, measured.len(), Tail::new(&mut out), false);
         (Cow::Owned(out), input.len())
     }
 
@@ -233,7 +242,7 @@ impl Core {
         let mut buffer = [const { MaybeUninit::uninit() }; ASIDE + 64];
         let Ok((bytes, stopped)) = cursor::fill(&mut buffer, |room| {
             let outcome = self.write(input, room);
-            let stopped = outcome.stopped(input);
+            let stopped = outcome.end.stopped(input);
             Ok::<_, Infallible>((outcome.written, stopped))
         });
         // Unless the mode changes bytes in place, every change makes the output shorter.
@@ -247,54 +256,39 @@ impl Core {
     }
 
     /// Appends the decoded bytes. If `strict` and a malformed escape ends the decoding, nothing is appended.
-    ///
-    /// # Errors
-    ///
-    /// Returns the first malformed escape.
     #[inline(always)]
-    pub(crate) fn append(
-        &self,
-        input: &[u8],
-        mut out: Tail<'_>,
-        strict: bool,
-    ) -> Result<(), MalformedEscape> {
+    pub(crate) fn append(&self, input: &[u8], mut out: Tail<'_>, strict: bool) -> End {
         // The check for an empty input comes second, because inputs of a few bytes are far more frequent.
         if out.append_short(|room| self.copy_short(input, room, strict)) || input.is_empty() {
-            return Ok(());
+            End::WHOLE
+        } else if out.spare() >= input.len() {
+            // The output is never longer than the input, so the vector need not grow.
+            self.append_bytes(input, 0, out, strict)
+        } else {
+            self.append_and_grow(input, out)
         }
-        if out.spare() < input.len() {
-            if !strict {
-                self.append_and_grow(input, out);
-                return Ok(());
-            }
-            out.grow(input.len());
-        }
-        // The output is never longer than the input.
-        self.append_bytes(input, out, strict)
     }
 
     /// Grows the vector and then appends. This function is not inlined, because more instructions in its caller would slow down
-    /// short inputs. A strict caller grows the vector itself, so that one check for an error is enough.
+    /// short inputs.
     #[inline(never)]
-    fn append_and_grow(&self, input: &[u8], mut out: Tail<'_>) {
-        out.grow(input.len());
-        let _ = self.append_bytes(input, out, false);
+    fn append_and_grow(&self, input: &[u8], out: Tail<'_>) -> End {
+        // For a short input, this reserves up to 64 bytes, so that a vector that is reused soon has capacity for stores of
+        // whole registers.
+        let len = input.len();
+        self.append_bytes(input, len.max(len.saturating_mul(4).min(64)), out, true)
     }
 
     #[inline(always)]
-    fn append_bytes(&self, input: &[u8], mut out: Tail<'_>, strict: bool) -> Result<(), MalformedEscape> {
-        let malformed = out.append_if(
+    fn append_bytes(&self, input: &[u8], reserve: usize, mut out: Tail<'_>, strict: bool) -> End {
+        out.append_if(
+            reserve,
             |room| {
-                let outcome = self.write(input, room);
-                let malformed = if strict { outcome.malformed(input) } else { None };
-                (outcome.written, malformed)
+                let Outcome { written, end } = self.write(input, room);
+                (written, end)
             },
-            Option::is_none,
-        );
-        match malformed {
-            None => Ok(()),
-            Some((offset, flaw)) => Err(MalformedEscape::with_flaw(offset, flaw)),
-        }
+            |end| !strict || end.is_whole(),
+        )
     }
 
     /// Decodes an owned vector in place. If `is_decoded` is true, decoding would change nothing. A strict caller must have
@@ -666,10 +660,8 @@ impl TryDecode {
     #[inline(always)]
     fn write_checked<'id>(&self, input: &[u8], out: Room<'id>) -> Result<Written<'id>, DecodeError> {
         let outcome = self.core.write_checked(input, out, true)?;
-        match outcome.malformed(input) {
-            None => Ok(outcome.written),
-            Some((offset, flaw)) => Err(MalformedEscape::with_flaw(offset, flaw).into()),
-        }
+        unless_malformed(input, outcome.end)?;
+        Ok(outcome.written)
     }
 
     /// Decodes `bytes` in place and returns the length of the result, which is at the start. The bytes after it are
@@ -719,7 +711,7 @@ impl Decode {
     /// ```
     #[inline]
     pub fn decode_append(&self, input: &(impl AsRef<[u8]> + ?Sized), out: &mut Vec<u8>) {
-        let _ = self.core.append(input.as_ref(), Tail::new(out), false);
+        self.core.append(input.as_ref(), Tail::new(out), false);
     }
 
     /// Decodes bytes that the caller owns, a `Vec<u8>` or a `String`, in their own memory.
@@ -772,7 +764,8 @@ impl TryDecode {
         input: &(impl AsRef<[u8]> + ?Sized),
         out: &mut Vec<u8>,
     ) -> Result<(), MalformedEscape> {
-        self.core.append(input.as_ref(), Tail::new(out), true)
+        let input = input.as_ref();
+        unless_malformed(input, self.core.append(input, Tail::new(out), true))
     }
 
     /// Decodes bytes that the caller owns, a `Vec<u8>` or a `String`, in their own memory.

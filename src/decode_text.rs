@@ -2,9 +2,10 @@
 
 use alloc::{borrow::Cow, string::String, vec::Vec};
 
-use crate::decode::{Core, Decode, TryDecode};
+use crate::decode::{Core, Decode, TryDecode, unless_malformed};
 use crate::error::{DecodeUtf8Error, InvalidUtf8, MalformedEscape};
 use crate::hex::{self, HexCase};
+use crate::kernel::job::End;
 use crate::kernel::reference;
 use crate::utf8;
 
@@ -181,7 +182,7 @@ impl Decode {
         out: &mut String,
     ) -> Result<(), InvalidUtf8> {
         let input = input.as_ref();
-        let valid = utf8::append(out, |tail| self.core.append(input, tail, false).is_ok());
+        let valid = utf8::append(out, |tail| self.core.append(input, tail, false).is_whole());
         valid.map_err(|valid| self.core.invalid_utf8(input, valid))
     }
 
@@ -271,12 +272,12 @@ impl TryDecode {
         out: &mut String,
     ) -> Result<(), DecodeUtf8Error> {
         let input = input.as_ref();
-        let mut appended = Ok(());
+        let mut end = End::WHOLE;
         let valid = utf8::append(out, |tail| {
-            appended = self.core.append(input, tail, true);
-            appended.is_ok()
+            end = self.core.append(input, tail, true);
+            end.is_whole()
         });
-        appended?;
+        unless_malformed(input, end)?;
         Ok(valid.map_err(|valid| self.core.invalid_utf8(input, valid))?)
     }
 

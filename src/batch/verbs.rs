@@ -56,7 +56,7 @@ impl Codec for Core {
     #[inline(always)]
     fn write<'id>(&self, value: &[u8], out: Room<'id>) -> (Written<'id>, usize) {
         let outcome = Core::write(self, value, out);
-        let stopped = outcome.stopped(value);
+        let stopped = outcome.end.stopped(value);
         (outcome.written, stopped)
     }
 

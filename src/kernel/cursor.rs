@@ -542,33 +542,19 @@ impl<'v> Tail<'v> {
         len: usize,
         write: impl for<'id> FnOnce(Room<'id>) -> (Written<'id>, T),
     ) -> T {
-        self.0.reserve(len);
-        self.append_if(write, |_| true)
+        self.append_if(len, write, |_| true)
     }
 
-    /// Reserves `len` bytes. For a few bytes, this reserves up to 64, so that a vector that is reused soon has capacity for stores of whole
-    /// registers.
-    #[inline(always)]
-    pub(crate) fn grow(&mut self, len: usize) {
-        #[cold]
-        #[inline(never)]
-        fn reserve(vec: &mut alloc::vec::Vec<u8>, len: usize) {
-            vec.reserve(len.max(len.saturating_mul(4).min(64)));
-        }
-        let before = self.0.len();
-        reserve(self.0, len);
-        // SAFETY: `Vec::reserve` does not change the length.
-        unsafe { core::hint::assert_unchecked(self.0.len() == before) };
-    }
-
-    /// Appends the bytes that `write` writes to the spare capacity, if `accept` returns `true` for the other result of `write`. Returns that
-    /// result.
+    /// Reserves `len` bytes and appends the bytes that `write` writes, if `accept` returns `true` for the other result of `write`. Returns
+    /// that result.
     #[inline(always)]
     pub(crate) fn append_if<T>(
         &mut self,
+        len: usize,
         write: impl for<'id> FnOnce(Room<'id>) -> (Written<'id>, T),
         accept: impl FnOnce(&T) -> bool,
     ) -> T {
+        self.0.reserve(len);
         // The length is read before `write` runs, because the compiler does not know that `write` leaves it alone.
         let before = self.0.len();
         let (written, more) = write(Room::new(self.0.spare_capacity_mut()));

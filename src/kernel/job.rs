@@ -433,20 +433,14 @@ pub(crate) struct Decoded<'c> {
 pub(crate) struct Outcome<'c> {
     /// The number of bytes written; 0 if the decoding stopped early.
     pub written: Written<'c>,
-    /// The length of the input, which kernels have in this register already. If a malformed escape ended a strict decoding, the top bit
-    /// is set, and the inverted number is the offset of the escape; with [`Outcome::HAS_FLAW`] it has also the bits of the flaw.
-    end: usize,
+    pub end: End,
 }
 
 impl<'c> Outcome<'c> {
-    /// Whether an error also says what is wrong. In 32 bits, there is only space for the offset.
-    // A slice of 2^53 bytes would exceed the address space of every CPU.
-    const HAS_FLAW: bool = usize::BITS >= 64;
-
     /// Makes the result of decoding all of `input`.
     #[inline(always)]
     pub(crate) fn whole(written: Written<'c>, input: &[u8]) -> Outcome<'c> {
-        Outcome { written, end: input.len() }
+        Outcome { written, end: End(input.len()) }
     }
 
     /// Makes the result of a decoding that ended at the malformed escape at offset `at` of `rest`, the end of an input of `len` bytes.
@@ -456,9 +450,9 @@ impl<'c> Outcome<'c> {
         #[inline(never)]
         fn malformed(rest: &[u8], at: usize, len: usize) -> usize {
             let offset = len - rest.len() + at;
-            if Outcome::HAS_FLAW { !(offset << hex::FLAW_BITS | hex::flaw(rest, at)) } else { !offset }
+            if End::HAS_FLAW { !(offset << hex::FLAW_BITS | hex::flaw(rest, at)) } else { !offset }
         }
-        Outcome { written: Written::NOTHING, end: malformed(rest, at, len) }
+        Outcome { written: Written::NOTHING, end: End(malformed(rest, at, len)) }
     }
 
     /// Makes the result of a decoding of `input` that stopped at offset `stopped`: at its end, or at a malformed escape.
@@ -470,31 +464,53 @@ impl<'c> Outcome<'c> {
             Outcome::stopped_at(input.len(), input, stopped)
         }
     }
+}
+
+/// Where a decoding ended, and why. If a malformed escape ended it, the top bit is set, and the inverted number is the offset of the escape;
+/// with [`End::HAS_FLAW`], the flaw is below the offset. Otherwise it is any other number: kernels have the length of the input in the
+/// register already.
+#[derive(Clone, Copy)]
+pub(crate) struct End(usize);
+
+impl End {
+    /// Whether an error also says what is wrong. In 32 bits, there is only space for the offset.
+    // A slice of 2^53 bytes would exceed the address space of every CPU.
+    const HAS_FLAW: bool = usize::BITS >= 64;
+
+    /// The end of an input that was decoded as a whole.
+    #[cfg(feature = "alloc")]
+    pub(crate) const WHOLE: End = End(0);
+
+    /// Reports whether the input was decoded as a whole.
+    #[inline(always)]
+    pub(crate) fn is_whole(self) -> bool {
+        self.0 <= usize::MAX >> 1
+    }
 
     /// Returns the offset of the malformed escape that ended a strict decoding of `input`, and its [`hex::flaw`]. Returns `None` if all
     /// of the input was decoded.
     #[inline(always)]
-    pub(crate) fn malformed(&self, input: &[u8]) -> Option<(usize, usize)> {
-        /// Tells the compiler that its caller's branch is unlikely. The call is removed, because it does nothing.
+    pub(crate) fn malformed(self, input: &[u8]) -> Option<(usize, usize)> {
+        /// Tells the compiler that the branch with this call is unlikely. The call is removed, because it does nothing.
         #[cold]
         #[inline(never)]
         fn unlikely() {}
 
-        if self.end <= usize::MAX >> 1 {
+        if self.is_whole() {
             return None;
         }
         unlikely();
-        let found = !self.end;
-        Some(if Outcome::HAS_FLAW {
+        let found = !self.0;
+        Some(if End::HAS_FLAW {
             (found >> hex::FLAW_BITS, found & ((1 << hex::FLAW_BITS) - 1))
         } else {
             (found, hex::flaw(input, found))
         })
     }
 
-    /// Returns the length of the input, or the offset of the malformed escape that ended a strict decoding.
+    /// Returns the length of `input`, or the offset of the malformed escape that ended a strict decoding of it.
     #[inline(always)]
-    pub(crate) fn stopped(&self, input: &[u8]) -> usize {
+    pub(crate) fn stopped(self, input: &[u8]) -> usize {
         self.malformed(input).map_or(input.len(), |(offset, _)| offset)
     }
 }

@@ -610,7 +610,7 @@ fn every_window_after_carried_digits() {
                     let mut out = [0; 320];
                     let decode = |(), room: Room<'_>| {
                         let outcome = tier.decode(job, input, room);
-                        (outcome.written.len(), outcome.stopped(input))
+                        (outcome.written.len(), outcome.end.stopped(input))
                     };
                     let (written, stopped) = lend_slice(&mut out, (), decode);
                     let shown =

@@ -95,7 +95,7 @@ impl Rule for Percents<'_> {
     fn unescape(self, rest: &[u8], out: &mut Cursor<'_>) -> usize {
         out.lend(|room| {
             let outcome = decode_words(self.0, rest, room);
-            let stopped = outcome.stopped(rest);
+            let stopped = outcome.end.stopped(rest);
             (outcome.written, stopped)
         })
     }
