@@ -82,7 +82,9 @@ pub struct Coder<S> {
 }
 
 /// The part of an encoder that does not depend on the type of the set, so its code exists once.
+// In the order of C, so that a pointer to it is also one to the job, which kernels take.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(crate) struct Core {
     pub(crate) job: EncodeJob,
     tier: Option<Tier>,

@@ -20,6 +20,7 @@ use crate::set::sets;
 /// The implementation that [`Decode`] and [`TryDecode`] share: the options and the tier. A method that may meet a malformed
 /// escape returns the offset at which decoding stopped. A lenient decoder never stops before the end, so [`Decode`] ignores
 /// that offset.
+// In the order of C, so that a pointer to it is also one to the job, which kernels take.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Core {

@@ -474,7 +474,7 @@ pub(crate) struct End(usize);
 
 impl End {
     /// Whether an error also says what is wrong. In 32 bits, there is only space for the offset.
-    // A slice of 2^53 bytes would exceed the address space of every CPU.
+    // The offset has 53 bits. No machine has as much memory, 8 PiB.
     const HAS_FLAW: bool = usize::BITS >= 64;
 
     /// The end of an input that was decoded as a whole.
