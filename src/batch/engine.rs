@@ -325,20 +325,25 @@ fn append_same<C: Codec, I: Offset, A: Append>(
     let limit = I::cast(start + clean);
     let moved = |end: I| A::Offset::cast(before.wrapping_add(end.known_place().wrapping_sub(start)));
     let (groups, rest) = ends.as_chunks::<GROUP>();
-    let mut count = 0;
-    for group in groups {
+    let (mut count, mut limited) = (0, None);
+    let passed = groups.iter().map_while(|group| {
         if group[GROUP - 1] > limit {
-            // A loop that ends at the first end after `limit` would cost a mispredicted branch; this search has none. The compiler must not
-            // know that this is the group whose last end it has loaded, because it would then move all of them one by one.
-            let group = core::hint::black_box(group);
-            let last = group.partition_point(|&end| end <= limit);
-            out.end_group(group.map(moved), last);
-            count += last;
-            out.truncate(before + clean);
-            return (count, start + clean - values.place(index + count));
+            limited = Some(group);
+            return None;
         }
-        out.end_group(group.map(moved), GROUP);
         count += GROUP;
+        Some(group.map(moved))
+    });
+    out.end_groups(ends.len(), passed);
+    if let Some(group) = limited {
+        // The compiler must not know that this is the group whose last end it has loaded, because it would then move all ends one by one.
+        let group = core::hint::black_box(group);
+        // A loop that ends at the first end after `limit` would cost a mispredicted branch. This search has none.
+        let last = group.partition_point(|&end| end <= limit);
+        out.end_group(group.map(moved), last);
+        count += last;
+        out.truncate(before + clean);
+        return (count, start + clean - values.place(index + count));
     }
     let last = rest.iter().take_while(|&&end| end <= limit).count();
     out.end(rest[..last].iter().map(|&end| moved(end)));

@@ -10,6 +10,8 @@ use super::error::{ColumnError, ColumnTooSmall, TooLong};
 #[cfg(feature = "alloc")]
 use crate::kernel::cursor::{self, Tail};
 use crate::kernel::cursor::{Room, Written};
+#[cfg(feature = "alloc")]
+use crate::kernel::slots;
 use crate::kernel::slots::Slots;
 
 pub(super) mod sealed {
@@ -45,6 +47,9 @@ pub(super) mod sealed {
 
         /// Appends `offsets`. They must fit.
         fn end(&mut self, offsets: impl Iterator<Item = Self::Offset>);
+
+        /// Appends all offsets of `groups`, which are at most `values` and must fit.
+        fn end_groups(&mut self, values: usize, groups: impl Iterator<Item = [Self::Offset; GROUP]>);
 
         /// Appends the first `count` of `offsets`. All must fit.
         fn end_group(&mut self, offsets: [Self::Offset; GROUP], count: usize);
@@ -117,6 +122,11 @@ impl<O: Offset> Append for ColumnBuf<O> {
     #[inline(always)]
     fn end(&mut self, offsets: impl Iterator<Item = O>) {
         self.offsets.extend(offsets);
+    }
+
+    #[inline(always)]
+    fn end_groups(&mut self, values: usize, groups: impl Iterator<Item = [O; GROUP]>) {
+        slots::extend_from_arrays(&mut self.offsets, values, groups);
     }
 
     #[inline(always)]
@@ -243,6 +253,11 @@ impl<O: Offset> Append for UninitColumn<'_, O> {
     #[inline(always)]
     fn end(&mut self, offsets: impl Iterator<Item = O>) {
         self.offsets.extend(offsets);
+    }
+
+    #[inline(always)]
+    fn end_groups(&mut self, _: usize, groups: impl Iterator<Item = [O; GROUP]>) {
+        self.offsets.extend_from_arrays(groups);
     }
 
     #[inline(always)]

@@ -1,4 +1,5 @@
-//! Vectors without an allocator: in an array, or in memory of the caller. Neither initialises its memory beforehand.
+//! Vectors without an allocator: in an array, or in memory of the caller. Neither initialises its memory beforehand. Also, a faster way to
+//! append to a vector with one.
 
 use core::mem::MaybeUninit;
 
@@ -153,6 +154,16 @@ impl<'a, T: Copy> Slots<'a, T> {
         }
     }
 
+    /// Appends the values of all `arrays`, up to one that does not fit.
+    #[inline(always)]
+    pub(crate) fn extend_from_arrays<const M: usize>(&mut self, arrays: impl Iterator<Item = [T; M]>) {
+        for values in arrays {
+            let Some(slots) = self.slots.get_mut(self.len..).and_then(<[_]>::first_chunk_mut) else { break };
+            *slots = values.map(MaybeUninit::new);
+            self.len += M;
+        }
+    }
+
     /// Returns the values.
     #[inline(always)]
     pub(crate) fn as_slice(&self) -> &[T] {
@@ -166,6 +177,25 @@ impl<'a, T: Copy> Slots<'a, T> {
         // `'a`, and `self`, which held that borrow, is consumed.
         unsafe { core::slice::from_raw_parts(self.slots.as_ptr().cast(), self.len) }
     }
+}
+
+/// Appends the values of all `arrays` to `vec`. At most `room` values fit.
+#[cfg(feature = "alloc")]
+#[inline(always)]
+pub(crate) fn extend_from_arrays<T: Copy, const M: usize>(
+    vec: &mut alloc::vec::Vec<T>,
+    room: usize,
+    arrays: impl Iterator<Item = [T; M]>,
+) {
+    vec.reserve(room);
+    // The compiler would load and store the length of the vector for each array, and that of this local value it keeps in a register.
+    let before = vec.len();
+    let mut slots = Slots::new(vec.spare_capacity_mut());
+    slots.extend_from_arrays(arrays);
+    let after = before + slots.len;
+    // SAFETY: by the invariant of `Slots`, the first `len` slots exist and are initialised. They are the spare capacity, which follows the
+    // first `before` values.
+    unsafe { vec.set_len(after) };
 }
 
 impl Slots<'_, u8> {
