@@ -103,6 +103,15 @@ fn runs_as_long_as_a_kernel_takes() {
                 valid[start..start + 3].copy_from_slice(b"%41");
             }
             columns::decode_strict(&Decoding::ALL, &valid, &offsets);
+            // This input has many escapes in each block, all of them valid, so that four blocks are decoded at a time.
+            let mut dense = Vec::new();
+            for value in offsets.windows(2) {
+                while dense.len() < value[1] as usize {
+                    let fits = dense.len() + 3 <= value[1] as usize && rng.below(4) > 0;
+                    dense.extend(if fits { &b"%41"[..] } else { &b"z"[..] });
+                }
+            }
+            columns::decode(&Decoding::ALL, &dense, &offsets);
             // This input has one malformed escape, at its end.
             *valid.last_mut().unwrap() = b'%';
             columns::decode_strict(&Decoding::ALL, &valid, &offsets);

@@ -1,4 +1,4 @@
-//! AVX-512 with VBMI and VBMI2 (Ice Lake, Zen 4 and later): 64 lanes in one register.
+//! AVX-512 with VBMI, VBMI2 and VPOPCNTDQ (Ice Lake, Zen 4 and later): 64 lanes in one register.
 //!
 //! Masks are native, partial blocks are masked loads, and one compress instruction removes lanes. A set, or the values of
 //! digits, is a table of 128 bytes in two registers, which one permutation looks up. Encoding triples 21 lanes at a time: one
