@@ -100,8 +100,22 @@ pub(super) fn decode_beside<'c, I: Isa>(
         };
         copy(isa, &input[done..], before.len(), &mut state.out);
         state.out.push_part(&[fields.separator], 1);
+        done = stop;
+        // Most fields are short and have no escape, and these need no state.
+        let (block, lanes) = (isa.load(rest), Lanes::of_start(field.len()));
+        let is_clean = isa.surely_lacks(block, b'%', lanes.mask());
+        if is_clean && field.len() <= I::LANES {
+            isa.store(block, lanes, &mut state.out);
+            continue;
+        }
         (state.input, state.bounds.after, state.ended) = (rest, rest.len() - field.len(), 0);
         let mut left = field.len();
+        if !is_clean && left > 0 {
+            if let Err(lane) = state.take::<true>(block, rest, lanes, false) {
+                return Decoded { written: state.out.finish(), stopped: begin + lane };
+            }
+            left -= lanes.count();
+        }
         while left > 0 {
             let (rest, lanes) = (&rest[field.len() - left..], Lanes::of_start(left));
             if let Err(lane) = state.take::<true>(isa.load(rest), rest, lanes, true) {
@@ -109,7 +123,6 @@ pub(super) fn decode_beside<'c, I: Isa>(
             }
             left -= lanes.count();
         }
-        done = stop;
     }
     copy(isa, &input[done..], input.len() - done, &mut state.out);
     decoded(input, (state.out, None))
