@@ -48,6 +48,7 @@ on_blocks! {
     escapes_do_not_depend_on_other_lanes: check_random_escapes;
     every_window_at_every_lane_of_a_run_of_escapes: check_runs;
     every_value_at_every_lane_is_decoded_or_stays: check_decoded_values;
+    some_escapes_are_those_of_the_exact_search: check_some_escapes;
     every_mask_of_a_lane: check_lane_masks;
     every_group_of_digits_is_dropped: check_compress;
     every_group_of_lanes_to_escape_is_expanded: check_expand;
@@ -266,6 +267,43 @@ fn check_runs<I: Isa>(isa: I, tier: &str) {
             assert!(found == value.map(|_| values), "{tier}, {window:?} at {lane}: {found:?}");
             (run[lane], values[lane]) = old;
         }
+    }
+}
+
+#[inline(always)]
+fn check_some_escapes<I: Isa>(isa: I, tier: &str) {
+    let mut rng = Rng(52);
+    let sets = [crate::sets::RFC3986_UNRESERVED, crate::sets::RFC3986_RESERVED].map(|set| set.to_byte_set());
+    for turn in 0..scaled(20_000) {
+        // Valid escapes, of which some have digits in lower case, or malformed ones, too.
+        let alphabet: &[u8] = if turn % 2 == 0 { b"%2fF%4" } else { b"a%+\xA5" };
+        let mut input: [u8; 66] = core::array::from_fn(|_| rng.pick(alphabet));
+        for at in (0..64).filter(|_| rng.below(4) == 0).collect::<Vec<_>>() {
+            input[at..at + 3].copy_from_slice(&hex::escape(rng.byte(), HexCase::Upper));
+        }
+        let input = &input[..I::LANES + 2];
+        let next = [input[I::LANES] & 0x7F, input[I::LANES + 1] & 0x7F];
+        let (set, members) = (sets[usize::from(turn / 2 % 2 == 0)], turn / 4 % 2 == 0);
+        let (class, block) = (isa.class(&set, 0), isa.load(input));
+        let mut near = Vec::from(&input[..I::LANES]);
+        near.extend(next);
+        let found = isa.escapes(block, &near);
+        let (decoded, result) = isa.decode_some(block, &found, &class, members);
+        let got = isa.some_escapes(block, block, next, &class, members);
+        let malformed = isa.eq(block, b'%') & !found.valid;
+        let is_lower =
+            bits(found.valid).any(|lane| near[lane + 1..lane + 3].iter().any(u8::is_ascii_lowercase));
+        assert_eq!(
+            (got.valid, got.malformed, got.decoded),
+            (found.valid, malformed, decoded),
+            "{tier}, {near:?}, {members}"
+        );
+        assert_eq!(
+            isa.bytes(isa.with_values(got.decoded, got.text, got.values)),
+            isa.bytes(result),
+            "{tier}, {near:?}, {members}"
+        );
+        assert!(got.lower != 0 || !is_lower, "{tier}, {near:?}");
     }
 }
 

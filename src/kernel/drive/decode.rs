@@ -438,8 +438,72 @@ pub(super) fn guess_both<'c, I: Isa>(isa: I, input: &[u8], out: Room<'c>) -> Opt
     Some(Outcome::whole(out.finish(), input))
 }
 
-/// Decodes an input of more than one block and at most two in a mode other than the default. Both blocks are decoded if either has a
-/// `%`, because a branch on which of them has one would be mispredicted. Returns `None` if `out` has too little capacity.
+/// Decodes an input of at most one block in a mode other than the default. Returns `None` if the input is longer, if `out` has too
+/// little capacity for a block, or if [`State::take`] has to decide about an escape.
+///
+/// With `check`, an input without `%` is stored before anything else is computed.
+#[cfg_attr(optimized, inline(always))]
+pub(super) fn short_other_mode<'c, I: Isa>(
+    isa: I,
+    job: &DecodeJob,
+    input: &[u8],
+    out: Room<'c>,
+    check: bool,
+) -> Option<Outcome<'c>> {
+    let (lanes, block) = (Lanes::of_short(input)?, isa.load(input));
+    if out.len() < I::LANES {
+        return None;
+    }
+    let mut out = Cursor::new(out);
+    let mut text = if job.plus() { isa.replace(block, b'+', b' ') } else { block };
+    if check && isa.surely_lacks(block, b'%', u64::MAX) {
+        isa.store(text, lanes, &mut out);
+        return Some(Outcome::whole(out.finish(), input));
+    }
+    if !job.set.is_ascii() {
+        return None;
+    }
+    let class = isa.class(&job.set, 0);
+    let found = isa.some_escapes(block, text, [0; 2], &class, !job.members_stay);
+    text = found.text;
+    if job.upper && found.lower != 0 {
+        text = isa.upper(digits_of(found.valid, lanes, &mut 0), text, &mut true);
+    }
+    // In most inputs all escapes stay. That is predictable, so it is asked first.
+    if found.decoded | u64::from(job.strict) != 0 {
+        if needs_care(job, found.malformed) {
+            return None;
+        }
+        if found.decoded != 0 {
+            text = isa.with_values(found.decoded, text, found.values);
+            isa.compress(text, digits_of(found.decoded, lanes, &mut 0), lanes, &mut out);
+            return Some(Outcome::whole(out.finish(), input));
+        }
+    }
+    isa.store(text, lanes, &mut out);
+    Some(Outcome::whole(out.finish(), input))
+}
+
+/// Reports whether one of the `malformed` escapes may be an error, or may be completed by a decoded escape (see [`DecodeJob::completes`]), or
+/// one that begins before the input may.
+#[cfg_attr(optimized, inline(always))]
+fn needs_care(job: &DecodeJob, malformed: u64) -> bool {
+    (job.strict || job.upper) && (malformed != 0 || job.before != [0; 2])
+}
+
+/// Returns the digits of the escapes in two blocks, of which the second has the lanes of the first after the given ones, at least one. The
+/// escapes in such lanes of the first block make no difference.
+#[cfg_attr(optimized, inline(always))]
+fn digits_of_two<I: Isa>([first, second]: [u64; 2], lanes: Lanes<I>) -> [u64; 2] {
+    // An escape in the last of these lanes has both its digits in the second block, and one in the lane before has its second there.
+    let last = lanes.count().wrapping_sub(1) as u32;
+    let carry = first.wrapping_shr(last).wrapping_mul(3) | (first << 1).wrapping_shr(last);
+    let (first, second) = (digits_of(first, lanes, &mut 0), digits_of(second, Lanes::<I>::ALL, &mut 0));
+    [first, (second | carry) & Lanes::<I>::ALL.mask()]
+}
+
+/// Decodes an input of more than one block and at most two in a mode other than the default. Returns `None` for other inputs, if `out` is
+/// shorter than the input, or if [`State::take`] has to decide about an escape.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn two_blocks_other_mode<'c, I: Isa>(
     isa: I,
@@ -447,22 +511,60 @@ pub(super) fn two_blocks_other_mode<'c, I: Isa>(
     input: &[u8],
     out: Room<'c>,
 ) -> Option<Outcome<'c>> {
+    if input.len() <= I::LANES || input.len() > 2 * I::LANES {
+        return None;
+    }
     let (lanes, last) = Lanes::<I>::of_two(input)?;
-    if out.len() < I::LANES {
+    // The compiler finds this sum again in the check of the window.
+    if out.len() < lanes.count() + I::LANES {
         return None;
     }
     let blocks = [isa.load(input), isa.load(last)];
-    // Where a `+` is a space, nobody has searched for `%`.
-    let check = job.plus();
-    let mut state = State::<I, _, true>::new(isa, job, input, Single, out);
-    let taken = match state.take::<false>(blocks[0], input, lanes, check) {
-        Err(lane) => Err((input, lane)),
-        // This check tells the compiler that a block fits. It never fails, because the output so far is no longer than the
-        // input so far.
-        Ok(_) if state.out.spare() < I::LANES => return None,
-        Ok(_) => state.take::<false>(blocks[1], last, Lanes::ALL, check).map_err(|lane| (last, lane)),
+    let mut out = Cursor::new(out);
+    let mut texts = blocks;
+    if job.plus() {
+        texts = [isa.replace(blocks[0], b'+', b' '), isa.replace(blocks[1], b'+', b' ')];
+    }
+    if isa.none_equal(blocks, b'%') {
+        isa.store_both(texts, lanes, &mut out);
+        return Some(Outcome::whole(out.finish(), input));
+    }
+    if !job.set.is_ascii() {
+        return None;
+    }
+    // If the last block has the last two lanes of the first block too, no other escape ends after the first block.
+    let next = if lanes.count() + 2 <= I::LANES {
+        [0; 2]
+    } else {
+        // The largest ASCII byte is not a digit, like those above it.
+        input.get(I::LANES..)?.first_chunk()?.map(|byte: u8| byte.min(0x7F))
     };
-    Some(outcome(input, (state.out, taken.err())))
+    let class = isa.class(&job.set, 0);
+    let first = isa.some_escapes(blocks[0], texts[0], next, &class, !job.members_stay);
+    let second = isa.some_escapes(blocks[1], texts[1], [0; 2], &class, !job.members_stay);
+    texts = [first.text, second.text];
+    if job.upper && first.lower | second.lower != 0 {
+        let digits = digits_of_two([first.valid, second.valid], lanes);
+        texts = [isa.upper(digits[0], texts[0], &mut true), isa.upper(digits[1], texts[1], &mut true)];
+    }
+    // In most inputs all escapes stay. That is predictable, so it is asked first.
+    let decodes = first.decoded | second.decoded;
+    if decodes | u64::from(job.strict) != 0 {
+        if needs_care(job, first.malformed & lanes.mask() | second.malformed) {
+            return None;
+        }
+        if decodes != 0 {
+            texts = [
+                isa.with_values(first.decoded, texts[0], first.values),
+                isa.with_values(second.decoded, texts[1], second.values),
+            ];
+            let drops = digits_of_two([first.decoded, second.decoded], lanes);
+            isa.compress_both(texts, drops, lanes, &mut out);
+            return Some(Outcome::whole(out.finish(), input));
+        }
+    }
+    isa.store_both(texts, lanes, &mut out);
+    Some(Outcome::whole(out.finish(), input))
 }
 
 /// Decodes at most two blocks in their own memory, in the default mode of a lenient decoder, and returns the length of the result.

@@ -124,6 +124,22 @@ pub(crate) struct Guess<B> {
     pub(crate) decoded: B,
 }
 
+/// The escapes that start in a block, some of which are decoded.
+pub(crate) struct SomeEscapes<B> {
+    /// The lanes of each `%` that two hexadecimal digits follow.
+    pub(crate) valid: u64,
+    /// The lanes of each other `%`.
+    pub(crate) malformed: u64,
+    /// Zero if no digit of an escape is in lower case.
+    pub(crate) lower: u64,
+    /// The lanes of the escapes that are decoded.
+    pub(crate) decoded: u64,
+    /// The block to write. A tier that has few registers has put the values of the decoded escapes in their lanes.
+    pub(crate) text: B,
+    /// The values of the escapes, in their lanes, unless `text` has them.
+    pub(crate) values: B,
+}
+
 /// The lanes of a block that are members of a set. A tier may add what it needs to expand the other lanes.
 pub(crate) trait Members: Copy {
     /// Returns the mask of the lanes. The bits of lanes after the end of the input are unspecified.
@@ -382,6 +398,39 @@ pub(crate) trait Isa: Copy {
         Guess { percent, wrong: percent & !found.valid, decoded: found.decoded }
     }
 
+    /// Finds the escapes that start in `block`, which the ASCII bytes `next` follow. Those are decoded whose values are members of the set, or
+    /// if `members` is false, are not. The set is ASCII, too. `text` is the block to write, which may have other bytes in place of some that
+    /// belong to no escape.
+    #[cfg_attr(optimized, inline(always))]
+    fn some_escapes(
+        self,
+        block: Self::Block,
+        text: Self::Block,
+        next: [u8; 2],
+        class: &Self::Class,
+        members: bool,
+    ) -> SomeEscapes<Self::Block> {
+        let mut bytes = [0; 66];
+        bytes[..64].copy_from_slice(&self.bytes(block));
+        bytes[Self::LANES..Self::LANES + 2].copy_from_slice(&next);
+        let found = self.escapes(block, &bytes[..Self::LANES + 2]);
+        let (decoded, text) = self.decode_some(text, &found, class, members);
+        SomeEscapes {
+            valid: found.valid,
+            malformed: self.eq(block, b'%') & !found.valid,
+            lower: u64::MAX,
+            decoded,
+            text,
+            values: found.values,
+        }
+    }
+
+    /// Returns `text` with the values of the escapes in the lanes of `decoded`, all of which come from [`Isa::some_escapes`].
+    #[cfg_attr(optimized, inline(always))]
+    fn with_values(self, _decoded: u64, text: Self::Block, _values: Self::Block) -> Self::Block {
+        text
+    }
+
     /// Whether the tier has [`Isa::decode_dense`].
     const DECODES_DENSE: bool = false;
 
@@ -492,6 +541,13 @@ pub(crate) trait Isa: Copy {
     fn compress(self, block: Self::Block, drop: u64, lanes: Lanes<Self>, out: &mut Cursor<'_>) {
         let bytes = self.bytes(block);
         bits(lanes.mask() & !drop).for_each(|i| out.push_slice(&[bytes[i]]));
+    }
+
+    /// Writes the first `lanes` lanes of the first block and then the second block. The capacity is checked once.
+    #[cfg_attr(optimized, inline(always))]
+    fn store_both(self, blocks: [Self::Block; 2], lanes: Lanes<Self>, out: &mut Cursor<'_>) {
+        self.store(blocks[0], lanes, out);
+        self.store(blocks[1], Lanes::ALL, out);
     }
 
     /// Writes the first `lanes` lanes of the first block and then the second block, each without the lanes in its mask, as

@@ -170,7 +170,11 @@ impl<'c> Decode<'_, 'c> {
         }
         // An entry point that tries to copy has found a `%`, unless a `+` is a space: then it has not searched.
         let check = !T::COPIES_BEFORE_MODE || self.job.plus();
-        decode::one_block::<_, true>(isa, self.job, self.input, self.out, check)
+        if I::GUESSES {
+            decode::short_other_mode(isa, self.job, self.input, self.out, check)
+        } else {
+            decode::one_block::<_, true>(isa, self.job, self.input, self.out, check)
+        }
     }
 }
 
@@ -225,10 +229,7 @@ impl<'c> Operation for Decode<'_, 'c> {
     #[cfg_attr(optimized, inline(always))]
     fn short_other_mode<T: Tier>(&mut self, tier: T) -> Option<Outcome<'c>> {
         if const { T::Wide::TOGETHER == 4 } {
-            match self.copy_two(tier.wide()) {
-                None => short::decode_copy_block(tier.wide(), self.job, self.input, self.out),
-                done => done,
-            }
+            decode::short_other_mode(tier.wide(), self.job, self.input, self.out, true)
         } else if T::is_narrow(self.input.len()) {
             self.one_block_other_mode::<T, _>(tier.narrow())
         } else {
@@ -250,11 +251,7 @@ impl<'c> Operation for Decode<'_, 'c> {
     }
     #[cfg_attr(optimized, inline(always))]
     fn few_blocks_other_mode<I: Isa>(&mut self, isa: I) -> Option<Outcome<'c>> {
-        // `short_other_mode` has searched an input of one block for `%`.
-        match decode::one_block::<_, true>(isa, self.job, self.input, self.out, false) {
-            None => decode::two_blocks_other_mode(isa, self.job, self.input, self.out),
-            done => done,
-        }
+        decode::two_blocks_other_mode(isa, self.job, self.input, self.out)
     }
     #[cfg_attr(optimized, inline(always))]
     fn medium<I: Isa>(&mut self, isa: I) -> Option<Outcome<'c>> {

@@ -1,6 +1,6 @@
 //! Copies inputs that stay as they are, before a driver begins.
 
-use super::{Isa, Lanes};
+use super::Isa;
 use crate::kernel::cursor::{Cursor, Room, Written};
 use crate::kernel::job::{DecodeJob, EncodeJob, Outcome};
 
@@ -51,25 +51,4 @@ pub(super) fn decode_copy_ends<'c, I: Isa>(isa: I, input: &[u8], out: Room<'c>) 
     let mut out = Cursor::new(out);
     let done = isa.none_equal(blocks, b'%') && out.push_ends(input);
     done.then(|| Outcome::whole(out.finish(), input))
-}
-
-/// Copies an input of at most one block that has no `%`. `None` means that the input has to be decoded.
-#[cfg_attr(optimized, inline(always))]
-pub(super) fn decode_copy_block<'c, I: Isa>(
-    isa: I,
-    job: &DecodeJob,
-    input: &[u8],
-    out: Room<'c>,
-) -> Option<Outcome<'c>> {
-    let lanes = Lanes::of_short(input)?;
-    let mut block = isa.load(input);
-    if out.len() < I::LANES || isa.eq(block, b'%') != 0 {
-        return None;
-    }
-    if job.plus() {
-        block = isa.replace(block, b'+', b' ');
-    }
-    let mut out = Cursor::new(out);
-    isa.store(block, lanes, &mut out);
-    Some(Outcome::whole(out.finish(), input))
 }

@@ -18,7 +18,7 @@ use super::token::Avx512;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Stage};
 use crate::kernel::drive::{
-    Escapes, Guess, Isa, Lanes, PLACED, Records, Tier, WINDOW, digits_of, lookahead, low_mask,
+    Escapes, Guess, Isa, Lanes, PLACED, Records, SomeEscapes, Tier, WINDOW, digits_of, lookahead, low_mask,
 };
 use crate::set::ByteSet;
 
@@ -222,10 +222,16 @@ impl Avx512 {
         ) {
             return [self.whole(first), self.whole(second)];
         }
-        let next = u16::from_le_bytes(lookahead::<Self>(input));
+        self.shifted(block, lookahead::<Self>(input))
+    }
+
+    /// Returns the lanes one and two after each lane of `block`, which `next` follows.
+    #[cfg_attr(optimized, inline(always))]
+    fn shifted(self, block: __m512i, next: [u8; 2]) -> [__m512i; 2] {
+        let next = i32::from(u16::from_le_bytes(next));
         // SAFETY: the token proves AVX-512.
         unsafe {
-            let next = _mm512_zextsi128_si512(_mm_cvtsi32_si128(i32::from(next)));
+            let next = _mm512_zextsi128_si512(_mm_cvtsi32_si128(next));
             let next = _mm512_alignr_epi64::<2>(next, block);
             [_mm512_alignr_epi8::<1>(next, block), _mm512_alignr_epi8::<2>(next, block)]
         }
@@ -248,11 +254,21 @@ impl Avx512 {
     /// Returns the values of the bytes of `block` as digits. `which` is 0 for high digits and 1 for low digits. See [`DIGITS`].
     #[cfg_attr(optimized, inline(always))]
     fn digits(self, which: usize, block: __m512i) -> __m512i {
-        // Bytes above 0x7F are looked up as 0x7F, which is not a digit.
-        // SAFETY: the token proves AVX-512.
-        let ascii = unsafe { _mm512_min_epu8(block, self.every::<0x7F>()) };
+        self.ascii_digits(which, self.ascii(block))
+    }
+
+    /// Does the work of [`Avx512::digits`] for bytes below 0x80.
+    #[cfg_attr(optimized, inline(always))]
+    fn ascii_digits(self, which: usize, block: __m512i) -> __m512i {
         let [low, high] = &DIGITS[which];
-        self.look_up([self.whole(low), self.whole(high)], ascii)
+        self.look_up([self.whole(low), self.whole(high)], block)
+    }
+
+    /// Returns `block` with 0x7F, which is not a digit, in place of bytes above it.
+    #[cfg_attr(optimized, inline(always))]
+    fn ascii(self, block: __m512i) -> __m512i {
+        // SAFETY: the token proves AVX-512.
+        unsafe { _mm512_min_epu8(block, self.every::<0x7F>()) }
     }
 
     /// Reports whether two digits follow every `%` in the blocks of `input`, which end before its last two bytes.
@@ -574,6 +590,41 @@ impl Isa for Avx512 {
     }
 
     #[cfg_attr(optimized, inline(always))]
+    fn some_escapes(
+        self,
+        block: __m512i,
+        text: __m512i,
+        next: [u8; 2],
+        class: &Class,
+        members: bool,
+    ) -> SomeEscapes<__m512i> {
+        let [first, second] = self.shifted(self.ascii(block), next);
+        let [high, low] = [self.ascii_digits(0, first), self.ascii_digits(1, second)];
+        let percent = self.eq(block, b'%');
+        // SAFETY: the token proves AVX-512.
+        unsafe {
+            // `bad` is zero for digits; `escapes` explains why.
+            let bad = _mm512_ternarylogic_epi32::<0xCA>(self.all(0x0F), high, low);
+            let valid = _mm512_mask_testn_epi8_mask(percent, bad, bad);
+            let malformed = _mm512_mask_test_epi8_mask(percent, bad, bad);
+            let values = _mm512_or_si512(high, low);
+            // The row of a byte above 0x7F is zero, and so is that of a value without two digits, which is 0xFF. The shift moves bits
+            // between bytes, but in the lane of an escape and the lane after it, which has the second digit as a high one, the lower half
+            // is zero.
+            let row = _mm512_shuffle_epi8(class.rows[0], values);
+            let bit = _mm512_shuffle_epi8(self.quarters(&BITS), _mm512_srli_epi16::<4>(high));
+            let found = _mm512_mask_test_epi8_mask(percent, row, bit);
+            let decoded = if members { found } else { found ^ valid };
+            SomeEscapes { valid, malformed, lower: u64::MAX, decoded, text, values }
+        }
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn with_values(self, decoded: u64, text: __m512i, values: __m512i) -> __m512i {
+        self.select(decoded, text, values)
+    }
+
+    #[cfg_attr(optimized, inline(always))]
     fn decode_dense<const MASKS: bool>(
         self,
         input: &[u8],
@@ -744,6 +795,20 @@ impl Isa for Avx512 {
     #[cfg_attr(optimized, inline(always))]
     fn spelling(self, case: HexCase) -> Spelling {
         Spelling { digits: self.quarters(case.digits()), case }
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn store_both(self, blocks: [__m512i; 2], lanes: Lanes<Self>, out: &mut Cursor<'_>) {
+        let mut stage = Stage::new();
+        let mut window = out.window(lanes.count() + 64, &mut stage);
+        let start = window.as_mut_ptr();
+        // SAFETY: the token proves AVX-512. By the invariant of `Lanes` the count is at most 64, so each store of 64 bytes is inside the
+        // window, and together they initialise all of it.
+        unsafe {
+            _mm512_storeu_si512(start.cast(), blocks[0]);
+            _mm512_storeu_si512(start.add(lanes.count()).cast(), blocks[1]);
+            window.keep(lanes.count() + 64);
+        }
     }
 
     #[cfg_attr(optimized, inline(always))]

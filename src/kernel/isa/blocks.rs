@@ -11,7 +11,9 @@ use super::tables::{BITS, DIGIT_HIGH, DIGIT_LOW, Row, without_digits};
 use super::vector::Vector;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Stage};
-use crate::kernel::drive::{Escapes, Guess, Isa, Lanes, Members, digits_of, lookahead, low_mask};
+use crate::kernel::drive::{
+    Escapes, Guess, Isa, Lanes, Members, SomeEscapes, digits_of, lookahead, low_mask,
+};
 use crate::kernel::word::words;
 use crate::set::ByteSet;
 
@@ -80,23 +82,30 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
         self.table(&DIGIT_LOW).look_up(bytes).add_saturating(high)
     }
 
-    /// Returns, for each register of `block`, which is at the start of `input`, what [`Blocks::digits`] returns for the bytes one after
-    /// each lane, and for those two after.
+    /// Returns what [`Blocks::digits`] returns for the bytes after the block at the start of `input`.
     #[cfg_attr(optimized, inline(always))]
-    fn digits_after(self, block: [V; N], input: &[u8]) -> [[V; N]; 2] {
+    fn next_digits(self, input: &[u8]) -> V {
+        match input.get(Self::LANES..Self::LANES + V::BYTES) {
+            // SAFETY: the slice has `BYTES` bytes.
+            Some(more) if V::LOADS_NEXT => self.digits(unsafe { V::load(self.0, more.as_ptr()) }),
+            _ => self.two(lookahead::<Self>(input).map(hex::value)),
+        }
+    }
+
+    /// Returns a register with two bytes at its start and zeros after them.
+    #[cfg_attr(optimized, inline(always))]
+    fn two(self, bytes: [u8; 2]) -> V {
+        V::words(self.0, u64::from(u16::from_le_bytes(bytes)), 0)
+    }
+
+    /// Returns, for each register of `block`, what [`Blocks::digits`] returns for the bytes one after each lane, and for those two after.
+    /// `next` is what it returns for the bytes after the block.
+    #[cfg_attr(optimized, inline(always))]
+    fn digits_after(self, block: [V; N], next: V) -> [[V; N]; 2] {
         let mut digits = block;
         for i in 0..N {
             digits[i] = self.digits(block[i]);
         }
-        let next = match input.get(Self::LANES..Self::LANES + V::BYTES) {
-            // SAFETY: the slice has `BYTES` bytes.
-            Some(more) if V::LOADS_NEXT => self.digits(unsafe { V::load(self.0, more.as_ptr()) }),
-            _ => {
-                let [first, second] = lookahead::<Self>(input);
-                let digits = u16::from_le_bytes([hex::value(first), hex::value(second)]);
-                V::words(self.0, u64::from(digits), 0)
-            }
-        };
         let (mut first, mut second) = (digits, digits);
         for i in 0..N {
             let next = if i + 1 < N { digits[i + 1] } else { next };
@@ -522,7 +531,7 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     #[cfg_attr(optimized, inline(always))]
     fn escapes(self, block: [V; N], input: &[u8]) -> Escapes<[V; N]> {
         let mut found = Escapes { valid: 0, values: block, decoded: block, marks: block };
-        let [first, second] = self.digits_after(block, input);
+        let [first, second] = self.digits_after(block, self.next_digits(input));
         for i in 0..N {
             let (first, second) = (first[i], second[i]);
             found.values[i] = V::value(first, second, self.0);
@@ -536,13 +545,53 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     #[cfg_attr(optimized, inline(always))]
     fn guess(self, block: [V; N], input: &[u8]) -> Guess<[V; N]> {
         let (mut decoded, mut wrong) = (block, block);
-        let [first, second] = self.digits_after(block, input);
+        let [first, second] = self.digits_after(block, self.next_digits(input));
         for i in 0..N {
             let (first, second, percent) = (first[i], second[i], block[i].eq(self.all(b'%')));
             wrong[i] = percent.without(percent.unless(first | second));
             decoded[i] = block[i].decoded(first, second, percent, self.0);
         }
         Guess { percent: self.eq(block, b'%'), wrong: V::mask(wrong), decoded }
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn some_escapes(
+        self,
+        block: [V; N],
+        mut text: [V; N],
+        next: [u8; 2],
+        class: &Class<V>,
+        members: bool,
+    ) -> SomeEscapes<[V; N]> {
+        let (mut malformed, mut valid, mut decoded) = (block, block, block);
+        let (mut any, flip) = (self.all(0), if members { self.all(0xFF) } else { self.all(0) });
+        // Of the digits only letters in lower case have the bit 0x10.
+        let next = next.map(|byte| hex::value(byte) | u8::from(byte.is_ascii_lowercase()) << 4);
+        let [first, second] = self.digits_after(block, self.two(next));
+        for i in 0..N {
+            let percent = block[i].eq(self.all(b'%'));
+            let both = first[i] | second[i];
+            any = any | percent & both;
+            valid[i] = percent.unless(both);
+            malformed[i] = percent.without(valid[i]);
+            let value = V::value(first[i], second[i], self.0);
+            let others = self.ascii_member(value, class).eq(self.all(0));
+            decoded[i] = valid[i] & (others ^ flip);
+            text[i] = text[i].blend(decoded[i], value);
+        }
+        SomeEscapes {
+            valid: V::mask(valid),
+            malformed: V::mask(malformed),
+            // On AVX2 marks of the digits take less time than a wrong guess about these.
+            lower: if V::BYTES == 32 {
+                u64::MAX
+            } else {
+                V::mask([(any & self.all(0x10)).eq(self.all(0x10))])
+            },
+            decoded: V::mask(decoded),
+            text,
+            values: block,
+        }
     }
 
     #[cfg_attr(optimized, inline(always))]

@@ -43,7 +43,7 @@ pub(super) const SHIFTED_LESS: [u8; 16] = {
 
 /// A table indexed by the low half of a byte; [`DIGIT_HIGH`] is indexed by the high half. The saturating sum of both entries
 /// has a clear top bit exactly for hexadecimal digits, and then their value in its low half. For a byte above 0x7F, a shuffle
-/// gives 0 here, and [`DIGIT_HIGH`] sets the top bit.
+/// gives 0 here, and [`DIGIT_HIGH`] sets the top bit. A letter in lower case has the bit 0x10, and no other digit has.
 pub(super) const DIGIT_LOW: [u8; 16] = {
     let mut low = [0x80; 16];
     let mut digit = 0;
@@ -61,7 +61,7 @@ pub(super) const DIGIT_HIGH: [u8; 16] = {
     let mut high = [0x80; 16];
     high[3] = 0;
     high[4] = 0x40 + 9;
-    high[6] = 0x40 + 9;
+    high[6] = 0x50 + 9;
     high
 };
 
