@@ -571,9 +571,11 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
         for i in 0..N {
             let percent = block[i].eq(self.all(b'%'));
             let both = first[i] | second[i];
-            any = any | percent & both;
+            let digits = percent & both;
+            any = any | digits;
             valid[i] = percent.unless(both);
-            malformed[i] = percent.without(valid[i]);
+            // Computed from `percent` and `valid`, this would take registers that SSSE3 does not have.
+            malformed[i] = self.all(0xFF).without(self.all(0xFF).unless(digits));
             let value = V::value(first[i], second[i], self.0);
             let others = self.ascii_member(value, class).eq(self.all(0));
             decoded[i] = valid[i] & (others ^ flip);
