@@ -243,20 +243,17 @@ fn write_part<R: Rule, const T: usize>(
     Ok(from)
 }
 
-/// Does the work of [`write_part`] for a decoding, whose output is never longer than its input, and for a part of at most a block, which starts
-/// at offset `start`. It is not inlined, because short inputs and the last blocks of long ones share it, and each copy takes more than a
-/// kilobyte.
+/// Does the work of [`write_part`] for a decoding, whose output is never longer than its input. It is not inlined, because long input
+/// needs it once or twice, and each copy takes more than a kilobyte.
 #[inline(never)]
-fn decode_last<R: Rule>(
+fn write_shorter<R: Rule>(
     out: &mut Cursor<'_>,
     rule: R,
-    input: &[u8],
+    source: &Source<'_>,
     from: usize,
-    start: usize,
-    found: u64,
+    part: Part,
 ) -> Result<usize, Malformed> {
-    let part = Part { start, end: input.len().min(start + BLOCK), found };
-    write_part(out, rule, &Source::new(input), &mut [0; BLOCK + 16], from, part)
+    write_part(out, rule, source, &mut [0; BLOCK + 16], from, part)
 }
 
 /// Decodes consecutive escapes at the start of `rest`, a few at a time, and returns the number of input bytes they take.
@@ -365,7 +362,7 @@ fn rewrite<R: Rule>(rule: R, input: &[u8], out: &mut Cursor<'_>, case: HexCase) 
                 None if R::ESCAPES => {
                     write_part(out, rule, &source, &mut text, from, Part { start, end, found })?
                 }
-                None => decode_last(out, rule, input, from, start, found)?,
+                None => write_shorter(out, rule, &source, from, Part { start, end, found })?,
             };
             if R::UNESCAPES && !rule.is_strict() {
                 let run = write_run(out, &input[from..]);
@@ -379,16 +376,19 @@ fn rewrite<R: Rule>(rule: R, input: &[u8], out: &mut Cursor<'_>, case: HexCase) 
         start = end;
     }
     let rest = Found::new(&input[start..], rule);
-    if R::ESCAPES {
-        let part = Part { start, end: input.len(), found: rest.bits() };
-        write_part(out, rule, &source, &mut text, from, part)?;
-    } else if !rest.any {
+    if !R::ESCAPES && !rest.any {
         out.push_slice(&input[from..]);
-    } else if R::UNESCAPES {
+        return Ok(());
+    }
+    if R::UNESCAPES {
         let stopped = from + rule.unescape(&input[from..], out);
         return if stopped < input.len() { Err(Malformed(stopped)) } else { Ok(()) };
+    }
+    let part = Part { start, end: input.len(), found: rest.bits() };
+    if R::ESCAPES {
+        write_part(out, rule, &source, &mut text, from, part)?;
     } else {
-        decode_last(out, rule, input, from, start, rest.bits())?;
+        write_shorter(out, rule, &source, from, part)?;
     }
     Ok(())
 }
@@ -521,21 +521,6 @@ impl Found {
         }
         found
     }
-}
-
-/// Returns the bytes that may change among `bytes`, which are fewer than a block, as a mask with a bit for each byte.
-#[inline(always)]
-fn search_rest(bytes: &[u8], rule: impl Rule) -> u64 {
-    let Some(last) = bytes.last_chunk() else {
-        // The mask removes the bytes that pad the word, because `special` may find zeros.
-        return word::bits(rule.special(word::words(bytes)[0])) & ((1 << bytes.len()) - 1);
-    };
-    // The last word may overlap the one before.
-    let mut found = word::bits(rule.special(u64::from_le_bytes(*last))) << (bytes.len() - 8);
-    for (index, word) in bytes[..bytes.len() - 1].as_chunks().0.iter().enumerate() {
-        found |= word::bits(rule.special(u64::from_le_bytes(*word))) << (8 * index);
-    }
-    found
 }
 
 /// Encodes or decodes run by run: calls `write` with each run of bytes for which `stays` holds, and the step of `next` at the byte
@@ -701,12 +686,13 @@ fn decode_words<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c>
 /// Decodes an input shorter than a block, in a mode in which `+` stays.
 #[inline(never)]
 fn decode_short<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
-    let found = search_rest(input, Percents(job));
-    let mut out = Cursor::new(out);
+    let found = Found::new(input, Percents(job)).bits();
+    let (mut out, mut text) = (Cursor::new(out), [0; BLOCK + 16]);
+    let (source, part) = (Source::new(input), Part { start: 0, end: input.len(), found });
     let done = if job.is_plain() {
-        decode_last(&mut out, Percents(job), input, 0, 0, found)
+        write_part(&mut out, Percents(job), &source, &mut text, 0, part)
     } else {
-        decode_last(&mut out, Decoding { job, plus: b'%' }, input, 0, 0, found)
+        write_part(&mut out, Decoding { job, plus: b'%' }, &source, &mut text, 0, part)
     };
     let stopped = stopped(input, done);
     Outcome::new(out.finish(), input, stopped)
