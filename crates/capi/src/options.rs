@@ -59,10 +59,9 @@ pub(crate) fn inline_encoder<'b>(
         Some(set) if flags & (SIMDPCT_FORM | SIMDPCT_FORM_KEEP_PLUS) != 0 => {
             Some(built.insert(form_encoder(set, flags)))
         }
-        Some(set) if has(flags, SIMDPCT_KEEP_ESCAPES) => Some(built.insert(build_encoder(
-            *set,
-            SIMDPCT_KEEP_ESCAPES | flags & SIMDPCT_LOWER_CASE,
-        ))),
+        Some(set) if has(flags, SIMDPCT_KEEP_ESCAPES) => {
+            Some(built.insert(build_encoder(*set, SIMDPCT_KEEP_ESCAPES | flags & SIMDPCT_LOWER_CASE)))
+        }
         Some(set) => Some(built.insert(build_encoder(*set, flags & SIMDPCT_LOWER_CASE))),
     }
 }
