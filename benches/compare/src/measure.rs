@@ -19,6 +19,9 @@ use crate::alone::{self, Core};
 /// over the rounds leaves such a buffer out, as long as most rounds have others.
 const SETS: usize = 8;
 
+/// The number of steps by which [`lower`] moves the stack from one round to the next: to another page, and to another place in it.
+const STEPS: usize = 5;
+
 /// The extent of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
@@ -185,7 +188,7 @@ pub fn measure(
             }
             let once = Turn { passes: 1, together: 1, strings: strings.len() };
             let once =
-                (0..3).map(|_| once.time(core, &contender, &strings, first)).fold(f64::INFINITY, f64::min);
+                (0..3).map(|_| once.time(core, &contender, &strings, first, 0)).fold(f64::INFINITY, f64::min);
             if best.as_ref().is_none_or(|(time, ..)| once < *time) {
                 best = Some((once, contender, agreement));
             }
@@ -203,7 +206,8 @@ pub fn measure(
         // Each round starts with another contender, so that none profits from its place in the order.
         for turn in 0..racers.len() {
             let (contender, turn) = &racers[(turn + round) % racers.len()];
-            let nanoseconds = turn.time(core, contender, &strings, &mut sets[round % SETS]);
+            let nanoseconds =
+                turn.time(core, contender, &strings, &mut sets[round % SETS], STEPS * (round % SETS));
             let mut entries = timed.iter_mut();
             let entry = entries.find(|timed| timed.name == contender.name && timed.role == contender.role);
             entry.expect("each racer has an entry").times.push(nanoseconds);
@@ -253,11 +257,18 @@ impl Turn {
         }
     }
 
-    /// Runs the turn, and returns the nanoseconds of one pass.
-    fn time(&self, core: &mut Core, contender: &Contender, strings: &[&str], buffers: &mut [Buffers]) -> f64 {
+    /// Runs the turn, with the stack lower by `steps` steps, and returns the nanoseconds of one pass.
+    fn time(
+        &self,
+        core: &mut Core,
+        contender: &Contender,
+        strings: &[&str],
+        buffers: &mut [Buffers],
+        steps: usize,
+    ) -> f64 {
         let mut nanoseconds = 0.0;
-        for (steps, one) in buffers.iter_mut().enumerate() {
-            lower(steps, &mut || {
+        for (index, one) in buffers.iter_mut().enumerate() {
+            lower(index + steps, &mut || {
                 for _ in 0..self.passes / self.together {
                     for piece in strings.chunks(self.strings) {
                         nanoseconds += core.time(|| {
@@ -274,7 +285,7 @@ impl Turn {
 }
 
 /// Calls `run` with the stack about a quarter of a page lower for each of `steps`, because the luck of the stack's address would
-/// decide the results of rows: a function may need twice the time if its frame is at one place in a page.
+/// decide the results of rows: a function may need twice the time if its frame is at one place in a page, or in one page of many.
 #[inline(never)]
 fn lower(steps: usize, run: &mut dyn FnMut()) {
     if steps == 0 {
