@@ -446,13 +446,16 @@ impl<'c> Outcome<'c> {
     /// Makes the result of a decoding that ended at the malformed escape at offset `at` of `rest`, the end of an input of `len` bytes.
     #[inline(always)]
     pub(crate) fn stopped_at(len: usize, rest: &[u8], at: usize) -> Outcome<'c> {
+        // It returns the whole result, so that a kernel ends with a jump to it, and needs no stack frame for a call. If the compiler knew a part
+        // of the result, it would make a call and add that part.
         #[cold]
         #[inline(never)]
-        fn malformed(rest: &[u8], at: usize, len: usize) -> usize {
+        fn malformed<'c>(rest: &[u8], at: usize, len: usize) -> Outcome<'c> {
             let offset = len - rest.len() + at;
-            if End::HAS_FLAW { !(offset << hex::FLAW_BITS | hex::flaw(rest, at)) } else { !offset }
+            let found = if End::HAS_FLAW { offset << hex::FLAW_BITS | hex::flaw(rest, at) } else { offset };
+            Outcome { written: core::hint::black_box(Written::NOTHING), end: End(!found) }
         }
-        Outcome { written: Written::NOTHING, end: End(malformed(rest, at, len)) }
+        malformed(rest, at, len)
     }
 
     /// Makes the result of a decoding of `input` that stopped at offset `stopped`: at its end, or at a malformed escape.
