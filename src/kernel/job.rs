@@ -204,12 +204,12 @@ fn parity(mut bits: u64) -> u64 {
     bits
 }
 
-/// What [`list_stops`](crate::list_stops) has found.
+/// The result of [`list_stops`](crate::list_stops).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stops {
     /// The number of places in the list.
     pub count: usize,
-    /// The number of those where a record ends.
+    /// The number of listed places where a record ends.
     pub ends: usize,
     /// Whether there is an irregular byte.
     pub has_irregular: bool,
@@ -469,7 +469,7 @@ impl<'c> Outcome<'c> {
     }
 }
 
-/// Where a decoding ended, and why. If a malformed escape ended it, the top bit is set, and the inverted number is the offset of the escape;
+/// The end of a decoding, and its cause. If a malformed escape ended it, the top bit is set, and the inverted number is the offset of the escape;
 /// with [`End::HAS_FLAW`], the flaw is below the offset. Otherwise it is any other number: kernels have the length of the input in the
 /// register already.
 #[derive(Clone, Copy)]

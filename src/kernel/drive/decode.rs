@@ -161,7 +161,7 @@ fn copy_blocks<'c, I: Isa, const M: usize>(isa: I, job: CopyJob, input: &[u8], o
             }
             isa.store_whole(blocks, &mut out);
             if !is_clean(isa, job, blocks) {
-                // What comes next takes so long that the memory of the next copy is better on its way.
+                // The caller now decodes an escape, which takes so long that the output of the next copy can be loaded into the cache.
                 for ahead in (0..AHEAD).step_by(64) {
                     isa.prefetch(out.address().wrapping_add(ahead));
                 }

@@ -569,7 +569,7 @@ impl Operation for ListStops<'_> {
         let ListJob = self.job;
         let (mut count, mut ends, mut first, mut irregular) = (0, 0, 0, 0);
         for &[_, end, delimiter, other] in self.input {
-            // As in `List`, this never ends early.
+            // The blocks before this one have at most 64 places each, so the loop never ends early.
             let Some(places) = self.places.get_mut(count..).and_then(<[u32]>::first_chunk_mut) else { break };
             isa.list(end | delimiter, first, places);
             count += (end | delimiter).count_ones() as usize;

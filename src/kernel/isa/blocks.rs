@@ -565,7 +565,7 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     ) -> SomeEscapes<[V; N]> {
         let (mut malformed, mut valid, mut decoded) = (block, block, block);
         let (mut any, flip) = (self.all(0), if members { self.all(0xFF) } else { self.all(0) });
-        // Of the digits only letters in lower case have the bit 0x10.
+        // Letters in lower case have the bit 0x10; the other digits do not have it.
         let next = next.map(|byte| hex::value(byte) | u8::from(byte.is_ascii_lowercase()) << 4);
         let [first, second] = self.digits_after(block, self.two(next));
         for i in 0..N {
