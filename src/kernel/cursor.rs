@@ -196,7 +196,7 @@ impl<'a> Cursor<'a> {
         unsafe {
             let (from, to) = (bytes.as_ptr(), self.at);
             match len {
-                32.. => copy_ends::<32>(from, to, len),
+                33.. => copy_ends::<32>(from, to, len),
                 16.. => copy_ends::<16>(from, to, len),
                 8.. => copy_ends::<8>(from, to, len),
                 4.. => copy_ends::<4>(from, to, len),

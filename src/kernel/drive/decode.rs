@@ -15,7 +15,7 @@
 //! whole block, so no load waits for the masks of the block before it.
 
 use super::bounds::{self, Bounds, Field, Marked, Single};
-use super::{Isa, Lanes, bits, digits_of};
+use super::{Guess, Isa, Lanes, bits, digits_of};
 use crate::hex;
 use crate::kernel::cursor::{self, Cursor, Room};
 use crate::kernel::ends::Ends;
@@ -382,59 +382,88 @@ pub(super) fn one_block<'c, I: Isa, const KEEP: bool>(
     Some(outcome(input, (state.out, taken.err().map(|lane| (input, lane)))))
 }
 
-/// Decodes an input of at most one block in the default mode. Returns `None` if the input is longer, if a `%` starts no escape, or if
-/// `out` has too little capacity for a block.
+/// Decodes an input of at most one block in the default mode. Returns `None` if the input is longer, or if `out` has too little capacity for
+/// a block.
 ///
 /// With `check`, an input without `%` is stored as it is, before anything else is computed.
 #[cfg_attr(optimized, inline(always))]
-pub(super) fn guess_block<'c, I: Isa>(
+pub(super) fn short<'c, I: Isa>(
     isa: I,
+    job: &DecodeJob,
     input: &[u8],
     out: Room<'c>,
     check: bool,
 ) -> Option<Outcome<'c>> {
-    let (lanes, block) = (Lanes::of_short(input)?, isa.load(input));
     if out.len() < I::LANES {
         return None;
     }
-    let mut out = Cursor::new(out);
+    if const { !I::GUESSES } {
+        return one_block::<_, false>(isa, job, input, out, false);
+    }
+    let (lanes, block, mut out) = (Lanes::of_short(input)?, isa.load(input), Cursor::new(out));
     if check && isa.surely_lacks(block, b'%', u64::MAX) {
         isa.store(block, lanes, &mut out);
         return Some(Outcome::whole(out.finish(), input));
     }
     let guess = isa.guess(block, input);
-    if guess.wrong != 0 {
-        return None;
+    let (mut valid, mut decoded) = (guess.percent, guess.decoded);
+    if isa.any_wrong([&guess]) {
+        let (wrong, correct) = rarely(isa, &guess);
+        if job.strict {
+            return Some(Outcome::stopped_at(input.len(), input, wrong.trailing_zeros() as usize));
+        }
+        (valid, decoded) = (valid & !wrong, correct);
     }
-    isa.compress(guess.decoded, digits_of(guess.percent, lanes, &mut 0), lanes, &mut out);
+    isa.compress(decoded, digits_of(valid, lanes, &mut 0), lanes, &mut out);
     Some(Outcome::whole(out.finish(), input))
 }
 
-/// Decodes an input of more than one block and at most two in the default mode. Returns `None` if a `%` starts no escape, or if `out` is
-/// shorter than the input.
+/// Returns what [`Isa::correct`] returns. Without the barrier the compiler would compute it for all inputs.
 #[cfg_attr(optimized, inline(always))]
-pub(super) fn guess_both<'c, I: Isa>(isa: I, input: &[u8], out: Room<'c>) -> Option<Outcome<'c>> {
+fn rarely<I: Isa>(isa: I, guess: &Guess<I::Block>) -> (u64, I::Block) {
+    core::hint::black_box(());
+    isa.correct(guess)
+}
+
+/// Decodes an input of more than one block and at most two in the default mode. Returns `None` for other inputs, or if `out` is shorter than
+/// the input.
+#[cfg_attr(optimized, inline(always))]
+pub(super) fn guess_both<'c, I: Isa>(
+    isa: I,
+    job: &DecodeJob,
+    input: &[u8],
+    out: Room<'c>,
+) -> Option<Outcome<'c>> {
     let (lanes, last) = Lanes::<I>::of_two(input)?;
     if out.len() < input.len() {
         return None;
     }
-    // If the last block has the last two lanes of the first block too, no other escape ends after the first block.
-    let near = if lanes.count() + 2 <= I::LANES { I::LANES } else { I::LANES + 2 };
-    let near = input.get(..near)?;
+    // An escape that is cut here does not count in the first block, because the last block has its first lane, too.
+    let near = input.get(..I::LANES + 2).unwrap_or(&input[..I::LANES]);
     let guesses = [isa.guess(isa.load(input), near), isa.guess(isa.load(last), last)];
-    // This is asked before the output is written, so that the operands need no registers afterwards.
-    if guesses[0].wrong & lanes.mask() | guesses[1].wrong != 0 {
-        return None;
+    let mut valid = [guesses[0].percent, guesses[1].percent];
+    let mut decoded = [guesses[0].decoded, guesses[1].decoded];
+    // The answer may be yes because of a lane of the first block that does not count: the correct blocks are also right if it is no.
+    if isa.any_wrong([&guesses[0], &guesses[1]]) {
+        let [(wrong, first), (last_wrong, last)] = [rarely(isa, &guesses[0]), rarely(isa, &guesses[1])];
+        if job.strict && wrong & lanes.mask() | last_wrong != 0 {
+            let at = match wrong & lanes.mask() {
+                0 => lanes.count() + last_wrong.trailing_zeros() as usize,
+                first_wrong => first_wrong.trailing_zeros() as usize,
+            };
+            return Some(Outcome::stopped_at(input.len(), input, at));
+        }
+        (valid, decoded) = ([valid[0] & !wrong, valid[1] & !last_wrong], [first, last]);
     }
-    let (first, mut carry) = (guesses[0].percent & lanes.mask(), 0);
+    let (first, mut carry) = (valid[0] & lanes.mask(), 0);
     let mut drops = [digits_of(first, lanes, &mut carry), 0];
     if lanes.count() <= 62 {
         // This is the same, and takes fewer instructions.
         carry = first.wrapping_mul(6) >> lanes.count();
     }
-    drops[1] = digits_of(guesses[1].percent, Lanes::<I>::ALL, &mut carry);
+    drops[1] = digits_of(valid[1], Lanes::<I>::ALL, &mut carry);
     let mut out = Cursor::new(out);
-    isa.compress_both([guesses[0].decoded, guesses[1].decoded], drops, lanes, &mut out);
+    isa.compress_both(decoded, drops, lanes, &mut out);
     Some(Outcome::whole(out.finish(), input))
 }
 

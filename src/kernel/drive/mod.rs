@@ -118,10 +118,10 @@ pub(crate) struct Escapes<B> {
 pub(crate) struct Guess<B> {
     /// The lanes of each `%`.
     pub(crate) percent: u64,
-    /// The lanes of each `%` that two digits do not follow.
-    pub(crate) wrong: u64,
     /// The block with the values of the escapes in the lanes of each `%` that is not wrong.
     pub(crate) decoded: B,
+    /// Marks of the lanes that are wrong, in the tier's own form: each `%` that two digits do not follow.
+    pub(crate) wrong: B,
 }
 
 /// The escapes that start in a block, some of which are decoded.
@@ -299,12 +299,6 @@ pub(crate) trait Isa: Copy {
         false
     }
 
-    /// Reports whether [`Isa::lacks`] checks an input of `len` bytes.
-    #[cfg_attr(optimized, inline(always))]
-    fn checks(_len: usize) -> bool {
-        false
-    }
-
     /// Reports whether no lane of `blocks` equals `byte`.
     #[cfg_attr(optimized, inline(always))]
     fn none_equal<const M: usize>(self, blocks: [Self::Block; M], byte: u8) -> bool {
@@ -386,6 +380,10 @@ pub(crate) trait Isa: Copy {
     /// Whether a short input is decoded by [`Isa::guess`].
     const GUESSES: bool = false;
 
+    /// Whether an entry point decodes short inputs itself, because it has to save no registers for this. Otherwise it only copies those that
+    /// stay unchanged.
+    const DECODES_AT_ENTRY: bool = false;
+
     /// Whether an input of more than half a block and at most one is decoded as two blocks of half the width.
     const HALVES: bool = false;
 
@@ -395,7 +393,21 @@ pub(crate) trait Isa: Copy {
     #[cfg_attr(optimized, inline(always))]
     fn guess(self, block: Self::Block, input: &[u8]) -> Guess<Self::Block> {
         let (found, percent) = (self.escapes(block, input), self.eq(block, b'%'));
-        Guess { percent, wrong: percent & !found.valid, decoded: found.decoded }
+        let zeros = self.load(&[0; 64][..Self::LANES]);
+        Guess { percent, decoded: found.decoded, wrong: self.select(percent & !found.valid, zeros, block) }
+    }
+
+    /// Reports whether one of the guesses is wrong about any lane.
+    #[cfg_attr(optimized, inline(always))]
+    fn any_wrong<const N: usize>(self, guesses: [&Guess<Self::Block>; N]) -> bool {
+        guesses.iter().fold(0, |wrong, guess| wrong | self.correct(guess).0) != 0
+    }
+
+    /// Returns the lanes that `guess` is wrong about, and the block with `%` in these lanes.
+    #[cfg_attr(optimized, inline(always))]
+    fn correct(self, guess: &Guess<Self::Block>) -> (u64, Self::Block) {
+        let wrong = mask(self.bytes(guess.wrong), |lane| lane != 0);
+        (wrong, self.select(wrong, guess.decoded, self.load(&[b'%'; 64][..Self::LANES])))
     }
 
     /// Finds the escapes that start in `block`, which the ASCII bytes `next` follow. Those are decoded whose values are members of the set, or

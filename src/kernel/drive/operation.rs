@@ -19,8 +19,8 @@ pub(crate) trait Operation: Sized {
     /// Whether [`Operation::two_blocks`], [`Operation::few_blocks_other_mode`] and [`Operation::medium`] exist.
     const HAS_MEDIUM: bool = false;
 
-    /// Whether [`Operation::short`] handles two blocks if the tier looks at both at once.
-    const SHORT_IS_TWO_BLOCKS: bool = false;
+    /// Whether [`Operation::changed`] exists, and [`Operation::short`] only copies unless [`Isa::DECODES_AT_ENTRY`].
+    const COPIES_SHORT: bool = false;
 
     /// Handles one block in the default mode. Returns `None` if it needs a driver that checks the spare capacity.
     #[cfg_attr(optimized, inline(always))]
@@ -37,15 +37,15 @@ pub(crate) trait Operation: Sized {
     /// Handles an input of any length in a mode other than the default.
     fn other_mode<I: Isa>(&mut self, isa: I) -> Self::Done;
 
-    /// Copies a short input in a mode other than the default if it stays unchanged.
+    /// Copies an input of at most [`Isa::LONGEST_LOOK`] bytes, in any mode, if it surely stays unchanged.
     #[cfg_attr(optimized, inline(always))]
-    fn copy_other_mode<T: Tier>(&mut self, _tier: T) -> Option<Self::Done> {
+    fn copy<T: Tier>(&mut self, _tier: T) -> Option<Self::Done> {
         None
     }
 
     /// Handles a short input in a mode other than the default. Returns `None` if [`Operation::other_mode`] does it.
     ///
-    /// If [`Tier::COPIES_BEFORE_MODE`], [`Operation::copy_other_mode`] has been tried before.
+    /// If [`Tier::COPIES_BEFORE_MODE`], [`Operation::copy`] has been tried before.
     #[cfg_attr(optimized, inline(always))]
     fn short_other_mode<T: Tier>(&mut self, _tier: T) -> Option<Self::Done> {
         None
@@ -64,6 +64,12 @@ pub(crate) trait Operation: Sized {
         } else {
             None
         }
+    }
+
+    /// Handles an input of `len` bytes, at most [`Isa::LONGEST_LOOK`], in the default mode, if [`Operation::short`] has not copied it.
+    #[cfg_attr(optimized, inline(always))]
+    fn changed<T: Tier>(&mut self, _tier: T, _len: usize) -> Option<Self::Done> {
+        None
     }
 
     /// Copies an input of more than one block and at most [`Isa::LONGEST_LOOK`] bytes if it stays unchanged.
@@ -181,37 +187,30 @@ impl<'c> Decode<'_, 'c> {
 impl<'c> Operation for Decode<'_, 'c> {
     type Done = Outcome<'c>;
     const HAS_MEDIUM: bool = true;
-    const SHORT_IS_TWO_BLOCKS: bool = true;
+    const COPIES_SHORT: bool = true;
 
     #[cfg_attr(optimized, inline(always))]
-    fn one_block<I: Isa>(&mut self, isa: I) -> Option<Outcome<'c>> {
-        match self.copy_two(isa) {
-            None if self.out.len() >= I::LANES => {
-                let check = !I::checks(self.input.len());
-                if I::GUESSES {
-                    decode::guess_block(isa, self.input, self.out, check)
-                } else {
-                    decode::one_block::<_, false>(isa, self.job, self.input, self.out, check)
-                }
+    fn short<T: Tier>(&mut self, tier: T, len: usize) -> Option<Outcome<'c>> {
+        if T::Wide::DECODES_AT_ENTRY && len <= T::Wide::LANES {
+            return decode::short(tier.wide(), self.job, self.input, self.out, true);
+        }
+        match self.copy(tier) {
+            None if T::Wide::DECODES_AT_ENTRY && len <= T::Wide::LONGEST_LOOK => {
+                decode::guess_both(tier.wide(), self.job, self.input, self.out)
             }
-            done => done,
+            copied => copied,
         }
     }
     #[cfg_attr(optimized, inline(always))]
-    fn short<T: Tier>(&mut self, tier: T, len: usize) -> Option<Outcome<'c>> {
+    fn changed<T: Tier>(&mut self, tier: T, len: usize) -> Option<Outcome<'c>> {
+        let Decode { job, input, out } = *self;
         if T::is_narrow(len) {
-            self.one_block(tier.narrow())
-        } else if len <= T::Wide::LANES && !T::Wide::HALVES {
-            self.one_block(tier.wide())
-        } else if len <= T::Wide::LONGEST_LOOK {
-            match self.copy_two(tier.wide()) {
-                // An input of one wide block is decoded as two narrow ones, which are loaded whole.
-                None if len <= T::Wide::LANES => decode::guess_both(tier.narrow(), self.input, self.out),
-                None => decode::guess_both(tier.wide(), self.input, self.out),
-                done => done,
-            }
+            decode::short(tier.narrow(), job, input, out, false)
+        } else if T::Wide::HALVES {
+            // One wide block is decoded as two narrow ones, which are loaded whole.
+            decode::guess_both(tier.narrow(), job, input, out)
         } else {
-            None
+            decode::short(tier.wide(), job, input, out, false)
         }
     }
     #[cfg_attr(optimized, inline(always))]
@@ -223,7 +222,7 @@ impl<'c> Operation for Decode<'_, 'c> {
         decode::decode_other_mode(isa, self.job, self.input, self.out)
     }
     #[cfg_attr(optimized, inline(always))]
-    fn copy_other_mode<T: Tier>(&mut self, tier: T) -> Option<Outcome<'c>> {
+    fn copy<T: Tier>(&mut self, tier: T) -> Option<Outcome<'c>> {
         if T::is_narrow(self.input.len()) { self.copy_two(tier.narrow()) } else { self.copy_two(tier.wide()) }
     }
     #[cfg_attr(optimized, inline(always))]
@@ -242,12 +241,10 @@ impl<'c> Operation for Decode<'_, 'c> {
     }
     #[cfg_attr(optimized, inline(always))]
     fn two_blocks<I: Isa>(&mut self, isa: I) -> Option<Outcome<'c>> {
-        if I::LONGEST_LOOK <= I::LANES
-            && let Some(done) = short::decode_copy_ends(isa, self.input, self.out)
-        {
-            return Some(done);
+        match short::decode_copy_ends(isa, self.input, self.out) {
+            None => decode::guess_both(isa, self.job, self.input, self.out),
+            copied => copied,
         }
-        decode::guess_both(isa, self.input, self.out)
     }
     #[cfg_attr(optimized, inline(always))]
     fn few_blocks_other_mode<I: Isa>(&mut self, isa: I) -> Option<Outcome<'c>> {

@@ -413,6 +413,7 @@ impl Isa for Avx512 {
     const DECODES_ALL: bool = true;
     const DECODES_DENSE: bool = true;
     const GUESSES: bool = true;
+    const DECODES_AT_ENTRY: bool = true;
     const DECODES_IN_PLACE: bool = true;
     type Block = __m512i;
     type Class = Class;
@@ -582,11 +583,17 @@ impl Isa for Avx512 {
         let percent = self.eq(block, b'%');
         // SAFETY: the token proves AVX-512.
         unsafe {
-            // `bad` is zero for digits; `escapes` explains why.
-            let bad = _mm512_ternarylogic_epi32::<0xCA>(self.all(0x0F), high, low);
-            let wrong = _mm512_mask_test_epi8_mask(percent, bad, bad);
+            // `wrong` is zero for digits; `escapes` explains why.
+            let wrong = _mm512_ternarylogic_epi32::<0xCA>(self.all(0x0F), high, low);
             Guess { percent, wrong, decoded: _mm512_mask_adds_epu8(block, percent, high, low) }
         }
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn correct(self, guess: &Guess<__m512i>) -> (u64, __m512i) {
+        // SAFETY: the token proves AVX-512.
+        let wrong = unsafe { _mm512_mask_test_epi8_mask(guess.percent, guess.wrong, guess.wrong) };
+        (wrong, self.select(wrong, guess.decoded, self.all(b'%')))
     }
 
     #[cfg_attr(optimized, inline(always))]

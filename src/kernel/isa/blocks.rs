@@ -484,11 +484,6 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn checks(len: usize) -> bool {
-        (Self::LANES / 2..=Self::LANES).contains(&len)
-    }
-
-    #[cfg_attr(optimized, inline(always))]
     fn none_equal<const M: usize>(self, blocks: [[V; N]; M], byte: u8) -> bool {
         let mut found = self.all(0);
         for m in 0..M {
@@ -551,7 +546,27 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
             wrong[i] = percent.without(percent.unless(first | second));
             decoded[i] = block[i].decoded(first, second, percent, self.0);
         }
-        Guess { percent: self.eq(block, b'%'), wrong: V::mask(wrong), decoded }
+        Guess { percent: self.eq(block, b'%'), wrong, decoded }
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn any_wrong<const M: usize>(self, guesses: [&Guess<[V; N]>; M]) -> bool {
+        let mut any = self.all(0);
+        for m in 0..M {
+            for i in 0..N {
+                any = any | guesses[m].wrong[i];
+            }
+        }
+        any.any()
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn correct(self, guess: &Guess<[V; N]>) -> (u64, [V; N]) {
+        let mut block = guess.decoded;
+        for i in 0..N {
+            block[i] = block[i].blend(guess.wrong[i], self.all(b'%'));
+        }
+        (V::mask(guess.wrong), block)
     }
 
     #[cfg_attr(optimized, inline(always))]

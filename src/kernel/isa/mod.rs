@@ -93,15 +93,18 @@ macro_rules! entry {
         fn entry<'c>($($operand: $type),*) -> $output {
             let (tier, mut it) = (token::$token::new(), $operation { $($operand),* });
             if !it.job.is_plain() {
-                if <token::$token as drive::Tier>::COPIES_BEFORE_MODE && let Some(done) = it.copy_other_mode(tier) {
+                if <token::$token as drive::Tier>::COPIES_BEFORE_MODE && let Some(done) = it.copy(tier) {
                     return done;
                 }
                 return short_other_mode($(it.$operand),*);
             }
             match it.short(tier, it.input.len()) {
                 Some(done) => done,
+                None if $operation::COPIES_SHORT && it.input.len() <= longest_changed(tier.wide()) => {
+                    changed($(it.$operand),*)
+                }
                 None if $operation::HAS_MEDIUM
-                    && !($operation::SHORT_IS_TWO_BLOCKS && looks_at_two_blocks(tier.wide()))
+                    && !($operation::COPIES_SHORT && decodes_at_entry(tier.wide()))
                     && it.input.len() <= longest_two_blocks(tier.wide()) =>
                 {
                     two_blocks($(it.$operand),*)
@@ -109,6 +112,16 @@ macro_rules! entry {
                 None if $operation::HAS_MEDIUM && it.input.len() <= longest_medium(tier.wide()) => {
                     medium($(it.$operand),*)
                 }
+                None => long($(it.$operand),*),
+            }
+        }
+
+        $(#[target_feature(enable = $feature)])*
+        #[inline(never)]
+        fn changed<'c>($($operand: $type),*) -> $output {
+            let (tier, mut it) = (token::$token::new(), $operation { $($operand),* });
+            match it.changed(tier, it.input.len()) {
+                Some(done) => done,
                 None => long($(it.$operand),*),
             }
         }
@@ -197,11 +210,18 @@ fn longest_two_blocks<I: Isa>(_: I) -> usize {
     if I::TWO_BLOCKS { 2 * I::LANES } else { 0 }
 }
 
-/// Reports whether [`Isa::lacks`] checks inputs of two blocks.
+/// Returns the longest input for [`Operation::changed`]; 0 if a tier does not use it.
 #[allow(dead_code, reason = "some targets have no vector tier")]
 #[cfg_attr(optimized, inline(always))]
-fn looks_at_two_blocks<I: Isa>(_: I) -> bool {
-    I::LONGEST_LOOK > I::LANES
+fn longest_changed<I: Isa>(_: I) -> usize {
+    if I::DECODES_AT_ENTRY { 0 } else { I::LONGEST_LOOK }
+}
+
+/// Reports whether [`Operation::short`] decodes.
+#[allow(dead_code, reason = "some targets have no vector tier")]
+#[cfg_attr(optimized, inline(always))]
+fn decodes_at_entry<I: Isa>(_: I) -> bool {
+    I::DECODES_AT_ENTRY
 }
 
 /// Reports whether [`Operation::few_blocks_other_mode`] handles an input of `len` bytes.

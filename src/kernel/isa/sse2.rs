@@ -523,11 +523,6 @@ impl Isa for Sse2 {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn checks(len: usize) -> bool {
-        len <= 64
-    }
-
-    #[cfg_attr(optimized, inline(always))]
     fn eq(self, mut block: Block, byte: u8) -> u64 {
         for i in 0..4 {
             block[i] = block[i].eq(self.all(byte));
