@@ -93,8 +93,14 @@ macro_rules! entry {
         fn entry<'c>($($operand: $type),*) -> $output {
             let (tier, mut it) = (token::$token::new(), $operation { $($operand),* });
             if !it.job.is_plain() {
-                if <token::$token as drive::Tier>::COPIES_BEFORE_MODE && let Some(done) = it.copy(tier) {
-                    return done;
+                if <token::$token as drive::Tier>::COPIES_BEFORE_MODE {
+                    // The function for short inputs saves registers before it looks at the length.
+                    if it.input.len() > lanes(tier.wide()) {
+                        return other_mode($(it.$operand),*);
+                    }
+                    if let Some(done) = it.copy(tier) {
+                        return done;
+                    }
                 }
                 return short_other_mode($(it.$operand),*);
             }
@@ -201,6 +207,13 @@ macro_rules! choose_and {
         }
         choose
     }};
+}
+
+/// Returns the number of lanes in a block.
+#[allow(dead_code, reason = "some targets have no vector tier")]
+#[cfg_attr(optimized, inline(always))]
+fn lanes<I: Isa>(_: I) -> usize {
+    I::LANES
 }
 
 /// Returns the longest input for [`Operation::two_blocks`]; 0 if a tier does not use it.
