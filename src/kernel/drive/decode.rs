@@ -494,30 +494,28 @@ pub(super) fn short_other_mode<'c, I: Isa>(
     }
     let class = isa.class(&job.set, 0);
     let found = isa.some_escapes(block, text, [0; 2], &class, !job.members_stay);
+    if needs_care(job, found.decoded, found.malformed) {
+        return None;
+    }
     text = found.text;
     if job.upper && found.lower != 0 {
         text = isa.upper(digits_of(found.valid, lanes, &mut 0), text, &mut true);
     }
-    // In most inputs all escapes stay. That is predictable, so it is asked first.
-    if found.decoded | u64::from(job.strict) != 0 {
-        if needs_care(job, found.malformed) {
-            return None;
-        }
-        if found.decoded != 0 {
-            text = isa.with_values(found.decoded, text, found.values);
-            isa.compress(text, digits_of(found.decoded, lanes, &mut 0), lanes, &mut out);
-            return Some(Outcome::whole(out.finish(), input));
-        }
+    if found.decoded == 0 {
+        isa.store(text, lanes, &mut out);
+    } else {
+        text = isa.with_values(found.decoded, text, found.values);
+        isa.compress(text, digits_of(found.decoded, lanes, &mut 0), lanes, &mut out);
     }
-    isa.store(text, lanes, &mut out);
     Some(Outcome::whole(out.finish(), input))
 }
 
-/// Reports whether one of the `malformed` escapes may be an error, or may be completed by a decoded escape (see [`DecodeJob::completes`]), or
-/// one that begins before the input may.
+/// Reports whether one of the `malformed` escapes may be an error, or may be completed by one of the `decoded` escapes (see
+/// [`DecodeJob::completes`]), or one that begins before the input may.
 #[cfg_attr(optimized, inline(always))]
-fn needs_care(job: &DecodeJob, malformed: u64) -> bool {
-    (job.strict || job.upper) && (malformed != 0 || job.before != [0; 2])
+fn needs_care(job: &DecodeJob, decoded: u64, malformed: u64) -> bool {
+    // In most inputs all escapes stay. That is predictable, so it is asked before the malformed ones are searched.
+    (job.strict || decoded != 0 && job.upper) && (malformed != 0 || job.before != [0; 2])
 }
 
 /// Returns the digits of the escapes in two blocks, of which the second has the lanes of the first after the given ones, at least one. The
@@ -571,28 +569,28 @@ pub(super) fn two_blocks_other_mode<'c, I: Isa>(
     let class = isa.class(&job.set, 0);
     let first = isa.some_escapes(blocks[0], texts[0], next, &class, !job.members_stay);
     let second = isa.some_escapes(blocks[1], texts[1], [0; 2], &class, !job.members_stay);
+    let decodes = first.decoded | second.decoded;
+    // The first block has at least one lane, and the shift drops those after its lanes.
+    let malformed = first.malformed.wrapping_shl(lanes.count().wrapping_neg() as u32) | second.malformed;
+    if needs_care(job, decodes, malformed) {
+        return None;
+    }
+    // After the last return of `None`, the operands need no registers.
     texts = [first.text, second.text];
     if job.upper && first.lower | second.lower != 0 {
         let digits = digits_of_two([first.valid, second.valid], lanes);
         texts = [isa.upper(digits[0], texts[0], &mut true), isa.upper(digits[1], texts[1], &mut true)];
     }
-    // In most inputs all escapes stay. That is predictable, so it is asked first.
-    let decodes = first.decoded | second.decoded;
-    if decodes | u64::from(job.strict) != 0 {
-        if needs_care(job, first.malformed & lanes.mask() | second.malformed) {
-            return None;
-        }
-        if decodes != 0 {
-            texts = [
-                isa.with_values(first.decoded, texts[0], first.values),
-                isa.with_values(second.decoded, texts[1], second.values),
-            ];
-            let drops = digits_of_two([first.decoded, second.decoded], lanes);
-            isa.compress_both(texts, drops, lanes, &mut out);
-            return Some(Outcome::whole(out.finish(), input));
-        }
+    if decodes == 0 {
+        isa.store_both(texts, lanes, &mut out);
+        return Some(Outcome::whole(out.finish(), input));
     }
-    isa.store_both(texts, lanes, &mut out);
+    texts = [
+        isa.with_values(first.decoded, texts[0], first.values),
+        isa.with_values(second.decoded, texts[1], second.values),
+    ];
+    let drops = digits_of_two([first.decoded, second.decoded], lanes);
+    isa.compress_both(texts, drops, lanes, &mut out);
     Some(Outcome::whole(out.finish(), input))
 }
 

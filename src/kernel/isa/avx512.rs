@@ -620,8 +620,9 @@ impl Isa for Avx512 {
             // is zero.
             let row = _mm512_shuffle_epi8(class.rows[0], values);
             let bit = _mm512_shuffle_epi8(self.quarters(&BITS), _mm512_srli_epi16::<4>(high));
-            let found = _mm512_mask_test_epi8_mask(percent, row, bit);
-            let decoded = if members { found } else { found ^ valid };
+            // The inversion is done in vectors: inverting a mask would take it, and the valid lanes, to general registers.
+            let right = _mm512_xor_si512(row, self.all(if members { 0 } else { 0xFF }));
+            let decoded = _mm512_mask_test_epi8_mask(valid, right, bit);
             SomeEscapes { valid, malformed, lower: u64::MAX, decoded, text, values }
         }
     }
