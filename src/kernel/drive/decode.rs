@@ -14,6 +14,8 @@
 //! If an escape crosses the end of a block, two bits of carry tell the next block which digits to drop. The stride is always a
 //! whole block, so no load waits for the masks of the block before it.
 
+use core::cell::Cell;
+
 use super::bounds::{self, Bounds, Field, Marked, Single};
 use super::{Guess, Isa, Lanes, bits, digits_of};
 use crate::hex;
@@ -90,7 +92,8 @@ pub(super) fn decode_beside<'c, I: Isa>(
     fields: Fields<'_>,
     out: Room<'c>,
 ) -> Decoded<'c> {
-    let mut state = State::<I, _, true>::new(isa, job, input, Field { after: 0 }, out);
+    let whole = Whole::new(job, input);
+    let mut state = State::<I, _, true>::new(isa, &whole, Field { after: 0 }, out);
     let mut done = 0;
     for (begin, stop) in fields.offsets(input.len()) {
         let (Some(before), Some(field), Some(rest)) =
@@ -108,7 +111,8 @@ pub(super) fn decode_beside<'c, I: Isa>(
             isa.store(block, lanes, &mut state.out);
             continue;
         }
-        (state.input, state.bounds.after, state.ended) = (rest, rest.len() - field.len(), 0);
+        state.whole.input.set(rest);
+        (state.bounds.after, state.ended) = (rest.len() - field.len(), 0);
         let mut left = field.len();
         if !is_clean && left > 0 {
             if let Err(lane) = state.take::<true>(block, rest, lanes, false) {
@@ -350,10 +354,8 @@ impl<'a, I: Isa, const KEEP: bool> Measuring<'a, I, KEEP> {
                 let percent = if decoded != 0 { isa.eq(block, b'%') } else { 0 };
                 // The first two lanes depend on bytes before the block.
                 if decoded & (percent << 1 | percent << 2 | 3) != 0 {
-                    let at = self.input.len() - rest.len();
-                    let (before, mut bytes) = (at.min(2), isa.bytes(result));
-                    let near = &self.input[at - before..];
-                    decoded = keep_completing(job, near, before, &mut bytes, decoded, percent);
+                    let (whole, mut bytes) = (Whole::new(job, self.input), isa.bytes(result));
+                    decoded = keep_completing(&whole, rest.len(), 0, &mut bytes, decoded, percent);
                 }
                 let digits = digits_of(valid, Lanes::<I>::ALL, &mut self.carry);
                 self.changed |= digits & isa.lower(block) != 0;
@@ -377,7 +379,8 @@ pub(super) fn one_block<'c, I: Isa, const KEEP: bool>(
     check: bool,
 ) -> Option<Outcome<'c>> {
     let lanes = Lanes::of_short(input)?;
-    let mut state = State::<I, Single, KEEP>::new(isa, job, input, Single, out);
+    let whole = Whole::new(job, input);
+    let mut state = State::<I, Single, KEEP>::new(isa, &whole, Single, out);
     let taken = state.take::<false>(isa.load(input), input, lanes, check);
     Some(outcome(input, (state.out, taken.err().map(|lane| (input, lane)))))
 }
@@ -642,7 +645,8 @@ pub(super) fn medium<'c, I: Isa>(
     input: &[u8],
     out: Room<'c>,
 ) -> Option<Outcome<'c>> {
-    let mut state = State::<I, _, false>::new(isa, job, input, Single, out);
+    let whole = Whole::new(job, input);
+    let mut state = State::<I, _, false>::new(isa, &whole, Single, out);
     let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
     loop {
         // This tells the compiler that a block fits. The output so far is no longer than the input so far, so if the first
@@ -675,7 +679,8 @@ fn default_mode<'a, 'c, I: Isa, B: Bounds>(
     bounds: B,
     out: Room<'c>,
 ) -> Ended<'a, 'c> {
-    let mut state = State::<I, B, false>::new(isa, job, input, bounds, out);
+    let whole = Whole::new(job, input);
+    let mut state = State::<I, B, false>::new(isa, &whole, bounds, out);
     let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
     if input.is_empty() {
         return (state.out, None);
@@ -718,7 +723,8 @@ fn other_mode<'a, 'c, I: Isa, B: Bounds>(
     bounds: B,
     out: Room<'c>,
 ) -> Ended<'a, 'c> {
-    let mut state = State::<I, B, true>::new(isa, job, input, bounds, out);
+    let whole = Whole::new(job, input);
+    let mut state = State::<I, B, true>::new(isa, &whole, bounds, out);
     let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
     if input.is_empty() {
         return (state.out, None);
@@ -751,9 +757,7 @@ fn other_mode<'a, 'c, I: Isa, B: Bounds>(
 /// inlined into the entry points.
 struct State<'a, 'c, I: Isa, B, const KEEP: bool> {
     isa: I,
-    job: &'a DecodeJob,
-    /// The whole input.
-    input: &'a [u8],
+    whole: &'a Whole<'a>,
     class: I::Class,
     /// Whether a malformed escape is an error.
     strict: bool,
@@ -797,11 +801,11 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
     const KEEPS_FULL: bool = Self::LOOKS_FOR_RUNS && !I::DECODES_DENSE;
 
     #[cfg_attr(optimized, inline(always))]
-    fn new(isa: I, job: &'a DecodeJob, input: &'a [u8], bounds: B, out: Room<'c>) -> Self {
+    fn new(isa: I, whole: &'a Whole<'a>, bounds: B, out: Room<'c>) -> Self {
+        let job = whole.job;
         State {
             isa,
-            job,
-            input,
+            whole,
             // The set is only asked about the values of escapes, so a long preparation would not pay.
             class: isa.class(&job.set, 0),
             strict: job.strict && !B::MARKED,
@@ -1022,10 +1026,8 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
                 // The first two lanes depend on bytes before the block.
                 if decoded & (percent << 1 | percent << 2 | 3) != 0 {
                     let mut bytes = isa.bytes(result);
-                    let at = self.input.len() - rest.len();
-                    let before = at.min(if self.ended & 2 != 0 { 0 } else { 2 - (self.ended & 1) as usize });
-                    let near = &self.input[at - before..];
-                    decoded = keep_completing(self.job, near, before, &mut bytes, decoded, percent);
+                    let (left, ended) = (rest.len(), self.ended);
+                    decoded = keep_completing(self.whole, left, ended, &mut bytes, decoded, percent);
                     result = isa.load(&bytes[..I::LANES]);
                 }
             }
@@ -1066,21 +1068,40 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
     }
 }
 
+/// What [`keep_completing`] reads. It is called so rarely that the loops of the tiers should have this in memory and not in registers, so it
+/// is passed by reference.
+struct Whole<'a> {
+    job: &'a DecodeJob,
+    /// The whole input.
+    input: Cell<&'a [u8]>,
+}
+
+impl<'a> Whole<'a> {
+    #[cfg_attr(optimized, inline(always))]
+    fn new(job: &'a DecodeJob, input: &'a [u8]) -> Self {
+        Whole { job, input: Cell::new(input) }
+    }
+}
+
 /// Finds the escapes among those in `decoded` that a normalization keeps (see [`DecodeJob::completes`]), and writes `%` to their lanes of
-/// `block`, which holds the values of the escapes. Returns the lanes of the other escapes. The block is at offset `start` of `input`, and
-/// the bytes before it belong to the same value. `percent` has the lanes of the block that are a `%`, but for those among the last two
-/// bytes of a value.
+/// `block`, which holds the values of the escapes. Returns the lanes of the other escapes. The block is at the start of the last `left`
+/// bytes of the input. `ended` are those of the two bytes before it after which a value ends, the nearer one in bit 1. `percent` has the
+/// lanes of the block that are a `%`, but for those among the last two bytes of a value.
 // It is not inlined because there would be a copy in each loop of each tier.
 #[cold]
 #[inline(never)]
 fn keep_completing(
-    job: &DecodeJob,
-    input: &[u8],
-    start: usize,
+    whole: &Whole<'_>,
+    left: usize,
+    ended: u64,
     block: &mut [u8; 64],
     decoded: u64,
     percent: u64,
 ) -> u64 {
+    let (job, input) = (whole.job, whole.input.get());
+    let at = input.len() - left;
+    let start = at.min(if ended & 2 != 0 { 0 } else { 2 - (ended & 1) as usize });
+    let input = &input[at - start..];
     let before = job.before(input, start);
     let [first, second] = before.map(|byte| u64::from(byte == b'%'));
     let one = percent << 1 | second;
