@@ -408,7 +408,7 @@ pub(super) fn short<'c, I: Isa>(
         isa.store(block, lanes, &mut out);
         return Some(Outcome::whole(out.finish(), input));
     }
-    let guess = isa.guess(block, input);
+    let guess = isa.guess(block, [0; 2]);
     let (mut valid, mut decoded) = (guess.percent, guess.decoded);
     if isa.any_wrong([&guess]) {
         let (wrong, correct) = rarely(isa, &guess);
@@ -441,9 +441,10 @@ pub(super) fn guess_both<'c, I: Isa>(
     if out.len() < input.len() {
         return None;
     }
-    // An escape that is cut here does not count in the first block, because the last block has its first lane, too.
-    let near = input.get(..I::LANES + 2).unwrap_or(&input[..I::LANES]);
-    let guesses = [isa.guess(isa.load(input), near), isa.guess(isa.load(last), last)];
+    // If there is no second byte, only an escape that does not count would need it.
+    let next = input.get(I::LANES)?;
+    let next = [*next, *input.get(I::LANES + 1).unwrap_or(next)];
+    let guesses = [isa.guess(isa.load(input), next), isa.guess(isa.load(last), [0; 2])];
     let mut valid = [guesses[0].percent, guesses[1].percent];
     let mut decoded = [guesses[0].decoded, guesses[1].decoded];
     // The answer may be yes because of a lane of the first block that does not count: the correct blocks are also right if it is no.

@@ -377,6 +377,15 @@ pub(crate) trait Isa: Copy {
         Escapes { valid, values, decoded: self.select(valid, block, values), marks: block }
     }
 
+    /// Finds the escapes that start in `block`, which the bytes `next` follow.
+    #[cfg_attr(optimized, inline(always))]
+    fn escapes_before(self, block: Self::Block, next: [u8; 2]) -> Escapes<Self::Block> {
+        let mut bytes = [0; 66];
+        bytes[..64].copy_from_slice(&self.bytes(block));
+        bytes[Self::LANES..Self::LANES + 2].copy_from_slice(&next);
+        self.escapes(block, &bytes[..Self::LANES + 2])
+    }
+
     /// Whether a short input is decoded by [`Isa::guess`].
     const GUESSES: bool = false;
 
@@ -387,12 +396,12 @@ pub(crate) trait Isa: Copy {
     /// Whether an input of more than half a block and at most one is decoded as two blocks of half the width.
     const HALVES: bool = false;
 
-    /// Decodes `block`, which is at the start of `input`, as if two hexadecimal digits followed every `%`.
+    /// Decodes `block`, which the bytes `next` follow, as if two hexadecimal digits followed every `%`.
     ///
     /// This takes less time than [`Isa::escapes`], because the lanes to drop do not wait for the digits.
     #[cfg_attr(optimized, inline(always))]
-    fn guess(self, block: Self::Block, input: &[u8]) -> Guess<Self::Block> {
-        let (found, percent) = (self.escapes(block, input), self.eq(block, b'%'));
+    fn guess(self, block: Self::Block, next: [u8; 2]) -> Guess<Self::Block> {
+        let (found, percent) = (self.escapes_before(block, next), self.eq(block, b'%'));
         let zeros = self.load(&[0; 64][..Self::LANES]);
         Guess { percent, decoded: found.decoded, wrong: self.select(percent & !found.valid, zeros, block) }
     }
@@ -422,10 +431,7 @@ pub(crate) trait Isa: Copy {
         class: &Self::Class,
         members: bool,
     ) -> SomeEscapes<Self::Block> {
-        let mut bytes = [0; 66];
-        bytes[..64].copy_from_slice(&self.bytes(block));
-        bytes[Self::LANES..Self::LANES + 2].copy_from_slice(&next);
-        let found = self.escapes(block, &bytes[..Self::LANES + 2]);
+        let found = self.escapes_before(block, next);
         let (decoded, text) = self.decode_some(text, &found, class, members);
         SomeEscapes {
             valid: found.valid,

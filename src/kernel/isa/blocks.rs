@@ -538,9 +538,9 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn guess(self, block: [V; N], input: &[u8]) -> Guess<[V; N]> {
+    fn guess(self, block: [V; N], next: [u8; 2]) -> Guess<[V; N]> {
         let (mut decoded, mut wrong) = (block, block);
-        let [first, second] = self.digits_after(block, self.next_digits(input));
+        let [first, second] = self.digits_after(block, self.two(next.map(hex::value)));
         for i in 0..N {
             let (first, second, percent) = (first[i], second[i], block[i].eq(self.all(b'%')));
             wrong[i] = percent.without(percent.unless(first | second));
