@@ -51,6 +51,7 @@ on_blocks! {
     every_window_at_every_lane_of_a_run_of_escapes: check_runs;
     every_value_at_every_lane_is_decoded_or_stays: check_decoded_values;
     some_escapes_are_those_of_the_exact_search: check_some_escapes;
+    lanes_that_stay_are_members_and_escapes: check_staying;
     every_mask_of_a_lane: check_lane_masks;
     every_group_of_digits_is_dropped: check_compress;
     every_group_of_lanes_to_escape_is_expanded: check_expand;
@@ -312,6 +313,46 @@ fn check_some_escapes<I: Isa>(isa: I, tier: &str) {
         );
         assert!(got.lower != 0 || !is_lower, "{tier}, {near:?}");
     }
+}
+
+#[inline(always)]
+fn check_staying<I: Isa>(isa: I, tier: &str) {
+    if !I::LOOPS_IN_OTHER_MODES {
+        return;
+    }
+    let (mut rng, sets, mut found) = (Rng(53), sets(), [0; 2]);
+    for turn in 0..scaled(40_000) {
+        let set = sets[turn as usize % sets.len()];
+        // The first two bytes are before the block. Escapes may begin anywhere, and the bytes between them may be digits.
+        let mut input: [u8; 68] = core::array::from_fn(|_| rng.pick(b"4aG/ \xA5"));
+        for at in (0..66).filter(|_| rng.below(6) == 0).collect::<Vec<_>>() {
+            input[at..at + 3].copy_from_slice(&hex::escape(rng.byte(), HexCase::Lower));
+        }
+        if turn % 4 == 0 {
+            input[rng.below(68)] = rng.pick(b"%g@`:/\xB4\xE1");
+        }
+        let (input, block) = (&input[..I::LANES + 2], isa.load(&input[2..]));
+        let class = isa.class(&set, I::LANES);
+        let members = isa.member(block, &class).mask() & low_mask(I::LANES);
+        let (mut escapes, mut wrong) = (0, false);
+        for at in (0..input.len()).filter(|&at| input[at] == b'%') {
+            for lane in (at.max(2)..input.len().min(at + 3)).map(|at| at - 2) {
+                escapes |= 1 << lane;
+                wrong |= lane + 2 > at && !input[lane + 2].is_ascii_hexdigit();
+            }
+        }
+        let expected = [Some(members), (!wrong).then_some(members | escapes)];
+        for keeps in [false, true] {
+            let stay = isa.staying(block, &class, keeps, [input[0], input[1]]);
+            assert_eq!(stay.is_some(), expected[usize::from(keeps)].is_some(), "{tier}, {input:?}");
+            if let Some(stay) = stay {
+                let mask = stay.mask() & low_mask(I::LANES);
+                assert_eq!(Some(mask), expected[usize::from(keeps)], "{tier}, {input:?}, {keeps}");
+            }
+        }
+        found[usize::from(wrong)] += 1;
+    }
+    assert!(found.iter().all(|&count| count > 0), "{tier}: {found:?}");
 }
 
 #[inline(always)]

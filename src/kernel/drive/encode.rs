@@ -92,10 +92,64 @@ pub(super) fn one_block<I: Isa, S: Sink<I>, const DEFAULT: bool>(
             state.sink.expand(isa, isa.load(input), input, escape, lanes, isa.spelling(job.case));
         }
         None => {
-            state.take::<false>(isa.load(input), input, lanes, I::TOGETHER == 1);
+            state.take::<false>(isa.load(input), input, lanes, true);
         }
     }
     Some(state.sink)
+}
+
+/// Returns the lanes that stay in a mode other than the default, and the block to write. With `keeps`, that is the mode that keeps escapes, and
+/// this returns `None` if a `%` starts no escape and is not one of the last two bytes of the input. The bytes before the block are `before`.
+#[cfg_attr(optimized, inline(always))]
+fn staying<I: Isa>(
+    isa: I,
+    class: &I::Class,
+    keeps: bool,
+    block: I::Block,
+    before: [u8; 2],
+) -> Option<(I::Members, I::Block)> {
+    let stay = isa.staying(block, class, keeps, before)?;
+    Some((stay, if keeps { block } else { isa.replace(block, b' ', b'+') }))
+}
+
+/// Reports whether one of the last two bytes of `input` is `%`, which starts no escape there.
+#[cfg_attr(optimized, inline(always))]
+fn is_cut(input: &[u8]) -> bool {
+    matches!(*input, [.., b'%'] | [.., b'%', _])
+}
+
+/// Encodes an input of at most one block in a mode other than the default. Returns `None` if the input is longer, if a `%` starts no escape
+/// and the mode keeps escapes, or if `out` might have too little capacity.
+#[cfg_attr(optimized, inline(always))]
+pub(super) fn short_other_mode<'c, I: Isa>(
+    isa: I,
+    job: &EncodeJob,
+    input: &[u8],
+    out: Room<'c>,
+) -> Option<Written<'c>> {
+    let (lanes, block) = (Lanes::of_short(input)?, isa.load(input));
+    let keeps = job.rule == EncodeRule::KeepEscapes;
+    if out.len() < I::WINDOW || keeps && is_cut(input) {
+        return None;
+    }
+    let (stay, text) = staying(isa, &isa.class(&job.set, input.len()), keeps, block, [0; 2])?;
+    let mut out = Cursor::new(out);
+    if !stay.mask() & lanes.mask() == 0 {
+        isa.store(text, lanes, &mut out);
+    } else {
+        isa.expand_non_members::<true>(text, input, stay, lanes, isa.spelling(job.case), &mut out);
+    }
+    Some(out.finish())
+}
+
+/// Returns the last two bytes of `input`, after zeros if it is shorter.
+#[cfg_attr(optimized, inline(always))]
+fn last_two(input: &[u8]) -> [u8; 2] {
+    match *input {
+        [.., a, b] => [a, b],
+        [b] => [0, b],
+        [] => [0; 2],
+    }
 }
 
 /// Encodes an input of more than one block and at most two in the default mode. If either block has a lane to escape, both are
@@ -122,44 +176,55 @@ pub(super) fn two_blocks<'c, I: Isa>(
     if const { I::LONGEST_LOOK <= I::LANES } && escape | last_escape == 0 {
         return out.push_ends(input).then(|| out.finish());
     }
-    isa.expand_non_members(blocks[0], input, members[0], lanes, isa.spelling(job.case), &mut out);
+    isa.expand_non_members::<false>(blocks[0], input, members[0], lanes, isa.spelling(job.case), &mut out);
     if out.spare() < MAX_WINDOW {
         return None;
     }
-    isa.expand_non_members(blocks[1], last, members[1], Lanes::ALL, isa.spelling(job.case), &mut out);
+    isa.expand_non_members::<false>(
+        blocks[1],
+        last,
+        members[1],
+        Lanes::ALL,
+        isa.spelling(job.case),
+        &mut out,
+    );
     Some(out.finish())
 }
 
-/// Encodes an input of more than one block and at most two in a mode other than the default. Returns `None` if `out` might have
-/// too little capacity.
+/// Encodes an input of more than one block and at most two in a mode other than the default. Returns `None` for other inputs, if a `%` starts
+/// no escape and the mode keeps escapes, or if `out` might have too little capacity.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn two_blocks_other_mode<'c, I: Isa>(
     isa: I,
     job: &EncodeJob,
     input: &[u8],
-    out: Cursor<'c>,
+    out: Room<'c>,
 ) -> Option<Written<'c>> {
     let (lanes, last) = Lanes::<I>::of_two(input)?;
+    let keeps = job.rule == EncodeRule::KeepEscapes;
+    if out.len() < MAX_WINDOW || keeps && is_cut(input) {
+        return None;
+    }
+    let class = isa.class(&job.set, input.len());
+    let blocks = [isa.load(input), isa.load(last)];
+    let mut out = Cursor::new(out);
+    if const { I::TOGETHER == 1 } && keeps && isa.all_members(blocks, &class) && isa.none_equal(blocks, b'%')
+    {
+        return out.push_ends(input).then(|| out.finish());
+    }
+    let (first_stay, first_text) = staying(isa, &class, keeps, blocks[0], [0; 2])?;
+    let before = last_two(input.get(..lanes.count())?);
+    let (last_stay, last_text) = staying(isa, &class, keeps, blocks[1], before)?;
+    if !first_stay.mask() & lanes.mask() | !last_stay.mask() & Lanes::<I>::ALL.mask() == 0 {
+        isa.store_both([first_text, last_text], lanes, &mut out);
+        return Some(out.finish());
+    }
+    let spelling = isa.spelling(job.case);
+    isa.expand_non_members::<true>(first_text, input, first_stay, lanes, spelling, &mut out);
     if out.spare() < MAX_WINDOW {
         return None;
     }
-    let mut state = State::<I, Cursor<'c>, Single, false>::new(isa, job, input, Single, out);
-    let mut blocks = [isa.load(input), isa.load(last)];
-    let (_, escape) = state.lanes_to_escape::<false>(blocks[0], input, lanes, false);
-    let (_, last_escape) = state.lanes_to_escape::<false>(blocks[1], last, Lanes::ALL, false);
-    if state.keep_escapes {
-        if escape | last_escape == 0 {
-            return state.sink.push_ends(input).then(|| state.sink.finish());
-        }
-    } else {
-        blocks = [isa.replace(blocks[0], b' ', b'+'), isa.replace(blocks[1], b' ', b'+')];
-    }
-    let mut out = state.sink;
-    isa.expand(blocks[0], input, escape, lanes, isa.spelling(job.case), &mut out);
-    if out.spare() < MAX_WINDOW {
-        return None;
-    }
-    isa.expand(blocks[1], last, last_escape, Lanes::ALL, isa.spelling(job.case), &mut out);
+    isa.expand_non_members::<true>(last_text, last, last_stay, Lanes::ALL, spelling, &mut out);
     Some(out.finish())
 }
 

@@ -345,6 +345,20 @@ pub(crate) trait Isa: Copy {
         self.eq(block, byte)
     }
 
+    /// Returns the lanes that are members of the set, and with `escapes` those of escapes, too. The bytes before the block are `before`. With
+    /// `escapes`, returns `None` if a byte of this block follows a `%` and should be a digit, and is not; or if the tier has no code of its own
+    /// for this.
+    #[cfg_attr(optimized, inline(always))]
+    fn staying(
+        self,
+        _block: Self::Block,
+        _class: &Self::Class,
+        _escapes: bool,
+        _before: [u8; 2],
+    ) -> Option<Self::Members> {
+        None
+    }
+
     /// Returns the lower-case lanes among those that are hexadecimal digits. The bits of other lanes are unspecified.
     #[cfg_attr(optimized, inline(always))]
     fn lower(self, block: Self::Block) -> u64 {
@@ -597,9 +611,10 @@ pub(crate) trait Isa: Copy {
         out: &mut Cursor<'_>,
     );
 
-    /// Writes the first `lanes` lanes of `block`, which equals the start of `input`, with those that are not in `members` as escapes.
+    /// Writes the first `lanes` lanes of `block`, with those that are not in `members` as escapes. With `REPLACED`, only the latter have to
+    /// equal those at the start of `input`.
     #[cfg_attr(optimized, inline(always))]
-    fn expand_non_members(
+    fn expand_non_members<const REPLACED: bool>(
         self,
         block: Self::Block,
         input: &[u8],
@@ -620,6 +635,9 @@ pub(crate) trait Isa: Copy {
         self.expand(block, input, u64::MAX, Lanes::ALL, spelling, out);
     }
 }
+
+/// The hexadecimal digits of both cases.
+pub(crate) const HEX_DIGITS: ByteSet = ByteSet::from_bytes(b"0123456789ABCDEFabcdef");
 
 /// Returns the number of lanes that the first block of `input` is short, so that all other blocks are whole.
 #[cfg_attr(optimized, inline(always))]

@@ -84,6 +84,12 @@ pub(crate) trait Operation: Sized {
         None
     }
 
+    /// Reports whether [`Operation::few_blocks_other_mode`] handles two blocks of this tier.
+    #[cfg_attr(optimized, inline(always))]
+    fn has_few_blocks<I: Isa>(_isa: I) -> bool {
+        false
+    }
+
     /// Handles at most two blocks in a mode other than the default, if [`Operation::short_other_mode`] did not.
     #[cfg_attr(optimized, inline(always))]
     fn few_blocks_other_mode<I: Isa>(&mut self, _isa: I) -> Option<Self::Done> {
@@ -125,11 +131,13 @@ impl<'c> Operation for Encode<'_, 'c> {
     }
     #[cfg_attr(optimized, inline(always))]
     fn short_other_mode<T: Tier>(&mut self, tier: T) -> Option<Written<'c>> {
-        let out = Cursor::new(self.out);
         if T::is_narrow(self.input.len()) {
-            Some(encode::one_block::<_, _, false>(tier.narrow(), self.job, self.input, out)?.finish())
-        } else if const { T::Wide::TOGETHER == 4 } && self.out.len() >= T::Wide::WINDOW {
-            Some(encode::one_block::<_, _, false>(tier.wide(), self.job, self.input, out)?.finish())
+            Some(
+                encode::one_block::<_, _, false>(tier.narrow(), self.job, self.input, Cursor::new(self.out))?
+                    .finish(),
+            )
+        } else if T::Wide::TWO_BLOCKS {
+            encode::short_other_mode(tier.wide(), self.job, self.input, self.out)
         } else {
             None
         }
@@ -143,8 +151,12 @@ impl<'c> Operation for Encode<'_, 'c> {
         encode::two_blocks(isa, self.job, self.input, self.out)
     }
     #[cfg_attr(optimized, inline(always))]
+    fn has_few_blocks<I: Isa>(_: I) -> bool {
+        I::TWO_BLOCKS
+    }
+    #[cfg_attr(optimized, inline(always))]
     fn few_blocks_other_mode<I: Isa>(&mut self, isa: I) -> Option<Written<'c>> {
-        encode::two_blocks_other_mode(isa, self.job, self.input, Cursor::new(self.out))
+        encode::two_blocks_other_mode(isa, self.job, self.input, self.out)
     }
     #[cfg_attr(optimized, inline(always))]
     fn medium<I: Isa>(&mut self, isa: I) -> Option<Written<'c>> {
@@ -245,6 +257,10 @@ impl<'c> Operation for Decode<'_, 'c> {
             None => decode::guess_both(isa, self.job, self.input, self.out),
             copied => copied,
         }
+    }
+    #[cfg_attr(optimized, inline(always))]
+    fn has_few_blocks<I: Isa>(_: I) -> bool {
+        I::TOGETHER == 4
     }
     #[cfg_attr(optimized, inline(always))]
     fn few_blocks_other_mode<I: Isa>(&mut self, isa: I) -> Option<Outcome<'c>> {

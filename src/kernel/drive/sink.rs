@@ -84,7 +84,7 @@ impl<I: Isa> Sink<I> for Cursor<'_> {
         lanes: Lanes<I>,
         spelling: I::Spelling,
     ) {
-        isa.expand_non_members(block, input, members, lanes, spelling, self);
+        isa.expand_non_members::<false>(block, input, members, lanes, spelling, self);
     }
     #[cfg_attr(optimized, inline(always))]
     fn expand_all(&mut self, isa: I, block: I::Block, input: &[u8], spelling: I::Spelling) {

@@ -184,6 +184,19 @@ unsafe impl Vector for Register {
     }
 
     #[cfg_attr(optimized, inline(always))]
+    fn moved<const BY: i32>(self, previous: Self) -> Self {
+        // SAFETY: `self` exists, so the CPU has AVX2.
+        Register(unsafe {
+            let previous = _mm256_permute2x128_si256::<0x21>(previous.0, self.0);
+            if BY == 1 {
+                _mm256_alignr_epi8::<15>(self.0, previous)
+            } else {
+                _mm256_alignr_epi8::<14>(self.0, previous)
+            }
+        })
+    }
+
+    #[cfg_attr(optimized, inline(always))]
     fn mask<const N: usize>(marks: [Self; N]) -> u64 {
         let mut mask = 0;
         for i in 0..N {

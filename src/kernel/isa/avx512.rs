@@ -18,7 +18,8 @@ use super::token::Avx512;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Stage};
 use crate::kernel::drive::{
-    Escapes, Guess, Isa, Lanes, PLACED, Records, SomeEscapes, Tier, WINDOW, digits_of, lookahead, low_mask,
+    Escapes, Guess, HEX_DIGITS, Isa, Lanes, PLACED, Records, SomeEscapes, Tier, WINDOW, digits_of, lookahead,
+    low_mask,
 };
 use crate::set::ByteSet;
 
@@ -552,6 +553,21 @@ impl Isa for Avx512 {
     }
 
     #[cfg_attr(optimized, inline(always))]
+    fn staying(self, block: __m512i, class: &Class, escapes: bool, before: [u8; 2]) -> Option<u64> {
+        let members = self.member(block, class);
+        if !escapes {
+            return Some(members);
+        }
+        let percent = self.eq(block, b'%');
+        let [second, first] = before.map(|byte| u64::from(byte == b'%'));
+        // The sum of two shifted masks is their union below the first `%` that starts no escape, and so at the first lane that should be a
+        // digit and is not.
+        let digits = percent.wrapping_mul(6) | second | first | (first << 1);
+        let hex = self.member(block, &self.class(&HEX_DIGITS, 0));
+        if digits & !hex != 0 { None } else { Some(members | percent | digits) }
+    }
+
+    #[cfg_attr(optimized, inline(always))]
     fn lower(self, block: __m512i) -> u64 {
         self.above(block, b'Z')
     }
@@ -852,7 +868,7 @@ impl Isa for Avx512 {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn expand_non_members(
+    fn expand_non_members<const REPLACED: bool>(
         self,
         block: __m512i,
         input: &[u8],
@@ -861,7 +877,7 @@ impl Isa for Avx512 {
         spelling: Spelling,
         out: &mut Cursor<'_>,
     ) {
-        self.write_expanded::<false>(block, input, !members & lanes.mask(), lanes, spelling, out);
+        self.write_expanded::<REPLACED>(block, input, !members & lanes.mask(), lanes, spelling, out);
     }
 
     #[cfg_attr(optimized, inline(always))]

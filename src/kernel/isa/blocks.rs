@@ -12,7 +12,7 @@ use super::vector::Vector;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Stage};
 use crate::kernel::drive::{
-    Escapes, Guess, Isa, Lanes, Members, SomeEscapes, digits_of, lookahead, low_mask,
+    Escapes, Guess, HEX_DIGITS, Isa, Lanes, Members, SomeEscapes, digits_of, lookahead, low_mask,
 };
 use crate::kernel::word::words;
 use crate::set::ByteSet;
@@ -508,6 +508,39 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     }
 
     #[cfg_attr(optimized, inline(always))]
+    fn staying(
+        self,
+        block: [V; N],
+        class: &Class<V>,
+        escapes: bool,
+        before: [u8; 2],
+    ) -> Option<Marked<V, N>> {
+        // The lanes are joined before they become marks: after a branch, the compiler no longer knows that marks are all ones or all zeros.
+        let mut look = self.look(block, class);
+        if escapes {
+            let others = self.non_members(block, &self.class(&HEX_DIGITS, 0));
+            let (percents, none) = (self.all(b'%'), self.all(0));
+            // The digits of escapes that start before the block.
+            let carried = self.two(before).eq(percents) | self.two([before[1], 0]).eq(percents);
+            let (mut previous, mut wrong) = (none, none);
+            for i in 0..N {
+                let percent = block[i].eq(percents);
+                let mut digits = percent.moved::<1>(previous) | percent.moved::<2>(previous);
+                if i == 0 {
+                    digits = digits | carried;
+                }
+                wrong = wrong | digits & others[i];
+                look[i] = look[i] | percent | digits;
+                previous = percent;
+            }
+            if wrong.any() {
+                return None;
+            }
+        }
+        Some(self.found(look))
+    }
+
+    #[cfg_attr(optimized, inline(always))]
     fn lower(self, mut block: [V; N]) -> u64 {
         for i in 0..N {
             block[i] = block[i].above(self.all(b'Z'));
@@ -825,7 +858,7 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn expand_non_members(
+    fn expand_non_members<const REPLACED: bool>(
         self,
         block: [V; N],
         _: &[u8],

@@ -168,7 +168,7 @@ macro_rules! entry {
             let (tier, mut it) = (token::$token::new(), $operation { $($operand),* });
             match it.short_other_mode(tier) {
                 Some(done) => done,
-                None if $operation::HAS_MEDIUM && few_blocks_in_other_modes(tier.wide(), it.input.len()) => {
+                None if $operation::has_few_blocks(tier.wide()) && it.input.len() <= longest_two_blocks(tier.wide()) => {
                     few_blocks_other_mode($(it.$operand),*)
                 }
                 None => other_mode($(it.$operand),*),
@@ -235,13 +235,6 @@ fn longest_changed<I: Isa>(_: I) -> usize {
 #[cfg_attr(optimized, inline(always))]
 fn decodes_at_entry<I: Isa>(_: I) -> bool {
     I::DECODES_AT_ENTRY
-}
-
-/// Reports whether [`Operation::few_blocks_other_mode`] handles an input of `len` bytes.
-#[allow(dead_code, reason = "some targets have no vector tier")]
-#[cfg_attr(optimized, inline(always))]
-fn few_blocks_in_other_modes<I: Isa>(isa: I, len: usize) -> bool {
-    I::TOGETHER == 4 && len <= longest_two_blocks(isa)
 }
 
 /// Returns the longest input for [`Operation::medium`]; 0 if a tier does not use it.

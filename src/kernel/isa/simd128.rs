@@ -117,6 +117,19 @@ unsafe impl Vector for Register {
     }
 
     #[cfg_attr(optimized, inline(always))]
+    fn moved<const BY: i32>(self, previous: Self) -> Self {
+        Register(if BY == 1 {
+            u8x16_shuffle::<15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30>(
+                previous.0, self.0,
+            )
+        } else {
+            u8x16_shuffle::<14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29>(
+                previous.0, self.0,
+            )
+        })
+    }
+
+    #[cfg_attr(optimized, inline(always))]
     fn value(first: Self, second: Self, token: Simd128) -> Self {
         // Engines run the 16-bit shift as one instruction. It would move bits above a digit into the next byte, so the mask
         // clears them.

@@ -166,6 +166,13 @@ pub(crate) unsafe trait Vector:
     /// Returns the lanes from lane `BY` on, followed by the first `BY` lanes of `next`.
     fn after<const BY: i32>(self, next: Self) -> Self;
 
+    /// Returns the last `BY` lanes of `previous`, one or two, followed by all lanes but the last `BY`.
+    #[cfg_attr(optimized, inline(always))]
+    fn moved<const BY: i32>(self, previous: Self) -> Self {
+        const { assert!(Self::BYTES == 16 && (BY == 1 || BY == 2)) };
+        if BY == 1 { previous.after::<15>(self) } else { previous.after::<14>(self) }
+    }
+
     /// Returns the bytes that pairs of hexadecimal digits spell. The value of each digit is in the low half of its lane.
     #[cfg_attr(optimized, inline(always))]
     fn value(first: Self, second: Self, token: Self::Token) -> Self {
