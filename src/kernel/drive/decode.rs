@@ -17,7 +17,7 @@
 use core::cell::Cell;
 
 use super::bounds::{self, Bounds, Field, Marked, Single};
-use super::{Guess, Isa, Lanes, bits, digits_of};
+use super::{Guess, Isa, Lanes, Tier, bits, digits_of};
 use crate::hex;
 use crate::kernel::cursor::{self, Cursor, Room};
 use crate::kernel::ends::Ends;
@@ -408,17 +408,25 @@ pub(super) fn short<'c, I: Isa>(
         isa.store(block, lanes, &mut out);
         return Some(Outcome::whole(out.finish(), input));
     }
-    let guess = isa.guess(block, [0; 2]);
-    let (mut valid, mut decoded) = (guess.percent, guess.decoded);
-    if isa.any_wrong([&guess]) {
-        let (wrong, correct) = rarely(isa, &guess);
-        if job.strict {
-            return Some(Outcome::stopped_at(input.len(), input, wrong.trailing_zeros() as usize));
+    match decoded_block(isa, block, job.strict) {
+        Ok((decoded, valid)) => {
+            isa.compress(decoded, digits_of(valid, lanes, &mut 0), lanes, &mut out);
+            Some(Outcome::whole(out.finish(), input))
         }
-        (valid, decoded) = (valid & !wrong, correct);
+        Err(lane) => Some(Outcome::stopped_at(input.len(), input, lane)),
     }
-    isa.compress(decoded, digits_of(valid, lanes, &mut 0), lanes, &mut out);
-    Some(Outcome::whole(out.finish(), input))
+}
+
+/// Decodes the only block of an input in the default mode. Returns the block with the values of the escapes, and their lanes; or, if `strict`,
+/// the lane of the first malformed escape.
+#[cfg_attr(optimized, inline(always))]
+fn decoded_block<I: Isa>(isa: I, block: I::Block, strict: bool) -> Result<(I::Block, u64), usize> {
+    let guess = isa.guess(block, [0; 2]);
+    if !isa.any_wrong([&guess]) {
+        return Ok((guess.decoded, guess.percent));
+    }
+    let (wrong, correct) = rarely(isa, &guess);
+    if strict { Err(wrong.trailing_zeros() as usize) } else { Ok((correct, guess.percent & !wrong)) }
 }
 
 /// Returns what [`Isa::correct`] returns. Without the barrier the compiler would compute it for all inputs.
@@ -441,6 +449,29 @@ pub(super) fn guess_both<'c, I: Isa>(
     if out.len() < input.len() {
         return None;
     }
+    match decoded_both(isa, input, lanes, last, job.strict)? {
+        Ok((blocks, drops)) => {
+            let mut out = Cursor::new(out);
+            isa.compress_both(blocks, drops, lanes, &mut out);
+            Some(Outcome::whole(out.finish(), input))
+        }
+        Err(at) => Some(Outcome::stopped_at(input.len(), input, at)),
+    }
+}
+
+/// The first block of an input and its last, which overlap, with the values of their escapes, and the lanes to drop from each.
+type Both<B> = ([B; 2], [u64; 2]);
+
+/// Decodes an input of more than one block and at most two in the default mode: the first block, of which the given lanes count, and the `last`.
+/// If `strict`, the result is the offset of the first malformed escape. Returns `None` for other inputs.
+#[cfg_attr(optimized, inline(always))]
+fn decoded_both<I: Isa>(
+    isa: I,
+    input: &[u8],
+    lanes: Lanes<I>,
+    last: &[u8],
+    strict: bool,
+) -> Option<Result<Both<I::Block>, usize>> {
     // If there is no second byte, only an escape that does not count would need it.
     let next = input.get(I::LANES)?;
     let next = [*next, *input.get(I::LANES + 1).unwrap_or(next)];
@@ -450,12 +481,11 @@ pub(super) fn guess_both<'c, I: Isa>(
     // The answer may be yes because of a lane of the first block that does not count: the correct blocks are also right if it is no.
     if isa.any_wrong([&guesses[0], &guesses[1]]) {
         let [(wrong, first), (last_wrong, last)] = [rarely(isa, &guesses[0]), rarely(isa, &guesses[1])];
-        if job.strict && wrong & lanes.mask() | last_wrong != 0 {
-            let at = match wrong & lanes.mask() {
+        if strict && wrong & lanes.mask() | last_wrong != 0 {
+            return Some(Err(match wrong & lanes.mask() {
                 0 => lanes.count() + last_wrong.trailing_zeros() as usize,
                 first_wrong => first_wrong.trailing_zeros() as usize,
-            };
-            return Some(Outcome::stopped_at(input.len(), input, at));
+            }));
         }
         (valid, decoded) = ([valid[0] & !wrong, valid[1] & !last_wrong], [first, last]);
     }
@@ -466,9 +496,7 @@ pub(super) fn guess_both<'c, I: Isa>(
         carry = first.wrapping_mul(6) >> lanes.count();
     }
     drops[1] = digits_of(valid[1], Lanes::<I>::ALL, &mut carry);
-    let mut out = Cursor::new(out);
-    isa.compress_both(decoded, drops, lanes, &mut out);
-    Some(Outcome::whole(out.finish(), input))
+    Some(Ok((decoded, drops)))
 }
 
 /// Decodes an input of at most one block in a mode other than the default. Returns `None` if the input is longer, if `out` has too
@@ -599,42 +627,68 @@ pub(super) fn two_blocks_other_mode<'c, I: Isa>(
 }
 
 /// Decodes at most two blocks in their own memory, in the default mode of a lenient decoder, and returns the length of the result.
-/// Returns `None`, and changes nothing, if `bytes` is longer. Everything is read before the first store.
+/// Returns `None`, and changes nothing, if `bytes` is longer, or if there is a `%` and the tier has no code of its own for this.
 #[cfg_attr(optimized, inline(always))]
-pub(super) fn in_place<I: Isa>(isa: I, bytes: &mut [u8]) -> Option<usize> {
-    let mut carry = 0;
-    let Some(split) = bytes.len().checked_sub(I::LANES) else {
-        let (lanes, block) = (Lanes::of_short(bytes)?, isa.load(bytes));
-        if isa.eq(block, b'%') == 0 {
-            return Some(bytes.len());
-        }
-        let found = isa.escapes(block, bytes);
-        let drop = digits_of(found.valid, lanes, &mut carry);
-        return Some(cursor::lend_slice(bytes, (isa, [(found.decoded, drop, lanes)]), compress_blocks));
-    };
-    let lanes = Lanes::of_short(&bytes[..split])?;
-    let blocks = [isa.load(bytes), isa.load(&bytes[split..])];
-    if isa.none_equal(blocks, b'%') {
-        return Some(bytes.len());
+pub(super) fn in_place<T: Tier>(tier: T, bytes: &mut [u8]) -> Option<usize> {
+    let decodes = const { T::Wide::DECODES_IN_PLACE };
+    if T::is_narrow(bytes.len()) {
+        one_block_in_place(tier.narrow(), bytes, decodes)
+    } else if bytes.len() > T::Wide::LANES {
+        if decodes { two_blocks_in_place(tier.wide(), bytes) } else { None }
+    } else if T::Wide::HALVES && decodes {
+        two_blocks_in_place(tier.narrow(), bytes)
+    } else {
+        one_block_in_place(tier.wide(), bytes, decodes)
     }
-    let [first, last] = [isa.escapes(blocks[0], bytes), isa.escapes(blocks[1], &bytes[split..])];
-    let drop = digits_of(first.valid & lanes.mask(), lanes, &mut carry);
-    let first = (first.decoded, drop, lanes);
-    let last = (last.decoded, digits_of(last.valid, Lanes::<I>::ALL, &mut carry), Lanes::ALL);
-    Some(cursor::lend_slice(bytes, (isa, [first, last]), compress_blocks))
 }
 
-/// A block, the lanes to drop, and the lanes that it has.
-type Compressible<I> = (<I as Isa>::Block, u64, Lanes<I>);
-
-/// Writes the lanes of each block without those in its mask. Returns the number of bytes written.
+/// Does the work of [`in_place`] for at most one block. Everything is read before the first store.
 #[cfg_attr(optimized, inline(always))]
-fn compress_blocks<I: Isa, const N: usize>((isa, blocks): (I, [Compressible<I>; N]), out: Room<'_>) -> usize {
-    let mut out = Cursor::new(out);
-    for (block, drop, lanes) in blocks {
-        isa.compress(block, drop, lanes, &mut out);
+fn one_block_in_place<I: Isa>(isa: I, bytes: &mut [u8], decodes: bool) -> Option<usize> {
+    let (lanes, block) = (Lanes::of_short(bytes)?, isa.load(bytes));
+    if isa.surely_lacks(block, b'%', u64::MAX) {
+        return Some(bytes.len());
     }
+    if !decodes {
+        return None;
+    }
+    let (decoded, valid) = decoded_block(isa, block, false).ok()?;
+    let drop = digits_of(valid, lanes, &mut 0);
+    Some(cursor::lend_slice(bytes, (isa, decoded, drop, lanes), compress_one))
+}
+
+/// Does the work of [`in_place`] for more than one block and at most two. Everything is read before the first store.
+#[cfg_attr(optimized, inline(always))]
+fn two_blocks_in_place<I: Isa>(isa: I, bytes: &mut [u8]) -> Option<usize> {
+    let (lanes, last) = Lanes::<I>::of_two(bytes)?;
+    if isa.none_equal([isa.load(bytes), isa.load(last)], b'%') {
+        return Some(bytes.len());
+    }
+    let (blocks, drops) = decoded_both(isa, bytes, lanes, last, false)?.ok()?;
+    cursor::lend_slice(bytes, (isa, blocks, drops, lanes), compress_two)
+}
+
+/// Writes the lanes of a block without those in `drop`. Returns the number of bytes written.
+#[cfg_attr(optimized, inline(always))]
+fn compress_one<I: Isa>((isa, block, drop, lanes): (I, I::Block, u64, Lanes<I>), out: Room<'_>) -> usize {
+    let mut out = Cursor::new(out);
+    isa.compress(block, drop, lanes, &mut out);
     out.written()
+}
+
+/// Writes two blocks without the lanes in `drops`. Returns the number of bytes written, or `None` if `out` has too little capacity.
+#[cfg_attr(optimized, inline(always))]
+fn compress_two<I: Isa>(
+    (isa, blocks, drops, lanes): (I, [I::Block; 2], [u64; 2], Lanes<I>),
+    out: Room<'_>,
+) -> Option<usize> {
+    // The compiler finds this sum again in the check of the window.
+    if out.len() < lanes.count() + I::LANES {
+        return None;
+    }
+    let mut out = Cursor::new(out);
+    isa.compress_both(blocks, drops, lanes, &mut out);
+    Some(out.written())
 }
 
 /// Decodes an input of more than one block in the default mode, block by block, without the loops for clean runs. Returns

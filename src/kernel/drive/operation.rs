@@ -284,7 +284,7 @@ impl Operation for DecodeInPlace<'_> {
 
     #[cfg_attr(optimized, inline(always))]
     fn short<T: Tier>(&mut self, tier: T, _: usize) -> Option<Option<usize>> {
-        Some(if T::Wide::DECODES_IN_PLACE { decode::in_place(tier.wide(), self.input) } else { None })
+        Some(if T::Wide::GUESSES { decode::in_place(tier, self.input) } else { None })
     }
     #[cfg_attr(optimized, inline(always))]
     fn long<I: Isa>(&mut self, _: I) -> Option<Option<usize>> {
