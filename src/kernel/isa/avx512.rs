@@ -632,14 +632,13 @@ impl Isa for Avx512 {
             let valid = _mm512_mask_testn_epi8_mask(percent, bad, bad);
             let malformed = _mm512_mask_test_epi8_mask(percent, bad, bad);
             let values = _mm512_or_si512(high, low);
-            // The row of a byte above 0x7F is zero, and so is that of a value without two digits, which is 0xFF. The shift moves bits
-            // between bytes, but in the lane of an escape and the lane after it, which has the second digit as a high one, the lower half
-            // is zero.
-            let row = _mm512_shuffle_epi8(class.rows[0], values);
-            let bit = _mm512_shuffle_epi8(self.quarters(&BITS), _mm512_srli_epi16::<4>(high));
+            // The table is made of words and not of rows: a row that the caller has just written, in parts, could not be loaded before these
+            // are in the cache. A byte above 0x7F finds the entry of another, and is no member.
+            let ascii = self.look_up(class.ascii, values);
+            let found = _mm512_andnot_si512(values, ascii);
             // The inversion is done in vectors: inverting a mask would take it, and the valid lanes, to general registers.
-            let right = _mm512_xor_si512(row, self.all(if members { 0 } else { 0xFF }));
-            let decoded = _mm512_mask_test_epi8_mask(valid, right, bit);
+            let right = _mm512_xor_si512(found, self.all(if members { 0 } else { 0xFF }));
+            let decoded = _mm512_mask_cmplt_epi8_mask(valid, right, _mm512_setzero_si512());
             SomeEscapes { valid, malformed, lower: u64::MAX, decoded, text, values }
         }
     }
