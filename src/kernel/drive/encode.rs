@@ -206,15 +206,10 @@ pub(super) fn two_blocks_other_mode<'c, I: Isa>(
         return None;
     }
     let class = isa.class(&job.set, input.len());
-    let blocks = [isa.load(input), isa.load(last)];
-    let mut out = Cursor::new(out);
-    if const { I::TOGETHER == 1 } && keeps && isa.all_members(blocks, &class) && isa.none_equal(blocks, b'%')
-    {
-        return out.push_ends(input).then(|| out.finish());
-    }
-    let (first_stay, first_text) = staying(isa, &class, keeps, blocks[0], [0; 2])?;
+    let (first_stay, first_text) = staying(isa, &class, keeps, isa.load(input), [0; 2])?;
     let before = last_two(input.get(..lanes.count())?);
-    let (last_stay, last_text) = staying(isa, &class, keeps, blocks[1], before)?;
+    let (last_stay, last_text) = staying(isa, &class, keeps, isa.load(last), before)?;
+    let mut out = Cursor::new(out);
     if !first_stay.mask() & lanes.mask() | !last_stay.mask() & Lanes::<I>::ALL.mask() == 0 {
         isa.store_both([first_text, last_text], lanes, &mut out);
         return Some(out.finish());
