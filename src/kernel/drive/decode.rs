@@ -93,7 +93,7 @@ pub(super) fn decode_beside<'c, I: Isa>(
     out: Room<'c>,
 ) -> Decoded<'c> {
     let whole = Whole::new(job, input);
-    let mut state = State::<I, _, true>::new(isa, &whole, Field { after: 0 }, out);
+    let mut state = State::<I, _, true>::new(isa, job, Some(&whole), Field { after: 0 }, out);
     let mut done = 0;
     for (begin, stop) in fields.offsets(input.len()) {
         let (Some(before), Some(field), Some(rest)) =
@@ -111,7 +111,7 @@ pub(super) fn decode_beside<'c, I: Isa>(
             isa.store(block, lanes, &mut state.out);
             continue;
         }
-        state.whole.input.set(rest);
+        whole.input.set(rest);
         (state.bounds.after, state.ended) = (rest.len() - field.len(), 0);
         let mut left = field.len();
         if !is_clean && left > 0 {
@@ -380,7 +380,7 @@ pub(super) fn one_block<'c, I: Isa, const KEEP: bool>(
 ) -> Option<Outcome<'c>> {
     let lanes = Lanes::of_short(input)?;
     let whole = Whole::new(job, input);
-    let mut state = State::<I, Single, KEEP>::new(isa, &whole, Single, out);
+    let mut state = State::<I, Single, KEEP>::new(isa, job, Some(&whole), Single, out);
     let taken = state.take::<false>(isa.load(input), input, lanes, check);
     Some(outcome(input, (state.out, taken.err().map(|lane| (input, lane)))))
 }
@@ -700,8 +700,7 @@ pub(super) fn medium<'c, I: Isa>(
     input: &[u8],
     out: Room<'c>,
 ) -> Option<Outcome<'c>> {
-    let whole = Whole::new(job, input);
-    let mut state = State::<I, _, false>::new(isa, &whole, Single, out);
+    let mut state = State::<I, _, false>::new(isa, job, None, Single, out);
     let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
     loop {
         // This tells the compiler that a block fits. The output so far is no longer than the input so far, so if the first
@@ -734,8 +733,7 @@ fn default_mode<'a, 'c, I: Isa, B: Bounds>(
     bounds: B,
     out: Room<'c>,
 ) -> Ended<'a, 'c> {
-    let whole = Whole::new(job, input);
-    let mut state = State::<I, B, false>::new(isa, &whole, bounds, out);
+    let mut state = State::<I, B, false>::new(isa, job, None, bounds, out);
     let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
     if input.is_empty() {
         return (state.out, None);
@@ -779,7 +777,7 @@ fn other_mode<'a, 'c, I: Isa, B: Bounds>(
     out: Room<'c>,
 ) -> Ended<'a, 'c> {
     let whole = Whole::new(job, input);
-    let mut state = State::<I, B, true>::new(isa, &whole, bounds, out);
+    let mut state = State::<I, B, true>::new(isa, job, Some(&whole), bounds, out);
     let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
     if input.is_empty() {
         return (state.out, None);
@@ -812,7 +810,8 @@ fn other_mode<'a, 'c, I: Isa, B: Bounds>(
 /// inlined into the entry points.
 struct State<'a, 'c, I: Isa, B, const KEEP: bool> {
     isa: I,
-    whole: &'a Whole<'a>,
+    /// `None` unless `KEEP`.
+    whole: Option<&'a Whole<'a>>,
     class: I::Class,
     /// Whether a malformed escape is an error.
     strict: bool,
@@ -856,8 +855,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
     const KEEPS_FULL: bool = Self::LOOKS_FOR_RUNS && !I::DECODES_DENSE;
 
     #[cfg_attr(optimized, inline(always))]
-    fn new(isa: I, whole: &'a Whole<'a>, bounds: B, out: Room<'c>) -> Self {
-        let job = whole.job;
+    fn new(isa: I, job: &DecodeJob, whole: Option<&'a Whole<'a>>, bounds: B, out: Room<'c>) -> Self {
         State {
             isa,
             whole,
@@ -1079,10 +1077,12 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
             if decoded != 0 {
                 let percent = isa.eq(block, b'%') & here & !last_two;
                 // The first two lanes depend on bytes before the block.
-                if decoded & (percent << 1 | percent << 2 | 3) != 0 {
+                if let Some(whole) = self.whole
+                    && decoded & (percent << 1 | percent << 2 | 3) != 0
+                {
                     let mut bytes = isa.bytes(result);
                     let (left, ended) = (rest.len(), self.ended);
-                    decoded = keep_completing(self.whole, left, ended, &mut bytes, decoded, percent);
+                    decoded = keep_completing(whole, left, ended, &mut bytes, decoded, percent);
                     result = isa.load(&bytes[..I::LANES]);
                 }
             }
