@@ -478,7 +478,7 @@ fn decoded_both<I: Isa>(
     let guesses = [isa.guess(isa.load(input), next), isa.guess(isa.load(last), [0; 2])];
     let mut valid = [guesses[0].percent, guesses[1].percent];
     let mut decoded = [guesses[0].decoded, guesses[1].decoded];
-    // The answer may be yes because of a lane of the first block that does not count: the correct blocks are also right if it is no.
+    // A lane of the first block that does not count may be wrong, too. The corrected blocks are right in any case.
     if isa.any_wrong([&guesses[0], &guesses[1]]) {
         let [(wrong, first), (last_wrong, last)] = [rarely(isa, &guesses[0]), rarely(isa, &guesses[1])];
         if strict && wrong & lanes.mask() | last_wrong != 0 {
@@ -1123,8 +1123,8 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
     }
 }
 
-/// What [`keep_completing`] reads. It is called so rarely that the loops of the tiers should have this in memory and not in registers, so it
-/// is passed by reference.
+/// The decoding and the input, for [`keep_completing`]. That is called so rarely that the loops of the tiers should have both in memory and not
+/// in registers, so they are passed by reference.
 struct Whole<'a> {
     job: &'a DecodeJob,
     /// The whole input.
