@@ -421,7 +421,7 @@ pub(super) fn short<'c, I: Isa>(
 /// the lane of the first malformed escape.
 #[cfg_attr(optimized, inline(always))]
 fn decoded_block<I: Isa>(isa: I, block: I::Block, strict: bool) -> Result<(I::Block, u64), usize> {
-    let guess = isa.guess(block, [0; 2]);
+    let guess = isa.guess(block, &[], u64::MAX);
     if !isa.any_wrong([&guess]) {
         return Ok((guess.decoded, guess.percent));
     }
@@ -472,24 +472,24 @@ fn decoded_both<I: Isa>(
     last: &[u8],
     strict: bool,
 ) -> Option<Result<Both<I::Block>, usize>> {
-    // If there is no second byte, only an escape that does not count would need it.
-    let next = input.get(I::LANES)?;
-    let next = [*next, *input.get(I::LANES + 1).unwrap_or(next)];
-    let guesses = [isa.guess(isa.load(input), next), isa.guess(isa.load(last), [0; 2])];
+    let next = if I::GUESSES_HERE && lanes.count() + 2 <= I::LANES { &[] } else { input.get(I::LANES..)? };
+    let here = if I::GUESSES_HERE { lanes.mask() } else { u64::MAX };
+    let guesses = [isa.guess(isa.load(input), next, here), isa.guess(isa.load(last), &[], u64::MAX)];
+    let here = |mask: u64| if I::GUESSES_HERE { mask } else { mask & lanes.mask() };
     let mut valid = [guesses[0].percent, guesses[1].percent];
     let mut decoded = [guesses[0].decoded, guesses[1].decoded];
     // A lane of the first block that does not count may be wrong, too. The corrected blocks are right in any case.
     if isa.any_wrong([&guesses[0], &guesses[1]]) {
         let [(wrong, first), (last_wrong, last)] = [rarely(isa, &guesses[0]), rarely(isa, &guesses[1])];
-        if strict && wrong & lanes.mask() | last_wrong != 0 {
-            return Some(Err(match wrong & lanes.mask() {
+        if strict && here(wrong) | last_wrong != 0 {
+            return Some(Err(match here(wrong) {
                 0 => lanes.count() + last_wrong.trailing_zeros() as usize,
                 first_wrong => first_wrong.trailing_zeros() as usize,
             }));
         }
         (valid, decoded) = ([valid[0] & !wrong, valid[1] & !last_wrong], [first, last]);
     }
-    let (first, mut carry) = (valid[0] & lanes.mask(), 0);
+    let (first, mut carry) = (here(valid[0]), 0);
     let mut drops = [digits_of(first, lanes, &mut carry), 0];
     if lanes.count() <= 62 {
         // This is the same, and takes fewer instructions.

@@ -403,6 +403,9 @@ pub(crate) trait Isa: Copy {
     /// Whether a short input is decoded by [`Isa::guess`].
     const GUESSES: bool = false;
 
+    /// Whether [`Isa::guess`] leaves out lanes. If not, it needs the bytes after a block, because a `%` whose digits it does not know is wrong.
+    const GUESSES_HERE: bool = false;
+
     /// Whether an entry point decodes short inputs itself, because it has to save no registers for this. Otherwise it only copies those that
     /// stay unchanged.
     const DECODES_AT_ENTRY: bool = false;
@@ -410,12 +413,13 @@ pub(crate) trait Isa: Copy {
     /// Whether an input of more than half a block and at most one is decoded as two blocks of half the width.
     const HALVES: bool = false;
 
-    /// Decodes `block`, which the bytes `next` follow, as if two hexadecimal digits followed every `%`.
+    /// Decodes `block`, which the bytes `next` follow, as if two hexadecimal digits followed every `%`. No byte after the first two matters, and
+    /// missing ones are no digits.
     ///
     /// This takes less time than [`Isa::escapes`], because the lanes to drop do not wait for the digits.
     #[cfg_attr(optimized, inline(always))]
-    fn guess(self, block: Self::Block, next: [u8; 2]) -> Guess<Self::Block> {
-        let (found, percent) = (self.escapes_before(block, next), self.eq(block, b'%'));
+    fn guess(self, block: Self::Block, next: &[u8], _here: u64) -> Guess<Self::Block> {
+        let (found, percent) = (self.escapes_before(block, first_two(next)), self.eq(block, b'%'));
         let zeros = self.load(&[0; 64][..Self::LANES]);
         Guess { percent, decoded: found.decoded, wrong: self.select(percent & !found.valid, zeros, block) }
     }
@@ -670,10 +674,16 @@ pub(crate) fn low_mask(n: usize) -> u64 {
 /// Returns the two bytes after the block at the start of `input`. Zeros, which are not digits, replace bytes after its end.
 #[cfg_attr(optimized, inline(always))]
 pub(crate) fn lookahead<I: Isa>(input: &[u8]) -> [u8; 2] {
-    match input.get(I::LANES..) {
-        Some([first, second, ..]) => [*first, *second],
-        Some([first]) => [*first, 0],
-        _ => [0; 2],
+    first_two(input.get(I::LANES..).unwrap_or_default())
+}
+
+/// Returns the first two of `bytes`, or zeros in place of those that do not exist.
+#[cfg_attr(optimized, inline(always))]
+pub(crate) fn first_two(bytes: &[u8]) -> [u8; 2] {
+    match bytes {
+        [first, second, ..] => [*first, *second],
+        [first] => [*first, 0],
+        [] => [0; 2],
     }
 }
 

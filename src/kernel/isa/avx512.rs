@@ -18,8 +18,8 @@ use super::token::Avx512;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Stage};
 use crate::kernel::drive::{
-    Escapes, Guess, HEX_DIGITS, Isa, Lanes, PLACED, Records, SomeEscapes, Tier, WINDOW, digits_of, lookahead,
-    low_mask,
+    Escapes, Guess, HEX_DIGITS, Isa, Lanes, PLACED, Records, SomeEscapes, Tier, WINDOW, digits_of, first_two,
+    lookahead, low_mask,
 };
 use crate::set::ByteSet;
 
@@ -231,8 +231,14 @@ impl Avx512 {
     fn shifted(self, block: __m512i, next: [u8; 2]) -> [__m512i; 2] {
         let next = i32::from(u16::from_le_bytes(next));
         // SAFETY: the token proves AVX-512.
+        self.shifted_in(block, unsafe { _mm512_zextsi128_si512(_mm_cvtsi32_si128(next)) })
+    }
+
+    /// Does the work of [`Avx512::shifted`] with the next bytes at the start of `next`.
+    #[cfg_attr(optimized, inline(always))]
+    fn shifted_in(self, block: __m512i, next: __m512i) -> [__m512i; 2] {
+        // SAFETY: the token proves AVX-512.
         unsafe {
-            let next = _mm512_zextsi128_si512(_mm_cvtsi32_si128(next));
             let next = _mm512_alignr_epi64::<2>(next, block);
             [_mm512_alignr_epi8::<1>(next, block), _mm512_alignr_epi8::<2>(next, block)]
         }
@@ -414,6 +420,7 @@ impl Isa for Avx512 {
     const DECODES_ALL: bool = true;
     const DECODES_DENSE: bool = true;
     const GUESSES: bool = true;
+    const GUESSES_HERE: bool = true;
     const DECODES_AT_ENTRY: bool = true;
     const DECODES_IN_PLACE: bool = true;
     type Block = __m512i;
@@ -593,13 +600,13 @@ impl Isa for Avx512 {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn guess(self, block: __m512i, next: [u8; 2]) -> Guess<__m512i> {
+    fn guess(self, block: __m512i, next: &[u8], here: u64) -> Guess<__m512i> {
         // Loads of the bytes one and two after each lane would cross lines, which takes longer than these shifts.
-        let [first, second] = self.shifted(block, next);
+        let [first, second] = self.shifted(block, first_two(next));
         let [high, low] = [self.digits(0, first), self.digits(1, second)];
-        let percent = self.eq(block, b'%');
         // SAFETY: the token proves AVX-512.
         unsafe {
+            let percent = _mm512_mask_cmpeq_epi8_mask(here, block, self.all(b'%'));
             // `wrong` is zero for digits; `escapes` explains why.
             let wrong = _mm512_ternarylogic_epi32::<0xCA>(self.all(0x0F), high, low);
             Guess { percent, wrong, decoded: _mm512_mask_adds_epu8(block, percent, high, low) }

@@ -12,7 +12,7 @@ use super::vector::Vector;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Stage};
 use crate::kernel::drive::{
-    Escapes, Guess, HEX_DIGITS, Isa, Lanes, Members, SomeEscapes, digits_of, lookahead, low_mask,
+    Escapes, Guess, HEX_DIGITS, Isa, Lanes, Members, SomeEscapes, digits_of, first_two, lookahead, low_mask,
 };
 use crate::kernel::word::words;
 use crate::set::ByteSet;
@@ -571,9 +571,9 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn guess(self, block: [V; N], next: [u8; 2]) -> Guess<[V; N]> {
+    fn guess(self, block: [V; N], next: &[u8], _: u64) -> Guess<[V; N]> {
         let (mut decoded, mut wrong) = (block, block);
-        let [first, second] = self.digits_after(block, self.two(next.map(hex::value)));
+        let [first, second] = self.digits_after(block, self.two(first_two(next).map(hex::value)));
         for i in 0..N {
             let (first, second, percent) = (first[i], second[i], block[i].eq(self.all(b'%')));
             wrong[i] = percent.without(percent.unless(first | second));
