@@ -94,8 +94,8 @@ macro_rules! entry {
             let (tier, mut it) = (token::$token::new(), $operation { $($operand),* });
             if !it.job.is_plain() {
                 if <token::$token as drive::Tier>::COPIES_BEFORE_MODE {
-                    // The function for short inputs saves registers before it looks at the length.
-                    if it.input.len() > lanes(tier.wide()) {
+                    // Longer inputs go to the loop at once: `short_other_mode` would save registers before it asks for the length.
+                    if it.input.len() > longest_in_other_modes(tier.wide(), $operation::has_few_blocks(tier.wide())) {
                         return other_mode($(it.$operand),*);
                     }
                     if let Some(done) = it.copy(tier) {
@@ -209,11 +209,12 @@ macro_rules! choose_and {
     }};
 }
 
-/// Returns the number of lanes in a block.
+/// Returns the longest input in a mode other than the default that does not go to [`Operation::other_mode`] at once. `has_few_blocks` is what
+/// [`Operation::has_few_blocks`] returns.
 #[allow(dead_code, reason = "some targets have no vector tier")]
 #[cfg_attr(optimized, inline(always))]
-fn lanes<I: Isa>(_: I) -> usize {
-    I::LANES
+fn longest_in_other_modes<I: Isa>(isa: I, has_few_blocks: bool) -> usize {
+    if has_few_blocks { longest_two_blocks(isa) } else { I::LANES }
 }
 
 /// Returns the longest input for [`Operation::two_blocks`]; 0 if a tier does not use it.
