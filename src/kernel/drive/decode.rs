@@ -429,7 +429,7 @@ fn decoded_block<I: Isa>(isa: I, block: I::Block, strict: bool) -> Result<(I::Bl
     if strict { Err(wrong.trailing_zeros() as usize) } else { Ok((correct, guess.percent & !wrong)) }
 }
 
-/// Returns what [`Isa::correct`] returns. Without the barrier the compiler would compute it for all inputs.
+/// Calls [`Isa::correct`]. The call of `black_box` keeps the compiler from doing this before the branch, for inputs about which no guess is wrong.
 #[cfg_attr(optimized, inline(always))]
 fn rarely<I: Isa>(isa: I, guess: &Guess<I::Block>) -> (u64, I::Block) {
     core::hint::black_box(());
@@ -462,8 +462,8 @@ pub(super) fn guess_both<'c, I: Isa>(
 /// The first block of an input and its last, which overlap, with the values of their escapes, and the lanes to drop from each.
 type Both<B> = ([B; 2], [u64; 2]);
 
-/// Decodes an input of more than one block and at most two in the default mode: the first block, of which the given lanes count, and the `last`.
-/// If `strict`, the result is the offset of the first malformed escape. Returns `None` for other inputs.
+/// Decodes the two blocks of an input, which overlap, and does not write them: the first `lanes` lanes of the first block, and all of `last` (see
+/// [`Lanes::of_two`]). If `strict`, returns the offset of the first malformed escape, if there is one. Returns `None` for other inputs.
 #[cfg_attr(optimized, inline(always))]
 fn decoded_both<I: Isa>(
     isa: I,
@@ -478,7 +478,8 @@ fn decoded_both<I: Isa>(
     let here = |mask: u64| if I::GUESSES_HERE { mask } else { mask & lanes.mask() };
     let mut valid = [guesses[0].percent, guesses[1].percent];
     let mut decoded = [guesses[0].decoded, guesses[1].decoded];
-    // A lane of the first block that does not count may be wrong, too. The corrected blocks are right in any case.
+    // On tiers without `GUESSES_HERE`, this may also be true because of a lane of the first block that does not count. That only costs time:
+    // a correction never changes other lanes.
     if isa.any_wrong([&guesses[0], &guesses[1]]) {
         let [(wrong, first), (last_wrong, last)] = [rarely(isa, &guesses[0]), rarely(isa, &guesses[1])];
         if strict && here(wrong) | last_wrong != 0 {
@@ -542,11 +543,11 @@ pub(super) fn short_other_mode<'c, I: Isa>(
     Some(Outcome::whole(out.finish(), input))
 }
 
-/// Reports whether one of the `malformed` escapes may be an error, or may be completed by one of the `decoded` escapes (see
-/// [`DecodeJob::completes`]), or one that begins before the input may.
+/// Reports whether [`State::take`] has to decide: a malformed escape in the input, or one that began before it, may be an error, or one of the
+/// `decoded` escapes may complete it (see [`DecodeJob::completes`]).
 #[cfg_attr(optimized, inline(always))]
 fn needs_care(job: &DecodeJob, decoded: u64, malformed: u64) -> bool {
-    // In most inputs all escapes stay. That is predictable, so it is asked before the malformed ones are searched.
+    // Most inputs decode nothing, so this branch is predictable, and comes before the test of `malformed`.
     (job.strict || decoded != 0 && job.upper) && (malformed != 0 || job.before != [0; 2])
 }
 
@@ -602,12 +603,12 @@ pub(super) fn two_blocks_other_mode<'c, I: Isa>(
     let first = isa.some_escapes(blocks[0], texts[0], next, &class, !job.members_stay);
     let second = isa.some_escapes(blocks[1], texts[1], [0; 2], &class, !job.members_stay);
     let decodes = first.decoded | second.decoded;
-    // The first block has at least one lane, and the shift drops those after its lanes.
+    // The shift drops the malformed escapes in lanes that do not count. It is at most 63, because at least one lane counts.
     let malformed = first.malformed.wrapping_shl(lanes.count().wrapping_neg() as u32) | second.malformed;
     if needs_care(job, decodes, malformed) {
         return None;
     }
-    // After the last return of `None`, the operands need no registers.
+    // No return of `None` follows, so the operands are not kept in registers for the function that the caller would try next.
     texts = [first.text, second.text];
     if job.upper && first.lower | second.lower != 0 {
         let digits = digits_of_two([first.valid, second.valid], lanes);
@@ -627,7 +628,8 @@ pub(super) fn two_blocks_other_mode<'c, I: Isa>(
 }
 
 /// Decodes at most two blocks in their own memory, in the default mode of a lenient decoder, and returns the length of the result.
-/// Returns `None`, and changes nothing, if `bytes` is longer, or if there is a `%` and the tier has no code of its own for this.
+/// Returns `None`, and changes nothing, if `bytes` is longer. A tier without [`Isa::DECODES_IN_PLACE`] also returns `None` for a `%`, and for
+/// more than one block.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn in_place<T: Tier>(tier: T, bytes: &mut [u8]) -> Option<usize> {
     let decodes = const { T::Wide::DECODES_IN_PLACE };
@@ -810,7 +812,7 @@ fn other_mode<'a, 'c, I: Isa, B: Bounds>(
 /// inlined into the entry points.
 struct State<'a, 'c, I: Isa, B, const KEEP: bool> {
     isa: I,
-    /// `None` unless `KEEP`.
+    /// The job and the input, for [`keep_completing`]. It is never `None` if `KEEP`, and is not used otherwise.
     whole: Option<&'a Whole<'a>>,
     class: I::Class,
     /// Whether a malformed escape is an error.
@@ -1123,11 +1125,11 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
     }
 }
 
-/// The decoding and the input, for [`keep_completing`]. That is called so rarely that the loops of the tiers should have both in memory and not
-/// in registers, so they are passed by reference.
+/// The job and the input, for [`keep_completing`]. They are passed by reference, because that function is called so rarely that the loops of
+/// the tiers should not hold them in registers.
 struct Whole<'a> {
     job: &'a DecodeJob,
-    /// The whole input.
+    /// The whole input. [`decode_beside`] replaces it by the part from the field on that it decodes.
     input: Cell<&'a [u8]>,
 }
 
@@ -1140,8 +1142,8 @@ impl<'a> Whole<'a> {
 
 /// Finds the escapes among those in `decoded` that a normalization keeps (see [`DecodeJob::completes`]), and writes `%` to their lanes of
 /// `block`, which holds the values of the escapes. Returns the lanes of the other escapes. The block is at the start of the last `left`
-/// bytes of the input. `ended` are those of the two bytes before it after which a value ends, the nearer one in bit 1. `percent` has the
-/// lanes of the block that are a `%`, but for those among the last two bytes of a value.
+/// bytes of the input. Bit 0 of `ended` stands for the second byte before the block, bit 1 for the nearer one: it is set if that byte is among
+/// the last two of a value. `percent` has the lanes of the block that are a `%`, but for those among the last two bytes of a value.
 // It is not inlined because there would be a copy in each loop of each tier.
 #[cold]
 #[inline(never)]

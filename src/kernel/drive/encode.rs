@@ -98,8 +98,8 @@ pub(super) fn one_block<I: Isa, S: Sink<I>, const DEFAULT: bool>(
     Some(state.sink)
 }
 
-/// Returns the lanes that stay in a mode other than the default, and the block to write. With `keeps`, that is the mode that keeps escapes, and
-/// this returns `None` if a `%` starts no escape and is not one of the last two bytes of the input. The bytes before the block are `before`.
+/// Returns the lanes that stay, and the block to write: the same one in the mode that keeps escapes (`keeps`), one with `+` for spaces in the form
+/// mode. Returns `None` as [`Isa::staying`] does; [`is_cut`] checks the end of the input. The bytes before the block are `before`.
 #[cfg_attr(optimized, inline(always))]
 fn staying<I: Isa>(
     isa: I,

@@ -120,7 +120,8 @@ pub(crate) struct Guess<B> {
     pub(crate) percent: u64,
     /// The block with the values of the escapes in the lanes of each `%` that is not wrong.
     pub(crate) decoded: B,
-    /// Marks of the lanes that are wrong, in the tier's own form: each `%` that two digits do not follow.
+    /// Whether each lane of `percent` is wrong, in the tier's own form: two digits do not follow it. Other lanes are unspecified;
+    /// [`Isa::correct`] reads this.
     pub(crate) wrong: B,
 }
 
@@ -345,9 +346,8 @@ pub(crate) trait Isa: Copy {
         self.eq(block, byte)
     }
 
-    /// Returns the lanes that are members of the set, and with `escapes` those of escapes, too. The bytes before the block are `before`. With
-    /// `escapes`, returns `None` if a byte of this block follows a `%` and should be a digit, and is not; or if the tier has no code of its own
-    /// for this.
+    /// Returns the members of the set; with `escapes`, also each `%` and the two lanes after it. The two bytes before the block are `before`. Returns
+    /// `None` if one of those two lanes is no digit, or if the tier does not implement this.
     #[cfg_attr(optimized, inline(always))]
     fn staying(
         self,
@@ -403,7 +403,8 @@ pub(crate) trait Isa: Copy {
     /// Whether a short input is decoded by [`Isa::guess`].
     const GUESSES: bool = false;
 
-    /// Whether [`Isa::guess`] leaves out lanes. If not, it needs the bytes after a block, because a `%` whose digits it does not know is wrong.
+    /// Whether [`Isa::guess`] ignores each `%` outside the lanes `here`. If not, callers have to pass the two bytes after the block: without them,
+    /// a `%` in the last two lanes counts as wrong.
     const GUESSES_HERE: bool = false;
 
     /// Whether an entry point decodes short inputs itself, because it has to save no registers for this. Otherwise it only copies those that
@@ -615,8 +616,8 @@ pub(crate) trait Isa: Copy {
         out: &mut Cursor<'_>,
     );
 
-    /// Writes the first `lanes` lanes of `block`, with those that are not in `members` as escapes. With `REPLACED`, only the latter have to
-    /// equal those at the start of `input`.
+    /// Writes the first `lanes` lanes of `block`, with those that are not in `members` as escapes. With `REPLACED`, lanes
+    /// in `members` may differ from the start of `input`; without it, all lanes equal it.
     #[cfg_attr(optimized, inline(always))]
     fn expand_non_members<const REPLACED: bool>(
         self,

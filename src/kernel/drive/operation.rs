@@ -16,11 +16,11 @@ pub(crate) trait Operation: Sized {
     /// The type of the result.
     type Done;
 
-    /// Whether [`Operation::two_blocks`], [`Operation::few_blocks_other_mode`] and [`Operation::medium`] exist.
+    /// Whether [`Operation::two_blocks`] and [`Operation::medium`] exist.
     const HAS_MEDIUM: bool = false;
 
-    /// Whether [`Operation::changed`] exists, and [`Operation::short`] only copies unless [`Isa::DECODES_AT_ENTRY`].
-    const COPIES_SHORT: bool = false;
+    /// Whether [`Operation::changed`] exists. On tiers without [`Isa::DECODES_AT_ENTRY`], [`Operation::short`] then leaves to it what it cannot copy.
+    const HAS_CHANGED: bool = false;
 
     /// Handles one block in the default mode. Returns `None` if it needs a driver that checks the spare capacity.
     #[cfg_attr(optimized, inline(always))]
@@ -37,7 +37,8 @@ pub(crate) trait Operation: Sized {
     /// Handles an input of any length in a mode other than the default.
     fn other_mode<I: Isa>(&mut self, isa: I) -> Self::Done;
 
-    /// Copies an input of at most [`Isa::LONGEST_LOOK`] bytes, in any mode, if it surely stays unchanged.
+    /// Copies a short input that has nothing to decode, in any mode; a tier with [`Isa::WORD`] may also decode it in a machine word. Returns `None`
+    /// for longer inputs, and if this is not known.
     #[cfg_attr(optimized, inline(always))]
     fn copy<T: Tier>(&mut self, _tier: T) -> Option<Self::Done> {
         None
@@ -199,7 +200,7 @@ impl<'c> Decode<'_, 'c> {
 impl<'c> Operation for Decode<'_, 'c> {
     type Done = Outcome<'c>;
     const HAS_MEDIUM: bool = true;
-    const COPIES_SHORT: bool = true;
+    const HAS_CHANGED: bool = true;
 
     #[cfg_attr(optimized, inline(always))]
     fn short<T: Tier>(&mut self, tier: T, len: usize) -> Option<Outcome<'c>> {

@@ -567,8 +567,8 @@ impl Isa for Avx512 {
         }
         let percent = self.eq(block, b'%');
         let [second, first] = before.map(|byte| u64::from(byte == b'%'));
-        // The sum of two shifted masks is their union below the first `%` that starts no escape, and so at the first lane that should be a
-        // digit and is not.
+        // `percent * 6` is `percent << 1` plus `percent << 2`. These overlap only after `%%`, whose second lane is itself no digit. So the first
+        // wrong lane is always found, and without one the sum is a union.
         let digits = percent.wrapping_mul(6) | second | first | (first << 1);
         let hex = self.member(block, &self.class(&HEX_DIGITS, 0));
         if digits & !hex != 0 { None } else { Some(members | percent | digits) }
@@ -607,7 +607,7 @@ impl Isa for Avx512 {
         // SAFETY: the token proves AVX-512.
         unsafe {
             let percent = _mm512_mask_cmpeq_epi8_mask(here, block, self.all(b'%'));
-            // `wrong` is zero for digits; `escapes` explains why.
+            // A lane of `wrong` is zero if two digits follow it; `escapes` explains why. `correct` selects the lanes of each `%`.
             let wrong = _mm512_ternarylogic_epi32::<0xCA>(self.all(0x0F), high, low);
             Guess { percent, wrong, decoded: _mm512_mask_adds_epu8(block, percent, high, low) }
         }
@@ -639,13 +639,13 @@ impl Isa for Avx512 {
             let valid = _mm512_mask_testn_epi8_mask(percent, bad, bad);
             let malformed = _mm512_mask_test_epi8_mask(percent, bad, bad);
             let values = _mm512_or_si512(high, low);
-            // The table is made of words and not of rows: a row that the caller has just written, in parts, could not be loaded before these
-            // are in the cache. A byte above 0x7F finds the entry of another, and is no member.
+            // This uses `class.ascii` and not `class.rows`: if the caller has just written the set in parts, a load of sixteen bytes of it waits
+            // until these are in the cache. The table ignores the top bit of a value, so `andnot` removes the values above 0x7F.
             let ascii = self.look_up(class.ascii, values);
             let found = _mm512_andnot_si512(values, ascii);
             // The inversion is done in vectors: inverting a mask would take it, and the valid lanes, to general registers.
-            let right = _mm512_xor_si512(found, self.all(if members { 0 } else { 0xFF }));
-            let decoded = _mm512_mask_cmplt_epi8_mask(valid, right, _mm512_setzero_si512());
+            let wanted = _mm512_xor_si512(found, self.all(if members { 0 } else { 0xFF }));
+            let decoded = _mm512_mask_cmplt_epi8_mask(valid, wanted, _mm512_setzero_si512());
             SomeEscapes { valid, malformed, lower: u64::MAX, decoded, text, values }
         }
     }

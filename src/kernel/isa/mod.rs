@@ -106,11 +106,11 @@ macro_rules! entry {
             }
             match it.short(tier, it.input.len()) {
                 Some(done) => done,
-                None if $operation::COPIES_SHORT && it.input.len() <= longest_changed(tier.wide()) => {
+                None if $operation::HAS_CHANGED && it.input.len() <= longest_changed(tier.wide()) => {
                     changed($(it.$operand),*)
                 }
                 None if $operation::HAS_MEDIUM
-                    && !($operation::COPIES_SHORT && decodes_at_entry(tier.wide()))
+                    && !($operation::HAS_CHANGED && decodes_at_entry(tier.wide()))
                     && it.input.len() <= longest_two_blocks(tier.wide()) =>
                 {
                     two_blocks($(it.$operand),*)

@@ -166,7 +166,7 @@ pub(crate) unsafe trait Vector:
     /// Returns the lanes from lane `BY` on, followed by the first `BY` lanes of `next`.
     fn after<const BY: i32>(self, next: Self) -> Self;
 
-    /// Returns the last `BY` lanes of `previous`, one or two, followed by all lanes but the last `BY`.
+    /// Returns the last `BY` lanes (one or two) of `previous`, followed by the lanes of `self` without its last `BY`.
     #[cfg_attr(optimized, inline(always))]
     fn moved<const BY: i32>(self, previous: Self) -> Self {
         const { assert!(Self::BYTES == 16 && (BY == 1 || BY == 2)) };
