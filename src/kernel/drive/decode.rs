@@ -1142,8 +1142,8 @@ impl<'a> Whole<'a> {
 
 /// Finds the escapes among those in `decoded` that a normalization keeps (see [`DecodeJob::completes`]), and writes `%` to their lanes of
 /// `block`, which holds the values of the escapes. Returns the lanes of the other escapes. The block is at the start of the last `left`
-/// bytes of the input. Bit 0 of `ended` stands for the second byte before the block, bit 1 for the nearer one: it is set if that byte is among
-/// the last two of a value. `percent` has the lanes of the block that are a `%`, but for those among the last two bytes of a value.
+/// bytes of the input. Bit 1 of `ended` is set if the byte before the block is one of the last two bytes of a value, and bit 0 if the byte before
+/// that one is. `percent` has the lanes of the block that are a `%`, but for those among the last two bytes of a value.
 // It is not inlined because there would be a copy in each loop of each tier.
 #[cold]
 #[inline(never)]

@@ -347,7 +347,7 @@ pub(crate) trait Isa: Copy {
     }
 
     /// Returns the members of the set; with `escapes`, also each `%` and the two lanes after it. The two bytes before the block are `before`. Returns
-    /// `None` if one of those two lanes is no digit, or if the tier does not implement this.
+    /// `None` if one of those two lanes has another byte than a hexadecimal digit, or if the tier does not implement this.
     #[cfg_attr(optimized, inline(always))]
     fn staying(
         self,

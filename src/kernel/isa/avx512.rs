@@ -231,14 +231,8 @@ impl Avx512 {
     fn shifted(self, block: __m512i, next: [u8; 2]) -> [__m512i; 2] {
         let next = i32::from(u16::from_le_bytes(next));
         // SAFETY: the token proves AVX-512.
-        self.shifted_in(block, unsafe { _mm512_zextsi128_si512(_mm_cvtsi32_si128(next)) })
-    }
-
-    /// Does the work of [`Avx512::shifted`] with the next bytes at the start of `next`.
-    #[cfg_attr(optimized, inline(always))]
-    fn shifted_in(self, block: __m512i, next: __m512i) -> [__m512i; 2] {
-        // SAFETY: the token proves AVX-512.
         unsafe {
+            let next = _mm512_zextsi128_si512(_mm_cvtsi32_si128(next));
             let next = _mm512_alignr_epi64::<2>(next, block);
             [_mm512_alignr_epi8::<1>(next, block), _mm512_alignr_epi8::<2>(next, block)]
         }
@@ -567,7 +561,7 @@ impl Isa for Avx512 {
         }
         let percent = self.eq(block, b'%');
         let [second, first] = before.map(|byte| u64::from(byte == b'%'));
-        // `percent * 6` is `percent << 1` plus `percent << 2`. These overlap only after `%%`, whose second lane is itself no digit. So the first
+        // `percent * 6` is `percent << 1` plus `percent << 2`. These overlap only after `%%`, whose second `%` is not a digit. So the first
         // wrong lane is always found, and without one the sum is a union.
         let digits = percent.wrapping_mul(6) | second | first | (first << 1);
         let hex = self.member(block, &self.class(&HEX_DIGITS, 0));
