@@ -262,6 +262,18 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Writes each of `bytes` as an escape. See [`triple`] for the argument `escapes`.
+    #[inline(always)]
+    pub(crate) fn push_escaped(&mut self, bytes: &[u8; 64], escapes: &[[u8; 4]; 256]) {
+        let mut stage = Stage::new();
+        let mut window = self.window(3 * 64 + 1, &mut stage);
+        // SAFETY: the window has `3 * 64 + 1` writable bytes, and `escape_all` initialises all of them.
+        unsafe {
+            escape_all(bytes, window.as_mut_ptr(), escapes);
+            window.keep(3 * 64);
+        }
+    }
+
     /// Writes `bytes`. Bytes that do not fit are not written, but verbs reserve enough capacity, so all fit.
     #[inline(always)]
     pub(crate) fn push_slice(&mut self, bytes: &[u8]) {
@@ -438,6 +450,22 @@ pub(crate) unsafe fn triple(
         at = unsafe { triple_one(byte, at, escapes, escaped(byte) & 1) };
     }
     at.addr() - to.addr()
+}
+
+/// Writes each of `bytes` to `to` as an escape. The entries of `escapes` are those of [`triple`].
+///
+/// # Safety
+///
+/// `3 * 64 + 1` bytes are writable at `to`.
+#[inline(always)]
+pub(crate) unsafe fn escape_all(bytes: &[u8; 64], to: *mut u8, escapes: &[[u8; 4]; 256]) {
+    // Groups of sixteen, so that the CPU predicts the number of rounds.
+    for (group, sixteen) in bytes.as_chunks::<16>().0.iter().enumerate() {
+        for (lane, &byte) in sixteen.iter().enumerate() {
+            // SAFETY: `group < 4` and `lane < 16`, so the four bytes end at offset `3 * 63 + 4` or before, which is `3 * 64 + 1`.
+            unsafe { to.add(3 * (16 * group + lane)).cast::<[u8; 4]>().write(escapes[usize::from(byte)]) };
+        }
+    }
 }
 
 /// Writes one byte, unchanged or as an escape, and returns the pointer after it. See [`triple`] for the arguments.

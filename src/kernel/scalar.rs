@@ -278,18 +278,6 @@ fn write_run(out: &mut Cursor<'_>, rest: &[u8]) -> usize {
     read
 }
 
-/// Writes a whole block, with every byte as an escape.
-#[inline(always)]
-fn write_escapes(out: &mut Cursor<'_>, bytes: &[u8; BLOCK], case: HexCase) {
-    let escapes = case.escapes();
-    // The fourth byte of each entry is overwritten by the next escape.
-    let mut all = [0; 3 * BLOCK + 1];
-    for (i, &byte) in bytes.iter().enumerate() {
-        all[3 * i..3 * i + 4].copy_from_slice(&escapes[usize::from(byte)]);
-    }
-    out.push_slice(&all[..3 * BLOCK]);
-}
-
 /// Writes the block at the start of `near`, which is at offset `start` of `input`. `from` and the returned offset are relative to the
 /// start of `near`.
 #[inline(always)]
@@ -341,7 +329,7 @@ fn rewrite<R: Rule>(rule: R, input: &[u8], out: &mut Cursor<'_>, case: HexCase) 
             out.push_run(block);
             from = end;
         } else if R::ESCAPES && found == u64::MAX {
-            write_escapes(out, block, case);
+            out.push_escaped(block, case.escapes());
             from = end;
         } else if R::ESCAPES && found.count_ones() > DENSE {
             out.push_tripled(block, case.escapes(), |_| {

@@ -439,7 +439,7 @@ fn rarely<I: Isa>(isa: I, guess: &Guess<I::Block>) -> (u64, I::Block) {
 /// Decodes an input of more than one block and at most two in the default mode. Returns `None` for other inputs, or if `out` is shorter than
 /// the input.
 #[cfg_attr(optimized, inline(always))]
-pub(super) fn guess_both<'c, I: Isa>(
+pub(super) fn two_blocks<'c, I: Isa>(
     isa: I,
     job: &DecodeJob,
     input: &[u8],
@@ -449,7 +449,7 @@ pub(super) fn guess_both<'c, I: Isa>(
     if out.len() < input.len() {
         return None;
     }
-    match decoded_both(isa, input, lanes, last, job.strict)? {
+    match decoded_two_blocks(isa, input, lanes, last, job.strict)? {
         Ok((blocks, drops)) => {
             let mut out = Cursor::new(out);
             isa.compress_both(blocks, drops, lanes, &mut out);
@@ -465,20 +465,20 @@ type Both<B> = ([B; 2], [u64; 2]);
 /// Decodes the two blocks of an input, which overlap, and does not write them: the first `lanes` lanes of the first block, and all of `last` (see
 /// [`Lanes::of_two`]). If `strict`, returns the offset of the first malformed escape, if there is one. Returns `None` for other inputs.
 #[cfg_attr(optimized, inline(always))]
-fn decoded_both<I: Isa>(
+fn decoded_two_blocks<I: Isa>(
     isa: I,
     input: &[u8],
     lanes: Lanes<I>,
     last: &[u8],
     strict: bool,
 ) -> Option<Result<Both<I::Block>, usize>> {
-    let next = if I::GUESSES_HERE && lanes.count() + 2 <= I::LANES { &[] } else { input.get(I::LANES..)? };
-    let here = if I::GUESSES_HERE { lanes.mask() } else { u64::MAX };
+    let next = if I::MASKS_GUESSES && lanes.count() + 2 <= I::LANES { &[] } else { input.get(I::LANES..)? };
+    let here = if I::MASKS_GUESSES { lanes.mask() } else { u64::MAX };
     let guesses = [isa.guess(isa.load(input), next, here), isa.guess(isa.load(last), &[], u64::MAX)];
-    let here = |mask: u64| if I::GUESSES_HERE { mask } else { mask & lanes.mask() };
+    let here = |mask: u64| if I::MASKS_GUESSES { mask } else { mask & lanes.mask() };
     let mut valid = [guesses[0].percent, guesses[1].percent];
     let mut decoded = [guesses[0].decoded, guesses[1].decoded];
-    // On tiers without `GUESSES_HERE`, this may also be true because of a lane of the first block that does not count. That only costs time:
+    // On tiers without `MASKS_GUESSES`, this may also be true because of a lane of the first block that does not count. That only costs time:
     // a correction never changes other lanes.
     if isa.any_wrong([&guesses[0], &guesses[1]]) {
         let [(wrong, first), (last_wrong, last)] = [rarely(isa, &guesses[0]), rarely(isa, &guesses[1])];
@@ -666,7 +666,7 @@ fn two_blocks_in_place<I: Isa>(isa: I, bytes: &mut [u8]) -> Option<usize> {
     if isa.none_equal([isa.load(bytes), isa.load(last)], b'%') {
         return Some(bytes.len());
     }
-    let (blocks, drops) = decoded_both(isa, bytes, lanes, last, false)?.ok()?;
+    let (blocks, drops) = decoded_two_blocks(isa, bytes, lanes, last, false)?.ok()?;
     cursor::lend_slice(bytes, (isa, blocks, drops, lanes), compress_two)
 }
 

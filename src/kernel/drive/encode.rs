@@ -101,7 +101,7 @@ pub(super) fn one_block<I: Isa, S: Sink<I>, const DEFAULT: bool>(
 /// Returns the lanes that stay, and the block to write: the same one in the mode that keeps escapes (`keeps`), one with `+` for spaces in the form
 /// mode. Returns `None` as [`Isa::staying`] does; [`is_cut`] checks the end of the input. The bytes before the block are `before`.
 #[cfg_attr(optimized, inline(always))]
-fn staying<I: Isa>(
+fn staying_and_text<I: Isa>(
     isa: I,
     class: &I::Class,
     keeps: bool,
@@ -132,7 +132,7 @@ pub(super) fn short_other_mode<'c, I: Isa>(
     if out.len() < I::WINDOW || keeps && is_cut(input) {
         return None;
     }
-    let (stay, text) = staying(isa, &isa.class(&job.set, input.len()), keeps, block, [0; 2])?;
+    let (stay, text) = staying_and_text(isa, &isa.class(&job.set, input.len()), keeps, block, [0; 2])?;
     let mut out = Cursor::new(out);
     if !stay.mask() & lanes.mask() == 0 {
         isa.store(text, lanes, &mut out);
@@ -206,9 +206,9 @@ pub(super) fn two_blocks_other_mode<'c, I: Isa>(
         return None;
     }
     let class = isa.class(&job.set, input.len());
-    let (first_stay, first_text) = staying(isa, &class, keeps, isa.load(input), [0; 2])?;
+    let (first_stay, first_text) = staying_and_text(isa, &class, keeps, isa.load(input), [0; 2])?;
     let before = last_two(input.get(..lanes.count())?);
-    let (last_stay, last_text) = staying(isa, &class, keeps, isa.load(last), before)?;
+    let (last_stay, last_text) = staying_and_text(isa, &class, keeps, isa.load(last), before)?;
     let mut out = Cursor::new(out);
     if !first_stay.mask() & lanes.mask() | !last_stay.mask() & Lanes::<I>::ALL.mask() == 0 {
         isa.store_both([first_text, last_text], lanes, &mut out);
@@ -380,7 +380,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
                 self.sink.store_whole(self.isa, [block]);
                 true
             } else {
-                self.put_next(block, look, rest, const { !I::TWO_BLOCKS } && dirty >= 8)
+                self.put_next(block, look, rest, const { I::EXPANDS_ALL && !I::TWO_BLOCKS } && dirty >= 8)
             };
             let mixed = if const { I::TWO_BLOCKS } {
                 !is_clean

@@ -405,7 +405,7 @@ pub(crate) trait Isa: Copy {
 
     /// Whether [`Isa::guess`] ignores each `%` outside the lanes `here`. If not, callers have to pass the two bytes after the block: without them,
     /// a `%` in the last two lanes counts as wrong.
-    const GUESSES_HERE: bool = false;
+    const MASKS_GUESSES: bool = false;
 
     /// Whether an entry point decodes short inputs itself, because it has to save no registers for this. Otherwise it only copies those that
     /// stay unchanged.

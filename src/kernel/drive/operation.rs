@@ -19,8 +19,8 @@ pub(crate) trait Operation: Sized {
     /// Whether [`Operation::two_blocks`] and [`Operation::medium`] exist.
     const HAS_MEDIUM: bool = false;
 
-    /// Whether [`Operation::changed`] exists. On tiers without [`Isa::DECODES_AT_ENTRY`], [`Operation::short`] then leaves to it what it cannot copy.
-    const HAS_CHANGED: bool = false;
+    /// Whether [`Operation::short_escaped`] exists. On tiers without [`Isa::DECODES_AT_ENTRY`], [`Operation::short`] then leaves to it what it cannot copy.
+    const HAS_SHORT_ESCAPED: bool = false;
 
     /// Handles one block in the default mode. Returns `None` if it needs a driver that checks the spare capacity.
     #[cfg_attr(optimized, inline(always))]
@@ -69,7 +69,7 @@ pub(crate) trait Operation: Sized {
 
     /// Handles an input of `len` bytes, at most [`Isa::LONGEST_LOOK`], in the default mode, if [`Operation::short`] has not copied it.
     #[cfg_attr(optimized, inline(always))]
-    fn changed<T: Tier>(&mut self, _tier: T, _len: usize) -> Option<Self::Done> {
+    fn short_escaped<T: Tier>(&mut self, _tier: T, _len: usize) -> Option<Self::Done> {
         None
     }
 
@@ -200,7 +200,7 @@ impl<'c> Decode<'_, 'c> {
 impl<'c> Operation for Decode<'_, 'c> {
     type Done = Outcome<'c>;
     const HAS_MEDIUM: bool = true;
-    const HAS_CHANGED: bool = true;
+    const HAS_SHORT_ESCAPED: bool = true;
 
     #[cfg_attr(optimized, inline(always))]
     fn short<T: Tier>(&mut self, tier: T, len: usize) -> Option<Outcome<'c>> {
@@ -209,19 +209,19 @@ impl<'c> Operation for Decode<'_, 'c> {
         }
         match self.copy(tier) {
             None if T::Wide::DECODES_AT_ENTRY && len <= T::Wide::LONGEST_LOOK => {
-                decode::guess_both(tier.wide(), self.job, self.input, self.out)
+                decode::two_blocks(tier.wide(), self.job, self.input, self.out)
             }
             copied => copied,
         }
     }
     #[cfg_attr(optimized, inline(always))]
-    fn changed<T: Tier>(&mut self, tier: T, len: usize) -> Option<Outcome<'c>> {
+    fn short_escaped<T: Tier>(&mut self, tier: T, len: usize) -> Option<Outcome<'c>> {
         let Decode { job, input, out } = *self;
         if T::is_narrow(len) {
             decode::short(tier.narrow(), job, input, out, false)
         } else if T::Wide::HALVES {
             // One wide block is decoded as two narrow ones, which are loaded whole.
-            decode::guess_both(tier.narrow(), job, input, out)
+            decode::two_blocks(tier.narrow(), job, input, out)
         } else {
             decode::short(tier.wide(), job, input, out, false)
         }
@@ -255,7 +255,7 @@ impl<'c> Operation for Decode<'_, 'c> {
     #[cfg_attr(optimized, inline(always))]
     fn two_blocks<I: Isa>(&mut self, isa: I) -> Option<Outcome<'c>> {
         match short::decode_copy_ends(isa, self.input, self.out) {
-            None => decode::guess_both(isa, self.job, self.input, self.out),
+            None => decode::two_blocks(isa, self.job, self.input, self.out),
             copied => copied,
         }
     }

@@ -414,7 +414,7 @@ impl Isa for Avx512 {
     const DECODES_ALL: bool = true;
     const DECODES_DENSE: bool = true;
     const GUESSES: bool = true;
-    const GUESSES_HERE: bool = true;
+    const MASKS_GUESSES: bool = true;
     const DECODES_AT_ENTRY: bool = true;
     const DECODES_IN_PLACE: bool = true;
     type Block = __m512i;

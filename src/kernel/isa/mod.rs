@@ -106,11 +106,11 @@ macro_rules! entry {
             }
             match it.short(tier, it.input.len()) {
                 Some(done) => done,
-                None if $operation::HAS_CHANGED && it.input.len() <= longest_changed(tier.wide()) => {
-                    changed($(it.$operand),*)
+                None if $operation::HAS_SHORT_ESCAPED && it.input.len() <= longest_short_escaped(tier.wide()) => {
+                    short_escaped($(it.$operand),*)
                 }
                 None if $operation::HAS_MEDIUM
-                    && !($operation::HAS_CHANGED && decodes_at_entry(tier.wide()))
+                    && !($operation::HAS_SHORT_ESCAPED && decodes_at_entry(tier.wide()))
                     && it.input.len() <= longest_two_blocks(tier.wide()) =>
                 {
                     two_blocks($(it.$operand),*)
@@ -124,9 +124,9 @@ macro_rules! entry {
 
         $(#[target_feature(enable = $feature)])*
         #[inline(never)]
-        fn changed<'c>($($operand: $type),*) -> $output {
+        fn short_escaped<'c>($($operand: $type),*) -> $output {
             let (tier, mut it) = (token::$token::new(), $operation { $($operand),* });
-            match it.changed(tier, it.input.len()) {
+            match it.short_escaped(tier, it.input.len()) {
                 Some(done) => done,
                 None => long($(it.$operand),*),
             }
@@ -224,10 +224,10 @@ fn longest_two_blocks<I: Isa>(_: I) -> usize {
     if I::TWO_BLOCKS { 2 * I::LANES } else { 0 }
 }
 
-/// Returns the longest input for [`Operation::changed`]; 0 if a tier does not use it.
+/// Returns the longest input for [`Operation::short_escaped`]; 0 if a tier does not use it.
 #[allow(dead_code, reason = "some targets have no vector tier")]
 #[cfg_attr(optimized, inline(always))]
-fn longest_changed<I: Isa>(_: I) -> usize {
+fn longest_short_escaped<I: Isa>(_: I) -> usize {
     if I::DECODES_AT_ENTRY { 0 } else { I::LONGEST_LOOK }
 }
 

@@ -14,7 +14,7 @@ use super::tables::count;
 use super::token::Sse2;
 use super::vector::{each_one_intrinsic, operators};
 use crate::hex::{self, HexCase};
-use crate::kernel::cursor::{Cursor, Stage, triple};
+use crate::kernel::cursor::{Cursor, Stage, escape_all, triple};
 use crate::kernel::drive::{self, Escapes, Isa, Lanes, Tier, lookahead, low_mask};
 use crate::kernel::word::words;
 use crate::set::ByteSet;
@@ -354,11 +354,9 @@ fn looked_up(bytes: &[u8; 64], lanes: u64, set: &ByteSet) -> u64 {
 #[inline(never)]
 unsafe fn expand_dense(bytes: &[u8; 128], escape: u64, lanes: usize, escapes: &[[u8; 4]; 256], to: *mut u8) {
     if escape == u64::MAX {
-        for (lane, &byte) in bytes[..64].iter().enumerate() {
-            // SAFETY: the caller guarantees `3 * 64 + 1` bytes, and `3 * lane + 4` is at most that.
-            unsafe { to.add(3 * lane).cast::<[u8; 4]>().write(escapes[usize::from(byte)]) };
-        }
-        return;
+        let Some(bytes) = bytes.first_chunk() else { return };
+        // SAFETY: the caller guarantees `3 * 64 + 1` writable bytes.
+        return unsafe { escape_all(bytes, to, escapes) };
     }
     let mut rest = escape;
     let escaped = |_| {
