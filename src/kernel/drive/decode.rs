@@ -758,7 +758,7 @@ fn default_mode<'a, 'c, I: Isa, B: Bounds>(
                 if const { State::<I, B, false>::KEEPS_FULL } && state.run == u64::MAX {
                     state.escapes(&mut rest);
                 }
-                if state.streak >= I::LEAST_DENSE && (I::COUNTS_BITS || !state.malformed) {
+                if state.streak >= state.least {
                     state.dense(&mut rest);
                 }
             }
@@ -840,8 +840,8 @@ struct State<'a, 'c, I: Isa, B, const KEEP: bool> {
     run: u64,
     /// The number of blocks with a `%` since the last block without one.
     streak: usize,
-    /// Whether [`State::dense`] has found a `%` that starts no escape.
-    malformed: bool,
+    /// The `streak` for which [`State::dense`] is tried; the largest number after that function has found a `%` that starts no escape.
+    least: usize,
     bounds: B,
     out: Cursor<'c>,
 }
@@ -875,7 +875,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
             full: 0,
             run: 0,
             streak: 0,
-            malformed: false,
+            least: I::LEAST_DENSE,
             bounds,
             out: Cursor::new(out),
         }
@@ -933,12 +933,12 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
     }
 
     /// Decodes whole blocks from the start of `rest`, four at a time, as if every `%` in them started an escape. Stops before four
-    /// blocks of which this is not true, and after four with few escapes. After the former, this does nothing for the rest of the
-    /// input, so that malformed text is not decoded twice.
+    /// blocks of which this is not true, and after four with few escapes. After the former, `least` is so large that this is not called
+    /// again, so that malformed text is not decoded twice.
     #[cfg_attr(optimized, inline(always))]
     fn dense(&mut self, rest: &mut &[u8]) {
         self.streak = 0;
-        if !Self::DENSE || self.malformed {
+        if !Self::DENSE {
             return;
         }
         // `decode_dense` reads from the block after the four, too.
@@ -950,7 +950,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
                 self.isa.decode_dense::<false>(rest, &mut self.carry, &mut self.out)
             };
             let Some(drops) = decoded else {
-                self.malformed = true;
+                self.least = usize::MAX;
                 return;
             };
             self.bounds.settle_four(rest.len(), before, drops);
@@ -974,7 +974,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
                 *rest = &rest[4 * I::LANES..];
                 continue;
             }
-            if Self::DENSE && !self.malformed && rest.len() >= 5 * I::LANES {
+            if Self::DENSE && self.least < usize::MAX && rest.len() >= 5 * I::LANES {
                 self.dense(rest);
                 continue;
             }
