@@ -483,12 +483,23 @@ impl Isa for Avx512 {
     #[cfg_attr(optimized, inline(always))]
     fn all_members<const M: usize>(self, blocks: [__m512i; M], class: &Class) -> bool {
         let mut any = self.all(0);
-        for block in blocks {
-            // SAFETY: the token proves AVX-512.
-            any = unsafe { _mm512_or_si512(any, self.others(block, class)) };
-        }
         // SAFETY: the token proves AVX-512.
-        unsafe { _mm512_movepi8_mask(any) == 0 }
+        unsafe {
+            if class.high == [0; 2] {
+                // `others` of all blocks together, which takes two instructions less for four blocks.
+                let mut ascii = self.all(0xFF);
+                for block in blocks {
+                    ascii = _mm512_and_si512(ascii, self.look_up(class.ascii, block));
+                    any = _mm512_or_si512(any, block);
+                }
+                any = _mm512_ternarylogic_epi32::<0xF3>(any, ascii, ascii);
+            } else {
+                for block in blocks {
+                    any = _mm512_or_si512(any, self.others(block, class));
+                }
+            }
+            _mm512_movepi8_mask(any) == 0
+        }
     }
 
     #[cfg_attr(optimized, inline(always))]
