@@ -21,23 +21,23 @@ impl HexCase {
     #[inline(always)]
     pub(crate) const fn digits(self) -> &'static [u8; 16] {
         // One table, not a choice of two: the compiler would repeat both in each register of each function that uses them.
-        static DIGITS: Aligned<[[u8; 16]; 2]> = Aligned([*b"0123456789ABCDEF", *b"0123456789abcdef"]);
+        static DIGITS: Align16<[[u8; 16]; 2]> = Align16([*b"0123456789ABCDEF", *b"0123456789abcdef"]);
         &DIGITS.0[self as usize]
     }
 
     /// Returns a table with the escape of each byte, followed by the byte itself.
     #[inline(always)]
     pub(crate) fn escapes(self) -> &'static [[u8; 4]; 256] {
-        static ESCAPES: Aligned<[[[u8; 4]; 256]; 2]> =
-            Aligned([all_escapes(HexCase::Upper), all_escapes(HexCase::Lower)]);
+        static ESCAPES: Align16<[[[u8; 4]; 256]; 2]> =
+            Align16([all_escapes(HexCase::Upper), all_escapes(HexCase::Lower)]);
         &ESCAPES.0[self as usize]
     }
 }
 
-/// A table of bytes whose entries have 4 or 16 bytes. It is aligned, so that no entry crosses the end of a cache line: loads of such an entry
-/// would take twice as long, and where the linker places a table of bytes changes with every build.
+/// A table that is aligned to 16 bytes, so that no entry of 4 or 16 bytes crosses the end of a cache line, which would make loads of it slower. A
+/// table of bytes would have any address.
 #[repr(align(16))]
-struct Aligned<T>(T);
+struct Align16<T>(T);
 
 const fn all_escapes(case: HexCase) -> [[u8; 4]; 256] {
     let mut escapes = [[0; 4]; 256];

@@ -304,19 +304,20 @@ impl ByteSet {
     /// up without a table.
     #[inline(always)]
     pub(crate) const fn usual_and_one(&self) -> Option<u8> {
-        // Most such sets have the low word of `USUAL`. A test of both words as one of 128 bits would take twice as many instructions.
+        // The additional member is in one word, so the other word is that of `USUAL`. A test of both words as one `u128` would take twice as many
+        // instructions.
         let ([low, high, ..], [usual_low, usual_high]) = (self.words, ByteSet::USUAL);
-        let (others, first, usual) = match (low ^ usual_low, high ^ usual_high) {
-            (0, others) => (others, 64, usual_high),
-            (others, 0) => (others, 0, usual_low),
+        let (differing, offset, usual) = match (low ^ usual_low, high ^ usual_high) {
+            (0, differing) => (differing, 64, usual_high),
+            (differing, 0) => (differing, 0, usual_low),
             _ => return None,
         };
-        if !self.is_ascii() || others & (usual | others.wrapping_sub(1)) != 0 {
+        if !self.is_ascii() || differing & (usual | differing.wrapping_sub(1)) != 0 {
             None
-        } else if others == 0 {
+        } else if differing == 0 {
             Some(b'-')
         } else {
-            Some(first + others.trailing_zeros() as u8)
+            Some(offset + differing.trailing_zeros() as u8)
         }
     }
 

@@ -264,12 +264,12 @@ impl<'a> Cursor<'a> {
 
     /// Writes each of `bytes` as an escape. See [`triple`] for the argument `escapes`.
     #[inline(always)]
-    pub(crate) fn push_escaped(&mut self, bytes: &[u8; 64], escapes: &[[u8; 4]; 256]) {
+    pub(crate) fn push_escaped_block(&mut self, bytes: &[u8; 64], escapes: &[[u8; 4]; 256]) {
         let mut stage = Stage::new();
         let mut window = self.window(3 * 64 + 1, &mut stage);
-        // SAFETY: the window has `3 * 64 + 1` writable bytes, and `escape_all` initialises all of them.
+        // SAFETY: the window has `3 * 64 + 1` writable bytes. `escape_block` initialises all of them, and one less is kept.
         unsafe {
-            escape_all(bytes, window.as_mut_ptr(), escapes);
+            escape_block(bytes, window.as_mut_ptr(), escapes);
             window.keep(3 * 64);
         }
     }
@@ -452,17 +452,19 @@ pub(crate) unsafe fn triple(
     at.addr() - to.addr()
 }
 
-/// Writes each of `bytes` to `to` as an escape. The entries of `escapes` are those of [`triple`].
+/// Writes each of `bytes` to `to` as an escape, `3 * 64` bytes in all, and one arbitrary byte after them. Each entry of `escapes` has the three bytes of
+/// an escape and then any byte.
 ///
 /// # Safety
 ///
 /// `3 * 64 + 1` bytes are writable at `to`.
 #[inline(always)]
-pub(crate) unsafe fn escape_all(bytes: &[u8; 64], to: *mut u8, escapes: &[[u8; 4]; 256]) {
-    // Groups of sixteen, so that the CPU predicts the number of rounds.
+pub(crate) unsafe fn escape_block(bytes: &[u8; 64], to: *mut u8, escapes: &[[u8; 4]; 256]) {
+    // The compiler unrolls the inner loop.
     for (group, sixteen) in bytes.as_chunks::<16>().0.iter().enumerate() {
         for (lane, &byte) in sixteen.iter().enumerate() {
-            // SAFETY: `group < 4` and `lane < 16`, so the four bytes end at offset `3 * 63 + 4` or before, which is `3 * 64 + 1`.
+            // SAFETY: `group < 4` and `lane < 16`, so the four bytes end at offset `3 * 63 + 4` or before. The caller guarantees `3 * 64 + 1` bytes,
+            // which is as many.
             unsafe { to.add(3 * (16 * group + lane)).cast::<[u8; 4]>().write(escapes[usize::from(byte)]) };
         }
     }

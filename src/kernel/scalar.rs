@@ -329,7 +329,7 @@ fn rewrite<R: Rule>(rule: R, input: &[u8], out: &mut Cursor<'_>, case: HexCase) 
             out.push_run(block);
             from = end;
         } else if R::ESCAPES && found == u64::MAX {
-            out.push_escaped(block, case.escapes());
+            out.push_escaped_block(block, case.escapes());
             from = end;
         } else if R::ESCAPES && found.count_ones() > DENSE {
             out.push_tripled(block, case.escapes(), |_| {

@@ -758,7 +758,7 @@ fn default_mode<'a, 'c, I: Isa, B: Bounds>(
                 if const { State::<I, B, false>::KEEPS_FULL } && state.run == u64::MAX {
                     state.escapes(&mut rest);
                 }
-                if state.streak >= state.least {
+                if state.streak >= state.dense_streak {
                     state.dense(&mut rest);
                 }
             }
@@ -840,8 +840,9 @@ struct State<'a, 'c, I: Isa, B, const KEEP: bool> {
     run: u64,
     /// The number of blocks with a `%` since the last block without one.
     streak: usize,
-    /// The `streak` for which [`State::dense`] is tried; the largest number after that function has found a `%` that starts no escape.
-    least: usize,
+    /// The value of `streak` for which [`State::dense`] is called on tiers that decode block by block. It is `usize::MAX` after that function has
+    /// found a `%` that starts no escape; then no tier calls it again.
+    dense_streak: usize,
     bounds: B,
     out: Cursor<'c>,
 }
@@ -875,7 +876,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
             full: 0,
             run: 0,
             streak: 0,
-            least: I::LEAST_DENSE,
+            dense_streak: I::LEAST_DENSE,
             bounds,
             out: Cursor::new(out),
         }
@@ -933,8 +934,8 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
     }
 
     /// Decodes whole blocks from the start of `rest`, four at a time, as if every `%` in them started an escape. Stops before four
-    /// blocks of which this is not true, and after four with few escapes. After the former, `least` is so large that this is not called
-    /// again, so that malformed text is not decoded twice.
+    /// blocks of which this is not true, and after four with few escapes. In the former case, `dense_streak` becomes so large that this is
+    /// not called again, and malformed text is not decoded twice.
     #[cfg_attr(optimized, inline(always))]
     fn dense(&mut self, rest: &mut &[u8]) {
         self.streak = 0;
@@ -950,7 +951,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
                 self.isa.decode_dense::<false>(rest, &mut self.carry, &mut self.out)
             };
             let Some(drops) = decoded else {
-                self.least = usize::MAX;
+                self.dense_streak = usize::MAX;
                 return;
             };
             self.bounds.settle_four(rest.len(), before, drops);
@@ -974,7 +975,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
                 *rest = &rest[4 * I::LANES..];
                 continue;
             }
-            if Self::DENSE && self.least < usize::MAX && rest.len() >= 5 * I::LANES {
+            if Self::DENSE && self.dense_streak < usize::MAX && rest.len() >= 5 * I::LANES {
                 self.dense(rest);
                 continue;
             }

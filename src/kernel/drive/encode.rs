@@ -369,7 +369,8 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
     /// has too little capacity.
     #[cfg_attr(optimized, inline(always))]
     fn one_by_one(&mut self, rest: &mut &[u8]) -> bool {
-        // `dirty` counts the last blocks that were neither clean nor escaped whole. After some of these, a check costs more than it saves.
+        // `dirty` counts the last blocks that were neither clean nor escaped whole. After some of these, a check costs more than it saves. It costs
+        // nothing on a tier without `expand_all` (SSE2), where writing such a block takes much longer.
         let (mut clean, mut dirty) = (0, 0);
         while rest.len() >= I::LANES && self.sink.has_window() {
             let (block, look) = self.look_at(rest);

@@ -19,7 +19,8 @@ pub(crate) trait Operation: Sized {
     /// Whether [`Operation::two_blocks`] and [`Operation::medium`] exist.
     const HAS_MEDIUM: bool = false;
 
-    /// Whether [`Operation::short_escaped`] exists. On tiers without [`Isa::DECODES_AT_ENTRY`], [`Operation::short`] then leaves to it what it cannot copy.
+    /// Whether [`Operation::short_escaped`] exists. If so, [`Operation::short`] only copies on tiers without [`Isa::DECODES_AT_ENTRY`], and the entry
+    /// passes the short inputs that were not copied to `short_escaped`.
     const HAS_SHORT_ESCAPED: bool = false;
 
     /// Handles one block in the default mode. Returns `None` if it needs a driver that checks the spare capacity.

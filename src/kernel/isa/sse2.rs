@@ -14,7 +14,7 @@ use super::tables::count;
 use super::token::Sse2;
 use super::vector::{each_one_intrinsic, operators};
 use crate::hex::{self, HexCase};
-use crate::kernel::cursor::{Cursor, Stage, escape_all, triple};
+use crate::kernel::cursor::{Cursor, Stage, escape_block, triple};
 use crate::kernel::drive::{self, Escapes, Isa, Lanes, Tier, lookahead, low_mask};
 use crate::kernel::word::words;
 use crate::set::ByteSet;
@@ -354,9 +354,10 @@ fn looked_up(bytes: &[u8; 64], lanes: u64, set: &ByteSet) -> u64 {
 #[inline(never)]
 unsafe fn expand_dense(bytes: &[u8; 128], escape: u64, lanes: usize, escapes: &[[u8; 4]; 256], to: *mut u8) {
     if escape == u64::MAX {
+        // 128 bytes have 64 at their start, so this does not return.
         let Some(bytes) = bytes.first_chunk() else { return };
         // SAFETY: the caller guarantees `3 * 64 + 1` writable bytes.
-        return unsafe { escape_all(bytes, to, escapes) };
+        return unsafe { escape_block(bytes, to, escapes) };
     }
     let mut rest = escape;
     let escaped = |_| {
