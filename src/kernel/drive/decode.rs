@@ -758,7 +758,9 @@ fn default_mode<'a, 'c, I: Isa, B: Bounds>(
                 if const { State::<I, B, false>::KEEPS_FULL } && state.run == u64::MAX {
                     state.escapes(&mut rest);
                 }
-                if state.streak >= state.dense_streak {
+                // On AVX2 a limit in memory would make the loop over clean blocks longer, so `dense` asks.
+                let least = if const { I::COUNTS_BITS } { I::LEAST_DENSE } else { state.dense_streak };
+                if state.streak >= least {
                     state.dense(&mut rest);
                 }
             }
@@ -840,8 +842,8 @@ struct State<'a, 'c, I: Isa, B, const KEEP: bool> {
     run: u64,
     /// The number of blocks with a `%` since the last block without one.
     streak: usize,
-    /// The value of `streak` for which [`State::dense`] is called on tiers that decode block by block. It is `usize::MAX` after that function has
-    /// found a `%` that starts no escape; then no tier calls it again.
+    /// The value of `streak` for which [`State::dense`] decodes on tiers that decode block by block. It is `usize::MAX` after that function has
+    /// found a `%` that starts no escape; then it decodes nothing on any tier.
     dense_streak: usize,
     bounds: B,
     out: Cursor<'c>,
@@ -934,12 +936,12 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
     }
 
     /// Decodes whole blocks from the start of `rest`, four at a time, as if every `%` in them started an escape. Stops before four
-    /// blocks of which this is not true, and after four with few escapes. In the former case, `dense_streak` becomes so large that this is
-    /// not called again, and malformed text is not decoded twice.
+    /// blocks of which this is not true, and after four with few escapes. In the former case, `dense_streak` becomes `usize::MAX`, and this
+    /// does nothing for the rest of the input, so that malformed text is not decoded twice.
     #[cfg_attr(optimized, inline(always))]
     fn dense(&mut self, rest: &mut &[u8]) {
         self.streak = 0;
-        if !Self::DENSE {
+        if !Self::DENSE || self.dense_streak == usize::MAX {
             return;
         }
         // `decode_dense` reads from the block after the four, too.
