@@ -758,7 +758,7 @@ fn default_mode<'a, 'c, I: Isa, B: Bounds>(
                 if const { State::<I, B, false>::KEEPS_FULL } && state.run == u64::MAX {
                     state.escapes(&mut rest);
                 }
-                // On AVX2 a limit in memory would make the loop over clean blocks longer, so `dense` asks.
+                // On AVX2 a variable limit would make the loop over clean blocks longer, so `dense` asks.
                 let least = if const { I::COUNTS_BITS } { I::LEAST_DENSE } else { state.dense_streak };
                 if state.streak >= least {
                     state.dense(&mut rest);
@@ -941,7 +941,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
     #[cfg_attr(optimized, inline(always))]
     fn dense(&mut self, rest: &mut &[u8]) {
         self.streak = 0;
-        if !Self::DENSE || self.dense_streak == usize::MAX {
+        if !Self::DENSE || I::COUNTS_BITS && self.dense_streak == usize::MAX {
             return;
         }
         // `decode_dense` reads from the block after the four, too.
