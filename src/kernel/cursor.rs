@@ -460,7 +460,7 @@ pub(crate) unsafe fn triple(
 /// `3 * 64 + 1` bytes are writable at `to`.
 #[inline(always)]
 pub(crate) unsafe fn escape_block(bytes: &[u8; 64], to: *mut u8, escapes: &[[u8; 4]; 256]) {
-    // The compiler unrolls the inner loop.
+    // The compiler unrolls both loops wholly. It would unroll one loop over 64 bytes by four only, which takes a third more instructions.
     for (group, sixteen) in bytes.as_chunks::<16>().0.iter().enumerate() {
         for (lane, &byte) in sixteen.iter().enumerate() {
             // SAFETY: `group < 4` and `lane < 16`, so the four bytes end at offset `3 * 63 + 4` or before. The caller guarantees `3 * 64 + 1` bytes,

@@ -941,6 +941,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
     #[cfg_attr(optimized, inline(always))]
     fn dense(&mut self, rest: &mut &[u8]) {
         self.streak = 0;
+        // On tiers without `COUNTS_BITS`, the caller has compared `streak` with `dense_streak`, so it is not `usize::MAX`.
         if !Self::DENSE || I::COUNTS_BITS && self.dense_streak == usize::MAX {
             return;
         }

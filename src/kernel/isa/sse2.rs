@@ -354,7 +354,7 @@ fn looked_up(bytes: &[u8; 64], lanes: u64, set: &ByteSet) -> u64 {
 #[inline(never)]
 unsafe fn expand_dense(bytes: &[u8; 128], escape: u64, lanes: usize, escapes: &[[u8; 4]; 256], to: *mut u8) {
     if escape == u64::MAX {
-        // 128 bytes have 64 at their start, so this does not return.
+        // An array of 128 bytes has a chunk of 64 at its start, so this always continues.
         let Some(bytes) = bytes.first_chunk() else { return };
         // SAFETY: the caller guarantees `3 * 64 + 1` writable bytes.
         return unsafe { escape_block(bytes, to, escapes) };
