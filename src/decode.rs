@@ -12,7 +12,7 @@ use crate::hex;
 use crate::kernel::cursor::Tail;
 use crate::kernel::cursor::{self, Cursor, Room, Written};
 use crate::kernel::isa::{Tier, look::NoEscape};
-use crate::kernel::job::{CopyJob, DecodeJob, DecodeRule, Decoded, End, Measured, Outcome, PlainJob};
+use crate::kernel::job::{DecodeJob, DecodeRule, Decoded, End, Measured, Outcome};
 use crate::kernel::reference;
 use crate::kernel::word;
 use crate::set::sets;
@@ -57,7 +57,7 @@ impl Core {
     /// have room for all of `input`.
     #[inline(always)]
     pub(crate) fn copy_clean<'id>(&self, input: &[u8], out: Room<'id>) -> Decoded<'id> {
-        self.kernels().copy_clean(CopyJob { plus: self.job.plus() }, input, out)
+        self.kernels().copy_clean(self.job.plus(), input, out)
     }
 
     /// Copies a short input that decoding leaves unchanged, or returns `None`. For such an input, a call of a kernel would take
@@ -107,7 +107,7 @@ impl Core {
     #[inline(always)]
     fn in_place(&self, bytes: &mut [u8]) -> usize {
         if self.job.is_plain()
-            && let Some(len) = self.kernels().decode_in_place(PlainJob, bytes)
+            && let Some(len) = self.kernels().decode_in_place(bytes)
         {
             len
         } else {

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use crate::decode::Decode;
 use crate::kernel::cursor::Tail;
 use crate::kernel::isa::Tier;
-use crate::kernel::job::{DecodeJob, DecodeRule, Fields, ListJob, MarkJob, Marks, RowsJob};
+use crate::kernel::job::{DecodeJob, DecodeRule, Fields, Marks};
 
 pub use crate::kernel::job::{RowState, Stops};
 
@@ -29,7 +29,7 @@ pub fn mark_bytes(input: &(impl AsRef<[u8]> + ?Sized), bytes: [u8; 4], marks: &m
 fn mark_bytes_with(tier: Tier, input: &[u8], bytes: [u8; 4], marks: &mut Vec<[u64; 4]>) {
     // All entries are written below, so old ones need not be cleared.
     marks.resize(input.len().div_ceil(64), [0; 4]);
-    tier.mark(&MarkJob(bytes), input, marks);
+    tier.mark(bytes, input, marks);
 }
 
 /// Finds the ends of the rows and cells of a table (CSV, RFC 4180), where a line feed or a delimiter inside quotes is data. Replaces the first
@@ -68,7 +68,7 @@ fn mark_rows_with(
     state: &mut RowState,
     marks: &mut [[u64; 4]],
 ) -> usize {
-    tier.rows(&RowsJob(delimiter), input, state, marks)
+    tier.rows(delimiter, input, state, marks)
 }
 
 impl RowState {
@@ -102,7 +102,7 @@ pub fn list_bits(words: &[u64], places: &mut [u32]) -> usize {
 
 fn list_bits_with(tier: Tier, words: &[u64], places: &mut [u32]) -> usize {
     assert!(words.len() < 1 << 26 && places.len() >= 64 * words.len());
-    tier.list(&ListJob, words, places)
+    tier.list(words, places)
 }
 
 /// Writes the places where a field ends, in ascending order, to `places`: the second and third words of each of `blocks`, which are those
@@ -128,7 +128,7 @@ pub fn list_stops(blocks: &[[u64; 4]], places: &mut [u32]) -> Stops {
 
 fn list_stops_with(tier: Tier, blocks: &[[u64; 4]], places: &mut [u32]) -> Stops {
     assert!(blocks.len() < 1 << 26 && places.len() >= 64 * blocks.len());
-    tier.stops(&ListJob, blocks, places)
+    tier.stops(blocks, places)
 }
 
 impl Decode {

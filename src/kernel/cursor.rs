@@ -8,7 +8,7 @@
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use crate::kernel::word::{self, Look, SHORT};
+use crate::kernel::word::{Look, SHORT};
 
 /// The widest window that an operation may ask for: three bytes for each of 64 lanes, and 64 bytes of slack.
 pub(crate) const MAX_WINDOW: usize = 64 * 3 + 64;
@@ -124,16 +124,6 @@ impl<'a> Cursor<'a> {
         has
     }
 
-    /// Lends the rest of the memory to `write`, and advances over the bytes that it writes. Returns the other result of `write`.
-    #[inline(always)]
-    pub(crate) fn lend<T>(&mut self, write: impl for<'id> FnOnce(Room<'id>) -> (Written<'id>, T)) -> T {
-        let (written, more) = write(Room { start: self.at, end: self.end, brand: PhantomData });
-        // SAFETY: `write` accepts any `'id`, so its `Written<'id>` can only come from the `Room` made here. By the invariant of
-        // `Written`, that many bytes at `at` are initialised, and a `Room` has at most `spare` bytes.
-        unsafe { self.advance(written.len()) };
-        more
-    }
-
     /// Returns a window of `width` writable bytes, at most [`MAX_WINDOW`]: the next bytes of the output, or `stage` if fewer
     /// are left.
     #[inline(always)]
@@ -229,18 +219,6 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Writes an input of at most eight bytes with its escapes decoded, and returns `true`, if eight bytes are writable. A `%`
-    /// that starts no escape stays.
-    #[inline(always)]
-    pub(crate) fn push_unescaped(&mut self, input: &[u8]) -> bool {
-        let fits = input.len() <= 8 && self.spare() >= 8;
-        if fits {
-            let word = word::unescape(word::words(input)[0]);
-            self.push_word(word.bytes, input.len() - word.dropped());
-        }
-        fits
-    }
-
     /// Writes at most 64 bytes, each unchanged or as an escape. See [`triple`] for the arguments.
     #[inline(always)]
     pub(crate) fn push_tripled(
@@ -259,18 +237,6 @@ impl<'a> Cursor<'a> {
         unsafe {
             let len = triple(bytes, window.as_mut_ptr(), escapes, escaped);
             window.keep(len);
-        }
-    }
-
-    /// Writes each of `bytes` as an escape. See [`triple`] for the argument `escapes`.
-    #[inline(always)]
-    pub(crate) fn push_escaped_block(&mut self, bytes: &[u8; 64], escapes: &[[u8; 4]; 256]) {
-        let mut stage = Stage::new();
-        let mut window = self.window(3 * 64 + 1, &mut stage);
-        // SAFETY: the window has `3 * 64 + 1` writable bytes. `escape_block` initialises all of them, and one less is kept.
-        unsafe {
-            escape_block(bytes, window.as_mut_ptr(), escapes);
-            window.keep(3 * 64);
         }
     }
 
@@ -450,24 +416,6 @@ pub(crate) unsafe fn triple(
         at = unsafe { triple_one(byte, at, escapes, escaped(byte) & 1) };
     }
     at.addr() - to.addr()
-}
-
-/// Writes each of `bytes` to `to` as an escape, `3 * 64` bytes in all, and one arbitrary byte after them. Each entry of `escapes` has the three bytes of
-/// an escape and then any byte.
-///
-/// # Safety
-///
-/// `3 * 64 + 1` bytes are writable at `to`.
-#[inline(always)]
-pub(crate) unsafe fn escape_block(bytes: &[u8; 64], to: *mut u8, escapes: &[[u8; 4]; 256]) {
-    // The compiler unrolls both loops wholly. It would unroll one loop over 64 bytes by four only, which takes a third more instructions.
-    for (group, sixteen) in bytes.as_chunks::<16>().0.iter().enumerate() {
-        for (lane, &byte) in sixteen.iter().enumerate() {
-            // SAFETY: `group < 4` and `lane < 16`, so the four bytes end at offset `3 * 63 + 4` or before. The caller guarantees `3 * 64 + 1` bytes,
-            // which is as many.
-            unsafe { to.add(3 * (16 * group + lane)).cast::<[u8; 4]>().write(escapes[usize::from(byte)]) };
-        }
-    }
 }
 
 /// Writes one byte, unchanged or as an escape, and returns the pointer after it. See [`triple`] for the arguments.

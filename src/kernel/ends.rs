@@ -118,12 +118,6 @@ impl Ends {
         self.marks.len() > 0
     }
 
-    /// Returns the number of values.
-    #[inline(always)]
-    pub(crate) fn len(&self) -> usize {
-        self.count
-    }
-
     /// Iterates over the ends in the input, each with a slot for the one in the output.
     #[inline(always)]
     pub(crate) fn each(&mut self) -> impl Iterator<Item = (usize, &mut u32)> {

@@ -36,18 +36,6 @@ pub(crate) enum DecodeRule {
     Form,
 }
 
-/// The bytes that a scan marks.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct MarkJob(pub [u8; 4]);
-
-impl MarkJob {
-    /// Reports whether the mode is the default. Marking has one mode, and none of the functions for short inputs.
-    #[inline(always)]
-    pub(crate) fn is_plain(&self) -> bool {
-        false
-    }
-}
-
 /// The state of [`mark_rows`](crate::mark_rows) between two calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "each says something else about the bytes before")]
@@ -70,54 +58,41 @@ pub(crate) trait Search: Copy {
     fn find(self, block: &[u8; 64], bytes: [u8; 5]) -> [u64; 5];
 }
 
-/// The options of marking the rows of a table: the byte between two cells.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RowsJob(pub u8);
-
-impl RowsJob {
-    /// Reports whether the mode is the default. Marking has one mode, and none of the functions for short inputs.
-    #[inline(always)]
-    pub(crate) fn is_plain(&self) -> bool {
-        false
-    }
-
-    /// Marks the rows of `input`, whose whole blocks have one entry each in `marks`. Returns the number of marked blocks: those before the
-    /// first one with a misplaced quote.
-    #[inline(always)]
-    pub(crate) fn mark(
-        &self,
-        input: &[u8],
-        state: &mut RowState,
-        marks: &mut [[u64; 4]],
-        search: impl Search,
-    ) -> usize {
-        let bytes = [b'"', b'\n', self.0, b'%', b'\r'];
-        let blocks = input.as_chunks().0;
-        let len = blocks.len().min(marks.len());
-        let (blocks, marks) = (&blocks[..len], &mut marks[..len]);
-        let mut count = 0;
-        // The words of many blocks are computed together, which takes vector instructions. The blocks of a group with a misplaced quote, and
-        // the last ones, are marked one by one.
-        if len >= GROUP {
-            let mut words = Words([[0; GROUP + 1]; 5]);
-            for (blocks, marks) in blocks.as_chunks::<GROUP>().0.iter().zip(marks.as_chunks_mut::<GROUP>().0)
-            {
-                if !words.mark(blocks, bytes, state, marks, search) {
-                    break;
-                }
-                count += GROUP;
-            }
-        }
-        let mut words = Words([[0; 2]; 5]);
-        for (block, marks) in blocks[count..].iter().zip(&mut marks[count..]) {
-            let (block, marks) = (core::array::from_ref(block), core::array::from_mut(marks));
-            if !words.mark(block, bytes, state, marks, search) {
+/// Marks the rows of `input`, whose whole blocks have one entry each in `marks`. `delimiter` is the byte between two cells. Returns the
+/// number of marked blocks: those before the first one with a misplaced quote.
+#[inline(always)]
+pub(crate) fn mark_rows(
+    delimiter: u8,
+    input: &[u8],
+    state: &mut RowState,
+    marks: &mut [[u64; 4]],
+    search: impl Search,
+) -> usize {
+    let bytes = [b'"', b'\n', delimiter, b'%', b'\r'];
+    let blocks = input.as_chunks().0;
+    let len = blocks.len().min(marks.len());
+    let (blocks, marks) = (&blocks[..len], &mut marks[..len]);
+    let mut count = 0;
+    // The words of many blocks are computed together, which takes vector instructions. The blocks of a group with a misplaced quote, and
+    // the last ones, are marked one by one.
+    if len >= GROUP {
+        let mut words = Words([[0; GROUP + 1]; 5]);
+        for (blocks, marks) in blocks.as_chunks::<GROUP>().0.iter().zip(marks.as_chunks_mut::<GROUP>().0) {
+            if !words.mark(blocks, bytes, state, marks, search) {
                 break;
             }
-            count += 1;
+            count += GROUP;
         }
-        count
     }
+    let mut words = Words([[0; 2]; 5]);
+    for (block, marks) in blocks[count..].iter().zip(&mut marks[count..]) {
+        let (block, marks) = (core::array::from_ref(block), core::array::from_mut(marks));
+        if !words.mark(block, bytes, state, marks, search) {
+            break;
+        }
+        count += 1;
+    }
+    count
 }
 
 /// The number of blocks whose words are computed together.
@@ -213,62 +188,6 @@ pub struct Stops {
     pub ends: usize,
     /// Whether there is an irregular byte.
     pub has_irregular: bool,
-}
-
-/// The options of an operation that exists in the default mode only.
-#[derive(Clone, Copy)]
-pub(crate) struct PlainJob;
-
-impl PlainJob {
-    /// Reports that the mode is the default.
-    #[inline(always)]
-    pub(crate) fn is_plain(self) -> bool {
-        true
-    }
-}
-
-/// The options of a listing of bits. A listing has no options.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ListJob;
-
-impl ListJob {
-    /// Reports whether the mode is the default. Listing has one mode, and none of the functions for short inputs.
-    #[inline(always)]
-    pub(crate) fn is_plain(&self) -> bool {
-        false
-    }
-}
-
-/// The options of a copy that ends where decoding would change a byte.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct CopyJob {
-    /// Whether a `+` is a space.
-    pub plus: bool,
-}
-
-impl CopyJob {
-    /// Reports whether the mode is the default. Copying has one mode, and none of the functions for short inputs.
-    #[inline(always)]
-    pub(crate) fn is_plain(&self) -> bool {
-        false
-    }
-}
-
-/// The options of placing the ends of values.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PlaceJob {
-    /// The number of bytes that a lane in a mask of [`Ends`](crate::kernel::ends::Ends) becomes, less one.
-    pub by: i32,
-    /// The number of bytes in the output.
-    pub written: usize,
-}
-
-impl PlaceJob {
-    /// Reports whether the mode is the default. Placing has one mode, and none of the functions for short inputs.
-    #[inline(always)]
-    pub(crate) fn is_plain(&self) -> bool {
-        false
-    }
 }
 
 /// The places of a decoding at marked places.

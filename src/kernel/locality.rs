@@ -48,8 +48,6 @@ on_blocks! {
     escapes_do_not_depend_on_other_lanes: check_random_escapes;
     every_window_at_every_lane_of_a_run_of_escapes: check_runs;
     every_value_at_every_lane_is_decoded_or_stays: check_decoded_values;
-    some_escapes_are_those_of_the_exact_search: check_some_escapes;
-    lanes_that_stay_are_members_and_escapes: check_staying;
     every_mask_of_a_lane: check_lane_masks;
     every_group_of_digits_is_dropped: check_compress;
     every_group_of_lanes_to_escape_is_expanded: check_expand;
@@ -135,7 +133,7 @@ fn check_members<I: Isa>(isa: I, tier: &str) {
             core::array::from_fn(|byte| !reference::encode(&job, &[byte as u8]).changed);
         let any = |is: bool| (0..=255u8).rev().find(|&byte| member[usize::from(byte)] == is);
         for len in [7, 16, 17, 31, 33, 48, 64, 1 << 20] {
-            let (class, lanes) = (isa.class(&set, len), I::LANES.min(len));
+            let (class, lanes) = (isa.class(&set), I::LANES.min(len));
             for around in [any(true), any(false)].into_iter().flatten() {
                 let others = if member[usize::from(around)] { low_mask(lanes) } else { 0 };
                 for lane in 0..lanes {
@@ -145,10 +143,12 @@ fn check_members<I: Isa>(isa: I, tier: &str) {
                         let block = isa.load(input);
                         let one = isa.member(block, &class).mask() & low_mask(lanes);
                         let many = isa.found(isa.look(block, &class)).mask() & low_mask(lanes);
-                        let escape =
-                            isa.lanes_to_escape(input, &class).unwrap_or(low_mask(lanes) & !expected);
+                        let short = match isa.members_of_short(input, &class) {
+                            Some(members) => members.mask() & low_mask(lanes),
+                            None => expected,
+                        };
                         let all = len >= I::LANES && isa.all_members([block, block], &class);
-                        let found = [one, many, low_mask(lanes) & !escape];
+                        let found = [one, many, short];
                         assert_eq!(found, [expected; 3], "{tier}, {byte:#x} at {lane} of {len}, {set:?}");
                         assert!(!all || expected == low_mask(lanes), "{tier}, {byte:#x} at {lane}, {set:?}");
                     }
@@ -171,29 +171,27 @@ fn check_equal<I: Isa>(isa: I, tier: &str) {
                 let block = isa.load(input);
                 let expected =
                     input.iter().rev().fold(0, |mask, &byte| mask << 1 | u64::from(byte == needle));
-                let (equal, lacks) = (isa.eq(block, needle), isa.lacks(input, needle));
-                let none = [
-                    isa.none_equal([block, block], needle),
-                    isa.surely_lacks(block, needle, low_mask(I::LANES)),
-                ];
+                let (equal, none) = (isa.eq(block, needle), isa.none_equal([block, block], needle));
+                let lacks = match isa.load_ends(input) {
+                    Some(ends) => isa.none_equal([ends], needle),
+                    None => expected == 0,
+                };
                 let replaced = isa.bytes(isa.replace(block, needle, b'x'));
                 let right = replaced
                     .iter()
                     .zip(&bytes[..I::LANES])
                     .all(|(&new, &old)| new == if old == needle { b'x' } else { old });
                 assert_eq!(
-                    (equal, none, right),
-                    (expected, [expected == 0; 2], true),
+                    (equal, none, lacks, right),
+                    (expected, expected == 0, expected == 0, true),
                     "{tier}, {byte:#x} at {lane}"
                 );
-                assert!(!lacks || expected == 0, "{tier}, {byte:#x} at {lane} of {around:#x}");
             }
         }
     }
-    assert!(isa.lacks(&[b'x'; 128][..I::LONGEST_LOOK], b'%'), "{tier}");
 }
 
-/// Compares [`Isa::escapes`] and [`Isa::guess`] at the start of `input` with `values`, the values of the escapes at each lane.
+/// Compares [`Isa::find`] at the start of `input` with `values`, the values of the escapes at each lane.
 #[inline(always)]
 fn check_escapes<I: Isa>(isa: I, input: &[u8], values: impl Fn(usize) -> Option<u8>, tier: &str) {
     let lanes = I::LANES.min(input.len());
@@ -207,26 +205,16 @@ fn check_escapes<I: Isa>(isa: I, input: &[u8], values: impl Fn(usize) -> Option<
             *byte = value;
         }
     }
-    let found = isa.escapes(isa.load(input), input);
-    let spelt = isa.bytes(found.values);
-    assert_eq!(found.valid, valid, "{tier}, b\"{}\"", input.escape_ascii());
-    assert_eq!(isa.bytes(found.decoded), decoded, "{tier}, b\"{}\"", input.escape_ascii());
-    assert!(bits(valid).all(|lane| spelt[lane] == decoded[lane]), "{tier}, b\"{}\"", input.escape_ascii());
-    let (guess, percent) = (
-        isa.guess(isa.load(input), input.get(I::LANES..).unwrap_or_default(), u64::MAX),
-        isa.eq(isa.load(input), b'%'),
-    );
-    let (wrong, correct) = isa.correct(&guess);
-    let (guessed, any_wrong) = (isa.bytes(guess.decoded), isa.any_wrong([&guess]));
-    assert_eq!((guess.percent, wrong), (percent, percent & !valid), "{tier}, b\"{}\"", input.escape_ascii());
-    assert_eq!(
-        (isa.bytes(correct), any_wrong),
-        (decoded, wrong != 0),
-        "{tier}, b\"{}\"",
-        input.escape_ascii()
-    );
+    let (block, shown) = (isa.load(input), input.escape_ascii());
+    let (found, percent) = (isa.find(block, input), isa.eq(block, b'%'));
+    let (wrong, correct) = isa.correct(&found);
+    let (spelt, guessed) = (isa.bytes(found.values), isa.bytes(found.decoded));
+    assert_eq!((found.percent, wrong), (percent, percent & !valid), "{tier}, b\"{shown}\"");
+    assert_eq!(isa.any_wrong([&found]), wrong != 0, "{tier}, b\"{shown}\"");
+    assert_eq!(isa.bytes(correct), decoded, "{tier}, b\"{shown}\"");
+    assert!(bits(valid).all(|lane| spelt[lane] == decoded[lane]), "{tier}, b\"{shown}\"");
     for lane in (0..64).filter(|&lane| wrong >> lane & 1 == 0) {
-        assert_eq!(guessed[lane], decoded[lane], "{tier}, {lane} of b\"{}\"", input.escape_ascii());
+        assert_eq!(guessed[lane], decoded[lane], "{tier}, {lane} of b\"{shown}\"");
     }
 }
 
@@ -258,7 +246,7 @@ fn check_random_escapes<I: Isa>(isa: I, tier: &str) {
 
 #[inline(always)]
 fn check_runs<I: Isa>(isa: I, tier: &str) {
-    if !I::DECODES_ALL {
+    if !I::DECODES_DENSE {
         return;
     }
     let mut values: [u8; 64] = random_bytes(&mut Rng(44));
@@ -280,86 +268,9 @@ fn check_runs<I: Isa>(isa: I, tier: &str) {
 }
 
 #[inline(always)]
-fn check_some_escapes<I: Isa>(isa: I, tier: &str) {
-    let mut rng = Rng(52);
-    let sets = [crate::sets::RFC3986_UNRESERVED, crate::sets::RFC3986_RESERVED].map(|set| set.to_byte_set());
-    for turn in 0..scaled(20_000) {
-        // Valid escapes, of which some have digits in lower case, or malformed ones, too.
-        let alphabet: &[u8] = if turn % 2 == 0 { b"%2fF%4" } else { b"a%+\xA5" };
-        let mut input: [u8; 66] = core::array::from_fn(|_| rng.pick(alphabet));
-        for at in (0..64).filter(|_| rng.below(4) == 0).collect::<Vec<_>>() {
-            input[at..at + 3].copy_from_slice(&hex::escape(rng.byte(), HexCase::Upper));
-        }
-        let input = &input[..I::LANES + 2];
-        let next = [input[I::LANES] & 0x7F, input[I::LANES + 1] & 0x7F];
-        let (set, members) = (sets[usize::from(turn / 2 % 2 == 0)], turn / 4 % 2 == 0);
-        let (class, block) = (isa.class(&set, 0), isa.load(input));
-        let mut near = Vec::from(&input[..I::LANES]);
-        near.extend(next);
-        let found = isa.escapes(block, &near);
-        let (decoded, result) = isa.decode_some(block, &found, &class, members);
-        let got = isa.some_escapes(block, block, next, &class, members);
-        let malformed = isa.eq(block, b'%') & !found.valid;
-        let is_lower =
-            bits(found.valid).any(|lane| near[lane + 1..lane + 3].iter().any(u8::is_ascii_lowercase));
-        assert_eq!(
-            (got.valid, got.malformed, got.decoded),
-            (found.valid, malformed, decoded),
-            "{tier}, {near:?}, {members}"
-        );
-        assert_eq!(
-            isa.bytes(isa.with_values(got.decoded, got.text, got.values)),
-            isa.bytes(result),
-            "{tier}, {near:?}, {members}"
-        );
-        assert!(got.lower != 0 || !is_lower, "{tier}, {near:?}");
-    }
-}
-
-#[inline(always)]
-fn check_staying<I: Isa>(isa: I, tier: &str) {
-    if !I::LOOPS_IN_OTHER_MODES {
-        return;
-    }
-    let (mut rng, sets, mut found) = (Rng(53), sets(), [0; 2]);
-    for turn in 0..scaled(40_000) {
-        let set = sets[turn as usize % sets.len()];
-        // The first two bytes are before the block. Escapes may begin anywhere, and the bytes between them may be digits.
-        let mut input: [u8; 68] = core::array::from_fn(|_| rng.pick(b"4aG/ \xA5"));
-        for at in (0..66).filter(|_| rng.below(6) == 0).collect::<Vec<_>>() {
-            input[at..at + 3].copy_from_slice(&hex::escape(rng.byte(), HexCase::Lower));
-        }
-        if turn % 4 == 0 {
-            input[rng.below(68)] = rng.pick(b"%g@`:/\xB4\xE1");
-        }
-        let (input, block) = (&input[..I::LANES + 2], isa.load(&input[2..]));
-        let class = isa.class(&set, I::LANES);
-        let members = isa.member(block, &class).mask() & low_mask(I::LANES);
-        let (mut escapes, mut wrong) = (0, false);
-        for at in (0..input.len()).filter(|&at| input[at] == b'%') {
-            for lane in (at.max(2)..input.len().min(at + 3)).map(|at| at - 2) {
-                escapes |= 1 << lane;
-                wrong |= lane + 2 > at && !input[lane + 2].is_ascii_hexdigit();
-            }
-        }
-        let expected = [Some(members), (!wrong).then_some(members | escapes)];
-        for keeps in [false, true] {
-            let stay = isa.staying(block, &class, keeps, [input[0], input[1]]);
-            assert_eq!(stay.is_some(), expected[usize::from(keeps)].is_some(), "{tier}, {input:?}");
-            if let Some(stay) = stay {
-                let mask = stay.mask() & low_mask(I::LANES);
-                assert_eq!(Some(mask), expected[usize::from(keeps)], "{tier}, {input:?}, {keeps}");
-            }
-        }
-        found[usize::from(wrong)] += 1;
-    }
-    assert!(found.iter().all(|&count| count > 0), "{tier}: {found:?}");
-}
-
-#[inline(always)]
 fn check_decoded_values<I: Isa>(isa: I, tier: &str) {
     for set in sets() {
-        let class = isa.class(&set, 0);
+        let class = isa.class(&set);
         for (turn, members) in (0..3 * 256).flat_map(|turn| [(turn, true), (turn, false)]) {
             let (phase, first) = (turn % 3, turn / 3);
             let value = |lane: usize| (first + 89 * (lane / 3)) as u8;
@@ -368,7 +279,7 @@ fn check_decoded_values<I: Isa>(isa: I, tier: &str) {
                 *escape = hex::escape(value(3 * index), HexCase::Lower);
             }
             let block = isa.load(&text);
-            let found = isa.escapes(block, &text);
+            let found = isa.find(block, &text);
             let (decoded, result) = isa.decode_some(block, &found, &class, members);
             let (mut mask, mut bytes) = (0, isa.bytes(block));
             for lane in (phase..I::LANES).step_by(3) {
@@ -401,10 +312,7 @@ fn check_lane_masks<I: Isa>(isa: I, tier: &str) {
             core::array::from_fn(|lane| b"0123456789abcdefABCDEF"[(lane + turn as usize) % 22]);
         let [a_block, b_block, digit_block] = [isa.load(&a), isa.load(&b), isa.load(&digits)];
         let chosen = isa.bytes(isa.select(mask, a_block, b_block));
-        // Whether lower case is expected changes the time and not the result.
-        let [guessed, upper] =
-            [false, true].map(|mut lower| isa.bytes(isa.upper(mask, digit_block, &mut lower)));
-        let lower = isa.lower(digit_block);
+        let (upper, lower) = (isa.bytes(isa.upper(mask, digit_block)), isa.lower(digit_block));
         for lane in 0..I::LANES {
             let is = mask >> lane & 1 != 0;
             let digit = digits[lane];
@@ -414,7 +322,6 @@ fn check_lane_masks<I: Isa>(isa: I, tier: &str) {
                 if is { digit.to_ascii_uppercase() } else { digit },
                 "{tier}, lane {lane} of {mask:#x}"
             );
-            assert_eq!(guessed[lane], upper[lane], "{tier}, lane {lane} of {mask:#x}");
             assert_eq!(lower >> lane & 1 != 0, digit.is_ascii_lowercase(), "{tier}, {digit} at {lane}");
         }
     }
@@ -441,7 +348,9 @@ fn perform<I: Isa>(
     let block = isa.load(input);
     match write {
         Write::Dropping => isa.compress(block, mask, lanes, &mut out),
-        Write::Escaping(case) => isa.expand(block, input, mask, lanes, isa.spelling(case), &mut out),
+        Write::Escaping(case) => {
+            isa.expand(block, input, isa.members(!mask), lanes, isa.spelling(case), &mut out);
+        }
         Write::EscapingAll(case) => isa.expand_all(block, input, isa.spelling(case), &mut out),
     }
     out.written()
@@ -527,7 +436,7 @@ type Both<'b, I> = (I, [&'b [u8]; 2], [u64; 2], Lanes<I>);
 #[inline(always)]
 fn drop_both<I: Isa>((isa, input, drops, lanes): Both<'_, I>, room: Room<'_>) -> usize {
     let mut out = Cursor::new(room);
-    isa.compress_both([isa.load(input[0]), isa.load(input[1])], drops, lanes, &mut out);
+    isa.compress_all([isa.load(input[0]), isa.load(input[1])], drops, lanes, &mut out);
     out.written()
 }
 

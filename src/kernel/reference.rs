@@ -32,7 +32,7 @@ impl Step {
 
     /// Copies `byte`.
     #[inline(always)]
-    fn copy(byte: u8) -> Step {
+    pub(crate) fn copy(byte: u8) -> Step {
         Step { used: 1, bytes: u32::from(byte), len: 1, changed: false }
     }
 

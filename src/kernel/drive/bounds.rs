@@ -66,7 +66,7 @@ impl<'m> Marked<'m> {
     /// Makes the bounds of an input of `len` bytes.
     #[cfg_attr(optimized, inline(always))]
     pub(super) fn new(marks: Marks<'m>, len: usize) -> Self {
-        Marked { marks, end: marks.first + len }
+        Marked { marks, end: marks.first.wrapping_add(len) }
     }
 
     #[cfg_attr(optimized, inline(always))]
@@ -81,7 +81,7 @@ impl Bounds for Marked<'_> {
 
     #[cfg_attr(optimized, inline(always))]
     fn cut(&self, left: usize, _padding: usize) -> u64 {
-        let at = self.end - left;
+        let at = self.end.wrapping_sub(left);
         let (index, shift) = (at / 64, at % 64);
         let mut marks = self.word(index) >> shift;
         if shift > 0 {
@@ -161,7 +161,7 @@ pub(super) fn follow<'e, I: Isa>(ends: &'e mut Ends, out: Room<'_>) -> Follow<'e
 /// became `1 + by` bytes. Reports whether an escape was decoded that crosses the end of a value. The output is invalid then. This
 /// happens only if the ends are not marked.
 #[cfg_attr(optimized, inline(always))]
-pub(super) fn place<I: Isa>(isa: I, ends: &mut Ends, by: i32, written: usize) -> bool {
+pub(crate) fn place<I: Isa>(isa: I, by: i32, written: usize, ends: &mut Ends) -> bool {
     let Placing { records, given, places } = ends.placing(written);
     let by = by.cast_unsigned();
     let mut crossing = 0;
@@ -170,16 +170,7 @@ pub(super) fn place<I: Isa>(isa: I, ends: &mut Ends, by: i32, written: usize) ->
             for (place, end) in places.iter_mut().zip(given) {
                 *place = end.wrapping_add(gain);
             }
-        } else if I::COUNTS_BITS {
-            if isa.place(given, records, by, places, &mut crossing) {
-                continue;
-            }
-            for (place, end) in places.iter_mut().zip(given) {
-                let Some((start, rest)) = records.place(*end) else { break };
-                *place = start.wrapping_sub(by.wrapping_mul(rest.count_ones()));
-                crossing |= rest;
-            }
-        } else {
+        } else if !isa.place(given, records, by, places, &mut crossing) {
             // The bits of several masks are counted at a time.
             let mut rests = [0; ends::GROUP];
             for ((place, end), last) in places.iter_mut().zip(given).zip(&mut rests) {

@@ -13,220 +13,120 @@
 //! always a whole block, so no load waits for the masks of the block before it.
 
 use super::bounds::{self, Bounds, Single};
-use super::sink::Sink;
-use super::{Isa, Lanes, Members, digits_of};
-use crate::hex::HexCase;
+use super::{Isa, Lanes, Members, digits_of, load, low_mask};
 use crate::kernel::cursor::{Cursor, MAX_WINDOW, Room, Written};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{EncodeJob, EncodeRule, Measure};
 
-/// Encodes `input` in the default mode.
+/// Encodes an input of any length in the default mode.
 #[cfg_attr(optimized, inline(always))]
-pub(super) fn encode<'c, I: Isa>(isa: I, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
-    default_mode(isa, job, input, Single, Cursor::new(out)).finish()
+pub(crate) fn default_mode<'c, I: Isa>(isa: I, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
+    State::<I, _, true>::new(isa, job, Single, out).run(input)
 }
 
-/// Encodes `input` in a mode other than the default: keep-escapes or form.
+/// Encodes an input of any length in a mode other than the default: keep-escapes or form.
 #[cfg_attr(optimized, inline(always))]
-pub(super) fn encode_other_mode<'c, I: Isa>(
-    isa: I,
-    job: &EncodeJob,
-    input: &[u8],
-    out: Room<'c>,
-) -> Written<'c> {
-    other_mode(isa, job, input, Single, Cursor::new(out)).finish()
+pub(crate) fn other_mode<'c, I: Isa>(isa: I, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
+    State::<I, _, false>::new(isa, job, Single, out).run(input)
 }
 
-/// Measures the output of [`encode`] without writing it.
+/// Encodes a batch of adjacent values as if they were one. If the mode keeps escapes, the ends of the values are marked.
 #[cfg_attr(optimized, inline(always))]
-pub(super) fn measure<I: Isa>(isa: I, job: &EncodeJob, input: &[u8]) -> Measure {
-    default_mode(isa, job, input, Single, Measure::default())
-}
-
-/// Measures the output of [`encode_other_mode`] without writing it.
-#[cfg_attr(optimized, inline(always))]
-pub(super) fn measure_other_mode<I: Isa>(isa: I, job: &EncodeJob, input: &[u8]) -> Measure {
-    other_mode(isa, job, input, Single, Measure::default())
-}
-
-/// Encodes a batch of adjacent values in the default mode, as if they were one.
-#[cfg_attr(optimized, inline(always))]
-pub(super) fn encode_values<'c, I: Isa>(
+pub(crate) fn values<'c, I: Isa>(
     isa: I,
     job: &EncodeJob,
     input: &[u8],
     ends: &mut Ends,
     out: Room<'c>,
 ) -> Written<'c> {
-    default_mode(isa, job, input, bounds::follow::<I>(ends, out), Cursor::new(out)).finish()
-}
-
-/// Encodes a batch of adjacent values in a mode other than the default. If that keeps escapes, the ends of the values are marked.
-#[cfg_attr(optimized, inline(always))]
-pub(super) fn encode_values_other_mode<'c, I: Isa>(
-    isa: I,
-    job: &EncodeJob,
-    input: &[u8],
-    ends: &mut Ends,
-    out: Room<'c>,
-) -> Written<'c> {
-    other_mode(isa, job, input, bounds::follow::<I>(ends, out), Cursor::new(out)).finish()
-}
-
-/// Encodes an input of at most one block, in the default mode if `DEFAULT`. Returns `None` if the input is longer.
-#[cfg_attr(optimized, inline(always))]
-pub(super) fn one_block<I: Isa, S: Sink<I>, const DEFAULT: bool>(
-    isa: I,
-    job: &EncodeJob,
-    input: &[u8],
-    sink: S,
-) -> Option<S> {
-    let mut state = State::<I, S, Single, DEFAULT>::new(isa, job, input, Single, sink);
-    let lanes = Lanes::of_short(input)?;
-    let escape = if DEFAULT { isa.lanes_to_escape(input, &state.class) } else { None };
-    match escape {
-        // A short input without a lane to escape is copied without loading a block.
-        Some(0) => state.sink.copy(input),
-        Some(escape) => {
-            state.sink.changed(true);
-            state.sink.expand(isa, isa.load(input), input, escape, lanes, isa.spelling(job.case));
-        }
-        None => {
-            state.take::<false>(isa.load(input), input, lanes, true);
-        }
+    let bounds = bounds::follow::<I>(ends, out);
+    if job.is_plain() {
+        State::<I, _, true>::new(isa, job, bounds, out).run(input)
+    } else {
+        State::<I, _, false>::new(isa, job, bounds, out).run(input)
     }
-    Some(state.sink)
 }
 
-/// Returns the lanes that stay, and the block to write: the same one in the mode that keeps escapes (`keeps`), one with `+` for spaces in the form
-/// mode. Returns `None` as [`Isa::staying`] does; [`is_cut`] checks the end of the input. The bytes before the block are `before`.
+/// Encodes an input of at most one block in the default mode. Returns `None` if the input is longer, or if `out` might have too little
+/// capacity.
 #[cfg_attr(optimized, inline(always))]
-fn staying_and_text<I: Isa>(
-    isa: I,
-    class: &I::Class,
-    keeps: bool,
-    block: I::Block,
-    before: [u8; 2],
-) -> Option<(I::Members, I::Block)> {
-    let stay = isa.staying(block, class, keeps, before)?;
-    Some((stay, if keeps { block } else { isa.replace(block, b' ', b'+') }))
-}
-
-/// Reports whether one of the last two bytes of `input` is `%`, which starts no escape there.
-#[cfg_attr(optimized, inline(always))]
-fn is_cut(input: &[u8]) -> bool {
-    matches!(*input, [.., b'%'] | [.., b'%', _])
-}
-
-/// Encodes an input of at most one block in a mode other than the default. Returns `None` if the input is longer, if a `%` starts no escape
-/// and the mode keeps escapes, or if `out` might have too little capacity.
-#[cfg_attr(optimized, inline(always))]
-pub(super) fn short_other_mode<'c, I: Isa>(
+pub(crate) fn one_block<'c, I: Isa>(
     isa: I,
     job: &EncodeJob,
     input: &[u8],
     out: Room<'c>,
 ) -> Option<Written<'c>> {
-    let (lanes, block) = (Lanes::of_short(input)?, isa.load(input));
-    let keeps = job.rule == EncodeRule::KeepEscapes;
-    if out.len() < I::WINDOW || keeps && is_cut(input) {
+    let lanes = Lanes::of_short(input)?;
+    if out.len() < I::WINDOW {
         return None;
     }
-    let (stay, text) = staying_and_text(isa, &isa.class(&job.set, input.len()), keeps, block, [0; 2])?;
-    let mut out = Cursor::new(out);
-    if !stay.mask() & lanes.mask() == 0 {
-        isa.store(text, lanes, &mut out);
+    let (class, spelling, mut out) = (isa.class(&job.set), isa.spelling(job.case), Cursor::new(out));
+    if let Some(members) = isa.members_of_short(input, &class) {
+        // Most inputs stay as they are, and are copied without building a block.
+        if !members.mask() & lanes.mask() == 0 {
+            out.push_run(input);
+        } else {
+            isa.expand(isa.load(input), input, members, lanes, spelling, &mut out);
+        }
     } else {
-        isa.expand_non_members::<true>(text, input, stay, lanes, isa.spelling(job.case), &mut out);
+        let block = isa.load(input);
+        let members = isa.member(block, &class);
+        if !members.mask() & lanes.mask() == 0 {
+            isa.store(block, lanes, &mut out);
+        } else {
+            isa.expand(block, input, members, lanes, spelling, &mut out);
+        }
     }
     Some(out.finish())
 }
 
-/// Returns the last two bytes of `input`, after zeros if it is shorter.
+/// Copies an input of more than one block and at most two if encoding leaves it unchanged. `None` means that this is not known.
 #[cfg_attr(optimized, inline(always))]
-fn last_two(input: &[u8]) -> [u8; 2] {
-    match *input {
-        [.., a, b] => [a, b],
-        [b] => [0, b],
-        [] => [0; 2],
-    }
+#[allow(dead_code, reason = "on some architectures no tier uses it")]
+pub(crate) fn copy_two_blocks<'c, I: Isa>(
+    isa: I,
+    job: &EncodeJob,
+    input: &[u8],
+    out: Room<'c>,
+) -> Option<Written<'c>> {
+    let (_, last) = Lanes::<I>::of_two(input)?;
+    let mut out = Cursor::new(out);
+    let clean = isa.all_members([isa.load(input), isa.load(last)], &isa.class(&job.set));
+    (clean && out.push_ends(input)).then(|| out.finish())
 }
 
 /// Encodes an input of more than one block and at most two in the default mode. If either block has a lane to escape, both are
-/// expanded, because a branch on which of them has one would be mispredicted. Returns `None` if `out` might have too little
-/// capacity.
+/// expanded, because a branch on which of them has one would be mispredicted. Returns `None` for other inputs, or if `out` might have too
+/// little capacity.
 #[cfg_attr(optimized, inline(always))]
-pub(super) fn two_blocks<'c, I: Isa>(
+#[allow(dead_code, reason = "on some architectures no tier uses it")]
+pub(crate) fn two_blocks<'c, I: Isa>(
     isa: I,
     job: &EncodeJob,
     input: &[u8],
     out: Room<'c>,
 ) -> Option<Written<'c>> {
     let (lanes, last) = Lanes::<I>::of_two(input)?;
-    if out.len() < MAX_WINDOW {
+    if out.len() < 2 * MAX_WINDOW {
         return None;
     }
-    let class = isa.class(&job.set, input.len());
+    let class = isa.class(&job.set);
     let blocks = [isa.load(input), isa.load(last)];
     let members = [isa.member(blocks[0], &class), isa.member(blocks[1], &class)];
-    let escape = !members[0].mask() & lanes.mask();
-    let last_escape = !members[1].mask() & Lanes::<I>::ALL.mask();
     let mut out = Cursor::new(out);
-    // A tier whose `lacks` covers inputs of this length has already checked them in `copy_two`.
-    if const { I::LONGEST_LOOK <= I::LANES } && escape | last_escape == 0 {
+    if !members[0].mask() & lanes.mask() | !members[1].mask() & Lanes::<I>::ALL.mask() == 0 {
         return out.push_ends(input).then(|| out.finish());
     }
-    isa.expand_non_members::<false>(blocks[0], input, members[0], lanes, isa.spelling(job.case), &mut out);
-    if out.spare() < MAX_WINDOW {
-        return None;
-    }
-    isa.expand_non_members::<false>(
-        blocks[1],
-        last,
-        members[1],
-        Lanes::ALL,
-        isa.spelling(job.case),
-        &mut out,
-    );
-    Some(out.finish())
-}
-
-/// Encodes an input of more than one block and at most two in a mode other than the default. Returns `None` for other inputs, if a `%` starts
-/// no escape and the mode keeps escapes, or if `out` might have too little capacity.
-#[cfg_attr(optimized, inline(always))]
-pub(super) fn two_blocks_other_mode<'c, I: Isa>(
-    isa: I,
-    job: &EncodeJob,
-    input: &[u8],
-    out: Room<'c>,
-) -> Option<Written<'c>> {
-    let (lanes, last) = Lanes::<I>::of_two(input)?;
-    let keeps = job.rule == EncodeRule::KeepEscapes;
-    if out.len() < MAX_WINDOW || keeps && is_cut(input) {
-        return None;
-    }
-    let class = isa.class(&job.set, input.len());
-    let (first_stay, first_text) = staying_and_text(isa, &class, keeps, isa.load(input), [0; 2])?;
-    let before = last_two(input.get(..lanes.count())?);
-    let (last_stay, last_text) = staying_and_text(isa, &class, keeps, isa.load(last), before)?;
-    let mut out = Cursor::new(out);
-    if !first_stay.mask() & lanes.mask() | !last_stay.mask() & Lanes::<I>::ALL.mask() == 0 {
-        isa.store_both([first_text, last_text], lanes, &mut out);
-        return Some(out.finish());
-    }
-    let spelling = isa.spelling(job.case);
-    isa.expand_non_members::<true>(first_text, input, first_stay, lanes, spelling, &mut out);
-    if out.spare() < MAX_WINDOW {
-        return None;
-    }
-    isa.expand_non_members::<true>(last_text, last, last_stay, Lanes::ALL, spelling, &mut out);
+    isa.expand(blocks[0], input, members[0], lanes, isa.spelling(job.case), &mut out);
+    isa.expand(blocks[1], last, members[1], Lanes::ALL, isa.spelling(job.case), &mut out);
     Some(out.finish())
 }
 
 /// Encodes an input of more than one block in the default mode, block by block, without the loops for clean runs. Returns
 /// `None` if `out` might have too little capacity.
 #[cfg_attr(optimized, inline(always))]
-pub(super) fn medium<'c, I: Isa>(
+#[allow(dead_code, reason = "on some architectures no tier uses it")]
+pub(crate) fn few_blocks<'c, I: Isa>(
     isa: I,
     job: &EncodeJob,
     input: &[u8],
@@ -236,116 +136,132 @@ pub(super) fn medium<'c, I: Isa>(
     if rest.len() < I::LANES {
         return None;
     }
-    let mut state = State::<I, Cursor<'c>, Single, true>::new(isa, job, input, Single, Cursor::new(out));
+    let mut state = State::<I, _, true>::new(isa, job, Single, out);
     let mut block = isa.load(rest);
     loop {
-        if state.sink.spare() < MAX_WINDOW {
+        if state.out.spare() < MAX_WINDOW {
             return None;
         }
         // The next block is loaded before this block is stored: a load waits for an older store if the lower twelve bits of
         // their addresses are equal.
         let following = &rest[lanes.count()..];
         let next = if following.len() >= I::LANES { Some(isa.load(following)) } else { None };
-        state.take::<false>(block, rest, lanes, true);
+        state.take(block, rest, lanes);
         match next {
             Some(next) => (rest, lanes, block) = (following, Lanes::ALL, next),
-            None => return Some(state.sink.finish()),
+            None => return Some(state.out.finish()),
         }
     }
 }
 
+/// Measures what encoding writes. Only the last block may be short.
 #[cfg_attr(optimized, inline(always))]
-fn default_mode<I: Isa, S: Sink<I>, B: Bounds>(
-    isa: I,
-    job: &EncodeJob,
-    input: &[u8],
-    bounds: B,
-    sink: S,
-) -> S {
-    let mut state = State::<I, S, B, true>::new(isa, job, input, bounds, sink);
-    let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
-    if input.is_empty() {
-        return state.sink;
+pub(crate) fn measure<I: Isa>(isa: I, job: &EncodeJob, input: &[u8]) -> Measure {
+    let class = isa.class(&job.set);
+    if job.is_plain()
+        && input.len() <= I::LANES
+        && let Some(members) = isa.members_of_short(input, &class)
+    {
+        let escaped = (!members.mask() & low_mask(input.len())).count_ones() as usize;
+        return Measure { len: input.len() + 2 * escaped, changed: escaped > 0 };
     }
-    loop {
-        // The first block, and each block that `out` may be too small for, goes through here.
-        if const { I::TOGETHER == 4 } {
-            // The same preparation of the set as in the loop, so that only one needs registers.
-            state.take::<true>(isa.load(rest), rest, lanes, true);
-        } else {
-            state.take::<false>(isa.load(rest), rest, lanes, true);
+    let (mut rest, mut escaped, mut carry, mut changed) = (input, 0, 0, false);
+    while !rest.is_empty() {
+        if job.is_plain() && rest.len() >= I::TOGETHER * I::LANES {
+            escaped += if const { I::TOGETHER == 4 } {
+                escapes_in::<I, 4>(isa, &class, rest)
+            } else {
+                escapes_in::<I, 2>(isa, &class, rest)
+            };
+            rest = &rest[I::TOGETHER * I::LANES..];
+            continue;
         }
-        (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
-        if const { I::TOGETHER == 4 } {
-            state.whole_blocks::<4>(&mut rest);
-        } else {
-            state.whole_blocks::<2>(&mut rest);
+        let (block, lanes) = (isa.load(rest), Lanes::<I>::of_start(rest.len()));
+        let mut escape = !isa.found(isa.look(block, &class)).mask();
+        match job.rule {
+            EncodeRule::Plain => {}
+            EncodeRule::Form => changed |= isa.eq(block, b' ') != 0,
+            EncodeRule::KeepEscapes => {
+                let percent = isa.eq(block, b'%');
+                if percent | carry != 0 {
+                    let valid = valid_escapes(isa, block, rest);
+                    escape = (escape | percent) & !(valid | digits_of(valid, Lanes::<I>::ALL, &mut carry));
+                }
+            }
         }
-        if rest.len() < I::LANES {
-            return state.sink;
-        }
+        escaped += (escape & lanes.mask()).count_ones() as usize;
+        rest = &rest[lanes.count()..];
     }
+    let len = input.len().saturating_add(escaped.saturating_mul(2));
+    Measure { len, changed: changed || escaped > 0 }
 }
 
+/// Returns the number of bytes to escape in the `M` whole blocks at the start of `rest`.
 #[cfg_attr(optimized, inline(always))]
-fn other_mode<I: Isa, S: Sink<I>, B: Bounds>(isa: I, job: &EncodeJob, input: &[u8], bounds: B, sink: S) -> S {
-    let mut state = State::<I, S, B, false>::new(isa, job, input, bounds, sink);
-    let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
-    if input.is_empty() {
-        return state.sink;
-    }
-    loop {
-        // The first block, and each block that `out` may be too small for, goes through here.
-        state.take::<false>(isa.load(rest), rest, lanes, true);
-        (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
-        // Measuring has no loop of its own in these modes, because it is rare.
-        while S::WRITES
-            && I::LOOPS_IN_OTHER_MODES
-            && rest.len() >= I::LANES
-            && state.sink.spare() >= MAX_WINDOW
-        {
-            state.take::<false>(isa.load(rest), rest, Lanes::ALL, true);
-            rest = &rest[I::LANES..];
-        }
-        if rest.len() < I::LANES {
-            return state.sink;
+fn escapes_in<I: Isa, const M: usize>(isa: I, class: &I::Class, rest: &[u8]) -> usize {
+    let (blocks, mut escaped) = (load::<I, M>(isa, rest), 0);
+    if !isa.all_members(blocks, class) {
+        for block in blocks {
+            let escape = !isa.found(isa.look(block, class)).mask() & Lanes::<I>::ALL.mask();
+            escaped += escape.count_ones() as usize;
         }
     }
+    escaped
+}
+
+/// Returns the lanes of the valid escapes in `block`, which is at the start of `rest`.
+#[cfg_attr(optimized, inline(always))]
+fn valid_escapes<I: Isa>(isa: I, block: I::Block, rest: &[u8]) -> u64 {
+    let found = isa.find(block, rest);
+    found.percent & !isa.correct(&found).0
 }
 
 /// The state of an encoding between blocks. The methods are not closures, because a closure and its intrinsics would not be
 /// inlined into the entry points.
-struct State<I: Isa, S, B, const DEFAULT: bool> {
+struct State<'c, I: Isa, B, const DEFAULT: bool> {
     isa: I,
     class: I::Class,
-    case: HexCase,
-    /// The digits in this case. Inputs of few blocks do not use them, because most of these need no digits.
     spelling: I::Spelling,
     /// Whether valid escapes stay. If not, and unless `DEFAULT`, the mode is form, which turns a space into `+`.
     keep_escapes: bool,
     /// The lanes of the next block that are digits of escapes in this block.
     carry: u64,
     bounds: B,
-    sink: S,
+    out: Cursor<'c>,
 }
 
-impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT> {
+impl<'c, I: Isa, B: Bounds, const DEFAULT: bool> State<'c, I, B, DEFAULT> {
     #[cfg_attr(optimized, inline(always))]
-    fn new(isa: I, job: &EncodeJob, input: &[u8], bounds: B, sink: S) -> Self {
-        let keep_escapes = !DEFAULT && job.rule == EncodeRule::KeepEscapes;
-        let class = isa.class(&job.set, input.len());
-        let spelling = isa.spelling(job.case);
-        State { isa, class, case: job.case, spelling, keep_escapes, carry: 0, bounds, sink }
+    fn new(isa: I, job: &EncodeJob, bounds: B, out: Room<'c>) -> Self {
+        State {
+            isa,
+            class: isa.class(&job.set),
+            spelling: isa.spelling(job.case),
+            keep_escapes: !DEFAULT && job.rule == EncodeRule::KeepEscapes,
+            carry: 0,
+            bounds,
+            out: Cursor::new(out),
+        }
     }
 
-    /// Loads the `M` whole blocks at the start of `rest`.
+    /// Encodes all of `input`.
     #[cfg_attr(optimized, inline(always))]
-    fn load<const M: usize>(&self, rest: &[u8]) -> [I::Block; M] {
-        let mut blocks = [self.isa.load(rest); M];
-        for i in 1..M {
-            blocks[i] = self.isa.load(&rest[i * I::LANES..]);
+    fn run(mut self, input: &[u8]) -> Written<'c> {
+        let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
+        while !rest.is_empty() {
+            // The first block, and each block that `out` may be too small for, goes through here.
+            self.take(self.isa.load(rest), rest, lanes);
+            (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
+            if !DEFAULT {
+                continue;
+            }
+            if const { I::TOGETHER == 4 } {
+                self.whole_blocks::<4>(&mut rest);
+            } else {
+                self.whole_blocks::<2>(&mut rest);
+            }
         }
-        blocks
+        self.out.finish()
     }
 
     /// Writes whole blocks from the start of `rest` while the output has `MAX_WINDOW` spare bytes. One check covers `M` blocks at the
@@ -353,8 +269,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
     #[cfg_attr(optimized, inline(always))]
     fn whole_blocks<const M: usize>(&mut self, rest: &mut &[u8]) {
         loop {
-            // All blocks are loaded before the first store; `medium` explains why.
-            while rest.len() >= M * I::LANES && self.pass(self.load::<M>(rest), rest) {
+            while rest.len() >= M * I::LANES && self.pass::<M>(rest) {
                 *rest = &rest[M * I::LANES..];
             }
             let two_clean =
@@ -365,32 +280,28 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
         }
     }
 
+    /// Writes the `M` whole blocks at the start of `rest` and returns `true` if no lane has to be escaped. This check needs no masks, unlike
+    /// [`State::take`].
+    #[cfg_attr(optimized, inline(always))]
+    fn pass<const M: usize>(&mut self, rest: &[u8]) -> bool {
+        // All blocks are loaded before the first store; `few_blocks` explains why.
+        let blocks = load::<I, M>(self.isa, rest);
+        let clean = self.out.spare() >= M * I::LANES && self.isa.all_members(blocks, &self.class);
+        if clean {
+            self.bounds.pass::<M>(rest.len(), self.out.address());
+            self.isa.store_whole(blocks, &mut self.out);
+        }
+        clean
+    }
+
     /// Writes whole blocks one by one, and returns `true` after two clean ones. Returns `false` if `rest` has no more, or if the output
     /// has too little capacity.
     #[cfg_attr(optimized, inline(always))]
     fn one_by_one(&mut self, rest: &mut &[u8]) -> bool {
-        // `dirty` counts the last blocks that were neither clean nor escaped whole. After some of these, a check costs more than it saves. It costs
-        // nothing on a tier without `expand_all` (SSE2), where writing such a block takes much longer.
-        let (mut clean, mut dirty) = (0, 0);
-        while rest.len() >= I::LANES && self.sink.has_window() {
-            let (block, look) = self.look_at(rest);
-            let start = self.sink.written();
-            // On AVX2 a test without masks is so much faster that it pays even if it often fails. Elsewhere it does not.
-            let is_clean = if const { I::TWO_BLOCKS } && dirty < 16 && self.isa.all_found(look) {
-                self.bounds.pass::<1>(rest.len(), self.sink.address());
-                self.sink.store_whole(self.isa, [block]);
-                true
-            } else {
-                self.put_next(block, look, rest, const { I::EXPANDS_ALL && !I::TWO_BLOCKS } && dirty >= 8)
-            };
-            let mixed = if const { I::TWO_BLOCKS } {
-                !is_clean
-            } else {
-                (self.sink.written() - start).wrapping_sub(I::LANES) & !(2 * I::LANES) != 0
-            };
-            dirty = if mixed { dirty + 1 } else { 0 };
+        let mut clean = 0;
+        while rest.len() >= I::LANES && self.out.has_window() {
+            clean = if self.take(self.isa.load(rest), rest, Lanes::ALL) { clean + 1 } else { 0 };
             *rest = &rest[I::LANES..];
-            clean = if is_clean { clean + 1 } else { 0 };
             if clean == 2 {
                 return true;
             }
@@ -407,27 +318,19 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
         }
         let mut clean = 2 - together as isize;
         let mut ahead = [self.look_at(rest), self.look_at(&rest[I::LANES..])];
-        while rest.len() >= 3 * I::LANES && self.sink.spare() >= MAX_WINDOW {
+        while rest.len() >= 3 * I::LANES && self.out.spare() >= MAX_WINDOW {
             let [(block, look), next] = ahead;
             ahead = [next, self.look_at(&rest[2 * I::LANES..])];
-            let is_clean = self.put_next(block, look, rest, false);
+            let members = self.isa.found(look);
+            self.settle(rest, members, Lanes::ALL);
+            let is_clean = self.put(block, rest, members, Lanes::ALL);
             *rest = &rest[I::LANES..];
             clean = if is_clean { clean + 1 } else { 0 };
-            if is_clean && clean == 2 {
+            if clean == 2 {
                 return true;
             }
         }
         false
-    }
-
-    /// Writes the whole `block` at the start of `rest`, whose members of the set have been looked up. Returns whether nothing was escaped,
-    /// or `false` if `dense`. See [`State::put`].
-    #[cfg_attr(optimized, inline(always))]
-    fn put_next(&mut self, block: I::Block, look: I::Look, rest: &[u8], dense: bool) -> bool {
-        let members = self.isa.found(look);
-        let escape = !members.mask() & Lanes::<I>::ALL.mask();
-        self.bounds.settle(rest.len(), self.sink.address(), escape, 0);
-        self.put::<true>(block, rest, members, escape, Lanes::ALL, dense)
     }
 
     /// Loads the block at the start of `rest` and looks up its members of the set.
@@ -437,101 +340,52 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
         (block, self.isa.look(block, &self.class))
     }
 
-    /// Writes the `M` whole blocks at the start of `rest` and returns `true` if no lane has to be escaped. This check needs no masks, unlike
-    /// [`State::take`].
+    /// Writes the first `lanes` lanes of `block`, which is at the start of `rest`. Returns whether nothing was escaped.
     #[cfg_attr(optimized, inline(always))]
-    fn pass<const M: usize>(&mut self, blocks: [I::Block; M], rest: &[u8]) -> bool {
-        if self.sink.spare() < M * I::LANES {
-            return false;
-        }
-        let clean = self.isa.all_members(blocks, &self.class);
-        if clean {
-            self.bounds.pass::<M>(rest.len(), self.sink.address());
-            self.sink.store_whole(self.isa, blocks);
-        }
-        clean
-    }
-
-    /// Returns the members of the set in `block`, which is at the start of `rest`, and which of the first `lanes` lanes have to be
-    /// escaped. With `check`, a block without `%` is not searched for escapes, which is faster if that is predictable.
-    #[cfg_attr(optimized, inline(always))]
-    fn lanes_to_escape<const MANY: bool>(
-        &mut self,
-        block: I::Block,
-        rest: &[u8],
-        lanes: Lanes<I>,
-        check: bool,
-    ) -> (I::Members, u64) {
+    fn take(&mut self, mut block: I::Block, rest: &[u8], lanes: Lanes<I>) -> bool {
         let isa = self.isa;
-        let members =
-            if MANY { isa.found(isa.look(block, &self.class)) } else { isa.member(block, &self.class) };
-        let mut escape = !members.mask();
+        let mut members = isa.member(block, &self.class);
         if !DEFAULT && self.keep_escapes {
             let percent = isa.eq(block, b'%');
-            if !check || percent | self.carry != 0 {
+            if percent | self.carry != 0 {
                 let cut = self.bounds.cut(rest.len(), lanes.padding());
-                let valid = isa.escapes(block, rest).valid & lanes.mask() & !cut;
+                let valid = valid_escapes(isa, block, rest) & lanes.mask() & !cut;
                 let digits = digits_of(valid, lanes, &mut self.carry);
-                escape = (escape | percent) & !(valid | digits);
+                members = isa.members(members.mask() & !percent | valid | digits);
             }
         }
-        (members, escape & lanes.mask())
-    }
-
-    /// Writes the first `lanes` lanes of `block`, which is at the start of `rest`. Returns whether nothing was escaped. With
-    /// `MANY`, the input has many blocks, so it is worth the time to prepare the set and to check whether every lane of a
-    /// block is escaped.
-    #[cfg_attr(optimized, inline(always))]
-    fn take<const MANY: bool>(
-        &mut self,
-        mut block: I::Block,
-        rest: &[u8],
-        lanes: Lanes<I>,
-        check: bool,
-    ) -> bool {
-        let isa = self.isa;
-        let (members, escape) = self.lanes_to_escape::<MANY>(block, rest, lanes, check);
-        self.bounds.settle(rest.len(), self.sink.address(), escape, lanes.padding());
+        self.settle(rest, members, lanes);
         if !DEFAULT && !self.keep_escapes {
-            self.sink.changed(isa.eq(block, b' ') != 0);
             block = isa.replace(block, b' ', b'+');
+            return self.put(block, &isa.bytes(block), members, lanes);
         }
-        self.put::<MANY>(block, rest, members, escape, lanes, false)
+        self.put(block, rest, members, lanes)
     }
 
-    /// Writes the first `lanes` lanes of `block`, with those in `escape` as escapes. Returns whether `escape` is empty. With `dense`,
-    /// the caller expects escapes: then this does not check for an empty `escape`, and returns `false`.
+    /// Records the lanes of the block at the start of `rest` that become escapes.
     #[cfg_attr(optimized, inline(always))]
-    fn put<const MANY: bool>(
-        &mut self,
-        block: I::Block,
-        rest: &[u8],
-        members: I::Members,
-        escape: u64,
-        lanes: Lanes<I>,
-        dense: bool,
-    ) -> bool {
-        let isa = self.isa;
-        // A block without escapes and one that is escaped whole are rare here, so one branch covers both. On AVX2 that branch takes
-        // more instructions than it saves.
-        if !dense && (const { I::TWO_BLOCKS && !I::LOOKS_AHEAD } || escape.wrapping_add(1) < 2) {
+    fn settle(&mut self, rest: &[u8], members: I::Members, lanes: Lanes<I>) {
+        let escape = !members.mask() & lanes.mask();
+        self.bounds.settle(rest.len(), self.out.address(), escape, lanes.padding());
+    }
+
+    /// Writes the first `lanes` lanes of `block`, which is at the start of `rest`, with those that are not in `members` as escapes. Returns
+    /// whether there are none.
+    #[cfg_attr(optimized, inline(always))]
+    fn put(&mut self, block: I::Block, rest: &[u8], members: I::Members, lanes: Lanes<I>) -> bool {
+        let escape = !members.mask() & lanes.mask();
+        // A block without escapes and one that is escaped whole are rare in text with escapes, so one branch covers both.
+        if escape.wrapping_add(1) < 2 {
             if escape == 0 {
-                self.sink.store(isa, block, lanes);
+                self.isa.store(block, lanes, &mut self.out);
                 return true;
             }
-            if MANY && I::EXPANDS_ALL && escape == u64::MAX {
-                self.sink.changed(true);
-                self.sink.expand_all(isa, block, rest, self.spelling);
+            if const { I::EXPANDS_ALL } && escape == u64::MAX {
+                self.isa.expand_all(block, rest, self.spelling, &mut self.out);
                 return false;
             }
         }
-        self.sink.changed(true);
-        let spelling = if MANY { self.spelling } else { isa.spelling(self.case) };
-        if DEFAULT {
-            self.sink.expand_non_members(isa, block, rest, members, lanes, spelling);
-        } else {
-            self.sink.expand(isa, block, rest, escape, lanes, spelling);
-        }
+        self.isa.expand(block, rest, members, lanes, self.spelling, &mut self.out);
         false
     }
 }

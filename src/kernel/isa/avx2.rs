@@ -11,12 +11,135 @@ use super::blocks::Blocks;
 use super::tables::{IN_ORDER, Places, Row, SLIDE, THIRDS};
 use super::token::Avx2;
 use super::vector::{Vector, each_one_intrinsic, operators, slide};
-use crate::kernel::drive::Tier;
+use crate::kernel::cursor::{Room, Written};
+use crate::kernel::drive::{Tier, decode, encode};
+use crate::kernel::job::{DecodeJob, EncodeJob, Outcome};
 
 impl Tier for Avx2 {
-    const COPIES_BEFORE_MODE: bool = true;
     type Wide = Blocks<Register, 2>;
     type Narrow = Blocks<Register, 1>;
+}
+
+// Which code handles an input of which length. Each function saves only the registers that it needs: a single function would save so
+// many that this alone would take longer than a short input.
+
+/// Encodes a value: up to a block here, and longer ones in functions of their own.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn encode<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
+    if !job.is_plain() {
+        return encode_other_mode(job, input, out);
+    }
+    let (tier, len) = (Avx2::new(), input.len());
+    if len > 64 {
+        return if len <= 128 { encode_two_blocks(job, input, out) } else { encode_long(job, input, out) };
+    }
+    let done = if len <= 32 {
+        encode::one_block(tier.narrow(), job, input, out)
+    } else {
+        encode::one_block(tier.wide(), job, input, out)
+    };
+    match done {
+        Some(done) => done,
+        None => encode_long(job, input, out),
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline(never)]
+fn encode_two_blocks<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
+    match encode::two_blocks(Avx2::new().wide(), job, input, out) {
+        Some(done) => done,
+        None => encode_long(job, input, out),
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline(never)]
+fn encode_long<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
+    encode::default_mode(Avx2::new().wide(), job, input, out)
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline(never)]
+fn encode_other_mode<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
+    let tier = Avx2::new();
+    if input.len() <= 32 {
+        encode::other_mode(tier.narrow(), job, input, out)
+    } else {
+        encode::other_mode(tier.wide(), job, input, out)
+    }
+}
+
+/// Decodes a value: copies up to two blocks that have no `%` here, in any mode, and leaves all other inputs to functions of their own.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn decode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
+    let (tier, len) = (Avx2::new(), input.len());
+    let copied = if len > 128 {
+        None
+    } else if len > 32 {
+        decode::copy_short(tier.wide(), job, input, out)
+    } else {
+        decode::copy_short(tier.narrow(), job, input, out)
+    };
+    match copied {
+        Some(done) => done,
+        None if !job.is_plain() => decode_other_mode(job, input, out),
+        None if len <= 64 => decode_one_block(job, input, out),
+        None if len <= 128 => decode_two_blocks(job, input, out),
+        None => decode_long(job, input, out),
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline(never)]
+fn decode_one_block<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
+    let tier = Avx2::new();
+    let done = if input.len() <= 32 {
+        decode::few_blocks::<_, 1, false>(tier.narrow(), job, input, out, false)
+    } else {
+        decode::few_blocks::<_, 1, false>(tier.wide(), job, input, out, false)
+    };
+    match done {
+        Some(done) => done,
+        None => decode_long(job, input, out),
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline(never)]
+fn decode_two_blocks<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
+    let done = decode::few_blocks::<_, 2, false>(Avx2::new().wide(), job, input, out, false);
+    match done {
+        Some(done) => done,
+        None => decode_long(job, input, out),
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline(never)]
+fn decode_long<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
+    decode::default_mode(Avx2::new().wide(), job, input, out)
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline(never)]
+fn decode_other_mode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
+    let tier = Avx2::new();
+    let done = if input.len() <= 32 {
+        decode::few_blocks::<_, 1, true>(tier.narrow(), job, input, out, true)
+    } else {
+        decode::few_blocks::<_, 1, true>(tier.wide(), job, input, out, true)
+    };
+    match done {
+        Some(done) => done,
+        None => decode_long_other_mode(job, input, out),
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline(never)]
+fn decode_long_other_mode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
+    decode::other_mode(Avx2::new().wide(), job, input, out)
 }
 
 /// A register of 32 bytes.
@@ -60,8 +183,6 @@ unsafe impl Vector for Register {
     type Token = Avx2;
     const BYTES: usize = 32;
     const COUNTS_GROUPS: bool = true;
-    const COUNTS_BITS: bool = true;
-    const LOADS_NEXT: bool = true;
     const GROUP: usize = 32;
 
     each_one_intrinsic! {
@@ -113,12 +234,6 @@ unsafe impl Vector for Register {
     unsafe fn store_part(self, part: usize, to: *mut u8) {
         // SAFETY: `self` exists, so the CPU has AVX2; the caller guarantees sixteen writable bytes at `to`.
         unsafe { _mm_storeu_si128(to.cast(), self.half(part == 1)) };
-    }
-
-    #[cfg_attr(optimized, inline(always))]
-    fn prefetch(_: Avx2, address: usize) {
-        // SAFETY: the token proves SSE. The instruction ignores addresses that cannot be read.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(core::ptr::without_provenance(address)) };
     }
 
     #[cfg_attr(optimized, inline(always))]
@@ -180,19 +295,6 @@ unsafe impl Vector for Register {
         // SAFETY: `self` exists, so the CPU has AVX2.
         Register(unsafe {
             _mm256_alignr_epi8::<BY>(_mm256_permute2x128_si256::<0x21>(self.0, next.0), self.0)
-        })
-    }
-
-    #[cfg_attr(optimized, inline(always))]
-    fn moved<const BY: i32>(self, previous: Self) -> Self {
-        // SAFETY: `self` exists, so the CPU has AVX2.
-        Register(unsafe {
-            let previous = _mm256_permute2x128_si256::<0x21>(previous.0, self.0);
-            if BY == 1 {
-                _mm256_alignr_epi8::<15>(self.0, previous)
-            } else {
-                _mm256_alignr_epi8::<14>(self.0, previous)
-            }
         })
     }
 

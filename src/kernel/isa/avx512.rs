@@ -6,8 +6,6 @@
 //! high digit. A compress instruction removes the `%` and the low digit of lanes that stay. A compress instruction with a memory operand
 //! is slow on Zen 4, so the result goes to a register, which is stored whole.
 
-#[cfg(target_arch = "x86_64")]
-use core::arch::asm;
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
@@ -16,11 +14,11 @@ use core::arch::x86_64::*;
 use super::tables::BITS;
 use super::token::Avx512;
 use crate::hex::{self, HexCase};
-use crate::kernel::cursor::{Cursor, Stage};
+use crate::kernel::cursor::{Cursor, Room, Stage, Written};
 use crate::kernel::drive::{
-    Escapes, Guess, HEX_DIGITS, Isa, Lanes, PLACED, Records, SomeEscapes, Tier, WINDOW, digits_of, first_two,
-    lookahead, low_mask,
+    Found, Isa, Lanes, PLACED, Records, Tier, WINDOW, decode, digits_of, encode, lookahead, low_mask,
 };
+use crate::kernel::job::{DecodeJob, EncodeJob, Outcome};
 use crate::set::ByteSet;
 
 /// A set, prepared for lookups. `ascii` has a byte for each value below 128, all ones for members. `high` has a bit for each
@@ -279,7 +277,7 @@ impl Avx512 {
         let mut rest = core::hint::black_box(input);
         while let Some(next) = rest.first_chunk::<66>() {
             let block = self.load(next);
-            if self.escapes(block, next).valid != self.eq(block, b'%') {
+            if self.correct(&self.find(block, next)).0 != 0 {
                 return false;
             }
             rest = &rest[64..];
@@ -304,55 +302,6 @@ impl Avx512 {
                 _mm512_mask_storeu_epi8(out.as_mut_ptr().cast(), low_mask(len), block);
                 out.advance(len);
             }
-        }
-    }
-
-    /// Writes the first `lanes` lanes of `block`, with those in `escape` as escapes. Unless `REPLACED`, `block` equals the start of
-    /// `input`; with it, only the lanes of `escape` do.
-    #[cfg_attr(optimized, inline(always))]
-    fn write_expanded<const REPLACED: bool>(
-        self,
-        block: __m512i,
-        input: &[u8],
-        escape: u64,
-        lanes: Lanes<Self>,
-        Spelling { digits, case }: Spelling,
-        out: &mut Cursor<'_>,
-    ) {
-        let mut stage = Stage::new();
-        let mut window = out.window(TRIPLED + 1, &mut stage);
-        let start = window.as_mut_ptr();
-        let sources = self.sources(escape, block, digits);
-        // If the input fits into one group, writing the other groups would double the time.
-        let groups = if input.len() <= GROUP && lanes.count() <= GROUP { 1 } else { 3 };
-        // SAFETY: the token proves AVX-512. The window has 64 bytes for each group at its largest offset, and four for the
-        // last lane. The groups write `lanes` bytes and two more for each escape without a gap; a single group does so
-        // if `lanes` is at most `GROUP`.
-        unsafe {
-            let mut at = start;
-            for i in 0..3 {
-                if i >= groups {
-                    break;
-                }
-                let escaped = self.deposit(escape >> (GROUP * i));
-                let stay = FIRST_OF_THREE << 1 | escaped.wrapping_mul(5);
-                let kept = _mm512_maskz_compress_epi8(stay, self.triple(i, sources, case));
-                _mm512_storeu_si512(at.add(GROUP * i).cast(), kept);
-                at = at.add(2 * escaped.count_ones() as usize);
-            }
-            if lanes.is_all() {
-                // The last lane follows the groups.
-                let spelt = u32::from_ne_bytes(case.escapes()[usize::from(input[63])]);
-                let byte = if REPLACED {
-                    _mm_extract_epi8::<15>(_mm512_extracti32x4_epi32::<3>(block)).cast_unsigned()
-                } else {
-                    u32::from(input[63])
-                };
-                // A branch would be unpredictable.
-                let last = core::hint::select_unpredictable(escape >> 63 != 0, spelt, byte.to_le());
-                at.add(63).cast::<u32>().write_unaligned(last);
-            }
-            window.keep(lanes.count() + 2 * escape.count_ones() as usize);
         }
     }
 
@@ -402,21 +351,154 @@ impl Tier for Avx512 {
     type Narrow = Self;
 }
 
+// Which code handles an input of which length. Each function saves only the registers that it needs: a single function would save so
+// many that this alone would take longer than a short input.
+
+/// Encodes a value: up to a block here, and up to two if nothing changes.
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,avx512vpopcntdq,avx2,bmi1,bmi2,lzcnt,popcnt"
+)]
+pub(super) fn encode<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
+    if !job.is_plain() {
+        return encode_other_mode(job, input, out);
+    }
+    let (isa, len) = (Avx512::new(), input.len());
+    let done = if len <= 64 {
+        encode::one_block(isa, job, input, out)
+    } else if len <= 128 {
+        encode::copy_two_blocks(isa, job, input, out)
+    } else {
+        None
+    };
+    match done {
+        Some(done) => done,
+        None if len <= 128 => encode_two_blocks(job, input, out),
+        None if len <= 256 => encode_few_blocks(job, input, out),
+        None => encode_long(job, input, out),
+    }
+}
+
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,avx512vpopcntdq,avx2,bmi1,bmi2,lzcnt,popcnt"
+)]
+#[inline(never)]
+fn encode_two_blocks<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
+    match encode::two_blocks(Avx512::new(), job, input, out) {
+        Some(done) => done,
+        None => encode_long(job, input, out),
+    }
+}
+
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,avx512vpopcntdq,avx2,bmi1,bmi2,lzcnt,popcnt"
+)]
+#[inline(never)]
+fn encode_few_blocks<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
+    match encode::few_blocks(Avx512::new(), job, input, out) {
+        Some(done) => done,
+        None => encode_long(job, input, out),
+    }
+}
+
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,avx512vpopcntdq,avx2,bmi1,bmi2,lzcnt,popcnt"
+)]
+#[inline(never)]
+fn encode_long<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
+    encode::default_mode(Avx512::new(), job, input, out)
+}
+
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,avx512vpopcntdq,avx2,bmi1,bmi2,lzcnt,popcnt"
+)]
+#[inline(never)]
+fn encode_other_mode<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
+    encode::other_mode(Avx512::new(), job, input, out)
+}
+
+/// Decodes a value: up to two blocks here, because that needs no more registers than to copy them.
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,avx512vpopcntdq,avx2,bmi1,bmi2,lzcnt,popcnt"
+)]
+pub(super) fn decode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
+    if !job.is_plain() {
+        return decode_other_mode(job, input, out);
+    }
+    let (isa, len) = (Avx512::new(), input.len());
+    let done = if len <= 64 {
+        decode::few_blocks::<_, 1, false>(isa, job, input, out, true)
+    } else if len <= 128 {
+        decode::few_blocks::<_, 2, false>(isa, job, input, out, true)
+    } else {
+        None
+    };
+    match done {
+        Some(done) => done,
+        None if len <= 256 => decode_few_blocks(job, input, out),
+        None => decode_long(job, input, out),
+    }
+}
+
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,avx512vpopcntdq,avx2,bmi1,bmi2,lzcnt,popcnt"
+)]
+#[inline(never)]
+fn decode_few_blocks<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
+    let done = if input.len() <= 192 {
+        decode::few_blocks::<_, 3, false>(Avx512::new(), job, input, out, true)
+    } else {
+        decode::few_blocks::<_, 4, false>(Avx512::new(), job, input, out, true)
+    };
+    match done {
+        Some(done) => done,
+        None => decode_long(job, input, out),
+    }
+}
+
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,avx512vpopcntdq,avx2,bmi1,bmi2,lzcnt,popcnt"
+)]
+#[inline(never)]
+fn decode_long<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
+    decode::default_mode(Avx512::new(), job, input, out)
+}
+
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,avx512vpopcntdq,avx2,bmi1,bmi2,lzcnt,popcnt"
+)]
+#[inline(never)]
+fn decode_other_mode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
+    match decode::few_blocks::<_, 1, true>(Avx512::new(), job, input, out, true) {
+        Some(done) => done,
+        None => decode_two_other_mode(job, input, out),
+    }
+}
+
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,avx512vpopcntdq,avx2,bmi1,bmi2,lzcnt,popcnt"
+)]
+#[inline(never)]
+fn decode_two_other_mode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
+    match decode::few_blocks::<_, 2, true>(Avx512::new(), job, input, out, true) {
+        Some(done) => done,
+        None => decode_long_other_mode(job, input, out),
+    }
+}
+
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,avx512vpopcntdq,avx2,bmi1,bmi2,lzcnt,popcnt"
+)]
+#[inline(never)]
+fn decode_long_other_mode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
+    decode::other_mode(Avx512::new(), job, input, out)
+}
+
 impl Isa for Avx512 {
     const LANES: usize = 64;
     const TOGETHER: usize = 4;
     const LOOKS_AHEAD: bool = true;
-    const LONGEST_LOOK: usize = 128;
-    const TWO_BLOCKS: bool = true;
-    const MEDIUM: usize = 256;
-    const COUNTS_BITS: bool = true;
-    const EXPANDS_ALL: bool = true;
-    const DECODES_ALL: bool = true;
     const DECODES_DENSE: bool = true;
-    const GUESSES: bool = true;
-    const MASKS_GUESSES: bool = true;
-    const DECODES_AT_ENTRY: bool = true;
-    const DECODES_IN_PLACE: bool = true;
+    const EXPANDS_ALL: bool = true;
     type Block = __m512i;
     type Class = Class;
     type Look = __m512i;
@@ -430,7 +512,7 @@ impl Isa for Avx512 {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn class(self, set: &ByteSet, _: usize) -> Class {
+    fn class(self, set: &ByteSet) -> Class {
         let [a, b, c, d] = *set.words();
         let [ascii, high] = set.halves();
         Class {
@@ -475,6 +557,11 @@ impl Isa for Avx512 {
     }
 
     #[cfg_attr(optimized, inline(always))]
+    fn members(self, mask: u64) -> u64 {
+        mask
+    }
+
+    #[cfg_attr(optimized, inline(always))]
     fn found(self, others: __m512i) -> u64 {
         // SAFETY: the token proves AVX-512.
         unsafe { !_mm512_movepi8_mask(others) }
@@ -499,18 +586,6 @@ impl Isa for Avx512 {
                 }
             }
             _mm512_movepi8_mask(any) == 0
-        }
-    }
-
-    #[cfg_attr(optimized, inline(always))]
-    fn lacks(self, input: &[u8], byte: u8) -> bool {
-        // Inputs of at most 64 bytes are one block, and `eq` checks a block as fast.
-        if input.len() <= 64 || input.len() > 128 {
-            return false;
-        }
-        match (input.first_chunk(), input.last_chunk()) {
-            (Some(first), Some(last)) => self.none_equal([self.whole(first), self.whole(last)], byte),
-            _ => false,
         }
     }
 
@@ -555,30 +630,6 @@ impl Isa for Avx512 {
         unsafe { _mm512_cmpeq_epi8_mask(block, self.all(byte)) }
     }
 
-    #[cfg(target_arch = "x86_64")]
-    #[cfg_attr(optimized, inline(always))]
-    fn eq_in_register(self, block: __m512i, byte: u8) -> u64 {
-        let mut lanes = self.eq(block, byte);
-        // SAFETY: the template has no instruction, so the value stays as it is.
-        unsafe { asm!("/* {0} */", inout(reg) lanes, options(pure, nomem, nostack, preserves_flags)) };
-        lanes
-    }
-
-    #[cfg_attr(optimized, inline(always))]
-    fn staying(self, block: __m512i, class: &Class, escapes: bool, before: [u8; 2]) -> Option<u64> {
-        let members = self.member(block, class);
-        if !escapes {
-            return Some(members);
-        }
-        let percent = self.eq(block, b'%');
-        let [second, first] = before.map(|byte| u64::from(byte == b'%'));
-        // `percent * 6` is `percent << 1` plus `percent << 2`. These overlap only after `%%`, whose second `%` is not a digit. So the first
-        // wrong lane is always found, and without one the sum is a union.
-        let digits = percent.wrapping_mul(6) | second | first | (first << 1);
-        let hex = self.member(block, &self.class(&HEX_DIGITS, 0));
-        if digits & !hex != 0 { None } else { Some(members | percent | digits) }
-    }
-
     #[cfg_attr(optimized, inline(always))]
     fn lower(self, block: __m512i) -> u64 {
         self.above(block, b'Z')
@@ -590,83 +641,35 @@ impl Isa for Avx512 {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn escapes(self, block: __m512i, input: &[u8]) -> Escapes<__m512i> {
+    fn find(self, block: __m512i, input: &[u8]) -> Found<__m512i> {
         let [first, second] = self.lookahead(block, input);
         let [high, low] = [self.digits(0, first), self.digits(1, second)];
         // SAFETY: the token proves AVX-512.
         unsafe {
-            let values = _mm512_or_si512(high, low);
-            // In `high` the lower half of a digit's lane is zero, in `low` the upper half. `bad` joins these halves, so it is
+            let percent = self.eq(block, b'%');
+            // In `high` the lower half of a digit's lane is zero, in `low` the upper half. `wrong` joins these halves, so it is
             // zero for digits.
-            let bad = _mm512_ternarylogic_epi32::<0xCA>(self.all(0x0F), high, low);
-            let valid = _mm512_mask_testn_epi8_mask(self.eq(block, b'%'), bad, bad);
-            Escapes { valid, values, decoded: self.select(valid, block, values), marks: block }
-        }
-    }
-
-    #[cfg_attr(optimized, inline(always))]
-    fn guess(self, block: __m512i, next: &[u8], here: u64) -> Guess<__m512i> {
-        // Loads of the bytes one and two after each lane would cross lines, which takes longer than these shifts.
-        let [first, second] = self.shifted(block, first_two(next));
-        let [high, low] = [self.digits(0, first), self.digits(1, second)];
-        // SAFETY: the token proves AVX-512.
-        unsafe {
-            let percent = _mm512_mask_cmpeq_epi8_mask(here, block, self.all(b'%'));
-            // A lane of `wrong` is zero if two digits follow it; `escapes` explains why. `correct` selects the lanes of each `%`.
             let wrong = _mm512_ternarylogic_epi32::<0xCA>(self.all(0x0F), high, low);
-            Guess { percent, wrong, decoded: _mm512_mask_adds_epu8(block, percent, high, low) }
+            // The two halves of a byte have no bit in common, so their sum joins them. A sum can be masked by byte, a union cannot.
+            let decoded = _mm512_mask_adds_epu8(block, percent, high, low);
+            Found { percent, marks: block, wrong, values: _mm512_or_si512(high, low), decoded }
         }
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn correct(self, guess: &Guess<__m512i>) -> (u64, __m512i) {
+    fn any_wrong<const N: usize>(self, found: [&Found<__m512i>; N]) -> bool {
+        found.iter().fold(0, |wrong, found| wrong | self.correct(found).0) != 0
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn correct(self, found: &Found<__m512i>) -> (u64, __m512i) {
         // SAFETY: the token proves AVX-512.
-        let wrong = unsafe { _mm512_mask_test_epi8_mask(guess.percent, guess.wrong, guess.wrong) };
-        (wrong, self.select(wrong, guess.decoded, self.all(b'%')))
+        let wrong = unsafe { _mm512_mask_test_epi8_mask(found.percent, found.wrong, found.wrong) };
+        (wrong, self.select(wrong, found.decoded, self.all(b'%')))
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn some_escapes(
-        self,
-        block: __m512i,
-        text: __m512i,
-        next: [u8; 2],
-        class: &Class,
-        members: bool,
-    ) -> SomeEscapes<__m512i> {
-        let [first, second] = self.shifted(self.ascii(block), next);
-        let [high, low] = [self.ascii_digits(0, first), self.ascii_digits(1, second)];
-        let percent = self.eq(block, b'%');
-        // SAFETY: the token proves AVX-512.
-        unsafe {
-            // `bad` is zero for digits; `escapes` explains why.
-            let bad = _mm512_ternarylogic_epi32::<0xCA>(self.all(0x0F), high, low);
-            let valid = _mm512_mask_testn_epi8_mask(percent, bad, bad);
-            let malformed = _mm512_mask_test_epi8_mask(percent, bad, bad);
-            let values = _mm512_or_si512(high, low);
-            // This uses `class.ascii` and not `class.rows`: if the caller has just written the set in parts, a load of sixteen bytes of it waits
-            // until these are in the cache. The table ignores the top bit of a value, so `andnot` removes the values above 0x7F.
-            let ascii = self.look_up(class.ascii, values);
-            let found = _mm512_andnot_si512(values, ascii);
-            // The inversion is done in vectors: inverting a mask would take it, and the valid lanes, to general registers.
-            let wanted = _mm512_xor_si512(found, self.all(if members { 0 } else { 0xFF }));
-            let decoded = _mm512_mask_cmplt_epi8_mask(valid, wanted, _mm512_setzero_si512());
-            SomeEscapes { valid, malformed, lower: u64::MAX, decoded, text, values }
-        }
-    }
-
-    #[cfg_attr(optimized, inline(always))]
-    fn with_values(self, decoded: u64, text: __m512i, values: __m512i) -> __m512i {
-        self.select(decoded, text, values)
-    }
-
-    #[cfg_attr(optimized, inline(always))]
-    fn decode_dense<const MASKS: bool>(
-        self,
-        input: &[u8],
-        carry: &mut u64,
-        out: &mut Cursor<'_>,
-    ) -> Option<[u64; 4]> {
+    fn decode_dense(self, input: &[u8], carry: &mut u64, out: &mut Cursor<'_>) -> Option<[u64; 4]> {
         let input = input.first_chunk::<{ 4 * 64 + 2 }>()?;
         if out.spare() < 4 * 64 {
             return None;
@@ -742,23 +745,24 @@ impl Isa for Avx512 {
     fn decode_some(
         self,
         block: __m512i,
-        found: &Escapes<__m512i>,
+        found: &Found<__m512i>,
         class: &Class,
         members: bool,
     ) -> (u64, __m512i) {
         let others = self.others(found.values, class);
         // SAFETY: the token proves AVX-512.
         unsafe {
+            let valid = _mm512_mask_testn_epi8_mask(found.percent, found.wrong, found.wrong);
             // The inversion is done in vectors: inverting a mask would need a second mask, moved from a general register.
             let wrong = self.all(if members { 0xFF } else { 0 });
             let right = _mm512_xor_si512(others, wrong);
-            let decoded = _mm512_mask_cmplt_epi8_mask(found.valid, right, _mm512_setzero_si512());
+            let decoded = _mm512_mask_cmplt_epi8_mask(valid, right, _mm512_setzero_si512());
             (decoded, self.select(decoded, block, found.values))
         }
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn upper(self, mask: u64, block: __m512i, _: &mut bool) -> __m512i {
+    fn upper(self, mask: u64, block: __m512i) -> __m512i {
         // The lanes of `mask` are hexadecimal digits, and of these only lower-case letters are above `Z`.
         // SAFETY: the token proves AVX-512.
         unsafe {
@@ -795,12 +799,6 @@ impl Isa for Avx512 {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn prefetch(self, address: usize) {
-        // SAFETY: the token proves SSE. The instruction ignores addresses that cannot be read.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(core::ptr::without_provenance(address)) };
-    }
-
-    #[cfg_attr(optimized, inline(always))]
     fn store(self, block: __m512i, lanes: Lanes<Self>, out: &mut Cursor<'_>) {
         self.store_low(block, lanes.count(), out);
     }
@@ -834,52 +832,34 @@ impl Isa for Avx512 {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn store_both(self, blocks: [__m512i; 2], lanes: Lanes<Self>, out: &mut Cursor<'_>) {
-        let mut stage = Stage::new();
-        let mut window = out.window(lanes.count() + 64, &mut stage);
-        let start = window.as_mut_ptr();
-        // SAFETY: the token proves AVX-512. By the invariant of `Lanes` the count is at most 64, so each store of 64 bytes is inside the
-        // window, and together they initialise all of it.
-        unsafe {
-            _mm512_storeu_si512(start.cast(), blocks[0]);
-            _mm512_storeu_si512(start.add(lanes.count()).cast(), blocks[1]);
-            window.keep(lanes.count() + 64);
+    fn compress_all<const M: usize>(
+        self,
+        blocks: [__m512i; M],
+        drops: [u64; M],
+        lanes: Lanes<Self>,
+        out: &mut Cursor<'_>,
+    ) {
+        if M == 1 {
+            return self.compress(blocks[0], drops[0], lanes, out);
         }
-    }
-
-    #[cfg_attr(optimized, inline(always))]
-    fn compress_both(self, blocks: [__m512i; 2], drops: [u64; 2], lanes: Lanes<Self>, out: &mut Cursor<'_>) {
         let mut stage = Stage::new();
-        let mut window = out.window(lanes.count() + 64, &mut stage);
-        let start = window.as_mut_ptr();
-        let keeps = [lanes.mask() & !drops[0], !drops[1]];
-        let counts = [keeps[0].count_ones() as usize, keeps[1].count_ones() as usize];
-        // SAFETY: the token proves AVX-512. The first count is at most `lanes`, so each store of 64 bytes is inside the window. All bytes
-        // up to the end of the second block are initialised.
-        unsafe {
-            let first = _mm512_mask_compress_epi8(blocks[0], keeps[0], blocks[0]);
-            _mm512_storeu_si512(start.cast(), first);
-            let last = _mm512_mask_compress_epi8(blocks[1], keeps[1], blocks[1]);
-            _mm512_storeu_si512(start.add(counts[0]).cast(), last);
-            window.keep(counts[0] + counts[1]);
+        let mut window = out.window(lanes.count() + (M - 1) * 64, &mut stage);
+        let (start, mut len) = (window.as_mut_ptr(), 0);
+        for i in 0..M {
+            let keep = if i == 0 { lanes.mask() & !drops[0] } else { !drops[i] };
+            // SAFETY: the token proves AVX-512. Each block before this one left at most its lanes, so 64 bytes more are inside the window.
+            unsafe {
+                let kept = _mm512_mask_compress_epi8(blocks[i], keep, blocks[i]);
+                _mm512_storeu_si512(start.add(len).cast(), kept);
+            }
+            len += keep.count_ones() as usize;
         }
+        // SAFETY: all bytes up to the end of the last block are initialised.
+        unsafe { window.keep(len) };
     }
 
     #[cfg_attr(optimized, inline(always))]
     fn expand(
-        self,
-        block: __m512i,
-        input: &[u8],
-        escape: u64,
-        lanes: Lanes<Self>,
-        spelling: Spelling,
-        out: &mut Cursor<'_>,
-    ) {
-        self.write_expanded::<true>(block, input, escape & lanes.mask(), lanes, spelling, out);
-    }
-
-    #[cfg_attr(optimized, inline(always))]
-    fn expand_non_members<const REPLACED: bool>(
         self,
         block: __m512i,
         input: &[u8],
@@ -888,7 +868,39 @@ impl Isa for Avx512 {
         spelling: Spelling,
         out: &mut Cursor<'_>,
     ) {
-        self.write_expanded::<REPLACED>(block, input, !members & lanes.mask(), lanes, spelling, out);
+        let Spelling { digits, case } = spelling;
+        let escape = !members & lanes.mask();
+        let mut stage = Stage::new();
+        let mut window = out.window(TRIPLED + 1, &mut stage);
+        let start = window.as_mut_ptr();
+        let sources = self.sources(escape, block, digits);
+        // If the input fits into one group, writing the other groups would double the time.
+        let groups = if lanes.count() <= GROUP { 1 } else { 3 };
+        // SAFETY: the token proves AVX-512. The window has 64 bytes for each group at its largest offset, and four for the
+        // last lane. The groups write `lanes` bytes and two more for each escape without a gap; a single group does so
+        // if `lanes` is at most `GROUP`.
+        unsafe {
+            let mut at = start;
+            for i in 0..3 {
+                if i >= groups {
+                    break;
+                }
+                let escaped = self.deposit(escape >> (GROUP * i));
+                let stay = FIRST_OF_THREE << 1 | escaped.wrapping_mul(5);
+                let kept = _mm512_maskz_compress_epi8(stay, self.triple(i, sources, case));
+                _mm512_storeu_si512(at.add(GROUP * i).cast(), kept);
+                at = at.add(2 * escaped.count_ones() as usize);
+            }
+            if lanes.is_all() {
+                // The last lane follows the groups.
+                let spelt = u32::from_ne_bytes(case.escapes()[usize::from(input[63])]);
+                let byte = u32::from(input[63]);
+                // A branch would be unpredictable.
+                let last = core::hint::select_unpredictable(escape >> 63 != 0, spelt, byte.to_le());
+                at.add(63).cast::<u32>().write_unaligned(last);
+            }
+            window.keep(lanes.count() + 2 * escape.count_ones() as usize);
+        }
     }
 
     #[cfg_attr(optimized, inline(always))]

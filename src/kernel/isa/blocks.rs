@@ -7,13 +7,11 @@
 //! The loops over registers are unrolled. They are not closures, because a closure and its intrinsics would not be inlined into
 //! the entry points.
 
-use super::tables::{BITS, DIGIT_HIGH, DIGIT_LOW, Row, without_digits};
+use super::tables::{BITS, DIGIT_HIGH, DIGIT_LOW, Places, Row, without_digits};
 use super::vector::Vector;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Stage};
-use crate::kernel::drive::{
-    Escapes, Guess, HEX_DIGITS, Isa, Lanes, Members, SomeEscapes, digits_of, first_two, lookahead, low_mask,
-};
+use crate::kernel::drive::{Found, Isa, Lanes, Members, lookahead, low_mask};
 use crate::kernel::word::words;
 use crate::set::ByteSet;
 
@@ -59,12 +57,6 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
         class.high.look_up(bytes ^ self.all(0x80)) & self.bit(bytes)
     }
 
-    /// Marks the lanes that are not members of the set.
-    #[cfg_attr(optimized, inline(always))]
-    fn non_members(self, block: [V; N], class: &Class<V>) -> [V; N] {
-        self.zeros(self.look(block, class))
-    }
-
     /// Marks the lanes that are zero.
     #[cfg_attr(optimized, inline(always))]
     fn zeros(self, mut block: [V; N]) -> [V; N] {
@@ -85,17 +77,8 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
     /// Returns what [`Blocks::digits`] returns for the bytes after the block at the start of `input`.
     #[cfg_attr(optimized, inline(always))]
     fn next_digits(self, input: &[u8]) -> V {
-        match input.get(Self::LANES..Self::LANES + V::BYTES) {
-            // SAFETY: the slice has `BYTES` bytes.
-            Some(more) if V::LOADS_NEXT => self.digits(unsafe { V::load(self.0, more.as_ptr()) }),
-            _ => self.two(lookahead::<Self>(input).map(hex::value)),
-        }
-    }
-
-    /// Returns a register with two bytes at its start and zeros after them.
-    #[cfg_attr(optimized, inline(always))]
-    fn two(self, bytes: [u8; 2]) -> V {
-        V::words(self.0, u64::from(u16::from_le_bytes(bytes)), 0)
+        let next = lookahead::<Self>(input).map(hex::value);
+        V::words(self.0, u64::from(u16::from_le_bytes(next)), 0)
     }
 
     /// Returns, for each register of `block`, what [`Blocks::digits`] returns for the bytes one after each lane, and for those two after.
@@ -176,122 +159,14 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
         at
     }
 
-    /// Decodes four blocks like [`Isa::decode_dense`], register by register, and returns the number of bytes written. On a CPU without
-    /// `popcnt` each register waits for the length of the one before anyway, and this takes the fewest instructions.
-    ///
-    /// # Safety
-    ///
-    /// A register has sixteen bytes, `input` has `4 * N + 1` registers, and `4 * LANES` bytes are writable at `to`.
-    #[cfg_attr(optimized, inline(always))]
-    unsafe fn decode_in_turn<const MASKS: bool>(
-        self,
-        input: &[u8],
-        carry: &mut u64,
-        to: *mut u8,
-    ) -> Option<(usize, [u64; 4])> {
-        let (mut at, mut doubt, mut drops) = (to, self.all(0), [0; 4]);
-        // Bits 16 and 17 are lanes of the next register.
-        let mut drop = (*carry as u32) << 16;
-        let mut bytes = self.load(input)[0];
-        let mut digits = self.digits(bytes);
-        // Two registers a round need no moves between registers; more would need much more code.
-        for round in 0..2 * N {
-            for i in 0..2 {
-                let number = 2 * round + i;
-                // SAFETY: `number < 4 * N`, and the caller guarantees `4 * N + 1` registers.
-                let next = unsafe { V::load(self.0, input.as_ptr().add(V::BYTES * (number + 1))) };
-                let next_digits = self.digits(next);
-                let (first, second) = (digits.after::<1>(next_digits), digits.after::<2>(next_digits));
-                let percent = bytes.eq(self.all(b'%'));
-                doubt = doubt | percent & (first | second);
-                // If two digits follow each `%`, no lane is a digit of two escapes, so a sum is the union.
-                drop = (V::mask([percent]) as u32).wrapping_mul(6).wrapping_add(drop >> 16);
-                if MASKS {
-                    drops[number / N] |= u64::from(drop & 0xFFFF) << (16 * (number % N));
-                }
-                let places = without_digits((drop as u16).to_le_bytes());
-                let decoded = bytes.decoded(first, second, percent, self.0);
-                // SAFETY: `at + i` is at most sixteen bytes after `to` for each register before this one, because `last_left` is at most
-                // 15, and the caller guarantees `4 * LANES` writable bytes there.
-                unsafe {
-                    decoded.write_places(0, places, at.add(i));
-                    at = at.add(places.last_left());
-                }
-                (bytes, digits) = (next, next_digits);
-            }
-            // `last_left` is one less than the number of bytes that a register left, and a round has two registers.
-            // SAFETY: the `2 * (round + 1)` registers so far left at most sixteen bytes each, and the caller guarantees `4 * LANES` writable
-            // bytes, which are `4 * N` registers. So `at` stays inside these bytes or at their end.
-            at = unsafe { at.add(2) };
-        }
-        if V::mask([self.all(0xFF).unless(doubt)]) != low_mask(V::BYTES) {
-            return None;
-        }
-        *carry = u64::from(drop >> 16);
-        Some((at.addr() - to.addr(), drops))
-    }
-
-    /// Loads half a block from the start of `input` and half a block from its end; the two may overlap. Returns `None` if the
-    /// input is shorter than half a block or longer than a block.
-    #[cfg_attr(optimized, inline(always))]
-    fn load_ends(self, input: &[u8]) -> Option<[V; N]> {
-        let mut block = [self.all(0); N];
-        let half = Self::LANES / 2;
-        let end = input.len().checked_sub(half)?;
-        if input.len() > Self::LANES {
-            return None;
-        }
-        for i in 0..N {
-            // SAFETY: `end = len - half`, so `half` bytes are readable from the start of the input, and `half` bytes from `end`
-            // on.
-            block[i] = unsafe {
-                let (first, last) = (input.as_ptr(), input.as_ptr().add(end));
-                if N == 1 {
-                    V::load_halves(self.0, first, last)
-                } else if i < N / 2 {
-                    V::load(self.0, first.add(V::BYTES * i))
-                } else {
-                    V::load(self.0, last.add(V::BYTES * (i - N / 2)))
-                }
-            };
-        }
-        Some(block)
-    }
-
     /// The width of the window for the groups: all but the last at their longest, and the bytes that [`Vector::write_group`]
     /// writes for the last.
     const EXPANDED: usize = (Self::LANES / 8 - 1) * 24 + V::GROUP;
 
-    /// Writes the first `lanes` lanes, with the marked ones as escapes.
+    /// Returns how many of sixteen lanes are not in `drop`; at most sixteen.
     #[cfg_attr(optimized, inline(always))]
-    fn expand_marked(
-        self,
-        block: [V; N],
-        Marked { marks, escape }: Marked<V, N>,
-        lanes: Lanes<Self>,
-        digits: V,
-        out: &mut Cursor<'_>,
-    ) {
-        let mut stage = Stage::new();
-        let mut window = out.window(Self::EXPANDED, &mut stage);
-        let start = window.as_mut_ptr();
-        // SAFETY: the window has `EXPANDED` bytes. The groups leave no gap, because each starts where the one before ends. A
-        // group of more than sixteen bytes has more than four lanes of `escape`. By the invariant of `Marked` these are marked,
-        // so by the contract of `Vector` `is_dense` holds, and the group is written whole. The groups end after `LANES` bytes and
-        // two more for each escape, and `keep` gets `lanes` bytes and two for each.
-        unsafe {
-            let end = if V::is_dense(self.0, marks, escape) {
-                self.groups::<true>(block, marks, escape, digits, start)
-            } else {
-                self.groups::<false>(block, marks, escape, digits, start)
-            };
-            window.keep(if V::COUNTS_GROUPS {
-                lanes.count() + 2 * escape.count_ones() as usize
-            } else {
-                // Lanes after the end of the input take one byte each.
-                end.addr() - start.addr() - lanes.padding()
-            });
-        }
+    fn left(self, drop: u16, places: &Places) -> usize {
+        if V::COUNTS_LANES { 16 - drop.count_ones() as usize } else { places.last_left() + 1 }
     }
 
     /// Writes the first `lanes` lanes of `block` without those in `drop`, and returns their number. See [`Isa::compress`].
@@ -360,16 +235,8 @@ impl<V: Copy, const N: usize> Members for Marked<V, N> {
 
 impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     const LANES: usize = V::BYTES * N;
-    const TWO_BLOCKS: bool = V::LOADS_NEXT && Self::LANES == 64;
-    const COUNTS_BITS: bool = V::COUNTS_BITS;
-    const CROSSING_FIRST: bool = V::MASKS_ARE_SLOW;
+    const DECODES_DENSE: bool = Self::LANES == 64;
     const EXPANDS_ALL: bool = Self::LANES == 64;
-    const DECODES_ALL: bool = Self::LANES == 64;
-    const DECODES_DENSE: bool = (V::COUNTS_GROUPS || !V::COUNTS_LANES) && Self::LANES == 64;
-    const GUESSES: bool = !V::MASKS_ARE_SLOW;
-    const HALVES: bool = V::COUNTS_LANES && !V::MASKS_ARE_SLOW;
-    const DECODES_IN_PLACE: bool = V::COUNTS_GROUPS && Self::LANES == 64;
-    const LEAST_DENSE: usize = 4;
     type Block = [V; N];
     type Class = Class<V>;
     type Look = [V; N];
@@ -383,7 +250,7 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn class(self, set: &ByteSet, _: usize) -> Class<V> {
+    fn class(self, set: &ByteSet) -> Class<V> {
         let [ascii, high] = set.halves();
         Class { ascii: self.table(ascii), high: self.table(high), is_ascii: set.is_ascii() }
     }
@@ -410,14 +277,35 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn lanes_to_escape(self, input: &[u8], class: &Class<V>) -> Option<u64> {
-        let (ends, half) = (self.load_ends(input)?, Self::LANES / 2);
-        // Most inputs need no escape, so this checks without a mask first.
-        if V::MASKS_ARE_SLOW && self.all_members([ends], class) {
-            return Some(0);
+    fn load_ends(self, input: &[u8]) -> Option<[V; N]> {
+        let mut block = [self.all(0); N];
+        let half = Self::LANES / 2;
+        let end = input.len().checked_sub(half)?;
+        if input.len() > Self::LANES {
+            return None;
         }
+        for i in 0..N {
+            // SAFETY: `end = len - half`, so `half` bytes are readable from the start of the input, and `half` bytes from `end`
+            // on.
+            block[i] = unsafe {
+                let (first, last) = (input.as_ptr(), input.as_ptr().add(end));
+                if N == 1 {
+                    V::load_halves(self.0, first, last)
+                } else if i < N / 2 {
+                    V::load(self.0, first.add(V::BYTES * i))
+                } else {
+                    V::load(self.0, last.add(V::BYTES * (i - N / 2)))
+                }
+            };
+        }
+        Some(block)
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn members_of_short(self, input: &[u8], class: &Class<V>) -> Option<Marked<V, N>> {
+        let (ends, half) = (self.load_ends(input)?, Self::LANES / 2);
         let escape = self.member(ends, class).escape & Lanes::<Self>::ALL.mask();
-        Some(escape & low_mask(half) | (escape >> half) << (input.len() - half))
+        Some(self.members(!(escape & low_mask(half) | (escape >> half) << (input.len() - half))))
     }
 
     #[cfg_attr(optimized, inline(always))]
@@ -428,11 +316,6 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
             unsafe { lanes.store(out.as_mut_ptr()) };
         }
         bytes
-    }
-
-    #[cfg_attr(optimized, inline(always))]
-    fn member(self, block: [V; N], class: &Class<V>) -> Marked<V, N> {
-        self.found(self.look(block, class))
     }
 
     #[cfg_attr(optimized, inline(always))]
@@ -456,12 +339,8 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn all_found(self, look: [V; N]) -> bool {
-        let mut all = self.all(0xFF);
-        for i in 0..N {
-            all = all.min(look[i]);
-        }
-        all.all_nonzero()
+    fn members(self, mask: u64) -> Marked<V, N> {
+        Marked { marks: self.spread(!mask), escape: !mask }
     }
 
     #[cfg_attr(optimized, inline(always))]
@@ -476,14 +355,6 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn lacks(self, input: &[u8], byte: u8) -> bool {
-        match self.load_ends(input) {
-            Some(ends) => self.none_equal([ends], byte),
-            None => false,
-        }
-    }
-
-    #[cfg_attr(optimized, inline(always))]
     fn none_equal<const M: usize>(self, blocks: [[V; N]; M], byte: u8) -> bool {
         let mut found = self.all(0);
         for m in 0..M {
@@ -495,49 +366,11 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn surely_lacks(self, block: [V; N], byte: u8, lanes: u64) -> bool {
-        if V::MASKS_ARE_SLOW { self.none_equal([block], byte) } else { self.eq(block, byte) & lanes == 0 }
-    }
-
-    #[cfg_attr(optimized, inline(always))]
     fn eq(self, mut block: [V; N], byte: u8) -> u64 {
         for i in 0..N {
             block[i] = block[i].eq(self.all(byte));
         }
         V::mask(block)
-    }
-
-    #[cfg_attr(optimized, inline(always))]
-    fn staying(
-        self,
-        block: [V; N],
-        class: &Class<V>,
-        escapes: bool,
-        before: [u8; 2],
-    ) -> Option<Marked<V, N>> {
-        // The lanes are joined before they become marks: after a branch, the compiler no longer knows that marks are all ones or all zeros.
-        let mut look = self.look(block, class);
-        if escapes {
-            let others = self.non_members(block, &self.class(&HEX_DIGITS, 0));
-            let (percents, none) = (self.all(b'%'), self.all(0));
-            // The digits of escapes that start before the block.
-            let carried = self.two(before).eq(percents) | self.two([before[1], 0]).eq(percents);
-            let (mut previous, mut wrong) = (none, none);
-            for i in 0..N {
-                let percent = block[i].eq(percents);
-                let mut digits = percent.moved::<1>(previous) | percent.moved::<2>(previous);
-                if i == 0 {
-                    digits = digits | carried;
-                }
-                wrong = wrong | digits & others[i];
-                look[i] = look[i] | percent | digits;
-                previous = percent;
-            }
-            if wrong.any() {
-                return None;
-            }
-        }
-        Some(self.found(look))
     }
 
     #[cfg_attr(optimized, inline(always))]
@@ -557,130 +390,53 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn escapes(self, block: [V; N], input: &[u8]) -> Escapes<[V; N]> {
-        let mut found = Escapes { valid: 0, values: block, decoded: block, marks: block };
+    fn find(self, block: [V; N], input: &[u8]) -> Found<[V; N]> {
+        let mut found = Found { percent: 0, marks: block, wrong: block, values: block, decoded: block };
         let [first, second] = self.digits_after(block, self.next_digits(input));
         for i in 0..N {
-            let (first, second) = (first[i], second[i]);
+            let (first, second, percent) = (first[i], second[i], block[i].eq(self.all(b'%')));
+            found.marks[i] = percent;
+            found.wrong[i] = percent.without(percent.unless(first | second));
             found.values[i] = V::value(first, second, self.0);
-            found.marks[i] = block[i].eq(self.all(b'%')).unless(first | second);
-            found.decoded[i] = block[i].decoded(first, second, found.marks[i], self.0);
+            found.decoded[i] = block[i].decoded(first, second, percent, self.0);
         }
-        found.valid = V::mask(found.marks);
+        found.percent = V::mask(found.marks);
         found
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn guess(self, block: [V; N], next: &[u8], _: u64) -> Guess<[V; N]> {
-        let (mut decoded, mut wrong) = (block, block);
-        let [first, second] = self.digits_after(block, self.two(first_two(next).map(hex::value)));
-        for i in 0..N {
-            let (first, second, percent) = (first[i], second[i], block[i].eq(self.all(b'%')));
-            wrong[i] = percent.without(percent.unless(first | second));
-            decoded[i] = block[i].decoded(first, second, percent, self.0);
-        }
-        Guess { percent: self.eq(block, b'%'), wrong, decoded }
-    }
-
-    #[cfg_attr(optimized, inline(always))]
-    fn any_wrong<const M: usize>(self, guesses: [&Guess<[V; N]>; M]) -> bool {
+    fn any_wrong<const M: usize>(self, found: [&Found<[V; N]>; M]) -> bool {
         let mut any = self.all(0);
         for m in 0..M {
             for i in 0..N {
-                any = any | guesses[m].wrong[i];
+                any = any | found[m].wrong[i];
             }
         }
         any.any()
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn correct(self, guess: &Guess<[V; N]>) -> (u64, [V; N]) {
-        let mut block = guess.decoded;
+    fn correct(self, found: &Found<[V; N]>) -> (u64, [V; N]) {
+        let mut block = found.decoded;
         for i in 0..N {
-            block[i] = block[i].blend(guess.wrong[i], self.all(b'%'));
+            block[i] = block[i].blend(found.wrong[i], self.all(b'%'));
         }
-        (V::mask(guess.wrong), block)
+        (V::mask(found.wrong), block)
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn some_escapes(
-        self,
-        block: [V; N],
-        mut text: [V; N],
-        next: [u8; 2],
-        class: &Class<V>,
-        members: bool,
-    ) -> SomeEscapes<[V; N]> {
-        let (mut malformed, mut valid, mut decoded) = (block, block, block);
-        let (mut any, flip) = (self.all(0), if members { self.all(0xFF) } else { self.all(0) });
-        // Letters in lower case have the bit 0x10; the other digits do not have it.
-        let next = next.map(|byte| hex::value(byte) | u8::from(byte.is_ascii_lowercase()) << 4);
-        let [first, second] = self.digits_after(block, self.two(next));
-        for i in 0..N {
-            let percent = block[i].eq(self.all(b'%'));
-            let both = first[i] | second[i];
-            let digits = percent & both;
-            any = any | digits;
-            valid[i] = percent.unless(both);
-            // Computed from `percent` and `valid`, this would take registers that SSSE3 does not have.
-            malformed[i] = self.all(0xFF).without(self.all(0xFF).unless(digits));
-            let value = V::value(first[i], second[i], self.0);
-            let others = self.ascii_member(value, class).eq(self.all(0));
-            decoded[i] = valid[i] & (others ^ flip);
-            text[i] = text[i].blend(decoded[i], value);
-        }
-        SomeEscapes {
-            valid: V::mask(valid),
-            malformed: V::mask(malformed),
-            // On AVX2 marks of the digits take less time than a wrong guess about these.
-            lower: if V::BYTES == 32 {
-                u64::MAX
-            } else {
-                V::mask([(any & self.all(0x10)).eq(self.all(0x10))])
-            },
-            decoded: V::mask(decoded),
-            text,
-            values: block,
-        }
-    }
-
-    #[cfg_attr(optimized, inline(always))]
-    fn decode_dense<const MASKS: bool>(
-        self,
-        input: &[u8],
-        carry: &mut u64,
-        out: &mut Cursor<'_>,
-    ) -> Option<[u64; 4]> {
+    fn decode_dense(self, input: &[u8], carry: &mut u64, out: &mut Cursor<'_>) -> Option<[u64; 4]> {
         if input.len() < 4 * Self::LANES + V::BYTES || out.spare() < 4 * Self::LANES {
             return None;
         }
         let mut stage = Stage::new();
         let mut window = out.window(4 * Self::LANES, &mut stage);
         let start = window.as_mut_ptr();
-        let mut at = start;
-        if !V::COUNTS_LANES {
-            // SAFETY: the check at the start shows that the input has `4 * N + 1` registers, and the window has `4 * LANES` bytes.
-            let (len, drops) = unsafe { self.decode_in_turn::<MASKS>(input, carry, start)? };
-            // SAFETY: `decode_in_turn` initialised these bytes, which are at most `4 * LANES`.
-            unsafe { window.keep(len) };
-            return Some(drops);
-        }
-        let (mut doubt, mut carried, mut drops, mut masks) = (self.all(0), *carry, [0; 4], [0; 4]);
-        // All masks are made before they are used: the instructions that use a mask would otherwise wait for it in the queue of the
-        // CPU and leave no space there for those of the next blocks.
-        for i in 0..4 {
-            let percent = self.eq(self.load(&input[i * Self::LANES..]), b'%');
-            drops[i] = digits_of(percent, Lanes::<Self>::ALL, &mut carried);
-            // The write is volatile, because otherwise the compiler joins the masks in one register before it stores them, and what is
-            // read from there is late.
-            // SAFETY: the pointer comes from a reference, so it is writable.
-            unsafe { (&raw mut masks[i]).write_volatile(drops[i]) };
-        }
+        let (mut at, mut doubt, mut carried, mut drops) = (start, self.all(0), *carry, [0; 4]);
         let (mut bytes, mut loaded) = (self.load(input)[0], 0);
         let mut digits = self.digits(bytes);
         for k in 0..4 {
-            let mut block = [bytes; N];
-            for j in 0..N {
+            for i in 0..N {
                 loaded += 1;
                 // SAFETY: `loaded <= 4 * N`, and the check at the start shows that the input has `4 * LANES + BYTES` bytes, which are
                 // `4 * N + 1` registers.
@@ -689,29 +445,30 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
                 let (first, second) = (digits.after::<1>(next_digits), digits.after::<2>(next_digits));
                 let percent = bytes.eq(self.all(b'%'));
                 doubt = doubt | percent & (first | second);
-                block[j] = bytes.decoded(first, second, percent, self.0);
+                // If two digits follow each `%`, no lane is a digit of two escapes, so a sum is the union. Bits from `BYTES` on are lanes
+                // of the next register.
+                let drop = V::mask([percent]) * 6 + carried;
+                carried = drop >> V::BYTES;
+                drops[k] |= (drop & low_mask(V::BYTES)) << (V::BYTES * i);
+                let decoded = bytes.decoded(first, second, percent, self.0);
+                for part in 0..V::PARTS {
+                    let sixteen = (drop >> (16 * part)) as u16;
+                    let places = without_digits(sixteen.to_le_bytes());
+                    // SAFETY: the sixteens before this one left at most sixteen bytes each, and the window has `4 * LANES` bytes.
+                    unsafe {
+                        decoded.write_places(part, places, at);
+                        at = at.add(self.left(sixteen, places));
+                    }
+                }
                 (bytes, digits) = (next, next_digits);
             }
-            // SAFETY: `k < 4` and `sixteen < 4`, and `masks` has sixteen times two bytes. Each block before this one has at most `LANES`
-            // bytes, so `LANES` more are inside the window. Each sixteen lanes of this block write sixteen bytes, of which at most
-            // sixteen are kept.
-            unsafe {
-                for sixteen in 0..Self::LANES / 16 {
-                    let drop = masks.as_ptr().cast::<[u8; 2]>().add(4 * k + sixteen).read();
-                    let (register, part) = (sixteen / V::PARTS, sixteen % V::PARTS);
-                    block[register].write_places(part, without_digits(drop), at.wrapping_add(16 * sixteen));
-                    // Counting the lanes that stay would take one instruction more.
-                    at = at.wrapping_sub(u16::from_le_bytes(drop).count_ones() as usize);
-                }
-            }
-            at = at.wrapping_add(Self::LANES);
         }
         if V::mask([self.all(0xFF).unless(doubt)]) != low_mask(V::BYTES) {
             return None;
         }
         *carry = carried;
-        // SAFETY: the window has `4 * LANES` bytes. The loop initialised the bytes of each block, one block after the other, and they
-        // are at most `LANES` each.
+        // SAFETY: the window has `4 * LANES` bytes. The loop initialised the bytes of each sixteen lanes, one after the other, and they
+        // are at most sixteen each.
         unsafe { window.keep(at.addr() - start.addr()) };
         Some(drops)
     }
@@ -745,36 +502,26 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     fn decode_some(
         self,
         mut block: [V; N],
-        found: &Escapes<[V; N]>,
+        found: &Found<[V; N]>,
         class: &Class<V>,
         members: bool,
     ) -> (u64, [V; N]) {
         let flip = if members { self.all(0xFF) } else { self.all(0) };
-        let mut marks = self.non_members(found.values, class);
+        let mut marks = self.zeros(self.look(found.values, class));
         for i in 0..N {
-            marks[i] = (marks[i] ^ flip) & found.marks[i];
+            marks[i] = (marks[i] ^ flip) & found.marks[i].without(found.wrong[i]);
             block[i] = block[i].blend(marks[i], found.values[i]);
         }
         (V::mask(marks), block)
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn upper(self, mask: u64, mut block: [V; N], lower: &mut bool) -> [V; N] {
+    fn upper(self, mask: u64, mut block: [V; N]) -> [V; N] {
         // The lanes of `mask` are hexadecimal digits, and of these only lower-case letters are above `Z`.
-        let mut letters = block;
-        for i in 0..N {
-            letters[i] = block[i].above(self.all(b'Z'));
-        }
-        if const { !V::MASKS_ARE_SLOW } && !*lower {
-            // This test takes less time than the marks of the digits.
-            if V::mask(letters) & mask == 0 {
-                return block;
-            }
-            *lower = true;
-        }
         let marks = self.spread(mask);
         for i in 0..N {
-            block[i] = block[i].without(letters[i] & marks[i] & self.all(0x20));
+            let letters = block[i].above(self.all(b'Z')) & marks[i];
+            block[i] = block[i].without(letters & self.all(0x20));
         }
         block
     }
@@ -791,11 +538,6 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
         // SAFETY: the loop initialised all `LANES` bytes of the window, and by the invariant of `Lanes` the count is at most
         // `LANES`.
         unsafe { window.keep(lanes.count()) };
-    }
-
-    #[cfg_attr(optimized, inline(always))]
-    fn prefetch(self, address: usize) {
-        V::prefetch(self.0, address);
     }
 
     #[cfg_attr(optimized, inline(always))]
@@ -825,17 +567,27 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn compress_both(self, blocks: [[V; N]; 2], drops: [u64; 2], lanes: Lanes<Self>, out: &mut Cursor<'_>) {
-        let mut stage = Stage::new();
-        let mut window = out.window(lanes.count() + Self::LANES, &mut stage);
-        let start = window.as_mut_ptr();
-        // SAFETY: `write_compressed` returns at most `lanes`, so each block has `LANES` bytes of the window. The second starts where the
-        // first ends, so all bytes up to its end are initialised.
-        unsafe {
-            let first = self.write_compressed(blocks[0], drops[0], lanes, start);
-            let last = self.write_compressed(blocks[1], drops[1], Lanes::ALL, start.add(first));
-            window.keep(first + last);
+    fn compress_all<const M: usize>(
+        self,
+        blocks: [[V; N]; M],
+        drops: [u64; M],
+        lanes: Lanes<Self>,
+        out: &mut Cursor<'_>,
+    ) {
+        if M == 1 {
+            return self.compress(blocks[0], drops[0], lanes, out);
         }
+        let mut stage = Stage::new();
+        let mut window = out.window(lanes.count() + (M - 1) * Self::LANES, &mut stage);
+        let (start, mut len) = (window.as_mut_ptr(), 0);
+        for i in 0..M {
+            let lanes = if i == 0 { lanes } else { Lanes::ALL };
+            // SAFETY: `write_compressed` returns at most `lanes`, so each block has `LANES` bytes of the window: there are at least two blocks. Each starts where the one
+            // before ends, so all bytes up to the end are initialised.
+            unsafe { len += self.write_compressed(blocks[i], drops[i], lanes, start.add(len)) };
+        }
+        // SAFETY: the loop initialised these bytes.
+        unsafe { window.keep(len) };
     }
 
     #[cfg_attr(optimized, inline(always))]
@@ -848,29 +600,33 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
         self,
         block: [V; N],
         _: &[u8],
-        escape: u64,
-        lanes: Lanes<Self>,
-        digits: V,
-        out: &mut Cursor<'_>,
-    ) {
-        let escape = escape & lanes.mask();
-        self.expand_marked(block, Marked { marks: self.spread(escape), escape }, lanes, digits, out);
-    }
-
-    #[cfg_attr(optimized, inline(always))]
-    fn expand_non_members<const REPLACED: bool>(
-        self,
-        block: [V; N],
-        _: &[u8],
         members: Marked<V, N>,
         lanes: Lanes<Self>,
         digits: V,
         out: &mut Cursor<'_>,
     ) {
-        let escape = members.escape & lanes.mask();
-        self.expand_marked(block, Marked { escape, ..members }, lanes, digits, out);
+        let Marked { marks, escape } = Marked { escape: members.escape & lanes.mask(), ..members };
+        let mut stage = Stage::new();
+        let mut window = out.window(Self::EXPANDED, &mut stage);
+        let start = window.as_mut_ptr();
+        // SAFETY: the window has `EXPANDED` bytes. The groups leave no gap, because each starts where the one before ends. A
+        // group of more than sixteen bytes has more than four lanes of `escape`. By the invariant of `Marked` these are marked,
+        // so by the contract of `Vector` `is_dense` holds, and the group is written whole. The groups end after `LANES` bytes and
+        // two more for each escape, and `keep` gets `lanes` bytes and two for each.
+        unsafe {
+            let end = if V::is_dense(self.0, marks, escape) {
+                self.groups::<true>(block, marks, escape, digits, start)
+            } else {
+                self.groups::<false>(block, marks, escape, digits, start)
+            };
+            window.keep(if V::COUNTS_GROUPS {
+                lanes.count() + 2 * escape.count_ones() as usize
+            } else {
+                // Lanes after the end of the input take one byte each.
+                end.addr() - start.addr() - lanes.padding()
+            });
+        }
     }
-
     #[cfg_attr(optimized, inline(always))]
     fn expand_all(self, block: [V; N], _: &[u8], digits: V, out: &mut Cursor<'_>) {
         let mut stage = Stage::new();

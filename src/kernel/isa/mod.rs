@@ -14,16 +14,10 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::kernel::cursor::{Room, Written};
 #[allow(unused_imports, reason = "some targets have no vector tier")]
-use crate::kernel::drive::operation::{
-    CopyClean, Decode, DecodeBeside, DecodeInPlace, DecodeMarked, DecodeMeasure, DecodeValues, Encode,
-    EncodeMeasure, EncodeValues, List, ListStops, Mark, Operation, Place, Rows,
-};
-#[allow(unused_imports, reason = "some targets have no vector tier")]
-use crate::kernel::drive::{self, Isa, Tier as _};
+use crate::kernel::drive::{self, Isa, Tier as _, bounds, decode as decoding, encode as encoding, scan};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{
-    CopyJob, DecodeJob, Decoded, EncodeJob, EncodeRule, Fields, ListJob, MarkJob, Marks, Measure, Measured,
-    Outcome, PlaceJob, PlainJob, RowState, RowsJob, Stops,
+    DecodeJob, Decoded, EncodeJob, EncodeRule, Fields, Marks, Measure, Measured, Outcome, RowState, Stops,
 };
 use crate::kernel::scalar;
 
@@ -81,117 +75,21 @@ macro_rules! has {
     };
 }
 
-/// Makes the functions of an operation for one tier, and returns the one that is the entry. These are the only functions that
-/// enable CPU features and the only ones that make a token. Each calls one method of [`Operation`].
-///
-/// Each kind of input has its own function: a single function would save so many registers that this alone would take longer than
-/// a short input.
+/// Returns the entry of an operation for one tier: a function of the module of the tier, or if the operation has the same code for every
+/// tier, one that calls this code. These functions enable the CPU features of the tier, so they can make its token.
 #[allow(unused_macros, reason = "some targets have no vector tier")]
 macro_rules! entry {
-    ([$($feature:tt)*] $token:ident $operation:ident($($operand:ident: $type:ty),*) -> $output:ty) => {{
+    ([$($feature:tt)*] $module:ident $token:ident $method:ident [by_tier] $operands:tt -> $output:ty) => {
+        $module::$method
+    };
+    (
+        [$($feature:tt)*] $module:ident $token:ident $method:ident [$drivers:ident $driver:ident]
+        ($($operand:ident: $type:ty),*) -> $output:ty
+    ) => {{
         $(#[target_feature(enable = $feature)])*
         fn entry<'c>($($operand: $type),*) -> $output {
-            let (tier, mut it) = (token::$token::new(), $operation { $($operand),* });
-            if !it.job.is_plain() {
-                if <token::$token as drive::Tier>::COPIES_BEFORE_MODE {
-                    // Longer inputs go to the loop at once: `short_other_mode` would save registers before it asks for the length.
-                    if it.input.len() > longest_in_other_modes(tier.wide(), $operation::has_few_blocks(tier.wide())) {
-                        return other_mode($(it.$operand),*);
-                    }
-                    if let Some(done) = it.copy(tier) {
-                        return done;
-                    }
-                }
-                return short_other_mode($(it.$operand),*);
-            }
-            match it.short(tier, it.input.len()) {
-                Some(done) => done,
-                None if $operation::HAS_SHORT_ESCAPED && it.input.len() <= longest_short_escaped(tier.wide()) => {
-                    short_escaped($(it.$operand),*)
-                }
-                None if $operation::HAS_MEDIUM
-                    && !($operation::HAS_SHORT_ESCAPED && decodes_at_entry(tier.wide()))
-                    && it.input.len() <= longest_two_blocks(tier.wide()) =>
-                {
-                    two_blocks($(it.$operand),*)
-                }
-                None if $operation::HAS_MEDIUM && it.input.len() <= longest_medium(tier.wide()) => {
-                    medium($(it.$operand),*)
-                }
-                None => long($(it.$operand),*),
-            }
+            $drivers::$driver(token::$token::new().wide(), $($operand),*)
         }
-
-        $(#[target_feature(enable = $feature)])*
-        #[inline(never)]
-        fn short_escaped<'c>($($operand: $type),*) -> $output {
-            let (tier, mut it) = (token::$token::new(), $operation { $($operand),* });
-            match it.short_escaped(tier, it.input.len()) {
-                Some(done) => done,
-                None => long($(it.$operand),*),
-            }
-        }
-
-        $(#[target_feature(enable = $feature)])*
-        #[inline(never)]
-        fn two_blocks<'c>($($operand: $type),*) -> $output {
-            let (tier, mut it) = (token::$token::new(), $operation { $($operand),* });
-            match it.two_blocks(tier.wide()) {
-                Some(done) => done,
-                None => long($(it.$operand),*),
-            }
-        }
-
-        $(#[target_feature(enable = $feature)])*
-        #[inline(never)]
-        fn medium<'c>($($operand: $type),*) -> $output {
-            let (tier, mut it) = (token::$token::new(), $operation { $($operand),* });
-            match it.medium(tier.wide()) {
-                Some(done) => done,
-                None => long($(it.$operand),*),
-            }
-        }
-
-        $(#[target_feature(enable = $feature)])*
-        #[inline(never)]
-        fn long<'c>($($operand: $type),*) -> $output {
-            let (tier, mut it) = (token::$token::new(), $operation { $($operand),* });
-            match it.long(tier.wide()) {
-                Some(done) => done,
-                None => other_mode($(it.$operand),*),
-            }
-        }
-
-        $(#[target_feature(enable = $feature)])*
-        #[inline(never)]
-        fn short_other_mode<'c>($($operand: $type),*) -> $output {
-            let (tier, mut it) = (token::$token::new(), $operation { $($operand),* });
-            match it.short_other_mode(tier) {
-                Some(done) => done,
-                None if $operation::has_few_blocks(tier.wide()) && it.input.len() <= longest_two_blocks(tier.wide()) => {
-                    few_blocks_other_mode($(it.$operand),*)
-                }
-                None => other_mode($(it.$operand),*),
-            }
-        }
-
-        $(#[target_feature(enable = $feature)])*
-        #[inline(never)]
-        fn few_blocks_other_mode<'c>($($operand: $type),*) -> $output {
-            let (tier, mut it) = (token::$token::new(), $operation { $($operand),* });
-            match it.few_blocks_other_mode(tier.wide()) {
-                Some(done) => done,
-                None => other_mode($(it.$operand),*),
-            }
-        }
-
-        $(#[target_feature(enable = $feature)])*
-        #[inline(never)]
-        fn other_mode<'c>($($operand: $type),*) -> $output {
-            let (tier, mut it) = (token::$token::new(), $operation { $($operand),* });
-            it.other_mode(tier.wide())
-        }
-
         entry
     }};
 }
@@ -209,42 +107,6 @@ macro_rules! choose_and {
     }};
 }
 
-/// Returns the longest input in a mode other than the default that does not go to [`Operation::other_mode`] at once. `has_few_blocks` is what
-/// [`Operation::has_few_blocks`] returns.
-#[allow(dead_code, reason = "some targets have no vector tier")]
-#[cfg_attr(optimized, inline(always))]
-fn longest_in_other_modes<I: Isa>(isa: I, has_few_blocks: bool) -> usize {
-    if has_few_blocks { longest_two_blocks(isa) } else { I::LANES }
-}
-
-/// Returns the longest input for [`Operation::two_blocks`]; 0 if a tier does not use it.
-#[allow(dead_code, reason = "some targets have no vector tier")]
-#[cfg_attr(optimized, inline(always))]
-fn longest_two_blocks<I: Isa>(_: I) -> usize {
-    if I::TWO_BLOCKS { 2 * I::LANES } else { 0 }
-}
-
-/// Returns the longest input for [`Operation::short_escaped`]; 0 if a tier does not use it.
-#[allow(dead_code, reason = "some targets have no vector tier")]
-#[cfg_attr(optimized, inline(always))]
-fn longest_short_escaped<I: Isa>(_: I) -> usize {
-    if I::DECODES_AT_ENTRY { 0 } else { I::LONGEST_LOOK }
-}
-
-/// Reports whether [`Operation::short`] decodes.
-#[allow(dead_code, reason = "some targets have no vector tier")]
-#[cfg_attr(optimized, inline(always))]
-fn decodes_at_entry<I: Isa>(_: I) -> bool {
-    I::DECODES_AT_ENTRY
-}
-
-/// Returns the longest input for [`Operation::medium`]; 0 if a tier does not use it.
-#[allow(dead_code, reason = "some targets have no vector tier")]
-#[cfg_attr(optimized, inline(always))]
-fn longest_medium<I: Isa>(_: I) -> usize {
-    I::MEDIUM
-}
-
 /// Tests of the operations on blocks, for any tier.
 #[cfg(all(test, feature = "std"))]
 pub(crate) trait BlockVisitor {
@@ -258,7 +120,7 @@ pub(crate) trait BlockVisitor {
 /// The constructor of a token enables exactly these features, and so does every entry point. An entry point that forgets a
 /// feature does not compile (E0133).
 macro_rules! tiers {
-    ($($name:literal, $token:ident, $arch:meta, [$($feature:tt)*];)*) => {
+    ($($module:ident, $token:ident, $arch:meta, [$($feature:tt)*];)*) => {
         /// The tokens of the tiers. A token is proof that the CPU has the features of its tier.
         pub(crate) mod token {
             $(
@@ -284,7 +146,7 @@ macro_rules! tiers {
         static TIERS: [Description; COUNT] = [
             $(
                 #[cfg($arch)]
-                Description { name: $name, features: &[$($feature),*], detect: || $((has!($feature)))&&* },
+                Description { name: stringify!($module), features: &[$($feature),*], detect: || $((has!($feature)))&&* },
             )*
             Description { name: "scalar", features: &[], detect: || true },
         ];
@@ -309,12 +171,12 @@ macro_rules! tiers {
                     $(#[target_feature(enable = $feature)])*
                     fn enter(visitor: &mut impl BlockVisitor) {
                         let tier = token::$token::new();
-                        visitor.visit(tier.wide(), $name);
-                        if token::$token::is_narrow(1) {
-                            visitor.visit(tier.narrow(), $name);
+                        visitor.visit(tier.wide(), stringify!($module));
+                        if <<token::$token as drive::Tier>::Narrow as Isa>::LANES < <<token::$token as drive::Tier>::Wide as Isa>::LANES {
+                            visitor.visit(tier.narrow(), stringify!($module));
                         }
                     }
-                    if wanted($name) {
+                    if wanted(stringify!($module)) {
                         // SAFETY: `wanted` calls `Tier::find`, which finds a tier only if the CPU has its features.
                         unsafe { enter(visitor) };
                     }
@@ -323,27 +185,29 @@ macro_rules! tiers {
         }
 
         tables! {
-            [$($arch, $token, [$($feature)*];)*]
-            ENCODE: encode = Encode(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c>;
-            ENCODE_MEASURE: encode_measure = EncodeMeasure(job: &EncodeJob, input: &[u8]) -> Measure;
-            ENCODE_VALUES: encode_values = EncodeValues(
+            [$($arch, $module, $token, [$($feature)*];)*]
+            // Single values: each tier has functions of its own for short inputs.
+            ENCODE: encode = by_tier(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c>;
+            DECODE: decode = by_tier(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c>;
+            // The code of the other operations is the same for all tiers.
+            ENCODE_MEASURE: encode_measure = encoding::measure(job: &EncodeJob, input: &[u8]) -> Measure;
+            ENCODE_VALUES: encode_values = encoding::values(
                 job: &EncodeJob, input: &[u8], ends: &mut Ends, out: Room<'c>) -> Written<'c>;
-            DECODE: decode = Decode(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c>;
-            DECODE_IN_PLACE: decode_in_place = DecodeInPlace(job: PlainJob, input: &mut [u8]) -> Option<usize>;
-            DECODE_MEASURE: decode_measure = DecodeMeasure(job: &DecodeJob, input: &[u8]) -> Measured;
-            DECODE_VALUES: decode_values = DecodeValues(
+            DECODE_IN_PLACE: decode_in_place = decoding::in_place(input: &mut [u8]) -> Option<usize>;
+            DECODE_MEASURE: decode_measure = decoding::measure(job: &DecodeJob, input: &[u8]) -> Measured;
+            DECODE_VALUES: decode_values = decoding::values(
                 job: &DecodeJob, input: &[u8], ends: &mut Ends, out: Room<'c>) -> Decoded<'c>;
-            COPY_CLEAN: copy_clean = CopyClean(job: CopyJob, input: &[u8], out: Room<'c>) -> Decoded<'c>;
-            PLACE: place = Place(job: PlaceJob, input: &mut Ends) -> bool;
-            DECODE_MARKED: decode_marked = DecodeMarked(
+            COPY_CLEAN: copy_clean = decoding::copy_clean(plus: bool, input: &[u8], out: Room<'c>) -> Decoded<'c>;
+            PLACE: place = bounds::place(by: i32, written: usize, ends: &mut Ends) -> bool;
+            DECODE_MARKED: decode_marked = decoding::marked(
                 job: &DecodeJob, input: &[u8], marks: Marks<'_>, out: Room<'c>) -> Decoded<'c>;
-            DECODE_BESIDE: decode_beside = DecodeBeside(
+            DECODE_BESIDE: decode_beside = decoding::beside(
                 job: &DecodeJob, input: &[u8], fields: Fields<'_>, out: Room<'c>) -> Decoded<'c>;
-            MARK: mark = Mark(job: &MarkJob, input: &[u8], marks: &mut [[u64; 4]]) -> ();
-            ROWS: rows = Rows(
-                job: &RowsJob, input: &[u8], state: &mut RowState, marks: &mut [[u64; 4]]) -> usize;
-            LIST: list = List(job: &ListJob, input: &[u64], places: &mut [u32]) -> usize;
-            STOPS: stops = ListStops(job: &ListJob, input: &[[u64; 4]], places: &mut [u32]) -> Stops;
+            MARK: mark = scan::mark(bytes: [u8; 4], input: &[u8], marks: &mut [[u64; 4]]) -> ();
+            ROWS: rows = scan::rows(
+                delimiter: u8, input: &[u8], state: &mut RowState, marks: &mut [[u64; 4]]) -> usize;
+            LIST: list = scan::list(words: &[u64], places: &mut [u32]) -> usize;
+            STOPS: stops = scan::stops(blocks: &[[u64; 4]], places: &mut [u32]) -> Stops;
         }
     };
 }
@@ -354,10 +218,10 @@ macro_rules! tiers {
 /// Each operation has its own table, so that a linker drops the kernels of operations that a program never calls.
 macro_rules! tables {
     ($tiers:tt $(
-        $table:ident: $method:ident = $operation:ident($($operand:ident: $type:ty),*) -> $output:ty;
+        $table:ident: $method:ident = $kind:ident $(:: $driver:ident)? ($($operand:ident: $type:ty),*) -> $output:ty;
     )*) => {
         $(
-            table! { $tiers $table: $method = $operation($($operand: $type),*) -> $output }
+            table! { $tiers $table: $method = [$kind $($driver)?] ($($operand: $type),*) -> $output }
         )*
 
         #[allow(clippy::extra_unused_lifetimes, reason = "operations that only measure have no output memory")]
@@ -389,23 +253,23 @@ macro_rules! tables {
 
 macro_rules! table {
     (
-        [$($arch:meta, $token:ident, $features:tt;)*]
-        $table:ident: $method:ident = $operation:ident($($operand:ident: $type:ty),*) -> $output:ty
+        [$($arch:meta, $module:ident, $token:ident, $features:tt;)*]
+        $table:ident: $method:ident = $code:tt ($($operand:ident: $type:ty),*) -> $output:ty
     ) => {
         table! {
-            @of [$(#[cfg($arch)] $token $features)*]
-            $table $method $operation ($($operand: $type),*) ($($type),*) -> $output
+            @of [$(#[cfg($arch)] $module $token $features)*]
+            $table $method $code ($($operand: $type),*) ($($type),*) -> $output
         }
     };
     (
-        @of [$(#[$arch:meta] $token:ident $features:tt)*]
-        $table:ident $method:ident $operation:ident $operands:tt ($($type:ty),*) -> $output:ty
+        @of [$(#[$arch:meta] $module:ident $token:ident $features:tt)*]
+        $table:ident $method:ident $code:tt $operands:tt ($($type:ty),*) -> $output:ty
     ) => {
         #[allow(clippy::type_complexity, reason = "a table shows the signature of its operation")]
         const $table: [for<'c> unsafe fn($($type),*) -> $output; COUNT + 1] = [
             $(
                 #[$arch]
-                { entry!($features $token $operation $operands -> $output) },
+                { entry!($features $module $token $method $code $operands -> $output) },
             )*
             scalar::$method,
             choose_and! { $method $operands -> $output },
@@ -414,14 +278,14 @@ macro_rules! table {
 }
 
 tiers! {
-    "avx512", Avx512, any(target_arch = "x86", target_arch = "x86_64"), [
+    avx512, Avx512, any(target_arch = "x86", target_arch = "x86_64"), [
         "avx512f" "avx512bw" "avx512vbmi" "avx512vbmi2" "avx512vpopcntdq" "avx2" "bmi1" "bmi2" "lzcnt" "popcnt"
     ];
-    "avx2", Avx2, any(target_arch = "x86", target_arch = "x86_64"), ["avx2" "bmi1" "bmi2" "lzcnt" "popcnt"];
-    "ssse3", Ssse3, all(any(target_arch = "x86", target_arch = "x86_64"), not(simdpct_lean)), ["ssse3"];
-    "sse2", Sse2, all(any(target_arch = "x86", target_arch = "x86_64"), not(simdpct_lean)), ["sse2"];
-    "neon", Neon, all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"), ["neon"];
-    "simd128", Simd128, all(target_arch = "wasm32", target_feature = "simd128"), ["simd128"];
+    avx2, Avx2, any(target_arch = "x86", target_arch = "x86_64"), ["avx2" "bmi1" "bmi2" "lzcnt" "popcnt"];
+    ssse3, Ssse3, all(any(target_arch = "x86", target_arch = "x86_64"), not(simdpct_lean)), ["ssse3"];
+    sse2, Sse2, all(any(target_arch = "x86", target_arch = "x86_64"), not(simdpct_lean)), ["sse2"];
+    neon, Neon, all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"), ["neon"];
+    simd128, Simd128, all(target_arch = "wasm32", target_feature = "simd128"), ["simd128"];
 }
 
 /// A set of kernels for one instruction set, which this CPU has.
@@ -565,7 +429,7 @@ impl Tier {
             ends.mark();
         }
         let written = self.encode_values(job, input, ends, out);
-        self.place(PlaceJob { by: 2, written: written.len() }, ends);
+        self.place(2, written.len(), ends);
         written
     }
 
@@ -585,7 +449,7 @@ impl Tier {
         }
         loop {
             let decoded = self.decode_values(job, input, ends, out);
-            let crossed = self.place(PlaceJob { by: -1, written: decoded.written.len() }, ends);
+            let crossed = self.place(-1, decoded.written.len(), ends);
             // No escape crosses an end that is marked, so this ends.
             if !crossed || ends.are_marked() {
                 return decoded;

@@ -39,15 +39,6 @@ pub(crate) unsafe trait Vector:
     /// counting the escapes before it. If not, it adds up the lengths in the rows, so each group waits for the one before it.
     const COUNTS_GROUPS: bool = false;
 
-    /// Whether the CPU has an instruction that counts the bits of a word.
-    const COUNTS_BITS: bool = false;
-
-    /// Whether decoding loads a whole register from the bytes after a block. If not, it looks up the next two bytes one by one.
-    const LOADS_NEXT: bool = false;
-
-    /// Whether making a mask is slower than [`Vector::any`] and [`Vector::all_nonzero`].
-    const MASKS_ARE_SLOW: bool = false;
-
     /// The largest number of bytes that [`Vector::write_group`] writes.
     const GROUP: usize = 24;
 
@@ -90,10 +81,6 @@ pub(crate) unsafe trait Vector:
     ///
     /// [`Vector::BYTES`] bytes are writable at `to`.
     unsafe fn store(self, to: *mut u8);
-
-    /// Does the work of [`Isa::prefetch`](crate::kernel::drive::Isa::prefetch).
-    #[cfg_attr(optimized, inline(always))]
-    fn prefetch(_: Self::Token, _address: usize) {}
 
     /// Stores one of the 16-byte parts.
     ///
@@ -165,13 +152,6 @@ pub(crate) unsafe trait Vector:
 
     /// Returns the lanes from lane `BY` on, followed by the first `BY` lanes of `next`.
     fn after<const BY: i32>(self, next: Self) -> Self;
-
-    /// Returns the last `BY` lanes (one or two) of `previous`, followed by the lanes of `self` without its last `BY`.
-    #[cfg_attr(optimized, inline(always))]
-    fn moved<const BY: i32>(self, previous: Self) -> Self {
-        const { assert!(Self::BYTES == 16 && (BY == 1 || BY == 2)) };
-        if BY == 1 { previous.after::<15>(self) } else { previous.after::<14>(self) }
-    }
 
     /// Returns the bytes that pairs of hexadecimal digits spell. The value of each digit is in the low half of its lane.
     #[cfg_attr(optimized, inline(always))]
