@@ -1,6 +1,6 @@
 //! The ends of values in an input: of one value that is the whole input, or of a batch of adjacent values.
 
-use super::{Isa, low_mask};
+use super::{Isa, Tier, low_mask};
 use crate::kernel::cursor::{Cursor, Room};
 use crate::kernel::ends::{self, Ends, Follow, Placing};
 use crate::kernel::job::Marks;
@@ -161,7 +161,8 @@ pub(super) fn follow<'e, I: Isa>(ends: &'e mut Ends, out: Room<'_>) -> Follow<'e
 /// became `1 + by` bytes. Reports whether an escape was decoded that crosses the end of a value. The output is invalid then. This
 /// happens only if the ends are not marked.
 #[cfg_attr(optimized, inline(always))]
-pub(crate) fn place<I: Isa>(isa: I, by: i32, written: usize, ends: &mut Ends) -> bool {
+pub(crate) fn place<T: Tier>(tier: T, by: i32, written: usize, ends: &mut Ends) -> bool {
+    let isa = tier.wide();
     let Placing { records, given, places } = ends.placing(written);
     let by = by.cast_unsigned();
     let mut crossing = 0;

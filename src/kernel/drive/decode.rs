@@ -15,25 +15,92 @@
 //! whole block, so no load waits for the masks of the block before it.
 
 use core::cell::Cell;
+use core::marker::PhantomData;
 
 use super::bounds::{self, Bounds, Field, Marked, Single};
-use super::{Found, Isa, Lanes, bits, digits_of, load};
+use super::{DecodeStep, Found, Isa, Lanes, Tier, bits, digits_of, load};
 use crate::hex;
 use crate::kernel::cursor::{self, Cursor, Room};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{DecodeJob, Decoded, Fields, Marks, Measure, Measured, Outcome};
 
-/// Decodes an input of any length in the default mode, which decodes every escape.
-#[cfg_attr(optimized, inline(always))]
-pub(crate) fn default_mode<'c, I: Isa>(isa: I, job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
-    outcome(input, State::<I, _, false>::new(isa, job, None, Single, out).run(input))
+/// A mode of decoding, as far as the code for it differs.
+pub(crate) trait Mode {
+    /// Whether some escapes may stay, or a `+` may be a space.
+    const KEEP: bool;
+
+    /// Whether the ladder has searched the input for a `%`.
+    const SEARCHED: bool;
 }
 
-/// Decodes an input of any length in a mode that keeps some escapes or replaces `+`.
-#[cfg_attr(optimized, inline(always))]
-pub(crate) fn other_mode<'c, I: Isa>(isa: I, job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
-    let whole = Whole::new(job, input);
-    outcome(input, State::<I, _, true>::new(isa, job, Some(&whole), Single, out).run(input))
+/// The default mode: all escapes are decoded.
+pub(crate) struct Plain;
+
+/// The default mode, after [`copy_short`] has not copied the input: most of these inputs have a `%`, so a second search would not pay.
+pub(crate) struct NotCopied;
+
+/// Any other mode.
+pub(crate) struct Other;
+
+impl Mode for Plain {
+    const KEEP: bool = false;
+    const SEARCHED: bool = false;
+}
+
+impl Mode for NotCopied {
+    const KEEP: bool = false;
+    const SEARCHED: bool = true;
+}
+
+impl Mode for Other {
+    const KEEP: bool = true;
+    const SEARCHED: bool = false;
+}
+
+/// The step for at most one block. It uses narrow blocks where the tier has them.
+pub(crate) struct OneBlock<M>(PhantomData<M>);
+
+impl<M: Mode> DecodeStep for OneBlock<M> {
+    #[cfg_attr(optimized, inline(always))]
+    fn decode<'c, T: Tier>(tier: T, job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
+        let decoded = if T::is_narrow(input.len()) {
+            few_blocks::<_, 1, M>(tier.narrow(), job, input, out)
+        } else {
+            few_blocks::<_, 1, M>(tier.wide(), job, input, out)
+        };
+        match decoded {
+            Some(decoded) => decoded,
+            None => tier.decode_by::<AnyLength<M>>(job, input, out),
+        }
+    }
+}
+
+/// The step for more than `N - 1` blocks and at most `N`.
+pub(crate) struct FewBlocks<const N: usize, M>(PhantomData<M>);
+
+impl<const N: usize, M: Mode> DecodeStep for FewBlocks<N, M> {
+    #[cfg_attr(optimized, inline(always))]
+    fn decode<'c, T: Tier>(tier: T, job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
+        match few_blocks::<_, N, M>(tier.wide(), job, input, out) {
+            Some(decoded) => decoded,
+            None => tier.decode_by::<AnyLength<M>>(job, input, out),
+        }
+    }
+}
+
+/// The step for inputs of any length: a loop over wide blocks.
+pub(crate) struct AnyLength<M>(PhantomData<M>);
+
+impl<M: Mode> DecodeStep for AnyLength<M> {
+    #[cfg_attr(optimized, inline(always))]
+    fn decode<'c, T: Tier>(tier: T, job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
+        if const { M::KEEP } {
+            let whole = Whole::new(job, input);
+            outcome(input, State::<_, _, true>::new(tier.wide(), job, Some(&whole), Single, out).run(input))
+        } else {
+            outcome(input, State::<_, _, false>::new(tier.wide(), job, None, Single, out).run(input))
+        }
+    }
 }
 
 /// Decodes a batch of adjacent values. If their ends are not marked, they are decoded as if they were one, in the default mode.
@@ -41,47 +108,47 @@ pub(crate) fn other_mode<'c, I: Isa>(isa: I, job: &DecodeJob, input: &[u8], out:
 /// An escape may then cross the end of a value, if that value ends in `%`, or in `%` and a digit, and the next one starts with a digit.
 /// [`bounds::place`] reports it, and the caller then marks the ends and tries again. No escape crosses a marked end.
 #[cfg_attr(optimized, inline(always))]
-pub(crate) fn values<'c, I: Isa>(
-    isa: I,
+pub(crate) fn values<'c, T: Tier>(
+    tier: T,
     job: &DecodeJob,
     input: &[u8],
     ends: &mut Ends,
     out: Room<'c>,
 ) -> Decoded<'c> {
-    let is_plain = job.is_plain() && !ends.are_marked();
-    let (bounds, whole) = (bounds::follow::<I>(ends, out), Whole::new(job, input));
+    let (isa, is_plain) = (tier.wide(), job.is_plain() && !ends.are_marked());
+    let (bounds, whole) = (bounds::follow::<T::Wide>(ends, out), Whole::new(job, input));
     if is_plain {
-        decoded(input, State::<I, _, false>::new(isa, job, None, bounds, out).run(input))
+        decoded(input, State::<_, _, false>::new(isa, job, None, bounds, out).run(input))
     } else {
-        decoded(input, State::<I, _, true>::new(isa, job, Some(&whole), bounds, out).run(input))
+        decoded(input, State::<_, _, true>::new(isa, job, Some(&whole), bounds, out).run(input))
     }
 }
 
 /// Decodes the escapes in `input` whose first bytes have their bits set in `marks`, in any mode.
 #[cfg_attr(optimized, inline(always))]
-pub(crate) fn marked<'c, I: Isa>(
-    isa: I,
+pub(crate) fn marked<'c, T: Tier>(
+    tier: T,
     job: &DecodeJob,
     input: &[u8],
     marks: Marks<'_>,
     out: Room<'c>,
 ) -> Decoded<'c> {
     let (bounds, whole) = (Marked::new(marks, input.len()), Whole::new(job, input));
-    decoded(input, State::<I, _, true>::new(isa, job, Some(&whole), bounds, out).run(input))
+    decoded(input, State::<_, _, true>::new(tier.wide(), job, Some(&whole), bounds, out).run(input))
 }
 
 /// Copies `input`, and after each field the separator and the decoded field. Ends at the first escape in a field that stays because of the
 /// set.
 #[cfg_attr(optimized, inline(always))]
-pub(crate) fn beside<'c, I: Isa>(
-    isa: I,
+pub(crate) fn beside<'c, T: Tier>(
+    tier: T,
     job: &DecodeJob,
     input: &[u8],
     fields: Fields<'_>,
     out: Room<'c>,
 ) -> Decoded<'c> {
-    let whole = Whole::new(job, input);
-    let mut state = State::<I, _, true>::new(isa, job, Some(&whole), Field { after: 0 }, out);
+    let (isa, whole) = (tier.wide(), Whole::new(job, input));
+    let mut state = State::<_, _, true>::new(isa, job, Some(&whole), Field { after: 0 }, out);
     let mut done = 0;
     for (begin, stop) in fields.offsets(input.len()) {
         let (Some(before), Some(field), Some(rest)) =
@@ -95,7 +162,7 @@ pub(crate) fn beside<'c, I: Isa>(
         // Most fields are short and have no escape, and these need no state.
         let (block, lanes) = (isa.load(rest), Lanes::of_start(field.len()));
         let is_clean = isa.eq(block, b'%') & lanes.mask() == 0;
-        if is_clean && field.len() <= I::LANES {
+        if is_clean && field.len() <= T::Wide::LANES {
             isa.store(block, lanes, &mut state.out);
             continue;
         }
@@ -123,11 +190,11 @@ pub(crate) fn beside<'c, I: Isa>(
 /// Copies `input` up to the first `%`, or the first `+` if that is a space, and maybe more. Returns the offset of that byte, or the length
 /// of the input.
 #[cfg_attr(optimized, inline(always))]
-pub(crate) fn copy_clean<'c, I: Isa>(isa: I, plus: bool, input: &[u8], out: Room<'c>) -> Decoded<'c> {
-    if const { I::TOGETHER == 4 } {
-        copy_blocks::<I, 4>(isa, plus, input, out)
+pub(crate) fn copy_clean<'c, T: Tier>(tier: T, plus: bool, input: &[u8], out: Room<'c>) -> Decoded<'c> {
+    if const { T::Wide::TOGETHER == 4 } {
+        copy_blocks::<_, 4>(tier.wide(), plus, input, out)
     } else {
-        copy_blocks::<I, 2>(isa, plus, input, out)
+        copy_blocks::<_, 2>(tier.wide(), plus, input, out)
     }
 }
 
@@ -217,11 +284,11 @@ fn outcome<'c>(input: &[u8], (out, malformed): Ended<'_, 'c>) -> Outcome<'c> {
 
 /// Measures what decoding writes.
 #[cfg_attr(optimized, inline(always))]
-pub(crate) fn measure<I: Isa>(isa: I, job: &DecodeJob, input: &[u8]) -> Measured {
+pub(crate) fn measure<T: Tier>(tier: T, job: &DecodeJob, input: &[u8]) -> Measured {
     if job.is_plain() {
-        Measuring::<I, false>::run(isa, job, input)
+        Measuring::<_, false>::run(tier.wide(), job, input)
     } else {
-        Measuring::<I, true>::run(isa, job, input)
+        Measuring::<_, true>::run(tier.wide(), job, input)
     }
 }
 
@@ -311,25 +378,37 @@ impl<'a, I: Isa, const KEEP: bool> Measuring<'a, I, KEEP> {
     }
 }
 
-/// Copies an input of at most two blocks that has no `%`, which most inputs are. Returns `None` if the input has to be decoded block by
-/// block.
+/// Copies an input of at most two blocks if it has no `%`, as most inputs, and if `out` has the capacity.
 #[cfg_attr(optimized, inline(always))]
-pub(crate) fn copy_short<'c, I: Isa>(
-    isa: I,
+pub(crate) fn copy_short<'c, T: Tier>(
+    tier: T,
     job: &DecodeJob,
     input: &[u8],
     out: Room<'c>,
 ) -> Option<Outcome<'c>> {
-    let mut out = Cursor::new(out);
-    let lacks = if let Some((_, last)) = Lanes::<I>::of_two(input) {
-        isa.none_equal([isa.load(input), isa.load(last)], b'%')
+    let lacks_percent = if T::is_narrow(input.len()) {
+        short_lacks(tier.narrow(), input, b'%')
     } else {
-        match isa.load_ends(input) {
-            Some(ends) => isa.none_equal([ends], b'%'),
-            None => false,
-        }
+        short_lacks(tier.wide(), input, b'%')
     };
-    (lacks && !job.plus() && out.push_short(input)).then(|| Outcome::whole(out.finish(), input))
+    let mut out = Cursor::new(out);
+    (lacks_percent && !job.plus() && out.push_short(input)).then(|| Outcome::whole(out.finish(), input))
+}
+
+/// Reports whether an input of at most two blocks lacks `byte`. `false` may also mean that the input is longer, or so short that a search for
+/// this alone would not pay.
+#[cfg_attr(optimized, inline(always))]
+fn short_lacks<I: Isa>(isa: I, input: &[u8], byte: u8) -> bool {
+    if input.len() > 2 * I::LANES {
+        return false;
+    }
+    if let Some((_, last)) = Lanes::<I>::of_two(input) {
+        return isa.none_equal([isa.load(input), isa.load(last)], byte);
+    }
+    match isa.load_ends(input) {
+        Some(ends) => isa.none_equal([ends], byte),
+        None => false,
+    }
 }
 
 /// Returns the lanes of the valid escapes, the block with their values, and the lanes of each other `%`.
@@ -344,61 +423,58 @@ fn corrected<I: Isa>(isa: I, found: &Found<I::Block>) -> (u64, I::Block, u64) {
     (found.percent & !wrong, decoded, wrong)
 }
 
-/// Decodes an input of `M` blocks, of which the first may be short, in the default mode unless `KEEP`. The blocks share each test, because
-/// which of them has a `%` is unpredictable. Returns `None` for other inputs, if `out` might have too little capacity, or if a malformed escape
-/// may be an error or be completed by a decoded digit.
-///
-/// With `check`, an input without `%` is stored as it is, before anything else is computed.
+/// Decodes an input of `N` blocks, of which the first may be short. The blocks share each test, because it is unpredictable which of them has
+/// a `%`. Returns `None` for inputs of other lengths, if `out` might have too little capacity, or if a malformed escape may be an error or be
+/// completed by a decoded digit.
 #[cfg_attr(optimized, inline(always))]
-pub(crate) fn few_blocks<'c, I: Isa, const M: usize, const KEEP: bool>(
+fn few_blocks<'c, I: Isa, const N: usize, M: Mode>(
     isa: I,
     job: &DecodeJob,
     input: &[u8],
     out: Room<'c>,
-    check: bool,
 ) -> Option<Outcome<'c>> {
-    let lanes = if M == 1 { Lanes::<I>::of_short(input)? } else { Lanes::<I>::of_first_block(input) };
+    let lanes = if N == 1 { Lanes::<I>::of_short(input)? } else { Lanes::<I>::of_first_block(input) };
     // The compiler finds this sum again in the check of the window.
-    let width = if M == 1 { I::LANES } else { lanes.count() + (M - 1) * I::LANES };
-    if M > 1 && input.len().div_ceil(I::LANES) != M || out.len() < width || KEEP && job.before != [0; 2] {
+    let width = if N == 1 { I::LANES } else { lanes.count() + (N - 1) * I::LANES };
+    if N > 1 && input.len().div_ceil(I::LANES) != N || out.len() < width || M::KEEP && job.before != [0; 2] {
         return None;
     }
-    let (mut rests, mut blocks, mut out) = ([input; M], [isa.load(input); M], Cursor::new(out));
-    for i in 1..M {
-        rests[i] = input.get(input.len() - (M - i) * I::LANES..)?;
+    let (mut rests, mut blocks, mut out) = ([input; N], [isa.load(input); N], Cursor::new(out));
+    for i in 1..N {
+        rests[i] = input.get(input.len() - (N - i) * I::LANES..)?;
         blocks[i] = isa.load(rests[i]);
     }
-    if KEEP && job.plus() {
-        for i in 0..M {
+    if M::KEEP && job.plus() {
+        for i in 0..N {
             blocks[i] = isa.replace(blocks[i], b'+', b' ');
         }
     }
-    if check && isa.none_equal(blocks, b'%') {
+    if !M::SEARCHED && isa.none_equal(blocks, b'%') {
         store_blocks(isa, blocks, lanes, &mut out);
         return Some(Outcome::whole(out.finish(), input));
     }
     // No byte follows a single block, which the compiler does not know.
-    let mut found = [isa.find(blocks[0], if M == 1 { &[] } else { input }); M];
-    for i in 1..M {
+    let mut found = [isa.find(blocks[0], if N == 1 { &[] } else { input }); N];
+    for i in 1..N {
         found[i] = isa.find(blocks[i], rests[i]);
     }
     if isa.any_wrong(found.each_ref()) {
-        if KEEP || job.strict {
+        if M::KEEP || job.strict {
             return None;
         }
         // This keeps the compiler from doing the correction before the branch.
         core::hint::black_box(());
-        for i in 0..M {
+        for i in 0..N {
             let (wrong, decoded) = isa.correct(&found[i]);
             (found[i].percent, found[i].decoded) = (found[i].percent & !wrong, decoded);
         }
     }
-    let (class, mut drops) = (isa.class(&job.set), [0; M]);
+    let (class, mut drops) = (isa.class(&job.set), [0; N]);
     let (mut carry, mut carry_all, mut decodes) = (0, 0, 0);
-    for i in 0..M {
+    for i in 0..N {
         let lanes = if i == 0 { lanes } else { Lanes::ALL };
         let mut valid = found[i].percent;
-        blocks[i] = if KEEP {
+        blocks[i] = if M::KEEP {
             let (decoded, mut text) = isa.decode_some(blocks[i], &found[i], &class, !job.members_stay);
             if job.upper {
                 text = isa.upper(digits_of(valid & lanes.mask(), lanes, &mut carry_all), text);
@@ -411,7 +487,7 @@ pub(crate) fn few_blocks<'c, I: Isa, const M: usize, const KEEP: bool>(
         drops[i] = digits_of(valid & lanes.mask(), lanes, &mut carry);
         decodes |= valid & lanes.mask();
     }
-    if KEEP && decodes == 0 {
+    if M::KEEP && decodes == 0 {
         // This is the usual case in normalizing.
         store_blocks(isa, blocks, lanes, &mut out);
     } else {
@@ -437,7 +513,8 @@ fn store_blocks<I: Isa, const M: usize>(
 /// Decodes at most one block in its own memory, in the default mode of a lenient decoder, and returns the length of the result.
 /// Returns `None`, and changes nothing, if `bytes` is longer. Everything is read before the first store.
 #[cfg_attr(optimized, inline(always))]
-pub(crate) fn in_place<I: Isa>(isa: I, bytes: &mut [u8]) -> Option<usize> {
+pub(crate) fn in_place<T: Tier>(tier: T, bytes: &mut [u8]) -> Option<usize> {
+    let isa = tier.wide();
     let (lanes, block) = (Lanes::of_short(bytes)?, isa.load(bytes));
     if isa.none_equal([block], b'%') {
         return Some(bytes.len());

@@ -13,49 +13,102 @@
 //! always a whole block, so no load waits for the masks of the block before it.
 
 use super::bounds::{self, Bounds, Single};
-use super::{Isa, Lanes, Members, digits_of, load, low_mask};
+use super::{EncodeStep, Isa, Lanes, Members, Tier, digits_of, load};
 use crate::kernel::cursor::{Cursor, MAX_WINDOW, Room, Written};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{EncodeJob, EncodeRule, Measure};
 
-/// Encodes an input of any length in the default mode.
-#[cfg_attr(optimized, inline(always))]
-pub(crate) fn default_mode<'c, I: Isa>(isa: I, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
-    State::<I, _, true>::new(isa, job, Single, out).run(input)
+/// The step for at most one block, in the default mode. It uses narrow blocks where the tier has them.
+pub(crate) struct OneBlock;
+
+impl EncodeStep for OneBlock {
+    #[cfg_attr(optimized, inline(always))]
+    fn encode<'c, T: Tier>(tier: T, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
+        let encoded = if T::is_narrow(input.len()) {
+            one_block(tier.narrow(), job, input, out)
+        } else {
+            one_block(tier.wide(), job, input, out)
+        };
+        match encoded {
+            Some(encoded) => encoded,
+            None => tier.encode_by::<AnyLength>(job, input, out),
+        }
+    }
 }
 
-/// Encodes an input of any length in a mode other than the default: keep-escapes or form.
-#[cfg_attr(optimized, inline(always))]
-pub(crate) fn other_mode<'c, I: Isa>(isa: I, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
-    State::<I, _, false>::new(isa, job, Single, out).run(input)
+/// The step for more than one block and at most two, in the default mode.
+#[allow(dead_code, reason = "on some architectures no tier uses it")]
+pub(crate) struct TwoBlocks;
+
+impl EncodeStep for TwoBlocks {
+    #[cfg_attr(optimized, inline(always))]
+    fn encode<'c, T: Tier>(tier: T, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
+        match two_blocks(tier.wide(), job, input, out) {
+            Some(encoded) => encoded,
+            None => tier.encode_by::<AnyLength>(job, input, out),
+        }
+    }
+}
+
+/// The step for a few blocks, in the default mode: block by block, without the loops for clean text.
+#[allow(dead_code, reason = "on some architectures no tier uses it")]
+pub(crate) struct FewBlocks;
+
+impl EncodeStep for FewBlocks {
+    #[cfg_attr(optimized, inline(always))]
+    fn encode<'c, T: Tier>(tier: T, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
+        match few_blocks(tier.wide(), job, input, out) {
+            Some(encoded) => encoded,
+            None => tier.encode_by::<AnyLength>(job, input, out),
+        }
+    }
+}
+
+/// The step for inputs of any length, in the default mode: a loop over wide blocks.
+pub(crate) struct AnyLength;
+
+impl EncodeStep for AnyLength {
+    #[cfg_attr(optimized, inline(always))]
+    fn encode<'c, T: Tier>(tier: T, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
+        State::<_, _, true>::new(tier.wide(), job, Single, out).run(input)
+    }
+}
+
+/// The step for inputs of any length, in the keep-escapes and form modes.
+pub(crate) struct OtherMode;
+
+impl EncodeStep for OtherMode {
+    #[cfg_attr(optimized, inline(always))]
+    fn encode<'c, T: Tier>(tier: T, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
+        if T::is_narrow(input.len()) {
+            State::<_, _, false>::new(tier.narrow(), job, Single, out).run(input)
+        } else {
+            State::<_, _, false>::new(tier.wide(), job, Single, out).run(input)
+        }
+    }
 }
 
 /// Encodes a batch of adjacent values as if they were one. If the mode keeps escapes, the ends of the values are marked.
 #[cfg_attr(optimized, inline(always))]
-pub(crate) fn values<'c, I: Isa>(
-    isa: I,
+pub(crate) fn values<'c, T: Tier>(
+    tier: T,
     job: &EncodeJob,
     input: &[u8],
     ends: &mut Ends,
     out: Room<'c>,
 ) -> Written<'c> {
-    let bounds = bounds::follow::<I>(ends, out);
+    let bounds = bounds::follow::<T::Wide>(ends, out);
     if job.is_plain() {
-        State::<I, _, true>::new(isa, job, bounds, out).run(input)
+        State::<_, _, true>::new(tier.wide(), job, bounds, out).run(input)
     } else {
-        State::<I, _, false>::new(isa, job, bounds, out).run(input)
+        State::<_, _, false>::new(tier.wide(), job, bounds, out).run(input)
     }
 }
 
 /// Encodes an input of at most one block in the default mode. Returns `None` if the input is longer, or if `out` might have too little
 /// capacity.
 #[cfg_attr(optimized, inline(always))]
-pub(crate) fn one_block<'c, I: Isa>(
-    isa: I,
-    job: &EncodeJob,
-    input: &[u8],
-    out: Room<'c>,
-) -> Option<Written<'c>> {
+fn one_block<'c, I: Isa>(isa: I, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Option<Written<'c>> {
     let lanes = Lanes::of_short(input)?;
     if out.len() < I::WINDOW {
         return None;
@@ -83,13 +136,14 @@ pub(crate) fn one_block<'c, I: Isa>(
 /// Copies an input of more than one block and at most two if encoding leaves it unchanged. `None` means that this is not known.
 #[cfg_attr(optimized, inline(always))]
 #[allow(dead_code, reason = "on some architectures no tier uses it")]
-pub(crate) fn copy_two_blocks<'c, I: Isa>(
-    isa: I,
+pub(crate) fn copy_two_blocks<'c, T: Tier>(
+    tier: T,
     job: &EncodeJob,
     input: &[u8],
     out: Room<'c>,
 ) -> Option<Written<'c>> {
-    let (_, last) = Lanes::<I>::of_two(input)?;
+    let isa = tier.wide();
+    let (_, last) = Lanes::<T::Wide>::of_two(input)?;
     let mut out = Cursor::new(out);
     let clean = isa.all_members([isa.load(input), isa.load(last)], &isa.class(&job.set));
     (clean && out.push_ends(input)).then(|| out.finish())
@@ -99,13 +153,7 @@ pub(crate) fn copy_two_blocks<'c, I: Isa>(
 /// expanded, because a branch on which of them has one would be mispredicted. Returns `None` for other inputs, or if `out` might have too
 /// little capacity.
 #[cfg_attr(optimized, inline(always))]
-#[allow(dead_code, reason = "on some architectures no tier uses it")]
-pub(crate) fn two_blocks<'c, I: Isa>(
-    isa: I,
-    job: &EncodeJob,
-    input: &[u8],
-    out: Room<'c>,
-) -> Option<Written<'c>> {
+fn two_blocks<'c, I: Isa>(isa: I, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Option<Written<'c>> {
     let (lanes, last) = Lanes::<I>::of_two(input)?;
     if out.len() < 2 * MAX_WINDOW {
         return None;
@@ -125,13 +173,7 @@ pub(crate) fn two_blocks<'c, I: Isa>(
 /// Encodes an input of more than one block in the default mode, block by block, without the loops for clean runs. Returns
 /// `None` if `out` might have too little capacity.
 #[cfg_attr(optimized, inline(always))]
-#[allow(dead_code, reason = "on some architectures no tier uses it")]
-pub(crate) fn few_blocks<'c, I: Isa>(
-    isa: I,
-    job: &EncodeJob,
-    input: &[u8],
-    out: Room<'c>,
-) -> Option<Written<'c>> {
+fn few_blocks<'c, I: Isa>(isa: I, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Option<Written<'c>> {
     let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
     if rest.len() < I::LANES {
         return None;
@@ -154,17 +196,39 @@ pub(crate) fn few_blocks<'c, I: Isa>(
     }
 }
 
-/// Measures what encoding writes. Only the last block may be short.
+/// Measures an encoding. A short input in the default mode needs few registers, so it is measured here, and every other input by a function of
+/// its own.
 #[cfg_attr(optimized, inline(always))]
-pub(crate) fn measure<I: Isa>(isa: I, job: &EncodeJob, input: &[u8]) -> Measure {
-    let class = isa.class(&job.set);
-    if job.is_plain()
-        && input.len() <= I::LANES
-        && let Some(members) = isa.members_of_short(input, &class)
-    {
-        let escaped = (!members.mask() & low_mask(input.len())).count_ones() as usize;
-        return Measure { len: input.len() + 2 * escaped, changed: escaped > 0 };
+pub(crate) fn measure<T: Tier>(tier: T, job: &EncodeJob, input: &[u8]) -> Measure {
+    let measured = if !job.is_plain() {
+        None
+    } else if T::is_narrow(input.len()) {
+        measure_one_block(tier.narrow(), job, input)
+    } else {
+        measure_one_block(tier.wide(), job, input)
+    };
+    match measured {
+        Some(measure) => measure,
+        None => tier.measure_encoding(job, input),
     }
+}
+
+/// Measures the encoding of at most one block in the default mode. Returns `None` if the input is longer.
+#[cfg_attr(optimized, inline(always))]
+fn measure_one_block<I: Isa>(isa: I, job: &EncodeJob, input: &[u8]) -> Option<Measure> {
+    let (lanes, class) = (Lanes::<I>::of_short(input)?, isa.class(&job.set));
+    let members = match isa.members_of_short(input, &class) {
+        Some(members) => members,
+        None => isa.member(isa.load(input), &class),
+    };
+    let escaped = (!members.mask() & lanes.mask()).count_ones() as usize;
+    Some(Measure { len: input.len() + 2 * escaped, changed: escaped > 0 })
+}
+
+/// Measures the encoding of an input of any length in any mode. Only the last block may be short.
+#[cfg_attr(optimized, inline(always))]
+pub(crate) fn measure_any_length<I: Isa>(isa: I, job: &EncodeJob, input: &[u8]) -> Measure {
+    let class = isa.class(&job.set);
     let (mut rest, mut escaped, mut carry, mut changed) = (input, 0, 0, false);
     while !rest.is_empty() {
         if job.is_plain() && rest.len() >= I::TOGETHER * I::LANES {

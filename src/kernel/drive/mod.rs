@@ -16,11 +16,14 @@ pub(crate) mod bounds;
 pub(crate) mod decode;
 pub(crate) mod encode;
 pub(crate) mod scan;
+mod tier;
 
 use core::marker::PhantomData;
 
 use crate::hex::HexCase;
 use crate::kernel::cursor::Cursor;
+pub(crate) use tier::{DecodeStep, EncodeStep, Features, Tier};
+
 #[allow(unused_imports, reason = "not every target has a tier with an operation that uses them")]
 pub(crate) use crate::kernel::ends::{GROUP as PLACED, Records, WINDOW};
 use crate::set::ByteSet;
@@ -125,27 +128,6 @@ impl Members for u64 {
     #[cfg_attr(optimized, inline(always))]
     fn mask(self) -> u64 {
         self
-    }
-}
-
-/// The capability of a tier. It provides blocks of two widths: wide ones for any input, narrow ones for short inputs.
-pub(crate) trait Tier: Copy {
-    /// The blocks for any input.
-    type Wide: Isa<Token = Self>;
-
-    /// The blocks for short inputs. A tier with blocks of one width only names those again.
-    type Narrow: Isa<Token = Self>;
-
-    /// Returns the capability for wide blocks.
-    #[cfg_attr(optimized, inline(always))]
-    fn wide(self) -> Self::Wide {
-        Isa::new(self)
-    }
-
-    /// Returns the capability for narrow blocks.
-    #[cfg_attr(optimized, inline(always))]
-    fn narrow(self) -> Self::Narrow {
-        Isa::new(self)
     }
 }
 

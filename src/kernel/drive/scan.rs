@@ -1,11 +1,12 @@
 //! The kernels that write no text: they mark the places of bytes, and list the places of bits.
 
-use super::{Isa, low_mask};
+use super::{Isa, Tier, low_mask};
 use crate::kernel::job::{self, RowState, Search, Stops};
 
 /// Marks the places of four bytes.
 #[cfg_attr(optimized, inline(always))]
-pub(crate) fn mark<I: Isa>(isa: I, bytes: [u8; 4], input: &[u8], marks: &mut [[u64; 4]]) {
+pub(crate) fn mark<T: Tier>(tier: T, bytes: [u8; 4], input: &[u8], marks: &mut [[u64; 4]]) {
+    let isa = tier.wide();
     // Whole blocks need no mask of their lanes.
     let (blocks, rest) = input.as_chunks::<64>();
     let mut marks = marks.iter_mut();
@@ -19,14 +20,14 @@ pub(crate) fn mark<I: Isa>(isa: I, bytes: [u8; 4], input: &[u8], marks: &mut [[u
 
 /// Marks the rows of a table. See [`job::mark_rows`].
 #[cfg_attr(optimized, inline(always))]
-pub(crate) fn rows<I: Isa>(
-    isa: I,
+pub(crate) fn rows<T: Tier>(
+    tier: T,
     delimiter: u8,
     input: &[u8],
     state: &mut RowState,
     marks: &mut [[u64; 4]],
 ) -> usize {
-    job::mark_rows(delimiter, input, state, marks, Blockwise(isa))
+    job::mark_rows(delimiter, input, state, marks, Blockwise(tier.wide()))
 }
 
 /// The search for bytes in one block after another.
@@ -57,7 +58,8 @@ impl<I: Isa> Search for Blockwise<I> {
 
 /// Lists the places of bits, and returns their number.
 #[cfg_attr(optimized, inline(always))]
-pub(crate) fn list<I: Isa>(isa: I, words: &[u64], places: &mut [u32]) -> usize {
+pub(crate) fn list<T: Tier>(tier: T, words: &[u64], places: &mut [u32]) -> usize {
+    let isa = tier.wide();
     let mut count = 0;
     for (&word, first) in words.iter().zip((0..).step_by(64)) {
         // The words before this one have at most 64 places each, so this never ends early.
@@ -70,7 +72,8 @@ pub(crate) fn list<I: Isa>(isa: I, words: &[u64], places: &mut [u32]) -> usize {
 
 /// Lists the places where fields end.
 #[cfg_attr(optimized, inline(always))]
-pub(crate) fn stops<I: Isa>(isa: I, blocks: &[[u64; 4]], places: &mut [u32]) -> Stops {
+pub(crate) fn stops<T: Tier>(tier: T, blocks: &[[u64; 4]], places: &mut [u32]) -> Stops {
+    let isa = tier.wide();
     let (mut stops, mut irregular) = (Stops::default(), 0);
     for (&[_, end, delimiter, other], first) in blocks.iter().zip((0..).step_by(64)) {
         // The blocks before this one have at most 64 places each, so the loop never ends early.

@@ -12,7 +12,8 @@ use super::tables::{IN_ORDER, Places, Row, SLIDE, THIRDS};
 use super::token::Avx2;
 use super::vector::{Vector, each_one_intrinsic, operators, slide};
 use crate::kernel::cursor::{Room, Written};
-use crate::kernel::drive::{Tier, decode, encode};
+use crate::kernel::drive::decode::{self, NotCopied, Other};
+use crate::kernel::drive::{EncodeStep, Features, Tier, encode};
 use crate::kernel::job::{DecodeJob, EncodeJob, Outcome};
 
 impl Tier for Avx2 {
@@ -20,126 +21,33 @@ impl Tier for Avx2 {
     type Narrow = Blocks<Register, 1>;
 }
 
-// Which code handles an input of which length. Each function saves only the registers that it needs: a single function would save so
-// many that this alone would take longer than a short input.
-
-/// Encodes a value: up to a block here, and longer ones in functions of their own.
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn encode<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
+/// Encodes a value. The code for one block is part of this function; longer inputs have functions of their own.
+#[cfg_attr(optimized, inline(always))]
+pub(super) fn encode<'c>(tier: Avx2, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
     if !job.is_plain() {
-        return encode_other_mode(job, input, out);
+        return tier.encode_by::<encode::OtherMode>(job, input, out);
     }
-    let (tier, len) = (Avx2::new(), input.len());
-    if len > 64 {
-        return if len <= 128 { encode_two_blocks(job, input, out) } else { encode_long(job, input, out) };
-    }
-    let done = if len <= 32 {
-        encode::one_block(tier.narrow(), job, input, out)
-    } else {
-        encode::one_block(tier.wide(), job, input, out)
-    };
-    match done {
-        Some(done) => done,
-        None => encode_long(job, input, out),
+    match input.len() {
+        0..=64 => encode::OneBlock::encode(tier, job, input, out),
+        65..=128 => tier.encode_by::<encode::TwoBlocks>(job, input, out),
+        129.. => tier.encode_by::<encode::AnyLength>(job, input, out),
     }
 }
 
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline(never)]
-fn encode_two_blocks<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
-    match encode::two_blocks(Avx2::new().wide(), job, input, out) {
-        Some(done) => done,
-        None => encode_long(job, input, out),
+/// Decodes a value. This function copies an input of at most two blocks without `%` in any mode, because that needs few registers. Other
+/// inputs have functions of their own.
+#[cfg_attr(optimized, inline(always))]
+pub(super) fn decode<'c>(tier: Avx2, job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
+    if let Some(copied) = decode::copy_short(tier, job, input, out) {
+        return copied;
     }
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline(never)]
-fn encode_long<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
-    encode::default_mode(Avx2::new().wide(), job, input, out)
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline(never)]
-fn encode_other_mode<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
-    let tier = Avx2::new();
-    if input.len() <= 32 {
-        encode::other_mode(tier.narrow(), job, input, out)
-    } else {
-        encode::other_mode(tier.wide(), job, input, out)
+    match (job.is_plain(), input.len()) {
+        (true, 0..=64) => tier.decode_by::<decode::OneBlock<NotCopied>>(job, input, out),
+        (true, 65..=128) => tier.decode_by::<decode::FewBlocks<2, NotCopied>>(job, input, out),
+        (true, 129..) => tier.decode_by::<decode::AnyLength<NotCopied>>(job, input, out),
+        (false, 0..=64) => tier.decode_by::<decode::OneBlock<Other>>(job, input, out),
+        (false, 65..) => tier.decode_by::<decode::AnyLength<Other>>(job, input, out),
     }
-}
-
-/// Decodes a value: copies up to two blocks that have no `%` here, in any mode, and leaves all other inputs to functions of their own.
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn decode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
-    let (tier, len) = (Avx2::new(), input.len());
-    let copied = if len > 128 {
-        None
-    } else if len > 32 {
-        decode::copy_short(tier.wide(), job, input, out)
-    } else {
-        decode::copy_short(tier.narrow(), job, input, out)
-    };
-    match copied {
-        Some(done) => done,
-        None if !job.is_plain() => decode_other_mode(job, input, out),
-        None if len <= 64 => decode_one_block(job, input, out),
-        None if len <= 128 => decode_two_blocks(job, input, out),
-        None => decode_long(job, input, out),
-    }
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline(never)]
-fn decode_one_block<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
-    let tier = Avx2::new();
-    let done = if input.len() <= 32 {
-        decode::few_blocks::<_, 1, false>(tier.narrow(), job, input, out, false)
-    } else {
-        decode::few_blocks::<_, 1, false>(tier.wide(), job, input, out, false)
-    };
-    match done {
-        Some(done) => done,
-        None => decode_long(job, input, out),
-    }
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline(never)]
-fn decode_two_blocks<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
-    let done = decode::few_blocks::<_, 2, false>(Avx2::new().wide(), job, input, out, false);
-    match done {
-        Some(done) => done,
-        None => decode_long(job, input, out),
-    }
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline(never)]
-fn decode_long<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
-    decode::default_mode(Avx2::new().wide(), job, input, out)
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline(never)]
-fn decode_other_mode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
-    let tier = Avx2::new();
-    let done = if input.len() <= 32 {
-        decode::few_blocks::<_, 1, true>(tier.narrow(), job, input, out, true)
-    } else {
-        decode::few_blocks::<_, 1, true>(tier.wide(), job, input, out, true)
-    };
-    match done {
-        Some(done) => done,
-        None => decode_long_other_mode(job, input, out),
-    }
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-#[inline(never)]
-fn decode_long_other_mode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
-    decode::other_mode(Avx2::new().wide(), job, input, out)
 }
 
 /// A register of 32 bytes.

@@ -15,8 +15,10 @@ use super::tables::BITS;
 use super::token::Avx512;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Room, Stage, Written};
+use crate::kernel::drive::decode::{self, Other, Plain};
 use crate::kernel::drive::{
-    Found, Isa, Lanes, PLACED, Records, Tier, WINDOW, decode, digits_of, encode, lookahead, low_mask,
+    DecodeStep, EncodeStep, Features, Found, Isa, Lanes, PLACED, Records, Tier, WINDOW, digits_of, encode,
+    lookahead, low_mask,
 };
 use crate::kernel::job::{DecodeJob, EncodeJob, Outcome};
 use crate::set::ByteSet;
@@ -351,146 +353,38 @@ impl Tier for Avx512 {
     type Narrow = Self;
 }
 
-// Which code handles an input of which length. Each function saves only the registers that it needs: a single function would save so
-// many that this alone would take longer than a short input.
-
-/// Encodes a value: up to a block here, and up to two if nothing changes.
-#[target_feature(
-    enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,avx512vpopcntdq,avx2,bmi1,bmi2,lzcnt,popcnt"
-)]
-pub(super) fn encode<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
+/// Encodes a value. The code for one block, and for two if they are only copied, is part of this function, because it needs few registers.
+/// Other inputs have functions of their own.
+#[cfg_attr(optimized, inline(always))]
+pub(super) fn encode<'c>(tier: Avx512, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
     if !job.is_plain() {
-        return encode_other_mode(job, input, out);
+        return tier.encode_by::<encode::OtherMode>(job, input, out);
     }
-    let (isa, len) = (Avx512::new(), input.len());
-    let done = if len <= 64 {
-        encode::one_block(isa, job, input, out)
-    } else if len <= 128 {
-        encode::copy_two_blocks(isa, job, input, out)
-    } else {
-        None
-    };
-    match done {
-        Some(done) => done,
-        None if len <= 128 => encode_two_blocks(job, input, out),
-        None if len <= 256 => encode_few_blocks(job, input, out),
-        None => encode_long(job, input, out),
+    match input.len() {
+        0..=64 => encode::OneBlock::encode(tier, job, input, out),
+        65..=128 => match encode::copy_two_blocks(tier, job, input, out) {
+            Some(copied) => copied,
+            None => tier.encode_by::<encode::TwoBlocks>(job, input, out),
+        },
+        129..=256 => tier.encode_by::<encode::FewBlocks>(job, input, out),
+        257.. => tier.encode_by::<encode::AnyLength>(job, input, out),
     }
 }
 
-#[target_feature(
-    enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,avx512vpopcntdq,avx2,bmi1,bmi2,lzcnt,popcnt"
-)]
-#[inline(never)]
-fn encode_two_blocks<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
-    match encode::two_blocks(Avx512::new(), job, input, out) {
-        Some(done) => done,
-        None => encode_long(job, input, out),
+/// Decodes a value. The code for one and for two blocks is part of this function, because to decode them needs no more registers than to copy
+/// them. Other inputs have functions of their own.
+#[cfg_attr(optimized, inline(always))]
+pub(super) fn decode<'c>(tier: Avx512, job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
+    match (job.is_plain(), input.len()) {
+        (true, 0..=64) => decode::OneBlock::<Plain>::decode(tier, job, input, out),
+        (true, 65..=128) => decode::FewBlocks::<2, Plain>::decode(tier, job, input, out),
+        (true, 129..=192) => tier.decode_by::<decode::FewBlocks<3, Plain>>(job, input, out),
+        (true, 193..=256) => tier.decode_by::<decode::FewBlocks<4, Plain>>(job, input, out),
+        (true, 257..) => tier.decode_by::<decode::AnyLength<Plain>>(job, input, out),
+        (false, 0..=64) => tier.decode_by::<decode::OneBlock<Other>>(job, input, out),
+        (false, 65..=128) => tier.decode_by::<decode::FewBlocks<2, Other>>(job, input, out),
+        (false, 129..) => tier.decode_by::<decode::AnyLength<Other>>(job, input, out),
     }
-}
-
-#[target_feature(
-    enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,avx512vpopcntdq,avx2,bmi1,bmi2,lzcnt,popcnt"
-)]
-#[inline(never)]
-fn encode_few_blocks<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
-    match encode::few_blocks(Avx512::new(), job, input, out) {
-        Some(done) => done,
-        None => encode_long(job, input, out),
-    }
-}
-
-#[target_feature(
-    enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,avx512vpopcntdq,avx2,bmi1,bmi2,lzcnt,popcnt"
-)]
-#[inline(never)]
-fn encode_long<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
-    encode::default_mode(Avx512::new(), job, input, out)
-}
-
-#[target_feature(
-    enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,avx512vpopcntdq,avx2,bmi1,bmi2,lzcnt,popcnt"
-)]
-#[inline(never)]
-fn encode_other_mode<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
-    encode::other_mode(Avx512::new(), job, input, out)
-}
-
-/// Decodes a value: up to two blocks here, because that needs no more registers than to copy them.
-#[target_feature(
-    enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,avx512vpopcntdq,avx2,bmi1,bmi2,lzcnt,popcnt"
-)]
-pub(super) fn decode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
-    if !job.is_plain() {
-        return decode_other_mode(job, input, out);
-    }
-    let (isa, len) = (Avx512::new(), input.len());
-    let done = if len <= 64 {
-        decode::few_blocks::<_, 1, false>(isa, job, input, out, true)
-    } else if len <= 128 {
-        decode::few_blocks::<_, 2, false>(isa, job, input, out, true)
-    } else {
-        None
-    };
-    match done {
-        Some(done) => done,
-        None if len <= 256 => decode_few_blocks(job, input, out),
-        None => decode_long(job, input, out),
-    }
-}
-
-#[target_feature(
-    enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,avx512vpopcntdq,avx2,bmi1,bmi2,lzcnt,popcnt"
-)]
-#[inline(never)]
-fn decode_few_blocks<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
-    let done = if input.len() <= 192 {
-        decode::few_blocks::<_, 3, false>(Avx512::new(), job, input, out, true)
-    } else {
-        decode::few_blocks::<_, 4, false>(Avx512::new(), job, input, out, true)
-    };
-    match done {
-        Some(done) => done,
-        None => decode_long(job, input, out),
-    }
-}
-
-#[target_feature(
-    enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,avx512vpopcntdq,avx2,bmi1,bmi2,lzcnt,popcnt"
-)]
-#[inline(never)]
-fn decode_long<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
-    decode::default_mode(Avx512::new(), job, input, out)
-}
-
-#[target_feature(
-    enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,avx512vpopcntdq,avx2,bmi1,bmi2,lzcnt,popcnt"
-)]
-#[inline(never)]
-fn decode_other_mode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
-    match decode::few_blocks::<_, 1, true>(Avx512::new(), job, input, out, true) {
-        Some(done) => done,
-        None => decode_two_other_mode(job, input, out),
-    }
-}
-
-#[target_feature(
-    enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,avx512vpopcntdq,avx2,bmi1,bmi2,lzcnt,popcnt"
-)]
-#[inline(never)]
-fn decode_two_other_mode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
-    match decode::few_blocks::<_, 2, true>(Avx512::new(), job, input, out, true) {
-        Some(done) => done,
-        None => decode_long_other_mode(job, input, out),
-    }
-}
-
-#[target_feature(
-    enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,avx512vpopcntdq,avx2,bmi1,bmi2,lzcnt,popcnt"
-)]
-#[inline(never)]
-fn decode_long_other_mode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
-    decode::other_mode(Avx512::new(), job, input, out)
 }
 
 impl Isa for Avx512 {

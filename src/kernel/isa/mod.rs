@@ -14,7 +14,10 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::kernel::cursor::{Room, Written};
 #[allow(unused_imports, reason = "some targets have no vector tier")]
-use crate::kernel::drive::{self, Isa, Tier as _, bounds, decode as decoding, encode as encoding, scan};
+use crate::kernel::drive::{
+    self, DecodeStep, EncodeStep, Features, Isa, Tier as _, bounds, decode as decoding, encode as encoding,
+    scan,
+};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{
     DecodeJob, Decoded, EncodeJob, EncodeRule, Fields, Marks, Measure, Measured, Outcome, RowState, Stops,
@@ -34,6 +37,12 @@ mod avx512;
 mod blocks;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 mod cpu;
+#[cfg(any(
+    all(any(target_arch = "x86", target_arch = "x86_64"), not(simdpct_lean)),
+    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
+    all(target_arch = "wasm32", target_feature = "simd128"),
+))]
+mod ladder;
 pub(crate) mod look;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 mod neon;
@@ -75,12 +84,12 @@ macro_rules! has {
     };
 }
 
-/// Returns the entry of an operation for one tier: a function of the module of the tier, or if the operation has the same code for every
-/// tier, one that calls this code. These functions enable the CPU features of the tier, so they can make its token.
+/// Returns the entry of an operation for one tier: a function with the CPU features of the tier, which calls the driver of the operation with
+/// the token. `by_tier` names the driver in the file of the tier, its ladder.
 #[allow(unused_macros, reason = "some targets have no vector tier")]
 macro_rules! entry {
-    ([$($feature:tt)*] $module:ident $token:ident $method:ident [by_tier] $operands:tt -> $output:ty) => {
-        $module::$method
+    ($features:tt $module:ident $token:ident $method:ident [by_tier] $operands:tt -> $output:ty) => {
+        entry!($features $module $token $method [$module $method] $operands -> $output)
     };
     (
         [$($feature:tt)*] $module:ident $token:ident $method:ident [$drivers:ident $driver:ident]
@@ -88,7 +97,7 @@ macro_rules! entry {
     ) => {{
         $(#[target_feature(enable = $feature)])*
         fn entry<'c>($($operand: $type),*) -> $output {
-            $drivers::$driver(token::$token::new().wide(), $($operand),*)
+            $drivers::$driver(token::$token::new(), $($operand),*)
         }
         entry
     }};
@@ -139,6 +148,54 @@ macro_rules! tiers {
                 }
             )*
         }
+
+        $(
+            #[cfg($arch)]
+            impl Features for token::$token {
+                #[cfg_attr(optimized, inline(always))]
+                fn encode_by<'c, S: EncodeStep>(
+                    self,
+                    job: &EncodeJob,
+                    input: &[u8],
+                    out: Room<'c>,
+                ) -> Written<'c> {
+                    $(#[target_feature(enable = $feature)])*
+                    #[inline(never)]
+                    fn step<'c, S: EncodeStep>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
+                        S::encode(token::$token::new(), job, input, out)
+                    }
+                    // SAFETY: `self` exists, so the CPU has the features.
+                    unsafe { step::<S>(job, input, out) }
+                }
+
+                #[cfg_attr(optimized, inline(always))]
+                fn decode_by<'c, S: DecodeStep>(
+                    self,
+                    job: &DecodeJob,
+                    input: &[u8],
+                    out: Room<'c>,
+                ) -> Outcome<'c> {
+                    $(#[target_feature(enable = $feature)])*
+                    #[inline(never)]
+                    fn step<'c, S: DecodeStep>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
+                        S::decode(token::$token::new(), job, input, out)
+                    }
+                    // SAFETY: `self` exists, so the CPU has the features.
+                    unsafe { step::<S>(job, input, out) }
+                }
+
+                #[cfg_attr(optimized, inline(always))]
+                fn measure_encoding(self, job: &EncodeJob, input: &[u8]) -> Measure {
+                    $(#[target_feature(enable = $feature)])*
+                    #[inline(never)]
+                    fn measure(job: &EncodeJob, input: &[u8]) -> Measure {
+                        encoding::measure_any_length(token::$token::new().wide(), job, input)
+                    }
+                    // SAFETY: `self` exists, so the CPU has the features.
+                    unsafe { measure(job, input) }
+                }
+            }
+        )*
 
         /// The number of tiers in this build.
         const COUNT: usize = [$(#[cfg($arch)] stringify!($token),)* "Scalar"].len();

@@ -7,115 +7,15 @@
 use core::arch::wasm32::*;
 
 use super::blocks::Blocks;
+pub(super) use super::ladder::{decode, encode};
 use super::tables::{BITS, Places, Row, any_above_four, counts};
 use super::token::Simd128;
 use super::vector::{Vector, each_one_intrinsic, operators};
-use crate::kernel::cursor::{Room, Written};
-use crate::kernel::drive::{Tier, decode, encode};
-use crate::kernel::job::{DecodeJob, EncodeJob, Outcome};
+use crate::kernel::drive::Tier;
 
 impl Tier for Simd128 {
     type Wide = Blocks<Register, 4>;
     type Narrow = Blocks<Register, 2>;
-}
-
-// Which code handles an input of which length. Each function saves only the registers that it needs: a single function would save so
-// many that this alone would take longer than a short input.
-
-/// Encodes a value: up to a block here, and longer ones in functions of their own.
-#[target_feature(enable = "simd128")]
-pub(super) fn encode<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
-    if !job.is_plain() {
-        return encode_other_mode(job, input, out);
-    }
-    let (tier, len) = (Simd128::new(), input.len());
-    let done = if len <= 32 {
-        encode::one_block(tier.narrow(), job, input, out)
-    } else {
-        encode::one_block(tier.wide(), job, input, out)
-    };
-    match done {
-        Some(done) => done,
-        None => encode_long(job, input, out),
-    }
-}
-
-#[target_feature(enable = "simd128")]
-#[inline(never)]
-fn encode_long<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
-    encode::default_mode(Simd128::new().wide(), job, input, out)
-}
-
-#[target_feature(enable = "simd128")]
-#[inline(never)]
-fn encode_other_mode<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
-    let tier = Simd128::new();
-    if input.len() <= 32 {
-        encode::other_mode(tier.narrow(), job, input, out)
-    } else {
-        encode::other_mode(tier.wide(), job, input, out)
-    }
-}
-
-/// Decodes a value: copies up to two blocks that have no `%` here, in any mode, and leaves all other inputs to functions of their own.
-#[target_feature(enable = "simd128")]
-pub(super) fn decode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
-    let (tier, len) = (Simd128::new(), input.len());
-    let copied = if len > 128 {
-        None
-    } else if len > 32 {
-        decode::copy_short(tier.wide(), job, input, out)
-    } else {
-        decode::copy_short(tier.narrow(), job, input, out)
-    };
-    match copied {
-        Some(done) => done,
-        None if !job.is_plain() => decode_other_mode(job, input, out),
-        None if len <= 64 => decode_one_block(job, input, out),
-        None => decode_long(job, input, out),
-    }
-}
-
-#[target_feature(enable = "simd128")]
-#[inline(never)]
-fn decode_one_block<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
-    let tier = Simd128::new();
-    let done = if input.len() <= 32 {
-        decode::few_blocks::<_, 1, false>(tier.narrow(), job, input, out, false)
-    } else {
-        decode::few_blocks::<_, 1, false>(tier.wide(), job, input, out, false)
-    };
-    match done {
-        Some(done) => done,
-        None => decode_long(job, input, out),
-    }
-}
-
-#[target_feature(enable = "simd128")]
-#[inline(never)]
-fn decode_long<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
-    decode::default_mode(Simd128::new().wide(), job, input, out)
-}
-
-#[target_feature(enable = "simd128")]
-#[inline(never)]
-fn decode_other_mode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
-    let tier = Simd128::new();
-    let done = if input.len() <= 32 {
-        decode::few_blocks::<_, 1, true>(tier.narrow(), job, input, out, true)
-    } else {
-        decode::few_blocks::<_, 1, true>(tier.wide(), job, input, out, true)
-    };
-    match done {
-        Some(done) => done,
-        None => decode_long_other_mode(job, input, out),
-    }
-}
-
-#[target_feature(enable = "simd128")]
-#[inline(never)]
-fn decode_long_other_mode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
-    decode::other_mode(Simd128::new().wide(), job, input, out)
 }
 
 /// A register of sixteen bytes.

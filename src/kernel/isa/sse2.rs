@@ -12,7 +12,10 @@ use super::token::Sse2;
 use super::vector::{each_one_intrinsic, operators};
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, MAX_WINDOW, Room, Stage, Written, triple};
-use crate::kernel::drive::{Found, Isa, Lanes, Tier, bits, decode, encode, lookahead, low_mask};
+use crate::kernel::drive::decode::{self, NotCopied, Other};
+use crate::kernel::drive::{
+    EncodeStep, Features, Found, Isa, Lanes, Tier, bits, encode, lookahead, low_mask,
+};
 use crate::kernel::job::{DecodeJob, EncodeJob, Outcome};
 use crate::kernel::word::words;
 use crate::set::ByteSet;
@@ -216,50 +219,30 @@ impl Tier for Sse2 {
     type Narrow = Self;
 }
 
-// Which code handles an input of which length.
-
-#[target_feature(enable = "sse2")]
-pub(super) fn encode<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
+/// Encodes a value. The code for one block is part of this function; longer inputs have a function of their own.
+#[cfg_attr(optimized, inline(always))]
+pub(super) fn encode<'c>(tier: Sse2, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
     if !job.is_plain() {
-        return encode_other_mode(job, input, out);
+        return tier.encode_by::<encode::OtherMode>(job, input, out);
     }
-    match encode::one_block(Sse2::new(), job, input, out) {
-        Some(done) => done,
-        None => encode_long(job, input, out),
-    }
-}
-
-#[target_feature(enable = "sse2")]
-#[inline(never)]
-fn encode_long<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
-    encode::default_mode(Sse2::new(), job, input, out)
-}
-
-#[target_feature(enable = "sse2")]
-#[inline(never)]
-fn encode_other_mode<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
-    encode::other_mode(Sse2::new(), job, input, out)
-}
-
-#[target_feature(enable = "sse2")]
-pub(super) fn decode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
-    match decode::copy_short(Sse2::new(), job, input, out) {
-        Some(done) => done,
-        None if job.is_plain() => decode_long(job, input, out),
-        None => decode_other_mode(job, input, out),
+    match input.len() {
+        0..=64 => encode::OneBlock::encode(tier, job, input, out),
+        65.. => tier.encode_by::<encode::AnyLength>(job, input, out),
     }
 }
 
-#[target_feature(enable = "sse2")]
-#[inline(never)]
-fn decode_long<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
-    decode::default_mode(Sse2::new(), job, input, out)
-}
-
-#[target_feature(enable = "sse2")]
-#[inline(never)]
-fn decode_other_mode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
-    decode::other_mode(Sse2::new(), job, input, out)
+/// Decodes a value. This function copies an input of at most two blocks without `%` in any mode, because that needs few registers. Other
+/// inputs have functions of their own.
+#[cfg_attr(optimized, inline(always))]
+pub(super) fn decode<'c>(tier: Sse2, job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
+    if let Some(copied) = decode::copy_short(tier, job, input, out) {
+        return copied;
+    }
+    if job.is_plain() {
+        tier.decode_by::<decode::AnyLength<NotCopied>>(job, input, out)
+    } else {
+        tier.decode_by::<decode::AnyLength<Other>>(job, input, out)
+    }
 }
 
 impl Isa for Sse2 {

@@ -1,0 +1,61 @@
+//! The interface of a tier to the drivers: the widths of its blocks, and functions that are compiled with its CPU features.
+//!
+//! A *ladder* is the function of a tier that says which code handles an input of which length. The code of a rung is a *step*. The ladder
+//! either contains a step, or calls it as a function of its own ([`Features::encode_by`], [`Features::decode_by`]): a single function for all
+//! lengths would save so many registers that this alone would take longer than a short input (docs/lab/2026-11-23-kernels.md).
+
+use super::Isa;
+use crate::kernel::cursor::{Room, Written};
+use crate::kernel::job::{DecodeJob, EncodeJob, Measure, Outcome};
+
+/// The code that encodes inputs of some lengths, in some modes.
+pub(crate) trait EncodeStep {
+    /// Encodes `input`. Implementations are inlined, so that they are compiled with the CPU features of their caller.
+    fn encode<'c, T: Tier>(tier: T, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c>;
+}
+
+/// The code that decodes inputs of some lengths, in some modes.
+pub(crate) trait DecodeStep {
+    /// Decodes `input`. Implementations are inlined, so that they are compiled with the CPU features of their caller.
+    fn decode<'c, T: Tier>(tier: T, job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c>;
+}
+
+/// Functions that are compiled with the CPU features of a tier, and that are not inlined into their callers. `tiers!` implements this trait
+/// for the token of each tier.
+pub(crate) trait Features: Copy {
+    /// Encodes by the step `S`.
+    fn encode_by<'c, S: EncodeStep>(self, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c>;
+
+    /// Decodes by the step `S`.
+    fn decode_by<'c, S: DecodeStep>(self, job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c>;
+
+    /// Measures an encoding of any length and mode.
+    fn measure_encoding(self, job: &EncodeJob, input: &[u8]) -> Measure;
+}
+
+/// The capability of a tier. It provides blocks of two widths: wide ones for any input, narrow ones for short inputs.
+pub(crate) trait Tier: Features {
+    /// The blocks for any input.
+    type Wide: Isa<Token = Self>;
+
+    /// The blocks for short inputs. A tier with blocks of one width only names those again.
+    type Narrow: Isa<Token = Self>;
+
+    /// Returns the capability for wide blocks.
+    #[cfg_attr(optimized, inline(always))]
+    fn wide(self) -> Self::Wide {
+        Isa::new(self)
+    }
+
+    /// Returns the capability for narrow blocks.
+    #[cfg_attr(optimized, inline(always))]
+    fn narrow(self) -> Self::Narrow {
+        Isa::new(self)
+    }
+
+    /// Reports whether an input of `len` bytes fits into a block that is narrower than a wide one.
+    #[cfg_attr(optimized, inline(always))]
+    fn is_narrow(len: usize) -> bool {
+        len <= Self::Narrow::LANES && const { Self::Narrow::LANES < Self::Wide::LANES }
+    }
+}
