@@ -386,29 +386,31 @@ pub(crate) fn copy_short<'c, T: Tier>(
     input: &[u8],
     out: Room<'c>,
 ) -> Option<Outcome<'c>> {
-    let lacks_percent = if T::is_narrow(input.len()) {
-        short_lacks(tier.narrow(), input, b'%')
+    if T::is_narrow(input.len()) {
+        copy_blocks_without_percent(tier.narrow(), job, input, out)
     } else {
-        short_lacks(tier.wide(), input, b'%')
+        copy_blocks_without_percent(tier.wide(), job, input, out)
+    }
+}
+
+/// Does the work of [`copy_short`]. Returns `None` also if the input is so short that a search for this alone would not pay.
+#[cfg_attr(optimized, inline(always))]
+fn copy_blocks_without_percent<'c, I: Isa>(
+    isa: I,
+    job: &DecodeJob,
+    input: &[u8],
+    out: Room<'c>,
+) -> Option<Outcome<'c>> {
+    if input.len() > 2 * I::LANES {
+        return None;
+    }
+    let lacks_percent = if let Some((_, last)) = Lanes::<I>::of_two(input) {
+        isa.none_equal([isa.load(input), isa.load(last)], b'%')
+    } else {
+        isa.none_equal([isa.load_ends(input)?], b'%')
     };
     let mut out = Cursor::new(out);
     (lacks_percent && !job.plus() && out.push_short(input)).then(|| Outcome::whole(out.finish(), input))
-}
-
-/// Reports whether an input of at most two blocks lacks `byte`. `false` may also mean that the input is longer, or so short that a search for
-/// this alone would not pay.
-#[cfg_attr(optimized, inline(always))]
-fn short_lacks<I: Isa>(isa: I, input: &[u8], byte: u8) -> bool {
-    if input.len() > 2 * I::LANES {
-        return false;
-    }
-    if let Some((_, last)) = Lanes::<I>::of_two(input) {
-        return isa.none_equal([isa.load(input), isa.load(last)], byte);
-    }
-    match isa.load_ends(input) {
-        Some(ends) => isa.none_equal([ends], byte),
-        None => false,
-    }
 }
 
 /// Returns the lanes of the valid escapes, the block with their values, and the lanes of each other `%`.

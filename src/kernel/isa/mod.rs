@@ -149,6 +149,8 @@ macro_rules! tiers {
             )*
         }
 
+        // The functions for steps are cold in place of `inline(never)`, because the compiler exports generic functions that are never inlined,
+        // and reads the address of an exported function from memory for each call (docs/lab/2026-11-27-ladders.md).
         $(
             #[cfg($arch)]
             impl Features for token::$token {
@@ -160,7 +162,7 @@ macro_rules! tiers {
                     out: Room<'c>,
                 ) -> Written<'c> {
                     $(#[target_feature(enable = $feature)])*
-                    #[inline(never)]
+                    #[cold]
                     fn step<'c, S: EncodeStep>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
                         S::encode(token::$token::new(), job, input, out)
                     }
@@ -176,7 +178,7 @@ macro_rules! tiers {
                     out: Room<'c>,
                 ) -> Outcome<'c> {
                     $(#[target_feature(enable = $feature)])*
-                    #[inline(never)]
+                    #[cold]
                     fn step<'c, S: DecodeStep>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
                         S::decode(token::$token::new(), job, input, out)
                     }
@@ -187,7 +189,7 @@ macro_rules! tiers {
                 #[cfg_attr(optimized, inline(always))]
                 fn measure_encoding(self, job: &EncodeJob, input: &[u8]) -> Measure {
                     $(#[target_feature(enable = $feature)])*
-                    #[inline(never)]
+                    #[cold]
                     fn measure(job: &EncodeJob, input: &[u8]) -> Measure {
                         encoding::measure_any_length(token::$token::new().wide(), job, input)
                     }
