@@ -20,7 +20,7 @@ use core::marker::PhantomData;
 use super::bounds::{self, Bounds, Field, Marked, Single};
 use super::{DecodeStep, Found, Isa, Lanes, Tier, bits, digits_of, load};
 use crate::hex;
-use crate::kernel::cursor::{self, Cursor, Room};
+use crate::kernel::cursor::{self, Cursor, Room, Written};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{DecodeJob, Decoded, Fields, Marks, Measure, Measured, Outcome};
 
@@ -29,32 +29,38 @@ pub(crate) trait Mode {
     /// Whether some escapes may stay, or a `+` may be a space.
     const KEEP: bool;
 
-    /// Whether the ladder has searched the input for a `%`.
-    const SEARCHED: bool;
+    /// Whether the ladder has tried to copy the input. Most of the remaining inputs have a `%`, so a second search would not pay.
+    const NOT_COPIED: bool;
+
+    /// The mode without the knowledge that the input was not copied.
+    type Base: Mode;
 }
 
 /// The default mode: all escapes are decoded.
 pub(crate) struct Plain;
 
-/// The default mode, after [`copy_short`] has not copied the input: most of these inputs have a `%`, so a second search would not pay.
-pub(crate) struct NotCopied;
-
 /// Any other mode.
 pub(crate) struct Other;
 
+/// The mode `M`, for an input that the ladder has tried to copy.
+pub(crate) struct NotCopied<M>(PhantomData<M>);
+
 impl Mode for Plain {
     const KEEP: bool = false;
-    const SEARCHED: bool = false;
-}
-
-impl Mode for NotCopied {
-    const KEEP: bool = false;
-    const SEARCHED: bool = true;
+    const NOT_COPIED: bool = false;
+    type Base = Plain;
 }
 
 impl Mode for Other {
     const KEEP: bool = true;
-    const SEARCHED: bool = false;
+    const NOT_COPIED: bool = false;
+    type Base = Other;
+}
+
+impl<M: Mode> Mode for NotCopied<M> {
+    const KEEP: bool = M::KEEP;
+    const NOT_COPIED: bool = true;
+    type Base = M;
 }
 
 /// The step for at most one block. It uses narrow blocks where the tier has them.
@@ -70,7 +76,7 @@ impl<M: Mode> DecodeStep for OneBlock<M> {
         };
         match decoded {
             Some(decoded) => decoded,
-            None => tier.decode_by::<AnyLength<M>>(job, input, out),
+            None => tier.decode_by::<AnyLength<M::Base>>(job, input, out),
         }
     }
 }
@@ -83,7 +89,7 @@ impl<const N: usize, M: Mode> DecodeStep for FewBlocks<N, M> {
     fn decode<'c, T: Tier>(tier: T, job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
         match few_blocks::<_, N, M>(tier.wide(), job, input, out) {
             Some(decoded) => decoded,
-            None => tier.decode_by::<AnyLength<M>>(job, input, out),
+            None => tier.decode_by::<AnyLength<M::Base>>(job, input, out),
         }
     }
 }
@@ -387,20 +393,15 @@ pub(crate) fn copy_short<'c, T: Tier>(
     out: Room<'c>,
 ) -> Option<Outcome<'c>> {
     if T::is_narrow(input.len()) {
-        copy_blocks_without_percent(tier.narrow(), job, input, out)
+        copy_one_or_two(tier.narrow(), job, input, out)
     } else {
-        copy_blocks_without_percent(tier.wide(), job, input, out)
+        copy_one_or_two(tier.wide(), job, input, out)
     }
 }
 
 /// Does the work of [`copy_short`]. Returns `None` also if the input is so short that a search for this alone would not pay.
 #[cfg_attr(optimized, inline(always))]
-fn copy_blocks_without_percent<'c, I: Isa>(
-    isa: I,
-    job: &DecodeJob,
-    input: &[u8],
-    out: Room<'c>,
-) -> Option<Outcome<'c>> {
+fn copy_one_or_two<'c, I: Isa>(isa: I, job: &DecodeJob, input: &[u8], out: Room<'c>) -> Option<Outcome<'c>> {
     if input.len() > 2 * I::LANES {
         return None;
     }
@@ -411,6 +412,51 @@ fn copy_blocks_without_percent<'c, I: Isa>(
     };
     let mut out = Cursor::new(out);
     (lacks_percent && !job.plus() && out.push_short(input)).then(|| Outcome::whole(out.finish(), input))
+}
+
+/// An input of `N` blocks, of which the first may be short.
+#[derive(Clone, Copy)]
+struct Loaded<'i, I: Isa, const N: usize> {
+    /// The lanes of the first block that the other blocks do not have.
+    lanes: Lanes<I>,
+    /// The input from the start of each block on.
+    rests: [&'i [u8]; N],
+    blocks: [I::Block; N],
+}
+
+impl<'i, I: Isa, const N: usize> Loaded<'i, I, N> {
+    /// Loads an input, with spaces in place of `+` if `plus`. Returns `None` for inputs of other lengths, and if `out` might have too little
+    /// capacity.
+    #[cfg_attr(optimized, inline(always))]
+    fn new(isa: I, plus: bool, input: &'i [u8], out: Room<'_>) -> Option<Self> {
+        let lanes = if N == 1 { Lanes::<I>::of_short(input)? } else { Lanes::<I>::of_first_block(input) };
+        // The compiler finds this sum again in the check of the window.
+        let width = if N == 1 { I::LANES } else { lanes.count() + (N - 1) * I::LANES };
+        if N > 1 && input.len().div_ceil(I::LANES) != N || out.len() < width {
+            return None;
+        }
+        let (mut rests, mut blocks) = ([input; N], [isa.load(input); N]);
+        for i in 1..N {
+            rests[i] = input.get(input.len() - (N - i) * I::LANES..)?;
+            blocks[i] = isa.load(rests[i]);
+        }
+        if plus {
+            for i in 0..N {
+                blocks[i] = isa.replace(blocks[i], b'+', b' ');
+            }
+        }
+        Some(Loaded { lanes, rests, blocks })
+    }
+
+    /// Writes the blocks.
+    #[cfg_attr(optimized, inline(always))]
+    fn copy<'c>(&self, isa: I, mut out: Cursor<'c>) -> Written<'c> {
+        isa.store(self.blocks[0], self.lanes, &mut out);
+        for i in 1..N {
+            isa.store(self.blocks[i], Lanes::ALL, &mut out);
+        }
+        out.finish()
+    }
 }
 
 /// Returns the lanes of the valid escapes, the block with their values, and the lanes of each other `%`.
@@ -435,30 +481,19 @@ fn few_blocks<'c, I: Isa, const N: usize, M: Mode>(
     input: &[u8],
     out: Room<'c>,
 ) -> Option<Outcome<'c>> {
-    let lanes = if N == 1 { Lanes::<I>::of_short(input)? } else { Lanes::<I>::of_first_block(input) };
-    // The compiler finds this sum again in the check of the window.
-    let width = if N == 1 { I::LANES } else { lanes.count() + (N - 1) * I::LANES };
-    if N > 1 && input.len().div_ceil(I::LANES) != N || out.len() < width || M::KEEP && job.before != [0; 2] {
+    let mut text = Loaded::<_, N>::new(isa, M::KEEP && job.plus(), input, out)?;
+    if M::KEEP && job.before != [0; 2] {
         return None;
     }
-    let (mut rests, mut blocks, mut out) = ([input; N], [isa.load(input); N], Cursor::new(out));
-    for i in 1..N {
-        rests[i] = input.get(input.len() - (N - i) * I::LANES..)?;
-        blocks[i] = isa.load(rests[i]);
-    }
-    if M::KEEP && job.plus() {
-        for i in 0..N {
-            blocks[i] = isa.replace(blocks[i], b'+', b' ');
-        }
-    }
-    if !M::SEARCHED && isa.none_equal(blocks, b'%') {
-        store_blocks(isa, blocks, lanes, &mut out);
-        return Some(Outcome::whole(out.finish(), input));
+    let mut out = Cursor::new(out);
+    // A ladder that only copies inputs as they are has not tried to copy those in which a `+` is a space.
+    if (!M::NOT_COPIED || M::KEEP && job.plus()) && isa.none_equal(text.blocks, b'%') {
+        return Some(Outcome::whole(text.copy(isa, out), input));
     }
     // No byte follows a single block, which the compiler does not know.
-    let mut found = [isa.find(blocks[0], if N == 1 { &[] } else { input }); N];
+    let mut found = [isa.find(text.blocks[0], if N == 1 { &[] } else { input }); N];
     for i in 1..N {
-        found[i] = isa.find(blocks[i], rests[i]);
+        found[i] = isa.find(text.blocks[i], text.rests[i]);
     }
     if isa.any_wrong(found.each_ref()) {
         if M::KEEP || job.strict {
@@ -471,45 +506,29 @@ fn few_blocks<'c, I: Isa, const N: usize, M: Mode>(
             (found[i].percent, found[i].decoded) = (found[i].percent & !wrong, decoded);
         }
     }
-    let (class, mut drops) = (isa.class(&job.set), [0; N]);
-    let (mut carry, mut carry_all, mut decodes) = (0, 0, 0);
+    let (class, mut decoded, mut drops) = (isa.class(&job.set), text.blocks, [0; N]);
+    let (mut carry, mut carry_all, mut any_decoded) = (0, 0, 0);
     for i in 0..N {
-        let lanes = if i == 0 { lanes } else { Lanes::ALL };
-        let mut valid = found[i].percent;
-        blocks[i] = if M::KEEP {
-            let (decoded, mut text) = isa.decode_some(blocks[i], &found[i], &class, !job.members_stay);
+        let lanes = if i == 0 { text.lanes } else { Lanes::ALL };
+        let mut escapes = found[i].percent;
+        if M::KEEP {
             if job.upper {
-                text = isa.upper(digits_of(valid & lanes.mask(), lanes, &mut carry_all), text);
+                let digits = digits_of(escapes & lanes.mask(), lanes, &mut carry_all);
+                text.blocks[i] = isa.upper(digits, text.blocks[i]);
             }
-            valid = decoded;
-            text
+            (escapes, decoded[i]) = isa.decode_some(text.blocks[i], &found[i], &class, !job.members_stay);
         } else {
-            found[i].decoded
-        };
-        drops[i] = digits_of(valid & lanes.mask(), lanes, &mut carry);
-        decodes |= valid & lanes.mask();
+            decoded[i] = found[i].decoded;
+        }
+        drops[i] = digits_of(escapes & lanes.mask(), lanes, &mut carry);
+        any_decoded |= escapes & lanes.mask();
     }
-    if M::KEEP && decodes == 0 {
+    if M::KEEP && any_decoded == 0 {
         // This is the usual case in normalizing.
-        store_blocks(isa, blocks, lanes, &mut out);
-    } else {
-        isa.compress_all(blocks, drops, lanes, &mut out);
+        return Some(Outcome::whole(text.copy(isa, out), input));
     }
+    isa.compress_all(decoded, drops, text.lanes, &mut out);
     Some(Outcome::whole(out.finish(), input))
-}
-
-/// Writes the first `lanes` lanes of the first block, and the other blocks.
-#[cfg_attr(optimized, inline(always))]
-fn store_blocks<I: Isa, const M: usize>(
-    isa: I,
-    blocks: [I::Block; M],
-    lanes: Lanes<I>,
-    out: &mut Cursor<'_>,
-) {
-    isa.store(blocks[0], lanes, out);
-    for i in 1..M {
-        isa.store(blocks[i], Lanes::ALL, out);
-    }
 }
 
 /// Decodes at most one block in its own memory, in the default mode of a lenient decoder, and returns the length of the result.

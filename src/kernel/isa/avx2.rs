@@ -12,7 +12,7 @@ use super::tables::{IN_ORDER, Places, Row, SLIDE, THIRDS};
 use super::token::Avx2;
 use super::vector::{Vector, each_one_intrinsic, operators, slide};
 use crate::kernel::cursor::{Room, Written};
-use crate::kernel::drive::decode::{self, NotCopied, Other};
+use crate::kernel::drive::decode::{self, NotCopied, Other, Plain};
 use crate::kernel::drive::{EncodeStep, Features, Tier, encode};
 use crate::kernel::job::{DecodeJob, EncodeJob, Outcome};
 
@@ -42,10 +42,10 @@ pub(super) fn decode<'c>(tier: Avx2, job: &DecodeJob, input: &[u8], out: Room<'c
         return copied;
     }
     match (job.is_plain(), input.len()) {
-        (true, 0..=64) => tier.decode_by::<decode::OneBlock<NotCopied>>(job, input, out),
-        (true, 65..=128) => tier.decode_by::<decode::FewBlocks<2, NotCopied>>(job, input, out),
-        (true, 129..) => tier.decode_by::<decode::AnyLength<NotCopied>>(job, input, out),
-        (false, 0..=64) => tier.decode_by::<decode::OneBlock<Other>>(job, input, out),
+        (true, 0..=64) => tier.decode_by::<decode::OneBlock<NotCopied<Plain>>>(job, input, out),
+        (true, 65..=128) => tier.decode_by::<decode::FewBlocks<2, NotCopied<Plain>>>(job, input, out),
+        (true, 129..) => tier.decode_by::<decode::AnyLength<Plain>>(job, input, out),
+        (false, 0..=64) => tier.decode_by::<decode::OneBlock<NotCopied<Other>>>(job, input, out),
         (false, 65..) => tier.decode_by::<decode::AnyLength<Other>>(job, input, out),
     }
 }

@@ -214,21 +214,16 @@ impl Avx512 {
         }
     }
 
-    /// Returns the lanes one and two after each lane of `block`, which is at the start of `input`.
+    /// Returns the lanes one and two after each lane of `block`, which is at the start of `input`, with 0x7F in place of bytes above it.
     #[cfg_attr(optimized, inline(always))]
     fn lookahead(self, block: __m512i, input: &[u8]) -> [__m512i; 2] {
         if let (Some(first), Some(second)) = (
             input.get(1..).and_then(<[u8]>::first_chunk::<64>),
             input.get(2..).and_then(<[u8]>::first_chunk::<64>),
         ) {
-            return [self.whole(first), self.whole(second)];
+            return [self.ascii(self.whole(first)), self.ascii(self.whole(second))];
         }
-        self.shifted(block, lookahead::<Self>(input))
-    }
-
-    /// Returns the lanes one and two after each lane of `block`, which `next` follows.
-    #[cfg_attr(optimized, inline(always))]
-    fn shifted(self, block: __m512i, next: [u8; 2]) -> [__m512i; 2] {
+        let (block, next) = (self.ascii(block), lookahead::<Self>(input).map(|byte| byte.min(0x7F)));
         let next = i32::from(u16::from_le_bytes(next));
         // SAFETY: the token proves AVX-512.
         unsafe {
@@ -252,15 +247,10 @@ impl Avx512 {
         }
     }
 
-    /// Returns the values of the bytes of `block` as digits. `which` is 0 for high digits and 1 for low digits. See [`DIGITS`].
+    /// Returns the values of the bytes of `block`, which are below 0x80, as digits. `which` is 0 for high digits and 1 for low digits. See
+    /// [`DIGITS`].
     #[cfg_attr(optimized, inline(always))]
     fn digits(self, which: usize, block: __m512i) -> __m512i {
-        self.ascii_digits(which, self.ascii(block))
-    }
-
-    /// Does the work of [`Avx512::digits`] for bytes below 0x80.
-    #[cfg_attr(optimized, inline(always))]
-    fn ascii_digits(self, which: usize, block: __m512i) -> __m512i {
         let [low, high] = &DIGITS[which];
         self.look_up([self.whole(low), self.whole(high)], block)
     }
@@ -381,7 +371,7 @@ pub(super) fn decode<'c>(tier: Avx512, job: &DecodeJob, input: &[u8], out: Room<
         (true, 129..=192) => tier.decode_by::<decode::FewBlocks<3, Plain>>(job, input, out),
         (true, 193..=256) => tier.decode_by::<decode::FewBlocks<4, Plain>>(job, input, out),
         (true, 257..) => tier.decode_by::<decode::AnyLength<Plain>>(job, input, out),
-        (false, 0..=64) => tier.decode_by::<decode::OneBlock<Other>>(job, input, out),
+        (false, 0..=64) => decode::OneBlock::<Other>::decode(tier, job, input, out),
         (false, 65..=128) => tier.decode_by::<decode::FewBlocks<2, Other>>(job, input, out),
         (false, 129..) => tier.decode_by::<decode::AnyLength<Other>>(job, input, out),
     }
@@ -612,8 +602,8 @@ impl Isa for Avx512 {
     fn all_escapes(self, input: &[u8]) -> Option<__m512i> {
         let [a, b, c] = input.first_chunk::<192>()?.as_chunks::<64>().0 else { return None };
         let parts = [self.whole(a), self.whole(b), self.whole(c)];
-        let high = self.digits(0, self.digits_of_run(0, parts));
-        let low = self.digits(1, self.digits_of_run(1, parts));
+        let high = self.digits(0, self.ascii(self.digits_of_run(0, parts)));
+        let low = self.digits(1, self.ascii(self.digits_of_run(1, parts)));
         // SAFETY: the token proves AVX-512.
         unsafe {
             // In `high` the lower half of a digit's lane is zero, in `low` the upper half. `bad` joins these halves, so it is

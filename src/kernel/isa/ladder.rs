@@ -1,7 +1,7 @@
 //! The ladder of the tiers whose registers have sixteen bytes and a byte shuffle: SSSE3, NEON and simd128.
 
 use crate::kernel::cursor::{Room, Written};
-use crate::kernel::drive::decode::{self, NotCopied, Other};
+use crate::kernel::drive::decode::{self, NotCopied, Other, Plain};
 use crate::kernel::drive::{EncodeStep, Tier, encode};
 use crate::kernel::job::{DecodeJob, EncodeJob, Outcome};
 
@@ -25,9 +25,9 @@ pub(super) fn decode<'c, T: Tier>(tier: T, job: &DecodeJob, input: &[u8], out: R
         return copied;
     }
     match (job.is_plain(), input.len()) {
-        (true, 0..=64) => tier.decode_by::<decode::OneBlock<NotCopied>>(job, input, out),
-        (true, 65..) => tier.decode_by::<decode::AnyLength<NotCopied>>(job, input, out),
-        (false, 0..=64) => tier.decode_by::<decode::OneBlock<Other>>(job, input, out),
+        (true, 0..=64) => tier.decode_by::<decode::OneBlock<NotCopied<Plain>>>(job, input, out),
+        (true, 65..) => tier.decode_by::<decode::AnyLength<Plain>>(job, input, out),
+        (false, 0..=64) => tier.decode_by::<decode::OneBlock<NotCopied<Other>>>(job, input, out),
         (false, 65..) => tier.decode_by::<decode::AnyLength<Other>>(job, input, out),
     }
 }

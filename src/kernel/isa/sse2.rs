@@ -12,7 +12,7 @@ use super::token::Sse2;
 use super::vector::{each_one_intrinsic, operators};
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, MAX_WINDOW, Room, Stage, Written, triple};
-use crate::kernel::drive::decode::{self, NotCopied, Other};
+use crate::kernel::drive::decode::{self, Other, Plain};
 use crate::kernel::drive::{
     EncodeStep, Features, Found, Isa, Lanes, Tier, bits, encode, lookahead, low_mask,
 };
@@ -239,7 +239,7 @@ pub(super) fn decode<'c>(tier: Sse2, job: &DecodeJob, input: &[u8], out: Room<'c
         return copied;
     }
     if job.is_plain() {
-        tier.decode_by::<decode::AnyLength<NotCopied>>(job, input, out)
+        tier.decode_by::<decode::AnyLength<Plain>>(job, input, out)
     } else {
         tier.decode_by::<decode::AnyLength<Other>>(job, input, out)
     }
