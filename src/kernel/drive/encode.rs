@@ -155,7 +155,7 @@ pub(crate) fn copy_two_blocks<'c, T: Tier>(
 #[cfg_attr(optimized, inline(always))]
 fn two_blocks<'c, I: Isa>(isa: I, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Option<Written<'c>> {
     let (lanes, last) = Lanes::<I>::of_two(input)?;
-    if out.len() < 2 * MAX_WINDOW {
+    if out.len() < MAX_WINDOW {
         return None;
     }
     let class = isa.class(&job.set);
@@ -166,6 +166,9 @@ fn two_blocks<'c, I: Isa>(isa: I, job: &EncodeJob, input: &[u8], out: Room<'c>) 
         return out.push_ends(input).then(|| out.finish());
     }
     isa.expand(blocks[0], input, members[0], lanes, isa.spelling(job.case), &mut out);
+    if out.spare() < MAX_WINDOW {
+        return None;
+    }
     isa.expand(blocks[1], last, members[1], Lanes::ALL, isa.spelling(job.case), &mut out);
     Some(out.finish())
 }
