@@ -319,16 +319,16 @@ impl<'a, I: Isa, const KEEP: bool> Measuring<'a, I, KEEP> {
         let mut state = Self { isa, job, input, class, decoded: 0, changed: false, carry: 0 };
         let mut rest = input;
         while !rest.is_empty() {
-            let blocks = if rest.len() >= 4 * I::LANES { 4 } else { 1 };
-            if blocks < 4 || !state.is_clean::<4>(rest) {
-                for i in 0..blocks {
-                    let rest = &rest[i * I::LANES..];
-                    if let Err(lane) = state.take(rest) {
-                        return state.measured(input.len() - rest.len() + lane);
-                    }
-                }
+            while rest.len() >= 4 * I::LANES && state.is_clean::<4>(rest) {
+                rest = &rest[4 * I::LANES..];
             }
-            rest = rest.get(blocks * I::LANES..).unwrap_or_default();
+            // These are the blocks that share the failed check, or the last ones.
+            for _ in 0..rest.len().div_ceil(I::LANES).min(4) {
+                if let Err(lane) = state.take(rest) {
+                    return state.measured(input.len() - rest.len() + lane);
+                }
+                rest = rest.get(I::LANES..).unwrap_or_default();
+            }
         }
         state.measured(input.len())
     }
