@@ -18,50 +18,11 @@ use core::cell::Cell;
 use core::marker::PhantomData;
 
 use super::bounds::{self, Bounds, Field, Marked, Single};
-use super::{DecodeStep, Found, Isa, Lanes, Tier, bits, digits_of, load};
+use super::{DecodeStep, Found, Isa, Lanes, Mode, Tier, bits, digits_of, load};
 use crate::hex;
 use crate::kernel::cursor::{self, Cursor, Room, Written};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{DecodeJob, Decoded, Fields, Marks, Measure, Measured, Outcome};
-
-/// A mode of decoding, as far as the code for it differs.
-pub(crate) trait Mode {
-    /// Whether some escapes may stay, or a `+` may be a space.
-    const KEEP: bool;
-
-    /// Whether the ladder has tried to copy the input. Most of the remaining inputs have a `%`, so a second search would not pay.
-    const NOT_COPIED: bool;
-
-    /// The mode without the knowledge that the input was not copied.
-    type Base: Mode;
-}
-
-/// The default mode: all escapes are decoded.
-pub(crate) struct Plain;
-
-/// Any other mode.
-pub(crate) struct Other;
-
-/// The mode `M`, for an input that the ladder has tried to copy.
-pub(crate) struct NotCopied<M>(PhantomData<M>);
-
-impl Mode for Plain {
-    const KEEP: bool = false;
-    const NOT_COPIED: bool = false;
-    type Base = Plain;
-}
-
-impl Mode for Other {
-    const KEEP: bool = true;
-    const NOT_COPIED: bool = false;
-    type Base = Other;
-}
-
-impl<M: Mode> Mode for NotCopied<M> {
-    const KEEP: bool = M::KEEP;
-    const NOT_COPIED: bool = true;
-    type Base = M;
-}
 
 /// The step for at most one block. It uses narrow blocks where the tier has them.
 pub(crate) struct OneBlock<M>(PhantomData<M>);
@@ -100,7 +61,7 @@ pub(crate) struct AnyLength<M>(PhantomData<M>);
 impl<M: Mode> DecodeStep for AnyLength<M> {
     #[cfg_attr(optimized, inline(always))]
     fn decode<'c, T: Tier>(tier: T, job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
-        if const { M::KEEP } {
+        if const { !M::IS_PLAIN } {
             let whole = Whole::new(job, input);
             outcome(input, State::<_, _, true>::new(tier.wide(), job, Some(&whole), Single, out).run(input))
         } else {
@@ -481,13 +442,13 @@ fn few_blocks<'c, I: Isa, const N: usize, M: Mode>(
     input: &[u8],
     out: Room<'c>,
 ) -> Option<Outcome<'c>> {
-    let mut text = Loaded::<_, N>::new(isa, M::KEEP && job.plus(), input, out)?;
-    if M::KEEP && job.before != [0; 2] {
+    let mut text = Loaded::<_, N>::new(isa, !M::IS_PLAIN && job.plus(), input, out)?;
+    if !M::IS_PLAIN && job.before != [0; 2] {
         return None;
     }
     let mut out = Cursor::new(out);
     // A ladder that only copies inputs as they are has not tried to copy those in which a `+` is a space.
-    if (!M::NOT_COPIED || M::KEEP && job.plus()) && isa.none_equal(text.blocks, b'%') {
+    if (!M::NOT_COPIED || !M::IS_PLAIN && job.plus()) && isa.none_equal(text.blocks, b'%') {
         return Some(Outcome::whole(text.copy(isa, out), input));
     }
     // No byte follows a single block, which the compiler does not know.
@@ -496,7 +457,7 @@ fn few_blocks<'c, I: Isa, const N: usize, M: Mode>(
         found[i] = isa.find(text.blocks[i], text.rests[i]);
     }
     if isa.any_wrong(found.each_ref()) {
-        if M::KEEP || job.strict {
+        if !M::IS_PLAIN || job.strict {
             return None;
         }
         // This keeps the compiler from doing the correction before the branch.
@@ -511,7 +472,7 @@ fn few_blocks<'c, I: Isa, const N: usize, M: Mode>(
     for i in 0..N {
         let lanes = if i == 0 { text.lanes } else { Lanes::ALL };
         let mut escapes = found[i].percent;
-        if M::KEEP {
+        if !M::IS_PLAIN {
             if job.upper {
                 let digits = digits_of(escapes & lanes.mask(), lanes, &mut carry_all);
                 text.blocks[i] = isa.upper(digits, text.blocks[i]);
@@ -523,7 +484,7 @@ fn few_blocks<'c, I: Isa, const N: usize, M: Mode>(
         drops[i] = digits_of(escapes & lanes.mask(), lanes, &mut carry);
         any_decoded |= escapes & lanes.mask();
     }
-    if M::KEEP && any_decoded == 0 {
+    if !M::IS_PLAIN && any_decoded == 0 {
         // This is the usual case in normalizing.
         return Some(Outcome::whole(text.copy(isa, out), input));
     }

@@ -12,40 +12,42 @@
 //! If an escape crosses the end of a block, two bits of carry tell the next block which lanes are its digits. The stride is
 //! always a whole block, so no load waits for the masks of the block before it.
 
+use core::marker::PhantomData;
+
 use super::bounds::{self, Bounds, Single};
-use super::{EncodeStep, Isa, Lanes, Members, Tier, digits_of, load};
+use super::{EncodeStep, Isa, Lanes, Members, Mode, Plain, Tier, digits_of, load};
 use crate::kernel::cursor::{Cursor, MAX_WINDOW, Room, Written};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{EncodeJob, EncodeRule, Measure};
 
-/// The step for at most one block, in the default mode. It uses narrow blocks where the tier has them.
-pub(crate) struct OneBlock;
+/// The step for at most one block. It uses narrow blocks where the tier has them.
+pub(crate) struct OneBlock<M>(PhantomData<M>);
 
-impl EncodeStep for OneBlock {
+impl<M: Mode> EncodeStep for OneBlock<M> {
     #[cfg_attr(optimized, inline(always))]
     fn encode<'c, T: Tier>(tier: T, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
         let encoded = if T::is_narrow(input.len()) {
-            one_block(tier.narrow(), job, input, out)
+            one_block::<_, M>(tier.narrow(), job, input, out)
         } else {
-            one_block(tier.wide(), job, input, out)
+            one_block::<_, M>(tier.wide(), job, input, out)
         };
         match encoded {
             Some(encoded) => encoded,
-            None => tier.encode_by::<AnyLength>(job, input, out),
+            None => tier.encode_by::<AnyLength<M>>(job, input, out),
         }
     }
 }
 
-/// The step for more than one block and at most two, in the default mode.
+/// The step for more than one block and at most two.
 #[allow(dead_code, reason = "on some architectures no tier uses it")]
-pub(crate) struct TwoBlocks;
+pub(crate) struct TwoBlocks<M>(PhantomData<M>);
 
-impl EncodeStep for TwoBlocks {
+impl<M: Mode> EncodeStep for TwoBlocks<M> {
     #[cfg_attr(optimized, inline(always))]
     fn encode<'c, T: Tier>(tier: T, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
-        match two_blocks(tier.wide(), job, input, out) {
+        match two_blocks::<_, M>(tier.wide(), job, input, out) {
             Some(encoded) => encoded,
-            None => tier.encode_by::<AnyLength>(job, input, out),
+            None => tier.encode_by::<AnyLength<M>>(job, input, out),
         }
     }
 }
@@ -59,29 +61,19 @@ impl EncodeStep for FewBlocks {
     fn encode<'c, T: Tier>(tier: T, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
         match few_blocks(tier.wide(), job, input, out) {
             Some(encoded) => encoded,
-            None => tier.encode_by::<AnyLength>(job, input, out),
+            None => tier.encode_by::<AnyLength<Plain>>(job, input, out),
         }
     }
 }
 
-/// The step for inputs of any length, in the default mode: a loop over wide blocks.
-pub(crate) struct AnyLength;
+/// The step for inputs of any length: a loop over wide blocks.
+pub(crate) struct AnyLength<M>(PhantomData<M>);
 
-impl EncodeStep for AnyLength {
+impl<M: Mode> EncodeStep for AnyLength<M> {
     #[cfg_attr(optimized, inline(always))]
     fn encode<'c, T: Tier>(tier: T, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
-        State::<_, _, true>::new(tier.wide(), job, Single, out).run(input)
-    }
-}
-
-/// The step for inputs of any length, in the keep-escapes and form modes.
-pub(crate) struct OtherMode;
-
-impl EncodeStep for OtherMode {
-    #[cfg_attr(optimized, inline(always))]
-    fn encode<'c, T: Tier>(tier: T, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
-        if T::is_narrow(input.len()) {
-            State::<_, _, false>::new(tier.narrow(), job, Single, out).run(input)
+        if const { M::IS_PLAIN } {
+            State::<_, _, true>::new(tier.wide(), job, Single, out).run(input)
         } else {
             State::<_, _, false>::new(tier.wide(), job, Single, out).run(input)
         }
@@ -105,32 +97,115 @@ pub(crate) fn values<'c, T: Tier>(
     }
 }
 
-/// Encodes an input of at most one block in the default mode. Returns `None` if the input is longer, or if `out` might have too little
-/// capacity.
+/// Encodes an input of at most one block. Returns `None` if the input is longer, or if `out` might have too little capacity.
 #[cfg_attr(optimized, inline(always))]
-fn one_block<'c, I: Isa>(isa: I, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Option<Written<'c>> {
+fn one_block<'c, I: Isa, M: Mode>(
+    isa: I,
+    job: &EncodeJob,
+    input: &[u8],
+    out: Room<'c>,
+) -> Option<Written<'c>> {
     let lanes = Lanes::of_short(input)?;
     if out.len() < I::WINDOW {
         return None;
     }
     let (class, spelling, mut out) = (isa.class(&job.set), isa.spelling(job.case), Cursor::new(out));
-    if let Some(members) = isa.members_of_short(input, &class) {
+    if M::IS_PLAIN
+        && let Some(members) = isa.members_of_short(input, &class)
+    {
         // Most inputs stay as they are, and are copied without building a block.
         if !members.mask() & lanes.mask() == 0 {
             out.push_run(input);
         } else {
             isa.expand(isa.load(input), input, members, lanes, spelling, &mut out);
         }
+        return Some(out.finish());
+    }
+    let block = Checked::new::<M>(isa, job, &class, input, lanes, &mut 0);
+    if block.stays(lanes) {
+        isa.store(block.text, lanes, &mut out);
     } else {
-        let block = isa.load(input);
-        let members = isa.member(block, &class);
-        if !members.mask() & lanes.mask() == 0 {
-            isa.store(block, lanes, &mut out);
-        } else {
-            isa.expand(block, input, members, lanes, spelling, &mut out);
-        }
+        block.expand::<M>(isa, input, lanes, spelling, &mut out);
     }
     Some(out.finish())
+}
+
+/// A block of a short input, and which of its bytes are written as they are.
+struct Checked<I: Isa> {
+    /// The block, in form mode with `+` in place of spaces.
+    text: I::Block,
+    members: I::Members,
+}
+
+impl<I: Isa> Checked<I> {
+    /// Checks the block at the start of `rest`. `carry` is that of [`digits_of`].
+    #[cfg_attr(optimized, inline(always))]
+    fn new<M: Mode>(
+        isa: I,
+        job: &EncodeJob,
+        class: &I::Class,
+        rest: &[u8],
+        lanes: Lanes<I>,
+        carry: &mut u64,
+    ) -> Self {
+        let block = isa.load(rest);
+        let members = isa.member(block, class);
+        if M::IS_PLAIN {
+            Checked { text: block, members }
+        } else if job.rule == EncodeRule::KeepEscapes {
+            let members = with_escapes(isa, block, members, rest, lanes, 0, carry);
+            Checked { text: block, members }
+        } else {
+            Checked { text: isa.replace(block, b' ', b'+'), members }
+        }
+    }
+
+    /// Reports whether all of `lanes` are written as they are.
+    #[cfg_attr(optimized, inline(always))]
+    fn stays(&self, lanes: Lanes<I>) -> bool {
+        !self.members.mask() & lanes.mask() == 0
+    }
+
+    /// Writes the first `lanes` lanes. The block is at the start of `rest`.
+    #[cfg_attr(optimized, inline(always))]
+    fn expand<M: Mode>(
+        self,
+        isa: I,
+        rest: &[u8],
+        lanes: Lanes<I>,
+        spelling: I::Spelling,
+        out: &mut Cursor<'_>,
+    ) {
+        if M::IS_PLAIN {
+            isa.expand(self.text, rest, self.members, lanes, spelling, out);
+        } else {
+            isa.expand(self.text, &isa.bytes(self.text), self.members, lanes, spelling, out);
+        }
+    }
+}
+
+/// Returns `members` with the lanes of valid escapes, and without any other `%`. The block is at the start of `rest`. No escape starts in the
+/// lanes of `cut`. `carry` is that of [`digits_of`].
+#[cfg_attr(optimized, inline(always))]
+fn with_escapes<I: Isa>(
+    isa: I,
+    block: I::Block,
+    members: I::Members,
+    rest: &[u8],
+    lanes: Lanes<I>,
+    cut: u64,
+    carry: &mut u64,
+) -> I::Members {
+    let found = isa.find(block, rest);
+    let mut valid = found.percent;
+    if isa.any_wrong([&found]) {
+        // This keeps the compiler from doing the correction before the branch.
+        core::hint::black_box(());
+        valid &= !isa.correct(&found).0;
+    }
+    valid &= lanes.mask() & !cut;
+    let digits = digits_of(valid, lanes, carry);
+    isa.members(members.mask() & !found.percent | valid | digits)
 }
 
 /// Copies an input of more than one block and at most two if encoding leaves it unchanged. `None` means that this is not known.
@@ -149,27 +224,33 @@ pub(crate) fn copy_two_blocks<'c, T: Tier>(
     (clean && out.push_ends(input)).then(|| out.finish())
 }
 
-/// Encodes an input of more than one block and at most two in the default mode. If either block has a lane to escape, both are
-/// expanded, because a branch on which of them has one would be mispredicted. Returns `None` for other inputs, or if `out` might have too
-/// little capacity.
+/// Encodes an input of more than one block and at most two. If either block has a lane to escape, both are expanded, because a branch on which of
+/// them has one would be mispredicted. Returns `None` for other inputs, or if `out` might have too little capacity.
 #[cfg_attr(optimized, inline(always))]
-fn two_blocks<'c, I: Isa>(isa: I, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Option<Written<'c>> {
+fn two_blocks<'c, I: Isa, M: Mode>(
+    isa: I,
+    job: &EncodeJob,
+    input: &[u8],
+    out: Room<'c>,
+) -> Option<Written<'c>> {
     let (lanes, last) = Lanes::<I>::of_two(input)?;
     if out.len() < MAX_WINDOW {
         return None;
     }
-    let class = isa.class(&job.set);
-    let blocks = [isa.load(input), isa.load(last)];
-    let members = [isa.member(blocks[0], &class), isa.member(blocks[1], &class)];
+    let (class, spelling, mut carry) = (isa.class(&job.set), isa.spelling(job.case), 0);
+    let first_block = Checked::new::<M>(isa, job, &class, input, lanes, &mut carry);
+    let last_block = Checked::new::<M>(isa, job, &class, last, Lanes::ALL, &mut carry);
     let mut out = Cursor::new(out);
-    if !members[0].mask() & lanes.mask() | !members[1].mask() & Lanes::<I>::ALL.mask() == 0 {
-        return out.push_ends(input).then(|| out.finish());
+    if first_block.stays(lanes) && last_block.stays(Lanes::ALL) {
+        isa.store(first_block.text, lanes, &mut out);
+        isa.store(last_block.text, Lanes::ALL, &mut out);
+        return Some(out.finish());
     }
-    isa.expand(blocks[0], input, members[0], lanes, isa.spelling(job.case), &mut out);
+    first_block.expand::<M>(isa, input, lanes, spelling, &mut out);
     if out.spare() < MAX_WINDOW {
         return None;
     }
-    isa.expand(blocks[1], last, members[1], Lanes::ALL, isa.spelling(job.case), &mut out);
+    last_block.expand::<M>(isa, last, Lanes::ALL, spelling, &mut out);
     Some(out.finish())
 }
 
@@ -413,12 +494,9 @@ impl<'c, I: Isa, B: Bounds, const DEFAULT: bool> State<'c, I, B, DEFAULT> {
         let isa = self.isa;
         let mut members = isa.member(block, &self.class);
         if !DEFAULT && self.keep_escapes {
-            let percent = isa.eq(block, b'%');
-            if percent | self.carry != 0 {
+            if isa.eq(block, b'%') | self.carry != 0 {
                 let cut = self.bounds.cut(rest.len(), lanes.padding());
-                let valid = valid_escapes(isa, block, rest) & lanes.mask() & !cut;
-                let digits = digits_of(valid, lanes, &mut self.carry);
-                members = isa.members(members.mask() & !percent | valid | digits);
+                members = with_escapes(isa, block, members, rest, lanes, cut, &mut self.carry);
             }
         }
         self.settle(rest, members, lanes);

@@ -22,7 +22,8 @@ use core::marker::PhantomData;
 
 use crate::hex::HexCase;
 use crate::kernel::cursor::Cursor;
-pub(crate) use tier::{DecodeStep, EncodeStep, Features, Tier};
+#[allow(unused_imports, reason = "not every target has a tier with an operation that uses them")]
+pub(crate) use tier::{DecodeStep, EncodeStep, Features, Mode, NotCopied, Other, Plain, Tier};
 
 #[allow(unused_imports, reason = "not every target has a tier with an operation that uses them")]
 pub(crate) use crate::kernel::ends::{GROUP as PLACED, Records, WINDOW};

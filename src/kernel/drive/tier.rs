@@ -4,9 +4,50 @@
 //! either contains a step, or calls it as a function of its own ([`Features::encode_by`], [`Features::decode_by`]): a single function for all
 //! lengths would save so many registers that this alone would take longer than a short input (docs/lab/2026-11-23-kernels.md).
 
+use core::marker::PhantomData;
+
 use super::Isa;
 use crate::kernel::cursor::{Room, Written};
 use crate::kernel::job::{DecodeJob, EncodeJob, Measure, Outcome};
+
+/// A mode, as far as the code for it differs.
+pub(crate) trait Mode {
+    /// Whether this is the default mode.
+    const IS_PLAIN: bool;
+
+    /// Whether the ladder has tried to copy the input. Most of the remaining inputs have a byte to convert, so a second search would not pay.
+    const NOT_COPIED: bool;
+
+    /// The mode without the knowledge that the input was not copied.
+    type Base: Mode;
+}
+
+/// The default mode: all bytes outside the set are escaped, or all escapes are decoded.
+pub(crate) struct Plain;
+
+/// Any other mode: some escapes stay, or a space is written as `+`.
+pub(crate) struct Other;
+
+/// The mode `M`, for an input that the ladder has tried to copy.
+pub(crate) struct NotCopied<M>(PhantomData<M>);
+
+impl Mode for Plain {
+    const IS_PLAIN: bool = true;
+    const NOT_COPIED: bool = false;
+    type Base = Plain;
+}
+
+impl Mode for Other {
+    const IS_PLAIN: bool = false;
+    const NOT_COPIED: bool = false;
+    type Base = Other;
+}
+
+impl<M: Mode> Mode for NotCopied<M> {
+    const IS_PLAIN: bool = M::IS_PLAIN;
+    const NOT_COPIED: bool = true;
+    type Base = M;
+}
 
 /// The code that encodes inputs of some lengths, in some modes.
 pub(crate) trait EncodeStep {

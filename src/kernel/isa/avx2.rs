@@ -12,8 +12,7 @@ use super::tables::{IN_ORDER, Places, Row, SLIDE, THIRDS};
 use super::token::Avx2;
 use super::vector::{Vector, each_one_intrinsic, operators, slide};
 use crate::kernel::cursor::{Room, Written};
-use crate::kernel::drive::decode::{self, NotCopied, Other, Plain};
-use crate::kernel::drive::{EncodeStep, Features, Tier, encode};
+use crate::kernel::drive::{EncodeStep, Features, NotCopied, Other, Plain, Tier, decode, encode};
 use crate::kernel::job::{DecodeJob, EncodeJob, Outcome};
 
 impl Tier for Avx2 {
@@ -24,13 +23,13 @@ impl Tier for Avx2 {
 /// Encodes a value. The code for one block is part of this function; longer inputs have functions of their own.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn encode<'c>(tier: Avx2, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
-    if !job.is_plain() {
-        return tier.encode_by::<encode::OtherMode>(job, input, out);
-    }
-    match input.len() {
-        0..=64 => encode::OneBlock::encode(tier, job, input, out),
-        65..=128 => tier.encode_by::<encode::TwoBlocks>(job, input, out),
-        129.. => tier.encode_by::<encode::AnyLength>(job, input, out),
+    match (job.is_plain(), input.len()) {
+        (true, 0..=64) => encode::OneBlock::<Plain>::encode(tier, job, input, out),
+        (true, 65..=128) => tier.encode_by::<encode::TwoBlocks<Plain>>(job, input, out),
+        (true, 129..) => tier.encode_by::<encode::AnyLength<Plain>>(job, input, out),
+        (false, 0..=64) => tier.encode_by::<encode::OneBlock<Other>>(job, input, out),
+        (false, 65..=128) => tier.encode_by::<encode::TwoBlocks<Other>>(job, input, out),
+        (false, 129..) => tier.encode_by::<encode::AnyLength<Other>>(job, input, out),
     }
 }
 

@@ -15,10 +15,9 @@ use super::tables::BITS;
 use super::token::Avx512;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Room, Stage, Written};
-use crate::kernel::drive::decode::{self, Other, Plain};
 use crate::kernel::drive::{
-    DecodeStep, EncodeStep, Features, Found, Isa, Lanes, PLACED, Records, Tier, WINDOW, digits_of, encode,
-    lookahead, low_mask,
+    DecodeStep, EncodeStep, Features, Found, Isa, Lanes, Other, PLACED, Plain, Records, Tier, WINDOW, decode,
+    digits_of, encode, lookahead, low_mask,
 };
 use crate::kernel::job::{DecodeJob, EncodeJob, Outcome};
 use crate::set::ByteSet;
@@ -347,17 +346,17 @@ impl Tier for Avx512 {
 /// Other inputs have functions of their own.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn encode<'c>(tier: Avx512, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
-    if !job.is_plain() {
-        return tier.encode_by::<encode::OtherMode>(job, input, out);
-    }
-    match input.len() {
-        0..=64 => encode::OneBlock::encode(tier, job, input, out),
-        65..=128 => match encode::copy_two_blocks(tier, job, input, out) {
+    match (job.is_plain(), input.len()) {
+        (true, 0..=64) => encode::OneBlock::<Plain>::encode(tier, job, input, out),
+        (true, 65..=128) => match encode::copy_two_blocks(tier, job, input, out) {
             Some(copied) => copied,
-            None => tier.encode_by::<encode::TwoBlocks>(job, input, out),
+            None => tier.encode_by::<encode::TwoBlocks<Plain>>(job, input, out),
         },
-        129..=256 => tier.encode_by::<encode::FewBlocks>(job, input, out),
-        257.. => tier.encode_by::<encode::AnyLength>(job, input, out),
+        (true, 129..=256) => tier.encode_by::<encode::FewBlocks>(job, input, out),
+        (true, 257..) => tier.encode_by::<encode::AnyLength<Plain>>(job, input, out),
+        (false, 0..=64) => tier.encode_by::<encode::OneBlock<Other>>(job, input, out),
+        (false, 65..=128) => tier.encode_by::<encode::TwoBlocks<Other>>(job, input, out),
+        (false, 129..) => tier.encode_by::<encode::AnyLength<Other>>(job, input, out),
     }
 }
 

@@ -1,19 +1,17 @@
 //! The ladder of the tiers whose registers have sixteen bytes and a byte shuffle: SSSE3, NEON and simd128.
 
 use crate::kernel::cursor::{Room, Written};
-use crate::kernel::drive::decode::{self, NotCopied, Other, Plain};
-use crate::kernel::drive::{EncodeStep, Tier, encode};
+use crate::kernel::drive::{EncodeStep, NotCopied, Other, Plain, Tier, decode, encode};
 use crate::kernel::job::{DecodeJob, EncodeJob, Outcome};
 
 /// Encodes a value. The code for one block is part of this function; longer inputs have functions of their own.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn encode<'c, T: Tier>(tier: T, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
-    if !job.is_plain() {
-        return tier.encode_by::<encode::OtherMode>(job, input, out);
-    }
-    match input.len() {
-        0..=64 => encode::OneBlock::encode(tier, job, input, out),
-        65.. => tier.encode_by::<encode::AnyLength>(job, input, out),
+    match (job.is_plain(), input.len()) {
+        (true, 0..=64) => encode::OneBlock::<Plain>::encode(tier, job, input, out),
+        (true, 65..) => tier.encode_by::<encode::AnyLength<Plain>>(job, input, out),
+        (false, 0..=64) => tier.encode_by::<encode::OneBlock<Other>>(job, input, out),
+        (false, 65..) => tier.encode_by::<encode::AnyLength<Other>>(job, input, out),
     }
 }
 

@@ -12,9 +12,8 @@ use super::token::Sse2;
 use super::vector::{each_one_intrinsic, operators};
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, MAX_WINDOW, Room, Stage, Written, triple};
-use crate::kernel::drive::decode::{self, Other, Plain};
 use crate::kernel::drive::{
-    EncodeStep, Features, Found, Isa, Lanes, Tier, bits, encode, lookahead, low_mask,
+    EncodeStep, Features, Found, Isa, Lanes, Other, Plain, Tier, bits, decode, encode, lookahead, low_mask,
 };
 use crate::kernel::job::{DecodeJob, EncodeJob, Outcome};
 use crate::kernel::word::words;
@@ -222,12 +221,10 @@ impl Tier for Sse2 {
 /// Encodes a value. The code for one block is part of this function; longer inputs have a function of their own.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn encode<'c>(tier: Sse2, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
-    if !job.is_plain() {
-        return tier.encode_by::<encode::OtherMode>(job, input, out);
-    }
-    match input.len() {
-        0..=64 => encode::OneBlock::encode(tier, job, input, out),
-        65.. => tier.encode_by::<encode::AnyLength>(job, input, out),
+    match (job.is_plain(), input.len()) {
+        (true, 0..=64) => encode::OneBlock::<Plain>::encode(tier, job, input, out),
+        (true, 65..) => tier.encode_by::<encode::AnyLength<Plain>>(job, input, out),
+        (false, _) => tier.encode_by::<encode::AnyLength<Other>>(job, input, out),
     }
 }
 
