@@ -345,7 +345,7 @@ impl<'a, I: Isa, const KEEP: bool> Measuring<'a, I, KEEP> {
     }
 }
 
-/// Copies an input of at most two blocks if it has no `%`, as most inputs, and if `out` has the capacity.
+/// Copies an input of at most two blocks if decoding changes nothing, as for most inputs, and if `out` has the capacity.
 #[cfg_attr(optimized, inline(always))]
 pub(crate) fn copy_short<'c, T: Tier>(
     tier: T,
@@ -366,13 +366,13 @@ fn copy_one_or_two<'c, I: Isa>(isa: I, job: &DecodeJob, input: &[u8], out: Room<
     if input.len() > 2 * I::LANES {
         return None;
     }
-    let lacks_percent = if let Some((_, last)) = Lanes::<I>::of_two(input) {
-        isa.none_equal([isa.load(input), isa.load(last)], b'%')
+    let stays = if let Some((_, last)) = Lanes::<I>::of_two(input) {
+        is_clean(isa, job.plus(), [isa.load(input), isa.load(last)])
     } else {
-        isa.none_equal([isa.load_ends(input)?], b'%')
+        is_clean(isa, job.plus(), [isa.load_ends(input)?])
     };
     let mut out = Cursor::new(out);
-    (lacks_percent && !job.plus() && out.push_short(input)).then(|| Outcome::whole(out.finish(), input))
+    (stays && out.push_short(input)).then(|| Outcome::whole(out.finish(), input))
 }
 
 /// An input of `N` blocks, of which the first may be short.

@@ -314,16 +314,15 @@ fn measure_one_block<I: Isa>(isa: I, job: &EncodeJob, input: &[u8]) -> Option<Me
 pub(crate) fn measure_any_length<I: Isa>(isa: I, job: &EncodeJob, input: &[u8]) -> Measure {
     let class = isa.class(&job.set);
     let (mut rest, mut escaped, mut carry, mut changed) = (input, 0, 0, false);
+    while job.is_plain() && rest.len() >= I::TOGETHER * I::LANES {
+        escaped += if const { I::TOGETHER == 4 } {
+            escapes_in::<I, 4>(isa, &class, rest)
+        } else {
+            escapes_in::<I, 2>(isa, &class, rest)
+        };
+        rest = &rest[I::TOGETHER * I::LANES..];
+    }
     while !rest.is_empty() {
-        if job.is_plain() && rest.len() >= I::TOGETHER * I::LANES {
-            escaped += if const { I::TOGETHER == 4 } {
-                escapes_in::<I, 4>(isa, &class, rest)
-            } else {
-                escapes_in::<I, 2>(isa, &class, rest)
-            };
-            rest = &rest[I::TOGETHER * I::LANES..];
-            continue;
-        }
         let (block, lanes) = (isa.load(rest), Lanes::<I>::of_start(rest.len()));
         let mut escape = !isa.found(isa.look(block, &class)).mask();
         match job.rule {
@@ -347,12 +346,14 @@ pub(crate) fn measure_any_length<I: Isa>(isa: I, job: &EncodeJob, input: &[u8]) 
 /// Returns the number of bytes to escape in the `M` whole blocks at the start of `rest`.
 #[cfg_attr(optimized, inline(always))]
 fn escapes_in<I: Isa, const M: usize>(isa: I, class: &I::Class, rest: &[u8]) -> usize {
-    let (blocks, mut escaped) = (load::<I, M>(isa, rest), 0);
-    if !isa.all_members(blocks, class) {
-        for block in blocks {
-            let escape = !isa.found(isa.look(block, class)).mask() & Lanes::<I>::ALL.mask();
-            escaped += escape.count_ones() as usize;
-        }
+    if isa.all_members(load::<I, M>(isa, rest), class) {
+        return 0;
+    }
+    // Otherwise the compiler keeps the blocks in registers, and some tiers have too few for that.
+    let (rest, mut escaped) = (core::hint::black_box(rest), 0);
+    for i in 0..M {
+        let escape = !isa.found(isa.look(isa.load(&rest[i * I::LANES..]), class)).mask();
+        escaped += (escape & Lanes::<I>::ALL.mask()).count_ones() as usize;
     }
     escaped
 }
@@ -401,6 +402,7 @@ impl<'c, I: Isa, B: Bounds, const DEFAULT: bool> State<'c, I, B, DEFAULT> {
             self.take(self.isa.load(rest), rest, lanes);
             (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
             if !DEFAULT {
+                self.one_by_one(&mut rest);
                 continue;
             }
             if const { I::TOGETHER == 4 } {
