@@ -88,8 +88,8 @@ pub struct Coder<S> {
 pub(crate) struct Core {
     pub(crate) job: EncodeJob,
     tier: Option<Tier>,
-    /// Whether the set holds all bytes that [`look::AllUsual`] accepts, so that an input of only these bytes is copied.
-    usual: bool,
+    /// Whether the set holds all bytes that [`look::CommonBytes::ONLY`] accepts, so that an input of only these bytes is copied.
+    holds_common: bool,
 }
 
 /// The longest input, in bytes, that is encoded on the stack before the result is copied to memory of its own.
@@ -105,7 +105,11 @@ impl<S: KeepSet> Coder<S> {
     pub(crate) const fn new(set: S) -> Coder<S> {
         let job = EncodeJob::new(members(&set));
         let keeps = [job.set.contains(b' '), job.set.contains(b'+')];
-        Coder { core: Core { job, tier: None, usual: job.set.holds_usual() }, keeps, set: PhantomData }
+        Coder {
+            core: Core { job, tier: None, holds_common: job.set.holds_common() },
+            keeps,
+            set: PhantomData,
+        }
     }
 
     #[inline(always)]
@@ -205,16 +209,16 @@ impl Core {
     /// is not short enough, or needs a kernel.
     #[inline(always)]
     fn write_short<'id>(&self, input: &[u8], out: Room<'id>) -> Option<Written<'id>> {
-        if !self.usual {
+        if !self.holds_common {
             return None;
         }
-        cursor::copy_short(input, out, look::AllUsual, |input, out| {
+        cursor::copy_short(input, out, look::CommonBytes::ONLY, |input, out| {
             if !self.job.is_plain() {
                 return None;
             }
             // A single byte skips this check, which would take as long as writing its escape.
             if input.len() != 1
-                && let Some(copied) = cursor::copy_tiny(input, out, look::AllUsual)
+                && let Some(copied) = cursor::copy_tiny(input, out, look::CommonBytes::ONLY)
             {
                 return Some(copied);
             }
@@ -270,7 +274,7 @@ impl Core {
 impl Core {
     #[inline(always)]
     fn encode_bytes<'a>(&self, input: &'a [u8]) -> Cow<'a, [u8]> {
-        let stays = self.usual && word::stays(input, look::AllUsual);
+        let stays = self.holds_common && word::stays(input, look::CommonBytes::ONLY);
         if stays { Cow::Borrowed(input) } else { self.encode_slow(input) }
     }
 

@@ -68,8 +68,8 @@ impl Core {
         if input.len() > word::SHORT || self.job.plus() {
             return None;
         }
-        let look = NoEscape { strict };
-        cursor::copy_short(input, out, look, |input, out| cursor::copy_tiny(input, out, look))
+        let check = NoEscape { strict };
+        cursor::copy_short(input, out, check, |input, out| cursor::copy_tiny(input, out, check))
     }
 
     /// Decodes into `out`, or returns an error if `out` is too small. If `out` is shorter than the input, the output is

@@ -290,29 +290,29 @@ impl ByteSet {
     }
 
     /// The first two words of the set of the ASCII letters and digits, `-`, `.` and `_`. Nearly every set holds these bytes.
-    const USUAL: [u64; 2] = [0x03FF_6000_0000_0000, 0x07FF_FFFE_87FF_FFFE];
+    const COMMON: [u64; 2] = [0x03FF_6000_0000_0000, 0x07FF_FFFE_87FF_FFFE];
 
     /// Reports whether the set holds the ASCII letters and digits, `-`, `.` and `_`.
     #[inline(always)]
-    pub(crate) const fn holds_usual(&self) -> bool {
-        let ([low, high, ..], [usual_low, usual_high]) = (self.words, ByteSet::USUAL);
-        low & usual_low == usual_low && high & usual_high == usual_high
+    pub(crate) const fn holds_common(&self) -> bool {
+        let ([low, high, ..], [common_low, common_high]) = (self.words, ByteSet::COMMON);
+        low & common_low == common_low && high & common_high == common_high
     }
 
     /// Returns the additional member if the set is the ASCII letters and digits, `-`, `.`, `_` and at most one more ASCII byte.
     /// Returns `-` if there is no additional member, and `None` for any other set. Such sets are common, and kernels look them
     /// up without a table.
     #[inline(always)]
-    pub(crate) const fn usual_and_one(&self) -> Option<u8> {
-        // The additional member is in one word, so the other word is that of `USUAL`. A test of both words as one `u128` would take twice as many
+    pub(crate) const fn common_and_one(&self) -> Option<u8> {
+        // The additional member is in one word, so the other word is that of `COMMON`. A test of both words as one `u128` would take twice as many
         // instructions.
-        let ([low, high, ..], [usual_low, usual_high]) = (self.words, ByteSet::USUAL);
-        let (differing, offset, usual) = match (low ^ usual_low, high ^ usual_high) {
-            (0, differing) => (differing, 64, usual_high),
-            (differing, 0) => (differing, 0, usual_low),
+        let ([low, high, ..], [common_low, common_high]) = (self.words, ByteSet::COMMON);
+        let (differing, offset, common) = match (low ^ common_low, high ^ common_high) {
+            (0, differing) => (differing, 64, common_high),
+            (differing, 0) => (differing, 0, common_low),
             _ => return None,
         };
-        if !self.is_ascii() || differing & (usual | differing.wrapping_sub(1)) != 0 {
+        if !self.is_ascii() || differing & (common | differing.wrapping_sub(1)) != 0 {
             None
         } else if differing == 0 {
             Some(b'-')

@@ -25,7 +25,10 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     ("kernel/job", "hex set kernel/cursor"),
     // The rules of the codec, and the kernel for machines without vectors.
     ("kernel/reference", "hex kernel/job"),
-    ("kernel/scalar", "kernel/cursor kernel/ends hex kernel/job kernel/reference kernel/word"),
+    (
+        "kernel/scalar",
+        "kernel/isa/look kernel/cursor kernel/ends hex kernel/job kernel/reference kernel/word",
+    ),
     // The drivers: loops over blocks.
     ("kernel/drive", "kernel/cursor kernel/ends hex kernel/job set"),
     ("kernel/drive/*", "kernel/drive kernel/cursor kernel/ends hex kernel/job set"),

@@ -8,7 +8,7 @@
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use crate::kernel::word::{Look, SHORT};
+use crate::kernel::word::{SHORT, ShortCheck};
 
 /// The widest window that an operation may ask for: three bytes for each of 64 lanes, and 64 bytes of slack.
 pub(crate) const MAX_WINDOW: usize = 64 * 3 + 64;
@@ -310,13 +310,13 @@ unsafe fn copy_ends<const N: usize>(from: *const u8, to: *mut u8, len: usize) {
     }
 }
 
-/// Copies an input of at most [`SHORT`] bytes if it fits and `look` reports that it stays unchanged. Passes inputs of less than
+/// Copies an input of at most [`SHORT`] bytes if it fits and `check` reports that it stays unchanged. Passes inputs of less than
 /// four bytes to `fewer`. This is for callers that are inlined: the call of a kernel would take longer than the copy.
 #[inline(always)]
 pub(crate) fn copy_short<'id>(
     input: &[u8],
     out: Room<'id>,
-    look: impl Look,
+    check: impl ShortCheck,
     fewer: impl FnOnce(&[u8], Room<'id>) -> Option<Written<'id>>,
 ) -> Option<Written<'id>> {
     let len = input.len();
@@ -332,16 +332,18 @@ pub(crate) fn copy_short<'id>(
     // SAFETY: `len` is at most `SHORT`, so it is from 8 to 16 or from 4 to 7, and `out` has at least `len` bytes.
     unsafe {
         if len >= 8 {
-            copy_if::<8>(input, out, |a, b| look.sixteen(u64::from_le_bytes(a), u64::from_le_bytes(b)))
+            copy_if::<8>(input, out, |a, b| check.len_8_to_16(u64::from_le_bytes(a), u64::from_le_bytes(b)))
         } else {
-            copy_if::<4>(input, out, |a, b| look.seven(len, u32::from_le_bytes(a), u32::from_le_bytes(b)))
+            copy_if::<4>(input, out, |a, b| {
+                check.len_4_to_7(len, u32::from_le_bytes(a), u32::from_le_bytes(b))
+            })
         }
     }
 }
 
-/// Copies an input of at most three bytes if it fits and `look` reports that it stays unchanged.
+/// Copies an input of at most three bytes if it fits and `check` reports that it stays unchanged.
 #[inline(always)]
-pub(crate) fn copy_tiny<'id>(input: &[u8], out: Room<'id>, look: impl Look) -> Option<Written<'id>> {
+pub(crate) fn copy_tiny<'id>(input: &[u8], out: Room<'id>, check: impl ShortCheck) -> Option<Written<'id>> {
     let len = input.len();
     if len == 0 {
         return Some(Written { len, brand: PhantomData });
@@ -352,9 +354,11 @@ pub(crate) fn copy_tiny<'id>(input: &[u8], out: Room<'id>, look: impl Look) -> O
     // SAFETY: `len` is 2 or 3 if `N` is 2, and 1 if `N` is 1. `out` has at least `len` bytes.
     unsafe {
         if len >= 2 {
-            copy_if::<2>(input, out, |a, b| look.three(len, u16::from_le_bytes(a), u16::from_le_bytes(b)))
+            copy_if::<2>(input, out, |a, b| {
+                check.len_2_to_3(len, u16::from_le_bytes(a), u16::from_le_bytes(b))
+            })
         } else {
-            copy_if::<1>(input, out, |[byte], _| look.one(byte))
+            copy_if::<1>(input, out, |[byte], _| check.len_1(byte))
         }
     }
 }

@@ -1,27 +1,31 @@
 //! The scalar tier: the engine for CPUs without a vector tier.
 //!
-//! It goes run by run: a run of bytes that stay is searched for its end and copied, and `reference` says what the byte after it becomes.
+//! It goes block by block. A decoder searches a block for the bytes that may change, with a machine word for eight bytes. It copies
+//! the runs between them, and `reference` says what these bytes become. An encoder copies a block that stays whole. It writes any
+//! other block byte by byte, without a branch on the content, because the places of bytes to escape cannot be predicted.
 
+use crate::hex;
 use crate::kernel::cursor::{Cursor, Room, Written};
 use crate::kernel::ends::{self, Ends};
+use crate::kernel::isa::look::{CommonBytes, NoEscape};
 use crate::kernel::job::{
     self, DecodeJob, Decoded, EncodeJob, EncodeRule, Fields, Marks, Measure, Measured, Outcome, RowState,
     Search, Stops,
 };
-use crate::kernel::reference::{self, Step};
+use crate::kernel::reference;
 use crate::kernel::word;
 
 /// The number of bytes in a block: a mask has one bit for each.
 const BLOCK: usize = 64;
 
-/// A receiver of runs and steps: the output, or only its measure.
+/// A receiver of the output of a conversion, piece by piece: the output memory, or only a measure.
 trait Sink {
-    /// Receives a run of bytes that stay.
+    /// Receives bytes that stay.
     fn run(&mut self, run: &[u8]);
-    /// Receives a run: the first `len` of sixteen bytes.
-    fn near(&mut self, bytes: &[u8; 16], len: usize);
-    /// Receives the step at the byte after a run.
-    fn step(&mut self, step: Step);
+    /// Receives bytes that stay: the first `len` of sixteen.
+    fn short_run(&mut self, bytes: &[u8; 16], len: usize);
+    /// Receives the low `len` bytes of a little-endian word. `changed` says whether they differ from the input.
+    fn piece(&mut self, bytes: u32, len: usize, changed: bool);
 }
 
 impl Sink for Cursor<'_> {
@@ -30,12 +34,12 @@ impl Sink for Cursor<'_> {
         self.push_run(run);
     }
     #[inline(always)]
-    fn near(&mut self, bytes: &[u8; 16], len: usize) {
+    fn short_run(&mut self, bytes: &[u8; 16], len: usize) {
         self.push_part(bytes, len);
     }
     #[inline(always)]
-    fn step(&mut self, step: Step) {
-        self.push_word(u64::from(step.bytes), step.len);
+    fn piece(&mut self, bytes: u32, len: usize, _: bool) {
+        self.push_word(u64::from(bytes), len);
     }
 }
 
@@ -45,19 +49,19 @@ impl Sink for Measure {
         self.len = self.len.saturating_add(run.len());
     }
     #[inline(always)]
-    fn near(&mut self, bytes: &[u8; 16], len: usize) {
-        self.run(&bytes[..len]);
+    fn short_run(&mut self, _: &[u8; 16], len: usize) {
+        self.len = self.len.saturating_add(len);
     }
     #[inline(always)]
-    fn step(&mut self, step: Step) {
-        self.len = self.len.saturating_add(step.len);
-        self.changed |= step.changed;
+    fn piece(&mut self, _: u32, len: usize, changed: bool) {
+        self.len = self.len.saturating_add(len);
+        self.changed |= changed;
     }
 }
 
-/// Encodes `input` in any mode and with any set.
+/// Encodes `input` run by run, in any mode.
 #[inline(always)]
-fn encode_to(job: &EncodeJob, input: &[u8], out: &mut impl Sink) {
+fn encode_runs(job: &EncodeJob, input: &[u8], out: &mut impl Sink) {
     // The last two modes treat `%` or the space specially even if it is in the set.
     let stays = match job.rule {
         EncodeRule::Plain => job.set,
@@ -65,81 +69,96 @@ fn encode_to(job: &EncodeJob, input: &[u8], out: &mut impl Sink) {
         EncodeRule::Form => job.set.remove(b" "),
     };
     let mut rest = input;
-    while !rest.is_empty() {
-        // Eight bytes at a time, without a branch on each.
-        let is_clean = |bytes: &&[u8; 8]| bytes.iter().fold(true, |all, &byte| all & stays.contains(byte));
-        let clean = 8 * rest.as_chunks().0.iter().take_while(is_clean).count();
-        let len = clean + rest[clean..].iter().take_while(|&&byte| stays.contains(byte)).count();
+    loop {
+        let len = rest.iter().take_while(|&&byte| stays.contains(byte)).count();
         out.run(&rest[..len]);
         rest = &rest[len..];
-        // Bytes to escape are often adjacent.
-        while let Some(&byte) = rest.first()
-            && !stays.contains(byte)
-        {
-            let step = reference::encode_special(job, rest);
-            out.step(step);
-            rest = &rest[step.used..];
+        if rest.is_empty() {
+            break;
+        }
+        let step = reference::encode_special(job, rest);
+        out.piece(step.bytes, step.len, step.changed);
+        rest = &rest[step.used..];
+    }
+}
+
+/// Encodes `input` block by block, in the default mode.
+#[inline(always)]
+fn encode_blocks(job: &EncodeJob, input: &[u8], out: &mut Cursor<'_>) {
+    let common = job.set.common_and_one().map(|other| CommonBytes { other });
+    for block in input.chunks(BLOCK) {
+        let stays = match common {
+            Some(check) if block.len() >= 16 => word::all_stay(block, check),
+            _ => block.iter().all(|&byte| job.set.contains(byte)),
+        };
+        if stays {
+            out.push_run(block);
+        } else {
+            out.push_tripled(block, job.case.escapes(), |byte| !job.set.bit(byte));
         }
     }
 }
 
-/// Decodes `input` in any mode. Returns the offset of the malformed escape that ends a strict decoding, or the length of the input.
+/// Encodes `input` in any mode. It is not inlined, so that single values and columns share it.
+#[inline(never)]
+fn encode_any(job: &EncodeJob, input: &[u8], out: &mut Cursor<'_>) {
+    if job.is_plain() { encode_blocks(job, input, out) } else { encode_runs(job, input, out) }
+}
+
+/// Decodes `input` in any mode, or with `PLAIN` in the default mode. Returns the offset of the malformed escape that ends a strict
+/// decoding, or the length of the input.
 #[inline(always)]
 fn decode_to<const PLAIN: bool>(job: &DecodeJob, input: &[u8], out: &mut impl Sink) -> usize {
     let plus = if !PLAIN && job.plus() { b'+' } else { b'%' };
-    let is_special = |&byte: &u8| byte == b'%' || byte == plus;
-    let mut done = 0;
-    loop {
-        let rest = &input[done..];
-        // Escapes are often near each other, and the call of `memchr` would take longer than to look at a few bytes.
-        done += match rest.first_chunk::<16>().map(|near| (near, near.iter().position(is_special))) {
-            Some((near, Some(len))) => {
-                out.near(near, len);
-                len
+    let find = |word| word::equal(word, b'%') | if PLAIN { 0 } else { word::equal(word, plus) };
+    // The input is decoded up to offset `done`, and searched up to offset `next`.
+    let (mut done, mut next) = (0, 0);
+    while next < input.len() {
+        let start = next;
+        next = input.len().min(start + BLOCK);
+        let mut found = word::mask(&input[start..next], find);
+        let mut runs = 0;
+        if PLAIN {
+            if !job.strict {
+                // A `%` that has another `%` in the next two bytes starts no escape.
+                found &= !(found >> 1 | found >> 2);
             }
-            _ => {
-                let far = if PLAIN { memchr::memchr(b'%', rest) } else { memchr::memchr2(b'%', plus, rest) };
-                let len = far.unwrap_or(rest.len());
-                out.run(&rest[..len]);
-                len
-            }
-        };
-        if done == input.len() {
-            return done;
+            // Each lane at which four consecutive escapes start. The found bytes after the first such lane are forgotten, because the
+            // loop for consecutive escapes decodes these, and after them the input is searched again.
+            runs = found & found >> 3 & found >> 6 & found >> 9;
+            found &= runs ^ runs.wrapping_sub(1);
         }
-        while input.get(done).is_some_and(&is_special) {
+        while found != 0 {
+            let at = start + found.trailing_zeros() as usize;
             let rest = &input[done..];
-            let Some(step) = reference::decode_special::<PLAIN>(job, input, done, rest) else { return done };
-            out.step(step);
-            done += step.used;
+            // Found bytes are mostly near each other. All short runs are copied alike, so there is no branch on their lengths.
+            match rest.first_chunk() {
+                Some(sixteen) if at - done <= 16 => out.short_run(sixteen, at - done),
+                _ => out.run(&rest[..at - done]),
+            }
+            let Some(step) = reference::decode_special::<PLAIN>(job, input, at, &input[at..]) else {
+                return at;
+            };
+            out.piece(step.bytes, step.len, step.changed);
+            done = at + step.used;
+            found &= found - 1;
+        }
+        if runs != 0 {
+            while let Some(byte) = hex::unescape(&input[done..]) {
+                out.piece(u32::from(byte), 1, true);
+                done += 3;
+            }
+            next = done;
         }
     }
+    out.run(&input[done..]);
+    input.len()
 }
 
 /// Decodes `input` in any mode. It is not inlined, so that single values and columns share it.
 #[inline(never)]
 fn decode_any(job: &DecodeJob, input: &[u8], out: &mut Cursor<'_>) -> usize {
     if job.is_plain() { decode_to::<true>(job, input, out) } else { decode_to::<false>(job, input, out) }
-}
-
-/// Encodes `input` in any mode.
-#[inline(always)]
-fn encode_any(job: &EncodeJob, input: &[u8], out: &mut Cursor<'_>) {
-    if !job.is_plain() {
-        return encode_to(job, input, out);
-    }
-    let mut rest = input;
-    while !rest.is_empty() {
-        // There is no branch on each byte, in neither case.
-        let is_clean = |word: &&[u8; 8]| word.iter().fold(true, |all, &byte| all & job.set.contains(byte));
-        let (clean, after) = rest.split_at(8 * rest.as_chunks().0.iter().take_while(is_clean).count());
-        out.push_run(clean);
-        let (near, far) = after.split_at(after.len().min(24));
-        if !near.is_empty() {
-            out.push_tripled(near, job.case.escapes(), |byte| !job.set.bit(byte));
-        }
-        rest = far;
-    }
 }
 
 pub(crate) fn encode<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
@@ -150,12 +169,23 @@ pub(crate) fn encode<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Writte
 
 pub(crate) fn encode_measure(job: &EncodeJob, input: &[u8]) -> Measure {
     let mut measure = Measure::default();
-    encode_to(job, input, &mut measure);
+    if job.is_plain() {
+        let escapes = input.iter().filter(|&&byte| !job.set.contains(byte)).count();
+        measure.len = input.len().saturating_add(escapes.saturating_mul(2));
+        measure.changed = escapes > 0;
+    } else {
+        encode_runs(job, input, &mut measure);
+    }
     measure
 }
 
 pub(crate) fn decode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
     let mut out = Cursor::new(out);
+    // Most inputs are short and clean.
+    if !job.plus() && word::all_stay(input, NoEscape { strict: true }) {
+        out.push_run(input);
+        return Outcome::whole(out.finish(), input);
+    }
     let stopped = decode_any(job, input, &mut out);
     Outcome::new(out.finish(), input, stopped)
 }
@@ -330,36 +360,22 @@ pub(crate) fn stops(input: &[[u64; 4]], places: &mut [u32]) -> Stops {
 /// Marks the places of four bytes, in words with a bit for each byte of `input`.
 pub(crate) fn mark(bytes: [u8; 4], input: &[u8], marks: &mut [[u64; 4]]) {
     for (marks, piece) in marks.iter_mut().zip(input.chunks(BLOCK)) {
-        let (words, rest) = piece.as_chunks::<8>();
-        *marks = bytes.map(|wanted| {
-            let mut mask = 0;
-            for (index, word) in words.iter().enumerate() {
-                mask |= word::bits(word::equal(u64::from_le_bytes(*word), wanted)) << (8 * index);
-            }
-            for (at, &byte) in rest.iter().enumerate() {
-                mask |= u64::from(byte == wanted) << (8 * words.len() + at);
-            }
-            mask
-        });
+        *marks = bytes.map(|wanted| word::mask(piece, |word| word::equal(word, wanted)));
     }
 }
 
 /// Marks the rows of a table.
 pub(crate) fn rows(delimiter: u8, input: &[u8], state: &mut RowState, marks: &mut [[u64; 4]]) -> usize {
-    job::mark_rows(delimiter, input, state, marks, Wordwise)
+    job::mark_rows(delimiter, input, state, marks, SearchByWords)
 }
 
 /// The search for bytes in one word after another.
 #[derive(Clone, Copy)]
-struct Wordwise;
+struct SearchByWords;
 
-impl Search for Wordwise {
+impl Search for SearchByWords {
     #[inline(always)]
     fn find(self, block: &[u8; 64], bytes: [u8; 5]) -> [u64; 5] {
-        bytes.map(|wanted| {
-            block.as_chunks().0.iter().enumerate().fold(0, |mask, (index, word)| {
-                mask | word::bits(word::equal(u64::from_le_bytes(*word), wanted)) << (8 * index)
-            })
-        })
+        bytes.map(|wanted| word::mask(block, |word| word::equal(word, wanted)))
     }
 }

@@ -3,12 +3,12 @@
 //! For inputs of at most sixteen bytes, the call of a kernel takes longer than all other work, so the verbs inline these
 //! checks.
 
-use crate::kernel::word::Look;
+use crate::kernel::word::ShortCheck;
 #[cfg(not(any(
     all(target_arch = "x86_64", target_feature = "sse2"),
     all(target_arch = "aarch64", target_feature = "neon"),
 )))]
-use crate::kernel::word::equal;
+use crate::kernel::word::{all_common as all_common_in_word, equal};
 
 /// The check whether decoding leaves a short input unchanged, in a mode in which `+` stays.
 #[derive(Clone, Copy)]
@@ -17,14 +17,14 @@ pub(crate) struct NoEscape {
     pub(crate) strict: bool,
 }
 
-impl Look for NoEscape {
+impl ShortCheck for NoEscape {
     #[cfg_attr(optimized, inline(always))]
-    fn one(self, byte: u8) -> bool {
+    fn len_1(self, byte: u8) -> bool {
         !self.strict || byte != b'%'
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn three(self, len: usize, start: u16, end: u16) -> bool {
+    fn len_2_to_3(self, len: usize, start: u16, end: u16) -> bool {
         if self.strict {
             no_percent(u64::from(start) | u64::from(end) << 32, 0)
         } else {
@@ -33,7 +33,7 @@ impl Look for NoEscape {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn seven(self, len: usize, start: u32, end: u32) -> bool {
+    fn len_4_to_7(self, len: usize, start: u32, end: u32) -> bool {
         let (start, end) = (u64::from(start), u64::from(end));
         if self.strict {
             no_percent(start | end << 32, 0)
@@ -45,7 +45,7 @@ impl Look for NoEscape {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn sixteen(self, start: u64, end: u64) -> bool {
+    fn len_8_to_16(self, start: u64, end: u64) -> bool {
         no_percent(start, if self.strict { end } else { end << 16 })
     }
 }
@@ -53,30 +53,38 @@ impl Look for NoEscape {
 /// The check whether encoding leaves a short input unchanged, for a set with all letters, digits, `-`, `.` and `_`. Nearly
 /// every set has these.
 #[derive(Clone, Copy)]
-pub(crate) struct AllUsual;
+pub(crate) struct CommonBytes {
+    /// Another ASCII byte of the set, or one of these.
+    pub(crate) other: u8,
+}
 
-impl Look for AllUsual {
+impl CommonBytes {
+    /// The check for any set with these bytes.
+    pub(crate) const ONLY: CommonBytes = CommonBytes { other: b'_' };
+}
+
+impl ShortCheck for CommonBytes {
     #[cfg_attr(optimized, inline(always))]
-    fn one(self, byte: u8) -> bool {
+    fn len_1(self, byte: u8) -> bool {
         let byte = u64::from(byte) | u64::from_le_bytes([b'a'; 8]) << 8;
-        all_usual(byte, byte)
+        all_common(byte, byte, self.other)
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn three(self, _: usize, start: u16, end: u16) -> bool {
+    fn len_2_to_3(self, _: usize, start: u16, end: u16) -> bool {
         let all = u64::from(start) | u64::from(end) << 16;
-        all_usual(all | all << 32, all | all << 32)
+        all_common(all | all << 32, all | all << 32, self.other)
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn seven(self, _: usize, start: u32, end: u32) -> bool {
+    fn len_4_to_7(self, _: usize, start: u32, end: u32) -> bool {
         let both = u64::from(start) | u64::from(end) << 32;
-        all_usual(both, both)
+        all_common(both, both, self.other)
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn sixteen(self, start: u64, end: u64) -> bool {
-        all_usual(start, end)
+    fn len_8_to_16(self, start: u64, end: u64) -> bool {
+        all_common(start, end, self.other)
     }
 }
 
@@ -106,9 +114,9 @@ fn no_percent(a: u64, b: u64) -> bool {
     }
 }
 
-/// Reports whether all bytes of the two words are letters, digits, `-`, `.` or `_`. Always `false` on targets without vectors.
+/// Reports whether all bytes of the two words are letters, digits, `-`, `.`, `_` or `other`.
 #[cfg_attr(optimized, inline(always))]
-fn all_usual(a: u64, b: u64) -> bool {
+fn all_common(a: u64, b: u64, other: u8) -> bool {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     // SAFETY: this is compiled only for targets with SSE2.
     unsafe {
@@ -121,8 +129,8 @@ fn all_usual(a: u64, b: u64) -> bool {
         // The bytes from `-` to `9` are `-`, `.`, `/` and the digits; `/` is excluded afterwards.
         let digits = _mm_cmplt_epi8(_mm_add_epi8(bytes, all(0x80 - b'-')), all(0x80 + 13));
         let digits = _mm_andnot_si128(_mm_cmpeq_epi8(bytes, all(b'/')), digits);
-        let low_line = _mm_cmpeq_epi8(bytes, all(b'_'));
-        _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(letters, digits), low_line)) == 0xFFFF
+        let others = _mm_or_si128(_mm_cmpeq_epi8(bytes, all(b'_')), _mm_cmpeq_epi8(bytes, all(other)));
+        _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(letters, digits), others)) == 0xFFFF
     }
     #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
     // SAFETY: this is compiled only for targets with NEON.
@@ -135,16 +143,15 @@ fn all_usual(a: u64, b: u64) -> bool {
         // The bytes from `-` to `9` are `-`, `.`, `/` and the digits; `/` is excluded afterwards.
         let digits = vcltq_u8(vsubq_u8(bytes, vdupq_n_u8(b'-')), vdupq_n_u8(13));
         let digits = vbicq_u8(digits, vceqq_u8(bytes, vdupq_n_u8(b'/')));
-        let low_line = vceqq_u8(bytes, vdupq_n_u8(b'_'));
-        none(vmvnq_u8(vorrq_u8(vorrq_u8(letters, digits), low_line)))
+        let others = vorrq_u8(vceqq_u8(bytes, vdupq_n_u8(b'_')), vceqq_u8(bytes, vdupq_n_u8(other)));
+        none(vmvnq_u8(vorrq_u8(vorrq_u8(letters, digits), others)))
     }
     #[cfg(not(any(
         all(target_arch = "x86_64", target_feature = "sse2"),
         all(target_arch = "aarch64", target_feature = "neon"),
     )))]
     {
-        let _ = (a, b);
-        false
+        all_common_in_word(a, other) && all_common_in_word(b, other)
     }
 }
 

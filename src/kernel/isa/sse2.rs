@@ -258,7 +258,7 @@ impl Isa for Sse2 {
 
     #[cfg_attr(optimized, inline(always))]
     fn class(self, set: &ByteSet) -> Class {
-        match set.usual_and_one() {
+        match set.common_and_one() {
             Some(other) => Class::Usual(self.all(other)),
             None => Class::Any(*set),
         }
