@@ -151,7 +151,16 @@ fn decode_to<const PLAIN: bool>(job: &DecodeJob, input: &[u8], out: &mut impl Si
             next = done;
         }
     }
-    out.run(&input[done..]);
+    let rest = &input[done..];
+    match input.last_chunk() {
+        // The rest moves to the start of sixteen bytes, so there is no branch on its length. The remainder keeps the shift below 128
+        // bits if the rest is empty.
+        Some(last) if rest.len() <= 16 => {
+            let sixteen = u128::from_le_bytes(*last) >> (8 * (16 - rest.len()) % 128);
+            out.short_run(&sixteen.to_le_bytes(), rest.len());
+        }
+        _ => out.run(rest),
+    }
     input.len()
 }
 
