@@ -330,9 +330,8 @@ pub struct Decode {
 
 /// A decoder that may fail: a malformed escape is an error.
 ///
-/// [`Decode::strict`] makes one, and [`Decode::strict_if`] makes one whose strictness is chosen at run time. It has the verbs
-/// of [`Decode`], and each returns the first malformed escape as an error. Options are set before:
-/// `Decode::new().form().strict()`.
+/// [`Decode::strict`] makes one. It has the verbs of [`Decode`], and each returns the first malformed escape as an error. Options
+/// are set before: `Decode::new().form().strict()`.
 ///
 /// ```
 /// use simdpct::Decode;
@@ -366,7 +365,7 @@ impl Decode {
     /// malformed escape that lacks that digit: `%2%35` stays, because `%25` means something else. The result is therefore idempotent.
     /// A decoder that is made of this one by [`Decode::keep`] has the same rule if it keeps the escape of `%`.
     ///
-    /// [`normalize`](crate::normalize()) and its neighbours are shortcuts for the verbs of this decoder.
+    /// [`normalize`](crate::normalize()) is a shortcut for [`Decode::decode`] of this decoder.
     ///
     /// ```
     /// let mut out = Vec::new();
@@ -396,22 +395,8 @@ impl Decode {
     /// assert_eq!(strict.decode("50% off").unwrap_err().offset, 2);
     /// ```
     #[inline(always)]
-    pub const fn strict(self) -> TryDecode {
-        self.strict_if(true)
-    }
-
-    /// Makes a malformed escape an error if `strict` is true. If `strict` is false, the returned decoder gives the same output
-    /// as `self` and never fails because of its input. Bindings use this, because they learn the strictness at run time.
-    ///
-    /// ```
-    /// use simdpct::Decode;
-    /// for strict in [false, true] {
-    ///     assert_eq!(Decode::new().strict_if(strict).decode("100%").is_err(), strict);
-    /// }
-    /// ```
-    #[inline(always)]
-    pub const fn strict_if(mut self, strict: bool) -> TryDecode {
-        self.core.job.strict = strict;
+    pub const fn strict(mut self) -> TryDecode {
+        self.core.job.strict = true;
         TryDecode { core: self.core }
     }
 
@@ -428,21 +413,6 @@ impl Decode {
     #[inline(always)]
     pub const fn keep<S: KeepSet>(mut self, set: S) -> Decode {
         self.core.job = self.core.job.keeping(coder::members(&set));
-        self
-    }
-
-    /// Continues an input whose last two bytes so far are `before` (zeros for bytes that do not exist). Only
-    /// [`Decode::NORMALIZE`] depends on them. It is for streams of your own: [`stream::Decoder`](crate::stream::Decoder) does this itself.
-    ///
-    /// ```
-    /// use simdpct::Decode;
-    ///
-    /// assert_eq!(&*Decode::NORMALIZE.decode("%35"), b"5");
-    /// assert_eq!(&*Decode::NORMALIZE.after(*b"%2").decode("%35"), b"%35");
-    /// ```
-    #[inline(always)]
-    pub const fn after(mut self, before: [u8; 2]) -> Decode {
-        self.core.job.before = before;
         self
     }
 
@@ -570,13 +540,6 @@ impl Decode {
 }
 
 impl TryDecode {
-    /// Continues an input whose last two bytes so far are `before`. See [`Decode::after`].
-    #[inline(always)]
-    pub const fn after(mut self, before: [u8; 2]) -> TryDecode {
-        self.core.job.before = before;
-        self
-    }
-
     /// Returns the exact length of the decoded bytes.
     ///
     /// # Errors

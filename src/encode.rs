@@ -115,19 +115,6 @@ impl<S: KeepSet> Encode<S> {
         Encode { coder: self.coder.form() }
     }
 
-    /// Writes a space as `+`, and keeps `+` if the set holds it. So a `+` and a space give the same output, as with Python's
-    /// `quote_plus(text, safe='+')`.
-    ///
-    /// ```
-    /// use simdpct::{Encode, sets};
-    /// let safe_plus = sets::RFC3986_UNRESERVED.add(b"+").unwrap();
-    /// assert_eq!(Encode::keeping(safe_plus).form_keeping_plus().encode("1 + 1"), "1+++1");
-    /// ```
-    #[inline(always)]
-    pub const fn form_keeping_plus(self) -> Encode<S> {
-        Encode { coder: self.coder.form_keeping_plus() }
-    }
-
     /// Sets the case of the digits of new escapes. RFC 3986, section 2.1, asks for upper case.
     ///
     /// ```

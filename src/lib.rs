@@ -33,18 +33,17 @@
 //! | | encode | decode | normalize |
 //! |---|---|---|---|
 //! | borrowed if unchanged | [`encode()`], [`Encode::encode`] | [`decode()`], [`decode_utf8`], [`Decode::decode`] | [`normalize()`] |
-//! | append | [`encode_append`], [`Encode::encode_append`] | [`decode_append`], [`Decode::decode_append`] | [`normalize_append`] |
-//! | into a slice | [`encode_to_slice`], [`Encode::encode_to_slice`] | [`decode_to_slice`], [`Decode::decode_to_slice`] | [`normalize_to_slice`] |
+//! | append | [`encode_append`], [`Encode::encode_append`] | [`decode_append`], [`Decode::decode_append`] | the same of [`Decode::NORMALIZE`] |
+//! | into a slice | [`encode_to_slice`], [`Encode::encode_to_slice`] | [`decode_to_slice`], [`Decode::decode_to_slice`] | the same of [`Decode::NORMALIZE`] |
 //! | into uninitialised memory | [`Encode::encode_to_uninit`] | [`Decode::decode_to_uninit`] | the same of [`Decode::NORMALIZE`] |
 //! | owned | [`Encode::encode_owned`] | [`Decode::decode_owned`], [`Decode::decode_utf8_owned`] | the same of [`Decode::NORMALIZE`] |
-//! | in place | | [`decode_in_place`], [`Decode::decode_in_place`] | [`normalize_in_place`] |
-//! | text | always, with an [`AsciiSet`] | [`decode_utf8`], [`decode_utf8_lossy`], [`Decode::decode_utf8_with`], [`Decode::decode_utf8_append`] | [`normalize_str`] |
+//! | in place | | [`decode_in_place`], [`Decode::decode_in_place`] | the same of [`Decode::NORMALIZE`] |
+//! | text | always, with an [`AsciiSet`] | [`decode_utf8`], [`decode_utf8_lossy`], [`Decode::decode_utf8_with`], [`Decode::decode_utf8_append`] | the same of [`Decode::NORMALIZE`] |
 //! | to format | [`Encode::display`] | | |
 //! | until nothing changes | | [`decode_until_stable`], [`Decode::decode_until_stable_append`] | |
-//! | a question | [`Encode::encoded_len`], [`Encode::is_encoded`], [`Encode::first_change`] | [`Decode::decoded_len`], [`Decode::is_decoded`], [`Decode::first_change`] | [`is_normalized`], [`equivalent`] |
+//! | a question | [`Encode::encoded_len`], [`Encode::is_encoded`], [`Encode::first_change`] | [`Decode::decoded_len`], [`Decode::is_decoded`], [`Decode::first_change`] | the same of [`Decode::NORMALIZE`], [`equivalent`] |
 //! | one escape | [`encode_byte`] | [`decode_escape`] | |
 //! | many values ([`batch`]) | [`Encode::encode_column`], [`Encode::encode_slices`] | [`Decode::decode_column`], [`Decode::decode_slices`] | the same of [`Decode::NORMALIZE`] |
-//! | one field of many records | | [`Decode::decode_marked_append`], [`Decode::try_decode_beside_append`], [`mark_bytes`], [`mark_rows`], [`list_bits`], [`list_stops`] | the same of [`Decode::NORMALIZE`] |
 //! | in pieces ([`stream`]) | [`stream::Encoder`] | [`stream::Decoder`], [`stream::TryDecoder`] | [`stream::Decoder`] of [`Decode::NORMALIZE`] |
 //!
 //! [`Encode`] and [`Decode`] hold the options: keeping valid escapes, forms, escapes that stay. [`TryDecode`] has the verbs of
@@ -104,6 +103,8 @@ mod error;
 pub mod form;
 #[cfg(feature = "alloc")]
 pub mod header;
+#[doc(hidden)]
+pub mod internals;
 // The examples of the guide use crates that only tests depend on, so it is compiled only for documentation and its tests.
 #[cfg(any(doc, doctest))]
 #[doc = include_str!("../docs/guide.md")]
@@ -135,11 +136,9 @@ pub use encode::{encode, encode_append};
 pub use error::{BufferTooSmall, DecodeError, DecodeUtf8Error, InvalidUtf8, MalformedCause, MalformedEscape};
 pub use hex::HexCase;
 pub use kernel::isa::{Tier, TierInUse, UnknownTier};
+pub use normalize::equivalent;
 #[cfg(feature = "alloc")]
-pub use marks::{RowState, Stops, list_bits, list_stops, mark_bytes, mark_rows};
-pub use normalize::{equivalent, is_normalized, normalize_in_place, normalize_to_slice};
-#[cfg(feature = "alloc")]
-pub use normalize::{normalize, normalize_append, normalize_str};
+pub use normalize::normalize;
 pub use set::{AsciiSet, ByteSet, NamedSet, SetKind, sets};
 #[cfg(feature = "alloc")]
 pub use stable::decode_until_stable;

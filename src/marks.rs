@@ -19,7 +19,7 @@ pub use crate::kernel::job::{RowState, Stops};
 ///
 /// ```
 /// let mut marks = Vec::new();
-/// simdpct::mark_bytes(b"a%41,%42\n", *b"%,\n;", &mut marks);
+/// simdpct::internals::mark_bytes(b"a%41,%42\n", *b"%,\n;", &mut marks);
 /// assert_eq!(marks, [[0b000_100_010, 0b000_010_000, 0b100_000_000, 0]]);
 /// ```
 pub fn mark_bytes(input: &(impl AsRef<[u8]> + ?Sized), bytes: [u8; 4], marks: &mut Vec<[u64; 4]>) {
@@ -44,11 +44,11 @@ fn mark_bytes_with(tier: Tier, input: &[u8], bytes: [u8; 4], marks: &mut Vec<[u6
 /// [`RowState::START`]. Takes time linear in the input.
 ///
 /// ```
-/// use simdpct::RowState;
+/// use simdpct::internals::{RowState, mark_rows};
 ///
 /// let (mut state, mut marks) = (RowState::START, [[0; 4]]);
 /// let rows = br#"1,"a,%41",x,"a longer cell of bytes that fills the rest of the blo-ck""#;
-/// assert_eq!(simdpct::mark_rows(rows, b',', &mut state, &mut marks), 1);
+/// assert_eq!(mark_rows(rows, b',', &mut state, &mut marks), 1);
 /// assert_eq!(marks, [[1 << 5, 0, 1 << 1 | 1 << 9 | 1 << 11, 0]]);
 /// assert!(state.is_quoted);
 /// ```
@@ -93,7 +93,7 @@ impl RowState {
 ///
 /// ```
 /// let mut places = [0; 128];
-/// let len = simdpct::list_bits(&[0b1010, 1], &mut places);
+/// let len = simdpct::internals::list_bits(&[0b1010, 1], &mut places);
 /// assert_eq!(places[..len], [1, 3, 64]);
 /// ```
 pub fn list_bits(words: &[u64], places: &mut [u32]) -> usize {
@@ -118,8 +118,8 @@ fn list_bits_with(tier: Tier, words: &[u64], places: &mut [u32]) -> usize {
 ///
 /// ```
 /// let (mut marks, mut places) = (Vec::new(), [0; 64]);
-/// simdpct::mark_bytes("1,a\n2,b\n", *b"%\n,;", &mut marks);
-/// let stops = simdpct::list_stops(&marks, &mut places);
+/// simdpct::internals::mark_bytes("1,a\n2,b\n", *b"%\n,;", &mut marks);
+/// let stops = simdpct::internals::list_stops(&marks, &mut places);
 /// assert_eq!((&places[..stops.count], stops.ends), (&[1, 3, 5, 7][..], 2));
 /// ```
 pub fn list_stops(blocks: &[[u64; 4]], places: &mut [u32]) -> Stops {
@@ -131,122 +131,124 @@ fn list_stops_with(tier: Tier, blocks: &[[u64; 4]], places: &mut [u32]) -> Stops
     tier.stops(blocks, places)
 }
 
-impl Decode {
-    /// Decodes the escapes at marked places, copies everything else, and appends the result to `out`.
-    ///
-    /// The bits of `marks` belong to the bytes of the input in their order. Bit `first`, counted from the lowest bit of the first
-    /// word, belongs to the first byte. An escape is decoded if the bit of its `%` is set. Other bits are ignored, and missing words
-    /// have no bits. A `+` stays, also in a decoder with [`Decode::form`].
-    ///
-    /// ```
-    /// let mut out = Vec::new();
-    /// simdpct::Decode::new().decode_marked_append("%41 %42", &[0b1000], 3, &mut out);
-    /// assert_eq!(out, b"A %42");
-    /// ```
-    pub fn decode_marked_append(
-        &self,
-        input: &(impl AsRef<[u8]> + ?Sized),
-        marks: &[u64],
-        first: usize,
-        out: &mut Vec<u8>,
-    ) {
-        self.append_marked(input.as_ref(), marks, first, false, out);
-    }
+/// Decodes the escapes at marked places, copies everything else, and appends the result to `out`.
+///
+/// The bits of `marks` belong to the bytes of the input in their order. Bit `first`, counted from the lowest bit of the first
+/// word, belongs to the first byte. An escape is decoded if the bit of its `%` is set. Other bits are ignored, and missing words
+/// have no bits. A `+` stays, also in a decoder with [`Decode::form`].
+///
+/// ```
+/// let mut out = Vec::new();
+/// simdpct::internals::decode_marked_append(&simdpct::Decode::new(), "%41 %42", &[0b1000], 3, &mut out);
+/// assert_eq!(out, b"A %42");
+/// ```
+pub fn decode_marked_append(
+    decode: &Decode,
+    input: &(impl AsRef<[u8]> + ?Sized),
+    marks: &[u64],
+    first: usize,
+    out: &mut Vec<u8>,
+) {
+    append_marked(decode, input.as_ref(), marks, first, false, out);
+}
 
-    /// Decodes like [`Decode::decode_marked_append`], unless an escape at a marked place stays because of [`Decode::keep`].
-    ///
-    /// # Errors
-    ///
-    /// The offset of the first escape that would stay; `out` is then unchanged.
-    ///
-    /// ```
-    /// let (decode, mut out) = (simdpct::Decode::new().keep(simdpct::ByteSet::from_bytes(b"\"")), Vec::new());
-    /// assert_eq!(decode.try_decode_marked_append("%41%22", &[0b1001], 0, &mut out), Err(3));
-    /// assert_eq!(decode.try_decode_marked_append("%41%22", &[0b0001], 0, &mut out), Ok(()));
-    /// assert_eq!(out, b"A%22");
-    /// ```
-    pub fn try_decode_marked_append(
-        &self,
-        input: &(impl AsRef<[u8]> + ?Sized),
-        marks: &[u64],
-        first: usize,
-        out: &mut Vec<u8>,
-    ) -> Result<(), usize> {
-        let (input, len) = (input.as_ref(), out.len());
-        let stopped = self.append_marked(input, marks, first, true, out);
-        if stopped < input.len() {
-            out.truncate(len);
-            return Err(stopped);
-        }
-        Ok(())
+/// Decodes like [`decode_marked_append`], unless an escape at a marked place stays because of [`Decode::keep`].
+///
+/// # Errors
+///
+/// The offset of the first escape that would stay; `out` is then unchanged.
+///
+/// ```
+/// use simdpct::internals::try_decode_marked_append;
+///
+/// let (decode, mut out) = (simdpct::Decode::new().keep(simdpct::ByteSet::from_bytes(b"\"")), Vec::new());
+/// assert_eq!(try_decode_marked_append(&decode, "%41%22", &[0b1001], 0, &mut out), Err(3));
+/// assert_eq!(try_decode_marked_append(&decode, "%41%22", &[0b0001], 0, &mut out), Ok(()));
+/// assert_eq!(out, b"A%22");
+/// ```
+pub fn try_decode_marked_append(
+    decode: &Decode,
+    input: &(impl AsRef<[u8]> + ?Sized),
+    marks: &[u64],
+    first: usize,
+    out: &mut Vec<u8>,
+) -> Result<(), usize> {
+    let (input, len) = (input.as_ref(), out.len());
+    let stopped = append_marked(decode, input, marks, first, true, out);
+    if stopped < input.len() {
+        out.truncate(len);
+        return Err(stopped);
     }
+    Ok(())
+}
 
-    /// Appends `input`, with `separator` and the decoded field after each of `fields`: a column beside the column that it comes from.
-    ///
-    /// A field `[begin, stop]` begins at place `begin` and ends before place `stop`; the first byte of the input has place `first`. Fields
-    /// are in ascending order and do not overlap. The first field that breaks this, or that is not inside the input, and all after it
-    /// are not decoded. A `+` stays, also in a decoder with [`Decode::form`], and so does a malformed escape. The time is linear in the
-    /// input, and the output is at most twice as long as the input, and one byte for each field.
-    ///
-    /// # Errors
-    ///
-    /// The offset of the first escape in a field that would stay because of [`Decode::keep`]; `out` is then unchanged.
-    ///
-    /// ```
-    /// let mut out = Vec::new();
-    /// simdpct::Decode::new().try_decode_beside_append("1,a%41,%42\n", &[[2, 6]], 0, b',', &mut out)?;
-    /// assert_eq!(out, b"1,a%41,aA,%42\n");
-    /// # Ok::<(), usize>(())
-    /// ```
-    pub fn try_decode_beside_append(
-        &self,
-        input: &(impl AsRef<[u8]> + ?Sized),
-        fields: &[[u32; 2]],
-        first: usize,
-        separator: u8,
-        out: &mut Vec<u8>,
-    ) -> Result<(), usize> {
-        let (input, len) = (input.as_ref(), out.len());
-        let fields = Fields { places: fields, first, separator };
-        // Fields do not overlap, so the decoded ones are together no longer than the input.
-        let most = (2 * input.len()).saturating_add(fields.places.len());
-        let job = self.marked_job();
-        let stopped = Tail::new(out).append(most, |room| {
-            let decoded = self.core.kernels().decode_beside(&job, input, fields, room);
-            (decoded.written, decoded.stopped)
-        });
-        if stopped < input.len() {
-            out.truncate(len);
-            return Err(stopped);
-        }
-        Ok(())
+/// Appends `input`, with `separator` and the decoded field after each of `fields`: a column beside the column that it comes from.
+///
+/// A field `[begin, stop]` begins at place `begin` and ends before place `stop`; the first byte of the input has place `first`. Fields
+/// are in ascending order and do not overlap. The first field that breaks this, or that is not inside the input, and all after it
+/// are not decoded. A `+` stays, also in a decoder with [`Decode::form`], and so does a malformed escape. The time is linear in the
+/// input, and the output is at most twice as long as the input, and one byte for each field.
+///
+/// # Errors
+///
+/// The offset of the first escape in a field that would stay because of [`Decode::keep`]; `out` is then unchanged.
+///
+/// ```
+/// use simdpct::internals::try_decode_beside_append;
+///
+/// let mut out = Vec::new();
+/// try_decode_beside_append(&simdpct::Decode::new(), "1,a%41,%42\n", &[[2, 6]], 0, b',', &mut out)?;
+/// assert_eq!(out, b"1,a%41,aA,%42\n");
+/// # Ok::<(), usize>(())
+/// ```
+pub fn try_decode_beside_append(
+    decode: &Decode,
+    input: &(impl AsRef<[u8]> + ?Sized),
+    fields: &[[u32; 2]],
+    first: usize,
+    separator: u8,
+    out: &mut Vec<u8>,
+) -> Result<(), usize> {
+    let (input, len) = (input.as_ref(), out.len());
+    let fields = Fields { places: fields, first, separator };
+    // Fields do not overlap, so the decoded ones are together no longer than the input.
+    let most = (2 * input.len()).saturating_add(fields.places.len());
+    let job = marked_job(decode);
+    let stopped = Tail::new(out).append(most, |room| {
+        let decoded = decode.core.kernels().decode_beside(&job, input, fields, room);
+        (decoded.written, decoded.stopped)
+    });
+    if stopped < input.len() {
+        out.truncate(len);
+        return Err(stopped);
     }
+    Ok(())
+}
 
-    /// Returns the job for selected escapes, which does not replace `+`.
-    fn marked_job(&self) -> DecodeJob {
-        let mut job = self.core.job;
-        if job.rule == DecodeRule::Form {
-            job.rule = DecodeRule::Keep;
-        }
-        job
+/// Returns the job for selected escapes, which does not replace `+`.
+fn marked_job(decode: &Decode) -> DecodeJob {
+    let mut job = decode.core.job;
+    if job.rule == DecodeRule::Form {
+        job.rule = DecodeRule::Keep;
     }
+    job
+}
 
-    /// Appends the decoded bytes, and returns where decoding ended.
-    fn append_marked(
-        &self,
-        input: &[u8],
-        marks: &[u64],
-        first: usize,
-        strict: bool,
-        out: &mut Vec<u8>,
-    ) -> usize {
-        let (job, marks) = (self.marked_job(), Marks { words: marks, first, strict });
-        // The output is never longer than the input.
-        Tail::new(out).append(input.len(), |room| {
-            let decoded = self.core.kernels().decode_marked(&job, input, marks, room);
-            (decoded.written, decoded.stopped)
-        })
-    }
+/// Appends the decoded bytes, and returns where decoding ended.
+fn append_marked(
+    decode: &Decode,
+    input: &[u8],
+    marks: &[u64],
+    first: usize,
+    strict: bool,
+    out: &mut Vec<u8>,
+) -> usize {
+    let (job, marks) = (marked_job(decode), Marks { words: marks, first, strict });
+    // The output is never longer than the input.
+    Tail::new(out).append(input.len(), |room| {
+        let decoded = decode.core.kernels().decode_marked(&job, input, marks, room);
+        (decoded.written, decoded.stopped)
+    })
 }
 
 #[cfg(test)]

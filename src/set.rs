@@ -711,20 +711,8 @@ pub mod sets {
     /// ```
     #[must_use]
     pub fn find(name: &str) -> Option<&'static NamedSet> {
-        find_any(name).filter(|named| named.kind == SetKind::Policy)
-    }
-
-    /// Finds the set called `name`, a policy or a building block. Names are compared as in [`find`].
-    ///
-    /// ```
-    /// use simdpct::{SetKind, sets};
-    /// let named = sets::find_any("RFC3986_RESERVED").unwrap();
-    /// assert_eq!((named.kind, named.set), (SetKind::Block, sets::RFC3986_RESERVED));
-    /// ```
-    #[must_use]
-    pub fn find_any(name: &str) -> Option<&'static NamedSet> {
         let same = |a: u8, b: u8| a == b.to_ascii_lowercase() || (a == b'-' && b == b'_');
-        ALL.iter().find(|known| {
+        ALL.iter().filter(|known| known.kind == SetKind::Policy).find(|known| {
             known.name.len() == name.len() && known.name.bytes().zip(name.bytes()).all(|(a, b)| same(a, b))
         })
     }

@@ -1,10 +1,8 @@
 //! The conversions from bytes to text. Each checks that the bytes are UTF-8, or proves it in a SAFETY comment.
 
 #[cfg(feature = "alloc")]
-use alloc::{borrow::Cow, string::String, vec::Vec};
+use alloc::{string::String, vec::Vec};
 
-#[cfg(feature = "alloc")]
-use crate::decode::Decode;
 #[cfg(feature = "alloc")]
 use crate::kernel::cursor::Tail;
 
@@ -52,20 +50,4 @@ pub(crate) fn append(out: &mut String, append: impl FnOnce(Tail<'_>) -> bool) ->
     // they were kept, were just found to be UTF-8.
     *out = unsafe { String::from_utf8_unchecked(bytes) };
     valid
-}
-
-/// Normalizes the escapes of `input`.
-#[cfg(feature = "alloc")]
-#[inline]
-pub(crate) fn normalize(input: &str) -> Cow<'_, str> {
-    match Decode::NORMALIZE.decode(input) {
-        Cow::Borrowed(_) => Cow::Borrowed(input),
-        Cow::Owned(bytes) => {
-            debug_assert!(as_str(&bytes).is_ok());
-            // SAFETY: `NORMALIZE` keeps the escapes of all bytes that are not unreserved, and these are ASCII. So it replaces
-            // an escape, which is ASCII, by an ASCII byte or by the same escape in upper case. All other bytes stay as they
-            // are, and replacing ASCII characters by ASCII characters leaves text valid.
-            Cow::Owned(unsafe { String::from_utf8_unchecked(bytes) })
-        }
-    }
 }

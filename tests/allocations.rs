@@ -109,7 +109,7 @@ fn clean_input_is_borrowed() {
             Decode::new().keep(simdpct::ByteSet::ALL).decode(&kept),
             simdpct::form::decode(&clean),
             simdpct::normalize(&kept),
-            simdpct::normalize_str(&kept),
+            Decode::NORMALIZE.decode_utf8(&kept),
         );
     }
 }
@@ -131,7 +131,7 @@ fn other_input_takes_one_allocation_of_the_exact_size() {
             Decode::new().decode_utf8_with(&escaped, OnInvalidUtf8::Keep),
             simdpct::form::decode(&escaped)
         );
-        one!(4 * len, simdpct::normalize(&spelt), simdpct::normalize_str(&spelt));
+        one!(4 * len, simdpct::normalize(&spelt), Decode::NORMALIZE.decode_utf8(&spelt));
     }
 }
 
@@ -150,7 +150,7 @@ fn a_reused_buffer_is_not_reallocated() {
                 out.clear();
                 simdpct::decode_append(&escaped, &mut out);
                 out.clear();
-                simdpct::normalize_append(&escaped, &mut out);
+                Decode::NORMALIZE.decode_append(&escaped, &mut out);
                 string.clear();
                 simdpct::encode_append(&text, &mut string);
             });
@@ -174,7 +174,7 @@ fn appending_to_a_new_buffer_allocates_once() {
         };
         once(&|out| simdpct::encode_append(&text, out));
         once(&|out| simdpct::decode_append(&escaped, out));
-        once(&|out| simdpct::normalize_append(&escaped, out));
+        once(&|out| Decode::NORMALIZE.decode_append(&escaped, out));
     }
 }
 
@@ -222,19 +222,19 @@ fn slices_and_questions_allocate_nothing() {
         none!(
             simdpct::encode_to_slice(&text, &mut out),
             simdpct::decode_to_slice(&escaped, &mut out),
-            simdpct::normalize_to_slice(&escaped, &mut out),
+            Decode::NORMALIZE.decode_to_slice(&escaped, &mut out),
             Encode::keeping(SET).encoded_len(&text),
             Decode::NORMALIZE.decoded_len(&escaped),
             Encode::keeping(SET).first_change(&text),
             Encode::keeping(SET).is_encoded(&text),
             Decode::new().first_change(&escaped),
-            simdpct::is_normalized(&escaped),
+            Decode::NORMALIZE.is_decoded(&escaped),
             std::fmt::Write::write_fmt(&mut Nowhere, format_args!("{}", Encode::keeping(SET).display(&text))),
             simdpct::validate(&escaped),
             simdpct::count(&escaped),
             simdpct::escapes(&escaped).count(),
             simdpct::equivalent(&escaped, &text),
-            simdpct::normalize_in_place(&mut escaped),
+            Decode::NORMALIZE.decode_in_place(&mut escaped),
             simdpct::decode_in_place(&mut escaped),
         );
     }

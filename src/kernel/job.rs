@@ -36,7 +36,7 @@ pub(crate) enum DecodeRule {
     Form,
 }
 
-/// The state of [`mark_rows`](crate::mark_rows) between two calls.
+/// The state of [`mark_rows`](crate::internals::mark_rows) between two calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "each says something else about the bytes before")]
 pub struct RowState {
@@ -179,7 +179,7 @@ fn parity(mut bits: u64) -> u64 {
     bits
 }
 
-/// The result of [`list_stops`](crate::list_stops).
+/// The result of [`list_stops`](crate::internals::list_stops).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stops {
     /// The number of places in the list.

@@ -1,6 +1,7 @@
 //! Tests decoding at marked places, and the marks, on every tier, between guard pages.
 
 use simdpct::Decode;
+use simdpct::internals::{decode_marked_append, try_decode_beside_append, try_decode_marked_append};
 use testkit::guard::{PLACES, Room};
 use testkit::oracle::{Members, UNRESERVED};
 use testkit::shapes::{Rng, SHAPES};
@@ -73,9 +74,9 @@ fn only_marked_escapes_are_decoded() {
                     seen += usize::from(wanted != *input);
                     for &tier in tiers() {
                         let mut out = b"before".to_vec();
-                        decode.tier(tier).decode_marked_append(&*input, &marks, first, &mut out);
+                        decode_marked_append(&decode.tier(tier), &*input, &marks, first, &mut out);
                         let result =
-                            decode.tier(tier).try_decode_marked_append(&*input, &marks, first, &mut out);
+                            try_decode_marked_append(&decode.tier(tier), &*input, &marks, first, &mut out);
                         let second: &[u8] = if kept.is_none() { &wanted } else { b"" };
                         let wanted = [b"before", &*wanted, second].concat();
                         assert_eq!(
@@ -154,9 +155,9 @@ fn decoded_fields_follow_the_fields() {
                     failed += usize::from(kept.is_some());
                     for &tier in tiers() {
                         let mut out = b"before".to_vec();
-                        let result = decode
-                            .tier(tier)
-                            .try_decode_beside_append(&*input, &places, first, b',', &mut out);
+                        let decode = decode.tier(tier);
+                        let result =
+                            try_decode_beside_append(&decode, &*input, &places, first, b',', &mut out);
                         assert_eq!(
                             (result.err(), out),
                             (kept, [b"before", &*wanted].concat()),

@@ -173,14 +173,15 @@ fn functions_are_the_verbs() {
         assert_eq!(*simdpct::normalize(input), expected);
         check(
             &expected,
-            &|out| simdpct::normalize_append(input, out),
-            &|out| simdpct::normalize_to_slice(input, out),
-            Some(simdpct::normalize_in_place),
+            &|out| Decode::NORMALIZE.decode_append(input, out),
+            &|out| Decode::NORMALIZE.decode_to_slice(input, out),
+            Some(|bytes| Decode::NORMALIZE.decode_in_place(bytes)),
         );
         assert_eq!(Decode::NORMALIZE.decoded_len(input), expected.len());
-        assert_eq!(simdpct::is_normalized(input), input == expected);
+        assert_eq!(Decode::NORMALIZE.is_decoded(input), input == expected);
         if let Ok(text) = std::str::from_utf8(input) {
-            assert_eq!(simdpct::normalize_str(text).as_bytes(), expected);
+            let normalized = Decode::NORMALIZE.decode_utf8(text).expect("a normalized text is text");
+            assert_eq!(normalized.as_bytes(), expected);
         }
 
         let form = oracle::members(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789*-._");

@@ -1,5 +1,6 @@
 //! Makes an encoder or a decoder from flags and a set.
 
+use codec::internals::{form_keeping_plus, strict_if};
 use codec::{ByteSet, Decode, Encode, HexCase, TryDecode, sets};
 
 pub const SIMDPCT_FORM: u32 = 1 << 0;
@@ -83,7 +84,7 @@ const fn build_encoder(set: ByteSet, flags: u32) -> Encode<ByteSet> {
     let case = if has(flags, SIMDPCT_LOWER_CASE) { HexCase::Lower } else { HexCase::Upper };
     let encode = Encode::keeping(set).hex_case(case);
     if has(flags, SIMDPCT_FORM_KEEP_PLUS) {
-        encode.form_keeping_plus()
+        form_keeping_plus(encode)
     } else if has(flags, SIMDPCT_FORM) {
         encode.form()
     } else if has(flags, SIMDPCT_KEEP_ESCAPES) {
@@ -155,5 +156,5 @@ const fn are_for_decoders(flags: u32) -> bool {
 #[inline(always)]
 const fn build_decoder(decode: Decode, flags: u32) -> TryDecode {
     let strict = has(flags, SIMDPCT_STRICT);
-    if has(flags, SIMDPCT_FORM) { decode.form().strict_if(strict) } else { decode.strict_if(strict) }
+    strict_if(if has(flags, SIMDPCT_FORM) { decode.form() } else { decode }, strict)
 }

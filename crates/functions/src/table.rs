@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::LazyLock;
 
+use simdpct::internals::form_keeping_plus;
 use simdpct::{AsciiSet, Decode, Encode, SetKind, sets};
 use simdpct_uri::Piece;
 use simdpct_uri::canon::Profile;
@@ -97,7 +98,7 @@ pub static ENCODE: Function = Function {
     sql: &[("pct_encode", Policy::Keep)],
     body: Body::Verb(|options| {
         let encoder = Encode::keeping(options.keep);
-        Verb::Encode(if options.plus { encoder.form_keeping_plus() } else { encoder })
+        Verb::Encode(if options.plus { form_keeping_plus(encoder) } else { encoder })
     }),
 };
 

@@ -6,6 +6,7 @@
 use std::mem::MaybeUninit;
 use std::sync::{LazyLock, Mutex};
 
+use codec::internals::form_keeping_plus;
 use codec::{AsciiSet, Decode, Encode, sets};
 use pyo3::prelude::*;
 
@@ -30,7 +31,7 @@ static NOTHING_PLUS: LazyLock<Encoder> = LazyLock::new(|| encoder_of(b"", true))
 
 fn encoder_of(safe: &[u8], plus: bool) -> Encoder {
     let encoder = Encode::keeping(keep(bits_of(safe)));
-    if plus { encoder.form_keeping_plus() } else { encoder }
+    if plus { form_keeping_plus(encoder) } else { encoder }
 }
 
 /// Returns a bitmap of the bytes of `safe`. Like Python, it ignores bytes that are not ASCII.

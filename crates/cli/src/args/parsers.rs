@@ -144,9 +144,20 @@ pub fn threads(text: &str) -> Result<NonZeroUsize, &'static str> {
     })
 }
 
+/// Returns the name of a set in the spelling of [`NamedSet::name`].
+fn spelled(name: &str) -> String {
+    name.to_ascii_lowercase().replace('_', "-")
+}
+
+/// Returns the set called `name`, a policy or a building block.
+fn named(name: &str) -> Option<&'static NamedSet> {
+    let name = spelled(name);
+    sets::ALL.iter().find(|set| set.name == name)
+}
+
 /// Returns the set called `name`, or an error message that suggests an alternative.
 fn find_set(name: &str, parser: &SetParser) -> Result<&'static NamedSet, String> {
-    match sets::find_any(name) {
+    match named(name) {
         Some(set) if parser.takes(set) => Ok(set),
         Some(set) => Err(format!(
             "--set {name}: this set is a building block, not a policy for encoding; `--escape {}` \
@@ -154,7 +165,7 @@ fn find_set(name: &str, parser: &SetParser) -> Result<&'static NamedSet, String>
             set.name
         )),
         None => {
-            let similar = similar(&name.to_ascii_lowercase().replace('_', "-"), parser);
+            let similar = similar(&spelled(name), parser);
             let hint =
                 if similar.is_empty() { String::new() } else { format!("similar: {}; ", similar.join(", ")) };
             Err(format!("unknown set '{name}'; {hint}`pct sets` lists all"))
@@ -182,7 +193,7 @@ impl TypedValueParser for EscapeParser {
     type Value = ByteSet;
 
     fn parse_ref(&self, command: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<ByteSet, Error> {
-        match sets::find_any(&value.to_string_lossy()) {
+        match named(&value.to_string_lossy()) {
             Some(set) => Ok(set.set.to_byte_set()),
             None => BytesParser.parse_ref(command, argument, value),
         }

@@ -3,7 +3,7 @@
 //! [`Ends`] reads a few bytes at a time, and accepts quotes anywhere. [`Scan`] finds the same ends in blocks of 64
 //! bytes, which is faster; it uses [`Ends`] for blocks in which a quote is where RFC 4180 does not allow it.
 
-use simdpct::RowState;
+use simdpct::internals::RowState;
 
 /// Finds the ends of records in input that arrives in pieces.
 ///
@@ -227,8 +227,12 @@ impl Ends {
         let mut state = self.rows();
         while !rest.is_empty() {
             let next = &rest[..rest.len().min(most)];
-            let done =
-                simdpct::mark_rows(next.as_flattened(), self.delimiter, &mut state, marks.room(next.len()));
+            let done = simdpct::internals::mark_rows(
+                next.as_flattened(),
+                self.delimiter,
+                &mut state,
+                marks.room(next.len()),
+            );
             marks.len += done;
             marks.has_quoted_feeds |= state.has_quoted_feeds;
             marks.has_returns |= state.has_returns;
@@ -244,7 +248,7 @@ impl Ends {
         self.state = Ends::state(state);
     }
 
-    /// Returns the state for [`simdpct::mark_rows`].
+    /// Returns the state for [`simdpct::internals::mark_rows`].
     fn rows(&self) -> RowState {
         let has_closed = matches!(self.state, State::Quote);
         let may_open = match self.state {
@@ -256,7 +260,7 @@ impl Ends {
         RowState { is_quoted, may_open, has_closed, has_returns: false, has_quoted_feeds: false }
     }
 
-    /// Returns the state that [`simdpct::mark_rows`] has replaced. A quote at the start of a cell has the same effect as a quote after a
+    /// Returns the state that [`simdpct::internals::mark_rows`] has replaced. A quote at the start of a cell has the same effect as a quote after a
     /// quote inside quotes.
     fn state(rows: RowState) -> State {
         match rows {

@@ -165,7 +165,7 @@ impl Delimited {
             return self.find(&marks.blocks()[start / BLOCK..stop], true, start % BLOCK, window.len());
         }
         let mut found = std::mem::take(&mut self.found);
-        simdpct::mark_bytes(window, [b'%', self.end, self.delimiter, b'%'], &mut found);
+        simdpct::internals::mark_bytes(window, [b'%', self.end, self.delimiter, b'%'], &mut found);
         let len = self.find(&found, false, 0, window.len());
         self.found = found;
         len
@@ -277,7 +277,7 @@ impl Delimited {
         let Delimited { stops, fields, before, .. } = self;
         fields.clear();
         stops.resize(stops.len().max(BLOCK * blocks.len()), 0);
-        let found = simdpct::list_stops(blocks, stops);
+        let found = simdpct::internals::list_stops(blocks, stops);
         // The records before the first irregular byte are usable. Most windows have none.
         let mut limit = shift + len;
         if has_irregular && found.has_irregular {

@@ -9,11 +9,11 @@ use simdpct::{ByteSet, Decode, decode_escape};
 pub(super) fn append(text: &[u8], out: &mut Vec<u8>) {
     let mut from = 0;
     for place in hidden_schemes(text, Some(b'\n')) {
-        simdpct::normalize_append(&text[from..place.start], out);
+        Decode::NORMALIZE.decode_append(&text[from..place.start], out);
         from = place.end;
         Decode::NORMALIZE.keep(ByteSet::EMPTY.complement()).decode_append(&text[place], out);
     }
-    simdpct::normalize_append(&text[from..], out);
+    Decode::NORMALIZE.decode_append(&text[from..], out);
 }
 
 /// Returns the places of the first segments, up to their colon, that would become schemes if their escapes were decoded.

@@ -2,6 +2,8 @@
 
 use alloc::vec::Vec;
 
+use simdpct::Decode;
+
 use super::error::{CanonicalizeError, Reason};
 use super::escapes;
 use crate::class::is_special;
@@ -35,7 +37,7 @@ pub(super) fn append(url: &[u8], by_scheme: bool, out: &mut Vec<u8>) -> Result<(
     if let Some(host) = parts.host() {
         out.extend_from_slice(b"//");
         if let Some(userinfo) = parts.userinfo() {
-            simdpct::normalize_append(userinfo.raw(), out);
+            Decode::NORMALIZE.decode_append(userinfo.raw(), out);
             out.push(b'@');
         }
         append_host(host.raw(), out);
@@ -58,7 +60,7 @@ pub(super) fn append(url: &[u8], by_scheme: bool, out: &mut Vec<u8>) -> Result<(
         // Browsers remove this byte, so the escapes after it must not become a scheme; `./` before it would be another path to them.
         escapes::append(parts.path(), out);
     } else {
-        simdpct::normalize_append(parts.path(), out);
+        Decode::NORMALIZE.decode_append(parts.path(), out);
     }
     let is_relative = !parts.is_uri() && !has_authority && out.get(start) != Some(&b'/');
     if is_relative {
@@ -84,11 +86,11 @@ pub(super) fn append(url: &[u8], by_scheme: bool, out: &mut Vec<u8>) -> Result<(
     }
     if let Some(query) = parts.query() {
         out.push(b'?');
-        simdpct::normalize_append(query, out);
+        Decode::NORMALIZE.decode_append(query, out);
     }
     if let Some(fragment) = parts.fragment() {
         out.push(b'#');
-        simdpct::normalize_append(fragment.raw(), out);
+        Decode::NORMALIZE.decode_append(fragment.raw(), out);
     }
     Ok(())
 }
@@ -111,7 +113,7 @@ fn path_holds_host(scheme: &[u8], path: &[u8]) -> bool {
 /// that stay are in upper case.
 fn append_host(host: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
-    simdpct::normalize_append(host, out);
+    Decode::NORMALIZE.decode_append(host, out);
     let mut at = start;
     while at < out.len() {
         if out[at] == b'%' && simdpct::decode_escape(&out[at..]).is_some() {

@@ -1,5 +1,6 @@
 //! Converts one field of many records with one call, as long as no record needs a treatment of its own.
 
+use simdpct::internals::{decode_marked_append, try_decode_beside_append, try_decode_marked_append};
 use simdpct::{ByteSet, Decode};
 
 use crate::engine::pump::feed::Chunk;
@@ -84,15 +85,15 @@ impl FieldBatch {
         }
         let (start, (chosen, first)) = (out.len(), self.sweep.chosen());
         if self.is_strict {
-            self.codec.try_decode_marked_append(records, chosen, first, out)?;
+            try_decode_marked_append(&self.codec, records, chosen, first, out)?;
         } else {
-            self.codec.decode_marked_append(records, chosen, first, out);
+            decode_marked_append(&self.codec, records, chosen, first, out);
         }
         if self.is_text && utf8::validate(&out[start..]).is_err() {
             out.truncate(start);
             // Some escape outside ASCII makes the text invalid.
             let codec = self.codec.keep(self.keep.union(ByteSet::NON_ASCII));
-            codec.try_decode_marked_append(records, chosen, first, out)?;
+            try_decode_marked_append(&codec, records, chosen, first, out)?;
         }
         Ok(())
     }
@@ -113,6 +114,6 @@ impl FieldBatch {
                 *stop -= u32::from(field.ends_with(b"\r\n"));
             }
         }
-        codec.try_decode_beside_append(records, fields, first, separator, out)
+        try_decode_beside_append(codec, records, fields, first, separator, out)
     }
 }
