@@ -19,7 +19,8 @@ pub use crate::marks::{
 };
 
 /// Continues an input whose last two bytes so far are `before` (zeros for bytes that do not exist). Only
-/// [`Decode::NORMALIZE`], and decoders that are made of it, depend on them.
+/// [`Decode::NORMALIZE`], and decoders that are made of it, depend on them. They are before each input of the decoder: before
+/// each value of a column, and before each input of a stream.
 ///
 /// ```
 /// use simdpct::Decode;

@@ -49,6 +49,11 @@ pub(super) trait Codec {
         false
     }
 
+    /// Reports whether each value needs a call of its own, which gets the whole value.
+    fn is_apart(&self) -> bool {
+        false
+    }
+
     /// Returns the exact length of the output for `value`, or the offset at which it is rejected.
     fn measure(&self, value: &[u8]) -> Result<usize, usize>;
 
@@ -216,10 +221,11 @@ fn append_many<C: Codec, I: Offset, A: Append>(
 ) -> Result<(), Stop> {
     let mut ends = Ends::new();
     let mut index = 0;
+    // The limit grows only while there is a search, so without one each value gets a call of its own.
     let mut limit = if C::SEARCHES { 1 } else { MAX_VALUES };
     // A search that finds something costs a mispredicted branch and a call for one value. So it is omitted while every run has many
     // values that change.
-    let mut search = C::SEARCHES;
+    let mut search = C::SEARCHES && !codec.is_apart();
     let (mut short_gaps, mut enough) = (0, SHORT_GAPS[0]);
     let few = if search && codec.in_one_pass() { FEW } else { 0 };
     while index < values.len() {

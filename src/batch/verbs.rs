@@ -42,6 +42,12 @@ impl Codec for Core {
     }
 
     #[inline(always)]
+    fn is_apart(&self) -> bool {
+        // A kernel for many values knows what is before the first one only, and a search cuts off the start of a value.
+        self.job.before != [0; 2]
+    }
+
+    #[inline(always)]
     fn copy<'id>(&self, input: &[u8], out: Room<'id>) -> (Written<'id>, usize) {
         let copied = self.copy_clean(input, out);
         (copied.written, copied.stopped)

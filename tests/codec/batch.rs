@@ -3,6 +3,7 @@
 use std::mem::MaybeUninit;
 
 use simdpct::batch::{Column, ColumnBuf, ColumnError, Offset, UninitColumn};
+use simdpct::internals::{after, strict_if};
 use simdpct::{ByteSet, Decode, Encode, sets};
 
 use testkit::check::{Decoding, Encoding};
@@ -407,5 +408,38 @@ fn columns_are_normalized() {
             .decode_slices([Some("%7euser/%2f"), None, Some("%c3")], &mut out)
             .unwrap();
         assert!(out.iter().eq([&b"~user/%2F"[..], b"", b"%C3"]), "{tier}");
+    }
+}
+
+/// Tests that the bytes before the input of a decoder are before each value, and not only before the first.
+#[test]
+fn every_value_continues_the_same_input() {
+    let cells: [&[u8]; 9] = [b"%35", b"%35", b"", b"%%35", b"x%35", b"zz", b"%2%35%41", b"%2f", b"%"];
+    for before in [*b"%2", *b"x%", *b"%%", *b"2%", *b"%x", *b"xy"] {
+        let normalized = |value: &[u8]| {
+            let mut out = Vec::new();
+            oracle::normalize(&[&before[..], value].concat(), &mut out);
+            out.split_off(before.len())
+        };
+        for count in [1, 3, 6, 9, 200, 700] {
+            let values: Vec<&[u8]> = cells.iter().cycle().take(count).copied().collect();
+            let column: ColumnBuf<i64> = values.iter().collect();
+            for &tier in tiers() {
+                let decode = after(strict_if(Decode::NORMALIZE.tier(tier), false), before);
+                let (mut out, mut gathered) = (ColumnBuf::<i64>::new(), ColumnBuf::<i64>::new());
+                decode.decode_column(column.as_column(), &mut out, |_, _| unreachable!()).unwrap();
+                decode.decode_slices(values.iter().copied(), &mut gathered, |_, _| unreachable!()).unwrap();
+                assert_eq!(out, gathered, "tier {tier}, {count}");
+                for (out, value) in out.iter().zip(&values) {
+                    assert_eq!(
+                        out.escape_ascii().to_string(),
+                        normalized(value).escape_ascii().to_string(),
+                        "tier {tier}, {count}, {} after {}",
+                        value.escape_ascii(),
+                        before.escape_ascii()
+                    );
+                }
+            }
+        }
     }
 }
