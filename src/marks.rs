@@ -135,7 +135,7 @@ fn list_stops_with(tier: Tier, blocks: &[[u64; 4]], places: &mut [u32]) -> Stops
 ///
 /// The bits of `marks` belong to the bytes of the input in their order. Bit `first`, counted from the lowest bit of the first
 /// word, belongs to the first byte. An escape is decoded if the bit of its `%` is set. Other bits are ignored, and missing words
-/// have no bits. A `+` stays, also in a decoder with [`Decode::form`].
+/// have no bits, so nothing is decoded if `first` is after all words. A `+` stays, also in a decoder with [`Decode::form`].
 ///
 /// ```
 /// let mut out = Vec::new();
@@ -243,7 +243,8 @@ fn append_marked(
     strict: bool,
     out: &mut Vec<u8>,
 ) -> usize {
-    let (job, marks) = (marked_job(decode), Marks { words: marks, first, strict });
+    let words = marks.get(first / 64..).unwrap_or_default();
+    let (job, marks) = (marked_job(decode), Marks { words, first: first % 64, strict });
     // The output is never longer than the input.
     Tail::new(out).append(input.len(), |room| {
         let decoded = decode.core.kernels().decode_marked(&job, input, marks, room);

@@ -195,7 +195,7 @@ pub struct Stops {
 pub(crate) struct Marks<'m> {
     /// A bit for each byte of the input. Missing words have no bits.
     pub words: &'m [u64],
-    /// The number of the bit of the first byte.
+    /// The number of the bit of the first byte, less than 64.
     pub first: usize,
     /// Whether decoding ends at the first marked escape that stays because of the set.
     pub strict: bool,
@@ -213,10 +213,12 @@ pub(crate) struct Fields<'f> {
 }
 
 impl Fields<'_> {
-    /// Returns the offsets of the fields in an input of `len` bytes, up to one that is not after the one before.
+    /// Returns the offsets of the fields in an input of `len` bytes, up to one that is not after the one before, or not in the
+    /// input.
     #[inline(always)]
     pub(crate) fn offsets(self, len: usize) -> impl Iterator<Item = (usize, usize)> {
-        let offset = move |place: u32| (place as usize).wrapping_sub(self.first);
+        // A place before the input is no offset in it.
+        let offset = move |place: u32| (place as usize).checked_sub(self.first).unwrap_or(usize::MAX);
         let mut done = 0;
         let offsets = self.places.iter().map(move |&[begin, stop]| (offset(begin), offset(stop)));
         offsets.take_while(move |&(begin, stop)| {

@@ -92,6 +92,34 @@ fn only_marked_escapes_are_decoded() {
     assert!(seen > 1000, "{seen}");
 }
 
+/// Tests places far outside the input: they select nothing, also where a place plus or minus the length of the input wraps.
+#[test]
+fn places_outside_the_input_select_nothing() {
+    let input = "x%41".repeat(40);
+    let wanted = [b"before", input.as_bytes()].concat();
+    for &tier in tiers() {
+        let decode = Decode::new().tier(tier);
+        for first in [64, 4096, usize::MAX / 2, usize::MAX - 200, usize::MAX - 64, usize::MAX - 1, usize::MAX]
+        {
+            for marks in [&[][..], &[u64::MAX]] {
+                let mut out = b"before".to_vec();
+                decode_marked_append(&decode, &input, marks, first, &mut out);
+                assert_eq!(out, wanted, "{tier} {first}");
+                assert_eq!(try_decode_marked_append(&decode, "x%41", marks, first, &mut out), Ok(()));
+                assert_eq!(out, [&wanted[..], b"x%41"].concat(), "{tier} {first}");
+            }
+        }
+        for first in [100, 1 << 31, usize::MAX - 200, usize::MAX - 3, usize::MAX - 1, usize::MAX] {
+            for place in [0, 1, 3, 99] {
+                let mut out = b"before".to_vec();
+                let fields = [[place, place + 3]];
+                assert_eq!(try_decode_beside_append(&decode, &input, &fields, first, b',', &mut out), Ok(()));
+                assert_eq!(out, wanted, "{tier} {first} {place}");
+            }
+        }
+    }
+}
+
 /// Copies `input`, and after each of `fields` a comma and the decoded field. Also returns the offset of the first escape in a field that stays
 /// because of `keep`.
 fn naive_beside(
