@@ -204,35 +204,27 @@ impl<S: KeepSet> Transform for Encoder<S> {
 /// decoder.finish(&mut out);
 /// assert_eq!(out, b"a b");
 /// ```
+// INVARIANT: the decoder is lenient, so it returns no error.
 #[derive(Clone, Debug)]
-pub struct Decoder {
-    decode: Decode,
-    held: Held,
-}
+pub struct Decoder(TryDecoder);
 
 impl Decoder {
     /// Makes a stream that decodes as `decode` does.
     #[must_use]
     pub fn new(decode: Decode) -> Decoder {
-        Decoder { decode, held: Held::default() }
+        Decoder(TryDecoder::new(TryDecode { core: decode.core }))
     }
 
     /// Takes the next piece, and appends to `out` the output that does not depend on later input.
     pub fn push(&mut self, piece: &(impl AsRef<[u8]> + ?Sized), out: &mut Vec<u8>) {
-        let Decoder { decode, held } = self;
-        let Ok(()) = held.push::<Infallible>(piece.as_ref(), |part, _| {
-            decode.decode_append(part, out);
-            // A normalization of the next part depends on the last bytes of this one.
-            decode.core.job.before = decode.core.job.before(part, part.len());
-            Ok(())
-        });
+        let pushed = self.0.push(piece, out);
+        debug_assert!(pushed.is_ok());
     }
 
     /// Ends the input, and appends the bytes that were held back to `out`. The stream can then take new input.
     pub fn finish(&mut self, out: &mut Vec<u8>) {
-        let (held, _) = self.held.take();
-        self.decode.decode_append(held.as_bytes(), out);
-        self.decode.core.job.before = [0; 2];
+        let finished = self.0.finish(out);
+        debug_assert!(finished.is_ok());
     }
 }
 
@@ -269,7 +261,10 @@ impl Transform for Decoder {
 /// ```
 #[derive(Clone, Debug)]
 pub struct TryDecoder {
+    /// The decoder of the next part, which knows the last two bytes before that part.
     decode: TryDecode,
+    /// The two bytes before the whole input.
+    before: [u8; 2],
     held: Held,
     /// The malformed escape at which decoding stopped, if there was one. Every later call returns it again.
     error: Option<MalformedEscape>,
@@ -279,7 +274,7 @@ impl TryDecoder {
     /// Makes a stream that decodes as `decode` does.
     #[must_use]
     pub fn new(decode: TryDecode) -> TryDecoder {
-        TryDecoder { decode, held: Held::default(), error: None }
+        TryDecoder { decode, before: decode.core.job.before, held: Held::default(), error: None }
     }
 
     /// Takes the next piece, and appends to `out` the output that does not depend on later input.
@@ -293,7 +288,7 @@ impl TryDecoder {
         piece: &(impl AsRef<[u8]> + ?Sized),
         out: &mut Vec<u8>,
     ) -> Result<(), MalformedEscape> {
-        let TryDecoder { decode, held, error } = self;
+        let TryDecoder { decode, held, error, .. } = self;
         if let Some(error) = error {
             return Err(*error);
         }
@@ -301,7 +296,10 @@ impl TryDecoder {
             // If `part` ends inside an escape, the next byte is a `%` that is held back. That `%` makes the escape malformed,
             // but not truncated, so the cause is corrected.
             append_up_to_error(decode, part, out)
-                .map_err(|error| error.before_percent(part.len()).shifted(offset))
+                .map_err(|error| error.before_percent(part.len()).shifted(offset))?;
+            // A normalization of the next part depends on the last bytes of this one.
+            decode.core.job.before = decode.core.job.before(part, part.len());
+            Ok(())
         })
         .inspect_err(|found| *error = Some(*found))
     }
@@ -321,7 +319,9 @@ impl TryDecoder {
             let error = error.shifted(offset);
             self.error = Some(error);
             error
-        })
+        })?;
+        self.decode.core.job.before = self.before;
+        Ok(())
     }
 }
 

@@ -3,6 +3,7 @@
 use std::io::{self, BufRead, ErrorKind, Read, Write};
 
 use proptest::prelude::*;
+use simdpct::internals::{after, strict_if};
 use simdpct::stream::{Decoder, Encoder, Reader, Transform, TryDecoder, Writer};
 use simdpct::{Decode, Encode, MalformedEscape, sets};
 
@@ -23,10 +24,33 @@ fn short_words_cut_in_every_way() {
     });
 }
 
+/// Tests that the bytes before the input of a decoder, which only a normalization depends on, are those before each input.
+#[test]
+fn streams_continue_an_input() {
+    for &tier in tiers() {
+        let decode = after(strict_if(Decode::NORMALIZE.tier(tier), false), *b"%2");
+        let mut decoder = TryDecoder::new(decode);
+        for input in [&b"%35"[..], b"", b"%35%35", b"a%35"] {
+            for cut in 0..=input.len() {
+                let mut out = Vec::new();
+                run(&mut decoder, input, &[cut], &mut out).unwrap();
+                assert_eq!(
+                    out,
+                    *decode.decode(input).unwrap(),
+                    "tier {tier}, {} {cut}",
+                    input.escape_ascii()
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn escapes_cut_around_blocks() {
     for at in [0, 13, 61, 62, 63, 64, 127, 190].into_iter().filter(|&at| runs(at)) {
-        for word in [&b"%41"[..], b"%%41", b"%4%41", b"%2F%2f", b"%4", b"%", b"%zz", b"%4z%"] {
+        for word in
+            [&b"%41"[..], b"%%41", b"%4%41", b"%2F%2f", b"%4", b"%", b"%zz", b"%4z%", b"%%35", b"%2%35%3"]
+        {
             let mut input = vec![b'a'; at];
             input.extend_from_slice(word);
             for behind in [0, 1, 70] {

@@ -1,6 +1,7 @@
 //! Checks streams against the oracle, on one input that is cut in one way.
 
 use simdpct::Tier;
+use simdpct::internals::strict_if;
 use simdpct::stream::{Decoder, Encoder, Transform, TryDecoder};
 
 use crate::check::{Decoding, Encoding, malformed};
@@ -44,12 +45,20 @@ pub fn check(tier: Tier, input: &[u8], cuts: &[usize]) {
     }
     for decoding in decodings() {
         decoding.expected(input, &mut expected);
-        out.clear();
-        let Ok(()) = run(&mut Decoder::new(decoding.decoder(tier)), input, cuts, &mut out);
-        assert!(out == expected, "decode, {}: b\"{}\"", context(), out.escape_ascii());
+        let decode = decoding.decoder(tier);
+        let (mut decoder, mut lenient) = (Decoder::new(decode), TryDecoder::new(strict_if(decode, false)));
+        // A stream whose input has ended takes new input.
+        for input_of in ["new", "used"] {
+            out.clear();
+            let Ok(()) = run(&mut decoder, input, cuts, &mut out);
+            assert!(out == expected, "{input_of} decoder, {}: b\"{}\"", context(), out.escape_ascii());
+            out.clear();
+            assert_eq!(run(&mut lenient, input, cuts, &mut out), Ok(()), "lenient, {}", context());
+            assert!(out == expected, "{input_of} lenient, {}: b\"{}\"", context(), out.escape_ascii());
+        }
 
         out.clear();
-        let mut strict = TryDecoder::new(decoding.decoder(tier).strict());
+        let mut strict = TryDecoder::new(decode.strict());
         let result = run(&mut strict, input, cuts, &mut out);
         let first = oracle::first_malformed(input);
         assert_eq!(result.map_err(malformed).err(), first, "strict, {}", context());
