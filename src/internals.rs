@@ -2,8 +2,8 @@
 //!
 //! | item | crates that use it |
 //! |---|---|
-//! | [`after`] | `crates/capi` and `crates/cli`, which decode a value piece by piece |
-//! | [`strict_if`] | `crates/capi`, `crates/cli`, `crates/wasm` and `crates/testkit`, which learn the strictness at run time |
+//! | [`after`], [`try_after`] | `crates/cli` and `crates/capi`, which decode a value piece by piece |
+//! | [`strict_if`] | `crates/capi`, `crates/wasm` and `crates/testkit`, which learn the strictness at run time |
 //! | [`form_keeping_plus`] | `crates/capi`, `crates/functions`, `crates/python` and `crates/testkit`, for Python's `quote_plus(text, safe='+')` |
 //! | all about marks, rows and stops | `crates/cli`, for one field of many records |
 //!
@@ -23,15 +23,20 @@ pub use crate::marks::{
 /// each value of a column, and before each input of a stream.
 ///
 /// ```
-/// use simdpct::Decode;
-/// use simdpct::internals::{after, strict_if};
+/// use simdpct::{Decode, internals::after};
 ///
-/// let normalize = strict_if(Decode::NORMALIZE, false);
-/// assert_eq!(&*normalize.decode("%35").unwrap(), b"5");
-/// assert_eq!(&*after(normalize, *b"%2").decode("%35").unwrap(), b"%35");
+/// assert_eq!(&*Decode::NORMALIZE.decode("%35"), b"5");
+/// assert_eq!(&*after(Decode::NORMALIZE, *b"%2").decode("%35"), b"%35");
 /// ```
 #[inline(always)]
-pub const fn after(mut decode: TryDecode, before: [u8; 2]) -> TryDecode {
+pub const fn after(mut decode: Decode, before: [u8; 2]) -> Decode {
+    decode.core.job.before = before;
+    decode
+}
+
+/// Does the same as [`after`] for a [`TryDecode`].
+#[inline(always)]
+pub const fn try_after(mut decode: TryDecode, before: [u8; 2]) -> TryDecode {
     decode.core.job.before = before;
     decode
 }

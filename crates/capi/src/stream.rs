@@ -100,7 +100,7 @@ impl Codec for TryDecode {
     }
 
     fn after(&self, before: [u8; 2]) -> Self {
-        codec::internals::after(*self, before)
+        codec::internals::try_after(*self, before)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use simdpct::internals::after;
 use simdpct::{ByteSet, MalformedCause, MalformedEscape};
 
 use super::options::{DecodeOptions, Layers};
@@ -79,6 +80,11 @@ impl Decoder {
             is_quoting: false,
             buffers: Buffers::default(),
         }
+    }
+
+    /// Sets the last two bytes before the next values, on which a normalization depends.
+    pub fn set_before(&mut self, before: [u8; 2]) {
+        self.decode = after(self.decode, before);
     }
 
     /// Reports whether decoding once is the only step.

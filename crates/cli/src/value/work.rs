@@ -105,6 +105,13 @@ impl Work {
         }
     }
 
+    /// Sets the last two bytes before the next values (zeros for those that do not exist), on which a normalization depends.
+    pub fn set_before(&mut self, before: [u8; 2]) {
+        if let Work::Decode(decoder) = self {
+            decoder.set_before(before);
+        }
+    }
+
     /// Reports whether a value with a malformed escape or invalid UTF-8 is converted like others.
     pub fn copies_escapes(&self) -> bool {
         matches!(self, Work::Rewrite(rewriter) if rewriter.escapes() == Escapes::Copied)

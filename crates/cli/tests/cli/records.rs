@@ -1,6 +1,8 @@
 //! Tests that line ends and other structure of records stay, and that decoding never produces new ones.
 
-use crate::support::{Numbers, assert_same, ok, run};
+use std::io::Write;
+
+use crate::support::{Numbers, assert_same, command, ok, run, wait};
 
 #[test]
 fn line_ends_stay_when_encoding() {
@@ -60,6 +62,44 @@ fn raw_input_has_no_structure() {
     assert_eq!(ok(&["decode", "--raw"], &encoded), all);
     assert_eq!(ok(&["encode", "--raw"], "a\r\n"), b"a%0D%0A");
     assert_eq!(ok(&["decode", "--raw"], "%0a%0D%00"), b"\n\r\0");
+}
+
+/// Tests that the result does not depend on where the input is cut. A normalization keeps the escape of a digit after `%` or `%2`,
+/// which may be in the block before.
+#[test]
+fn normalizing_raw_input_is_the_same_wherever_it_is_cut() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("input").display().to_string();
+    let check = |input: &[u8]| {
+        let wanted = simdpct::normalize(input);
+        assert_eq!(simdpct::normalize(&*wanted), wanted, "the library is idempotent");
+        std::fs::write(&file, input).unwrap();
+        for jobs in ["-j1", "-j4"] {
+            assert_same("a file", &ok(&["normalize", "--raw", jobs, &file], ""), &wanted);
+            assert_same("a pipe", &ok(&["normalize", "--raw", jobs], input), &wanted);
+        }
+    };
+    for block in [1 << 16, 1 << 17] {
+        for before in block - 5..=block {
+            for end in ["%2%35", "%%35", "%%%%32%35"] {
+                check(&[&b"a".repeat(before), end.as_bytes()].concat());
+            }
+        }
+    }
+    // Long enough for several threads, with every place of a cut in the pattern.
+    check(&b"%2%35%%41".repeat(400_000));
+
+    // The second write happens after the first has been read.
+    for (first, second) in [("%%%%", "35"), ("%", "%35"), ("%2", "%35"), ("%2%3", "5")] {
+        let mut child = command(&["normalize", "--raw"]).spawn().unwrap();
+        let stdin = child.stdin.as_mut().unwrap();
+        for piece in [first, second] {
+            stdin.write_all(piece.as_bytes()).unwrap();
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+        let whole = format!("{first}{second}");
+        assert_same(&whole, &wait(child).out, &simdpct::normalize(&whole));
+    }
 }
 
 #[test]

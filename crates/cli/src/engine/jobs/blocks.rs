@@ -87,8 +87,9 @@ impl Blocks {
 
 impl Job for Blocks {
     fn work(&mut self, chunk: Chunk<'_>, out: &mut Vec<u8>, report: &mut Report) {
-        let Chunk { bytes: chunk, next, .. } = chunk;
+        let Chunk { bytes: chunk, before, next, .. } = chunk;
         report.is_open = self.is_open(chunk);
+        self.work.set_before(before);
         let Err(refusal) = self.work.apply(chunk, self.handling, out) else {
             report.lines = self.lines(chunk);
             return;

@@ -55,6 +55,8 @@ pub struct Part {
 /// A block of input. If the input is a table, the block also has the ends of the rows in it, and if it is HTML, the URLs.
 pub struct Block {
     bytes: Buffer,
+    /// The two bytes of the input before the block: see [`Chunk::before`].
+    before: [u8; 2],
     ends: Marks,
     places: Vec<Place>,
 }
@@ -62,7 +64,7 @@ pub struct Block {
 impl Block {
     /// Creates a block of `size` bytes. It grows if a record is longer.
     pub fn new(size: usize) -> Block {
-        Block { bytes: Buffer::new(size), ends: Marks::default(), places: Vec::new() }
+        Block { bytes: Buffer::new(size), before: [0; 2], ends: Marks::default(), places: Vec::new() }
     }
 
     /// Returns the size of the block, in bytes.
@@ -78,7 +80,7 @@ impl Block {
     /// Returns the first `len` bytes of the block as a chunk. `next` is the byte after them.
     pub fn chunk(&self, len: usize, next: Option<u8>) -> Chunk<'_> {
         let ends = Some(&self.ends).filter(|ends| !ends.is_empty());
-        Chunk { bytes: &self.bytes[..len], next, ends, places: &self.places }
+        Chunk { bytes: &self.bytes[..len], before: self.before, next, ends, places: &self.places }
     }
 }
 
@@ -86,6 +88,9 @@ impl Block {
 #[derive(Clone, Copy)]
 pub struct Chunk<'a> {
     pub bytes: &'a [u8],
+    /// The two bytes of the input before the chunk, or zeros for those that do not exist. They are known if the input is cut by
+    /// [`Cut::Blocks`].
+    pub before: [u8; 2],
     /// The first byte after the chunk; `None` if the input ends with the chunk.
     pub next: Option<u8>,
     /// The ends of the rows, if the chunk is part of a table; `None` if each record is a line.
@@ -154,6 +159,8 @@ pub struct Feed<'i> {
     cut: Cut,
     /// The bytes that have been read from the input but not handed out.
     carry: Vec<u8>,
+    /// The last two bytes of the last chunk, or zeros for those that do not exist.
+    before: [u8; 2],
     /// The offset in the input of the next byte to be handed out.
     offset: u64,
     /// The maximum size of a block, in bytes.
@@ -170,7 +177,7 @@ impl<'i> Feed<'i> {
     pub fn new(input: &'i mut Input, cut: Cut, limit: usize) -> Feed<'i> {
         let ends = Ends::new(if let Cut::Table(delimiter) = cut { delimiter } else { 0 });
         let offset = input.offset();
-        Feed { input, cut, carry: Vec::new(), offset, limit, ends, html: None }
+        Feed { input, cut, carry: Vec::new(), before: [0; 2], offset, limit, ends, html: None }
     }
 
     /// Returns the offset in the input of the next byte to be handed out.
@@ -204,8 +211,9 @@ impl<'i> Feed<'i> {
         if let Cut::Html = self.cut {
             return self.next_html(block);
         }
-        let Block { bytes: buffer, ends: marks, .. } = block;
+        let Block { bytes: buffer, before, ends: marks, .. } = block;
         marks.clear();
+        *before = self.before;
         let mut len = self.carry.len();
         if buffer.len() < len {
             buffer.grow(len);
@@ -228,14 +236,14 @@ impl<'i> Feed<'i> {
                 }
                 let read = self.input.read(&mut buffer[len..])?;
                 if read == 0 {
-                    return Ok(self.hand_out(len, None));
+                    return Ok(self.hand_out(&buffer[..len], None));
                 }
                 len += read;
                 cut = search.find(self.cut, &buffer[..len], marks);
                 continue;
             };
             self.carry.extend_from_slice(&buffer[at..len]);
-            return Ok(self.hand_out(at, buffer[at..len].first().copied()));
+            return Ok(self.hand_out(&buffer[..at], buffer[at..len].first().copied()));
         }
     }
 
@@ -269,7 +277,7 @@ impl<'i> Feed<'i> {
             if at > 0 || read == 0 {
                 finder.take(start, start + at, places);
                 self.carry.extend_from_slice(&buffer[at..len]);
-                return Ok(self.hand_out(at, buffer[at..len].first().copied()));
+                return Ok(self.hand_out(&buffer[..at], buffer[at..len].first().copied()));
             }
             if is_full {
                 let message = format!("this tag is longer than {} MiB; raise --max-record", limit >> 20);
@@ -281,9 +289,14 @@ impl<'i> Feed<'i> {
         }
     }
 
-    fn hand_out(&mut self, len: usize, next: Option<u8>) -> Piece {
-        let offset = self.offset;
+    fn hand_out(&mut self, bytes: &[u8], next: Option<u8>) -> Piece {
+        let (len, offset) = (bytes.len(), self.offset);
         self.offset += len as u64;
+        self.before = match *bytes {
+            [.., first, second] => [first, second],
+            [second] => [self.before[1], second],
+            [] => self.before,
+        };
         self.ends = self.ends.fresh();
         if len == 0 { Piece::End } else { Piece::Chunk { len, offset, next } }
     }
