@@ -58,7 +58,8 @@
 //! ignored. [`Tier::init`] fixes the tier from code and ignores the variable.
 //!
 //! If the target features of a build include those of the best tier (`-C target-cpu=native`), it calls the kernels of that tier
-//! directly instead of by a pointer. Another tier can still be chosen.
+//! directly instead of by a pointer. Another tier can still be chosen, unless the build also has `--cfg simdpct_lean`. Then it
+//! holds the best tier only.
 //!
 //! # Features
 //!

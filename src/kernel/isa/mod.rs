@@ -294,7 +294,7 @@ macro_rules! tables {
                     // of that tier. Or it is one more, that of the function which chooses a tier. If the best tier is certain, the
                     // CPU has its features, too.
                     unsafe {
-                        // A lean build has no other kernels than those.
+                        // Then a lean build offers no other tier: see `Tier::held`.
                         if BEST_IS_CERTAIN && (cfg!(simdpct_lean) || self.index() == 0) {
                             // In a constant, the compiler sees which function is called, in every crate.
                             (const { $table[0] })($($operand),*)
@@ -394,15 +394,21 @@ impl Tier {
         &TIERS[self.index()]
     }
 
-    /// The tiers of this CPU, best first. The last is always `scalar`.
+    /// Returns the tiers whose kernels this build holds. Calls in a lean build that assumes the features of the best tier name
+    /// the kernels of that tier, so that a linker drops all others.
+    fn held() -> &'static [Description] {
+        if BEST_IS_CERTAIN && cfg!(simdpct_lean) { &TIERS[..1] } else { &TIERS }
+    }
+
+    /// The tiers of this CPU, best first. The last is `scalar`, unless the build holds the best tier only.
     pub fn available() -> impl Iterator<Item = Tier> {
         let numbers = (1..=COUNT).filter_map(NonZeroUsize::new);
-        numbers.zip(&TIERS).filter(|(_, tier)| (tier.detect)()).map(|(number, _)| Tier(number))
+        numbers.zip(Tier::held()).filter(|(_, tier)| (tier.detect)()).map(|(number, _)| Tier(number))
     }
 
     /// The names of all tiers that this build holds, best first, whether this CPU has them or not.
     pub fn compiled() -> impl Iterator<Item = &'static str> {
-        TIERS.iter().map(|tier| tier.name)
+        Tier::held().iter().map(|tier| tier.name)
     }
 
     /// The tier called `name`, if this build holds it and this CPU has it.
@@ -592,3 +598,18 @@ impl fmt::Display for TierInUse {
 }
 
 impl core::error::Error for TierInUse {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tests that a build without the kernels of other tiers offers no other tier. `.ci/run capi` makes such a build.
+    #[test]
+    fn a_lean_build_for_the_best_tier_has_no_other() {
+        let count = if BEST_IS_CERTAIN && cfg!(simdpct_lean) { 1 } else { COUNT };
+        assert!(Tier::compiled().eq(TIERS[..count].iter().map(|tier| tier.name)));
+        for (index, tier) in TIERS.iter().enumerate() {
+            assert_eq!(Tier::find(tier.name).is_some(), index < count && (tier.detect)(), "{}", tier.name);
+        }
+    }
+}
