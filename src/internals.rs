@@ -5,6 +5,8 @@
 //! | [`after`], [`try_after`] | `crates/cli` and `crates/capi`, which decode a value piece by piece |
 //! | [`strict_if`] | `crates/capi`, `crates/wasm` and `crates/testkit`, which learn the strictness at run time |
 //! | [`form_keeping_plus`] | `crates/capi`, `crates/functions`, `crates/python` and `crates/testkit`, for Python's `quote_plus(text, safe='+')` |
+//! | [`TIER_NAMES`] | `crates/capi` and `benches/charts`, which know the tiers of other machines |
+//! | [`compiled_features`] | the tests, which ask the standard library for the same features |
 //! | all about marks, rows and stops | `crates/cli`, for one field of many records |
 //!
 //! The items about marks, rows and stops know tables and records, so they are to move to a crate of their own.
@@ -12,6 +14,8 @@
 use crate::coder::KeepSet;
 use crate::decode::{Decode, TryDecode};
 use crate::encode::Encode;
+pub use crate::kernel::isa::TIER_NAMES;
+use crate::kernel::isa::Tier;
 #[cfg(feature = "alloc")]
 pub use crate::marks::{
     RowState, Stops, decode_marked_append, list_bits, list_stops, mark_bytes, mark_rows,
@@ -71,4 +75,9 @@ pub const fn strict_if(decode: Decode, strict: bool) -> TryDecode {
 #[inline(always)]
 pub const fn form_keeping_plus<S: KeepSet>(encode: Encode<S>) -> Encode<S> {
     Encode { coder: encode.coder.form_keeping_plus() }
+}
+
+/// Returns the name and the CPU features of each tier that this build holds, best first, whether this CPU has them or not.
+pub fn compiled_features() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+    Tier::compiled_features()
 }

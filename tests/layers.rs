@@ -69,7 +69,7 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     ("normalize", "decode kernel/reference"),
     ("validate", "decode error hex set"),
     ("marks", "decode kernel/isa/Tier kernel/cursor kernel/job"),
-    ("internals", "coder decode encode marks"),
+    ("internals", "coder decode encode kernel/isa/TIER_NAMES kernel/isa/Tier marks"),
     ("stable", "decode hex"),
     ("stream", "coder decode encode error hex kernel/job"),
     ("stream/*", "stream"),

@@ -257,3 +257,19 @@ pub fn lines(chart: &Lines) -> String {
         text(area, &format!("{}; logarithmic", chart.below), (8, 396), 12);
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use simdpct::internals::TIER_NAMES;
+
+    use super::Series;
+
+    /// Tests that each tier has a row in [`Series::of`]: other contenders are rivals, whose lines are dashed.
+    #[test]
+    fn no_tier_looks_like_a_rival() {
+        for tier in TIER_NAMES {
+            let tier = tier.to_str().unwrap();
+            assert_eq!(Series::of(tier).dash, None, "{tier} has no colour");
+        }
+    }
+}

@@ -247,14 +247,13 @@ fn by_length(text: &str) -> Option<Vec<(String, String)>> {
                 let mean = |points: &[(usize, f64)]| {
                     points.iter().map(|point| point.1).sum::<f64>() / points.len().max(1) as f64
                 };
-                let is_ours = |name: &str| {
-                    matches!(name, "memcpy" | "avx512" | "avx2" | "ssse3" | "sse2" | "neon" | "scalar")
-                };
                 let usual = ["percent-encoding", "urlencoding"];
                 let fastest = lengths
                     .lines
                     .iter()
-                    .filter(|(name, points)| !is_ours(name) && !usual.contains(&&**name) && points.len() > 10)
+                    .filter(|(name, points)| {
+                        !tables::is_ours(name) && !usual.contains(&&**name) && points.len() > 10
+                    })
                     .min_by(|a, b| mean(&a.1).total_cmp(&mean(&b.1)))
                     .map(|(name, _)| name.clone());
                 let lines = lengths

@@ -15,6 +15,8 @@
 //! column. Of the name of a column, a part is enough. If a title has several tables, the first cell of the table follows after a comma.
 //! `lost > TIER` is the number of lengths at which a rival was faster than this tier, and `worst > TIER` the greatest ratio.
 
+use simdpct::internals::TIER_NAMES;
+
 use crate::record::{Table, number};
 
 /// Returns `text` with the lines of its tables made again. `template` returns the template of a name, and `read` the tables of a record.
@@ -92,8 +94,10 @@ fn figure(name: &str, tables: &[Table]) -> Option<String> {
     cell.split(|c: char| !c.is_ascii_digit() && c != '.').next().map(str::to_owned)
 }
 
-/// The contenders that are not rivals.
-const OURS: [&str; 7] = ["memcpy", "avx512", "avx2", "ssse3", "sse2", "neon", "scalar"];
+/// Reports whether the contender called `name` is no rival: a tier, or a copy of the memory.
+pub fn is_ours(name: &str) -> bool {
+    name == "memcpy" || TIER_NAMES.iter().any(|tier| tier.to_bytes() == name.as_bytes())
+}
 
 /// Returns the ratios of the times of `tier` to those of the fastest rival, each with the text and the length, for each line of the lengths in
 /// `table` where the rival was faster by at least 1 %. The tier without SIMD is compared with `percent-encoding` only.
@@ -102,7 +106,7 @@ fn losses(table: &Table, tier: &str) -> Option<Vec<(f64, String)>> {
         table.lines.first().filter(|head| head.starts_with(&["text".to_owned(), "length".to_owned()]))?;
     let own = head.iter().position(|name| name == tier)?;
     let is_rival = |name: &str| {
-        if tier == "scalar" { name == "percent-encoding" } else { !OURS.contains(&name) }
+        if tier == "scalar" { name == "percent-encoding" } else { !is_ours(name) }
     };
     let ratio = |line: &Vec<String>| {
         let rivals = head.iter().zip(line).skip(2).filter(|(name, _)| is_rival(name));

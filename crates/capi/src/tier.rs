@@ -3,15 +3,13 @@
 use core::ffi::CStr;
 
 use codec::Tier;
+use codec::internals::TIER_NAMES;
 
 use crate::result::{SIMDPCT_IN_USE, SIMDPCT_NOT_FOUND, SIMDPCT_OK};
 
-/// The names of the tiers of all targets, as C strings.
-const NAMES: [&CStr; 7] = [c"avx512", c"avx2", c"ssse3", c"sse2", c"neon", c"simd128", c"scalar"];
-
 pub(crate) fn name(tier: Tier) -> &'static CStr {
-    // ci/capi fails if the name of a tier is missing here.
-    NAMES.into_iter().find(|name| name.to_bytes() == tier.name().as_bytes()).unwrap_or(c"unknown")
+    // The list has every tier, so the last result does not occur.
+    TIER_NAMES.iter().find(|name| name.to_bytes() == tier.name().as_bytes()).unwrap_or(&c"unknown")
 }
 
 /// Selects the tier called `wanted`. If `wanted` is `None`, selects the tier called `preferred` if there is one, otherwise the

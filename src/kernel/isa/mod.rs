@@ -1,13 +1,14 @@
 //! The tiers: which exist, which this CPU has, and for each operation the table of its kernels.
 //!
 //! `tiers!` is the only list of tiers. The token, the detection and the entry points of a tier come from its row. Tests, fuzz
-//! targets and benchmarks iterate over [`Tier::available`].
+//! targets and benchmarks iterate over [`Tier::available`], and programs that know tiers of other machines read [`TIER_NAMES`].
 
 #![allow(
     clippy::needless_range_loop,
     reason = "loops over registers are unrolled, and the index says which register it is"
 )]
 
+use core::ffi::CStr;
 use core::fmt;
 use core::num::NonZeroUsize;
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -116,6 +117,14 @@ macro_rules! choose_and {
     }};
 }
 
+/// Returns `name`, which ends in its only NUL, as a C string. In a constant, another name does not compile.
+const fn c_string(name: &'static str) -> &'static CStr {
+    match CStr::from_bytes_with_nul(name.as_bytes()) {
+        Ok(name) => name,
+        Err(_) => panic!("the name of a tier ends in its only NUL"),
+    }
+}
+
 /// Tests of the operations on blocks, for any tier.
 #[cfg(all(test, feature = "std"))]
 pub(crate) trait BlockVisitor {
@@ -209,6 +218,9 @@ macro_rules! tiers {
             )*
             Description { name: "scalar", features: &[], detect: || true },
         ];
+
+        /// The names of the tiers of all targets, best first. They end in NUL, so that they are C strings, too.
+        pub const TIER_NAMES: &[&CStr] = &[$(c_string(concat!(stringify!($module), "\0")),)* c"scalar"];
 
         /// Whether the build assumes all features of the best tier, as with `-C target-cpu=native` on a CPU that has them. If that
         /// tier is in use, its kernels are then called directly and not through a table.
@@ -409,6 +421,11 @@ impl Tier {
     /// The names of all tiers that this build holds, best first, whether this CPU has them or not.
     pub fn compiled() -> impl Iterator<Item = &'static str> {
         Tier::held().iter().map(|tier| tier.name)
+    }
+
+    /// Returns the name and the CPU features of each tier that this build holds, best first.
+    pub(crate) fn compiled_features() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+        Tier::held().iter().map(|tier| (tier.name, tier.features))
     }
 
     /// The tier called `name`, if this build holds it and this CPU has it.
