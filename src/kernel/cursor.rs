@@ -128,7 +128,7 @@ impl<'a> Cursor<'a> {
     /// are left.
     #[inline(always)]
     pub(crate) fn window<'w>(&'w mut self, width: usize, stage: &'w mut Stage) -> Window<'w, 'a> {
-        // Every caller passes a constant width, so the compiler removes this check.
+        // Most callers pass a constant width, for which the compiler removes this check.
         assert!(width <= MAX_WINDOW);
         Window { cursor: self, width, stage }
     }
