@@ -136,7 +136,7 @@ pub use encode::{Encode, Encoded, encode_byte, encode_to_slice};
 pub use encode::{encode, encode_append};
 pub use error::{BufferTooSmall, DecodeError, DecodeUtf8Error, InvalidUtf8, MalformedCause, MalformedEscape};
 pub use hex::HexCase;
-pub use kernel::isa::{Tier, TierInUse, UnknownTier};
+pub use kernel::isa::{Tier, TierInUse};
 pub use normalize::equivalent;
 #[cfg(feature = "alloc")]
 pub use normalize::normalize;

@@ -600,50 +600,11 @@ impl core::fmt::Debug for AsciiSet {
     }
 }
 
-impl From<AsciiSet> for ByteSet {
-    fn from(set: AsciiSet) -> ByteSet {
-        set.to_byte_set()
-    }
-}
-
 /// Collects bytes: `(b'0'..=b'9').collect::<ByteSet>()`.
 impl FromIterator<u8> for ByteSet {
     fn from_iter<I: IntoIterator<Item = u8>>(bytes: I) -> ByteSet {
         bytes.into_iter().fold(ByteSet::EMPTY, |set, byte| set.add(&[byte]))
     }
-}
-
-macro_rules! operators {
-    ($($operator:ident $method:ident $verb:ident,)*) => {
-        operators!(@for ByteSet $($operator $method $verb)*);
-        operators!(@for AsciiSet $($operator $method $verb)*);
-    };
-    (@for $set:ident $($operator:ident $method:ident $verb:ident)*) => {
-        $(
-            #[doc = concat!("[`", stringify!($set), "::", stringify!($verb), "`].")]
-            impl core::ops::$operator for $set {
-                type Output = $set;
-
-                fn $method(self, other: $set) -> $set {
-                    self.$verb(other)
-                }
-            }
-        )*
-
-        #[doc = concat!("[`", stringify!($set), "::complement`].")]
-        impl core::ops::Not for $set {
-            type Output = $set;
-
-            fn not(self) -> $set {
-                self.complement()
-            }
-        }
-    };
-}
-operators! {
-    BitOr bitor union,
-    BitAnd bitand intersection,
-    Sub sub difference,
 }
 
 /// The purpose of a named set.

@@ -8,15 +8,14 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::path::Path;
 
 use simdpct::batch::{
-    Column, ColumnBuf, ColumnError, ColumnTooSmall, InvalidOffsets, InvalidUtf8Values, Iter, TooLong,
-    UninitColumn,
+    Column, ColumnBuf, ColumnError, ColumnTooSmall, InvalidOffsets, Iter, TooLong, UninitColumn,
 };
 use simdpct::header::{ExtValue, ExtValueError};
 use simdpct::stream::{Decoder, Encoder, FinishError, Reader, TryDecoder, Writer};
 use simdpct::{
     AsciiSet, BufferTooSmall, ByteSet, Counts, Decode, DecodeError, DecodeUtf8Error, Encode, Encoded, Escape,
     Escapes, HexCase, InvalidUtf8, MalformedCause, MalformedEscape, NamedSet, OnInvalidUtf8, SetKind, Tier,
-    TierInUse, TryDecode, UnknownTier,
+    TierInUse, TryDecode,
 };
 
 /// The traits that every public type implements.
@@ -55,10 +54,10 @@ macro_rules! assert_traits {
 assert_traits! {
     Value: AsciiSet, ByteSet, HexCase, OnInvalidUtf8, SetKind, Tier;
     Options: Encode[AsciiSet], Encode[ByteSet], Decode, TryDecode, Encoded['static], Column['static, i32], NamedSet, Escape, Counts;
-    PlainError: MalformedEscape, InvalidUtf8, BufferTooSmall, DecodeError, DecodeUtf8Error, TierInUse, UnknownTier, InvalidOffsets,
+    PlainError: MalformedEscape, InvalidUtf8, BufferTooSmall, DecodeError, DecodeUtf8Error, TierInUse, InvalidOffsets,
         TooLong, ColumnTooSmall, ColumnError, ExtValueError;
     Options: MalformedCause;
-    Cloned: ExtValue['static], Escapes['static], Iter['static, i64], InvalidUtf8Values['static, u32], ColumnBuf[i32], Encoder[AsciiSet], Decoder, TryDecoder;
+    Cloned: ExtValue['static], Escapes['static], Iter['static, i64], ColumnBuf[i32], Encoder[AsciiSet], Decoder, TryDecoder;
     // These types hold a unique borrow or values of the caller's types, so they implement only what all types do.
     Plain: UninitColumn['static, i32], StringWriter, BytesReader, Failed;
 }

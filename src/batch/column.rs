@@ -205,7 +205,7 @@ impl<'a, O: Offset> Column<'a, O> {
     /// Decode::new().decode_column(urls, &mut out).unwrap();
     /// assert!(out.as_column().invalid_utf8().eq([1]));
     /// ```
-    pub fn invalid_utf8(&self) -> InvalidUtf8Values<'a, O> {
+    pub fn invalid_utf8(&self) -> impl Iterator<Item = usize> + use<'a, O> {
         InvalidUtf8Values { column: *self, next: 0, checked: 0, valid: true }
     }
 
@@ -335,8 +335,7 @@ impl<O: Offset> FusedIterator for Iter<'_, O> {}
 const TOGETHER: usize = 256;
 
 /// An iterator over the indices of the values that are not valid UTF-8: see [`Column::invalid_utf8`].
-#[derive(Clone, Debug)]
-pub struct InvalidUtf8Values<'a, O: Offset> {
+struct InvalidUtf8Values<'a, O: Offset> {
     column: Column<'a, O>,
     next: usize,
     /// The end of the last group of values that was validated together, as an index.
@@ -376,8 +375,6 @@ impl<O: Offset> Iterator for InvalidUtf8Values<'_, O> {
         (0, Some(self.column.len() - self.next))
     }
 }
-
-impl<O: Offset> FusedIterator for InvalidUtf8Values<'_, O> {}
 
 /// Reports whether each of the `count` values from `index` on is UTF-8.
 fn is_utf8_together<O: Offset>(column: Column<'_, O>, index: usize, count: usize) -> bool {
@@ -595,13 +592,6 @@ impl<O: Offset> ColumnBuf<O> {
 impl<O: Offset> fmt::Debug for ColumnBuf<O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.as_column().fmt(f)
-    }
-}
-
-#[cfg(feature = "alloc")]
-impl<'a, O: Offset> From<&'a ColumnBuf<O>> for Column<'a, O> {
-    fn from(column: &'a ColumnBuf<O>) -> Column<'a, O> {
-        column.as_column()
     }
 }
 

@@ -75,7 +75,7 @@ mod verbs;
 
 #[cfg(feature = "alloc")]
 pub use column::ColumnBuf;
-pub use column::{Column, InvalidUtf8Values, Iter, Offset};
+pub use column::{Column, Iter, Offset};
 pub use error::{ColumnError, ColumnTooSmall, InvalidOffsets, TooLong};
 pub use out::{ColumnOut, UninitColumn};
 pub use slice::NullableBytes;

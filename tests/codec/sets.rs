@@ -199,7 +199,6 @@ proptest! {
         prop_assert_eq!(model(&x.intersection(y)), &a & &b);
         prop_assert_eq!(model(&x.difference(y)), &a - &b);
         prop_assert_eq!(model(&x.complement()), &all - &a);
-        prop_assert_eq!((x | y, x & y, x - y, !x), (x.union(y), x.intersection(y), x.difference(y), x.complement()));
         prop_assert_eq!(list.iter().copied().collect::<ByteSet>(), ByteSet::from_bytes(&list));
         prop_assert_eq!(model(&x.add(&list)), &a | &listed);
         prop_assert_eq!(model(&x.remove(&list)), &a - &listed);
@@ -239,13 +238,11 @@ proptest! {
         prop_assert_eq!(model(&x.intersection(y).to_byte_set()), &a & &b);
         prop_assert_eq!(model(&x.difference(y).to_byte_set()), &a - &b);
         prop_assert_eq!(model(&x.complement().to_byte_set()), &ascii - &a);
-        prop_assert_eq!((x | y, x & y, x - y, !x), (x.union(y), x.intersection(y), x.difference(y), x.complement()));
         prop_assert_eq!(model(&x.remove(&list).to_byte_set()), &a - &listed);
         let added = x.add(&list).map(|set| model(&set.to_byte_set()));
         prop_assert_eq!(added, list.is_ascii().then(|| &a | &listed));
         prop_assert_eq!(x.len(), a.len());
         prop_assert_eq!(x.is_empty(), a.is_empty());
         prop_assert!(x.iter().eq(a.iter().copied()));
-        prop_assert_eq!(ByteSet::from(x), x.to_byte_set());
     }
 }

@@ -565,41 +565,6 @@ impl fmt::Display for Tier {
     }
 }
 
-/// Finds a tier by its name, as [`Tier::find`] does.
-impl core::str::FromStr for Tier {
-    type Err = UnknownTier;
-
-    fn from_str(name: &str) -> Result<Tier, UnknownTier> {
-        Tier::find(name).ok_or(UnknownTier { compiled: Tier::compiled().any(|known| known == name) })
-    }
-}
-
-/// The error of parsing a [`Tier`] from a name.
-///
-/// ```
-/// use simdpct::Tier;
-/// assert_eq!("scalar".parse::<Tier>().ok(), Tier::find("scalar"));
-/// assert!("mmx".parse::<Tier>().unwrap_err().to_string().starts_with("unknown tier"));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct UnknownTier {
-    /// Whether this build has the tier, but this CPU does not support it.
-    pub compiled: bool,
-}
-
-impl fmt::Display for UnknownTier {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.compiled {
-            return f.write_str("this CPU does not support the tier");
-        }
-        f.write_str("unknown tier; this build has")?;
-        Tier::compiled().try_for_each(|name| write!(f, " {name}"))
-    }
-}
-
-impl core::error::Error for UnknownTier {}
-
 /// The error of [`Tier::init`]: another tier is active already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
