@@ -495,11 +495,9 @@ impl<'c, I: Isa, B: Bounds, const DEFAULT: bool> State<'c, I, B, DEFAULT> {
     fn take(&mut self, mut block: I::Block, rest: &[u8], lanes: Lanes<I>) -> bool {
         let isa = self.isa;
         let mut members = isa.member(block, &self.class);
-        if !DEFAULT && self.keep_escapes {
-            if isa.eq(block, b'%') | self.carry != 0 {
-                let cut = self.bounds.cut(rest.len(), lanes.padding());
-                members = with_escapes(isa, block, members, rest, lanes, cut, &mut self.carry);
-            }
+        if !DEFAULT && self.keep_escapes && isa.eq(block, b'%') | self.carry != 0 {
+            let cut = self.bounds.cut(rest.len(), lanes.padding());
+            members = with_escapes(isa, block, members, rest, lanes, cut, &mut self.carry);
         }
         self.settle(rest, members, lanes);
         if !DEFAULT && !self.keep_escapes {

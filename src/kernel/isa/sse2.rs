@@ -459,6 +459,8 @@ impl Isa for Sse2 {
 
     #[cfg_attr(optimized, inline(always))]
     fn compress(self, block: Block, drop: u64, lanes: Lanes<Self>, out: &mut Cursor<'_>) {
+        /// The largest number of dropped lanes for which the lanes between them are copied run by run. With more, most runs are one lane.
+        const SPARSE: u32 = 24;
         let (bytes, mut rest) = (self.padded(block), lanes.mask() & !drop);
         let mut stage = Stage::new();
         let mut window = out.window(64 + 16, &mut stage);
@@ -466,6 +468,13 @@ impl Isa for Sse2 {
         // SAFETY: `rest` has at most 64 lanes, by the invariant of `Lanes`. Each run is written where the one before ends, and the window
         // has sixteen bytes more than the lanes.
         unsafe {
+            if drop.count_ones() > SPARSE {
+                for lane in bits(rest) {
+                    start.add(written).write(bytes[lane]);
+                    written += 1;
+                }
+                rest = 0;
+            }
             while rest != 0 {
                 let from = rest.trailing_zeros() as usize;
                 let len = (!(rest >> from)).trailing_zeros() as usize;
