@@ -324,19 +324,15 @@ pub(crate) fn measure_any_length<I: Isa>(isa: I, job: &EncodeJob, input: &[u8]) 
     }
     while !rest.is_empty() {
         let (block, lanes) = (isa.load(rest), Lanes::<I>::of_start(rest.len()));
-        let mut escape = !isa.found(isa.look(block, &class)).mask();
+        let mut members = isa.found(isa.look(block, &class));
         match job.rule {
             EncodeRule::Plain => {}
             EncodeRule::Form => changed |= isa.eq(block, b' ') != 0,
             EncodeRule::KeepEscapes => {
-                let percent = isa.eq(block, b'%');
-                if percent | carry != 0 {
-                    let valid = valid_escapes(isa, block, rest);
-                    escape = (escape | percent) & !(valid | digits_of(valid, Lanes::<I>::ALL, &mut carry));
-                }
+                members = with_escapes(isa, block, members, rest, lanes, 0, &mut carry);
             }
         }
-        escaped += (escape & lanes.mask()).count_ones() as usize;
+        escaped += (!members.mask() & lanes.mask()).count_ones() as usize;
         rest = &rest[lanes.count()..];
     }
     let len = input.len().saturating_add(escaped.saturating_mul(2));
@@ -349,20 +345,13 @@ fn escapes_in<I: Isa, const M: usize>(isa: I, class: &I::Class, rest: &[u8]) -> 
     if isa.all_members(load::<I, M>(isa, rest), class) {
         return 0;
     }
-    // Otherwise the compiler keeps the blocks in registers, and some tiers have too few for that.
+    // Otherwise the compiler keeps the blocks in registers, of which SSSE3 has too few (docs/lab/2026-11-27-ladders.md).
     let (rest, mut escaped) = (core::hint::black_box(rest), 0);
     for i in 0..M {
-        let escape = !isa.found(isa.look(isa.load(&rest[i * I::LANES..]), class)).mask();
-        escaped += (escape & Lanes::<I>::ALL.mask()).count_ones() as usize;
+        let members = isa.found(isa.look(isa.load(&rest[i * I::LANES..]), class));
+        escaped += (!members.mask() & Lanes::<I>::ALL.mask()).count_ones() as usize;
     }
     escaped
-}
-
-/// Returns the lanes of the valid escapes in `block`, which is at the start of `rest`.
-#[cfg_attr(optimized, inline(always))]
-fn valid_escapes<I: Isa>(isa: I, block: I::Block, rest: &[u8]) -> u64 {
-    let found = isa.find(block, rest);
-    found.percent & !isa.correct(&found).0
 }
 
 /// The state of an encoding between blocks. The methods are not closures, because a closure and its intrinsics would not be
