@@ -116,6 +116,8 @@ mod kernel;
 mod marks;
 mod normalize;
 mod set;
+#[doc(hidden)]
+pub mod simd;
 #[cfg(feature = "alloc")]
 mod stable;
 #[cfg(feature = "alloc")]

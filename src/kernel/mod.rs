@@ -10,5 +10,6 @@ pub(crate) mod job;
 mod locality;
 pub(crate) mod reference;
 pub(crate) mod scalar;
+pub(crate) mod simd;
 pub(crate) mod slots;
 pub(crate) mod word;

@@ -3,10 +3,11 @@
 use alloc::vec::Vec;
 use core::fmt;
 
+use simdpct::Tier;
 use simdpct::batch::{Column, Offset};
+use simdpct::simd::run;
 
-use crate::kernel::columns::{Out, Receiver, SplitColumn, SplitEach, SplitEachLine, SplitLines};
-use crate::kernel::isa::Level;
+use crate::kernel::columns::{Many, Out, Receiver, SplitColumn, SplitEach, SplitEachLine, SplitLines};
 use crate::offsets::Offsets;
 use crate::parts::Parts;
 
@@ -87,16 +88,16 @@ impl Columns {
     ///
     /// [`UrlTooLong`] if a value is longer than `u32::MAX` bytes. The rows are then unspecified.
     pub fn split<O: Offset>(&mut self, urls: Column<'_, O>) -> Result<(), UrlTooLong> {
-        self.split_at_level(Level::active(), urls)
+        self.split_on_tier(Tier::active(), urls)
     }
 
-    pub(crate) fn split_at_level<O: Offset>(
+    pub(crate) fn split_on_tier<O: Offset>(
         &mut self,
-        level: Level,
+        tier: Tier,
         urls: Column<'_, O>,
     ) -> Result<(), UrlTooLong> {
         self.resize(urls.len());
-        level.run(SplitColumn { urls, out: self.out(0) }).map_err(|index| UrlTooLong { index })
+        run(tier, Many(SplitColumn { urls, out: self.out(0) })).map_err(|index| UrlTooLong { index })
     }
 
     fn resize(&mut self, rows: usize) {
@@ -139,16 +140,16 @@ impl Columns {
 /// assert!(hosts[1].is_none());
 /// ```
 pub fn split_each<'a>(urls: impl IntoIterator<Item = Option<&'a [u8]>>, each: impl FnMut(Option<Parts<'a>>)) {
-    split_each_at_level(Level::active(), urls, each);
+    split_each_on_tier(Tier::active(), urls, each);
 }
 
-pub(crate) fn split_each_at_level<'a>(
-    level: Level,
+pub(crate) fn split_each_on_tier<'a>(
+    tier: Tier,
     urls: impl IntoIterator<Item = Option<&'a [u8]>>,
     mut each: impl FnMut(Option<Parts<'a>>),
 ) {
     let each = |url: Option<(&'a [u8], Offsets)>| each(url.map(|(url, at)| Parts::from_offsets(url, at)));
-    level.run(SplitEach { urls: urls.into_iter(), each });
+    run(tier, Many(SplitEach { urls: urls.into_iter(), each }));
 }
 
 /// A receiver of the parts of many URLs: a closure, or a type whose method is marked `#[inline(always)]`.
@@ -178,11 +179,11 @@ impl<'a, F: FnMut(Parts<'a>)> Receive<'a> for F {
 /// assert_eq!(hosts, [b"a", b"c"]);
 /// ```
 pub fn split_each_line<'a>(text: &'a [u8], receiver: &mut impl Receive<'a>) {
-    split_each_line_at_level(Level::active(), text, receiver);
+    split_each_line_on_tier(Tier::active(), text, receiver);
 }
 
-pub(crate) fn split_each_line_at_level<'a>(level: Level, text: &'a [u8], receiver: &mut impl Receive<'a>) {
-    level.run(SplitEachLine { text, receiver: OfParts(receiver) });
+pub(crate) fn split_each_line_on_tier<'a>(tier: Tier, text: &'a [u8], receiver: &mut impl Receive<'a>) {
+    run(tier, Many(SplitEachLine { text, receiver: OfParts(receiver) }));
 }
 
 /// Passes the parts of each URL on.
@@ -230,10 +231,10 @@ impl Lines {
     ///
     /// [`UrlTooLong`] if a line is longer than `u32::MAX` bytes. The lines before it are kept.
     pub fn split(&mut self, text: &[u8]) -> Result<(), UrlTooLong> {
-        self.split_at_level(Level::active(), text)
+        self.split_on_tier(Tier::active(), text)
     }
 
-    pub(crate) fn split_at_level(&mut self, level: Level, text: &[u8]) -> Result<(), UrlTooLong> {
+    pub(crate) fn split_on_tier(&mut self, tier: Tier, text: &[u8]) -> Result<(), UrlTooLong> {
         let (mut rows, mut at) = (0, 0);
         let mut result = Ok(());
         while at < text.len() {
@@ -246,7 +247,7 @@ impl Lines {
             }
             let (starts, lens) = (&mut self.starts[rows..], &mut self.lens[rows..]);
             let out = self.columns.out(rows);
-            let progress = level.run(SplitLines { text, at, starts, lens, out });
+            let progress = run(tier, Many(SplitLines { text, at, starts, lens, out }));
             rows += progress.rows;
             at = progress.at;
             if progress.too_long {

@@ -4,23 +4,24 @@ use alloc::vec::Vec;
 
 use simdpct::Tier;
 use simdpct::batch::{Column, Offset};
+use simdpct::simd::{Kernel, Sets, Simd, run};
 
 use crate::canon::{CanonicalizeError, Profile};
-use crate::columns::{Columns, Lines, Receive, UrlTooLong, split_each_at_level, split_each_line_at_level};
-use crate::kernel::isa::Level;
-use crate::kernel::{Isa, Operation, Sets};
-use crate::parts::{Parts, split_at_level};
+use crate::columns::{Columns, Lines, Receive, UrlTooLong, split_each_line_on_tier, split_each_on_tier};
+use crate::parts::{Parts, split_on_tier};
+use crate::reference;
 
 /// Runs [`split`](crate::split) with the kernels of `tier`.
 #[must_use]
 pub fn split_on<'a>(tier: Tier, input: &'a (impl AsRef<[u8]> + ?Sized)) -> Parts<'a> {
-    split_at_level(Level::of(tier), input.as_ref())
+    split_on_tier(tier, input.as_ref())
 }
 
 /// Runs [`split`](crate::split) without a kernel: the result that every kernel must return.
 #[must_use]
 pub fn split_by_reference<'a>(input: &'a (impl AsRef<[u8]> + ?Sized)) -> Parts<'a> {
-    split_at_level(Level::Scalar, input.as_ref())
+    let input = input.as_ref();
+    Parts::from_offsets(input, reference::split(input))
 }
 
 /// Runs [`Columns::split`] with the kernels of `tier`.
@@ -33,7 +34,7 @@ pub fn split_column_on<O: Offset>(
     urls: Column<'_, O>,
     columns: &mut Columns,
 ) -> Result<(), UrlTooLong> {
-    columns.split_at_level(Level::of(tier), urls)
+    columns.split_on_tier(tier, urls)
 }
 
 /// Runs [`split_each`](crate::split_each) with the kernels of `tier`.
@@ -42,12 +43,12 @@ pub fn split_each_on<'a>(
     urls: impl IntoIterator<Item = Option<&'a [u8]>>,
     each: impl FnMut(Option<Parts<'a>>),
 ) {
-    split_each_at_level(Level::of(tier), urls, each);
+    split_each_on_tier(tier, urls, each);
 }
 
 /// Runs [`split_each_line`](crate::split_each_line) with the kernels of `tier`.
 pub fn split_each_line_on<'a>(tier: Tier, text: &'a [u8], receiver: &mut impl Receive<'a>) {
-    split_each_line_at_level(Level::of(tier), text, receiver);
+    split_each_line_on_tier(tier, text, receiver);
 }
 
 /// Runs [`Lines::split`] with the kernels of `tier`.
@@ -56,7 +57,7 @@ pub fn split_each_line_on<'a>(tier: Tier, text: &'a [u8], receiver: &mut impl Re
 ///
 /// See [`Lines::split`].
 pub fn split_lines_on(tier: Tier, text: &[u8], lines: &mut Lines) -> Result<(), UrlTooLong> {
-    lines.split_at_level(Level::of(tier), text)
+    lines.split_on_tier(tier, text)
 }
 
 /// Runs [`Profile::canonicalize_lines`] with the kernels of `tier`.
@@ -67,13 +68,13 @@ pub fn canonicalize_lines_on(
     out: &mut Vec<u8>,
     rejected: impl FnMut(usize, CanonicalizeError),
 ) {
-    profile.canonicalize_lines_at_level(Level::of(tier), text, out, rejected);
+    profile.canonicalize_lines_on_tier(tier, text, out, rejected);
 }
 
 /// Reports whether one scan with the kernel of `tier` is enough to read the path: all named readings route on it as it is.
 #[must_use]
 pub fn is_plain_on(tier: Tier, path: &[u8]) -> bool {
-    crate::reading::plain::is_plain_on(Level::of(tier), path)
+    crate::reading::plain::is_plain_on(tier, path)
 }
 
 /// The masks of one block of up to 64 bytes. A mask has one bit for each byte.
@@ -103,23 +104,23 @@ pub fn masks_on(
 ) -> Option<Masks> {
     struct Make<'a>(&'a [u8; 64], &'a [u8], u8, [Sets; 2]);
 
-    impl Operation for Make<'_> {
+    impl Kernel for Make<'_> {
         type Output = Option<Masks>;
 
         #[inline(always)]
-        fn run<I: Isa>(self, isa: I) -> Option<Masks> {
+        fn run<S: Simd>(self, simd: S) -> Option<Masks> {
             let Make(before, bytes, byte, [before_sets, sets]) = &self;
-            let before = isa.load(before);
+            let before = simd.load(before);
             let block = match bytes.first_chunk() {
-                Some(bytes) => isa.load(bytes),
-                None => isa.load_short(bytes),
+                Some(bytes) => simd.load(bytes),
+                None => simd.load_short(bytes),
             };
             Some(Masks {
-                equal: isa.eq(block, *byte),
-                high: isa.high(block),
-                members: isa.members(block, sets),
-                pairs: isa.pairs(before, block, before_sets, sets),
-                any_pair: isa.any_pair(before, block, before_sets, sets),
+                equal: simd.eq(block, *byte),
+                high: simd.high(block),
+                members: simd.members(block, sets),
+                pairs: simd.pairs(before, block, before_sets, sets),
+                any_pair: simd.any_pair(before, block, before_sets, sets),
             })
         }
 
@@ -128,5 +129,5 @@ pub fn masks_on(
         }
     }
 
-    Level::of(tier).run(Make(before, bytes, byte, sets.map(|sets| Sets::new(&sets))))
+    run(tier, Make(before, bytes, byte, sets.map(|sets| Sets::new(&sets))))
 }

@@ -43,9 +43,8 @@
 //! ```text
 //! class offsets host   the bytes of RFC 3986; positions of the parts of one URL; hosts and ports
 //! reference            splitting as RFC 3986 describes it, a byte at a time
-//! kernel/              private: blocks of 64 bytes and masks
-//!   split columns scan   the loops: no unsafe, no intrinsics
-//!   isa                  the instruction sets: the only module with `unsafe` and `core::arch`
+//! kernel/              private: the loops over blocks of 64 bytes
+//!   split columns scan   written over `simdpct::simd`
 //! pieces flaws parts text columns   the public functions that split; only `columns` allocates
 //! dialect compose builder owned form iri charset whole   the public functions that write
 //! canon/               one file for each canonical form
@@ -53,12 +52,13 @@
 //! reading/             how servers read the path of a request: parameters, the table of servers, the rules
 //! ```
 //!
-//! `tests/layers.rs` of the workspace checks this. The crate uses only the public API of simdpct.
+//! `tests/layers.rs` of the workspace checks this. The crate uses only the public API of simdpct, and its hidden
+//! module `simd`, which has the vector instructions; so there is no `unsafe` here.
 //!
 //! # Kernels
 //!
-//! Splitting and canonical forms have kernels for AVX-512, AVX2 and SSE2 on x86-64, NEON on AArch64, and simd128 on WebAssembly;
-//! [`simdpct::Tier::active`] selects among them. On other CPUs the reference runs, a byte at a time. All give the same result.
+//! Splitting and canonical forms have kernels for each tier of simdpct, and [`simdpct::Tier::active`] selects among them. On the scalar
+//! tier the reference runs, a byte at a time. All give the same result.
 //!
 //! # Features
 //!
@@ -74,10 +74,7 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
-#![cfg_attr(
-    not(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128")),
-    allow(dead_code, reason = "only an instruction set calls the kernels")
-)]
+#![forbid(unsafe_code)]
 
 #[cfg(feature = "alloc")]
 extern crate alloc;

@@ -6,9 +6,11 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::net::IpAddr;
 
+use simdpct::Tier;
+
 use crate::flaws::Flaws;
 use crate::host::{HostKind, port_number};
-use crate::kernel::isa::Level;
+use crate::kernel::split::offsets_of;
 use crate::offsets::Offsets;
 use crate::pieces::{Piece, QueryPairs, Segments};
 
@@ -38,12 +40,12 @@ pub(crate) const PARAMETER: simdpct::AsciiSet = simdpct::sets::RFC3986_QUERY.rem
 #[inline]
 #[must_use]
 pub fn split<'a>(input: &'a (impl AsRef<[u8]> + ?Sized)) -> Parts<'a> {
-    split_at_level(Level::active(), input.as_ref())
+    split_on_tier(Tier::active(), input.as_ref())
 }
 
 #[inline(always)]
-pub(crate) fn split_at_level(level: Level, input: &[u8]) -> Parts<'_> {
-    Parts { input, at: level.split(input) }
+pub(crate) fn split_on_tier(tier: Tier, input: &[u8]) -> Parts<'_> {
+    Parts { input, at: offsets_of(tier, input) }
 }
 
 /// A URI or relative reference and the positions of its parts. [`split`] returns it.

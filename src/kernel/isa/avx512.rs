@@ -130,7 +130,7 @@ impl Avx512 {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn all(self, byte: u8) -> __m512i {
+    pub(super) fn all(self, byte: u8) -> __m512i {
         // SAFETY: the token proves AVX-512.
         unsafe { _mm512_set1_epi8(byte.cast_signed()) }
     }
@@ -144,7 +144,7 @@ impl Avx512 {
 
     /// Looks up each byte of `block`, ignoring its top bit, in a table of 128 bytes.
     #[cfg_attr(optimized, inline(always))]
-    fn look_up(self, table: [__m512i; 2], block: __m512i) -> __m512i {
+    pub(super) fn look_up(self, table: [__m512i; 2], block: __m512i) -> __m512i {
         // SAFETY: the token proves AVX-512.
         unsafe { _mm512_permutex2var_epi8(table[0], block, table[1]) }
     }

@@ -17,7 +17,7 @@ use crate::set::ByteSet;
 
 /// The operations on blocks of `N` registers.
 #[derive(Clone, Copy)]
-pub(crate) struct Blocks<V: Vector, const N: usize>(V::Token);
+pub(crate) struct Blocks<V: Vector, const N: usize>(pub(super) V::Token);
 
 /// The rows of a set: `ascii` for bytes below 0x80, `high` for the other bytes. Most sets are ASCII, and then `high` is not
 /// used.
@@ -35,13 +35,13 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn table(self, bytes: &[u8; 16]) -> V {
+    pub(super) fn table(self, bytes: &[u8; 16]) -> V {
         V::table(self.0, bytes)
     }
 
     /// Returns, for each byte, the bit that represents it in its row of the set.
     #[cfg_attr(optimized, inline(always))]
-    fn bit(self, bytes: V) -> V {
+    pub(super) fn bit(self, bytes: V) -> V {
         self.table(&BITS).shuffle(bytes.high_half())
     }
 
@@ -59,7 +59,7 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
 
     /// Marks the lanes that are zero.
     #[cfg_attr(optimized, inline(always))]
-    fn zeros(self, mut block: [V; N]) -> [V; N] {
+    pub(super) fn zeros(self, mut block: [V; N]) -> [V; N] {
         for i in 0..N {
             block[i] = block[i].eq(self.all(0));
         }

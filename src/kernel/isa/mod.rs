@@ -24,6 +24,7 @@ use crate::kernel::job::{
     DecodeJob, Decoded, EncodeJob, EncodeRule, Fields, Marks, Measure, Measured, Outcome, RowState, Stops,
 };
 use crate::kernel::scalar;
+use crate::kernel::simd::Kernel;
 
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 mod avx2;
@@ -47,6 +48,13 @@ mod ladder;
 pub(crate) mod look;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 mod neon;
+#[cfg(any(
+    target_arch = "x86",
+    target_arch = "x86_64",
+    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
+    all(target_arch = "wasm32", target_feature = "simd128"),
+))]
+mod simd;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 mod simd128;
 #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), not(simdpct_lean)))]
@@ -253,6 +261,35 @@ macro_rules! tiers {
                     }
                 }
             )*
+        }
+
+        impl Tier {
+            /// Runs a kernel of another crate inside a function that enables the CPU features of this tier.
+            #[inline(always)]
+            pub(crate) fn run<K: Kernel>(self, kernel: K) -> K::Output {
+                fn choose<K: Kernel>(kernel: K) -> K::Output {
+                    Tier::active().run(kernel)
+                }
+                let entries: &[unsafe fn(K) -> K::Output; COUNT + 1] = const {
+                    &[
+                        $(
+                            #[cfg($arch)]
+                            {
+                                $(#[target_feature(enable = $feature)])*
+                                fn enter<K: Kernel>(kernel: K) -> K::Output {
+                                    kernel.run(token::$token::new().narrow())
+                                }
+                                enter::<K>
+                            },
+                        )*
+                        K::run_scalar,
+                        choose::<K>,
+                    ]
+                };
+                // SAFETY: by the invariant of `Tier`, the index is that of a tier of this build, and the CPU has the features of
+                // that tier, which are those that its entry enables. Or it is one more, that of the function which chooses a tier.
+                unsafe { entries.get_unchecked(self.index())(kernel) }
+            }
         }
 
         tables! {

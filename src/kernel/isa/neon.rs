@@ -22,7 +22,7 @@ impl Tier for Neon {
 /// A register of sixteen bytes.
 // INVARIANT: a value exists only if the CPU has NEON, because each is made by a `Neon` token or from other values.
 #[derive(Clone, Copy)]
-pub(crate) struct Register(uint8x16_t);
+pub(crate) struct Register(pub(super) uint8x16_t);
 
 operators! { Register:
     BitAnd bitand = vandq_u8;

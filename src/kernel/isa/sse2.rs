@@ -105,7 +105,7 @@ pub(crate) enum Class {
 
 impl Sse2 {
     #[cfg_attr(optimized, inline(always))]
-    fn all(self, byte: u8) -> Register {
+    pub(super) fn all(self, byte: u8) -> Register {
         // SAFETY: the token proves SSE2.
         Register(unsafe { _mm_set1_epi8(byte.cast_signed()) })
     }
@@ -125,7 +125,7 @@ impl Sse2 {
 
     /// Returns the marked lanes of a block as a mask.
     #[cfg_attr(optimized, inline(always))]
-    fn mask(self, [a, b, c, d]: Block) -> u64 {
+    pub(super) fn mask(self, [a, b, c, d]: Block) -> u64 {
         a.mask() | b.mask() << 16 | c.mask() << 32 | d.mask() << 48
     }
 

@@ -19,7 +19,9 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
-use crate::kernel::isa::Level;
+use simdpct::Tier;
+use simdpct::simd::run;
+
 use crate::kernel::scan::{self, Rule, Scan, Unproven};
 use crate::parts::split;
 
@@ -63,14 +65,14 @@ enum Form {
     Url(Option<Prove>, Canonicalize),
 }
 
-/// Appends the lines of a text that are not proven canonical to the vector. Returns `false` if the level has no kernel.
-type Prove = fn(Level, &[u8], &mut Vec<Unproven>) -> bool;
+/// Appends the lines of a text that are not proven canonical to the vector. Returns `false` if the tier has no kernel.
+type Prove = fn(Tier, &[u8], &mut Vec<Unproven>) -> bool;
 
 /// Appends the canonical form of a URL.
 type Canonicalize = fn(&[u8], &mut Vec<u8>) -> Result<(), CanonicalizeError>;
 
-fn prove<R: Rule>(level: Level, text: &[u8], unproven: &mut Vec<Unproven>) -> bool {
-    level.run(Scan::<R>::new(text, unproven))
+fn prove<R: Rule>(tier: Tier, text: &[u8], unproven: &mut Vec<Unproven>) -> bool {
+    run(tier, Scan::<R>::new(text, unproven))
 }
 
 /// Defines [`Profile`] from a table with one row for each profile: its name, one line about it, and the functions that make the
@@ -344,7 +346,7 @@ impl Profile {
         out: &mut Vec<u8>,
         rejected: impl FnMut(usize, CanonicalizeError),
     ) {
-        self.canonicalize_lines_at_level(Level::active(), text, out, rejected);
+        self.canonicalize_lines_on_tier(Tier::active(), text, out, rejected);
     }
 
     /// Reports whether a kernel proves that `url` is canonical. `false` means that the kernel could not decide.
@@ -356,7 +358,7 @@ impl Profile {
             return false;
         }
         let mut unproven = Vec::new();
-        prove(Level::active(), url, &mut unproven) && unproven.is_empty()
+        prove(Tier::active(), url, &mut unproven) && unproven.is_empty()
     }
 
     /// Appends the canonical form of `url`, or nothing if it is rejected.
@@ -373,9 +375,9 @@ impl Profile {
         }
     }
 
-    pub(crate) fn canonicalize_lines_at_level(
+    pub(crate) fn canonicalize_lines_on_tier(
         self,
-        level: Level,
+        tier: Tier,
         text: &[u8],
         out: &mut Vec<u8>,
         mut rejected: impl FnMut(usize, CanonicalizeError),
@@ -407,7 +409,7 @@ impl Profile {
             let end = chunk_end(text, at);
             unproven.clear();
             let chunk = &text[at..end];
-            if !prove.is_some_and(|prove| prove(level, chunk, &mut unproven)) {
+            if !prove.is_some_and(|prove| prove(tier, chunk, &mut unproven)) {
                 let mut start = at;
                 for lf in memchr::memchr_iter(b'\n', chunk) {
                     append_line(start, at + lf, false, out);

@@ -1,9 +1,9 @@
 //! The kernels that split many URLs into columns.
 
 use simdpct::batch::{Column, Offset};
+use simdpct::simd::{Kernel, Simd};
 
 use super::split::{find, split};
-use super::{Isa, Operation};
 use crate::offsets::Offsets;
 use crate::reference;
 
@@ -19,24 +19,27 @@ fn set(out: &mut Out<'_>, row: usize, at: Offsets) {
     }
 }
 
-/// An operation on many URLs, which is the same for an instruction set and for the reference.
+/// An operation on many URLs, which is the same for the kernels of a tier and for the reference.
 pub(crate) trait SplitMany {
     type Output;
 
-    /// Runs the operation. Implementations are `inline(always)`; see [`Operation::run`].
+    /// Runs the operation. Implementations are `inline(always)`; see [`Kernel::run`].
     fn run_with(self, splitter: impl Splitter) -> Self::Output;
 }
 
-impl<T: SplitMany> Operation for T {
+/// The kernel that runs an operation on many URLs.
+pub(crate) struct Many<T>(pub(crate) T);
+
+impl<T: SplitMany> Kernel for Many<T> {
     type Output = T::Output;
 
     #[inline(always)]
-    fn run<I: Isa>(self, isa: I) -> T::Output {
-        self.run_with(isa)
+    fn run<S: Simd>(self, simd: S) -> T::Output {
+        self.0.run_with(simd)
     }
 
     fn run_scalar(self) -> T::Output {
-        self.run_with(Reference)
+        self.0.run_with(Reference)
     }
 }
 
@@ -155,7 +158,7 @@ impl SplitMany for SplitLines<'_, '_> {
     }
 }
 
-/// A way to split one URL of many: an instruction set or the reference.
+/// A way to split one URL of many: with the instructions of a tier, or by the reference.
 pub(crate) trait Splitter: Copy {
     /// Splits `url`. `text` starts with `url`, and its further bytes may be loaded, too.
     fn split(self, url: &[u8], text: &[u8]) -> Offsets;
@@ -165,7 +168,7 @@ pub(crate) trait Splitter: Copy {
     fn split_line(self, text: &[u8]) -> (usize, usize, Offsets);
 }
 
-impl<I: Isa> Splitter for I {
+impl<S: Simd> Splitter for S {
     #[inline(always)]
     fn split(self, url: &[u8], text: &[u8]) -> Offsets {
         // A whole block is loaded faster than a part of one, and `split` ignores the bytes after the URL.

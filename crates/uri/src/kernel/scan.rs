@@ -13,7 +13,7 @@
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 
-use super::{Isa, Operation, Sets};
+use simdpct::simd::{Kernel, Sets, Simd};
 
 /// The bit that an operation on masks carries from block to block.
 #[derive(Clone, Copy, Default)]
@@ -140,7 +140,7 @@ pub(crate) trait Rule {
     type State: Default;
 
     /// Checks a block, and returns its line ends. `before` is the block that starts one byte earlier.
-    fn check<I: Isa>(isa: I, before: &[u8; 64], block: &[u8; 64], state: &mut Self::State) -> LineEnds;
+    fn check<S: Simd>(simd: S, before: &[u8; 64], block: &[u8; 64], state: &mut Self::State) -> LineEnds;
 }
 
 /// Masks of the line feeds that end unproven lines of a block.
@@ -161,7 +161,7 @@ pub(crate) struct Unproven {
 }
 
 /// Appends every line of `text` that is not proven canonical to `unproven`. Each line ends before a line feed or at the end of
-/// the text. On the scalar level the scan does nothing and returns `false`.
+/// the text. On the scalar tier the scan does nothing and returns `false`.
 pub(crate) struct Scan<'a, R> {
     text: &'a [u8],
     unproven: &'a mut Vec<Unproven>,
@@ -176,10 +176,10 @@ impl<'a, R: Rule> Scan<'a, R> {
     /// Checks the last 64 of 65 bytes. They start at offset `at` of the text, and only line feeds in the lanes of `live` are
     /// reported.
     #[inline(always)]
-    fn check<I: Isa>(&mut self, isa: I, bytes: &[u8; 65], live: u64, at: usize, state: &mut R::State) {
+    fn check<S: Simd>(&mut self, simd: S, bytes: &[u8; 65], live: u64, at: usize, state: &mut R::State) {
         let [before @ .., _] = bytes;
         let [_, block @ ..] = bytes;
-        let ends = R::check(isa, before, block, state);
+        let ends = R::check(simd, before, block, state);
         let mut places = ends.unproven & live;
         while places != 0 {
             let place = places.trailing_zeros();
@@ -190,22 +190,22 @@ impl<'a, R: Rule> Scan<'a, R> {
     }
 }
 
-impl<R: Rule> Operation for Scan<'_, R> {
+impl<R: Rule> Kernel for Scan<'_, R> {
     type Output = bool;
 
     #[inline(always)]
-    fn run<I: Isa>(mut self, isa: I) -> bool {
+    fn run<S: Simd>(mut self, simd: S) -> bool {
         let text = self.text;
         let mut state = R::State::default();
         let mut at: usize = 0;
         let mut staged = [b'\n'; 65];
         if text.len() >= 64 {
             staged[1..].copy_from_slice(&text[..64]);
-            self.check(isa, &staged, !0, 0, &mut state);
+            self.check(simd, &staged, !0, 0, &mut state);
             at = 64;
         }
         while let Some(bytes) = text.get(at.wrapping_sub(1)..).and_then(<[u8]>::first_chunk::<65>) {
-            self.check(isa, bytes, !0, at, &mut state);
+            self.check(simd, bytes, !0, at, &mut state);
             at += 64;
         }
         // The last block is padded with line feeds. The first of these ends the last line if that has no line feed of its own.
@@ -217,7 +217,7 @@ impl<R: Rule> Operation for Scan<'_, R> {
         staged[1..=rest.len()].copy_from_slice(rest);
         let len = rest.len() + usize::from(text.last().is_some_and(|&last| last != b'\n'));
         let live = if len < 64 { (1 << len) - 1 } else { !0 };
-        self.check(isa, &staged, live, at, &mut state);
+        self.check(simd, &staged, live, at, &mut state);
         true
     }
 
@@ -311,15 +311,15 @@ impl<const BY_SCHEME: bool> Rule for Rfc3986<BY_SCHEME> {
     type State = Rfc3986State;
 
     #[inline(always)]
-    fn check<I: Isa>(isa: I, before: &[u8; 64], bytes: &[u8; 64], state: &mut Rfc3986State) -> LineEnds {
-        let block = isa.load(bytes);
-        let newline = isa.eq(block, b'\n');
-        let slash = isa.eq(block, b'/');
-        let percent = isa.eq(block, b'%');
-        let high = isa.high(block);
+    fn check<S: Simd>(simd: S, before: &[u8; 64], bytes: &[u8; 64], state: &mut Rfc3986State) -> LineEnds {
+        let block = simd.load(bytes);
+        let newline = simd.eq(block, b'\n');
+        let slash = simd.eq(block, b'/');
+        let percent = simd.eq(block, b'%');
+        let high = simd.high(block);
         // Bytes that are not ASCII may be members of any set. Where that makes a line bad, it is only not proven.
         let [delimiter, odd, upper, slash_or_colon, dot, control]: [u64; 6] =
-            isa.members(block, &RFC3986_SETS);
+            simd.members(block, &RFC3986_SETS);
         let odd = odd | high;
         let plain = !(odd | delimiter);
         let start = state.lines.find(newline);
@@ -329,22 +329,22 @@ impl<const BY_SCHEME: bool> Rule for Rfc3986<BY_SCHEME> {
         // not visible, and the line is not proven.
         let control = control & !high;
         if control != 0 {
-            bad = control & !(isa.eq(block, b'\r') & newline >> 1);
+            bad = control & !(simd.eq(block, b'\r') & newline >> 1);
         }
 
         // The scheme must be in lower case. Few lines have an upper-case letter in their first name.
         let name_end = state.name_end.ends(plain, start);
         let named = name_end & upper;
         if named | state.upper_name.0 != 0 {
-            let [scheme] = isa.members(block, &SCHEME_SET);
-            bad |= state.upper_name.ends(scheme & !high, named) & isa.eq(block, b':');
+            let [scheme] = simd.members(block, &SCHEME_SET);
+            bad |= state.upper_name.ends(scheme & !high, named) & simd.eq(block, b':');
         }
 
         // An authority with upper case, a port, userinfo, an address in brackets or non-ASCII bytes is bad: its line is not proven.
         let after = state.after.next(slash_or_colon);
         if BY_SCHEME {
             // Many paths have `//`, too, but few have an authority that does not end in a slash.
-            let after_scheme = state.after_scheme.next(name_end & isa.eq(block, b':'));
+            let after_scheme = state.after_scheme.next(name_end & simd.eq(block, b':'));
             let authority = state.authorities.find(slash, after_scheme | start);
             bad |= state.host_end.ends(plain, authority) & !slash;
         } else {
@@ -358,9 +358,9 @@ impl<const BY_SCHEME: bool> Rule for Rfc3986<BY_SCHEME> {
 
         let (_, second_digit) = state.digits.find(percent);
         if second_digit != 0 {
-            let before = isa.load(before);
-            let changes = isa.any_pair(before, block, &FIRST_DIGIT, &SECOND_DIGIT);
-            bad |= second_digit & (changes | high | isa.high(before));
+            let before = simd.load(before);
+            let changes = simd.any_pair(before, block, &FIRST_DIGIT, &SECOND_DIGIT);
+            bad |= second_digit & (changes | high | simd.high(before));
         }
 
         // Few blocks have a bad byte, so the branch is predicted.
@@ -384,7 +384,7 @@ pub(crate) trait KeyRule {
     const HAS_QUERY: bool;
 
     /// Returns a mask of the bytes that only this rule rejects. `own` is the mask of the bytes in the eighth set.
-    fn bad<I: Isa>(isa: I, block: I::Block, key: &Key, own: u64, carries: &mut [Carry; 3]) -> u64;
+    fn bad<S: Simd>(simd: S, block: S::Block, key: &Key, own: u64, carries: &mut [Carry; 3]) -> u64;
 }
 
 #[derive(Default)]
@@ -429,16 +429,16 @@ impl<R: KeyRule> Rule for R {
     type State = KeyState;
 
     #[inline(always)]
-    fn check<I: Isa>(isa: I, before: &[u8; 64], bytes: &[u8; 64], state: &mut KeyState) -> LineEnds {
-        let block = isa.load(bytes);
-        let ascii = !isa.high(block);
+    fn check<S: Simd>(simd: S, before: &[u8; 64], bytes: &[u8; 64], state: &mut KeyState) -> LineEnds {
+        let block = simd.load(bytes);
+        let ascii = !simd.high(block);
         let [scheme, alpha, delimiter, upper, dot, question_or_hash, in_host, own]: [u64; 8] =
-            isa.members(block, R::SETS);
+            simd.members(block, R::SETS);
         let (scheme, alpha, delimiter) = (scheme & ascii, alpha & ascii, delimiter & ascii);
         let (dot, question_or_hash) = (dot & ascii, question_or_hash & ascii);
-        let newline = isa.eq(block, b'\n');
-        let colon = isa.eq(block, b':');
-        let slash = isa.eq(block, b'/');
+        let newline = simd.eq(block, b'\n');
+        let colon = simd.eq(block, b':');
+        let slash = simd.eq(block, b'/');
         let start = state.lines.find(newline);
 
         let named = start & alpha;
@@ -454,13 +454,13 @@ impl<R: KeyRule> Rule for R {
         let before_query = state.before_query.between(authority, query);
         let after_slash = state.slash.next(slash);
         let dot_segments = state.dots.ends(dot & after_slash & before_query, dot) & delimiter;
-        let (first_digit, second_digit) = state.digits.find(isa.eq(block, b'%'));
+        let (first_digit, second_digit) = state.digits.find(simd.eq(block, b'%'));
         // Dot segments are bad, and so are escapes that the end of the line cuts off.
         bad |= dot_segments | (first_digit | second_digit) & newline;
         if second_digit != 0 {
-            let before = isa.load(before);
-            bad |= second_digit & isa.any_pair(before, block, &R::DIGITS[0], &R::DIGITS[1]);
-            bad |= second_digit & isa.high(before);
+            let before = simd.load(before);
+            bad |= second_digit & simd.any_pair(before, block, &R::DIGITS[0], &R::DIGITS[1]);
+            bad |= second_digit & simd.high(before);
         }
 
         if !R::HAS_QUERY {
@@ -468,7 +468,7 @@ impl<R: KeyRule> Rule for R {
         }
         let lower = alpha & !upper;
         let key = Key { lower, dot, authority, host, host_end, before_query, slash, after_slash };
-        bad |= R::bad(isa, block, &key, own, &mut state.own);
+        bad |= R::bad(simd, block, &key, own, &mut state.own);
         state.proof.ends(newline, authority, bad, host_end & !slash)
     }
 }
@@ -512,12 +512,12 @@ impl KeyRule for SafeBrowsing {
     const HAS_QUERY: bool = true;
 
     #[inline(always)]
-    fn bad<I: Isa>(isa: I, block: I::Block, key: &Key, escaped: u64, carries: &mut [Carry; 3]) -> u64 {
+    fn bad<S: Simd>(simd: S, block: S::Block, key: &Key, escaped: u64, carries: &mut [Carry; 3]) -> u64 {
         let [after_letter, after_dot, after_0] = carries;
         // A host that ends in a letter is not an IPv4 address, unless its last number is hexadecimal. So other ends and `0x` are
         // bad.
         let mut bad = escaped | key.host_end & !after_letter.next(key.lower);
-        bad |= isa.eq(block, b'x') & after_0.next(isa.eq(block, b'0')) & key.host;
+        bad |= simd.eq(block, b'x') & after_0.next(simd.eq(block, b'0')) & key.host;
         // A dot at the start of a host or after another dot is bad. A dot at the end is bad by the first check above, which requires a
         // letter there.
         bad |= key.dot & (after_dot.next(key.dot) | key.authority) & key.host;
@@ -545,7 +545,7 @@ impl KeyRule for W3lib {
     const HAS_QUERY: bool = false;
 
     #[inline(always)]
-    fn bad<I: Isa>(_: I, _: I::Block, key: &Key, in_path: u64, _: &mut [Carry; 3]) -> u64 {
+    fn bad<S: Simd>(_: S, _: S::Block, key: &Key, in_path: u64, _: &mut [Carry; 3]) -> u64 {
         key.before_query & !in_path
     }
 }
@@ -614,36 +614,36 @@ impl Rule for Whatwg {
     type State = WhatwgState;
 
     #[inline(always)]
-    fn check<I: Isa>(isa: I, before: &[u8; 64], bytes: &[u8; 64], state: &mut WhatwgState) -> LineEnds {
-        let before = isa.load(before);
-        let block = isa.load(bytes);
-        let newline = isa.eq(block, b'\n');
-        let colon = isa.eq(block, b':');
-        let slash = isa.eq(block, b'/');
-        let percent = isa.eq(block, b'%');
-        let ascii = !isa.high(block);
+    fn check<S: Simd>(simd: S, before: &[u8; 64], bytes: &[u8; 64], state: &mut WhatwgState) -> LineEnds {
+        let before = simd.load(before);
+        let block = simd.load(bytes);
+        let newline = simd.eq(block, b'\n');
+        let colon = simd.eq(block, b':');
+        let slash = simd.eq(block, b'/');
+        let percent = simd.eq(block, b'%');
+        let ascii = !simd.high(block);
         let [never, not_in_path, in_host, letter, delimiter, question_or_hash, dot]: [u64; 7] =
-            isa.members(block, &WHATWG_SETS);
+            simd.members(block, &WHATWG_SETS);
         let [bad_in_host, escaped_dot, local_host]: [u64; 3] =
-            isa.pairs(before, block, &WHATWG_FIRST, &WHATWG_SECOND);
+            simd.pairs(before, block, &WHATWG_FIRST, &WHATWG_SECOND);
         let (delimiter, question_or_hash) = (delimiter & ascii, question_or_hash & ascii);
         let start = state.lines.find(newline);
         let mut bad = never | !ascii;
 
         // Only lines that start with `http://`, `https://` or `file://` are proven.
-        let h = isa.eq(block, b'h') & start;
-        let t = isa.eq(block, b't');
+        let h = simd.eq(block, b'h') & start;
+        let t = simd.eq(block, b't');
         let ht = t & state.http[0].next(h);
         let htt = t & state.http[1].next(ht);
-        let http = isa.eq(block, b'p') & state.http[2].next(htt);
-        let https = isa.eq(block, b's') & state.http[3].next(http);
-        let f = isa.eq(block, b'f') & start;
+        let http = simd.eq(block, b'p') & state.http[2].next(htt);
+        let https = simd.eq(block, b's') & state.http[3].next(http);
+        let f = simd.eq(block, b'f') & start;
         let has_file = f != 0 || state.file.is_active;
         let mut file = 0;
         if has_file {
-            let fi = isa.eq(block, b'i') & state.file.letters[0].next(f);
-            let fil = isa.eq(block, b'l') & state.file.letters[1].next(fi);
-            file = isa.eq(block, b'e') & state.file.letters[2].next(fil);
+            let fi = simd.eq(block, b'i') & state.file.letters[0].next(f);
+            let fil = simd.eq(block, b'l') & state.file.letters[1].next(fi);
+            file = simd.eq(block, b'e') & state.file.letters[2].next(fil);
         }
         let scheme_end = colon & state.letters.next(http | https | file);
         let authority = state.authorities.find(slash, state.colon.next(scheme_end));
@@ -652,7 +652,7 @@ impl Rule for Whatwg {
         let host_end = state.host_end.ends(!delimiter, authority);
         let host = state.host.between(authority, host_end);
         // Without `opaque`, LLVM joins these two masks bit by bit on AVX2.
-        bad |= host & (isa.opaque(!in_host) | bad_in_host);
+        bad |= host & (simd.opaque(!in_host) | bad_in_host);
         let no_path = host_end & !slash;
         let mut valid_end = state.last_letter.next(letter);
         if has_file {
@@ -675,7 +675,7 @@ impl Rule for Whatwg {
 
         let query = state.query.ends(!question_or_hash, start);
         let before_query = state.before_query.between(start, query);
-        bad |= before_query & not_in_path | isa.eq(block, b'\'') & !before_query;
+        bad |= before_query & not_in_path | simd.eq(block, b'\'') & !before_query;
         let first_dot = dot & before_query & state.slash.next(slash);
         bad |= state.dots.ends(first_dot, dot) & delimiter;
         let (_, second_digit) = state.digits.find(percent);

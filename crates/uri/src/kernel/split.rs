@@ -1,27 +1,37 @@
 //! The kernel that splits one URL.
 
-use super::{Bytes, Isa, Operation};
+use simdpct::Tier;
+use simdpct::simd::{Bytes, Kernel, Simd, run};
+
 use crate::class::is_scheme;
 use crate::offsets::Offsets;
 use crate::reference;
 
 static DELIMITERS: Bytes<7> = Bytes::new(*b":/#?@[]");
 
-/// Splits one URL. The result is that of [`reference::split`].
-pub(crate) struct Split<'a> {
-    pub(crate) url: &'a [u8],
+/// Splits one URL with the kernel of `tier`.
+///
+/// It is neither generic nor inlined, so that the kernels are compiled in this crate alone, and not in each that splits a URL.
+#[inline(never)]
+pub(crate) fn offsets_of(tier: Tier, url: &[u8]) -> Offsets {
+    run(tier, Split { url })
 }
 
-impl Operation for Split<'_> {
+/// Splits one URL. The result is that of [`reference::split`].
+struct Split<'a> {
+    url: &'a [u8],
+}
+
+impl Kernel for Split<'_> {
     type Output = Offsets;
 
     #[inline(always)]
-    fn run<I: Isa>(self, isa: I) -> Offsets {
+    fn run<S: Simd>(self, simd: S) -> Offsets {
         let block = match self.url.first_chunk() {
-            Some(bytes) => isa.load(bytes),
-            None => isa.load_short(self.url),
+            Some(bytes) => simd.load(bytes),
+            None => simd.load_short(self.url),
         };
-        split(isa, self.url, block)
+        split(simd, self.url, block)
     }
 
     #[inline(always)]
@@ -35,11 +45,11 @@ impl Operation for Split<'_> {
 /// No search waits for the one before it: the first `?` or `#` of a URL ends the path, whatever comes before it, and the first
 /// `#` ends the query. So all masks are made at once, and only the scheme and `//` are checked in order.
 #[inline(always)]
-pub(super) fn split<I: Isa>(isa: I, url: &[u8], block: I::Block) -> Offsets {
+pub(super) fn split<S: Simd>(simd: S, url: &[u8], block: S::Block) -> Offsets {
     let len = url.len();
-    let [colon, slash, hash, question, at, open, close] = isa.each(block, &DELIMITERS);
-    let of_authority = isa.opaque(at | open | close | colon);
-    let question_or_hash = isa.opaque(question | hash);
+    let [colon, slash, hash, question, at, open, close] = simd.each(block, &DELIMITERS);
+    let of_authority = simd.opaque(at | open | close | colon);
+    let question_or_hash = simd.opaque(question | hash);
     let ends_authority = slash | question_or_hash;
 
     // The offset of the authority; 0 if the URL has no authority, or if it has not been found yet.
@@ -52,7 +62,7 @@ pub(super) fn split<I: Isa>(isa: I, url: &[u8], block: I::Block) -> Offsets {
         let delimiter = colon | ends_authority & live;
         let first = delimiter.trailing_zeros() as usize;
         if delimiter == 0 && len > 64 || (60..64).contains(&first) {
-            return long(isa, url);
+            return long(simd, url);
         }
         scheme_end = match url.get(..first) {
             Some(name) if colon & delimiter & delimiter.wrapping_neg() != 0 && is_scheme(name) => first,
@@ -69,7 +79,7 @@ pub(super) fn split<I: Isa>(isa: I, url: &[u8], block: I::Block) -> Offsets {
     if start > 0 {
         let end = ends_authority & !0 << start;
         if end == 0 && len > 64 {
-            return long(isa, url);
+            return long(simd, url);
         }
         path_start = first_or(end, len);
         (host_start, host_end) = (start, path_start);
@@ -82,7 +92,7 @@ pub(super) fn split<I: Isa>(isa: I, url: &[u8], block: I::Block) -> Offsets {
     let mut path_end = first_or(question_or_hash, len);
     let mut query_end = first_or(hash, len);
     if len > 64 && hash == 0 {
-        (path_end, query_end) = after_first_block(isa, url, path_end, question_or_hash != 0);
+        (path_end, query_end) = after_first_block(simd, url, path_end, question_or_hash != 0);
     }
     Offsets { scheme_end, host_start, host_end, path_start, path_end, query_end }
 }
@@ -107,7 +117,7 @@ fn first_or(mask: u64, len: usize) -> usize {
 /// Returns the ends of path and query of a URL without a `#` in its first block. `path_end` is valid if `found`: the path then
 /// ends in that block.
 #[inline(always)]
-fn after_first_block<I: Isa>(isa: I, url: &[u8], path_end: usize, found: bool) -> (usize, usize) {
+fn after_first_block<S: Simd>(simd: S, url: &[u8], path_end: usize, found: bool) -> (usize, usize) {
     let len = url.len();
     let mut path_end = if found { path_end } else { len };
     let mut at = 64;
@@ -115,9 +125,9 @@ fn after_first_block<I: Isa>(isa: I, url: &[u8], path_end: usize, found: bool) -
         // The last block overlaps the one before it, in which nothing was found.
         let from = at.min(len - 64);
         let Some(bytes) = url.get(from..).and_then(<[u8]>::first_chunk) else { break };
-        let block = isa.load(bytes);
-        let hash = isa.eq(block, b'#');
-        let question_or_hash = isa.opaque(isa.eq(block, b'?') | hash);
+        let block = simd.load(bytes);
+        let hash = simd.eq(block, b'#');
+        let question_or_hash = simd.opaque(simd.eq(block, b'?') | hash);
         if question_or_hash != 0 {
             if path_end == len {
                 path_end = from + question_or_hash.trailing_zeros() as usize;
@@ -133,16 +143,19 @@ fn after_first_block<I: Isa>(isa: I, url: &[u8], path_end: usize, found: bool) -
 
 /// Returns the offset of the first byte at or after `from` that is one of `stop`, or the length. The bytes of `stop` may be equal.
 #[inline(always)]
-pub(super) fn find<I: Isa>(isa: I, url: &[u8], from: usize, stop: [u8; 4]) -> usize {
+pub(super) fn find<S: Simd>(simd: S, url: &[u8], from: usize, stop: [u8; 4]) -> usize {
     let mut at = from;
     while at < url.len() {
         let left = &url[at..];
         let (block, live) = match left.first_chunk() {
-            Some(bytes) => (isa.load(bytes), !0),
-            None => (isa.load_short(left), (1 << left.len()) - 1),
+            Some(bytes) => (simd.load(bytes), !0),
+            None => (simd.load_short(left), (1 << left.len()) - 1),
         };
-        let hits = isa.opaque(
-            isa.eq(block, stop[0]) | isa.eq(block, stop[1]) | isa.eq(block, stop[2]) | isa.eq(block, stop[3]),
+        let hits = simd.opaque(
+            simd.eq(block, stop[0])
+                | simd.eq(block, stop[1])
+                | simd.eq(block, stop[2])
+                | simd.eq(block, stop[3]),
         ) & live;
         if hits != 0 {
             return at + hits.trailing_zeros() as usize;
@@ -154,8 +167,8 @@ pub(super) fn find<I: Isa>(isa: I, url: &[u8], from: usize, stop: [u8; 4]) -> us
 
 /// Splits a URL whose scheme or authority does not end in the first block.
 #[inline(always)]
-fn long<I: Isa>(isa: I, url: &[u8]) -> Offsets {
-    let mut scheme_end = find(isa, url, 0, *b":/?#");
+fn long<S: Simd>(simd: S, url: &[u8]) -> Offsets {
+    let mut scheme_end = find(simd, url, 0, *b":/?#");
     if scheme_end == url.len() {
         // A URL that is escaped as a whole is a path.
         return Offsets { path_end: scheme_end, query_end: scheme_end, ..Offsets::default() };
@@ -167,11 +180,11 @@ fn long<I: Isa>(isa: I, url: &[u8]) -> Offsets {
     let (mut path_start, mut host_start, mut host_end) = (rest, rest, rest);
     if url[rest..].starts_with(b"//") {
         let start = rest + 2;
-        path_start = find(isa, url, start, *b"//?#");
+        path_start = find(simd, url, start, *b"//?#");
         let host = reference::split_authority(&url[start..path_start]);
         (host_start, host_end) = (start + host.0, start + host.1);
     }
-    let path_end = find(isa, url, path_start, *b"??##");
-    let query_end = find(isa, url, path_end, *b"####");
+    let path_end = find(simd, url, path_start, *b"??##");
+    let query_end = find(simd, url, path_end, *b"####");
     Offsets { scheme_end, host_start, host_end, path_start, path_end, query_end }
 }

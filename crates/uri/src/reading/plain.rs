@@ -1,11 +1,10 @@
 //! The scan that finds paths which all readings read alike.
 
 use memchr::memchr;
-use simdpct::ByteSet;
+use simdpct::simd::{Kernel, Sets, Simd, run};
+use simdpct::{ByteSet, Tier};
 
 use super::parameters::{NONE, PassOn, Reading};
-use crate::kernel::isa::Level;
-use crate::kernel::{Isa, Operation, Sets};
 
 /// The bytes of plain paths, as words of 64 bits. No named reading changes or rejects one of them.
 const PLAIN: [u64; 4] = ByteSet::from_bytes(PLAIN_BYTES).to_bitmap();
@@ -79,12 +78,12 @@ impl Reading {
 /// Reports whether all named readings route on `path` as it is: it begins with a slash, has only plain bytes, and no slash is followed
 /// by a slash or a dot.
 pub(super) fn is_plain(path: &[u8]) -> bool {
-    is_plain_on(Level::active(), path)
+    is_plain_on(Tier::active(), path)
 }
 
 #[inline]
-pub(crate) fn is_plain_on(level: Level, path: &[u8]) -> bool {
-    path.first() == Some(&b'/') && level.run(IsPlain(path))
+pub(crate) fn is_plain_on(tier: Tier, path: &[u8]) -> bool {
+    path.first() == Some(&b'/') && run(tier, IsPlain(path))
 }
 
 /// Checks the bytes of a path.
@@ -94,32 +93,32 @@ impl IsPlain<'_> {
     /// Returns a mask of the lanes with a byte that is not plain. `starts` is 1 if the byte before the block is a slash, and then becomes
     /// 1 if the last byte is.
     #[inline(always)]
-    fn others<I: Isa>(isa: I, block: I::Block, starts: &mut u64) -> u64 {
-        let slashes = isa.eq(block, b'/');
-        let starts_dots = (slashes << 1 | *starts) & (slashes | isa.eq(block, b'.'));
+    fn others<S: Simd>(simd: S, block: S::Block, starts: &mut u64) -> u64 {
+        let slashes = simd.eq(block, b'/');
+        let starts_dots = (slashes << 1 | *starts) & (slashes | simd.eq(block, b'.'));
         *starts = slashes >> 63;
-        let [plain] = isa.members(block, &SETS);
-        !plain | starts_dots | isa.high(block)
+        let [plain] = simd.members(block, &SETS);
+        !plain | starts_dots | simd.high(block)
     }
 }
 
-impl Operation for IsPlain<'_> {
+impl Kernel for IsPlain<'_> {
     type Output = bool;
 
     #[inline(always)]
-    fn run<I: Isa>(self, isa: I) -> bool {
-        if !I::LOOKS_UP {
+    fn run<S: Simd>(self, simd: S) -> bool {
+        if !S::LOOKS_UP {
             return self.run_scalar();
         }
         let mut starts = 0;
         let (blocks, rest) = self.0.as_chunks();
         for block in blocks {
-            if Self::others(isa, isa.load(block), &mut starts) != 0 {
+            if Self::others(simd, simd.load(block), &mut starts) != 0 {
                 return false;
             }
         }
         let lanes = (1 << rest.len()) - 1;
-        Self::others(isa, isa.load_short(rest), &mut starts) & lanes == 0
+        Self::others(simd, simd.load_short(rest), &mut starts) & lanes == 0
     }
 
     fn run_scalar(self) -> bool {

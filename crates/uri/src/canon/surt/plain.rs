@@ -1,7 +1,7 @@
 //! Finds the parts of plain URLs, which most are, with masks of 64 bytes.
 
-use crate::kernel::isa::Level;
-use crate::kernel::{Bytes, Isa, Operation, Sets};
+use simdpct::Tier;
+use simdpct::simd::{Bytes, Kernel, Sets, Simd, run};
 
 /// The parts of a plain URL: a host, a path and a query whose bytes a key keeps, except for the case of letters.
 #[derive(Clone, Copy)]
@@ -21,7 +21,7 @@ pub(super) struct Plain {
 /// Returns the parts of a URL without its scheme and `//`. `None` if the URL is not plain, its host is longer than 63 bytes, or this CPU has
 /// no kernels that look up sets.
 pub(super) fn parts(rest: &[u8]) -> Option<Plain> {
-    Level::active().run(Scan(rest))
+    run(Tier::active(), Scan(rest))
 }
 
 struct Scan<'a>(&'a [u8]);
@@ -40,13 +40,13 @@ fn before(mask: u64) -> u64 {
     (mask & mask.wrapping_neg()).wrapping_sub(1)
 }
 
-impl Operation for Scan<'_> {
+impl Kernel for Scan<'_> {
     type Output = Option<Plain>;
 
     #[inline(always)]
-    fn run<I: Isa>(self, isa: I) -> Option<Plain> {
+    fn run<S: Simd>(self, simd: S) -> Option<Plain> {
         let Scan(rest) = self;
-        if !I::LOOKS_UP || rest.is_empty() {
+        if !S::LOOKS_UP || rest.is_empty() {
             return None;
         }
         let (mut host, mut dots) = (0, 0);
@@ -55,12 +55,12 @@ impl Operation for Scan<'_> {
         loop {
             let left = &rest[at..];
             let (block, live) = match left.first_chunk() {
-                Some(bytes) => (isa.load(bytes), !0),
-                None => (isa.load_short(left), (1 << left.len()) - 1),
+                Some(bytes) => (simd.load(bytes), !0),
+                None => (simd.load_short(left), (1 << left.len()) - 1),
             };
-            let ascii = !isa.high(block);
-            let [in_name, kept, upper] = isa.members(block, &SETS);
-            let [slash, question, hash, dot, open] = isa.each(block, &BYTES);
+            let ascii = !simd.high(block);
+            let [in_name, kept, upper] = simd.members(block, &SETS);
+            let [slash, question, hash, dot, open] = simd.each(block, &BYTES);
             let fragment = hash & live;
             let live = live & before(fragment);
             let mut after_host = live;
