@@ -22,26 +22,26 @@ pub trait Kernel {
 ///
 /// A value is a capability: it exists only on a CPU that has the instructions, so all methods are safe.
 pub trait Simd: Copy {
-    /// Whether [`Simd::members`] looks up all bytes of a block at once. Otherwise it looks up one byte after the other.
+    /// Whether [`Simd::classify`] looks up all bytes of a block at once. Otherwise it looks up one byte after the other.
     const LOOKS_UP: bool = true;
 
     /// A block of 64 bytes.
     type Block: Copy;
 
-    /// Loads a block.
-    fn load(self, bytes: &[u8; 64]) -> Self::Block;
+    /// The result of [`Simd::classify`]: for each byte of a block, the sets that hold it.
+    type Classes: Copy;
 
-    /// Loads fewer than 64 bytes into a block, and reads no byte after them. The lanes after these bytes are unspecified.
-    fn load_short(self, bytes: &[u8]) -> Self::Block;
+    /// Loads the first 64 bytes. Loads a shorter input whole, and reads no byte after it; the lanes after it are then unspecified.
+    fn load(self, bytes: &[u8]) -> Self::Block;
 
-    /// Returns a mask of the lanes whose byte is `byte`.
+    /// Returns a mask of the lanes whose byte is `byte`. It is unspecified for a short block and the byte NUL.
     fn eq(self, block: Self::Block, byte: u8) -> u64;
 
-    /// Returns a mask for each of `bytes`: the lanes whose byte is that one.
+    /// Returns a mask for each of the first `K` sets, which have one byte each: the lanes whose byte is that one.
     #[inline(always)]
-    fn each<const K: usize>(self, block: Self::Block, bytes: &Bytes<K>) -> [u64; K] {
+    fn each<const K: usize>(self, block: Self::Block, sets: &Sets) -> [u64; K] {
         let mut masks = [0; K];
-        for (mask, byte) in masks.iter_mut().zip(bytes.bytes) {
+        for (mask, byte) in masks.iter_mut().zip(sets.last) {
             *mask = self.eq(block, byte);
         }
         masks
@@ -50,54 +50,36 @@ pub trait Simd: Copy {
     /// Returns a mask of the lanes whose byte is 0x80 or above.
     fn high(self, block: Self::Block) -> u64;
 
-    /// Returns, for each of the first `K` sets, a mask of the lanes whose byte is in the set. Lanes with a byte of 0x80 or above
-    /// are unspecified, and so are all lanes of a short block for a set that holds NUL.
-    fn members<const K: usize>(self, block: Self::Block, sets: &Sets) -> [u64; K];
+    /// Looks up the sets that hold each byte. The result is unspecified for lanes with a byte of 0x80 or above, and for all lanes of a
+    /// short block if a set holds NUL.
+    fn classify(self, block: Self::Block, sets: &Sets) -> Self::Classes;
 
-    /// Returns a mask for each index below `K`: the lanes whose byte in `before` is in that set of `first`, and whose byte in
-    /// `block` is in that set of `second`. Lanes with a byte of 0x80 or above are unspecified.
-    #[inline(always)]
-    fn pairs<const K: usize>(
-        self,
-        before: Self::Block,
-        block: Self::Block,
-        first: &Sets,
-        second: &Sets,
-    ) -> [u64; K] {
-        let (mut both, second) = (self.members::<K>(before, first), self.members::<K>(block, second));
-        for (both, second) in both.iter_mut().zip(second) {
-            *both &= second;
-        }
-        both
-    }
+    /// Returns, for each lane, the indices of sets that are in `first` and in `second`.
+    fn both(self, first: Self::Classes, second: Self::Classes) -> Self::Classes;
 
-    /// Returns the union of all eight masks of [`Simd::pairs`].
-    #[inline(always)]
-    fn any_pair(self, before: Self::Block, block: Self::Block, first: &Sets, second: &Sets) -> u64 {
-        self.pairs::<8>(before, block, first, second).iter().fold(0, |any, both| any | both)
-    }
+    /// Returns, for each of the first `K` sets, a mask of the lanes whose byte is in the set.
+    fn masks<const K: usize>(self, classes: Self::Classes) -> [u64; K];
 
-    /// Returns `mask` unchanged, but hides from the compiler how it was made, where that makes kernels faster: of a union of
-    /// several masks, the compiler would otherwise compute each bit by itself.
+    /// Returns a mask of the lanes whose byte is in any of the eight sets.
     #[inline(always)]
-    fn opaque(self, mask: u64) -> u64 {
-        mask
+    fn any(self, classes: Self::Classes) -> u64 {
+        self.masks::<8>(classes).iter().fold(0, |any, mask| any | mask)
     }
 }
 
 /// Up to eight sets of ASCII bytes that are looked up together.
 #[repr(C, align(64))]
-#[derive(Debug)]
 pub struct Sets {
-    /// Bit `k` of `by_byte[b]` is set if set `k` holds the ASCII byte `b`.
-    pub(crate) by_byte: [u8; 128],
+    /// Bit `k` of `by_byte[b / 64][b % 64]` is set if set `k` holds the ASCII byte `b`.
+    pub(crate) by_byte: [[u8; 64]; 2],
     /// Bit `h` of `by_low_half[k][l]` is set if set `k` holds the byte with the high half `h` and the low half `l`.
     pub(crate) by_low_half: [[u8; 16]; 8],
+    /// The largest byte of each set, or zero.
+    last: [u8; 8],
 }
 
 impl Sets {
     /// Makes the sets of the ASCII bytes that each of `sets` lists.
-    #[must_use]
     pub const fn new(sets: &[&[u8]]) -> Sets {
         let mut by_byte = [0; 128];
         let mut k = 0;
@@ -113,38 +95,18 @@ impl Sets {
     }
 
     /// Makes the sets from a table. Bit `k` of `by_byte[b]` is set if set `k` holds the ASCII byte `b`.
-    #[must_use]
     pub const fn by_byte(by_byte: [u8; 128]) -> Sets {
-        let mut by_low_half = [[0; 16]; 8];
+        let mut sets = Sets { by_byte: [[0; 64]; 2], by_low_half: [[0; 16]; 8], last: [0; 8] };
         let mut i = 0;
         while i < 8 * 128 {
             let (k, byte) = (i / 128, i % 128);
-            by_low_half[k][byte & 15] |= (by_byte[byte] >> k & 1) << (byte >> 4);
+            sets.by_byte[byte / 64][byte % 64] = by_byte[byte];
+            if by_byte[byte] >> k & 1 != 0 {
+                sets.by_low_half[k][byte & 15] |= 1 << (byte >> 4);
+                sets.last[k] = byte as u8;
+            }
             i += 1;
         }
-        Sets { by_byte, by_low_half }
-    }
-}
-
-/// Up to eight ASCII bytes that are searched together.
-#[derive(Debug)]
-pub struct Bytes<const K: usize> {
-    bytes: [u8; K],
-    /// A set of each byte alone, for tiers that look up bytes faster than they compare them.
-    #[allow(dead_code, reason = "only NEON is such a tier")]
-    pub(crate) sets: Sets,
-}
-
-impl<const K: usize> Bytes<K> {
-    /// Prepares the search for `bytes`.
-    #[must_use]
-    pub const fn new(bytes: [u8; K]) -> Bytes<K> {
-        let mut by_byte = [0; 128];
-        let mut k = 0;
-        while k < K {
-            by_byte[bytes[k] as usize] |= 1 << k;
-            k += 1;
-        }
-        Bytes { bytes, sets: Sets::by_byte(by_byte) }
+        sets
     }
 }

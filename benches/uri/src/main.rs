@@ -282,7 +282,7 @@ fn seconds_of(run: &mut dyn FnMut()) -> f64 {
 
 /// Returns the tiers that have kernels in crates/uri.
 fn tiers() -> impl Iterator<Item = Tier> {
-    ["avx512", "avx2", "sse2", "neon", "simd128"].into_iter().filter_map(Tier::find)
+    ["avx512", "avx2", "ssse3", "sse2", "neon", "simd128"].into_iter().filter_map(Tier::find)
 }
 
 /// Returns a peer as a contestant. The peer appends the form of each URL, or the URL itself if it has no form for it.

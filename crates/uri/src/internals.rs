@@ -110,17 +110,15 @@ pub fn masks_on(
         #[inline(always)]
         fn run<S: Simd>(self, simd: S) -> Option<Masks> {
             let Make(before, bytes, byte, [before_sets, sets]) = &self;
-            let before = simd.load(before);
-            let block = match bytes.first_chunk() {
-                Some(bytes) => simd.load(bytes),
-                None => simd.load_short(bytes),
-            };
+            let before = simd.load(&before[..]);
+            let block = simd.load(bytes);
+            let pairs = simd.both(simd.classify(before, before_sets), simd.classify(block, sets));
             Some(Masks {
                 equal: simd.eq(block, *byte),
                 high: simd.high(block),
-                members: simd.members(block, sets),
-                pairs: simd.pairs(before, block, before_sets, sets),
-                any_pair: simd.any_pair(before, block, before_sets, sets),
+                members: simd.masks(simd.classify(block, sets)),
+                pairs: simd.masks(pairs),
+                any_pair: simd.any(pairs),
             })
         }
 

@@ -7,7 +7,7 @@ use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::*;
 
-use super::blocks::Blocks;
+use super::blocks::{Blocks, TopBits};
 use super::tables::{IN_ORDER, Places, Row, SLIDE, THIRDS};
 use super::token::Avx2;
 use super::vector::{Vector, each_one_intrinsic, operators, slide};
@@ -53,6 +53,8 @@ pub(super) fn decode<'c>(tier: Avx2, job: &DecodeJob, input: &[u8], out: Room<'c
 // INVARIANT: a value exists only if the CPU has AVX2, because each is made by an `Avx2` token or from other values.
 #[derive(Clone, Copy)]
 pub(crate) struct Register(__m256i);
+
+impl TopBits for Register {}
 
 operators! { Register:
     BitAnd bitand = _mm256_and_si256;

@@ -20,6 +20,7 @@ use crate::kernel::drive::{
     digits_of, encode, lookahead, low_mask,
 };
 use crate::kernel::job::{DecodeJob, EncodeJob, Outcome};
+use crate::kernel::simd::{self, Sets};
 use crate::set::ByteSet;
 
 /// A set, prepared for lookups. `ascii` has a byte for each value below 128, all ones for members. `high` has a bit for each
@@ -130,7 +131,7 @@ impl Avx512 {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    pub(super) fn all(self, byte: u8) -> __m512i {
+    fn all(self, byte: u8) -> __m512i {
         // SAFETY: the token proves AVX-512.
         unsafe { _mm512_set1_epi8(byte.cast_signed()) }
     }
@@ -144,7 +145,7 @@ impl Avx512 {
 
     /// Looks up each byte of `block`, ignoring its top bit, in a table of 128 bytes.
     #[cfg_attr(optimized, inline(always))]
-    pub(super) fn look_up(self, table: [__m512i; 2], block: __m512i) -> __m512i {
+    fn look_up(self, table: [__m512i; 2], block: __m512i) -> __m512i {
         // SAFETY: the token proves AVX-512.
         unsafe { _mm512_permutex2var_epi8(table[0], block, table[1]) }
     }
@@ -808,5 +809,54 @@ impl Isa for Avx512 {
             start.add(TRIPLED - 3).cast::<[u8; 3]>().write([percent, high, low]);
             window.keep(TRIPLED);
         }
+    }
+}
+
+/// The classes of a byte are bits of its lane, which one permutation looks up.
+impl simd::Simd for Avx512 {
+    type Block = __m512i;
+    type Classes = __m512i;
+
+    #[cfg_attr(optimized, inline(always))]
+    fn load(self, bytes: &[u8]) -> __m512i {
+        Isa::load(self, bytes)
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn eq(self, block: __m512i, byte: u8) -> u64 {
+        Isa::eq(self, block, byte)
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn high(self, block: __m512i) -> u64 {
+        // SAFETY: the token proves AVX-512.
+        unsafe { _mm512_movepi8_mask(block) }
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn classify(self, block: __m512i, sets: &Sets) -> __m512i {
+        self.look_up([self.whole(&sets.by_byte[0]), self.whole(&sets.by_byte[1])], block)
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn both(self, first: __m512i, second: __m512i) -> __m512i {
+        // SAFETY: the token proves AVX-512.
+        unsafe { _mm512_and_si512(first, second) }
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn masks<const K: usize>(self, classes: __m512i) -> [u64; K] {
+        let mut masks = [0; K];
+        for k in 0..K {
+            // SAFETY: the token proves AVX-512.
+            masks[k] = unsafe { _mm512_test_epi8_mask(classes, self.all(1 << k)) };
+        }
+        masks
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn any(self, classes: __m512i) -> u64 {
+        // SAFETY: the token proves AVX-512.
+        unsafe { _mm512_test_epi8_mask(classes, classes) }
     }
 }

@@ -12,6 +12,7 @@ use super::vector::Vector;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Stage};
 use crate::kernel::drive::{Found, Isa, Lanes, Members, lookahead, low_mask};
+use crate::kernel::simd::{self, Sets};
 use crate::kernel::word::words;
 use crate::set::ByteSet;
 
@@ -35,13 +36,13 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    pub(super) fn table(self, bytes: &[u8; 16]) -> V {
+    fn table(self, bytes: &[u8; 16]) -> V {
         V::table(self.0, bytes)
     }
 
     /// Returns, for each byte, the bit that represents it in its row of the set.
     #[cfg_attr(optimized, inline(always))]
-    pub(super) fn bit(self, bytes: V) -> V {
+    fn bit(self, bytes: V) -> V {
         self.table(&BITS).shuffle(bytes.high_half())
     }
 
@@ -57,9 +58,16 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
         class.high.look_up(bytes ^ self.all(0x80)) & self.bit(bytes)
     }
 
+    /// Loads the first `width` bytes and the last `width` bytes, which together are all.
+    #[cfg_attr(optimized, inline(always))]
+    fn halves(self, bytes: &[u8], width: usize) -> ([V; N], [V; N], usize) {
+        let shift = bytes.len() - width;
+        (Isa::load(self, &bytes[..width]), Isa::load(self, &bytes[shift..]), shift)
+    }
+
     /// Marks the lanes that are zero.
     #[cfg_attr(optimized, inline(always))]
-    pub(super) fn zeros(self, mut block: [V; N]) -> [V; N] {
+    fn zeros(self, mut block: [V; N]) -> [V; N] {
         for i in 0..N {
             block[i] = block[i].eq(self.all(0));
         }
@@ -639,5 +647,65 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
         }
         // SAFETY: the loop initialised all `3 * LANES` bytes of the window.
         unsafe { window.keep(3 * Self::LANES) };
+    }
+}
+
+/// The registers whose [`Vector::mask`] reads only the top bit of each lane.
+pub(crate) trait TopBits: Vector {}
+
+/// A block of 64 lanes is two blocks of 32 lanes and a number: that of the first lane of the second block. It is 32, or less for a
+/// short input, whose halves overlap. So a short input takes two loads, and no instruction that moves its bytes to their lanes.
+impl<V: TopBits, const N: usize> simd::Simd for Blocks<V, N> {
+    type Block = ([V; N], [V; N], usize);
+    type Classes = [u64; 8];
+
+    #[cfg_attr(optimized, inline(always))]
+    fn load(self, bytes: &[u8]) -> Self::Block {
+        const { assert!(Self::LANES == 32) };
+        // In each case, the width is a constant.
+        match bytes.len() {
+            64.. => self.halves(&bytes[..64], 32),
+            32.. => self.halves(bytes, 32),
+            16.. => self.halves(bytes, 16),
+            8.. => self.halves(bytes, 8),
+            len => self.halves(bytes, len),
+        }
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn eq(self, (low, high, shift): Self::Block, byte: u8) -> u64 {
+        Isa::eq(self, low, byte) | Isa::eq(self, high, byte) << shift
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn high(self, (low, high, shift): Self::Block) -> u64 {
+        V::mask(low) | V::mask(high) << shift
+    }
+
+    /// Makes all masks at once. The compiler leaves out those that a kernel does not use.
+    #[cfg_attr(optimized, inline(always))]
+    fn classify(self, (low, high, shift): Self::Block, sets: &Sets) -> [u64; 8] {
+        let mut masks = [0; 8];
+        for (half, shift) in [(low, 0), (high, shift)] {
+            for k in 0..8 {
+                let (table, mut members) = (self.table(&sets.by_low_half[k]), half);
+                for i in 0..N {
+                    members[i] = table.look_up(half[i]) & self.bit(half[i]);
+                }
+                // Each half is inverted by itself: the lanes after its bytes are zero, and members of no set.
+                masks[k] |= u64::from(!V::mask(self.zeros(members)) as u32) << shift;
+            }
+        }
+        masks
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn both(self, first: [u64; 8], second: [u64; 8]) -> [u64; 8] {
+        core::array::from_fn(|k| first[k] & second[k])
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn masks<const K: usize>(self, masks: [u64; 8]) -> [u64; K] {
+        core::array::from_fn(|k| masks[k])
     }
 }

@@ -48,13 +48,6 @@ mod ladder;
 pub(crate) mod look;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 mod neon;
-#[cfg(any(
-    target_arch = "x86",
-    target_arch = "x86_64",
-    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
-    all(target_arch = "wasm32", target_feature = "simd128"),
-))]
-mod simd;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 mod simd128;
 #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), not(simdpct_lean)))]
@@ -263,33 +256,23 @@ macro_rules! tiers {
             )*
         }
 
-        impl Tier {
-            /// Runs a kernel of another crate inside a function that enables the CPU features of this tier.
-            #[inline(always)]
-            pub(crate) fn run<K: Kernel>(self, kernel: K) -> K::Output {
-                fn choose<K: Kernel>(kernel: K) -> K::Output {
-                    Tier::active().run(kernel)
+        /// Runs `kernel` with the vector instructions of `tier`. On the scalar tier, this calls [`Kernel::run_scalar`].
+        ///
+        /// The crate that calls this gets a copy of the kernel for each tier. So a function that is inlined into many crates calls it
+        /// through one that is neither generic nor inlined.
+        #[inline(always)]
+        pub fn run<K: Kernel>(tier: Tier, kernel: K) -> K::Output {
+            $(
+                #[cfg($arch)]
+                $(#[target_feature(enable = $feature)])*
+                fn $module<K: Kernel>(kernel: K) -> K::Output {
+                    kernel.run(token::$token::new().narrow())
                 }
-                let entries: &[unsafe fn(K) -> K::Output; COUNT + 1] = const {
-                    &[
-                        $(
-                            #[cfg($arch)]
-                            {
-                                $(#[target_feature(enable = $feature)])*
-                                fn enter<K: Kernel>(kernel: K) -> K::Output {
-                                    kernel.run(token::$token::new().narrow())
-                                }
-                                enter::<K>
-                            },
-                        )*
-                        K::run_scalar,
-                        choose::<K>,
-                    ]
-                };
-                // SAFETY: by the invariant of `Tier`, the index is that of a tier of this build, and the CPU has the features of
-                // that tier, which are those that its entry enables. Or it is one more, that of the function which chooses a tier.
-                unsafe { entries.get_unchecked(self.index())(kernel) }
-            }
+            )*
+            let kernels: &[unsafe fn(K) -> _; COUNT] = const { &[$(#[cfg($arch)] { $module::<K> },)* K::run_scalar] };
+            // SAFETY: the index of a tier is that of the function which enables its features, and by the invariant of `Tier`, the
+            // CPU has them.
+            unsafe { kernels[tier.index()](kernel) }
         }
 
         tables! {
@@ -394,6 +377,19 @@ tiers! {
     sse2, Sse2, all(any(target_arch = "x86", target_arch = "x86_64"), not(simdpct_lean)), ["sse2"];
     neon, Neon, all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"), ["neon"];
     simd128, Simd128, all(target_arch = "wasm32", target_feature = "simd128"), ["simd128"];
+}
+
+/// Returns `mask` unchanged, but hides from the compiler how it was made. Of a union of several masks, the compiler would otherwise
+/// compute each bit by itself on x86.
+#[inline(always)]
+#[allow(unused_mut, reason = "it changes only on x86-64")]
+pub fn opaque(mut mask: u64) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the assembly is a comment, so it changes no register, no memory and no flag.
+    unsafe {
+        core::arch::asm!("/* {0} */", inout(reg) mask, options(pure, nomem, nostack, preserves_flags));
+    }
+    mask
 }
 
 /// A set of kernels for one instruction set, which this CPU has.

@@ -12,7 +12,8 @@ pub(super) use super::ladder::{decode, encode};
 use super::tables::{BITS, NEGATED_BITS, Places, Row, sums_below};
 use super::token::Neon;
 use super::vector::{Vector, each_one_intrinsic, operators};
-use crate::kernel::drive::Tier;
+use crate::kernel::drive::{Isa, Tier};
+use crate::kernel::simd::{self, Sets};
 
 impl Tier for Neon {
     type Wide = Blocks<Register, 4>;
@@ -22,7 +23,7 @@ impl Tier for Neon {
 /// A register of sixteen bytes.
 // INVARIANT: a value exists only if the CPU has NEON, because each is made by a `Neon` token or from other values.
 #[derive(Clone, Copy)]
-pub(crate) struct Register(pub(super) uint8x16_t);
+pub(crate) struct Register(uint8x16_t);
 
 operators! { Register:
     BitAnd bitand = vandq_u8;
@@ -226,5 +227,122 @@ unsafe impl Vector for Register {
         // SAFETY: the token proves NEON; the caller guarantees `3 * BYTES` readable bytes at `from`, which is 48.
         let uint8x16x3_t(percent, first, second) = unsafe { vld3q_u8(from) };
         [Register(percent), Register(first), Register(second)]
+    }
+}
+
+/// Shifts the lanes of `from` to the right by `BY` bits, below the `BY` top bits of the lanes of `into`.
+///
+/// This is `vsriq_n_u8`, which LLVM takes apart into shifts, `and` and `or`, and does not join again if only some bits are used.
+#[cfg_attr(optimized, inline(always))]
+fn insert<const BY: i32>(mut into: uint8x16_t, from: uint8x16_t) -> uint8x16_t {
+    // SAFETY: values of these types exist only on a CPU with NEON; the instruction reads and writes only the two registers.
+    unsafe {
+        core::arch::asm!("sri {0:v}.16b, {1:v}.16b, #{2}", inout(vreg) into, in(vreg) from, const BY,
+            options(pure, nomem, nostack, preserves_flags));
+    }
+    into
+}
+
+/// Byte `4 * lane + i` of a block is in lane `lane` of register `i`. The classes of a byte are bits of its lane.
+///
+/// No instruction gathers one bit of each lane into a mask. In this order of bytes, the four bits of a lane number are neighbours in
+/// a mask, so shifts that insert join them, in fewer instructions than the sums of [`Vector::mask`]:
+///
+/// ```text
+/// register 3   3.......            shifted into register 3 by 1:   32......
+/// register 2   2.......
+/// register 1   1.......            shifted into register 1 by 1:   10......
+/// register 0   0.......            both, by 2:                     3210....
+/// ```
+impl simd::Simd for Blocks<Register, 2> {
+    type Block = [uint8x16_t; 4];
+    type Classes = [uint8x16_t; 4];
+
+    #[cfg_attr(optimized, inline(always))]
+    fn load(self, bytes: &[u8]) -> Self::Block {
+        if let Some(bytes) = bytes.first_chunk::<64>() {
+            // SAFETY: `self` exists, so the CPU has NEON; the array has 64 readable bytes.
+            let uint8x16x4_t(a, b, c, d) = unsafe { vld4q_u8(bytes.as_ptr()) };
+            return [a, b, c, d];
+        }
+        let [Register(a), Register(b), Register(c), Register(d)] = Isa::load(Blocks::<_, 4>(self.0), bytes);
+        // SAFETY: `self` exists, so the CPU has NEON.
+        unsafe {
+            let (even, odd) = ([vuzp1q_u8(a, b), vuzp1q_u8(c, d)], [vuzp2q_u8(a, b), vuzp2q_u8(c, d)]);
+            let (first, third) = (vuzp1q_u8(even[0], even[1]), vuzp2q_u8(even[0], even[1]));
+            [first, vuzp1q_u8(odd[0], odd[1]), third, vuzp2q_u8(odd[0], odd[1])]
+        }
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn eq(self, mut block: Self::Block, byte: u8) -> u64 {
+        for i in 0..4 {
+            // SAFETY: `self` exists, so the CPU has NEON.
+            block[i] = unsafe { vceqq_u8(block[i], vdupq_n_u8(byte)) };
+        }
+        simd::Simd::high(self, block)
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn each<const K: usize>(self, block: Self::Block, sets: &Sets) -> [u64; K] {
+        self.masks(self.classify(block, sets))
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn high(self, [a, b, c, d]: Self::Block) -> u64 {
+        let bits = insert::<2>(insert::<1>(d, c), insert::<1>(b, a));
+        // The four bits of an even lane and those of the lane after it become one byte.
+        let bits = insert::<4>(bits, bits);
+        // SAFETY: `self` exists, so the CPU has NEON.
+        unsafe { vget_lane_u64::<0>(vreinterpret_u64_u8(vshrn_n_u16::<4>(vreinterpretq_u16_u8(bits)))) }
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn classify(self, mut block: Self::Block, sets: &Sets) -> Self::Block {
+        let [low, high] = &sets.by_byte;
+        for i in 0..4 {
+            // An index that is out of range gives zero in `vqtbl4q_u8` and changes nothing in `vqtbx4q_u8`.
+            // SAFETY: `self` exists, so the CPU has NEON; each half of the table has 64 readable bytes.
+            block[i] = unsafe {
+                let low = vqtbl4q_u8(vld1q_u8_x4(low.as_ptr()), block[i]);
+                vqtbx4q_u8(low, vld1q_u8_x4(high.as_ptr()), veorq_u8(block[i], vdupq_n_u8(0x40)))
+            };
+        }
+        block
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn both(self, [a, b, c, d]: Self::Block, [e, f, g, h]: Self::Block) -> Self::Block {
+        // SAFETY: `self` exists, so the CPU has NEON.
+        unsafe { [vandq_u8(a, e), vandq_u8(b, f), vandq_u8(c, g), vandq_u8(d, h)] }
+    }
+
+    /// Transposes the bits of all bytes at once. First, pairs of registers exchange neighbouring bits, then pairs of these pairs
+    /// exchange two bits, so that each half of a byte has one bit of the four registers. At last, the halves of even and odd lanes
+    /// are joined.
+    #[cfg_attr(optimized, inline(always))]
+    fn masks<const K: usize>(self, [a, b, c, d]: Self::Block) -> [u64; K] {
+        // SAFETY: `self` exists, so the CPU has NEON. A register is as large as two words.
+        let masks: [u64; 8] = unsafe {
+            let (odd, pairs) = (vdupq_n_u8(0xAA), vdupq_n_u8(0xCC));
+            let ab = [vbslq_u8(odd, vshlq_n_u8::<1>(b), a), vbslq_u8(odd, b, vshrq_n_u8::<1>(a))];
+            let cd = [vbslq_u8(odd, vshlq_n_u8::<1>(d), c), vbslq_u8(odd, d, vshrq_n_u8::<1>(c))];
+            // The halves have the sets 0 and 4, 1 and 5, 2 and 6, 3 and 7.
+            let sets_04 = vbslq_u8(pairs, vshlq_n_u8::<2>(cd[0]), ab[0]);
+            let sets_15 = vbslq_u8(pairs, vshlq_n_u8::<2>(cd[1]), ab[1]);
+            let sets_26 = vbslq_u8(pairs, cd[0], vshrq_n_u8::<2>(ab[0]));
+            let sets_37 = vbslq_u8(pairs, cd[1], vshrq_n_u8::<2>(ab[1]));
+            let (even, odd) = (vuzp1q_u8(sets_04, sets_15), vuzp2q_u8(sets_04, sets_15));
+            let (sets_01, sets_45) = (vsliq_n_u8::<4>(even, odd), vsriq_n_u8::<4>(odd, even));
+            let (even, odd) = (vuzp1q_u8(sets_26, sets_37), vuzp2q_u8(sets_26, sets_37));
+            let (sets_23, sets_67) = (vsliq_n_u8::<4>(even, odd), vsriq_n_u8::<4>(odd, even));
+            core::mem::transmute([sets_01, sets_23, sets_45, sets_67])
+        };
+        core::array::from_fn(|k| masks[k])
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn any(self, classes: Self::Block) -> u64 {
+        !simd::Simd::eq(self, classes, 0)
     }
 }

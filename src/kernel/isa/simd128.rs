@@ -6,7 +6,7 @@
 
 use core::arch::wasm32::*;
 
-use super::blocks::Blocks;
+use super::blocks::{Blocks, TopBits};
 pub(super) use super::ladder::{decode, encode};
 use super::tables::{BITS, Places, Row, any_above_four, counts};
 use super::token::Simd128;
@@ -21,6 +21,8 @@ impl Tier for Simd128 {
 /// A register of sixteen bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct Register(v128);
+
+impl TopBits for Register {}
 
 operators! { Register:
     BitAnd bitand = v128_and;

@@ -16,6 +16,7 @@ use crate::kernel::drive::{
     EncodeStep, Features, Found, Isa, Lanes, Other, Plain, Tier, bits, decode, encode, lookahead, low_mask,
 };
 use crate::kernel::job::{DecodeJob, EncodeJob, Outcome};
+use crate::kernel::simd::{self, Sets};
 use crate::kernel::word::words;
 use crate::set::ByteSet;
 
@@ -105,7 +106,7 @@ pub(crate) enum Class {
 
 impl Sse2 {
     #[cfg_attr(optimized, inline(always))]
-    pub(super) fn all(self, byte: u8) -> Register {
+    fn all(self, byte: u8) -> Register {
         // SAFETY: the token proves SSE2.
         Register(unsafe { _mm_set1_epi8(byte.cast_signed()) })
     }
@@ -125,7 +126,7 @@ impl Sse2 {
 
     /// Returns the marked lanes of a block as a mask.
     #[cfg_attr(optimized, inline(always))]
-    pub(super) fn mask(self, [a, b, c, d]: Block) -> u64 {
+    fn mask(self, [a, b, c, d]: Block) -> u64 {
         a.mask() | b.mask() << 16 | c.mask() << 32 | d.mask() << 48
     }
 
@@ -548,5 +549,46 @@ impl Isa for Sse2 {
             }
             window.keep(lanes.count() + 2 * escape.count_ones() as usize);
         }
+    }
+}
+
+/// Each byte is looked up by itself, and its classes are bits of its lane.
+impl simd::Simd for Sse2 {
+    const LOOKS_UP: bool = false;
+    type Block = Block;
+    type Classes = Block;
+
+    #[cfg_attr(optimized, inline(always))]
+    fn load(self, bytes: &[u8]) -> Block {
+        Isa::load(self, bytes)
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn eq(self, block: Block, byte: u8) -> u64 {
+        Isa::eq(self, block, byte)
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn high(self, block: Block) -> u64 {
+        self.mask(block)
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn classify(self, block: Block, sets: &Sets) -> Block {
+        Isa::load(self, &self.bytes(block).map(|byte| sets.by_byte.as_flattened()[usize::from(byte & 0x7F)]))
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn both(self, [a, b, c, d]: Block, [e, f, g, h]: Block) -> Block {
+        [a & e, b & f, c & g, d & h]
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn masks<const K: usize>(self, classes: Block) -> [u64; K] {
+        let mut masks = [0; K];
+        for k in 0..K {
+            masks[k] = Isa::eq(self, simd::Simd::both(self, classes, [self.all(1 << k); 4]), 1 << k);
+        }
+        masks
     }
 }

@@ -8,7 +8,7 @@ use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::*;
 
-use super::blocks::Blocks;
+use super::blocks::{Blocks, TopBits};
 pub(super) use super::ladder::{decode, encode};
 use super::tables::{Places, Row, SHIFTED_LESS};
 use super::token::Ssse3;
@@ -24,6 +24,8 @@ impl Tier for Ssse3 {
 // INVARIANT: a value exists only if the CPU has SSSE3, because each is made by an `Ssse3` token or from other values.
 #[derive(Clone, Copy)]
 pub(crate) struct Register(__m128i);
+
+impl TopBits for Register {}
 
 operators! { Register:
     BitAnd bitand = _mm_and_si128;

@@ -172,19 +172,13 @@ impl<S: Simd> Splitter for S {
     #[inline(always)]
     fn split(self, url: &[u8], text: &[u8]) -> Offsets {
         // A whole block is loaded faster than a part of one, and `split` ignores the bytes after the URL.
-        let block = match text.first_chunk() {
-            Some(bytes) => self.load(bytes),
-            None => self.load_short(url),
-        };
-        split(self, url, block)
+        split(self, url, self.load(if text.len() < 64 { url } else { text }))
     }
 
     #[inline(always)]
     fn split_line(self, text: &[u8]) -> (usize, usize, Offsets) {
-        let (block, live) = match text.first_chunk() {
-            Some(bytes) => (self.load(bytes), !0),
-            None => (self.load_short(text), (1 << text.len()) - 1),
-        };
+        let live = if text.len() < 64 { (1 << text.len()) - 1 } else { !0 };
+        let block = self.load(text);
         let newline = self.eq(block, b'\n') & live;
         let end = if newline != 0 {
             newline.trailing_zeros() as usize

@@ -13,6 +13,8 @@
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 
+#[cfg(feature = "whatwg")]
+use simdpct::simd::opaque;
 use simdpct::simd::{Kernel, Sets, Simd};
 
 /// The bit that an operation on masks carries from block to block.
@@ -319,7 +321,7 @@ impl<const BY_SCHEME: bool> Rule for Rfc3986<BY_SCHEME> {
         let high = simd.high(block);
         // Bytes that are not ASCII may be members of any set. Where that makes a line bad, it is only not proven.
         let [delimiter, odd, upper, slash_or_colon, dot, control]: [u64; 6] =
-            simd.members(block, &RFC3986_SETS);
+            simd.masks(simd.classify(block, &RFC3986_SETS));
         let odd = odd | high;
         let plain = !(odd | delimiter);
         let start = state.lines.find(newline);
@@ -336,7 +338,7 @@ impl<const BY_SCHEME: bool> Rule for Rfc3986<BY_SCHEME> {
         let name_end = state.name_end.ends(plain, start);
         let named = name_end & upper;
         if named | state.upper_name.0 != 0 {
-            let [scheme] = simd.members(block, &SCHEME_SET);
+            let [scheme] = simd.masks(simd.classify(block, &SCHEME_SET));
             bad |= state.upper_name.ends(scheme & !high, named) & simd.eq(block, b':');
         }
 
@@ -359,7 +361,8 @@ impl<const BY_SCHEME: bool> Rule for Rfc3986<BY_SCHEME> {
         let (_, second_digit) = state.digits.find(percent);
         if second_digit != 0 {
             let before = simd.load(before);
-            let changes = simd.any_pair(before, block, &FIRST_DIGIT, &SECOND_DIGIT);
+            let (first, second) = (simd.classify(before, &FIRST_DIGIT), simd.classify(block, &SECOND_DIGIT));
+            let changes = simd.any(simd.both(first, second));
             bad |= second_digit & (changes | high | simd.high(before));
         }
 
@@ -433,7 +436,7 @@ impl<R: KeyRule> Rule for R {
         let block = simd.load(bytes);
         let ascii = !simd.high(block);
         let [scheme, alpha, delimiter, upper, dot, question_or_hash, in_host, own]: [u64; 8] =
-            simd.members(block, R::SETS);
+            simd.masks(simd.classify(block, R::SETS));
         let (scheme, alpha, delimiter) = (scheme & ascii, alpha & ascii, delimiter & ascii);
         let (dot, question_or_hash) = (dot & ascii, question_or_hash & ascii);
         let newline = simd.eq(block, b'\n');
@@ -459,7 +462,8 @@ impl<R: KeyRule> Rule for R {
         bad |= dot_segments | (first_digit | second_digit) & newline;
         if second_digit != 0 {
             let before = simd.load(before);
-            bad |= second_digit & simd.any_pair(before, block, &R::DIGITS[0], &R::DIGITS[1]);
+            let (first, second) = (simd.classify(before, &R::DIGITS[0]), simd.classify(block, &R::DIGITS[1]));
+            bad |= second_digit & simd.any(simd.both(first, second));
             bad |= second_digit & simd.high(before);
         }
 
@@ -623,9 +627,9 @@ impl Rule for Whatwg {
         let percent = simd.eq(block, b'%');
         let ascii = !simd.high(block);
         let [never, not_in_path, in_host, letter, delimiter, question_or_hash, dot]: [u64; 7] =
-            simd.members(block, &WHATWG_SETS);
+            simd.masks(simd.classify(block, &WHATWG_SETS));
         let [bad_in_host, escaped_dot, local_host]: [u64; 3] =
-            simd.pairs(before, block, &WHATWG_FIRST, &WHATWG_SECOND);
+            simd.masks(simd.both(simd.classify(before, &WHATWG_FIRST), simd.classify(block, &WHATWG_SECOND)));
         let (delimiter, question_or_hash) = (delimiter & ascii, question_or_hash & ascii);
         let start = state.lines.find(newline);
         let mut bad = never | !ascii;
@@ -652,7 +656,7 @@ impl Rule for Whatwg {
         let host_end = state.host_end.ends(!delimiter, authority);
         let host = state.host.between(authority, host_end);
         // Without `opaque`, LLVM joins these two masks bit by bit on AVX2.
-        bad |= host & (simd.opaque(!in_host) | bad_in_host);
+        bad |= host & (opaque(!in_host) | bad_in_host);
         let no_path = host_end & !slash;
         let mut valid_end = state.last_letter.next(letter);
         if has_file {

@@ -1,13 +1,13 @@
 //! The kernel that splits one URL.
 
 use simdpct::Tier;
-use simdpct::simd::{Bytes, Kernel, Simd, run};
+use simdpct::simd::{Kernel, Sets, Simd, opaque, run};
 
 use crate::class::is_scheme;
 use crate::offsets::Offsets;
 use crate::reference;
 
-static DELIMITERS: Bytes<7> = Bytes::new(*b":/#?@[]");
+static DELIMITERS: Sets = Sets::new(&[b":", b"/", b"#", b"?", b"@", b"[", b"]"]);
 
 /// Splits one URL with the kernel of `tier`.
 ///
@@ -27,11 +27,7 @@ impl Kernel for Split<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Offsets {
-        let block = match self.url.first_chunk() {
-            Some(bytes) => simd.load(bytes),
-            None => simd.load_short(self.url),
-        };
-        split(simd, self.url, block)
+        split(simd, self.url, simd.load(self.url))
     }
 
     #[inline(always)]
@@ -48,8 +44,8 @@ impl Kernel for Split<'_> {
 pub(super) fn split<S: Simd>(simd: S, url: &[u8], block: S::Block) -> Offsets {
     let len = url.len();
     let [colon, slash, hash, question, at, open, close] = simd.each(block, &DELIMITERS);
-    let of_authority = simd.opaque(at | open | close | colon);
-    let question_or_hash = simd.opaque(question | hash);
+    let of_authority = opaque(at | open | close | colon);
+    let question_or_hash = opaque(question | hash);
     let ends_authority = slash | question_or_hash;
 
     // The offset of the authority; 0 if the URL has no authority, or if it has not been found yet.
@@ -124,10 +120,10 @@ fn after_first_block<S: Simd>(simd: S, url: &[u8], path_end: usize, found: bool)
     while at < len {
         // The last block overlaps the one before it, in which nothing was found.
         let from = at.min(len - 64);
-        let Some(bytes) = url.get(from..).and_then(<[u8]>::first_chunk) else { break };
+        let Some(bytes) = url.get(from..).and_then(<[u8]>::first_chunk::<64>) else { break };
         let block = simd.load(bytes);
         let hash = simd.eq(block, b'#');
-        let question_or_hash = simd.opaque(simd.eq(block, b'?') | hash);
+        let question_or_hash = opaque(simd.eq(block, b'?') | hash);
         if question_or_hash != 0 {
             if path_end == len {
                 path_end = from + question_or_hash.trailing_zeros() as usize;
@@ -147,11 +143,9 @@ pub(super) fn find<S: Simd>(simd: S, url: &[u8], from: usize, stop: [u8; 4]) -> 
     let mut at = from;
     while at < url.len() {
         let left = &url[at..];
-        let (block, live) = match left.first_chunk() {
-            Some(bytes) => (simd.load(bytes), !0),
-            None => (simd.load_short(left), (1 << left.len()) - 1),
-        };
-        let hits = simd.opaque(
+        let live = if left.len() < 64 { (1 << left.len()) - 1 } else { !0 };
+        let block = simd.load(left);
+        let hits = opaque(
             simd.eq(block, stop[0])
                 | simd.eq(block, stop[1])
                 | simd.eq(block, stop[2])

@@ -97,7 +97,7 @@ impl IsPlain<'_> {
         let slashes = simd.eq(block, b'/');
         let starts_dots = (slashes << 1 | *starts) & (slashes | simd.eq(block, b'.'));
         *starts = slashes >> 63;
-        let [plain] = simd.members(block, &SETS);
+        let [plain] = simd.masks(simd.classify(block, &SETS));
         !plain | starts_dots | simd.high(block)
     }
 }
@@ -111,14 +111,14 @@ impl Kernel for IsPlain<'_> {
             return self.run_scalar();
         }
         let mut starts = 0;
-        let (blocks, rest) = self.0.as_chunks();
+        let (blocks, rest) = self.0.as_chunks::<64>();
         for block in blocks {
             if Self::others(simd, simd.load(block), &mut starts) != 0 {
                 return false;
             }
         }
         let lanes = (1 << rest.len()) - 1;
-        Self::others(simd, simd.load_short(rest), &mut starts) & lanes == 0
+        Self::others(simd, simd.load(rest), &mut starts) & lanes == 0
     }
 
     fn run_scalar(self) -> bool {

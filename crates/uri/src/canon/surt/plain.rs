@@ -1,7 +1,7 @@
 //! Finds the parts of plain URLs, which most are, with masks of 64 bytes.
 
 use simdpct::Tier;
-use simdpct::simd::{Bytes, Kernel, Sets, Simd, run};
+use simdpct::simd::{Kernel, Sets, Simd, run};
 
 /// The parts of a plain URL: a host, a path and a query whose bytes a key keeps, except for the case of letters.
 #[derive(Clone, Copy)]
@@ -32,7 +32,7 @@ static SETS: Sets = Sets::new(&[
     b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.!\"#$&'()*+,/:;<=>?@[\\]^`{|}~",
     b"ABCDEFGHIJKLMNOPQRSTUVWXYZ",
 ]);
-static BYTES: Bytes<5> = Bytes::new(*b"/?#.(");
+static BYTES: Sets = Sets::new(&[b"/", b"?", b"#", b".", b"("]);
 
 /// Returns the lanes before the first one of `mask`.
 #[inline(always)]
@@ -54,12 +54,10 @@ impl Kernel for Scan<'_> {
         let (mut at, mut after_slash) = (0, 0);
         loop {
             let left = &rest[at..];
-            let (block, live) = match left.first_chunk() {
-                Some(bytes) => (simd.load(bytes), !0),
-                None => (simd.load_short(left), (1 << left.len()) - 1),
-            };
+            let live = if left.len() < 64 { (1 << left.len()) - 1 } else { !0 };
+            let block = simd.load(left);
             let ascii = !simd.high(block);
-            let [in_name, kept, upper] = simd.members(block, &SETS);
+            let [in_name, kept, upper] = simd.masks(simd.classify(block, &SETS));
             let [slash, question, hash, dot, open] = simd.each(block, &BYTES);
             let fragment = hash & live;
             let live = live & before(fragment);
