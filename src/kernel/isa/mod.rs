@@ -272,7 +272,7 @@ macro_rules! tiers {
             let kernels: &[unsafe fn(K) -> _; COUNT] = const { &[$(#[cfg($arch)] { $module::<K> },)* K::run_scalar] };
             // SAFETY: the index of a tier is that of the function which enables its features, and by the invariant of `Tier`, the
             // CPU has them.
-            unsafe { kernels[tier.index()](kernel) }
+            unsafe { kernels.get_unchecked(tier.index())(kernel) }
         }
 
         tables! {

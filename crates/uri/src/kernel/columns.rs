@@ -172,7 +172,11 @@ impl<S: Simd> Splitter for S {
     #[inline(always)]
     fn split(self, url: &[u8], text: &[u8]) -> Offsets {
         // A whole block is loaded faster than a part of one, and `split` ignores the bytes after the URL.
-        split(self, url, self.load(if text.len() < 64 { url } else { text }))
+        let block = match text.first_chunk::<64>() {
+            Some(bytes) => self.load(bytes),
+            None => self.load(url),
+        };
+        split(self, url, block)
     }
 
     #[inline(always)]
