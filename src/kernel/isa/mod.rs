@@ -270,9 +270,9 @@ macro_rules! tiers {
                 }
             )*
             let kernels: &[unsafe fn(K) -> _; COUNT] = const { &[$(#[cfg($arch)] { $module::<K> },)* K::run_scalar] };
-            // SAFETY: the index of a tier is that of the function which enables its features, and by the invariant of `Tier`, the
-            // CPU has them.
-            unsafe { kernels.get_unchecked(tier.index())(kernel) }
+            // SAFETY: the functions are in the order of `TIERS`, so the one at the index of a tier enables the features of that tier.
+            // By the invariant of `Tier`, the CPU has them.
+            unsafe { kernels[tier.index()](kernel) }
         }
 
         tables! {

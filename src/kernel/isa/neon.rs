@@ -235,7 +235,8 @@ unsafe impl Vector for Register {
 /// This is `vsriq_n_u8`, which LLVM takes apart into shifts, `and` and `or`, and does not join again if only some bits are used.
 #[cfg_attr(optimized, inline(always))]
 fn insert<const BY: i32>(mut into: uint8x16_t, from: uint8x16_t) -> uint8x16_t {
-    // SAFETY: values of these types exist only on a CPU with NEON; the instruction reads and writes only the two registers.
+    // SAFETY: this file is compiled only for targets whose CPUs all have NEON; the instruction reads and writes only the two
+    // registers.
     unsafe {
         core::arch::asm!("sri {0:v}.16b, {1:v}.16b, #{2}", inout(vreg) into, in(vreg) from, const BY,
             options(pure, nomem, nostack, preserves_flags));

@@ -83,7 +83,13 @@ pub(super) fn is_plain(path: &[u8]) -> bool {
 
 #[inline]
 pub(crate) fn is_plain_on(tier: Tier, path: &[u8]) -> bool {
-    path.first() == Some(&b'/') && run(tier, IsPlain(path))
+    path.first() == Some(&b'/') && has_plain_bytes(tier, path)
+}
+
+/// Runs the scan. It is not inlined, so that [`Reading::read`] is short enough to be inlined.
+#[inline(never)]
+fn has_plain_bytes(tier: Tier, path: &[u8]) -> bool {
+    run(tier, IsPlain(path))
 }
 
 /// Checks the bytes of a path.
