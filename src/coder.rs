@@ -10,7 +10,7 @@ use crate::error::BufferTooSmall;
 use crate::hex::{self, HexCase};
 #[cfg(feature = "alloc")]
 use crate::kernel::cursor::Tail;
-use crate::kernel::cursor::{self, Room, Written};
+use crate::kernel::cursor::{self, OutputSpan, Written};
 use crate::kernel::isa::{Tier, look};
 use crate::kernel::job::{EncodeJob, EncodeRule, Measure};
 use crate::kernel::reference;
@@ -98,7 +98,7 @@ const ASIDE: usize = 256;
 
 /// The longest input, in bytes, that is appended without measuring it first.
 #[cfg(feature = "alloc")]
-const SHORT: usize = 1024;
+const APPENDED_UNMEASURED: usize = 1024;
 
 impl<S: KeepSet> Coder<S> {
     #[inline(always)]
@@ -201,14 +201,14 @@ impl Core {
     }
 
     #[inline(always)]
-    pub(crate) fn write<'id>(&self, input: &[u8], out: Room<'id>) -> Written<'id> {
+    pub(crate) fn write<'id>(&self, input: &[u8], out: OutputSpan<'id>) -> Written<'id> {
         self.kernels().encode(&self.job, input, out)
     }
 
     /// Encodes a short input without calling a kernel, which would take longer than all other work. Returns `None` if the input
     /// is not short enough, or needs a kernel.
     #[inline(always)]
-    fn write_short<'id>(&self, input: &[u8], out: Room<'id>) -> Option<Written<'id>> {
+    fn write_short<'id>(&self, input: &[u8], out: OutputSpan<'id>) -> Option<Written<'id>> {
         if !self.holds_common {
             return None;
         }
@@ -231,13 +231,13 @@ impl Core {
     pub(crate) fn write_checked<'id>(
         &self,
         input: &[u8],
-        out: Room<'id>,
+        out: OutputSpan<'id>,
     ) -> Result<Written<'id>, BufferTooSmall> {
         if let Some(written) = self.write_short(input, out) {
             return Ok(written);
         }
         if out.len() / 3 < input.len() {
-            self.check_room(input, out.len())?;
+            self.check_capacity(input, out.len())?;
         }
         Ok(self.write(input, out))
     }
@@ -246,14 +246,14 @@ impl Core {
     #[inline(always)]
     pub(crate) fn write_to_slice(&self, input: &[u8], out: &mut [u8]) -> Result<usize, BufferTooSmall> {
         #[inline(always)]
-        fn write((core, input): (&Core, &[u8]), room: Room<'_>) -> Result<usize, BufferTooSmall> {
+        fn write((core, input): (&Core, &[u8]), room: OutputSpan<'_>) -> Result<usize, BufferTooSmall> {
             Ok(core.write_checked(input, room)?.len())
         }
         cursor::lend_slice(out, (self, input), write)
     }
 
     #[inline(never)]
-    fn check_room(&self, input: &[u8], room: usize) -> Result<(), BufferTooSmall> {
+    fn check_capacity(&self, input: &[u8], room: usize) -> Result<(), BufferTooSmall> {
         let needed = self.measure(input).len;
         if room < needed { Err(BufferTooSmall { needed }) } else { Ok(()) }
     }
@@ -323,7 +323,7 @@ impl Core {
     #[inline(never)]
     fn append_and_grow(&self, input: &[u8], out: Tail<'_>) {
         let worst = worst(input.len());
-        let is_long = input.len() > SHORT && out.spare() < worst;
+        let is_long = input.len() > APPENDED_UNMEASURED && out.spare() < worst;
         self.append_by_kernel(input, if is_long { self.measure(input).len } else { worst }, out);
     }
 

@@ -10,7 +10,7 @@ use crate::error::{BufferTooSmall, DecodeError, MalformedEscape};
 use crate::hex;
 #[cfg(feature = "alloc")]
 use crate::kernel::cursor::Tail;
-use crate::kernel::cursor::{self, Cursor, Room, Written};
+use crate::kernel::cursor::{self, Cursor, OutputSpan, Written};
 use crate::kernel::isa::{Tier, look::NoEscape};
 use crate::kernel::job::{DecodeJob, DecodeRule, Decoded, End, Measured, Outcome};
 use crate::kernel::reference;
@@ -49,23 +49,23 @@ impl Core {
     }
 
     #[inline(always)]
-    pub(crate) fn write<'id>(&self, input: &[u8], out: Room<'id>) -> Outcome<'id> {
+    pub(crate) fn write<'id>(&self, input: &[u8], out: OutputSpan<'id>) -> Outcome<'id> {
         self.kernels().decode(&self.job, input, out)
     }
 
     /// Copies `input` up to the first byte that decoding may change, and maybe more. The result has the offset of that byte. `out` must
     /// have room for all of `input`.
     #[inline(always)]
-    pub(crate) fn copy_clean<'id>(&self, input: &[u8], out: Room<'id>) -> Decoded<'id> {
+    pub(crate) fn copy_clean<'id>(&self, input: &[u8], out: OutputSpan<'id>) -> Decoded<'id> {
         self.kernels().copy_clean(self.job.plus(), input, out)
     }
 
     /// Copies a short input that decoding leaves unchanged, or returns `None`. For such an input, a call of a kernel would take
     /// longer than all other work. Callers pass a constant for `strict` where they can, so that the compiler removes a check.
     #[inline(always)]
-    fn copy_short<'id>(&self, input: &[u8], out: Room<'id>, strict: bool) -> Option<Written<'id>> {
+    fn copy_short<'id>(&self, input: &[u8], out: OutputSpan<'id>, strict: bool) -> Option<Written<'id>> {
         // The length is first, so that a longer input needs no look at the mode.
-        if input.len() > word::SHORT || self.job.plus() {
+        if input.len() > word::LONGEST_SHORT || self.job.plus() {
             return None;
         }
         let check = NoEscape { strict };
@@ -78,14 +78,14 @@ impl Core {
     fn write_checked<'id>(
         &self,
         input: &[u8],
-        out: Room<'id>,
+        out: OutputSpan<'id>,
         strict: bool,
     ) -> Result<Outcome<'id>, BufferTooSmall> {
         if let Some(written) = self.copy_short(input, out, strict) {
             return Ok(Outcome::whole(written, input));
         }
         if out.len() < input.len()
-            && let Some(stopped) = self.check_room(input, out.len())?
+            && let Some(stopped) = self.check_capacity(input, out.len())?
         {
             return Ok(Outcome::new(Cursor::new(out).finish(), input, stopped));
         }
@@ -95,7 +95,7 @@ impl Core {
     /// Returns the offset at which strict decoding stops, or `None` if it reaches the end. In the latter case, the error is
     /// that the output does not fit into `room` bytes.
     #[inline(never)]
-    fn check_room(&self, input: &[u8], room: usize) -> Result<Option<usize>, BufferTooSmall> {
+    fn check_capacity(&self, input: &[u8], room: usize) -> Result<Option<usize>, BufferTooSmall> {
         let measured = self.measure(input);
         if measured.stopped() < input.len() {
             return Ok(Some(measured.stopped()));
@@ -622,7 +622,7 @@ impl TryDecode {
     }
 
     #[inline(always)]
-    fn write_checked<'id>(&self, input: &[u8], out: Room<'id>) -> Result<Written<'id>, DecodeError> {
+    fn write_checked<'id>(&self, input: &[u8], out: OutputSpan<'id>) -> Result<Written<'id>, DecodeError> {
         let outcome = self.core.write_checked(input, out, true)?;
         unless_malformed(input, outcome.end)?;
         Ok(outcome.written)

@@ -18,8 +18,8 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     ("hex", ""),
     ("set", ""),
     ("kernel/cursor", "kernel/word"),
-    ("kernel/slots", "kernel/cursor"),
-    ("kernel/ends", "kernel/slots"),
+    ("kernel/fixed_vec", "kernel/cursor"),
+    ("kernel/ends", "kernel/fixed_vec"),
     ("kernel/word", ""),
     ("error", "hex"),
     ("kernel/job", "hex set kernel/cursor"),
@@ -42,7 +42,7 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     ),
     ("kernel/isa/tables", ""),
     // Tests of the tiers against the rules.
-    ("kernel/locality", "kernel/isa kernel/drive kernel/cursor kernel/reference hex kernel/job set"),
+    ("kernel/lane_tests", "kernel/isa kernel/drive kernel/cursor kernel/reference hex kernel/job set"),
     ("kernel/isa/cpu", ""),
     ("kernel/isa/look", "kernel/word"),
     ("kernel/isa/vector", "kernel/isa/tables kernel/drive"),
@@ -80,7 +80,7 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     ("stream/*", "stream"),
     ("batch", "decode encode"),
     ("batch/tests", "batch decode encode kernel/isa/Tier set"),
-    ("batch/*", "batch coder decode encode error kernel/cursor kernel/ends kernel/slots utf8"),
+    ("batch/*", "batch coder decode encode error kernel/cursor kernel/ends kernel/fixed_vec utf8"),
     ("form", "decode encode set"),
     ("header", "decode encode error set"),
     // Vector instructions for other crates.
@@ -181,7 +181,7 @@ const URI_ONLY_IN: &[(&str, &str)] =
 
 /// Tokens of the main crate that may appear only in the modules of the second column.
 const ONLY_IN: &[(&str, &str)] = &[
-    ("unsafe", "kernel/isa kernel/isa/* kernel/cursor kernel/slots coder utf8"),
+    ("unsafe", "kernel/isa kernel/isa/* kernel/cursor kernel/fixed_vec coder utf8"),
     ("core :: arch", "kernel/isa kernel/isa/*"),
     ("std :: arch", "kernel/isa kernel/isa/*"),
     // `lib` says which targets have no vector tier, because the drivers have no caller there. `word` says where the compiler
@@ -235,7 +235,7 @@ const UNSAFE_TESTS: &[(&str, &str)] = &[
     ),
     (
         "src/kernel src/coder.rs src/utf8.rs",
-        "`src/kernel/locality.rs`; `tests/codec/lanes.rs::one_thing_at_every_lane` and `tests/codec/matrix.rs`, between guard pages; \
+        "`src/kernel/lane_tests.rs`; `tests/codec/lanes.rs::one_thing_at_every_lane` and `tests/codec/matrix.rs`, between guard pages; \
          `crates/uri/tests/uri/kernels.rs`; `ci/memory`; `ci/cpus`",
     ),
     ("crates/capi", "`tests/capi.rs`; `ci/capi`, with AddressSanitizer"),

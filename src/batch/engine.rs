@@ -4,9 +4,9 @@ use super::column::{Column, Offset};
 use super::out::ColumnOut;
 use super::out::sealed::{Append, GROUP, Stop};
 use super::slice::NullableBytes;
-use crate::kernel::cursor::{Cursor, Room, Written};
+use crate::kernel::cursor::{Cursor, OutputSpan, Written};
 use crate::kernel::ends::{Ends, MAX_BYTES, MAX_VALUES};
-use crate::kernel::slots::ArrayVec;
+use crate::kernel::fixed_vec::ArrayVec;
 
 /// The least number of values for a call of a kernel that tracks their ends. Fewer values go to the kernel one by one, because
 /// tracking their ends would take longer than a call for each.
@@ -39,7 +39,7 @@ pub(super) trait Codec {
 
     /// Copies `input` up to the first byte that may change, and returns the offset of that byte. There may be more bytes in `out`, which
     /// must have room for all.
-    fn copy<'id>(&self, _input: &[u8], out: Room<'id>) -> (Written<'id>, usize) {
+    fn copy<'id>(&self, _input: &[u8], out: OutputSpan<'id>) -> (Written<'id>, usize) {
         (Cursor::new(out).finish(), 0)
     }
 
@@ -58,12 +58,13 @@ pub(super) trait Codec {
     fn measure(&self, value: &[u8]) -> Result<usize, usize>;
 
     /// Writes the output for `value`, and returns the length of `value`, or the offset at which it is rejected.
-    fn write<'id>(&self, value: &[u8], out: Room<'id>) -> (Written<'id>, usize);
+    fn write<'id>(&self, value: &[u8], out: OutputSpan<'id>) -> (Written<'id>, usize);
 
     /// Writes the output for consecutive values in `input` that end at `ends`, and turns `ends` into the ends in the output.
     /// Returns the length of `input`; or, if a value is rejected, the offset in `input` of the error, and the content of `ends`
     /// is then unspecified.
-    fn write_values<'id>(&self, input: &[u8], ends: &mut Ends, out: Room<'id>) -> (Written<'id>, usize);
+    fn write_values<'id>(&self, input: &[u8], ends: &mut Ends, out: OutputSpan<'id>)
+    -> (Written<'id>, usize);
 }
 
 /// Appends the output for each of `values` to `out`. A rejected value becomes an empty one, and `rejected` is called with its

@@ -9,14 +9,14 @@ use super::column::{Column, Offset};
 use super::error::{ColumnError, ColumnTooSmall, TooLong};
 #[cfg(feature = "alloc")]
 use crate::kernel::cursor::{self, Tail};
-use crate::kernel::cursor::{Room, Written};
+use crate::kernel::cursor::{OutputSpan, Written};
 #[cfg(feature = "alloc")]
-use crate::kernel::slots;
-use crate::kernel::slots::Slots;
+use crate::kernel::fixed_vec;
+use crate::kernel::fixed_vec::Slots;
 
 pub(super) mod sealed {
     use crate::batch::column::Offset;
-    use crate::kernel::cursor::{Room, Written};
+    use crate::kernel::cursor::{OutputSpan, Written};
 
     /// The number of offsets that are appended together.
     pub const GROUP: usize = 16;
@@ -39,8 +39,11 @@ pub(super) mod sealed {
 
         /// Reserves `room` bytes, which must fit, and appends the bytes that `write` writes. Returns the second result of
         /// `write`.
-        fn write<T>(&mut self, room: usize, write: impl for<'id> FnOnce(Room<'id>) -> (Written<'id>, T))
-        -> T;
+        fn write<T>(
+            &mut self,
+            room: usize,
+            write: impl for<'id> FnOnce(OutputSpan<'id>) -> (Written<'id>, T),
+        ) -> T;
 
         /// Reserves capacity for `bytes` more bytes, if the column can grow.
         fn grow(&mut self, bytes: usize);
@@ -111,7 +114,11 @@ impl<O: Offset> Append for ColumnBuf<O> {
     }
 
     #[inline(always)]
-    fn write<T>(&mut self, room: usize, write: impl for<'id> FnOnce(Room<'id>) -> (Written<'id>, T)) -> T {
+    fn write<T>(
+        &mut self,
+        room: usize,
+        write: impl for<'id> FnOnce(OutputSpan<'id>) -> (Written<'id>, T),
+    ) -> T {
         Tail::new(&mut self.bytes).append(room.saturating_add(cursor::MAX_WINDOW), write)
     }
 
@@ -126,7 +133,7 @@ impl<O: Offset> Append for ColumnBuf<O> {
 
     #[inline(always)]
     fn end_groups(&mut self, values: usize, groups: impl Iterator<Item = [O; GROUP]>) {
-        slots::extend_from_arrays(&mut self.offsets, values, groups);
+        fixed_vec::extend_from_arrays(&mut self.offsets, values, groups);
     }
 
     #[inline(always)]
@@ -244,7 +251,7 @@ impl<O: Offset> Append for UninitColumn<'_, O> {
     }
 
     #[inline(always)]
-    fn write<T>(&mut self, _: usize, write: impl for<'id> FnOnce(Room<'id>) -> (Written<'id>, T)) -> T {
+    fn write<T>(&mut self, _: usize, write: impl for<'id> FnOnce(OutputSpan<'id>) -> (Written<'id>, T)) -> T {
         self.bytes.write(write)
     }
 

@@ -8,7 +8,7 @@ use crate::coder::{self, KeepSet};
 use crate::decode::{Core, Decode, TryDecode};
 use crate::encode::Encode;
 use crate::error::MalformedEscape;
-use crate::kernel::cursor::{Room, Written};
+use crate::kernel::cursor::{OutputSpan, Written};
 use crate::kernel::ends::Ends;
 
 impl Codec for coder::Core {
@@ -21,12 +21,17 @@ impl Codec for coder::Core {
     }
 
     #[inline(always)]
-    fn write<'id>(&self, value: &[u8], out: Room<'id>) -> (Written<'id>, usize) {
+    fn write<'id>(&self, value: &[u8], out: OutputSpan<'id>) -> (Written<'id>, usize) {
         (coder::Core::write(self, value, out), value.len())
     }
 
     #[inline(always)]
-    fn write_values<'id>(&self, input: &[u8], ends: &mut Ends, out: Room<'id>) -> (Written<'id>, usize) {
+    fn write_values<'id>(
+        &self,
+        input: &[u8],
+        ends: &mut Ends,
+        out: OutputSpan<'id>,
+    ) -> (Written<'id>, usize) {
         let written = self.kernels().encode_batch(&self.job, input, ends, out);
         (written, input.len())
     }
@@ -48,7 +53,7 @@ impl Codec for Core {
     }
 
     #[inline(always)]
-    fn copy<'id>(&self, input: &[u8], out: Room<'id>) -> (Written<'id>, usize) {
+    fn copy<'id>(&self, input: &[u8], out: OutputSpan<'id>) -> (Written<'id>, usize) {
         let copied = self.copy_clean(input, out);
         (copied.written, copied.stopped)
     }
@@ -60,14 +65,19 @@ impl Codec for Core {
     }
 
     #[inline(always)]
-    fn write<'id>(&self, value: &[u8], out: Room<'id>) -> (Written<'id>, usize) {
+    fn write<'id>(&self, value: &[u8], out: OutputSpan<'id>) -> (Written<'id>, usize) {
         let outcome = Core::write(self, value, out);
         let stopped = outcome.end.stopped(value);
         (outcome.written, stopped)
     }
 
     #[inline(always)]
-    fn write_values<'id>(&self, input: &[u8], ends: &mut Ends, out: Room<'id>) -> (Written<'id>, usize) {
+    fn write_values<'id>(
+        &self,
+        input: &[u8],
+        ends: &mut Ends,
+        out: OutputSpan<'id>,
+    ) -> (Written<'id>, usize) {
         let decoded = self.kernels().decode_batch(&self.job, input, ends, out);
         (decoded.written, decoded.stopped)
     }

@@ -1,6 +1,6 @@
 //! Output memory. All pointer arithmetic outside `isa/` is in this module.
 //!
-//! A verb lends its memory as a [`Room`]. A kernel writes to it through a [`Cursor`] and returns how much it has [`Written`].
+//! A verb lends its memory as an [`OutputSpan`]. A kernel writes to it through a [`Cursor`] and returns how much it has [`Written`].
 //! Vector code writes whole registers, so it asks for a *window* that is wider than the bytes it will keep. Near the end of the
 //! memory the window is a [`Stage`] on the stack, and the kept bytes are copied from it. Nothing is ever written outside the
 //! memory, and a verb that has checked the capacity once needs no check per byte.
@@ -8,7 +8,7 @@
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use crate::kernel::word::{SHORT, ShortCheck};
+use crate::kernel::word::{LONGEST_SHORT, ShortCheck};
 
 /// The widest window that an operation may ask for: three bytes for each of 64 lanes, and 64 bytes of slack.
 pub(crate) const MAX_WINDOW: usize = 64 * 3 + 64;
@@ -25,24 +25,24 @@ impl Stage {
 
 /// The memory that one conversion may write to: two pointers, which a call passes in registers.
 ///
-/// Only this module makes a `Room`, and it lends each one to a closure that has to accept any lifetime `'id`. So two `Room`s in
-/// the same code never have the same `'id`, and a [`Written`] can only belong to the `Room` of its own `'id`.
-// INVARIANT: `start <= end`. Both point into one allocation that is borrowed mutably while the `Room` is lent, and the bytes
-// between them are writable. The lifetime is invariant, so it cannot be shortened to that of another `Room`. Copies denote the
+/// Only this module makes an `OutputSpan`, and it lends each one to a closure that has to accept any lifetime `'id`. So two `OutputSpan`s in
+/// the same code never have the same `'id`, and a [`Written`] can only belong to the `OutputSpan` of its own `'id`.
+// INVARIANT: `start <= end`. Both point into one allocation that is borrowed mutably while the `OutputSpan` is lent, and the bytes
+// between them are writable. The lifetime is invariant, so it cannot be shortened to that of another `OutputSpan`. Copies denote the
 // same memory.
 #[derive(Clone, Copy)]
-pub struct Room<'id> {
+pub struct OutputSpan<'id> {
     start: *mut u8,
     end: *mut u8,
     brand: PhantomData<fn(&'id ()) -> &'id ()>,
 }
 
-impl<'id> Room<'id> {
-    /// Makes a `Room` of `memory`. This is private, because code that makes its own `Room` could forge a [`Written`].
+impl<'id> OutputSpan<'id> {
+    /// Makes an `OutputSpan` of `memory`. This is private, because code that makes its own `OutputSpan` could forge a [`Written`].
     #[inline(always)]
-    fn new(memory: &'id mut [MaybeUninit<u8>]) -> Room<'id> {
+    fn new(memory: &'id mut [MaybeUninit<u8>]) -> OutputSpan<'id> {
         let range = memory.as_mut_ptr_range();
-        Room { start: range.start.cast(), end: range.end.cast(), brand: PhantomData }
+        OutputSpan { start: range.start.cast(), end: range.end.cast(), brand: PhantomData }
     }
 
     /// Returns the capacity in bytes.
@@ -52,8 +52,8 @@ impl<'id> Room<'id> {
     }
 }
 
-/// The number of bytes written to a [`Room`].
-// INVARIANT: the first `len` bytes of the `Room` with the lifetime `'id` are initialised.
+/// The number of bytes written to an [`OutputSpan`].
+// INVARIANT: the first `len` bytes of the `OutputSpan` with the lifetime `'id` are initialised.
 pub struct Written<'id> {
     len: usize,
     brand: PhantomData<fn(&'id ()) -> &'id ()>,
@@ -70,8 +70,8 @@ impl Written<'_> {
     }
 }
 
-/// A position in the memory of a [`Room`].
-// INVARIANT: `start <= at <= end`, where `start` and `end` are those of a [`Room`]; the bytes from `start` to `at` are
+/// A position in the memory of an [`OutputSpan`].
+// INVARIANT: `start <= at <= end`, where `start` and `end` are those of an [`OutputSpan`]; the bytes from `start` to `at` are
 // initialised.
 pub(crate) struct Cursor<'a> {
     start: *mut u8,
@@ -83,7 +83,7 @@ pub(crate) struct Cursor<'a> {
 impl<'a> Cursor<'a> {
     /// Makes a cursor at the start of `spare`.
     #[inline(always)]
-    pub(crate) fn new(room: Room<'a>) -> Cursor<'a> {
+    pub(crate) fn new(room: OutputSpan<'a>) -> Cursor<'a> {
         Cursor { start: room.start, at: room.start, end: room.end, brand: PhantomData }
     }
 
@@ -117,7 +117,7 @@ impl<'a> Cursor<'a> {
         // In a loop, the limit stays in a register, so this is one comparison. `spare` would be computed in each round.
         let has = self.at.addr() <= self.end.addr().saturating_sub(MAX_WINDOW);
         if has {
-            // SAFETY: the address of `at` is not zero, because a `Room` is made of a reference. So `has` shows that the
+            // SAFETY: the address of `at` is not zero, because an `OutputSpan` is made of a reference. So `has` shows that the
             // difference was not saturated, and that `at` is at least `MAX_WINDOW` bytes before `end`.
             unsafe { core::hint::assert_unchecked(self.spare() >= MAX_WINDOW) };
         }
@@ -310,17 +310,17 @@ unsafe fn copy_ends<const N: usize>(from: *const u8, to: *mut u8, len: usize) {
     }
 }
 
-/// Copies an input of at most [`SHORT`] bytes if it fits and `check` reports that it stays unchanged. Passes inputs of less than
+/// Copies an input of at most [`LONGEST_SHORT`] bytes if it fits and `check` reports that it stays unchanged. Passes inputs of less than
 /// four bytes to `fewer`. This is for callers that are inlined: the call of a kernel would take longer than the copy.
 #[inline(always)]
 pub(crate) fn copy_short<'id>(
     input: &[u8],
-    out: Room<'id>,
+    out: OutputSpan<'id>,
     check: impl ShortCheck,
-    fewer: impl FnOnce(&[u8], Room<'id>) -> Option<Written<'id>>,
+    fewer: impl FnOnce(&[u8], OutputSpan<'id>) -> Option<Written<'id>>,
 ) -> Option<Written<'id>> {
     let len = input.len();
-    if len > SHORT {
+    if len > LONGEST_SHORT {
         return None;
     }
     if len < 4 {
@@ -329,7 +329,7 @@ pub(crate) fn copy_short<'id>(
     if len > out.len() {
         return None;
     }
-    // SAFETY: `len` is at most `SHORT`, so it is from 8 to 16 or from 4 to 7, and `out` has at least `len` bytes.
+    // SAFETY: `len` is at most `LONGEST_SHORT`, so it is from 8 to 16 or from 4 to 7, and `out` has at least `len` bytes.
     unsafe {
         if len >= 8 {
             copy_if::<8>(input, out, |a, b| check.len_8_to_16(u64::from_le_bytes(a), u64::from_le_bytes(b)))
@@ -343,7 +343,11 @@ pub(crate) fn copy_short<'id>(
 
 /// Copies an input of at most three bytes if it fits and `check` reports that it stays unchanged.
 #[inline(always)]
-pub(crate) fn copy_tiny<'id>(input: &[u8], out: Room<'id>, check: impl ShortCheck) -> Option<Written<'id>> {
+pub(crate) fn copy_tiny<'id>(
+    input: &[u8],
+    out: OutputSpan<'id>,
+    check: impl ShortCheck,
+) -> Option<Written<'id>> {
     let len = input.len();
     if len == 0 {
         return Some(Written { len, brand: PhantomData });
@@ -371,7 +375,7 @@ pub(crate) fn copy_tiny<'id>(input: &[u8], out: Room<'id>, check: impl ShortChec
 #[inline(always)]
 unsafe fn copy_if<'id, const N: usize>(
     input: &[u8],
-    out: Room<'id>,
+    out: OutputSpan<'id>,
     stays: impl FnOnce([u8; N], [u8; N]) -> bool,
 ) -> Option<Written<'id>> {
     let len = input.len();
@@ -443,7 +447,7 @@ unsafe fn triple_one(byte: u8, to: *mut u8, escapes: &[[u8; 4]; 256], escaped: u
 #[inline(always)]
 pub(crate) fn triple_tiny<'id, const MOST: usize>(
     input: &[u8],
-    out: Room<'id>,
+    out: OutputSpan<'id>,
     escapes: &[[u8; 4]; 256],
     escaped: impl Fn(u8) -> u32,
 ) -> Option<Written<'id>> {
@@ -455,17 +459,17 @@ pub(crate) fn triple_tiny<'id, const MOST: usize>(
     unsafe { Some(Written { len: triple(input, out.start, escapes, escaped), brand: PhantomData }) }
 }
 
-/// Lends initialised `memory` to `write` as a [`Room`]. `operands` are the other arguments of `write`: a function that is always
+/// Lends initialised `memory` to `write` as an [`OutputSpan`]. `operands` are the other arguments of `write`: a function that is always
 /// inlined can take them, whereas a closure may be compiled apart, with its operands in memory.
 #[inline(always)]
 pub(crate) fn lend_slice<A, R>(
     memory: &mut [u8],
     operands: A,
-    write: impl for<'id> FnOnce(A, Room<'id>) -> R,
+    write: impl for<'id> FnOnce(A, OutputSpan<'id>) -> R,
 ) -> R {
     let range = memory.as_mut_ptr_range();
     // A cursor only writes initialised bytes, so the memory stays initialised.
-    write(operands, Room { start: range.start, end: range.end, brand: PhantomData })
+    write(operands, OutputSpan { start: range.start, end: range.end, brand: PhantomData })
 }
 
 /// Lends `memory` to `write`. Returns the number of bytes at its start that `write` initialised, and the other result of
@@ -473,9 +477,9 @@ pub(crate) fn lend_slice<A, R>(
 #[inline(always)]
 pub(crate) fn lend_counted<T>(
     memory: &mut [MaybeUninit<u8>],
-    write: impl for<'id> FnOnce(Room<'id>) -> (Written<'id>, T),
+    write: impl for<'id> FnOnce(OutputSpan<'id>) -> (Written<'id>, T),
 ) -> (usize, T) {
-    let (written, more) = write(Room::new(memory));
+    let (written, more) = write(OutputSpan::new(memory));
     (written.len(), more)
 }
 
@@ -487,12 +491,12 @@ pub(crate) fn lend_counted<T>(
 #[inline(always)]
 pub(crate) fn fill<T, E>(
     memory: &mut [MaybeUninit<u8>],
-    write: impl for<'id> FnOnce(Room<'id>) -> Result<(Written<'id>, T), E>,
+    write: impl for<'id> FnOnce(OutputSpan<'id>) -> Result<(Written<'id>, T), E>,
 ) -> Result<(&mut [u8], T), E> {
-    let (written, more) = write(Room::new(memory))?;
+    let (written, more) = write(OutputSpan::new(memory))?;
     let written = written.len();
     let start = memory.as_mut_ptr().cast::<u8>();
-    // SAFETY: `write` accepts any `'id`, so its `Written<'id>` can only come from the `Room` made here. By the invariant of
+    // SAFETY: `write` accepts any `'id`, so its `Written<'id>` can only come from the `OutputSpan` made here. By the invariant of
     // `Written`, that many bytes at the start of `memory` are initialised. They stay borrowed as long as `memory`.
     Ok((unsafe { core::slice::from_raw_parts_mut(start, written) }, more))
 }
@@ -522,7 +526,7 @@ impl<'v> Tail<'v> {
     pub(crate) fn append<T>(
         &mut self,
         len: usize,
-        write: impl for<'id> FnOnce(Room<'id>) -> (Written<'id>, T),
+        write: impl for<'id> FnOnce(OutputSpan<'id>) -> (Written<'id>, T),
     ) -> T {
         self.append_if(len, write, |_| true)
     }
@@ -533,16 +537,16 @@ impl<'v> Tail<'v> {
     pub(crate) fn append_if<T>(
         &mut self,
         len: usize,
-        write: impl for<'id> FnOnce(Room<'id>) -> (Written<'id>, T),
+        write: impl for<'id> FnOnce(OutputSpan<'id>) -> (Written<'id>, T),
         accept: impl FnOnce(&T) -> bool,
     ) -> T {
         self.0.reserve(len);
         // The length is read before `write` runs, because the compiler does not know that `write` leaves it alone.
         let before = self.0.len();
-        let (written, more) = write(Room::new(self.0.spare_capacity_mut()));
+        let (written, more) = write(OutputSpan::new(self.0.spare_capacity_mut()));
         let written = written.len();
         if accept(&more) {
-            // SAFETY: `write` accepts any `'id`, so its `Written<'id>` can only come from the `Room` made here. By the invariant of
+            // SAFETY: `write` accepts any `'id`, so its `Written<'id>` can only come from the `OutputSpan` made here. By the invariant of
             // `Written`, that many bytes at the start of the spare capacity are initialised.
             unsafe { self.0.set_len(before + written) };
         }
@@ -553,14 +557,14 @@ impl<'v> Tail<'v> {
     #[inline(always)]
     pub(crate) fn append_short(
         &mut self,
-        write: impl for<'id> FnOnce(Room<'id>) -> Option<Written<'id>>,
+        write: impl for<'id> FnOnce(OutputSpan<'id>) -> Option<Written<'id>>,
     ) -> bool {
         let before = self.0.len();
-        let Some(written) = write(Room::new(self.0.spare_capacity_mut())) else { return false };
+        let Some(written) = write(OutputSpan::new(self.0.spare_capacity_mut())) else { return false };
         let written = written.len();
         // For an empty input, storing the length would take longer than everything else.
         if written > 0 {
-            // SAFETY: `write` accepts any `'id`, so its `Written<'id>` can only come from the `Room` made here. By the
+            // SAFETY: `write` accepts any `'id`, so its `Written<'id>` can only come from the `OutputSpan` made here. By the
             // invariant of `Written`, that many bytes at the start of the spare capacity are initialised.
             unsafe { self.0.set_len(before + written) };
         }

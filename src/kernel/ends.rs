@@ -1,6 +1,6 @@
 //! The ends of values, for kernels that process many values as one stream of blocks.
 
-use crate::kernel::slots::ArrayVec;
+use crate::kernel::fixed_vec::ArrayVec;
 
 /// The largest number of values in one call of a kernel.
 pub(crate) const MAX_VALUES: usize = 384;
@@ -15,15 +15,15 @@ pub(crate) const LANES: usize = 64;
 const BLOCKS: usize = MAX_BYTES / LANES + 2;
 
 /// The number of records that a tier may read from that of any block on, though there are fewer blocks.
-pub(crate) const WINDOW: usize = 16;
+pub(crate) const RECORDS_TOGETHER: usize = 16;
 
 /// The number of records.
-const RECORDS: usize = BLOCKS + WINDOW;
+const RECORDS: usize = BLOCKS + RECORDS_TOGETHER;
 
 /// The number of ends that are placed together.
-pub(crate) const GROUP: usize = 16;
+pub(crate) const PLACED_TOGETHER: usize = 16;
 
-const _: () = assert!(MAX_VALUES.is_multiple_of(GROUP));
+const _: () = assert!(MAX_VALUES.is_multiple_of(PLACED_TOGETHER));
 
 /// The ends of the values of one call, both in the input and in the output, with a record for each block. There are at most
 /// [`MAX_VALUES`] values, which have at most [`MAX_BYTES`] bytes together.
@@ -39,10 +39,10 @@ pub(crate) struct Ends {
     /// The number of blocks.
     blocks: usize,
     /// The lanes before which the values end, counted from the start of the first block, ascending. The last one is repeated until
-    /// their number is a multiple of [`GROUP`].
-    given: ArrayVec<u32, { MAX_VALUES + GROUP }>,
+    /// their number is a multiple of [`PLACED_TOGETHER`].
+    given: ArrayVec<u32, { MAX_VALUES + PLACED_TOGETHER }>,
     /// The offsets in the output where the values end, and any numbers after them.
-    places: ArrayVec<u32, { MAX_VALUES + GROUP }>,
+    places: ArrayVec<u32, { MAX_VALUES + PLACED_TOGETHER }>,
     /// The number that is added to each of `leads`.
     base: u32,
     /// For each block, and for one after them, the lanes that become three bytes (encoding) or none (decoding).
@@ -79,10 +79,10 @@ impl Ends {
         self.given.set(ends.take(MAX_VALUES).map(|end| (end + padding) as u32));
         self.count = self.given.len();
         // One store, whatever the number of values: a loop would cost a mispredicted branch.
-        self.given.extend_from_array([(len + padding) as u32; GROUP]);
-        self.given.truncate(self.count.next_multiple_of(GROUP));
+        self.given.extend_from_array([(len + padding) as u32; PLACED_TOGETHER]);
+        self.given.truncate(self.count.next_multiple_of(PLACED_TOGETHER));
         self.marks.truncate(0);
-        if self.leads.len() < self.blocks + 1 + WINDOW || self.places.len() < self.given.len() {
+        if self.leads.len() < self.blocks + 1 + RECORDS_TOGETHER || self.places.len() < self.given.len() {
             self.grow();
         }
     }
@@ -92,8 +92,8 @@ impl Ends {
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
-        self.masks.fill(0, self.blocks + 1 + WINDOW);
-        self.leads.fill(0, self.blocks + 1 + WINDOW);
+        self.masks.fill(0, self.blocks + 1 + RECORDS_TOGETHER);
+        self.leads.fill(0, self.blocks + 1 + RECORDS_TOGETHER);
         self.places.fill(0, self.given.len());
     }
 
@@ -147,7 +147,7 @@ impl Ends {
         let lead = self.base.wrapping_add(written.wrapping_sub(self.blocks * LANES) as u32);
         self.masks.put(self.blocks, [0]);
         self.leads.put(self.blocks, [lead; 2]);
-        let masks = &self.masks.as_slice()[..self.blocks + WINDOW];
+        let masks = &self.masks.as_slice()[..self.blocks + RECORDS_TOGETHER];
         Placing {
             records: Records { masks, leads: &self.leads.as_slice()[1..][..masks.len()], base: self.base },
             given: self.given.as_slice().as_chunks().0,
@@ -182,7 +182,7 @@ impl Follow<'_> {
     /// Records `M` blocks that do not change. The input has `left` bytes from the start of the first on, whose output is at the address
     /// `at`.
     #[inline(always)]
-    pub(crate) fn pass<const M: usize>(&mut self, left: usize, at: usize) {
+    pub(crate) fn record_clean<const M: usize>(&mut self, left: usize, at: usize) {
         // The lead of the first block, which may be short, is never read.
         self.masks.put(self.next, [0; M]);
         self.leads.put(self.next, [at.wrapping_add(left) as u32; M]);
@@ -190,18 +190,18 @@ impl Follow<'_> {
     }
 
     /// Records a block that changes, and is `padding` lanes short. `mask` has the lanes that become three bytes (encoding) or none
-    /// (decoding). See [`Follow::pass`] for the other arguments.
+    /// (decoding). See [`Follow::record_clean`] for the other arguments.
     // There is no such method for several blocks: the compiler would compute their masks in a vector.
     #[inline(always)]
-    pub(crate) fn settle(&mut self, left: usize, at: usize, mask: u64, padding: usize) {
+    pub(crate) fn record_block(&mut self, left: usize, at: usize, mask: u64, padding: usize) {
         self.masks.put(self.next, [mask << padding]);
         self.leads.put(self.next, [at.wrapping_add(left) as u32]);
         self.next += 1;
     }
 
-    /// Records four whole blocks from which the lanes in `drops` were dropped. See [`Follow::pass`] for the other arguments.
+    /// Records four whole blocks from which the lanes in `drops` were dropped. See [`Follow::record_clean`] for the other arguments.
     #[inline(always)]
-    pub(crate) fn settle_four(&mut self, left: usize, at: usize, drops: [u64; 4]) {
+    pub(crate) fn record_four_blocks(&mut self, left: usize, at: usize, drops: [u64; 4]) {
         let (mut leads, mut lead) = ([0; 4], at.wrapping_add(left) as u32);
         for i in 0..4 {
             leads[i] = lead;
@@ -217,12 +217,12 @@ impl Follow<'_> {
 pub(crate) struct Placing<'e> {
     pub(crate) records: Records<'e>,
     /// The lanes before which the values end. If there are fewer values, the last one is repeated.
-    pub(crate) given: &'e [[u32; GROUP]],
+    pub(crate) given: &'e [[u32; PLACED_TOGETHER]],
     /// The ends in the output.
-    pub(crate) places: &'e mut [[u32; GROUP]],
+    pub(crate) places: &'e mut [[u32; PLACED_TOGETHER]],
 }
 
-/// The records of all blocks, of one after them that is empty, and any numbers after that, so that there are [`WINDOW`] from each block
+/// The records of all blocks, of one after them that is empty, and any numbers after that, so that there are [`RECORDS_TOGETHER`] from each block
 /// on. Both slices have the same length.
 #[derive(Clone, Copy)]
 pub(crate) struct Records<'e> {

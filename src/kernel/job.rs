@@ -75,13 +75,15 @@ pub(crate) fn mark_rows(
     let mut count = 0;
     // The words of many blocks are computed together, which takes vector instructions. The blocks of a group with a misplaced quote, and
     // the last ones, are marked one by one.
-    if len >= GROUP {
-        let mut words = Words([[0; GROUP + 1]; 5]);
-        for (blocks, marks) in blocks.as_chunks::<GROUP>().0.iter().zip(marks.as_chunks_mut::<GROUP>().0) {
+    if len >= BLOCKS_TOGETHER {
+        let mut words = Words([[0; BLOCKS_TOGETHER + 1]; 5]);
+        for (blocks, marks) in
+            blocks.as_chunks::<BLOCKS_TOGETHER>().0.iter().zip(marks.as_chunks_mut::<BLOCKS_TOGETHER>().0)
+        {
             if !words.mark(blocks, bytes, state, marks, search) {
                 break;
             }
-            count += GROUP;
+            count += BLOCKS_TOGETHER;
         }
     }
     let mut words = Words([[0; 2]; 5]);
@@ -96,7 +98,7 @@ pub(crate) fn mark_rows(
 }
 
 /// The number of blocks whose words are computed together.
-const GROUP: usize = 64;
+const BLOCKS_TOGETHER: usize = 64;
 
 /// The places in each block of quotes, line feeds, delimiters and `%`, and of bytes inside quotes. The first word of each kind is that of the
 /// block before.

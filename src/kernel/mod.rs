@@ -4,12 +4,12 @@
 pub(crate) mod cursor;
 pub(crate) mod drive;
 pub(crate) mod ends;
+pub(crate) mod fixed_vec;
 pub(crate) mod isa;
 pub(crate) mod job;
 #[cfg(all(test, feature = "std"))]
-mod locality;
+mod lane_tests;
 pub(crate) mod reference;
 pub(crate) mod scalar;
 pub(crate) mod simd;
-pub(crate) mod slots;
 pub(crate) mod word;

@@ -5,7 +5,7 @@
 //! other block byte by byte, without a branch on the content, because the places of bytes to escape cannot be predicted.
 
 use crate::hex;
-use crate::kernel::cursor::{Cursor, Room, Written};
+use crate::kernel::cursor::{Cursor, OutputSpan, Written};
 use crate::kernel::ends::{self, Ends};
 use crate::kernel::isa::look::{CommonBytes, NoEscape};
 use crate::kernel::job::{
@@ -170,7 +170,7 @@ fn decode_any(job: &DecodeJob, input: &[u8], out: &mut Cursor<'_>) -> usize {
     if job.is_plain() { decode_to::<true>(job, input, out) } else { decode_to::<false>(job, input, out) }
 }
 
-pub(crate) fn encode<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
+pub(crate) fn encode<'c>(job: &EncodeJob, input: &[u8], out: OutputSpan<'c>) -> Written<'c> {
     let mut out = Cursor::new(out);
     encode_any(job, input, &mut out);
     out.finish()
@@ -188,7 +188,7 @@ pub(crate) fn encode_measure(job: &EncodeJob, input: &[u8]) -> Measure {
     measure
 }
 
-pub(crate) fn decode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
+pub(crate) fn decode<'c>(job: &DecodeJob, input: &[u8], out: OutputSpan<'c>) -> Outcome<'c> {
     let mut out = Cursor::new(out);
     // Most inputs are short and clean.
     if !job.plus() && word::all_stay(input, NoEscape { strict: true }) {
@@ -218,7 +218,7 @@ pub(crate) fn encode_values<'c>(
     job: &EncodeJob,
     input: &[u8],
     ends: &mut Ends,
-    out: Room<'c>,
+    out: OutputSpan<'c>,
 ) -> Written<'c> {
     let (mut out, mut start) = (Cursor::new(out), 0);
     for (end, place) in ends.each() {
@@ -235,7 +235,7 @@ pub(crate) fn decode_values<'c>(
     job: &DecodeJob,
     input: &[u8],
     ends: &mut Ends,
-    out: Room<'c>,
+    out: OutputSpan<'c>,
 ) -> Decoded<'c> {
     let (mut out, mut start) = (Cursor::new(out), 0);
     for (end, place) in ends.each() {
@@ -251,7 +251,7 @@ pub(crate) fn decode_values<'c>(
 }
 
 /// Copies `input` up to the first byte that decoding may change.
-pub(crate) fn copy_clean<'c>(plus: bool, input: &[u8], out: Room<'c>) -> Decoded<'c> {
+pub(crate) fn copy_clean<'c>(plus: bool, input: &[u8], out: OutputSpan<'c>) -> Decoded<'c> {
     let (mut out, mut stopped) = (Cursor::new(out), 0);
     // The bytes that were searched are still in the first-level cache when they are copied.
     for part in input.chunks(2 * ends::MAX_BYTES) {
@@ -267,7 +267,7 @@ pub(crate) fn copy_clean<'c>(plus: bool, input: &[u8], out: Room<'c>) -> Decoded
 }
 
 /// Does nothing, because [`encode_values`] and [`decode_values`] map the ends. Reports that no escape crosses one.
-pub(crate) fn place(_: i32, _: usize, _: &mut Ends) -> bool {
+pub(crate) fn place_ends(_: i32, _: usize, _: &mut Ends) -> bool {
     false
 }
 
@@ -276,7 +276,7 @@ pub(crate) fn decode_marked<'c>(
     job: &DecodeJob,
     input: &[u8],
     marks: Marks<'_>,
-    out: Room<'c>,
+    out: OutputSpan<'c>,
 ) -> Decoded<'c> {
     let (mut out, mut done) = (Cursor::new(out), 0);
     for (index, mut word) in marks.words.iter().copied().enumerate() {
@@ -303,7 +303,7 @@ pub(crate) fn decode_beside<'c>(
     job: &DecodeJob,
     input: &[u8],
     fields: Fields<'_>,
-    out: Room<'c>,
+    out: OutputSpan<'c>,
 ) -> Decoded<'c> {
     let (mut out, mut done) = (Cursor::new(out), 0);
     for (begin, stop) in fields.offsets(input.len()) {

@@ -21,9 +21,9 @@ pub(crate) fn words(input: &[u8]) -> [u64; 2] {
 }
 
 /// The longest input that a [`ShortCheck`] checks.
-pub(crate) const SHORT: usize = 16;
+pub(crate) const LONGEST_SHORT: usize = 16;
 
-/// A quick check whether an input of at most [`SHORT`] bytes stays unchanged. The methods get two pieces that cover the input and
+/// A quick check whether an input of at most [`LONGEST_SHORT`] bytes stays unchanged. The methods get two pieces that cover the input and
 /// may overlap. `true` means that the input stays unchanged; `false` means that the check cannot tell.
 pub(crate) trait ShortCheck: Copy {
     /// Checks an input of one byte.
@@ -39,12 +39,12 @@ pub(crate) trait ShortCheck: Copy {
     fn len_8_to_16(self, start: u64, end: u64) -> bool;
 }
 
-/// Checks `input` with `check`. Returns `false` if it is longer than [`SHORT`] bytes.
+/// Checks `input` with `check`. Returns `false` if it is longer than [`LONGEST_SHORT`] bytes.
 #[cfg(feature = "alloc")]
 #[inline(always)]
 pub(crate) fn stays(input: &[u8], check: impl ShortCheck) -> bool {
     let len = input.len();
-    if len > SHORT {
+    if len > LONGEST_SHORT {
         false
     } else if let (Some(start), Some(end)) = (input.first_chunk(), input.last_chunk()) {
         check.len_8_to_16(u64::from_le_bytes(*start), u64::from_le_bytes(*end))

@@ -1,7 +1,7 @@
 //! The ends of values in an input: of one value that is the whole input, or of a batch of adjacent values.
 
 use super::{Isa, Tier, low_mask};
-use crate::kernel::cursor::{Cursor, Room};
+use crate::kernel::cursor::{Cursor, OutputSpan};
 use crate::kernel::ends::{self, Ends, Follow, Placing};
 use crate::kernel::job::Marks;
 
@@ -36,16 +36,16 @@ pub(super) trait Bounds {
     /// Records `M` blocks that do not change. The input has `left` bytes from the start of the first block on, whose output is at the
     /// address `at`.
     #[cfg_attr(optimized, inline(always))]
-    fn pass<const M: usize>(&mut self, _left: usize, _at: usize) {}
+    fn record_clean<const M: usize>(&mut self, _left: usize, _at: usize) {}
 
     /// Records a block that changes, and is `padding` lanes short. `mask` has the lanes that become other than one byte. See
-    /// [`Bounds::pass`] for the other arguments.
+    /// [`Bounds::record_clean`] for the other arguments.
     #[cfg_attr(optimized, inline(always))]
-    fn settle(&mut self, _left: usize, _at: usize, _mask: u64, _padding: usize) {}
+    fn record_block(&mut self, _left: usize, _at: usize, _mask: u64, _padding: usize) {}
 
-    /// Records four whole blocks from which the lanes in `drops` were dropped. See [`Bounds::pass`] for the other arguments.
+    /// Records four whole blocks from which the lanes in `drops` were dropped. See [`Bounds::record_clean`] for the other arguments.
     #[cfg_attr(optimized, inline(always))]
-    fn settle_four(&mut self, _left: usize, _at: usize, _drops: [u64; 4]) {}
+    fn record_four_blocks(&mut self, _left: usize, _at: usize, _drops: [u64; 4]) {}
 }
 
 /// The bounds of a single value, which ends where the input ends.
@@ -56,17 +56,17 @@ impl Bounds for Single {
 }
 
 /// The bounds of a single value in which only the escapes at marked places are decoded.
-pub(super) struct Marked<'m> {
+pub(super) struct MarkedEscapes<'m> {
     marks: Marks<'m>,
     /// The number of the bit after those of the input.
     end: usize,
 }
 
-impl<'m> Marked<'m> {
+impl<'m> MarkedEscapes<'m> {
     /// Makes the bounds of an input of `len` bytes.
     #[cfg_attr(optimized, inline(always))]
     pub(super) fn new(marks: Marks<'m>, len: usize) -> Self {
-        Marked { marks, end: marks.first.wrapping_add(len) }
+        MarkedEscapes { marks, end: marks.first.wrapping_add(len) }
     }
 
     #[cfg_attr(optimized, inline(always))]
@@ -75,7 +75,7 @@ impl<'m> Marked<'m> {
     }
 }
 
-impl Bounds for Marked<'_> {
+impl Bounds for MarkedEscapes<'_> {
     const MANY: bool = true;
     const MARKED: bool = true;
 
@@ -135,24 +135,24 @@ impl Bounds for Follow<'_> {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn pass<const M: usize>(&mut self, left: usize, at: usize) {
-        Follow::pass::<M>(self, left, at);
+    fn record_clean<const M: usize>(&mut self, left: usize, at: usize) {
+        Follow::record_clean::<M>(self, left, at);
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn settle(&mut self, left: usize, at: usize, mask: u64, padding: usize) {
-        Follow::settle(self, left, at, mask, padding);
+    fn record_block(&mut self, left: usize, at: usize, mask: u64, padding: usize) {
+        Follow::record_block(self, left, at, mask, padding);
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn settle_four(&mut self, left: usize, at: usize, drops: [u64; 4]) {
-        Follow::settle_four(self, left, at, drops);
+    fn record_four_blocks(&mut self, left: usize, at: usize, drops: [u64; 4]) {
+        Follow::record_four_blocks(self, left, at, drops);
     }
 }
 
 /// Returns the bounds of the values of a batch, whose output begins with `out`.
 #[cfg_attr(optimized, inline(always))]
-pub(super) fn follow<'e, I: Isa>(ends: &'e mut Ends, out: Room<'_>) -> Follow<'e> {
+pub(super) fn follow<'e, I: Isa>(ends: &'e mut Ends, out: OutputSpan<'_>) -> Follow<'e> {
     const { assert!(I::LANES == ends::LANES, "one word is the record of a block") };
     ends.follow(Cursor::new(out).address())
 }
@@ -161,7 +161,7 @@ pub(super) fn follow<'e, I: Isa>(ends: &'e mut Ends, out: Room<'_>) -> Follow<'e
 /// became `1 + by` bytes. Reports whether an escape was decoded that crosses the end of a value. The output is invalid then. This
 /// happens only if the ends are not marked.
 #[cfg_attr(optimized, inline(always))]
-pub(crate) fn place<T: Tier>(tier: T, by: i32, written: usize, ends: &mut Ends) -> bool {
+pub(crate) fn place_ends<T: Tier>(tier: T, by: i32, written: usize, ends: &mut Ends) -> bool {
     let isa = tier.wide();
     let Placing { records, given, places } = ends.placing(written);
     let by = by.cast_unsigned();
@@ -171,9 +171,9 @@ pub(crate) fn place<T: Tier>(tier: T, by: i32, written: usize, ends: &mut Ends) 
             for (place, end) in places.iter_mut().zip(given) {
                 *place = end.wrapping_add(gain);
             }
-        } else if !isa.place(given, records, by, places, &mut crossing) {
+        } else if !isa.place_ends(given, records, by, places, &mut crossing) {
             // The bits of several masks are counted at a time.
-            let mut rests = [0; ends::GROUP];
+            let mut rests = [0; ends::PLACED_TOGETHER];
             for ((place, end), last) in places.iter_mut().zip(given).zip(&mut rests) {
                 let Some((start, rest)) = records.place(*end) else { break };
                 (*place, *last) = (start, rest);

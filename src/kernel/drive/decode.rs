@@ -17,10 +17,10 @@
 use core::cell::Cell;
 use core::marker::PhantomData;
 
-use super::bounds::{self, Bounds, Field, Marked, Single};
+use super::bounds::{self, Bounds, Field, MarkedEscapes, Single};
 use super::{DecodeStep, Found, Isa, Lanes, Mode, Tier, bits, digits_of, load};
 use crate::hex;
-use crate::kernel::cursor::{self, Cursor, Room, Written};
+use crate::kernel::cursor::{self, Cursor, OutputSpan, Written};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{DecodeJob, Decoded, Fields, Marks, Measure, Measured, Outcome};
 
@@ -29,7 +29,7 @@ pub(crate) struct OneBlock<M>(PhantomData<M>);
 
 impl<M: Mode> DecodeStep for OneBlock<M> {
     #[cfg_attr(optimized, inline(always))]
-    fn decode<'c, T: Tier>(tier: T, job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
+    fn decode<'c, T: Tier>(tier: T, job: &DecodeJob, input: &[u8], out: OutputSpan<'c>) -> Outcome<'c> {
         let decoded = if T::is_narrow(input.len()) {
             few_blocks::<_, 1, M>(tier.narrow(), job, input, out)
         } else {
@@ -47,7 +47,7 @@ pub(crate) struct FewBlocks<const N: usize, M>(PhantomData<M>);
 
 impl<const N: usize, M: Mode> DecodeStep for FewBlocks<N, M> {
     #[cfg_attr(optimized, inline(always))]
-    fn decode<'c, T: Tier>(tier: T, job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
+    fn decode<'c, T: Tier>(tier: T, job: &DecodeJob, input: &[u8], out: OutputSpan<'c>) -> Outcome<'c> {
         match few_blocks::<_, N, M>(tier.wide(), job, input, out) {
             Some(decoded) => decoded,
             None => tier.decode_by::<AnyLength<M::Base>>(job, input, out),
@@ -60,7 +60,7 @@ pub(crate) struct AnyLength<M>(PhantomData<M>);
 
 impl<M: Mode> DecodeStep for AnyLength<M> {
     #[cfg_attr(optimized, inline(always))]
-    fn decode<'c, T: Tier>(tier: T, job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
+    fn decode<'c, T: Tier>(tier: T, job: &DecodeJob, input: &[u8], out: OutputSpan<'c>) -> Outcome<'c> {
         if const { !M::IS_PLAIN } {
             let whole = Whole::new(job, input);
             outcome(input, State::<_, _, true>::new(tier.wide(), job, Some(&whole), Single, out).run(input))
@@ -73,14 +73,14 @@ impl<M: Mode> DecodeStep for AnyLength<M> {
 /// Decodes a batch of adjacent values. If their ends are not marked, they are decoded as if they were one, in the default mode.
 ///
 /// An escape may then cross the end of a value, if that value ends in `%`, or in `%` and a digit, and the next one starts with a digit.
-/// [`bounds::place`] reports it, and the caller then marks the ends and tries again. No escape crosses a marked end.
+/// [`bounds::place_ends`] reports it, and the caller then marks the ends and tries again. No escape crosses a marked end.
 #[cfg_attr(optimized, inline(always))]
 pub(crate) fn values<'c, T: Tier>(
     tier: T,
     job: &DecodeJob,
     input: &[u8],
     ends: &mut Ends,
-    out: Room<'c>,
+    out: OutputSpan<'c>,
 ) -> Decoded<'c> {
     let (isa, is_plain) = (tier.wide(), job.is_plain() && !ends.are_marked());
     let (bounds, whole) = (bounds::follow::<T::Wide>(ends, out), Whole::new(job, input));
@@ -98,9 +98,9 @@ pub(crate) fn marked<'c, T: Tier>(
     job: &DecodeJob,
     input: &[u8],
     marks: Marks<'_>,
-    out: Room<'c>,
+    out: OutputSpan<'c>,
 ) -> Decoded<'c> {
-    let (bounds, whole) = (Marked::new(marks, input.len()), Whole::new(job, input));
+    let (bounds, whole) = (MarkedEscapes::new(marks, input.len()), Whole::new(job, input));
     decoded(input, State::<_, _, true>::new(tier.wide(), job, Some(&whole), bounds, out).run(input))
 }
 
@@ -112,7 +112,7 @@ pub(crate) fn beside<'c, T: Tier>(
     job: &DecodeJob,
     input: &[u8],
     fields: Fields<'_>,
-    out: Room<'c>,
+    out: OutputSpan<'c>,
 ) -> Decoded<'c> {
     let (isa, whole) = (tier.wide(), Whole::new(job, input));
     let mut state = State::<_, _, true>::new(isa, job, Some(&whole), Field { after: 0 }, out);
@@ -137,14 +137,14 @@ pub(crate) fn beside<'c, T: Tier>(
         (state.bounds.after, state.ended) = (rest.len() - field.len(), 0);
         let mut left = field.len();
         if !is_clean && left > 0 {
-            if let Err(lane) = state.take(block, rest, lanes, false) {
+            if let Err(lane) = state.decode_block(block, rest, lanes, false) {
                 return Decoded { written: state.out.finish(), stopped: begin + lane };
             }
             left -= lanes.count();
         }
         while left > 0 {
             let (rest, lanes) = (&rest[field.len() - left..], Lanes::of_start(left));
-            if let Err(lane) = state.take(isa.load(rest), rest, lanes, true) {
+            if let Err(lane) = state.decode_block(isa.load(rest), rest, lanes, true) {
                 return Decoded { written: state.out.finish(), stopped: stop - left + lane };
             }
             left -= lanes.count();
@@ -157,7 +157,7 @@ pub(crate) fn beside<'c, T: Tier>(
 /// Copies `input` up to the first `%`, or the first `+` if that is a space, and maybe more. Returns the offset of that byte, or the length
 /// of the input.
 #[cfg_attr(optimized, inline(always))]
-pub(crate) fn copy_clean<'c, T: Tier>(tier: T, plus: bool, input: &[u8], out: Room<'c>) -> Decoded<'c> {
+pub(crate) fn copy_clean<'c, T: Tier>(tier: T, plus: bool, input: &[u8], out: OutputSpan<'c>) -> Decoded<'c> {
     if const { T::Wide::TOGETHER == 4 } {
         copy_blocks::<_, 4>(tier.wide(), plus, input, out)
     } else {
@@ -167,7 +167,12 @@ pub(crate) fn copy_clean<'c, T: Tier>(tier: T, plus: bool, input: &[u8], out: Ro
 
 /// Does the work of [`copy_clean`], `M` blocks at a time.
 #[cfg_attr(optimized, inline(always))]
-fn copy_blocks<'c, I: Isa, const M: usize>(isa: I, plus: bool, input: &[u8], out: Room<'c>) -> Decoded<'c> {
+fn copy_blocks<'c, I: Isa, const M: usize>(
+    isa: I,
+    plus: bool,
+    input: &[u8],
+    out: OutputSpan<'c>,
+) -> Decoded<'c> {
     let (mut out, mut rest) = (Cursor::new(out), input);
     while !rest.is_empty() {
         let stopped = if rest.len() >= M * I::LANES && out.spare() >= M * I::LANES {
@@ -285,7 +290,7 @@ impl<'a, I: Isa, const KEEP: bool> Measuring<'a, I, KEEP> {
             }
             // These are the blocks that share the failed check, or the last ones.
             for _ in 0..rest.len().div_ceil(I::LANES).min(4) {
-                if let Err(lane) = state.take(rest) {
+                if let Err(lane) = state.measure_block(rest) {
                     return state.measured(input.len() - rest.len() + lane);
                 }
                 rest = rest.get(I::LANES..).unwrap_or_default();
@@ -311,7 +316,7 @@ impl<'a, I: Isa, const KEEP: bool> Measuring<'a, I, KEEP> {
 
     /// Measures the block at the start of `rest`, or returns the lane of a malformed escape that ends a strict decoding.
     #[cfg_attr(optimized, inline(always))]
-    fn take(&mut self, rest: &[u8]) -> Result<(), usize> {
+    fn measure_block(&mut self, rest: &[u8]) -> Result<(), usize> {
         let (isa, job) = (self.isa, self.job);
         let block = isa.load(rest);
         if KEEP && job.plus() {
@@ -351,7 +356,7 @@ pub(crate) fn copy_short<'c, T: Tier>(
     tier: T,
     job: &DecodeJob,
     input: &[u8],
-    out: Room<'c>,
+    out: OutputSpan<'c>,
 ) -> Option<Outcome<'c>> {
     if T::is_narrow(input.len()) {
         copy_one_or_two(tier.narrow(), job, input, out)
@@ -362,7 +367,12 @@ pub(crate) fn copy_short<'c, T: Tier>(
 
 /// Does the work of [`copy_short`]. Returns `None` also if the input is so short that a search for this alone would not pay.
 #[cfg_attr(optimized, inline(always))]
-fn copy_one_or_two<'c, I: Isa>(isa: I, job: &DecodeJob, input: &[u8], out: Room<'c>) -> Option<Outcome<'c>> {
+fn copy_one_or_two<'c, I: Isa>(
+    isa: I,
+    job: &DecodeJob,
+    input: &[u8],
+    out: OutputSpan<'c>,
+) -> Option<Outcome<'c>> {
     if input.len() > 2 * I::LANES {
         return None;
     }
@@ -389,7 +399,7 @@ impl<'i, I: Isa, const N: usize> Loaded<'i, I, N> {
     /// Loads an input, with spaces in place of `+` if `plus`. Returns `None` for inputs of other lengths, and if `out` might have too little
     /// capacity.
     #[cfg_attr(optimized, inline(always))]
-    fn new(isa: I, plus: bool, input: &'i [u8], out: Room<'_>) -> Option<Self> {
+    fn new(isa: I, plus: bool, input: &'i [u8], out: OutputSpan<'_>) -> Option<Self> {
         let lanes = if N == 1 { Lanes::<I>::of_short(input)? } else { Lanes::<I>::of_first_block(input) };
         // The compiler finds this sum again in the check of the window.
         let width = if N == 1 { I::LANES } else { lanes.count() + (N - 1) * I::LANES };
@@ -440,7 +450,7 @@ fn few_blocks<'c, I: Isa, const N: usize, M: Mode>(
     isa: I,
     job: &DecodeJob,
     input: &[u8],
-    out: Room<'c>,
+    out: OutputSpan<'c>,
 ) -> Option<Outcome<'c>> {
     let mut text = Loaded::<_, N>::new(isa, !M::IS_PLAIN && job.plus(), input, out)?;
     if !M::IS_PLAIN && job.before != [0; 2] {
@@ -538,7 +548,7 @@ struct State<'a, 'c, I: Isa, B, const KEEP: bool> {
     dropped: u64,
     /// The number of blocks with a `%` since the last block without one.
     streak: usize,
-    /// Whether every `%` so far that [`State::dense`] has found starts an escape. If not, it does nothing for the rest of the input, so that
+    /// Whether every `%` so far that [`State::dense_text`] has found starts an escape. If not, it does nothing for the rest of the input, so that
     /// malformed text is not decoded twice.
     well_formed: bool,
     bounds: B,
@@ -547,7 +557,7 @@ struct State<'a, 'c, I: Isa, B, const KEEP: bool> {
 
 impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
     #[cfg_attr(optimized, inline(always))]
-    fn new(isa: I, job: &DecodeJob, whole: Option<&'a Whole<'a>>, bounds: B, out: Room<'c>) -> Self {
+    fn new(isa: I, job: &DecodeJob, whole: Option<&'a Whole<'a>>, bounds: B, out: OutputSpan<'c>) -> Self {
         State {
             isa,
             whole,
@@ -583,7 +593,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
     fn blocks(&mut self, rest: &mut &[u8]) -> Result<(), usize> {
         while !rest.is_empty() {
             // The first block, and each block that `out` may be too small for, goes through here.
-            self.next(rest, Lanes::of_first_block(rest))?;
+            self.decode_next(rest, Lanes::of_first_block(rest))?;
             if !KEEP && const { I::TOGETHER == 4 } {
                 self.four_blocks(rest)?;
             } else {
@@ -595,8 +605,8 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
 
     /// Decodes the first `lanes` lanes of the block at the start of `rest`, and advances `rest`.
     #[cfg_attr(optimized, inline(always))]
-    fn next(&mut self, rest: &mut &[u8], lanes: Lanes<I>) -> Result<bool, usize> {
-        let changed = self.take(self.isa.load(rest), rest, lanes, true)?;
+    fn decode_next(&mut self, rest: &mut &[u8], lanes: Lanes<I>) -> Result<bool, usize> {
+        let changed = self.decode_block(self.isa.load(rest), rest, lanes, true)?;
         *rest = &rest[lanes.count()..];
         Ok(changed)
     }
@@ -605,11 +615,11 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
     #[cfg_attr(optimized, inline(always))]
     fn four_blocks(&mut self, rest: &mut &[u8]) -> Result<(), usize> {
         while rest.len() >= 4 * I::LANES && self.out.spare() >= 4 * I::LANES {
-            if self.pass::<4>(rest) {
+            if self.copy_clean::<4>(rest) {
                 continue;
             }
             if self.well_formed && rest.len() >= 5 * I::LANES {
-                self.dense(rest);
+                self.dense_text(rest);
                 continue;
             }
             // The number of iterations is a constant, so that the compiler unrolls them: with a variable one, decoding 64 KiB
@@ -619,7 +629,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
                 if self.out.spare() < I::LANES {
                     return Ok(());
                 }
-                self.take(self.isa.load(rest), rest, Lanes::ALL, false)?;
+                self.decode_block(self.isa.load(rest), rest, Lanes::ALL, false)?;
                 *rest = &rest[I::LANES..];
             }
         }
@@ -630,10 +640,10 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
     #[cfg_attr(optimized, inline(always))]
     fn single_blocks(&mut self, rest: &mut &[u8]) -> Result<(), usize> {
         while rest.len() >= I::LANES && self.out.spare() >= I::LANES {
-            if !self.next(rest, Lanes::ALL)? {
-                while rest.len() >= 2 * I::LANES && self.pass::<2>(rest) {}
+            if !self.decode_next(rest, Lanes::ALL)? {
+                while rest.len() >= 2 * I::LANES && self.copy_clean::<2>(rest) {}
             } else if const { I::DECODES_DENSE && !KEEP } && self.streak >= LEAST_DENSE && self.well_formed {
-                self.dense(rest);
+                self.dense_text(rest);
             }
         }
         Ok(())
@@ -642,7 +652,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
     /// Decodes three whole blocks at a time from the start of `rest` while they are nothing but escapes, as in text of a script
     /// without ASCII letters. If the first block begins with carried digits, so does the rest after these blocks.
     #[cfg_attr(optimized, inline(always))]
-    fn escapes(&mut self, rest: &mut &[u8]) {
+    fn runs_of_escapes(&mut self, rest: &mut &[u8]) {
         // The carry is 0, 1 or 3.
         let digits = (self.carry - (self.carry >> 1)) as usize & 3;
         while self.out.spare() >= I::LANES
@@ -657,7 +667,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
     /// Decodes whole blocks from the start of `rest`, four at a time, as if every `%` in them started an escape. Stops before four
     /// blocks of which this is not true, and after four with few escapes.
     #[cfg_attr(optimized, inline(always))]
-    fn dense(&mut self, rest: &mut &[u8]) {
+    fn dense_text(&mut self, rest: &mut &[u8]) {
         self.streak = 0;
         // `decode_dense` reads from the block after the four, too.
         while rest.len() >= 5 * I::LANES && self.out.spare() >= 4 * I::LANES {
@@ -666,12 +676,12 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
                 self.well_formed = false;
                 return;
             };
-            self.bounds.settle_four(rest.len(), before, drops);
+            self.bounds.record_four_blocks(rest.len(), before, drops);
             *rest = &rest[4 * I::LANES..];
             let len = self.out.address() - before;
             // If the output of four blocks is a third of their length, they hold nothing but escapes.
             if !B::MANY && len <= 4 * I::LANES / 3 + 1 {
-                self.escapes(rest);
+                self.runs_of_escapes(rest);
             } else if len > 4 * I::LANES - 2 * LEAST_DENSE {
                 return;
             }
@@ -680,7 +690,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
 
     /// Writes the `M` whole blocks at the start of `rest`, and advances `rest`, if nothing in them is decoded.
     #[cfg_attr(optimized, inline(always))]
-    fn pass<const M: usize>(&mut self, rest: &mut &[u8]) -> bool {
+    fn copy_clean<const M: usize>(&mut self, rest: &mut &[u8]) -> bool {
         if self.form || KEEP && B::MANY || self.out.spare() < M * I::LANES {
             return false;
         }
@@ -688,7 +698,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
         // Whether an escape crossed the end of the block before is unpredictable, so this is asked last.
         let clean = self.isa.none_equal(blocks, b'%') && self.carry | self.carry_all == 0;
         if clean {
-            self.bounds.pass::<M>(rest.len(), self.out.address());
+            self.bounds.record_clean::<M>(rest.len(), self.out.address());
             self.streak = 0;
             self.isa.store_whole(blocks, &mut self.out);
             *rest = &rest[M * I::LANES..];
@@ -701,7 +711,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
     ///
     /// With `check`, a block without `%` and without a carry is stored as it is.
     #[cfg_attr(optimized, inline(always))]
-    fn take(
+    fn decode_block(
         &mut self,
         mut block: I::Block,
         rest: &[u8],
@@ -718,7 +728,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
             block = isa.replace(block, b'+', b' ');
         }
         if lacks && self.carry | self.carry_all == 0 {
-            self.bounds.pass::<1>(rest.len(), self.out.address());
+            self.bounds.record_clean::<1>(rest.len(), self.out.address());
             self.streak = 0;
             isa.store(block, lanes, &mut self.out);
             return Ok(false);
@@ -730,7 +740,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
         if self.strict && malformed != 0 {
             // A valid escape before the malformed one may cross the end of its value; then it is the malformed one.
             let drop = digits_of(valid, lanes, &mut self.carry);
-            self.bounds.settle(rest.len(), self.out.address(), drop, lanes.padding());
+            self.bounds.record_block(rest.len(), self.out.address(), drop, lanes.padding());
             return Err(malformed.trailing_zeros() as usize);
         }
         let mut decoded = valid;
@@ -764,7 +774,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
             result = isa.upper(digits_of(valid, lanes, &mut self.carry_all), result);
         }
         let drop = digits_of(decoded, lanes, &mut self.carry);
-        self.bounds.settle(rest.len(), self.out.address(), drop, lanes.padding());
+        self.bounds.record_block(rest.len(), self.out.address(), drop, lanes.padding());
         self.streak += 1;
         let before = core::mem::replace(&mut self.dropped, drop);
         if const { KEEP || I::TOGETHER != 4 } && drop | before == 0 {

@@ -16,7 +16,7 @@ use core::marker::PhantomData;
 
 use super::bounds::{self, Bounds, Single};
 use super::{EncodeStep, Isa, Lanes, Members, Mode, Plain, Tier, digits_of, load};
-use crate::kernel::cursor::{Cursor, MAX_WINDOW, Room, Written};
+use crate::kernel::cursor::{Cursor, MAX_WINDOW, OutputSpan, Written};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{EncodeJob, EncodeRule, Measure};
 
@@ -25,7 +25,7 @@ pub(crate) struct OneBlock<M>(PhantomData<M>);
 
 impl<M: Mode> EncodeStep for OneBlock<M> {
     #[cfg_attr(optimized, inline(always))]
-    fn encode<'c, T: Tier>(tier: T, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
+    fn encode<'c, T: Tier>(tier: T, job: &EncodeJob, input: &[u8], out: OutputSpan<'c>) -> Written<'c> {
         let encoded = if T::is_narrow(input.len()) {
             one_block::<_, M>(tier.narrow(), job, input, out)
         } else {
@@ -44,7 +44,7 @@ pub(crate) struct TwoBlocks<M>(PhantomData<M>);
 
 impl<M: Mode> EncodeStep for TwoBlocks<M> {
     #[cfg_attr(optimized, inline(always))]
-    fn encode<'c, T: Tier>(tier: T, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
+    fn encode<'c, T: Tier>(tier: T, job: &EncodeJob, input: &[u8], out: OutputSpan<'c>) -> Written<'c> {
         match two_blocks::<_, M>(tier.wide(), job, input, out) {
             Some(encoded) => encoded,
             None => tier.encode_by::<AnyLength<M>>(job, input, out),
@@ -58,7 +58,7 @@ pub(crate) struct FewBlocks;
 
 impl EncodeStep for FewBlocks {
     #[cfg_attr(optimized, inline(always))]
-    fn encode<'c, T: Tier>(tier: T, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
+    fn encode<'c, T: Tier>(tier: T, job: &EncodeJob, input: &[u8], out: OutputSpan<'c>) -> Written<'c> {
         match few_blocks(tier.wide(), job, input, out) {
             Some(encoded) => encoded,
             None => tier.encode_by::<AnyLength<Plain>>(job, input, out),
@@ -71,7 +71,7 @@ pub(crate) struct AnyLength<M>(PhantomData<M>);
 
 impl<M: Mode> EncodeStep for AnyLength<M> {
     #[cfg_attr(optimized, inline(always))]
-    fn encode<'c, T: Tier>(tier: T, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
+    fn encode<'c, T: Tier>(tier: T, job: &EncodeJob, input: &[u8], out: OutputSpan<'c>) -> Written<'c> {
         if const { M::IS_PLAIN } {
             State::<_, _, true>::new(tier.wide(), job, Single, out).run(input)
         } else {
@@ -87,7 +87,7 @@ pub(crate) fn values<'c, T: Tier>(
     job: &EncodeJob,
     input: &[u8],
     ends: &mut Ends,
-    out: Room<'c>,
+    out: OutputSpan<'c>,
 ) -> Written<'c> {
     let bounds = bounds::follow::<T::Wide>(ends, out);
     if job.is_plain() {
@@ -103,7 +103,7 @@ fn one_block<'c, I: Isa, M: Mode>(
     isa: I,
     job: &EncodeJob,
     input: &[u8],
-    out: Room<'c>,
+    out: OutputSpan<'c>,
 ) -> Option<Written<'c>> {
     let lanes = Lanes::of_short(input)?;
     if out.len() < I::WINDOW {
@@ -149,7 +149,7 @@ impl<I: Isa> Checked<I> {
         carry: &mut u64,
     ) -> Self {
         let block = isa.load(rest);
-        let members = isa.member(block, class);
+        let members = isa.find_members(block, class);
         if M::IS_PLAIN {
             Checked { text: block, members }
         } else if job.rule == EncodeRule::KeepEscapes {
@@ -205,7 +205,7 @@ fn with_escapes<I: Isa>(
     }
     valid &= lanes.mask() & !cut;
     let digits = digits_of(valid, lanes, carry);
-    isa.members(members.mask() & !found.percent | valid | digits)
+    isa.members_from_mask(members.mask() & !found.percent | valid | digits)
 }
 
 /// Copies an input of more than one block and at most two if encoding leaves it unchanged. `None` means that this is not known.
@@ -215,7 +215,7 @@ pub(crate) fn copy_two_blocks<'c, T: Tier>(
     tier: T,
     job: &EncodeJob,
     input: &[u8],
-    out: Room<'c>,
+    out: OutputSpan<'c>,
 ) -> Option<Written<'c>> {
     let isa = tier.wide();
     let (_, last) = Lanes::<T::Wide>::of_two(input)?;
@@ -231,7 +231,7 @@ fn two_blocks<'c, I: Isa, M: Mode>(
     isa: I,
     job: &EncodeJob,
     input: &[u8],
-    out: Room<'c>,
+    out: OutputSpan<'c>,
 ) -> Option<Written<'c>> {
     let (lanes, last) = Lanes::<I>::of_two(input)?;
     if out.len() < MAX_WINDOW {
@@ -257,7 +257,7 @@ fn two_blocks<'c, I: Isa, M: Mode>(
 /// Encodes an input of more than one block in the default mode, block by block, without the loops for clean runs. Returns
 /// `None` if `out` might have too little capacity.
 #[cfg_attr(optimized, inline(always))]
-fn few_blocks<'c, I: Isa>(isa: I, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Option<Written<'c>> {
+fn few_blocks<'c, I: Isa>(isa: I, job: &EncodeJob, input: &[u8], out: OutputSpan<'c>) -> Option<Written<'c>> {
     let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
     if rest.len() < I::LANES {
         return None;
@@ -272,7 +272,7 @@ fn few_blocks<'c, I: Isa>(isa: I, job: &EncodeJob, input: &[u8], out: Room<'c>) 
         // their addresses are equal.
         let following = &rest[lanes.count()..];
         let next = if following.len() >= I::LANES { Some(isa.load(following)) } else { None };
-        state.take(block, rest, lanes);
+        state.encode_block(block, rest, lanes);
         match next {
             Some(next) => (rest, lanes, block) = (following, Lanes::ALL, next),
             None => return Some(state.out.finish()),
@@ -303,7 +303,7 @@ fn measure_one_block<I: Isa>(isa: I, job: &EncodeJob, input: &[u8]) -> Option<Me
     let (lanes, class) = (Lanes::<I>::of_short(input)?, isa.class(&job.set));
     let members = match isa.members_of_short(input, &class) {
         Some(members) => members,
-        None => isa.member(isa.load(input), &class),
+        None => isa.find_members(isa.load(input), &class),
     };
     let escaped = (!members.mask() & lanes.mask()).count_ones() as usize;
     Some(Measure { len: input.len() + 2 * escaped, changed: escaped > 0 })
@@ -324,7 +324,7 @@ pub(crate) fn measure_any_length<I: Isa>(isa: I, job: &EncodeJob, input: &[u8]) 
     }
     while !rest.is_empty() {
         let (block, lanes) = (isa.load(rest), Lanes::<I>::of_start(rest.len()));
-        let mut members = isa.found(isa.look(block, &class));
+        let mut members = isa.members_in(isa.classify(block, &class));
         match job.rule {
             EncodeRule::Plain => {}
             EncodeRule::Form => changed |= isa.eq(block, b' ') != 0,
@@ -348,7 +348,7 @@ fn escapes_in<I: Isa, const M: usize>(isa: I, class: &I::Class, rest: &[u8]) -> 
     // Otherwise the compiler keeps the blocks in registers, of which SSSE3 has too few (docs/lab/2026-11-27-ladders.md).
     let (rest, mut escaped) = (core::hint::black_box(rest), 0);
     for i in 0..M {
-        let members = isa.found(isa.look(isa.load(&rest[i * I::LANES..]), class));
+        let members = isa.members_in(isa.classify(isa.load(&rest[i * I::LANES..]), class));
         escaped += (!members.mask() & Lanes::<I>::ALL.mask()).count_ones() as usize;
     }
     escaped
@@ -370,7 +370,7 @@ struct State<'c, I: Isa, B, const DEFAULT: bool> {
 
 impl<'c, I: Isa, B: Bounds, const DEFAULT: bool> State<'c, I, B, DEFAULT> {
     #[cfg_attr(optimized, inline(always))]
-    fn new(isa: I, job: &EncodeJob, bounds: B, out: Room<'c>) -> Self {
+    fn new(isa: I, job: &EncodeJob, bounds: B, out: OutputSpan<'c>) -> Self {
         State {
             isa,
             class: isa.class(&job.set),
@@ -388,7 +388,7 @@ impl<'c, I: Isa, B: Bounds, const DEFAULT: bool> State<'c, I, B, DEFAULT> {
         let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
         while !rest.is_empty() {
             // The first block, and each block that `out` may be too small for, goes through here.
-            self.take(self.isa.load(rest), rest, lanes);
+            self.encode_block(self.isa.load(rest), rest, lanes);
             (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
             if !DEFAULT {
                 self.one_by_one(&mut rest);
@@ -408,11 +408,11 @@ impl<'c, I: Isa, B: Bounds, const DEFAULT: bool> State<'c, I, B, DEFAULT> {
     #[cfg_attr(optimized, inline(always))]
     fn whole_blocks<const M: usize>(&mut self, rest: &mut &[u8]) {
         loop {
-            while rest.len() >= M * I::LANES && self.pass::<M>(rest) {
+            while rest.len() >= M * I::LANES && self.copy_clean::<M>(rest) {
                 *rest = &rest[M * I::LANES..];
             }
             let two_clean =
-                if const { I::LOOKS_AHEAD } { self.ahead(rest, M) } else { self.one_by_one(rest) };
+                if const { I::LOOKS_AHEAD } { self.classify_ahead(rest, M) } else { self.one_by_one(rest) };
             if !two_clean {
                 return;
             }
@@ -420,14 +420,14 @@ impl<'c, I: Isa, B: Bounds, const DEFAULT: bool> State<'c, I, B, DEFAULT> {
     }
 
     /// Writes the `M` whole blocks at the start of `rest` and returns `true` if no lane has to be escaped. This check needs no masks, unlike
-    /// [`State::take`].
+    /// [`State::encode_block`].
     #[cfg_attr(optimized, inline(always))]
-    fn pass<const M: usize>(&mut self, rest: &[u8]) -> bool {
+    fn copy_clean<const M: usize>(&mut self, rest: &[u8]) -> bool {
         // All blocks are loaded before the first store; `few_blocks` explains why.
         let blocks = load::<I, M>(self.isa, rest);
         let clean = self.out.spare() >= M * I::LANES && self.isa.all_members(blocks, &self.class);
         if clean {
-            self.bounds.pass::<M>(rest.len(), self.out.address());
+            self.bounds.record_clean::<M>(rest.len(), self.out.address());
             self.isa.store_whole(blocks, &mut self.out);
         }
         clean
@@ -439,7 +439,7 @@ impl<'c, I: Isa, B: Bounds, const DEFAULT: bool> State<'c, I, B, DEFAULT> {
     fn one_by_one(&mut self, rest: &mut &[u8]) -> bool {
         let mut clean = 0;
         while rest.len() >= I::LANES && self.out.has_window() {
-            clean = if self.take(self.isa.load(rest), rest, Lanes::ALL) { clean + 1 } else { 0 };
+            clean = if self.encode_block(self.isa.load(rest), rest, Lanes::ALL) { clean + 1 } else { 0 };
             *rest = &rest[I::LANES..];
             if clean == 2 {
                 return true;
@@ -451,18 +451,18 @@ impl<'c, I: Isa, B: Bounds, const DEFAULT: bool> State<'c, I, B, DEFAULT> {
     /// Writes whole blocks like [`State::one_by_one`], but looks up the members of the set two blocks ahead. The caller has found that the
     /// first `together` blocks are not all clean, so this does not end before one of them that is not.
     #[cfg_attr(optimized, inline(always))]
-    fn ahead(&mut self, rest: &mut &[u8], together: usize) -> bool {
+    fn classify_ahead(&mut self, rest: &mut &[u8], together: usize) -> bool {
         if rest.len() < 3 * I::LANES {
             return false;
         }
         let mut clean = 2 - together as isize;
-        let mut ahead = [self.look_at(rest), self.look_at(&rest[I::LANES..])];
+        let mut ahead = [self.classify_at(rest), self.classify_at(&rest[I::LANES..])];
         while rest.len() >= 3 * I::LANES && self.out.spare() >= MAX_WINDOW {
             let [(block, look), next] = ahead;
-            ahead = [next, self.look_at(&rest[2 * I::LANES..])];
-            let members = self.isa.found(look);
-            self.settle(rest, members, Lanes::ALL);
-            let is_clean = self.put(block, rest, members, Lanes::ALL);
+            ahead = [next, self.classify_at(&rest[2 * I::LANES..])];
+            let members = self.isa.members_in(look);
+            self.record_block(rest, members, Lanes::ALL);
+            let is_clean = self.write_block(block, rest, members, Lanes::ALL);
             *rest = &rest[I::LANES..];
             clean = if is_clean { clean + 1 } else { 0 };
             if clean == 2 {
@@ -474,39 +474,39 @@ impl<'c, I: Isa, B: Bounds, const DEFAULT: bool> State<'c, I, B, DEFAULT> {
 
     /// Loads the block at the start of `rest` and looks up its members of the set.
     #[cfg_attr(optimized, inline(always))]
-    fn look_at(&self, rest: &[u8]) -> (I::Block, I::Look) {
+    fn classify_at(&self, rest: &[u8]) -> (I::Block, I::Classified) {
         let block = self.isa.load(rest);
-        (block, self.isa.look(block, &self.class))
+        (block, self.isa.classify(block, &self.class))
     }
 
     /// Writes the first `lanes` lanes of `block`, which is at the start of `rest`. Returns whether nothing was escaped.
     #[cfg_attr(optimized, inline(always))]
-    fn take(&mut self, mut block: I::Block, rest: &[u8], lanes: Lanes<I>) -> bool {
+    fn encode_block(&mut self, mut block: I::Block, rest: &[u8], lanes: Lanes<I>) -> bool {
         let isa = self.isa;
-        let mut members = isa.member(block, &self.class);
+        let mut members = isa.find_members(block, &self.class);
         if !DEFAULT && self.keep_escapes && isa.eq(block, b'%') | self.carry != 0 {
             let cut = self.bounds.cut(rest.len(), lanes.padding());
             members = with_escapes(isa, block, members, rest, lanes, cut, &mut self.carry);
         }
-        self.settle(rest, members, lanes);
+        self.record_block(rest, members, lanes);
         if !DEFAULT && !self.keep_escapes {
             block = isa.replace(block, b' ', b'+');
-            return self.put(block, &isa.bytes(block), members, lanes);
+            return self.write_block(block, &isa.bytes(block), members, lanes);
         }
-        self.put(block, rest, members, lanes)
+        self.write_block(block, rest, members, lanes)
     }
 
     /// Records the lanes of the block at the start of `rest` that become escapes.
     #[cfg_attr(optimized, inline(always))]
-    fn settle(&mut self, rest: &[u8], members: I::Members, lanes: Lanes<I>) {
+    fn record_block(&mut self, rest: &[u8], members: I::Members, lanes: Lanes<I>) {
         let escape = !members.mask() & lanes.mask();
-        self.bounds.settle(rest.len(), self.out.address(), escape, lanes.padding());
+        self.bounds.record_block(rest.len(), self.out.address(), escape, lanes.padding());
     }
 
     /// Writes the first `lanes` lanes of `block`, which is at the start of `rest`, with those that are not in `members` as escapes. Returns
     /// whether there are none.
     #[cfg_attr(optimized, inline(always))]
-    fn put(&mut self, block: I::Block, rest: &[u8], members: I::Members, lanes: Lanes<I>) -> bool {
+    fn write_block(&mut self, block: I::Block, rest: &[u8], members: I::Members, lanes: Lanes<I>) -> bool {
         let escape = !members.mask() & lanes.mask();
         // A block without escapes and one that is escaped whole are rare in text with escapes, so one branch covers both.
         if escape.wrapping_add(1) < 2 {

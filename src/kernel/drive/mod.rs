@@ -26,7 +26,7 @@ use crate::kernel::cursor::Cursor;
 pub(crate) use tier::{DecodeStep, EncodeStep, Features, Mode, NotCopied, Other, Plain, Tier};
 
 #[allow(unused_imports, reason = "not every target has a tier with an operation that uses them")]
-pub(crate) use crate::kernel::ends::{GROUP as PLACED, Records, WINDOW};
+pub(crate) use crate::kernel::ends::{PLACED_TOGETHER, RECORDS_TOGETHER, Records};
 use crate::set::ByteSet;
 
 /// A number of lanes at the start of a block.
@@ -163,16 +163,16 @@ pub(crate) trait Isa: Copy {
     /// A block of `LANES` bytes.
     type Block: Copy;
 
-    /// A set, prepared for [`Isa::member`].
+    /// A set, prepared for [`Isa::find_members`].
     type Class: Copy;
 
-    /// The result of [`Isa::look`].
-    type Look: Copy;
+    /// The result of [`Isa::classify`].
+    type Classified: Copy;
 
     /// The hexadecimal digits, prepared for [`Isa::expand`].
     type Spelling: Copy;
 
-    /// The result of [`Isa::member`].
+    /// The result of [`Isa::find_members`].
     type Members: Members;
 
     /// Makes the capability from a token.
@@ -224,8 +224,8 @@ pub(crate) trait Isa: Copy {
 
     /// Returns the lanes that are members of the set.
     #[cfg_attr(optimized, inline(always))]
-    fn member(self, block: Self::Block, class: &Self::Class) -> Self::Members {
-        self.found(self.look(block, class))
+    fn find_members(self, block: Self::Block, class: &Self::Class) -> Self::Members {
+        self.members_in(self.classify(block, class))
     }
 
     /// Returns the lanes of an input of at most `LANES` bytes that are members of the set, before a block is built. Returns `None` if
@@ -235,15 +235,15 @@ pub(crate) trait Isa: Copy {
         None
     }
 
-    /// Looks up the lanes that are members of the set, for [`Isa::found`]. It is for loops over many blocks, in which preparing the
+    /// Looks up the lanes that are members of the set, for [`Isa::members_in`]. It is for loops over many blocks, in which preparing the
     /// set costs nothing.
-    fn look(self, block: Self::Block, class: &Self::Class) -> Self::Look;
+    fn classify(self, block: Self::Block, class: &Self::Class) -> Self::Classified;
 
     /// Returns the lanes that are members of the set.
-    fn found(self, look: Self::Look) -> Self::Members;
+    fn members_in(self, look: Self::Classified) -> Self::Members;
 
     /// Returns the lanes of `mask` as members of a set.
-    fn members(self, mask: u64) -> Self::Members;
+    fn members_from_mask(self, mask: u64) -> Self::Members;
 
     /// Reports whether all lanes of `blocks` are members of the set. `false` may also mean that some lanes are members above 0x7F.
     fn all_members<const M: usize>(self, blocks: [Self::Block; M], class: &Self::Class) -> bool;
@@ -267,7 +267,7 @@ pub(crate) trait Isa: Copy {
     /// Writes all 64 lanes as escapes. `block` is at the start of `input`.
     #[cfg_attr(optimized, inline(always))]
     fn expand_all(self, block: Self::Block, input: &[u8], spelling: Self::Spelling, out: &mut Cursor<'_>) {
-        self.expand(block, input, self.members(0), Lanes::ALL, spelling, out);
+        self.expand(block, input, self.members_from_mask(0), Lanes::ALL, spelling, out);
     }
 
     // -- Decoding
@@ -353,12 +353,12 @@ pub(crate) trait Isa: Copy {
     ///
     /// If `by` is negative, sets bit 0 of `crossing` if a value ends before a lane in a mask.
     #[cfg_attr(optimized, inline(always))]
-    fn place(
+    fn place_ends(
         self,
-        _ends: &[u32; PLACED],
+        _ends: &[u32; PLACED_TOGETHER],
         _records: Records<'_>,
         _by: u32,
-        _places: &mut [u32; PLACED],
+        _places: &mut [u32; PLACED_TOGETHER],
         _crossing: &mut u64,
     ) -> bool {
         false

@@ -7,7 +7,7 @@
 use core::marker::PhantomData;
 
 use super::Isa;
-use crate::kernel::cursor::{Room, Written};
+use crate::kernel::cursor::{OutputSpan, Written};
 use crate::kernel::job::{DecodeJob, EncodeJob, Measure, Outcome};
 
 /// A mode, as far as the code for it differs.
@@ -52,23 +52,23 @@ impl<M: Mode> Mode for NotCopied<M> {
 /// The code that encodes inputs of some lengths, in some modes.
 pub(crate) trait EncodeStep {
     /// Encodes `input`. Implementations are inlined, so that they are compiled with the CPU features of their caller.
-    fn encode<'c, T: Tier>(tier: T, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c>;
+    fn encode<'c, T: Tier>(tier: T, job: &EncodeJob, input: &[u8], out: OutputSpan<'c>) -> Written<'c>;
 }
 
 /// The code that decodes inputs of some lengths, in some modes.
 pub(crate) trait DecodeStep {
     /// Decodes `input`. Implementations are inlined, so that they are compiled with the CPU features of their caller.
-    fn decode<'c, T: Tier>(tier: T, job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c>;
+    fn decode<'c, T: Tier>(tier: T, job: &DecodeJob, input: &[u8], out: OutputSpan<'c>) -> Outcome<'c>;
 }
 
 /// Functions that are compiled with the CPU features of a tier, and that are not inlined into their callers. `tiers!` implements this trait
 /// for the token of each tier.
 pub(crate) trait Features: Copy {
     /// Encodes by the step `S`.
-    fn encode_by<'c, S: EncodeStep>(self, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c>;
+    fn encode_by<'c, S: EncodeStep>(self, job: &EncodeJob, input: &[u8], out: OutputSpan<'c>) -> Written<'c>;
 
     /// Decodes by the step `S`.
-    fn decode_by<'c, S: DecodeStep>(self, job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c>;
+    fn decode_by<'c, S: DecodeStep>(self, job: &DecodeJob, input: &[u8], out: OutputSpan<'c>) -> Outcome<'c>;
 
     /// Measures an encoding of any length and mode.
     fn measure_encoding(self, job: &EncodeJob, input: &[u8]) -> Measure;

@@ -11,7 +11,7 @@ use super::blocks::{Blocks, TopBits};
 use super::tables::{IN_ORDER, Places, Row, SLIDE, THIRDS};
 use super::token::Avx2;
 use super::vector::{Vector, each_one_intrinsic, operators, slide};
-use crate::kernel::cursor::{Room, Written};
+use crate::kernel::cursor::{OutputSpan, Written};
 use crate::kernel::drive::{EncodeStep, Features, NotCopied, Other, Plain, Tier, decode, encode};
 use crate::kernel::job::{DecodeJob, EncodeJob, Outcome};
 
@@ -22,7 +22,7 @@ impl Tier for Avx2 {
 
 /// Encodes a value. The code for one block is part of this function; longer inputs have functions of their own.
 #[cfg_attr(optimized, inline(always))]
-pub(super) fn encode<'c>(tier: Avx2, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
+pub(super) fn encode<'c>(tier: Avx2, job: &EncodeJob, input: &[u8], out: OutputSpan<'c>) -> Written<'c> {
     match (job.is_plain(), input.len()) {
         (true, 0..=64) => encode::OneBlock::<Plain>::encode(tier, job, input, out),
         (true, 65..=128) => tier.encode_by::<encode::TwoBlocks<Plain>>(job, input, out),
@@ -36,7 +36,7 @@ pub(super) fn encode<'c>(tier: Avx2, job: &EncodeJob, input: &[u8], out: Room<'c
 /// Decodes a value. This function copies an input of at most two blocks without `%` in any mode, because that needs few registers. Other
 /// inputs have functions of their own.
 #[cfg_attr(optimized, inline(always))]
-pub(super) fn decode<'c>(tier: Avx2, job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
+pub(super) fn decode<'c>(tier: Avx2, job: &DecodeJob, input: &[u8], out: OutputSpan<'c>) -> Outcome<'c> {
     if let Some(copied) = decode::copy_short(tier, job, input, out) {
         return copied;
     }
@@ -92,7 +92,7 @@ unsafe impl Vector for Register {
     type Token = Avx2;
     const BYTES: usize = 32;
     const COUNTS_GROUPS: bool = true;
-    const GROUP: usize = 32;
+    const GROUP_WINDOW: usize = 32;
 
     each_one_intrinsic! {
         eq(other) = _mm256_cmpeq_epi8;
@@ -194,7 +194,7 @@ unsafe impl Vector for Register {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn unless(self, bad: Self) -> Self {
+    fn clear_marked(self, bad: Self) -> Self {
         // On AVX2, `blend` and `mask` read only the top bit of each lane, so clearing that bit is enough.
         self.without(bad)
     }
@@ -229,7 +229,7 @@ unsafe impl Vector for Register {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn after_eight(self, next: Self) -> Self {
+    fn concat_high_low(self, next: Self) -> Self {
         // SAFETY: `self` exists, so the CPU has AVX2.
         Register(unsafe { _mm256_alignr_epi8::<8>(next.0, self.0) })
     }
@@ -248,7 +248,7 @@ unsafe impl Vector for Register {
 
     #[cfg_attr(optimized, inline(always))]
     unsafe fn write_group<const DENSE: bool>(self, part: usize, row: &Row, to: *mut u8, token: Avx2) {
-        // SAFETY: `self` exists, so the CPU has AVX2. A `Row` has 32 bytes and is aligned to 32. The caller guarantees `GROUP`
+        // SAFETY: `self` exists, so the CPU has AVX2. A `Row` has 32 bytes and is aligned to 32. The caller guarantees `GROUP_WINDOW`
         // writable bytes at `to`, which is 32.
         unsafe {
             if DENSE {
@@ -257,7 +257,7 @@ unsafe impl Vector for Register {
                 } else {
                     _mm256_permute4x64_epi64::<0xEE>(self.0)
                 });
-                both.place(Register(_mm256_load_si256(row.0.as_ptr().cast())), token).store(to);
+                both.shuffle_prepared(Register(_mm256_load_si256(row.0.as_ptr().cast())), token).store(to);
             } else {
                 let bytes = _mm_shuffle_epi8(self.half(part == 1), _mm_load_si128(row.0.as_ptr().cast()));
                 let percent = Self::splat(token, b'%').half(false);

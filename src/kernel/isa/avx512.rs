@@ -14,10 +14,10 @@ use core::arch::x86_64::*;
 use super::tables::BITS;
 use super::token::Avx512;
 use crate::hex::{self, HexCase};
-use crate::kernel::cursor::{Cursor, Room, Stage, Written};
+use crate::kernel::cursor::{Cursor, OutputSpan, Stage, Written};
 use crate::kernel::drive::{
-    DecodeStep, EncodeStep, Features, Found, Isa, Lanes, Other, PLACED, Plain, Records, Tier, WINDOW, decode,
-    digits_of, encode, lookahead, low_mask,
+    DecodeStep, EncodeStep, Features, Found, Isa, Lanes, Other, PLACED_TOGETHER, Plain, RECORDS_TOGETHER,
+    Records, Tier, decode, digits_of, encode, lookahead, low_mask,
 };
 use crate::kernel::job::{DecodeJob, EncodeJob, Outcome};
 use crate::kernel::simd::{self, Sets};
@@ -41,7 +41,7 @@ pub(crate) struct Spelling {
 }
 
 /// The number of lanes that one group of [`Isa::expand`] triples.
-const GROUP: usize = 21;
+const TRIPLED_TOGETHER: usize = 21;
 
 /// The number of bytes of a block in which every lane is tripled.
 const TRIPLED: usize = 3 * 64;
@@ -58,7 +58,7 @@ const TRIPLES: [[u8; 64]; 3] = {
         let (group, lane) = (i / 64, i % 64);
         places[group][lane] = [b'%', 0, 64][lane % 3];
         if lane % 3 > 0 {
-            places[group][lane] += (group * GROUP + lane / 3) as u8;
+            places[group][lane] += (group * TRIPLED_TOGETHER + lane / 3) as u8;
         }
         i += 1;
     }
@@ -297,13 +297,13 @@ impl Avx512 {
         }
     }
 
-    /// Computes the ends in the output of eight values, and the rests of the masks of their blocks. See [`Isa::place`].
+    /// Computes the ends in the output of eight values, and the rests of the masks of their blocks. See [`Isa::place_ends`].
     #[cfg_attr(optimized, inline(always))]
     fn place_eight(self, ends: &[u32; 8], records: Records<'_>, by: u32) -> Option<(__m256i, __m512i)> {
         let first = ends[0] as usize / 64;
-        let masks = records.masks.get(first..)?.first_chunk::<WINDOW>()?;
-        let leads = records.leads.get(first..)?.first_chunk::<WINDOW>()?;
-        if (ends[7] as usize / 64).wrapping_sub(first) >= WINDOW {
+        let masks = records.masks.get(first..)?.first_chunk::<RECORDS_TOGETHER>()?;
+        let leads = records.leads.get(first..)?.first_chunk::<RECORDS_TOGETHER>()?;
+        if (ends[7] as usize / 64).wrapping_sub(first) >= RECORDS_TOGETHER {
             return None;
         }
         // SAFETY: the token proves AVX-512. `ends` has eight readable numbers. There are sixteen masks, which are two registers, and
@@ -346,7 +346,7 @@ impl Tier for Avx512 {
 /// Encodes a value. The code for one block, and for two if they are only copied, is part of this function, because it needs few registers.
 /// Other inputs have functions of their own.
 #[cfg_attr(optimized, inline(always))]
-pub(super) fn encode<'c>(tier: Avx512, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
+pub(super) fn encode<'c>(tier: Avx512, job: &EncodeJob, input: &[u8], out: OutputSpan<'c>) -> Written<'c> {
     match (job.is_plain(), input.len()) {
         (true, 0..=64) => encode::OneBlock::<Plain>::encode(tier, job, input, out),
         (true, 65..=128) => match encode::copy_two_blocks(tier, job, input, out) {
@@ -364,7 +364,7 @@ pub(super) fn encode<'c>(tier: Avx512, job: &EncodeJob, input: &[u8], out: Room<
 /// Decodes a value. The code for one and for two blocks is part of this function, because to decode them needs no more registers than to copy
 /// them. Other inputs have functions of their own.
 #[cfg_attr(optimized, inline(always))]
-pub(super) fn decode<'c>(tier: Avx512, job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
+pub(super) fn decode<'c>(tier: Avx512, job: &DecodeJob, input: &[u8], out: OutputSpan<'c>) -> Outcome<'c> {
     match (job.is_plain(), input.len()) {
         (true, 0..=64) => decode::OneBlock::<Plain>::decode(tier, job, input, out),
         (true, 65..=128) => decode::FewBlocks::<2, Plain>::decode(tier, job, input, out),
@@ -385,7 +385,7 @@ impl Isa for Avx512 {
     const EXPANDS_ALL: bool = true;
     type Block = __m512i;
     type Class = Class;
-    type Look = __m512i;
+    type Classified = __m512i;
     type Spelling = Spelling;
     type Members = u64;
     type Token = Self;
@@ -424,7 +424,7 @@ impl Isa for Avx512 {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn member(self, block: __m512i, class: &Class) -> u64 {
+    fn find_members(self, block: __m512i, class: &Class) -> u64 {
         // A shuffle gives zero if the index is above 0x7F, so each of the two tables finds only its own half of the bytes.
         // SAFETY: the token proves AVX-512.
         unsafe {
@@ -436,17 +436,17 @@ impl Isa for Avx512 {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn look(self, block: __m512i, class: &Class) -> __m512i {
+    fn classify(self, block: __m512i, class: &Class) -> __m512i {
         self.others(block, class)
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn members(self, mask: u64) -> u64 {
+    fn members_from_mask(self, mask: u64) -> u64 {
         mask
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn found(self, others: __m512i) -> u64 {
+    fn members_in(self, others: __m512i) -> u64 {
         // SAFETY: the token proves AVX-512.
         unsafe { !_mm512_movepi8_mask(others) }
     }
@@ -656,12 +656,12 @@ impl Isa for Avx512 {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn place(
+    fn place_ends(
         self,
-        ends: &[u32; PLACED],
+        ends: &[u32; PLACED_TOGETHER],
         records: Records<'_>,
         by: u32,
-        places: &mut [u32; PLACED],
+        places: &mut [u32; PLACED_TOGETHER],
         crossing: &mut u64,
     ) -> bool {
         let [low, high] = ends.as_chunks().0 else { return false };
@@ -759,20 +759,20 @@ impl Isa for Avx512 {
         let start = window.as_mut_ptr();
         let sources = self.sources(escape, block, digits);
         // If the input fits into one group, writing the other groups would double the time.
-        let groups = if lanes.count() <= GROUP { 1 } else { 3 };
+        let groups = if lanes.count() <= TRIPLED_TOGETHER { 1 } else { 3 };
         // SAFETY: the token proves AVX-512. The window has 64 bytes for each group at its largest offset, and four for the
         // last lane. The groups write `lanes` bytes and two more for each escape without a gap; a single group does so
-        // if `lanes` is at most `GROUP`.
+        // if `lanes` is at most `TRIPLED_TOGETHER`.
         unsafe {
             let mut at = start;
             for i in 0..3 {
                 if i >= groups {
                     break;
                 }
-                let escaped = self.deposit(escape >> (GROUP * i));
+                let escaped = self.deposit(escape >> (TRIPLED_TOGETHER * i));
                 let stay = FIRST_OF_THREE << 1 | escaped.wrapping_mul(5);
                 let kept = _mm512_maskz_compress_epi8(stay, self.triple(i, sources, case));
-                _mm512_storeu_si512(at.add(GROUP * i).cast(), kept);
+                _mm512_storeu_si512(at.add(TRIPLED_TOGETHER * i).cast(), kept);
                 at = at.add(2 * escaped.count_ones() as usize);
             }
             if lanes.is_all() {
@@ -803,7 +803,10 @@ impl Isa for Avx512 {
         // last triple.
         unsafe {
             for i in 0..3 {
-                _mm512_storeu_si512(start.add(3 * GROUP * i).cast(), self.triple(i, sources, case));
+                _mm512_storeu_si512(
+                    start.add(3 * TRIPLED_TOGETHER * i).cast(),
+                    self.triple(i, sources, case),
+                );
             }
             let [percent, high, low, _] = case.escapes()[usize::from(input[63])];
             start.add(TRIPLED - 3).cast::<[u8; 3]>().write([percent, high, low]);

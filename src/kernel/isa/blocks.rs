@@ -147,7 +147,7 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
                 for half in 0..2 {
                     let group = 2 * (V::PARTS * i + part) + half;
                     let row = Row::of_group(escape, group);
-                    // SAFETY: the groups before group `g` have at most `24 * g` bytes, so `EXPANDED` leaves `GROUP` bytes for
+                    // SAFETY: the groups before group `g` have at most `24 * g` bytes, so `EXPANDED` leaves `GROUP_WINDOW` bytes for
                     // this one.
                     unsafe {
                         if V::COUNTS_GROUPS {
@@ -169,7 +169,7 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
 
     /// The width of the window for the groups: all but the last at their longest, and the bytes that [`Vector::write_group`]
     /// writes for the last.
-    const EXPANDED: usize = (Self::LANES / 8 - 1) * 24 + V::GROUP;
+    const EXPANDED: usize = (Self::LANES / 8 - 1) * 24 + V::GROUP_WINDOW;
 
     /// Returns how many of sixteen lanes are not in `drop`; at most sixteen.
     #[cfg_attr(optimized, inline(always))]
@@ -247,7 +247,7 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     const EXPANDS_ALL: bool = Self::LANES == 64;
     type Block = [V; N];
     type Class = Class<V>;
-    type Look = [V; N];
+    type Classified = [V; N];
     type Spelling = V;
     type Members = Marked<V, N>;
     type Token = V::Token;
@@ -312,8 +312,8 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     #[cfg_attr(optimized, inline(always))]
     fn members_of_short(self, input: &[u8], class: &Class<V>) -> Option<Marked<V, N>> {
         let (ends, half) = (self.load_ends(input)?, Self::LANES / 2);
-        let escape = self.member(ends, class).escape & Lanes::<Self>::ALL.mask();
-        Some(self.members(!(escape & low_mask(half) | (escape >> half) << (input.len() - half))))
+        let escape = self.find_members(ends, class).escape & Lanes::<Self>::ALL.mask();
+        Some(self.members_from_mask(!(escape & low_mask(half) | (escape >> half) << (input.len() - half))))
     }
 
     #[cfg_attr(optimized, inline(always))]
@@ -327,7 +327,7 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn look(self, mut block: [V; N], class: &Class<V>) -> [V; N] {
+    fn classify(self, mut block: [V; N], class: &Class<V>) -> [V; N] {
         for i in 0..N {
             let bytes = block[i];
             block[i] = self.ascii_member(bytes, class);
@@ -341,13 +341,13 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn found(self, look: [V; N]) -> Marked<V, N> {
+    fn members_in(self, look: [V; N]) -> Marked<V, N> {
         let marks = self.zeros(look);
         Marked { marks, escape: V::mask(marks) }
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn members(self, mask: u64) -> Marked<V, N> {
+    fn members_from_mask(self, mask: u64) -> Marked<V, N> {
         Marked { marks: self.spread(!mask), escape: !mask }
     }
 
@@ -404,7 +404,7 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
         for i in 0..N {
             let (first, second, percent) = (first[i], second[i], block[i].eq(self.all(b'%')));
             found.marks[i] = percent;
-            found.wrong[i] = percent.without(percent.unless(first | second));
+            found.wrong[i] = percent.without(percent.clear_marked(first | second));
             found.values[i] = V::value(first, second, self.0);
             found.decoded[i] = block[i].decoded(first, second, percent, self.0);
         }
@@ -471,7 +471,7 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
                 (bytes, digits) = (next, next_digits);
             }
         }
-        if V::mask([self.all(0xFF).unless(doubt)]) != low_mask(V::BYTES) {
+        if V::mask([self.all(0xFF).clear_marked(doubt)]) != low_mask(V::BYTES) {
             return None;
         }
         *carry = carried;
@@ -494,7 +494,7 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
             bad = bad | first | second;
             values[i] = V::value(first, second, self.0).in_order(self.0);
         }
-        if V::mask([percent.unless(bad)]) == low_mask(V::BYTES) { Some(values) } else { None }
+        if V::mask([percent.clear_marked(bad)]) == low_mask(V::BYTES) { Some(values) } else { None }
     }
 
     #[cfg_attr(optimized, inline(always))]
@@ -515,7 +515,7 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
         members: bool,
     ) -> (u64, [V; N]) {
         let flip = if members { self.all(0xFF) } else { self.all(0) };
-        let mut marks = self.zeros(self.look(found.values, class));
+        let mut marks = self.zeros(self.classify(found.values, class));
         for i in 0..N {
             marks[i] = (marks[i] ^ flip) & found.marks[i].without(found.wrong[i]);
             block[i] = block[i].blend(marks[i], found.values[i]);

@@ -1,12 +1,17 @@
 //! The ladder of the tiers whose registers have sixteen bytes and a byte shuffle: SSSE3, NEON and simd128.
 
-use crate::kernel::cursor::{Room, Written};
+use crate::kernel::cursor::{OutputSpan, Written};
 use crate::kernel::drive::{EncodeStep, NotCopied, Other, Plain, Tier, decode, encode};
 use crate::kernel::job::{DecodeJob, EncodeJob, Outcome};
 
 /// Encodes a value. The code for one block is part of this function; longer inputs have functions of their own.
 #[cfg_attr(optimized, inline(always))]
-pub(super) fn encode<'c, T: Tier>(tier: T, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
+pub(super) fn encode<'c, T: Tier>(
+    tier: T,
+    job: &EncodeJob,
+    input: &[u8],
+    out: OutputSpan<'c>,
+) -> Written<'c> {
     match (job.is_plain(), input.len()) {
         (true, 0..=64) => encode::OneBlock::<Plain>::encode(tier, job, input, out),
         (true, 65..) => tier.encode_by::<encode::AnyLength<Plain>>(job, input, out),
@@ -18,7 +23,12 @@ pub(super) fn encode<'c, T: Tier>(tier: T, job: &EncodeJob, input: &[u8], out: R
 /// Decodes a value. This function copies an input of at most two blocks without `%` in any mode, because that needs few registers. Other
 /// inputs have functions of their own.
 #[cfg_attr(optimized, inline(always))]
-pub(super) fn decode<'c, T: Tier>(tier: T, job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
+pub(super) fn decode<'c, T: Tier>(
+    tier: T,
+    job: &DecodeJob,
+    input: &[u8],
+    out: OutputSpan<'c>,
+) -> Outcome<'c> {
     if let Some(copied) = decode::copy_short(tier, job, input, out) {
         return copied;
     }

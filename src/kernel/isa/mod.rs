@@ -13,7 +13,7 @@ use core::fmt;
 use core::num::NonZeroUsize;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::kernel::cursor::{Room, Written};
+use crate::kernel::cursor::{OutputSpan, Written};
 #[allow(unused_imports, reason = "some targets have no vector tier")]
 use crate::kernel::drive::{
     self, DecodeStep, EncodeStep, Features, Isa, Tier as _, bounds, decode as decoding, encode as encoding,
@@ -169,11 +169,11 @@ macro_rules! tiers {
                     self,
                     job: &EncodeJob,
                     input: &[u8],
-                    out: Room<'c>,
+                    out: OutputSpan<'c>,
                 ) -> Written<'c> {
                     $(#[target_feature(enable = $feature)])*
                     #[cold]
-                    fn step<'c, S: EncodeStep>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
+                    fn step<'c, S: EncodeStep>(job: &EncodeJob, input: &[u8], out: OutputSpan<'c>) -> Written<'c> {
                         S::encode(token::$token::new(), job, input, out)
                     }
                     // SAFETY: `self` exists, so the CPU has the features.
@@ -185,11 +185,11 @@ macro_rules! tiers {
                     self,
                     job: &DecodeJob,
                     input: &[u8],
-                    out: Room<'c>,
+                    out: OutputSpan<'c>,
                 ) -> Outcome<'c> {
                     $(#[target_feature(enable = $feature)])*
                     #[cold]
-                    fn step<'c, S: DecodeStep>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
+                    fn step<'c, S: DecodeStep>(job: &DecodeJob, input: &[u8], out: OutputSpan<'c>) -> Outcome<'c> {
                         S::decode(token::$token::new(), job, input, out)
                     }
                     // SAFETY: `self` exists, so the CPU has the features.
@@ -278,22 +278,22 @@ macro_rules! tiers {
         tables! {
             [$($arch, $module, $token, [$($feature)*];)*]
             // Single values: each tier has functions of its own for short inputs.
-            ENCODE: encode = by_tier(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c>;
-            DECODE: decode = by_tier(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c>;
+            ENCODE: encode = by_tier(job: &EncodeJob, input: &[u8], out: OutputSpan<'c>) -> Written<'c>;
+            DECODE: decode = by_tier(job: &DecodeJob, input: &[u8], out: OutputSpan<'c>) -> Outcome<'c>;
             // The code of the other operations is the same for all tiers.
             ENCODE_MEASURE: encode_measure = encoding::measure(job: &EncodeJob, input: &[u8]) -> Measure;
             ENCODE_VALUES: encode_values = encoding::values(
-                job: &EncodeJob, input: &[u8], ends: &mut Ends, out: Room<'c>) -> Written<'c>;
+                job: &EncodeJob, input: &[u8], ends: &mut Ends, out: OutputSpan<'c>) -> Written<'c>;
             DECODE_IN_PLACE: decode_in_place = decoding::in_place(input: &mut [u8]) -> Option<usize>;
             DECODE_MEASURE: decode_measure = decoding::measure(job: &DecodeJob, input: &[u8]) -> Measured;
             DECODE_VALUES: decode_values = decoding::values(
-                job: &DecodeJob, input: &[u8], ends: &mut Ends, out: Room<'c>) -> Decoded<'c>;
-            COPY_CLEAN: copy_clean = decoding::copy_clean(plus: bool, input: &[u8], out: Room<'c>) -> Decoded<'c>;
-            PLACE: place = bounds::place(by: i32, written: usize, ends: &mut Ends) -> bool;
+                job: &DecodeJob, input: &[u8], ends: &mut Ends, out: OutputSpan<'c>) -> Decoded<'c>;
+            COPY_CLEAN: copy_clean = decoding::copy_clean(plus: bool, input: &[u8], out: OutputSpan<'c>) -> Decoded<'c>;
+            PLACE_ENDS: place_ends = bounds::place_ends(by: i32, written: usize, ends: &mut Ends) -> bool;
             DECODE_MARKED: decode_marked = decoding::marked(
-                job: &DecodeJob, input: &[u8], marks: Marks<'_>, out: Room<'c>) -> Decoded<'c>;
+                job: &DecodeJob, input: &[u8], marks: Marks<'_>, out: OutputSpan<'c>) -> Decoded<'c>;
             DECODE_BESIDE: decode_beside = decoding::beside(
-                job: &DecodeJob, input: &[u8], fields: Fields<'_>, out: Room<'c>) -> Decoded<'c>;
+                job: &DecodeJob, input: &[u8], fields: Fields<'_>, out: OutputSpan<'c>) -> Decoded<'c>;
             MARK: mark = scan::mark(bytes: [u8; 4], input: &[u8], marks: &mut [[u64; 4]]) -> ();
             ROWS: rows = scan::rows(
                 delimiter: u8, input: &[u8], state: &mut RowState, marks: &mut [[u64; 4]]) -> usize;
@@ -538,13 +538,13 @@ impl Tier {
         job: &EncodeJob,
         input: &[u8],
         ends: &mut Ends,
-        out: Room<'c>,
+        out: OutputSpan<'c>,
     ) -> Written<'c> {
         if job.rule == EncodeRule::KeepEscapes {
             ends.mark();
         }
         let written = self.encode_values(job, input, ends, out);
-        self.place(2, written.len(), ends);
+        self.place_ends(2, written.len(), ends);
         written
     }
 
@@ -557,14 +557,14 @@ impl Tier {
         job: &DecodeJob,
         input: &[u8],
         ends: &mut Ends,
-        out: Room<'c>,
+        out: OutputSpan<'c>,
     ) -> Decoded<'c> {
         if !job.is_plain() {
             ends.mark();
         }
         loop {
             let decoded = self.decode_values(job, input, ends, out);
-            let crossed = self.place(-1, decoded.written.len(), ends);
+            let crossed = self.place_ends(-1, decoded.written.len(), ends);
             // No escape crosses an end that is marked, so this ends.
             if !crossed || ends.are_marked() {
                 return decoded;

@@ -53,7 +53,7 @@ unsafe impl Vector for Register {
         high_half() = vshrq_n_u8::<4>;
         first_pairs(other) = vzip1q_u8;
         last_pairs(other) = vzip2q_u8;
-        after_eight(next) = vextq_u8::<8>;
+        concat_high_low(next) = vextq_u8::<8>;
     }
 
     #[cfg_attr(optimized, inline(always))]
@@ -110,7 +110,7 @@ unsafe impl Vector for Register {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn unless(self, bad: Self) -> Self {
+    fn clear_marked(self, bad: Self) -> Self {
         // SAFETY: `self` exists, so the CPU has NEON.
         Register(unsafe { vandq_u8(vcgezq_s8(vreinterpretq_s8_u8(bad.0)), self.0) })
     }
@@ -177,7 +177,7 @@ unsafe impl Vector for Register {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn place(self, places: Self, token: Neon) -> Self {
+    fn shuffle_prepared(self, places: Self, token: Neon) -> Self {
         // SAFETY: `self` exists, so the CPU has NEON.
         Register(unsafe { vqtbx1q_u8(Self::splat(token, b'%').0, self.0, places.0) })
     }
@@ -205,10 +205,10 @@ unsafe impl Vector for Register {
 
     #[cfg_attr(optimized, inline(always))]
     unsafe fn write_group<const DENSE: bool>(self, _: usize, row: &Row, to: *mut u8, token: Neon) {
-        // SAFETY: `self` exists, so the CPU has NEON. A `Row` has 32 bytes, and the caller guarantees `GROUP` writable bytes at
+        // SAFETY: `self` exists, so the CPU has NEON. A `Row` has 32 bytes, and the caller guarantees `GROUP_WINDOW` writable bytes at
         // `to`, which is 24.
         unsafe {
-            self.place(Self::load(token, row.0.as_ptr()), token).store(to);
+            self.shuffle_prepared(Self::load(token, row.0.as_ptr()), token).store(to);
             if DENSE {
                 let percent = Self::splat(token, b'%').0;
                 vst1_u8(to.add(16), vqtbx1_u8(vget_low_u8(percent), self.0, vld1_u8(row.0.as_ptr().add(16))));

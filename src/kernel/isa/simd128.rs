@@ -46,7 +46,7 @@ unsafe impl Vector for Register {
         last_eights(other) = u64x2_shuffle::<1, 3>;
         first_pairs(other) = u8x16_shuffle::<0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23>;
         last_pairs(other) = u8x16_shuffle::<8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31>;
-        after_eight(next) = u64x2_shuffle::<1, 2>;
+        concat_high_low(next) = u64x2_shuffle::<1, 2>;
     }
 
     #[cfg_attr(optimized, inline(always))]
@@ -103,7 +103,7 @@ unsafe impl Vector for Register {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn unless(self, bad: Self) -> Self {
+    fn clear_marked(self, bad: Self) -> Self {
         Register(v128_and(i8x16_ge(bad.0, u8x16_splat(0)), self.0))
     }
 
@@ -156,7 +156,7 @@ unsafe impl Vector for Register {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn place(self, places: Self, _: Simd128) -> Self {
+    fn shuffle_prepared(self, places: Self, _: Simd128) -> Self {
         Register(v128_or(u8x16_swizzle(self.0, places.0), u8x16_sub_sat(places.0, u8x16_splat(0x80))))
     }
 
@@ -167,11 +167,12 @@ unsafe impl Vector for Register {
 
     #[cfg_attr(optimized, inline(always))]
     unsafe fn write_group<const DENSE: bool>(self, _: usize, row: &Row, to: *mut u8, token: Simd128) {
-        // SAFETY: a `Row` has 32 bytes; the caller guarantees `GROUP` writable bytes at `to`, which is 24.
+        // SAFETY: a `Row` has 32 bytes; the caller guarantees `GROUP_WINDOW` writable bytes at `to`, which is 24.
         unsafe {
-            self.place(Self::load(token, row.0.as_ptr()), token).store(to);
+            self.shuffle_prepared(Self::load(token, row.0.as_ptr()), token).store(to);
             if DENSE {
-                let end = self.place(Register(v128_load64_zero(row.0.as_ptr().add(16).cast())), token);
+                let end =
+                    self.shuffle_prepared(Register(v128_load64_zero(row.0.as_ptr().add(16).cast())), token);
                 v128_store64_lane::<0>(end.0, to.add(16).cast());
             }
         }

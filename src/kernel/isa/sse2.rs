@@ -11,7 +11,7 @@ use core::arch::x86_64::*;
 use super::token::Sse2;
 use super::vector::{each_one_intrinsic, operators};
 use crate::hex::{self, HexCase};
-use crate::kernel::cursor::{Cursor, MAX_WINDOW, Room, Stage, Written, triple};
+use crate::kernel::cursor::{Cursor, MAX_WINDOW, OutputSpan, Stage, Written, triple};
 use crate::kernel::drive::{
     EncodeStep, Features, Found, Isa, Lanes, Other, Plain, Tier, bits, decode, encode, lookahead, low_mask,
 };
@@ -99,7 +99,7 @@ type Block = [Register; 4];
 #[derive(Clone, Copy)]
 pub(crate) enum Class {
     /// A set of letters, digits, `-`, `.`, `_` and one byte, which is in all lanes.
-    Usual(Register),
+    Common(Register),
     /// Any other set.
     Any(ByteSet),
 }
@@ -132,7 +132,7 @@ impl Sse2 {
 
     /// Marks the lanes of ASCII letters, digits, `-`, `.`, `_` and the byte in all lanes of `other`.
     #[cfg_attr(optimized, inline(always))]
-    fn usual(self, bytes: Register, other: Register) -> Register {
+    fn common(self, bytes: Register, other: Register) -> Register {
         // An addition moves a range to the lowest signed numbers, so one comparison tests it. The two cases of a letter
         // differ in one bit, and setting that bit makes no other byte a letter.
         let letters = (bytes | self.all(0x20)).add(self.all(0x80 - b'a')).below(self.all(0x80 + 26));
@@ -142,11 +142,11 @@ impl Sse2 {
         letters | digits | (bytes.eq(self.all(b'_')) | bytes.eq(other))
     }
 
-    /// Marks the lanes of a block that are members of the set of [`Class::Usual`].
+    /// Marks the lanes of a block that are members of the set of [`Class::Common`].
     #[cfg_attr(optimized, inline(always))]
-    fn all_usual(self, mut block: Block, other: Register) -> Block {
+    fn all_common(self, mut block: Block, other: Register) -> Block {
         for i in 0..4 {
-            block[i] = self.usual(block[i], other);
+            block[i] = self.common(block[i], other);
         }
         block
     }
@@ -221,7 +221,7 @@ impl Tier for Sse2 {
 
 /// Encodes a value. The code for one block is part of this function; longer inputs have a function of their own.
 #[cfg_attr(optimized, inline(always))]
-pub(super) fn encode<'c>(tier: Sse2, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
+pub(super) fn encode<'c>(tier: Sse2, job: &EncodeJob, input: &[u8], out: OutputSpan<'c>) -> Written<'c> {
     match (job.is_plain(), input.len()) {
         (true, 0..=64) => encode::OneBlock::<Plain>::encode(tier, job, input, out),
         (true, 65..) => tier.encode_by::<encode::AnyLength<Plain>>(job, input, out),
@@ -232,7 +232,7 @@ pub(super) fn encode<'c>(tier: Sse2, job: &EncodeJob, input: &[u8], out: Room<'c
 /// Decodes a value. This function copies an input of at most two blocks without `%` in any mode, because that needs few registers. Other
 /// inputs have functions of their own.
 #[cfg_attr(optimized, inline(always))]
-pub(super) fn decode<'c>(tier: Sse2, job: &DecodeJob, input: &[u8], out: Room<'c>) -> Outcome<'c> {
+pub(super) fn decode<'c>(tier: Sse2, job: &DecodeJob, input: &[u8], out: OutputSpan<'c>) -> Outcome<'c> {
     if let Some(copied) = decode::copy_short(tier, job, input, out) {
         return copied;
     }
@@ -247,7 +247,7 @@ impl Isa for Sse2 {
     const LANES: usize = 64;
     type Block = Block;
     type Class = Class;
-    type Look = u64;
+    type Classified = u64;
     type Spelling = HexCase;
     type Members = u64;
     type Token = Self;
@@ -260,7 +260,7 @@ impl Isa for Sse2 {
     #[cfg_attr(optimized, inline(always))]
     fn class(self, set: &ByteSet) -> Class {
         match set.common_and_one() {
-            Some(other) => Class::Usual(self.all(other)),
+            Some(other) => Class::Common(self.all(other)),
             None => Class::Any(*set),
         }
     }
@@ -315,29 +315,29 @@ impl Isa for Sse2 {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn look(self, block: Block, class: &Class) -> u64 {
+    fn classify(self, block: Block, class: &Class) -> u64 {
         match class {
-            Class::Usual(other) => self.mask(self.all_usual(block, *other)),
+            Class::Common(other) => self.mask(self.all_common(block, *other)),
             Class::Any(set) => looked_up(&self.bytes(block), set),
         }
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn found(self, members: u64) -> u64 {
+    fn members_in(self, members: u64) -> u64 {
         members
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn members(self, mask: u64) -> u64 {
+    fn members_from_mask(self, mask: u64) -> u64 {
         mask
     }
 
     #[cfg_attr(optimized, inline(always))]
     fn all_members<const M: usize>(self, blocks: [Block; M], class: &Class) -> bool {
-        let Class::Usual(other) = class else { return false };
+        let Class::Common(other) = class else { return false };
         let mut all = self.all(0xFF);
         for block in blocks {
-            let [a, b, c, d] = self.all_usual(block, *other);
+            let [a, b, c, d] = self.all_common(block, *other);
             all = all & (a & b & (c & d));
         }
         all.mask() == 0xFFFF
@@ -409,7 +409,7 @@ impl Isa for Sse2 {
     fn decode_some(self, block: Block, found: &Found<Block>, class: &Class, members: bool) -> (u64, Block) {
         let valid = found.percent & !self.mask(found.wrong);
         let found_members = match class {
-            Class::Usual(_) => self.look(found.values, class),
+            Class::Common(_) => self.classify(found.values, class),
             Class::Any(set) => {
                 let bytes = self.bytes(found.values);
                 bits(valid).fold(0, |found, lane| found | u64::from(set.contains(bytes[lane])) << lane)

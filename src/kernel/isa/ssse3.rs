@@ -38,7 +38,7 @@ unsafe impl Vector for Register {
     type Token = Ssse3;
     const BYTES: usize = 16;
     const COUNTS_LANES: bool = false;
-    const GROUP: usize = 32;
+    const GROUP_WINDOW: usize = 32;
 
     each_one_intrinsic! {
         eq(other) = _mm_cmpeq_epi8;
@@ -107,7 +107,7 @@ unsafe impl Vector for Register {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn unless(self, bad: Self) -> Self {
+    fn clear_marked(self, bad: Self) -> Self {
         // SAFETY: `self` exists, so the CPU has SSSE3.
         self.without(Register(unsafe { _mm_cmplt_epi8(bad.0, _mm_setzero_si128()) }))
     }
@@ -146,7 +146,7 @@ unsafe impl Vector for Register {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn after_eight(self, next: Self) -> Self {
+    fn concat_high_low(self, next: Self) -> Self {
         self.after::<8>(next)
     }
 
@@ -164,12 +164,13 @@ unsafe impl Vector for Register {
 
     #[cfg_attr(optimized, inline(always))]
     unsafe fn write_group<const DENSE: bool>(self, _: usize, row: &Row, to: *mut u8, token: Ssse3) {
-        // SAFETY: `self` exists, so the CPU has SSSE3. A `Row` has 32 bytes and is aligned to 32. The caller guarantees `GROUP`
+        // SAFETY: `self` exists, so the CPU has SSSE3. A `Row` has 32 bytes and is aligned to 32. The caller guarantees `GROUP_WINDOW`
         // writable bytes at `to`, which is 32.
         unsafe {
-            self.place(Register(_mm_load_si128(row.0.as_ptr().cast())), token).store(to);
+            self.shuffle_prepared(Register(_mm_load_si128(row.0.as_ptr().cast())), token).store(to);
             if DENSE {
-                let end = self.place(Register(_mm_load_si128(row.0.as_ptr().add(16).cast())), token);
+                let end =
+                    self.shuffle_prepared(Register(_mm_load_si128(row.0.as_ptr().add(16).cast())), token);
                 end.store(to.add(16));
             }
         }

@@ -1,7 +1,7 @@
 //! One register of bytes in a tier that has a byte shuffle: a thin trait, each method of which is a few instructions.
 //!
 //! [`Blocks`](super::blocks::Blocks) builds whole blocks from it, once for all of these tiers. A method that selects lanes
-//! returns or takes *marks*: registers whose lanes are all ones or all zeros. (On AVX2, [`Vector::unless`] defines only the top
+//! returns or takes *marks*: registers whose lanes are all ones or all zeros. (On AVX2, [`Vector::clear_marked`] defines only the top
 //! bit of each lane, and methods that take marks read only that bit.)
 
 use core::ops::{BitAnd, BitOr, BitXor};
@@ -40,7 +40,7 @@ pub(crate) unsafe trait Vector:
     const COUNTS_GROUPS: bool = false;
 
     /// The largest number of bytes that [`Vector::write_group`] writes.
-    const GROUP: usize = 24;
+    const GROUP_WINDOW: usize = 24;
 
     // -- Memory
 
@@ -148,7 +148,7 @@ pub(crate) unsafe trait Vector:
     }
 
     /// Returns the marks in `self` without those of lanes whose top bit is set in `bad`.
-    fn unless(self, bad: Self) -> Self;
+    fn clear_marked(self, bad: Self) -> Self;
 
     /// Returns the lanes from lane `BY` on, followed by the first `BY` lanes of `next`.
     fn after<const BY: i32>(self, next: Self) -> Self;
@@ -199,7 +199,7 @@ pub(crate) unsafe trait Vector:
 
     // -- Escapes
 
-    /// Returns the register in the form that [`Vector::write_group`] and [`Vector::place`] need. By default, each lane is xored
+    /// Returns the register in the form that [`Vector::write_group`] and [`Vector::shuffle_prepared`] need. By default, each lane is xored
     /// with `%`: a shuffle gives zero for a lane that is not copied, and the xor after the shuffle turns that zero into `%`.
     #[cfg_attr(optimized, inline(always))]
     fn prepared(self, token: Self::Token) -> Self {
@@ -208,7 +208,7 @@ pub(crate) unsafe trait Vector:
 
     /// Shuffles a prepared register by `places` and undoes the preparation, so places above 0x7F give `%`.
     #[cfg_attr(optimized, inline(always))]
-    fn place(self, places: Self, token: Self::Token) -> Self {
+    fn shuffle_prepared(self, places: Self, token: Self::Token) -> Self {
         self.shuffle(places) ^ Self::splat(token, b'%')
     }
 
@@ -225,7 +225,7 @@ pub(crate) unsafe trait Vector:
     fn last_pairs(self, other: Self) -> Self;
 
     /// Returns, for each part, its last eight lanes and then the first eight of the same part of `next`.
-    fn after_eight(self, next: Self) -> Self;
+    fn concat_high_low(self, next: Self) -> Self;
 
     /// Reports whether any group of eight lanes has more than four escapes. `escape` is the mask of the lanes to escape, and
     /// `marks` marks all of them.
@@ -237,7 +237,7 @@ pub(crate) unsafe trait Vector:
     ///
     /// # Safety
     ///
-    /// [`Vector::GROUP`] bytes are writable at `to`, and `part < PARTS`.
+    /// [`Vector::GROUP_WINDOW`] bytes are writable at `to`, and `part < PARTS`.
     unsafe fn write_group<const DENSE: bool>(self, part: usize, row: &Row, to: *mut u8, token: Self::Token);
 
     /// Writes each lane as an escape. `high` and `low` are its prepared digits.
@@ -249,9 +249,9 @@ pub(crate) unsafe trait Vector:
     unsafe fn write_escapes(high: Self, low: Self, to: *mut u8, token: Self::Token) {
         // The pairs of digits of eight lanes each, from lane 0, 4 and 8 on.
         let (first, last) = (high.first_pairs(low), high.last_pairs(low));
-        let pairs = [first, first.after_eight(last), last];
+        let pairs = [first, first.concat_high_low(last), last];
         for j in 0..3 {
-            let bytes = pairs[j].place(Self::table(token, &PAIRS[j]), token);
+            let bytes = pairs[j].shuffle_prepared(Self::table(token, &PAIRS[j]), token);
             for part in 0..Self::PARTS {
                 // SAFETY: `48 * part + 16 * j + 16 <= 48 * PARTS`, and the caller guarantees `3 * BYTES = 48 * PARTS` writable
                 // bytes.

@@ -3,7 +3,7 @@
 
 use core::mem::MaybeUninit;
 
-use crate::kernel::cursor::{self, Cursor, Room, Written};
+use crate::kernel::cursor::{self, Cursor, OutputSpan, Written};
 
 /// A vector of at most `N` values in an array. Making one is free, whatever `N` is, because nothing is initialised.
 // INVARIANT: `len <= N`, and the first `len` slots are initialised.
@@ -201,7 +201,10 @@ pub(crate) fn extend_from_arrays<T: Copy, const M: usize>(
 impl Slots<'_, u8> {
     /// Appends the bytes that `write` writes. Returns the other result of `write`.
     #[inline(always)]
-    pub(crate) fn write<T>(&mut self, write: impl for<'id> FnOnce(Room<'id>) -> (Written<'id>, T)) -> T {
+    pub(crate) fn write<T>(
+        &mut self,
+        write: impl for<'id> FnOnce(OutputSpan<'id>) -> (Written<'id>, T),
+    ) -> T {
         let (written, more) = cursor::lend_counted(&mut self.slots[self.len..], write);
         // `Written` proves that the slots it counts are initialised. They follow the first `len`, so the invariant holds.
         self.len += written;

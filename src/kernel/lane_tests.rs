@@ -12,8 +12,10 @@ use testkit::shapes::{INTERESTING, Rng};
 use testkit::tiers::{exhaustive, runs, scaled, tiers};
 
 use crate::hex::{self, HexCase};
-use crate::kernel::cursor::{Cursor, Room, lend_slice};
-use crate::kernel::drive::{Isa, Lanes, Members, PLACED, Records, WINDOW, bits, digits_of, low_mask};
+use crate::kernel::cursor::{Cursor, OutputSpan, lend_slice};
+use crate::kernel::drive::{
+    Isa, Lanes, Members, PLACED_TOGETHER, RECORDS_TOGETHER, Records, bits, digits_of, low_mask,
+};
 
 use crate::kernel::isa::{BlockVisitor, Tier, visit_blocks};
 use crate::kernel::job::{DecodeJob, EncodeJob};
@@ -141,8 +143,8 @@ fn check_members<I: Isa>(isa: I, tier: &str) {
                         let input = &one_of(around, lane, byte)[..lanes];
                         let expected = others & !(1 << lane) | u64::from(member[usize::from(byte)]) << lane;
                         let block = isa.load(input);
-                        let one = isa.member(block, &class).mask() & low_mask(lanes);
-                        let many = isa.found(isa.look(block, &class)).mask() & low_mask(lanes);
+                        let one = isa.find_members(block, &class).mask() & low_mask(lanes);
+                        let many = isa.members_in(isa.classify(block, &class)).mask() & low_mask(lanes);
                         let short = match isa.members_of_short(input, &class) {
                             Some(members) => members.mask() & low_mask(lanes),
                             None => expected,
@@ -342,14 +344,14 @@ enum Write {
 #[inline(always)]
 fn perform<I: Isa>(
     (isa, input, mask, lanes, write): (I, &[u8], u64, Lanes<I>, Write),
-    room: Room<'_>,
+    room: OutputSpan<'_>,
 ) -> usize {
     let mut out = Cursor::new(room);
     let block = isa.load(input);
     match write {
         Write::Dropping => isa.compress(block, mask, lanes, &mut out),
         Write::Escaping(case) => {
-            isa.expand(block, input, isa.members(!mask), lanes, isa.spelling(case), &mut out);
+            isa.expand(block, input, isa.members_from_mask(!mask), lanes, isa.spelling(case), &mut out);
         }
         Write::EscapingAll(case) => isa.expand_all(block, input, isa.spelling(case), &mut out),
     }
@@ -434,14 +436,14 @@ fn check_dropped_both<I: Isa>(isa: I, starts: [u64; 2], lanes: Lanes<I>, rng: &m
 type Both<'b, I> = (I, [&'b [u8]; 2], [u64; 2], Lanes<I>);
 
 #[inline(always)]
-fn drop_both<I: Isa>((isa, input, drops, lanes): Both<'_, I>, room: Room<'_>) -> usize {
+fn drop_both<I: Isa>((isa, input, drops, lanes): Both<'_, I>, room: OutputSpan<'_>) -> usize {
     let mut out = Cursor::new(room);
     isa.compress_all([isa.load(input[0]), isa.load(input[1])], drops, lanes, &mut out);
     out.written()
 }
 
 #[inline(always)]
-fn drop_each<I: Isa>((isa, input, drops, lanes): Both<'_, I>, room: Room<'_>) -> usize {
+fn drop_each<I: Isa>((isa, input, drops, lanes): Both<'_, I>, room: OutputSpan<'_>) -> usize {
     let mut out = Cursor::new(room);
     isa.compress(isa.load(input[0]), drops[0], lanes, &mut out);
     isa.compress(isa.load(input[1]), drops[1], Lanes::ALL, &mut out);
@@ -488,7 +490,7 @@ fn check_places<I: Isa>(isa: I, tier: &str) {
         let masks: Vec<u64> = (0..rng.below(60)).map(|_| rng.next() & dense).collect();
         let (first, step) = (rng.below(64 * (masks.len() + 1)), [1, 20, 64, 200, 400][rng.below(5)]);
         let mut end = if rng.below(20) == 0 { (first as u32).wrapping_neg() } else { first as u32 };
-        let ends: [u32; PLACED] = core::array::from_fn(|_| {
+        let ends: [u32; PLACED_TOGETHER] = core::array::from_fn(|_| {
             end = end.wrapping_add(rng.below(step + 1) as u32);
             end
         });
@@ -498,13 +500,20 @@ fn check_places<I: Isa>(isa: I, tier: &str) {
     }
 }
 
-/// Tests [`Isa::place`] beside the definition: each lane before an end is a byte, and `by` more if it is in a mask.
+/// Tests [`Isa::place_ends`] beside the definition: each lane before an end is a byte, and `by` more if it is in a mask.
 #[inline(always)]
-fn check_placed<I: Isa>(isa: I, ends: &[u32; PLACED], masks: &[u64], base: u32, by: i32, tier: &str) {
+fn check_placed<I: Isa>(
+    isa: I,
+    ends: &[u32; PLACED_TOGETHER],
+    masks: &[u64],
+    base: u32,
+    by: i32,
+    tier: &str,
+) {
     let gained = |masks: &[u64]| by * masks.iter().map(|mask| mask.count_ones() as i32).sum::<i32>();
     let leads: Vec<u32> =
         (1..=masks.len()).map(|block| base.wrapping_add_signed(gained(&masks[..block]))).collect();
-    let (mut crossing, mut crosses, before) = (0, false, [7; PLACED]);
+    let (mut crossing, mut crosses, before) = (0, false, [7; PLACED_TOGETHER]);
     let expected = ends.map(|end| {
         let (block, lane) = (end as usize / 64, end as usize % 64);
         let mask = masks.get(block).copied().unwrap_or_default();
@@ -514,11 +523,11 @@ fn check_placed<I: Isa>(isa: I, ends: &[u32; PLACED], masks: &[u64], base: u32, 
     });
     let mut places = before;
     let records = Records { masks, leads: &leads, base };
-    let placed = isa.place(ends, records, by.cast_unsigned(), &mut places, &mut crossing);
+    let placed = isa.place_ends(ends, records, by.cast_unsigned(), &mut places, &mut crossing);
     let inside = ends.iter().all(|end| (*end as usize) < 64 * masks.len());
     let (low, high) = ends.split_at(8);
     let near = |ends: &[u32]| {
-        let windows = ends.iter().all(|end| *end as usize / 64 + WINDOW <= masks.len());
+        let windows = ends.iter().all(|end| *end as usize / 64 + RECORDS_TOGETHER <= masks.len());
         windows && ends[7].wrapping_sub(ends[0]) < 15 * 64
     };
     assert!(placed || !(tier == "avx512" && near(low) && near(high)), "{tier}: {ends:?} are not placed");
@@ -604,7 +613,7 @@ fn every_window_after_carried_digits() {
                 for (tier, start) in tested().flat_map(|tier| [(tier, 0), (tier, 192)]) {
                     let (input, clean) = (&input[start..], crossing - start);
                     let mut out = [0; 320];
-                    let decode = |(), room: Room<'_>| {
+                    let decode = |(), room: OutputSpan<'_>| {
                         let outcome = tier.decode(job, input, room);
                         (outcome.written.len(), outcome.end.stopped(input))
                     };
