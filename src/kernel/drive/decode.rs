@@ -443,8 +443,8 @@ fn corrected<I: Isa>(isa: I, found: &Found<I::Block>) -> (u64, I::Block, u64) {
 }
 
 /// Decodes an input of `N` blocks, of which the first may be short. The blocks share each test, because it is unpredictable which of them has
-/// a `%`. Returns `None` for inputs of other lengths, if `out` might have too little capacity, or if a malformed escape may be an error or be
-/// completed by a decoded digit.
+/// a `%`. Returns `None` for inputs of other lengths, if `out` might have too little capacity, or if there is a malformed escape that may be an error
+/// or be completed by a decoded digit.
 #[cfg_attr(optimized, inline(always))]
 fn few_blocks<'c, I: Isa, const N: usize, M: Mode>(
     isa: I,
@@ -467,14 +467,17 @@ fn few_blocks<'c, I: Isa, const N: usize, M: Mode>(
         found[i] = isa.find(text.blocks[i], text.rests[i]);
     }
     if isa.any_wrong(found.each_ref()) {
-        if !M::IS_PLAIN || job.strict {
+        // When digits are written in upper case, a decoded digit may complete the escape.
+        if job.strict || !M::IS_PLAIN && job.upper {
             return None;
         }
-        // This keeps the compiler from doing the correction before the branch.
-        core::hint::black_box(());
-        for i in 0..N {
-            let (wrong, decoded) = isa.correct(&found[i]);
-            (found[i].percent, found[i].decoded) = (found[i].percent & !wrong, decoded);
+        if M::IS_PLAIN {
+            // This keeps the compiler from doing the correction before the branch.
+            core::hint::black_box(());
+            for i in 0..N {
+                let (wrong, decoded) = isa.correct(&found[i]);
+                (found[i].percent, found[i].decoded) = (found[i].percent & !wrong, decoded);
+            }
         }
     }
     let (class, mut decoded, mut drops) = (isa.class(&job.set), text.blocks, [0; N]);

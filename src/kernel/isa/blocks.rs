@@ -11,7 +11,7 @@ use super::tables::{BITS, DIGIT_HIGH, DIGIT_LOW, Places, Row, without_digits};
 use super::vector::Vector;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Stage};
-use crate::kernel::drive::{Found, Isa, Lanes, Members, lookahead, low_mask};
+use crate::kernel::drive::{Found, Isa, Lanes, Members, digits_of, lookahead, low_mask};
 use crate::kernel::simd::{self, Sets};
 use crate::kernel::word::words;
 use crate::set::ByteSet;
@@ -177,6 +177,25 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
         if V::COUNTS_LANES { 16 - drop.count_ones() as usize } else { places.last_left() + 1 }
     }
 
+    /// Writes the lanes of a register without those in `drop` to `at`, and returns their end. Bits from `BYTES` on are ignored.
+    ///
+    /// # Safety
+    ///
+    /// `BYTES` bytes are writable at `at`.
+    #[cfg_attr(optimized, inline(always))]
+    unsafe fn write_left(self, register: V, drop: u64, mut at: *mut u8) -> *mut u8 {
+        for part in 0..V::PARTS {
+            let sixteen = (drop >> (16 * part)) as u16;
+            let places = without_digits(sixteen.to_le_bytes());
+            // SAFETY: the parts before this one left at most sixteen bytes each, so sixteen of the `BYTES` bytes are writable at `at`.
+            unsafe {
+                register.write_places(part, places, at);
+                at = at.add(self.left(sixteen, places));
+            }
+        }
+        at
+    }
+
     /// Writes the first `lanes` lanes of `block` without those in `drop`, and returns their number. See [`Isa::compress`].
     ///
     /// # Safety
@@ -312,6 +331,9 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     #[cfg_attr(optimized, inline(always))]
     fn members_of_short(self, input: &[u8], class: &Class<V>) -> Option<Marked<V, N>> {
         let (ends, half) = (self.load_ends(input)?, Self::LANES / 2);
+        if V::MASKS_ARE_SLOW && self.all_members([ends], class) {
+            return Some(self.members_from_mask(u64::MAX));
+        }
         let escape = self.find_members(ends, class).escape & Lanes::<Self>::ALL.mask();
         Some(self.members_from_mask(!(escape & low_mask(half) | (escape >> half) << (input.len() - half))))
     }
@@ -444,6 +466,7 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
         let (mut bytes, mut loaded) = (self.load(input)[0], 0);
         let mut digits = self.digits(bytes);
         for k in 0..4 {
+            let (mut percent, mut decoded) = ([bytes; N], [bytes; N]);
             for i in 0..N {
                 loaded += 1;
                 // SAFETY: `loaded <= 4 * N`, and the check at the start shows that the input has `4 * LANES + BYTES` bytes, which are
@@ -451,24 +474,26 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
                 let next = unsafe { V::load(self.0, input.as_ptr().add(V::BYTES * loaded)) };
                 let next_digits = self.digits(next);
                 let (first, second) = (digits.after::<1>(next_digits), digits.after::<2>(next_digits));
-                let percent = bytes.eq(self.all(b'%'));
-                doubt = doubt | percent & (first | second);
-                // If two digits follow each `%`, no lane is a digit of two escapes, so a sum is the union. Bits from `BYTES` on are lanes
-                // of the next register.
-                let drop = V::mask([percent]) * 6 + carried;
-                carried = drop >> V::BYTES;
-                drops[k] |= (drop & low_mask(V::BYTES)) << (V::BYTES * i);
-                let decoded = bytes.decoded(first, second, percent, self.0);
-                for part in 0..V::PARTS {
-                    let sixteen = (drop >> (16 * part)) as u16;
-                    let places = without_digits(sixteen.to_le_bytes());
-                    // SAFETY: the sixteens before this one left at most sixteen bytes each, and the window has `4 * LANES` bytes.
-                    unsafe {
-                        decoded.write_places(part, places, at);
-                        at = at.add(self.left(sixteen, places));
-                    }
-                }
+                percent[i] = bytes.eq(self.all(b'%'));
+                doubt = doubt | percent[i] & (first | second);
+                decoded[i] = bytes.decoded(first, second, percent[i], self.0);
                 (bytes, digits) = (next, next_digits);
+                if !V::MASKS_ARE_SLOW {
+                    // If two digits follow each `%`, no lane is a digit of two escapes, so a sum is the union. Bits from `BYTES` on are
+                    // lanes of the next register.
+                    let drop = V::mask([percent[i]]) * 6 + carried;
+                    carried = drop >> V::BYTES;
+                    drops[k] |= (drop & low_mask(V::BYTES)) << (V::BYTES * i);
+                    // SAFETY: the registers before this one left at most `BYTES` bytes each, and the window has `4 * LANES` bytes.
+                    unsafe { at = self.write_left(decoded[i], drop, at) };
+                }
+            }
+            if V::MASKS_ARE_SLOW {
+                drops[k] = digits_of(V::mask(percent), Lanes::<Self>::ALL, &mut carried);
+                for i in 0..N {
+                    // SAFETY: the registers before this one left at most `BYTES` bytes each, and the window has `4 * LANES` bytes.
+                    unsafe { at = self.write_left(decoded[i], drops[k] >> (V::BYTES * i), at) };
+                }
             }
         }
         if V::mask([self.all(0xFF).clear_marked(doubt)]) != low_mask(V::BYTES) {

@@ -42,6 +42,7 @@ fn counts(_: Neon, mask: u64) -> uint8x8_t {
 unsafe impl Vector for Register {
     type Token = Neon;
     const BYTES: usize = 16;
+    const MASKS_ARE_SLOW: bool = true;
 
     each_one_intrinsic! {
         eq(other) = vceqq_u8;
@@ -286,7 +287,7 @@ impl simd::Simd for Blocks<Register, 2> {
 
     #[cfg_attr(optimized, inline(always))]
     fn each<const K: usize>(self, block: Self::Block, sets: &Sets) -> [u64; K] {
-        self.masks(self.classify(block, sets))
+        self.masks(simd::Simd::classify(self, block, sets))
     }
 
     #[cfg_attr(optimized, inline(always))]

@@ -39,6 +39,9 @@ pub(crate) unsafe trait Vector:
     /// counting the escapes before it. If not, it adds up the lengths in the rows, so each group waits for the one before it.
     const COUNTS_GROUPS: bool = false;
 
+    /// Whether a mask takes much longer than [`Vector::all_nonzero`]. Then clean text is recognised without one.
+    const MASKS_ARE_SLOW: bool = false;
+
     /// The largest number of bytes that [`Vector::write_group`] writes.
     const GROUP_WINDOW: usize = 24;
 
