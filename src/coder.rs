@@ -82,7 +82,7 @@ pub struct Coder<S> {
 }
 
 /// The part of an encoder that does not depend on the type of the set, so its code exists once.
-// In the order of C, so that a pointer to it is also one to the job, which kernels take.
+// Its fields are in the order of C, so that a pointer to it is also one to the job, which kernels take.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Core {
@@ -114,7 +114,7 @@ impl<S: KeepSet> Coder<S> {
 
     #[inline(always)]
     pub(crate) const fn keep_escapes(mut self) -> Coder<S> {
-        // Otherwise the set is that of the caller, and copying it would take longer than everything else.
+        // In other modes, this is already the set of the caller, and is not copied again (lab: doors).
         if matches!(self.core.job.rule, EncodeRule::Form) {
             self.core.job.set = self.members();
         }
@@ -164,8 +164,8 @@ impl<S: KeepSet> Coder<S> {
     }
 }
 
-/// The set of the space, which the form modes add by `union`. Adding the single byte with `add` would be slower: a kernel that
-/// loads a row of the table right after one byte of it was stored has to wait.
+/// The set of the space, which the form modes add by `union` and not by `add`: a kernel that loads a row of the table right after
+/// one byte of it was stored has to wait (lab: kernels).
 const SPACE: ByteSet = ByteSet::from_bytes(b" ");
 
 /// The set of the `+`.
@@ -205,8 +205,8 @@ impl Core {
         self.kernels().encode(&self.job, input, out)
     }
 
-    /// Encodes a short input without calling a kernel, which would take longer than all other work. Returns `None` if the input
-    /// is not short enough, or needs a kernel.
+    /// Encodes a short input without calling a kernel, which would take longer than all other work (lab: call-overhead). Returns `None`
+    /// if the input is not short enough, or needs a kernel.
     #[inline(always)]
     fn write_short<'id>(&self, input: &[u8], out: OutputSpan<'id>) -> Option<Written<'id>> {
         if !self.holds_common {
@@ -216,7 +216,7 @@ impl Core {
             if !self.job.is_plain() {
                 return None;
             }
-            // A single byte skips this check, which would take as long as writing its escape.
+            // A single byte skips this check, which would take as long as writing its escape (lab: call-overhead).
             if input.len() != 1
                 && let Some(copied) = cursor::copy_tiny(input, out, look::CommonBytes::ONLY)
             {
@@ -292,8 +292,8 @@ impl Core {
         Cow::Owned(out)
     }
 
-    /// Encodes at most [`ASIDE`] bytes. A kernel cannot store whole registers into memory of the exact size, so encoding to the
-    /// stack and copying takes two thirds of the time.
+    /// Encodes at most [`ASIDE`] bytes, on the stack: a kernel cannot store whole registers into memory of the exact size
+    /// (lab: call-overhead).
     #[inline(never)]
     fn encode_by_stack(&self, input: &[u8]) -> Vec<u8> {
         let mut buffer = [const { MaybeUninit::uninit() }; 3 * ASIDE + cursor::MAX_WINDOW];
@@ -308,8 +308,8 @@ impl Core {
         if input.is_empty() || out.append_short(|room| self.write_short(input, room)) {
             return;
         }
-        // If this is true, the capacity holds three bytes for each byte of input and a window. The test is written so that it
-        // takes few instructions.
+        // If this is true, the capacity holds three bytes for each byte of input and a window. The test takes few instructions
+        // (lab: call-overhead).
         let ample = out.spare() / 4 >= input.len() + cursor::MAX_WINDOW / 4;
         if ample {
             self.append_by_kernel(input, 0, out);
@@ -319,7 +319,7 @@ impl Core {
     }
 
     /// Grows the vector and then appends. This function is not inlined, because more instructions in its caller would slow down
-    /// short inputs.
+    /// short inputs (lab: call-overhead).
     #[inline(never)]
     fn append_and_grow(&self, input: &[u8], out: Tail<'_>) {
         let worst = worst(input.len());

@@ -20,7 +20,7 @@ use crate::set::sets;
 /// The implementation that [`Decode`] and [`TryDecode`] share: the options and the tier. A method that may meet a malformed
 /// escape returns the offset at which decoding stopped. A lenient decoder never stops before the end, so [`Decode`] ignores
 /// that offset.
-// In the order of C, so that a pointer to it is also one to the job, which kernels take.
+// Its fields are in the order of C, so that a pointer to it is also one to the job, which kernels take.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Core {
@@ -37,8 +37,8 @@ impl Core {
         }
     }
 
-    /// Reports whether decoding a batch of values, some of which change, in one pass is faster than searching for those that do. Strict
-    /// decoders should not decode values together that are not searched first, because one malformed escape rejects all.
+    /// Reports whether decoding a batch of values, some of which change, in one pass is faster than searching for those that do (lab: columns).
+    /// Strict decoders should not decode values together that are not searched first, because one malformed escape rejects all.
     pub(crate) fn batches_in_one_pass(&self) -> bool {
         self.job.is_plain() && !self.job.strict && self.tier.unwrap_or_else(Tier::active) != Tier::SCALAR
     }
@@ -61,10 +61,9 @@ impl Core {
     }
 
     /// Copies a short input that decoding leaves unchanged, or returns `None`. For such an input, a call of a kernel would take
-    /// longer than all other work. Callers pass a constant for `strict` where they can, so that the compiler removes a check.
+    /// longer than all other work (lab: call-overhead).
     #[inline(always)]
     fn copy_short<'id>(&self, input: &[u8], out: OutputSpan<'id>, strict: bool) -> Option<Written<'id>> {
-        // The length is first, so that a longer input needs no look at the mode.
         if input.len() > word::LONGEST_SHORT || self.job.plus() {
             return None;
         }
@@ -118,7 +117,7 @@ impl Core {
     #[inline(never)]
     fn in_place_by_stack(&self, bytes: &mut [u8]) -> usize {
         if bytes.len() <= 512 {
-            // One piece, for which the compiler removes the loop.
+            // There is one piece, for which the compiler removes the loop (lab: doors).
             self.in_place_by::<512, 576>(bytes)
         } else {
             self.in_place_by::<1984, 2048>(bytes)
@@ -130,7 +129,7 @@ impl Core {
     /// their final place.
     ///
     /// A buffer of more than a page would have to be probed. With one of nearly a page, loads from the caller's frame would wait for
-    /// stores to the kernel's frame, because the lower bits of their addresses are equal.
+    /// stores to the kernel's frame, because the lower bits of their addresses are equal (lab: doors).
     #[inline(always)]
     fn in_place_by<const N: usize, const M: usize>(&self, bytes: &mut [u8]) -> usize {
         let (mut read, mut written) = (0, 0);
@@ -236,8 +235,8 @@ impl Core {
         (Cow::Owned(out), input.len())
     }
 
-    /// Does the work of [`Core::cow_slow`] for at most [`ASIDE`] bytes. A kernel cannot store whole registers into memory of
-    /// the exact size, so decoding to the stack and copying takes half the time.
+    /// Does the work of [`Core::cow_slow`] for at most [`ASIDE`] bytes, on the stack: a kernel cannot store whole registers into memory of
+    /// the exact size (lab: call-overhead).
     #[inline(never)]
     fn cow_by_stack<'a>(&self, input: &'a [u8]) -> (Cow<'a, [u8]>, usize) {
         let mut buffer = [const { MaybeUninit::uninit() }; ASIDE + 64];
@@ -271,7 +270,7 @@ impl Core {
     }
 
     /// Grows the vector and then appends. This function is not inlined, because more instructions in its caller would slow down
-    /// short inputs.
+    /// short inputs (lab: call-overhead).
     #[inline(never)]
     fn append_and_grow(&self, input: &[u8], out: Tail<'_>) -> End {
         // For a short input, this reserves up to 64 bytes, so that a vector that is reused soon has capacity for stores of
@@ -720,8 +719,7 @@ impl TryDecode {
     /// assert!(simdpct::Decode::new().strict().decode_append("a%2", &mut out).is_err());
     /// assert_eq!(out, b"kept");
     /// ```
-    // Without this attribute, the compiler would not inline this method, although it inlines the lenient one. The call costs 2
-    // ns, as much as all other work for 16 bytes.
+    // Without this attribute, the compiler would not inline this method, although it inlines the lenient one (lab: kernel-history).
     #[inline(always)]
     pub fn decode_append(
         &self,

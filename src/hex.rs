@@ -20,7 +20,7 @@ impl HexCase {
     /// Returns the sixteen digits in this case, in ascending order.
     #[inline(always)]
     pub(crate) const fn digits(self) -> &'static [u8; 16] {
-        // One table, not a choice of two: the compiler would repeat both in each register of each function that uses them.
+        // This is one table and not a choice of two: the compiler would repeat both in each function that uses them (lab: ladders).
         static DIGITS: Align16<[[u8; 16]; 2]> = Align16([*b"0123456789ABCDEF", *b"0123456789abcdef"]);
         &DIGITS.0[self as usize]
     }
@@ -34,8 +34,8 @@ impl HexCase {
     }
 }
 
-/// A table that is aligned to 16 bytes, so that no entry of 4 or 16 bytes crosses the end of a cache line, which would make loads of it slower. A
-/// table of bytes would have any address.
+/// A table that is aligned to 16 bytes, so that no entry of 4 or 16 bytes crosses the end of a cache line (lab: kernels). A table of bytes
+/// would have any address.
 #[repr(align(16))]
 struct Align16<T>(T);
 

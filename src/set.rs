@@ -51,7 +51,7 @@ impl ByteSet {
 
     /// Makes a set from a bitmap: byte `b` is bit `b & 63` of word `b >> 6`. This order is stable.
     ///
-    /// It takes a few dozen instructions, so a set can be made for each call.
+    /// It is cheap enough that a set can be made for each call.
     ///
     /// ```
     /// use simdpct::ByteSet;
@@ -122,7 +122,7 @@ impl ByteSet {
         self.words[(byte >> 6) as usize] >> (byte & 63) & 1 != 0
     }
 
-    /// Returns 1 for a member, else 0. The compiler would emit a branch for a result of type `bool`.
+    /// Returns 1 for a member, else 0. The compiler would emit a branch for a result of type `bool` (lab: call-overhead).
     #[inline(always)]
     pub(crate) const fn bit(&self, byte: u8) -> u32 {
         (self.words[(byte >> 6) as usize] >> (byte & 63)) as u32 & 1
@@ -304,8 +304,8 @@ impl ByteSet {
     /// up without a table.
     #[inline(always)]
     pub(crate) const fn common_and_one(&self) -> Option<u8> {
-        // The additional member is in one word, so the other word is that of `COMMON`. A test of both words as one `u128` would take twice as many
-        // instructions.
+        // The additional member is in one word, so the other word is that of `COMMON`. A test of both words as one `u128` would take twice as
+        // many instructions (lab: kernels).
         let ([low, high, ..], [common_low, common_high]) = (self.words, ByteSet::COMMON);
         let (differing, offset, common) = match (low ^ common_low, high ^ common_high) {
             (0, differing) => (differing, 64, common_high),

@@ -711,3 +711,39 @@ fn pages_name_tests_and_scripts_that_exist() {
         }
     }
 }
+
+/// A comment that argues about the compiler, registers or time names the page of docs/lab that measured it, as `(lab: inlining)`.
+/// Documentation of public items has no such names, because its readers do not have the pages.
+#[test]
+fn comments_name_pages_of_the_lab_that_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let entries = fs::read_dir(root.join("docs/lab")).expect("the folder can be read");
+    let pages: Vec<String> =
+        entries.map(|entry| entry.expect("an entry").file_name().display().to_string()).collect();
+    let (mut names, mut breaches) = (0, Vec::new());
+    for source in sources_of(root) {
+        let lines: Vec<&str> = source.text.lines().collect();
+        for (index, line) in lines.iter().enumerate() {
+            for after in line.split("(lab:").skip(1) {
+                names += 1;
+                let place = format!("{}:{}", source.file, index + 1);
+                // A page is named by what follows the ten characters of its date and a hyphen.
+                let exists = after.split_once(')').is_some_and(|(name, _)| {
+                    let name = name.trim_start();
+                    pages.iter().any(|page| page.get(11..) == Some(&format!("{name}.md")))
+                });
+                if !exists {
+                    breaches.push(format!("{place}: no page of docs/lab has this name: (lab:{after}"));
+                }
+                let mut items = lines[index..].iter().map(|line| line.trim_start());
+                let item = items.find(|line| !line.starts_with("//") && !line.starts_with("#["));
+                let is_public = item.is_some_and(|item| item.starts_with("pub "));
+                if line.trim_start().starts_with("///") && is_public {
+                    breaches.push(format!("{place}: documentation of a public item names a page"));
+                }
+            }
+        }
+    }
+    assert!(names >= 80, "{names} names of pages");
+    fail_with(&breaches);
+}

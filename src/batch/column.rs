@@ -106,7 +106,7 @@ impl<'a, O: Offset> Column<'a, O> {
         let (Some(first), Some(last)) = (offsets.first(), offsets.last()) else {
             return Err(InvalidOffsets { index: 0 });
         };
-        // The loop does not end early, so that the compiler vectorises it.
+        // The loop does not end early, so that the compiler vectorises it (lab: columns).
         let ascending = offsets.iter().zip(&offsets[1..]).fold(true, |so_far, (a, b)| so_far & (a <= b));
         let is_outside = |place| place > bytes.len();
         if ascending && first.place().is_some() && !last.place().is_none_or(is_outside) {
@@ -257,9 +257,9 @@ impl<'a, O: Offset> Column<'a, O> {
 #[inline(never)]
 fn first_after<O: Offset>(offsets: &[O], place: usize) -> usize {
     let fits = |offset: &O| offset.known_place() <= place;
-    // Each step of a binary search waits for a load, often from beyond the first-level cache. Steps of sixteen do not.
+    // Each step of a binary search waits for a load, often from beyond the first-level cache. Steps of sixteen do not (lab: columns).
     let passed = offsets.chunks_exact(16).take_while(|group| fits(&group[15])).count();
-    // The last step would cost mispredicted branches, and so would the loops over values if they were not a multiple of sixteen.
+    // The last step would cost mispredicted branches, and so would loops over values whose number is no multiple of sixteen (lab: columns).
     if passed >= 4 {
         return 16 * passed;
     }

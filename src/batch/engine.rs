@@ -9,7 +9,7 @@ use crate::kernel::ends::{Ends, MAX_BYTES, MAX_VALUES};
 use crate::kernel::fixed_vec::ArrayVec;
 
 /// The least number of values for a call of a kernel that tracks their ends. Fewer values go to the kernel one by one, because
-/// tracking their ends would take longer than a call for each.
+/// tracking their ends would take longer than a call for each (lab: ladders).
 const MANY: usize = 5;
 
 /// The number of unchanged values in a row that are worth a search for the next value that may change.
@@ -34,7 +34,7 @@ pub(super) trait Codec {
     /// The largest number of bytes that one byte of input becomes.
     const GROWTH: usize;
 
-    /// Whether values that stay unchanged are found by a search, which takes less time than the operation: see [`Codec::copy`].
+    /// Whether values that stay unchanged are found by a search, which takes less time than the operation (lab: columns): see [`Codec::copy`].
     const SEARCHES: bool;
 
     /// Copies `input` up to the first byte that may change, and returns the offset of that byte. There may be more bytes in `out`, which
@@ -224,13 +224,13 @@ fn append_many<C: Codec, I: Offset, A: Append>(
     let mut index = 0;
     // The limit grows only while there is a search, so without one each value gets a call of its own.
     let mut limit = if C::SEARCHES { 1 } else { MAX_VALUES };
-    // A search that finds something costs a mispredicted branch and a call for one value. So it is omitted while every run has many
-    // values that change.
+    // A search that finds something costs a mispredicted branch and a call for one value (lab: columns). So it is omitted while every run
+    // has many values that change.
     let mut search = C::SEARCHES && !codec.is_apart();
     let (mut short_gaps, mut enough) = (0, SHORT_GAPS[0]);
     let few = if search && codec.in_one_pass() { FEW } else { 0 };
     while index < values.len() {
-        // The kernel scans and copies a long value in one pass, while it is in the cache.
+        // The kernel searches and copies a long value in one pass.
         let is_long = values.bytes_of(index, 1).len() > MAX_BYTES;
         // The number of bytes of the next value that are in `out` already.
         let mut copied = 0;
@@ -343,9 +343,9 @@ fn append_same<C: Codec, I: Offset, A: Append>(
     });
     out.end_groups(ends.len(), passed);
     if let Some(group) = limited {
-        // The compiler must not know that this is the group whose last end it has loaded, because it would then move all ends one by one.
+        // The compiler must not know that it has loaded the last end of this group, because it would then move all ends one by one. A loop
+        // that ends at the first end after `limit` would cost a mispredicted branch (lab: columns).
         let group = core::hint::black_box(group);
-        // A loop that ends at the first end after `limit` would cost a mispredicted branch. This search has none.
         let last = group.partition_point(|&end| end <= limit);
         out.end_group(group.map(moved), last);
         count += last;

@@ -23,7 +23,7 @@ impl Stage {
     }
 }
 
-/// The memory that one conversion may write to: two pointers, which a call passes in registers.
+/// The memory that one conversion may write to.
 ///
 /// Only this module makes an `OutputSpan`, and it lends each one to a closure that has to accept any lifetime `'id`. So two `OutputSpan`s in
 /// the same code never have the same `'id`, and a [`Written`] can only belong to the `OutputSpan` of its own `'id`.
@@ -32,6 +32,7 @@ impl Stage {
 // same memory.
 #[derive(Clone, Copy)]
 pub struct OutputSpan<'id> {
+    // A call passes the two pointers in registers. A pointer and a length take about as long (lab: kernels).
     start: *mut u8,
     end: *mut u8,
     brand: PhantomData<fn(&'id ()) -> &'id ()>,
@@ -114,7 +115,7 @@ impl<'a> Cursor<'a> {
     /// Reports whether [`MAX_WINDOW`] bytes can still be written.
     #[inline(always)]
     pub(crate) fn has_window(&self) -> bool {
-        // In a loop, the limit stays in a register, so this is one comparison. `spare` would be computed in each round.
+        // In a loop, the limit stays in a register, so this is one comparison. `spare` would be computed in each round (lab: kernels).
         let has = self.at.addr() <= self.end.addr().saturating_sub(MAX_WINDOW);
         if has {
             // SAFETY: the address of `at` is not zero, because an `OutputSpan` is made of a reference. So `has` shows that the
@@ -128,7 +129,6 @@ impl<'a> Cursor<'a> {
     /// are left.
     #[inline(always)]
     pub(crate) fn window<'w>(&'w mut self, width: usize, stage: &'w mut Stage) -> Window<'w, 'a> {
-        // Most callers pass a constant width, for which the compiler removes this check.
         assert!(width <= MAX_WINDOW);
         Window { cursor: self, width, stage }
     }
@@ -152,7 +152,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Writes `bytes` and returns `true` if there are 64 to 128 and they fit. The function calls no other, because a call would
-    /// make its caller save registers.
+    /// make its caller save registers (lab: kernels).
     #[inline(always)]
     pub(crate) fn push_ends(&mut self, bytes: &[u8]) -> bool {
         let fits = (64..=128).contains(&bytes.len()) && bytes.len() <= self.spare();
@@ -311,7 +311,7 @@ unsafe fn copy_ends<const N: usize>(from: *const u8, to: *mut u8, len: usize) {
 }
 
 /// Copies an input of at most [`LONGEST_SHORT`] bytes if it fits and `check` reports that it stays unchanged. Passes inputs of less than
-/// four bytes to `fewer`. This is for callers that are inlined: the call of a kernel would take longer than the copy.
+/// four bytes to `fewer`. This is for callers that are inlined: the call of a kernel would take longer than the copy (lab: call-overhead).
 #[inline(always)]
 pub(crate) fn copy_short<'id>(
     input: &[u8],
@@ -410,7 +410,7 @@ pub(crate) unsafe fn triple(
     mut escaped: impl FnMut(u8) -> u32,
 ) -> usize {
     let mut at = to;
-    // Groups of eight, so that the CPU predicts the number of rounds.
+    // There are groups of eight, so that the CPU predicts the number of rounds (lab: ladders).
     let (groups, rest) = bytes.as_chunks::<8>();
     for group in groups {
         for &byte in group {
@@ -433,7 +433,7 @@ pub(crate) unsafe fn triple(
 /// Four bytes are writable at `to`, and `escaped` is 0 or 1.
 #[inline(always)]
 unsafe fn triple_one(byte: u8, to: *mut u8, escapes: &[[u8; 4]; 256], escaped: u32) -> *mut u8 {
-    // A shift by 24 bits leaves the byte itself. The compiler would turn a choice into a branch.
+    // A shift by 24 bits leaves the byte itself. The compiler would turn a choice into a branch (lab: call-overhead).
     let both = u32::from_le_bytes(escapes[usize::from(byte)]) >> (escaped.wrapping_sub(1) & 24);
     // SAFETY: the caller guarantees four writable bytes at `to`, and the new pointer is one or three bytes after it.
     unsafe {
@@ -460,7 +460,7 @@ pub(crate) fn triple_tiny<'id, const MOST: usize>(
 }
 
 /// Lends initialised `memory` to `write` as an [`OutputSpan`]. `operands` are the other arguments of `write`: a function that is always
-/// inlined can take them, whereas a closure may be compiled apart, with its operands in memory.
+/// inlined can take them, whereas a closure may be compiled apart, with its operands in memory (lab: weight).
 #[inline(always)]
 pub(crate) fn lend_slice<A, R>(
     memory: &mut [u8],
@@ -541,7 +541,6 @@ impl<'v> Tail<'v> {
         accept: impl FnOnce(&T) -> bool,
     ) -> T {
         self.0.reserve(len);
-        // The length is read before `write` runs, because the compiler does not know that `write` leaves it alone.
         let before = self.0.len();
         let (written, more) = write(OutputSpan::new(self.0.spare_capacity_mut()));
         let written = written.len();
@@ -562,7 +561,7 @@ impl<'v> Tail<'v> {
         let before = self.0.len();
         let Some(written) = write(OutputSpan::new(self.0.spare_capacity_mut())) else { return false };
         let written = written.len();
-        // For an empty input, storing the length would take longer than everything else.
+        // For an empty input, storing the length would take longer than everything else (lab: ladders).
         if written > 0 {
             // SAFETY: `write` accepts any `'id`, so its `Written<'id>` can only come from the `OutputSpan` made here. By the
             // invariant of `Written`, that many bytes at the start of the spare capacity are initialised.

@@ -28,9 +28,9 @@ const _: () = assert!(MAX_VALUES.is_multiple_of(PLACED_TOGETHER));
 /// The ends of the values of one call, both in the input and in the output, with a record for each block. There are at most
 /// [`MAX_VALUES`] values, which have at most [`MAX_BYTES`] bytes together.
 ///
-/// The number of values that end in a block cannot be predicted, so the loop over blocks does not loop over ends. It only keeps
-/// a record of each block ([`Follow`]), and the ends in the output are computed afterwards ([`Placing`]). The loops of a tier share the
-/// code that does so. Memory is written only as far as the values need it, so few values cost little.
+/// The number of values that end in a block cannot be predicted, so the loop over blocks does not loop over ends (lab: columns). It only
+/// keeps a record of each block ([`Follow`]), and the ends in the output are computed afterwards ([`Placing`]). The loops of a tier share
+/// the code that does so. Memory is written only as far as the values need it.
 pub(crate) struct Ends {
     /// The number of values.
     count: usize,
@@ -78,7 +78,7 @@ impl Ends {
         (self.padding, self.blocks) = (padding, (len + padding) / LANES);
         self.given.set(ends.take(MAX_VALUES).map(|end| (end + padding) as u32));
         self.count = self.given.len();
-        // One store, whatever the number of values: a loop would cost a mispredicted branch.
+        // This is one store, whatever the number of values: a loop would cost a mispredicted branch (lab: columns).
         self.given.extend_from_array([(len + padding) as u32; PLACED_TOGETHER]);
         self.given.truncate(self.count.next_multiple_of(PLACED_TOGETHER));
         self.marks.truncate(0);
@@ -191,7 +191,6 @@ impl Follow<'_> {
 
     /// Records a block that changes, and is `padding` lanes short. `mask` has the lanes that become three bytes (encoding) or none
     /// (decoding). See [`Follow::record_clean`] for the other arguments.
-    // There is no such method for several blocks: the compiler would compute their masks in a vector.
     #[inline(always)]
     pub(crate) fn record_block(&mut self, left: usize, at: usize, mask: u64, padding: usize) {
         self.masks.put(self.next, [mask << padding]);

@@ -1,11 +1,11 @@
-//! Vectors without an allocator: in an array, or in memory of the caller. Neither initialises its memory beforehand. Also, a faster way to
-//! append to a vector with one.
+//! Vectors without an allocator: in an array, or in memory of the caller. Neither initialises its memory beforehand. There is also a function
+//! that appends to a vector with an allocator.
 
 use core::mem::MaybeUninit;
 
 use crate::kernel::cursor::{self, Cursor, OutputSpan, Written};
 
-/// A vector of at most `N` values in an array. Making one is free, whatever `N` is, because nothing is initialised.
+/// A vector of at most `N` values in an array. Making one initialises nothing, whatever `N` is.
 // INVARIANT: `len <= N`, and the first `len` slots are initialised.
 pub(crate) struct ArrayVec<T, const N: usize> {
     slots: [MaybeUninit<T>; N],
@@ -43,7 +43,7 @@ impl<T: Copy, const N: usize> ArrayVec<T, N> {
     /// Writes `values` to the slots from `at` on, which may be after the last value. Does nothing if there are fewer slots.
     #[inline(always)]
     pub(crate) fn put<const M: usize>(&mut self, at: usize, values: [T; M]) {
-        // One comparison, which several vectors of the same length share.
+        // This is one comparison, which several vectors of the same length share (lab: columns).
         if at <= const { N - M }
             && let Some(slots) = self.slots[at..].first_chunk_mut()
         {
@@ -188,7 +188,7 @@ pub(crate) fn extend_from_arrays<T: Copy, const M: usize>(
     arrays: impl Iterator<Item = [T; M]>,
 ) {
     vec.reserve(room);
-    // The compiler would load and store the length of the vector for each array, and that of this local value it keeps in a register.
+    // The compiler keeps the length of this local value in a register. It would load and store that of the vector (lab: columns).
     let before = vec.len();
     let mut slots = Slots::new(vec.spare_capacity_mut());
     slots.extend_from_arrays(arrays);

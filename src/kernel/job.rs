@@ -52,7 +52,7 @@ pub struct RowState {
     pub has_quoted_feeds: bool,
 }
 
-/// A search of the kernels for bytes. This is a trait because a closure would not be compiled with the features of a tier.
+/// A search of the kernels for bytes. This is a trait because a closure would not be compiled with the features of a tier (lab: jobs).
 pub(crate) trait Search: Copy {
     /// Returns the places of each of `bytes` in `block`.
     fn find(self, block: &[u8; 64], bytes: [u8; 5]) -> [u64; 5];
@@ -73,8 +73,8 @@ pub(crate) fn mark_rows(
     let len = blocks.len().min(marks.len());
     let (blocks, marks) = (&blocks[..len], &mut marks[..len]);
     let mut count = 0;
-    // The words of many blocks are computed together, which takes vector instructions. The blocks of a group with a misplaced quote, and
-    // the last ones, are marked one by one.
+    // The words of many blocks are computed together, so the compiler makes vector code (lab: jobs). The blocks of a group with a misplaced
+    // quote, and the last ones, are marked one by one.
     if len >= BLOCKS_TOGETHER {
         let mut words = Words([[0; BLOCKS_TOGETHER + 1]; 5]);
         for (blocks, marks) in
@@ -234,8 +234,8 @@ impl Fields<'_> {
 /// The options of a decoding.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DecodeJob {
-    /// The set that determines which escapes stay: those of its members, or, unless `members_stay`, those of all other bytes. A
-    /// tier looks up bytes faster in a set of ASCII bytes. Most sets that are not ASCII have an ASCII complement.
+    /// The set that determines which escapes stay: those of its members, or, unless `members_stay`, those of all other bytes.
+    // A tier looks up bytes faster in a set of ASCII bytes (lab: ladders). Most sets that are not ASCII have an ASCII complement.
     // INVARIANT: no byte stays if the rule is `Plain`.
     pub set: ByteSet,
     /// Whether the escapes of the members stay. If not, those of all other bytes do.
@@ -343,7 +343,7 @@ pub(crate) struct Measure {
     pub changed: bool,
 }
 
-/// The result of a decoding: two words, which a call returns in registers.
+/// The result of a decoding.
 pub(crate) struct Decoded<'c> {
     /// The number of bytes written. If the decoding stopped early, the output ends somewhere before the malformed escape.
     pub written: Written<'c>,
@@ -352,7 +352,7 @@ pub(crate) struct Decoded<'c> {
 }
 
 /// The result of decoding a value: two words, which a call returns in registers. They hold all that an error says, so that a strict verb
-/// need not keep the input during the call. It would keep it in two registers, and loops around the verb take 0.9 of the time without.
+/// need not keep the input in registers during the call (lab: kernels).
 pub(crate) struct Outcome<'c> {
     /// The number of bytes written; 0 if the decoding stopped early.
     pub written: Written<'c>,
@@ -369,8 +369,8 @@ impl<'c> Outcome<'c> {
     /// Makes the result of a decoding that ended at the malformed escape at offset `at` of `rest`, the end of an input of `len` bytes.
     #[inline(always)]
     pub(crate) fn stopped_at(len: usize, rest: &[u8], at: usize) -> Outcome<'c> {
-        // It returns the whole result, so that a kernel ends with a jump to it, and needs no stack frame for a call. If the compiler knew a part
-        // of the result, it would make a call and add that part.
+        // This function returns the whole result, so that a kernel ends with a jump to it, and saves no register for a call (lab: kernels). If
+        // the compiler knew a part of the result, it would make a call and add that part.
         #[cold]
         #[inline(never)]
         fn malformed<'c>(rest: &[u8], at: usize, len: usize) -> Outcome<'c> {
@@ -393,8 +393,8 @@ impl<'c> Outcome<'c> {
 }
 
 /// The end of a decoding, and its cause. If a malformed escape ended it, the top bit is set, and the inverted number is the offset of the escape;
-/// with [`End::HAS_FLAW`], the flaw is below the offset. Otherwise it is any other number: kernels have the length of the input in the
-/// register already.
+/// with [`End::HAS_FLAW`], the flaw is below the offset. Otherwise it is any other number, such as the length of the input, which kernels
+/// have in that register (lab: kernels).
 #[derive(Clone, Copy)]
 pub(crate) struct End(usize);
 
@@ -417,7 +417,7 @@ impl End {
     /// of the input was decoded.
     #[inline(always)]
     pub(crate) fn malformed(self, input: &[u8]) -> Option<(usize, usize)> {
-        /// Tells the compiler that the branch with this call is unlikely. The call is removed, because it does nothing.
+        /// Does nothing, but makes the branch with this call an unlikely one.
         #[cold]
         #[inline(never)]
         fn unlikely() {}
@@ -441,7 +441,7 @@ impl End {
     }
 }
 
-/// The result of measuring a decoding: two words, which a call returns in registers.
+/// The result of measuring a decoding, in two words.
 #[derive(Clone, Copy)]
 pub(crate) struct Measured {
     len: usize,

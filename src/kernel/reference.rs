@@ -14,8 +14,8 @@ use crate::kernel::job::{DecodeJob, EncodeJob, EncodeRule};
 pub(crate) struct Step {
     /// The number of input bytes that the step consumes: one, or three for an escape.
     pub used: usize,
-    /// The output: the low `len` bytes, little-endian. This is a word because the compiler would split an array and join it
-    /// again.
+    /// The output: the low `len` bytes, little-endian.
+    // This is a word because the compiler would split an array and join it again (lab: ladders).
     pub bytes: u32,
     pub len: usize,
     /// Whether the output differs from the input that the step consumes.

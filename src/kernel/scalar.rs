@@ -2,7 +2,7 @@
 //!
 //! It goes block by block. A decoder searches a block for the bytes that may change, with a machine word for eight bytes. It copies
 //! the runs between them, and `reference` says what these bytes become. An encoder copies a block that stays whole. It writes any
-//! other block byte by byte, without a branch on the content, because the places of bytes to escape cannot be predicted.
+//! other block byte by byte, without a branch on the content, because the places of bytes to escape cannot be predicted (lab: sse2-scalar).
 
 use crate::hex;
 use crate::kernel::cursor::{Cursor, OutputSpan, Written};
@@ -131,7 +131,7 @@ fn decode_to<const PLAIN: bool>(job: &DecodeJob, input: &[u8], out: &mut impl Si
         while found != 0 {
             let at = start + found.trailing_zeros() as usize;
             let rest = &input[done..];
-            // Found bytes are mostly near each other. All short runs are copied alike, so there is no branch on their lengths.
+            // Found bytes are mostly near each other, so short runs are copied without a branch on their lengths (lab: sse2-scalar).
             match rest.first_chunk() {
                 Some(sixteen) if at - done <= 16 => out.short_run(sixteen, at - done),
                 _ => out.run(&rest[..at - done]),
@@ -153,8 +153,7 @@ fn decode_to<const PLAIN: bool>(job: &DecodeJob, input: &[u8], out: &mut impl Si
     }
     let rest = &input[done..];
     match input.last_chunk() {
-        // The rest moves to the start of sixteen bytes, so there is no branch on its length. The remainder keeps the shift below 128
-        // bits if the rest is empty.
+        // The rest moves to the start of sixteen bytes. The remainder keeps the shift below 128 bits if the rest is empty.
         Some(last) if rest.len() <= 16 => {
             let sixteen = u128::from_le_bytes(*last) >> (8 * (16 - rest.len()) % 128);
             out.short_run(&sixteen.to_le_bytes(), rest.len());
@@ -253,7 +252,7 @@ pub(crate) fn decode_values<'c>(
 /// Copies `input` up to the first byte that decoding may change.
 pub(crate) fn copy_clean<'c>(plus: bool, input: &[u8], out: OutputSpan<'c>) -> Decoded<'c> {
     let (mut out, mut stopped) = (Cursor::new(out), 0);
-    // The bytes that were searched are still in the first-level cache when they are copied.
+    // The bytes that were searched are still in the first-level cache when they are copied (lab: columns).
     for part in input.chunks(2 * ends::MAX_BYTES) {
         let found = if plus { memchr::memchr2(b'%', b'+', part) } else { memchr::memchr(b'%', part) };
         let clean = &part[..found.unwrap_or(part.len())];

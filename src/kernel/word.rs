@@ -66,7 +66,7 @@ pub(crate) fn all_stay(input: &[u8], check: impl ShortCheck) -> bool {
 }
 
 /// Checks 16 to 64 bytes with `check`, as four overlapping pieces of sixteen. There is no branch on the length, because it could
-/// not be predicted. Returns `false` for any other length.
+/// not be predicted (lab: kernel-history). Returns `false` for any other length.
 #[inline(always)]
 fn four_stay(input: &[u8], check: impl ShortCheck) -> bool {
     let len = input.len();
@@ -141,7 +141,7 @@ pub(crate) fn mask(bytes: &[u8], find: impl Fn(u64) -> u64) -> u64 {
 #[inline(always)]
 fn mask_of_words(bytes: &[u8], last: usize, find: impl Fn(u64) -> u64) -> u64 {
     (0..64).step_by(8).fold(0, |mask, from| {
-        // The last eight bytes may be searched more than once, so there is no branch on their place, which could not be predicted.
+        // The last eight bytes may be searched more than once, so there is no branch on their place.
         let from = last.min(from);
         let word = bytes.get(from..).and_then(<[u8]>::first_chunk).unwrap_or(&[0; 8]);
         mask | bits(find(u64::from_le_bytes(*word))) << (from % 64)

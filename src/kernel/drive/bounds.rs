@@ -1,14 +1,13 @@
-//! The ends of values in an input: of one value that is the whole input, or of a batch of adjacent values.
+//! The ends of values in an input: of one value that is the whole input, of a batch of adjacent values, or of a field that other bytes follow.
 
 use super::{Isa, Tier, low_mask};
 use crate::kernel::cursor::{Cursor, OutputSpan};
 use crate::kernel::ends::{self, Ends, Follow, Placing};
 use crate::kernel::job::Marks;
 
-/// The ends of the values in an input. For a single value the methods do nothing, so the compiler
-/// removes the calls.
+/// The ends of the values in an input. For a single value, the default methods do nothing.
 pub(super) trait Bounds {
-    /// Whether there may be ends inside the input.
+    /// Whether [`Bounds::cut`] may have lanes, because there are ends inside the input, or escapes without a mark.
     const MANY: bool;
 
     /// Whether [`Bounds::cut`] has all lanes but those of marked escapes.
@@ -38,7 +37,7 @@ pub(super) trait Bounds {
     #[cfg_attr(optimized, inline(always))]
     fn record_clean<const M: usize>(&mut self, _left: usize, _at: usize) {}
 
-    /// Records a block that changes, and is `padding` lanes short. `mask` has the lanes that become other than one byte. See
+    /// Records a block that may change, and is `padding` lanes short. `mask` has the lanes that become other than one byte. See
     /// [`Bounds::record_clean`] for the other arguments.
     #[cfg_attr(optimized, inline(always))]
     fn record_block(&mut self, _left: usize, _at: usize, _mask: u64, _padding: usize) {}
@@ -157,9 +156,11 @@ pub(super) fn follow<'e, I: Isa>(ends: &'e mut Ends, out: OutputSpan<'_>) -> Fol
     ends.follow(Cursor::new(out).address())
 }
 
-/// Computes the ends of values in the output, which has `written` bytes, from the records of the blocks, in whose masks each lane
-/// became `1 + by` bytes. Reports whether an escape was decoded that crosses the end of a value. The output is invalid then. This
-/// happens only if the ends are not marked.
+/// Computes the ends of values in the output, which has `written` bytes, from the records of the blocks. Each lane in the masks of these
+/// became `1 + by` bytes.
+///
+/// Reports whether an escape was decoded that crosses the end of a value. The output is invalid then. This happens only if the ends are
+/// not marked.
 #[cfg_attr(optimized, inline(always))]
 pub(crate) fn place_ends<T: Tier>(tier: T, by: i32, written: usize, ends: &mut Ends) -> bool {
     let isa = tier.wide();
@@ -172,7 +173,7 @@ pub(crate) fn place_ends<T: Tier>(tier: T, by: i32, written: usize, ends: &mut E
                 *place = end.wrapping_add(gain);
             }
         } else if !isa.place_ends(given, records, by, places, &mut crossing) {
-            // The bits of several masks are counted at a time.
+            // A loop of its own counts the bits, of several masks at a time (lab: columns).
             let mut rests = [0; ends::PLACED_TOGETHER];
             for ((place, end), last) in places.iter_mut().zip(given).zip(&mut rests) {
                 let Some((start, rest)) = records.place(*end) else { break };

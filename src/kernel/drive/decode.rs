@@ -3,7 +3,7 @@
 //! ```text
 //! for each block:
 //!     percent = lanes that are `%`
-//!     no `%`, and no digits carried from the block before:  store the block whole
+//!     no `%` (the block is clean), and no digits carried from the block before:  store the block whole
 //!     valid   = `%` followed by two hexadecimal digits; strict: any other `%` is an error
 //!     values  = in each lane, the byte that the next two lanes spell
 //!     decoded = valid lanes whose value is not in the set that stays
@@ -12,7 +12,10 @@
 //! ```
 //!
 //! If an escape crosses the end of a block, two bits of carry tell the next block which digits to drop. The stride is always a
-//! whole block, so no load waits for the masks of the block before it.
+//! whole block, so no load waits for the masks of the block before it (lab: ladders).
+//!
+//! A *ladder*, in the file of a tier, says which *step* decodes an input of which length: [`OneBlock`], [`FewBlocks`] or [`AnyLength`].
+//! Each is written for all modes ([`Mode`]).
 
 use core::cell::Cell;
 use core::marker::PhantomData;
@@ -70,9 +73,9 @@ impl<M: Mode> DecodeStep for AnyLength<M> {
     }
 }
 
-/// Decodes a batch of adjacent values. If their ends are not marked, they are decoded as if they were one, in the default mode.
+/// Decodes a batch of adjacent values. In the default mode, their ends need not be marked, and they are then decoded as if they were one.
 ///
-/// An escape may then cross the end of a value, if that value ends in `%`, or in `%` and a digit, and the next one starts with a digit.
+/// An escape may then cross the end of a value that ends in `%`, or in `%` and a digit, if the next value starts with a digit.
 /// [`bounds::place_ends`] reports it, and the caller then marks the ends and tries again. No escape crosses a marked end.
 #[cfg_attr(optimized, inline(always))]
 pub(crate) fn values<'c, T: Tier>(
@@ -208,7 +211,7 @@ fn is_clean<I: Isa, const M: usize>(isa: I, plus: bool, blocks: [I::Block; M]) -
 /// Returns the offset of the first byte that decoding may change in the `M` blocks at the start of `rest`. There is one.
 #[cfg_attr(optimized, inline(always))]
 fn first_found<I: Isa, const M: usize>(isa: I, plus: bool, rest: &[u8]) -> usize {
-    // Without this the compiler keeps the comparisons of `is_clean` and takes them apart bit by bit.
+    // Without this, the compiler keeps the comparisons of `is_clean` and takes them apart bit by bit (lab: columns).
     let rest = core::hint::black_box(rest);
     let mut first = 0;
     for i in (0..M).rev() {
@@ -224,7 +227,7 @@ fn first_found<I: Isa, const M: usize>(isa: I, plus: bool, rest: &[u8]) -> usize
 /// Writes the first `len` bytes of `rest`.
 #[cfg_attr(optimized, inline(always))]
 fn copy<I: Isa>(isa: I, mut rest: &[u8], mut len: usize, out: &mut Cursor<'_>) {
-    // Whether the second block is necessary is unpredictable, so it is always written.
+    // Whether the second block is necessary is unpredictable, so it is always written (lab: ladders).
     for _ in 0..2 {
         let lanes = Lanes::of_start(len);
         isa.store(isa.load(rest), lanes, out);
@@ -265,7 +268,7 @@ pub(crate) fn measure<T: Tier>(tier: T, job: &DecodeJob, input: &[u8]) -> Measur
 }
 
 /// The state of a measurement between blocks. All blocks but the last are whole. Whether a `%` starts an escape depends only on the
-/// two bytes after it, and so does the number of bytes that the escape becomes, so no block waits for the one before.
+/// two bytes after it, and so does the number of bytes that the escape becomes. So no block waits for the one before (lab: kernels).
 struct Measuring<'a, I: Isa, const KEEP: bool> {
     isa: I,
     job: &'a DecodeJob,
@@ -308,7 +311,7 @@ impl<'a, I: Isa, const KEEP: bool> Measuring<'a, I, KEEP> {
     /// Reports whether nothing changes in the `M` whole blocks at the start of `rest`.
     #[cfg_attr(optimized, inline(always))]
     fn is_clean<const M: usize>(&self, rest: &[u8]) -> bool {
-        // Whether an escape crossed the start of the blocks is unpredictable, so this is asked last.
+        // Whether an escape crossed the start of the blocks is unpredictable, so this is asked last (lab: kernels).
         !(KEEP && self.job.plus())
             && self.isa.none_equal(load::<I, M>(self.isa, rest), b'%')
             && self.carry == 0
@@ -365,7 +368,8 @@ pub(crate) fn copy_short<'c, T: Tier>(
     }
 }
 
-/// Does the work of [`copy_short`]. Returns `None` also if the input is so short that a search for this alone would not pay.
+/// Does the work of [`copy_short`]. Returns `None` also for an input that [`Isa::load_ends`] does not load: it is so short that most verbs
+/// have searched it (lab: kernels).
 #[cfg_attr(optimized, inline(always))]
 fn copy_one_or_two<'c, I: Isa>(
     isa: I,
@@ -401,7 +405,7 @@ impl<'i, I: Isa, const N: usize> Loaded<'i, I, N> {
     #[cfg_attr(optimized, inline(always))]
     fn new(isa: I, plus: bool, input: &'i [u8], out: OutputSpan<'_>) -> Option<Self> {
         let lanes = if N == 1 { Lanes::<I>::of_short(input)? } else { Lanes::<I>::of_first_block(input) };
-        // The compiler finds this sum again in the check of the window.
+        // The compiler has to find this sum again in the check of the window (lab: kernels).
         let width = if N == 1 { I::LANES } else { lanes.count() + (N - 1) * I::LANES };
         if N > 1 && input.len().div_ceil(I::LANES) != N || out.len() < width {
             return None;
@@ -436,15 +440,17 @@ fn corrected<I: Isa>(isa: I, found: &Found<I::Block>) -> (u64, I::Block, u64) {
     if !isa.any_wrong([found]) {
         return (found.percent, found.decoded, 0);
     }
-    // This keeps the compiler from doing the correction before the branch.
+    // This keeps the compiler from doing the correction before the branch (lab: kernels).
     core::hint::black_box(());
     let (wrong, decoded) = isa.correct(found);
     (found.percent & !wrong, decoded, wrong)
 }
 
 /// Decodes an input of `N` blocks, of which the first may be short. The blocks share each test, because it is unpredictable which of them has
-/// a `%`. Returns `None` for inputs of other lengths, if `out` might have too little capacity, or if there is a malformed escape that may be an error
-/// or be completed by a decoded digit.
+/// a `%` (lab: ladders).
+///
+/// Returns `None` for inputs of other lengths, and if `out` might have too little capacity. Returns `None` also for a malformed escape that
+/// may be an error or be completed by a decoded digit, and, in modes other than the default, for an input that continues another one.
 #[cfg_attr(optimized, inline(always))]
 fn few_blocks<'c, I: Isa, const N: usize, M: Mode>(
     isa: I,
@@ -457,11 +463,11 @@ fn few_blocks<'c, I: Isa, const N: usize, M: Mode>(
         return None;
     }
     let mut out = Cursor::new(out);
-    // A ladder that only copies inputs as they are has not tried to copy those in which a `+` is a space.
+    // A ladder copies only inputs that stay as they are. An input that it did not copy may have no `%`, if it has a `+` that is a space.
     if (!M::NOT_COPIED || !M::IS_PLAIN && job.plus()) && isa.none_equal(text.blocks, b'%') {
         return Some(Outcome::whole(text.copy(isa, out), input));
     }
-    // No byte follows a single block, which the compiler does not know.
+    // No byte follows a single block.
     let mut found = [isa.find(text.blocks[0], if N == 1 { &[] } else { input }); N];
     for i in 1..N {
         found[i] = isa.find(text.blocks[i], text.rests[i]);
@@ -472,7 +478,7 @@ fn few_blocks<'c, I: Isa, const N: usize, M: Mode>(
             return None;
         }
         if M::IS_PLAIN {
-            // This keeps the compiler from doing the correction before the branch.
+            // This keeps the compiler from doing the correction before the branch (lab: kernels).
             core::hint::black_box(());
             for i in 0..N {
                 let (wrong, decoded) = isa.correct(&found[i]);
@@ -527,8 +533,7 @@ pub(crate) fn in_place<T: Tier>(tier: T, bytes: &mut [u8]) -> Option<usize> {
 /// dense text.
 const LEAST_DENSE: usize = 4;
 
-/// The state of a decoding between blocks. The methods are not closures, because a closure and its intrinsics would not be
-/// inlined into the entry points.
+/// The state of a decoding between blocks. The methods are not closures, because intrinsics in a closure are not inlined (lab: inlining).
 struct State<'a, 'c, I: Isa, B, const KEEP: bool> {
     isa: I,
     /// The job and the input, for [`keep_completing`]. It is never `None` if `KEEP`, and is not used otherwise.
@@ -549,10 +554,10 @@ struct State<'a, 'c, I: Isa, B, const KEEP: bool> {
     carry_all: u64,
     /// The lanes that were dropped from the latest block that was decoded alone.
     dropped: u64,
-    /// The number of blocks with a `%` since the last block without one.
+    /// The number of blocks with a `%` since the last block without one, or since the last [`State::dense_text`].
     streak: usize,
-    /// Whether every `%` so far that [`State::dense_text`] has found starts an escape. If not, it does nothing for the rest of the input, so that
-    /// malformed text is not decoded twice.
+    /// Whether every `%` so far that [`State::dense_text`] has found starts an escape. If not, it is not called for the rest of the input, so
+    /// that malformed text is not decoded twice.
     well_formed: bool,
     bounds: B,
     out: Cursor<'c>,
@@ -564,7 +569,6 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
         State {
             isa,
             whole,
-            // The set is only asked about the values of escapes, so a long preparation would not pay.
             class: isa.class(&job.set),
             strict: job.strict && !B::MARKED,
             members_stay: job.members_stay,
@@ -625,10 +629,9 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
                 self.dense_text(rest);
                 continue;
             }
-            // The number of iterations is a constant, so that the compiler unrolls them: with a variable one, decoding 64 KiB
-            // took 1.1 times as long.
+            // The number of iterations is a constant, so that the compiler unrolls them (lab: ladders).
             for _ in 0..4 {
-                // This tells the compiler that the second to fourth block fit, too.
+                // This is never true. It tells the compiler that the second to fourth block fit, too (lab: ladders).
                 if self.out.spare() < I::LANES {
                     return Ok(());
                 }
@@ -698,7 +701,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
             return false;
         }
         let blocks = load::<I, M>(self.isa, rest);
-        // Whether an escape crossed the end of the block before is unpredictable, so this is asked last.
+        // Whether an escape crossed the end of the block before is unpredictable, so this is asked last (lab: kernels).
         let clean = self.isa.none_equal(blocks, b'%') && self.carry | self.carry_all == 0;
         if clean {
             self.bounds.record_clean::<M>(rest.len(), self.out.address());
@@ -712,7 +715,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
     /// Decodes the first `lanes` lanes of `block`, which is at the start of `rest`. Returns whether anything changed, or the
     /// lane of a malformed escape.
     ///
-    /// With `check`, a block without `%` and without a carry is stored as it is.
+    /// With `check`, a block without `%` and without a carry is stored without a search for escapes.
     #[cfg_attr(optimized, inline(always))]
     fn decode_block(
         &mut self,
@@ -725,7 +728,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
         // The lanes after these hold zeros, or the start of the next block.
         let here = if rest.len() > lanes.count() { lanes.mask() } else { u64::MAX };
         let cut = if KEEP { self.bounds.cut(rest.len(), lanes.padding()) } else { 0 };
-        // Whether an escape crossed the end of the block before is unpredictable, so this is asked last.
+        // Whether an escape crossed the end of the block before is unpredictable, so the carries are asked last (lab: kernels).
         let lacks = check && if B::MARKED { !cut & here == 0 } else { isa.eq(block, b'%') & here == 0 };
         if KEEP && self.form {
             block = isa.replace(block, b'+', b' ');
@@ -773,7 +776,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
             result = isa.select(decoded, block, found.values);
         }
         if KEEP && self.upper {
-            // The digits of decoded escapes are included although they are dropped: without them this would wait for `decoded`.
+            // This includes the digits of decoded escapes, although they are dropped: otherwise it would wait for `decoded` (lab: ladders).
             result = isa.upper(digits_of(valid, lanes, &mut self.carry_all), result);
         }
         let drop = digits_of(decoded, lanes, &mut self.carry);
@@ -781,7 +784,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
         self.streak += 1;
         let before = core::mem::replace(&mut self.dropped, drop);
         if const { KEEP || I::TOGETHER != 4 } && drop | before == 0 {
-            // Nothing is dropped if all escapes stay, which is the usual case in normalizing, or are malformed. Otherwise this is unpredictable.
+            // Nothing is dropped if all escapes stay, which is the usual case in normalizing, or are malformed (lab: kernels).
             isa.store(result, lanes, &mut self.out);
         } else {
             isa.compress(result, drop, lanes, &mut self.out);
@@ -790,11 +793,11 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
     }
 }
 
-/// The job and the input, for [`keep_completing`]. They are passed by reference, because that function is called so rarely that the loops of
-/// the tiers should not hold them in registers.
+/// The job and the input, for [`keep_completing`]. They are passed by reference, because that function is called rarely, and the loops of the
+/// tiers should not hold them in registers (lab: kernels).
 struct Whole<'a> {
     job: &'a DecodeJob,
-    /// The whole input. [`decode_beside`] replaces it by the part from the field on that it decodes.
+    /// The whole input. [`beside`] replaces it by the part from the field on that it decodes.
     input: Cell<&'a [u8]>,
 }
 
@@ -805,7 +808,7 @@ impl<'a> Whole<'a> {
     }
 }
 
-/// Finds the escapes among those in `decoded` that a normalization keeps (see [`DecodeJob::completes`]), and writes `%` to their lanes of
+/// Finds the escapes among those in `decoded` that a normalization keeps (see [`DecodeJob::completes`]). Writes `%` to their lanes of
 /// `block`, which holds the values of the escapes. Returns the lanes of the other escapes. The block is at the start of the last `left`
 /// bytes of the input. Bit 1 of `ended` is set if the byte before the block is one of the last two bytes of a value, and bit 0 if the byte before
 /// that one is. `percent` has the lanes of the block that are a `%`, but for those among the last two bytes of a value.
@@ -831,7 +834,7 @@ fn keep_completing(
     let is_digit = |byte| hex::value(byte) != hex::NOT_A_DIGIT;
     let mut left = decoded;
     if job.stays(b'%') {
-        // Hostile input has such escapes in every fourth lane, so most of them take no more than a load, a test and a store.
+        // Hostile input has such escapes in every fourth lane, so most of them take no more than a load, a test and a store (lab: ladders).
         let mut kept = decoded & (one | two);
         for lane in bits(decoded & two & !one) {
             let last = input.get((start + lane).wrapping_sub(1)).unwrap_or(&before[1]);

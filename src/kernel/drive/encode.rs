@@ -5,12 +5,15 @@
 //!     escape  = lanes that are not members of the set
 //!     keeping escapes:  the lanes of a valid escape stay; every other `%` is escaped
 //!     form:             a space is a member, and is replaced by `+`
-//!     nothing to escape:  store the block whole
+//!     nothing to escape (the block is clean):  store the block whole
 //!     else:               expand: each lane to escape becomes three bytes
 //! ```
 //!
 //! If an escape crosses the end of a block, two bits of carry tell the next block which lanes are its digits. The stride is
-//! always a whole block, so no load waits for the masks of the block before it.
+//! always a whole block, so no load waits for the masks of the block before it (lab: ladders).
+//!
+//! A *ladder*, in the file of a tier, says which *step* encodes an input of which length: [`OneBlock`], [`TwoBlocks`], [`FewBlocks`] or
+//! [`AnyLength`]. Each but `FewBlocks` is written for all modes ([`Mode`]).
 
 use core::marker::PhantomData;
 
@@ -199,7 +202,7 @@ fn with_escapes<I: Isa>(
     let found = isa.find(block, rest);
     let mut valid = found.percent;
     if isa.any_wrong([&found]) {
-        // This keeps the compiler from doing the correction before the branch.
+        // This keeps the compiler from doing the correction before the branch (lab: kernels).
         core::hint::black_box(());
         valid &= !isa.correct(&found).0;
     }
@@ -208,7 +211,8 @@ fn with_escapes<I: Isa>(
     isa.members_from_mask(members.mask() & !found.percent | valid | digits)
 }
 
-/// Copies an input of more than one block and at most two if encoding leaves it unchanged. `None` means that this is not known.
+/// Copies an input of more than one block and at most two if encoding leaves it unchanged. Returns `None` if that is not known, and for other
+/// inputs.
 #[cfg_attr(optimized, inline(always))]
 #[allow(dead_code, reason = "on some architectures no tier uses it")]
 pub(crate) fn copy_two_blocks<'c, T: Tier>(
@@ -224,8 +228,8 @@ pub(crate) fn copy_two_blocks<'c, T: Tier>(
     (clean && out.push_ends(input)).then(|| out.finish())
 }
 
-/// Encodes an input of more than one block and at most two. If either block has a lane to escape, both are expanded, because a branch on which of
-/// them has one would be mispredicted. Returns `None` for other inputs, or if `out` might have too little capacity.
+/// Encodes an input of more than one block and at most two. If either block has a lane to escape, both are expanded, because it is
+/// unpredictable which of them has one (lab: ladders). Returns `None` for other inputs, or if `out` might have too little capacity.
 #[cfg_attr(optimized, inline(always))]
 fn two_blocks<'c, I: Isa, M: Mode>(
     isa: I,
@@ -254,8 +258,8 @@ fn two_blocks<'c, I: Isa, M: Mode>(
     Some(out.finish())
 }
 
-/// Encodes an input of more than one block in the default mode, block by block, without the loops for clean runs. Returns
-/// `None` if `out` might have too little capacity.
+/// Encodes an input of at least one block in the default mode, block by block, without the loops for clean text. Returns
+/// `None` for a shorter one, or if `out` might have too little capacity.
 #[cfg_attr(optimized, inline(always))]
 fn few_blocks<'c, I: Isa>(isa: I, job: &EncodeJob, input: &[u8], out: OutputSpan<'c>) -> Option<Written<'c>> {
     let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
@@ -268,8 +272,8 @@ fn few_blocks<'c, I: Isa>(isa: I, job: &EncodeJob, input: &[u8], out: OutputSpan
         if state.out.spare() < MAX_WINDOW {
             return None;
         }
-        // The next block is loaded before this block is stored: a load waits for an older store if the lower twelve bits of
-        // their addresses are equal.
+        // The next block is loaded before this block is stored. A load waits for an older store if the lower twelve bits of
+        // their addresses are equal (lab: doors).
         let following = &rest[lanes.count()..];
         let next = if following.len() >= I::LANES { Some(isa.load(following)) } else { None };
         state.encode_block(block, rest, lanes);
@@ -280,8 +284,7 @@ fn few_blocks<'c, I: Isa>(isa: I, job: &EncodeJob, input: &[u8], out: OutputSpan
     }
 }
 
-/// Measures an encoding. A short input in the default mode needs few registers, so it is measured here, and every other input by a function of
-/// its own.
+/// Measures an encoding: that of a short input in the default mode here, and any other by a function of its own.
 #[cfg_attr(optimized, inline(always))]
 pub(crate) fn measure<T: Tier>(tier: T, job: &EncodeJob, input: &[u8]) -> Measure {
     let measured = if !job.is_plain() {
@@ -345,7 +348,7 @@ fn escapes_in<I: Isa, const M: usize>(isa: I, class: &I::Class, rest: &[u8]) -> 
     if isa.all_members(load::<I, M>(isa, rest), class) {
         return 0;
     }
-    // Otherwise the compiler keeps the blocks in registers, of which SSSE3 has too few (docs/lab/2026-11-27-ladders.md).
+    // Otherwise the compiler keeps the blocks in registers, of which SSSE3 has too few (lab: ladders).
     let (rest, mut escaped) = (core::hint::black_box(rest), 0);
     for i in 0..M {
         let members = isa.members_in(isa.classify(isa.load(&rest[i * I::LANES..]), class));
@@ -354,8 +357,7 @@ fn escapes_in<I: Isa, const M: usize>(isa: I, class: &I::Class, rest: &[u8]) -> 
     escaped
 }
 
-/// The state of an encoding between blocks. The methods are not closures, because a closure and its intrinsics would not be
-/// inlined into the entry points.
+/// The state of an encoding between blocks. The methods are not closures, because intrinsics in a closure are not inlined (lab: inlining).
 struct State<'c, I: Isa, B, const DEFAULT: bool> {
     isa: I,
     class: I::Class,
@@ -449,7 +451,7 @@ impl<'c, I: Isa, B: Bounds, const DEFAULT: bool> State<'c, I, B, DEFAULT> {
     }
 
     /// Writes whole blocks like [`State::one_by_one`], but looks up the members of the set two blocks ahead. The caller has found that the
-    /// first `together` blocks are not all clean, so this does not end before one of them that is not.
+    /// first `together` blocks are not all clean, so clean blocks before the first other one do not end this.
     #[cfg_attr(optimized, inline(always))]
     fn classify_ahead(&mut self, rest: &mut &[u8], together: usize) -> bool {
         if rest.len() < 3 * I::LANES {
@@ -508,7 +510,7 @@ impl<'c, I: Isa, B: Bounds, const DEFAULT: bool> State<'c, I, B, DEFAULT> {
     #[cfg_attr(optimized, inline(always))]
     fn write_block(&mut self, block: I::Block, rest: &[u8], members: I::Members, lanes: Lanes<I>) -> bool {
         let escape = !members.mask() & lanes.mask();
-        // A block without escapes and one that is escaped whole are rare in text with escapes, so one branch covers both.
+        // A block without escapes and one that is escaped whole are rare in text with escapes, so one branch covers both (lab: kernels).
         if escape.wrapping_add(1) < 2 {
             if escape == 0 {
                 self.isa.store(block, lanes, &mut self.out);

@@ -1,11 +1,15 @@
-//! The drivers: one loop for each operation, written once over blocks of bytes.
+//! The drivers: the code of the operations, written once over blocks of bytes.
 //!
-//! A tier implements [`Isa`]. The drivers are independent of instruction sets, and have no intrinsics, no `cfg` and no
-//! `unsafe`. A block has [`Isa::LANES`] bytes, and a mask is a `u64` with bit `i` for lane `i`. Inputs shorter than a block, as
-//! most URLs are, go through the same code as a partial block. The first block of a longer input is the short one: it can be
-//! loaded whole, because the bytes after its end belong to the next block.
+//! A tier is the support for one instruction set. It implements [`Tier`], which names its types of blocks, and each of these implements
+//! [`Isa`]. The drivers are independent of instruction sets, and have no intrinsics, no `cfg` and no `unsafe`. A block has
+//! [`Isa::LANES`] bytes, and a mask is a `u64` with bit `i` for lane `i`.
 //!
-//! Every function here is inlined into the entry points of a tier, which enable its CPU features.
+//! An input shorter than a block, as most URLs are, is one partial block. In a longer input, encoders and decoders make the first block
+//! short. It can be loaded whole, because the bytes after its end belong to the next block. Code that only measures or searches makes
+//! the last block short.
+//!
+//! Every function that takes a tier or its blocks is inlined into one that enables the CPU features of the tier. That is an entry point,
+//! or a function of [`Features`].
 
 #![allow(
     clippy::needless_range_loop,
@@ -64,7 +68,7 @@ impl<I: Isa> Lanes<I> {
         Lanes { count: len.min(I::LANES), isa: PhantomData }
     }
 
-    /// Splits an input of more than one block and at most two: returns the lanes of its first block that the last block does not have, and
+    /// Splits an input of more than one block and at most two. Returns the lanes of its first block that the last block does not have, and
     /// the bytes of the last block. Returns `None` for other lengths.
     #[cfg_attr(optimized, inline(always))]
     fn of_two(input: &[u8]) -> Option<(Lanes<I>, &[u8])> {
@@ -140,18 +144,18 @@ pub(crate) trait Isa: Copy {
     /// The number of bytes in a block: at most 64, and a power of two.
     const LANES: usize;
 
-    /// The number of blocks that one check covers: 2 or 4. If a check of four blocks finds a `%`, all four are decoded
-    /// without another branch, which is faster if decoding a block takes less time than a mispredicted branch.
+    /// The number of blocks that one check covers: 2 or 4. With 4, blocks with a `%` are decoded without another branch, which is slower on
+    /// AVX2 and SSSE3 (lab: avx2-ssse3).
     const TOGETHER: usize = 2;
 
-    /// Whether encoding of long text looks up the members of the set two blocks ahead. Otherwise the instructions that use the mask of a
-    /// block wait for it in the queue of the CPU, and leave too little space there for those of the next blocks.
+    /// Whether encoding of long text looks up the members of the set two blocks ahead. Fewer instructions then wait for a mask in the queue
+    /// of the CPU (lab: kernels).
     const LOOKS_AHEAD: bool = false;
 
-    /// Whether long text is decoded by [`Isa::decode_dense`] and [`Isa::all_escapes`] where they are faster. They require 64 lanes.
+    /// Whether text with many escapes is decoded by [`Isa::decode_dense`] and [`Isa::all_escapes`], which require 64 lanes (lab: kernels).
     const DECODES_DENSE: bool = false;
 
-    /// Whether [`Isa::expand_all`] is faster than [`Isa::expand`]. It requires 64 lanes.
+    /// Whether the tier has an [`Isa::expand_all`] of its own. It requires 64 lanes.
     const EXPANDS_ALL: bool = false;
 
     /// The spare capacity in bytes that is enough for any operation on one block.
@@ -183,8 +187,8 @@ pub(crate) trait Isa: Copy {
     /// Loads the first `LANES` bytes of `input`. A shorter input is loaded whole, with zeros after it.
     fn load(self, input: &[u8]) -> Self::Block;
 
-    /// Loads an input of at most `LANES` bytes with its bytes in any lanes, maybe more than once, and no others. Returns `None` if that would
-    /// take no less time than [`Isa::load`].
+    /// Loads an input of at most `LANES` bytes with its bytes in any lanes, maybe more than once, and no others. Returns `None` if the tier
+    /// has no such load, or none for an input of this length.
     #[cfg_attr(optimized, inline(always))]
     fn load_ends(self, _input: &[u8]) -> Option<Self::Block> {
         None
@@ -229,14 +233,14 @@ pub(crate) trait Isa: Copy {
     }
 
     /// Returns the lanes of an input of at most `LANES` bytes that are members of the set, before a block is built. Returns `None` if
-    /// a block would be as fast.
+    /// they are not known without a block.
     #[cfg_attr(optimized, inline(always))]
     fn members_of_short(self, _input: &[u8], _class: &Self::Class) -> Option<Self::Members> {
         None
     }
 
-    /// Looks up the lanes that are members of the set, for [`Isa::members_in`]. It is for loops over many blocks, in which preparing the
-    /// set costs nothing.
+    /// Looks up the lanes that are members of the set, for [`Isa::members_in`]. It is for loops over many blocks, because the set may need
+    /// preparation for it (lab: kernels).
     fn classify(self, block: Self::Block, class: &Self::Class) -> Self::Classified;
 
     /// Returns the lanes that are members of the set.
@@ -284,8 +288,8 @@ pub(crate) trait Isa: Copy {
     /// Returns the lanes of each `%` that two digits do not follow, and [`Found::decoded`] with `%` in these lanes.
     fn correct(self, found: &Found<Self::Block>) -> (u64, Self::Block);
 
-    /// Returns the lanes of the escapes in `block` whose values are members of the set, or, if `members` is false, are not; and the block with
-    /// their values in these lanes.
+    /// Returns the lanes of the escapes in `block` whose values are members of the set, and the block with their values in these lanes. If
+    /// `members` is false, these are the escapes whose values are not members.
     fn decode_some(
         self,
         block: Self::Block,
@@ -314,10 +318,12 @@ pub(crate) trait Isa: Copy {
     );
 
     /// Decodes the four blocks at the start of `input`, as if two hexadecimal digits followed every `%`. Returns the lanes that it
-    /// dropped from each block. If another byte follows a `%`, if `input` ends with these blocks, or if
-    /// `out` has too little capacity, returns `None` and writes nothing. `carry` is that of [`digits_of`].
+    /// dropped from each block. `carry` is that of [`digits_of`].
     ///
-    /// In dense text this takes less time than [`Isa::find`], because four blocks share one check.
+    /// Returns `None` and keeps no output if two digits do not follow some `%`, if `input` ends with these blocks, or if `out` has too
+    /// little capacity.
+    ///
+    /// Four blocks share one check, so text with many escapes takes less time than with [`Isa::find`] (lab: kernels).
     #[cfg_attr(optimized, inline(always))]
     fn decode_dense(self, _input: &[u8], _carry: &mut u64, _out: &mut Cursor<'_>) -> Option<[u64; 4]> {
         None
@@ -348,8 +354,8 @@ pub(crate) trait Isa: Copy {
     }
 
     /// Computes the ends in the output of sixteen values that end before the lanes `ends` of a batch, in ascending order. Returns
-    /// `false` and changes nothing if the tier has no way that is faster than one by one, or if the ends are far apart or too near the
-    /// end of the records. The lanes in the masks of these became `1 + by` bytes.
+    /// `false` and changes nothing if the tier has no code for this, if the ends are far apart, or if they are too near the end of the
+    /// records. The lanes in the masks of the records became `1 + by` bytes.
     ///
     /// If `by` is negative, sets bit 0 of `crossing` if a value ends before a lane in a mask.
     #[cfg_attr(optimized, inline(always))]
@@ -418,7 +424,7 @@ pub(crate) fn first_two(bytes: &[u8]) -> [u8; 2] {
 /// escape, the result is arbitrary.
 #[cfg_attr(optimized, inline(always))]
 pub(crate) fn digits_of<I: Isa>(valid: u64, lanes: Lanes<I>, carry: &mut u64) -> u64 {
-    // A sum takes fewer instructions than a union, and is the same, because no two of the three masks have a lane in common.
+    // No two of the three masks have a lane in common, so the sum is their union. It takes fewer instructions (lab: kernels).
     let digits = valid.wrapping_mul(6).wrapping_add(*carry);
     let last_two = valid.rotate_right(lanes.count().wrapping_sub(2) as u32) & 3;
     *carry = last_two | last_two >> 1;

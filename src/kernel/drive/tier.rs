@@ -1,8 +1,8 @@
 //! The interface of a tier to the drivers: the widths of its blocks, and functions that are compiled with its CPU features.
 //!
 //! A *ladder* is the function of a tier that says which code handles an input of which length. The code of a rung is a *step*. The ladder
-//! either contains a step, or calls it as a function of its own ([`Features::encode_by`], [`Features::decode_by`]): a single function for all
-//! lengths would save so many registers that this alone would take longer than a short input (docs/lab/2026-11-23-kernels.md).
+//! either contains a step, or calls it as a function of its own ([`Features::encode_by`], [`Features::decode_by`]). A single function for all
+//! lengths would save many registers, which takes longer than a short input (lab: kernels).
 
 use core::marker::PhantomData;
 
@@ -15,7 +15,8 @@ pub(crate) trait Mode {
     /// Whether this is the default mode.
     const IS_PLAIN: bool;
 
-    /// Whether the ladder has tried to copy the input. Most of the remaining inputs have a byte to convert, so a second search would not pay.
+    /// Whether the ladder has tried to copy the input. Most of the remaining inputs have a byte to convert, so they are not searched again
+    /// (lab: kernels).
     const NOT_COPIED: bool;
 
     /// The mode without the knowledge that the input was not copied.
@@ -61,8 +62,8 @@ pub(crate) trait DecodeStep {
     fn decode<'c, T: Tier>(tier: T, job: &DecodeJob, input: &[u8], out: OutputSpan<'c>) -> Outcome<'c>;
 }
 
-/// Functions that are compiled with the CPU features of a tier, and that are not inlined into their callers. `tiers!` implements this trait
-/// for the token of each tier.
+/// Functions that are compiled with the CPU features of a tier, and that are not inlined into their callers. The macro `tiers!` implements
+/// this trait for the token of each tier: the type whose values prove that the CPU has the features.
 pub(crate) trait Features: Copy {
     /// Encodes by the step `S`.
     fn encode_by<'c, S: EncodeStep>(self, job: &EncodeJob, input: &[u8], out: OutputSpan<'c>) -> Written<'c>;

@@ -1,6 +1,7 @@
 //! AVX2: a block is 64 lanes in two registers, or, for short inputs, 32 lanes in one.
 //!
-//! The output offset of each group is computed by counting the escapes before it, so no group waits for the one before.
+//! An encoder writes groups of eight lanes, and a decoder sixteen lanes at a time. The output offset of each comes from a count of bits in a
+//! mask, so none waits for the one before (lab: avx2-ssse3).
 
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
@@ -33,8 +34,8 @@ pub(super) fn encode<'c>(tier: Avx2, job: &EncodeJob, input: &[u8], out: OutputS
     }
 }
 
-/// Decodes a value. This function copies an input of at most two blocks without `%` in any mode, because that needs few registers. Other
-/// inputs have functions of their own.
+/// Decodes a value. This function copies an input of at most two blocks that decoding leaves unchanged, in any mode, because that saves no
+/// register (lab: kernels). Other inputs have functions of their own.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn decode<'c>(tier: Avx2, job: &DecodeJob, input: &[u8], out: OutputSpan<'c>) -> Outcome<'c> {
     if let Some(copied) = decode::copy_short(tier, job, input, out) {

@@ -2,9 +2,9 @@
 //!
 //! Masks are native, partial blocks are masked loads, and one compress instruction removes lanes. A set, or the values of
 //! digits, is a table of 128 bytes in two registers, which one permutation looks up. Encoding triples 21 lanes at a time: one
-//! permutation writes `%`, the high digit and the low digit of each lane to escape, and for another lane, its byte in place of the
+//! permutation writes `%`, the high digit and the low digit of each lane to escape. For another lane, it writes the byte in place of the
 //! high digit. A compress instruction removes the `%` and the low digit of lanes that stay. A compress instruction with a memory operand
-//! is slow on Zen 4, so the result goes to a register, which is stored whole.
+//! is slow on Zen 4, so the result goes to a register, which is stored whole (lab: ladders).
 
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
@@ -29,7 +29,7 @@ use crate::set::ByteSet;
 pub(crate) struct Class {
     ascii: [__m512i; 2],
     high: [u64; 2],
-    /// The set as rows of sixteen bytes, for inputs of few blocks: unlike `ascii`, they need no preparation.
+    /// The set as rows of sixteen bytes, for inputs of few blocks: unlike `ascii`, they need no preparation (lab: kernels).
     rows: [__m512i; 2],
 }
 
@@ -49,7 +49,7 @@ const TRIPLED: usize = 3 * 64;
 /// The first lane of each triple, as a mask.
 const FIRST_OF_THREE: u64 = 0x1249_2492_4924_9249;
 
-/// For each group, the lanes that its triples are made of, as indices into two registers: the second byte of a triple comes from
+/// For each group, the lanes that its triples are made of, as indices into two registers. The second byte of a triple comes from
 /// the first register, and the third byte from the second register. In place of an index, the first byte of a triple has `%`.
 const TRIPLES: [[u8; 64]; 3] = {
     let mut places = [[0; 64]; 3];
@@ -136,14 +136,14 @@ impl Avx512 {
         unsafe { _mm512_set1_epi8(byte.cast_signed()) }
     }
 
-    /// Returns a register with `BYTE` in each lane. Unlike [`Avx512::all`], which makes the compiler store a register for each function,
-    /// this one is stored once.
+    /// Returns a register with `BYTE` in each lane. Unlike that of [`Avx512::all`], the program holds it once, and not once for each function
+    /// (lab: doors).
     #[cfg_attr(optimized, inline(always))]
     fn every<const BYTE: u8>(self) -> __m512i {
         self.whole(const { &[BYTE; 64] })
     }
 
-    /// Looks up each byte of `block`, ignoring its top bit, in a table of 128 bytes.
+    /// Looks up each byte of `block`, without its top bit, in a table of 128 bytes.
     #[cfg_attr(optimized, inline(always))]
     fn look_up(self, table: [__m512i; 2], block: __m512i) -> __m512i {
         // SAFETY: the token proves AVX-512.
@@ -158,7 +158,7 @@ impl Avx512 {
         unsafe {
             let [low, high] = class.high;
             if low | high == 0 {
-                // `block` or not `ascii`, in one instruction. An inverted table would have to be inverted for each short input.
+                // This is `block` or not `ascii`. An inverted table would have to be inverted for each short input (lab: kernels).
                 _mm512_ternarylogic_epi32::<0xF3>(block, ascii, ascii)
             } else {
                 let high = self.look_up([self.spread(low), self.spread(high)], block);
@@ -194,7 +194,7 @@ impl Avx512 {
     /// Returns the triples of group `i`: `%` and the lane of each of the two registers.
     #[cfg_attr(optimized, inline(always))]
     fn triple(self, i: usize, [second, third]: [__m512i; 2], case: HexCase) -> __m512i {
-        // The last lane is not used. It makes the mask a variable: for a constant, the compiler uses one instruction more in each group.
+        // The last lane is not used. It makes the mask a variable: with a constant, the compiler adds an instruction (lab: kernels).
         let places = !FIRST_OF_THREE ^ (case as u64) << 63;
         // SAFETY: the token proves AVX-512. Lanes that are not in the mask keep their index, which is `%`.
         unsafe { _mm512_mask2_permutex2var_epi8(second, self.whole(&TRIPLES[i]), places, third) }
@@ -238,7 +238,7 @@ impl Avx512 {
     fn digits_of_run(self, which: usize, [a, b, c]: [__m512i; 3]) -> __m512i {
         let from = self.whole(&DIGITS_OF_RUN[which]);
         let in_third = self.whole(&THIRD_OF_RUN[which]);
-        // This blends by a vector: a mask would occupy a general register, and the loop that calls this has none to spare.
+        // This blends by a vector: a mask would occupy a general register, and the loop that calls this has none to spare (lab: avx512).
         // SAFETY: the token proves AVX-512.
         unsafe {
             let digits = _mm512_permutex2var_epi8(a, from, b);
@@ -265,7 +265,7 @@ impl Avx512 {
     /// Reports whether two digits follow every `%` in the blocks of `input`, which end before its last two bytes.
     #[cfg_attr(optimized, inline(always))]
     fn is_well_formed(self, input: &[u8]) -> bool {
-        // The compiler would keep what the caller has computed before for this rare check, and has no registers for that.
+        // Otherwise the compiler keeps what the caller has computed before for this rare check, on the stack (lab: kernels).
         let mut rest = core::hint::black_box(input);
         while let Some(next) = rest.first_chunk::<66>() {
             let block = self.load(next);
@@ -343,8 +343,8 @@ impl Tier for Avx512 {
     type Narrow = Self;
 }
 
-/// Encodes a value. The code for one block, and for two if they are only copied, is part of this function, because it needs few registers.
-/// Other inputs have functions of their own.
+/// Encodes a value. The code for one block, and for two if they are only copied, is part of this function, because it needs few registers
+/// (lab: kernels). Other inputs have functions of their own.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn encode<'c>(tier: Avx512, job: &EncodeJob, input: &[u8], out: OutputSpan<'c>) -> Written<'c> {
     match (job.is_plain(), input.len()) {
@@ -361,8 +361,8 @@ pub(super) fn encode<'c>(tier: Avx512, job: &EncodeJob, input: &[u8], out: Outpu
     }
 }
 
-/// Decodes a value. The code for one and for two blocks is part of this function, because to decode them needs no more registers than to copy
-/// them. Other inputs have functions of their own.
+/// Decodes a value. The code for one block, and in the default mode for two, is part of this function, because that saves no register
+/// (lab: kernels). Other inputs have functions of their own.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn decode<'c>(tier: Avx512, job: &DecodeJob, input: &[u8], out: OutputSpan<'c>) -> Outcome<'c> {
     match (job.is_plain(), input.len()) {
@@ -457,7 +457,7 @@ impl Isa for Avx512 {
         // SAFETY: the token proves AVX-512.
         unsafe {
             if class.high == [0; 2] {
-                // This is `others` of all blocks, joined: for four blocks, it takes two instructions fewer than to join the results of `others`.
+                // This is `others` of all blocks, joined. To join the results of `others` would take two instructions more (lab: kernels).
                 let mut ascii = self.all(0xFF);
                 for block in blocks {
                     ascii = _mm512_and_si512(ascii, self.look_up(class.ascii, block));
@@ -564,7 +564,7 @@ impl Isa for Avx512 {
         let (mut at, mut carried, mut most) = (start, *carry, self.all(0));
         let (mut blocks, mut drops) = ([most; 4], [0; 4]);
         // All blocks are decoded before the first store: a load waits for an older store if the lower twelve bits of their addresses
-        // are equal.
+        // are equal (lab: kernels).
         for i in 0..4 {
             let block = self.load(&input[64 * i..]);
             let percent = self.eq(block, b'%');
@@ -637,7 +637,7 @@ impl Isa for Avx512 {
         // SAFETY: the token proves AVX-512.
         unsafe {
             let valid = _mm512_mask_testn_epi8_mask(found.percent, found.wrong, found.wrong);
-            // The inversion is done in vectors: inverting a mask would need a second mask, moved from a general register.
+            // The inversion is done in vectors: inverting a mask would need a second mask, moved from a general register (lab: kernels).
             let wrong = self.all(if members { 0xFF } else { 0 });
             let right = _mm512_xor_si512(others, wrong);
             let decoded = _mm512_mask_cmplt_epi8_mask(valid, right, _mm512_setzero_si512());
@@ -758,7 +758,7 @@ impl Isa for Avx512 {
         let mut window = out.window(TRIPLED + 1, &mut stage);
         let start = window.as_mut_ptr();
         let sources = self.sources(escape, block, digits);
-        // If the input fits into one group, writing the other groups would double the time.
+        // If the input fits into one group, the other groups are not written, which would take longer (lab: avx512).
         let groups = if lanes.count() <= TRIPLED_TOGETHER { 1 } else { 3 };
         // SAFETY: the token proves AVX-512. The window has 64 bytes for each group at its largest offset, and four for the
         // last lane. The groups write `lanes` bytes and two more for each escape without a gap; a single group does so
@@ -779,7 +779,7 @@ impl Isa for Avx512 {
                 // The last lane follows the groups.
                 let spelt = u32::from_ne_bytes(case.escapes()[usize::from(input[63])]);
                 let byte = u32::from(input[63]);
-                // A branch would be unpredictable.
+                // A branch would be unpredictable (lab: kernels).
                 let last = core::hint::select_unpredictable(escape >> 63 != 0, spelt, byte.to_le());
                 at.add(63).cast::<u32>().write_unaligned(last);
             }

@@ -4,8 +4,7 @@
 //! AVX-512 removes lanes by one compress instruction; here tables of indices do it. Decoding removes lanes sixteen at a time,
 //! because digits fill few patterns of lanes. Encoding expands lanes eight at a time.
 //!
-//! The loops over registers are unrolled. They are not closures, because a closure and its intrinsics would not be inlined into
-//! the entry points.
+//! The loops over registers are unrolled. Their bodies are not closures, because intrinsics in a closure are not inlined (lab: inlining).
 
 use super::tables::{BITS, DIGIT_HIGH, DIGIT_LOW, Places, Row, without_digits};
 use super::vector::Vector;
@@ -227,7 +226,7 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
         // the last write. So the bytes that are counted here are initialised.
         if V::COUNTS_LANES {
             let mask = if const { Self::LANES == 64 } {
-                // Unlike `Lanes::mask`, this is one instruction where the compiler knows that there are lanes.
+                // Unlike `Lanes::mask`, this is one instruction where the compiler knows that there are lanes (lab: ladders).
                 u64::MAX.unbounded_shr((64 - lanes.count()) as u32)
             } else {
                 lanes.mask()
@@ -353,8 +352,8 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
         for i in 0..N {
             let bytes = block[i];
             block[i] = self.ascii_member(bytes, class);
-            // The branch is inside the loop: if it selected one of two loops, the compiler would no longer know that marks are
-            // all ones or all zeros.
+            // The branch is inside the loop: after a choice of two loops, the compiler would no longer know that marks are all ones or
+            // all zeros (lab: ladders).
             if !class.is_ascii {
                 block[i] = block[i] | self.high_member(bytes, class);
             }
@@ -679,7 +678,7 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
 pub(crate) trait TopBits: Vector {}
 
 /// A block of 64 lanes is two blocks of 32 lanes and a number: that of the first lane of the second block. It is 32, or less for a
-/// short input, whose halves overlap. So a short input takes two loads, and no instruction that moves its bytes to their lanes.
+/// short input, whose halves overlap. So no byte of a short input has to move to another lane.
 impl<V: TopBits, const N: usize> simd::Simd for Blocks<V, N> {
     type Block = ([V; N], [V; N], usize);
     type Classes = [u64; 8];
@@ -707,7 +706,7 @@ impl<V: TopBits, const N: usize> simd::Simd for Blocks<V, N> {
         V::mask(low) | V::mask(high) << shift
     }
 
-    /// Makes all masks at once. The compiler leaves out those that a kernel does not use.
+    /// Makes all masks at once. The compiler leaves out those that a kernel does not use (lab: ladders).
     #[cfg_attr(optimized, inline(always))]
     fn classify(self, (low, high, shift): Self::Block, sets: &Sets) -> [u64; 8] {
         let mut masks = [0; 8];

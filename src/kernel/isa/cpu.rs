@@ -41,7 +41,7 @@ pub(super) const fn bit(feature: &str) -> u16 {
 }
 
 /// Reports whether the CPU has the feature of this bit and the system saves the registers that the feature needs. The CPU is
-/// asked only once, because `cpuid` takes microseconds under a hypervisor.
+/// asked only once, because `cpuid` takes microseconds under a hypervisor (lab: ladders).
 pub(super) fn has(bit: u16) -> bool {
     // Two threads that ask at the same time get the same answer, so the loads and stores need no ordering.
     static FOUND: AtomicU16 = AtomicU16::new(0);

@@ -1,4 +1,6 @@
 //! The ladder of the tiers whose registers have sixteen bytes and a byte shuffle: SSSE3, NEON and simd128.
+//!
+//! A ladder says which code handles an input of which length; see [`Features`](crate::kernel::drive::Features).
 
 use crate::kernel::cursor::{OutputSpan, Written};
 use crate::kernel::drive::{EncodeStep, NotCopied, Other, Plain, Tier, decode, encode};
@@ -20,8 +22,8 @@ pub(super) fn encode<'c, T: Tier>(
     }
 }
 
-/// Decodes a value. This function copies an input of at most two blocks without `%` in any mode, because that needs few registers. Other
-/// inputs have functions of their own.
+/// Decodes a value. This function copies an input of at most two blocks that decoding leaves unchanged, in any mode, because that saves no
+/// register (lab: kernels). Other inputs have functions of their own.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn decode<'c, T: Tier>(
     tier: T,

@@ -1,7 +1,7 @@
 //! Checks of short inputs with instructions that every CPU of the target has. They need neither a tier nor a call.
 //!
 //! For inputs of at most sixteen bytes, the call of a kernel takes longer than all other work, so the verbs inline these
-//! checks.
+//! checks (lab: call-overhead).
 
 use crate::kernel::word::ShortCheck;
 #[cfg(not(any(

@@ -86,8 +86,8 @@ macro_rules! has {
     };
 }
 
-/// Returns the entry of an operation for one tier: a function with the CPU features of the tier, which calls the driver of the operation with
-/// the token. `by_tier` names the driver in the file of the tier, its ladder.
+/// Returns the entry of an operation for one tier. It is a function with the CPU features of the tier, and calls the driver of the operation
+/// with the token. `by_tier` means that the driver is in the file of the tier: its ladder.
 #[allow(unused_macros, reason = "some targets have no vector tier")]
 macro_rules! entry {
     ($features:tt $module:ident $token:ident $method:ident [by_tier] $operands:tt -> $output:ty) => {
@@ -159,8 +159,8 @@ macro_rules! tiers {
             )*
         }
 
-        // The functions for steps are cold in place of `inline(never)`, because the compiler exports generic functions that are never inlined,
-        // and reads the address of an exported function from memory for each call (docs/lab/2026-11-27-ladders.md).
+        // The functions for steps are cold and not `inline(never)`. The compiler exports generic functions that are never inlined, and reads
+        // the address of an exported function from memory for each call (lab: ladders).
         $(
             #[cfg($arch)]
             impl Features for token::$token {
@@ -277,7 +277,7 @@ macro_rules! tiers {
 
         tables! {
             [$($arch, $module, $token, [$($feature)*];)*]
-            // Single values: each tier has functions of its own for short inputs.
+            // Single values: each tier has a ladder, which says which code handles an input of which length.
             ENCODE: encode = by_tier(job: &EncodeJob, input: &[u8], out: OutputSpan<'c>) -> Written<'c>;
             DECODE: decode = by_tier(job: &DecodeJob, input: &[u8], out: OutputSpan<'c>) -> Outcome<'c>;
             // The code of the other operations is the same for all tiers.
@@ -328,7 +328,7 @@ macro_rules! tables {
                     unsafe {
                         // Then a lean build offers no other tier: see `Tier::held`.
                         if BEST_IS_CERTAIN && (cfg!(simdpct_lean) || self.index() == 0) {
-                            // In a constant, the compiler sees which function is called, in every crate.
+                            // In a constant, the compiler sees which function is called, in every crate (lab: ladders).
                             (const { $table[0] })($($operand),*)
                         } else {
                             #[allow(clippy::type_complexity, reason = "as of the constant")]
@@ -379,11 +379,11 @@ tiers! {
     simd128, Simd128, all(target_arch = "wasm32", target_feature = "simd128"), ["simd128"];
 }
 
-/// Returns `mask` unchanged, but hides from the compiler how it was made. Of a union of several masks, the compiler would otherwise
-/// compute each bit by itself on x86.
+/// Returns `mask` unchanged, but hides from the compiler how it was made.
 #[inline(always)]
 #[allow(unused_mut, reason = "it changes only on x86-64")]
 pub fn opaque(mut mask: u64) -> u64 {
+    // Of a union of several masks, the compiler would otherwise compute each bit by itself on x86 (lab: uri-kernels).
     #[cfg(target_arch = "x86_64")]
     // SAFETY: the assembly is a comment, so it changes no register, no memory and no flag.
     unsafe {
@@ -445,13 +445,13 @@ impl Tier {
         if BEST_IS_CERTAIN && cfg!(simdpct_lean) { &TIERS[..1] } else { &TIERS }
     }
 
-    /// The tiers of this CPU, best first. The last is `scalar`, unless the build holds the best tier only.
+    /// Returns the tiers of this CPU, best first. The last is `scalar`, unless the build holds the best tier only.
     pub fn available() -> impl Iterator<Item = Tier> {
         let numbers = (1..=COUNT).filter_map(NonZeroUsize::new);
         numbers.zip(Tier::held()).filter(|(_, tier)| (tier.detect)()).map(|(number, _)| Tier(number))
     }
 
-    /// The names of all tiers that this build holds, best first, whether this CPU has them or not.
+    /// Returns the names of all tiers that this build holds, best first, whether this CPU has them or not.
     pub fn compiled() -> impl Iterator<Item = &'static str> {
         Tier::held().iter().map(|tier| tier.name)
     }
@@ -461,7 +461,7 @@ impl Tier {
         Tier::held().iter().map(|tier| (tier.name, tier.features))
     }
 
-    /// The tier called `name`, if this build holds it and this CPU has it.
+    /// Returns the tier called `name`, if this build holds it and this CPU has it.
     ///
     /// ```
     /// use simdpct::Tier;
@@ -473,7 +473,7 @@ impl Tier {
         Tier::available().find(|tier| tier.name() == name)
     }
 
-    /// The tier in use. The first call of any verb chooses it: the one that the environment asks for, if this CPU has
+    /// Returns the tier in use. The first call of any verb chooses it: the one that the environment asks for, if this CPU has
     /// it, else the best.
     #[must_use]
     #[inline]
@@ -573,13 +573,13 @@ impl Tier {
         }
     }
 
-    /// Its name, such as `avx2`.
+    /// Returns its name, such as `avx2`.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.description().name
     }
 
-    /// The CPU features that it uses, as the Rust reference names them.
+    /// Returns the CPU features that it uses, as the Rust reference names them.
     #[must_use]
     pub fn features(self) -> &'static [&'static str] {
         self.description().features

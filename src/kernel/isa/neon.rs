@@ -130,8 +130,8 @@ unsafe impl Vector for Register {
 
     #[cfg_attr(optimized, inline(always))]
     fn mask<const N: usize>(marks: [Self; N]) -> u64 {
-        // The sums are of negated bits, and the total is negated at the end. If the bits were positive, the compiler would see
-        // that the sums have no carries and would replace each by three instructions.
+        // The sums are of negated bits, and the total is negated at the end. The compiler replaces a sum of positive bits, which has
+        // no carries, by three instructions (lab: neon-simd128).
         // SAFETY: the values in `marks` exist, so the CPU has NEON; `NEGATED_BITS` has sixteen readable bytes.
         unsafe {
             let bits = vld1q_u8(NEGATED_BITS.as_ptr());
@@ -147,7 +147,7 @@ unsafe impl Vector for Register {
 
     #[cfg_attr(optimized, inline(always))]
     fn any(self) -> bool {
-        // A maximum over the lanes takes longer, and the compiler adds two instructions to it.
+        // The compiler adds two instructions to a maximum over the lanes (lab: neon-simd128).
         // SAFETY: `self` exists, so the CPU has NEON. The narrowing saturates, so a word that is not zero stays nonzero.
         unsafe { vget_lane_u64::<0>(vreinterpret_u64_u32(vqmovn_u64(vreinterpretq_u64_u8(self.0)))) != 0 }
     }
@@ -233,7 +233,7 @@ unsafe impl Vector for Register {
 
 /// Shifts the lanes of `from` to the right by `BY` bits, below the `BY` top bits of the lanes of `into`.
 ///
-/// This is `vsriq_n_u8`, which LLVM takes apart into shifts, `and` and `or`, and does not join again if only some bits are used.
+/// This is `vsriq_n_u8`, which LLVM takes apart into shifts, `and` and `or`, and does not always join again (lab: uri-kernels).
 #[cfg_attr(optimized, inline(always))]
 fn insert<const BY: i32>(mut into: uint8x16_t, from: uint8x16_t) -> uint8x16_t {
     // SAFETY: this file is compiled only for targets whose CPUs all have NEON; the instruction reads and writes only the two
@@ -248,7 +248,7 @@ fn insert<const BY: i32>(mut into: uint8x16_t, from: uint8x16_t) -> uint8x16_t {
 /// Byte `4 * lane + i` of a block is in lane `lane` of register `i`. The classes of a byte are bits of its lane.
 ///
 /// No instruction gathers one bit of each lane into a mask. In this order of bytes, the four bits of a lane number are neighbours in
-/// a mask, so shifts that insert join them, in fewer instructions than the sums of [`Vector::mask`]:
+/// a mask. So shifts that insert join them, in fewer instructions than the sums of [`Vector::mask`] (lab: uri-kernels):
 ///
 /// ```text
 /// register 3   3.......            shifted into register 3 by 1:   32......
@@ -320,7 +320,7 @@ impl simd::Simd for Blocks<Register, 2> {
     }
 
     /// Transposes the bits of all bytes at once. First, pairs of registers exchange neighbouring bits, then pairs of these pairs
-    /// exchange two bits, so that each half of a byte has one bit of the four registers. At last, the halves of even and odd lanes
+    /// exchange two bits. Each half of a byte then has one bit of the four registers. At last, the halves of even and odd lanes
     /// are joined.
     #[cfg_attr(optimized, inline(always))]
     fn masks<const K: usize>(self, [a, b, c, d]: Self::Block) -> [u64; K] {

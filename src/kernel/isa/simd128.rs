@@ -119,8 +119,8 @@ unsafe impl Vector for Register {
 
     #[cfg_attr(optimized, inline(always))]
     fn value(first: Self, second: Self, token: Simd128) -> Self {
-        // Engines run the 16-bit shift as one instruction. It would move bits above a digit into the next byte, so the mask
-        // clears them.
+        // Engines run the 16-bit shift as one instruction (lab: ladders). It would move bits above a digit into the next byte, so the
+        // mask clears them.
         let low = Self::splat(token, 0x0F);
         Register(u16x8_shl((first & low).0, 4)) | second & low
     }

@@ -1,7 +1,8 @@
 //! SSE2, the baseline of x86-64: 64 lanes in four registers.
 //!
 //! SSE2 has no byte shuffle. Most sets are letters, digits, `-`, `.`, `_` and at most one byte more, and these take twelve
-//! operations a register. Other sets are looked up byte by byte. The lanes between those that are dropped or escaped are copied run by run.
+//! operations a register (lab: sse2-scalar). Other sets are looked up byte by byte. If few lanes are dropped or escaped, the lanes between
+//! them are copied together, otherwise one by one.
 
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
@@ -229,8 +230,8 @@ pub(super) fn encode<'c>(tier: Sse2, job: &EncodeJob, input: &[u8], out: OutputS
     }
 }
 
-/// Decodes a value. This function copies an input of at most two blocks without `%` in any mode, because that needs few registers. Other
-/// inputs have functions of their own.
+/// Decodes a value. This function copies an input of at most two blocks that decoding leaves unchanged, in any mode, because that saves no
+/// register (lab: kernels). Other inputs have functions of their own.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn decode<'c>(tier: Sse2, job: &DecodeJob, input: &[u8], out: OutputSpan<'c>) -> Outcome<'c> {
     if let Some(copied) = decode::copy_short(tier, job, input, out) {
@@ -293,7 +294,7 @@ impl Isa for Sse2 {
         if input.len() > 64 {
             return None;
         }
-        // Four overlapping pieces cover the input, so there is no branch on the number of pieces.
+        // Four pieces cover an input of any length, because they may overlap.
         let second = input.len() / 32 * 16;
         let more = [second, input.len() - 16 - second].map(|at| input[at..].first_chunk().unwrap_or(first));
         Some([first, more[0], more[1], last].map(|bytes| self.load_sixteen(bytes)))
@@ -518,8 +519,8 @@ impl Isa for Sse2 {
         case: HexCase,
         out: &mut Cursor<'_>,
     ) {
-        /// The largest number of escapes for which the lanes between them are copied. With more, writing byte by byte without a branch on
-        /// their places is faster.
+        /// The largest number of escapes for which the lanes between them are copied. With more, the block is written byte by byte, without a
+        /// branch on their places (lab: sse2-scalar).
         const SPARSE: u32 = 16;
         let escape = !members & lanes.mask();
         let (bytes, escapes) = (self.padded(block), case.escapes());

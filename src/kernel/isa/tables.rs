@@ -80,7 +80,7 @@ const fn are_digits(mask: u8) -> bool {
     true
 }
 
-/// Sixteen indices for a shuffle. The alignment keeps them in one cache line.
+/// Sixteen indices for a shuffle, aligned for loads of a register.
 #[derive(Clone, Copy)]
 #[repr(align(16))]
 pub(crate) struct Places([u8; 16]);
@@ -210,8 +210,7 @@ impl Places {
     /// Returns one less than the number of lanes that stay, which is at most 15.
     #[cfg_attr(optimized, inline(always))]
     pub(super) fn last_left(&self) -> usize {
-        // The read is volatile, because otherwise the compiler extracts the byte from the register with the indices, which is
-        // slower.
+        // The read is volatile: otherwise the compiler extracts the byte from the register with the indices (lab: avx2-ssse3).
         // SAFETY: the pointer comes from a reference, so it is readable.
         usize::from(unsafe { (&raw const self.0[15]).read_volatile() })
     }
@@ -288,9 +287,9 @@ impl Row {
     /// Returns the row for the eight lanes from lane `8 * group` on, in which the lanes of `escape` are escaped.
     #[cfg_attr(optimized, inline(always))]
     pub(super) fn of_group(escape: u64, group: usize) -> &'static Row {
-        // A rotation does not overwrite its source register, unlike a shift.
+        // A rotation does not overwrite its source register, unlike a shift (lab: ladders).
         let offset = escape.rotate_left((69 - 8 * group as u32) % 64) as usize & (255 * size_of::<Row>());
-        // An index would be compiled to two shifts, so this adds a byte offset.
+        // An index would be compiled to two shifts, so this adds a byte offset (lab: ladders).
         // SAFETY: the table has 256 rows, and the mask limits the offset to the start of one of them.
         unsafe { &*EXPAND.as_ptr().byte_add(offset) }
     }
@@ -298,8 +297,7 @@ impl Row {
     /// Returns the number of bytes that the row writes, from 8 to 24.
     #[cfg_attr(optimized, inline(always))]
     pub(super) fn len(&self) -> usize {
-        // The read is volatile, because otherwise the compiler extracts the byte from the registers with the row, which is
-        // slower.
+        // The read is volatile: otherwise the compiler extracts the byte from the registers with the row (lab: avx2-ssse3).
         // SAFETY: the pointer comes from a reference, so it is readable.
         usize::from(unsafe { (&raw const self.0[Row::LEN]).read_volatile() })
     }

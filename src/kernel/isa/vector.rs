@@ -32,14 +32,16 @@ pub(crate) unsafe trait Vector:
 
     /// Whether [`Blocks`](super::blocks::Blocks) computes the output offset of each sixteen lanes by [`Vector::staying_before`]
     /// when it removes lanes. If not, it adds up the lengths from the table of places, so each sixteen lanes wait for those
-    /// before them.
+    /// before them (lab: avx2-ssse3).
     const COUNTS_LANES: bool = true;
 
     /// Whether [`Blocks`](super::blocks::Blocks) computes the output offset of each group of [`Vector::write_group`] by
-    /// counting the escapes before it. If not, it adds up the lengths in the rows, so each group waits for the one before it.
+    /// counting the escapes before it. If not, it adds up the lengths in the rows, so each group waits for the one before it
+    /// (lab: avx2-ssse3).
     const COUNTS_GROUPS: bool = false;
 
-    /// Whether a mask takes much longer than [`Vector::all_nonzero`]. Then clean text is recognised without one.
+    /// Whether [`Vector::mask`] takes many more instructions than [`Vector::all_nonzero`] (lab: ladders). Then clean text is recognised without
+    /// a mask, and dense text has one for each block, not one for each register.
     const MASKS_ARE_SLOW: bool = false;
 
     /// The largest number of bytes that [`Vector::write_group`] writes.
@@ -203,7 +205,7 @@ pub(crate) unsafe trait Vector:
     // -- Escapes
 
     /// Returns the register in the form that [`Vector::write_group`] and [`Vector::shuffle_prepared`] need. By default, each lane is xored
-    /// with `%`: a shuffle gives zero for a lane that is not copied, and the xor after the shuffle turns that zero into `%`.
+    /// with `%`. A shuffle gives zero for a lane that is not copied, and the xor after the shuffle turns that zero into `%`.
     #[cfg_attr(optimized, inline(always))]
     fn prepared(self, token: Self::Token) -> Self {
         self ^ Self::splat(token, b'%')
