@@ -210,13 +210,13 @@ fn check_escapes<I: Isa>(isa: I, input: &[u8], values: impl Fn(usize) -> Option<
     let (block, shown) = (isa.load(input), input.escape_ascii());
     let (found, percent) = (isa.find(block, input), isa.eq(block, b'%'));
     let (wrong, correct) = isa.correct(&found);
-    let (spelt, guessed) = (isa.bytes(found.values), isa.bytes(found.decoded));
+    let (spelt, supposed) = (isa.bytes(found.values), isa.bytes(found.decoded));
     assert_eq!((found.percent, wrong), (percent, percent & !valid), "{tier}, b\"{shown}\"");
     assert_eq!(isa.any_wrong([&found]), wrong != 0, "{tier}, b\"{shown}\"");
     assert_eq!(isa.bytes(correct), decoded, "{tier}, b\"{shown}\"");
     assert!(bits(valid).all(|lane| spelt[lane] == decoded[lane]), "{tier}, b\"{shown}\"");
     for lane in (0..64).filter(|&lane| wrong >> lane & 1 == 0) {
-        assert_eq!(guessed[lane], decoded[lane], "{tier}, {lane} of b\"{shown}\"");
+        assert_eq!(supposed[lane], decoded[lane], "{tier}, {lane} of b\"{shown}\"");
     }
 }
 

@@ -369,10 +369,3 @@ pub(super) const fn sums_below(counts: u64) -> u64 {
 pub(super) const fn any_above_four(counts: u64) -> bool {
     (counts + 0x7B7B_7B7B_7B7B_7B7B) & 0x8080_8080_8080_8080 != 0
 }
-
-/// Returns the number of bits in `mask`, without `popcnt`.
-#[cfg_attr(optimized, inline(always))]
-pub(super) const fn count(mask: u64) -> usize {
-    // The sum of all eight bytes is in the top byte of the product. It is at most 64.
-    (counts(mask).wrapping_mul(0x0101_0101_0101_0101) >> 56) as usize
-}
