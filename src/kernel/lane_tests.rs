@@ -144,7 +144,7 @@ fn check_members<I: Isa>(isa: I, tier: &str) {
                         let expected = others & !(1 << lane) | u64::from(member[usize::from(byte)]) << lane;
                         let block = isa.load(input);
                         let one = isa.find_members(block, &class).mask() & low_mask(lanes);
-                        let many = isa.members_in(isa.classify(block, &class)).mask() & low_mask(lanes);
+                        let many = isa.members_in(isa.look_up_set(block, &class)).mask() & low_mask(lanes);
                         let short = match isa.members_of_short(input, &class) {
                             Some(members) => members.mask() & low_mask(lanes),
                             None => expected,

@@ -327,7 +327,7 @@ pub(crate) fn measure_any_length<I: Isa>(isa: I, job: &EncodeJob, input: &[u8]) 
     }
     while !rest.is_empty() {
         let (block, lanes) = (isa.load(rest), Lanes::<I>::of_start(rest.len()));
-        let mut members = isa.members_in(isa.classify(block, &class));
+        let mut members = isa.members_in(isa.look_up_set(block, &class));
         match job.rule {
             EncodeRule::Plain => {}
             EncodeRule::Form => changed |= isa.eq(block, b' ') != 0,
@@ -351,7 +351,7 @@ fn escapes_in<I: Isa, const M: usize>(isa: I, class: &I::Class, rest: &[u8]) -> 
     // Otherwise the compiler keeps the blocks in registers, of which SSSE3 has too few (lab: ladders).
     let (rest, mut escaped) = (core::hint::black_box(rest), 0);
     for i in 0..M {
-        let members = isa.members_in(isa.classify(isa.load(&rest[i * I::LANES..]), class));
+        let members = isa.members_in(isa.look_up_set(isa.load(&rest[i * I::LANES..]), class));
         escaped += (!members.mask() & Lanes::<I>::ALL.mask()).count_ones() as usize;
     }
     escaped
@@ -393,7 +393,10 @@ impl<'c, I: Isa, B: Bounds, const DEFAULT: bool> State<'c, I, B, DEFAULT> {
             self.encode_block(self.isa.load(rest), rest, lanes);
             (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
             if !DEFAULT {
-                self.one_by_one(&mut rest);
+                // Columns do without this loop, which would make the library larger.
+                if !B::MANY {
+                    self.one_by_one(&mut rest);
+                }
                 continue;
             }
             if const { I::TOGETHER == 4 } {
@@ -414,7 +417,7 @@ impl<'c, I: Isa, B: Bounds, const DEFAULT: bool> State<'c, I, B, DEFAULT> {
                 *rest = &rest[M * I::LANES..];
             }
             let two_clean =
-                if const { I::LOOKS_AHEAD } { self.classify_ahead(rest, M) } else { self.one_by_one(rest) };
+                if const { I::LOOKS_AHEAD } { self.look_ahead(rest, M) } else { self.one_by_one(rest) };
             if !two_clean {
                 return;
             }
@@ -453,15 +456,15 @@ impl<'c, I: Isa, B: Bounds, const DEFAULT: bool> State<'c, I, B, DEFAULT> {
     /// Writes whole blocks like [`State::one_by_one`], but looks up the members of the set two blocks ahead. The caller has found that the
     /// first `together` blocks are not all clean, so clean blocks before the first other one do not end this.
     #[cfg_attr(optimized, inline(always))]
-    fn classify_ahead(&mut self, rest: &mut &[u8], together: usize) -> bool {
+    fn look_ahead(&mut self, rest: &mut &[u8], together: usize) -> bool {
         if rest.len() < 3 * I::LANES {
             return false;
         }
         let mut clean = 2 - together as isize;
-        let mut ahead = [self.classify_at(rest), self.classify_at(&rest[I::LANES..])];
+        let mut ahead = [self.look_up_at(rest), self.look_up_at(&rest[I::LANES..])];
         while rest.len() >= 3 * I::LANES && self.out.spare() >= MAX_WINDOW {
             let [(block, look), next] = ahead;
-            ahead = [next, self.classify_at(&rest[2 * I::LANES..])];
+            ahead = [next, self.look_up_at(&rest[2 * I::LANES..])];
             let members = self.isa.members_in(look);
             self.record_block(rest, members, Lanes::ALL);
             let is_clean = self.write_block(block, rest, members, Lanes::ALL);
@@ -476,9 +479,9 @@ impl<'c, I: Isa, B: Bounds, const DEFAULT: bool> State<'c, I, B, DEFAULT> {
 
     /// Loads the block at the start of `rest` and looks up its members of the set.
     #[cfg_attr(optimized, inline(always))]
-    fn classify_at(&self, rest: &[u8]) -> (I::Block, I::Classified) {
+    fn look_up_at(&self, rest: &[u8]) -> (I::Block, I::SetLookup) {
         let block = self.isa.load(rest);
-        (block, self.isa.classify(block, &self.class))
+        (block, self.isa.look_up_set(block, &self.class))
     }
 
     /// Writes the first `lanes` lanes of `block`, which is at the start of `rest`. Returns whether nothing was escaped.

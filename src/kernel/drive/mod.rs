@@ -170,8 +170,8 @@ pub(crate) trait Isa: Copy {
     /// A set, prepared for [`Isa::find_members`].
     type Class: Copy;
 
-    /// The result of [`Isa::classify`].
-    type Classified: Copy;
+    /// The result of [`Isa::look_up_set`].
+    type SetLookup: Copy;
 
     /// The hexadecimal digits, prepared for [`Isa::expand`].
     type Spelling: Copy;
@@ -229,7 +229,7 @@ pub(crate) trait Isa: Copy {
     /// Returns the lanes that are members of the set.
     #[cfg_attr(optimized, inline(always))]
     fn find_members(self, block: Self::Block, class: &Self::Class) -> Self::Members {
-        self.members_in(self.classify(block, class))
+        self.members_in(self.look_up_set(block, class))
     }
 
     /// Returns the lanes of an input of at most `LANES` bytes that are members of the set, before a block is built. Returns `None` if
@@ -241,10 +241,10 @@ pub(crate) trait Isa: Copy {
 
     /// Looks up the lanes that are members of the set, for [`Isa::members_in`]. It is for loops over many blocks, because the set may need
     /// preparation for it (lab: kernels).
-    fn classify(self, block: Self::Block, class: &Self::Class) -> Self::Classified;
+    fn look_up_set(self, block: Self::Block, class: &Self::Class) -> Self::SetLookup;
 
     /// Returns the lanes that are members of the set.
-    fn members_in(self, look: Self::Classified) -> Self::Members;
+    fn members_in(self, look: Self::SetLookup) -> Self::Members;
 
     /// Returns the lanes of `mask` as members of a set.
     fn members_from_mask(self, mask: u64) -> Self::Members;

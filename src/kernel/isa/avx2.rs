@@ -21,7 +21,10 @@ impl Tier for Avx2 {
     type Narrow = Blocks<Register, 1>;
 }
 
-/// Encodes a value. The code for one block is part of this function; longer inputs have functions of their own.
+// The two ladders of this tier: which step handles an input of which length and mode. `drive/tier.rs` explains ladders and steps.
+
+/// Encodes a value. In the default mode, the code for one block is part of this function. Other inputs have functions of their own
+/// (`encode_by`).
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn encode<'c>(tier: Avx2, job: &EncodeJob, input: &[u8], out: OutputSpan<'c>) -> Written<'c> {
     match (job.is_plain(), input.len()) {

@@ -343,8 +343,10 @@ impl Tier for Avx512 {
     type Narrow = Self;
 }
 
-/// Encodes a value. The code for one block, and for two if they are only copied, is part of this function, because it needs few registers
-/// (lab: kernels). Other inputs have functions of their own.
+// The two ladders of this tier: which step handles an input of which length and mode. `drive/tier.rs` explains ladders and steps.
+
+/// Encodes a value. In the default mode, the code for one block, and that which copies two blocks if they stay, is part of this function,
+/// because it needs few registers (lab: kernels). Other inputs have functions of their own (`encode_by`).
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn encode<'c>(tier: Avx512, job: &EncodeJob, input: &[u8], out: OutputSpan<'c>) -> Written<'c> {
     match (job.is_plain(), input.len()) {
@@ -385,7 +387,7 @@ impl Isa for Avx512 {
     const EXPANDS_ALL: bool = true;
     type Block = __m512i;
     type Class = Class;
-    type Classified = __m512i;
+    type SetLookup = __m512i;
     type Spelling = Spelling;
     type Members = u64;
     type Token = Self;
@@ -436,7 +438,7 @@ impl Isa for Avx512 {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn classify(self, block: __m512i, class: &Class) -> __m512i {
+    fn look_up_set(self, block: __m512i, class: &Class) -> __m512i {
         self.others(block, class)
     }
 

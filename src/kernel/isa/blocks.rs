@@ -265,7 +265,7 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     const EXPANDS_ALL: bool = Self::LANES == 64;
     type Block = [V; N];
     type Class = Class<V>;
-    type Classified = [V; N];
+    type SetLookup = [V; N];
     type Spelling = V;
     type Members = Marked<V, N>;
     type Token = V::Token;
@@ -348,7 +348,7 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn classify(self, mut block: [V; N], class: &Class<V>) -> [V; N] {
+    fn look_up_set(self, mut block: [V; N], class: &Class<V>) -> [V; N] {
         for i in 0..N {
             let bytes = block[i];
             block[i] = self.ascii_member(bytes, class);
@@ -539,7 +539,7 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
         members: bool,
     ) -> (u64, [V; N]) {
         let flip = if members { self.all(0xFF) } else { self.all(0) };
-        let mut marks = self.zeros(self.classify(found.values, class));
+        let mut marks = self.zeros(self.look_up_set(found.values, class));
         for i in 0..N {
             marks[i] = (marks[i] ^ flip) & found.marks[i].without(found.wrong[i]);
             block[i] = block[i].blend(marks[i], found.values[i]);

@@ -1,12 +1,13 @@
 //! The ladder of the tiers whose registers have sixteen bytes and a byte shuffle: SSSE3, NEON and simd128.
 //!
-//! A ladder says which code handles an input of which length; see [`Features`](crate::kernel::drive::Features).
+//! A ladder says which code handles an input of which length; `drive/tier.rs` explains ladders and steps.
 
 use crate::kernel::cursor::{OutputSpan, Written};
 use crate::kernel::drive::{EncodeStep, NotCopied, Other, Plain, Tier, decode, encode};
 use crate::kernel::job::{DecodeJob, EncodeJob, Outcome};
 
-/// Encodes a value. The code for one block is part of this function; longer inputs have functions of their own.
+/// Encodes a value. In the default mode, the code for one block is part of this function. Other inputs have functions of their own
+/// (`encode_by`).
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn encode<'c, T: Tier>(
     tier: T,
@@ -17,8 +18,7 @@ pub(super) fn encode<'c, T: Tier>(
     match (job.is_plain(), input.len()) {
         (true, 0..=64) => encode::OneBlock::<Plain>::encode(tier, job, input, out),
         (true, 65..) => tier.encode_by::<encode::AnyLength<Plain>>(job, input, out),
-        (false, 0..=64) => tier.encode_by::<encode::OneBlock<Other>>(job, input, out),
-        (false, 65..) => tier.encode_by::<encode::AnyLength<Other>>(job, input, out),
+        (false, _) => tier.encode_by::<encode::AnyLength<Other>>(job, input, out),
     }
 }
 

@@ -220,7 +220,10 @@ impl Tier for Sse2 {
     type Narrow = Self;
 }
 
-/// Encodes a value. The code for one block is part of this function; longer inputs have a function of their own.
+// The two ladders of this tier: which step handles an input of which length and mode. `drive/tier.rs` explains ladders and steps.
+
+/// Encodes a value. In the default mode, the code for one block is part of this function. Other inputs have functions of their own
+/// (`encode_by`).
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn encode<'c>(tier: Sse2, job: &EncodeJob, input: &[u8], out: OutputSpan<'c>) -> Written<'c> {
     match (job.is_plain(), input.len()) {
@@ -248,7 +251,7 @@ impl Isa for Sse2 {
     const LANES: usize = 64;
     type Block = Block;
     type Class = Class;
-    type Classified = u64;
+    type SetLookup = u64;
     type Spelling = HexCase;
     type Members = u64;
     type Token = Self;
@@ -316,7 +319,7 @@ impl Isa for Sse2 {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn classify(self, block: Block, class: &Class) -> u64 {
+    fn look_up_set(self, block: Block, class: &Class) -> u64 {
         match class {
             Class::Common(other) => self.mask(self.all_common(block, *other)),
             Class::Any(set) => looked_up(&self.bytes(block), set),
@@ -410,7 +413,7 @@ impl Isa for Sse2 {
     fn decode_some(self, block: Block, found: &Found<Block>, class: &Class, members: bool) -> (u64, Block) {
         let valid = found.percent & !self.mask(found.wrong);
         let found_members = match class {
-            Class::Common(_) => self.classify(found.values, class),
+            Class::Common(_) => self.look_up_set(found.values, class),
             Class::Any(set) => {
                 let bytes = self.bytes(found.values);
                 bits(valid).fold(0, |found, lane| found | u64::from(set.contains(bytes[lane])) << lane)
