@@ -494,11 +494,15 @@ impl<'c, I: Isa, B: Bounds, const DEFAULT: bool> State<'c, I, B, DEFAULT> {
             members = with_escapes(isa, block, members, rest, lanes, cut, &mut self.carry);
         }
         self.record_block(rest, members, lanes);
+        // There is one call of `write_block`, because its code is long.
+        let replaced;
+        let mut text = rest;
         if !DEFAULT && !self.keep_escapes {
             block = isa.replace(block, b' ', b'+');
-            return self.write_block(block, &isa.bytes(block), members, lanes);
+            replaced = isa.bytes(block);
+            text = &replaced;
         }
-        self.write_block(block, rest, members, lanes)
+        self.write_block(block, text, members, lanes)
     }
 
     /// Records the lanes of the block at the start of `rest` that become escapes.
