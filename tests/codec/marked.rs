@@ -2,7 +2,7 @@
 
 use simdpct::Decode;
 use simdpct::internals::{decode_marked_append, try_decode_beside_append, try_decode_marked_append};
-use testkit::guard::{PLACES, Room};
+use testkit::guard::{GuardedSlice, PLACES};
 use testkit::oracle::{Members, UNRESERVED};
 use testkit::shapes::{Rng, SHAPES};
 use testkit::tiers::{runs, tiers};
@@ -46,7 +46,7 @@ fn naive(input: &[u8], marks: &[u64], first: usize, keep: &Members, upper: bool)
 
 #[test]
 fn only_marked_escapes_are_decoded() {
-    let (mut rng, mut room, mut seen) = (Rng(1), Room::new(), 0);
+    let (mut rng, mut room, mut seen) = (Rng(1), GuardedSlice::new(), 0);
     let others: Members = std::array::from_fn(|byte| !UNRESERVED[byte]);
     let decoders = [
         (Decode::new(), [false; 256], false),
@@ -146,7 +146,7 @@ fn naive_beside(
 
 #[test]
 fn decoded_fields_follow_the_fields() {
-    let (mut rng, mut room, mut seen, mut failed) = (Rng(2), Room::new(), 0, 0);
+    let (mut rng, mut room, mut seen, mut failed) = (Rng(2), GuardedSlice::new(), 0, 0);
     let others: Members = std::array::from_fn(|byte| !UNRESERVED[byte]);
     let decoders = [
         (Decode::new(), [false; 256], false),

@@ -9,7 +9,7 @@ use simdpct::{
     ByteSet, Decode, DecodeError, Encode, HexCase, KeepSet, MalformedCause, MalformedEscape, Tier, TryDecode,
 };
 
-use crate::guard::{CANARY, Place, Room};
+use crate::guard::{CANARY, GuardedSlice, Place};
 use crate::oracle::{self, Malformed, Members, Rule};
 use crate::tiers::tiers;
 
@@ -274,8 +274,8 @@ impl Case<'_> {
 /// A checker of all verbs, with guarded memory for their input and output.
 #[derive(Default)]
 pub struct Checker {
-    input: Room,
-    output: Room,
+    input: GuardedSlice,
+    output: GuardedSlice,
     expected: Vec<u8>,
     appended: Vec<u8>,
 }

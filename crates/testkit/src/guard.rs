@@ -1,8 +1,8 @@
 //! Memory in which every access outside a slice either crashes or is found afterwards.
 //!
-//! On Unix, a [`Room`] is between two pages that may not be touched, so a kernel that reads or writes one byte too far crashes.
-//! On other targets (WebAssembly), a [`Room`] is a plain vector; [`FAULTS`] says which kind the target has. On all targets, the
-//! bytes around the slice are canaries, which [`Room::intact`] checks.
+//! On Unix, a [`GuardedSlice`] is between two pages that may not be touched, so a kernel that reads or writes one byte too far crashes.
+//! On other targets (WebAssembly), a [`GuardedSlice`] is a plain vector; [`FAULTS`] says which kind the target has. On all targets, the
+//! bytes around the slice are canaries, which [`GuardedSlice::intact`] checks.
 
 use std::ops::Range;
 
@@ -26,34 +26,34 @@ pub const PLACES: [Place; 5] =
     [Place::End(0), Place::Start(0), Place::Start(1), Place::Start(31), Place::End(7)];
 
 /// Guarded memory for one slice.
-pub struct Room {
+pub struct GuardedSlice {
     memory: imp::Memory,
     slice: Range<usize>,
 }
 
-impl Default for Room {
-    fn default() -> Room {
-        Room::new()
+impl Default for GuardedSlice {
+    fn default() -> GuardedSlice {
+        GuardedSlice::new()
     }
 }
 
-impl Room {
+impl GuardedSlice {
     /// Makes a room with an empty slice.
-    pub fn new() -> Room {
-        Room::of(SIZE)
+    pub fn new() -> GuardedSlice {
+        GuardedSlice::of(SIZE)
     }
 
-    fn of(size: usize) -> Room {
+    fn of(size: usize) -> GuardedSlice {
         let mut memory = imp::Memory::new(size);
         memory.bytes().fill(CANARY);
-        Room { memory, slice: 0..0 }
+        GuardedSlice { memory, slice: 0..0 }
     }
 
     /// Returns a new slice of `len` canaries at `place`.
     pub fn take(&mut self, len: usize, place: Place) -> &mut [u8] {
         let (Place::Start(by) | Place::End(by)) = place;
         if by + len > self.memory.bytes().len() {
-            *self = Room::of(by + len);
+            *self = GuardedSlice::of(by + len);
         }
         let old = self.slice.clone();
         self.memory.bytes()[old].fill(CANARY);

@@ -1,7 +1,7 @@
 //! Tests of the masks that each instruction set makes of a block, against their definitions.
 
 use simdpct_uri::internals::masks_on;
-use testkit::guard::{PLACES, Room};
+use testkit::guard::{GuardedSlice, PLACES};
 use testkit::shapes::Rng;
 use testkit::tiers::tiers;
 
@@ -14,7 +14,7 @@ fn lanes(block: &[u8; 64], rule: impl Fn(u8) -> bool) -> u64 {
 #[test]
 fn every_byte_at_every_lane() {
     let mut rng = Rng(24);
-    let mut room = Room::new();
+    let mut room = GuardedSlice::new();
     // The lanes after a short block are unspecified for sets with NUL.
     let mut random_sets = || [(); 8].map(|()| (1..128).filter(|_| rng.below(2) == 0).collect::<Vec<u8>>());
     let (before_sets, sets) = (random_sets(), random_sets());

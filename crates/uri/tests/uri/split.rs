@@ -6,7 +6,7 @@ use simdpct_uri::internals::{
     split_by_reference, split_column_on, split_each_line_on, split_each_on, split_lines_on, split_on,
 };
 use simdpct_uri::{Columns, FlawKind, HostKind, Lines, Offsets, Parts, Piece, split};
-use testkit::guard::{PLACES, Room};
+use testkit::guard::{GuardedSlice, PLACES};
 use testkit::shapes::Rng;
 use testkit::tiers::{scale, tiers};
 
@@ -251,7 +251,7 @@ fn every_lane() {
     for len in 55..70 {
         check(&[&vec![b'a'; len], &b"://h:1/p?q#f"[..]].concat());
     }
-    let mut room = Room::new();
+    let mut room = GuardedSlice::new();
     for len in (0..=70).chain([96, 127, 128, 129, 191, 192, 193]) {
         for at in 0..len {
             for delimiter in *b":/?#@[]" {
