@@ -363,8 +363,8 @@ pub(super) fn encode<'c>(tier: Avx512, job: &EncodeJob, input: &[u8], out: Outpu
     }
 }
 
-/// Decodes a value. The code for one block, and in the default mode for two, is part of this function, because that saves no register
-/// (lab: kernels). Other inputs have functions of their own.
+/// Decodes a value. The code for one block, and in the default mode for two, is part of this function: it needs so few registers that none has
+/// to be saved on the stack (lab: kernels). Other inputs have functions of their own (`decode_by`).
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn decode<'c>(tier: Avx512, job: &DecodeJob, input: &[u8], out: OutputSpan<'c>) -> Outcome<'c> {
     match (job.is_plain(), input.len()) {
