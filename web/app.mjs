@@ -413,6 +413,8 @@ async function share() {
   const { length } = `${location.origin}${location.pathname}#${hash}`;
   if (length > LONGEST_LINK) return complain(`The link would have ${count(length, 'character')}, which is too long. Save the result, and send it as a file.`);
   history.replaceState(null, '', `#${hash}`);
+  // The text or a rule may have changed while the worker made the link, when the address had none to keep.
+  keepLink();
   await copy(location.href, $('share'), 'the link');
   if (length > LONG_LINK) complain(`The link is copied. It has ${count(length, 'character')}, and some programs cut links after ${LONG_LINK.toLocaleString('en')}.`);
 }
