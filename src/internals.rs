@@ -1,4 +1,4 @@
-//! What other crates of this repository need and no user does. It is not part of the public API and may change in every release.
+//! Items for other crates of this repository. They are not part of the public API, and may change in every release.
 //!
 //! | item | crates that use it |
 //! |---|---|
@@ -7,9 +7,9 @@
 //! | [`form_keeping_plus`] | `crates/capi`, `crates/functions`, `crates/python` and `crates/testkit`, for Python's `quote_plus(text, safe='+')` |
 //! | [`TIER_NAMES`] | `crates/capi` and `benches/charts`, which know the tiers of other machines |
 //! | [`compiled_features`] | the tests, which ask the standard library for the same features |
-//! | all about marks, rows and stops | `crates/cli`, for one field of many records |
+//! | the functions and types of marks, rows and stops | `crates/cli`, which converts one field of many records |
 //!
-//! The items about marks, rows and stops know tables and records, so they are to move to a crate of their own.
+//! The functions and types of marks, rows and stops deal with tables and records, so they are to move to a crate of their own.
 
 use crate::coder::KeepSet;
 use crate::decode::{Decode, TryDecode};

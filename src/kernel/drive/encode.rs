@@ -512,8 +512,8 @@ impl<'c, I: Isa, B: Bounds, const DEFAULT: bool> State<'c, I, B, DEFAULT> {
         self.bounds.record_block(rest.len(), self.out.address(), escape, lanes.padding());
     }
 
-    /// Writes the first `lanes` lanes of `block`, which is at the start of `rest`, with those that are not in `members` as escapes. Returns
-    /// whether there are none.
+    /// Writes the first `lanes` lanes of `block`, which is at the start of `rest`, with those that are not in `members` as escapes.
+    /// Returns whether no lane was escaped.
     #[cfg_attr(optimized, inline(always))]
     fn write_block(&mut self, block: I::Block, rest: &[u8], members: I::Members, lanes: Lanes<I>) -> bool {
         let escape = !members.mask() & lanes.mask();

@@ -176,7 +176,7 @@ macro_rules! tiers {
                     fn step<'c, S: EncodeStep>(job: &EncodeJob, input: &[u8], out: OutputSpan<'c>) -> Written<'c> {
                         S::encode(token::$token::new(), job, input, out)
                     }
-                    // SAFETY: `self` exists, so the CPU has the features.
+                    // SAFETY: by the invariant of the token, `self` exists only if the CPU has the features that `step` enables.
                     unsafe { step::<S>(job, input, out) }
                 }
 
@@ -192,7 +192,7 @@ macro_rules! tiers {
                     fn step<'c, S: DecodeStep>(job: &DecodeJob, input: &[u8], out: OutputSpan<'c>) -> Outcome<'c> {
                         S::decode(token::$token::new(), job, input, out)
                     }
-                    // SAFETY: `self` exists, so the CPU has the features.
+                    // SAFETY: by the invariant of the token, `self` exists only if the CPU has the features that `step` enables.
                     unsafe { step::<S>(job, input, out) }
                 }
 
@@ -203,7 +203,7 @@ macro_rules! tiers {
                     fn measure(job: &EncodeJob, input: &[u8]) -> Measure {
                         encoding::measure_any_length(token::$token::new().wide(), job, input)
                     }
-                    // SAFETY: `self` exists, so the CPU has the features.
+                    // SAFETY: by the invariant of the token, `self` exists only if the CPU has the features that `measure` enables.
                     unsafe { measure(job, input) }
                 }
             }
@@ -383,7 +383,7 @@ tiers! {
 #[inline(always)]
 #[allow(unused_mut, reason = "it changes only on x86-64")]
 pub fn opaque(mut mask: u64) -> u64 {
-    // Of a union of several masks, the compiler would otherwise compute each bit by itself on x86 (lab: uri-kernels).
+    // Otherwise the compiler computes each bit of a union of several masks by itself on x86 (lab: uri-kernels).
     #[cfg(target_arch = "x86_64")]
     // SAFETY: the assembly is a comment, so it changes no register, no memory and no flag.
     unsafe {
