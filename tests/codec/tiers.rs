@@ -1,7 +1,7 @@
 //! Tests of the tiers: which ones this run covers, and their names.
 
 use simdpct::Tier;
-use simdpct::internals::{TIER_NAMES, compiled_features};
+use simdpct::internals::TIER_NAMES;
 
 #[test]
 fn this_run_covers() {
@@ -49,7 +49,7 @@ fn the_cpu_is_what_std_says_it_is() {
     let detects = detects!(
         "avx512f" "avx512bw" "avx512vbmi" "avx512vbmi2" "avx512vpopcntdq" "avx2" "bmi1" "bmi2" "lzcnt" "popcnt" "ssse3" "sse2"
     );
-    for (name, features) in compiled_features() {
+    for (name, features) in simdpct::internals::compiled_features() {
         let has = features.iter().fold(true, |all, feature| all & detects(feature));
         assert_eq!(Tier::find(name).is_some(), has, "{name}");
     }

@@ -46,6 +46,7 @@ impl<M: Mode> DecodeStep for OneBlock<M> {
 }
 
 /// The step for more than `N - 1` blocks and at most `N`.
+#[allow(dead_code, reason = "on some architectures no tier uses it")]
 pub(crate) struct FewBlocks<const N: usize, M>(PhantomData<M>);
 
 impl<const N: usize, M: Mode> DecodeStep for FewBlocks<N, M> {

@@ -231,6 +231,7 @@ pub(crate) fn copy_two_blocks<'c, T: Tier>(
 /// Encodes an input of more than one block and at most two. If either block has a lane to escape, both are expanded, because it is
 /// unpredictable which of them has one (lab: ladders). Returns `None` for other inputs, or if `out` might have too little capacity.
 #[cfg_attr(optimized, inline(always))]
+#[allow(dead_code, reason = "on some architectures no tier uses it")]
 fn two_blocks<'c, I: Isa, M: Mode>(
     isa: I,
     job: &EncodeJob,
@@ -261,6 +262,7 @@ fn two_blocks<'c, I: Isa, M: Mode>(
 /// Encodes an input of at least one block in the default mode, block by block, without the loops for clean text. Returns
 /// `None` for a shorter one, or if `out` might have too little capacity.
 #[cfg_attr(optimized, inline(always))]
+#[allow(dead_code, reason = "on some architectures no tier uses it")]
 fn few_blocks<'c, I: Isa>(isa: I, job: &EncodeJob, input: &[u8], out: OutputSpan<'c>) -> Option<Written<'c>> {
     let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
     if rest.len() < I::LANES {

@@ -22,8 +22,8 @@ pub(super) fn encode<'c, T: Tier>(
     }
 }
 
-/// Decodes a value. This function copies an input of at most two blocks that decoding leaves unchanged, in any mode, because that saves no
-/// register (lab: kernels). Other inputs have functions of their own.
+/// Decodes a value. This function copies an input of at most two blocks that decoding leaves unchanged, in any mode, because that needs so
+/// few registers that none has to be saved on the stack (lab: kernels). Other inputs have functions of their own.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn decode<'c, T: Tier>(
     tier: T,

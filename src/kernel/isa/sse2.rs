@@ -233,8 +233,8 @@ pub(super) fn encode<'c>(tier: Sse2, job: &EncodeJob, input: &[u8], out: OutputS
     }
 }
 
-/// Decodes a value. This function copies an input of at most two blocks that decoding leaves unchanged, in any mode, because that saves no
-/// register (lab: kernels). Other inputs have functions of their own.
+/// Decodes a value. This function copies an input of at most two blocks that decoding leaves unchanged, in any mode, because that needs so
+/// few registers that none has to be saved on the stack (lab: kernels). Other inputs have functions of their own.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn decode<'c>(tier: Sse2, job: &DecodeJob, input: &[u8], out: OutputSpan<'c>) -> Outcome<'c> {
     if let Some(copied) = decode::copy_short(tier, job, input, out) {
