@@ -136,8 +136,10 @@ fn of_whatwg(text: &str, urls: &[&str]) {
     let mut contestants = of_profile(Profile::Whatwg, text);
     let changed = changed(Profile::Whatwg, urls);
     for url in urls {
-        let theirs = url::Url::parse(url).ok().map(|url| url.as_str().as_bytes().to_vec());
-        assert_eq!(Profile::Whatwg.canonicalize(url).ok().map(std::borrow::Cow::into_owned), theirs, "{url}");
+        // url is older than two rules of the standard: it leaves `^` in paths, and rejects invalid Punycode.
+        let Ok(theirs) = url::Url::parse(url) else { continue };
+        let ours = Profile::Whatwg.canonicalize(url).expect("a URL that url accepts");
+        assert_eq!(String::from_utf8_lossy(&ours), theirs.as_str().replace('^', "%5E"), "{url}");
     }
     contestants.push(peer("url", urls, |url, out| {
         out.extend_from_slice(url::Url::parse(url).ok()?.as_str().as_bytes());

@@ -1,10 +1,10 @@
 //! Compares the canonical forms with those of the tools that define them. `ci/uri-peers [LIST...]` runs this program and installs
 //! the tools.
 //!
-//! `agree [--python PYTHON] [--node NODE] [--mutants COUNT] LIST...` asks each tool for every URL of the lists, and for COUNT more with one to
+//! `agree [--python PYTHON] [--node NODE [--modules FOLDER]] [--mutants COUNT] LIST...` asks each tool for every URL of the lists, and for COUNT more with one to
 //! three random changes. It counts the differences by class (crates/uri/README.md explains the classes). It prints a difference
 //! without a class, and fails. The Python tools are also asked for every character of Unicode in a host, and Node whether each key has the
-//! host of its URL.
+//! host of its URL. FOLDER is that of whatwg-url, which Node runs.
 
 #![forbid(unsafe_code)]
 
@@ -20,12 +20,14 @@ use simdpct_uri::split;
 type Answer = Result<Vec<u8>, String>;
 
 fn main() -> ExitCode {
-    let (mut python, mut node, mut mutants, mut lists) = (None, None, 100_000, Vec::new());
+    let (mut python, mut node, mut modules, mut mutants, mut lists) =
+        (None, None, None, 100_000, Vec::new());
     let mut arguments = env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--python" => python = arguments.next(),
             "--node" => node = arguments.next(),
+            "--modules" => modules = arguments.next(),
             "--mutants" => mutants = arguments.next().and_then(|count| count.parse().ok()).expect("a number"),
             list => lists.push(fs::read(list).unwrap_or_else(|error| panic!("{list}: {error}"))),
         }
@@ -37,7 +39,7 @@ fn main() -> ExitCode {
         .filter(|url| !url.is_empty() && seen.insert(url.clone()))
         .collect();
     let plain = urls.len();
-    assert!(plain > 0, "usage: agree [--python PYTHON] [--node NODE] [--mutants COUNT] LIST...");
+    assert!(plain > 0, "usage: agree [--python PYTHON] [--node NODE [--modules FOLDER]] [--mutants COUNT] LIST...");
     let mut random = Random(14);
     urls.extend((0..mutants).map(|_| mutant(&seen_at(&lists, &mut random), &mut random)));
     println!("{plain} URLs, and {mutants} with changes\n");
@@ -58,7 +60,7 @@ fn main() -> ExitCode {
             ("w3lib-fragments", Profile::W3lib2_5Fragments, w3lib_class),
             ("w3lib-no-blank-values-fragments", Profile::W3lib2_5NoBlankValuesFragments, w3lib_class),
         ] {
-            let answers = of_python(&python, tool, &urls);
+            let answers = of_script(&python, "peers.py", tool, &urls);
             failed |= compare_answers(tool, profile, &urls, answers, class);
         }
         for (tool, profile, class) in
@@ -69,10 +71,14 @@ fn main() -> ExitCode {
             let hosts: Vec<Vec<u8>> =
                 hosts.filter(|url| profile.canonicalize(url).is_ok()).map(String::into_bytes).collect();
             println!("{} hosts with a character of Unicode", hosts.len());
-            failed |= compare_answers(tool, profile, &hosts, of_python(&python, tool, &hosts), class);
+            failed |= compare_answers(tool, profile, &hosts, of_script(&python, "peers.py", tool, &hosts), class);
         }
     }
     if let Some(node) = node {
+        if let Some(folder) = modules {
+            let answers = of_script(&node, "whatwg.mjs", &folder, &urls);
+            failed |= compare_answers("whatwg-url", Profile::Whatwg, &urls, answers, |_, _, _| None);
+        }
         failed |= asks_node(&node, &urls);
     }
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
@@ -181,16 +187,16 @@ fn asks_node(node: &str, urls: &[Vec<u8>]) -> bool {
     !wrong.is_empty()
 }
 
-/// Returns the answers of a Python tool, which one process gives for all URLs.
-fn of_python(python: &str, tool: &str, urls: &[Vec<u8>]) -> Vec<Answer> {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/src/bin/peers.py");
+/// Returns the answers of a tool that a script calls. One process gives the answers for all URLs.
+fn of_script(program: &str, script: &str, tool: &str, urls: &[Vec<u8>]) -> Vec<Answer> {
+    let script = format!("{}/src/bin/{script}", env!("CARGO_MANIFEST_DIR"));
     let mut questions = String::new();
     for url in urls {
         url.iter().for_each(|byte| questions.push_str(&format!("{byte:02x}")));
         questions.push('\n');
     }
     let answers =
-        answers_of(python, &[script, tool], questions).into_iter().map(|line| match line.strip_prefix('!') {
+        answers_of(program, &[&script, tool], questions).into_iter().map(|line| match line.strip_prefix('!') {
             Some(error) => Err(error.to_owned()),
             None => Ok((0..line.len() / 2)
                 .map(|at| u8::from_str_radix(&line[2 * at..2 * at + 2], 16).expect("hexadecimal digits"))
@@ -220,10 +226,17 @@ fn answers_of(program: &str, arguments: &[&str], questions: String) -> Vec<Strin
 
 // ---- classes
 
-/// Classifies the differences between the profile `whatwg` and the crate url, with which it is made.
+/// Classifies the differences between the profile `whatwg` and the crate url.
 fn url_class(url: &[u8], ours: &Answer, theirs: &Answer) -> Option<&'static str> {
     let url = url.trim_ascii_start();
     match (ours, theirs) {
+        (Ok(ours), Ok(theirs)) if replaced(theirs, "^", "%5E") == replaced(ours, "^", "%5E") => {
+            Some("`^` in a path stays (url)")
+        }
+        (Ok(ours), Ok(theirs)) if replaced(ours, " ", "%20") == replaced(theirs, " ", "%20") => {
+            Some("a space at the end of an opaque path stays (url)")
+        }
+        (Ok(ours), Err(_)) if has_punycode(ours) => Some("Punycode that is not valid in ASCII (url)"),
         _ if url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"file:")) => {
             Some("slashes and drive letters of `file` (url)")
         }
@@ -239,32 +252,33 @@ fn url_class(url: &[u8], ours: &Answer, theirs: &Answer) -> Option<&'static str>
     }
 }
 
-/// Classifies differences between the profile `whatwg`, which is made with the crate url, and ada.
+/// Returns `text` with every `from` replaced by `to`.
+fn replaced(text: &[u8], from: &str, to: &str) -> String {
+    String::from_utf8_lossy(text).replace(from, to)
+}
+
+/// Classifies differences between the profile `whatwg` and ada.
 fn ada_class(url: &[u8], ours: &Answer, theirs: &Answer) -> Option<&'static str> {
-    let replaced = |text: &[u8], from: &str, to: &str| String::from_utf8_lossy(text).replace(from, to);
     match (ours, theirs) {
-        (Ok(ours), Ok(theirs)) if replaced(theirs, "%5E", "^") == replaced(ours, "%5E", "^") => {
-            Some("`^` in a path stays (url)")
+        (Ok(ours), Ok(theirs)) if replaced(theirs, "^", "%5E") == replaced(ours, "^", "%5E") => {
+            Some("`^` in a path stays (can_ada)")
         }
-        (Ok(ours), _) if ours.starts_with(b"file:") => Some("slashes and drive letters of `file` (url)"),
+        (Ok(ours), _) if ours.starts_with(b"file:") => Some("slashes and drive letters of `file` (can_ada)"),
         (Err(why), Ok(theirs)) if why == "Host" && has_empty_punycode(theirs) => {
             Some("`xn--` alone is a label (ada)")
         }
         (Ok(ours), Ok(theirs)) if !is_special(ours) && same_without_dots(ours, theirs) => {
-            Some("dot segments of schemes that are not special (url, can_ada)")
+            Some("dot segments of schemes that are not special (can_ada)")
         }
         (Ok(_), Ok(theirs)) if has_dot_segments(theirs) => Some("dot segments that can_ada leaves"),
         (Ok(ours), Ok(theirs)) if replaced(ours, " ", "%20") == replaced(theirs, " ", "%20") => {
-            Some("a space at the end of an opaque path stays (url)")
-        }
-        (Ok(ours), Err(_)) if !is_special(ours) && url.windows(2).any(|bytes| bytes == b":\\") => {
-            Some("`\\` after an empty port of a scheme that is not special (url)")
+            Some("a space at the end of an opaque path stays (can_ada)")
         }
         (Ok(ours), Err(_)) if !is_ascii_host(url) || has_punycode(ours) => {
             Some("names that ada rejects: IDNA tables of another version")
         }
         (Err(_), Ok(theirs)) if !is_ascii_host(url) || has_punycode(theirs) => {
-            Some("names that url rejects: IDNA tables of another version")
+            Some("names that ada accepts: CheckBidi, CheckJoiners, or IDNA tables of another version")
         }
         _ => None,
     }

@@ -318,7 +318,7 @@ impl Resolve {
     /// Converts the arguments to a request, or returns an error message.
     pub fn request(self) -> Result<Request, String> {
         if self.standard {
-            return Ok(self.pipe.rewrite(refer::ResolveStandard::new(self.base)?));
+            return Ok(self.pipe.rewrite(refer::ResolveStandard::new(&self.base)?));
         }
         let strictness = if self.not_strict { Strictness::Lenient } else { Strictness::Strict };
         Ok(self.pipe.rewrite(refer::Resolve::new(self.base.into_bytes(), strictness)?))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use simdpct::{ByteSet, Encode, sets};
-use simdpct_uri::canon::{self, resolve_standard};
+use simdpct_uri::canon::Base;
 use simdpct_uri::{Parts, Receive, Strictness, iri, resolve_append, split, split_each_line};
 
 use super::{Escapes, Rewrite};
@@ -148,18 +148,14 @@ impl Receive<'_> for References<'_, '_> {
 /// Resolves each value against a base URL as browsers do, by the URL Standard.
 #[derive(Clone, Debug)]
 pub struct ResolveStandard {
-    base: String,
+    base: Base,
 }
 
 impl ResolveStandard {
     /// Creates a converter that resolves references against `base`. Returns an error message if `base` is not a valid URL.
-    pub fn new(base: String) -> Result<ResolveStandard, String> {
-        match resolve_standard(&base, "") {
-            Err(error) if error.reason == canon::Reason::Base => {
-                Err(format!("--base '{}' is not a valid URL of the URL Standard", base.escape_debug()))
-            }
-            _ => Ok(ResolveStandard { base }),
-        }
+    pub fn new(base: &str) -> Result<ResolveStandard, String> {
+        let message = |_| format!("--base '{}' is not a valid URL of the URL Standard", base.escape_debug());
+        Ok(ResolveStandard { base: Base::parse(base).map_err(message)? })
     }
 }
 
@@ -167,7 +163,7 @@ impl Rewrite for ResolveStandard {
     fn append(&self, value: &[u8], _: &ByteSet, _: Handling, out: &mut Vec<u8>) -> Result<(), Refusal> {
         let text = std::str::from_utf8(value)
             .map_err(|error| Refusal { offset: error.valid_up_to(), reason: Reason::InvalidUtf8 })?;
-        let url = resolve_standard(&self.base, text).map_err(|error| Refusal {
+        let url = self.base.resolve(text).map_err(|error| Refusal {
             offset: error.offset,
             reason: Reason::Url(error.reason.to_string()),
         })?;
@@ -176,8 +172,8 @@ impl Rewrite for ResolveStandard {
     }
 
     fn with_base(&self, reference: &[u8]) -> Option<Arc<dyn Rewrite>> {
-        let base = resolve_standard(&self.base, std::str::from_utf8(reference).ok()?).ok()?;
-        Some(Arc::new(ResolveStandard { base }))
+        let base = self.base.resolve(std::str::from_utf8(reference).ok()?).ok()?;
+        Some(Arc::new(ResolveStandard::new(&base).ok()?))
     }
 }
 

@@ -93,6 +93,7 @@ fn the_list_of_profiles_says_what_each_is() {
         assert_eq!(name, profile.name());
         assert!(!about.trim().is_empty(), "{name}");
     }
+    assert!(list.contains("the URL Standard of 2 July 2026 with Unicode 18"), "{list}");
     let Run { out, err, code } = run(&["normalize", "--profile", "rfc9999"], "");
     assert_eq!((out, code), (Vec::new(), Some(2)));
     assert!(err.starts_with("pct: unknown profile 'rfc9999'; expected one of escapes, rfc3986, "), "{err}");
@@ -586,9 +587,12 @@ fn references_are_resolved() {
         assert_eq!(resolve(reference, &[]), format!("{target}\n"), "{reference}");
     }
     assert_eq!(resolve("http:g", &["--not-strict"]), "http://a/b/c/g\n");
-    for (reference, target) in
-        [("http:g", "http://a/b/c/g"), ("\\g h\t", "http://a/g%20h"), ("///G", "http://g/")]
-    {
+    for (reference, target) in [
+        ("http:g", "http://a/b/c/g"),
+        ("\\g h\t", "http://a/g%20h"),
+        ("///G", "http://g/"),
+        ("C|/..", "http://a/b/c/"),
+    ] {
         assert_eq!(resolve(reference, &["--standard"]), format!("{target}\n"), "{reference}");
     }
     let Run { err, code, .. } = run(&["resolve", "--standard", "--base", "//a"], "");

@@ -3,12 +3,9 @@
 //! The tools whose keys the profiles make split URLs by rules of their own. A key that names another host than the one that browsers
 //! contact would let a URL pass as another site, so the profiles compare both hosts and reject the URL if they differ.
 
-use alloc::string::ToString;
 use alloc::vec::Vec;
-use core::net::Ipv6Addr;
 
-use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
-
+use super::host;
 use super::shared::{old_ipv4, trim, without_line_ends};
 use crate::class::is_special;
 use crate::parts::split;
@@ -64,42 +61,9 @@ impl Contact {
     }
 
     /// Reads a host without userinfo and port.
-    fn of_host(host: &[u8]) -> Contact {
-        if let Some(literal) = host.strip_prefix(b"[") {
-            let literal = literal.strip_suffix(b"]").and_then(|text| core::str::from_utf8(text).ok());
-            return match literal.and_then(|text| text.parse::<Ipv6Addr>().ok()) {
-                Some(address) => Contact::Host(alloc::format!("[{address}]").into_bytes()),
-                None => Contact::Nothing,
-            };
-        }
-        let decoded = simdpct::decode(host);
-        let name =
-            match Uts46::new().to_ascii(&decoded, AsciiDenyList::URL, Hyphens::Allow, DnsLength::Ignore) {
-                Ok(name) => name.into_owned(),
-                // The URL Standard accepts invalid Punycode in a host that is ASCII.
-                Err(_) => {
-                    let Ok(name) = core::str::from_utf8(&decoded) else { return Contact::Nothing };
-                    let forbidden = |byte: u8| byte <= b' ' || b"#%/:<>?@[\\]^|\x7f".contains(&byte);
-                    if !name.is_ascii() || name.bytes().any(forbidden) {
-                        return Contact::Nothing;
-                    }
-                    name.to_ascii_lowercase()
-                }
-            };
-        if name.is_empty() {
-            return Contact::Nothing;
-        }
-        let without_dot = name.strip_suffix('.').unwrap_or(&name);
-        let last = without_dot.rsplit('.').next().unwrap_or_default();
-        let is_number = !last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit())
-            || last.strip_prefix("0x").is_some_and(|hex| hex.bytes().all(|byte| byte.is_ascii_hexdigit()));
-        if !is_number {
-            return Contact::Host(name.into_bytes());
-        }
-        match old_ipv4(without_dot.as_bytes()) {
-            Some(address) => Contact::Host(address.to_string().into_bytes()),
-            None => Contact::Nothing,
-        }
+    fn of_host(name: &[u8]) -> Contact {
+        let mut out = Vec::new();
+        host::append(name, false, &mut out).map_or(Contact::Nothing, |()| Contact::Host(out))
     }
 
     /// Reports whether a key of `scheme` with the host `name` is for the host that browsers contact. `key_host` makes the host of a

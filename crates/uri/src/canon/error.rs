@@ -41,12 +41,8 @@ pub enum Reason {
     Port,
     /// The URL is a relative reference, but the profile takes only URLs with a scheme.
     Relative,
-    /// The base is not a valid URL, so no reference can be resolved against it.
-    Base,
     /// The URL is not valid UTF-8.
     InvalidUtf8,
-    /// The parser of the profile rejects the URL for another reason.
-    Parser,
 }
 
 impl fmt::Display for Reason {
@@ -59,9 +55,7 @@ impl fmt::Display for Reason {
             Reason::Unstable => "a decoded escape would complete another escape, a scheme or a dot segment",
             Reason::Port => "the port is not a number of at most 65535",
             Reason::Relative => "the URL is relative",
-            Reason::Base => "the base is not a valid URL",
             Reason::InvalidUtf8 => "the URL is not valid UTF-8",
-            Reason::Parser => "the URL is not valid",
         })
     }
 }

@@ -29,6 +29,8 @@ use crate::parts::split;
 mod contact;
 mod error;
 mod escapes;
+#[cfg(feature = "idna")]
+mod host;
 mod rfc3986;
 mod robots;
 #[cfg(feature = "idna")]
@@ -47,7 +49,7 @@ mod whatwg;
 pub use error::{CanonicalizeError, Reason};
 pub use escapes::hidden_schemes;
 #[cfg(feature = "whatwg")]
-pub use whatwg::resolve_standard;
+pub use whatwg::Base;
 
 /// The name, the description and the functions of one profile.
 struct Row {
@@ -86,7 +88,7 @@ macro_rules! profiles {
         /// | [`Escapes`](Profile::Escapes) | RFC 3986, 6.2.2.1 and 6.2.2.2, for escapes only | yes |
         /// | [`Rfc3986`](Profile::Rfc3986) | RFC 3986, 6.2.2 | yes |
         /// | [`Rfc3986Scheme`](Profile::Rfc3986Scheme) | RFC 3986, 6.2.2 and 6.2.3 | yes |
-        /// | `Whatwg` (feature `whatwg`) | the URL Standard, with the crate url 2.5 | yes |
+        /// | `Whatwg` (feature `whatwg`) | the URL Standard of 2 July 2026 | yes |
         /// | `SafeBrowsing4` and `SafeBrowsing5` (feature `idna`) | Google's rules, versions 4 and 5 | yes |
         /// | `SurtPython0_3`, `SurtJava` (feature `idna`) | surt 0.3; iipc/webarchive-commons | no: a key is not a URL |
         /// | `W3lib2_5` and its three variants (feature `idna`) | w3lib 2.5, `canonicalize_url` | yes |
@@ -158,17 +160,19 @@ profiles! {
     Rfc3986Scheme = "rfc3986-scheme", "RFC 3986, 6.2.2 and 6.2.3: rfc3986, without default ports and empty paths",
         Form::Url(Some(prove::<scan::Rfc3986<true>>), |url, out| rfc3986::append(url, true, out));
 
-    /// `whatwg`: the serialization of the URL Standard, made with the crate url 2.5.
+    /// `whatwg`: the serialization of the URL Standard, with its text of 2 July 2026 (commit 6ae8486).
     ///
-    /// It equals all 819 cases of `urltestdata.json` of web-platform-tests that url 2.5.8 is tested with, 316 of them with a base
-    /// ([`resolve_standard`]). url differs from 36 of these cases, all of `file` URLs, and from the standard in drive letters before
-    /// `..`, in `sc://@`, in `sc://h:\\`, and in references such as `///h` and `\\x`; the profile follows the standard there. Newer tests differ in three classes: `^` in a
-    /// path is escaped; hosts in ASCII may hold invalid Punycode, such as `xn--a`; and the last of the spaces at the end of an
-    /// opaque path is escaped.
+    /// The tables of IDNA are those of the crate idna, which has Unicode 18 when this version of simdpct-uri is released. Later
+    /// versions of Unicode assign more characters, which hosts may then hold.
     ///
-    /// Escapes are neither decoded nor changed in case. Rejects URLs that the standard does not parse without a base, relative
-    /// references among them, and URLs that are not UTF-8.
-    Whatwg if "whatwg" = "whatwg", "the URL Standard: what browsers show and send",
+    /// Escapes are neither decoded nor changed in case, except in the hosts of special schemes. Older browsers differ in `^`, which is
+    /// escaped in a path; in hosts in ASCII, which may hold invalid Punycode, such as `xn--a`; and in spaces at the end of an opaque path, of
+    /// which the last is escaped.
+    ///
+    /// Rejects URLs that the standard does not parse without a base, relative references among them ([`Base`] resolves these); URLs that
+    /// are not UTF-8; and, unlike the standard, hosts that are not ASCII and have a label of more than 1,000 characters, or of 2,000 in
+    /// Punycode. DNS allows 63 bytes.
+    Whatwg if "whatwg" = "whatwg", "the URL Standard of 2 July 2026 with Unicode 18: what browsers show and send",
         Form::Url(Some(prove::<scan::Whatwg>), whatwg::append);
 
     /// `safe-browsing-4`: the keys of Google Safe Browsing, version 4.

@@ -1,263 +1,359 @@
-//! Parses URLs by the URL Standard: with the crate url, and around its differences from the standard.
+//! Parses and serializes URLs by the URL Standard of 2 July 2026 (<https://url.spec.whatwg.org/>, commit 6ae8486), sections 4.4 and 4.5.
 //!
-//! url 2.5 drops the host of `file` URLs with a drive letter, and slashes of their paths, so their parts are read here (the states
-//! "file", "file slash", "file host" and "path" of the standard). In paths of other schemes, `..` does not remove `C:` in url, so drive
-//! letters are hidden from it. url also accepts two kinds of authorities that the standard rejects, and reads slashes and backslashes at the
-//! start of some references differently.
+//! The standard has a machine of 20 states that reads one code point at a time. The states look only for delimiters, and these are the
+//! delimiters of RFC 3986 after two steps: blanks at the ends, tabs and line ends are removed, and in a special URL each backslash before the
+//! query becomes a slash. So the kernel of [`split`] cuts the URL, and each part is written to the output in its final form. The
+//! function for a part names the states that it replaces.
+//!
+//! Only two things change later what was written: `..` removes the last segment, and `/.` is inserted before a path that would be read as an
+//! authority.
 
-use alloc::borrow::Cow;
-use alloc::collections::BTreeSet;
-use alloc::format;
-use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
+use memchr::{memchr, memrchr};
 use simdpct::{AsciiSet, Encode, sets};
-use url::{Host, ParseError, Url};
 
-/// The bytes that stay unescaped in a path: like url and the tests of web-platform-tests that it passes, `^` too.
-const PATH: AsciiSet = match AsciiSet::from_bytes(b"^") {
-    Some(caret) => sets::WHATWG_PATH.union(caret),
-    None => sets::WHATWG_PATH,
-};
+use super::error::Reason;
+use super::host;
+use super::shared::{trim, without_line_ends};
+use crate::host::port_number;
+use crate::offsets::Offsets;
+use crate::parts::{Parts, split};
+use crate::reference::split_authority;
 
-/// Parses `input` and returns the serialization. A relative reference is resolved against `base`, which is the serialization of another
-/// URL.
-pub(crate) fn parse(base: Option<&str>, input: &str) -> Result<String, ParseError> {
-    let input = input.trim_matches(|c| c <= ' ').replace(['\t', '\n', '\r'], "");
-    let scheme = scheme_of(&input);
-    let base_scheme = base.and_then(scheme_of);
-    let file_base = base.filter(|_| base_scheme.is_some_and(is_file));
-    if !scheme.map_or(file_base.is_some(), is_file) {
-        return with_url(base, &input, scheme.or(base_scheme).is_some_and(is_special));
-    }
-    let base = file_base.map(|base| File::parse(&base["file:".len()..], None)).transpose()?;
-    let rest = scheme.map_or(0, |scheme| scheme.len() + 1);
-    Ok(File::parse(&input[rest..], base)?.to_string())
+static USERINFO: Encode<AsciiSet> = Encode::keeping(sets::WHATWG_USERINFO);
+static PATH: Encode<AsciiSet> = Encode::keeping(sets::WHATWG_PATH);
+static OPAQUE_PATH: Encode<AsciiSet> = Encode::keeping(sets::WHATWG_C0_CONTROL);
+static QUERY: Encode<AsciiSet> = Encode::keeping(sets::WHATWG_QUERY);
+static SPECIAL_QUERY: Encode<AsciiSet> = Encode::keeping(sets::WHATWG_SPECIAL_QUERY);
+static FRAGMENT: Encode<AsciiSet> = Encode::keeping(sets::WHATWG_FRAGMENT);
+
+/// The reason why the standard rejects a URL.
+pub(super) struct Invalid {
+    pub(super) reason: Reason,
+    /// The offset of the problem in the input without the bytes that the parser removes.
+    pub(super) offset: usize,
 }
 
-/// Parses with the crate url.
-fn with_url(base: Option<&str>, input: &str, is_special: bool) -> Result<String, ParseError> {
-    let is_slash = |c| matches!(c, '/' | '\\');
-    let input = &*match input.strip_prefix(is_slash).and_then(|rest| rest.strip_prefix(is_slash)) {
-        // Browsers skip further slashes, and url finds an empty host there.
-        Some(rest) if is_special => Cow::Owned(format!("//{}", rest.trim_start_matches(is_slash))),
-        // url reads these backslashes as slashes, although the scheme of the base is not special.
-        _ if !is_special && input.starts_with('\\') => Cow::Owned(format!("./{input}")),
-        _ if !is_special && input.starts_with("/\\") => Cow::Owned(format!("/.{input}")),
-        // `http:a` and `http:/a` are relative to a base of the same scheme.
-        _ => base
-            .filter(|_| is_special)
-            .and_then(|base| without_scheme(base, input))
-            .unwrap_or(Cow::Borrowed(input)),
-    };
-    let authority = authority(input, is_special);
-    if !is_special && !authority.is_empty() {
-        let authority = &input[authority];
-        let host = authority.rsplit('@').next().unwrap_or_default();
-        // The first is `sc://@`, the second `sc://h:\`.
-        if authority.len() > host.len() && host.is_empty() || host.contains('\\') {
-            return Err(ParseError::InvalidDomainCharacter);
-        }
-    }
-    let has_drive =
-        |url: &str| url.as_bytes().windows(3).any(|bytes| matches!(bytes, [b'/' | b'\\', _, b':' | b'|']));
-    let mark = if has_drive(input) || base.is_some_and(has_drive) {
-        unused_mark(base, input)
-    } else {
-        String::new()
-    };
-    let hide = |url: &str| if mark.is_empty() { url.to_string() } else { with_marks(url, is_special, &mark) };
-    let base = base.map(|base| Url::parse(&hide(base))).transpose()?;
-    let url = Url::options().base_url(base.as_ref()).parse(&hide(input))?;
-    Ok(if mark.is_empty() { url.into() } else { url.as_str().replace(&mark, "") })
+/// The kind of a scheme. The standard calls the first two special (section 4.2).
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A special scheme with this default port.
+    Network(u16),
+    File,
+    Other,
 }
 
-/// Returns `input` without its scheme if that is the scheme of `base` and one path segment or slash follows it, but not two slashes.
-fn without_scheme<'a>(base: &str, input: &'a str) -> Option<Cow<'a, str>> {
-    let scheme = scheme_of(input)?;
-    let rest = &input[scheme.len() + 1..];
-    let is_slash = |byte: Option<&u8>| matches!(byte, Some(b'/' | b'\\'));
-    let [first, second] = [0, 1].map(|at| rest.as_bytes().get(at));
-    if !scheme_of(base)?.eq_ignore_ascii_case(scheme) || is_slash(first) && is_slash(second) {
-        return None;
-    }
-    match first? {
-        b'?' | b'#' => None,
-        b'/' | b'\\' => Some(Cow::Borrowed(rest)),
-        _ => Some(Cow::Owned(format!("./{rest}"))),
-    }
-}
-
-/// Returns a text of unreserved characters, `~` and a number and `~`, that neither URL holds.
-fn unused_mark(base: Option<&str>, input: &str) -> String {
-    let numbers = [base.unwrap_or_default(), input].into_iter().flat_map(|url| url.split('~'));
-    let used: BTreeSet<u32> = numbers.filter_map(|number| number.parse().ok()).collect();
-    let unused = used.iter().zip(0..).find(|(used, number)| *used != number);
-    format!("~{}~", unused.map_or(used.len(), |(_, number)| number as usize))
-}
-
-/// Writes `mark` after each segment of the path that is a drive letter.
-fn with_marks(url: &str, is_special: bool, mark: &str) -> String {
-    let path = authority(url, is_special).end;
-    let end = url[path..].find(['?', '#']).map_or(url.len(), |at| path + at);
-    let mut out = String::from(&url[..path]);
-    let is_slash = |c| c == '/' || is_special && c == '\\';
-    for segment in url[path..end].split_inclusive(is_slash) {
-        let name = segment.trim_end_matches(is_slash);
-        out.push_str(name);
-        if is_drive_letter(name) {
-            out.push_str(mark);
-        }
-        out.push_str(&segment[name.len()..]);
-    }
-    out.push_str(&url[end..]);
-    out
-}
-
-/// Returns the range of the authority of `url`. It is empty, and at the start of the path, if the URL has no authority.
-fn authority(url: &str, is_special: bool) -> core::ops::Range<usize> {
-    let start = scheme_of(url).map_or(0, |scheme| scheme.len() + 1);
-    let is_slash = |byte: &u8| *byte == b'/' || is_special && *byte == b'\\';
-    let slashes = url.as_bytes()[start..].iter().take_while(|byte| is_slash(byte)).count();
-    if slashes < 2 && (!is_special || start == 0) {
-        return start..start;
-    }
-    let start = start + if is_special { slashes } else { 2 };
-    let len = url.as_bytes()[start..].iter().position(|byte| is_slash(byte) || matches!(byte, b'?' | b'#'));
-    start..len.map_or(url.len(), |len| start + len)
-}
-
-/// Returns the scheme of a URL, in any case.
-fn scheme_of(url: &str) -> Option<&str> {
-    let (scheme, _) = url.split_once(':')?;
-    let is_scheme = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
-    (scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(is_scheme)).then_some(scheme)
-}
-
-fn is_file(scheme: &str) -> bool {
-    scheme.eq_ignore_ascii_case("file")
-}
-
-fn is_special(scheme: &str) -> bool {
-    ["http", "https", "ws", "wss", "ftp", "file"].iter().any(|special| scheme.eq_ignore_ascii_case(special))
-}
-
-/// Reports whether `text` is a Windows drive letter: a letter and `:` or `|`.
-fn is_drive_letter(text: &str) -> bool {
-    matches!(text.as_bytes(), [letter, b':' | b'|'] if letter.is_ascii_alphabetic())
-}
-
-/// Reports whether `text` starts with a Windows drive letter that ends its segment.
-fn starts_with_drive_letter(text: &str) -> bool {
-    is_drive_letter(text.split(['/', '\\', '?', '#']).next().unwrap_or_default())
-}
-
-/// The parts of a `file` URL.
-#[derive(Default)]
-struct File {
-    host: String,
-    segments: Vec<String>,
-    query: Option<String>,
-    fragment: Option<String>,
-}
-
-impl File {
-    /// Reads the part of a URL after `file:`, or a reference that is relative to `base`.
-    fn parse(rest: &str, base: Option<File>) -> Result<File, ParseError> {
-        let is_slash = |c| matches!(c, '/' | '\\');
-        let mut url = File::default();
-        let one = rest.strip_prefix(is_slash);
-        let two = one.and_then(|rest| rest.strip_prefix(is_slash));
-        let mut path = Some(rest);
-        match (one, two, base) {
-            (_, Some(after), _) if starts_with_drive_letter(after) => path = Some(after),
-            (_, Some(after), _) => {
-                let (host, after) = after.split_at(after.find(['/', '\\', '?', '#']).unwrap_or(after.len()));
-                if !host.is_empty() {
-                    url.host = Host::parse(host)?.to_string();
-                }
-                if url.host == "localhost" {
-                    url.host.clear();
-                }
-                path = Some(after.strip_prefix(is_slash).unwrap_or(after));
-            }
-            (Some(after), None, base) => {
-                if let Some(base) = base {
-                    url.host = base.host;
-                    let first = base.segments.into_iter().next().filter(|first| is_drive_letter(first));
-                    url.segments.extend(first.filter(|_| !starts_with_drive_letter(after)));
-                }
-                path = Some(after);
-            }
-            (None, _, Some(base)) => {
-                url = File { fragment: None, ..base };
-                if rest.is_empty() || rest.starts_with('#') {
-                    path = None;
-                } else if rest.starts_with('?') {
-                    (path, url.query) = (None, None);
-                } else {
-                    url.query = None;
-                    if starts_with_drive_letter(rest) { url.segments.clear() } else { url.shorten() }
-                }
-            }
-            (None, _, None) => {}
-        }
-        let (before_fragment, fragment) = match rest.split_once('#') {
-            Some((before, fragment)) => (before, Some(fragment)),
-            None => (rest, None),
-        };
-        if let Some(path) = path {
-            url.push_path(&path[..path.find(['?', '#']).unwrap_or(path.len())]);
-        }
-        if let Some((_, query)) = before_fragment.split_once('?') {
-            url.query = Some(escaped(sets::WHATWG_SPECIAL_QUERY, query));
-        }
-        url.fragment = fragment.map(|fragment| escaped(sets::WHATWG_FRAGMENT, fragment));
-        Ok(url)
-    }
-
-    fn push_path(&mut self, path: &str) {
-        let mut segments = path.split(['/', '\\']).peekable();
-        while let Some(segment) = segments.next() {
-            let is_last = segments.peek().is_none();
-            let dots = segment.to_ascii_lowercase().replace("%2e", ".");
-            if dots == ".." {
-                self.shorten();
-            }
-            if dots == "." || dots == ".." {
-                if is_last {
-                    self.segments.push(String::new());
-                }
-            } else if self.segments.is_empty() && is_drive_letter(segment) {
-                self.segments.push(format!("{}:", &segment[..1]));
-            } else {
-                self.segments.push(escaped(PATH, segment));
-            }
-        }
-    }
-
-    /// Removes the last segment, unless it is the only one and a drive letter.
-    fn shorten(&mut self) {
-        if !matches!(&self.segments[..], [only] if is_drive_letter(only)) {
-            self.segments.pop();
+impl Kind {
+    /// Returns the kind of a scheme in lower case.
+    fn of(scheme: &[u8]) -> Kind {
+        match scheme {
+            b"https" | b"wss" => Kind::Network(443),
+            b"http" | b"ws" => Kind::Network(80),
+            b"ftp" => Kind::Network(21),
+            b"file" => Kind::File,
+            _ => Kind::Other,
         }
     }
 }
 
-impl core::fmt::Display for File {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "file://{}", self.host)?;
-        self.segments.iter().try_for_each(|segment| write!(f, "/{segment}"))?;
-        for (delimiter, part) in [('?', &self.query), ('#', &self.fragment)] {
-            if let Some(part) = part {
-                write!(f, "{delimiter}{part}")?;
-            }
+/// Appends the serialization of `input`, which must be UTF-8. A relative reference is resolved against `base`, which must be split from a
+/// serialization. If the URL is not valid, `out` may hold a part of it afterwards.
+///
+/// Replaces the states "scheme start", "scheme", "no scheme", "special relative or authority" and "path or authority".
+pub(super) fn append(input: &[u8], base: Option<Parts<'_>>, out: &mut Vec<u8>) -> Result<(), Invalid> {
+    let input = without_line_ends(trim(input));
+    let mut url = split(&*input);
+    let relative = Invalid { reason: Reason::Relative, offset: 0 };
+    let Some(scheme) = url.scheme().or(base.and_then(|base| base.scheme())) else { return Err(relative) };
+    let start = out.len();
+    out.reserve(input.len() + 8);
+    out.extend(scheme.iter().map(u8::to_ascii_lowercase));
+    let kind = Kind::of(&out[start..]);
+    // `http:a` and `file:a` are relative to a base with the same scheme.
+    let is_same = |base: &Parts<'_>| kind != Kind::Other && base.scheme() == Some(&out[start..]);
+    let base = base.filter(|base| !url.is_uri() || is_same(base));
+    if base.is_some_and(is_opaque) && !input.starts_with(b"#") {
+        return Err(relative);
+    }
+    out.push(b':');
+
+    let with_slashes;
+    let at = url.offsets();
+    if kind != Kind::Other && memchr(b'\\', &input[..at.path_end]).is_some() {
+        with_slashes = replace_backslashes(&input, at.path_end);
+        url = split(&with_slashes);
+    }
+    let rest = &url.input()[at.after_scheme()..at.path_end];
+    let slashes = rest.iter().take_while(|&&byte| byte == b'/').count();
+    let start = out.len();
+    let mut writer = Writer { kind, out, start, path: start };
+    match (kind, slashes, base) {
+        // `http:a`, `http:/a` and `http:////a` are `http://a`.
+        (Kind::Network(_), 2.., _) | (Kind::Network(_), _, None) => writer.authority(url, slashes)?,
+        (Kind::File, 2.., _) => writer.file_host(url)?,
+        (Kind::Other, 2.., _) => writer.authority(url, 2)?,
+        (_, _, Some(base)) => writer.relative(rest, base),
+        (Kind::Other, 0, None) => writer.opaque_path(rest),
+        (Kind::Other, ..) => writer.path_start(rest),
+        (Kind::File, ..) => {
+            writer.out.extend_from_slice(b"//");
+            writer.path_start(rest);
         }
+    }
+
+    // A reference that is empty before its fragment has the query of its base.
+    let inherited = || base.filter(|_| rest.is_empty()).and_then(|base| base.query());
+    if let Some(query) = url.query().or_else(inherited) {
+        writer.query(query);
+    }
+    if let Some(fragment) = url.fragment() {
+        writer.fragment(fragment.raw());
+    }
+    Ok(())
+}
+
+/// Reports whether a serialization has an opaque path, like `mailto:a`.
+fn is_opaque(url: Parts<'_>) -> bool {
+    url.authority().is_none() && !url.path().starts_with(b"/")
+}
+
+/// Returns a copy of a special URL with a slash for each backslash before `end`, where the query begins.
+fn replace_backslashes(url: &[u8], end: usize) -> Vec<u8> {
+    let mut copy = url.to_vec();
+    copy[..end].iter_mut().filter(|byte| **byte == b'\\').for_each(|byte| *byte = b'/');
+    copy
+}
+
+/// Writes the parts of one URL.
+struct Writer<'o> {
+    kind: Kind,
+    out: &'o mut Vec<u8>,
+    /// The offset after the scheme and its colon.
+    start: usize,
+    /// The offset of the path. It equals `start` if the host is null.
+    path: usize,
+}
+
+impl Writer<'_> {
+    /// Writes the authority of `url`, which is after so many slashes, and the path.
+    ///
+    /// Replaces the states "special authority slashes", "special authority ignore slashes", "authority", "host" and "port".
+    fn authority(&mut self, url: Parts<'_>, slashes: usize) -> Result<(), Invalid> {
+        let input = url.input();
+        let mut at = url.offsets();
+        let start = at.after_scheme() + slashes;
+        if slashes != 2 {
+            // By RFC 3986, all of it is a path.
+            let path = memchr(b'/', &input[start..at.path_end]);
+            let path_start = path.map_or(at.path_end, |length| start + length);
+            let (host_start, host_end) = split_authority(&input[start..path_start]);
+            at = Offsets { host_start: start + host_start, host_end: start + host_end, path_start, ..at };
+        }
+        self.out.extend_from_slice(b"//");
+        if at.host_start > start {
+            self.userinfo(&input[start..at.host_start - 1]);
+        }
+        let host = &input[at.host_start..at.host_end];
+        // Only `sc://` and `sc:///a` may have an empty host: not before a port and not after userinfo.
+        let is_empty = self.kind == Kind::Other && start == at.path_start;
+        if host.is_empty() && !is_empty || host::append(host, self.kind == Kind::Other, self.out).is_none() {
+            return Err(Invalid { reason: Reason::Host, offset: at.host_start });
+        }
+        if let Some(port) = input.get(at.host_end + 1..at.path_start) {
+            self.port(port).ok_or(Invalid { reason: Reason::Port, offset: at.host_end + 1 })?;
+        }
+        self.path_start(&input[at.path_start..at.path_end]);
         Ok(())
     }
+
+    /// Writes the username and the password, unless both are empty. All colons but the first are escaped.
+    fn userinfo(&mut self, userinfo: &[u8]) {
+        let name_len = memchr(b':', userinfo).unwrap_or(userinfo.len());
+        let (name, password) = (&userinfo[..name_len], userinfo.get(name_len + 1..).unwrap_or_default());
+        USERINFO.encode_append(name, self.out);
+        if !password.is_empty() {
+            self.out.push(b':');
+            USERINFO.encode_append(password, self.out);
+        }
+        if !name.is_empty() || !password.is_empty() {
+            self.out.push(b'@');
+        }
+    }
+
+    /// Writes a port with its colon, unless it is empty or the default. Returns `None` if it is not a number of 16 bits.
+    fn port(&mut self, port: &[u8]) -> Option<()> {
+        if !port.is_empty() && self.kind != Kind::Network(port_number(port)?) {
+            let zeros = port.iter().take_while(|&&digit| digit == b'0').count();
+            self.out.push(b':');
+            self.out.extend_from_slice(&port[zeros.min(port.len() - 1)..]);
+        }
+        Some(())
+    }
+
+    /// Writes host and path of a `file` URL with two slashes.
+    ///
+    /// Replaces the state "file host". There is neither userinfo nor a port: `@` and `:` are not valid in a host.
+    fn file_host(&mut self, url: Parts<'_>) -> Result<(), Invalid> {
+        let (input, at) = (url.input(), url.offsets());
+        let host_start = at.after_scheme() + 2;
+        let mut path_start = at.path_start;
+        self.out.extend_from_slice(b"//");
+        let start = self.out.len();
+        let host = &input[host_start..path_start];
+        if is_drive_letter(host) {
+            path_start = host_start;
+        } else if !host.is_empty() {
+            let invalid = Invalid { reason: Reason::Host, offset: host_start };
+            host::append(host, false, self.out).ok_or(invalid)?;
+            if &self.out[start..] == b"localhost" {
+                self.out.truncate(start);
+            }
+        }
+        self.path_start(&input[path_start..at.path_end]);
+        Ok(())
+    }
+
+    /// Writes a reference that has no authority of its own. Authority, drive letter and the start of the path are those of the base.
+    ///
+    /// Replaces the states "relative", "relative slash", "file" and "file slash".
+    fn relative(&mut self, path: &[u8], base: Parts<'_>) {
+        let at = base.offsets();
+        self.out.extend_from_slice(&base.input()[at.after_scheme()..at.path_start]);
+        self.path = self.out.len();
+        let has_drive = |path: &[u8]| {
+            let path = path.strip_prefix(b"/").unwrap_or(path);
+            self.kind == Kind::File
+                && is_drive_letter(&path[..path.len().min(2)])
+                && matches!(path.get(2), None | Some(b'/'))
+        };
+        let inherited = match path.first() {
+            None => return self.out.extend_from_slice(base.path()),
+            Some(_) if has_drive(path) => &[],
+            Some(b'/') if has_drive(base.path()) => &base.path()[..3],
+            Some(b'/') => &[],
+            // The serializer inserted `/.` before the path.
+            Some(_) if base.path().starts_with(b"/.//") => &base.path()[2..],
+            Some(_) => base.path(),
+        };
+        self.out.extend_from_slice(inherited);
+        if path[0] != b'/' {
+            self.remove_last_segment();
+        }
+        self.path(path);
+    }
+
+    /// Writes the path after an authority, or after the scheme of a URL without one. The path may be empty only if the URL is not special.
+    ///
+    /// Replaces the state "path start".
+    fn path_start(&mut self, path: &[u8]) {
+        self.path = self.out.len();
+        if self.kind != Kind::Other || !path.is_empty() {
+            self.path(path);
+        }
+    }
+
+    /// Writes a path, or the part of a path that is not inherited. A slash at its start is optional.
+    ///
+    /// Replaces the state "path".
+    fn path(&mut self, path: &[u8]) {
+        let path = path.strip_prefix(b"/").unwrap_or(path);
+        if may_have_odd_segment(path) {
+            self.segments(path);
+        } else {
+            self.out.push(b'/');
+            PATH.encode_append(path, self.out);
+        }
+        // The serializer keeps a path after a null host from being read as an authority (section 4.5).
+        if self.path == self.start && self.out[self.path..].starts_with(b"//") {
+            self.out.splice(self.path..self.path, *b"/.");
+        }
+    }
+
+    /// Writes a path segment by segment.
+    fn segments(&mut self, path: &[u8]) {
+        let mut ends_in_dots = false;
+        for segment in path.split(|&byte| byte == b'/') {
+            let dots = dots(segment);
+            ends_in_dots = dots > 0;
+            if dots == 2 {
+                self.remove_last_segment();
+            } else if dots == 0 {
+                let is_first = self.out.len() == self.path;
+                self.out.push(b'/');
+                if is_first && self.kind == Kind::File && is_drive_letter(segment) {
+                    self.out.extend_from_slice(&[segment[0], b':']);
+                } else {
+                    PATH.encode_append(segment, self.out);
+                }
+            }
+        }
+        if ends_in_dots {
+            self.out.push(b'/');
+        }
+    }
+
+    /// Removes the last segment of the path, unless it is a drive letter and the only one. The standard says to shorten the path.
+    fn remove_last_segment(&mut self) {
+        let path = &self.out[self.path..];
+        let is_drive = matches!(path, [b'/', name @ ..] if is_drive_letter(name));
+        if self.kind != Kind::File || !is_drive {
+            let slash = memrchr(b'/', path).unwrap_or(0);
+            self.out.truncate(self.path + slash);
+        }
+    }
+
+    /// Writes a path without a slash at its start, like that of `mailto:a`.
+    ///
+    /// Replaces the state "opaque path". Of the spaces before a query or a fragment, it escapes the last.
+    fn opaque_path(&mut self, path: &[u8]) {
+        let without_space = path.strip_suffix(b" ");
+        OPAQUE_PATH.encode_append(without_space.unwrap_or(path), self.out);
+        if without_space.is_some() {
+            self.out.extend_from_slice(b"%20");
+        }
+    }
+
+    /// Writes a query. Replaces the state "query".
+    fn query(&mut self, query: &[u8]) {
+        let encode = if self.kind == Kind::Other { &QUERY } else { &SPECIAL_QUERY };
+        self.out.push(b'?');
+        encode.encode_append(query, self.out);
+    }
+
+    /// Writes a fragment. Replaces the state "fragment".
+    fn fragment(&mut self, fragment: &[u8]) {
+        self.out.push(b'#');
+        FRAGMENT.encode_append(fragment, self.out);
+    }
 }
 
-/// Escapes the bytes of `part` that are not in `set`. A `%` stays, whether it starts an escape or not.
-fn escaped(set: AsciiSet, part: &str) -> String {
-    Encode::keeping(set).encode(part).into_owned()
+/// Reports whether a path without its first slash may have a dot segment or a drive letter. All others are escaped in one call.
+fn may_have_odd_segment(path: &[u8]) -> bool {
+    let pairs = path.iter().zip(path.get(1..).unwrap_or_default());
+    // The fold has no early exit, so that the compiler can check many bytes at a time.
+    let after_slash = pairs.fold(false, |any, (&a, &b)| any | (a == b'/') & ((b == b'.') | (b == b'%')));
+    after_slash || matches!(path, [b'.' | b'%', ..] | [_, b':' | b'|', ..])
+}
+
+/// Returns 1 for a single-dot segment, 2 for a double-dot segment, and 0 for any other (section 4.1).
+fn dots(segment: &[u8]) -> usize {
+    match without_dot(segment) {
+        Some([]) => 1,
+        Some(rest) if without_dot(rest) == Some(&[]) => 2,
+        _ => 0,
+    }
+}
+
+/// Returns the rest of a text that starts with a dot, which may be escaped.
+fn without_dot(text: &[u8]) -> Option<&[u8]> {
+    match text {
+        [b'.', rest @ ..] | [b'%', b'2', b'e' | b'E', rest @ ..] => Some(rest),
+        _ => None,
+    }
+}
+
+/// Reports whether `text` is a Windows drive letter (section 4.2), such as `C:` or `C|`.
+fn is_drive_letter(text: &[u8]) -> bool {
+    matches!(text, [letter, b':' | b'|'] if letter.is_ascii_alphabetic())
 }

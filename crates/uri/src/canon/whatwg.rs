@@ -1,62 +1,93 @@
-//! The serialization of the WHATWG URL Standard, as `standard` makes it with the crate url.
+//! The profile `whatwg`, and references as browsers resolve them.
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::str;
-
-use url::ParseError;
 
 use super::error::{CanonicalizeError, Reason};
-use super::standard::parse;
+use super::shared::trim;
+use super::standard::{self, Invalid};
+use crate::offsets::Offsets;
+use crate::parts::{Parts, split};
 
-/// Appends the serialization of `input`.
-pub(super) fn append(input: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
-    let text = str::from_utf8(input)
-        .map_err(|error| CanonicalizeError { offset: error.valid_up_to(), reason: Reason::InvalidUtf8 })?;
-    // The parser skips controls and spaces, and a scheme starts with a letter. This check is faster than the parser, and lists of
-    // request targets have many relative references.
-    if !text.bytes().find(|&byte| byte > b' ').is_some_and(|first| first.is_ascii_alphabetic()) {
+/// Appends the serialization of a URL.
+pub(super) fn append(url: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
+    if let Err(error) = core::str::from_utf8(url) {
+        return Err(CanonicalizeError { offset: error.valid_up_to(), reason: Reason::InvalidUtf8 });
+    }
+    // A scheme starts with a letter. Lists of request targets are full of references, which need not be split to be rejected.
+    if !url.iter().find(|&&byte| byte > b' ').is_some_and(u8::is_ascii_alphabetic) {
         return Err(CanonicalizeError { offset: 0, reason: Reason::Relative });
     }
-    let url = parse(None, text).map_err(|error| rejection(input, error))?;
-    out.extend_from_slice(url.as_bytes());
-    Ok(())
+    append_resolved(url, None, out)
 }
 
-/// Resolves `reference` against `base` as browsers do, by the URL Standard, and returns the serialization: a `\` is a slash in
-/// special schemes, and TAB, CR and LF are removed. [`resolve`](crate::resolve) is for RFC 3986.
+/// Appends the serialization of `url`, which must be UTF-8 and may be relative to `base`.
+fn append_resolved(url: &[u8], base: Option<Parts<'_>>, out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
+    standard::append(url, base, out).map_err(|Invalid { reason, offset }| {
+        let offset = if reason == Reason::Relative { 0 } else { offset_in(url, offset) };
+        CanonicalizeError { offset, reason }
+    })
+}
+
+/// Returns the offset in `url` of a byte from its offset without the bytes that the parser removes.
+fn offset_in(url: &[u8], offset: usize) -> usize {
+    let trimmed = trim(url);
+    let start = trimmed.as_ptr().addr() - url.as_ptr().addr();
+    let end = start + trimmed.len();
+    let mut kept = (start..end).filter(|&at| !matches!(url[at], b'\t' | b'\n' | b'\r'));
+    kept.nth(offset).unwrap_or(end)
+}
+
+/// A base URL that references are resolved against as browsers do, by the URL Standard. [`resolve`](crate::resolve) is for RFC 3986.
 ///
-/// # Errors
-///
-/// [`CanonicalizeError`] with [`Reason::Base`] if `base` is not a valid URL, and with another reason if the reference is not.
+/// In special schemes, `\` is a slash. TAB, CR and LF are removed from references.
 ///
 /// ```
-/// use simdpct_uri::canon::resolve_standard;
+/// use simdpct_uri::canon::Base;
 ///
-/// assert_eq!(resolve_standard("http://a/b/c?d", "..\\e f")?, "http://a/e%20f");
-/// assert_eq!(resolve_standard("file://h/C:/x", "/D|/y")?, "file://h/D:/y");
+/// let base = Base::parse("http://a/b/c?d")?;
+/// assert_eq!(base.resolve("..\\e f")?, "http://a/e%20f");
+/// assert_eq!(base.resolve("//B?q")?, "http://b/?q");
+/// assert_eq!(Base::parse("file://h/C:/x")?.resolve("/D|/y")?, "file://h/D:/y");
 /// # Ok::<(), simdpct_uri::canon::CanonicalizeError>(())
 /// ```
-pub fn resolve_standard(base: &str, reference: &str) -> Result<String, CanonicalizeError> {
-    let base = parse(None, base).map_err(|_| CanonicalizeError { offset: 0, reason: Reason::Base })?;
-    parse(Some(&base), reference).map_err(|error| rejection(reference.as_bytes(), error))
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Base {
+    // INVARIANT: it is a serialization, and the offsets are those of its parts.
+    url: String,
+    at: Offsets,
 }
 
-/// Returns the reason of a rejection, and its offset as `split` finds it: the parser does not report one.
-#[cold]
-fn rejection(input: &[u8], error: ParseError) -> CanonicalizeError {
-    let at = crate::parts::split(input).offsets();
-    let (offset, reason) = match error {
-        ParseError::RelativeUrlWithoutBase | ParseError::RelativeUrlWithCannotBeABaseBase => {
-            (0, Reason::Relative)
-        }
-        ParseError::InvalidPort => ((at.host_end + 1).min(input.len()), Reason::Port),
-        ParseError::EmptyHost
-        | ParseError::IdnaError
-        | ParseError::InvalidIpv4Address
-        | ParseError::InvalidIpv6Address
-        | ParseError::InvalidDomainCharacter => (at.host_start, Reason::Host),
-        _ => (0, Reason::Parser),
-    };
-    CanonicalizeError { offset, reason }
+impl Base {
+    /// Parses and serializes a base URL.
+    ///
+    /// # Errors
+    ///
+    /// [`CanonicalizeError`] if `url` is relative or not valid.
+    pub fn parse(url: &str) -> Result<Base, CanonicalizeError> {
+        let url = resolved(url, None)?;
+        Ok(Base { at: split(&url).offsets(), url })
+    }
+
+    /// Returns the serialization of the base.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.url
+    }
+
+    /// Resolves `reference` against the base, and returns the serialization of the target.
+    ///
+    /// # Errors
+    ///
+    /// [`CanonicalizeError`] if the target is not valid, or if the base has an opaque path, such as `mailto:a`, and `reference` is neither a
+    /// URL nor a fragment.
+    pub fn resolve(&self, reference: &str) -> Result<String, CanonicalizeError> {
+        resolved(reference, Some(Parts::from_offsets(self.url.as_bytes(), self.at)))
+    }
+}
+
+fn resolved(reference: &str, base: Option<Parts<'_>>) -> Result<String, CanonicalizeError> {
+    let mut out = Vec::new();
+    append_resolved(reference.as_bytes(), base, &mut out)?;
+    Ok(String::from_utf8(out).expect("a serialization is ASCII"))
 }

@@ -554,8 +554,7 @@ impl KeyRule for W3lib {
     }
 }
 
-/// The rule of the URL Standard: it proves `http`, `https` and `file` URLs that are equal to their serialization. If the crate
-/// url 2.5 differs from the standard, a line is proven only if both agree.
+/// The rule of the URL Standard: it proves `http`, `https` and `file` URLs that are equal to their serialization.
 #[cfg(feature = "whatwg")]
 pub(crate) struct Whatwg;
 
@@ -599,7 +598,7 @@ struct FileState {
 static WHATWG_SETS: Sets = Sets::new(&[
     // These bytes are always escaped or removed.
     &controls::<37>(b"\x7f\"<>`"),
-    // These bytes are escaped in a path, or read as a slash, by the standard or by url.
+    // These bytes are escaped in a path, or read as a slash, or are in a drive letter.
     b"^{}\\|",
     HOST,
     b"abcdefghijklmnopqrstuvwxyz",
@@ -607,11 +606,11 @@ static WHATWG_SETS: Sets = Sets::new(&[
     b"?#\n",
     b".",
 ]);
-/// The first bytes of pairs: `0x`, `--` and `xn--` are bad in hosts, `2e` is an escaped dot, and `lh` is part of `localhost`.
+/// The first bytes of pairs: `0x` is bad in hosts, `2e` is an escaped dot, and `lh` is part of `localhost`.
 #[cfg(feature = "whatwg")]
-static WHATWG_FIRST: Sets = Sets::new(&[b"0-", b"2", b"l"]);
+static WHATWG_FIRST: Sets = Sets::new(&[b"0", b"2", b"l"]);
 #[cfg(feature = "whatwg")]
-static WHATWG_SECOND: Sets = Sets::new(&[b"x-", b"eE", b"h"]);
+static WHATWG_SECOND: Sets = Sets::new(&[b"x", b"eE", b"h"]);
 
 #[cfg(feature = "whatwg")]
 impl Rule for Whatwg {
@@ -667,9 +666,9 @@ impl Rule for Whatwg {
             bad |= state.host.between(authority, host_end) & local_host | no_path & host_end;
             // The host of a `file` URL may be empty.
             valid_end |= authority & host_end & slash;
-            // Drive letters are bad, and so is `file://h//p`, in which the crate url drops the host.
+            // Drive letters are bad.
             let in_path = state.path[0].next(host_end & slash);
-            bad |= in_path & slash | state.path[1].next(in_path) & colon;
+            bad |= state.path[1].next(in_path) & colon;
             let [a, b, c] = state.letters;
             state.is_active =
                 a.0 | b.0 | c.0 | file | state.host_end.0 | state.host.0 | state.path[0].0 | state.path[1].0

@@ -8,6 +8,7 @@ mod kernels;
 mod owned;
 mod readings;
 mod split;
+mod standard;
 mod suffix;
 mod typed;
 mod vectors;

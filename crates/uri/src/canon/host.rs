@@ -1,0 +1,92 @@
+//! Parses and serializes the hosts of the URL Standard of 2 July 2026 (sections 3.5 and 3.6). Domains are checked with idna's tables of Unicode.
+
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use core::net::Ipv6Addr;
+
+use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
+use simdpct::{AsciiSet, Encode, sets};
+
+use super::shared::old_ipv4;
+
+static OPAQUE: Encode<AsciiSet> = Encode::keeping(sets::WHATWG_C0_CONTROL);
+
+/// Appends the serialization of a host. It is opaque if the scheme of its URL is not special. Returns `None` if the host is not valid; `out`
+/// may then hold a part of it.
+pub(super) fn append(host: &[u8], is_opaque: bool, out: &mut Vec<u8>) -> Option<()> {
+    if let Some(literal) = host.strip_prefix(b"[") {
+        let literal = core::str::from_utf8(literal.strip_suffix(b"]")?).ok()?;
+        append_ipv6(literal.parse().ok()?, out);
+        return Some(());
+    }
+    if is_opaque {
+        OPAQUE.encode_append(host, out);
+        return (!host.iter().any(|&byte| is_forbidden(byte))).then_some(());
+    }
+    let start = out.len();
+    append_domain(host, out)?;
+    let name = out[start..].strip_suffix(b".").unwrap_or(&out[start..]);
+    if ends_in_number(name) {
+        let address = old_ipv4(name)?;
+        out.truncate(start);
+        out.extend_from_slice(address.to_string().as_bytes());
+    }
+    Some(())
+}
+
+/// Appends an address in brackets. `Display` writes it as the standard does, unless it is an IPv4 address mapped to IPv6.
+fn append_ipv6(address: Ipv6Addr, out: &mut Vec<u8>) {
+    let text = match address.segments() {
+        [0, 0, 0, 0, 0, 0xFFFF, high, low] => alloc::format!("[::ffff:{high:x}:{low:x}]"),
+        _ => alloc::format!("[{address}]"),
+    };
+    out.extend_from_slice(text.as_bytes());
+}
+
+/// Appends the ASCII form of a domain (section 3.3, with `beStrict` false), in which a `%` is the start of an escape or forbidden.
+fn append_domain(host: &[u8], out: &mut Vec<u8>) -> Option<()> {
+    let start = out.len();
+    let mut append = |name: &[u8]| out.extend(name.iter().map(|&byte| DOMAIN[usize::from(byte)]));
+    let host = simdpct::decode(host);
+    if host.is_ascii() {
+        // ToASCII would reject Punycode that is not valid, which the standard accepts here.
+        append(&host);
+    } else {
+        // The table checks all that a deny list would. Bytes that are not UTF-8 are rejected, as U+FFFD is.
+        let name = Uts46::new().to_ascii(&host, AsciiDenyList::EMPTY, Hyphens::Allow, DnsLength::Ignore);
+        append(name.ok()?.as_bytes());
+    }
+    let name = &out[start..];
+    (!name.is_empty() && memchr::memchr(FORBIDDEN, name).is_none()).then_some(())
+}
+
+/// The entry of [`DOMAIN`] for a byte that no domain may hold.
+const FORBIDDEN: u8 = 0;
+
+/// The lower case of each byte that a domain may hold. The others are the forbidden domain code points (section 3.1).
+static DOMAIN: [u8; 256] = {
+    let mut lower = [FORBIDDEN; 256];
+    let mut byte = b'!';
+    while byte < b'\x7F' {
+        if !is_forbidden(byte) && byte != b'%' {
+            lower[byte as usize] = byte.to_ascii_lowercase();
+        }
+        byte += 1;
+    }
+    lower
+};
+
+/// Reports whether no host may hold `byte`: whether it is a forbidden host code point (section 3.1).
+const fn is_forbidden(byte: u8) -> bool {
+    matches!(byte, b'\0' | b'\t' | b'\n' | b'\r' | b' ' | b'#' | b'/' | b':' | b'<' | b'>')
+        || matches!(byte, b'?' | b'@' | b'[' | b'\\' | b']' | b'^' | b'|')
+}
+
+/// Reports whether the last label of a domain in lower case is a number, so that the domain must be an IPv4 address.
+fn ends_in_number(name: &[u8]) -> bool {
+    let last = memchr::memrchr(b'.', name).map_or(name, |dot| &name[dot + 1..]);
+    match last.strip_prefix(b"0x") {
+        Some(digits) => digits.iter().all(u8::is_ascii_hexdigit),
+        None => !last.is_empty() && last.iter().all(u8::is_ascii_digit),
+    }
+}
