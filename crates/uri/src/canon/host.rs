@@ -4,6 +4,7 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::net::Ipv6Addr;
 
+#[cfg(feature = "idna")]
 use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
 use simdpct::{AsciiSet, Encode, sets};
 
@@ -46,18 +47,36 @@ fn append_ipv6(address: Ipv6Addr, out: &mut Vec<u8>) {
 /// Appends the ASCII form of a domain (section 3.3, with `beStrict` false), in which a `%` is the start of an escape or forbidden.
 fn append_domain(host: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let start = out.len();
-    let mut append = |name: &[u8]| out.extend(name.iter().map(|&byte| DOMAIN[usize::from(byte)]));
     let host = simdpct::decode(host);
     if host.is_ascii() {
         // ToASCII would reject Punycode that is not valid, which the standard accepts here.
-        append(&host);
+        append_checked(&host, out);
     } else {
-        // The table checks all that a deny list would. Bytes that are not UTF-8 are rejected, as U+FFFD is.
-        let name = Uts46::new().to_ascii(&host, AsciiDenyList::EMPTY, Hyphens::Allow, DnsLength::Ignore);
-        append(name.ok()?.as_bytes());
+        append_mapped(&host, out)?;
     }
     let name = &out[start..];
     (!name.is_empty() && memchr::memchr(FORBIDDEN, name).is_none()).then_some(())
+}
+
+/// Appends a name in lower case, and [`FORBIDDEN`] for each byte that no domain may hold.
+fn append_checked(name: &[u8], out: &mut Vec<u8>) {
+    out.extend(name.iter().map(|&byte| DOMAIN[usize::from(byte)]));
+}
+
+/// Appends a name that is not ASCII in its ASCII form. Bytes that are not UTF-8 are rejected, as U+FFFD is.
+#[cfg(feature = "idna")]
+fn append_mapped(name: &[u8], out: &mut Vec<u8>) -> Option<()> {
+    let name = Uts46::new().to_ascii(name, AsciiDenyList::EMPTY, Hyphens::Allow, DnsLength::Ignore).ok()?;
+    append_checked(name.as_bytes(), out);
+    Some(())
+}
+
+/// Appends a name that is not ASCII as it is. Without the tables of IDNA, only equal names are known to be the same, and no serialization
+/// is made of them.
+#[cfg(not(feature = "idna"))]
+fn append_mapped(name: &[u8], out: &mut Vec<u8>) -> Option<()> {
+    out.extend(name.iter().map(u8::to_ascii_lowercase));
+    Some(())
 }
 
 /// The entry of [`DOMAIN`] for a byte that no domain may hold.

@@ -25,19 +25,18 @@ use simdpct::simd::run;
 use crate::kernel::scan::{self, Rule, Scan, Unproven};
 use crate::parts::split;
 
-#[cfg(feature = "idna")]
+#[cfg_attr(not(feature = "idna"), allow(dead_code, reason = "all profiles of keys need the feature `idna`"))]
 mod contact;
 mod error;
 mod escapes;
-#[cfg(feature = "idna")]
 mod host;
 mod rfc3986;
 mod robots;
 #[cfg(feature = "idna")]
 mod safe_browsing;
-#[cfg(feature = "idna")]
+#[cfg_attr(not(feature = "idna"), allow(dead_code, reason = "all profiles of keys need the feature `idna`"))]
 mod shared;
-#[cfg(feature = "whatwg")]
+#[cfg_attr(not(feature = "whatwg"), allow(dead_code, reason = "the other profiles read only hosts"))]
 mod standard;
 #[cfg(feature = "idna")]
 mod surt;

@@ -106,6 +106,7 @@ pub(super) struct Deviation;
 /// label, or a label of more than 63 bytes.
 ///
 /// Also fails if a character is mapped to one of `delimiters`. See [`uts46`].
+#[cfg(feature = "idna")]
 pub(super) fn idna_2003<'a>(host: &'a str, delimiters: &[u8]) -> Result<Option<Cow<'a, str>>, Deviation> {
     if host.chars().any(is_mapped_differently) {
         return Err(Deviation);
@@ -155,6 +156,7 @@ pub(super) enum InvalidName {
 
 /// Converts a host to Punycode by UTS 46. Fails if a character is mapped to one of `delimiters`, or to a byte that the URL
 /// Standard forbids in hosts.
+#[cfg(feature = "idna")]
 pub(super) fn uts46<'a>(host: &'a [u8], delimiters: &[u8]) -> Result<Cow<'a, str>, InvalidName> {
     use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
 
