@@ -220,6 +220,12 @@ fn profiles_work_on_values_anywhere() {
         "{\"u\":\"HTTP://A/\",\"key\":\"http://a/\"}\n"
     );
     assert_eq!(with(&["-0"], "HTTP://A/\0HTTP://B/\n\0"), "http://a/\0HTTP://B/\n\0");
+    // Browsers remove the line feed, so that these would become schemes.
+    for more in [&[][..], &["--profile", "escapes"]] {
+        let with = |ends: &[&'static str], input: &str| text(&[&["normalize"], more, ends].concat(), input);
+        assert_eq!(with(&["-0"], "java%73cript\n:%41\0"), "java%73cript\n:A\0");
+        assert_eq!(with(&[], "java%73cript\n:%41\n"), "javascript\n:A\n");
+    }
     assert_eq!(with(&["--csv", "--column", "2", "--only"], "a,b\n1,HTTP://A/\n"), "http://a/\n");
     // An escaped comma stays escaped, because a decoded one would split the field.
     let w3lib = ["normalize", "--profile", "w3lib-2.5", "--field", "1", "--delimiter", ","];

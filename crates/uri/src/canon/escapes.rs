@@ -5,10 +5,10 @@ use core::ops::Range;
 
 use simdpct::{ByteSet, Decode, decode_escape};
 
-/// Appends `text`, lines of URLs, with their escapes normalized. Escapes in [`hidden_schemes`] stay.
-pub(super) fn append(text: &[u8], out: &mut Vec<u8>) {
+/// Appends `text`, one URL or several that end in the byte `end`, with their escapes normalized. Escapes in [`hidden_schemes`] stay.
+pub(super) fn append(text: &[u8], end: Option<u8>, out: &mut Vec<u8>) {
     let mut from = 0;
-    for place in hidden_schemes(text, Some(b'\n')) {
+    for place in hidden_schemes(text, end) {
         Decode::NORMALIZE.decode_append(&text[from..place.start], out);
         from = place.end;
         Decode::NORMALIZE.keep(ByteSet::EMPTY.complement()).decode_append(&text[place], out);

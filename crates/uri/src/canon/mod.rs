@@ -60,11 +60,14 @@ struct Row {
 /// The functions that make a canonical form.
 enum Form {
     /// A form that accepts any bytes. It changes only escapes and single bytes, so a text of many lines is converted in one call.
-    Bytes(fn(&[u8], &mut Vec<u8>)),
+    Bytes(AppendBytes),
     /// A form of URLs: a kernel that proves that a URL is canonical already, if there is one, and the function that makes the
     /// form. When the function fails, it may leave the start of a form in its output.
     Url(Option<Prove>, Canonicalize),
 }
+
+/// Appends the form of a URL, or of several that end in the given byte.
+type AppendBytes = fn(&[u8], Option<u8>, &mut Vec<u8>);
 
 /// Appends the lines of a text that are not proven canonical to the vector. Returns `false` if the tier has no kernel.
 type Prove = fn(Tier, &[u8], &mut Vec<Unproven>) -> bool;
@@ -135,7 +138,7 @@ macro_rules! profiles {
 profiles! {
     /// `escapes`: escapes of unreserved bytes are decoded, the others are written in upper case, as by [`simdpct::normalize`].
     ///
-    /// The URL is not split, and no input is rejected. A relative reference stays one: escapes that would become part of a scheme stay
+    /// The URL is not split, and no input is rejected. Only in a text of lines, a line feed ends a URL; browsers remove it. A relative reference stays one: escapes that would become part of a scheme stay
     /// ([`hidden_schemes`]).
     Escapes = "escapes", "RFC 3986, 6.2.2, for escapes only: simdpct's normalize",
         Form::Bytes(escapes::append);
@@ -267,7 +270,7 @@ profiles! {
     /// Escapes are in upper case, and bytes of 0x80 and above are escaped. Nothing is decoded, the URL is not split, and no input is
     /// rejected.
     Robots = "robots", "paths and patterns of robots.txt, as google/robotstxt compares them",
-        Form::Bytes(robots::append);
+        Form::Bytes(|text, _, out| robots::append(text, out));
 }
 
 impl Profile {
@@ -368,7 +371,7 @@ impl Profile {
     fn append_unproven(self, url: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
         match self.row().form {
             Form::Bytes(append) => {
-                append(url, out);
+                append(url, None, out);
                 Ok(())
             }
             Form::Url(_, append) => {
@@ -387,7 +390,7 @@ impl Profile {
     ) {
         out.reserve(text.len());
         let prove = match self.row().form {
-            Form::Bytes(append) => return append(text, out),
+            Form::Bytes(append) => return append(text, Some(b'\n'), out),
             Form::Url(prove, _) => prove,
         };
         let mut append_line = |start: usize, end: usize, slash_missing: bool, out: &mut Vec<u8>| {
