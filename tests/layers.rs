@@ -156,8 +156,8 @@ const URI_MAY_IMPORT: &[(&str, &str)] = &[
     ("canon/error", ""),
     ("canon/shared", ""),
     ("canon/host", "canon/shared"),
-    ("canon/contact", "canon/host canon/shared class parts"),
     ("canon/standard", "canon/error canon/host canon/shared host offsets parts reference"),
+    ("canon/contact", "canon/shared canon/standard class parts"),
     ("canon/escapes", ""),
     (
         "canon/*",

@@ -5,74 +5,52 @@
 
 use alloc::vec::Vec;
 
-use super::host;
-use super::shared::{old_ipv4, trim, without_line_ends};
+use super::shared::{is_plain_name, old_ipv4, trim, without_line_ends};
+use super::standard;
 use crate::class::is_special;
-use crate::parts::split;
+use crate::parts::{Parts, split};
 
 /// The host that a browser contacts for a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Contact {
-    /// Browsers do not open the URL themselves, because its scheme is not special, or the URL is relative and names no host.
+    /// The URL is relative and names no host.
+    Relative,
+    /// Browsers do not open the URL themselves, because its scheme is not special.
     Unknown,
-    /// The host of the URL is not valid, so browsers contact none.
+    /// The URL is not valid, so browsers contact none.
     Nothing,
     /// A name, an IPv4 address, an IPv6 address in brackets, or for `file` an empty host.
     Host(Vec<u8>),
 }
 
 impl Contact {
-    /// Reads the host of `url`. Ports are not validated. In `file` URLs, `localhost` and drive letters are not told from other names, because
-    /// no form changes them to an empty host. The base of a reference that begins with two slashes or backslashes is a
-    /// page of the web.
+    /// Reads the host of `url`. The base of a reference that begins with two slashes or backslashes is a page of the web.
     pub(super) fn of(url: &[u8]) -> Contact {
         let url = without_line_ends(trim(url));
-        let is_slash = |byte: &u8| matches!(byte, b'/' | b'\\');
-        let (scheme, mut rest) = match split(&url).scheme() {
-            Some(scheme) => (scheme, &url[scheme.len() + 1..]),
-            None if url.len() > 1 && url[..2].iter().all(is_slash) => (&b"http"[..], &url[..]),
-            None => return Contact::Unknown,
-        };
-        let is_file = scheme.eq_ignore_ascii_case(b"file");
-        if !is_file && !is_special(scheme) {
-            return Contact::Unknown;
-        }
-        if is_file {
-            match rest {
-                [a, b, after @ ..] if is_slash(a) && is_slash(b) => rest = after,
-                _ => return Contact::Host(Vec::new()),
+        let with_scheme;
+        let url = match split(&url).scheme() {
+            Some(scheme) if is_opened(scheme) => &*url,
+            Some(_) => return Contact::Unknown,
+            None if matches!(*url, [b'/' | b'\\', b'/' | b'\\', ..]) => {
+                with_scheme = [b"http:", &*url].concat();
+                &with_scheme
             }
-        } else {
-            rest = &rest[rest.iter().position(|byte| !is_slash(byte)).unwrap_or(rest.len())..];
+            None => return Contact::Relative,
+        };
+        let mut out = Vec::with_capacity(url.len() + 8);
+        match standard::append(url, None, &mut out) {
+            Ok(()) => Contact::Host(split(&out).host().unwrap_or_default().raw().to_vec()),
+            Err(_) => Contact::Nothing,
         }
-        let end = rest.iter().position(|byte| is_slash(byte) || matches!(byte, b'?' | b'#'));
-        let mut host = &rest[..end.unwrap_or(rest.len())];
-        if is_file {
-            return if host.is_empty() { Contact::Host(Vec::new()) } else { Contact::of_host(host) };
-        }
-        if let Some(at) = memchr::memrchr(b'@', host) {
-            host = &host[at + 1..];
-        }
-        let literal = if host.starts_with(b"[") { memchr::memchr(b']', host).unwrap_or(0) } else { 0 };
-        if let Some(colon) = memchr::memchr(b':', &host[literal..]) {
-            host = &host[..literal + colon];
-        }
-        Contact::of_host(host)
     }
 
-    /// Reads a host without userinfo and port.
-    fn of_host(name: &[u8]) -> Contact {
-        let mut out = Vec::new();
-        host::append(name, false, &mut out).map_or(Contact::Nothing, |()| Contact::Host(out))
-    }
-
-    /// Reports whether a key of `scheme` with the host `name` is for the host that browsers contact. `key_host` makes the host of a
-    /// key from a host without escapes.
+    /// Reports whether a key of `scheme` with the host `name` is for the host that browsers contact. `is_same` compares this host with the
+    /// one that browsers read in the key, which is empty if the name is not valid.
     pub(super) fn has_key_host(
         &self,
         scheme: &[u8],
         name: &[u8],
-        key_host: impl FnOnce(&[u8]) -> Option<Vec<u8>>,
+        is_same: impl FnOnce(&[u8], &[u8]) -> bool,
     ) -> bool {
         if name.iter().any(|byte| b"/\\?#@".contains(byte)) {
             return false;
@@ -81,16 +59,48 @@ impl Contact {
         let scheme = if scheme.is_empty() { b"http" } else { scheme };
         let named = || Contact::of(&[scheme, b"://", name, b"/"].concat());
         match self {
-            Contact::Unknown => true,
+            Contact::Relative | Contact::Unknown => true,
             Contact::Nothing => named() == Contact::Nothing,
-            Contact::Host(host) => match named() {
-                named if named == *self => true,
+            Contact::Host(host) => {
+                let named = named();
+                let name = if let Contact::Host(name) = &named { name } else { &b""[..] };
                 // Without its dots at the end, the name `1.2..` is an address, and `a.1..` is not valid.
-                Contact::Host(named) => {
-                    is_address(&named) == is_address(host) && key_host(host).as_deref() == Some(name)
-                }
-                _ => false,
-            },
+                named == *self
+                    || !host.is_empty() && is_address(name) == is_address(host) && is_same(host, name)
+            }
         }
     }
+}
+
+/// Reports whether browsers contact the same host, or none, for `url` and its form. The scheme and a plain host of `parts`, the parts of the
+/// URL or of a variant, are in the form, except for the case of letters.
+#[inline]
+pub(super) fn is_kept(url: &[u8], parts: &Parts<'_>, form: &[u8]) -> bool {
+    // These checks are faster than the parser, and true for most URLs. The target of a request names no host.
+    let is_target = |url: &[u8]| matches!(url, [b'/', b'!'..=b'.' | b'0'..=b'[' | b']'.., ..]);
+    if is_target(url) && is_target(form) {
+        return true;
+    }
+    // The same authority has the same host, unless browsers skip all of it, or remove a blank at its end.
+    let start = &parts.input()[..parts.offsets().path_start];
+    let host = parts.host().unwrap_or_default().raw();
+    let is_same = !matches!(host, [] | [b'\\', ..])
+        && start.last().is_some_and(|&last| last > b' ')
+        && form.starts_with(start)
+        && matches!(form.get(start.len()), None | Some(b'/' | b'?' | b'#'));
+    // A plain host after `://` is the same host for browsers.
+    let is_plain =
+        || is_plain_name(host) && parts.userinfo().is_none() && !parts.scheme().is_some_and(is_file);
+    // In a `file` URL, the host is empty if a third slash follows.
+    let is_local = |url: &[u8]| url.starts_with(b"file:///");
+    is_same || is_plain() || is_local(url) && is_local(form) || Contact::of(url) == Contact::of(form)
+}
+
+/// Reports whether browsers open URLs of `scheme` themselves.
+pub(super) fn is_opened(scheme: &[u8]) -> bool {
+    is_special(scheme) || is_file(scheme)
+}
+
+fn is_file(scheme: &[u8]) -> bool {
+    scheme.eq_ignore_ascii_case(b"file")
 }

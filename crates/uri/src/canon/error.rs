@@ -32,7 +32,7 @@ pub enum Reason {
     /// The host is empty, holds brackets without an address, or is not valid by IDNA.
     Host,
     /// By the rules of the profile, the URL names another host than the one that browsers contact for it, or names one where browsers
-    /// contact none.
+    /// contact none; or a relative reference would get a scheme.
     HostConflict,
     /// Decoding an escape would complete another escape or a scheme, or start a query after a dot segment, so that the form would change
     /// if it were normalized again.

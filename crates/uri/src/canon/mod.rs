@@ -150,9 +150,10 @@ profiles! {
     /// `%2F`, `%25` and malformed escapes stay, and bytes that the RFC does not allow in a URI are not escaped.
     ///
     /// Rejects TAB, CR, LF and NUL, more than one `@` in the authority, a host with brackets that is not an address, and a port that
-    /// is not a number of at most 65535. Also rejects, as [`Reason::HostConflict`], a URL of `http` and the like that has no host but
-    /// dot segments: browsers contact `a` for `http:/a/../b`, and would contact `b` for its normal form. So are `file://a:/` and `http://://a/`,
-    /// whose empty port keeps browsers from contacting `a`.
+    /// is not a number of at most 65535. Also rejects, as [`Reason::HostConflict`], a URL that is of another host for browsers than its
+    /// normal form, or of none: browsers contact `a` for `http:/a/../b` and `///a/../b`, `b` for the normal form of the first, and no
+    /// host for `file://a:/`, `http://://a/` and `http:/[::%31]`. So is ` %68ttp://a/`, which would get a scheme. The reference `/a/../\b`
+    /// becomes `/./\b`, because browsers contact `b` for `/\b`.
     Rfc3986 = "rfc3986", "RFC 3986, 6.2.2: case of scheme and host, escapes, dot segments",
         Form::Url(Some(prove::<scan::Rfc3986<false>>), |url, out| rfc3986::append(url, false, out));
 
@@ -212,7 +213,7 @@ profiles! {
     /// decoded until nothing changes, in each component by itself. Host, path and query are in lower case. The host is converted by IDNA,
     /// an IPv4 address becomes four numbers, one `www` with its digits and superfluous dots are removed, and the labels are
     /// reversed. A default port, dot segments, runs of slashes, session ids in path and query, and one slash at the end are removed.
-    /// The parameters of the query are sorted. The form of an empty URL is `-`. A URL without a host keeps its scheme.
+    /// The parameters of the query are sorted. In a host such as `www.%C2%AD`, a label that IDNA ignores stays. The form of an empty URL is `-`. A URL without a host keeps its scheme.
     ///
     /// The tool passes a host such as `256.1.1.1` to the DNS resolver. This profile does not.
     ///

@@ -4,9 +4,8 @@ use alloc::vec::Vec;
 
 use simdpct::Decode;
 
+use super::contact::{Contact, is_kept, is_opened};
 use super::error::{CanonicalizeError, Reason};
-use super::escapes;
-use crate::class::is_special;
 use crate::compose::{append_without_dots, guard};
 use crate::host::{HostKind, port_number};
 use crate::parts::{Parts, split};
@@ -23,6 +22,7 @@ pub(super) fn append(url: &[u8], by_scheme: bool, out: &mut Vec<u8>) -> Result<(
         return Err(CanonicalizeError { offset, reason });
     }
 
+    let form = out.len();
     // RFC 3986, section 6.2.2.1: schemes and hosts are written in lower case.
     let mut default = None;
     if let Some(scheme) = parts.scheme() {
@@ -42,46 +42,32 @@ pub(super) fn append(url: &[u8], by_scheme: bool, out: &mut Vec<u8>) -> Result<(
         }
         append_host(host.raw(), out);
         // RFC 3986, section 3.2.3, removes an empty port, and section 6.2.3 removes the default port.
-        if let Some(port) = parts.port() {
-            if !port.is_empty() && (default.is_none() || port_number(port) != default) {
-                out.push(b':');
-                out.extend_from_slice(port);
-            } else if browsers_need_port(&parts) {
-                let offset = parts.offsets().host_end;
-                return Err(CanonicalizeError { offset, reason: Reason::HostConflict });
-            }
+        if let Some(port) = parts.port().filter(|port| !port.is_empty())
+            && (default.is_none() || port_number(port) != default)
+        {
+            out.push(b':');
+            out.extend_from_slice(port);
         }
     }
 
     // Escapes are decoded (section 6.2.2.2) before dot segments are removed (section 6.2.2.3), because a dot may be escaped.
     let start = out.len();
     let has_authority = parts.host().is_some();
-    if !parts.is_uri() && !has_authority && parts.path().first().is_some_and(|first| *first <= b' ') {
-        // Browsers remove this byte, so the escapes after it must not become a scheme; `./` before it would be another path to them.
-        escapes::append(parts.path(), None, out);
-    } else {
-        Decode::NORMALIZE.decode_append(parts.path(), out);
-    }
+    Decode::NORMALIZE.decode_append(parts.path(), out);
     let is_relative = !parts.is_uri() && !has_authority && out.get(start) != Some(&b'/');
     if is_relative {
         // `%61:b` is a path, but its decoded form `a:b` has a scheme, so `./` is inserted before it.
         let guard = guard(false, false, &out[start..]);
         out.splice(start..start, guard.iter().copied());
     } else if has_dot_segment(&out[start..]) {
-        let has_host = parts.host().is_some_and(|host| !host.raw().is_empty());
-        if !has_host && parts.scheme().is_some_and(|scheme| path_holds_host(scheme, parts.path())) {
-            // Without its dot segments, `http:/a/../b` would be `http:/b`, and browsers would contact `b` instead of `a`.
-            let offset = parts.offsets().path_start;
-            return Err(CanonicalizeError { offset, reason: Reason::HostConflict });
-        }
         let path = out.split_off(start);
         append_without_dots(has_authority, &path, out);
+        if !parts.is_uri() && out[start..].starts_with(b"/\\") {
+            // For browsers, this would be an authority.
+            out.splice(start..start, *b"/.");
+        }
     }
     if default.is_some() && has_authority && out.len() == start {
-        if parts.offsets().path_end == url.len() && url.last().is_some_and(|last| *last <= b' ') {
-            // Browsers remove controls and spaces at the end of a URL, but not from the end of a host before a slash.
-            return Err(CanonicalizeError { offset: url.len() - 1, reason: Reason::HostConflict });
-        }
         out.push(b'/');
     }
     if let Some(query) = parts.query() {
@@ -92,21 +78,16 @@ pub(super) fn append(url: &[u8], by_scheme: bool, out: &mut Vec<u8>) -> Result<(
         out.push(b'#');
         Decode::NORMALIZE.decode_append(fragment.raw(), out);
     }
+    // Browsers read a URL such as `http:/a` as a reference if the base has the same scheme.
+    let is_reference = || !has_authority && parts.scheme().is_some_and(is_opened);
+    let rest = &url[parts.offsets().path_start..];
+    if !is_kept(url, &parts, &out[form..])
+        || is_reference() && Contact::of(rest) != Contact::of(&out[start..])
+    {
+        let offset = parts.offsets().host_end.min(url.len() - 1);
+        return Err(CanonicalizeError { offset, reason: Reason::HostConflict });
+    }
     Ok(())
-}
-
-/// Reports whether browsers contact a host for a URL only after its port is removed: the host of `file://a:/` is not valid, and in
-/// `http://://a/`, the host is empty; without the colon it is `a`.
-fn browsers_need_port(parts: &Parts<'_>) -> bool {
-    let is_file = |scheme: &[u8]| scheme.eq_ignore_ascii_case(b"file");
-    let is_empty = parts.userinfo().is_none() && parts.offsets().host_start == parts.offsets().host_end;
-    parts.scheme().map_or(is_empty, |scheme| is_file(scheme) || is_empty && is_special(scheme))
-}
-
-/// Reports whether browsers may find a host in `path`, the path of a URL without a host: they skip any number of slashes after a special
-/// scheme, and read a backslash as a slash.
-fn path_holds_host(scheme: &[u8], path: &[u8]) -> bool {
-    is_special(scheme) || scheme.eq_ignore_ascii_case(b"file") && path.contains(&b'\\')
 }
 
 /// Appends a host in lower case. Escapes are normalized first, because `%41` decodes to `A`. The hexadecimal digits of escapes
@@ -149,13 +130,11 @@ fn authority_rejection(parts: &Parts<'_>) -> Option<(usize, Reason)> {
     {
         return Some((at.after_scheme() + 2 + several, Reason::SeveralAt));
     }
-    let bad_host = match parts.host_kind()? {
-        HostKind::Invalid => Some(0),
-        HostKind::RegName => memchr::memchr2(b'[', b']', parts.host()?.raw()),
-        _ => None,
-    };
-    if let Some(offset) = bad_host {
-        return Some((at.host_start + offset, Reason::Host));
+    let host = parts.host()?.raw();
+    if let Some(bracket) = memchr::memchr2(b'[', b']', host)
+        && !matches!(HostKind::of(host), HostKind::Ipv6(_) | HostKind::IpFuture)
+    {
+        return Some((at.host_start + bracket, Reason::Host));
     }
     let port = parts.port().filter(|port| !port.is_empty())?;
     port_number(port).is_none().then_some((at.host_end + 1, Reason::Port))

@@ -86,9 +86,8 @@ pub(super) fn append(url: &[u8], version: Version, out: &mut Vec<u8>) -> Result<
         let userinfo = parts.userinfo().map(|userinfo| decode(userinfo.raw()));
         let ends_host = userinfo.is_some_and(|userinfo| memchr::memchr2(b'/', b'?', &userinfo).is_some())
             || name.iter().any(|byte| b":[]".contains(byte)) && !is_literal(raw);
-        if ends_host
-            || !Contact::of(parts.input()).has_key_host(scheme, &name, |host| key_host(host, version))
-        {
+        let is_same = |host: &[u8], named: &[u8]| key_host(host, version) == key_host(named, version);
+        if ends_host || !Contact::of(parts.input()).has_key_host(scheme, &name, is_same) {
             return reject(at.host_start, Reason::HostConflict);
         }
     }

@@ -116,7 +116,11 @@ pub(super) fn idna_2003<'a>(host: &'a str, delimiters: &[u8]) -> Result<Option<C
     } else {
         uts46(host.as_bytes(), delimiters).map_err(|_| Deviation)?
     };
-    let mut labels = name.strip_suffix('.').unwrap_or(&name).split('.');
+    // The last label may be missing, but not be mapped to nothing, as that of ignored characters.
+    let last = host.rsplit(['.', '\u{3002}', '\u{ff0e}', '\u{ff61}']).next().unwrap_or_default();
+    let is_mapped = !last.is_empty() && uts46(last.as_bytes(), b"").is_ok_and(|last| last.is_empty());
+    let labels = if is_mapped { &name } else { name.strip_suffix('.').unwrap_or(&name) };
+    let mut labels = labels.split('.');
     Ok(labels.all(|label| (1..64).contains(&label.len())).then_some(name))
 }
 

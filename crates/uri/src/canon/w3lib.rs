@@ -6,7 +6,7 @@ use core::net::Ipv6Addr;
 
 use simdpct::{AsciiSet, Encode, HexCase, encode_byte, sets};
 
-use super::contact::Contact;
+use super::contact;
 use super::error::{CanonicalizeError, Reason};
 use super::shared::{first_bytes, idna_2003, is_plain_name, trim, without_line_ends};
 use crate::compose::remove_dot_segments;
@@ -115,21 +115,11 @@ pub(super) fn append(
         out.push(b'#');
         Encode::keeping(FRAGMENT).encode_append(fragment, out);
     }
-    // A plain host after `://` is the same host for browsers.
-    let is_plain = parts.userinfo().is_none()
-        && parts.host().is_some_and(|host| is_plain_name(host.raw()))
-        && !scheme.eq_ignore_ascii_case(b"file");
     if scheme.is_empty() && !has_authority && out[start] != b'/' && split(&out[start..]).is_uri() {
         // w3lib makes a scheme of the first segment of `a%3Ab`.
         return Err(CanonicalizeError { offset: 0, reason: Reason::Unstable });
     }
-    // The target of a request names no host, and neither does its key.
-    let is_target = |url: &[u8]| matches!(url, [b'/', second, ..] if !matches!(second, b'/' | b'\\'));
-    // In a `file` URL, the host is empty if a third slash follows.
-    let is_local = |url: &[u8]| url.starts_with(b"file:///");
-    let is_plain =
-        is_plain || is_target(&url) && is_target(&out[start..]) || is_local(&url) && is_local(&out[start..]);
-    if !is_plain && Contact::of(original) != Contact::of(&out[start..]) {
+    if !contact::is_kept(original, &parts, &out[start..]) {
         return Err(CanonicalizeError { offset: parts.offsets().host_start, reason: Reason::HostConflict });
     }
     Ok(())

@@ -3,7 +3,7 @@
 use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::net::{Ipv4Addr, Ipv6Addr};
+use core::net::Ipv4Addr;
 
 use simdpct::{AsciiSet, Encode};
 
@@ -263,8 +263,8 @@ fn append_java(url: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
         let is_line_end = |c| matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}');
         let text = String::from_utf8_lossy(&trimmed).into_owned();
         if let Some(at) = text.find(is_line_end) {
-            let before =
-                text[..at].split_once("://").map_or(&text[..at], |(_, rest)| rest).trim_start_matches('/');
+            let start = split(&*trimmed).scheme().map_or(0, |scheme| scheme.len() + 1);
+            let before = text[start..at].trim_start_matches('/');
             if !before.contains(['/', '?', '#']) {
                 // The tool removes the character from the host. For browsers, such a host is not valid.
                 return Err(CanonicalizeError { offset: lead, reason: Reason::HostConflict });
@@ -380,7 +380,9 @@ fn append_host(
     out: &mut Vec<u8>,
 ) -> Result<bool, Reason> {
     let scheme = parts.scheme().unwrap_or_default();
-    let is_whole = parts.userinfo().is_none() && parts.host().is_some_and(|host| host.raw() == raw);
+    // In `http://a:[a/`, the host of the Python tool is in the port.
+    let is_whole =
+        parts.userinfo().is_none() && parts.host().is_some_and(|host| core::ptr::eq(host.raw(), raw));
     // In a `file` URL, a port is a part of the host for browsers.
     let is_file = scheme.eq_ignore_ascii_case(b"file");
     if is_whole && is_plain_name(raw) && !(is_file && parts.offsets().host_end < parts.offsets().path_start) {
@@ -399,25 +401,30 @@ fn append_host(
     } else {
         name
     };
-    let of_contact =
-        |host: &[u8]| key_host(host, tool).flatten().map(|name| without_all_www(&name, tool).to_vec());
+    // The `www` of `www.%C2%AD` may be all that browsers read, because they ignore the character after it.
+    let is_same = |host: &[u8], named: &[u8]| {
+        [host, without_dot(host)].into_iter().any(|host| {
+            let host = without_all_www(host, tool);
+            host == named || without_dot(host) == named
+        })
+    };
     // The delimiters of a key in the host would give two hosts one key: `b.a` and `a,b`.
     let is_ambiguous = name.iter().any(|byte| b",)".contains(byte))
         || !is_ipv6 && (name.contains(&b':') || name.starts_with(b"["));
-    if is_ambiguous || !contact.has_key_host(scheme, host, of_contact) {
+    if is_ambiguous || !contact.has_key_host(scheme, host, is_same) {
         return Err(Reason::HostConflict);
     }
     let start = out.len();
     append_reversed(name, out);
     append_port(port, scheme, tool, out);
-    let key = core::str::from_utf8(&out[start..out.len() - 1]).unwrap_or_default();
-    if is_ipv6
-        && key
-            .parse::<Ipv6Addr>()
-            .is_ok_and(|address| contact != Contact::Host(alloc::format!("[{address}]").into()))
-    {
+    if is_ipv6 {
         // `[::1]:80` and `[::1:80]` would have one key.
-        return Err(Reason::HostConflict);
+        let labels = out[start..out.len() - 1].rsplit(|&byte| byte == b',').collect::<Vec<_>>().join(&b'.');
+        let address = labels.into_iter().filter(|byte| !b"[]".contains(byte)).collect::<Vec<_>>();
+        let named = Contact::of(&[b"http://[", &*address, b"]"].concat());
+        if named != Contact::Nothing && named != contact {
+            return Err(Reason::HostConflict);
+        }
     }
     Ok(true)
 }
@@ -447,7 +454,7 @@ fn key_host(raw: &[u8], tool: Tool) -> Option<Option<Vec<u8>>> {
         };
     }
     // The tools remove superfluous dots. Only one dot at the end leaves the host the same.
-    let host = name.strip_suffix(b".").unwrap_or(&name);
+    let host = without_dot(&name);
     if host.is_empty() {
         return Some(None);
     }
@@ -464,6 +471,11 @@ fn key_host(raw: &[u8], tool: Tool) -> Option<Option<Vec<u8>>> {
     let mut escaped = Encode::keeping(tool.kept()).encode(host).into_owned().into_bytes();
     escaped.make_ascii_lowercase();
     Some(Some(escaped))
+}
+
+/// Returns `host` without one dot at its end.
+fn without_dot(host: &[u8]) -> &[u8] {
+    host.strip_suffix(b".").unwrap_or(host)
 }
 
 /// Appends a plain name, reversed and in lower case.
