@@ -3,6 +3,7 @@
 mod canon;
 mod charset;
 mod compose;
+mod hosts;
 mod iri;
 mod kernels;
 mod owned;
