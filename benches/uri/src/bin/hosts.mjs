@@ -15,13 +15,13 @@ function hostOf(text) {
 }
 
 // Returns the host as keys have it: addresses in the form of Safe Browsing 5, and names without superfluous dots, or in a SURT without
-// `www` and a dot at the end.
+// `www` and dots at the end.
 function plain(host, surt) {
   if (host == null) return host;
   const mapped = /^\[(?:::ffff|64:ff9b:):([0-9a-f]+):([0-9a-f]+)\]$/.exec(host);
   if (mapped) host = String((parseInt(mapped[1], 16) * 65536 + parseInt(mapped[2], 16)) >>> 0);
   else if (host.startsWith('[')) return host;
-  const labels = host.replace(/\.$/, '').split('.').filter((label) => surt || label);
+  const labels = host.replace(/\.+$/, '').split('.').filter((label) => surt || label);
   while (surt && labels.length > 1 && /^www\d*$/.test(labels[0])) labels.shift();
   // Without the dots at its end, a name can be an address. It is still another host.
   return labels.join('.');
@@ -45,5 +45,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   }
   let ours = theirs === undefined ? undefined : hostOf(surt && /^[^/]*\)/.test(key) ? fromSurt(key, /^\s*file:/i.test(url) ? 'file:' : 'http:', theirs) : key);
   if (surt || google) [ours, theirs] = [plain(ours, surt), plain(theirs, surt)];
+  // Browsers ignore the label that is left in the key of `www.%C2%AD`.
+  if (surt && ours === null && /^www\d*$/.test(theirs)) ours = theirs;
   console.log(ours === undefined || theirs === undefined ? '?' : ours === theirs ? '=' : `${theirs} ${ours}`);
 }
