@@ -150,7 +150,6 @@ const URI_MAY_IMPORT: &[(&str, &str)] = &[
     ("suffix", "iri parts pieces"),
     ("owned", "builder flaws host parts text"),
     ("charset", ""),
-    ("form/typed", "form"),
     ("form", "charset pieces"),
     ("whole", "parts"),
     ("canon/error", ""),

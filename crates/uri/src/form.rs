@@ -11,9 +11,6 @@
 //! assert_eq!(pairs[1], (b"n".to_vec(), b"1+1".to_vec()));
 //! ```
 
-#[cfg(feature = "serde")]
-mod typed;
-
 use alloc::borrow::Cow;
 use alloc::string::String;
 use core::iter::FusedIterator;
@@ -21,9 +18,6 @@ use core::iter::FusedIterator;
 #[cfg(feature = "charset")]
 use crate::charset::Charset;
 use crate::pieces::{Piece, QueryPairs};
-
-#[cfg(feature = "serde")]
-pub use typed::{FromFormError, ToFormError, from_bytes, from_str, to_string};
 
 /// Returns the pairs of a form, decoded (section 5.1).
 ///

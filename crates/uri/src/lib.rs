@@ -24,7 +24,6 @@
 //! | components | a URL | [`Components::join`] |
 //! | a reference and its base | the target | [`resolve`], [`remove_dot_segments`]; `canon::Base` as browsers do (feature `whatwg`) |
 //! | a form | its pairs | [`form::pairs`] |
-//! | a form, or a value of your type (feature `serde`) | the value, or the form | `form::from_str`, `form::to_string` |
 //! | a URL | a canonical form | [`canon::Profile`] |
 //! | an IRI (feature `idna`) | a URI, and back | `iri::to_uri`, `iri::from_uri` |
 //! | a request target | the path that servers route it on | [`reading`] |
@@ -68,7 +67,7 @@
 //! * `charset`: the module `charset`, with the crate encoding_rs.
 //! * `domains`: [`Parts::domain`] and `SuffixList`, with the Public Suffix List (150 KB, licence MPL 2.0) and the crate idna.
 //! * `idna`: the module `iri` and the profiles that need IDNA, with the crate idna.
-//! * `serde`: serde's traits for [`UriBuf`], and typed forms, with the crates serde and ryu.
+//! * `serde`: serde's traits for [`UriBuf`], with the crate serde.
 //! * `whatwg`: the URL Standard, with the crate idna: the profile `whatwg`, and `canon::Base`.
 //! * `internals`: the functions that tests, fuzz targets and benchmarks use to select a kernel. They are not part of the API.
 

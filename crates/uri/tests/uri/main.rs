@@ -11,7 +11,6 @@ mod readings;
 mod split;
 mod standard;
 mod suffix;
-mod typed;
 mod vectors;
 mod whole;
 
