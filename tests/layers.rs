@@ -127,6 +127,7 @@ const COMMAND_ONLY_IN: &[(&str, &str)] = &[("clap ::", "args args/* commands com
 
 /// The modules of the crate for whole URIs (`crates/uri/src`), each with the modules that it may import, from the ground up.
 const URI_MAY_IMPORT: &[(&str, &str)] = &[
+    ("text", ""),
     ("class", ""),
     ("offsets", ""),
     ("host", "class"),
@@ -137,18 +138,17 @@ const URI_MAY_IMPORT: &[(&str, &str)] = &[
     ("kernel/columns", "kernel/split offsets reference"),
     ("kernel/scan", ""),
     // Splitting.
-    ("pieces", ""),
+    ("pieces", "text"),
     ("flaws", "class host offsets"),
-    ("parts", "flaws host kernel/split offsets pieces"),
-    ("text", "host offsets parts"),
+    ("parts", "flaws host kernel/split offsets pieces text"),
     ("columns", "kernel/columns offsets parts"),
     // Writing.
     ("dialect", "flaws"),
-    ("compose", "class parts"),
+    ("compose", "class parts text"),
     ("iri", "host parts"),
-    ("builder", "class host iri parts text"),
-    ("suffix", "iri parts pieces"),
-    ("owned", "builder flaws host parts text"),
+    ("builder", "class host parts"),
+    ("suffix", "host parts pieces text"),
+    ("owned", "builder class compose flaws host offsets parts text"),
     ("charset", ""),
     ("form", "charset pieces"),
     ("whole", "parts"),
@@ -163,7 +163,7 @@ const URI_MAY_IMPORT: &[(&str, &str)] = &[
         "canon/contact canon/error canon/escapes canon/shared canon/standard class compose host offsets parts pieces",
     ),
     ("canon/surt/*", ""),
-    ("canon", "kernel/scan parts"),
+    ("canon", "kernel/scan parts text"),
     // How servers read a path.
     ("reading/parameters", ""),
     ("reading/table", "reading/parameters"),
@@ -171,7 +171,7 @@ const URI_MAY_IMPORT: &[(&str, &str)] = &[
     ("reading/read", "class reading/parameters"),
     ("reading/agree", "reading/parameters reading/plain reading/read reading/table"),
     ("reading", ""),
-    ("internals", "canon columns parts reading/plain reference"),
+    ("internals", "canon columns parts reading/plain reference text"),
     ("lib", ""),
 ];
 

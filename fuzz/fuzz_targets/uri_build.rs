@@ -4,7 +4,7 @@
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use simdpct_uri::{Builder, Converter, form, iri, resolve, split};
+use simdpct_uri::{Builder, Converter, UriBuf, form, iri, resolve, split};
 
 #[derive(Arbitrary, Debug)]
 struct Case<'a> {
@@ -59,7 +59,7 @@ fuzz_target!(|case: Case<'_>| {
     let Ok(url) = builder.build() else { return };
     let parts = split(&url);
     assert_eq!(parts.flaws().next(), None, "{url}");
-    assert_eq!(parts.scheme(), case.scheme.map(str::as_bytes));
+    assert_eq!(parts.scheme(), case.scheme);
     match (parts.host(), case.host) {
         (Some(built), Some(host)) if !host.is_ascii() => {
             // The name is in Punycode now. It is a name like any other, and the same name for browsers.
@@ -79,9 +79,14 @@ fuzz_target!(|case: Case<'_>| {
     assert_eq!(parts.fragment().map(|fragment| fragment.decode()).as_deref(), case.fragment);
 
     // The target of a reference is a URI, so resolving the target again must not change it.
-    if let Ok(target) = resolve(&url, case.reference) {
-        let again = resolve(&url, &target).expect("the base is the same");
-        assert_eq!(resolve(&url, &again).as_deref(), Ok(&*again));
+    let base = url.as_bytes();
+    if let Ok(target) = resolve(base, case.reference) {
+        let again = resolve(base, &target).expect("the base is the same");
+        assert_eq!(resolve(base, &again).as_deref(), Ok(&*again));
+        // A reference that leads from the base to a target is resolved to that target.
+        if let (Ok(base), Ok(target)) = (UriBuf::try_from(&*url), UriBuf::try_from(split(&again))) {
+            assert_eq!(base.resolve(&base.relativize(&target)), Ok(target));
+        }
     }
     let readable = iri::from_uri(&url);
     let back = iri::to_uri(&readable).expect("IRIs from `from_uri` have hosts that IDNA allows");

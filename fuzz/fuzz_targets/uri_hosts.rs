@@ -66,7 +66,6 @@ fuzz_target!(|text: &[u8]| {
     let Ok(text) = std::str::from_utf8(text) else { return };
     for &profile in Profile::ALL {
         let Ok(key) = profile.canonicalize(text) else { continue };
-        let Ok(key) = std::str::from_utf8(&key) else { continue };
         let name = profile.name();
         let (is_surt, is_google) = (name.starts_with("surt"), name.starts_with("safe-browsing"));
         let mut input = text.trim_matches(|c| c <= ' ').replace(['\t', '\n', '\r'], "");
@@ -95,11 +94,11 @@ fuzz_target!(|text: &[u8]| {
             !host.contains(['/', '?']) && (is_ipv6 || port.bytes().all(|byte| byte.is_ascii_digit()))
         });
         let key_url = match is_surt && has_reversed_host {
-            true => match from_surt(key, scheme, is_ipv6) {
+            true => match from_surt(&key, scheme, is_ipv6) {
                 Some(url) => url,
                 None => continue,
             },
-            false => key.to_owned(),
+            false => key.clone().into_owned(),
         };
         let Some(ours) = host_of(&key_url) else { continue };
         let [theirs, ours] = [theirs, ours].map(|host| match is_surt || is_google {

@@ -1,15 +1,15 @@
 //! Builds a URI from data: escapes each piece for its component and joins the pieces.
 
-use alloc::string::String;
-use core::fmt::{self, Write as _};
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use core::fmt;
 use core::net::IpAddr;
 
 use simdpct::{AsciiSet, Encode, sets};
 
 use crate::class::{is_scheme, is_special};
 use crate::host::HostKind;
-use crate::parts::PARAMETER;
-use crate::text::StrParts;
+use crate::parts::{PARAMETER, Parts};
 
 /// The bytes that stay unescaped in a user name: those of `userinfo` (RFC 3986) except the colon, which would end the name.
 const USER: AsciiSet = sets::RFC3986_USERINFO.remove(b":");
@@ -39,7 +39,7 @@ pub struct Builder {
     userinfo: Option<String>,
     host: Option<String>,
     invalid_host: bool,
-    port: Option<u16>,
+    port: Option<String>,
     /// The escaped segments of the path, each with a slash before it.
     path: String,
     relative: bool,
@@ -57,6 +57,14 @@ fn encoded(set: AsciiSet, data: &(impl AsRef<[u8]> + ?Sized)) -> String {
     Encode::keeping(set).encode(data).into_owned()
 }
 
+/// Returns the userinfo of a user name and a password, which are data.
+pub(crate) fn userinfo(user: &[u8], password: &[u8]) -> String {
+    let mut userinfo = encoded(USER, user);
+    userinfo.push(':');
+    encode_append(sets::RFC3986_USERINFO, password, &mut userinfo);
+    userinfo
+}
+
 impl Builder {
     /// Makes an empty builder, which builds the empty reference.
     #[must_use]
@@ -65,20 +73,20 @@ impl Builder {
     }
 
     /// Makes a builder of the parts of a URI that has no flaws. They stay as they are written.
-    pub(crate) fn from_valid(parts: StrParts<'_>) -> Builder {
+    pub(crate) fn from_valid(parts: Parts<'_, str>) -> Builder {
         let path = parts.path();
         let relative = !path.is_empty() && !path.starts_with('/');
         let segments = path.strip_prefix('/').unwrap_or(path);
         Builder {
             scheme: parts.scheme().map(String::from),
-            userinfo: parts.userinfo().map(String::from),
-            host: parts.host().map(String::from),
+            userinfo: parts.userinfo().as_deref().map(String::from),
+            host: parts.host().as_deref().map(String::from),
             invalid_host: false,
-            port: parts.bytes().port_number(),
+            port: parts.port().map(String::from),
             path: if relative { ["/", path].concat() } else { path.into() },
             relative,
             query: parts.query().map(String::from),
-            fragment: parts.fragment().map(String::from),
+            fragment: parts.fragment().as_deref().map(String::from),
             first_segment_len: segments.split('/').next().unwrap_or_default().len(),
             dot_segment: false,
         }
@@ -105,10 +113,7 @@ impl Builder {
         user: &(impl AsRef<[u8]> + ?Sized),
         password: &(impl AsRef<[u8]> + ?Sized),
     ) -> Builder {
-        let mut userinfo = encoded(USER, user);
-        userinfo.push(':');
-        encode_append(sets::RFC3986_USERINFO, password, &mut userinfo);
-        self.userinfo = Some(userinfo);
+        self.userinfo = Some(userinfo(user.as_ref(), password.as_ref()));
         self
     }
 
@@ -125,7 +130,7 @@ impl Builder {
             _ if name.iter().any(|byte| b":[]".contains(byte)) => None,
             _ if name.is_ascii() => Some(encoded(sets::RFC3986_REG_NAME, name)),
             #[cfg(feature = "idna")]
-            _ => crate::iri::host_to_ascii(name),
+            _ => crate::host::to_ascii(name).map(String::from),
             #[cfg(not(feature = "idna"))]
             _ => None,
         };
@@ -137,21 +142,18 @@ impl Builder {
     /// Sets the host to an IP address. An IPv6 address is written in brackets.
     #[must_use]
     pub fn ip(mut self, address: impl Into<IpAddr>) -> Builder {
-        let mut host = String::new();
-        // Writing to a string never fails.
-        _ = match address.into() {
-            IpAddr::V4(address) => write!(host, "{address}"),
-            IpAddr::V6(address) => write!(host, "[{address}]"),
-        };
         self.invalid_host = false;
-        self.host = Some(host);
+        self.host = Some(match address.into() {
+            IpAddr::V4(address) => address.to_string(),
+            IpAddr::V6(address) => format!("[{address}]"),
+        });
         self
     }
 
     /// Sets the port.
     #[must_use]
     pub fn port(mut self, port: u16) -> Builder {
-        self.port = Some(port);
+        self.port = Some(port.to_string());
         self
     }
 
@@ -251,9 +253,9 @@ impl Builder {
                 out.push('@');
             }
             out.push_str(host);
-            if let Some(port) = self.port {
-                // Writing to a string never fails.
-                _ = write!(out, ":{port}");
+            if let Some(port) = &self.port {
+                out.push(':');
+                out.push_str(port);
             }
         } else if self.userinfo.is_some() || self.port.is_some() || is_special {
             return Err(BuildError::NoHost);
@@ -289,8 +291,8 @@ impl Builder {
     }
 }
 
-/// The error of [`Builder::build`]: the pieces do not make a valid URI.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// The error of [`Builder::build`] and of the `with_*` methods of [`UriBuf`](crate::UriBuf): the parts do not make a valid URI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BuildError {
     /// The scheme is invalid: RFC 3986, section 3.1, requires a letter followed by letters, digits, `+`, `-` and `.`.
@@ -303,11 +305,18 @@ pub enum BuildError {
     EmptyHost,
     /// A segment of the path is `.` or `..`. Parsers remove such segments, even if the dots are escaped.
     DotSegment,
-    /// The path is relative, but the URI has an authority.
+    /// There is an authority, but the path does not start with a slash, so that it would continue the host or the port.
     RelativePath,
     /// The first segment of the path is empty, but there is no authority: the path would be read as an authority or as an
     /// absolute path.
     EmptyFirstSegment,
+    /// The first segment of the path has a colon, and would be read as a scheme because the URI has none.
+    ColonInFirstSegment,
+    /// A byte of the new text must be escaped.
+    Unescaped {
+        /// The offset of the byte in the new text.
+        offset: usize,
+    },
 }
 
 impl fmt::Display for BuildError {
@@ -320,7 +329,13 @@ impl fmt::Display for BuildError {
             BuildError::DotSegment => "a segment is \".\" or \"..\", which parsers remove",
             BuildError::RelativePath => "the path is relative, but there is an authority",
             BuildError::EmptyFirstSegment => {
-                "the first segment is empty, but there is no authority before it"
+                "the first segment is empty, but there is no authority before it (write '/.' before the path)"
+            }
+            BuildError::ColonInFirstSegment => {
+                "the text before the colon would be read as a scheme (write './' before it)"
+            }
+            BuildError::Unescaped { offset } => {
+                return write!(f, "the byte at offset {offset} must be escaped");
             }
         })
     }

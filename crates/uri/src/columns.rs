@@ -152,47 +152,31 @@ pub(crate) fn split_each_on_tier<'a>(
     run(tier, Many(SplitEach { urls: urls.into_iter(), each }));
 }
 
-/// A receiver of the parts of many URLs: a closure, or a type whose method is marked `#[inline(always)]`.
-///
-/// Such a method becomes a part of the loop that splits the URLs. A long closure is called there, which takes as long as splitting a short URL.
-pub trait Receive<'a> {
-    /// Receives the parts of the next URL.
-    fn url(&mut self, url: Parts<'a>);
-}
-
-impl<'a, F: FnMut(Parts<'a>)> Receive<'a> for F {
-    #[inline(always)]
-    fn url(&mut self, url: Parts<'a>) {
-        self(url);
-    }
-}
-
-/// Splits each line of `text`, and passes its parts to `receiver`.
+/// Splits each line of `text`, and passes its parts to `each`.
 ///
 /// LF, CR LF or the end of the text ends a line, and is not part of the URL. This function takes less time than [`Lines`],
 /// which stores the positions.
 ///
 /// ```
 /// let mut hosts = Vec::new();
-/// let mut push = |url: simdpct_uri::Parts<'_>| hosts.push(url.host().unwrap().raw().to_vec());
-/// simdpct_uri::split_each_line(b"http://a/b\r\n//c\n", &mut push);
-/// assert_eq!(hosts, [b"a", b"c"]);
+/// simdpct_uri::split_each_line(b"http://a/b\r\n//c\n", |url| hosts.extend(url.host()));
+/// assert_eq!(hosts, ["a", "c"]);
 /// ```
-pub fn split_each_line<'a>(text: &'a [u8], receiver: &mut impl Receive<'a>) {
-    split_each_line_on_tier(Tier::active(), text, receiver);
+pub fn split_each_line<'a>(text: &'a [u8], each: impl FnMut(Parts<'a>)) {
+    split_each_line_on_tier(Tier::active(), text, each);
 }
 
-pub(crate) fn split_each_line_on_tier<'a>(tier: Tier, text: &'a [u8], receiver: &mut impl Receive<'a>) {
-    run(tier, Many(SplitEachLine { text, receiver: OfParts(receiver) }));
+pub(crate) fn split_each_line_on_tier<'a>(tier: Tier, text: &'a [u8], each: impl FnMut(Parts<'a>)) {
+    run(tier, Many(SplitEachLine { text, receiver: ToClosure(each) }));
 }
 
-/// Passes the parts of each URL on.
-struct OfParts<'r, R>(&'r mut R);
+/// Passes the parts of each URL to a closure.
+struct ToClosure<F>(F);
 
-impl<'a, R: Receive<'a>> Receiver<'a> for OfParts<'_, R> {
+impl<'a, F: FnMut(Parts<'a>)> Receiver<'a> for ToClosure<F> {
     #[inline(always)]
     fn url(&mut self, url: &'a [u8], at: Offsets) {
-        self.0.url(Parts::from_offsets(url, at));
+        (self.0)(Parts::from_offsets(url, at));
     }
 }
 

@@ -5,26 +5,36 @@ use core::fmt;
 
 use crate::class::is_scheme;
 use crate::parts::{Parts, split};
+use crate::text::{Source, Text, copy};
 
 /// The five components of a URI as they are written (RFC 3986, section 5.3).
 ///
 /// To change one component of a URL, take the others from its [`Parts`]; [`Components::join`] has an example.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Components<'a> {
+#[derive(Debug, PartialEq, Eq)]
+pub struct Components<'a, T: Text + ?Sized = [u8]> {
     /// The scheme, without its colon.
-    pub scheme: Option<&'a [u8]>,
+    pub scheme: Option<&'a T>,
     /// The authority: userinfo, host and port, without the `//` before them.
-    pub authority: Option<&'a [u8]>,
+    pub authority: Option<&'a T>,
     /// The path, with all its slashes.
-    pub path: &'a [u8],
+    pub path: &'a T,
     /// The query, without `?`.
-    pub query: Option<&'a [u8]>,
+    pub query: Option<&'a T>,
     /// The fragment, without `#`.
-    pub fragment: Option<&'a [u8]>,
+    pub fragment: Option<&'a T>,
 }
 
-impl<'a> From<Parts<'a>> for Components<'a> {
-    fn from(parts: Parts<'a>) -> Components<'a> {
+copy! { Components }
+
+/// The components of the empty reference.
+impl<T: Text + ?Sized> Default for Components<'_, T> {
+    fn default() -> Self {
+        Components { scheme: None, authority: None, path: T::EMPTY, query: None, fragment: None }
+    }
+}
+
+impl<'a, T: Text + ?Sized> From<Parts<'a, T>> for Components<'a, T> {
+    fn from(parts: Parts<'a, T>) -> Components<'a, T> {
         Components {
             scheme: parts.scheme(),
             authority: parts.authority(),
@@ -35,7 +45,7 @@ impl<'a> From<Parts<'a>> for Components<'a> {
     }
 }
 
-impl Components<'_> {
+impl<T: Text + ?Sized> Components<'_, T> {
     /// Joins the components (RFC 3986, section 5.3). The components of a [`split`] join to its input.
     ///
     /// The components of any other source are not read as structure either. A byte that would end its component is escaped: `/`, `?`
@@ -49,46 +59,47 @@ impl Components<'_> {
     /// use simdpct_uri::{Components, split};
     ///
     /// let url = "http://example.com/a?b#c";
-    /// assert_eq!(Components::from(split(url)).join(), url.as_bytes());
-    /// let new = Components { path: b"/new", query: None, ..split(url).into() };
-    /// assert_eq!(new.join(), b"http://example.com/new#c");
-    /// assert_eq!(Components { path: b"//a", ..Components::default() }.join(), b"/.//a");
-    /// assert_eq!(Components { path: b".evil.com", ..split("http://a.com").into() }.join(), b"http://a.com/.evil.com");
+    /// assert_eq!(Components::from(split(url)).join(), url);
+    /// let new = Components { path: "/new", query: None, ..split(url).into() };
+    /// assert_eq!(new.join(), "http://example.com/new#c");
+    /// assert_eq!(Components { path: "//a", ..Components::default() }.join(), "/.//a");
+    /// assert_eq!(Components { path: ".evil.com", ..split("http://a.com").into() }.join(), "http://a.com/.evil.com");
     /// ```
     #[must_use]
-    pub fn join(&self) -> Vec<u8> {
+    pub fn join(&self) -> T::Owned {
         let mut out = Vec::new();
         self.join_append(&mut out);
-        out
+        T::from_parts(out)
     }
 
     /// Joins the components and appends the result to `out`. See [`Components::join`].
     pub fn join_append(&self, out: &mut Vec<u8>) {
         self.append_before_path(out);
-        out.extend_from_slice(guard(self.scheme.is_some(), self.authority.is_some(), self.path));
-        append_without(b"?#", self.path, out);
+        let path = self.path.as_ref();
+        out.extend_from_slice(guard(self.scheme.is_some(), self.authority.is_some(), path));
+        append_without(b"?#", path, out);
         self.append_after_path(out);
     }
 
     fn append_before_path(&self, out: &mut Vec<u8>) {
         if let Some(scheme) = self.scheme {
-            append_without(b":/?#", scheme, out);
+            append_without(b":/?#", scheme.as_ref(), out);
             out.push(b':');
         }
         if let Some(authority) = self.authority {
             out.extend_from_slice(b"//");
-            append_without(b"/?#", authority, out);
+            append_without(b"/?#", authority.as_ref(), out);
         }
     }
 
     fn append_after_path(&self, out: &mut Vec<u8>) {
         if let Some(query) = self.query {
             out.push(b'?');
-            append_without(b"#", query, out);
+            append_without(b"#", query.as_ref(), out);
         }
         if let Some(fragment) = self.fragment {
             out.push(b'#');
-            out.extend_from_slice(fragment);
+            out.extend_from_slice(fragment.as_ref());
         }
     }
 }
@@ -122,17 +133,22 @@ pub(crate) fn guard(has_scheme: bool, has_authority: bool, path: &[u8]) -> &'sta
     }
 }
 
-/// Removes the segments `.` and `..` of a path (RFC 3986, section 5.2.4), and appends the result to `out`.
+/// Removes the segments `.` and `..` of a path (RFC 3986, section 5.2.4).
 ///
 /// Takes time linear in the path. An escaped dot (`%2E`) is not a dot here; [`Profile::Rfc3986`](crate::canon::Profile::Rfc3986)
 /// decodes such dots first.
 ///
 /// ```
-/// let mut out = Vec::new();
-/// simdpct_uri::remove_dot_segments(b"/a/b/c/./../../g", &mut out);
-/// assert_eq!(out, b"/a/g");
+/// assert_eq!(simdpct_uri::remove_dot_segments("/a/b/c/./../../g"), "/a/g");
 /// ```
-pub fn remove_dot_segments(path: &[u8], out: &mut Vec<u8>) {
+pub fn remove_dot_segments<T: Text + ?Sized>(path: &(impl Source<Text = T> + ?Sized)) -> T::Owned {
+    let mut out = Vec::new();
+    append_without_dot_segments(path.text().as_ref(), &mut out);
+    T::from_parts(out)
+}
+
+/// Appends `path` without its dot segments to `out`. See [`remove_dot_segments`].
+pub(crate) fn append_without_dot_segments(path: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     let mut left = path;
     // Steps A and D of RFC 3986, section 5.2.4: a relative path loses the dot segments that it starts with.
@@ -174,10 +190,9 @@ pub fn remove_dot_segments(path: &[u8], out: &mut Vec<u8>) {
 }
 
 /// The way to resolve a reference that has the same scheme as its base (RFC 3986, section 5.2.2).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strictness {
     /// A reference such as `http:g` is always an absolute URI.
-    #[default]
     Strict,
     /// A reference such as `http:g` means the relative reference `g` if its base has the same scheme, in any case. Some old
     /// parsers do this.
@@ -195,17 +210,18 @@ pub enum Strictness {
 /// ```
 /// use simdpct_uri::resolve;
 ///
-/// assert_eq!(resolve("http://a/b/c/d;p?q", "../g")?, b"http://a/b/g");
-/// assert_eq!(resolve("http://a/b/c/d;p?q", "?y")?, b"http://a/b/c/d;p?y");
+/// assert_eq!(resolve("http://a/b/c/d;p?q", "../g")?, "http://a/b/g");
+/// assert_eq!(resolve("http://a/b/c/d;p?q", "?y")?, "http://a/b/c/d;p?y");
+/// assert_eq!(resolve(b"http://a/", b"\xFF")?, b"http://a/\xFF");
 /// # Ok::<(), simdpct_uri::RelativeBase>(())
 /// ```
-pub fn resolve(
-    base: &(impl AsRef<[u8]> + ?Sized),
-    reference: &(impl AsRef<[u8]> + ?Sized),
-) -> Result<Vec<u8>, RelativeBase> {
+pub fn resolve<T: Text + ?Sized>(
+    base: &(impl Source<Text = T> + ?Sized),
+    reference: &(impl Source<Text = T> + ?Sized),
+) -> Result<T::Owned, RelativeBase> {
     let mut out = Vec::new();
-    resolve_append(base, reference, Strictness::Strict, &mut out)?;
-    Ok(out)
+    append_target(split(base).into(), split(reference).into(), Strictness::Strict, &mut out)?;
+    Ok(T::from_parts(out))
 }
 
 /// Resolves `reference` against `base` (RFC 3986, section 5.2), and appends the target to `out`.
@@ -231,44 +247,45 @@ pub fn resolve_append(
     strictness: Strictness,
     out: &mut Vec<u8>,
 ) -> Result<(), RelativeBase> {
-    append_target(split(base).into(), split(reference).into(), strictness, out)
+    append_target(split(base.as_ref()).into(), split(reference.as_ref()).into(), strictness, out)
 }
 
-fn append_target(
-    base: Components<'_>,
-    mut r: Components<'_>,
+fn append_target<T: Text + ?Sized>(
+    base: Components<'_, T>,
+    mut r: Components<'_, T>,
     strictness: Strictness,
     out: &mut Vec<u8>,
 ) -> Result<(), RelativeBase> {
     let base_scheme = base.scheme.ok_or(RelativeBase)?;
-    let same = |scheme: &[u8]| scheme.eq_ignore_ascii_case(base_scheme);
+    let same = |scheme: &T| scheme.as_ref().eq_ignore_ascii_case(base_scheme.as_ref());
     if strictness == Strictness::Lenient && r.scheme.is_some_and(same) {
         r.scheme = None;
     }
 
     // These are the steps of RFC 3986, section 5.2.2. `merged` is the target path if it joins the paths of base and reference.
     let (mut target, mut merged) = (r, None);
+    let (base_path, path) = (base.path.as_ref(), r.path.as_ref());
     let mut remove = true;
     if r.scheme.is_none() {
         target.scheme = base.scheme;
         if r.authority.is_none() {
             target.authority = base.authority;
-            if r.path.is_empty() {
+            if path.is_empty() {
                 target.path = base.path;
                 target.query = r.query.or(base.query);
                 remove = false;
-            } else if !r.path.starts_with(b"/") {
+            } else if !path.starts_with(b"/") {
                 // RFC 3986, section 5.2.3: the path of the reference replaces the part of the base path after its last slash.
-                let before = if base.authority.is_some() && base.path.is_empty() {
+                let before = if base.authority.is_some() && base_path.is_empty() {
                     &b"/"[..]
                 } else {
-                    &base.path[..memchr::memrchr(b'/', base.path).map_or(0, |slash| slash + 1)]
+                    &base_path[..memchr::memrchr(b'/', base_path).map_or(0, |slash| slash + 1)]
                 };
-                merged = Some([before, r.path].concat());
+                merged = Some([before, path].concat());
             }
         }
     }
-    let path = merged.as_deref().unwrap_or(target.path);
+    let path = merged.as_deref().unwrap_or(target.path.as_ref());
     target.append_before_path(out);
     if remove {
         append_without_dots(target.authority.is_some(), path, out);
@@ -283,7 +300,7 @@ fn append_target(
 /// there is a scheme, or that the path starts with a slash.
 pub(crate) fn append_without_dots(has_authority: bool, path: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
-    remove_dot_segments(path, out);
+    append_without_dot_segments(path, out);
     let guard = guard(true, has_authority, &out[start..]);
     if !guard.is_empty() {
         out.splice(start..start, guard.iter().copied());

@@ -27,7 +27,7 @@ pub enum Component {
 }
 
 /// A violation of RFC 3986: a byte or a sequence that the grammar does not allow at its position.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Flaw {
     /// The offset of the flaw, in bytes from the start of the input.

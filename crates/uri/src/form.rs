@@ -17,7 +17,7 @@ use core::iter::FusedIterator;
 
 #[cfg(feature = "charset")]
 use crate::charset::Charset;
-use crate::pieces::{Piece, QueryPairs};
+use crate::pieces::{QueryPair, query_pairs};
 
 /// Returns the pairs of a form, decoded (section 5.1).
 ///
@@ -29,25 +29,13 @@ use crate::pieces::{Piece, QueryPairs};
 /// assert_eq!(pairs.next(), Some((b"a".into(), b"1 +".into())));
 /// assert_eq!(pairs.next(), Some((b"b".into(), b"".into())));
 /// ```
-#[must_use]
-pub fn pairs<'a>(input: &'a (impl AsRef<[u8]> + ?Sized)) -> Pairs<'a> {
-    Pairs(QueryPairs::new(input.as_ref()))
+pub fn pairs<'a>(
+    input: &'a (impl AsRef<[u8]> + ?Sized),
+) -> impl DoubleEndedIterator<Item = (Cow<'a, [u8]>, Cow<'a, [u8]>)> + FusedIterator + Clone {
+    let decode =
+        |pair: QueryPair<'a>| (pair.name.decode_form(), pair.value.unwrap_or_default().decode_form());
+    query_pairs(input.as_ref()).map(decode)
 }
-
-/// An iterator over the pairs of a form, as bytes. [`pairs`] returns it.
-#[derive(Clone, Debug)]
-pub struct Pairs<'a>(QueryPairs<'a>);
-
-impl<'a> Iterator for Pairs<'a> {
-    type Item = (Cow<'a, [u8]>, Cow<'a, [u8]>);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let pair = self.0.next()?;
-        Some((pair.name.decode_form(), pair.value.unwrap_or_default().decode_form()))
-    }
-}
-
-impl FusedIterator for Pairs<'_> {}
 
 /// Returns the pairs of a form as text, with U+FFFD in place of invalid UTF-8 (section 5.1). Otherwise it works like [`pairs`].
 ///
@@ -55,52 +43,24 @@ impl FusedIterator for Pairs<'_> {}
 /// let mut pairs = simdpct_uri::form::pairs_utf8("q=caf%C3%A9+%FF");
 /// assert_eq!(pairs.next(), Some(("q".into(), "caf\u{e9} \u{fffd}".into())));
 /// ```
-#[must_use]
-pub fn pairs_utf8<'a>(input: &'a (impl AsRef<[u8]> + ?Sized)) -> TextPairs<'a> {
-    TextPairs {
-        pairs: QueryPairs::new(input.as_ref()),
-        #[cfg(feature = "charset")]
-        charset: None,
-    }
+pub fn pairs_utf8<'a>(
+    input: &'a (impl AsRef<[u8]> + ?Sized),
+) -> impl DoubleEndedIterator<Item = (Cow<'a, str>, Cow<'a, str>)> + FusedIterator + Clone {
+    query_pairs(input.as_ref()).map(QueryPair::decode)
 }
 
 /// Returns the pairs of a form as text in a charset, with U+FFFD in place of bytes that are invalid in the charset. Otherwise it
 /// works like [`pairs`]. See [`charset`] for an example.
 #[cfg(feature = "charset")]
-#[must_use]
-pub fn pairs_in<'a>(input: &'a (impl AsRef<[u8]> + ?Sized), charset: Charset) -> TextPairs<'a> {
-    TextPairs { pairs: QueryPairs::new(input.as_ref()), charset: Some(charset) }
+pub fn pairs_in<'a>(
+    input: &'a (impl AsRef<[u8]> + ?Sized),
+    charset: Charset,
+) -> impl DoubleEndedIterator<Item = (Cow<'a, str>, Cow<'a, str>)> + FusedIterator + Clone {
+    query_pairs(input.as_ref()).map(move |pair| {
+        let [name, value] = [pair.name, pair.value.unwrap_or_default()].map(|piece| piece.raw());
+        (charset.decode_form_lossy(name), charset.decode_form_lossy(value))
+    })
 }
-
-/// An iterator over the pairs of a form, as text. [`pairs_utf8`] returns it, and `pairs_in` for other charsets.
-#[derive(Clone, Debug)]
-pub struct TextPairs<'a> {
-    pairs: QueryPairs<'a>,
-    /// The charset of names and values; `None` for UTF-8.
-    #[cfg(feature = "charset")]
-    charset: Option<Charset>,
-}
-
-impl<'a> TextPairs<'a> {
-    fn decode(&self, piece: Piece<'a>) -> Cow<'a, str> {
-        #[cfg(feature = "charset")]
-        if let Some(charset) = self.charset {
-            return charset.decode_form_lossy(piece.raw());
-        }
-        simdpct::Decode::new().form().decode_utf8_lossy(piece.raw())
-    }
-}
-
-impl<'a> Iterator for TextPairs<'a> {
-    type Item = (Cow<'a, str>, Cow<'a, str>);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let pair = self.pairs.next()?;
-        Some((self.decode(pair.name), self.decode(pair.value.unwrap_or_default())))
-    }
-}
-
-impl FusedIterator for TextPairs<'_> {}
 
 /// Returns the charset that a form names: the value of its first field `_charset_`, which browsers fill in (HTML, section 4.10.22.5).
 /// `None` without such a field, or if its value is not a label of a charset.

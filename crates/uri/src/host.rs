@@ -1,11 +1,54 @@
-//! Hosts and ports (RFC 3986, sections 3.2.2 and 3.2.3).
+//! Hosts and ports (RFC 3986, sections 3.2.2 and 3.2.3), and names that are not ASCII.
 
+#[cfg(feature = "idna")]
+use alloc::borrow::Cow;
 use core::net::{Ipv4Addr, Ipv6Addr};
+
+#[cfg(feature = "idna")]
+use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
 
 use crate::class::{is_sub_delim, is_unreserved};
 
+/// The ASCII bytes that are not in `reg-name` (RFC 3986, section 3.2.2). A name that holds one after mapping is invalid.
+#[cfg(feature = "idna")]
+const DENIED: AsciiDenyList = AsciiDenyList::new(true, "\"#%/:<>?@[\\]^`{|}");
+
+/// Converts a name to Punycode and lower case, by UTS 46 without transitional processing, as browsers do. Returns `None` if the name is
+/// not valid by UTS 46, or if a byte of the result cannot be in the name of a host: `:`, `/`, `%` and the like. The length of labels
+/// is not checked.
+///
+/// ```
+/// use simdpct_uri::host::to_ascii;
+///
+/// assert_eq!(to_ascii("B\u{fc}cher.example").as_deref(), Some("xn--bcher-kva.example"));
+/// assert_eq!(to_ascii("fa\u{df}.de").as_deref(), Some("xn--fa-hia.de"));
+/// assert_eq!(to_ascii("a\u{ff0f}b"), None);
+/// ```
+#[cfg(feature = "idna")]
+#[must_use]
+pub fn to_ascii<'a>(name: &'a (impl AsRef<[u8]> + ?Sized)) -> Option<Cow<'a, str>> {
+    Uts46::new().to_ascii(name.as_ref(), DENIED, Hyphens::Allow, DnsLength::Ignore).ok()
+}
+
+/// Converts a name from Punycode to characters, and to lower case, by UTS 46. Returns `None` if the name is not valid by UTS 46. A person
+/// may take some characters for others: [`iri::from_uri`](crate::iri::from_uri) converts whole URLs, and leaves names with invisible
+/// characters.
+///
+/// ```
+/// use simdpct_uri::host::to_unicode;
+///
+/// assert_eq!(to_unicode("xn--bcher-kva.example").as_deref(), Some("b\u{fc}cher.example"));
+/// assert_eq!(to_unicode("xn--a"), None);
+/// ```
+#[cfg(feature = "idna")]
+#[must_use]
+pub fn to_unicode<'a>(name: &'a (impl AsRef<[u8]> + ?Sized)) -> Option<Cow<'a, str>> {
+    let (unicode, result) = Uts46::new().to_unicode(name.as_ref(), DENIED, Hyphens::Allow);
+    result.is_ok().then_some(unicode)
+}
+
 /// The kind of a host (RFC 3986, section 3.2.2). [`Parts::host_kind`](crate::Parts::host_kind) returns it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HostKind {
     /// A registered name: every host that is not an address. It may be empty, and may hold escapes.
@@ -58,7 +101,7 @@ pub(crate) fn port_number(port: &[u8]) -> Option<u16> {
 /// also knows, and of a few others in the registry of IANA. The scheme is compared without regard to case.
 ///
 /// ```
-/// use simdpct_uri::default_port;
+/// use simdpct_uri::host::default_port;
 ///
 /// assert_eq!((default_port("https"), default_port("LDAP"), default_port("mailto")), (Some(443), Some(389), None));
 /// ```

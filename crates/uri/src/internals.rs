@@ -7,14 +7,15 @@ use simdpct::batch::{Column, Offset};
 use simdpct::simd::{Kernel, Sets, Simd, run};
 
 use crate::canon::{CanonicalizeError, Profile};
-use crate::columns::{Columns, Lines, Receive, UrlTooLong, split_each_line_on_tier, split_each_on_tier};
+use crate::columns::{Columns, Lines, UrlTooLong, split_each_line_on_tier, split_each_on_tier};
 use crate::parts::{Parts, split_on_tier};
 use crate::reference;
+use crate::text::Source;
 
 /// Runs [`split`](crate::split) with the kernels of `tier`.
 #[must_use]
-pub fn split_on<'a>(tier: Tier, input: &'a (impl AsRef<[u8]> + ?Sized)) -> Parts<'a> {
-    split_on_tier(tier, input.as_ref())
+pub fn split_on<S: Source + ?Sized>(tier: Tier, input: &S) -> Parts<'_, S::Text> {
+    split_on_tier(tier, input.text())
 }
 
 /// Runs [`split`](crate::split) without a kernel: the result that every kernel must return.
@@ -47,8 +48,8 @@ pub fn split_each_on<'a>(
 }
 
 /// Runs [`split_each_line`](crate::split_each_line) with the kernels of `tier`.
-pub fn split_each_line_on<'a>(tier: Tier, text: &'a [u8], receiver: &mut impl Receive<'a>) {
-    split_each_line_on_tier(tier, text, receiver);
+pub fn split_each_line_on<'a>(tier: Tier, text: &'a [u8], each: impl FnMut(Parts<'a>)) {
+    split_each_line_on_tier(tier, text, each);
 }
 
 /// Runs [`Lines::split`] with the kernels of `tier`.

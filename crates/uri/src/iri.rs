@@ -15,17 +15,13 @@ use alloc::string::String;
 use core::fmt;
 use core::str;
 
-use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
 use simdpct::{AsciiSet, Encode, sets};
 
-use crate::host::HostKind;
+use crate::host::{HostKind, to_ascii, to_unicode};
 use crate::parts::split;
 
 /// The bytes that a URI may hold. All others are escaped.
 const URI: AsciiSet = sets::RFC3986_URI;
-
-/// The ASCII bytes that are not in `reg-name` (RFC 3986, section 3.2.2). A host that holds one after mapping is invalid.
-const DENIED: AsciiDenyList = AsciiDenyList::new(true, "\"#%/:<>?@[\\]^`{|}");
 
 /// Converts an IRI to a URI (RFC 3987, section 3.1). A host that is not ASCII becomes Punycode, other characters become escapes of
 /// their UTF-8.
@@ -47,7 +43,7 @@ pub fn to_uri(iri: &str) -> Result<Cow<'_, str>, InvalidHost> {
     if iri.is_char_boundary(start) && iri.is_char_boundary(end) && !iri[start..end].is_ascii() {
         // Escapes in a host that is not ASCII are UTF-8 bytes of its name (RFC 3987, section 3.1, step 2).
         let host = simdpct::decode(&iri[start..end]);
-        let host = host_to_ascii(&host).ok_or(InvalidHost { offset: start })?;
+        let host = to_ascii(&host).ok_or(InvalidHost { offset: start })?;
         let mut uri = String::with_capacity(iri.len() * 2);
         encode.encode_append(&iri[..start], &mut uri);
         uri.push_str(&host);
@@ -55,12 +51,6 @@ pub fn to_uri(iri: &str) -> Result<Cow<'_, str>, InvalidHost> {
         return Ok(Cow::Owned(uri));
     }
     Ok(encode.encode(iri))
-}
-
-/// Converts a host to Punycode. Returns `None` if the host is not valid by UTS 46, or holds a byte that a name in a URI cannot hold.
-pub(crate) fn host_to_ascii(host: &[u8]) -> Option<String> {
-    let name = Uts46::new().to_ascii(host, DENIED, Hyphens::Allow, DnsLength::Ignore).ok()?;
-    Some(name.into_owned())
 }
 
 /// Converts a URI to an IRI that people can read (RFC 3987, section 3.2): decodes escapes of visible characters, and a host from
@@ -108,13 +98,11 @@ fn readable_host(host: &[u8], kind: Option<HostKind>) -> Option<String> {
     if kind != Some(HostKind::RegName) || !host.is_ascii() || host.contains(&b'%') {
         return None;
     }
-    let idna = Uts46::new();
-    let (readable, result) = idna.to_unicode(host, DENIED, Hyphens::Allow);
-    result.ok()?;
+    let readable = to_unicode(host)?;
     if readable.is_ascii() || !readable.chars().all(|c| c.is_ascii() || is_readable(c, false)) {
         return None;
     }
-    let back = idna.to_ascii(readable.as_bytes(), DENIED, Hyphens::Allow, DnsLength::Ignore).ok()?;
+    let back = to_ascii(&*readable)?;
     back.as_bytes().eq_ignore_ascii_case(host).then(|| readable.into_owned())
 }
 

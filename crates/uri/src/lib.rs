@@ -1,22 +1,26 @@
 //! Whole URIs: split first, then decode each piece once.
 //!
 //! RFC 3986, section 2.4, gives the order: a URI is split into its components before any escape is decoded, and no escape is
-//! decoded twice. [`split`] does the first step for any bytes, and a [`Piece`] does the second:
+//! decoded twice. [`split`] does the first step for any text or bytes, and a [`Piece`] does the second:
 //!
 //! ```
 //! let url = simdpct_uri::split("https://example.com/docs/50%25%2Fhalf?to=a%26b#top");
 //! assert_eq!(url.host().unwrap(), "example.com");
 //! assert_eq!(url.segments().last().unwrap().decode_utf8().unwrap(), "50%/half");
-//! let to = url.query_pairs().next().unwrap();
-//! assert_eq!((to.name.decode(), to.value.unwrap().decode()), (b"to".into(), b"a&b".into()));
+//! assert_eq!(url.query_values("to").next().unwrap(), "a&b");
 //! ```
+//!
+//! Text gives text: the parts of a `str` are `str`, and [`resolve`], [`Components::join`], [`remove_dot_segments`] and
+//! [`canon::Profile::canonicalize`] make a `String` of it. Bytes give bytes.
 //!
 //! # Which function to use
 //!
 //! | you have | you want | use |
 //! |---|---|---|
-//! | a URL | its parts | [`split`], or [`split_str`] for parts that are text |
+//! | a URL | its parts | [`split`] |
 //! | a valid URI | an owned value, and copies with one part changed | [`UriBuf`] |
+//! | two valid URIs | the relative reference from one to the other | [`UriBuf::relativize`] |
+//! | a name that is not ASCII (feature `idna`) | Punycode, and back | `host::to_ascii`, `host::to_unicode` |
 //! | a column, a text or an iterator of URLs | the parts of each | [`Columns`], [`Lines`], [`split_each`], [`split_each_line`] |
 //! | a URL | the errors in it | [`Parts::flaws`] |
 //! | a URL as people type it | a valid URL, and back | [`Converter`] |
@@ -40,11 +44,11 @@
 //! Each line imports only the lines above it:
 //!
 //! ```text
-//! class offsets host   the bytes of RFC 3986; positions of the parts of one URL; hosts and ports
+//! text class offsets host   bytes and `str`; the bytes of RFC 3986; positions of the parts of one URL; hosts and ports
 //! reference            splitting as RFC 3986 describes it, a byte at a time
 //! kernel/              private: the loops over blocks of 64 bytes
 //!   split columns scan   written over `simdpct::simd`
-//! pieces flaws parts text columns   the public functions that split; only `columns` allocates
+//! pieces flaws parts columns   the public functions that split; only `columns` allocates
 //! dialect compose builder owned form iri charset whole   the public functions that write
 //! canon/               one file for each canonical form
 //! suffix               public suffixes and registrable domains
@@ -66,7 +70,7 @@
 //!   [`Piece::decode_to_slice`] and [`escape_for`] remain.
 //! * `charset`: the module `charset`, with the crate encoding_rs.
 //! * `domains`: [`Parts::domain`] and `SuffixList`, with the Public Suffix List (150 KB, licence MPL 2.0) and the crate idna.
-//! * `idna`: the module `iri` and the profiles that need IDNA, with the crate idna.
+//! * `idna`: the module `iri`, names that are not ASCII, and the profiles that need IDNA, with the crate idna.
 //! * `serde`: serde's traits for [`UriBuf`], with the crate serde.
 //! * `whatwg`: the URL Standard, with the crate idna: the profile `whatwg`, and `canon::Base`.
 //! * `internals`: the functions that tests, fuzz targets and benchmarks use to select a kernel. They are not part of the API.
@@ -95,7 +99,7 @@ mod dialect;
 mod flaws;
 #[cfg(feature = "alloc")]
 pub mod form;
-mod host;
+pub mod host;
 #[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod internals;
@@ -119,20 +123,19 @@ mod whole;
 #[cfg(feature = "alloc")]
 pub use builder::{BuildError, Builder};
 #[cfg(feature = "alloc")]
-pub use columns::{Columns, Lines, Receive, UrlTooLong, split_each, split_each_line};
+pub use columns::{Columns, Lines, UrlTooLong, split_each, split_each_line};
 #[cfg(feature = "alloc")]
 pub use compose::{Components, RelativeBase, Strictness, remove_dot_segments, resolve, resolve_append};
 pub use dialect::{Dialect, escape_for, set_for};
 pub use flaws::{Component, Flaw, FlawKind, Flaws};
-pub use host::{HostKind, default_port};
 pub use offsets::Offsets;
 #[cfg(feature = "alloc")]
-pub use owned::{ChangeError, InvalidUri, UriBuf};
+pub use owned::{InvalidUri, UriBuf};
 pub use parts::{Parts, split};
-pub use pieces::{Piece, QueryPair, QueryPairs, Segments};
+pub use pieces::{Piece, QueryPair};
 #[cfg(feature = "domains")]
 pub use suffix::{DomainName, InvalidSuffixList, Section, SuffixList};
-pub use text::{StrParts, split_str};
+pub use text::{Source, Text};
 #[cfg(feature = "alloc")]
 pub use whole::Converter;
 

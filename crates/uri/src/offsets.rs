@@ -10,7 +10,7 @@
 /// assert_eq!((at.scheme_end, at.host_start, at.host_end), (4, 10, 14));
 /// assert_eq!((at.path_start, at.path_end, at.query_end), (17, 19, 21));
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Offsets {
     /// The end of the scheme: the offset of its colon.
     pub scheme_end: usize,

@@ -3,17 +3,19 @@
 use alloc::borrow::Borrow;
 use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
 use simdpct::{AsciiSet, Encode, sets};
 
-use crate::builder::Builder;
+use crate::builder::{BuildError, Builder, userinfo};
+use crate::class::is_scheme;
+use crate::compose::{RelativeBase, resolve};
 use crate::flaws::{Flaw, FlawKind};
 use crate::host::HostKind;
+use crate::offsets::Offsets;
 use crate::parts::{Parts, split};
-use crate::text::{StrParts, split_str};
+use crate::text::{Source, Text};
 
 /// A URI or relative reference that is valid by RFC 3986: [`Parts::flaws`] finds nothing in it. It owns its text, which is ASCII.
 ///
@@ -41,11 +43,6 @@ pub struct UriBuf(
     String,
 );
 
-/// The bytes that may stay in a path (RFC 3986, section 3.3), besides escapes.
-const PATH: Encode<AsciiSet> = Encode::keeping(sets::RFC3986_PATH).keep_escapes();
-/// The bytes that may stay in a name of a host (RFC 3986, section 3.2.2), besides escapes.
-const REG_NAME: Encode<AsciiSet> = Encode::keeping(sets::RFC3986_REG_NAME).keep_escapes();
-
 impl UriBuf {
     /// Returns the text.
     #[must_use]
@@ -61,44 +58,148 @@ impl UriBuf {
 
     /// Splits the text into its parts.
     #[must_use]
-    pub fn parts(&self) -> StrParts<'_> {
-        split_str(&self.0)
+    pub fn parts(&self) -> Parts<'_, str> {
+        split(&self.0)
     }
 
-    /// Returns a copy with `host` as its host: a name with its escapes, an IPv4 address, or an address in brackets. A URI without an
-    /// authority gets one. For a name that is not ASCII, use `iri::to_uri` first.
+    /// Resolves `reference` against this URI (RFC 3986, section 5.2). See [`resolve`].
     ///
     /// # Errors
     ///
-    /// [`ChangeError::Host`] if `host` is not a host by RFC 3986, section 3.2.2; [`ChangeError::RelativePath`] if there is no
-    /// authority and the path does not start with a slash.
+    /// [`RelativeBase`] if this is a relative reference.
     ///
     /// ```
-    /// use simdpct_uri::{ChangeError, UriBuf};
+    /// use simdpct_uri::UriBuf;
+    ///
+    /// let base: UriBuf = "http://a/b/c".parse()?;
+    /// assert_eq!(base.resolve(&"../d?e".parse()?)?, "http://a/d?e");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn resolve(&self, reference: &UriBuf) -> Result<UriBuf, RelativeBase> {
+        resolve(self, reference).map(UriBuf::of_valid)
+    }
+
+    /// Returns a relative reference that [`resolve`](UriBuf::resolve) turns into `target` again, or `target` if there is none.
+    ///
+    /// No reference leads to a `target` with dot segments, because resolving removes them; canonicalize such a URI before.
+    ///
+    /// ```
+    /// use simdpct_uri::UriBuf;
+    ///
+    /// let base: UriBuf = "http://a/b/c/d?q".parse()?;
+    /// for (target, reference) in [
+    ///     ("http://a/b/c/e#top", "e#top"),
+    ///     ("http://a/b/x:y", "../x:y"),
+    ///     ("http://a/b/c/d?r", "?r"),
+    ///     ("http://other/b", "//other/b"),
+    ///     ("https://a/b", "https://a/b"),
+    /// ] {
+    ///     assert_eq!(base.relativize(&target.parse()?), reference);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn relativize(&self, target: &UriBuf) -> UriBuf {
+        let (from, to) = (self.parts(), target.parts());
+        let at = to.offsets();
+        let after = |start: usize| &target.0[start..];
+        // The candidates from the shortest on. Each is resolved, so that no case can be wrong.
+        let mut candidates = [None, None, None, None];
+        if from.scheme() == to.scheme() {
+            if from.authority() == to.authority() {
+                if from.path() == to.path() {
+                    let same_query = from.query() == to.query();
+                    candidates[0] =
+                        Some(String::from(after(if same_query { at.query_end } else { at.path_end })));
+                }
+                candidates[1] = Some([&relative_path(from.path(), to.path()), after(at.path_end)].concat());
+                candidates[2] = Some(String::from(after(at.path_start)));
+            }
+            candidates[3] = Some(String::from(after(at.after_scheme())));
+        }
+        let leads_back = |reference: &UriBuf| self.resolve(reference).as_ref() == Ok(target);
+        let references = candidates.into_iter().flatten().filter_map(|text| UriBuf::try_from(text).ok());
+        references.into_iter().find(leads_back).unwrap_or_else(|| target.clone())
+    }
+
+    /// Returns a copy with `scheme` as its scheme, which is text without a colon. A relative reference becomes a URI.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Scheme`] if the text is not a scheme (RFC 3986, section 3.1).
+    ///
+    /// ```
+    /// let url: simdpct_uri::UriBuf = "http://a/x".parse().unwrap();
+    /// assert_eq!(url.with_scheme("https").unwrap(), "https://a/x");
+    /// ```
+    pub fn with_scheme(&self, scheme: &str) -> Result<UriBuf, BuildError> {
+        if !is_scheme(scheme.as_bytes()) {
+            return Err(BuildError::Scheme);
+        }
+        Ok(self.spliced(0, self.offsets().after_scheme(), &[scheme, ":"].concat()))
+    }
+
+    /// Returns a copy with `userinfo` as its userinfo, or without one: text of a URI, with its escapes.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Unescaped`] if a byte must be escaped; [`BuildError::NoHost`] if there is no authority.
+    pub fn with_userinfo(&self, userinfo: Option<&str>) -> Result<UriBuf, BuildError> {
+        check(sets::RFC3986_USERINFO, userinfo.unwrap_or_default())?;
+        let at = self.offsets_of_authority()?;
+        let userinfo = userinfo.map_or(String::new(), |userinfo| [userinfo, "@"].concat());
+        Ok(self.spliced(at.after_scheme() + 2, at.host_start, &userinfo))
+    }
+
+    /// Returns a copy with a user name and a password, which are data and are escaped. Anybody who sees the URI sees the password.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::NoHost`] if there is no authority.
+    ///
+    /// ```
+    /// let url: simdpct_uri::UriBuf = "ftp://a/x".parse().unwrap();
+    /// assert_eq!(url.with_user_and_password("me@b", "50%").unwrap(), "ftp://me%40b:50%25@a/x");
+    /// ```
+    pub fn with_user_and_password(
+        &self,
+        user: &(impl AsRef<[u8]> + ?Sized),
+        password: &(impl AsRef<[u8]> + ?Sized),
+    ) -> Result<UriBuf, BuildError> {
+        self.with_userinfo(Some(&userinfo(user.as_ref(), password.as_ref())))
+    }
+
+    /// Returns a copy with `host` as its host: a name with its escapes, an IPv4 address, or an address in brackets. A URI without an
+    /// authority gets one. For a name that is not ASCII, use `host::to_ascii` first.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Unescaped`] or [`BuildError::Host`] if `host` is not a host by RFC 3986, section 3.2.2;
+    /// [`BuildError::RelativePath`] if there is no authority and the path does not start with a slash.
+    ///
+    /// ```
+    /// use simdpct_uri::{BuildError, UriBuf};
     ///
     /// let url: UriBuf = "http://me@a.example:80/x".parse()?;
     /// assert_eq!(url.with_host("b.example")?, "http://me@b.example:80/x");
-    /// assert_eq!(url.with_host("evil.example/"), Err(ChangeError::Host { offset: 12 }));
+    /// assert_eq!(url.with_host("evil.example/"), Err(BuildError::Unescaped { offset: 12 }));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn with_host(&self, host: &str) -> Result<UriBuf, ChangeError> {
-        let invalid = match HostKind::of(host.as_bytes()) {
-            HostKind::Ipv6(_) | HostKind::IpFuture => None,
-            HostKind::Invalid => Some(0),
-            _ => REG_NAME.first_change(host),
-        };
-        if let Some(offset) = invalid {
-            return Err(ChangeError::Host { offset });
+    pub fn with_host(&self, host: &str) -> Result<UriBuf, BuildError> {
+        match HostKind::of(host.as_bytes()) {
+            HostKind::Ipv6(_) | HostKind::IpFuture => {}
+            HostKind::Invalid => return Err(BuildError::Host),
+            HostKind::RegName | HostKind::Ipv4(_) => check(sets::RFC3986_REG_NAME, host)?,
         }
-        let at = self.parts().bytes().offsets();
+        let at = self.offsets();
         if at.has_authority() {
             return Ok(self.spliced(at.host_start, at.host_end, host));
         }
         match self.parts().path() {
             path if path.is_empty() || path.starts_with('/') => {
-                Ok(self.spliced(at.path_start, at.path_start, &format!("//{host}")))
+                Ok(self.spliced(at.path_start, at.path_start, &["//", host].concat()))
             }
-            _ => Err(ChangeError::RelativePath),
+            _ => Err(BuildError::RelativePath),
         }
     }
 
@@ -106,17 +207,14 @@ impl UriBuf {
     ///
     /// # Errors
     ///
-    /// [`ChangeError::NoHost`] if there is no authority, which is where a port belongs.
+    /// [`BuildError::NoHost`] if there is no authority, which is where a port belongs.
     ///
     /// ```
     /// let url: simdpct_uri::UriBuf = "http://a:80/x".parse().unwrap();
     /// assert_eq!(url.with_port(None).unwrap(), "http://a/x");
     /// ```
-    pub fn with_port(&self, port: Option<u16>) -> Result<UriBuf, ChangeError> {
-        let at = self.parts().bytes().offsets();
-        if !at.has_authority() {
-            return Err(ChangeError::NoHost);
-        }
+    pub fn with_port(&self, port: Option<u16>) -> Result<UriBuf, BuildError> {
+        let at = self.offsets_of_authority()?;
         let port = port.map_or(String::new(), |port| format!(":{port}"));
         Ok(self.spliced(at.host_end, at.path_start, &port))
     }
@@ -126,39 +224,65 @@ impl UriBuf {
     ///
     /// # Errors
     ///
-    /// [`ChangeError::Path`] if a byte must be escaped. The other errors say that the path would be read as another component.
+    /// [`BuildError::Unescaped`] if a byte must be escaped. The other errors say that the path would be read as another component.
     ///
     /// ```
-    /// use simdpct_uri::{ChangeError, UriBuf};
+    /// use simdpct_uri::{BuildError, UriBuf};
     ///
     /// let url: UriBuf = "http://a/x?q".parse()?;
     /// assert_eq!(url.with_path("/b%20c")?, "http://a/b%20c?q");
-    /// assert_eq!(url.with_path("/what?"), Err(ChangeError::Path { offset: 5 }));
-    /// assert_eq!(url.with_path(".evil.example"), Err(ChangeError::RelativePath));
+    /// assert_eq!(url.with_path("/what?"), Err(BuildError::Unescaped { offset: 5 }));
+    /// assert_eq!(url.with_path(".evil.example"), Err(BuildError::RelativePath));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn with_path(&self, path: &str) -> Result<UriBuf, ChangeError> {
-        if let Some(offset) = PATH.first_change(path) {
-            return Err(ChangeError::Path { offset });
-        }
-        let at = self.parts().bytes().offsets();
+    pub fn with_path(&self, path: &str) -> Result<UriBuf, BuildError> {
+        check(sets::RFC3986_PATH, path)?;
+        let at = self.offsets();
         let first = path.split('/').next().unwrap_or_default();
         if at.has_authority() {
             if !path.is_empty() && !path.starts_with('/') {
-                return Err(ChangeError::RelativePath);
+                return Err(BuildError::RelativePath);
             }
         } else if path.starts_with("//") {
-            return Err(ChangeError::LikeAuthority);
+            return Err(BuildError::EmptyFirstSegment);
         } else if at.scheme_end == 0 && first.contains(':') {
-            return Err(ChangeError::LikeScheme);
+            return Err(BuildError::ColonInFirstSegment);
         }
         Ok(self.spliced(at.path_start, at.path_end, path))
+    }
+
+    /// Returns a copy with `query` as its query, or without one: text of a URI without the `?`, with its escapes.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Unescaped`] if a byte must be escaped.
+    pub fn with_query(&self, query: Option<&str>) -> Result<UriBuf, BuildError> {
+        check(sets::RFC3986_QUERY, query.unwrap_or_default())?;
+        let at = self.offsets();
+        let query = query.map_or(String::new(), |query| ["?", query].concat());
+        Ok(self.spliced(at.path_end, at.query_end, &query))
+    }
+
+    /// Returns a copy with `fragment` as its fragment, or without one: text of a URI without the `#`, with its escapes.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Unescaped`] if a byte must be escaped.
+    ///
+    /// ```
+    /// let url: simdpct_uri::UriBuf = "/a?b#c".parse().unwrap();
+    /// assert_eq!(url.with_fragment(None).unwrap().with_query(Some("d=e")).unwrap(), "/a?d=e");
+    /// ```
+    pub fn with_fragment(&self, fragment: Option<&str>) -> Result<UriBuf, BuildError> {
+        check(sets::RFC3986_FRAGMENT, fragment.unwrap_or_default())?;
+        let fragment = fragment.map_or(String::new(), |fragment| ["#", fragment].concat());
+        Ok(self.spliced(self.offsets().query_end, self.0.len(), &fragment))
     }
 
     /// Returns a copy with one more parameter at the end of its query. Name and value are data: `&`, `=`, `+` and `;` in them are
     /// escaped and a space becomes `%20`, so that parsers of forms and of URIs read the same data.
     ///
-    /// Parameters of the same name stay. To replace them, use [`without_query_params`](UriBuf::without_query_params) first.
+    /// Parameters of the same name stay. To replace them, use [`set_query_param`](UriBuf::set_query_param).
     ///
     /// ```
     /// let url: simdpct_uri::UriBuf = "/search#top".parse().unwrap();
@@ -170,7 +294,24 @@ impl UriBuf {
         name: &(impl AsRef<[u8]> + ?Sized),
         value: &(impl AsRef<[u8]> + ?Sized),
     ) -> UriBuf {
-        UriBuf::of_ascii(self.parts().bytes().with_query_param(name, value))
+        UriBuf::of_valid(self.parts().with_query_param(name, value))
+    }
+
+    /// Returns a copy in which one parameter has this name, and this value: it takes the place of the first parameter of the name, and
+    /// the others of the name are removed. If there is none, it is appended. Name and value are data, and names are compared decoded
+    /// by the rule of forms.
+    ///
+    /// ```
+    /// let url: simdpct_uri::UriBuf = "/search?q=a&p%61ge=2&n&page".parse().unwrap();
+    /// assert_eq!(url.set_query_param("page", "3").set_query_param("to", "b&c"), "/search?q=a&page=3&n&to=b%26c");
+    /// ```
+    #[must_use = "it returns a copy"]
+    pub fn set_query_param(
+        &self,
+        name: &(impl AsRef<[u8]> + ?Sized),
+        value: &(impl AsRef<[u8]> + ?Sized),
+    ) -> UriBuf {
+        UriBuf::of_valid(self.parts().set_query_param(name, value))
     }
 
     /// Returns a copy without the parameters whose names `remove` selects. The `?` goes with the last parameter.
@@ -185,19 +326,56 @@ impl UriBuf {
     /// ```
     #[must_use]
     pub fn without_query_params(&self, remove: impl FnMut(&str) -> bool) -> UriBuf {
-        UriBuf::of_ascii(self.parts().bytes().without_query_params(remove).into_owned())
+        UriBuf::of_valid(self.parts().without_query_params(remove).into_owned())
     }
 
-    /// Makes a URI of a copy that the caller has changed in such a way that it is valid.
-    fn of_ascii(text: Vec<u8>) -> UriBuf {
-        debug_assert!(split(&text).flaws().next().is_none(), "{}", text.escape_ascii());
-        UriBuf(String::from_utf8(text).expect("a valid URI is ASCII"))
+    fn offsets(&self) -> Offsets {
+        self.parts().offsets()
+    }
+
+    /// Returns the offsets if there is an authority.
+    fn offsets_of_authority(&self) -> Result<Offsets, BuildError> {
+        Some(self.offsets()).filter(Offsets::has_authority).ok_or(BuildError::NoHost)
+    }
+
+    /// Makes a URI of text that the caller has made in such a way that it is valid.
+    fn of_valid(text: String) -> UriBuf {
+        debug_assert!(split(&text).flaws().next().is_none(), "{text}");
+        UriBuf(text)
     }
 
     /// Returns a copy with `new` in place of the bytes from `start` to `end`. The caller has checked that the copy is valid.
     fn spliced(&self, start: usize, end: usize, new: &str) -> UriBuf {
-        let (before, after) = (&self.0[..start], &self.0[end..]);
-        UriBuf::of_ascii([before, new, after].concat().into_bytes())
+        UriBuf::of_valid([&self.0[..start], new, &self.0[end..]].concat())
+    }
+}
+
+/// Checks that `text` holds only bytes of `set` and escapes.
+fn check(set: AsciiSet, text: &str) -> Result<(), BuildError> {
+    match Encode::keeping(set).keep_escapes().first_change(text) {
+        None => Ok(()),
+        Some(offset) => Err(BuildError::Unescaped { offset }),
+    }
+}
+
+/// Returns a relative path that leads from one path to another. Neither has dot segments.
+fn relative_path(from: &str, to: &str) -> String {
+    // The last slash before the first difference ends the folders that both paths share.
+    let same = from.bytes().zip(to.bytes()).take_while(|(a, b)| a == b).count();
+    let shared = from[..same].rfind('/').map_or(0, |slash| slash + 1);
+    let rest = &to[shared..];
+    let up = "../".repeat(from[shared..].matches('/').count());
+    let first = rest.split('/').next().unwrap_or_default();
+    // Without `./`, the rest would be empty, start with a slash or have a scheme.
+    let here = if up.is_empty() && (first.is_empty() || first.contains(':')) { "./" } else { "" };
+    [&up, here, rest].concat()
+}
+
+impl Source for UriBuf {
+    type Text = str;
+
+    fn text(&self) -> &str {
+        &self.0
     }
 }
 
@@ -205,39 +383,22 @@ impl TryFrom<String> for UriBuf {
     type Error = InvalidUri;
 
     fn try_from(text: String) -> Result<UriBuf, InvalidUri> {
-        let flaw = split(&text).flaws().next();
-        match flaw {
+        match split(&text).flaws().next() {
             None => Ok(UriBuf(text)),
             Some(flaw) => Err(InvalidUri { flaw }),
         }
     }
 }
 
-impl TryFrom<Parts<'_>> for UriBuf {
+impl<T: Text + ?Sized> TryFrom<Parts<'_, T>> for UriBuf {
     type Error = InvalidUri;
 
-    fn try_from(parts: Parts<'_>) -> Result<UriBuf, InvalidUri> {
+    fn try_from(parts: Parts<'_, T>) -> Result<UriBuf, InvalidUri> {
         match parts.flaws().next() {
             // Nothing is replaced, because text without flaws is ASCII.
-            None => Ok(UriBuf(String::from_utf8_lossy(parts.input()).into_owned())),
+            None => Ok(UriBuf(String::from_utf8_lossy(parts.input().as_ref()).into_owned())),
             Some(flaw) => Err(InvalidUri { flaw }),
         }
-    }
-}
-
-impl TryFrom<&[u8]> for UriBuf {
-    type Error = InvalidUri;
-
-    fn try_from(text: &[u8]) -> Result<UriBuf, InvalidUri> {
-        split(text).try_into()
-    }
-}
-
-impl TryFrom<Vec<u8>> for UriBuf {
-    type Error = InvalidUri;
-
-    fn try_from(text: Vec<u8>) -> Result<UriBuf, InvalidUri> {
-        split(&text).try_into()
     }
 }
 
@@ -257,8 +418,7 @@ impl FromStr for UriBuf {
     }
 }
 
-/// Takes all parts as they are written, except an empty port, which is dropped. Segments and parameters are then appended to those
-/// that exist. (A path that ends with a slash has an empty last segment.)
+/// Takes all parts as they are written. Segments and parameters are then appended to those that exist. (A path that ends with a slash has an empty last segment.)
 ///
 /// ```
 /// use simdpct_uri::{Builder, UriBuf};
@@ -275,10 +435,10 @@ impl From<&UriBuf> for Builder {
 }
 
 /// Takes the parts of a URI without flaws. See the conversion from [`UriBuf`].
-impl TryFrom<Parts<'_>> for Builder {
+impl<T: Text + ?Sized> TryFrom<Parts<'_, T>> for Builder {
     type Error = InvalidUri;
 
-    fn try_from(parts: Parts<'_>) -> Result<Builder, InvalidUri> {
+    fn try_from(parts: Parts<'_, T>) -> Result<Builder, InvalidUri> {
         UriBuf::try_from(parts).map(|uri| Builder::from(&uri))
     }
 }
@@ -344,7 +504,7 @@ impl<'de> serde::Deserialize<'de> for UriBuf {
 }
 
 /// The error of the conversions to [`UriBuf`] and to [`Builder`](crate::Builder): the text is not valid by RFC 3986.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InvalidUri {
     /// The first violation.
@@ -376,50 +536,3 @@ impl fmt::Display for InvalidUri {
 }
 
 impl core::error::Error for InvalidUri {}
-
-/// The error of the `with_*` methods of [`UriBuf`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ChangeError {
-    /// The text is not a host (RFC 3986, section 3.2.2).
-    Host {
-        /// The offset in the text of the first byte that a host cannot hold. 0 for brackets without an address in them.
-        offset: usize,
-    },
-    /// The text is not a path (RFC 3986, section 3.3).
-    Path {
-        /// The offset in the text of the first byte that must be escaped.
-        offset: usize,
-    },
-    /// The URI has no host, so it cannot have a port.
-    NoHost,
-    /// The path does not start with a slash, so that it would continue the host or the port.
-    RelativePath,
-    /// The path starts with `//`, and would be read as a host because the URI has none.
-    LikeAuthority,
-    /// The first segment of the path has a colon, and would be read as a scheme because the URI has none.
-    LikeScheme,
-}
-
-impl fmt::Display for ChangeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ChangeError::Host { offset } => {
-                write!(f, "not the name of a host or an address: the byte at offset {offset} is not allowed")
-            }
-            ChangeError::Path { offset } => {
-                write!(f, "not a path: the byte at offset {offset} must be escaped")
-            }
-            ChangeError::NoHost => f.write_str("a port needs a host, and the URI has none"),
-            ChangeError::RelativePath => f.write_str("the path after a host must start with '/'"),
-            ChangeError::LikeAuthority => {
-                f.write_str("a path that starts with '//' would be read as a host (write '/.' before it)")
-            }
-            ChangeError::LikeScheme => {
-                f.write_str("the text before the colon would be read as a scheme (write './' before it)")
-            }
-        }
-    }
-}
-
-impl core::error::Error for ChangeError {}

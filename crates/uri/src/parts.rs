@@ -4,60 +4,79 @@
 use alloc::borrow::Cow;
 #[cfg(feature = "alloc")]
 use alloc::vec::Vec;
+use core::fmt;
+use core::iter::FusedIterator;
 use core::net::IpAddr;
 
 use simdpct::Tier;
 
 use crate::flaws::Flaws;
-use crate::host::{HostKind, port_number};
+use crate::host::{HostKind, default_port, port_number};
 use crate::kernel::split::offsets_of;
 use crate::offsets::Offsets;
-use crate::pieces::{Piece, QueryPairs, Segments};
+#[cfg(feature = "alloc")]
+use crate::pieces::parameters;
+use crate::pieces::{Piece, QueryPair, query_pairs, segments};
+use crate::text::{Source, Text, copy};
 
 /// The bytes that stay unescaped in the name or value of a query parameter. `;` is escaped because some parsers separate
 /// parameters there, and `+` because most parsers read it as a space.
 #[cfg(feature = "alloc")]
 pub(crate) const PARAMETER: simdpct::AsciiSet = simdpct::sets::RFC3986_QUERY.remove(b"&=+;");
 
+/// Appends a parameter, whose name and value are data.
+#[cfg(feature = "alloc")]
+pub(crate) fn append_parameter(name: &[u8], value: &[u8], out: &mut Vec<u8>) {
+    let encode = simdpct::Encode::keeping(PARAMETER);
+    encode.encode_append(name, out);
+    out.push(b'=');
+    encode.encode_append(value, out);
+}
+
 /// Splits a URI or a relative reference into its parts (RFC 3986, appendix B).
 ///
-/// Every input can be split, and the parts are slices of it: joined again with their delimiters, they are the input, byte for
+/// Every input can be split, text and bytes: the parts of a `str` or `String` are `str`, those of a `[u8]` or `Vec<u8>` are `[u8]`. They
+/// are slices of the input: joined again with their delimiters, they are the input, byte for
 /// byte. Bytes that RFC 3986 does not allow stay where they are; [`Parts::flaws`] lists them. Nothing is decoded: decode each
 /// [`Piece`] once, after splitting.
 ///
 /// Takes time linear in the input, allocates nothing, and runs the kernels of [`simdpct::Tier::active`].
 ///
 /// ```
-/// let url = simdpct_uri::split(b"https://bob@example.com:8042/a%2Fb/c?name=%26#nose");
-/// assert_eq!(url.scheme(), Some(&b"https"[..]));
+/// let url = simdpct_uri::split("https://bob@example.com:8042/a%2Fb/c?name=%26#nose");
+/// assert_eq!(url.scheme(), Some("https"));
 /// assert_eq!(url.userinfo().unwrap(), "bob");
 /// assert_eq!(url.host().unwrap(), "example.com");
 /// assert_eq!(url.port_number(), Some(8042));
 /// assert!(url.segments().map(|segment| segment.decode()).eq([&b"a/b"[..], b"c"]));
-/// assert_eq!(url.query(), Some(&b"name=%26"[..]));
-/// assert_eq!(url.fragment().unwrap(), "nose");
+/// assert_eq!(url.query(), Some("name=%26"));
+/// assert_eq!(url.fragment().as_deref(), Some("nose"));
+///
+/// assert_eq!(simdpct_uri::split(b"//a/\xFF").path(), b"/\xFF");
 /// ```
 #[inline]
 #[must_use]
-pub fn split<'a>(input: &'a (impl AsRef<[u8]> + ?Sized)) -> Parts<'a> {
-    split_on_tier(Tier::active(), input.as_ref())
+pub fn split<S: Source + ?Sized>(input: &S) -> Parts<'_, S::Text> {
+    split_on_tier(Tier::active(), input.text())
 }
 
 #[inline(always)]
-pub(crate) fn split_on_tier(tier: Tier, input: &[u8]) -> Parts<'_> {
-    Parts { input, at: offsets_of(tier, input) }
+pub(crate) fn split_on_tier<T: Text + ?Sized>(tier: Tier, input: &T) -> Parts<'_, T> {
+    Parts { input, at: offsets_of(tier, input.as_ref()) }
 }
 
 /// A URI or relative reference and the positions of its parts. [`split`] returns it.
 ///
-/// The path and the query are raw bytes, because decoding them whole would mix up data and delimiters;
-/// [`segments`](Parts::segments) and [`query_pairs`](Parts::query_pairs) return [`Piece`]s, which can be decoded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Parts<'a> {
-    input: &'a [u8],
+/// The path and the query are not [`Piece`]s, because decoding them whole would mix up data and delimiters;
+/// [`segments`](Parts::segments) and [`query_pairs`](Parts::query_pairs) return pieces, which can be decoded.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Parts<'a, T: Text + ?Sized = [u8]> {
+    input: &'a T,
     // INVARIANT: the offsets come from a split, so they are in order; the largest, `query_end`, is at most `input.len()`.
     at: Offsets,
 }
+
+copy! { Parts }
 
 impl<'a> Parts<'a> {
     #[cfg(feature = "alloc")]
@@ -65,12 +84,20 @@ impl<'a> Parts<'a> {
     pub(crate) fn from_offsets(input: &'a [u8], at: Offsets) -> Parts<'a> {
         Parts { input, at }
     }
+}
 
+impl<'a, T: Text + ?Sized> Parts<'a, T> {
     /// Returns the whole input.
     #[must_use]
     #[inline]
-    pub fn input(&self) -> &'a [u8] {
+    pub fn input(&self) -> &'a T {
         self.input
+    }
+
+    /// Returns the input as bytes.
+    #[inline]
+    fn as_bytes(&self) -> &'a [u8] {
+        self.input.as_ref()
     }
 
     /// Returns the positions of the parts, in bytes from the start of the input.
@@ -83,51 +110,53 @@ impl<'a> Parts<'a> {
     /// belongs to the path.
     #[must_use]
     #[inline]
-    pub fn scheme(&self) -> Option<&'a [u8]> {
-        self.is_uri().then(|| &self.input[..self.at.scheme_end])
+    pub fn scheme(&self) -> Option<&'a T> {
+        self.is_uri().then(|| self.input.part(0..self.at.scheme_end))
     }
 
     /// Returns userinfo, host and port, with the delimiters between them and without `//` (RFC 3986, section 3.2).
     #[must_use]
-    pub fn authority(&self) -> Option<&'a [u8]> {
+    pub fn authority(&self) -> Option<&'a T> {
         let start = self.at.after_scheme() + 2;
-        self.at.has_authority().then(|| &self.input[start..self.at.path_start])
+        self.at.has_authority().then(|| self.input.part(start..self.at.path_start))
     }
 
-    /// Returns the userinfo: the bytes before the last `@` of the authority (RFC 3986, section 3.2.1).
+    /// Returns the userinfo: the text before the last `@` of the authority (RFC 3986, section 3.2.1).
     #[must_use]
     #[inline]
-    pub fn userinfo(&self) -> Option<Piece<'a>> {
+    pub fn userinfo(&self) -> Option<Piece<'a, T>> {
         let start = self.at.after_scheme() + 2;
         (self.at.has_authority() && self.at.host_start > start)
-            .then(|| Piece::new(&self.input[start..self.at.host_start - 1]))
+            .then(|| Piece::new(self.input.part(start..self.at.host_start - 1)))
     }
 
     /// Returns the user name: the userinfo up to its first colon.
     #[must_use]
-    pub fn user(&self) -> Option<Piece<'a>> {
+    pub fn user(&self) -> Option<Piece<'a, T>> {
         let userinfo = self.userinfo()?.raw();
-        Some(Piece::new(&userinfo[..memchr::memchr(b':', userinfo).unwrap_or(userinfo.len())]))
+        let bytes = userinfo.as_ref();
+        Some(Piece::new(userinfo.part(0..memchr::memchr(b':', bytes).unwrap_or(bytes.len()))))
     }
 
     /// Returns the password: the userinfo after its first colon.
     #[must_use]
-    pub fn password(&self) -> Option<Piece<'a>> {
+    pub fn password(&self) -> Option<Piece<'a, T>> {
         let userinfo = self.userinfo()?.raw();
-        memchr::memchr(b':', userinfo).map(|at| Piece::new(&userinfo[at + 1..]))
+        let bytes = userinfo.as_ref();
+        memchr::memchr(b':', bytes).map(|at| Piece::new(userinfo.part(at + 1..bytes.len())))
     }
 
     /// Returns the host, with the brackets of an address (RFC 3986, section 3.2.2). It may be empty; `None` without an authority.
     #[must_use]
     #[inline]
-    pub fn host(&self) -> Option<Piece<'a>> {
-        self.at.has_authority().then(|| Piece::new(&self.input[self.at.host_start..self.at.host_end]))
+    pub fn host(&self) -> Option<Piece<'a, T>> {
+        self.at.has_authority().then(|| Piece::new(self.input.part(self.at.host_start..self.at.host_end)))
     }
 
     /// Returns the kind of the host, and its address if it is one (RFC 3986, section 3.2.2).
     ///
     /// ```
-    /// use simdpct_uri::{HostKind, split};
+    /// use simdpct_uri::{host::HostKind, split};
     ///
     /// assert!(matches!(split("//[::1]:80").host_kind(), Some(HostKind::Ipv6(address)) if address.is_loopback()));
     /// assert_eq!(split("//127.1").host_kind(), Some(HostKind::RegName));
@@ -135,7 +164,7 @@ impl<'a> Parts<'a> {
     /// ```
     #[must_use]
     pub fn host_kind(&self) -> Option<HostKind> {
-        self.host().map(|host| HostKind::of(host.raw()))
+        self.host().map(|host| HostKind::of(host.raw().as_ref()))
     }
 
     /// Returns the address if the host is one.
@@ -151,64 +180,128 @@ impl<'a> Parts<'a> {
     /// Returns the port as it is written, without its colon (RFC 3986, section 3.2.3). It may be empty.
     #[must_use]
     #[inline]
-    pub fn port(&self) -> Option<&'a [u8]> {
-        (self.at.host_end < self.at.path_start).then(|| &self.input[self.at.host_end + 1..self.at.path_start])
+    pub fn port(&self) -> Option<&'a T> {
+        (self.at.host_end < self.at.path_start)
+            .then(|| self.input.part(self.at.host_end + 1..self.at.path_start))
     }
 
     /// Returns the port as a number; `None` unless it is one or more digits with a value of at most 65535.
     #[must_use]
     pub fn port_number(&self) -> Option<u16> {
-        port_number(self.port()?)
+        port_number(self.port()?.as_ref())
+    }
+
+    /// Returns the port, or the [`default_port`] of the scheme if the port is absent or empty. `None` if the port is not a number of
+    /// at most 65535, or if the scheme has no known default.
+    ///
+    /// ```
+    /// use simdpct_uri::split;
+    ///
+    /// assert_eq!(split("HTTPS://a/").port_or_default(), Some(443));
+    /// assert_eq!(split("https://a:8443/").port_or_default(), Some(8443));
+    /// assert_eq!(split("mailto:a@b").port_or_default(), None);
+    /// ```
+    #[must_use]
+    pub fn port_or_default(&self) -> Option<u16> {
+        match self.port().map(AsRef::as_ref) {
+            None | Some(b"") if self.at.has_authority() => {
+                default_port(core::str::from_utf8(self.scheme()?.as_ref()).ok()?)
+            }
+            _ => self.port_number(),
+        }
     }
 
     /// Returns the path (RFC 3986, section 3.3). Every URL has one; it may be empty.
     #[must_use]
     #[inline]
-    pub fn path(&self) -> &'a [u8] {
-        &self.input[self.at.path_start..self.at.path_end]
+    pub fn path(&self) -> &'a T {
+        self.input.part(self.at.path_start..self.at.path_end)
     }
 
     /// Returns the segments of the path, which slashes separate (RFC 3986, section 3.3).
     ///
     /// A slash at the start of the path is not a separator, so `/a/b` and `a/b` have the same segments. An empty path has no
     /// segment, and `/` has one, which is empty.
-    #[must_use]
-    pub fn segments(&self) -> Segments<'a> {
-        Segments::new(self.path())
+    ///
+    /// The iterator also runs from the back, in time linear in the segments that it yields:
+    ///
+    /// ```
+    /// let url = simdpct_uri::split("/files/2026/report.txt");
+    /// assert_eq!(url.segments().next_back().unwrap(), "report.txt");
+    /// ```
+    pub fn segments(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = Piece<'a, T>> + FusedIterator + Clone + fmt::Debug + use<'a, T> {
+        segments(self.path()).map(Piece::new)
     }
 
     /// Returns the query without its `?` (RFC 3986, section 3.4).
     #[must_use]
     #[inline]
-    pub fn query(&self) -> Option<&'a [u8]> {
-        (self.at.path_end < self.at.query_end).then(|| &self.input[self.at.path_end + 1..self.at.query_end])
+    pub fn query(&self) -> Option<&'a T> {
+        (self.at.path_end < self.at.query_end)
+            .then(|| self.input.part(self.at.path_end + 1..self.at.query_end))
     }
 
-    /// Returns the parameters of the query, which `&` separates. Without a query the iterator is empty.
+    /// Returns the parameters of the query as they are written, which `&` separates. Empty parameters, as in `a&&b`, are left out,
+    /// as in the URL Standard. Without a query the iterator is empty.
     ///
     /// ```
     /// let url = simdpct_uri::split("/search?q=a%26b&page=2&exact");
     /// let q = url.query_pairs().find(|pair| pair.name == "q").unwrap();
-    /// assert_eq!(&*q.value.unwrap().decode(), b"a&b");
-    /// assert!(url.query_pairs().last().unwrap().value.is_none());
+    /// assert_eq!(q.value.as_deref(), Some("a%26b"));
+    /// assert!(url.query_pairs().next_back().unwrap().value.is_none());
     /// ```
-    #[must_use]
-    pub fn query_pairs(&self) -> QueryPairs<'a> {
-        QueryPairs::new(self.query().unwrap_or_default())
+    pub fn query_pairs(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = QueryPair<'a, T>> + FusedIterator + Clone + fmt::Debug + use<'a, T>
+    {
+        query_pairs(self.query().unwrap_or(T::EMPTY))
+    }
+
+    /// Returns the names and values of the query as text, decoded by the rule of forms. See [`QueryPair::decode`].
+    ///
+    /// ```
+    /// let url = simdpct_uri::split("/?q=a+%26+b&caf%C3%A9");
+    /// assert!(url.decoded_pairs().eq([("q".into(), "a & b".into()), ("caf\u{e9}".into(), "".into())]));
+    /// ```
+    #[cfg(feature = "alloc")]
+    pub fn decoded_pairs(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = (Cow<'a, str>, Cow<'a, str>)> + FusedIterator + Clone + use<'a, T>
+    {
+        self.query_pairs().map(QueryPair::decode)
+    }
+
+    /// Returns the values of all parameters that have this name, as text; both are decoded by the rule of forms. See
+    /// [`QueryPair::decode`].
+    ///
+    /// ```
+    /// let url = simdpct_uri::split("/?tag=a&n=1&t%61g=b%20c&tag");
+    /// assert_eq!(url.query_values("tag").collect::<Vec<_>>(), ["a", "b c", ""]);
+    /// assert_eq!(url.query_values("n").next().unwrap(), "1");
+    /// ```
+    #[cfg(feature = "alloc")]
+    pub fn query_values<'n>(
+        &self,
+        name: &'n str,
+    ) -> impl DoubleEndedIterator<Item = Cow<'a, str>> + FusedIterator + Clone + use<'a, 'n, T> {
+        self.decoded_pairs().filter(move |pair| pair.0 == name).map(|pair| pair.1)
     }
 
     /// Returns the fragment without its `#` (RFC 3986, section 3.5).
     #[must_use]
     #[inline]
-    pub fn fragment(&self) -> Option<Piece<'a>> {
-        (self.at.query_end < self.input.len()).then(|| Piece::new(&self.input[self.at.query_end + 1..]))
+    pub fn fragment(&self) -> Option<Piece<'a, T>> {
+        let len = self.as_bytes().len();
+        (self.at.query_end < len).then(|| Piece::new(self.input.part(self.at.query_end + 1..len)))
     }
 
     /// Returns a copy of the input with one more parameter at the end of its query. See
     /// [`UriBuf::with_query_param`](crate::UriBuf::with_query_param). Bytes that RFC 3986 does not allow stay.
     ///
     /// ```
-    /// assert_eq!(simdpct_uri::split("/a b#top").with_query_param("q", "1&2"), b"/a b?q=1%262#top");
+    /// assert_eq!(simdpct_uri::split("/a b#top").with_query_param("q", "1&2"), "/a b?q=1%262#top");
     /// ```
     #[cfg(feature = "alloc")]
     #[must_use]
@@ -216,22 +309,37 @@ impl<'a> Parts<'a> {
         &self,
         name: &(impl AsRef<[u8]> + ?Sized),
         value: &(impl AsRef<[u8]> + ?Sized),
-    ) -> Vec<u8> {
-        let (before, after) = self.input.split_at(self.at.query_end);
-        let (name, value) = (name.as_ref(), value.as_ref());
-        let mut out = Vec::with_capacity(self.input.len() + name.len() + value.len() + 2);
+    ) -> T::Owned {
+        let (before, after) = self.as_bytes().split_at(self.at.query_end);
+        let mut out =
+            Vec::with_capacity(self.as_bytes().len() + name.as_ref().len() + value.as_ref().len() + 2);
         out.extend_from_slice(before);
-        out.extend_from_slice(match self.query() {
+        out.extend_from_slice(match self.query().map(AsRef::as_ref) {
             None => b"?",
             Some(b"") => b"",
             Some(_) => b"&",
         });
-        let encode = simdpct::Encode::keeping(PARAMETER);
-        encode.encode_append(name, &mut out);
-        out.push(b'=');
-        encode.encode_append(value, &mut out);
+        append_parameter(name.as_ref(), value.as_ref(), &mut out);
         out.extend_from_slice(after);
-        out
+        T::from_parts(out)
+    }
+
+    /// Returns a copy of the input in which one parameter has this name, and this value. See
+    /// [`UriBuf::set_query_param`](crate::UriBuf::set_query_param). Bytes that RFC 3986 does not allow stay.
+    #[cfg(feature = "alloc")]
+    #[must_use]
+    pub fn set_query_param(
+        &self,
+        name: &(impl AsRef<[u8]> + ?Sized),
+        value: &(impl AsRef<[u8]> + ?Sized),
+    ) -> T::Owned {
+        let mut parameter = Vec::new();
+        append_parameter(name.as_ref(), value.as_ref(), &mut parameter);
+        let is_named = |pair: QueryPair<'a, T>| *pair.name.decode_form() == *name.as_ref();
+        match self.replace_parameters(is_named, Some(&parameter)) {
+            Some(out) => T::from_parts(out),
+            None => self.with_query_param(name, value),
+        }
     }
 
     /// Returns the input without the parameters whose names `remove` selects; it is borrowed if nothing is removed. See
@@ -239,34 +347,50 @@ impl<'a> Parts<'a> {
     ///
     /// ```
     /// let url = simdpct_uri::split("/a b?utm_id=1&q=c d");
-    /// assert_eq!(*url.without_query_params(|name| name.starts_with("utm_")), *b"/a b?q=c d");
+    /// assert_eq!(url.without_query_params(|name| name.starts_with("utm_")), "/a b?q=c d");
     /// ```
     #[cfg(feature = "alloc")]
     #[must_use]
-    pub fn without_query_params(&self, mut remove: impl FnMut(&str) -> bool) -> Cow<'a, [u8]> {
-        let mut is_removed = |parameter: &&[u8]| {
-            let name = QueryPairs::new(parameter).next().map(|pair| pair.name);
-            name.is_some_and(|name| remove(&simdpct::form::decode_utf8_lossy(name.raw())))
-        };
-        let parameters = || self.query().into_iter().flat_map(|query| query.split(|byte| *byte == b'&'));
-        let Some(first) = parameters().position(|parameter| is_removed(&parameter)) else {
-            return Cow::Borrowed(self.input);
-        };
-        let mut out = Vec::with_capacity(self.input.len());
-        out.extend_from_slice(&self.input[..self.at.path_end]);
+    pub fn without_query_params(&self, mut remove: impl FnMut(&str) -> bool) -> Cow<'a, T> {
+        let is_removed = |pair: QueryPair<'a, T>| remove(&pair.decode().0);
+        match self.replace_parameters(is_removed, None) {
+            Some(out) => Cow::Owned(T::from_parts(out)),
+            None => Cow::Borrowed(self.input),
+        }
+    }
+
+    /// Returns a copy of the input with `new` in place of the first parameter that `is_replaced` selects, and without the others that it
+    /// selects. `None` if it selects none.
+    #[cfg(feature = "alloc")]
+    fn replace_parameters(
+        &self,
+        mut is_replaced: impl FnMut(QueryPair<'a, T>) -> bool,
+        new: Option<&[u8]>,
+    ) -> Option<Vec<u8>> {
+        // An empty parameter has no name.
+        let mut is_replaced =
+            |parameter: &'a T| !parameter.as_ref().is_empty() && is_replaced(QueryPair::of(parameter));
+        let parameters = || self.query().into_iter().flat_map(parameters);
+        let first = parameters().position(&mut is_replaced)?;
         let before = parameters().take(first);
-        let after = parameters().skip(first + 1).filter(|parameter| !is_removed(parameter));
+        let after = parameters().skip(first + 1).filter(|parameter| !is_replaced(parameter));
+
+        let mut out = Vec::with_capacity(self.as_bytes().len() + new.map_or(0, <[u8]>::len));
+        out.extend_from_slice(&self.as_bytes()[..self.at.path_end]);
         let mut delimiter = b'?';
-        for parameter in before.chain(after) {
+        let mut append = |parameter: &[u8]| {
             out.push(delimiter);
             out.extend_from_slice(parameter);
             delimiter = b'&';
-        }
+        };
+        before.for_each(|parameter| append(parameter.as_ref()));
+        new.into_iter().for_each(&mut append);
+        after.for_each(|parameter| append(parameter.as_ref()));
         if out.len() == self.at.path_end + 1 {
             out.pop();
         }
-        out.extend_from_slice(&self.input[self.at.query_end..]);
-        Cow::Owned(out)
+        out.extend_from_slice(&self.as_bytes()[self.at.query_end..]);
+        Some(out)
     }
 
     /// Reports whether there is a scheme, which makes the input a URI and not a relative reference (RFC 3986, section 4.1).
@@ -293,6 +417,6 @@ impl<'a> Parts<'a> {
     /// ```
     #[must_use]
     pub fn flaws(&self) -> Flaws<'a> {
-        Flaws::new(self.input, self.at)
+        Flaws::new(self.as_bytes(), self.at)
     }
 }

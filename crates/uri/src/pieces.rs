@@ -4,32 +4,37 @@
 use alloc::borrow::Cow;
 use core::fmt;
 use core::iter::FusedIterator;
+use core::ops::Deref;
 
 use simdpct::{BufferTooSmall, Decode};
 
+use crate::text::{Text, copy};
+
 /// A part of a URI as it is written, without delimiters in it. All of it is data, so it can be decoded, once.
 ///
-/// `==` and the order compare the raw bytes: `%41` is not equal to `A`.
+/// A piece of text is a `str`, and has the methods of `str`; a piece of bytes is a `[u8]`. `==` compares the text as it is written:
+/// `%41` is not equal to `A`.
 ///
 /// ```
 /// let url = simdpct_uri::split("/50%25%2Fhalf");
 /// let segment = url.segments().next().unwrap();
 /// assert_eq!(segment, "50%25%2Fhalf");
 /// assert_eq!(segment.decode_utf8().unwrap(), "50%/half");
+/// assert!(segment.ends_with("half"));
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub struct Piece<'a>(&'a [u8]);
+#[derive(PartialEq, Eq, Hash)]
+pub struct Piece<'a, T: Text + ?Sized = [u8]>(&'a T);
 
-impl<'a> Piece<'a> {
-    /// Makes a piece of bytes that you know to hold no delimiters.
+impl<'a, T: Text + ?Sized> Piece<'a, T> {
+    /// Makes a piece of text that you know to hold no delimiters.
     #[must_use]
-    pub const fn new(raw: &'a [u8]) -> Piece<'a> {
+    pub const fn new(raw: &'a T) -> Piece<'a, T> {
         Piece(raw)
     }
 
-    /// Returns the bytes as they are written.
+    /// Returns the text as it is written.
     #[must_use]
-    pub const fn raw(self) -> &'a [u8] {
+    pub const fn raw(self) -> &'a T {
         self.0
     }
 
@@ -37,7 +42,7 @@ impl<'a> Piece<'a> {
     #[cfg(feature = "alloc")]
     #[must_use]
     pub fn decode(self) -> Cow<'a, [u8]> {
-        Decode::new().decode(self.0)
+        Decode::new().decode(self.0.as_ref())
     }
 
     /// Decodes the piece to text. Malformed escapes stay.
@@ -47,162 +52,161 @@ impl<'a> Piece<'a> {
     /// [`InvalidUtf8`](simdpct::InvalidUtf8) if the decoded bytes are not UTF-8; its offset counts from the start of this piece.
     #[cfg(feature = "alloc")]
     pub fn decode_utf8(self) -> Result<Cow<'a, str>, simdpct::InvalidUtf8> {
-        Decode::new().decode_utf8(self.0)
+        Decode::new().decode_utf8(self.0.as_ref())
     }
 
     /// Decodes the piece by the rule of forms, where `+` is a space (WHATWG URL Standard, section 5.1).
     #[cfg(feature = "alloc")]
     #[must_use]
     pub fn decode_form(self) -> Cow<'a, [u8]> {
-        Decode::new().form().decode(self.0)
+        Decode::new().form().decode(self.0.as_ref())
     }
 
     /// Decodes the piece into a slice, and returns the number of bytes written.
     ///
     /// # Errors
     ///
-    /// [`BufferTooSmall`] if the decoded bytes do not fit. A slice as long as the raw bytes is always large enough.
+    /// [`BufferTooSmall`] if the decoded bytes do not fit. A slice as long as the raw text is always large enough.
     pub fn decode_to_slice(self, out: &mut [u8]) -> Result<usize, BufferTooSmall> {
-        Decode::new().decode_to_slice(self.0, out)
+        Decode::new().decode_to_slice(self.0.as_ref(), out)
     }
 }
 
-impl AsRef<[u8]> for Piece<'_> {
-    fn as_ref(&self) -> &[u8] {
+impl<T: Text + ?Sized> Deref for Piece<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
         self.0
     }
 }
 
-/// Compares the raw bytes, not the decoded ones.
-impl PartialEq<str> for Piece<'_> {
+impl<T: Text + ?Sized> AsRef<[u8]> for Piece<'_, T> {
+    fn as_ref(&self) -> &[u8] {
+        self.0.as_ref()
+    }
+}
+
+impl<T: Text + ?Sized> Default for Piece<'_, T> {
+    fn default() -> Self {
+        Piece(T::EMPTY)
+    }
+}
+
+/// Compares the raw text, not the decoded one.
+impl<T: Text + ?Sized> PartialEq<str> for Piece<'_, T> {
     fn eq(&self, other: &str) -> bool {
-        self.0 == other.as_bytes()
+        self.0.as_ref() == other.as_bytes()
     }
 }
 
-/// Compares the raw bytes, not the decoded ones.
-impl PartialEq<&str> for Piece<'_> {
+/// Compares the raw text, not the decoded one.
+impl<T: Text + ?Sized> PartialEq<&str> for Piece<'_, T> {
     fn eq(&self, other: &&str) -> bool {
-        self.0 == other.as_bytes()
+        self == *other
     }
 }
 
-impl fmt::Debug for Piece<'_> {
+impl fmt::Display for Piece<'_, str> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Piece(\"{}\")", self.0.escape_ascii())
+        fmt::Display::fmt(self.0, f)
     }
 }
 
-/// An iterator over the slices between the delimiters of a text.
-#[derive(Clone, Debug)]
-struct Separated<'a> {
-    left: Option<&'a [u8]>,
+impl<T: Text + ?Sized> fmt::Debug for Piece<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Piece(\"{}\")", self.0.as_ref().escape_ascii())
+    }
+}
+
+/// An iterator over the parts of a text that a delimiter separates. It also runs from the back, in time linear in the parts that it
+/// yields.
+#[derive(Debug)]
+pub(crate) struct Separated<'a, T: Text + ?Sized> {
+    left: Option<&'a T>,
     delimiter: u8,
 }
 
-impl<'a> Iterator for Separated<'a> {
-    type Item = &'a [u8];
-
-    fn next(&mut self) -> Option<&'a [u8]> {
-        let left = self.left?;
-        let Some(end) = memchr::memchr(self.delimiter, left) else { return self.left.take() };
-        self.left = Some(&left[end + 1..]);
-        Some(&left[..end])
+impl<T: Text + ?Sized> Clone for Separated<'_, T> {
+    fn clone(&self) -> Self {
+        Separated { left: self.left, delimiter: self.delimiter }
     }
 }
 
-impl DoubleEndedIterator for Separated<'_> {
+impl<'a, T: Text + ?Sized> Iterator for Separated<'a, T> {
+    type Item = &'a T;
+
+    fn next(&mut self) -> Option<&'a T> {
+        let left = self.left?;
+        let Some(end) = memchr::memchr(self.delimiter, left.as_ref()) else { return self.left.take() };
+        self.left = Some(left.part(end + 1..left.as_ref().len()));
+        Some(left.part(0..end))
+    }
+}
+
+impl<T: Text + ?Sized> DoubleEndedIterator for Separated<'_, T> {
     fn next_back(&mut self) -> Option<Self::Item> {
         let left = self.left?;
-        let Some(at) = memchr::memrchr(self.delimiter, left) else { return self.left.take() };
-        self.left = Some(&left[..at]);
-        Some(&left[at + 1..])
+        let Some(at) = memchr::memrchr(self.delimiter, left.as_ref()) else { return self.left.take() };
+        self.left = Some(left.part(0..at));
+        Some(left.part(at + 1..left.as_ref().len()))
     }
 }
 
-/// An iterator over the segments of a path (RFC 3986, section 3.3). [`Parts::segments`](crate::Parts::segments) returns it.
-///
-/// It also runs from the back, in time linear in the segments that it yields:
-///
-/// ```
-/// let mut segments = simdpct_uri::split("/docs/2024/report.pdf").segments();
-/// assert_eq!(segments.next_back().unwrap(), "report.pdf");
-/// assert_eq!(segments.next_back().unwrap(), "2024");
-/// assert!(segments.eq([simdpct_uri::Piece::new(b"docs")]));
-/// ```
-#[derive(Clone, Debug)]
-pub struct Segments<'a>(Separated<'a>);
+impl<T: Text + ?Sized> FusedIterator for Separated<'_, T> {}
 
-impl<'a> Segments<'a> {
-    /// Returns the segments of `path`. A slash at its start is not a separator.
-    #[must_use]
-    pub fn new(path: &'a [u8]) -> Segments<'a> {
-        let left = if path.is_empty() { None } else { Some(path.strip_prefix(b"/").unwrap_or(path)) };
-        Segments(Separated { left, delimiter: b'/' })
-    }
+/// Returns the segments of `path` as they are written. A slash at its start is not a separator.
+pub(crate) fn segments<T: Text + ?Sized>(path: &T) -> Separated<'_, T> {
+    let left = match path.as_ref() {
+        [] => None,
+        [b'/', rest @ ..] => Some(path.part(1..rest.len() + 1)),
+        rest => Some(path.part(0..rest.len())),
+    };
+    Separated { left, delimiter: b'/' }
 }
 
-impl<'a> Iterator for Segments<'a> {
-    type Item = Piece<'a>;
-
-    fn next(&mut self) -> Option<Piece<'a>> {
-        self.0.next().map(Piece)
-    }
+/// Returns the parameters of `query`, which does not include its `?`. Some may be empty.
+pub(crate) fn parameters<T: Text + ?Sized>(query: &T) -> Separated<'_, T> {
+    Separated { left: Some(query), delimiter: b'&' }
 }
-
-impl DoubleEndedIterator for Segments<'_> {
-    fn next_back(&mut self) -> Option<Self::Item> {
-        self.0.next_back().map(Piece)
-    }
-}
-
-impl FusedIterator for Segments<'_> {}
 
 /// A parameter of a query, as it is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct QueryPair<'a> {
-    /// The name of the parameter: the bytes before the first `=`, or all bytes if there is no `=`.
-    pub name: Piece<'a>,
-    /// The value of the parameter: the bytes after the first `=`; `None` if there is no `=`.
-    pub value: Option<Piece<'a>>,
+#[derive(Debug, PartialEq, Eq)]
+pub struct QueryPair<'a, T: Text + ?Sized = [u8]> {
+    /// The name of the parameter: the text before the first `=`, or all text if there is no `=`.
+    pub name: Piece<'a, T>,
+    /// The value of the parameter: the text after the first `=`; `None` if there is no `=`.
+    pub value: Option<Piece<'a, T>>,
 }
 
-impl<'a> QueryPair<'a> {
-    fn of(pair: &'a [u8]) -> QueryPair<'a> {
-        match memchr::memchr(b'=', pair) {
-            Some(at) => QueryPair { name: Piece(&pair[..at]), value: Some(Piece(&pair[at + 1..])) },
+copy! { Piece QueryPair }
+
+impl<'a, T: Text + ?Sized> QueryPair<'a, T> {
+    /// Splits one parameter.
+    pub(crate) fn of(pair: &'a T) -> QueryPair<'a, T> {
+        let bytes = pair.as_ref();
+        match memchr::memchr(b'=', bytes) {
+            Some(at) => QueryPair {
+                name: Piece(pair.part(0..at)),
+                value: Some(Piece(pair.part(at + 1..bytes.len()))),
+            },
             None => QueryPair { name: Piece(pair), value: None },
         }
     }
-}
 
-/// An iterator over the parameters of a query, as they are written. [`Parts::query_pairs`](crate::Parts::query_pairs) returns it.
-///
-/// `form::pairs` also decodes the parameters.
-#[derive(Clone, Debug)]
-pub struct QueryPairs<'a>(Separated<'a>);
-
-impl<'a> QueryPairs<'a> {
-    /// Returns the parameters of `query`, which must not include its `?`. Empty parameters, as in `a&&b`, are left out, as in the
-    /// URL Standard.
+    /// Decodes name and value to text by the rule of forms, where `+` is a space, with U+FFFD for invalid UTF-8. A missing value
+    /// becomes an empty one.
+    #[cfg(feature = "alloc")]
     #[must_use]
-    pub fn new(query: &'a [u8]) -> QueryPairs<'a> {
-        QueryPairs(Separated { left: Some(query), delimiter: b'&' })
+    pub fn decode(self) -> (Cow<'a, str>, Cow<'a, str>) {
+        let decode = |piece: Piece<'a, T>| Decode::new().form().decode_utf8_lossy(piece.raw().as_ref());
+        (decode(self.name), decode(self.value.unwrap_or_default()))
     }
 }
 
-impl<'a> Iterator for QueryPairs<'a> {
-    type Item = QueryPair<'a>;
-
-    fn next(&mut self) -> Option<QueryPair<'a>> {
-        self.0.by_ref().find(|pair| !pair.is_empty()).map(QueryPair::of)
-    }
+/// Returns the parameters of `query`, which does not include its `?`. Empty parameters, as in `a&&b`, are left out, as in the URL
+/// Standard.
+pub(crate) fn query_pairs<'a, T: Text + ?Sized>(
+    query: &'a T,
+) -> impl DoubleEndedIterator<Item = QueryPair<'a, T>> + FusedIterator + Clone + fmt::Debug {
+    parameters(query).filter(|pair| !pair.as_ref().is_empty()).map(QueryPair::of)
 }
-
-impl DoubleEndedIterator for QueryPairs<'_> {
-    fn next_back(&mut self) -> Option<Self::Item> {
-        self.0.by_ref().rfind(|pair| !pair.is_empty()).map(QueryPair::of)
-    }
-}
-
-impl FusedIterator for QueryPairs<'_> {}

@@ -1,115 +1,126 @@
-//! The parts of a URL that is text, as text.
+//! The two kinds of text that URLs come in: bytes and `str`.
 
-use crate::host::default_port;
-use crate::offsets::Offsets;
-use crate::parts::{Parts, split};
+#[cfg(feature = "alloc")]
+use alloc::borrow::{Cow, ToOwned as HasOwned};
+#[cfg(feature = "alloc")]
+use alloc::string::String;
+#[cfg(feature = "alloc")]
+use alloc::vec::Vec;
+use core::fmt;
+use core::hash::Hash;
+use core::ops::Range;
 
-/// Splits text into its parts, which are text, too. See [`split`] for the rules.
+/// Stands in for `ToOwned` if there are no allocations.
+#[cfg(not(feature = "alloc"))]
+pub trait HasOwned {}
+#[cfg(not(feature = "alloc"))]
+impl<T: ?Sized> HasOwned for T {}
+
+/// The text of a URL: `[u8]` or `str`. Parts of a `str` are `str`, and results made of `str` are `String`.
 ///
-/// Takes time linear in the input and allocates nothing.
-///
-/// ```
-/// let url = simdpct_uri::split_str("https://b\u{fc}cher.example/a?q=1#top");
-/// assert_eq!((url.scheme(), url.host()), (Some("https"), Some("b\u{fc}cher.example")));
-/// assert_eq!((url.path(), url.query(), url.fragment()), ("/a", Some("q=1"), Some("top")));
-/// assert_eq!(url.bytes().segments().next_back().unwrap(), "a");
-/// ```
-#[must_use]
-pub fn split_str(input: &str) -> StrParts<'_> {
-    StrParts { input, parts: split(input) }
+/// Only this crate implements this trait, whose items are not public.
+pub trait Text: Source<Text = Self> + AsRef<[u8]> + Hash + Eq + fmt::Debug + HasOwned + 'static {
+    /// The empty text.
+    #[doc(hidden)]
+    const EMPTY: &'static Self;
+
+    /// Returns a part of the text. The ends of `range` are delimiters of ASCII or ends of the text.
+    #[doc(hidden)]
+    fn part(&self, range: Range<usize>) -> &Self;
+
+    /// Makes a text of `bytes`, which consist of parts of texts of this type and of ASCII.
+    #[doc(hidden)]
+    #[cfg(feature = "alloc")]
+    fn from_parts(bytes: Vec<u8>) -> Self::Owned;
 }
 
-/// The parts of a URL as text. [`split_str`] and [`UriBuf::parts`](crate::UriBuf::parts) return it.
+impl Text for [u8] {
+    const EMPTY: &'static [u8] = b"";
+
+    #[inline(always)]
+    fn part(&self, range: Range<usize>) -> &[u8] {
+        &self[range]
+    }
+
+    #[cfg(feature = "alloc")]
+    fn from_parts(bytes: Vec<u8>) -> Vec<u8> {
+        bytes
+    }
+}
+
+impl Text for str {
+    const EMPTY: &'static str = "";
+
+    #[inline(always)]
+    fn part(&self, range: Range<usize>) -> &str {
+        &self[range]
+    }
+
+    #[cfg(feature = "alloc")]
+    fn from_parts(bytes: Vec<u8>) -> String {
+        String::from_utf8(bytes).expect("parts of UTF-8 that ASCII separates")
+    }
+}
+
+/// A value that is the text of a URL: `[u8]`, `str`, the types that own them, and references to these.
 ///
-/// Nothing is decoded. [`bytes`](StrParts::bytes) has the same parts as bytes, and the iterators over segments and parameters, which
-/// decode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct StrParts<'a> {
-    input: &'a str,
-    parts: Parts<'a>,
+/// Only this crate implements this trait, whose items are not public.
+pub trait Source {
+    /// The type of the text, and of its parts.
+    #[doc(hidden)]
+    type Text: Text + ?Sized;
+
+    /// Returns the text.
+    #[doc(hidden)]
+    fn text(&self) -> &Self::Text;
 }
 
-impl<'a> StrParts<'a> {
-    /// Returns the whole input.
-    #[must_use]
-    pub fn as_str(&self) -> &'a str {
-        self.input
-    }
+macro_rules! sources {
+    ($($(#[$cfg:meta])? [$($generics:tt)*] $source:ty => $text:ty;)*) => {
+        $(
+            $(#[$cfg])?
+            impl<$($generics)*> Source for $source {
+                type Text = $text;
 
-    /// Returns the same parts as bytes.
-    #[must_use]
-    pub fn bytes(&self) -> Parts<'a> {
-        self.parts
-    }
+                #[inline(always)]
+                fn text(&self) -> &$text {
+                    self.as_ref()
+                }
+            }
+        )*
+    };
+}
 
-    fn at(&self) -> Offsets {
-        self.parts.offsets()
-    }
+sources! {
+    [] [u8] => [u8];
+    [] str => str;
+    [const N: usize] [u8; N] => [u8];
+    #[cfg(feature = "alloc")] [] Vec<u8> => [u8];
+    #[cfg(feature = "alloc")] [] String => str;
+    #[cfg(feature = "alloc")] [T: Text + ?Sized] Cow<'_, T> => T;
+}
 
-    /// Returns the scheme. See [`Parts::scheme`].
-    #[must_use]
-    pub fn scheme(&self) -> Option<&'a str> {
-        self.parts.is_uri().then(|| &self.input[..self.at().scheme_end])
-    }
+impl<S: Source + ?Sized> Source for &S {
+    type Text = S::Text;
 
-    /// Returns userinfo, host and port. See [`Parts::authority`].
-    #[must_use]
-    pub fn authority(&self) -> Option<&'a str> {
-        let at = self.at();
-        at.has_authority().then(|| &self.input[at.after_scheme() + 2..at.path_start])
-    }
-
-    /// Returns the userinfo. See [`Parts::userinfo`].
-    #[must_use]
-    pub fn userinfo(&self) -> Option<&'a str> {
-        self.parts.userinfo().map(|_| &self.input[self.at().after_scheme() + 2..self.at().host_start - 1])
-    }
-
-    /// Returns the host. See [`Parts::host`].
-    #[must_use]
-    pub fn host(&self) -> Option<&'a str> {
-        self.at().has_authority().then(|| &self.input[self.at().host_start..self.at().host_end])
-    }
-
-    /// Returns the port. See [`Parts::port`].
-    #[must_use]
-    pub fn port(&self) -> Option<&'a str> {
-        self.parts.port().map(|_| &self.input[self.at().host_end + 1..self.at().path_start])
-    }
-
-    /// Returns the path. See [`Parts::path`].
-    #[must_use]
-    pub fn path(&self) -> &'a str {
-        &self.input[self.at().path_start..self.at().path_end]
-    }
-
-    /// Returns the query. See [`Parts::query`].
-    #[must_use]
-    pub fn query(&self) -> Option<&'a str> {
-        self.parts.query().map(|_| &self.input[self.at().path_end + 1..self.at().query_end])
-    }
-
-    /// Returns the fragment. See [`Parts::fragment`].
-    #[must_use]
-    pub fn fragment(&self) -> Option<&'a str> {
-        self.parts.fragment().map(|_| &self.input[self.at().query_end + 1..])
-    }
-
-    /// Returns the port, or the [`default_port`] of the scheme if the port is absent or empty. `None` if the port is not a number of
-    /// at most 65535, or if the scheme has no known default.
-    ///
-    /// ```
-    /// use simdpct_uri::split_str;
-    ///
-    /// assert_eq!(split_str("HTTPS://a/").port_or_default(), Some(443));
-    /// assert_eq!(split_str("https://a:8443/").port_or_default(), Some(8443));
-    /// assert_eq!(split_str("mailto:a@b").port_or_default(), None);
-    /// ```
-    #[must_use]
-    pub fn port_or_default(&self) -> Option<u16> {
-        match self.port() {
-            None | Some("") if self.at().has_authority() => default_port(self.scheme()?),
-            _ => self.parts.port_number(),
-        }
+    #[inline(always)]
+    fn text(&self) -> &S::Text {
+        (**self).text()
     }
 }
+
+/// Implements `Copy` for types that hold references to text. A derived `Copy` would ask that the text itself can be copied.
+macro_rules! copy {
+    ($($name:ident)*) => {
+        $(
+            impl<T: Text + ?Sized> Clone for $name<'_, T> {
+                fn clone(&self) -> Self {
+                    *self
+                }
+            }
+
+            impl<T: Text + ?Sized> Copy for $name<'_, T> {}
+        )*
+    };
+}
+pub(crate) use copy;

@@ -351,9 +351,8 @@ fn fluent_class(url: &[u8], ours: &Answer, theirs: &Answer) -> Option<&'static s
 
 /// Reports whether the path of a URL has dot segments to remove.
 fn has_dot_segments(url: &[u8]) -> bool {
-    let (path, mut without) = (split(url).path(), Vec::new());
-    simdpct_uri::remove_dot_segments(path, &mut without);
-    without != path
+    let path = split(url).path();
+    simdpct_uri::remove_dot_segments(path) != path
 }
 
 fn without_port(url: &[u8]) -> Vec<u8> {

@@ -19,7 +19,7 @@ use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF};
 use datafusion::prelude::*;
 use simdpct::{Decode, OnInvalidUtf8};
 use simdpct_datafusion::{expr_fn, functions, register_all};
-use simdpct_uri::{Piece, resolve, split};
+use simdpct_uri::{Parts, Piece, resolve};
 
 use crate::rows::rows;
 
@@ -257,6 +257,9 @@ fn parts_of_urls_equal_the_model() -> Result<()> {
     fn decoded(piece: Piece<'_>, decoder: Decode) -> Value {
         Some(decoder.decode_utf8_with(piece.raw(), OnInvalidUtf8::Keep).into_owned().into_bytes())
     }
+    fn split(url: &str) -> Parts<'_> {
+        simdpct_uri::split(url.as_bytes())
+    }
     type Model = fn(&str) -> Option<Vec<Value>>;
     let functions: &[(&str, Model)] = &[
         ("url_scheme(v)", |v| slice(split(v).scheme())),
@@ -296,8 +299,8 @@ fn parts_of_urls_equal_the_model() -> Result<()> {
             slice(Some(&*split(v).without_query_params(is_removed)))
         }),
         ("url_with_param(v, 'a b', v)", |v| slice(Some(&*split(v).with_query_param("a b", v)))),
-        ("url_join('http://h/a/b?c', v)", |v| slice(Some(&*resolve("http://h/a/b?c", v).expect("absolute")))),
-        ("url_join(v, '../x')", |v| slice(resolve(v, "../x").ok().as_deref())),
+        ("url_join('http://h/a/b?c', v)", |v| slice(resolve("http://h/a/b?c", v).ok().as_deref().map(str::as_bytes))),
+        ("url_join(v, '../x')", |v| slice(resolve(v, "../x").ok().as_deref().map(str::as_bytes))),
     ];
     let mut given: Vec<Option<String>> = rows(3_000);
     given.extend(

@@ -87,9 +87,8 @@ pub fn normalize(text: &str) -> Vec<u8> {
     out
 }
 
-/// Returns the canonical form of one URL, if the profile does not reject it and the form is valid UTF-8.
+/// Returns the canonical form of one URL, if the profile does not reject it.
 pub fn canonical(profile: &str, url: &str) -> Option<Vec<u8>> {
     let profile = Profile::find(profile).expect("a profile");
-    let form = profile.canonicalize(url).ok()?.into_owned();
-    std::str::from_utf8(&form).is_ok().then_some(form)
+    profile.canonicalize(url).ok().map(|form| form.into_owned().into_bytes())
 }

@@ -7,8 +7,8 @@
 //! use simdpct_uri::canon::Profile;
 //!
 //! let url = "HTTP://www.Example.com:80/a/./b/../%7Ejoe%2f";
-//! assert_eq!(&*Profile::Rfc3986.canonicalize(url).unwrap(), b"http://www.example.com:80/a/~joe%2F");
-//! assert_eq!(&*Profile::Rfc3986Scheme.canonicalize(url).unwrap(), b"http://www.example.com/a/~joe%2F");
+//! assert_eq!(Profile::Rfc3986.canonicalize(url).unwrap(), "http://www.example.com:80/a/~joe%2F");
+//! assert_eq!(Profile::Rfc3986Scheme.canonicalize(url).unwrap(), "http://www.example.com/a/~joe%2F");
 //! ```
 //!
 //! Every profile takes time linear in the input, however deep escapes are nested. Sorting the parameters of a query, which some
@@ -24,6 +24,7 @@ use simdpct::simd::run;
 
 use crate::kernel::scan::{self, Rule, Scan, Unproven};
 use crate::parts::split;
+use crate::text::{Source, Text as _};
 
 #[cfg_attr(not(feature = "idna"), allow(dead_code, reason = "all profiles of keys need the feature `idna`"))]
 mod contact;
@@ -293,7 +294,7 @@ impl Profile {
         Profile::ALL.iter().copied().find(|profile| profile.name() == name)
     }
 
-    /// Returns the canonical form of `url`. The result is borrowed if `url` is canonical already.
+    /// Returns the canonical form of `url`: text for text, bytes for bytes. The result is borrowed if `url` is canonical already.
     ///
     /// Takes time linear in the length of `url`, except that the profiles `surt-*` and `w3lib-*` sort the `n` parameters of a query with
     /// `n log n` comparisons.
@@ -301,17 +302,17 @@ impl Profile {
     /// # Errors
     ///
     /// [`CanonicalizeError`] if the profile rejects the URL; the documentation of each profile says when.
-    pub fn canonicalize<'a>(
+    pub fn canonicalize<'a, S: Source + ?Sized>(
         self,
-        url: &'a (impl AsRef<[u8]> + ?Sized),
-    ) -> Result<Cow<'a, [u8]>, CanonicalizeError> {
-        let url = url.as_ref();
+        url: &'a S,
+    ) -> Result<Cow<'a, S::Text>, CanonicalizeError> {
+        let (text, url) = (url.text(), url.text().as_ref());
         if self.is_proven(url) {
-            return Ok(Cow::Borrowed(url));
+            return Ok(Cow::Borrowed(text));
         }
         let mut out = Vec::new();
         self.append_unproven(url, &mut out)?;
-        Ok(if out == url { Cow::Borrowed(url) } else { Cow::Owned(out) })
+        Ok(if out == url { Cow::Borrowed(text) } else { Cow::Owned(S::Text::from_parts(out)) })
     }
 
     /// Appends the canonical form of `url` to `out`.

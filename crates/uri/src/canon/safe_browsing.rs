@@ -13,7 +13,7 @@ use super::shared::{
     without_line_ends,
 };
 use crate::class::is_special;
-use crate::compose::remove_dot_segments;
+use crate::compose::append_without_dot_segments;
 use crate::host::port_number;
 use crate::parts::{Parts, split};
 
@@ -116,7 +116,7 @@ pub(super) fn append(url: &[u8], version: Version, out: &mut Vec<u8>) -> Result<
 /// Returns a decoded path without dot segments and runs of slashes.
 fn key_path(decoded: &[u8]) -> Vec<u8> {
     let mut path = Vec::new();
-    remove_dot_segments(decoded, &mut path);
+    append_without_dot_segments(decoded, &mut path);
     path.dedup_by(|a, b| *a == b'/' && *b == b'/');
     path
 }

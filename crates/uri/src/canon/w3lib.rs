@@ -9,10 +9,10 @@ use simdpct::{AsciiSet, Encode, HexCase, encode_byte, sets};
 use super::contact;
 use super::error::{CanonicalizeError, Reason};
 use super::shared::{first_bytes, idna_2003, is_plain_name, trim, without_line_ends};
-use crate::compose::remove_dot_segments;
+use crate::compose::append_without_dot_segments;
 use crate::host::{HostKind, port_number};
 use crate::parts::{Parts, split};
-use crate::pieces::{Piece, QueryPairs};
+use crate::pieces::{Piece, QueryPair};
 
 /// The bytes of a path that are decoded if they are escaped.
 const PATH: AsciiSet = literal(b"!$&'()*+,:=@[]|", sets::RFC3986_UNRESERVED);
@@ -91,7 +91,7 @@ pub(super) fn append(
     let pairs = path.iter().zip(path.get(1..).unwrap_or_default());
     if path.first() == Some(&b'/') && pairs.fold(false, |found, (&a, &b)| found | (a == b'/') & (b == b'.')) {
         let dotted = out.split_off(path_start);
-        remove_dot_segments(&dotted, out);
+        append_without_dot_segments(&dotted, out);
     }
     if out.len() == path_start {
         out.push(b'/');
@@ -292,7 +292,7 @@ fn append_plain_query(query: &[u8], out: &mut Vec<u8>) -> bool {
 }
 
 /// Decodes a query as a form, sorts its `n` parameters with `n log n` comparisons, and appends them as a form.
-fn append_query(pairs: QueryPairs<'_>, keep_blank_values: bool, out: &mut Vec<u8>) {
+fn append_query<'a>(pairs: impl Iterator<Item = QueryPair<'a>>, keep_blank_values: bool, out: &mut Vec<u8>) {
     let mut pairs = pairs
         .map(|pair| (decoded_form(pair.name), decoded_form(pair.value.unwrap_or_default())))
         .filter(|(_, value)| keep_blank_values || !value.is_empty());

@@ -10,9 +10,10 @@ use core::fmt;
 use core::ops::Range;
 use std::sync::OnceLock;
 
-use crate::iri::host_to_ascii;
+use crate::host::to_ascii;
 use crate::parts::Parts;
 use crate::pieces::Piece;
+use crate::text::{Source, Text, copy};
 
 /// The list that is compiled in.
 const TEXT: &str = include_str!("public_suffix_list.dat");
@@ -60,7 +61,7 @@ struct Node {
 }
 
 /// The section of a list that holds the rule of a suffix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Section {
     /// Suffixes of registries: `com`, `co.uk`.
@@ -72,30 +73,32 @@ pub enum Section {
 }
 
 /// A host name, divided into public suffix, registrable domain and subdomain. [`SuffixList::find`] returns it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct DomainName<'a> {
-    suffix: &'a [u8],
-    domain: Option<&'a [u8]>,
-    subdomain: Option<&'a [u8]>,
+#[derive(Debug, PartialEq, Eq)]
+pub struct DomainName<'a, T: Text + ?Sized = [u8]> {
+    suffix: &'a T,
+    domain: Option<&'a T>,
+    subdomain: Option<&'a T>,
     section: Section,
 }
 
-impl<'a> DomainName<'a> {
+copy! { DomainName }
+
+impl<'a, T: Text + ?Sized> DomainName<'a, T> {
     /// Returns the public suffix as it is written, without a trailing dot.
     #[must_use]
-    pub fn suffix(&self) -> Piece<'a> {
+    pub fn suffix(&self) -> Piece<'a, T> {
         Piece::new(self.suffix)
     }
 
     /// Returns the registrable domain, which is the suffix and the label before it. `None` if the whole name is a suffix.
     #[must_use]
-    pub fn domain(&self) -> Option<Piece<'a>> {
+    pub fn domain(&self) -> Option<Piece<'a, T>> {
         self.domain.map(Piece::new)
     }
 
     /// Returns the labels before the registrable domain, without the dot between them. `None` if the name has no such labels.
     #[must_use]
-    pub fn subdomain(&self) -> Option<Piece<'a>> {
+    pub fn subdomain(&self) -> Option<Piece<'a, T>> {
         self.subdomain.map(Piece::new)
     }
 
@@ -177,8 +180,8 @@ impl SuffixList {
     /// assert_eq!(list.find(b"127.0.0.1"), None);
     /// ```
     #[must_use]
-    pub fn find<'a>(&self, host: &'a [u8]) -> Option<DomainName<'a>> {
-        self.find_in(host, BOTH)
+    pub fn find<'a, S: Source + ?Sized>(&self, host: &'a S) -> Option<DomainName<'a, S::Text>> {
+        self.find_in(host.text(), BOTH)
     }
 
     /// Divides `host` by the rules of the ICANN section only. See [`SuffixList::find`].
@@ -188,45 +191,48 @@ impl SuffixList {
     /// assert_eq!(name.domain().unwrap(), "github.io");
     /// ```
     #[must_use]
-    pub fn find_icann<'a>(&self, host: &'a [u8]) -> Option<DomainName<'a>> {
-        self.find_in(host, 1)
+    pub fn find_icann<'a, S: Source + ?Sized>(&self, host: &'a S) -> Option<DomainName<'a, S::Text>> {
+        self.find_in(host.text(), 1)
     }
 
-    fn find_in<'a>(&self, host: &'a [u8], sections: u8) -> Option<DomainName<'a>> {
-        let is_plain = host.iter().fold(true, |plain, &byte| plain & byte.is_ascii() & (byte != b'%'));
+    fn find_in<'a, T: Text + ?Sized>(&self, host: &'a T, sections: u8) -> Option<DomainName<'a, T>> {
+        let is_plain =
+            host.as_ref().iter().fold(true, |plain, &byte| plain & byte.is_ascii() & (byte != b'%'));
         if !is_plain {
             return self.find_spelt(host, sections);
         }
-        let name = host.strip_suffix(b".").unwrap_or(host);
+        let name = host.as_ref().strip_suffix(b".").unwrap_or(host.as_ref());
         let (suffix, section) = self.suffix_of(name, sections)?;
         let before = suffix.checked_sub(1).map(|dot| memchr::memrchr(b'.', &name[..dot]));
         Some(DomainName {
-            suffix: &name[suffix..],
-            domain: before.map(|dot| &name[dot.map_or(0, |dot| dot + 1)..]),
-            subdomain: before.flatten().map(|dot| &name[..dot]),
+            suffix: host.part(suffix..name.len()),
+            domain: before.map(|dot| host.part(dot.map_or(0, |dot| dot + 1)..name.len())),
+            subdomain: before.flatten().map(|dot| host.part(0..dot)),
             section,
         })
     }
 
     /// Divides a host with escapes or characters that are not ASCII: counts the labels of its ASCII form, and finds as many in `host`.
-    fn find_spelt<'a>(&self, host: &'a [u8], sections: u8) -> Option<DomainName<'a>> {
-        let ascii = host_to_ascii(&simdpct::decode(host))?;
+    fn find_spelt<'a, T: Text + ?Sized>(&self, host: &'a T, sections: u8) -> Option<DomainName<'a, T>> {
+        let decoded = simdpct::decode(host.as_ref());
+        let ascii = to_ascii(&decoded)?;
         let name = ascii.strip_suffix('.').unwrap_or(&ascii).as_bytes();
         let (suffix, section) = self.suffix_of(name, sections)?;
-        let mut dots = dots(host);
-        let trailing = dots.pop_if(|dot| dot.end == host.len());
-        let host = &host[..trailing.map_or(host.len(), |dot| dot.start)];
+        let len = host.as_ref().len();
+        let mut dots = dots(host.as_ref());
+        let trailing = dots.pop_if(|dot| dot.end == len);
+        let end = trailing.map_or(len, |dot| dot.start);
         let count = |name| memchr::memchr_iter(b'.', name).count();
         if dots.len() != count(name) {
             return None;
         }
         let before = dots.len() - count(&name[suffix..]);
         let dot = |labels: usize| before.checked_sub(labels).map(|index| &dots[index]);
-        let after = |dot: Option<&Range<usize>>| &host[dot.map_or(0, |dot| dot.end)..];
+        let after = |dot: Option<&Range<usize>>| host.part(dot.map_or(0, |dot| dot.end)..end);
         Some(DomainName {
             suffix: after(dot(1)),
             domain: dot(1).map(|_| after(dot(2))),
-            subdomain: dot(2).map(|dot| &host[..dot.start]),
+            subdomain: dot(2).map(|dot| host.part(0..dot.start)),
             section,
         })
     }
@@ -295,7 +301,7 @@ impl SuffixList {
             (_, Some(name)) => (WILDCARD, name.strip_prefix('.').filter(|name| !name.is_empty())?),
             _ => (RULE, rule),
         };
-        let name = host_to_ascii(name.as_bytes()).filter(|name| !name.contains('*'))?;
+        let name = to_ascii(name).filter(|name| !name.contains('*'))?;
         let mut index = 0;
         for label in name.rsplit('.').filter(|_| rule != "*") {
             let len = u8::try_from(label.len()).ok().filter(|&len| len > 0)?;
@@ -402,7 +408,7 @@ fn dots(host: &[u8]) -> Vec<Range<usize>> {
     dots
 }
 
-impl<'a> Parts<'a> {
+impl<'a, T: Text + ?Sized> Parts<'a, T> {
     /// Returns the registrable domain of the host by the list that is compiled in: the public suffix and the label before it. `None`
     /// without a host, for an address, and for a host that is a suffix. [`SuffixList::find`] has the rules, and takes other lists.
     ///
@@ -415,7 +421,7 @@ impl<'a> Parts<'a> {
     /// assert!(["//co.uk", "//10.0.0.1", "//[::1]", "/a"].iter().all(|url| split(url).domain().is_none()));
     /// ```
     #[must_use]
-    pub fn domain(&self) -> Option<Piece<'a>> {
+    pub fn domain(&self) -> Option<Piece<'a, T>> {
         self.domain_name()?.domain()
     }
 
@@ -425,7 +431,7 @@ impl<'a> Parts<'a> {
     /// assert_eq!(simdpct_uri::split("//a.b.github.io").suffix().unwrap(), "github.io");
     /// ```
     #[must_use]
-    pub fn suffix(&self) -> Option<Piece<'a>> {
+    pub fn suffix(&self) -> Option<Piece<'a, T>> {
         Some(self.domain_name()?.suffix())
     }
 
@@ -435,13 +441,13 @@ impl<'a> Parts<'a> {
     /// assert_eq!(simdpct_uri::split("//a.b.example.com").subdomain().unwrap(), "a.b");
     /// ```
     #[must_use]
-    pub fn subdomain(&self) -> Option<Piece<'a>> {
+    pub fn subdomain(&self) -> Option<Piece<'a, T>> {
         self.domain_name()?.subdomain()
     }
 
     /// Divides the host by the list that is compiled in. One call is faster than one for each part. See [`SuffixList::find`].
     #[must_use]
-    pub fn domain_name(&self) -> Option<DomainName<'a>> {
+    pub fn domain_name(&self) -> Option<DomainName<'a, T>> {
         SuffixList::compiled().find(self.host()?.raw())
     }
 }

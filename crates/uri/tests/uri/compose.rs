@@ -15,13 +15,13 @@ fn text(bytes: Vec<u8>) -> String {
 #[test]
 fn references_of_the_rfc() {
     // Only a base with an authority gives a relative path a slash (section 5.2.3).
-    assert_eq!(text(resolve("a:", "b").unwrap()), "a:b");
+    assert_eq!(resolve("a:", "b").unwrap(), "a:b");
     let base = "http://a/b/c/d;p?q";
     let mut cases = 0;
     for fields in crate::raw_rows(include_str!("../vectors/rfc3986-5.4.tsv")) {
         let (reference, strict) = (fields[1], fields[2]);
         let lenient = if fields[3].is_empty() { strict } else { fields[3] };
-        assert_eq!(text(resolve(base, reference).unwrap()), strict, "{reference}");
+        assert_eq!(resolve(base, reference).unwrap(), strict, "{reference}");
         for (strictness, right) in [(Strictness::Strict, strict), (Strictness::Lenient, lenient)] {
             let mut out = Vec::new();
             resolve_append(base, reference, strictness, &mut out).unwrap();
@@ -37,7 +37,7 @@ fn references_of_the_rfc() {
 fn differences_of_rfc_2396() {
     for fields in crate::raw_rows(include_str!("../vectors/rfc2396-C-differences.tsv")) {
         let reference = if fields[0] == "(current document)" { "" } else { fields[0] };
-        assert_eq!(text(resolve("http://a/b/c/d;p?q", reference).unwrap()), fields[2], "{reference}");
+        assert_eq!(resolve("http://a/b/c/d;p?q", reference).unwrap(), fields[2], "{reference}");
     }
 }
 
@@ -55,7 +55,7 @@ fn odd_bases_and_references() {
         ("HTTP://a/b", "//C", "HTTP://C"),
     ];
     for (base, reference, right) in cases {
-        assert_eq!(text(resolve(base, reference).unwrap()), right, "{base} {reference}");
+        assert_eq!(resolve(base, reference).unwrap(), right, "{base} {reference}");
     }
 }
 
@@ -80,9 +80,8 @@ fn dot_segments() {
         ("/.a/..b/c.", "/.a/..b/c."),
     ];
     for (path, right) in cases {
-        let mut out = b"/x".to_vec();
-        remove_dot_segments(path.as_bytes(), &mut out);
-        assert_eq!(text(out), format!("/x{right}"), "{path}");
+        assert_eq!(remove_dot_segments(path), right);
+        assert_eq!(remove_dot_segments(path.as_bytes()), right.as_bytes());
     }
 }
 
@@ -115,9 +114,7 @@ fn by_the_steps(path: &str) -> String {
 proptest! {
     #[test]
     fn dot_segments_by_the_steps(path in "[a./]{0,20}") {
-        let mut out = Vec::new();
-        remove_dot_segments(path.as_bytes(), &mut out);
-        prop_assert_eq!(text(out), by_the_steps(&path));
+        prop_assert_eq!(remove_dot_segments(&path), by_the_steps(&path));
     }
 
     /// Splitting returns the pieces that the URL was built of, whatever they hold.
@@ -143,7 +140,7 @@ proptest! {
         let Ok(built) = builder.build() else { return Ok(()) };
         let parts = split(&built);
         prop_assert!(parts.flaws().next().is_none(), "{}", built);
-        prop_assert_eq!(parts.scheme(), scheme.as_deref().map(str::as_bytes));
+        prop_assert_eq!(parts.scheme(), scheme.as_deref());
         let ascii = host.as_ref().is_none_or(|host| host.is_ascii());
         prop_assert!(!ascii || parts.host().map(|host| host.decode().into_owned()) == host, "{}", built);
         prop_assert_eq!(parts.user().map(|user| user.decode().into_owned()), user.clone());
@@ -152,7 +149,7 @@ proptest! {
         // Browsers find the same host, or none.
         let base = Base::parse("http://base/").unwrap();
         if let Ok(url) = base.resolve(&built) && url.starts_with("http") {
-            let found = split(&url).host().map(|host| text(host.raw().to_vec()));
+            let found = split(&url).host().map(|host| host.raw().to_owned());
             let given = match &host {
                 Some(host) => crate::standard::parse_host(str::from_utf8(host).unwrap(), false),
                 None => Some("base".to_owned()),
@@ -171,7 +168,7 @@ proptest! {
     fn components_join_to_what_was_split(uri in "([a:/?#@.]|//){0,12}") {
         let joined = Components::from(split(&uri)).join();
         // `split` never returns a path that needs a prefix `/.` or `./`, so joining changes nothing.
-        prop_assert_eq!(joined, uri.as_bytes());
+        prop_assert_eq!(joined, uri);
     }
 
     /// Splitting returns the components that were joined, whatever they hold: delimiters are escaped, and a path may have a prefix.

@@ -72,10 +72,10 @@ pub(crate) type Contact = Option<(String, String)>;
 pub(crate) fn contact(base: Option<&str>, url: &str) -> Contact {
     let url = resolve(base, url)?;
     let parts = split(&url);
-    let scheme = str::from_utf8(parts.scheme()?).ok()?;
+    let scheme = parts.scheme()?;
     let is_special = ["http", "https", "ws", "wss", "ftp", "file"].contains(&scheme);
-    let host = String::from_utf8(parts.host().filter(|_| is_special)?.raw().to_vec()).ok()?;
-    Some((scheme.to_owned(), host))
+    let host = parts.host().filter(|_| is_special)?;
+    Some((scheme.to_owned(), host.raw().to_owned()))
 }
 
 /// Returns the pairs of contacts that must be equal if `form` is the form of `url`: that of the URL, and that of its form.
@@ -112,7 +112,7 @@ fn has_two_slashes(url: &str) -> bool {
 /// Returns the contact of a URL, to which a tool adds `http://` if it has no scheme, or if `has_ports` and it is a host with a port. `None` if browsers do not open URLs of its scheme.
 fn contact_of_key(url: &str, has_ports: bool) -> Option<Contact> {
     let url = without_removed(url);
-    let scheme = split(&url).scheme().map(|scheme| String::from_utf8_lossy(scheme).to_ascii_lowercase());
+    let scheme = split(&url).scheme().map(str::to_ascii_lowercase);
     let Some(scheme) = scheme else {
         return Some(match has_two_slashes(&url) {
             true => contact(BASES[1], &url),

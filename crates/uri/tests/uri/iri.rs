@@ -82,11 +82,7 @@ fn hosts_with_every_character() {
     for iri in crate::hosts_with_every_character() {
         let Ok(uri) = to_uri(&iri) else { continue };
         let parts = split(&*uri);
-        assert_eq!(
-            (parts.path(), parts.userinfo(), parts.port()),
-            (&b"/x"[..], None, None),
-            "{iri:?}: {uri}"
-        );
+        assert_eq!((parts.path(), parts.userinfo(), parts.port()), ("/x", None, None), "{iri:?}: {uri}");
         assert!(parts.flaws().next().is_none(), "{iri:?}: {uri}");
         assert_eq!(to_uri(&uri).unwrap(), uri, "{iri:?}");
     }

@@ -1,5 +1,7 @@
 //! Published vectors of canonical forms. Each vector is the result of a profile, or is listed with the reason why it is not.
 
+use std::borrow::Cow;
+
 use simdpct_uri::canon::{Base, Profile, Reason};
 
 use crate::canon::{check, check_rejected, form};
@@ -42,7 +44,7 @@ fn crawler_commons() {
 /// Returns the serialization of `input`, or `-` if it is not valid.
 fn whatwg(base: &str, input: &str) -> String {
     let url = if base == "-" {
-        Profile::Whatwg.canonicalize(input).map(|url| String::from_utf8(url.into_owned()).unwrap())
+        Profile::Whatwg.canonicalize(input).map(Cow::into_owned)
     } else {
         Base::parse(base).and_then(|base| base.resolve(input))
     };
