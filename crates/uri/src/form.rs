@@ -46,7 +46,7 @@ pub fn pairs<'a>(
 pub fn pairs_utf8<'a>(
     input: &'a (impl AsRef<[u8]> + ?Sized),
 ) -> impl DoubleEndedIterator<Item = (Cow<'a, str>, Cow<'a, str>)> + FusedIterator + Clone {
-    query_pairs(input.as_ref()).map(QueryPair::decode)
+    query_pairs(input.as_ref()).map(QueryPair::decoded)
 }
 
 /// Returns the pairs of a form as text in a charset, with U+FFFD in place of bytes that are invalid in the charset. Otherwise it

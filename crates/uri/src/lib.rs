@@ -125,6 +125,9 @@ pub use builder::{BuildError, Builder};
 #[cfg(feature = "alloc")]
 pub use columns::{Columns, Lines, UrlTooLong, split_each, split_each_line};
 #[cfg(feature = "alloc")]
+#[doc(hidden)]
+pub use columns::{PartsVisitor, visit_each_line};
+#[cfg(feature = "alloc")]
 pub use compose::{Components, RelativeBase, Strictness, remove_dot_segments, resolve, resolve_append};
 pub use dialect::{Dialect, escape_for, set_for};
 pub use flaws::{Component, Flaw, FlawKind, Flaws};

@@ -79,7 +79,7 @@ impl UriBuf {
         resolve(self, reference).map(UriBuf::of_valid)
     }
 
-    /// Returns a relative reference that [`resolve`](UriBuf::resolve) turns into `target` again, or `target` if there is none.
+    /// Returns a relative reference that [`resolve`](UriBuf::resolve) turns into `target` again, or `target` if no relative one does.
     ///
     /// No reference leads to a `target` with dot segments, because resolving removes them; canonicalize such a URI before.
     ///
@@ -298,7 +298,7 @@ impl UriBuf {
     }
 
     /// Returns a copy in which one parameter has this name, and this value: it takes the place of the first parameter of the name, and
-    /// the others of the name are removed. If there is none, it is appended. Name and value are data, and names are compared decoded
+    /// the others of the name are removed. Without such a parameter it is appended. Name and value are data, and names are compared decoded
     /// by the rule of forms.
     ///
     /// ```

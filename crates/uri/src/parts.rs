@@ -259,7 +259,8 @@ impl<'a, T: Text + ?Sized> Parts<'a, T> {
         query_pairs(self.query().unwrap_or(T::EMPTY))
     }
 
-    /// Returns the names and values of the query as text, decoded by the rule of forms. See [`QueryPair::decode`].
+    /// Returns the names and values of the query as text. They are decoded by the rule of forms, where `+` is a space, with U+FFFD for
+    /// invalid UTF-8. A missing value becomes an empty one.
     ///
     /// ```
     /// let url = simdpct_uri::split("/?q=a+%26+b&caf%C3%A9");
@@ -270,11 +271,10 @@ impl<'a, T: Text + ?Sized> Parts<'a, T> {
         &self,
     ) -> impl DoubleEndedIterator<Item = (Cow<'a, str>, Cow<'a, str>)> + FusedIterator + Clone + use<'a, T>
     {
-        self.query_pairs().map(QueryPair::decode)
+        self.query_pairs().map(QueryPair::decoded)
     }
 
-    /// Returns the values of all parameters that have this name, as text; both are decoded by the rule of forms. See
-    /// [`QueryPair::decode`].
+    /// Returns the values of all parameters that have this name. Both are decoded as by [`decoded_pairs`](Parts::decoded_pairs).
     ///
     /// ```
     /// let url = simdpct_uri::split("/?tag=a&n=1&t%61g=b%20c&tag");
@@ -352,7 +352,7 @@ impl<'a, T: Text + ?Sized> Parts<'a, T> {
     #[cfg(feature = "alloc")]
     #[must_use]
     pub fn without_query_params(&self, mut remove: impl FnMut(&str) -> bool) -> Cow<'a, T> {
-        let is_removed = |pair: QueryPair<'a, T>| remove(&pair.decode().0);
+        let is_removed = |pair: QueryPair<'a, T>| remove(&pair.decoded().0);
         match self.replace_parameters(is_removed, None) {
             Some(out) => Cow::Owned(T::from_parts(out)),
             None => Cow::Borrowed(self.input),

@@ -193,11 +193,9 @@ impl<'a, T: Text + ?Sized> QueryPair<'a, T> {
         }
     }
 
-    /// Decodes name and value to text by the rule of forms, where `+` is a space, with U+FFFD for invalid UTF-8. A missing value
-    /// becomes an empty one.
+    /// Decodes name and value to text by the rule of forms, with U+FFFD for invalid UTF-8. A missing value becomes an empty one.
     #[cfg(feature = "alloc")]
-    #[must_use]
-    pub fn decode(self) -> (Cow<'a, str>, Cow<'a, str>) {
+    pub(crate) fn decoded(self) -> (Cow<'a, str>, Cow<'a, str>) {
         let decode = |piece: Piece<'a, T>| Decode::new().form().decode_utf8_lossy(piece.raw().as_ref());
         (decode(self.name), decode(self.value.unwrap_or_default()))
     }

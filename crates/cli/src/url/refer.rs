@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use simdpct::{ByteSet, Encode, sets};
 use simdpct_uri::canon::Base;
-use simdpct_uri::{Strictness, iri, resolve_append, split, split_each_line};
+use simdpct_uri::{Parts, PartsVisitor, Strictness, iri, resolve_append, split, visit_each_line};
 
 use super::{Escapes, Rewrite};
 use crate::ground::fault::Handling;
@@ -112,22 +112,36 @@ impl Rewrite for Resolve {
             return false;
         }
         let may_have_dots = memchr::memmem::find(text, b"/.").is_some();
-        let mut lines = Lines { rewrite: self, text, done: 0, out, refused };
-        split_each_line(text, |url| {
-            // A URI without dot segments is its own target.
-            let stays = self.strictness == Strictness::Strict
-                && url.is_uri()
-                && url.host().is_some()
-                && !(may_have_dots && memchr::memmem::find(url.path(), b"/.").is_some());
-            if !stays {
-                let start = url.input().as_ptr().addr() - text.as_ptr().addr();
-                // Without a line feed after it, a carriage return is not a part of the line end.
-                let len = url.input().len() + usize::from(&text[start + url.input().len()..] == b"\r");
-                lines.convert(start, &text[start..][..len]);
-            }
-        });
-        lines.end();
+        let lines = Lines { rewrite: self, text, done: 0, out, refused };
+        let mut references = References { lines, may_have_dots };
+        visit_each_line(text, &mut references);
+        references.lines.end();
         true
+    }
+}
+
+/// Resolves lines.
+struct References<'t, 'o> {
+    lines: Lines<'t, 'o, Resolve>,
+    /// Whether the text has a segment that begins with a dot.
+    may_have_dots: bool,
+}
+
+impl PartsVisitor<'_> for References<'_, '_> {
+    #[inline(always)]
+    fn url(&mut self, url: Parts<'_>) {
+        // A URI without dot segments is its own target.
+        let stays = self.lines.rewrite.strictness == Strictness::Strict
+            && url.is_uri()
+            && url.host().is_some()
+            && !(self.may_have_dots && memchr::memmem::find(url.path(), b"/.").is_some());
+        if !stays {
+            let Lines { text, .. } = self.lines;
+            let start = url.input().as_ptr().addr() - text.as_ptr().addr();
+            // Without a line feed after it, a carriage return is not a part of the line end.
+            let len = url.input().len() + usize::from(&text[start + url.input().len()..] == b"\r");
+            self.lines.convert(start, &text[start..][..len]);
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 
 use simdpct::ByteSet;
-use simdpct_uri::{Parts, Piece, split_each_line};
+use simdpct_uri::{Parts, PartsVisitor, Piece, visit_each_line};
 
 use super::part::{Part, Suffixes, USUAL};
 use super::row::{self, Style};
@@ -297,16 +297,28 @@ impl<F: Fn(&Parts<'_>, &mut Rows<'_, '_>)> Write for F {
     }
 }
 
-/// Appends a line for each URL in `text`, one per line, as `write` writes it. A line is at most `most.0` times as long as the URL, and
-/// `most.1` bytes. The text must not contain a carriage return.
+/// Writes a line for each URL. A line is at most `most.0` times as long as the URL, and `most.1` bytes.
+struct Writer<'t, 'o, W> {
+    rows: Rows<'t, 'o>,
+    most: (usize, usize),
+    write: W,
+}
+
+impl<W: Write> PartsVisitor<'_> for Writer<'_, '_, W> {
+    #[inline(always)]
+    fn url(&mut self, url: Parts<'_>) {
+        self.rows.reserve(self.most.0 * url.input().len() + self.most.1 + 1);
+        self.write.write(&url, &mut self.rows);
+        self.rows.push(b'\n');
+    }
+}
+
+/// Appends a line for each URL in `text`, one per line, as `write` writes it. See [`Writer`] for `most`. The text must not contain a
+/// carriage return.
 fn each_line(text: &[u8], most: (usize, usize), out: &mut Vec<u8>, write: impl Write) {
-    let mut rows = Rows { text, len: out.len(), out };
-    split_each_line(text, |url| {
-        rows.reserve(most.0 * url.input().len() + most.1 + 1);
-        write.write(&url, &mut rows);
-        rows.push(b'\n');
-    });
-    let Rows { out, mut len, .. } = rows;
+    let mut writer = Writer { rows: Rows { text, len: out.len(), out }, most, write };
+    visit_each_line(text, &mut writer);
+    let Rows { out, mut len, .. } = writer.rows;
     if text.last() != Some(&b'\n') && !text.is_empty() {
         len -= 1;
     }
