@@ -145,7 +145,7 @@ const URI_MAY_IMPORT: &[(&str, &str)] = &[
     // Writing.
     ("dialect", "flaws"),
     ("compose", "class parts text"),
-    ("iri", "host parts"),
+    ("iri", "flaws host parts"),
     ("builder", "class host parts"),
     ("suffix", "host parts pieces text"),
     ("owned", "builder class compose flaws host offsets parts text"),

@@ -14,8 +14,8 @@ use crate::class::{is_sub_delim, is_unreserved};
 const DENIED: AsciiDenyList = AsciiDenyList::new(true, "\"#%/:<>?@[\\]^`{|}");
 
 /// Converts a name to Punycode and lower case, by UTS 46 without transitional processing, as browsers do. Returns `None` if the name is
-/// not valid by UTS 46, or if a byte of the result cannot be in the name of a host: `:`, `/`, `%` and the like. The length of labels
-/// is not checked.
+/// not valid by UTS 46, if a byte of the result cannot be in the name of a host (`:`, `/`, `%` and the like), or if UTS 46 ignores all its
+/// characters: after an empty host, browsers read the path as the host. The length of labels is not checked.
 ///
 /// ```
 /// use simdpct_uri::host::to_ascii;
@@ -27,7 +27,8 @@ const DENIED: AsciiDenyList = AsciiDenyList::new(true, "\"#%/:<>?@[\\]^`{|}");
 #[cfg(feature = "idna")]
 #[must_use]
 pub fn to_ascii<'a>(name: &'a (impl AsRef<[u8]> + ?Sized)) -> Option<Cow<'a, str>> {
-    Uts46::new().to_ascii(name.as_ref(), DENIED, Hyphens::Allow, DnsLength::Ignore).ok()
+    let ascii = Uts46::new().to_ascii(name.as_ref(), DENIED, Hyphens::Allow, DnsLength::Ignore).ok()?;
+    (!ascii.is_empty()).then_some(ascii)
 }
 
 /// Converts a name from Punycode to characters, and to lower case, by UTS 46. Returns `None` if the name is not valid by UTS 46. A person

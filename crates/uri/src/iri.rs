@@ -7,7 +7,7 @@
 //! let uri = "http://xn--r8jz45g.jp/%E5%BC%95%E3%81%8D%E5%87%BA%E3%81%97";
 //! assert_eq!(iri::to_uri(iri)?, uri);
 //! assert_eq!(iri::from_uri(uri), iri);
-//! # Ok::<(), simdpct_uri::iri::InvalidHost>(())
+//! # Ok::<(), simdpct_uri::iri::InvalidIri>(())
 //! ```
 
 use alloc::borrow::Cow;
@@ -17,40 +17,57 @@ use core::str;
 
 use simdpct::{AsciiSet, Encode, sets};
 
+use crate::flaws::Component;
 use crate::host::{HostKind, to_ascii, to_unicode};
 use crate::parts::split;
 
 /// The bytes that a URI may hold. All others are escaped.
 const URI: AsciiSet = sets::RFC3986_URI;
 
+/// The ASCII bytes that the name of a host may hold, besides escapes (RFC 3986, section 3.2.2). No other ASCII byte is allowed in the
+/// `ireg-name` of RFC 3987, and an escape in its place would name a host that the input does not name.
+const REG_NAME: Encode<AsciiSet> = Encode::keeping(sets::RFC3986_REG_NAME).keep_escapes();
+
 /// Converts an IRI to a URI (RFC 3987, section 3.1). A host that is not ASCII becomes Punycode, other characters become escapes of
 /// their UTF-8.
 ///
 /// IDNA is UTS 46 without transitional processing: `fa\u{df}.de` becomes `xn--fa-hia.de`. Escapes, and hosts in ASCII, stay as they are.
-/// ASCII bytes that a URI cannot hold, such as a space, are escaped, as section 3.1 allows. The result is borrowed if it is the
-/// input. Takes time linear in the input, except for IDNA.
+/// Outside the host, ASCII bytes that a URI cannot hold, such as a space, are escaped, as section 3.1 allows. `[`, `]` and `#` are never
+/// escaped, as it demands. So the result has a valid host and a valid port (RFC 3986, sections 3.2.2 and 3.2.3), and elsewhere no byte that an escape
+/// could repair, except delimiters of the input that RFC 3986 does not allow at their position. [`Parts::flaws`](crate::Parts::flaws)
+/// finds these. The result is borrowed if it is the input. Takes time linear in the input, except for IDNA.
 ///
 /// # Errors
 ///
-/// [`InvalidHost`] if the host begins with a bracket and is not an address, or if it is not ASCII and not valid by IDNA.
-pub fn to_uri(iri: &str) -> Result<Cow<'_, str>, InvalidHost> {
+/// [`InvalidIri`] if no escape makes the host or the port valid: the host is neither an address, nor a name of bytes that RFC 3986
+/// allows, nor a name that is valid by IDNA; the port is not a number of at most 65535.
+pub fn to_uri(iri: &str) -> Result<Cow<'_, str>, InvalidIri> {
     let parts = split(iri);
     let encode = Encode::keeping(URI).keep_escapes();
     let (start, end) = (parts.offsets().host_start, parts.offsets().host_end);
-    if parts.host_kind() == Some(HostKind::Invalid) {
-        return Err(InvalidHost { offset: start });
+    let (before, host, after) = (&iri[..start], &iri[start..end], &iri[end..]);
+    let invalid_host = InvalidIri { offset: start, component: Component::Host };
+    match parts.host_kind() {
+        Some(HostKind::Invalid) => return Err(invalid_host),
+        Some(HostKind::RegName) if host.is_ascii() && REG_NAME.first_change(host).is_some() => {
+            return Err(invalid_host);
+        }
+        _ => {}
     }
-    if iri.is_char_boundary(start) && iri.is_char_boundary(end) && !iri[start..end].is_ascii() {
-        // Escapes in a host that is not ASCII are UTF-8 bytes of its name (RFC 3987, section 3.1, step 2).
-        let host = simdpct::decode(&iri[start..end]);
-        let host = to_ascii(&host).ok_or(InvalidHost { offset: start })?;
-        let mut uri = String::with_capacity(iri.len() * 2);
-        encode.encode_append(&iri[..start], &mut uri);
-        uri.push_str(&host);
-        encode.encode_append(&iri[end..], &mut uri);
-        return Ok(Cow::Owned(uri));
+    if parts.port_number().is_none() && parts.port().is_some_and(|port| !port.is_empty()) {
+        return Err(InvalidIri { offset: end + 1, component: Component::Port });
     }
-    Ok(encode.encode(iri))
+    if host.is_ascii() {
+        return Ok(encode.encode(iri));
+    }
+    // Escapes in a host that is not ASCII are UTF-8 bytes of its name (RFC 3987, section 3.1, step 2).
+    let decoded = simdpct::decode(host);
+    let host = to_ascii(&decoded).ok_or(invalid_host)?;
+    let mut uri = String::with_capacity(iri.len() * 2);
+    encode.encode_append(before, &mut uri);
+    uri.push_str(&host);
+    encode.encode_append(after, &mut uri);
+    Ok(Cow::Owned(uri))
 }
 
 /// Converts a URI to an IRI that people can read (RFC 3987, section 3.2): decodes escapes of visible characters, and a host from
@@ -170,18 +187,24 @@ fn is_readable(c: char, is_query: bool) -> bool {
     allowed && !unseen && !c.is_whitespace() && !c.is_control()
 }
 
-/// The error of [`to_uri`]: the host of the IRI is not valid by IDNA, or has brackets and is not an address.
+/// The error of [`to_uri`]: no escape makes the IRI a valid URI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct InvalidHost {
-    /// The offset of the host, in bytes from the start of the IRI.
+pub struct InvalidIri {
+    /// The offset of the invalid component, in bytes from the start of the IRI.
     pub offset: usize,
+    /// The invalid component: the host or the port.
+    pub component: Component,
 }
 
-impl fmt::Display for InvalidHost {
+impl fmt::Display for InvalidIri {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the host at offset {} is neither valid by IDNA nor an address", self.offset)
+        f.write_str(match self.component {
+            Component::Port => "the port is not a number of at most 65535",
+            _ => "the host is neither valid by IDNA nor an address",
+        })?;
+        write!(f, ", at offset {}", self.offset)
     }
 }
 
-impl core::error::Error for InvalidHost {}
+impl core::error::Error for InvalidIri {}

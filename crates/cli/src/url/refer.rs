@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use simdpct::{ByteSet, Encode, sets};
 use simdpct_uri::canon::Base;
-use simdpct_uri::{Parts, PartsVisitor, Strictness, iri, resolve_append, split, visit_each_line};
+use simdpct_uri::{Component, Parts, PartsVisitor, Strictness, iri, resolve_append, split, visit_each_line};
 
 use super::{Escapes, Rewrite};
 use crate::ground::fault::Handling;
@@ -15,13 +15,23 @@ use crate::ground::utf8;
 /// The bytes of URIs, and the end of a line.
 const URI_LINES: ByteSet = sets::RFC3986_URI.to_byte_set().add(b"\n");
 
-/// Returns the offset of the first byte that is not ASCII, or that begins an address in a host.
+/// Returns the offset of the first byte that is not ASCII, that may be a bracket of a host, or that may be the colon of a port that is not
+/// empty.
 fn find_unusual(bytes: &[u8]) -> Option<usize> {
-    let is_unusual = |byte: u8| !byte.is_ascii() || byte == b'[';
-    // The inner loop has no early exit, so that it compiles to vector code.
-    let any = |chunk: &[u8]| chunk.iter().fold(false, |any, &byte| any | is_unusual(byte));
-    let chunk = bytes.chunks(64).position(any)?;
-    bytes[64 * chunk..].iter().position(|&byte| is_unusual(byte)).map(|at| 64 * chunk + at)
+    const CHUNK: usize = 64;
+
+    let is_unusual = |byte: u8, next: u8| {
+        !byte.is_ascii() | (byte == b'[') | (byte == b']') | ((byte == b':') & (next != b'/'))
+    };
+    let (mut at, next) = (0, &bytes[bytes.len().min(1)..]);
+    // The inner loop has no early exit and a fixed length, so that it compiles to vector code.
+    while let (Some(chunk), Some(next)) = (bytes[at..].first_chunk::<CHUNK>(), next[at..].first_chunk::<CHUNK>())
+        && !chunk.iter().zip(next).fold(false, |any, (&byte, &next)| any | is_unusual(byte, next))
+    {
+        at += CHUNK;
+    }
+    let mut pairs = bytes[at..].iter().zip(next[at..].iter().chain([&b'/']));
+    pairs.position(|(&byte, &next)| is_unusual(byte, next)).map(|found| at + found)
 }
 
 /// Appends lines to an output: most are copied, and some are converted.
@@ -187,7 +197,10 @@ impl Rewrite for ToUri {
             .map_err(|error| Refusal { offset: error.valid_up_to(), reason: Reason::InvalidUtf8 })?;
         let uri = iri::to_uri(text).map_err(|error| Refusal {
             offset: error.offset,
-            reason: Reason::Url("the host is neither valid in IDNA nor an address".to_owned()),
+            reason: Reason::Url(match error.component {
+                Component::Port => "the port is not a number of at most 65535".to_owned(),
+                _ => "the host is neither valid in IDNA nor an address".to_owned(),
+            }),
         })?;
         out.extend_from_slice(uri.as_bytes());
         Ok(())
@@ -199,7 +212,7 @@ impl Rewrite for ToUri {
         }
         let encode = Encode::keeping(URI_LINES).keep_escapes();
         let mut done = 0;
-        // A line that is not ASCII can have a host that needs more than escapes, and one with a bracket a host that is rejected.
+        // A host that is not ASCII needs more than escapes, and one with brackets and a port can be invalid.
         while let Some(at) = find_unusual(&text[done..]).map(|at| done + at) {
             let start = memchr::memrchr(b'\n', &text[done..at]).map_or(done, |found| done + found + 1);
             let end = memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |found| at + found + 1);
@@ -273,6 +286,8 @@ mod tests {
             "%e2%80%8E",
             "[::1]",
             "[",
+            "]",
+            ":99999",
             "%4",
             "\u{e9}",
             "xn--r8jz45g.jp",

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use simdpct_uri::iri::{from_uri, to_uri};
-use simdpct_uri::split;
+use simdpct_uri::{Component, FlawKind, split};
 
 /// Checks the examples of RFC 3987. If the RFC gives two results for an example, the one by IDNA counts.
 #[test]
@@ -96,7 +96,10 @@ proptest! {
     #[test]
     fn there_and_back(uri in "(http://[a-z.]{1,5})?(/([a-z]|%[0-9A-F]{2}|%C3%A9|%E4%BE%8B|%){0,8}){0,3}(\\?([a&=]|%[0-9A-F]{2}|%EE%80%80){0,6})?") {
         let iri = from_uri(&uri);
-        let back = to_uri(&iri).unwrap().into_owned();
+        // A path that begins with two slashes is an authority, whose host cannot hold a malformed `%`.
+        let is_valid = split(&uri).host().is_none_or(|host| simdpct::validate(host.raw()).is_ok());
+        prop_assert_eq!(to_uri(&iri).is_ok(), is_valid, "{}", iri);
+        let Ok(back) = to_uri(&iri).map(|uri| uri.into_owned()) else { return Ok(()) };
         let pieces = |uri: &str| -> Vec<Vec<u8>> {
             let parts = split(uri);
             parts.segments().map(|piece| piece.decode().into_owned())
@@ -117,18 +120,61 @@ proptest! {
     }
 }
 
+/// Hosts and ports that no escape makes valid (RFC 3986, sections 3.2.2 and 3.2.3) are rejected.
 #[test]
-fn hosts_in_brackets_are_addresses() {
+fn invalid_hosts_and_ports() {
+    use Component::{Host, Port};
+
     for (iri, wanted) in [
         ("http://[::1]/\u{e9}", Ok("http://[::1]/%C3%A9")),
         ("//[v1.a]:80", Ok("//[v1.a]:80")),
-        ("http://[::/", Err(7)),
-        ("http://u@[::/", Err(9)),
-        ("http://[::1", Err(7)),
-        ("http://[\u{e9}]/", Err(7)),
+        ("http://a%20b:65535/", Ok("http://a%20b:65535/")),
+        ("http://a:/", Ok("http://a:/")),
+        ("http://a%5B:080/", Ok("http://a%5B:080/")),
+        ("http://u:99999x@a", Ok("http://u:99999x@a")),
         ("/[::", Ok("/[::")),
+        ("/a:99999x?b:99999x", Ok("/a:99999x?b:99999x")),
+        ("http://[::/", Err((7, Host))),
+        ("http://u@[::/", Err((9, Host))),
+        ("http://[::1", Err((7, Host))),
+        ("http://[::1]a/", Err((7, Host))),
+        ("http://[fe80::1%25eth0]/", Err((7, Host))),
+        ("http://[\u{e9}]/", Err((7, Host))),
+        ("http://a[/", Err((7, Host))),
+        ("http://exa mple.com/", Err((7, Host))),
+        ("http://a|b/", Err((7, Host))),
+        ("http://a%zz/", Err((7, Host))),
+        ("//\u{e9}]:80", Err((2, Host))),
+        ("http://\u{ad}/a", Err((7, Host))),
+        ("http://a:99999x/", Err((9, Port))),
+        ("http://a:65536", Err((9, Port))),
+        ("http://[::1]:-1", Err((13, Port))),
+        ("//a:b:80", Err((4, Port))),
+        ("http://\u{e9}:\u{661}/", Err((10, Port))),
+        ("http://a:%38%30/", Err((9, Port))),
     ] {
         let uri = to_uri(iri);
-        assert_eq!(uri.as_deref().map_err(|error| error.offset), wanted, "{iri}");
+        assert_eq!(uri.as_deref().map_err(|error| (error.offset, error.component)), wanted, "{iri}");
+    }
+    let message = |iri: &str| to_uri(iri).unwrap_err().to_string();
+    assert_eq!(message("//a:x"), "the port is not a number of at most 65535, at offset 4");
+    assert_eq!(message("//[a"), "the host is neither valid by IDNA nor an address, at offset 2");
+}
+
+proptest! {
+    /// The host and the port of a result are valid. Its other flaws are delimiters that are no delimiters at their position.
+    #[test]
+    fn results_are_valid_uris(iri in "(http:|[a1])?(//)?([a\u{e9}\u{ad}\u{ff0f}@: 09%<\\[\\]]|\\[::1\\]|:80|%41){0,6}([/?#:@ \u{e9}%\\[\\]]|%4){0,6}") {
+        let Ok(uri) = to_uri(&iri) else { return Ok(()) };
+        let parts = split(&*uri);
+        for flaw in parts.flaws() {
+            let is_delimiter = matches!(
+                flaw.kind,
+                FlawKind::SeveralAt | FlawKind::ColonInFirstSegment | FlawKind::Illegal(b'[' | b']' | b'#')
+            );
+            prop_assert!(is_delimiter && !matches!(flaw.component, Component::Host | Component::Port), "{} {:?}", uri, flaw);
+        }
+        prop_assert_eq!(parts.host().map(|host| host.raw().is_empty()), split(&iri).host().map(|host| host.raw().is_empty()));
+        prop_assert_eq!(&to_uri(&uri).unwrap(), &uri);
     }
 }
