@@ -46,14 +46,15 @@ impl<'a, T: Text + ?Sized> From<Parts<'a, T>> for Components<'a, T> {
 }
 
 impl<T: Text + ?Sized> Components<'_, T> {
-    /// Joins the components (RFC 3986, section 5.3). The components of a [`split`] join to its input.
+    /// Joins the components (RFC 3986, section 5.3). The components of a [`split`] join to its input, except that an invalid reference such as
+    /// `1:x` becomes `./1:x`.
     ///
     /// The components of any other source are not read as structure either. A byte that would end its component is escaped: `/`, `?`
     /// and `#` in an authority, these and `:` in a scheme, `?` and `#` in a path, `#` in a query. Data needs the other escapes of [`Builder`](crate::Builder),
     /// too. A path that would be read as another component gets a prefix: `/` after an authority if the path does not start with a
-    /// slash; `/.` before a path that starts with `//`, if there is no authority; `./` before a path whose first segment would be read
-    /// as a scheme, if there is neither scheme nor authority. An invalid scheme makes a relative reference. Takes time linear in the
-    /// components.
+    /// slash; `/.` before a path that starts with `//`, if there is no authority; `./` before a path whose first segment has a colon, if
+    /// there is neither scheme nor authority (section 4.2). An invalid scheme makes a relative reference, which gets `./`, too. Takes time
+    /// linear in the components.
     ///
     /// ```
     /// use simdpct_uri::{Components, split};
@@ -63,6 +64,7 @@ impl<T: Text + ?Sized> Components<'_, T> {
     /// let new = Components { path: "/new", query: None, ..split(url).into() };
     /// assert_eq!(new.join(), "http://example.com/new#c");
     /// assert_eq!(Components { path: "//a", ..Components::default() }.join(), "/.//a");
+    /// assert_eq!(Components { path: "1:x", ..Components::default() }.join(), "./1:x");
     /// assert_eq!(Components { path: ".evil.com", ..split("http://a.com").into() }.join(), "http://a.com/.evil.com");
     /// ```
     #[must_use]
@@ -74,9 +76,18 @@ impl<T: Text + ?Sized> Components<'_, T> {
 
     /// Joins the components and appends the result to `out`. See [`Components::join`].
     pub fn join_append(&self, out: &mut Vec<u8>) {
-        self.append_before_path(out);
         let path = self.path.as_ref();
-        out.extend_from_slice(guard(self.scheme.is_some(), self.authority.is_some(), path));
+        let has_invalid_colon = match (self.scheme, self.authority) {
+            (Some(scheme), _) => !is_scheme(scheme.as_ref()),
+            (None, Some(_)) => false,
+            (None, None) => memchr::memchr2(b':', b'/', path).is_some_and(|at| path[at] == b':'),
+        };
+        if has_invalid_colon {
+            out.extend_from_slice(b"./");
+        }
+        self.append_before_path(out);
+        let has_prefix = has_invalid_colon || self.scheme.is_some();
+        out.extend_from_slice(guard(has_prefix, self.authority.is_some(), path));
         append_without(b"?#", path, out);
         self.append_after_path(out);
     }

@@ -336,14 +336,20 @@ impl Rewrite for Join {
             let path = path.escape_ascii();
             return Err(refuse(format!("without a host, browsers would read one from the path: '{path}'")));
         }
-        if let Some(first) = out[from..].first().filter(|first| **first <= b' ') {
+        let first = if out[from..].starts_with(b"./") { path.first() } else { out[from..].first() };
+        if let Some(first) = first.filter(|first| **first <= b' ') {
             let (first, url) = (first.escape_ascii(), out[from..].escape_ascii());
             let message = "at the start of a URL; escape it, or add --encode";
             return Err(refuse(format!("browsers remove '{first}' {message}: '{url}'")));
         }
         let read = Components::from(read);
-        // Data gets a dot segment before a path that would be read as another part. Other paths must be read back as they are.
-        let prefixes: &[&[u8]] = if self.encode { &[b"", b"/.", b"./"] } else { &[b""] };
+        // Data gets a dot segment before a path that would be read as another part. Other paths must be read back as they are, but
+        // `1:x` is no valid reference (RFC 3986, section 4.2) without `./`.
+        let prefixes: &[&[u8]] = match simdpct_uri::split(&*path).is_uri() {
+            _ if self.encode => &[b"", b"/.", b"./"],
+            true => &[b""],
+            false => &[b"", b"./"],
+        };
         let is_path = |prefix: &&[u8]| read.path.strip_prefix(*prefix) == Some(wanted.path);
         let parts = [
             ("scheme", wanted.scheme, read.scheme),

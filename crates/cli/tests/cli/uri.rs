@@ -521,6 +521,10 @@ fn join_refuses_what_would_not_be_read_back() {
     }
     // With `--encode`, a path that looks like an authority or a scheme gets a prefix, so that it is still read as a path.
     assert_eq!(text(&["join", "--encode", "path=a:b"], ""), "./a:b\n");
+    for args in [&["path=1:x"][..], &["--encode", "path=1:x"]] {
+        assert_eq!(text(&[&["join"][..], args].concat(), ""), "./1:x\n");
+    }
+    assert_eq!(text(&["join", "path=:x", "query=q"], ""), "./:x?q\n");
     for (args, url) in [
         (&["--encode", "host=[::1]"][..], "//[::1]\n"),
         (&["--encode", "host=例え.jp"], "//xn--r8jz45g.jp\n"),
@@ -620,6 +624,10 @@ fn hosts_that_idna_does_not_take_are_refused() {
     assert_eq!(code, Some(1));
     assert!(err.starts_with("pct: <stdin>:2: offset "), "{err}");
     assert!(err.ends_with(": the host is neither valid in IDNA nor an address\n"), "{err}");
+    let valid = ok(&["uri", "-q", "--on-rejected", "drop"], "http://a:99999x/\nhttp://a:80/\nhttp://a]b/\n/a:b]\n");
+    assert_same("valid", &valid, b"http://a:80/\n/a:b]\n");
+    let Run { err, .. } = run(&["uri", "--strict"], "http://a:99999x/\n");
+    assert!(err.ends_with("offset 9: the port is not a number of at most 65535\n"), "{err}");
     // `--on-invalid-utf8` decides about invalid UTF-8. If it keeps such a value, the conversion rejects the value.
     let kept = run(&["uri"], b"/\xFF\n");
     assert_eq!(kept.out, b"/\xFF\n");
