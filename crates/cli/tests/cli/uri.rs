@@ -386,7 +386,10 @@ fn join_is_the_inverse_of_split() {
             let (mut urls, mut rejected) = (0, 0);
             for ((url, row), joined) in lines(&input).zip(lines(&rows)).zip(lines(&out)) {
                 urls += 1;
-                if joined != url {
+                // Joining gives `./` to a first segment with a colon, which no reference may have (RFC 3986, section 4.2).
+                let is_prefixed = url.0.iter().find(|byte| b":/".contains(byte)) == Some(&b':')
+                    && joined.0.strip_prefix(b"./") == Some(url.0);
+                if joined != url && !is_prefixed {
                     assert_same(style, joined.0, row.0);
                     rejected += 1;
                 }
