@@ -9,13 +9,15 @@ use crate::output::Output;
 use crate::values::Values;
 
 /// The arguments of a function in one row. None of them is null.
-#[derive(Clone, Copy, Debug)]
-pub struct Row<'a> {
+#[derive(Debug)]
+pub struct Row<'a, 'b> {
     pub(crate) url: &'a [u8],
     /// The arguments after the URL. An argument that the function does not have is empty.
     pub(crate) rest: [&'a [u8]; 2],
     /// Whether the results are text, so that they must be valid UTF-8.
     pub(crate) utf8: bool,
+    /// The patterns of an earlier row of the batch.
+    patterns: &'b mut Patterns<'a>,
 }
 
 /// A value of a field: a slice of an argument if it is borrowed, or `None` if it is null.
@@ -50,7 +52,7 @@ pub fn extract_parts<'a>(
 }
 
 /// Adds the result for one row to the fields.
-pub type UrlBody = for<'a> fn(Row<'a>, &mut [Vec<Value<'a>>]);
+pub type UrlBody = for<'a> fn(Row<'a, '_>, &mut [Vec<Value<'a>>]);
 
 impl Output {
     /// Applies `body`, whose results are of this type, to each row. `rest` returns an argument after the URL by the index of the
@@ -66,11 +68,15 @@ impl Output {
         let rows = urls.rows();
         let mut fields: Vec<Vec<_>> = self.fields().iter().map(|_| Vec::with_capacity(rows)).collect();
         let (mut ends, mut valid) = (Vec::new(), Vec::with_capacity(rows));
+        let mut patterns = Patterns::default();
         let argument = |index, row| if index < arguments { rest(index, row) } else { Some(&b""[..]) };
         for row in 0..rows {
             let given = urls.get(row).zip(argument(0, row)).zip(argument(1, row));
             match given {
-                Some(((url, first), second)) => body(Row { url, rest: [first, second], utf8 }, &mut fields),
+                Some(((url, first), second)) => {
+                    let row = Row { url, rest: [first, second], utf8, patterns: &mut patterns };
+                    body(row, &mut fields);
+                }
                 None if self.is_list() => {}
                 None => fields.iter_mut().for_each(|field| field.push(None)),
             }
@@ -96,13 +102,13 @@ pub(crate) fn parts<'a>(url: Parts<'a>) -> [Option<&'a [u8]>; 7] {
     ]
 }
 
-impl<'a> Row<'a> {
-    pub(crate) fn parts(self) -> Parts<'a> {
+impl<'a> Row<'a, '_> {
+    pub(crate) fn parts(&self) -> Parts<'a> {
         split(self.url)
     }
 
     /// Decodes a piece of the URL. In text, an escape stays if its byte is not part of valid UTF-8.
-    pub(crate) fn decode(self, piece: Piece<'a>, decoder: Decode) -> Value<'a> {
+    pub(crate) fn decode(&self, piece: Piece<'a>, decoder: Decode) -> Value<'a> {
         Some(match self.utf8 {
             false => decoder.decode(piece.raw()),
             true => match decoder.decode_utf8_with(piece.raw(), OnInvalidUtf8::Keep) {
@@ -113,50 +119,68 @@ impl<'a> Row<'a> {
     }
 
     /// Decodes the name and the value of a parameter by the rule of forms. A parameter without `=` has an empty value.
-    pub(crate) fn pair(self, pair: QueryPair<'a>) -> [Value<'a>; 2] {
+    pub(crate) fn pair(&self, pair: QueryPair<'a>) -> [Value<'a>; 2] {
         [pair.name, pair.value.unwrap_or_default()].map(|piece| self.decode(piece, Decode::new().form()))
     }
 
     /// Returns the value of the first parameter whose name is the second argument.
-    pub(crate) fn param(self) -> Value<'a> {
+    pub(crate) fn param(&self) -> Value<'a> {
         let is_named = |pair: &QueryPair<'a>| *pair.name.decode_form() == *self.rest[0];
         let [_, value] = self.pair(self.parts().query_pairs().find(is_named)?);
         value
     }
 
     /// Returns the URL without the parameters that the second argument names.
-    pub(crate) fn without_params(self) -> Value<'a> {
-        let names = String::from_utf8_lossy(self.rest[0]);
-        let patterns = || names.split(',').map(str::trim_ascii).filter(|pattern| !pattern.is_empty());
-        Some(self.parts().without_query_params(|name| patterns().any(|pattern| matches(pattern, name))))
+    pub(crate) fn without_params(&mut self) -> Value<'a> {
+        let url = self.parts();
+        let patterns = self.patterns.of(self.rest[0]);
+        Some(url.without_query_params(|name| patterns.iter().any(|pattern| matches(pattern, name))))
     }
 
     /// Returns the URL with one more parameter.
-    pub(crate) fn with_param(self) -> Value<'a> {
+    pub(crate) fn with_param(&self) -> Value<'a> {
         Some(self.parts().with_query_param(self.rest[0], self.rest[1]).into())
     }
 
     /// Returns the target of the second argument, a reference, for the base URL.
-    pub(crate) fn join(self) -> Value<'a> {
+    pub(crate) fn join(&self) -> Value<'a> {
         resolve(self.url, self.rest[0]).ok().map(Cow::Owned)
     }
 }
 
-/// Reports whether a name matches a pattern, in which `*` matches any characters. The other characters of the pattern are
-/// written as in a form, so that `%2A` is a star.
-fn matches(pattern: &str, name: &str) -> bool {
-    let mut pieces = pattern.split('*').map(|piece| form::decode_utf8_lossy(piece.as_bytes())).peekable();
-    let first = pieces.next().unwrap_or_default();
-    let Some(mut left) = name.strip_prefix(&*first) else { return false };
-    if pieces.peek().is_none() {
-        return left.is_empty();
-    }
-    while let Some(piece) = pieces.next() {
-        if pieces.peek().is_none() {
-            return left.ends_with(&*piece);
+/// The patterns of a list, which most calls have as a constant. They are decoded only for the first of several rows with the same list.
+#[derive(Debug, Default)]
+struct Patterns<'a> {
+    /// The list: patterns with commas between them.
+    list: &'a [u8],
+    /// The decoded pieces between the stars of each pattern.
+    pieces: Vec<Vec<String>>,
+}
+
+impl<'a> Patterns<'a> {
+    /// Returns the pieces of each pattern of `list`.
+    fn of(&mut self, list: &'a [u8]) -> &[Vec<String>] {
+        if self.list != list {
+            let text = String::from_utf8_lossy(list);
+            let decoded = |piece: &str| form::decode_utf8_lossy(piece).into_owned();
+            let patterns = text.split(',').map(str::trim_ascii).filter(|pattern| !pattern.is_empty());
+            self.pieces = patterns.map(|pattern| pattern.split('*').map(decoded).collect()).collect();
+            self.list = list;
         }
-        let Some(at) = left.find(&*piece) else { return false };
+        &self.pieces
+    }
+}
+
+/// Reports whether a name matches a pattern with these pieces, between which `*` matches any characters. The other characters of the
+/// pattern are written as in a form, so that `%2A` is a star.
+fn matches(pattern: &[String], name: &str) -> bool {
+    let [first, middle @ .., last] = pattern else {
+        return pattern.first().is_some_and(|piece| piece == name);
+    };
+    let Some(mut left) = name.strip_prefix(&**first) else { return false };
+    for piece in middle {
+        let Some(at) = left.find(&**piece) else { return false };
         left = &left[at + piece.len()..];
     }
-    true
+    left.ends_with(&**last)
 }

@@ -414,6 +414,14 @@ fn functions_of_urls() {
             );
         }
     }
+    // The names of a row count for that row only.
+    let rows =
+        ["q", "utm_*", "utm_*", "", "*,q", "utm_*"].map(|names| [Some("/?q&utm_a"), Some(names), NONE]);
+    let rows = rows.map(|row| row.map(|text| text.map(str::as_bytes)));
+    let got =
+        extract("url_without_params", &rows, true).into_iter().map(|row| row.unwrap().remove(0).unwrap());
+    let wanted = ["/?utm_a", "/?q", "/?q", "/?q&utm_a", "/", "/?q"];
+    assert_eq!(got.collect::<Vec<_>>(), wanted.map(|url| url.as_bytes().to_vec()));
     // In binary, all escapes are decoded.
     let url = [Some(&b"/%FF?\xFF=%FF"[..]), Some(&b"\xFF"[..]), None];
     for name in ["url_segments", "url_param"] {
