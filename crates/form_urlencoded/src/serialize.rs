@@ -4,7 +4,6 @@ use alloc::borrow::{Borrow, Cow};
 use alloc::string::String;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, percent_encode};
-use simdpct::{Encode, sets};
 
 /// The ASCII bytes that are escaped, or written as `+`.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'*').remove(b'-').remove(b'.').remove(b'_');
@@ -189,23 +188,7 @@ impl<'a, T: Target> Serializer<'a, T> {
     }
 
     fn append_encoded(&mut self, text: &str) {
-        /// The longest text, in bytes, that is encoded word by word.
-        const SHORT: usize = 32;
-        /// A constant: preparing the set in each call would take longer than encoding a short text.
-        const ENCODE: Encode<simdpct::AsciiSet> = Encode::keeping(sets::WHATWG_FORM);
-
         let bytes = self.encoding.map_or(Cow::Borrowed(text.as_bytes()), |encode| encode(text));
-        let string = self.string();
-        if bytes.len() > SHORT {
-            return ENCODE.form().encode_append(&bytes, string);
-        }
-        // Without spaces, a form needs only the default mode, in which short clean text is copied by code that is
-        // inlined here.
-        let mut words = bytes.split(|&byte| byte == b' ');
-        ENCODE.encode_append(words.next().unwrap_or_default(), string);
-        for word in words {
-            string.push('+');
-            ENCODE.encode_append(word, string);
-        }
+        simdpct::form::encode_append(&bytes, self.string());
     }
 }

@@ -44,23 +44,6 @@ impl Charset {
         self.0.is_single_byte()
     }
 
-    /// Returns all charsets of the Encoding Standard in which every character is one byte, the most frequent ones on the web first. They
-    /// are candidates for [`guess`] if nothing is known about a text.
-    #[must_use]
-    pub fn single_byte() -> [Charset; 28] {
-        use encoding_rs::*;
-
-        #[rustfmt::skip]
-        let charsets = [
-            WINDOWS_1252, WINDOWS_1251, WINDOWS_1250, WINDOWS_1253, WINDOWS_1254, WINDOWS_1255,
-            WINDOWS_1256, WINDOWS_1257, WINDOWS_1258, WINDOWS_874, KOI8_R, KOI8_U, ISO_8859_2,
-            ISO_8859_3, ISO_8859_4, ISO_8859_5, ISO_8859_6, ISO_8859_7, ISO_8859_8, ISO_8859_8_I,
-            ISO_8859_10, ISO_8859_13, ISO_8859_14, ISO_8859_15, ISO_8859_16, IBM866, MACINTOSH,
-            X_MAC_CYRILLIC,
-        ];
-        charsets.map(Charset)
-    }
-
     /// Decodes a piece of a form. Bytes that are invalid in this charset become U+FFFD.
     pub(crate) fn decode_form_lossy(self, piece: &[u8]) -> Cow<'_, str> {
         match Decode::new().form().decode(piece) {
@@ -99,17 +82,23 @@ impl Charset {
     /// assert_eq!(out, "caf%E9%20%26%2320363%3B");
     /// ```
     pub fn encode_append(self, text: &str, keep: AsciiSet, out: &mut String) {
-        self.encode_with(Encode::keeping(keep), text, out);
+        let encode = Encode::keeping(keep);
+        self.encode_with(|bytes, out| encode.encode_append(bytes, out), text, out);
     }
 
-    pub(crate) fn encode_with(self, encode: Encode<AsciiSet>, text: &str, out: &mut String) {
+    /// Encodes a name or value of a form.
+    pub(crate) fn encode_form(self, text: &str, out: &mut String) {
+        self.encode_with(|bytes, out| simdpct::form::encode_append(bytes, out), text, out);
+    }
+
+    fn encode_with(self, append: impl Fn(&[u8], &mut String), text: &str, out: &mut String) {
         let mut encoder = self.0.new_encoder();
         let mut left = text;
         let mut bytes = [0; 512];
         loop {
             let (result, read, written) =
                 encoder.encode_from_utf8_without_replacement(left, &mut bytes, true);
-            encode.encode_append(&bytes[..written], out);
+            append(&bytes[..written], out);
             left = &left[read..];
             match result {
                 EncoderResult::InputEmpty => return,

@@ -196,14 +196,13 @@ impl Serializer {
     }
 
     fn append_encoded(&mut self, data: &[u8]) {
-        let encode = simdpct::Encode::keeping(simdpct::sets::WHATWG_FORM).form();
         #[cfg(feature = "charset")]
         if let Some(charset) = self.charset
             && let Ok(text) = core::str::from_utf8(data)
         {
-            return charset.encode_with(encode, text, &mut self.out);
+            return charset.encode_form(text, &mut self.out);
         }
-        encode.encode_append(data, &mut self.out);
+        simdpct::form::encode_append(data, &mut self.out);
     }
 
     /// Returns the text, and leaves a serializer without pairs.
