@@ -47,6 +47,8 @@ mod w3lib;
 mod whatwg;
 
 pub use error::{CanonicalizeError, Reason};
+// The command normalizes escapes piece by piece. This function is no part of the API.
+#[doc(hidden)]
 pub use escapes::hidden_schemes;
 #[cfg(feature = "whatwg")]
 pub use whatwg::Base;
@@ -139,8 +141,8 @@ macro_rules! profiles {
 profiles! {
     /// `escapes`: escapes of unreserved bytes are decoded, the others are written in upper case, as by [`simdpct::normalize`].
     ///
-    /// The URL is not split, and no input is rejected. Only in a text of lines, a line feed ends a URL; browsers remove it. A relative reference stays one: escapes that would become part of a scheme stay
-    /// ([`hidden_schemes`]).
+    /// The URL is not split, and no input is rejected. A relative reference stays one: escapes that would become part of a scheme stay. A
+    /// line feed ends a URL only in a text of lines, because browsers remove it.
     Escapes = "escapes", "RFC 3986, 6.2.2, for escapes only: simdpct's normalize",
         Form::Bytes(escapes::append);
 
