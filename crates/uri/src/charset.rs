@@ -88,7 +88,7 @@ impl Charset {
 
     /// Encodes a name or value of a form.
     pub(crate) fn encode_form(self, text: &str, out: &mut String) {
-        self.encode_with(|bytes, out| simdpct::form::encode_append(bytes, out), text, out);
+        self.encode_with(simdpct::form::encode_append, text, out);
     }
 
     fn encode_with(self, append: impl Fn(&[u8], &mut String), text: &str, out: &mut String) {
