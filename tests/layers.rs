@@ -164,18 +164,23 @@ const URI_MAY_IMPORT: &[(&str, &str)] = &[
     ),
     ("canon/surt/*", ""),
     ("canon", "kernel/scan parts text"),
-    // How servers read a path.
-    ("reading/parameters", ""),
-    ("reading/table", "reading/parameters"),
-    ("reading/plain", "reading/parameters"),
-    ("reading/read", "class reading/parameters"),
-    ("reading/agree", "reading/parameters reading/plain reading/read reading/table"),
-    ("reading", ""),
-    ("internals", "canon columns parts reading/plain reference text"),
+    ("internals", "canon columns parts reference text"),
     ("lib", ""),
 ];
 
-/// Tokens of the crate for whole URIs that may appear in no module.
+/// The modules of the crate for readings of servers (`crates/readings/src`), from the ground up.
+const READINGS_MAY_IMPORT: &[(&str, &str)] = &[
+    ("step", ""),
+    ("escapes", ""),
+    ("read", "escapes step"),
+    ("plain", "escapes read step"),
+    ("reading", "plain read step"),
+    ("table", "reading step"),
+    ("agree", "plain read table"),
+    ("lib", ""),
+];
+
+/// Tokens of the crates for whole URIs and for readings that may appear in no module.
 const URI_ONLY_IN: &[(&str, &str)] =
     &[("unsafe", ""), ("core :: arch", ""), ("std :: arch", ""), ("target_arch", ""), ("target_feature", "")];
 
@@ -218,6 +223,7 @@ const TREES: &[Tree] = &[
     Tree { root: "", may_import: MAY_IMPORT, only_in: ONLY_IN, not_in: NOT_IN },
     Tree { root: "crates/cli", may_import: COMMAND_MAY_IMPORT, only_in: COMMAND_ONLY_IN, not_in: &[] },
     Tree { root: "crates/uri", may_import: URI_MAY_IMPORT, only_in: URI_ONLY_IN, not_in: &[] },
+    Tree { root: "crates/readings", may_import: READINGS_MAY_IMPORT, only_in: URI_ONLY_IN, not_in: &[] },
     Tree { root: "crates/capi", may_import: &[], only_in: &[("unsafe", C_LIBRARY_UNSAFE)], not_in: &[] },
     Tree { root: "crates/python", may_import: &[], only_in: &[("unsafe", PYTHON_UNSAFE)], not_in: &[] },
     Tree { root: "crates/duckdb", may_import: &[], only_in: &[("unsafe", "api extension")], not_in: &[] },

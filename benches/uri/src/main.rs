@@ -16,7 +16,7 @@ use simdpct::Tier;
 use simdpct::batch::Column;
 use simdpct_uri::canon::Profile;
 use simdpct_uri::internals::{canonicalize_lines_on, split_by_reference, split_column_on};
-use simdpct_uri::reading::{NAMED, Named, find, is_ambiguous};
+use simdpct_readings::{READINGS, Reading, find, is_ambiguous};
 use simdpct_uri::{Columns, Lines, split};
 
 /// The number of turns of each contestant.
@@ -187,16 +187,16 @@ fn of_readings(urls: &[&str]) {
         })
         .collect();
     let is_plain = |target: &&str| {
-        let route = |named: &Named| named.reading.read(*target).route() == Some(target.as_bytes());
-        NAMED.iter().filter(|named| named.is_default).all(route)
+        let route = |reading: &Reading| reading.read(*target).route() == Some(target.as_bytes());
+        READINGS.iter().filter(|reading| reading.is_default).all(route)
     };
     let plain: Vec<&str> = targets.iter().copied().filter(is_plain).collect();
     for (name, targets) in [("all targets", &targets), ("plain paths", &plain)] {
         let mut contestants: Vec<Contestant<'_>> = Vec::new();
-        for reading in ["nginx-1.22", "lighttpd-1.4.69", "caddy-2.6", "strict"] {
-            let named = find(reading).expect("a reading");
-            let run = || targets.iter().for_each(|target| _ = black_box(named.reading.read(*target)));
-            contestants.push((reading.to_owned(), Box::new(run)));
+        for name in ["nginx-1.22", "lighttpd-1.4.69", "caddy-2.6", "strict"] {
+            let reading = find(name).expect("a reading");
+            let run = || targets.iter().for_each(|target| _ = black_box(reading.read(*target)));
+            contestants.push((name.to_owned(), Box::new(run)));
         }
         let run = || targets.iter().for_each(|target| _ = black_box(is_ambiguous(target.as_bytes())));
         contestants.push(("is_ambiguous".to_owned(), Box::new(run)));

@@ -72,12 +72,6 @@ pub fn canonicalize_lines_on(
     profile.canonicalize_lines_on_tier(tier, text, out, rejected);
 }
 
-/// Reports whether one scan with the kernel of `tier` is enough to read the path: all named readings route on it as it is.
-#[must_use]
-pub fn is_plain_on(tier: Tier, path: &[u8]) -> bool {
-    crate::reading::plain::is_plain_on(tier, path)
-}
-
 /// The masks of one block of up to 64 bytes. A mask has one bit for each byte.
 #[derive(Debug)]
 pub struct Masks {

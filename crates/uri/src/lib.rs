@@ -30,7 +30,7 @@
 //! | a form | its pairs | [`form::pairs`] |
 //! | a URL | a canonical form | [`canon::Profile`] |
 //! | an IRI (feature `idna`) | a URI, and back | `iri::to_uri`, `iri::from_uri` |
-//! | a request target | the path that servers route it on | [`reading`] |
+//! | a request target | the path that servers route it on | the crate simdpct-readings |
 //! | a host (feature `domains`) | its registrable domain and public suffix | `Parts::domain`, `SuffixList` |
 //! | escapes in a charset that is not UTF-8 (feature `charset`) | text | `charset::Charset`, `charset::guess` |
 //!
@@ -52,7 +52,6 @@
 //! dialect compose builder owned form iri charset whole   the public functions that write
 //! canon/               one file for each canonical form
 //! suffix               public suffixes and registrable domains
-//! reading/             how servers read the path of a request: parameters, the table of servers, the rules
 //! ```
 //!
 //! `tests/layers.rs` of the workspace checks this. The crate uses only the public API of simdpct, and its hidden
@@ -111,8 +110,6 @@ mod offsets;
 mod owned;
 mod parts;
 mod pieces;
-#[cfg(feature = "alloc")]
-pub mod reading;
 mod reference;
 #[cfg(feature = "domains")]
 mod suffix;

@@ -21,7 +21,7 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use simdpct::{Decode, Encode, TryDecode, sets};
-use simdpct_uri::reading::{Outcome, Reading};
+use simdpct_readings::{Outcome, STRICT};
 
 /// The cache: responses by normalized request target.
 type Cache = Arc<Mutex<HashMap<Vec<u8>, String>>>;
@@ -51,11 +51,11 @@ async fn well_formed(request: Request, next: Next) -> Response {
 /// `/a/~b`. So no server behind this one can be reached past its rules.
 async fn read_alike(mut request: Request, next: Next) -> Response {
     let target = request.uri().path_and_query().map_or("", |target| target.as_str());
-    let rewritten = match Reading::STRICT.read(target) {
+    let rewritten = match STRICT.read(target) {
         Outcome::Read { passed_on: Some(text), .. } if *text == *target.as_bytes() => None,
         Outcome::Read { passed_on: Some(text), .. } => Uri::try_from(&*text).ok(),
-        Outcome::Refused { why, .. } => {
-            return (StatusCode::BAD_REQUEST, format!("in the path: {why}\n")).into_response();
+        Outcome::Rejected { reason, .. } => {
+            return (StatusCode::BAD_REQUEST, format!("in the path: {reason}\n")).into_response();
         }
         _ => return StatusCode::BAD_REQUEST.into_response(),
     };

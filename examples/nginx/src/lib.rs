@@ -2,7 +2,7 @@
 
 use core::slice;
 
-/// Returns 1 if two of the default readings of `simdpct_uri::reading` route the request target differently, and otherwise 0.
+/// Returns 1 if two of the default readings of `simdpct_readings` route the request target differently, and otherwise 0.
 ///
 /// # Safety
 ///
@@ -16,5 +16,5 @@ pub unsafe extern "C" fn simdpct_is_ambiguous(target: *const u8, len: usize) -> 
     // SAFETY: by the contract of this function, `target` points to `len` initialised bytes to which nothing writes. They are one
     // object in memory, so their number is at most `isize::MAX`.
     let target = unsafe { slice::from_raw_parts(target, len) };
-    i32::from(uri::reading::is_ambiguous(target))
+    i32::from(readings::is_ambiguous(target))
 }

@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Args, Command, Error, ValueEnum};
-use simdpct_uri::reading::{self, NAMED, Named};
+use simdpct_readings::{READINGS, Reading, find};
 
 use crate::inspect::chain::{self, Guard, Rule};
 use crate::inspect::readings;
@@ -36,7 +36,7 @@ pub struct Read {
 
     /// The readings to show [default: those of 18 servers]
     #[arg(long = "as", value_name = "NAME,...", value_delimiter = ',', hide_possible_values = true, value_parser = ReadingParser, conflicts_with = "list")]
-    pub readings: Vec<&'static Named>,
+    pub readings: Vec<&'static Reading>,
 
     /// Apply the readings in order: each reads the text that the one before it passes on
     #[arg(long, requires = "readings")]
@@ -54,7 +54,7 @@ pub struct Read {
 impl Read {
     /// Converts the arguments to a request.
     pub fn request(self) -> readings::Request {
-        let defaults = || NAMED.iter().filter(|named| named.is_default).collect();
+        let defaults = || READINGS.iter().filter(|reading| reading.is_default).collect();
         readings::Request {
             targets: self.targets.into_iter().map(OsString::into_encoded_bytes).collect(),
             readings: if self.readings.is_empty() { defaults() } else { self.readings },
@@ -72,7 +72,7 @@ pub struct ChainArgs {
     ///
     /// Each line is the target of a request, unless --log is given.
     #[arg(long, value_name = "NAME,NAME,...", value_delimiter = ',', hide_possible_values = true, value_parser = ReadingParser)]
-    pub chain: Vec<&'static Named>,
+    pub chain: Vec<&'static Reading>,
 
     /// Take the target from the request line of this log format: combined, common, nginx, elb, alb or s3
     #[arg(long, value_name = "FORMAT", value_enum, hide_possible_values = true, requires = "chain")]
@@ -144,13 +144,14 @@ impl ValueEnum for Rule {
 struct ReadingParser;
 
 impl TypedValueParser for ReadingParser {
-    type Value = &'static Named;
+    type Value = &'static Reading;
 
-    fn parse_ref(&self, _: &Command, _: Option<&Arg>, value: &OsStr) -> Result<&'static Named, Error> {
+    fn parse_ref(&self, _: &Command, _: Option<&Arg>, value: &OsStr) -> Result<&'static Reading, Error> {
         let name = value.to_string_lossy();
-        reading::find(&name).ok_or_else(|| {
-            let likeness = |named: &&Named| strsim::jaro_winkler(&name.to_ascii_lowercase(), named.name);
-            let best = NAMED.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+        find(&name).ok_or_else(|| {
+            let likeness =
+                |reading: &&Reading| strsim::jaro_winkler(&name.to_ascii_lowercase(), reading.name);
+            let best = READINGS.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
             let hint = best.filter(|best| likeness(best) >= 0.8);
             let hint = hint.map_or(String::new(), |best| format!("did you mean '{}'? ", best.name));
             let message = format!("unknown reading '{name}'; {hint}`pct read --list` names all\n");
@@ -159,6 +160,6 @@ impl TypedValueParser for ReadingParser {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(NAMED.iter().map(|named| named.name).chain(["strict"]).map(PossibleValue::new)))
+        Some(Box::new(READINGS.iter().map(|reading| reading.name).chain(["strict"]).map(PossibleValue::new)))
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use memchr::{memchr, memchr_iter, memchr2, memchr3};
 use serde::Serialize;
-use simdpct_uri::reading::{Agreement, Named, Outcome as Answer, agreement};
+use simdpct_readings::{Agreement, Outcome as Answer, Reading, agreement};
 
 use super::page::{counted, grouped, share, visible};
 use crate::ground::error::{Failure, Outcome};
@@ -35,7 +35,7 @@ pub struct Base {
 pub struct Request {
     pub base: Base,
     /// The readings, the server in front first. There are at least two.
-    pub chain: Vec<&'static Named>,
+    pub chain: Vec<&'static Reading>,
     /// Whether the target is the second word of the first text in quotes, and not the whole line.
     pub in_quotes: bool,
     pub guard: Option<Guard>,
@@ -195,7 +195,7 @@ impl Audit<'_> {
             self.has_escape = memchr(b'%', target).is_some();
             self.has_non_ascii |= !target.is_ascii();
         }
-        let front = self.request.chain[0].reading.read(target);
+        let front = self.request.chain[0].read(target);
         let Answer::Read { route, passed_on } = &front else {
             self.counts.not_routed += 1;
             return;
@@ -243,7 +243,7 @@ impl Audit<'_> {
 
     fn text(&self) -> String {
         let Counts { lines, unreadable, targets, .. } = self.counts;
-        let names: Vec<_> = self.request.chain.iter().map(|named| named.name).collect();
+        let names: Vec<_> = self.request.chain.iter().map(|reading| reading.name).collect();
         let (first, last) = (names[0], names[names.len() - 1]);
         let mut text = format!(
             "{}: {} in {}\n\n",
@@ -289,7 +289,7 @@ impl Audit<'_> {
             examples: &'a [Example],
         }
         let json = Json {
-            chain: self.request.chain.iter().map(|named| named.name).collect(),
+            chain: self.request.chain.iter().map(|reading| reading.name).collect(),
             guard: self.request.guard.as_ref().map(|guard| to_text(&guard.path)),
             counts: self.counts,
             hint: self.hint(),
@@ -300,9 +300,9 @@ impl Audit<'_> {
 }
 
 /// Calls `each` with the route of the last of `servers`, if every server before it passes the target on.
-fn follow(servers: &[&'static Named], target: &[u8], each: &mut impl FnMut(&[u8])) {
+fn follow(servers: &[&'static Reading], target: &[u8], each: &mut impl FnMut(&[u8])) {
     let Some((server, rest)) = servers.split_first() else { return };
-    match server.reading.read(target) {
+    match server.read(target) {
         Answer::Read { route, .. } if rest.is_empty() => each(&route),
         Answer::Read { passed_on: Some(text), .. } => follow(rest, &text, each),
         _ => {}

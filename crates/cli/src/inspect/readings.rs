@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use serde::Serialize;
-use simdpct_uri::reading::{Agreement, NAMED, Named, Outcome as Answer, agreement};
+use simdpct_readings::{Agreement, Outcome as Answer, READINGS, Reading, agreement};
 
 use super::page::visible;
 use crate::ground::error::{Failure, Outcome};
@@ -14,7 +14,7 @@ use crate::io::output::Output;
 #[derive(Clone, Debug)]
 pub struct Request {
     pub targets: Vec<Vec<u8>>,
-    pub readings: Vec<&'static Named>,
+    pub readings: Vec<&'static Reading>,
     /// Whether each reading gets the text that the one before it passes on.
     pub chain: bool,
     pub json: bool,
@@ -63,7 +63,7 @@ pub fn read(request: &Request) -> Result<Outcome, Failure> {
         }
         if request.json {
             let readings = request.readings.iter().zip(&answers);
-            let readings = readings.map(|(named, answer)| json(named, answer)).collect();
+            let readings = readings.map(|(reading, answer)| json(reading, answer)).collect();
             let line = JsonTarget { target: to_text(target).into_owned(), agree, readings };
             text.push_str(&serde_json::to_string(&line).expect("strings and numbers are JSON"));
             text.push('\n');
@@ -81,13 +81,13 @@ pub fn read(request: &Request) -> Result<Outcome, Failure> {
 /// Returns the answers to `target`, up to the first server of a chain that passes nothing on.
 fn answers(request: &Request, target: &[u8]) -> Vec<Answer<'static>> {
     let mut answers: Vec<Answer<'static>> = Vec::new();
-    for named in &request.readings {
-        let input = match (request.chain, answers.last()) {
-            (true, Some(Answer::Read { passed_on: Some(text), .. })) => text,
-            (true, Some(_)) => break,
-            _ => target,
+    for reading in &request.readings {
+        let input = match answers.last() {
+            Some(last) if request.chain => last.passed_on(),
+            _ => Some(target),
         };
-        let answer = named.reading.read(input).into_owned();
+        let Some(input) = input else { break };
+        let answer = reading.read(input).into_owned();
         answers.push(answer);
     }
     answers
@@ -101,7 +101,7 @@ fn write_matrix(
     text: &mut String,
 ) {
     let cells: Vec<[String; 3]> =
-        request.readings.iter().zip(answers).map(|(named, answer)| row(named, answer)).collect();
+        request.readings.iter().zip(answers).map(|(reading, answer)| row(reading, answer)).collect();
     let width = |column: usize| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let (names, routes) = (width(0).max(7), width(1).max(5));
     // Writing to a string does not fail, here and below.
@@ -112,7 +112,7 @@ fn write_matrix(
         let _ = writeln!(text, "{}", line.trim_end());
     }
     let verdict = match worst {
-        None | Some(Agreement::NotRouted) => "no reading routes the target",
+        None => "no reading routes the target",
         Some(Agreement::Same) => "the same route",
         Some(Agreement::Spelling) => "the routes differ only in case, or at the end of the path",
         Some(_) => "the routes differ",
@@ -121,23 +121,23 @@ fn write_matrix(
 }
 
 /// Returns the name, the route and the text passed on, as they are shown.
-fn row(named: &Named, answer: &Answer<'_>) -> [String; 3] {
-    let name = named.name.to_owned();
+fn row(reading: &Reading, answer: &Answer<'_>) -> [String; 3] {
+    let name = reading.name.to_owned();
     match answer {
         Answer::Read { route, passed_on } => {
             let passed_on = passed_on.as_deref().map_or("(its own files)".to_owned(), visible);
             [name, if route.is_empty() { "(empty)".to_owned() } else { visible(route) }, passed_on]
         }
         Answer::Redirect(to) => [name, format!("(redirect to {})", visible(to)), String::new()],
-        Answer::Refused { status: 0, why } => [name, format!("(closed: {why})"), String::new()],
-        Answer::Refused { status, why } => [name, format!("({status}: {why})"), String::new()],
+        Answer::Rejected { status: 0, reason } => [name, format!("(closed: {reason})"), String::new()],
+        Answer::Rejected { status, reason } => [name, format!("({status}: {reason})"), String::new()],
     }
 }
 
-fn json(named: &Named, answer: &Answer<'_>) -> JsonAnswer {
+fn json(reading: &Reading, answer: &Answer<'_>) -> JsonAnswer {
     let text = |bytes: &[u8]| to_text(bytes).into_owned();
     let mut json = JsonAnswer {
-        name: named.name,
+        name: reading.name,
         route: None,
         passed_on: None,
         redirect: None,
@@ -149,8 +149,8 @@ fn json(named: &Named, answer: &Answer<'_>) -> JsonAnswer {
             (json.route, json.passed_on) = (Some(text(route)), passed_on.as_deref().map(text));
         }
         Answer::Redirect(to) => json.redirect = Some(text(to)),
-        Answer::Refused { status, why } => {
-            (json.status, json.refused) = (Some(*status), Some(why.to_string()))
+        Answer::Rejected { status, reason } => {
+            (json.status, json.refused) = (Some(*status), Some(reason.to_string()));
         }
     }
     json
@@ -167,17 +167,20 @@ pub fn list(request: &Request) -> Result<Outcome, Failure> {
         asked: &'static str,
         date: &'static str,
         default: bool,
+        steps: Vec<String>,
     }
     let mut text = String::new();
-    for named in NAMED {
-        let Named { name, server, version, config, asked, date, is_default: default, .. } = *named;
+    for reading in READINGS {
+        let Reading { name, server, version, config, asked, date, is_default: default, .. } = *reading;
+        let steps: Vec<String> = reading.steps().iter().map(ToString::to_string).collect();
         if request.json {
-            let row = Row { name, server, version, config, asked, date, default };
+            let row = Row { name, server, version, config, asked, date, default, steps };
             text.push_str(&serde_json::to_string(&row).expect("strings are JSON"));
             text.push('\n');
         } else {
             let mark = if default { '*' } else { ' ' };
             let _ = writeln!(text, "{mark} {name:24} {server} {version}: {config}\n{:27}{date}, {asked}", "");
+            let _ = writeln!(text, "{:27}{}", "", steps.join("; "));
         }
     }
     if !request.json {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use simdpct::escapes;
-use simdpct_uri::reading::is_ambiguous;
+use simdpct_readings::is_ambiguous;
 use simdpct_uri::{Component, Dialect, FlawKind, Offsets, split};
 
 use super::finding::List;

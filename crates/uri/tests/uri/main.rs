@@ -7,7 +7,6 @@ mod hosts;
 mod iri;
 mod kernels;
 mod owned;
-mod readings;
 mod split;
 mod standard;
 mod suffix;

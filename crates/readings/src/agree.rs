@@ -1,22 +1,17 @@
 //! Compares the routes of readings.
 
-use alloc::borrow::Cow;
-use alloc::string::String;
-use alloc::vec::Vec;
+use std::borrow::Cow;
 
-use simdpct::Decode;
+use simdpct::{Decode, Tier};
 
-use super::parameters::Reading;
-use super::plain::is_plain;
-use super::read::Outcome;
-use super::table::NAMED;
+use crate::plain::plain_path;
+use crate::read::Outcome;
+use crate::table::READINGS;
 
 /// How two readings of one target compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Agreement {
-    /// At most one of them routes the target.
-    NotRouted,
     /// Both see the same segments.
     Same,
     /// The segments differ only in case, or in dots, spaces and slashes at the end.
@@ -29,7 +24,7 @@ pub enum Agreement {
 /// decoded once. So a server that routes on `/a%20b` agrees with one that routes on `/a b`, but `/a%2Fb` is not `/a/b`.
 ///
 /// ```
-/// use simdpct_uri::reading::{Agreement, agreement};
+/// use simdpct_readings::{Agreement, agreement};
 ///
 /// assert_eq!(agreement(b"/a%20b", b"/a b"), Agreement::Same);
 /// assert_eq!(agreement(b"/Docs", b"/docs"), Agreement::Spelling);
@@ -67,29 +62,11 @@ fn spelling(route: &[u8]) -> Vec<String> {
     segments
 }
 
-/// Reads `target` with all `readings` and returns the worst agreement between two of them.
-fn agree<'r>(readings: impl IntoIterator<Item = &'r Reading>, target: &[u8]) -> Agreement {
-    let mut first: Option<Outcome<'_>> = None;
-    let mut worst = Agreement::NotRouted;
-    for reading in readings {
-        let outcome = reading.read(target);
-        match (first.as_ref().and_then(Outcome::route), outcome.route()) {
-            (Some(one), Some(other)) => worst = worst.max(agreement(one, other)),
-            (None, Some(_)) => first = Some(outcome),
-            _ => {}
-        }
-        if worst == Agreement::Different {
-            break;
-        }
-    }
-    worst
-}
-
-/// Reports whether two of the [default readings](super::Named::is_default) route `target` differently. Case, and dots, spaces and
+/// Reports whether two of the [default readings](Reading::is_default) route `target` differently. Case, and dots, spaces and
 /// slashes at the end, do not count. Takes time linear in the target; for most paths one scan is enough.
 ///
 /// ```
-/// use simdpct_uri::reading::is_ambiguous;
+/// use simdpct_readings::is_ambiguous;
 ///
 /// assert!(!is_ambiguous(b"/caf%C3%A9?to=/a/../b"));
 /// for target in ["/public/..;/admin", "/a%2Fb", "/a//b", "/a%252e"] {
@@ -98,10 +75,12 @@ fn agree<'r>(readings: impl IntoIterator<Item = &'r Reading>, target: &[u8]) -> 
 /// ```
 #[must_use]
 pub fn is_ambiguous(target: &[u8]) -> bool {
-    let is_all_plain = || {
-        let path = &target[..memchr::memchr(b'?', target).unwrap_or(target.len())];
-        is_plain(path)
-    };
-    let defaults = NAMED.iter().filter(|named| named.is_default).map(|named| &named.reading);
-    !is_plain(target) && !is_all_plain() && agree(defaults, target) == Agreement::Different
+    if plain_path(Tier::active(), target).is_some() {
+        return false;
+    }
+    let defaults = READINGS.iter().filter(|reading| reading.is_default);
+    let mut outcomes =
+        defaults.map(|reading| reading.read(target)).filter(|outcome| outcome.route().is_some());
+    let Some(Outcome::Read { route: first, .. }) = outcomes.next() else { return false };
+    outcomes.any(|other| other.route().is_some_and(|route| agreement(&first, route) == Agreement::Different))
 }

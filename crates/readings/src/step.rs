@@ -1,0 +1,286 @@
+//! The steps of which a reading is made.
+
+use std::fmt::{self, Display, Formatter};
+
+use simdpct::ByteSet;
+
+/// Declares an enum whose variants have a text beside their documentation.
+macro_rules! described {
+    (
+        $(#[$enum_doc:meta])*
+        pub enum $enum:ident {
+            $($(#[$doc:meta])* $name:ident $(($field:ident: $type:ty))? $({ $($flag:ident: $flag_type:ty),* })? =>
+                $text:literal $(, $argument:expr)*;)*
+        }
+    ) => {
+        $(#[$enum_doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum $enum {
+            $($(#[$doc])* $name $(($type))? $({
+                $(
+                    /// The flag that the documentation of the variant names.
+                    $flag: $flag_type,
+                )*
+            })?,)*
+        }
+
+        impl Display for $enum {
+            fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+                match *self {
+                    $($enum::$name $(($field))? $({ $($flag),* })? => write!(f, $text $(, $argument)*),)*
+                }
+            }
+        }
+    };
+}
+
+described! {
+    /// The reason of a rejection.
+    pub enum RejectReason {
+        /// A raw byte that may not be in a target.
+        Byte => "a byte that may not be in a target";
+        /// A target that is not a path.
+        Form => "not a path";
+        /// A `#`.
+        Fragment => "a fragment";
+        /// An escape in the query.
+        Query => "an escape in the query";
+        /// A path parameter.
+        Params => "a path parameter";
+        /// A `%` that begins no escape.
+        Malformed => "a malformed escape";
+        /// The escape of a byte that may not be escaped.
+        Escape => "an escape that is not allowed";
+        /// An escape whose text would be an escape again.
+        Double => "an escape that is escaped again";
+        /// The escape `%00`.
+        Nul => "an escaped NUL";
+        /// Bytes that are not UTF-8.
+        Utf8 => "not UTF-8";
+        /// A line feed that the route's pattern does not match.
+        Newline => "a line feed";
+        /// A backslash.
+        Backslash => "a backslash";
+        /// A run of slashes.
+        Slashes => "more than one slash in a row";
+        /// A dot segment.
+        Dots => "a dot segment";
+        /// A dot segment above the root.
+        Above => "a dot segment above the root";
+    }
+}
+
+described! {
+    /// The form of a target that does not begin with a slash.
+    pub enum Form {
+        /// `http://host/path`.
+        Absolute => "http://host/path";
+        /// `*`.
+        Star => "*";
+        /// A target that begins with `?`.
+        Query => "?query";
+        /// Any other text, also none.
+        Relative => "path";
+    }
+}
+
+described! {
+    /// One step of a reading.
+    ///
+    /// The steps share a text, which is the whole target at first, and its path after [`Step::Split`]. The text after [`Step::Route`] is the
+    /// route, and that after the last step is passed on. Without [`Step::Route`], it is the route as well. The text of a step after "rejects" is
+    /// what the target is rejected for, if the text has it.
+    pub enum Step {
+        /// Sets the status of rejections by later steps, which is 400 at first. The status 0 closes the connection without an answer.
+        Status(status: u16) => "rejects with the status {status} from here on";
+
+        /// Removes these bytes from the target.
+        DropBytes(set: ByteSet) => "removes {}", bytes(set);
+        /// Rejects these bytes.
+        RejectBytes(set: ByteSet) => "rejects {}", bytes(set);
+        /// Rejects a text that is not UTF-8.
+        RejectInvalidUtf8 => "rejects invalid UTF-8";
+        /// Removes scheme and authority of the absolute form. If no path follows, the path is `empty`, or the target is rejected if that is `None`;
+        /// `query` says whether a query may follow then.
+        StripOrigin { empty: Option<&'static str>, query: bool } => "removes scheme and authority, {}{}",
+            match empty {
+                None => "and rejects an empty path",
+                Some("") => "and keeps an empty path",
+                Some(_) => "and reads an empty path as `/`",
+            },
+            if query || empty.is_none() { "" } else { " unless a query follows, which is rejected" };
+        /// Reads the target `*` as an empty path.
+        EmptyStar => "reads `*` as an empty path";
+        /// Accepts targets of these forms as they are.
+        Keep(forms: &'static [Form]) => "keeps targets such as {}", list(forms);
+        /// Puts a slash before targets of these forms.
+        PutSlash(forms: &'static [Form]) => "puts a slash before targets such as {}", list(forms);
+        /// Rejects a target that does not begin with a slash, unless an earlier step was for its form.
+        RejectOtherForms => "rejects targets of other forms";
+        /// Rejects a `#`.
+        RejectFragment => "rejects `#`";
+        /// Removes `#` and the text after it.
+        CutFragment => "removes `#` and the text after it";
+        /// Divides the target at the first `?` into the path, with which the next steps go on, and the query.
+        Split => "takes the path before `?`";
+
+        /// Rejects a backslash.
+        RejectBackslash => "rejects `\\`";
+        /// Replaces backslashes by slashes.
+        BackslashesToSlashes => "replaces `\\` by `/`";
+        /// Keeps one of the slashes at the start.
+        MergeLeadingSlashes => "keeps one slash at the start";
+        /// Reads two slashes at the start and the text up to the next slash as an authority, and removes it.
+        DropAuthority => "removes `//` and the text up to the next slash";
+        /// Reads raw bytes as Latin-1.
+        ReadLatin1 => "reads raw bytes as Latin-1";
+        /// Escapes these bytes.
+        EscapeBytes(set: ByteSet) => "escapes {}", bytes(set);
+
+        /// Rejects path parameters, which are the text from `;` to the next slash.
+        RejectParams => "rejects `;`";
+        /// Rejects a parameter of an empty segment.
+        RejectEmptyParams => "rejects `/;`";
+        /// Rejects a parameter of a dot segment, whose dots may be escaped.
+        RejectDotParams => "rejects parameters of dot segments, as in `..;x`";
+        /// Removes parameters of dot segments.
+        DropDotParams => "removes parameters of dot segments, as in `..;x`";
+        /// Removes path parameters.
+        DropParams => "removes parameters (`;` up to the next slash)";
+        /// Rejects a dot segment with an escaped dot.
+        RejectEscapedDots => "rejects dot segments with `%2e`";
+
+        /// Rejects a `%` that begins no escape.
+        RejectMalformed => "rejects malformed escapes";
+        /// Empties the path if a `%` begins no escape.
+        EmptyIfMalformed => "empties a path with a malformed escape";
+        /// Escapes a `%` that begins no escape.
+        EscapeMalformed => "escapes the `%` of malformed escapes";
+        /// Rejects escapes of these bytes.
+        RejectEscapes(set: ByteSet) => "rejects escapes of {}", bytes(set);
+        /// Rejects `%00`.
+        RejectNul => "rejects `%00`";
+        /// Replaces `%uXXXX` by the escapes of its UTF-8.
+        ExpandPercentU => "reads `%uXXXX` as the escapes of UTF-8";
+        /// Writes escapes of these bytes in upper case.
+        UpperEscapes(set: ByteSet) => "changes escapes of {} to upper case", bytes(set);
+        /// Replaces escapes of these bytes by `_`.
+        EscapesToUnderscores(set: ByteSet) => "replaces escapes of {} by `_`", bytes(set);
+        /// Decodes escapes of these bytes.
+        Decode(set: ByteSet) => "decodes escapes of {}", bytes(set);
+        /// Decodes escapes of these bytes. If decoding makes a malformed escape a valid one, its `%` becomes `%25`.
+        DecodeGuarded(set: ByteSet) => "decodes escapes of {}, and writes `%25` if that would complete a malformed escape", bytes(set);
+        /// Decodes escapes of these bytes. Escapes of bytes that are not UTF-8 stay.
+        DecodeUtf8(set: ByteSet) => "decodes escapes of {} if they are UTF-8", bytes(set);
+        /// Decodes all escapes, or none if one is malformed, or if the result is not UTF-8.
+        DecodeOrKeep => "decodes all escapes, unless one is malformed or the result is invalid UTF-8";
+        /// Rejects `%25` before two hexadecimal digits.
+        RejectDouble => "rejects `%25` before two digits";
+        /// Removes NUL and the text after it.
+        CutAtNul => "removes NUL and the text after it";
+        /// Replaces bytes that are not UTF-8 by U+FFFD.
+        ReplaceInvalidUtf8 => "replaces invalid UTF-8 by U+FFFD";
+        /// Escapes bytes that are not UTF-8.
+        EscapeInvalidUtf8 => "escapes invalid UTF-8";
+        /// Reads all bytes as Latin-1 if they are not UTF-8.
+        InvalidUtf8ToLatin1 => "reads a path of invalid UTF-8 as Latin-1";
+        /// Rejects the bytes C0, C1 and F5 to FF, which UTF-8 never has.
+        RejectNeverUtf8 => "rejects `\\xC0`, `\\xC1` and `\\xF5-\\xFF`";
+        /// Rejects a line feed.
+        RejectNewline => "rejects a line feed";
+
+        /// Rejects two slashes at the start if the path had only one at [`Step::Split`].
+        RejectDecodedLead => "rejects `//` at the start, unless it was not escaped";
+        /// Rejects `..\` where a segment may begin, and `\..` at the end of a segment.
+        RejectDotDotBackslash => "rejects `..\\` and `\\..`";
+        /// Puts a slash before a path that does not begin with one.
+        StartWithSlash => "puts a slash at the start if there is none";
+        /// Removes these bytes from the end. The first byte stays.
+        TrimEnd(set: ByteSet) => "removes {} at the end", bytes(set);
+        /// Rejects a run of slashes.
+        RejectDoubleSlashes => "rejects `//`";
+        /// Replaces each run of slashes by one.
+        MergeSlashes => "merges slashes";
+        /// Replaces each run of slashes by one, but keeps the path `//`.
+        MergeSlashesUnlessTwo => "merges slashes, but not in `//`";
+        /// Rejects the segments `.` and `..`.
+        RejectDots => "rejects dot segments";
+        /// Rejects the segment `..`.
+        RejectDotDot => "rejects `..`";
+        /// Removes the segments `.` and `..`. `escaped` also recognizes dots that are escaped, `clean` leaves no slash for a dot segment at the end,
+        /// and `reject_above` rejects `..` above the root, which is otherwise removed.
+        RemoveDots { escaped: bool, clean: bool, reject_above: bool } => "removes dot segments{}{}{}",
+            if escaped { ", also with `%2e`" } else { "" },
+            if clean { ", and the slash at the end" } else { "" },
+            if reject_above { ", and rejects `..` above the root" } else { "" };
+        /// Changes the path to lower case.
+        Lowercase => "changes to lower case";
+
+        /// Rejects escapes of these bytes in the query.
+        RejectQueryEscapes(set: ByteSet) => "rejects escapes of {} in the query", bytes(set);
+        /// Appends the query up to its last `?`.
+        ExtendToLastQuery => "ends the path at the last `?`";
+        /// Removes a `?` without a query.
+        DropEmptyQuery => "removes an empty query";
+        /// Decodes escapes of these bytes in the query, and writes the others in upper case and malformed ones as `%25`.
+        NormalizeQuery(set: ByteSet) => "decodes escapes of {} in the query", bytes(set);
+        /// Redirects to the path without runs of slashes and dot segments, if it has any.
+        RedirectUnclean => "redirects if slashes can be merged or dot segments removed";
+        /// Redirects to the path if it had an escaped slash or backslash.
+        RedirectEscapedSlash => "redirects if a slash or backslash was escaped";
+        /// Ends the route. The next steps make the text that is passed on.
+        Route => "routes";
+
+        /// Goes on with the target as it came.
+        Sent => "takes the target as it came";
+        /// Goes on with the target as it came, in the form of a path.
+        Target => "takes the target as it came, as a path";
+        /// Goes on with the path as it was at [`Step::Split`].
+        RawPath => "takes the path as it came";
+        /// Removes `?` and the text after it.
+        CutQuery => "removes `?` and the text after it";
+        /// Escapes these bytes, if the path had an escape at [`Step::Split`].
+        EscapeIfEscaped(set: ByteSet) => "if the path had an escape, escapes {}", bytes(set);
+        /// Escapes these bytes, and `%` except in `%2F`. Rejects other text with `%` that is not an escape.
+        EscapeButSlash(set: ByteSet) => "escapes {} except in `%2F`, and rejects malformed escapes", bytes(set);
+        /// Keeps the path as it came if all its bytes may be in a path, decodes and escapes it otherwise, and writes an empty path as `/`.
+        EscapeLikeGo => "takes the path as it came, decoded and escaped again if a byte may not be in a path";
+        /// Adds scheme and authority as they came. For the target `*`, the text becomes `*`.
+        AddOrigin => "adds scheme and authority";
+        /// Adds the query.
+        AddQuery => "adds the query";
+        /// Passes nothing on, because the server serves files of its own.
+        ServeFiles => "passes nothing on";
+    }
+}
+
+/// Lists the bytes of a set, in the order of their values, with `-` between the first and the last of three or more.
+fn bytes(set: ByteSet) -> String {
+    if set == ByteSet::ALL {
+        return "all bytes".to_owned();
+    }
+    if set.len() > 160 {
+        return format!("all bytes but {}", bytes(set.complement()));
+    }
+    let mut text = String::new();
+    let mut rest = set;
+    while let Some(first) = rest.iter().next() {
+        let last = (first..=u8::MAX).take_while(|&byte| set.contains(byte)).last().unwrap_or(first);
+        (first..=last).for_each(|byte| rest = rest.remove(&[byte]));
+        let shown = |byte: u8| match byte {
+            b'!'..=b'~' if byte != b'`' => char::from(byte).to_string(),
+            _ => format!("\\x{byte:02X}"),
+        };
+        text += &match last - first {
+            0 => shown(first),
+            1 => shown(first) + &shown(last),
+            _ => format!("{}-{}", shown(first), shown(last)),
+        };
+    }
+    format!("`{text}`")
+}
+
+fn list(forms: &[Form]) -> String {
+    forms.iter().map(|form| format!("`{form}`")).collect::<Vec<_>>().join(", ")
+}
