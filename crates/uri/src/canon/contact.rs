@@ -61,6 +61,7 @@ impl Contact {
         match self {
             Contact::Relative | Contact::Unknown => true,
             Contact::Nothing => named() == Contact::Nothing,
+            Contact::Host(host) if host == name => true,
             Contact::Host(host) => {
                 let named = named();
                 let name = if let Contact::Host(name) = &named { name } else { &b""[..] };
