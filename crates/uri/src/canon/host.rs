@@ -103,7 +103,7 @@ const fn is_forbidden(byte: u8) -> bool {
 
 /// Reports whether the last label of a domain in lower case is a number, so that the domain must be an IPv4 address.
 fn ends_in_number(name: &[u8]) -> bool {
-    let last = memchr::memrchr(b'.', name).map_or(name, |dot| &name[dot + 1..]);
+    let last = name.rsplit(|&byte| byte == b'.').next().unwrap_or_default();
     match last.strip_prefix(b"0x") {
         Some(digits) => digits.iter().all(u8::is_ascii_hexdigit),
         None => !last.is_empty() && last.iter().all(u8::is_ascii_digit),

@@ -11,7 +11,10 @@ use crate::parts::{Parts, split};
 
 /// Appends the serialization of a URL.
 pub(super) fn append(url: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
-    if let Err(error) = core::str::from_utf8(url) {
+    // For short texts, the check for ASCII is faster than that for UTF-8.
+    if !url.is_ascii()
+        && let Err(error) = core::str::from_utf8(url)
+    {
         return Err(CanonicalizeError { offset: error.valid_up_to(), reason: Reason::InvalidUtf8 });
     }
     // A scheme starts with a letter. Lists of request targets are full of references, which need not be split to be rejected.
