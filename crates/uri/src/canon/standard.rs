@@ -73,15 +73,18 @@ pub(super) fn append(input: &[u8], base: Option<Parts<'_>>, out: &mut Vec<u8>) -
     // `http:a` and `file:a` are relative to a base with the same scheme.
     let is_same = |base: &Parts<'_>| kind != Kind::Other && base.scheme() == Some(&out[start..]);
     let base = base.filter(|base| !url.is_uri() || is_same(base));
+    let is_opaque = |base: Parts<'_>| base.authority().is_none() && !base.path().starts_with(b"/");
     if base.is_some_and(is_opaque) && !input.starts_with(b"#") {
         return Err(relative);
     }
     out.push(b':');
 
-    let with_slashes;
+    let mut with_slashes;
     let at = url.offsets();
     if kind != Kind::Other && memchr(b'\\', &input[..at.path_end]).is_some() {
-        with_slashes = replace_backslashes(&input, at.path_end);
+        with_slashes = input.to_vec();
+        let backslashes = with_slashes[..at.path_end].iter_mut().filter(|byte| **byte == b'\\');
+        backslashes.for_each(|byte| *byte = b'/');
         url = split(&with_slashes);
     }
     let rest = &url.input()[at.after_scheme()..at.path_end];
@@ -111,18 +114,6 @@ pub(super) fn append(input: &[u8], base: Option<Parts<'_>>, out: &mut Vec<u8>) -
         writer.fragment(fragment.raw());
     }
     Ok(())
-}
-
-/// Reports whether a serialization has an opaque path, like `mailto:a`.
-fn is_opaque(url: Parts<'_>) -> bool {
-    url.authority().is_none() && !url.path().starts_with(b"/")
-}
-
-/// Returns a copy of a special URL with a slash for each backslash before `end`, where the query begins.
-fn replace_backslashes(url: &[u8], end: usize) -> Vec<u8> {
-    let mut copy = url.to_vec();
-    copy[..end].iter_mut().filter(|byte| **byte == b'\\').for_each(|byte| *byte = b'/');
-    copy
 }
 
 /// Writes the parts of one URL.
