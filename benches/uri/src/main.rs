@@ -14,9 +14,9 @@ use std::{env, fs, process};
 use benchkit::Random;
 use simdpct::Tier;
 use simdpct::batch::Column;
+use simdpct_readings::{READINGS, Reading, find, is_ambiguous};
 use simdpct_uri::canon::Profile;
 use simdpct_uri::internals::{canonicalize_lines_on, split_by_reference, split_column_on};
-use simdpct_readings::{READINGS, Reading, find, is_ambiguous};
 use simdpct_uri::{Columns, Lines, split};
 
 /// The number of turns of each contestant.

@@ -117,13 +117,16 @@ impl Plain {
 /// inlined.
 #[inline(never)]
 pub fn plain_path(tier: Tier, target: &[u8]) -> Option<&[u8]> {
-    let len = run(tier, PathLen { target, from: 0, starts: 0, end: None })?;
+    let len = run(tier, PathLen(target))?;
     target.starts_with(b"/").then(|| &target[..len])
 }
 
 /// Returns the length of the path of a plain target.
-struct PathLen<'a> {
-    target: &'a [u8],
+struct PathLen<'a>(&'a [u8]);
+
+/// The state between two blocks.
+#[derive(Default)]
+struct Scan {
     /// The start of the block.
     from: usize,
     /// 1 if the byte before the block is a slash, and otherwise 0.
@@ -132,7 +135,7 @@ struct PathLen<'a> {
     end: Option<usize>,
 }
 
-impl PathLen<'_> {
+impl Scan {
     /// Reports whether the first `lanes` of a block are plain.
     #[inline(always)]
     fn check<S: Simd>(&mut self, simd: S, block: S::Block, lanes: u64) -> bool {
@@ -157,25 +160,26 @@ impl Kernel for PathLen<'_> {
     type Output = Option<usize>;
 
     #[inline(always)]
-    fn run<S: Simd>(mut self, simd: S) -> Option<usize> {
+    fn run<S: Simd>(self, simd: S) -> Option<usize> {
         if !S::LOOKS_UP {
             return self.run_scalar();
         }
-        let (blocks, rest) = self.target.as_chunks::<64>();
+        let mut scan = Scan::default();
+        let (blocks, rest) = self.0.as_chunks::<64>();
         for block in blocks {
-            if !self.check(simd, simd.load(block), u64::MAX) {
+            if !scan.check(simd, simd.load(block), u64::MAX) {
                 return None;
             }
         }
-        let is_plain = self.check(simd, simd.load(rest), (1 << rest.len()) - 1);
-        is_plain.then_some(self.end.unwrap_or(self.target.len()))
+        let is_plain = scan.check(simd, simd.load(rest), (1 << rest.len()) - 1);
+        is_plain.then_some(scan.end.unwrap_or(self.0.len()))
     }
 
     fn run_scalar(self) -> Option<usize> {
-        let path = before(b'?', self.target);
+        let path = before(b'?', self.0);
         let is_plain = path.iter().all(|&byte| PATH_SET.contains(byte))
             && !path.windows(2).any(|pair| matches!(pair, b"//" | b"/."))
-            && self.target[path.len()..].iter().all(|&byte| QUERY_SET.contains(byte));
+            && self.0[path.len()..].iter().all(|&byte| QUERY_SET.contains(byte));
         is_plain.then_some(path.len())
     }
 }
