@@ -109,4 +109,9 @@ impl Sets {
         }
         sets
     }
+
+    /// Returns the sets that hold an ASCII byte: bit `k` is for set `k`.
+    pub const fn of(&self, byte: u8) -> u8 {
+        self.by_byte[byte as usize / 64][byte as usize % 64]
+    }
 }

@@ -19,6 +19,8 @@ use simdpct_uri::canon::Profile;
 use simdpct_uri::internals::{canonicalize_lines_on, split_by_reference, split_column_on};
 use simdpct_uri::{Columns, Lines, split};
 
+/// The profile of w3lib with its default arguments.
+const W3LIB: Profile = Profile::W3lib2_5 { keep_blank_values: true, keep_fragments: false };
 /// The number of turns of each contestant.
 const ROUNDS: usize = 7;
 /// The least length of a turn; a turn repeats its pass until then.
@@ -155,7 +157,7 @@ fn of_whatwg(text: &str, urls: &[&str]) {
 
 /// Times the profiles whose peers are programs in Python.
 fn of_keys(text: &str, urls: &[&str]) {
-    for profile in [Profile::SafeBrowsing4, Profile::SafeBrowsing5, Profile::W3lib2_5] {
+    for profile in [Profile::SafeBrowsing4, Profile::SafeBrowsing5, W3LIB] {
         let changed = changed(profile, urls);
         measure(
             &format!("{profile} ({changed} lines change)"),
@@ -250,7 +252,7 @@ fn worst() {
         ("one byte", "."),
     ];
     let scalar = Tier::find("scalar").expect("every machine has the scalar tier");
-    for profile in [Profile::Rfc3986Scheme, Profile::Whatwg, Profile::SafeBrowsing4, Profile::W3lib2_5] {
+    for profile in [Profile::Rfc3986Scheme, Profile::Whatwg, Profile::SafeBrowsing4, W3LIB] {
         for (name, url) in cases {
             let text = format!("{url}\n").repeat((1 << 20) / url.len());
             let mut out = Vec::new();

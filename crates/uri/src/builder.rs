@@ -7,8 +7,9 @@ use core::net::IpAddr;
 
 use simdpct::{AsciiSet, Encode, sets};
 
-use crate::class::{is_scheme, is_special};
+use crate::class::is_scheme;
 use crate::host::HostKind;
+use crate::host::special_port;
 use crate::parts::{PARAMETER, Parts};
 
 /// The bytes that stay unescaped in a user name: those of `userinfo` (RFC 3986) except the colon, which would end the name.
@@ -240,7 +241,7 @@ impl Builder {
         if self.invalid_host {
             return Err(BuildError::Host);
         }
-        let is_special = self.scheme.as_ref().is_some_and(|scheme| is_special(scheme.as_bytes()));
+        let is_special = self.scheme.as_ref().is_some_and(|scheme| special_port(scheme.as_bytes()).is_some());
         if self.host.as_deref() == Some("")
             && (is_special || self.scheme.is_none() || self.path.starts_with("//"))
         {

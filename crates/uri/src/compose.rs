@@ -154,12 +154,15 @@ pub(crate) fn guard(has_scheme: bool, has_authority: bool, path: &[u8]) -> &'sta
 /// ```
 pub fn remove_dot_segments<T: Text + ?Sized>(path: &(impl Source<Text = T> + ?Sized)) -> T::Owned {
     let mut out = Vec::new();
-    append_without_dot_segments(path.text().as_ref(), &mut out);
+    append_without_dot_segments(path.text().as_ref(), false, &mut out);
     T::from_parts(out)
 }
 
-/// Appends `path` without its dot segments to `out`. See [`remove_dot_segments`].
-pub(crate) fn append_without_dot_segments(path: &[u8], out: &mut Vec<u8>) {
+/// Appends the path without its dot segments to `out`. See [`remove_dot_segments`]. If `keeps_parents`, a `..` without a segment before it
+/// stays, and the next `..` removes it.
+///
+/// The serializer of the URL Standard has a remover of its own, because it also reads escaped dots, and keeps drive letters.
+pub(crate) fn append_without_dot_segments(path: &[u8], keeps_parents: bool, out: &mut Vec<u8>) {
     let start = out.len();
     let mut left = path;
     // Steps A and D of RFC 3986, section 5.2.4: a relative path loses the dot segments that it starts with.
@@ -184,7 +187,7 @@ pub(crate) fn append_without_dot_segments(path: &[u8], out: &mut Vec<u8>) {
             // Steps B and C of section 5.2.4 remove the segment, and for `..` also the segment before it. If the removed segment
             // was the last, a slash remains.
             b"." => {}
-            b".." => {
+            b".." if !keeps_parents || out.len() > start => {
                 let parent = memchr::memrchr(b'/', &out[start..]).unwrap_or(0);
                 out.truncate(start + parent);
             }
@@ -311,7 +314,7 @@ fn append_target<T: Text + ?Sized>(
 /// there is a scheme, or that the path starts with a slash.
 pub(crate) fn append_without_dots(has_authority: bool, path: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
-    append_without_dot_segments(path, out);
+    append_without_dot_segments(path, false, out);
     let guard = guard(true, has_authority, &out[start..]);
     if !guard.is_empty() {
         out.splice(start..start, guard.iter().copied());

@@ -2,7 +2,8 @@
 
 use core::iter::FusedIterator;
 
-use crate::class::{is_pchar, is_sub_delim, is_unreserved};
+use simdpct::sets;
+
 use crate::host::{HostKind, port_number};
 use crate::offsets::Offsets;
 
@@ -110,7 +111,7 @@ impl<'a> Flaws<'a> {
         let byte = self.input[offset];
         let allowed = match component {
             Component::Userinfo if byte == b'@' => return Some(FlawKind::SeveralAt),
-            Component::Userinfo => is_unreserved(byte) || is_sub_delim(byte) || byte == b':',
+            Component::Userinfo => sets::RFC3986_USERINFO.contains(byte),
             Component::Host => match self.host {
                 HostKind::Invalid if offset == self.at.host_start => {
                     let closed = self.input[offset..self.at.host_end].contains(&b']');
@@ -119,7 +120,7 @@ impl<'a> Flaws<'a> {
                 HostKind::Ipv6(_) | HostKind::IpFuture => true,
                 // The flaw at the start of an invalid host covers its brackets and colons.
                 HostKind::Invalid if matches!(byte, b'[' | b']' | b':') => true,
-                _ => is_unreserved(byte) || is_sub_delim(byte),
+                _ => sets::RFC3986_REG_NAME.contains(byte),
             },
             Component::Port => {
                 let port = &self.input[self.at.host_end + 1..self.at.path_start];
@@ -128,8 +129,8 @@ impl<'a> Flaws<'a> {
             }
             Component::Path if Some(offset) == self.colon => return Some(FlawKind::ColonInFirstSegment),
             Component::Scheme => true,
-            Component::Path => is_pchar(byte) || byte == b'/',
-            Component::Query | Component::Fragment => is_pchar(byte) || matches!(byte, b'/' | b'?'),
+            Component::Path => sets::RFC3986_PATH.contains(byte),
+            Component::Query | Component::Fragment => sets::RFC3986_QUERY.contains(byte),
         };
         match byte {
             _ if allowed => None,

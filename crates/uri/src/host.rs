@@ -6,8 +6,7 @@ use core::net::{Ipv4Addr, Ipv6Addr};
 
 #[cfg(feature = "idna")]
 use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
-
-use crate::class::{is_sub_delim, is_unreserved};
+use simdpct::sets;
 
 /// The ASCII bytes that are not in `reg-name` (RFC 3986, section 3.2.2). A name that holds one after mapping is invalid.
 #[cfg(feature = "idna")]
@@ -83,11 +82,10 @@ fn is_ip_future(literal: &[u8]) -> bool {
     let [b'v' | b'V', rest @ ..] = literal else { return false };
     let Some(dot) = memchr::memchr(b'.', rest) else { return false };
     let (version, address) = (&rest[..dot], &rest[dot + 1..]);
-    let allowed = |byte: &u8| is_unreserved(*byte) || is_sub_delim(*byte) || *byte == b':';
     !version.is_empty()
         && version.iter().all(u8::is_ascii_hexdigit)
         && !address.is_empty()
-        && address.iter().all(allowed)
+        && address.iter().all(|&byte| sets::RFC3986_USERINFO.contains(byte))
 }
 
 /// Parses `port` as a decimal number. Returns `None` if it is empty, holds a byte that is not a digit, or exceeds 65535.
@@ -98,8 +96,37 @@ pub(crate) fn port_number(port: &[u8]) -> Option<u16> {
     port.iter().try_fold(0_u16, |number, digit| number.checked_mul(10)?.checked_add(u16::from(digit - b'0')))
 }
 
-/// Returns the port that a scheme uses if a URL names none: those of `http`, `https`, `ws`, `wss` and `ftp`, which the URL Standard
-/// also knows, and of a few others in the registry of IANA. The scheme is compared without regard to case.
+/// Returns the default port of a scheme that is special in the URL Standard: `http`, `https`, `ws`, `wss` or `ftp`, in any case. Browsers
+/// skip any number of slashes after such a scheme, and read a backslash as a slash.
+///
+/// ```
+/// assert_eq!((simdpct_uri::host::special_port(b"WSS"), simdpct_uri::host::special_port(b"ldap")), (Some(443), None));
+/// ```
+#[must_use]
+pub fn special_port(scheme: &[u8]) -> Option<u16> {
+    // Letters in lower case, as a number: comparing numbers takes less time than comparing slices.
+    const fn lower(name: &[u8]) -> u64 {
+        let (mut number, mut i) = (0, 0);
+        while i < name.len() {
+            number = number << 8 | (name[i] | 0x20) as u64;
+            i += 1;
+        }
+        number
+    }
+    const PORTS: [(u64, u16); 5] = [
+        (lower(b"http"), 80),
+        (lower(b"https"), 443),
+        (lower(b"ws"), 80),
+        (lower(b"wss"), 443),
+        (lower(b"ftp"), 21),
+    ];
+
+    let name = if scheme.len() <= 5 { lower(scheme) } else { 0 };
+    PORTS.iter().find(|(known, _)| *known == name).map(|&(_, port)| port)
+}
+
+/// Returns the port that a scheme uses if a URL names none: the [`special_port`], or that of a few other schemes in the registry of
+/// IANA. The scheme is compared without regard to case.
 ///
 /// ```
 /// use simdpct_uri::host::default_port;
@@ -108,12 +135,7 @@ pub(crate) fn port_number(port: &[u8]) -> Option<u16> {
 /// ```
 #[must_use]
 pub fn default_port(scheme: &str) -> Option<u16> {
-    const PORTS: &[(&str, u16)] = &[
-        ("http", 80),
-        ("https", 443),
-        ("ws", 80),
-        ("wss", 443),
-        ("ftp", 21),
+    const OTHERS: &[(&str, u16)] = &[
         ("ftps", 990),
         ("ssh", 22),
         ("sftp", 22),
@@ -131,5 +153,6 @@ pub fn default_port(scheme: &str) -> Option<u16> {
         ("redis", 6379),
         ("mqtt", 1883),
     ];
-    PORTS.iter().find(|(name, _)| name.eq_ignore_ascii_case(scheme)).map(|&(_, port)| port)
+    let of_others = || OTHERS.iter().find(|(name, _)| name.eq_ignore_ascii_case(scheme));
+    special_port(scheme.as_bytes()).or_else(|| of_others().map(|&(_, port)| port))
 }

@@ -4,7 +4,6 @@ use alloc::vec::Vec;
 
 use simdpct::Tier;
 use simdpct::batch::{Column, Offset};
-use simdpct::simd::{Kernel, Sets, Simd, run};
 
 use crate::canon::{CanonicalizeError, Profile};
 use crate::columns::{Columns, Lines, UrlTooLong, split_each_line_on_tier, split_each_on_tier};
@@ -70,57 +69,4 @@ pub fn canonicalize_lines_on(
     rejected: impl FnMut(usize, CanonicalizeError),
 ) {
     profile.canonicalize_lines_on_tier(tier, text, out, rejected);
-}
-
-/// The masks of one block of up to 64 bytes. A mask has one bit for each byte.
-#[derive(Debug)]
-pub struct Masks {
-    /// The lanes whose byte is the one asked for.
-    pub equal: u64,
-    /// The lanes whose byte is 0x80 or above.
-    pub high: u64,
-    /// The lanes whose byte is in each set.
-    pub members: [u64; 8],
-    /// The lanes of `members` whose byte in the block before is in the set for that block.
-    pub pairs: [u64; 8],
-    /// The union of `pairs`.
-    pub any_pair: u64,
-}
-
-/// Makes masks with the kernels of `tier`. `sets` has the sets for `before` and those for `bytes`. Bits after `bytes` are unspecified, and
-/// in masks of sets also those of bytes that are not ASCII. `None` if `tier` has no kernels.
-#[must_use]
-pub fn masks_on(
-    tier: Tier,
-    before: &[u8; 64],
-    bytes: &[u8],
-    byte: u8,
-    sets: [[&[u8]; 8]; 2],
-) -> Option<Masks> {
-    struct Make<'a>(&'a [u8; 64], &'a [u8], u8, [Sets; 2]);
-
-    impl Kernel for Make<'_> {
-        type Output = Option<Masks>;
-
-        #[inline(always)]
-        fn run<S: Simd>(self, simd: S) -> Option<Masks> {
-            let Make(before, bytes, byte, [before_sets, sets]) = &self;
-            let before = simd.load(&before[..]);
-            let block = simd.load(bytes);
-            let pairs = simd.both(simd.classify(before, before_sets), simd.classify(block, sets));
-            Some(Masks {
-                equal: simd.eq(block, *byte),
-                high: simd.high(block),
-                members: simd.masks(simd.classify(block, sets)),
-                pairs: simd.masks(pairs),
-                any_pair: simd.any(pairs),
-            })
-        }
-
-        fn run_scalar(self) -> Option<Masks> {
-            None
-        }
-    }
-
-    run(tier, Make(before, bytes, byte, sets.map(|sets| Sets::new(&sets))))
 }

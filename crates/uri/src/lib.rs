@@ -44,13 +44,13 @@
 //! Each line imports only the lines above it:
 //!
 //! ```text
-//! text class offsets host   bytes and `str`; the bytes of RFC 3986; positions of the parts of one URL; hosts and ports
+//! text class offsets host   bytes and `str`; the syntax of schemes; positions of the parts of one URL; hosts, ports and special schemes
 //! reference            splitting as RFC 3986 describes it, a byte at a time
 //! kernel/              private: the loops over blocks of 64 bytes
-//!   split columns scan   written over `simdpct::simd`
+//!   split columns tables scan   written over `simdpct::simd`
 //! pieces flaws parts columns   the public functions that split; only `columns` allocates
 //! dialect compose builder owned form iri charset whole   the public functions that write
-//! canon/               one file for each canonical form
+//! canon/               a folder for each canonical form: the form itself, and the rule of the kernel that proves it
 //! suffix               public suffixes and registrable domains
 //! ```
 //!

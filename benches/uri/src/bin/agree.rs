@@ -19,6 +19,11 @@ use simdpct_uri::split;
 /// The answer of a tool: a form, or the reason for a rejection.
 type Answer = Result<Vec<u8>, String>;
 
+/// Returns the profile of w3lib with these arguments.
+fn w3lib(keep_blank_values: bool, keep_fragments: bool) -> Profile {
+    Profile::W3lib2_5 { keep_blank_values, keep_fragments }
+}
+
 fn main() -> ExitCode {
     let (mut python, mut node, mut modules, mut mutants, mut lists) =
         (None, None, None, 100_000, Vec::new());
@@ -55,16 +60,16 @@ fn main() -> ExitCode {
         for (tool, profile, class) in [
             ("can_ada", Profile::Whatwg, ada_class as Class),
             ("surt", Profile::SurtPython0_3, surt_class),
-            ("w3lib", Profile::W3lib2_5, w3lib_class),
-            ("w3lib-no-blank-values", Profile::W3lib2_5NoBlankValues, w3lib_class),
-            ("w3lib-fragments", Profile::W3lib2_5Fragments, w3lib_class),
-            ("w3lib-no-blank-values-fragments", Profile::W3lib2_5NoBlankValuesFragments, w3lib_class),
+            ("w3lib", w3lib(true, false), w3lib_class),
+            ("w3lib-no-blank-values", w3lib(false, false), w3lib_class),
+            ("w3lib-fragments", w3lib(true, true), w3lib_class),
+            ("w3lib-no-blank-values-fragments", w3lib(false, true), w3lib_class),
         ] {
             let answers = of_script(&python, "peers.py", tool, &urls);
             failed |= compare_answers(tool, profile, &urls, answers, class);
         }
         for (tool, profile, class) in
-            [("surt", Profile::SurtPython0_3, surt_class as Class), ("w3lib", Profile::W3lib2_5, w3lib_class)]
+            [("surt", Profile::SurtPython0_3, surt_class as Class), ("w3lib", w3lib(true, false), w3lib_class)]
         {
             let hosts =
                 ('\u{80}'..=char::MAX).flat_map(|c| [format!("http://{c}/"), format!("http://a{c}b/")]);

@@ -13,7 +13,7 @@ pub fn list() -> Result<Outcome, Failure> {
     let mut text = String::new();
     for profile in Profile::ALL {
         // Writing to a string does not fail.
-        let _ = writeln!(text, "{:width$}  {}", profile.name(), profile.about());
+        let _ = writeln!(text, "{:width$}  {} ({})", profile.name(), profile.about(), profile.edition());
     }
     Output::stdout()?.write(text.as_bytes())?;
     Ok(Outcome::Clean)

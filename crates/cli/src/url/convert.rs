@@ -4,6 +4,7 @@
 //! or after encoding. The charset holds for the path, the query and the fragment; a host is in UTF-8 (URL Standard, section 3.5).
 
 use simdpct::{ByteSet, sets};
+use simdpct_uri::host::special_port;
 use simdpct_uri::{Converter, split};
 
 use super::{Escapes, Rewrite};
@@ -86,17 +87,14 @@ impl Rewrite for DecodeUrl {
     }
 }
 
-/// The schemes after which browsers skip any number of slashes before the host.
-const SPECIAL: [&[u8]; 5] = [b"http", b"https", b"ws", b"wss", b"ftp"];
-
 /// Returns the offset in `url` of the end of the host that RFC 3986 or browsers find, or 0 for a URL without a host. Encoding does
 /// not change the bytes that decide on it.
 fn path_start(url: &[u8]) -> usize {
     let scheme = split(url).scheme();
     let start = scheme.map_or(0, |scheme| scheme.len() + 1);
     let slashes = url[start..].iter().take_while(|&&byte| byte == b'/').count();
-    let is_special = |scheme: &[u8]| SPECIAL.iter().any(|special| scheme.eq_ignore_ascii_case(special));
-    let host = match scheme.map_or(slashes >= 2, is_special) {
+    // Browsers skip any number of slashes after a special scheme.
+    let host = match scheme.map_or(slashes >= 2, |scheme| special_port(scheme).is_some()) {
         true => start + slashes,
         false if slashes >= 2 => start + 2,
         false => return 0,

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 use simdpct::{AsciiSet, ByteSet, Decode, Encode, MalformedEscape, sets};
+use simdpct_uri::host::special_port;
 use simdpct_uri::{Builder, Components};
 
 use super::part::Part;
@@ -80,9 +81,7 @@ fn hides_host(url: &Components<'_>, text: &[u8]) -> bool {
     let is_slash = |byte: &u8| b"/\\".contains(byte);
     !url.path.iter().all(is_slash)
         && match url.scheme {
-            Some(scheme) => [&b"http"[..], b"https", b"ws", b"wss", b"ftp"]
-                .iter()
-                .any(|special| scheme.eq_ignore_ascii_case(special)),
+            Some(scheme) => special_port(scheme).is_some(),
             None => text.len() > 1 && text[..2].iter().all(is_slash),
         }
 }

@@ -25,7 +25,8 @@ fn find_unusual(bytes: &[u8]) -> Option<usize> {
     };
     let (mut at, next) = (0, &bytes[bytes.len().min(1)..]);
     // The inner loop has no early exit and a fixed length, so that it compiles to vector code.
-    while let (Some(chunk), Some(next)) = (bytes[at..].first_chunk::<CHUNK>(), next[at..].first_chunk::<CHUNK>())
+    while let (Some(chunk), Some(next)) =
+        (bytes[at..].first_chunk::<CHUNK>(), next[at..].first_chunk::<CHUNK>())
         && !chunk.iter().zip(next).fold(false, |any, (&byte, &next)| any | is_unusual(byte, next))
     {
         at += CHUNK;

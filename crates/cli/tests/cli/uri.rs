@@ -91,9 +91,11 @@ fn the_list_of_profiles_says_what_each_is() {
     for (line, profile) in list.lines().zip(Profile::ALL) {
         let (name, about) = line.split_once("  ").expect("a name, and what it is");
         assert_eq!(name, profile.name());
-        assert!(!about.trim().is_empty(), "{name}");
+        // Each has a version or a date.
+        assert_eq!(about.trim(), format!("{} ({})", profile.about(), profile.edition()));
+        assert!(profile.edition().contains(|c: char| c.is_ascii_digit()), "{name}");
     }
-    assert!(list.contains("the URL Standard of 2 July 2026 with Unicode 18"), "{list}");
+    assert!(list.contains("(URL Standard of 2 July 2026, Unicode 18)"), "{list}");
     let Run { out, err, code } = run(&["normalize", "--profile", "rfc9999"], "");
     assert_eq!((out, code), (Vec::new(), Some(2)));
     assert!(err.starts_with("pct: unknown profile 'rfc9999'; expected one of escapes, rfc3986, "), "{err}");
@@ -627,7 +629,8 @@ fn hosts_that_idna_does_not_take_are_refused() {
     assert_eq!(code, Some(1));
     assert!(err.starts_with("pct: <stdin>:2: offset "), "{err}");
     assert!(err.ends_with(": the host is neither valid in IDNA nor an address\n"), "{err}");
-    let valid = ok(&["uri", "-q", "--on-rejected", "drop"], "http://a:99999x/\nhttp://a:80/\nhttp://a]b/\n/a:b]\n");
+    let valid =
+        ok(&["uri", "-q", "--on-rejected", "drop"], "http://a:99999x/\nhttp://a:80/\nhttp://a]b/\n/a:b]\n");
     assert_same("valid", &valid, b"http://a:80/\n/a:b]\n");
     let Run { err, .. } = run(&["uri", "--strict"], "http://a:99999x/\n");
     assert!(err.ends_with("offset 9: the port is not a number of at most 65535\n"), "{err}");

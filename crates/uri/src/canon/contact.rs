@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::shared::{is_plain_name, old_ipv4, trim, without_line_ends};
 use super::standard;
-use crate::class::is_special;
+use crate::host::special_port;
 use crate::parts::{Parts, split};
 
 /// The host that a browser contacts for a URL.
@@ -99,7 +99,7 @@ pub(super) fn is_kept(url: &[u8], parts: &Parts<'_>, form: &[u8]) -> bool {
 
 /// Reports whether browsers open URLs of `scheme` themselves.
 pub(super) fn is_opened(scheme: &[u8]) -> bool {
-    is_special(scheme) || is_file(scheme)
+    special_port(scheme).is_some() || is_file(scheme)
 }
 
 fn is_file(scheme: &[u8]) -> bool {

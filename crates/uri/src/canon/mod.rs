@@ -1,7 +1,14 @@
 //! Canonical forms of URLs, which callers select by name.
 //!
 //! There is no single canonical form of a URL: crawlers, archives, browsers and block lists each have their own, and their keys
-//! differ on purpose. A [`Profile`] is one such form in one version. Its results never change; a new version is a new profile.
+//! differ on purpose. A [`Profile`] is one such form in one version of its norm or tool, which [`Profile::edition`] names; a new version is a
+//! new profile.
+//!
+//! The forms of `escapes`, `rfc3986`, `rfc3986-scheme` and `robots` never change, and neither do those of hosts in ASCII. `whatwg`,
+//! `safe-browsing-*`, `surt-*` and `w3lib-*` convert other hosts by UTS 46 with the crate idna 1, and the tables that it is built with are those
+//! of one version of Unicode: 18 with version 2.4 of the crates `icu_normalizer_data` and `icu_properties_data`. With tables of another version,
+//! a host with a character that is newer than one of the versions may have another form, or be rejected; so may a label in Punycode (`xn--`)
+//! that stands for such a character beside one that is not ASCII. Whoever stores keys pins these crates in `Cargo.lock`.
 //!
 //! ```
 //! use simdpct_uri::canon::Profile;
@@ -22,7 +29,7 @@ use core::str::FromStr;
 use simdpct::Tier;
 use simdpct::simd::run;
 
-use crate::kernel::scan::{self, Rule, Scan, Unproven};
+use crate::kernel::scan::{Rule, Scan, Unproven};
 use crate::parts::split;
 use crate::text::{Source, Text as _};
 
@@ -31,6 +38,8 @@ mod contact;
 mod error;
 mod escapes;
 mod host;
+#[cfg(feature = "idna")]
+mod key;
 mod rfc3986;
 mod robots;
 #[cfg(feature = "idna")]
@@ -53,9 +62,10 @@ pub use escapes::hidden_schemes;
 #[cfg(feature = "whatwg")]
 pub use whatwg::Base;
 
-/// The name, the description and the functions of one profile.
+/// The name, the edition, the description and the functions of one profile.
 struct Row {
     name: &'static str,
+    edition: &'static str,
     about: &'static str,
     form: Form,
 }
@@ -82,69 +92,38 @@ fn prove<R: Rule>(tier: Tier, text: &[u8], unproven: &mut Vec<Unproven>) -> bool
     run(tier, Scan::<R>::new(text, unproven))
 }
 
-/// Defines [`Profile`] from a table with one row for each profile: its name, one line about it, and the functions that make the
-/// form. `if` names the cargo feature that the profile needs.
-macro_rules! profiles {
-    ($($(#[$doc:meta])* $variant:ident $(if $feature:tt)? = $name:literal, $about:literal, $form:expr;)*) => {
-        /// A canonical form of URLs.
-        ///
-        /// | profile | defined by | idempotent |
-        /// |---|---|---|
-        /// | [`Escapes`](Profile::Escapes) | RFC 3986, 6.2.2.1 and 6.2.2.2, for escapes only | yes |
-        /// | [`Rfc3986`](Profile::Rfc3986) | RFC 3986, 6.2.2 | yes |
-        /// | [`Rfc3986Scheme`](Profile::Rfc3986Scheme) | RFC 3986, 6.2.2 and 6.2.3 | yes |
-        /// | `Whatwg` (feature `whatwg`) | the URL Standard of 2 July 2026 | yes |
-        /// | `SafeBrowsing4` and `SafeBrowsing5` (feature `idna`) | Google's rules, versions 4 and 5 | yes |
-        /// | `SurtPython0_3`, `SurtJava` (feature `idna`) | surt 0.3; iipc/webarchive-commons | no: a key is not a URL |
-        /// | `W3lib2_5` and its three variants (feature `idna`) | w3lib 2.5, `canonicalize_url` | yes |
-        /// | [`Robots`](Profile::Robots) | google/robotstxt | yes |
-        ///
-        /// No decoded byte completes a malformed escape: in `%%341`, the first three profiles keep the escape `%34`.
-        ///
-        /// `Display` writes the name of a profile, and `FromStr` reads it.
-        ///
-        /// ```
-        /// use simdpct_uri::canon::Profile;
-        ///
-        /// let profile: Profile = "rfc3986-scheme".parse()?;
-        /// assert_eq!(profile.to_string(), "rfc3986-scheme");
-        /// # Ok::<(), simdpct_uri::canon::UnknownProfile>(())
-        /// ```
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[non_exhaustive]
-        pub enum Profile {
-            $($(#[$doc])* $(#[cfg(feature = $feature)])? $variant,)*
-        }
-
-        impl Profile {
-            /// All profiles of this build.
-            ///
-            /// ```
-            /// use simdpct_uri::canon::Profile;
-            ///
-            /// for profile in Profile::ALL {
-            ///     println!("{:<20} {}", profile.name(), profile.about());
-            /// }
-            /// ```
-            pub const ALL: &'static [Profile] = &[$($(#[cfg(feature = $feature)])? Profile::$variant,)*];
-
-            const fn row(self) -> &'static Row {
-                match self {
-                    $($(#[cfg(feature = $feature)])?
-                    Profile::$variant => const { &Row { name: $name, about: $about, form: $form } },)*
-                }
-            }
-        }
-    };
-}
-
-profiles! {
+/// A canonical form of URLs.
+///
+/// | profile | defined by | idempotent |
+/// |---|---|---|
+/// | [`Escapes`](Profile::Escapes) | RFC 3986, 6.2.2.1 and 6.2.2.2, for escapes only | yes |
+/// | [`Rfc3986`](Profile::Rfc3986) | RFC 3986, 6.2.2 | yes |
+/// | [`Rfc3986Scheme`](Profile::Rfc3986Scheme) | RFC 3986, 6.2.2 and 6.2.3 | yes |
+/// | `Whatwg` (feature `whatwg`) | the URL Standard of 2 July 2026 | yes |
+/// | `SafeBrowsing4` and `SafeBrowsing5` (feature `idna`) | Google's rules, versions 4 and 5 | yes |
+/// | `SurtPython0_3`, `SurtJava` (feature `idna`) | surt 0.3; iipc/webarchive-commons | no: a key is not a URL |
+/// | `W3lib2_5` (feature `idna`) | w3lib 2.5, `canonicalize_url` | yes |
+/// | [`Robots`](Profile::Robots) | google/robotstxt | yes |
+///
+/// No decoded byte completes a malformed escape: in `%%341`, the first three profiles keep the escape `%34`.
+///
+/// `Display` writes the name of a profile, and `FromStr` reads it.
+///
+/// ```
+/// use simdpct_uri::canon::Profile;
+///
+/// let profile: Profile = "rfc3986-scheme".parse()?;
+/// assert_eq!(profile.to_string(), "rfc3986-scheme");
+/// # Ok::<(), simdpct_uri::canon::UnknownProfile>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Profile {
     /// `escapes`: escapes of unreserved bytes are decoded, the others are written in upper case, as by [`simdpct::normalize`].
     ///
     /// The URL is not split, and no input is rejected. A relative reference stays one: escapes that would become part of a scheme stay. A
     /// line feed ends a URL only in a text of lines, because browsers remove it.
-    Escapes = "escapes", "RFC 3986, 6.2.2, for escapes only: simdpct's normalize",
-        Form::Bytes(escapes::append);
+    Escapes,
 
     /// `rfc3986`: syntax-based normalization (RFC 3986, section 6.2.2).
     ///
@@ -157,14 +136,12 @@ profiles! {
     /// normal form, or of none: browsers contact `a` for `http:/a/../b` and `///a/../b`, `b` for the normal form of the first, and no
     /// host for `file://a:/`, `http://://a/` and `http:/[::%31]`. So is ` %68ttp://a/`, which would get a scheme. The reference `/a/../\b`
     /// becomes `/./\b`, because browsers contact `b` for `/\b`.
-    Rfc3986 = "rfc3986", "RFC 3986, 6.2.2: case of scheme and host, escapes, dot segments",
-        Form::Url(Some(prove::<scan::Rfc3986<false>>), |url, out| rfc3986::append(url, false, out));
+    Rfc3986,
 
     /// `rfc3986-scheme`: `rfc3986` with scheme-based normalization (section 6.2.3).
     ///
     /// For `http`, `https`, `ws`, `wss` and `ftp`, the default port is removed and an empty path becomes `/`.
-    Rfc3986Scheme = "rfc3986-scheme", "RFC 3986, 6.2.2 and 6.2.3: rfc3986, without default ports and empty paths",
-        Form::Url(Some(prove::<scan::Rfc3986<true>>), |url, out| rfc3986::append(url, true, out));
+    Rfc3986Scheme,
 
     /// `whatwg`: the serialization of the URL Standard, with its text of 2 July 2026 (commit 6ae8486).
     ///
@@ -178,8 +155,8 @@ profiles! {
     /// Rejects URLs that the standard does not parse without a base, relative references among them ([`Base`] resolves these); URLs that
     /// are not UTF-8; and, unlike the standard, hosts that are not ASCII and have a label of more than 1,000 characters, or of 2,000 in
     /// Punycode. DNS allows 63 bytes.
-    Whatwg if "whatwg" = "whatwg", "the URL Standard of 2 July 2026 with Unicode 18: what browsers show and send",
-        Form::Url(Some(prove::<scan::Whatwg>), whatwg::append);
+    #[cfg(feature = "whatwg")]
+    Whatwg,
 
     /// `safe-browsing-4`: the keys of Google Safe Browsing, version 4.
     ///
@@ -194,21 +171,15 @@ profiles! {
     /// delimiter; as [`Reason::HostConflict`], every URL for which Google's rules and browsers name different hosts:
     /// `http:/a`, `http:\\a\b`, `http://evil.com\@good.com/`, `http://a%2562.com/`; and, as [`Reason::Unstable`], a path in which a decoded
     /// `?` ends a dot segment, such as `/a/..%3F`.
-    SafeBrowsing4 if "idna" = "safe-browsing-4", "keys of Google Safe Browsing, version 4",
-        Form::Url(
-            Some(prove::<scan::SafeBrowsing>),
-            |url, out| safe_browsing::append(url, safe_browsing::Version::Four, out),
-        );
+    #[cfg(feature = "idna")]
+    SafeBrowsing4,
 
     /// `safe-browsing-5`: the keys of Google Safe Browsing, version 5.
     ///
     /// It differs from version 4 in IPv6 addresses: they are compressed, and become an IPv4 address if they are IPv4-mapped or have the
     /// NAT64 prefix `64:ff9b::/96`. It rejects the same URLs.
-    SafeBrowsing5 if "idna" = "safe-browsing-5", "keys of Google Safe Browsing, version 5",
-        Form::Url(
-            Some(prove::<scan::SafeBrowsing>),
-            |url, out| safe_browsing::append(url, safe_browsing::Version::Five, out),
-        );
+    #[cfg(feature = "idna")]
+    SafeBrowsing5,
 
     /// `surt-python-0.3`: the keys of web archives, as the package surt 0.3 of PyPI makes them.
     ///
@@ -226,8 +197,8 @@ profiles! {
     /// mapped to a delimiter, such as `U+FF0F` to `/`. Also rejects, as [`Reason::HostConflict`], URLs whose key would name another
     /// host than the one that browsers contact, such as `http://http://example.com/` and `http://a\\@b.com/`; hosts that hold the
     /// delimiters of a key, such as `a,b`; an IPv6 address with a port if the key could be that of a longer address, as for `[::1]:8`; and a control at the start, because the tool takes the scheme after it for the host.
-    SurtPython0_3 if "idna" = "surt-python-0.3", "keys of web archives: the Python package surt 0.3",
-        Form::Url(None, |url, out| surt::append(url, surt::Tool::Python, out));
+    #[cfg(feature = "idna")]
+    SurtPython0_3,
 
     /// `surt-java`: the keys of web archives, as `WaybackURLKeyMaker` of iipc/webarchive-commons makes them (2025 and later).
     ///
@@ -239,10 +210,10 @@ profiles! {
     /// differ, or with a character that is mapped to a delimiter, and those that mix UTF-8 with escapes that are not UTF-8. Also
     /// rejects, as [`Reason::HostConflict`], URLs with another scheme, such as `mailto:b@example.com`, and URLs whose key would name
     /// another host than the one that browsers contact, such as `http://u@v@example.com/`.
-    SurtJava if "idna" = "surt-java", "keys of web archives: SURT of webarchive-commons",
-        Form::Url(None, |url, out| surt::append(url, surt::Tool::Java, out));
+    #[cfg(feature = "idna")]
+    SurtJava,
 
-    /// `w3lib-2.5`: the keys of Scrapy: `canonicalize_url` of w3lib 2.5 with its default arguments.
+    /// `w3lib-2.5`: the keys of Scrapy: `canonicalize_url` of w3lib 2.5.
     ///
     /// Controls and spaces at the ends, TAB, CR, LF and the fragment are removed. `\` is a slash in special schemes. The host is in lower
     /// case, or converted by IDNA; an IPv6 address is compressed. An empty port is removed, a default port stays. Dot segments of an
@@ -254,26 +225,95 @@ profiles! {
     /// character that is mapped to a delimiter, such as `U+FF0F` to `/`. Also rejects, as [`Reason::HostConflict`], URLs whose key
     /// has another host for browsers, such as `http:/a/../b`; and, as [`Reason::Unstable`], URLs in which w3lib completes an escape or a
     /// scheme by decoding, such as `/%4%31` and `a%3Ab`.
-    W3lib2_5 if "idna" = "w3lib-2.5", "keys of Scrapy: canonicalize_url of w3lib 2.5",
-        Form::Url(Some(prove::<scan::W3lib>), |url, out| w3lib::append(url, true, false, out));
-
-    /// `w3lib-2.5-no-blank-values`: `w3lib-2.5` with `keep_blank_values=False`, which removes parameters with an empty value.
-    W3lib2_5NoBlankValues if "idna" = "w3lib-2.5-no-blank-values", "keys of Scrapy, w3lib 2.5 with keep_blank_values=False",
-        Form::Url(Some(prove::<scan::W3lib>), |url, out| w3lib::append(url, false, false, out));
-
-    /// `w3lib-2.5-fragments`: `w3lib-2.5` with `keep_fragments=True`.
-    W3lib2_5Fragments if "idna" = "w3lib-2.5-fragments", "keys of Scrapy, w3lib 2.5 with keep_fragments=True",
-        Form::Url(Some(prove::<scan::W3lib>), |url, out| w3lib::append(url, true, true, out));
-
-    /// `w3lib-2.5-no-blank-values-fragments`: `w3lib-2.5` with both arguments.
-    W3lib2_5NoBlankValuesFragments if "idna" = "w3lib-2.5-no-blank-values-fragments", "keys of Scrapy, w3lib 2.5 with both arguments",
-        Form::Url(Some(prove::<scan::W3lib>), |url, out| w3lib::append(url, false, true, out));
+    #[cfg(feature = "idna")]
+    W3lib2_5 {
+        /// Whether parameters with an empty value stay, as by default. If not, the name of the profile has the suffix `-no-blank-values`.
+        keep_blank_values: bool,
+        /// Whether the fragment stays; by default, it is removed. If it stays, the name of the profile has the suffix `-fragments`.
+        keep_fragments: bool,
+    },
 
     /// `robots`: a path or pattern as google/robotstxt compares it.
     ///
     /// Escapes are in upper case, and bytes of 0x80 and above are escaped. Nothing is decoded, the URL is not split, and no input is
     /// rejected.
-    Robots = "robots", "paths and patterns of robots.txt, as google/robotstxt compares them",
+    Robots,
+}
+
+/// Defines the rows of the profiles: the name, the edition and the description of each, and the functions that make the form. `if` names the
+/// cargo feature that the profile needs.
+macro_rules! profiles {
+    ($($variant:ident $({ $($option:ident: $value:literal),* })? $(if $feature:tt)?
+        = $name:literal, $edition:literal, $about:literal, $form:expr;)*) => {
+        impl Profile {
+            /// All profiles of this build.
+            ///
+            /// ```
+            /// use simdpct_uri::canon::Profile;
+            ///
+            /// for profile in Profile::ALL {
+            ///     println!("{:<20} {} ({})", profile.name(), profile.about(), profile.edition());
+            /// }
+            /// ```
+            pub const ALL: &'static [Profile] =
+                &[$($(#[cfg(feature = $feature)])? Profile::$variant $({ $($option: $value),* })?,)*];
+
+            const fn row(self) -> &'static Row {
+                match self {
+                    $($(#[cfg(feature = $feature)])?
+                    Profile::$variant $({ $($option: $value),* })? =>
+                        const { &Row { name: $name, edition: $edition, about: $about, form: $form } },)*
+                }
+            }
+        }
+    };
+}
+
+profiles! {
+    Escapes = "escapes", "RFC 3986 of January 2005",
+        "RFC 3986, 6.2.2, for escapes only: simdpct's normalize",
+        Form::Bytes(escapes::append);
+    Rfc3986 = "rfc3986", "RFC 3986 of January 2005",
+        "RFC 3986, 6.2.2: case of scheme and host, escapes, dot segments",
+        Form::Url(Some(prove::<rfc3986::proof::Rfc3986<false>>), |url, out| rfc3986::append(url, false, out));
+    Rfc3986Scheme = "rfc3986-scheme", "RFC 3986 of January 2005",
+        "RFC 3986, 6.2.2 and 6.2.3: rfc3986, without default ports and empty paths",
+        Form::Url(Some(prove::<rfc3986::proof::Rfc3986<true>>), |url, out| rfc3986::append(url, true, out));
+    Whatwg if "whatwg" = "whatwg", "URL Standard of 2 July 2026, Unicode 18",
+        "the URL Standard: what browsers show and send",
+        Form::Url(Some(prove::<whatwg::proof::Whatwg>), whatwg::append);
+    SafeBrowsing4 if "idna" = "safe-browsing-4", "version 4",
+        "keys of Google Safe Browsing, version 4",
+        Form::Url(
+            Some(prove::<safe_browsing::proof::SafeBrowsing>),
+            |url, out| safe_browsing::append(url, safe_browsing::Version::Four, out),
+        );
+    SafeBrowsing5 if "idna" = "safe-browsing-5", "version 5",
+        "keys of Google Safe Browsing, version 5",
+        Form::Url(
+            Some(prove::<safe_browsing::proof::SafeBrowsing>),
+            |url, out| safe_browsing::append(url, safe_browsing::Version::Five, out),
+        );
+    SurtPython0_3 if "idna" = "surt-python-0.3", "surt 0.3.1",
+        "keys of web archives: the Python package surt 0.3",
+        Form::Url(None, |url, out| surt::append(url, surt::Tool::Python, out));
+    SurtJava if "idna" = "surt-java", "webarchive-commons 39212592 of 2025",
+        "keys of web archives: SURT of webarchive-commons",
+        Form::Url(None, |url, out| surt::append(url, surt::Tool::Java, out));
+    W3lib2_5 { keep_blank_values: true, keep_fragments: false } if "idna" = "w3lib-2.5", "w3lib 2.5.0",
+        "keys of Scrapy: canonicalize_url of w3lib 2.5",
+        Form::Url(Some(prove::<w3lib::proof::W3lib>), |url, out| w3lib::append(url, true, false, out));
+    W3lib2_5 { keep_blank_values: false, keep_fragments: false } if "idna" = "w3lib-2.5-no-blank-values", "w3lib 2.5.0",
+        "keys of Scrapy, w3lib 2.5 with keep_blank_values=False",
+        Form::Url(Some(prove::<w3lib::proof::W3lib>), |url, out| w3lib::append(url, false, false, out));
+    W3lib2_5 { keep_blank_values: true, keep_fragments: true } if "idna" = "w3lib-2.5-fragments", "w3lib 2.5.0",
+        "keys of Scrapy, w3lib 2.5 with keep_fragments=True",
+        Form::Url(Some(prove::<w3lib::proof::W3lib>), |url, out| w3lib::append(url, true, true, out));
+    W3lib2_5 { keep_blank_values: false, keep_fragments: true } if "idna" = "w3lib-2.5-no-blank-values-fragments", "w3lib 2.5.0",
+        "keys of Scrapy, w3lib 2.5 with both arguments",
+        Form::Url(Some(prove::<w3lib::proof::W3lib>), |url, out| w3lib::append(url, false, true, out));
+    Robots = "robots", "google/robotstxt 22b355f of April 2026",
+        "paths and patterns of robots.txt, as google/robotstxt compares them",
         Form::Bytes(|text, _, out| robots::append(text, out));
 }
 
@@ -282,6 +322,12 @@ impl Profile {
     #[must_use]
     pub const fn name(self) -> &'static str {
         self.row().name
+    }
+
+    /// Returns the version or the date of the norm or the tool that the profile follows, such as `RFC 3986 of January 2005`.
+    #[must_use]
+    pub const fn edition(self) -> &'static str {
+        self.row().edition
     }
 
     /// Returns a one-line description of the profile, for lists of profiles.
@@ -487,4 +533,88 @@ fn chunk_end(text: &[u8], at: usize) -> usize {
         return at + last + 1;
     }
     memchr::memchr(b'\n', &text[at + CHUNK..]).map_or(text.len(), |lf| at + CHUNK + lf + 1)
+}
+
+#[cfg(all(test, feature = "whatwg"))]
+mod tests {
+    use simdpct::simd::Sets;
+    use simdpct::{AsciiSet, Encode, sets};
+
+    use super::key::{self, KeyRule};
+    use super::{rfc3986, safe_browsing, surt, w3lib, whatwg};
+    use crate::kernel::tables::escape_tables;
+
+    fn check(name: &str, table: &Sets, rules: &[&dyn Fn(u8) -> bool]) {
+        for byte in 0..0x80 {
+            let wanted = rules.iter().rev().fold(0, |bits, rule| bits << 1 | u8::from(rule(byte)));
+            assert_eq!(table.of(byte), wanted, "{name}: {byte:02X}");
+        }
+    }
+
+    fn check_escapes(name: &str, [first, second]: &[Sets; 2], is_decoded: &dyn Fn(u8) -> bool) {
+        for (a, b) in (0..0x80_u8).flat_map(|a| (0..0x80_u8).map(move |b| (a, b))) {
+            let stays = [a, b].iter().all(|digit| digit.is_ascii_digit() || (b'A'..=b'F').contains(digit))
+                && !simdpct::decode_escape(&[b'%', a, b]).is_some_and(is_decoded);
+            assert_eq!(first.of(a) & second.of(b) == 0, stays, "{name}: {a:02X} {b:02X}");
+        }
+    }
+
+    /// Each table of a kernel has the bytes that the functions of its profile change, reject or look for.
+    #[test]
+    fn tables_are_those_of_their_sets() {
+        let one_of = |bytes: &'static [u8]| move |byte| bytes.contains(&byte);
+        let upper = |byte: u8| byte.is_ascii_uppercase();
+        let changes =
+            |kept: AsciiSet| move |byte| byte != b'\n' && !Encode::keeping(kept).is_encoded(&[byte]);
+        let host = |byte| !upper(byte) && byte != b'~' && sets::RFC3986_UNRESERVED.contains(byte);
+
+        let odd = |byte| upper(byte) || one_of(b"[]@:")(byte);
+        let rejected = |byte| byte != b'\n' && super::Profile::Rfc3986.canonicalize(&[b'/', byte]).is_err();
+        let rules: [&dyn Fn(u8) -> bool; 6] =
+            [&one_of(b"/?#\n\r"), &odd, &upper, &one_of(b"/:"), &one_of(b"."), &rejected];
+        check("rfc3986", &rfc3986::proof::SETS, &rules);
+        check_escapes("rfc3986", &rfc3986::proof::ESCAPES, &|byte| sets::RFC3986_UNRESERVED.contains(byte));
+
+        let not_in_path = |byte| byte == b'\n' || changes(sets::WHATWG_PATH)(byte) || one_of(b"\\|")(byte);
+        let lower = |byte: u8| byte.is_ascii_lowercase();
+        let ends: [&dyn Fn(u8) -> bool; 3] = [&one_of(b"/?#\n"), &one_of(b"?#\n"), &one_of(b".")];
+        let rules: [&dyn Fn(u8) -> bool; 4] = [&changes(sets::WHATWG_FRAGMENT), &not_in_path, &host, &lower];
+        check("whatwg", &whatwg::proof::SETS, &[&rules[..], &ends].concat());
+
+        let scheme = |byte: u8| crate::class::is_scheme(&[b'a', byte]);
+        let alpha = |byte: u8| byte.is_ascii_alphabetic();
+        let of_key = |name: &str,
+                      rejected: AsciiSet,
+                      decoded: AsciiSet,
+                      is_rejected: &dyn Fn(u8) -> bool,
+                      is_decoded: &dyn Fn(u8) -> bool| {
+            let rules: [&dyn Fn(u8) -> bool; 8] =
+                [&scheme, &alpha, ends[0], &upper, ends[2], ends[1], &host, is_rejected];
+            check(name, &key::sets(rejected), &rules);
+            check_escapes(name, &escape_tables(decoded), is_decoded);
+        };
+        // A key of Safe Browsing escapes these bytes, and holds no other escapes but those.
+        let escaped = |byte: u8| !matches!(byte, b'!'..=b'~') || byte == b'#';
+        type SafeBrowsing = safe_browsing::proof::SafeBrowsing;
+        of_key(
+            "safe-browsing",
+            SafeBrowsing::REJECTED,
+            SafeBrowsing::DECODED,
+            &|byte| escaped(byte) && byte != b'\n',
+            &|byte| !escaped(byte),
+        );
+        let path = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,:=@[]|".contains(&byte);
+        type W3lib = w3lib::proof::W3lib;
+        of_key(
+            "w3lib",
+            W3lib::REJECTED,
+            W3lib::DECODED,
+            &|byte| !path(byte) && !b"\n%/".contains(&byte),
+            &path,
+        );
+
+        let name = |byte: u8| host(byte) || upper(byte);
+        let kept = |byte| !escaped(byte) && byte != b'%';
+        check("surt", &surt::plain::SETS, &[&name, &kept, &upper]);
+    }
 }

@@ -38,22 +38,34 @@ pub(super) fn append_without_extra_dots(host: &[u8], out: &mut Vec<u8>) {
     }
 }
 
+/// Reports whether `is_member` is true for all bytes of `text`. The loop has no early exit, so that it becomes vector code.
+#[inline(always)]
+pub(super) fn all(text: &[u8], is_member: impl Fn(u8) -> bool) -> bool {
+    text.iter().fold(true, |all, &byte| all & is_member(byte))
+}
+
+/// Reports whether `text` has two adjacent bytes for which `is_match` is true. The loop has no early exit, so that it becomes vector code.
+#[inline(always)]
+pub(super) fn has_pair(text: &[u8], is_match: impl Fn(u8, u8) -> bool) -> bool {
+    let next = text.get(1..).unwrap_or_default();
+    text.iter().zip(next).fold(false, |found, (&byte, &next)| found | is_match(byte, next))
+}
+
 /// Reports whether `host` is a plain name: at most 64 letters, digits, `-`, `_` and single dots, with a letter first, no dot
 /// last, and no digit at the start of the last label. Because a plain name starts with a letter, it is not an address.
 pub(super) fn is_plain_name(host: &[u8]) -> bool {
-    let mut name = [b'a'; 64];
-    let (Some(first), Some(room)) = (host.first(), name.get_mut(..host.len())) else { return false };
-    room.copy_from_slice(host);
-    let mut strange = !first.is_ascii_alphabetic() | (host[host.len() - 1] == b'.');
-    for &byte in &name {
-        strange |= !(byte.is_ascii_alphanumeric() | (byte == b'-') | (byte == b'_') | (byte == b'.'));
-    }
-    for (&byte, &next) in name.iter().zip(&name[1..]) {
-        strange |= (byte == b'.') & (next == b'.');
+    let (Some(first), 0..=64) = (host.first(), host.len()) else { return false };
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() | (byte == b'-') | (byte == b'_') | (byte == b'.');
+    if !first.is_ascii_alphabetic()
+        || host.ends_with(b".")
+        || !all(host, is_plain)
+        || has_pair(host, |a, b| (a == b'.') & (b == b'.'))
+    {
+        return false;
     }
     // Browsers read a name with such a last label as an address.
     let last = memchr::memrchr(b'.', host).map_or(0, |dot| dot + 1);
-    !strange && !host[last].is_ascii_digit()
+    !host[last].is_ascii_digit()
 }
 
 /// Returns the first eight bytes of a name, as a number in the order of names. To sort many parameters by it first saves most of the
@@ -177,29 +189,4 @@ pub(super) fn uts46<'a>(host: &'a [u8], delimiters: &[u8]) -> Result<Cow<'a, str
         *left = left.checked_sub(1).ok_or(InvalidName::Forbidden)?;
     }
     Ok(name)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::old_ipv4;
-
-    #[test]
-    fn spellings_of_one_address() {
-        for host in ["195.127.0.11", "3279880203", "0xc3.0x7f.0.11", "0303.0177.11", "195.127.11"] {
-            assert_eq!(old_ipv4(host.as_bytes()), Some([195, 127, 0, 11].into()), "{host}");
-        }
-        for host in [
-            "",
-            "1.2.3.4.5",
-            "1.2.3.256",
-            "4294967296",
-            "1.2.65536.1",
-            "08",
-            "a",
-            "1..2",
-            "99999999999999999999",
-        ] {
-            assert_eq!(old_ipv4(host.as_bytes()), None, "{host}");
-        }
-    }
 }

@@ -15,8 +15,8 @@ use simdpct::{AsciiSet, Encode, sets};
 
 use super::error::Reason;
 use super::host;
-use super::shared::{trim, without_line_ends};
-use crate::host::port_number;
+use super::shared::{has_pair, trim, without_line_ends};
+use crate::host::{port_number, special_port};
 use crate::offsets::Offsets;
 use crate::parts::{Parts, split};
 use crate::reference::split_authority;
@@ -47,12 +47,10 @@ enum Kind {
 impl Kind {
     /// Returns the kind of a scheme in lower case.
     fn of(scheme: &[u8]) -> Kind {
-        match scheme {
-            b"https" | b"wss" => Kind::Network(443),
-            b"http" | b"ws" => Kind::Network(80),
-            b"ftp" => Kind::Network(21),
-            b"file" => Kind::File,
-            _ => Kind::Other,
+        match special_port(scheme) {
+            Some(port) => Kind::Network(port),
+            None if scheme == b"file" => Kind::File,
+            None => Kind::Other,
         }
     }
 }
@@ -321,10 +319,8 @@ impl Writer<'_> {
 
 /// Reports whether a path without its first slash may have a dot segment or a drive letter. All others are escaped in one call.
 fn may_have_odd_segment(path: &[u8]) -> bool {
-    let pairs = path.iter().zip(path.get(1..).unwrap_or_default());
-    // The fold has no early exit, so that the compiler can check many bytes at a time.
-    let after_slash = pairs.fold(false, |any, (&a, &b)| any | (a == b'/') & ((b == b'.') | (b == b'%')));
-    after_slash || matches!(path, [b'.' | b'%', ..] | [_, b':' | b'|', ..])
+    has_pair(path, |byte, next| (byte == b'/') & ((next == b'.') | (next == b'%')))
+        || matches!(path, [b'.' | b'%', ..] | [_, b':' | b'|', ..])
 }
 
 /// Returns 1 for a single-dot segment, 2 for a double-dot segment, and 0 for any other (section 4.1).

@@ -8,3 +8,5 @@ pub(crate) mod columns;
 #[cfg(feature = "alloc")]
 pub(crate) mod scan;
 pub(crate) mod split;
+#[cfg(feature = "alloc")]
+pub(crate) mod tables;

@@ -4,10 +4,14 @@
 //! suffix with one more label. [`Parts::domain`] and its neighbours use the list that is compiled in, and [`SuffixList::parse`] reads
 //! another one. Nothing here resolves a name, or checks that it exists.
 
+use alloc::borrow::Cow;
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
+use core::hash::{BuildHasherDefault, Hasher};
 use core::ops::Range;
+use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use crate::host::to_ascii;
@@ -18,7 +22,7 @@ use crate::text::{Source, Text, copy};
 /// The list that is compiled in.
 const TEXT: &str = include_str!("public_suffix_list.dat");
 
-// The rules of a node, as bits. The bit of the private section is twice that of the ICANN section.
+// The rules of a name, as bits. The bit of the private section is twice that of the ICANN section.
 const RULE: u8 = 1;
 const WILDCARD: u8 = 4;
 const EXCEPTION: u8 = 16;
@@ -43,21 +47,8 @@ const BOTH: u8 = 3;
 #[derive(Clone)]
 pub struct SuffixList {
     version: Option<String>,
-    /// The labels of all nodes, in ASCII and lower case.
-    labels: Vec<u8>,
-    /// The tree of labels, from the right of a name to its left. The first node is the root.
-    nodes: Vec<Node>,
-    /// A hash table of the indexes of nodes, open and probed one by one. Empty places hold 0. At most half of it is used, so a
-    /// search ends.
-    places: Vec<u32>,
-}
-
-#[derive(Clone, Copy)]
-struct Node {
-    parent: u32,
-    label: u32,
-    len: u8,
-    rules: u8,
+    /// The rules of each name, in ASCII and lower case, as bits. A name before whose labels other names have rules has an entry, too.
+    rules: HashMap<Box<[u8]>, u8, BuildHasherDefault<NameHasher>>,
 }
 
 /// The section of a list that holds the rule of a suffix.
@@ -124,9 +115,8 @@ impl SuffixList {
     ///
     /// [`InvalidSuffixList`] if a line is not a rule, or if the list has no rules. A `*` is accepted as the first label only.
     pub fn parse(text: &str) -> Result<SuffixList, InvalidSuffixList> {
-        let root = Node { parent: 0, label: 0, len: 0, rules: PARENT };
-        let mut list =
-            SuffixList { version: None, labels: Vec::new(), nodes: [root].into(), places: [0; 64].into() };
+        let root = (Box::default(), PARENT);
+        let mut list = SuffixList { version: None, rules: [root].into_iter().collect() };
         let mut section = 1;
         for (index, line) in text.strip_prefix('\u{feff}').unwrap_or(text).lines().enumerate() {
             if let Some(comment) = line.trim_start().strip_prefix("//") {
@@ -143,7 +133,7 @@ impl SuffixList {
                 list.add(rule, section).ok_or(InvalidSuffixList { line: Some(index + 1) })?;
             }
         }
-        if list.nodes.len() == 1 { Err(InvalidSuffixList { line: None }) } else { Ok(list) }
+        if list.rules.len() == 1 { Err(InvalidSuffixList { line: None }) } else { Ok(list) }
     }
 
     /// Returns the version that the list names in a comment `VERSION:`, if it has one. Lists since 2024 begin with the time at which they
@@ -239,58 +229,40 @@ impl SuffixList {
 
     /// Returns the start of the suffix of `name`, which is ASCII, and its section. `None` if `name` is not a domain name.
     fn suffix_of(&self, name: &[u8], sections: u8) -> Option<(usize, Section)> {
-        if matches!(name.first(), None | Some(b'.' | b'[')) || name.windows(2).any(|two| two == b"..") {
+        let dots = name.iter().zip(name.get(1..).unwrap_or_default());
+        let has_empty = dots.fold(false, |found, (&a, &b)| found | (a == b'.') & (b == b'.'));
+        if matches!(name.first(), None | Some(b'.' | b'[')) || has_empty {
             return None;
         }
-        let (mut start, mut hash) = last_label(name);
+        let name = &*lower_case(name);
+        let label_start = |end: usize| memchr::memrchr(b'.', &name[..end]).map_or(0, |dot| dot + 1);
+        let (mut start, mut end) = (label_start(name.len()), name.len());
         if is_number(&name[start..]) {
             return None;
         }
-        let (mut node, mut end) = (self.nodes[0], name.len());
+        let mut rules = self.rules[&b""[..]];
         let mut found = (start, Section::Unlisted);
-        let mut index = 0;
         loop {
-            if let Some(section) = node.section(WILDCARD, sections) {
+            if let Some(section) = section_of(rules, WILDCARD, sections) {
                 found = (start, section);
             }
-            if node.rules & PARENT == 0 {
+            if rules & PARENT == 0 {
                 return Some(found);
             }
-            let Some(child) = self.child(index, &name[start..end], hash) else { return Some(found) };
-            (index, node) = (child, self.nodes[child as usize]);
-            if let Some(section) = node.section(EXCEPTION, sections) {
+            let Some(&of_name) = self.rules.get(&name[start..]) else { return Some(found) };
+            rules = of_name;
+            if let Some(section) = section_of(rules, EXCEPTION, sections) {
                 return Some((end + 1, section));
             }
-            if let Some(section) = node.section(RULE, sections) {
+            if let Some(section) = section_of(rules, RULE, sections) {
                 found = (start, section);
             }
             if start == 0 {
                 return Some(found);
             }
             end = start - 1;
-            (start, hash) = last_label(&name[..end]);
+            start = label_start(end);
         }
-    }
-
-    /// Returns the child of node `parent` for `label`, whose hash is `hash`.
-    fn child(&self, parent: u32, label: &[u8], hash: u64) -> Option<u32> {
-        let mut place = self.place(parent, hash);
-        loop {
-            let index = self.places[place];
-            let node = self.nodes[index as usize];
-            let known = &self.labels[node.label as usize..][..node.len.into()];
-            match index {
-                0 => return None,
-                _ if node.parent == parent && known.eq_ignore_ascii_case(label) => return Some(index),
-                _ => place = (place + 1) % self.places.len(),
-            }
-        }
-    }
-
-    /// Returns the first place at which to look for the child of node `parent` whose label has this hash.
-    fn place(&self, parent: u32, hash: u64) -> usize {
-        let mixed = (hash ^ u64::from(parent)).wrapping_mul(FACTOR);
-        (mixed >> 32) as usize % self.places.len()
     }
 
     /// Adds a rule of a section. Returns `None` if it is not a rule.
@@ -302,78 +274,62 @@ impl SuffixList {
             _ => (RULE, rule),
         };
         let name = to_ascii(name).filter(|name| !name.contains('*'))?;
-        let mut index = 0;
-        for label in name.rsplit('.').filter(|_| rule != "*") {
-            let len = u8::try_from(label.len()).ok().filter(|&len| len > 0)?;
-            let (_, hash) = last_label(label.as_bytes());
-            index = match self.child(index, label.as_bytes(), hash) {
-                Some(child) => child,
-                None => {
-                    self.nodes[index as usize].rules |= PARENT;
-                    let start = u32::try_from(self.labels.len()).ok()?;
-                    self.labels.extend_from_slice(label.as_bytes());
-                    self.nodes.push(Node { parent: index, label: start, len, rules: 0 });
-                    self.insert(u32::try_from(self.nodes.len() - 1).ok()?);
-                    self.nodes.len() as u32 - 1
-                }
-            };
+        if rule != "*" && name.split('.').any(|label| label.is_empty() || label.len() > 255) {
+            return None;
         }
-        self.nodes[index as usize].rules |= bit * section;
+        let mut add = |name: &str, bits| *self.rules.entry(name.as_bytes().into()).or_default() |= bits;
+        add(&name, bit * section);
+        let mut parent = &*name;
+        while let Some((_, rest)) = parent.split_once('.') {
+            add(rest, PARENT);
+            parent = rest;
+        }
         Some(())
-    }
-
-    /// Writes the index of a new node to its place, and doubles the table if it is half full.
-    fn insert(&mut self, index: u32) {
-        let nodes = if self.nodes.len() * 2 > self.places.len() {
-            self.places = alloc::vec![0; self.places.len() * 2];
-            1..index + 1
-        } else {
-            index..index + 1
-        };
-        for index in nodes {
-            let node = self.nodes[index as usize];
-            let (_, hash) = last_label(&self.labels[node.label as usize..][..node.len.into()]);
-            let mut place = self.place(node.parent, hash);
-            while self.places[place] != 0 {
-                place = (place + 1) % self.places.len();
-            }
-            self.places[place] = index;
-        }
     }
 }
 
 impl fmt::Debug for SuffixList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let nodes = self.nodes.len();
         f.debug_struct("SuffixList")
             .field("version", &self.version)
-            .field("nodes", &nodes)
+            .field("names", &self.rules.len())
             .finish_non_exhaustive()
     }
 }
 
-impl Node {
-    /// Returns the section that has this kind of rule for this node, if one of `sections` has it.
-    fn section(self, rule: u8, sections: u8) -> Option<Section> {
-        match self.rules & (rule * sections) {
-            0 => None,
-            bits if bits & rule != 0 => Some(Section::Icann),
-            _ => Some(Section::Private),
-        }
+/// Returns the section that has this kind of rule, if one of `sections` has it.
+fn section_of(rules: u8, kind: u8, sections: u8) -> Option<Section> {
+    match rules & (kind * sections) {
+        0 => None,
+        bits if bits & kind != 0 => Some(Section::Icann),
+        _ => Some(Section::Private),
     }
 }
 
-/// An odd number whose bits look random.
-const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+/// Makes a hash of a name in less time than the hash function of the standard library.
+#[derive(Clone, Default)]
+struct NameHasher(u64);
 
-/// Returns the start of the last label of `name`, and a hash of this label without regard to case.
-fn last_label(name: &[u8]) -> (usize, u64) {
-    let (mut start, mut hash) = (name.len(), 0_u64);
-    while start > 0 && name[start - 1] != b'.' {
-        start -= 1;
-        hash = (hash ^ u64::from(name[start] | 0x20)).wrapping_mul(FACTOR);
+impl Hasher for NameHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        // An odd number whose bits look random.
+        let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        self.0 = bytes.iter().fold(self.0, mix);
     }
-    (start, hash)
+
+    fn write_usize(&mut self, _: usize) {
+        // Names are the only keys, so their lengths need not be mixed in.
+    }
+
+    fn finish(&self) -> u64 {
+        self.0 ^ self.0 >> 32
+    }
+}
+
+/// Returns `name` in lower case.
+fn lower_case(name: &[u8]) -> Cow<'_, [u8]> {
+    let has_upper = name.iter().fold(false, |found, byte| found | byte.is_ascii_uppercase());
+    if has_upper { name.to_ascii_lowercase().into() } else { name.into() }
 }
 
 /// Reports whether browsers read a host with this last label as an IPv4 address (URL Standard, section 3.5, "ends in a number").

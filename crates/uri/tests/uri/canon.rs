@@ -9,7 +9,7 @@ use simdpct_uri::split;
 use testkit::shapes::Rng;
 use testkit::tiers::{scale, tiers};
 
-use crate::{raw_rows, rows, standard};
+use crate::{W3LIB, raw_rows, rows, standard};
 
 fn canon(profile: Profile, url: &[u8]) -> Result<Vec<u8>, CanonicalizeError> {
     profile.canonicalize(url).map(Cow::into_owned)
@@ -55,6 +55,35 @@ pub(crate) fn check_rejected(profile: Profile, cases: &[(&str, usize, Reason)]) 
         assert_eq!(profile.canonicalize_append(url, &mut out), Err(error));
         assert_eq!(out, b"kept");
     }
+}
+
+/// The options of w3lib are names, too, and every profile has one name and a version or a date.
+#[test]
+fn names_and_editions() {
+    for (blank, fragments, name) in [
+        (true, false, "w3lib-2.5"),
+        (false, false, "w3lib-2.5-no-blank-values"),
+        (true, true, "w3lib-2.5-fragments"),
+        (false, true, "w3lib-2.5-no-blank-values-fragments"),
+    ] {
+        let profile = Profile::W3lib2_5 { keep_blank_values: blank, keep_fragments: fragments };
+        assert_eq!((profile.to_string(), name.parse()), (name.to_owned(), Ok(profile)));
+        assert_eq!(
+            profile.canonicalize("http://h/?a=&b=1#f").unwrap(),
+            match (blank, fragments) {
+                (true, false) => "http://h/?a=&b=1",
+                (false, false) => "http://h/?b=1",
+                (true, true) => "http://h/?a=&b=1#f",
+                (false, true) => "http://h/?b=1#f",
+            }
+        );
+    }
+    assert_eq!(Profile::ALL.len(), 13);
+    for profile in Profile::ALL {
+        assert_eq!(Profile::find(profile.name()), Some(*profile));
+        assert!(profile.edition().contains(|c: char| c.is_ascii_digit()), "{profile}");
+    }
+    assert_eq!(Profile::Whatwg.edition(), "URL Standard of 2 July 2026, Unicode 18");
 }
 
 #[test]
@@ -287,11 +316,11 @@ fn w3lib() {
     let mut cases = 0;
     for row in rows(include_str!("../vectors/w3lib-2.5.tsv")) {
         if row[1].starts_with("raises ") {
-            let error = canon(Profile::W3lib2_5, row[0].as_bytes()).unwrap_err();
+            let error = canon(W3LIB, row[0].as_bytes()).unwrap_err();
             assert_eq!(error.reason, Reason::Host, "{}", row[0]);
             cases += 1;
         } else {
-            cases += check(Profile::W3lib2_5, [(&row[0], &row[1])]);
+            cases += check(W3LIB, [(&row[0], &row[1])]);
         }
     }
     assert_eq!(cases, 176);
@@ -315,9 +344,9 @@ fn w3lib() {
         (";a?b", "/;a?b="),
         ("http://[FE80::0:1%25Eth0]:80/", "http://[fe80::1%25eth0]:80/"),
     ];
-    check(Profile::W3lib2_5, cases);
+    check(W3LIB, cases);
     check_rejected(
-        Profile::W3lib2_5,
+        W3LIB,
         &[
             ("http://h:99999/", 9, Reason::Port),
             ("http://fa\u{df}.de/", 7, Reason::Host),
@@ -412,7 +441,7 @@ fn whatwg() {
 /// Tests every character of Unicode in a host: the form must have the parts of its URL, so that no character becomes a delimiter.
 #[test]
 fn hosts_with_every_character() {
-    let profiles = [Profile::Whatwg, Profile::SafeBrowsing4, Profile::SafeBrowsing5, Profile::W3lib2_5];
+    let profiles = [Profile::Whatwg, Profile::SafeBrowsing4, Profile::SafeBrowsing5, W3LIB];
     for url in crate::hosts_with_every_character() {
         for profile in profiles {
             let Ok(form) = profile.canonicalize(url.as_bytes()) else { continue };
@@ -435,7 +464,7 @@ fn hosts_with_every_character() {
     // UTS 46 maps these characters to `/`, `a/c`, `#`, `:`, `@`, `?`, `%`, and to `,` and `)`, the delimiters of SURT.
     let characters = "\u{ff0f}\u{2100}\u{ff03}\u{ff1a}\u{ff20}\u{ff1f}\u{ff05}\u{ff0c}\u{ff09}";
     for (i, c) in characters.chars().enumerate() {
-        let others = [Profile::W3lib2_5, Profile::SafeBrowsing5].into_iter().filter(|_| i < 7);
+        let others = [W3LIB, Profile::SafeBrowsing5].into_iter().filter(|_| i < 7);
         for profile in [Profile::SurtJava, Profile::SurtPython0_3].into_iter().chain(others) {
             check_rejected(profile, &[(&format!("http://good.com{c}.evil.com/x"), 7, Reason::Host)]);
         }

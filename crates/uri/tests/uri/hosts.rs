@@ -6,6 +6,7 @@ use simdpct_uri::split;
 use testkit::shapes::Rng;
 use testkit::tiers::{scale, tiers};
 
+use crate::W3LIB;
 use crate::canon::{check, check_rejected};
 use crate::standard::resolve;
 
@@ -379,8 +380,8 @@ fn ignored_labels() {
         ("http://a\u{3002}\u{ad}/", "http://a\u{3002}\u{ad}/"),
         ("http://\u{ad}www.a.com/", "http://www.a.com/"),
     ];
-    check(Profile::W3lib2_5, cases);
+    check(W3LIB, cases);
     // A host of ignored characters alone is not valid for browsers, nor is its key.
-    check(Profile::W3lib2_5, [("http://\u{ad}/", "http://\u{ad}/")]);
+    check(W3LIB, [("http://\u{ad}/", "http://\u{ad}/")]);
     conflicts(SURT, [("http://www.1.%C2%AD/", 7)]);
 }

@@ -1,9 +1,54 @@
 //! Tests of the masks that each instruction set makes of a block, against their definitions.
 
-use simdpct_uri::internals::masks_on;
+use simdpct::Tier;
+use simdpct::simd::{Kernel, Sets, Simd, run};
 use testkit::guard::{GuardedSlice, PLACES};
 use testkit::shapes::Rng;
 use testkit::tiers::tiers;
+
+/// The masks of one block of up to 64 bytes. A mask has one bit for each byte.
+struct Masks {
+    /// The lanes whose byte is the one asked for.
+    equal: u64,
+    /// The lanes whose byte is 0x80 or above.
+    high: u64,
+    /// The lanes whose byte is in each set.
+    members: [u64; 8],
+    /// The lanes of `members` whose byte in the block before is in the set for that block.
+    pairs: [u64; 8],
+    /// The union of `pairs`.
+    any_pair: u64,
+}
+
+/// Makes masks with the kernels of `tier`. `sets` has the sets for `before` and those for `bytes`. `None` if `tier` has no kernels.
+fn masks_on(tier: Tier, before: &[u8; 64], bytes: &[u8], byte: u8, sets: [[&[u8]; 8]; 2]) -> Option<Masks> {
+    struct Make<'a>(&'a [u8; 64], &'a [u8], u8, [Sets; 2]);
+
+    impl Kernel for Make<'_> {
+        type Output = Option<Masks>;
+
+        #[inline(always)]
+        fn run<S: Simd>(self, simd: S) -> Option<Masks> {
+            let Make(before, bytes, byte, [before_sets, sets]) = &self;
+            let before = simd.load(&before[..]);
+            let block = simd.load(bytes);
+            let pairs = simd.both(simd.classify(before, before_sets), simd.classify(block, sets));
+            Some(Masks {
+                equal: simd.eq(block, *byte),
+                high: simd.high(block),
+                members: simd.masks(simd.classify(block, sets)),
+                pairs: simd.masks(pairs),
+                any_pair: simd.any(pairs),
+            })
+        }
+
+        fn run_scalar(self) -> Option<Masks> {
+            None
+        }
+    }
+
+    run(tier, Make(before, bytes, byte, sets.map(|sets| Sets::new(&sets))))
+}
 
 /// Returns a mask of the lanes for whose bytes `rule` is true.
 fn lanes(block: &[u8; 64], rule: impl Fn(u8) -> bool) -> u64 {

@@ -13,6 +13,11 @@ mod suffix;
 mod vectors;
 mod whole;
 
+use simdpct_uri::canon::Profile;
+
+/// The profile of w3lib with its default arguments.
+const W3LIB: Profile = Profile::W3lib2_5 { keep_blank_values: true, keep_fragments: false };
+
 /// Returns the rows of a file of `tests/vectors`. TAB separates the fields of a row.
 fn raw_rows(text: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
     text.lines().filter(|line| !line.starts_with("# ")).map(|line| line.split('\t').collect())

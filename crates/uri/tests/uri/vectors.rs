@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use simdpct_uri::canon::{Base, Profile, Reason};
 
 use crate::canon::{check, check_rejected, form};
-use crate::rows;
+use crate::{W3LIB, rows};
 
 /// Checks all 19 vectors of iipc/webarchive-commons.
 #[test]
@@ -351,13 +351,13 @@ fn w3lib_arguments() {
     let (mut same, mut cases) = (0, 0);
     for row in rows(include_str!("../vectors/w3lib-2.5-arguments.tsv")) {
         let profile = match &*row[0] {
-            "keep_blank_values=False" => Profile::W3lib2_5NoBlankValues,
-            "keep_fragments=True" => Profile::W3lib2_5Fragments,
+            "keep_blank_values=False" => {
+                Profile::W3lib2_5 { keep_blank_values: false, keep_fragments: false }
+            }
+            "keep_fragments=True" => Profile::W3lib2_5 { keep_blank_values: true, keep_fragments: true },
             // No profile has another charset than UTF-8. For the first three charsets, the escapes of the query are equal in
             // UTF-8.
-            "encoding=latin1" | "encoding=utf8" | "encoding=cp1251" | "encoding=iso2022jp" => {
-                Profile::W3lib2_5
-            }
+            "encoding=latin1" | "encoding=utf8" | "encoding=cp1251" | "encoding=iso2022jp" => W3LIB,
             other => panic!("{other}"),
         };
         let equal = form(profile, &row[1]) == row[2];
@@ -480,7 +480,7 @@ fn characters_of_two_idnas() {
         \u{33de}\u{a69c}\u{a770}\u{a7f8}\u{ab5c}\u{ab70}\u{abbf}\u{fa2e}\u{fa70}\u{fad9}\u{fe11}\u{ffa0}\u{10781}\u{1d4c1}\u{1d6a4}\
         \u{1d7cb}\u{1df40}\u{1e030}\u{1ee00}\u{1f12a}\u{1f130}\u{1f14f}\u{1f190}\u{1f200}\u{1f251}\u{1fbf0}\u{1fbf9}\u{2f868}\u{2f9bf}\u{e0100}";
     let same = "\u{c9}\u{131}\u{391}\u{410}\u{5d0}\u{e01}\u{4f8b}\u{ac00}\u{1f600}\u{ff41}\u{1d400}\u{2f800}\u{2460}\u{1e00}\u{17f}";
-    for profile in [Profile::SurtPython0_3, Profile::SurtJava, Profile::W3lib2_5] {
+    for profile in [Profile::SurtPython0_3, Profile::SurtJava, W3LIB] {
         for c in differ.chars() {
             check_rejected(profile, &[(&format!("http://a{c}b/"), 7, Reason::Host)]);
         }

@@ -7,13 +7,10 @@ use simdpct::Decode;
 use super::contact::{Contact, is_kept, is_opened};
 use super::error::{CanonicalizeError, Reason};
 use crate::compose::{append_without_dots, guard};
-use crate::host::{HostKind, port_number};
+use crate::host::{HostKind, port_number, special_port};
 use crate::parts::{Parts, split};
 
-/// The schemes to which section 6.2.3 is applied, in lower case, with their default ports. An empty path after their authority
-/// becomes `/`.
-const DEFAULT_PORTS: &[(&[u8], u16)] =
-    &[(b"http", 80), (b"https", 443), (b"ws", 80), (b"wss", 443), (b"ftp", 21)];
+pub(super) mod proof;
 
 /// Appends the normal form of `url` by RFC 3986, section 6.2.2, and if `by_scheme`, also by section 6.2.3.
 pub(super) fn append(url: &[u8], by_scheme: bool, out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
@@ -24,16 +21,12 @@ pub(super) fn append(url: &[u8], by_scheme: bool, out: &mut Vec<u8>) -> Result<(
 
     let form = out.len();
     // RFC 3986, section 6.2.2.1: schemes and hosts are written in lower case.
-    let mut default = None;
     if let Some(scheme) = parts.scheme() {
-        let start = out.len();
         out.extend(scheme.iter().map(u8::to_ascii_lowercase));
-        if by_scheme {
-            default =
-                DEFAULT_PORTS.iter().find(|(scheme, _)| *scheme == &out[start..]).map(|(_, port)| *port);
-        }
         out.push(b':');
     }
+    // Section 6.2.3 is applied to these schemes. An empty path after their authority becomes `/`.
+    let default = parts.scheme().filter(|_| by_scheme).and_then(special_port);
     if let Some(host) = parts.host() {
         out.extend_from_slice(b"//");
         if let Some(userinfo) = parts.userinfo() {

@@ -12,10 +12,11 @@ use super::shared::{
     InvalidName, append_without_extra_dots, is_host_and_port, is_plain_name, old_ipv4, trim, uts46,
     without_line_ends,
 };
-use crate::class::is_special;
 use crate::compose::append_without_dot_segments;
-use crate::host::port_number;
+use crate::host::{port_number, special_port};
 use crate::parts::{Parts, split};
+
+pub(super) mod proof;
 
 /// The bytes that stay unescaped in a key: those above 0x20 and below 0x7F, without `#` and `%`.
 const KEPT: AsciiSet = simdpct::sets::WHATWG_C0_CONTROL.remove(b" #%");
@@ -45,7 +46,7 @@ pub(super) fn append(url: &[u8], version: Version, out: &mut Vec<u8>) -> Result<
             && !is_host_and_port(scheme, &trimmed[scheme.len() + 1..])
         {
             // Google's rules find no host in `http:/a` and `mailto:a@b`. Browsers find `a` in the first of them.
-            let reason = if is_special(scheme) { Reason::HostConflict } else { Reason::Host };
+            let reason = if special_port(scheme).is_some() { Reason::HostConflict } else { Reason::Host };
             return Err(CanonicalizeError { offset: 0, reason });
         }
         // Inputs such as `www.example.com/` and `example.com:80/` have no scheme, so `http://` is inserted.
@@ -116,7 +117,7 @@ pub(super) fn append(url: &[u8], version: Version, out: &mut Vec<u8>) -> Result<
 /// Returns a decoded path without dot segments and runs of slashes.
 fn key_path(decoded: &[u8]) -> Vec<u8> {
     let mut path = Vec::new();
-    append_without_dot_segments(decoded, &mut path);
+    append_without_dot_segments(decoded, false, &mut path);
     path.dedup_by(|a, b| *a == b'/' && *b == b'/');
     path
 }

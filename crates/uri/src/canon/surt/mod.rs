@@ -9,12 +9,15 @@ use simdpct::{AsciiSet, Encode};
 
 use super::contact::Contact;
 use super::error::{CanonicalizeError, Reason};
-use super::shared::{first_bytes, idna_2003, is_host_and_port, is_plain_name, old_ipv4, without_line_ends};
+use super::shared::{
+    all, first_bytes, has_pair, idna_2003, is_host_and_port, is_plain_name, old_ipv4, without_line_ends,
+};
 use crate::class::is_scheme;
-use crate::host::port_number;
+use crate::compose::append_without_dot_segments;
+use crate::host::{port_number, special_port};
 use crate::parts::{Parts, split};
 
-mod plain;
+pub(super) mod plain;
 mod sessions;
 
 /// The tool whose keys are made.
@@ -106,9 +109,7 @@ fn append_plain_url(url: &[u8], tool: Tool, out: &mut Vec<u8>) -> Option<()> {
 fn append_plain_host_url(url: &[u8], rest: &[u8], tool: Tool, out: &mut Vec<u8>) -> Option<()> {
     let rest = &rest[..memchr::memchr(b'#', rest).unwrap_or(rest.len())];
     let (host, rest) = rest.split_at(memchr::memchr2(b'/', b'?', rest).unwrap_or(rest.len()));
-    // A loop without an early exit becomes vector code.
-    let has_control = rest.iter().fold(false, |found, &byte| found | (byte <= b' '));
-    if !is_plain_name(host) || has_control || tool == Tool::Java && !url.is_ascii() {
+    if !is_plain_name(host) || !all(rest, |byte| byte > b' ') || tool == Tool::Java && !url.is_ascii() {
         return None;
     }
     let (path, query) = rest.split_at(memchr::memchr(b'?', rest).unwrap_or(rest.len()));
@@ -487,11 +488,9 @@ fn append_plain_name(host: &[u8], tool: Tool, out: &mut Vec<u8>) {
 
 /// Appends the port unless it is the default one, and then `)`.
 fn append_port(port: Option<u16>, scheme: &[u8], tool: Tool, out: &mut Vec<u8>) {
-    let default = match scheme {
-        _ if scheme.eq_ignore_ascii_case(b"http") => 80,
-        _ if scheme.eq_ignore_ascii_case(b"https") => 443,
-        _ => 0,
-    };
+    // The tools know only these default ports.
+    let is_web = scheme.get(..4).is_some_and(|start| start.eq_ignore_ascii_case(b"http"));
+    let default = special_port(scheme).filter(|_| is_web).unwrap_or(0);
     if let Some(port) = port
         && port != default
         && !(tool == Tool::Python && port == 0)
@@ -619,32 +618,16 @@ fn finish_path(out: &mut Vec<u8>, start: usize) {
     }
 }
 
-/// The size of blocks that are checked without an early exit. The compiler turns loops of this length into vector code.
-const BLOCK: usize = 64;
-
 /// Appends `part` in lower case and returns `true` if it is plain: it holds no escape, no byte that needs one, and as a path no
 /// `//` and no `/.`. For any other part, appends nothing and returns `false`.
 fn append_if_plain(part: &[u8], is_path: bool, out: &mut Vec<u8>) -> bool {
-    let start = out.len();
-    let mut before = b'a';
-    for chunk in part.chunks(BLOCK) {
-        let mut block = [b'a'; BLOCK];
-        block[..chunk.len()].copy_from_slice(chunk);
-        let mut strange = is_path & is_dropped(before, block[0]);
-        for &byte in &block {
-            strange |= !byte.is_ascii_graphic() | (byte == b'#') | (byte == b'%');
-        }
-        for (&byte, &next) in block.iter().zip(&block[1..]) {
-            strange |= is_path & is_dropped(byte, next);
-        }
-        if strange {
-            out.truncate(start);
-            return false;
-        }
-        before = block[BLOCK - 1];
-        block.make_ascii_lowercase();
-        out.extend_from_slice(&block[..chunk.len()]);
+    let is_kept = |byte: u8| byte.is_ascii_graphic() & (byte != b'#') & (byte != b'%');
+    if !all(part, is_kept) || is_path && has_pair(part, is_dropped) {
+        return false;
     }
+    let start = out.len();
+    out.extend_from_slice(part);
+    out[start..].make_ascii_lowercase();
     true
 }
 
@@ -666,26 +649,12 @@ fn resolved(path: &[u8]) -> Cow<'_, [u8]> {
     if path.is_empty() {
         return Cow::Borrowed(b"/");
     }
-    if !memchr::memchr_iter(b'/', path).any(|slash| matches!(path.get(slash + 1), Some(b'/' | b'.'))) {
+    if !has_pair(path, is_dropped) {
         return Cow::Borrowed(path);
     }
-    let mut kept: Vec<&[u8]> = Vec::new();
-    for segment in path.split(|&byte| byte == b'/').skip(1) {
-        match segment {
-            b"." => {}
-            b".." if !kept.is_empty() => _ = kept.pop(),
-            _ => kept.push(segment),
-        }
-    }
     let mut out = Vec::with_capacity(path.len());
-    out.push(b'/');
-    if let Some((last, others)) = kept.split_last() {
-        for segment in others.iter().filter(|segment| !segment.is_empty()) {
-            out.extend_from_slice(segment);
-            out.push(b'/');
-        }
-        out.extend_from_slice(last);
-    }
+    append_without_dot_segments(path, true, &mut out);
+    out.dedup_by(|a, b| *a == b'/' && *b == b'/');
     Cow::Owned(out)
 }
 

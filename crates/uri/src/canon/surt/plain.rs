@@ -3,6 +3,9 @@
 use simdpct::Tier;
 use simdpct::simd::{Kernel, Sets, Simd, run};
 
+use super::Tool;
+use crate::kernel::tables::{HOST, UPPER, table};
+
 /// The parts of a plain URL: a host, a path and a query whose bytes a key keeps, except for the case of letters.
 #[derive(Clone, Copy)]
 pub(super) struct Plain {
@@ -27,11 +30,7 @@ pub(super) fn parts(rest: &[u8]) -> Option<Plain> {
 struct Scan<'a>(&'a [u8]);
 
 /// The bytes of plain names, bytes that a key keeps except for their case, and upper case.
-static SETS: Sets = Sets::new(&[
-    b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.",
-    b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.!\"#$&'()*+,/:;<=>?@[\\]^`{|}~",
-    b"ABCDEFGHIJKLMNOPQRSTUVWXYZ",
-]);
+pub(crate) static SETS: Sets = table(&[HOST.union(UPPER), Tool::Python.kept(), UPPER]);
 static BYTES: Sets = Sets::new(&[b"/", b"?", b"#", b".", b"("]);
 
 /// Returns the lanes before the first one of `mask`.

@@ -5,6 +5,8 @@ use core::ops::Range;
 
 use memchr::memmem;
 
+use crate::canon::shared::has_pair;
+
 /// Removes from the path `out[start..]` the session ids that ASP.NET inserts as a segment before a name with `.aspx`. There are
 /// two kinds, and the last id of each is removed: 24 letters and digits in parentheses, or several of these, each after a letter,
 /// in parentheses.
@@ -78,10 +80,8 @@ pub(super) fn remove_query_sessions(out: &mut Vec<u8>, start: usize) {
     }
     let has = |query: &[u8], name: &[u8]| memmem::find(query, name).is_some();
     let query = &out[start..];
-    // Each of the five forms holds one of these names, so a query without them needs no further search. A loop without an early exit
-    // becomes vector code.
-    let pairs = query.iter().zip(&query[1..]);
-    if !pairs.fold(false, |found, (&a, &b)| found | (a == b'i') & (b == b'd') | (a == b'f') & (b == b't')) {
+    // Each of the five forms holds `id` or `cftoken`, so a query without them needs no further search.
+    if !has_pair(query, |a, b| (a == b'i') & (b == b'd') | (a == b'f') & (b == b't')) {
         return;
     }
     let (session, sid, token) = (has(query, b"sessionid"), has(query, b"sid="), has(query, b"cftoken="));

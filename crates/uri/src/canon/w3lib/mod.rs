@@ -8,43 +8,38 @@ use simdpct::{AsciiSet, Encode, HexCase, encode_byte, sets};
 
 use super::contact;
 use super::error::{CanonicalizeError, Reason};
-use super::shared::{first_bytes, idna_2003, is_plain_name, trim, without_line_ends};
+use super::shared::{all, first_bytes, has_pair, idna_2003, is_plain_name, trim, without_line_ends};
 use crate::compose::append_without_dot_segments;
-use crate::host::{HostKind, port_number};
+use crate::host::{HostKind, port_number, special_port};
+use crate::kernel::tables::set;
 use crate::parts::{Parts, split};
 use crate::pieces::{Piece, QueryPair};
 
+pub(super) mod proof;
+
 /// The bytes of a path that are decoded if they are escaped.
-const PATH: AsciiSet = literal(b"!$&'()*+,:=@[]|", sets::RFC3986_UNRESERVED);
+const PATH: AsciiSet = sets::RFC3986_UNRESERVED.union(set(b"!$&'()*+,:=@[]|"));
 /// The bytes of a user name or password that stay unescaped, and are decoded if they are escaped.
-const USERINFO: AsciiSet = literal(b"!$&'()*+,", sets::RFC3986_UNRESERVED);
+const USERINFO: AsciiSet = sets::RFC3986_UNRESERVED.union(set(b"!$&'()*+,"));
 /// The bytes that stay unescaped in the parameters of the last segment. Escapes in parameters are not decoded.
 const PARAMETERS: AsciiSet = PATH_RAW.remove(b"[]|");
 /// The bytes that stay unescaped in a fragment. Escapes in a fragment are not decoded.
-const FRAGMENT: AsciiSet = literal(b"?", PARAMETERS);
+const FRAGMENT: AsciiSet = PARAMETERS.union(set(b"?"));
 /// The bytes that stay unescaped in a path: those of [`PATH`], and `%`, `/` and `;`, whose escapes are not decoded.
-const PATH_RAW: AsciiSet = literal(b"%/;", PATH);
+const PATH_RAW: AsciiSet = PATH.union(set(b"%/;"));
 
-/// The schemes in whose URLs a backslash is read as a slash.
-const SPECIAL: &[&[u8]] = &[b"http", b"https", b"ftp", b"file", b"ws", b"wss"];
-/// The schemes after which an empty authority (`//`) is written if the path starts with a slash: `uses_netloc` of Python.
+/// The schemes, besides the special ones, after which an empty authority (`//`) is written if the path starts with a slash:
+/// `uses_netloc` of Python.
 #[rustfmt::skip]
 const WITH_AUTHORITY: &[&[u8]] = &[
-    b"http", b"https", b"ftp", b"file", b"ws", b"wss", b"sftp", b"gopher", b"nntp", b"telnet", b"imap", b"wais", b"mms", b"shttp",
-    b"snews", b"prospero", b"rtsp", b"rtsps", b"rtspu", b"rsync", b"svn", b"svn+ssh", b"nfs", b"git", b"git+ssh",
+    b"sftp", b"gopher", b"nntp", b"telnet", b"imap", b"wais", b"mms", b"shttp", b"snews", b"prospero", b"rtsp", b"rtsps", b"rtspu",
+    b"rsync", b"svn", b"svn+ssh", b"nfs", b"git", b"git+ssh",
 ];
 /// The schemes in whose URLs the last segment may have parameters after `;`. Empty parameters are removed.
 #[rustfmt::skip]
 const WITH_PARAMETERS: &[&[u8]] = &[
     b"", b"ftp", b"hdl", b"prospero", b"http", b"https", b"shttp", b"rtsp", b"rtsps", b"rtspu", b"sip", b"sips", b"mms", b"sftp", b"tel",
 ];
-
-const fn literal(bytes: &[u8], and: AsciiSet) -> AsciiSet {
-    match AsciiSet::from_bytes(bytes) {
-        Some(set) => set.union(and),
-        None => and,
-    }
-}
 
 /// Appends the result of `canonicalize_url(url, keep_blank_values, keep_fragments)`.
 pub(super) fn append(
@@ -56,7 +51,7 @@ pub(super) fn append(
     let start = out.len();
     let original = url;
     let mut url = without_line_ends(trim(url));
-    if memchr::memchr(b'\\', &url).is_some() && is_one_of(split(&url).scheme().unwrap_or_default(), SPECIAL) {
+    if memchr::memchr(b'\\', &url).is_some() && split(&url).scheme().is_some_and(is_special) {
         let end = memchr::memchr2(b'?', b'#', &url).unwrap_or(url.len());
         url.to_mut()[..end].iter_mut().filter(|byte| **byte == b'\\').for_each(|byte| *byte = b'/');
     }
@@ -87,11 +82,9 @@ pub(super) fn append(
         return Err(CanonicalizeError { offset: parts.offsets().path_start, reason: Reason::Unstable });
     }
     let path = &out[path_start..];
-    // A loop without an early exit becomes vector code.
-    let pairs = path.iter().zip(path.get(1..).unwrap_or_default());
-    if path.first() == Some(&b'/') && pairs.fold(false, |found, (&a, &b)| found | (a == b'/') & (b == b'.')) {
+    if path.first() == Some(&b'/') && has_pair(path, |a, b| (a == b'/') & (b == b'.')) {
         let dotted = out.split_off(path_start);
-        append_without_dot_segments(&dotted, out);
+        append_without_dot_segments(&dotted, false, out);
     }
     if out.len() == path_start {
         out.push(b'/');
@@ -101,7 +94,10 @@ pub(super) fn append(
         Encode::keeping(PARAMETERS).encode_append(parameters, out);
     }
     let path = &out[path_start..];
-    if !has_authority && (path.starts_with(b"//") || path[0] == b'/' && is_one_of(scheme, WITH_AUTHORITY)) {
+    if !has_authority
+        && (path.starts_with(b"//")
+            || path[0] == b'/' && (is_special(scheme) || is_one_of(scheme, WITH_AUTHORITY)))
+    {
         out.splice(path_start..path_start, *b"//");
     }
     let query = parts.query().unwrap_or_default();
@@ -123,6 +119,11 @@ pub(super) fn append(
         return Err(CanonicalizeError { offset: parts.offsets().host_start, reason: Reason::HostConflict });
     }
     Ok(())
+}
+
+/// Reports whether `scheme` is special in the URL Standard.
+fn is_special(scheme: &[u8]) -> bool {
+    special_port(scheme).is_some() || scheme.eq_ignore_ascii_case(b"file")
 }
 
 /// Reports whether `scheme` is one of `schemes`, in any case.
@@ -253,7 +254,7 @@ fn append_quoted(part: &[u8], decoded: AsciiSet, raw: AsciiSet, out: &mut Vec<u8
 /// Appends a query whose parameters change only in order, and returns `true`: each has one `=`, a name without escapes, and a value that is
 /// escaped as a form already. For any other query, appends nothing and returns `false`.
 fn append_plain_query(query: &[u8], out: &mut Vec<u8>) -> bool {
-    const PLAIN: AsciiSet = literal(b"=&%+", sets::RFC3986_UNRESERVED);
+    const PLAIN: AsciiSet = sets::RFC3986_UNRESERVED.union(set(b"=&%+"));
 
     let stays = |at: usize| match simdpct::decode_escape(&query[at..]) {
         None | Some(b' ') => false,
@@ -310,8 +311,11 @@ fn append_query<'a>(pairs: impl Iterator<Item = QueryPair<'a>>, keep_blank_value
 
 /// Returns the piece decoded by the rule of forms. Most pieces are short, and nothing in them is decoded.
 fn decoded_form(piece: Piece<'_>) -> Cow<'_, [u8]> {
-    let is_plain = piece.raw().iter().fold(true, |all, &byte| all & (byte != b'%') & (byte != b'+'));
-    if is_plain { Cow::Borrowed(piece.raw()) } else { piece.decode_form() }
+    if all(piece.raw(), |byte| (byte != b'%') & (byte != b'+')) {
+        Cow::Borrowed(piece.raw())
+    } else {
+        piece.decode_form()
+    }
 }
 
 fn append_pair(delimiter: u8, (name, value): &(Cow<'_, [u8]>, Cow<'_, [u8]>), out: &mut Vec<u8>) {

@@ -9,6 +9,8 @@ use super::standard::{self, Invalid};
 use crate::offsets::Offsets;
 use crate::parts::{Parts, split};
 
+pub(super) mod proof;
+
 /// Appends the serialization of a URL.
 pub(super) fn append(url: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
     // For short texts, the check for ASCII is faster than that for UTF-8.
