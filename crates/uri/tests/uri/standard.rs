@@ -181,7 +181,7 @@ enum State {
     Fragment,
 }
 
-/// What a run of the machine does in the end.
+/// The end of a run of the machine.
 enum Next {
     /// The state is set, and the pointer moves to the next code point.
     Read(State),

@@ -80,7 +80,7 @@ fn urltestdata() {
 fn corners_of_the_standard() {
     type Group = (&'static str, &'static [(&'static str, &'static str, &'static str)]);
     let groups: &[Group] = &[
-        // An earlier version hid drive letters behind the mark `~0~`, and removed the mark from hosts, too.
+        // An earlier version marked drive letters with `~0~`, and removed the mark from hosts, too.
         (
             "nothing of a host is lost",
             &[
