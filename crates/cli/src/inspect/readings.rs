@@ -21,7 +21,7 @@ pub struct Request {
 }
 
 /// The answer of one reading, for JSON. Bytes that are not UTF-8 are escaped.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct JsonAnswer {
     name: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -136,14 +136,7 @@ fn row(reading: &Reading, answer: &Answer<'_>) -> [String; 3] {
 
 fn json(reading: &Reading, answer: &Answer<'_>) -> JsonAnswer {
     let text = |bytes: &[u8]| to_text(bytes).into_owned();
-    let mut json = JsonAnswer {
-        name: reading.name,
-        route: None,
-        passed_on: None,
-        redirect: None,
-        refused: None,
-        status: None,
-    };
+    let mut json = JsonAnswer { name: reading.name, ..JsonAnswer::default() };
     match answer {
         Answer::Read { route, passed_on } => {
             (json.route, json.passed_on) = (Some(text(route)), passed_on.as_deref().map(text));
