@@ -170,7 +170,7 @@ const URI_MAY_IMPORT: &[(&str, &str)] = &[
         "canon/*",
         "canon/contact canon/error canon/escapes canon/shared canon/standard class compose host kernel/tables offsets parts pieces",
     ),
-    ("canon", "kernel/scan parts text"),
+    ("canon", "class kernel/scan kernel/tables parts text"),
     ("internals", "canon columns parts reference text"),
     ("lib", ""),
 ];
