@@ -4,7 +4,7 @@ use simdpct::sets;
 use simdpct::simd::{Sets, Simd};
 
 use crate::kernel::scan::{Authorities, Carry, Digits, Dots, LineEnds, LineStarts, Rule};
-use crate::kernel::tables::{UPPER, escape_tables, set, table};
+use crate::kernel::tables::{SCHEME, UPPER, escape_tables, set, table};
 
 /// The rule of RFC 3986, section 6.2.2, and if `BY_SCHEME`, also of section 6.2.3.
 pub(crate) struct Rfc3986<const BY_SCHEME: bool>;
@@ -13,6 +13,7 @@ pub(crate) struct Rfc3986<const BY_SCHEME: bool>;
 pub(crate) struct State {
     lines: LineStarts,
     name_end: Carry,
+    upper_name: Carry,
     after_scheme: Carry,
     authorities: Authorities,
     after: Carry,
@@ -33,6 +34,7 @@ pub(crate) static SETS: Sets = table(&[
     set(b"."),
     set(b"\t\r\0"),
 ]);
+static SCHEME_SET: Sets = table(&[SCHEME]);
 pub(crate) static ESCAPES: [Sets; 2] = escape_tables(sets::RFC3986_UNRESERVED);
 
 impl<const BY_SCHEME: bool> Rule for Rfc3986<BY_SCHEME> {
@@ -60,11 +62,12 @@ impl<const BY_SCHEME: bool> Rule for Rfc3986<BY_SCHEME> {
             bad = control & !(simd.eq(block, b'\r') & newline >> 1);
         }
 
-        // The scheme must be in lower case. Few lines have an upper-case letter in their first name: such lines are not proven, and the
-        // branch is predicted.
+        // The scheme must be in lower case. Few lines have an upper-case letter in their first name.
         let name_end = state.name_end.ends(plain, start);
-        if name_end & upper != 0 {
-            bad |= name_end & upper;
+        let named = name_end & upper;
+        if named | state.upper_name.0 != 0 {
+            let [scheme] = simd.masks(simd.classify(block, &SCHEME_SET));
+            bad |= state.upper_name.ends(scheme & !high, named) & simd.eq(block, b':');
         }
 
         // An authority with upper case, a port, userinfo, an address in brackets or non-ASCII bytes is bad: its line is not proven.
