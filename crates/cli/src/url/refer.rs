@@ -15,14 +15,11 @@ use crate::ground::utf8;
 /// The bytes of URIs, and the end of a line.
 const URI_LINES: ByteSet = sets::RFC3986_URI.to_byte_set().add(b"\n");
 
-/// Returns the offset of the first byte that is not ASCII, that may be a bracket of a host, or that may be the colon of a port that is not
-/// empty.
+/// Returns the offset of the first byte that may be a bracket of a host, or the colon of a port that is not empty.
 fn find_unusual(bytes: &[u8]) -> Option<usize> {
     const CHUNK: usize = 64;
 
-    let is_unusual = |byte: u8, next: u8| {
-        !byte.is_ascii() | (byte == b'[') | (byte == b']') | ((byte == b':') & (next != b'/'))
-    };
+    let is_unusual = |byte: u8, next: u8| (byte == b'[') | (byte == b']') | ((byte == b':') & (next != b'/'));
     let (mut at, next) = (0, &bytes[bytes.len().min(1)..]);
     // The inner loop has no early exit and a fixed length, so that it compiles to vector code.
     while let (Some(chunk), Some(next)) =
@@ -212,16 +209,25 @@ impl Rewrite for ToUri {
             return false;
         }
         let encode = Encode::keeping(URI_LINES).keep_escapes();
-        let mut done = 0;
-        // A host that is not ASCII needs more than escapes, and one with brackets and a port can be invalid.
-        while let Some(at) = find_unusual(&text[done..]).map(|at| done + at) {
+        let find_change = |from| encode.first_change(&text[from..]).map_or(text.len(), |at| from + at);
+        let find_unusual = |from| find_unusual(&text[from..]).map_or(text.len(), |at| from + at);
+        let (mut done, mut change, mut unusual) = (0, find_change(0), find_unusual(0));
+        while change.min(unusual) < text.len() {
+            let at = change.min(unusual);
             let start = memchr::memrchr(b'\n', &text[done..at]).map_or(done, |found| done + found + 1);
             let end = memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |found| at + found + 1);
-            encode.encode_append(&text[done..start], out);
+            out.extend_from_slice(&text[done..start]);
             append_lines(self, &text[start..end], out, refused, |_| false);
             done = end;
+            // Each search goes on only after its last result, so that no byte is searched twice.
+            if change < done {
+                change = find_change(done);
+            }
+            if unusual < done {
+                unusual = find_unusual(done);
+            }
         }
-        encode.encode_append(&text[done..], out);
+        out.extend_from_slice(&text[done..]);
         true
     }
 

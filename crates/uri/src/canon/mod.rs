@@ -134,7 +134,7 @@ pub enum Profile {
     /// Rejects TAB, CR, LF and NUL, more than one `@` in the authority, a host with brackets that is not an address, and a port that
     /// is not a number of at most 65535. Also rejects, as [`Reason::HostConflict`], a URL that is of another host for browsers than its
     /// normal form, or of none: browsers contact `a` for `http:/a/../b` and `///a/../b`, `b` for the normal form of the first, and no
-    /// host for `file://a:/`, `http://://a/` and `http:/[::%31]`. So is ` %68ttp://a/`, which would get a scheme. The reference `/a/../\b`
+    /// host for `file://a:/`, `http://://a/` and `http:/[::%31]`. The reference `/a/../\b`
     /// becomes `/./\b`, because browsers contact `b` for `/\b`.
     Rfc3986,
 

@@ -6,6 +6,7 @@ use simdpct::Decode;
 
 use super::contact::{Contact, is_kept, is_opened};
 use super::error::{CanonicalizeError, Reason};
+use super::escapes;
 use crate::compose::{append_without_dots, guard};
 use crate::host::{HostKind, port_number, special_port};
 use crate::parts::{Parts, split};
@@ -46,7 +47,12 @@ pub(super) fn append(url: &[u8], by_scheme: bool, out: &mut Vec<u8>) -> Result<(
     // Escapes are decoded (section 6.2.2.2) before dot segments are removed (section 6.2.2.3), because a dot may be escaped.
     let start = out.len();
     let has_authority = parts.host().is_some();
-    Decode::NORMALIZE.decode_append(parts.path(), out);
+    if !parts.is_uri() && !has_authority && parts.path().first().is_some_and(|first| *first <= b' ') {
+        // Browsers remove this byte, so the escapes after it must not become a scheme; `./` before it would be another path to them.
+        escapes::append(parts.path(), None, out);
+    } else {
+        Decode::NORMALIZE.decode_append(parts.path(), out);
+    }
     let is_relative = !parts.is_uri() && !has_authority && out.get(start) != Some(&b'/');
     if is_relative {
         // `%61:b` is a path, but its decoded form `a:b` has a scheme, so `./` is inserted before it.
