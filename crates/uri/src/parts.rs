@@ -54,7 +54,8 @@ pub(crate) fn append_parameter(name: &[u8], value: &[u8], out: &mut Vec<u8>) {
 ///
 /// assert_eq!(simdpct_uri::split(b"//a/\xFF").path(), b"/\xFF");
 /// ```
-#[inline]
+// Inlined, so that the offsets are written where the caller wants them and not copied from there (lab: uri).
+#[inline(always)]
 #[must_use]
 pub fn split<S: Source + ?Sized>(input: &S) -> Parts<'_, S::Text> {
     split_on_tier(Tier::active(), input.text())
