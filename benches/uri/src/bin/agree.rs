@@ -25,8 +25,7 @@ fn w3lib(keep_blank_values: bool, keep_fragments: bool) -> Profile {
 }
 
 fn main() -> ExitCode {
-    let (mut python, mut node, mut modules, mut mutants, mut lists) =
-        (None, None, None, 100_000, Vec::new());
+    let (mut python, mut node, mut modules, mut mutants, mut lists) = (None, None, None, 100_000, Vec::new());
     let mut arguments = env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
@@ -44,7 +43,10 @@ fn main() -> ExitCode {
         .filter(|url| !url.is_empty() && seen.insert(url.clone()))
         .collect();
     let plain = urls.len();
-    assert!(plain > 0, "usage: agree [--python PYTHON] [--node NODE [--modules FOLDER]] [--mutants COUNT] LIST...");
+    assert!(
+        plain > 0,
+        "usage: agree [--python PYTHON] [--node NODE [--modules FOLDER]] [--mutants COUNT] LIST..."
+    );
     let mut random = Random(14);
     urls.extend((0..mutants).map(|_| mutant(&seen_at(&lists, &mut random), &mut random)));
     println!("{plain} URLs, and {mutants} with changes\n");
@@ -68,15 +70,17 @@ fn main() -> ExitCode {
             let answers = of_script(&python, "peers.py", tool, &urls);
             failed |= compare_answers(tool, profile, &urls, answers, class);
         }
-        for (tool, profile, class) in
-            [("surt", Profile::SurtPython0_3, surt_class as Class), ("w3lib", w3lib(true, false), w3lib_class)]
-        {
+        for (tool, profile, class) in [
+            ("surt", Profile::SurtPython0_3, surt_class as Class),
+            ("w3lib", w3lib(true, false), w3lib_class),
+        ] {
             let hosts =
                 ('\u{80}'..=char::MAX).flat_map(|c| [format!("http://{c}/"), format!("http://a{c}b/")]);
             let hosts: Vec<Vec<u8>> =
                 hosts.filter(|url| profile.canonicalize(url).is_ok()).map(String::into_bytes).collect();
             println!("{} hosts with a character of Unicode", hosts.len());
-            failed |= compare_answers(tool, profile, &hosts, of_script(&python, "peers.py", tool, &hosts), class);
+            failed |=
+                compare_answers(tool, profile, &hosts, of_script(&python, "peers.py", tool, &hosts), class);
         }
     }
     if let Some(node) = node {
@@ -200,13 +204,14 @@ fn of_script(program: &str, script: &str, tool: &str, urls: &[Vec<u8>]) -> Vec<A
         url.iter().for_each(|byte| questions.push_str(&format!("{byte:02x}")));
         questions.push('\n');
     }
-    let answers =
-        answers_of(program, &[&script, tool], questions).into_iter().map(|line| match line.strip_prefix('!') {
+    let answers = answers_of(program, &[&script, tool], questions).into_iter().map(|line| {
+        match line.strip_prefix('!') {
             Some(error) => Err(error.to_owned()),
             None => Ok((0..line.len() / 2)
                 .map(|at| u8::from_str_radix(&line[2 * at..2 * at + 2], 16).expect("hexadecimal digits"))
                 .collect()),
-        });
+        }
+    });
     let answers: Vec<Answer> = answers.collect();
     assert_eq!(answers.len(), urls.len(), "{tool} gave an answer for each URL");
     answers

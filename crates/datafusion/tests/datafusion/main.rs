@@ -299,7 +299,9 @@ fn parts_of_urls_equal_the_model() -> Result<()> {
             slice(Some(&*split(v).without_query_params(is_removed)))
         }),
         ("url_with_param(v, 'a b', v)", |v| slice(Some(&*split(v).with_query_param("a b", v)))),
-        ("url_join('http://h/a/b?c', v)", |v| slice(resolve("http://h/a/b?c", v).ok().as_deref().map(str::as_bytes))),
+        ("url_join('http://h/a/b?c', v)", |v| {
+            slice(resolve("http://h/a/b?c", v).ok().as_deref().map(str::as_bytes))
+        }),
         ("url_join(v, '../x')", |v| slice(resolve(v, "../x").ok().as_deref().map(str::as_bytes))),
     ];
     let mut given: Vec<Option<String>> = rows(3_000);

@@ -344,7 +344,10 @@ fn addresses() {
 fn blanks() {
     // After a byte that browsers remove, escapes stay that would make a scheme.
     for profile in RFC3986 {
-        check(profile, [(" %68ttp://b/%41", " %68ttp://b/A"), ("\u{1}java%73cript:x", "\u{1}java%73cript:x")]);
+        check(
+            profile,
+            [(" %68ttp://b/%41", " %68ttp://b/A"), ("\u{1}java%73cript:x", "\u{1}java%73cript:x")],
+        );
     }
     conflicts([Profile::Rfc3986Scheme], [("http://a ", 8), ("http://a\u{1}", 8)]);
     conflicts([Profile::SurtJava], [("http:/\u{2028}/a.b", 0)]);
