@@ -62,7 +62,7 @@ fn spelling(route: &[u8]) -> Vec<String> {
     segments
 }
 
-/// Reports whether two of the [default readings](Reading::is_default) route `target` differently. Case, and dots, spaces and
+/// Reports whether two of the [default readings](crate::Reading::is_default) route `target` differently. Case, and dots, spaces and
 /// slashes at the end, do not count. Takes time linear in the target; for most paths one scan is enough.
 ///
 /// ```

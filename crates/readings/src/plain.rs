@@ -113,7 +113,7 @@ impl Plain {
 }
 
 /// Returns the path of a target, if all readings of the table route on it as it is: it begins with a slash, path and query have only
-/// plain bytes, and no slash of the path is followed by a slash or a dot. It is not inlined, so that [`Plain::read`] is short enough to be
+/// plain bytes, and no slash of the path is followed by a slash or a dot. It is not inlined, so that `Plain::read` is short enough to be
 /// inlined.
 #[inline(never)]
 pub fn plain_path(tier: Tier, target: &[u8]) -> Option<&[u8]> {
