@@ -456,6 +456,8 @@ fn surt_python() {
         ("http:///a", "a)/"),
         ("https:///www.a.com", "com,a)/"),
         ("http:a.com", "com,a)/"),
+        ("https:a.com/b(C", "com,a)/b(c"),
+        ("//a_b.com/b(c)?d=(", "com,a_b)/b(c)?d=("),
         ("HTTP:////a.com/", "HTTP://a.com"),
         ("http://[::1]/", "::1)/"),
         ("http://[::1:8]/", "::1:8)/"),

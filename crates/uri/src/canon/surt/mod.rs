@@ -138,13 +138,7 @@ fn append_python(url: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError>
         // Browsers ignore controls at the start, but to the tool they make a host of the scheme.
         return Err(CanonicalizeError { offset: lead, reason: Reason::Control(control) });
     }
-    // Only if the path and the query stay as they are, the key of the tool is that of the URL with two slashes.
-    if let Some(plain) = with_two_slashes(&trimmed)
-        && has_plain_path(&plain)
-        && append_plain_url(&plain, Tool::Python, out).is_some()
-    {
-        return Ok(());
-    }
+    let trimmed = with_two_slashes(&trimmed).map_or(trimmed, Cow::Owned);
     let is_uri = split(&*trimmed).is_uri();
     if is_uri && has_second_scheme(&trimmed) || hides_scheme(&trimmed) {
         // The tool removes the first of two schemes. For browsers, the second one is the host.
@@ -154,8 +148,9 @@ fn append_python(url: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError>
     append_parts(Tool::Python, prefix, &trimmed, lead, url, out)
 }
 
-/// Returns `url` with two slashes before its host if it has another number of slashes after `http:` or `https:`, or at least two slashes
-/// and no scheme. The tool and browsers skip all of them.
+/// Returns a plain `url` with two slashes before its host if it has another number of slashes after `http:` or `https:`, or at least two
+/// slashes and no scheme. The tool and browsers skip all of them. A plain URL has a plain host, no port and no fragment, and a path and a
+/// query that a key changes only in case and order; the tool reads any other URL with its slashes.
 fn with_two_slashes(url: &[u8]) -> Option<Vec<u8>> {
     let scheme: &[u8] = match url {
         [b'h', b't', b't', b'p', b's', b':', ..] => b"https:",
@@ -164,15 +159,13 @@ fn with_two_slashes(url: &[u8]) -> Option<Vec<u8>> {
         _ => return None,
     };
     let host = without_slashes(&url[scheme.len()..]);
-    Some([if scheme.is_empty() { b"http:" } else { scheme }, b"//", host].concat())
-}
-
-/// Reports whether a URL has no fragment, and a path and a query that a key changes only in case and order.
-fn has_plain_path(url: &[u8]) -> bool {
-    let (parts, mut unused) = (split(url), Vec::new());
-    parts.fragment().is_none()
+    let url = [if scheme.is_empty() { b"http:" } else { scheme }, b"//", host].concat();
+    let (parts, mut unused) = (split(&url), Vec::new());
+    let is_plain = parts.authority().is_some_and(is_plain_name)
+        && parts.fragment().is_none()
         && append_if_plain(parts.path(), true, &mut unused)
-        && append_if_plain(parts.query().unwrap_or_default(), false, &mut unused)
+        && append_if_plain(parts.query().unwrap_or_default(), false, &mut unused);
+    is_plain.then_some(url)
 }
 
 /// Reports whether a URL starts with two schemes, such as `http://https://`.
