@@ -5,6 +5,8 @@ use alloc::vec::Vec;
 use simdpct::Tier;
 use simdpct::batch::{Column, Offset};
 
+#[cfg(feature = "whatwg")]
+pub use crate::canon::kernel_tables;
 use crate::canon::{CanonicalizeError, Profile};
 use crate::columns::{Columns, Lines, UrlTooLong, split_each_line_on_tier, split_each_on_tier};
 use crate::parts::{Parts, split_on_tier};

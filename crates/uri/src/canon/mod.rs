@@ -27,9 +27,13 @@ use core::fmt;
 use core::str::FromStr;
 
 use simdpct::Tier;
+#[cfg(all(feature = "internals", feature = "whatwg"))]
+use simdpct::simd::Sets;
 use simdpct::simd::run;
 
 use crate::kernel::scan::{Rule, Scan, Unproven};
+#[cfg(all(feature = "internals", feature = "whatwg"))]
+use crate::kernel::tables::escape_tables;
 use crate::parts::split;
 use crate::text::{Source, Text as _};
 
@@ -535,86 +539,23 @@ fn chunk_end(text: &[u8], at: usize) -> usize {
     memchr::memchr(b'\n', &text[at + CHUNK..]).map_or(text.len(), |lf| at + CHUNK + lf + 1)
 }
 
-#[cfg(all(test, feature = "whatwg"))]
-mod tests {
-    use simdpct::simd::Sets;
-    use simdpct::{AsciiSet, Encode, sets};
+/// The name of a profile, the table of the bytes in its kernel, and those of the two digits of escapes.
+#[cfg(all(feature = "internals", feature = "whatwg"))]
+type KernelTables = (&'static str, &'static Sets, Option<&'static [Sets; 2]>);
 
-    use super::key::{self, KeyRule};
-    use super::{rfc3986, safe_browsing, surt, w3lib, whatwg};
-    use crate::kernel::tables::escape_tables;
-
-    fn check(name: &str, table: &Sets, rules: &[&dyn Fn(u8) -> bool]) {
-        for byte in 0..0x80 {
-            let wanted = rules.iter().rev().fold(0, |bits, rule| bits << 1 | u8::from(rule(byte)));
-            assert_eq!(table.of(byte), wanted, "{name}: {byte:02X}");
-        }
+/// Returns the tables of the kernels, for tests.
+#[cfg(all(feature = "internals", feature = "whatwg"))]
+#[doc(hidden)]
+#[must_use]
+pub fn kernel_tables() -> [KernelTables; 5] {
+    fn of_key<R: key::KeyRule>(name: &'static str) -> KernelTables {
+        (name, const { &key::sets(R::REJECTED) }, Some(const { &escape_tables(R::DECODED) }))
     }
-
-    fn check_escapes(name: &str, [first, second]: &[Sets; 2], is_decoded: &dyn Fn(u8) -> bool) {
-        for (a, b) in (0..0x80_u8).flat_map(|a| (0..0x80_u8).map(move |b| (a, b))) {
-            let stays = [a, b].iter().all(|digit| digit.is_ascii_digit() || (b'A'..=b'F').contains(digit))
-                && !simdpct::decode_escape(&[b'%', a, b]).is_some_and(is_decoded);
-            assert_eq!(first.of(a) & second.of(b) == 0, stays, "{name}: {a:02X} {b:02X}");
-        }
-    }
-
-    /// Each table of a kernel has the bytes that the functions of its profile change, reject or look for.
-    #[test]
-    fn tables_are_those_of_their_sets() {
-        let one_of = |bytes: &'static [u8]| move |byte| bytes.contains(&byte);
-        let upper = |byte: u8| byte.is_ascii_uppercase();
-        let changes =
-            |kept: AsciiSet| move |byte| byte != b'\n' && !Encode::keeping(kept).is_encoded(&[byte]);
-        let host = |byte| !upper(byte) && byte != b'~' && sets::RFC3986_UNRESERVED.contains(byte);
-
-        let odd = |byte| upper(byte) || one_of(b"[]@:")(byte);
-        let rejected = |byte| byte != b'\n' && super::Profile::Rfc3986.canonicalize(&[b'/', byte]).is_err();
-        let rules: [&dyn Fn(u8) -> bool; 6] =
-            [&one_of(b"/?#\n\r"), &odd, &upper, &one_of(b"/:"), &one_of(b"."), &rejected];
-        check("rfc3986", &rfc3986::proof::SETS, &rules);
-        check_escapes("rfc3986", &rfc3986::proof::ESCAPES, &|byte| sets::RFC3986_UNRESERVED.contains(byte));
-
-        let not_in_path = |byte| byte == b'\n' || changes(sets::WHATWG_PATH)(byte) || one_of(b"\\|")(byte);
-        let lower = |byte: u8| byte.is_ascii_lowercase();
-        let ends: [&dyn Fn(u8) -> bool; 3] = [&one_of(b"/?#\n"), &one_of(b"?#\n"), &one_of(b".")];
-        let rules: [&dyn Fn(u8) -> bool; 4] = [&changes(sets::WHATWG_FRAGMENT), &not_in_path, &host, &lower];
-        check("whatwg", &whatwg::proof::SETS, &[&rules[..], &ends].concat());
-
-        let scheme = |byte: u8| crate::class::is_scheme(&[b'a', byte]);
-        let alpha = |byte: u8| byte.is_ascii_alphabetic();
-        let of_key = |name: &str,
-                      rejected: AsciiSet,
-                      decoded: AsciiSet,
-                      is_rejected: &dyn Fn(u8) -> bool,
-                      is_decoded: &dyn Fn(u8) -> bool| {
-            let rules: [&dyn Fn(u8) -> bool; 8] =
-                [&scheme, &alpha, ends[0], &upper, ends[2], ends[1], &host, is_rejected];
-            check(name, &key::sets(rejected), &rules);
-            check_escapes(name, &escape_tables(decoded), is_decoded);
-        };
-        // A key of Safe Browsing escapes these bytes, and holds no other escapes but those.
-        let escaped = |byte: u8| !matches!(byte, b'!'..=b'~') || byte == b'#';
-        type SafeBrowsing = safe_browsing::proof::SafeBrowsing;
-        of_key(
-            "safe-browsing",
-            SafeBrowsing::REJECTED,
-            SafeBrowsing::DECODED,
-            &|byte| escaped(byte) && byte != b'\n',
-            &|byte| !escaped(byte),
-        );
-        let path = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,:=@[]|".contains(&byte);
-        type W3lib = w3lib::proof::W3lib;
-        of_key(
-            "w3lib",
-            W3lib::REJECTED,
-            W3lib::DECODED,
-            &|byte| !path(byte) && !b"\n%/".contains(&byte),
-            &path,
-        );
-
-        let name = |byte: u8| host(byte) || upper(byte);
-        let kept = |byte| !escaped(byte) && byte != b'%';
-        check("surt", &surt::plain::SETS, &[&name, &kept, &upper]);
-    }
+    [
+        ("rfc3986", &rfc3986::proof::SETS, Some(&rfc3986::proof::ESCAPES)),
+        ("whatwg", &whatwg::proof::SETS, None),
+        of_key::<safe_browsing::proof::SafeBrowsing>("safe-browsing"),
+        of_key::<w3lib::proof::W3lib>("w3lib"),
+        ("surt", &surt::plain::SETS, None),
+    ]
 }

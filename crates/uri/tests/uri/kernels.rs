@@ -1,7 +1,9 @@
-//! Tests of the masks that each instruction set makes of a block, against their definitions.
+//! Tests of the masks that each instruction set makes of a block, and of the tables that kernels look up, against their definitions.
 
-use simdpct::Tier;
 use simdpct::simd::{Kernel, Sets, Simd, run};
+use simdpct::{AsciiSet, Encode, Tier, sets};
+use simdpct_uri::canon::Profile;
+use simdpct_uri::internals::kernel_tables;
 use testkit::guard::{GuardedSlice, PLACES};
 use testkit::shapes::Rng;
 use testkit::tiers::tiers;
@@ -94,6 +96,66 @@ fn every_byte_at_every_lane() {
                 let any_pair = (0..8).fold(0, |any, k| any | members[k] & members_before[k]);
                 assert_eq!(got.any_pair & live & ascii_pair, any_pair & live, "{at}: any pair");
             }
+        }
+    }
+}
+
+/// Reports whether a byte is in a set.
+type Rule<'a> = &'a dyn Fn(u8) -> bool;
+
+/// Each table of a kernel has the bytes that the functions of its profile change, reject or look for.
+#[test]
+fn tables_are_those_of_their_sets() {
+    let one_of = |bytes: &'static [u8]| move |byte| bytes.contains(&byte);
+    let upper = |byte: u8| byte.is_ascii_uppercase();
+    let lower = |byte: u8| byte.is_ascii_lowercase();
+    let alpha = |byte: u8| byte.is_ascii_alphabetic();
+    let changes = |kept: AsciiSet| move |byte| byte != b'\n' && !Encode::keeping(kept).is_encoded(&[byte]);
+    let unreserved = |byte| sets::RFC3986_UNRESERVED.contains(byte);
+    let host = |byte| !upper(byte) && byte != b'~' && unreserved(byte);
+    let name = |byte| host(byte) || upper(byte);
+
+    let odd = |byte| upper(byte) || one_of(b"[]@:")(byte);
+    let rejected = |byte| byte != b'\n' && Profile::Rfc3986.canonicalize(&[b'/', byte]).is_err();
+    let not_in_path = |byte| byte == b'\n' || changes(sets::WHATWG_PATH)(byte) || one_of(b"\\|")(byte);
+    let scheme = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
+    // A key of Safe Browsing escapes these bytes, and holds no other escapes but those.
+    let escaped = |byte: u8| !matches!(byte, b'!'..=b'~') || byte == b'#';
+    let not_escaped = |byte: u8| !escaped(byte);
+    let in_safe_browsing = |byte| escaped(byte) && byte != b'\n';
+    let path = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,:=@[]|".contains(&byte);
+    let not_in_w3lib = |byte| !path(byte) && !b"\n%/".contains(&byte);
+    let kept = |byte| !escaped(byte) && byte != b'%';
+
+    let [ends_or_cr, slash_or_colon] = [one_of(b"/?#\n\r"), one_of(b"/:")];
+    let not_in_fragment = changes(sets::WHATWG_FRAGMENT);
+    let [ends_segment, ends_path, dot] = [one_of(b"/?#\n"), one_of(b"?#\n"), one_of(b".")];
+    for (profile, table, escapes) in kernel_tables() {
+        let of_key: [Rule<'_>; 7] = [&scheme, &alpha, &ends_segment, &upper, &dot, &ends_path, &host];
+        let (rules, is_decoded): (Vec<Rule<'_>>, Rule<'_>) = match profile {
+            "rfc3986" => {
+                let authority: [Rule<'_>; 3] = [&ends_or_cr, &odd, &upper];
+                let path: [Rule<'_>; 3] = [&slash_or_colon, &dot, &rejected];
+                ([authority, path].concat(), &unreserved)
+            }
+            "whatwg" => {
+                let kept: [Rule<'_>; 4] = [&not_in_fragment, &not_in_path, &host, &lower];
+                let ends: [Rule<'_>; 3] = [&ends_segment, &ends_path, &dot];
+                ([&kept[..], &ends].concat(), &unreserved)
+            }
+            "safe-browsing" => ([&of_key[..], &[&in_safe_browsing]].concat(), &not_escaped),
+            "w3lib" => ([&of_key[..], &[&not_in_w3lib]].concat(), &path),
+            _ => (vec![&name, &kept, &upper], &unreserved),
+        };
+        for byte in 0..0x80 {
+            let wanted = rules.iter().rev().fold(0, |bits, rule| bits << 1 | u8::from(rule(byte)));
+            assert_eq!(table.of(byte), wanted, "{profile}: {byte:02X}");
+        }
+        let Some([first, second]) = escapes else { continue };
+        for (a, b) in (0..0x80_u8).flat_map(|a| (0..0x80_u8).map(move |b| (a, b))) {
+            let stays = [a, b].iter().all(|digit| digit.is_ascii_digit() || (b'A'..=b'F').contains(digit))
+                && !simdpct::decode_escape(&[b'%', a, b]).is_some_and(is_decoded);
+            assert_eq!(first.of(a) & second.of(b) == 0, stays, "{profile}: {a:02X} {b:02X}");
         }
     }
 }
