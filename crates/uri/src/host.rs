@@ -88,6 +88,16 @@ fn is_ip_future(literal: &[u8]) -> bool {
         && address.iter().all(|&byte| sets::RFC3986_USERINFO.contains(byte))
 }
 
+/// Reports whether browsers read a host with this last label as an IPv4 address (URL Standard, section 3.5, "ends in a number"). They
+/// never do with an empty one, for which this function returns `true`.
+#[cfg(feature = "alloc")]
+pub(crate) fn is_number(label: &[u8]) -> bool {
+    match label {
+        [b'0', b'x' | b'X', digits @ ..] => digits.iter().all(u8::is_ascii_hexdigit),
+        digits => digits.iter().all(u8::is_ascii_digit),
+    }
+}
+
 /// Parses `port` as a decimal number. Returns `None` if it is empty, holds a byte that is not a digit, or exceeds 65535.
 pub(crate) fn port_number(port: &[u8]) -> Option<u16> {
     if port.is_empty() || !port.iter().all(u8::is_ascii_digit) {

@@ -9,6 +9,7 @@ use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
 use simdpct::{AsciiSet, Encode, sets};
 
 use super::shared::old_ipv4;
+use crate::host::is_number;
 
 static OPAQUE: Encode<AsciiSet> = Encode::keeping(sets::WHATWG_C0_CONTROL);
 
@@ -27,7 +28,8 @@ pub(super) fn append(host: &[u8], is_opaque: bool, out: &mut Vec<u8>) -> Option<
     let start = out.len();
     append_domain(host, out)?;
     let name = out[start..].strip_suffix(b".").unwrap_or(&out[start..]);
-    if ends_in_number(name) {
+    let last = name.rsplit(|&byte| byte == b'.').next().unwrap_or_default();
+    if !last.is_empty() && is_number(last) {
         let address = old_ipv4(name)?;
         out.truncate(start);
         out.extend_from_slice(address.to_string().as_bytes());
@@ -35,8 +37,8 @@ pub(super) fn append(host: &[u8], is_opaque: bool, out: &mut Vec<u8>) -> Option<
     Some(())
 }
 
-/// Appends an address in brackets. `Display` writes it as the standard does, unless it is an IPv4 address mapped to IPv6.
-fn append_ipv6(address: Ipv6Addr, out: &mut Vec<u8>) {
+/// Appends an address in brackets. `Display` writes it as the standard and Python do, unless it is an IPv4 address mapped to IPv6.
+pub(super) fn append_ipv6(address: Ipv6Addr, out: &mut Vec<u8>) {
     let text = match address.segments() {
         [0, 0, 0, 0, 0, 0xFFFF, high, low] => alloc::format!("[::ffff:{high:x}:{low:x}]"),
         _ => alloc::format!("[{address}]"),
@@ -99,13 +101,4 @@ static DOMAIN: [u8; 256] = {
 const fn is_forbidden(byte: u8) -> bool {
     matches!(byte, b'\0' | b'\t' | b'\n' | b'\r' | b' ' | b'#' | b'/' | b':' | b'<' | b'>')
         || matches!(byte, b'?' | b'@' | b'[' | b'\\' | b']' | b'^' | b'|')
-}
-
-/// Reports whether the last label of a domain in lower case is a number, so that the domain must be an IPv4 address.
-fn ends_in_number(name: &[u8]) -> bool {
-    let last = name.rsplit(|&byte| byte == b'.').next().unwrap_or_default();
-    match last.strip_prefix(b"0x") {
-        Some(digits) => digits.iter().all(u8::is_ascii_hexdigit),
-        None => !last.is_empty() && last.iter().all(u8::is_ascii_digit),
-    }
 }

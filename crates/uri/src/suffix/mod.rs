@@ -14,7 +14,7 @@ use core::ops::Range;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use crate::host::to_ascii;
+use crate::host::{is_number, to_ascii};
 use crate::parts::Parts;
 use crate::pieces::Piece;
 use crate::text::{Source, Text, copy};
@@ -330,14 +330,6 @@ impl Hasher for NameHasher {
 fn lower_case(name: &[u8]) -> Cow<'_, [u8]> {
     let has_upper = name.iter().fold(false, |found, byte| found | byte.is_ascii_uppercase());
     if has_upper { name.to_ascii_lowercase().into() } else { name.into() }
-}
-
-/// Reports whether browsers read a host with this last label as an IPv4 address (URL Standard, section 3.5, "ends in a number").
-fn is_number(label: &[u8]) -> bool {
-    match label {
-        [b'0', b'x' | b'X', digits @ ..] => digits.iter().all(u8::is_ascii_hexdigit),
-        digits => digits.iter().all(u8::is_ascii_digit),
-    }
 }
 
 /// Returns the positions of the dots of `host`, also of those in other scripts (UTS 46) and of those that are escaped.

@@ -2,15 +2,15 @@
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
-use core::net::Ipv6Addr;
 
 use simdpct::{AsciiSet, Encode, HexCase, encode_byte, sets};
 
 use super::contact;
 use super::error::{CanonicalizeError, Reason};
+use super::host::append_ipv6;
 use super::shared::{all, first_bytes, has_pair, idna_2003, is_plain_name, trim, without_line_ends};
 use crate::compose::append_without_dot_segments;
-use crate::host::{HostKind, port_number, special_port};
+use crate::host::{HostKind, port_number};
 use crate::kernel::tables::set;
 use crate::parts::{Parts, split};
 use crate::pieces::{Piece, QueryPair};
@@ -51,7 +51,7 @@ pub(super) fn append(
     let start = out.len();
     let original = url;
     let mut url = without_line_ends(trim(url));
-    if memchr::memchr(b'\\', &url).is_some() && split(&url).scheme().is_some_and(is_special) {
+    if memchr::memchr(b'\\', &url).is_some() && split(&url).scheme().is_some_and(contact::is_opened) {
         let end = memchr::memchr2(b'?', b'#', &url).unwrap_or(url.len());
         url.to_mut()[..end].iter_mut().filter(|byte| **byte == b'\\').for_each(|byte| *byte = b'/');
     }
@@ -96,7 +96,7 @@ pub(super) fn append(
     let path = &out[path_start..];
     if !has_authority
         && (path.starts_with(b"//")
-            || path[0] == b'/' && (is_special(scheme) || is_one_of(scheme, WITH_AUTHORITY)))
+            || path[0] == b'/' && (contact::is_opened(scheme) || is_one_of(scheme, WITH_AUTHORITY)))
     {
         out.splice(path_start..path_start, *b"//");
     }
@@ -119,11 +119,6 @@ pub(super) fn append(
         return Err(CanonicalizeError { offset: parts.offsets().host_start, reason: Reason::HostConflict });
     }
     Ok(())
-}
-
-/// Reports whether `scheme` is special in the URL Standard.
-fn is_special(scheme: &[u8]) -> bool {
-    special_port(scheme).is_some() || scheme.eq_ignore_ascii_case(b"file")
 }
 
 /// Reports whether `scheme` is one of `schemes`, in any case.
@@ -176,7 +171,10 @@ fn append_authority(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), Canonica
         out.push(b'@');
     }
     match kind {
-        HostKind::Ipv6(address) => append_ipv6(address, zone, out),
+        HostKind::Ipv6(address) => {
+            append_ipv6(address, out);
+            out.splice(out.len() - 1..out.len() - 1, zone.iter().map(u8::to_ascii_lowercase));
+        }
         // w3lib drops the brackets of an address of a future version. The result would name another host, so such a host is
         // rejected.
         HostKind::Invalid | HostKind::IpFuture => return Err(bad_host),
@@ -203,17 +201,6 @@ fn kind_and_zone(host: &[u8]) -> (HostKind, &[u8]) {
         }
     }
     (HostKind::of(host), b"")
-}
-
-/// Appends an IPv6 address as Python writes it: the last 32 bits are never written as an IPv4 address.
-fn append_ipv6(address: Ipv6Addr, zone: &[u8], out: &mut Vec<u8>) {
-    let text = match address.segments() {
-        [0, 0, 0, 0, 0, 0xFFFF, high, low] => alloc::format!("[::ffff:{high:x}:{low:x}"),
-        _ => alloc::format!("[{address}"),
-    };
-    out.extend_from_slice(text.as_bytes());
-    append_lower(zone, out);
-    out.push(b']');
 }
 
 /// Appends a host that is not ASCII. If a label is empty or too long, the host is only written in lower case.
