@@ -1,7 +1,6 @@
 //! The operations that several profiles share.
 
 use alloc::borrow::Cow;
-use alloc::vec::Vec;
 use core::net::Ipv4Addr;
 
 /// Returns `url` without TAB, CR and LF.
@@ -25,17 +24,6 @@ pub(super) fn is_host_and_port(name: &[u8], rest: &[u8]) -> bool {
     let digits = rest.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len());
     let is_port = digits > 0 && matches!(rest.get(digits), None | Some(b'/' | b'?' | b'#'));
     is_port && (name.contains(&b'.') || name.eq_ignore_ascii_case(b"localhost"))
-}
-
-/// Appends `host` without dots at its ends, and with one dot in place of each run of dots.
-pub(super) fn append_without_extra_dots(host: &[u8], out: &mut Vec<u8>) {
-    let start = out.len();
-    for label in host.split(|&byte| byte == b'.').filter(|label| !label.is_empty()) {
-        if out.len() > start {
-            out.push(b'.');
-        }
-        out.extend_from_slice(label);
-    }
 }
 
 /// Reports whether `is_member` is true for all bytes of `text`. The loop has no early exit, so that it becomes vector code.

@@ -1,6 +1,7 @@
 //! The keys of Google Safe Browsing, versions 4 and 5.
 
 use alloc::borrow::Cow;
+use alloc::string::ToString as _;
 use alloc::vec::Vec;
 use core::net::{Ipv4Addr, Ipv6Addr};
 
@@ -8,10 +9,7 @@ use simdpct::{AsciiSet, Encode};
 
 use super::contact::Contact;
 use super::error::{CanonicalizeError, Reason};
-use super::shared::{
-    InvalidName, append_without_extra_dots, is_host_and_port, is_plain_name, old_ipv4, trim, uts46,
-    without_line_ends,
-};
+use super::shared::{InvalidName, is_host_and_port, is_plain_name, old_ipv4, trim, uts46, without_line_ends};
 use crate::compose::append_without_dot_segments;
 use crate::host::{port_number, special_port};
 use crate::parts::{Parts, split};
@@ -146,24 +144,21 @@ fn key_host(raw: &[u8], version: Version) -> Option<Vec<u8>> {
             Err(InvalidName::Forbidden) => return None,
         }
     }
-    let mut name = Vec::with_capacity(ascii.len());
-    append_without_extra_dots(&ascii, &mut name);
-    name.make_ascii_lowercase();
+    // A key has no dots at the ends of its host, and no runs of dots.
+    let mut name = ascii.to_ascii_lowercase();
+    name.dedup_by(|a, b| *a == b'.' && *b == b'.');
+    let name = name.strip_prefix(b".").unwrap_or(&name);
+    let name = name.strip_suffix(b".").unwrap_or(name);
     if name.is_empty() {
         return None;
     }
-    let literal = if version == Version::Five { address_in_brackets(&name) } else { None };
-    let mut host = Vec::new();
-    match (literal, literal.map_or_else(|| old_ipv4(&name), embedded_ipv4)) {
-        (_, Some(address)) => append_display(&address, &mut host),
-        (Some(address), None) => {
-            host.push(b'[');
-            append_display(&address, &mut host);
-            host.push(b']');
-        }
-        (None, None) => append_escaped(&name, &mut host),
-    }
-    Some(host)
+    let literal = if version == Version::Five { address_in_brackets(name) } else { None };
+    let host = match (literal, literal.map_or_else(|| old_ipv4(name), embedded_ipv4)) {
+        (_, Some(address)) => address.to_string(),
+        (Some(address), None) => alloc::format!("[{address}]"),
+        (None, None) => Encode::keeping(KEPT).encode(name).into_owned(),
+    };
+    Some(host.into_bytes())
 }
 
 /// Reports whether a host is text in brackets, in which a key changes no byte but for the case of letters.
@@ -178,10 +173,6 @@ fn decode(part: &[u8]) -> Cow<'_, [u8]> {
 
 fn append_escaped(part: &[u8], out: &mut Vec<u8>) {
     Encode::keeping(KEPT).encode_append(part, out);
-}
-
-fn append_display(address: &impl alloc::string::ToString, out: &mut Vec<u8>) {
-    out.extend_from_slice(address.to_string().as_bytes());
 }
 
 fn address_in_brackets(host: &[u8]) -> Option<Ipv6Addr> {
