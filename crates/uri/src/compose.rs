@@ -3,6 +3,8 @@
 use alloc::vec::Vec;
 use core::fmt;
 
+use simdpct::{ByteSet, Encode};
+
 use crate::class::is_scheme;
 use crate::parts::{Parts, split};
 use crate::text::{Source, Text, copy};
@@ -88,25 +90,25 @@ impl<T: Text + ?Sized> Components<'_, T> {
         self.append_before_path(out);
         let has_prefix = has_invalid_colon || self.scheme.is_some();
         out.extend_from_slice(guard(has_prefix, self.authority.is_some(), path));
-        append_without(b"?#", path, out);
+        PATH.encode_append(path, out);
         self.append_after_path(out);
     }
 
     fn append_before_path(&self, out: &mut Vec<u8>) {
         if let Some(scheme) = self.scheme {
-            append_without(b":/?#", scheme.as_ref(), out);
+            SCHEME.encode_append(scheme, out);
             out.push(b':');
         }
         if let Some(authority) = self.authority {
             out.extend_from_slice(b"//");
-            append_without(b"/?#", authority.as_ref(), out);
+            AUTHORITY.encode_append(authority, out);
         }
     }
 
     fn append_after_path(&self, out: &mut Vec<u8>) {
         if let Some(query) = self.query {
             out.push(b'?');
-            append_without(b"#", query.as_ref(), out);
+            QUERY.encode_append(query, out);
         }
         if let Some(fragment) = self.fragment {
             out.push(b'#');
@@ -115,18 +117,15 @@ impl<T: Text + ?Sized> Components<'_, T> {
     }
 }
 
-/// Appends `part` and escapes the bytes `delimiters`, which would end it.
-fn append_without(delimiters: &[u8], part: &[u8], out: &mut Vec<u8>) {
-    for piece in part.split_inclusive(|byte| delimiters.contains(byte)) {
-        match piece.split_last() {
-            Some((last, before)) if delimiters.contains(last) => {
-                out.extend_from_slice(before);
-                out.extend_from_slice(&simdpct::encode_byte(*last, simdpct::HexCase::Upper));
-            }
-            _ => out.extend_from_slice(piece),
-        }
-    }
+/// Returns an encoder of the bytes that would end a component. All others stay.
+const fn without(delimiters: &[u8]) -> Encode<ByteSet> {
+    Encode::keeping(ByteSet::from_bytes(delimiters).complement())
 }
+
+static SCHEME: Encode<ByteSet> = without(b":/?#");
+static AUTHORITY: Encode<ByteSet> = without(b"/?#");
+static PATH: Encode<ByteSet> = without(b"?#");
+static QUERY: Encode<ByteSet> = without(b"#");
 
 /// Returns the prefix that keeps `path` from being read as a part of the authority, as an authority or as a scheme: `/`, `/.`, `./` or
 /// nothing.
