@@ -13,7 +13,6 @@
 use alloc::borrow::Cow;
 use alloc::string::String;
 use core::fmt;
-use core::str;
 
 use simdpct::{AsciiSet, Encode, sets};
 
@@ -129,36 +128,24 @@ fn append_readable(part: &[u8], is_query: bool, iri: &mut String) {
         let clean = memchr::memchr(b'%', left).unwrap_or(left.len());
         append_raw(&left[..clean], iri);
         left = &left[clean..];
-        // Read the escapes of one UTF-8 character, at most four.
+        // The escapes of one character are at most four.
         let mut bytes = [0; 4];
         let mut len = 0;
-        while len < 4 {
-            match simdpct::decode_escape(&left[(3 * len).min(left.len())..]) {
-                Some(byte) if len == 0 || byte & 0xC0 == 0x80 => bytes[len] = byte,
-                _ => break,
-            }
+        for byte in left.chunks(3).map_while(simdpct::decode_escape).take(4) {
+            bytes[len] = byte;
             len += 1;
-            if bytes[0] < 0xC0 {
-                break;
-            }
         }
-        let decoded = first_char(&bytes[..len]).filter(|&c| !c.is_ascii() && is_readable(c, is_query));
-        let escapes = decoded.map_or(len.min(1), char::len_utf8);
-        match decoded {
-            Some(c) => iri.push(c),
-            // Copy an escape that stays, or a malformed `%`.
-            None => append_raw(&left[..left.len().min(if len == 0 { 1 } else { 3 })], iri),
+        let first = bytes[..len].utf8_chunks().next().and_then(|chunk| chunk.valid().chars().next());
+        if let Some(c) = first.filter(|&c| !c.is_ascii() && is_readable(c, is_query)) {
+            iri.push(c);
+            left = &left[3 * c.len_utf8()..];
+        } else {
+            // An escape stays, or a malformed `%`.
+            let (kept, rest) = left.split_at(left.len().min(if len == 0 { 1 } else { 3 }));
+            append_raw(kept, iri);
+            left = rest;
         }
-        left = &left[left.len().min(if len == 0 { 1 } else { 3 * escapes })..];
     }
-}
-
-fn first_char(bytes: &[u8]) -> Option<char> {
-    let valid = match str::from_utf8(bytes) {
-        Ok(valid) => valid,
-        Err(error) => str::from_utf8(&bytes[..error.valid_up_to()]).ok()?,
-    };
-    valid.chars().next()
 }
 
 /// Appends `bytes`, and escapes those that are not UTF-8.
