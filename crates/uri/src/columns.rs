@@ -166,8 +166,8 @@ pub fn split_each_line<'a>(text: &'a [u8], each: impl FnMut(Parts<'a>)) {
     split_each_line_on_tier(Tier::active(), text, each);
 }
 
-pub(crate) fn split_each_line_on_tier<'a>(tier: Tier, text: &'a [u8], each: impl FnMut(Parts<'a>)) {
-    visit_each_line_on_tier(tier, text, &mut ToClosure(each));
+pub(crate) fn split_each_line_on_tier<'a>(tier: Tier, text: &'a [u8], mut each: impl FnMut(Parts<'a>)) {
+    visit_each_line_on_tier(tier, text, &mut each);
 }
 
 /// A receiver of the parts of many URLs, for the command. It is not part of the API.
@@ -200,13 +200,10 @@ impl<'a, V: PartsVisitor<'a>> Receiver<'a> for OfParts<'_, V> {
     }
 }
 
-/// Passes the parts of each URL to a closure.
-struct ToClosure<F>(F);
-
-impl<'a, F: FnMut(Parts<'a>)> PartsVisitor<'a> for ToClosure<F> {
+impl<'a, F: FnMut(Parts<'a>)> PartsVisitor<'a> for F {
     #[inline(always)]
     fn url(&mut self, url: Parts<'a>) {
-        (self.0)(url);
+        self(url);
     }
 }
 

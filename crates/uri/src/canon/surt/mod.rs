@@ -639,9 +639,6 @@ fn append_lower(part: &[u8], tool: Tool, out: &mut Vec<u8>) {
 /// Returns a path without dot segments and without empty segments. `..` removes the segment before it, even an empty one. A `..`
 /// without a segment before it stays, and the next `..` removes it.
 fn resolved(path: &[u8]) -> Cow<'_, [u8]> {
-    if path.is_empty() {
-        return Cow::Borrowed(b"/");
-    }
     if !has_pair(path, is_dropped) {
         return Cow::Borrowed(path);
     }

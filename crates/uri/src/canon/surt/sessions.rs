@@ -78,14 +78,13 @@ pub(super) fn remove_query_sessions(out: &mut Vec<u8>, start: usize) {
     if out.len() - start < b"cfid=.&cftoken=.".len() {
         return;
     }
-    let has = |query: &[u8], name: &[u8]| memmem::find(query, name).is_some();
     let query = &out[start..];
     // Each of the five forms holds `id` or `cftoken`, so a query without them needs no further search.
     if !has_pair(query, |a, b| (a == b'i') & (b == b'd') | (a == b'f') & (b == b't')) {
         return;
     }
-    let (session, sid, token) = (has(query, b"sessionid"), has(query, b"sid="), has(query, b"cftoken="));
-    if !(session || sid || token) {
+    let names = [&b"sessionid"[..], b"sid=", b"cftoken="];
+    if !names.iter().any(|name| memmem::find(query, name).is_some()) {
         return;
     }
     let mut remove = |find: &dyn Fn(&[u8]) -> Option<Range<usize>>| {
