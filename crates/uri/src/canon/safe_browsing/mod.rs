@@ -5,7 +5,7 @@ use alloc::string::ToString as _;
 use alloc::vec::Vec;
 use core::net::{Ipv4Addr, Ipv6Addr};
 
-use simdpct::{AsciiSet, Encode};
+use simdpct::{AsciiSet, Encode, decode_until_stable};
 
 use super::contact::Contact;
 use super::error::{CanonicalizeError, Reason};
@@ -82,7 +82,7 @@ pub(super) fn append(url: &[u8], version: Version, out: &mut Vec<u8>) -> Result<
     };
     if !is_plain {
         // Google's rules decode the whole URL before they split it, so an escaped delimiter would end the host.
-        let userinfo = parts.userinfo().map(|userinfo| decode(userinfo.raw()));
+        let userinfo = parts.userinfo().map(|userinfo| decode_until_stable(userinfo.raw()));
         let ends_host = userinfo.is_some_and(|userinfo| memchr::memchr2(b'/', b'?', &userinfo).is_some())
             || name.iter().any(|byte| b":[]".contains(byte)) && !is_literal(raw);
         let is_same = |host: &[u8], named: &[u8]| key_host(host, version) == key_host(named, version);
@@ -94,7 +94,7 @@ pub(super) fn append(url: &[u8], version: Version, out: &mut Vec<u8>) -> Result<
     out.extend_from_slice(b"://");
     out.extend_from_slice(&name);
 
-    let path = key_path(&decode(parts.path()));
+    let path = key_path(&decode_until_stable(parts.path()));
     if let Some(query) = memchr::memchr(b'?', &path)
         && key_path(&path[..query]) != path[..query]
     {
@@ -107,7 +107,7 @@ pub(super) fn append(url: &[u8], version: Version, out: &mut Vec<u8>) -> Result<
     append_escaped(&path, out);
     if let Some(query) = parts.query() {
         out.push(b'?');
-        append_escaped(&decode(query), out);
+        append_escaped(&decode_until_stable(query), out);
     }
     Ok(())
 }
@@ -125,14 +125,14 @@ fn key_path(decoded: &[u8]) -> Vec<u8> {
 fn escaped_url(parts: &Parts<'_>) -> Option<Vec<u8>> {
     let end = parts.offsets().query_end;
     let mut decoded = Vec::new();
-    append_escaped(&decode(&parts.input()[..end]), &mut decoded);
+    append_escaped(&decode_until_stable(&parts.input()[..end]), &mut decoded);
     let parts = split(&decoded);
     (parts.is_uri() && parts.host().is_some()).then_some(decoded)
 }
 
 /// Makes the host of a key. Returns `None` if the host is empty, or if a character is mapped to a delimiter.
 fn key_host(raw: &[u8], version: Version) -> Option<Vec<u8>> {
-    let decoded = decode(raw);
+    let decoded = decode_until_stable(raw);
     let mut ascii = Cow::Borrowed(&*decoded);
     if !decoded.is_ascii() {
         match uts46(&decoded, b"") {
@@ -164,11 +164,6 @@ fn key_host(raw: &[u8], version: Version) -> Option<Vec<u8>> {
 /// Reports whether a host is text in brackets, in which a key changes no byte but for the case of letters.
 fn is_literal(host: &[u8]) -> bool {
     host.starts_with(b"[") && host.ends_with(b"]") && host.iter().all(|&byte| KEPT.contains(byte))
-}
-
-/// Decodes escapes until nothing changes.
-fn decode(part: &[u8]) -> Cow<'_, [u8]> {
-    simdpct::decode_until_stable(part)
 }
 
 fn append_escaped(part: &[u8], out: &mut Vec<u8>) {

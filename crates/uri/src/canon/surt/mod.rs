@@ -170,12 +170,10 @@ fn with_two_slashes(url: &[u8]) -> Option<Vec<u8>> {
 
 /// Reports whether a URL starts with two schemes, such as `http://https://`.
 fn has_second_scheme(url: &[u8]) -> bool {
-    let without_scheme = |url: &'_ [u8]| -> Option<usize> {
-        let rest = url.strip_prefix(b"http")?;
-        let rest = rest.strip_prefix(b"s").unwrap_or(rest).strip_prefix(b"://")?;
-        Some(url.len() - rest.len())
-    };
-    without_scheme(url).is_some_and(|first| without_scheme(&url[first..]).is_some())
+    fn without_scheme(url: &[u8]) -> Option<&[u8]> {
+        url.strip_prefix(b"http://").or(url.strip_prefix(b"https://"))
+    }
+    without_scheme(url).and_then(without_scheme).is_some()
 }
 
 fn append_python_parts(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
@@ -285,13 +283,9 @@ fn append_java(url: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
     if JAVA_SCHEMES.iter().any(starts_with) {
         return append_parts(Tool::Java, b"", &trimmed, lead, url, out);
     }
-    if let Some(scheme) = split(&*trimmed).scheme()
-        && !is_host_and_port(scheme, &trimmed[scheme.len() + 1..])
-    {
+    let is_no_host = |scheme: &[u8]| !is_host_and_port(scheme, &trimmed[scheme.len() + 1..]);
+    if split(&*trimmed).scheme().is_some_and(is_no_host) || hides_scheme(&trimmed) {
         // The tool would name the host `google.com` for `mailto:b@google.com`, and `http` for `http:/a`.
-        return Err(CanonicalizeError { offset: lead, reason: Reason::HostConflict });
-    }
-    if hides_scheme(&trimmed) {
         return Err(CanonicalizeError { offset: lead, reason: Reason::HostConflict });
     }
     let rest = without_slashes(&trimmed);
@@ -569,9 +563,7 @@ fn python_address(host: &[u8]) -> Option<Ipv4Addr> {
 fn java_address(host: &[u8]) -> Option<Ipv4Addr> {
     if host.iter().all(u8::is_ascii_digit) {
         // To the tool, a number that is larger than a Java `long` is a name and not an address.
-        let significant = host.iter().position(|&digit| digit != b'0').unwrap_or(host.len());
-        let fits = host.len() - significant < 19
-            || core::str::from_utf8(host).is_ok_and(|digits| digits.parse::<i64>().is_ok());
+        let fits = core::str::from_utf8(host).is_ok_and(|digits| digits.parse::<i64>().is_ok());
         return fits.then(|| wrapped_address(host));
     }
     let radix = if host.first() == Some(&b'0') { 8 } else { 10 };

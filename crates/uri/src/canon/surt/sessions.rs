@@ -94,7 +94,8 @@ pub(super) fn remove_query_sessions(out: &mut Vec<u8>, start: usize) {
         }
     };
     for name in [&b"jsessionid="[..], b"phpsessid=", b"sid="] {
-        remove(&|query| query_session(query, name, |value| alphanumeric(value, 32)));
+        let id = |value: &[u8]| value.get(..32)?.iter().all(u8::is_ascii_alphanumeric).then_some(32);
+        remove(&|query| query_session(query, name, id));
     }
     remove(&|query| {
         query_session(query, b"aspsessionid", |rest| {
@@ -122,11 +123,6 @@ fn query_session(query: &[u8], name: &[u8], value: impl Fn(&[u8]) -> Option<usiz
         left = &query[..at];
     }
     None
-}
-
-/// Returns `len` if `text` starts with `len` letters and digits.
-fn alphanumeric(text: &[u8], len: usize) -> Option<usize> {
-    text.get(..len)?.iter().all(u8::is_ascii_alphanumeric).then_some(len)
 }
 
 /// Finds the last match of `cfid=[^&]+&cftoken=[^&]+`.
