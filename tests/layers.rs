@@ -155,7 +155,7 @@ const URI_MAY_IMPORT: &[(&str, &str)] = &[
     ("whole", "parts"),
     ("canon/error", ""),
     ("canon/shared", ""),
-    ("canon/host", "canon/shared"),
+    ("canon/host", "canon/shared host"),
     ("canon/standard", "canon/error canon/host canon/shared host offsets parts reference"),
     ("canon/contact", "canon/shared canon/standard host parts"),
     ("canon/escapes", ""),
@@ -168,9 +168,9 @@ const URI_MAY_IMPORT: &[(&str, &str)] = &[
     ("canon/surt/sessions", "canon/shared"),
     (
         "canon/*",
-        "canon/contact canon/error canon/escapes canon/shared canon/standard class compose host kernel/tables offsets parts pieces",
+        "canon/contact canon/error canon/escapes canon/host canon/shared canon/standard class compose host kernel/tables offsets parts pieces",
     ),
-    ("canon", "class kernel/scan kernel/tables parts text"),
+    ("canon", "kernel/scan kernel/tables parts text"),
     ("internals", "canon columns parts reference text"),
     ("lib", ""),
 ];

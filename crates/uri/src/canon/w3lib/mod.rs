@@ -58,7 +58,7 @@ pub(super) fn append(
     let parts = split(&url);
     let scheme = parts.scheme().unwrap_or_default();
     if !scheme.is_empty() {
-        out.extend(scheme.iter().map(u8::to_ascii_lowercase));
+        append_lower(scheme, out);
         out.push(b':');
     }
     let authority_start = out.len();
@@ -126,6 +126,12 @@ fn is_one_of(scheme: &[u8], schemes: &[&[u8]]) -> bool {
     schemes.iter().any(|known| scheme.eq_ignore_ascii_case(known))
 }
 
+fn append_lower(text: &[u8], out: &mut Vec<u8>) {
+    let start = out.len();
+    out.extend_from_slice(text);
+    out[start..].make_ascii_lowercase();
+}
+
 /// Returns the offset of the first `;` of the last segment. Returns the length of `path` if there is none, or if the scheme has
 /// no parameters.
 fn parameters_start(path: &[u8], has_parameters: bool) -> usize {
@@ -139,7 +145,7 @@ fn append_authority(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), Canonica
     let Some(host) = parts.host() else { return Ok(()) };
     let (from, raw) = (at.host_start, host.raw());
     if at.host_start == at.after_scheme() + 2 && at.host_end == at.path_start && is_plain_name(raw) {
-        out.extend(raw.iter().map(u8::to_ascii_lowercase));
+        append_lower(raw, out);
         return Ok(());
     }
     let (kind, zone) = kind_and_zone(raw);
@@ -172,7 +178,7 @@ fn append_authority(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), Canonica
         // w3lib drops the brackets of an address of a future version. The result would name another host, so such a host is
         // rejected.
         HostKind::Invalid | HostKind::IpFuture => return Err(bad_host),
-        _ if raw.is_ascii() => out.extend(raw.iter().map(u8::to_ascii_lowercase)),
+        _ if raw.is_ascii() => append_lower(raw, out),
         _ => append_idna(raw, out).ok_or(bad_host)?,
     }
     if let Some(port) = port_number(port) {
@@ -275,9 +281,12 @@ fn append_plain_query(query: &[u8], out: &mut Vec<u8>) -> bool {
 
 /// Decodes a query as a form, sorts its `n` parameters with `n log n` comparisons, and appends them as a form.
 fn append_query<'a>(pairs: impl Iterator<Item = QueryPair<'a>>, keep_blank_values: bool, out: &mut Vec<u8>) {
-    let pairs = pairs
+    let mut pairs = pairs
         .map(|pair| (decoded_form(pair.name), decoded_form(pair.value.unwrap_or_default())))
         .filter(|(_, value)| keep_blank_values || !value.is_empty());
+    let Some(first) = pairs.next() else { return };
+    let Some(second) = pairs.next() else { return append_pair(b'?', &first, out) };
+    let pairs = [first, second].into_iter().chain(pairs);
     let mut pairs: Vec<_> = pairs.map(|pair| (first_bytes(&pair.0), pair)).collect();
     pairs.sort_unstable();
     let mut delimiter = b'?';
