@@ -101,7 +101,7 @@ impl<'a, T: Text + ?Sized> DomainName<'a, T> {
 }
 
 impl SuffixList {
-    /// Returns the list that is compiled in. The first call parses it, which takes about a millisecond.
+    /// Returns the list that is compiled in. The first call parses it, which takes about two milliseconds.
     pub fn compiled() -> &'static SuffixList {
         static LIST: OnceLock<SuffixList> = OnceLock::new();
         LIST.get_or_init(|| SuffixList::parse(TEXT).unwrap_or_else(|error| unreachable!("{error}")))
