@@ -48,15 +48,15 @@ impl<'a, T: Text + ?Sized> From<Parts<'a, T>> for Components<'a, T> {
 }
 
 impl<T: Text + ?Sized> Components<'_, T> {
-    /// Joins the components (RFC 3986, section 5.3). The components of a [`split`] join to its input, except that an invalid reference such as
-    /// `1:x` becomes `./1:x`.
+    /// Joins the components (RFC 3986, section 5.3). The components of a [`split`] join to its input, except that an invalid reference such
+    /// as `1:x` becomes `./1:x`.
     ///
-    /// The components of any other source are not read as structure either. A byte that would end its component is escaped: `/`, `?`
-    /// and `#` in an authority, these and `:` in a scheme, `?` and `#` in a path, `#` in a query. Data needs the other escapes of [`Builder`](crate::Builder),
-    /// too. A path that would be read as another component gets a prefix: `/` after an authority if the path does not start with a
-    /// slash; `/.` before a path that starts with `//`, if there is no authority; `./` before a path whose first segment has a colon, if
-    /// there is neither scheme nor authority (section 4.2). An invalid scheme makes a relative reference, which gets `./`, too. Takes time
-    /// linear in the components.
+    /// The components of any other source are not read as structure either. A byte that would end its component is escaped: `/`, `?` and
+    /// `#` in an authority, these and `:` in a scheme, `?` and `#` in a path, `#` in a query. Data needs the other escapes of
+    /// [`Builder`](crate::Builder), too. A path that would be read as another component gets a prefix: `/` after an authority if the path
+    /// does not start with a slash; `/.` before a path that starts with `//`, if there is no authority; `./` before a path whose first
+    /// segment has a colon, if there is neither scheme nor authority (section 4.2). An invalid scheme makes a relative reference, which
+    /// gets `./`, too. Takes time linear in the components.
     ///
     /// ```
     /// use simdpct_uri::{Components, split};

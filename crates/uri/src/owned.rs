@@ -418,7 +418,8 @@ impl FromStr for UriBuf {
     }
 }
 
-/// Takes all parts as they are written. Segments and parameters are then appended to those that exist. (A path that ends with a slash has an empty last segment.)
+/// Takes all parts as they are written. Segments and parameters are then appended to those that exist. (A path that ends with a slash has
+/// an empty last segment.)
 ///
 /// ```
 /// use simdpct_uri::{Builder, UriBuf};

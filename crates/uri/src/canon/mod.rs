@@ -171,10 +171,10 @@ pub enum Profile {
     /// of slashes in the path becomes one slash. `http://` is inserted before a URL without a scheme, such as `example.com:80/`. If
     /// its decoded form has a scheme, as that of `http%3A%2F%2Fexample.com/` does, that URL counts.
     ///
-    /// Rejects a URL without a host, such as `mailto:a@b`; a port that is not a number; a host with an escaped colon or bracket; a host with a character that UTS 46 maps to a
-    /// delimiter; as [`Reason::HostConflict`], every URL for which Google's rules and browsers name different hosts:
-    /// `http:/a`, `http:\\a\b`, `http://evil.com\@good.com/`, `http://a%2562.com/`; and, as [`Reason::Unstable`], a path in which a decoded
-    /// `?` ends a dot segment, such as `/a/..%3F`.
+    /// Rejects a URL without a host, such as `mailto:a@b`; a port that is not a number; a host with an escaped colon or bracket; a host
+    /// with a character that UTS 46 maps to a delimiter; as [`Reason::HostConflict`], every URL for which Google's rules and browsers name
+    /// different hosts: `http:/a`, `http:\\a\b`, `http://evil.com\@good.com/`, `http://a%2562.com/`; and, as [`Reason::Unstable`], a path
+    /// in which a decoded `?` ends a dot segment, such as `/a/..%3F`.
     #[cfg(feature = "idna")]
     SafeBrowsing4,
 
@@ -189,18 +189,21 @@ pub enum Profile {
     ///
     /// Spaces at the ends, TAB, CR, LF, userinfo and the fragment are removed. `http://` is inserted if there is no scheme. Escapes are
     /// decoded until nothing changes, in each component by itself. Host, path and query are in lower case. The host is converted by IDNA,
-    /// an IPv4 address becomes four numbers, one `www` with its digits and superfluous dots are removed, and the labels are
-    /// reversed. A default port, dot segments, runs of slashes, session ids in path and query, and one slash at the end are removed.
-    /// The parameters of the query are sorted. In a host such as `www.%C2%AD`, a label that IDNA ignores stays. The form of an empty URL is `-`. A URL without a host keeps its scheme.
+    /// an IPv4 address becomes four numbers, one `www` with its digits and superfluous dots are removed, and the labels are reversed. A
+    /// default port, dot segments, runs of slashes, session ids in path and query, and one slash at the end are removed. The parameters of
+    /// the query are sorted. In a host such as `www.%C2%AD`, a label that IDNA ignores stays. The form of an empty URL is `-`. A URL
+    /// without a host keeps its scheme.
     ///
     /// The tool passes a host such as `256.1.1.1` to the DNS resolver. This profile does not.
     ///
-    /// Rejects a host with an empty label, such as `a..b`; the tool drops such labels, and browsers find no host. Any number of slashes before a plain host counts as two, as in `http:////example.com/`. Rejects an invalid port; a URL without a
-    /// host whose scheme is `http`, `https` or missing, where the tool takes the first segment of the path for a host; hosts for which
-    /// IDNA 2003 and UTS 46 differ, such as `fa\u{df}.de`, and some with characters near those; and hosts with a character that is
-    /// mapped to a delimiter, such as `U+FF0F` to `/`. Also rejects, as [`Reason::HostConflict`], URLs whose key would name another
-    /// host than the one that browsers contact, such as `http://http://example.com/` and `http://a\\@b.com/`; hosts that hold the
-    /// delimiters of a key, such as `a,b`; an IPv6 address with a port if the key could be that of a longer address, as for `[::1]:8`; and a control at the start, because the tool takes the scheme after it for the host.
+    /// Rejects a host with an empty label, such as `a..b`; the tool drops such labels, and browsers find no host. Any number of slashes
+    /// before a plain host counts as two, as in `http:////example.com/`. Rejects an invalid port; a URL without a host whose scheme is
+    /// `http`, `https` or missing, where the tool takes the first segment of the path for a host; hosts for which IDNA 2003 and UTS 46
+    /// differ, such as `fa\u{df}.de`, and some with characters near those; and hosts with a character that is mapped to a delimiter, such
+    /// as `U+FF0F` to `/`. Also rejects, as [`Reason::HostConflict`], URLs whose key would name another host than the one that browsers
+    /// contact, such as `http://http://example.com/` and `http://a\\@b.com/`; hosts that hold the delimiters of a key, such as `a,b`; an
+    /// IPv6 address with a port if the key could be that of a longer address, as for `[::1]:8`; and a control at the start, because the
+    /// tool takes the scheme after it for the host.
     #[cfg(feature = "idna")]
     SurtPython0_3,
 
@@ -210,8 +213,8 @@ pub enum Profile {
     /// reversed, `filedesc` and `warcinfo` stay; the first `@` ends the userinfo; every `www` at the start is removed; an IPv4 address has
     /// one number or four.
     ///
-    /// Rejects URLs that are not UTF-8; a port that is not a number of at most 65535; an empty host or label; hosts for which IDNA 2003 and UTS 46
-    /// differ, or with a character that is mapped to a delimiter, and those that mix UTF-8 with escapes that are not UTF-8. Also
+    /// Rejects URLs that are not UTF-8; a port that is not a number of at most 65535; an empty host or label; hosts for which IDNA 2003 and
+    /// UTS 46 differ, or with a character that is mapped to a delimiter, and those that mix UTF-8 with escapes that are not UTF-8. Also
     /// rejects, as [`Reason::HostConflict`], URLs with another scheme, such as `mailto:b@example.com`, and URLs whose key would name
     /// another host than the one that browsers contact, such as `http://u@v@example.com/`.
     #[cfg(feature = "idna")]
