@@ -1,8 +1,9 @@
 //! Answers how servers read the path of a request target: on which path they route, and what they pass on.
 //!
 //! RFC 3986 says in which order a path is decoded, but every server decides for itself. If a gateway reads `/public/..;/admin` as
-//! harmless and the server after it reads `/admin`, the gate is open. A [`Reading`] describes one server in one configuration, as a list
-//! of [`Step`]s in their order. [`READINGS`] lists those that were observed, each with its version and the way in which it was asked.
+//! harmless and the server after it reads `/admin`, a rule of the gateway does not protect `/admin`. A [`Reading`] describes one server
+//! in one configuration, as a list of [`Step`]s in their order. [`READINGS`] lists those that were observed, each with its version and
+//! the way in which it was tested.
 //!
 //! ```
 //! use simdpct_readings::find;
@@ -14,8 +15,8 @@
 //! assert_eq!(back.route().unwrap(), b"/admin");
 //! ```
 //!
-//! Only the path of a request is covered: no headers, no host names, no bodies. That two readings agree on a target is no proof
-//! that two servers do, because other versions and configurations read differently.
+//! Only the request target is covered, not headers, host names or bodies. That two readings agree on a target is no proof that two
+//! servers do, because other versions and configurations read differently.
 
 #![forbid(unsafe_code)]
 

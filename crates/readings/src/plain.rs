@@ -1,4 +1,4 @@
-//! The quick answer to plain targets, which no step changes.
+//! Answers plain targets without running the steps.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,8 @@ use crate::escapes::before;
 use crate::read::Outcome;
 use crate::step::Step;
 
-/// The bytes of plain paths. No reading of the table changes or rejects one of them.
+/// The bytes of plain paths. No reading of the table rejects a plain path. Only lower-casing and trimming at the end change one; [`Plain`]
+/// checks for both.
 const PATH: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789&'()*+,-./:=@_~";
 /// The other bytes of plain queries.
 const QUERY: &[u8] = b"!$%;?";
@@ -25,7 +26,7 @@ enum Kind {
     Path,
 }
 
-/// The work that the steps of a reading have with plain targets.
+/// The effect of a reading's steps on a plain target, computed once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Plain {
     /// Whether the quick answer is right at all.
@@ -39,7 +40,7 @@ pub(crate) struct Plain {
 }
 
 impl Plain {
-    /// Follows the steps with a plain target.
+    /// Computes the effect of `steps` on a plain target.
     pub(crate) const fn of(steps: &[Step]) -> Plain {
         let mut plain = Plain {
             answers: true,
@@ -63,7 +64,7 @@ impl Plain {
                 Step::CutQuery if is_split => text = Kind::Path,
                 Step::AddQuery if matches!(text, Kind::Path) => text = Kind::Target,
                 Step::ServeFiles => serves_files = true,
-                // The other steps before the path is split, and those for a whole target that is passed on.
+                // These steps leave a plain target unchanged, before the split or after `Sent` and `Target`.
                 Step::Status(_)
                 | Step::RejectInvalidUtf8
                 | Step::StripOrigin { .. }
@@ -112,8 +113,8 @@ impl Plain {
     }
 }
 
-/// Returns the path of a target, if all readings of the table route on it as it is: it begins with a slash, path and query have only
-/// plain bytes, and no slash of the path is followed by a slash or a dot. It is not inlined, so that `Plain::read` is short enough to be
+/// Returns the path of a plain target: the target begins with a slash, path and query have only plain bytes, and no slash of the path is
+/// followed by a slash or a dot. The function is not inlined, so that `Plain::read` is short enough to be
 /// inlined.
 #[inline(never)]
 pub fn plain_path(tier: Tier, target: &[u8]) -> Option<&[u8]> {
@@ -121,7 +122,7 @@ pub fn plain_path(tier: Tier, target: &[u8]) -> Option<&[u8]> {
     target.starts_with(b"/").then(|| &target[..len])
 }
 
-/// Returns the length of the path of a plain target.
+/// The kernel that finds the length of the path of a plain target.
 struct PathLen<'a>(&'a [u8]);
 
 /// The state between two blocks.
@@ -131,12 +132,12 @@ struct Scan {
     from: usize,
     /// 1 if the byte before the block is a slash, and otherwise 0.
     starts: u64,
-    /// The first `?` before the block.
+    /// The offset of the first `?`, if it is before the block.
     end: Option<usize>,
 }
 
 impl Scan {
-    /// Reports whether the first `lanes` of a block are plain.
+    /// Reports whether each lane of `block` whose bit is set in `lanes` is plain.
     #[inline(always)]
     fn check<S: Simd>(&mut self, simd: S, block: S::Block, lanes: u64) -> bool {
         let slashes = simd.eq(block, b'/');

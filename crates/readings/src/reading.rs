@@ -27,14 +27,14 @@ pub struct Reading {
     pub name: &'static str,
     /// The server or framework.
     pub server: &'static str,
-    /// The version that was asked.
+    /// The version that was tested.
     pub version: &'static str,
     /// The configuration.
     pub config: &'static str,
-    /// The way in which the route was observed. The text that is passed on was observed by a listener after a proxy, and by the
+    /// How the route was observed. The text that is passed on was observed by a listener after a proxy, and by the
     /// handler of an application.
     pub asked: &'static str,
-    /// The day on which the server was asked, as year, month and day.
+    /// The day on which the server was tested, as year, month and day.
     pub date: &'static str,
     /// Whether the reading is one of those on which [`STRICT`](crate::STRICT) and [`is_ambiguous`](crate::is_ambiguous) rely.
     pub is_default: bool,
@@ -65,7 +65,8 @@ impl Reading {
         self.steps
     }
 
-    /// Reads a request target, the text between method and version in the first line of a request.
+    /// Reads a request target, the text between method and version in the first line of a request. The answer is the route with the text
+    /// that is passed on, a redirect, or a rejection.
     ///
     /// Texts that do not change are borrowed. Takes time linear in the target.
     ///

@@ -19,7 +19,7 @@ macro_rules! described {
         pub enum $enum {
             $($(#[$doc])* $name $(($type))? $({
                 $(
-                    /// The flag that the documentation of the variant names.
+                    /// See the variant.
                     $flag: $flag_type,
                 )*
             })?,)*
@@ -88,9 +88,9 @@ described! {
 described! {
     /// One step of a reading.
     ///
-    /// The steps share a text, which is the whole target at first, and its path after [`Step::Split`]. The text after [`Step::Route`] is the
-    /// route, and that after the last step is passed on. Without [`Step::Route`], it is the route as well. The text of a step after "rejects" is
-    /// what the target is rejected for, if the text has it.
+    /// All steps work on one current text. It is the whole target at first, and the path after [`Step::Split`]. At [`Step::Route`] it becomes
+    /// the route; after the last step it is passed on. Without [`Step::Route`], the final text is also the route. A step that rejects
+    /// something rejects the whole target if the current text has it.
     pub enum Step {
         /// Sets the status of rejections by later steps, which is 400 at first. The status 0 closes the connection without an answer.
         Status(status: u16) => "rejects with the status {status} from here on";
@@ -101,8 +101,8 @@ described! {
         RejectBytes(set: ByteSet) => "rejects {}", bytes(set);
         /// Rejects a text that is not UTF-8.
         RejectInvalidUtf8 => "rejects invalid UTF-8";
-        /// Removes scheme and authority of the absolute form. If no path follows, the path is `empty`, or the target is rejected if that is `None`;
-        /// `query` says whether a query may follow then.
+        /// Removes scheme and authority of the absolute form. If no path follows, `empty` replaces it; `None` rejects the target. If `query`
+        /// is false, text after an empty path is rejected.
         StripOrigin { empty: Option<&'static str>, query: bool } => "removes scheme and authority, {}{}",
             match empty {
                 None => "and rejects an empty path",
@@ -131,7 +131,8 @@ described! {
         BackslashesToSlashes => "replaces `\\` by `/`";
         /// Keeps one of the slashes at the start.
         MergeLeadingSlashes => "keeps one slash at the start";
-        /// Reads two slashes at the start and the text up to the next slash as an authority, and removes it.
+        /// Removes two or more slashes at the start and the text up to the next slash, if the target was sent with a slash or backslash
+        /// first. If no slash follows, `/` remains. A path of two or more slashes and nothing else is rejected.
         DropAuthority => "removes `//` and the text up to the next slash";
         /// Reads raw bytes as Latin-1.
         ReadLatin1 => "reads raw bytes as Latin-1";
@@ -208,13 +209,13 @@ described! {
         RejectDots => "rejects dot segments";
         /// Rejects the segment `..`.
         RejectDotDot => "rejects `..`";
-        /// Removes the segments `.` and `..`. `escaped` also recognizes dots that are escaped, `clean` leaves no slash for a dot segment at the end,
-        /// and `reject_above` rejects `..` above the root, which is otherwise removed.
+        /// Removes the segments `.` and `..`. If `clean`, no slash remains in place of a dot segment at the end, except for the root. If
+        /// `escaped`, `%2e` counts as a dot. If `reject_above`, `..` above the root is rejected instead of removed.
         RemoveDots { escaped: bool, clean: bool, reject_above: bool } => "removes dot segments{}{}{}",
             if escaped { ", also with `%2e`" } else { "" },
             if clean { ", and the slash at the end" } else { "" },
             if reject_above { ", and rejects `..` above the root" } else { "" };
-        /// Changes the path to lower case.
+        /// Changes the path to lower case, by Unicode, and replaces invalid UTF-8 by U+FFFD.
         Lowercase => "changes to lower case";
 
         /// Rejects escapes of these bytes in the query.
@@ -223,7 +224,8 @@ described! {
         ExtendToLastQuery => "ends the path at the last `?`";
         /// Removes a `?` without a query.
         DropEmptyQuery => "removes an empty query";
-        /// Decodes escapes of these bytes in the query, and writes the others in upper case and malformed ones as `%25`.
+        /// Decodes escapes of these bytes in the query, changes the other escapes to upper case, and escapes each `%` that begins no
+        /// escape.
         NormalizeQuery(set: ByteSet) => "decodes escapes of {} in the query", bytes(set);
         /// Redirects to the path without runs of slashes and dot segments, if it has any.
         RedirectUnclean => "redirects if slashes can be merged or dot segments removed";
@@ -240,7 +242,7 @@ described! {
         RawPath => "takes the path as it came";
         /// Removes `?` and the text after it.
         CutQuery => "removes `?` and the text after it";
-        /// Escapes these bytes, if the path had an escape at [`Step::Split`].
+        /// Escapes these bytes, if the path had a `%` at [`Step::Split`].
         EscapeIfEscaped(set: ByteSet) => "if the path had an escape, escapes {}", bytes(set);
         /// Escapes these bytes, and `%` except in `%2F`. Rejects other text with `%` that is not an escape.
         EscapeButSlash(set: ByteSet) => "escapes {} except in `%2F`, and rejects malformed escapes", bytes(set);

@@ -13,8 +13,9 @@ use simdpct::sets;
 const DENIED: AsciiDenyList = AsciiDenyList::new(true, "\"#%/:<>?@[\\]^`{|}");
 
 /// Converts a name to Punycode and lower case, by UTS 46 without transitional processing, as browsers do. Returns `None` if the name is
-/// not valid by UTS 46, if a byte of the result cannot be in the name of a host (`:`, `/`, `%` and the like), or if UTS 46 ignores all its
-/// characters: after an empty host, browsers read the path as the host. The length of labels is not checked.
+/// not valid by UTS 46, if a byte of the result cannot be in the name of a host (`:`, `/`, `%` and the like), or if the result is empty,
+/// because browsers would then read the path as the host. The length of labels is not checked. Takes time linear in the name, except for
+/// IDNA.
 ///
 /// ```
 /// use simdpct_uri::host::to_ascii;
@@ -30,9 +31,11 @@ pub fn to_ascii<'a>(name: &'a (impl AsRef<[u8]> + ?Sized)) -> Option<Cow<'a, str
     (!ascii.is_empty()).then_some(ascii)
 }
 
-/// Converts a name from Punycode to characters, and to lower case, by UTS 46. Returns `None` if the name is not valid by UTS 46. A person
-/// may take some characters for others: [`iri::from_uri`](crate::iri::from_uri) converts whole URLs, and leaves names with invisible
-/// characters.
+/// Converts a name from Punycode to characters, and to lower case, by UTS 46. Returns `None` if the name is not valid by UTS 46, or if a
+/// byte cannot be in the name of a host (`:`, `/`, `%` and the like). Takes time linear in the name, except for IDNA.
+///
+/// Some characters look alike. [`iri::from_uri`](crate::iri::from_uri) converts whole URLs and keeps names with invisible characters in
+/// Punycode.
 ///
 /// ```
 /// use simdpct_uri::host::to_unicode;
@@ -89,7 +92,7 @@ fn is_ip_future(literal: &[u8]) -> bool {
 }
 
 /// Reports whether browsers read a host with this last label as an IPv4 address (URL Standard, section 3.5, "ends in a number"). They
-/// never do with an empty one, for which this function returns `true`.
+/// never do with an empty label, for which this function returns `true`.
 #[cfg(feature = "alloc")]
 pub(crate) fn is_number(label: &[u8]) -> bool {
     match label {
@@ -106,8 +109,10 @@ pub(crate) fn port_number(port: &[u8]) -> Option<u16> {
     port.iter().try_fold(0_u16, |number, digit| number.checked_mul(10)?.checked_add(u16::from(digit - b'0')))
 }
 
-/// Returns the default port of a scheme that is special in the URL Standard: `http`, `https`, `ws`, `wss` or `ftp`, in any case. Browsers
-/// skip any number of slashes after such a scheme, and read a backslash as a slash.
+/// Returns the default port of a scheme that is special in the URL Standard: `http`, `https`, `ws`, `wss` or `ftp`, with letters of either
+/// case. Returns `None` for every other scheme, also for `file`, which is special but has no port. Takes constant time.
+///
+/// Browsers skip any number of slashes after such a scheme, and read a backslash as a slash.
 ///
 /// ```
 /// assert_eq!((simdpct_uri::host::special_port(b"WSS"), simdpct_uri::host::special_port(b"ldap")), (Some(443), None));
@@ -136,7 +141,7 @@ pub fn special_port(scheme: &[u8]) -> Option<u16> {
 }
 
 /// Returns the port that a scheme uses if a URL names none: the [`special_port`], or that of a few other schemes in the registry of
-/// IANA. The scheme is compared without regard to case.
+/// IANA. The scheme is compared without regard to case. Takes constant time.
 ///
 /// ```
 /// use simdpct_uri::host::default_port;

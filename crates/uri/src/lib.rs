@@ -50,7 +50,7 @@
 //!   split columns tables scan   written over `simdpct::simd`
 //! pieces flaws parts columns   the public functions that split; only `columns` allocates
 //! dialect compose builder owned form iri charset whole   the public functions that write
-//! canon/               a folder for each canonical form: the form itself, and the rule of the kernel that proves it
+//! canon/               a folder for each canonical form: the form, and the rule by which a kernel detects lines that have it already
 //! suffix               public suffixes and registrable domains
 //! ```
 //!
@@ -60,7 +60,7 @@
 //! # Kernels
 //!
 //! Splitting and canonical forms have kernels for each tier of simdpct, and [`simdpct::Tier::active`] selects among them. On the scalar
-//! tier the reference runs, a byte at a time. All give the same result.
+//! tier the module `reference` runs, a byte at a time. Every tier gives the same result.
 //!
 //! # Features
 //!

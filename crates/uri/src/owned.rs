@@ -103,7 +103,8 @@ impl UriBuf {
         let (from, to) = (self.parts(), target.parts());
         let at = to.offsets();
         let after = |start: usize| &target.0[start..];
-        // The candidates from the shortest on. Each is resolved, so that no case can be wrong.
+        // The candidates are tried in this order: same path, relative path, absolute path, authority. Each is resolved and compared
+        // with `target`, so that a wrong candidate is never returned.
         let mut candidates = [None, None, None, None];
         if from.scheme() == to.scheme() {
             if from.authority() == to.authority() {
@@ -122,7 +123,7 @@ impl UriBuf {
         references.into_iter().find(leads_back).unwrap_or_else(|| target.clone())
     }
 
-    /// Returns a copy with `scheme` as its scheme, which is text without a colon. A relative reference becomes a URI.
+    /// Returns a copy with the scheme `scheme`, which is given without its colon. A relative reference becomes a URI.
     ///
     /// # Errors
     ///
@@ -139,7 +140,7 @@ impl UriBuf {
         Ok(self.spliced(0, self.offsets().after_scheme(), &[scheme, ":"].concat()))
     }
 
-    /// Returns a copy with `userinfo` as its userinfo, or without one: text of a URI, with its escapes.
+    /// Returns a copy with the userinfo `userinfo`; `None` removes it. The text is written as it is, so data must be escaped before.
     ///
     /// # Errors
     ///
@@ -219,12 +220,16 @@ impl UriBuf {
         Ok(self.spliced(at.host_end, at.path_start, &port))
     }
 
-    /// Returns a copy with `path` as its path: text of a URI, with its slashes and escapes. To make a path of data, escape each segment
-    /// with [`escape_for`](crate::escape_for).
+    /// Returns a copy with the path `path`. The text is written as it is, so each segment that is data must be escaped before, with
+    /// [`escape_for`](crate::escape_for).
     ///
     /// # Errors
     ///
-    /// [`BuildError::Unescaped`] if a byte must be escaped. The other errors say that the path would be read as another component.
+    /// [`BuildError::Unescaped`] if a byte must be escaped. Three other errors say that the path would be read as another component:
+    ///
+    /// * [`BuildError::RelativePath`]: there is an authority, and the path is not empty and does not start with a slash.
+    /// * [`BuildError::EmptyFirstSegment`]: there is no authority, and the path starts with `//`.
+    /// * [`BuildError::ColonInFirstSegment`]: there is no authority and no scheme, and the first segment has a colon.
     ///
     /// ```
     /// use simdpct_uri::{BuildError, UriBuf};
@@ -251,7 +256,8 @@ impl UriBuf {
         Ok(self.spliced(at.path_start, at.path_end, path))
     }
 
-    /// Returns a copy with `query` as its query, or without one: text of a URI without the `?`, with its escapes.
+    /// Returns a copy with the query `query`, given without the `?`; `None` removes it. The text is written as it is, so data must be
+    /// escaped before.
     ///
     /// # Errors
     ///
@@ -263,7 +269,8 @@ impl UriBuf {
         Ok(self.spliced(at.path_end, at.query_end, &query))
     }
 
-    /// Returns a copy with `fragment` as its fragment, or without one: text of a URI without the `#`, with its escapes.
+    /// Returns a copy with the fragment `fragment`, given without the `#`; `None` removes it. The text is written as it is, so data must
+    /// be escaped before.
     ///
     /// # Errors
     ///
@@ -358,7 +365,8 @@ fn check(set: AsciiSet, text: &str) -> Result<(), BuildError> {
     }
 }
 
-/// Returns a relative path that leads from one path to another. Neither has dot segments.
+/// Returns a relative path that leads from one path to another. The result may be wrong if a path has dot segments, so `relativize`
+/// resolves it and compares.
 fn relative_path(from: &str, to: &str) -> String {
     // The last slash before the first difference ends the folders that both paths share.
     let same = from.bytes().zip(to.bytes()).take_while(|(a, b)| a == b).count();
@@ -379,6 +387,7 @@ impl Source for UriBuf {
     }
 }
 
+/// Validates a text and takes it without a copy. Returns [`InvalidUri`] if it is not valid.
 impl TryFrom<String> for UriBuf {
     type Error = InvalidUri;
 
@@ -390,6 +399,7 @@ impl TryFrom<String> for UriBuf {
     }
 }
 
+/// Validates the parts of a URI and copies their text. Returns [`InvalidUri`] if it is not valid.
 impl<T: Text + ?Sized> TryFrom<Parts<'_, T>> for UriBuf {
     type Error = InvalidUri;
 
@@ -402,6 +412,7 @@ impl<T: Text + ?Sized> TryFrom<Parts<'_, T>> for UriBuf {
     }
 }
 
+/// Validates a text and copies it. Returns [`InvalidUri`] if it is not valid.
 impl TryFrom<&str> for UriBuf {
     type Error = InvalidUri;
 
@@ -410,6 +421,7 @@ impl TryFrom<&str> for UriBuf {
     }
 }
 
+/// Validates a text and copies it. Returns [`InvalidUri`] if it is not valid.
 impl FromStr for UriBuf {
     type Err = InvalidUri;
 
@@ -418,8 +430,8 @@ impl FromStr for UriBuf {
     }
 }
 
-/// Takes all parts as they are written. Segments and parameters are then appended to those that exist. (A path that ends with a slash has
-/// an empty last segment.)
+/// Copies all parts as they are written. The builder appends segments and parameters to the existing ones. After a path such as `/files/`,
+/// a new segment `a` gives `/files//a`.
 ///
 /// ```
 /// use simdpct_uri::{Builder, UriBuf};
@@ -427,6 +439,9 @@ impl FromStr for UriBuf {
 /// let base: UriBuf = "https://example.com/files?v=1".parse()?;
 /// let url = Builder::from(&base).segment("50%/half.txt").query_pair("q", "a&b").build()?;
 /// assert_eq!(url, "https://example.com/files/50%25%2Fhalf.txt?v=1&q=a%26b");
+///
+/// let folder: UriBuf = "https://example.com/files/".parse()?;
+/// assert_eq!(Builder::from(&folder).segment("a").build()?, "https://example.com/files//a");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 impl From<&UriBuf> for Builder {
@@ -435,7 +450,7 @@ impl From<&UriBuf> for Builder {
     }
 }
 
-/// Takes the parts of a URI without flaws. See the conversion from [`UriBuf`].
+/// Copies the parts of a URI. Returns [`InvalidUri`] if it is not valid. See the conversion from [`UriBuf`].
 impl<T: Text + ?Sized> TryFrom<Parts<'_, T>> for Builder {
     type Error = InvalidUri;
 

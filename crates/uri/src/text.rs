@@ -24,7 +24,8 @@ pub trait Text: Source<Text = Self> + AsRef<[u8]> + Hash + Eq + fmt::Debug + Has
     #[doc(hidden)]
     const EMPTY: &'static Self;
 
-    /// Returns a part of the text. The ends of `range` are delimiters of ASCII or ends of the text.
+    /// Returns a part of the text. Each end of `range` is next to an ASCII delimiter or at an end of the text, so it is a character
+    /// boundary.
     #[doc(hidden)]
     fn part(&self, range: Range<usize>) -> &Self;
 
@@ -109,7 +110,7 @@ impl<S: Source + ?Sized> Source for &S {
     }
 }
 
-/// Implements `Copy` for types that hold references to text. A derived `Copy` would ask that the text itself can be copied.
+/// Implements `Clone` and `Copy` for types that hold references to text. A derived `Copy` would ask that the text itself can be copied.
 macro_rules! copy {
     ($($name:ident)*) => {
         $(

@@ -1,7 +1,7 @@
 //! Reads the host that a browser would contact for a URL, by the host rules of the URL Standard.
 //!
-//! The tools whose keys the profiles make split URLs by rules of their own. A key that names another host than the one that browsers
-//! contact would let a URL pass as another site, so the profiles compare both hosts and reject the URL if they differ.
+//! Safe Browsing, w3lib and SURT split URLs by rules of their own, so their key may name another host than browsers contact. The
+//! profiles compare both hosts and reject the URL if they differ.
 
 use alloc::vec::Vec;
 
@@ -24,7 +24,7 @@ pub(super) enum Contact {
 }
 
 impl Contact {
-    /// Reads the host of `url`. The base of a reference that begins with two slashes or backslashes is a page of the web.
+    /// Reads the host of `url`. A reference that begins with two slashes or backslashes is read as on a page of `http`.
     pub(super) fn of(url: &[u8]) -> Contact {
         let url = without_line_ends(trim(url));
         let with_scheme;
@@ -45,7 +45,7 @@ impl Contact {
     }
 
     /// Reports whether a key of `scheme` with the host `name` is for the host that browsers contact. `is_same` compares this host with the
-    /// one that browsers read in the key, which is empty if the name is not valid.
+    /// one that browsers read in the key. The second is empty if browsers read no host in the key.
     pub(super) fn has_key_host(
         &self,
         scheme: &[u8],
@@ -73,8 +73,8 @@ impl Contact {
     }
 }
 
-/// Reports whether browsers contact the same host, or none, for `url` and its form. The scheme and a plain host of `parts`, the parts of the
-/// URL or of a variant, are in the form, except for the case of letters.
+/// Reports whether browsers contact the same host for `url` and for its canonical form `form`, or no host for both. The caller guarantees
+/// that `form` has the scheme of `parts`, and its host if that is plain, apart from case. `parts` may be those of a rewritten `url`.
 #[inline]
 pub(super) fn is_kept(url: &[u8], parts: &Parts<'_>, form: &[u8]) -> bool {
     // These checks are faster than the parser, and true for most URLs. The target of a request names no host.
@@ -89,7 +89,7 @@ pub(super) fn is_kept(url: &[u8], parts: &Parts<'_>, form: &[u8]) -> bool {
         && start.last().is_some_and(|&last| last > b' ')
         && form.starts_with(start)
         && matches!(form.get(start.len()), None | Some(b'/' | b'?' | b'#'));
-    // A plain host after `://` is the same host for browsers.
+    // For browsers, a plain host after `://` in the form is the same host as that of the URL.
     let is_plain =
         || is_plain_name(host) && parts.userinfo().is_none() && !parts.scheme().is_some_and(is_file);
     // In a `file` URL, the host is empty if a third slash follows.

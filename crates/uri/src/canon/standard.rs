@@ -5,8 +5,8 @@
 //! query becomes a slash. So the kernel of [`split`] cuts the URL, and each part is written to the output in its final form. The
 //! function for a part names the states that it replaces.
 //!
-//! Only two things change later what was written: `..` removes the last segment, and `/.` is inserted before a path that would be read as an
-//! authority.
+//! Three rules of this module change bytes that are already written: `..` and a relative reference remove the last segment, `/.` is inserted
+//! before a path that would be read as an authority, and the `file` host `localhost` is removed.
 
 use alloc::vec::Vec;
 
