@@ -7,8 +7,9 @@
 //! The forms of `escapes`, `rfc3986`, `rfc3986-scheme` and `robots` never change, and neither do those of hosts in ASCII. `whatwg`,
 //! `safe-browsing-*`, `surt-*` and `w3lib-*` convert other hosts by UTS 46 with the crate idna 1, and the tables that it is built with are those
 //! of one version of Unicode: 18 with version 2.4 of the crates `icu_normalizer_data` and `icu_properties_data`. With tables of another version,
-//! a host with a character that is newer than one of the versions may have another form, or be rejected; so may a label in Punycode (`xn--`)
-//! that stands for such a character beside one that is not ASCII. Whoever stores keys pins these crates in `Cargo.lock`.
+//! a host with a character that is newer than one of the versions may have another form, or be rejected; so may the Punycode (`xn--`) of
+//! such a character beside a character that is not ASCII. Of a URL with such a host, `rfc3986` and `rfc3986-scheme` may decide otherwise whether
+//! they reject it. Whoever stores keys pins these crates in `Cargo.lock`.
 //!
 //! ```
 //! use simdpct_uri::canon::Profile;
