@@ -1,0 +1,380 @@
+//! Finds the request and other quoted fields of access logs.
+//!
+//! One reader serves all writers: the row of the writer says which rule holds the fields in place.
+
+use std::ops::Range;
+
+use memchr::{memchr, memchr_iter, memrchr, memrchr_iter};
+
+use crate::escaping::Escaping;
+use crate::logs::Writer;
+use crate::place::{Fence, Field, Holds, Reason, Text, Unreadable, unreadable};
+
+/// The layout of a line that has a quoted request.
+#[derive(Clone, Copy, Debug)]
+pub struct Access {
+    /// The text before the request.
+    pub lead: Lead,
+    /// The word before the request that can be selected, if there is one.
+    pub word: Option<LeadWord>,
+    /// The fields after the request.
+    pub tail: &'static [Part],
+    /// Whether the line ends after these fields. Otherwise a blank and more fields may follow.
+    pub is_closed: bool,
+}
+
+/// A word before the request that can be selected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeadWord {
+    /// The name of the word.
+    pub field: Field,
+    /// The number of the word, from 0.
+    pub number: usize,
+    /// The number of words before the request. If a line has more, a client has sent a blank, and the word is not certain.
+    pub count: usize,
+}
+
+/// The text before a request, without which a line is not of this layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lead {
+    /// A date in brackets.
+    Date,
+    /// This number of words.
+    Words(usize),
+    /// A hyphen.
+    Hyphen,
+    /// The counters of HAProxy, or the headers that it captured.
+    Haproxy,
+}
+
+/// A field after the request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// A status of three digits, or `-`.
+    Status,
+    /// A word without blanks and quotes.
+    Word,
+    /// A quoted field, with its name if it can be selected.
+    Quoted(Option<Field>),
+    /// A quoted field without blanks and quotes, with its name if it can be selected.
+    QuotedWord(Option<Field>),
+}
+
+/// The rule by which a writer's quotes are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// Quotes are escaped in every field: the first quote opens the request, and the next one closes it.
+    Escaped,
+    /// Quotes are escaped in the request, but not in the fields after it.
+    RequestEscaped,
+    /// The request is three words without blanks, after the first quote of the line.
+    Words,
+    /// The request is three words without blanks. A user name before it can contain quotes.
+    WordsAfterUser,
+    /// Nothing is escaped. A line is readable if there is exactly one reading.
+    Raw,
+    /// The writer is unknown. A line is readable if all of these rules agree.
+    Unknown,
+}
+
+/// The most quoted fields of a layout.
+const MOST: usize = 9;
+
+/// The quoted texts of a line: first the request, then those after it. An error is the reason why a text is not certain.
+type Texts = [Result<Range<usize>, Reason>; MOST];
+
+impl Lead {
+    /// Reports whether the text before the quote at `open` is this lead.
+    fn holds(self, line: &[u8], open: usize) -> bool {
+        let Some(text) = line[..open].strip_suffix(b" ") else { return self == Lead::Words(0) && open == 0 };
+        match self {
+            Lead::Date => is_date(text),
+            Lead::Words(count) => text.split(|&byte| byte == b' ').count() == count,
+            Lead::Hyphen => text.ends_with(b" -"),
+            Lead::Haproxy => {
+                let word = text.rsplit(|&byte| byte == b' ').next().unwrap_or_default();
+                text.ends_with(b"}") || word.contains(&b'/') && word.last().is_some_and(u8::is_ascii_digit)
+            }
+        }
+    }
+}
+
+/// The most bytes of a date.
+const LONGEST_DATE: usize = 40;
+
+/// Reports whether `text` ends in a date in brackets, such as `[10/Oct/2000:13:55:36 -0700]` or `[2000-10-10T13:55:36.123Z]`.
+fn is_date(text: &[u8]) -> bool {
+    let Some(text) = text.strip_suffix(b"]") else { return false };
+    let near = &text[text.len().saturating_sub(LONGEST_DATE + 1)..];
+    let Some(open) = memrchr(b'[', near) else { return false };
+    let date = &near[open + 1..];
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"/:+-., ".contains(byte);
+    date.len() >= 17 && date[0].is_ascii_digit() && date.iter().all(is_part) && memchr(b':', date).is_some()
+}
+
+/// The text between two quoted fields that can contain anything: a quote, words, and the next quote or the end of the line.
+#[derive(Clone, Copy)]
+struct Gap {
+    words: &'static [Part],
+    is_last: bool,
+    is_closed: bool,
+}
+
+impl Access {
+    /// Returns the gaps after the request, of which the first one begins with the quote that closes the request.
+    fn gaps(&self) -> impl DoubleEndedIterator<Item = Gap> + ExactSizeIterator + Clone + use<> {
+        let (tail, is_closed) = (self.tail, self.is_closed);
+        let quoted = tail.iter().filter(|part| matches!(part, Part::Quoted(_))).count();
+        (0..quoted + 1).map(move |index| {
+            let mut groups = tail.split(|part| matches!(part, Part::Quoted(_)));
+            Gap { words: groups.nth(index).unwrap_or_default(), is_last: index == quoted, is_closed }
+        })
+    }
+}
+
+impl Gap {
+    /// Returns the end of this gap if it begins with the quote at `close`.
+    fn end(self, line: &[u8], close: usize) -> Option<usize> {
+        self.walk(line, close, |_, _| ())
+    }
+
+    /// Returns the names of the quoted words in this gap.
+    fn quoted_words(self) -> impl Iterator<Item = Option<Field>> {
+        self.words.iter().filter_map(|part| match part {
+            Part::QuotedWord(field) => Some(*field),
+            _ => None,
+        })
+    }
+
+    /// Returns the end of this gap if it begins with the quote at `close`. Calls `visit` for each quoted word.
+    fn walk(
+        self,
+        line: &[u8],
+        close: usize,
+        mut visit: impl FnMut(Option<Field>, Range<usize>),
+    ) -> Option<usize> {
+        let mut at = close + 1;
+        for part in self.words {
+            let quote: &[u8] = if matches!(part, Part::QuotedWord(_)) { b"\"" } else { b"" };
+            let rest = line[at..].strip_prefix(b" ")?.strip_prefix(quote)?;
+            let len = rest.iter().take_while(|byte| !b" \"".contains(byte)).count();
+            let (word, rest) = rest.split_at(len);
+            let is_status = || word == b"-" || len == 3 && word.iter().all(u8::is_ascii_digit);
+            if len == 0 || *part == Part::Status && !is_status() || !rest.starts_with(quote) {
+                return None;
+            }
+            let start = at + 1 + quote.len();
+            at = start + len + quote.len();
+            if let Part::QuotedWord(field) = part {
+                visit(*field, start..start + len);
+            }
+        }
+        let rest = &line[at..];
+        match self.is_last {
+            false => rest.starts_with(b" \"").then_some(at + 2),
+            true => (rest.is_empty() || rest[0] == b' ' && !self.is_closed).then_some(at),
+        }
+    }
+}
+
+/// Appends the texts of `line` that can be selected to `texts`, by the rule of `writer`.
+pub(crate) fn find(
+    line: &[u8],
+    layout: &Access,
+    writer: &Writer,
+    texts: &mut Vec<Text>,
+) -> Result<(), Unreadable> {
+    let quoted = read(line, layout, writer)?;
+    let lead = quoted[0].as_ref().map_or(0, |request| request.start.saturating_sub(1));
+    if let Some(LeadWord { field, number, count }) = layout.word {
+        let ends = memchr_iter(b' ', &line[..lead]);
+        let start = |number: usize| ends.clone().nth(number.checked_sub(1)?).map(|end| end + 1);
+        let range = start(number).unwrap_or(0)..ends.clone().nth(number).unwrap_or(lead);
+        let range = if ends.clone().count() == count { Ok(range) } else { Err(Reason::AMBIGUOUS) };
+        let holds = if field == Field::Host { Holds::Authority } else { Holds::Url };
+        texts.push(Text { range, field, holds, escaping: writer.escaping, fence: Fence::BLANK });
+    }
+    let mut add = |field: Option<Field>, range| {
+        let Some(field) = field else { return };
+        let (holds, fence) = match field {
+            Field::Target => (Holds::Request, Fence::REQUEST),
+            Field::Redirect => (Holds::Url, Fence::REQUEST),
+            Field::Agent => (Holds::Text, Fence::QUOTED),
+            Field::Host => (Holds::Authority, Fence::QUOTED),
+            _ => (Holds::Url, Fence::QUOTED),
+        };
+        let is_raw = writer.rule == Rule::RequestEscaped && field != Field::Target;
+        let escaping = if is_raw { Escaping::None } else { writer.escaping };
+        texts.push(Text { range, field, holds, escaping, fence });
+    };
+    let names = layout.tail.iter().filter_map(|part| match part {
+        Part::Quoted(field) => Some(*field),
+        _ => None,
+    });
+    let names = [Some(Field::Target)].into_iter().chain(names);
+    for ((range, name), gap) in quoted.into_iter().zip(names).zip(layout.gaps()) {
+        // The quoted words after a text are certain if the text is.
+        match &range {
+            Ok(range) => drop(gap.walk(line, range.end, |field, range| add(field, Ok(range)))),
+            Err(reason) => gap.quoted_words().for_each(|field| add(field, Err(*reason))),
+        }
+        add(name, range);
+    }
+    Ok(())
+}
+
+/// Reads the quoted texts of `line` by the rule of `writer`.
+fn read(line: &[u8], layout: &Access, writer: &Writer) -> Result<Texts, Unreadable> {
+    if let Lead::Words(count) = layout.lead
+        && let Some(end) = memchr_iter(b' ', line).nth(count.saturating_sub(1))
+        && line[end..].starts_with(b" - ")
+        && memchr(b'"', &line[..end]).is_none()
+    {
+        // S3 has records of its own work, without a request.
+        return Ok(std::array::from_fn(|_| Ok(end + 2..end + 2)));
+    }
+    let next = |from| writer.escaping.next_quote(line, from);
+    let (start, close, known) = match writer.rule {
+        Rule::Raw => return raw(line, layout),
+        Rule::Unknown => return unknown(line, layout),
+        Rule::Escaped | Rule::RequestEscaped => {
+            let (start, close) = escaped(line, layout, writer.escaping)?;
+            (start, close, if writer.rule == Rule::Escaped { MOST } else { 1 })
+        }
+        Rule::Words | Rule::WordsAfterUser => {
+            let (start, close) = words(line, layout, writer.rule == Rule::Words)?;
+            (start, close, 1)
+        }
+    };
+    let close_of = |from| if from == start { Some(close) } else { next(from) };
+    read_gaps(line, layout, start, |_| start, known, close_of).or_else(|error| {
+        // The request is certain without the fields after it, which people change, but not in the formats of clouds.
+        if matches!(layout.lead, Lead::Words(_)) {
+            return Err(error);
+        }
+        let words = layout.tail.get(..1).filter(|part| part == &[Part::Status]).unwrap_or_default();
+        let status = Gap { words, is_last: true, is_closed: false };
+        status.end(line, close).ok_or(error)?;
+        let mut texts = [const { Err(Reason::OTHER_FIELDS) }; MOST];
+        texts[0] = Ok(start..close);
+        Ok(texts)
+    })
+}
+
+/// Reads a line whose writer is unknown.
+fn unknown(line: &[u8], layout: &Access) -> Result<Texts, Unreadable> {
+    let escaped = |escaping: Escaping| {
+        let (start, _) = escaped(line, layout, escaping)?;
+        read_gaps(line, layout, start, |_| start, MOST, |from| escaping.next_quote(line, from))
+    };
+    // A rule by which the line cannot be read is not that of its writer.
+    let others = [escaped(Escaping::Nginx), raw(line, layout)];
+    others.into_iter().fold(escaped(Escaping::Apache), |agreed, other| match (agreed, other) {
+        (Ok(mut agreed), Ok(other)) => {
+            for (text, _) in agreed.iter_mut().zip(other).filter(|(text, other)| *text != other) {
+                *text = Err(Reason::UNKNOWN_WRITER);
+            }
+            Ok(agreed)
+        }
+        (agreed, other) => agreed.or(other),
+    })
+}
+
+/// Returns the start and the closing quote of the request in a line in which quotes before and in the request are escaped.
+fn escaped(line: &[u8], layout: &Access, escaping: Escaping) -> Result<(usize, usize), Unreadable> {
+    let next = |from| escaping.next_quote(line, from);
+    let Some(mut open) = next(0) else { return unreadable(line.len(), Reason::NO_REQUEST) };
+    // Apache writes an empty user name as two quotes.
+    if line[open..].starts_with(b"\"\" [") {
+        open = next(open + 2).unwrap_or(open);
+    }
+    if !layout.lead.holds(line, open) {
+        return unreadable(open, Reason::NO_ANCHOR);
+    }
+    match next(open + 1) {
+        Some(close) => Ok((open + 1, close)),
+        None => unreadable(open, Reason::OPEN_QUOTE),
+    }
+}
+
+/// Returns the closing quote of a request at `start` that is three words without blanks.
+fn three_words(line: &[u8], start: usize) -> Option<usize> {
+    // In place of a request.
+    for none in [b"-".as_slice(), b"- - - "] {
+        if line[start..].strip_prefix(none).is_some_and(|rest| rest.starts_with(b"\"")) {
+            return Some(start + none.len());
+        }
+    }
+    let target = start + memchr(b' ', &line[start..])? + 1;
+    let protocol = target + memchr(b' ', &line[target..])? + 1;
+    let end = protocol + memchr(b' ', &line[protocol..]).unwrap_or(line.len() - protocol);
+    (end > protocol && line[end - 1] == b'"').then_some(end - 1)
+}
+
+/// Returns the start and the closing quote of a request that is three words. `is_first` says that the first quote of the line opens it.
+fn words(line: &[u8], layout: &Access, is_first: bool) -> Result<(usize, usize), Unreadable> {
+    let opens = memchr_iter(b'"', line).take(if is_first { 1 } else { usize::MAX });
+    let holds = |open: &usize| layout.lead.holds(line, *open);
+    let mut found = opens.filter(holds).filter_map(|open| Some((open + 1, three_words(line, open + 1)?)));
+    match (found.next(), found.next()) {
+        (Some(request), None) => Ok(request),
+        (None, _) => unreadable(line.len(), Reason::NO_REQUEST),
+        (_, Some((second, _))) => unreadable(second, Reason::AMBIGUOUS),
+    }
+}
+
+/// Reads a line in which nothing is escaped.
+fn raw(line: &[u8], layout: &Access) -> Result<Texts, Unreadable> {
+    let holds = |open: &usize| layout.lead.holds(line, *open);
+    let Some(first) = memchr_iter(b'"', line).find(holds) else {
+        return unreadable(line.len(), Reason::NO_REQUEST);
+    };
+    let last = |limit| memrchr_iter(b'"', &line[..limit]).find(holds).map_or(first + 1, |open| open + 1);
+    read_gaps(line, layout, first + 1, last, 0, |_| None)
+}
+
+/// Reads the texts of a line by the gaps between them. The first text begins at `start`; `last` returns the last place before an offset where
+/// it could begin. The quotes that close the first `known` texts are those that `close` returns for the start of the text; each of the
+/// others could be any quote.
+///
+/// In the first reading, each gap is as far left as possible, and in the last one as far right. A text between two gaps is certain if both
+/// readings have it at the same place, because each gap of any other reading is between those of the two.
+fn read_gaps(
+    line: &[u8],
+    layout: &Access,
+    start: usize,
+    last: impl Fn(usize) -> usize,
+    known: usize,
+    close: impl Fn(usize) -> Option<usize>,
+) -> Result<Texts, Unreadable> {
+    let gaps = layout.gaps();
+    let count = gaps.len();
+    let mut left = [(0, start); MOST + 1];
+    for (index, gap) in gaps.clone().enumerate() {
+        let from = left[index].1;
+        let at = |close| Some((close, gap.end(line, close)?));
+        let found = match index < known {
+            true => close(from).and_then(at),
+            false => memchr_iter(b'"', &line[from..]).find_map(|len| at(from + len)),
+        };
+        let Some(found) = found else { return unreadable(from, Reason::OTHER_FIELDS) };
+        left[index + 1] = found;
+    }
+    let mut right = left;
+    let mut limit = line.len();
+    for (index, gap) in gaps.enumerate().skip(known).rev() {
+        let at = |close| Some((close, gap.end(line, close).filter(|&end| end <= limit)?));
+        // The search succeeds at the latest at the place of the first reading.
+        right[index + 1] = memrchr_iter(b'"', &line[..limit]).find_map(at).unwrap_or(left[index + 1]);
+        limit = right[index + 1].0;
+    }
+    right[0] = (0, last(limit));
+    let mut texts = [const { Err(Reason::AMBIGUOUS) }; MOST];
+    let gaps = left[..=count].windows(2).zip(right[..=count].windows(2));
+    for (text, (left, right)) in texts.iter_mut().zip(gaps) {
+        if left == right {
+            *text = Ok(left[0].1..left[1].0);
+        }
+    }
+    Ok(texts)
+}

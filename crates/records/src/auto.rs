@@ -1,0 +1,50 @@
+//! Chooses the format of a log by its first lines.
+
+use crate::logs::Log;
+use crate::place::{Field, Fields};
+use crate::reader::Reader;
+use crate::wrapper::Wrapper;
+
+/// The formats that are tried, the special ones first. CDX is left out, because lines of words are no sign of it. Formats that differ only in escaping are left to the user, because a few lines do not
+/// show the writer.
+const CANDIDATES: [&str; 17] = [
+    "caddy",
+    "traefik-json",
+    "envoy-json",
+    "nginx-json",
+    "cloudfront",
+    "w3c",
+    "squid",
+    "nginx-error",
+    "combined",
+    "common",
+    "httplog",
+    "httpslog",
+    "s3",
+    "alb",
+    "elb",
+    "envoy",
+    "istio",
+];
+
+/// Returns the format that finds most values in `lines`, which are the first lines of a log. If several formats find equally many, the first
+/// one of a fixed list is chosen.
+pub fn detect(lines: &[&[u8]], wrapper: Option<Wrapper>) -> Option<Log> {
+    let fields = Fields::of(&Field::ALL.map(|(field, _)| field));
+    let mut best = None;
+    for log in CANDIDATES.iter().filter_map(|name| Log::named(name)) {
+        let mut reader = Reader::new(log, wrapper, fields);
+        let mut places = Vec::new();
+        for line in lines {
+            let before = places.len();
+            // Without a writer, the values that are certain after an error count: many lines have a text on which the writers disagree.
+            if reader.find(line, &mut places).is_err() && !log.writer.name.is_empty() {
+                places.truncate(before);
+            }
+        }
+        if places.len() > best.map_or(0, |(most, _)| most) {
+            best = Some((places.len(), log));
+        }
+    }
+    best.map(|(_, log)| log)
+}

@@ -1,0 +1,86 @@
+//! The charset of a value, if it is not UTF-8: only documents of HTML have others.
+
+use std::borrow::Cow;
+
+#[cfg(feature = "html")]
+use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
+
+/// The charset of a value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Charset(#[cfg(feature = "html")] Option<&'static Encoding>);
+
+#[cfg(not(feature = "html"))]
+impl Charset {
+    /// Reports whether the bytes of the value are its text.
+    pub(crate) fn is_same(self) -> bool {
+        true
+    }
+
+    /// Returns the text of `raw`.
+    pub(crate) fn decode(self, raw: &[u8]) -> Cow<'_, [u8]> {
+        Cow::Borrowed(raw)
+    }
+
+    /// Replaces `offsets` in the text of `raw`, in ascending order, by the offsets in `raw` of the characters there.
+    pub(crate) fn origins(self, _raw: &[u8], _offsets: &mut [usize]) {}
+
+    /// Returns the bytes of `text`.
+    pub(crate) fn encode(self, text: Vec<u8>) -> Vec<u8> {
+        text
+    }
+}
+
+#[cfg(feature = "html")]
+impl Charset {
+    /// Returns the charset of `value` in a document in `charset`. If it names none, the value is UTF-8 or else in windows-1252, as browsers
+    /// assume.
+    pub(crate) fn of(value: &[u8], charset: Option<&'static Encoding>) -> Charset {
+        let guess = || if str::from_utf8(value).is_ok() { UTF_8 } else { WINDOWS_1252 };
+        let charset = Some(charset.unwrap_or_else(guess)).filter(|charset| *charset != UTF_8);
+        let is_valid = |charset: &&'static Encoding| !charset.decode_without_bom_handling(value).1;
+        // A value that is invalid in its charset is its own text.
+        Charset(charset.filter(is_valid))
+    }
+
+    /// Reports whether the bytes of the value are its text.
+    pub(crate) fn is_same(self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Returns the text of `raw`.
+    pub(crate) fn decode(self, raw: &[u8]) -> Cow<'_, [u8]> {
+        let Some(charset) = self.0 else { return Cow::Borrowed(raw) };
+        match charset.decode_without_bom_handling(raw).0 {
+            Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+            Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+        }
+    }
+
+    /// Replaces `offsets` in the text of `raw`, in ascending order, by the offsets in `raw` of the characters there.
+    pub(crate) fn origins(self, raw: &[u8], offsets: &mut [usize]) {
+        let Some(charset) = self.0 else { return };
+        let mut decoder = charset.new_decoder_without_bom_handling();
+        let mut buffer = [0; 16];
+        // The end of the bytes that were read, the first byte of the current character, and the end of its text.
+        let (mut at, mut start, mut passed, mut is_complete) = (0, 0, 0, true);
+        for offset in offsets {
+            while passed <= *offset && at < raw.len() {
+                start = if is_complete { at } else { start };
+                let is_last = at + 1 == raw.len();
+                let (_, _, written, _) = decoder.decode_to_utf8(&raw[at..=at], &mut buffer, is_last);
+                is_complete = written > 0;
+                passed += written;
+                at += 1;
+            }
+            *offset = if passed > *offset { start } else { raw.len() };
+        }
+    }
+
+    /// Returns the bytes of `text`. A character that the charset lacks becomes a character reference.
+    pub(crate) fn encode(self, text: Vec<u8>) -> Vec<u8> {
+        match (self.0, str::from_utf8(&text)) {
+            (Some(charset), Ok(characters)) => charset.encode(characters).0.into_owned(),
+            _ => text,
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Finds the columns of lines that a header line names, and targets between words, as in Squid's native format.
+
+use std::ops::Range;
+
+use crate::escaping::Escaping;
+use crate::place::{Fence, Field, Holds, Key, Reason, Text, Unreadable, unreadable};
+
+/// The layout of a file whose header lines name its columns.
+#[derive(Clone, Copy, Debug)]
+pub struct Columns {
+    /// The bytes between columns.
+    pub split: Split,
+    /// The start of a line that names columns.
+    pub header: &'static [u8],
+    /// The start of a line without columns.
+    pub comment: &'static [u8],
+    /// The columns that can be selected.
+    pub columns: &'static [Key],
+    /// The positions of columns in lines before the first header line, from 0, with the number of each in `columns`.
+    pub default: &'static [(usize, usize)],
+}
+
+/// The bytes between columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Split {
+    /// A tab.
+    Tab,
+    /// A blank.
+    Blank,
+    /// A blank, except in quotes.
+    QuotedBlank,
+}
+
+/// The columns that the last header line has named.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Header {
+    /// The number of columns, once a line has named them.
+    count: Option<usize>,
+    /// The position of each selected column, and its number in the layout.
+    selected: Vec<(usize, usize)>,
+}
+
+impl Columns {
+    /// Reads the columns of a header line.
+    fn read_header(&self, names: &[u8]) -> Header {
+        let names = names.split(|byte| b" \t".contains(byte)).filter(|name| !name.is_empty());
+        let is_same = |column: &Key, name: &[u8]| {
+            // The names in CDX are letters whose case matters; those of W3C logs are case-insensitive.
+            let known = column.name.as_bytes();
+            if known.len() == 1 { known == name } else { known.eq_ignore_ascii_case(name) }
+        };
+        let number = |name: &[u8]| self.columns.iter().position(|column| is_same(column, name));
+        let selected = names.clone().enumerate().filter_map(|(at, name)| Some((at, number(name)?)));
+        Header { count: Some(names.clone().count()), selected: selected.collect() }
+    }
+
+    /// Appends the known columns of `line` to `texts`, or reads a header line into `header`.
+    pub(crate) fn find(
+        &self,
+        line: &[u8],
+        escaping: Escaping,
+        header: &mut Header,
+        texts: &mut Vec<Text>,
+    ) -> Result<(), Unreadable> {
+        if let Some(names) = line.strip_prefix(self.header) {
+            *header = self.read_header(names);
+            return Ok(());
+        }
+        if line.starts_with(self.comment) {
+            return Ok(());
+        }
+        let is_cdx = !self.default.is_empty();
+        if is_cdx && line.splitn(3, |&byte| byte == b' ').nth(2).is_some_and(|rest| rest.starts_with(b"{")) {
+            return unreadable(0, Reason::CDXJ);
+        }
+        let selected = match header.count {
+            None => self.default,
+            Some(_) => &header.selected,
+        };
+        let Some(least) = header.count.or(self.default.last().map(|(at, _)| at + 1)) else {
+            return unreadable(0, Reason::NO_HEADER);
+        };
+        // An empty column is empty text between two blanks, but some writers align columns by several blanks.
+        let mut cells = self.cells(line, escaping, false)?;
+        if cells.len() != least && self.split != Split::Tab {
+            cells = self.cells(line, escaping, true)?;
+        }
+        if cells.len() < least || header.count.is_some() && cells.len() != least {
+            return unreadable(line.len(), Reason::FIELD_COUNT);
+        }
+        let fence = match self.split {
+            Split::Tab => Fence::of(b"\t"),
+            Split::Blank => Fence::BLANK,
+            Split::QuotedBlank => Fence::REQUEST,
+        };
+        for &(at, number) in selected {
+            let (range, is_quoted) = cells[at].clone();
+            let Key { field, holds, .. } = self.columns[number];
+            let (escaping, fence) = match escaping {
+                _ if is_quoted => (escaping, Fence::QUOTED),
+                // Where no quotes are around a text, none are doubled.
+                Escaping::DoubledQuote => (Escaping::None, fence),
+                _ => (escaping, fence),
+            };
+            texts.push(Text { range: Ok(range), field, holds, escaping, fence });
+        }
+        Ok(())
+    }
+
+    /// Splits `line`, at runs of blanks if `runs`.
+    fn cells(
+        &self,
+        line: &[u8],
+        escaping: Escaping,
+        runs: bool,
+    ) -> Result<Vec<(Range<usize>, bool)>, Unreadable> {
+        let delimiter = if self.split == Split::Tab { b'\t' } else { b' ' };
+        let mut cells = Vec::new();
+        let mut at = 0;
+        loop {
+            if runs {
+                at += line[at..].iter().take_while(|&&byte| byte == delimiter).count();
+                if at == line.len() {
+                    return Ok(cells);
+                }
+            }
+            let is_quoted = self.split == Split::QuotedBlank && line.get(at) == Some(&b'"');
+            let end = match is_quoted {
+                true => closing_quote(line, at + 1, escaping)? + 1,
+                false => memchr::memchr(delimiter, &line[at..]).map_or(line.len(), |len| at + len),
+            };
+            cells.push(if is_quoted { (at + 1..end - 1, true) } else { (at..end, false) });
+            if end == line.len() {
+                return Ok(cells);
+            }
+            at = end + 1;
+        }
+    }
+}
+
+/// Returns the quote that closes the column at `start`.
+fn closing_quote(line: &[u8], start: usize, escaping: Escaping) -> Result<usize, Unreadable> {
+    let mut from = start;
+    while let Some(quote) = escaping.next_quote(line, from) {
+        match line.get(quote + 1) {
+            Some(b'"') if escaping.doubles_quotes() => from = quote + 2,
+            None | Some(b' ') => return Ok(quote),
+            Some(_) => return unreadable(quote, Reason::OTHER_FIELDS),
+        }
+    }
+    unreadable(start - 1, Reason::OPEN_QUOTE)
+}
+
+/// The layout of lines that have a target between words. The target can contain blanks, the words cannot.
+#[derive(Clone, Copy, Debug)]
+pub struct Words {
+    /// The kinds of the words before the target.
+    pub before: &'static [Word],
+    /// The number of words after the target.
+    pub after: usize,
+}
+
+/// A word before a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// A number, with a fraction or a sign if it has one.
+    Number,
+    /// A word that ends in a status of three digits, such as `TCP_MISS/200`.
+    Status,
+    /// The method of the request.
+    Method,
+    /// Another word.
+    Any,
+}
+
+impl Word {
+    /// Reports whether `word` is of this kind.
+    fn holds(self, word: &[u8]) -> bool {
+        match self {
+            Word::Number => word.iter().all(|byte| byte.is_ascii_digit() || b".-".contains(byte)),
+            Word::Status => {
+                word.last_chunk::<3>().is_some_and(|status| status.iter().all(u8::is_ascii_digit))
+            }
+            Word::Method | Word::Any => true,
+        }
+    }
+}
+
+impl Words {
+    /// Appends the method and the target of `line` to `texts`.
+    pub(crate) fn find(
+        &self,
+        line: &[u8],
+        escaping: Escaping,
+        texts: &mut Vec<Text>,
+    ) -> Result<(), Unreadable> {
+        // Squid ends a line that is too long with NUL, and writes no line end.
+        if let Some(nul) = memchr::memchr(0, line) {
+            return unreadable(nul, Reason::GLUED);
+        }
+        let mut add = |range, holds| {
+            texts.push(Text { range: Ok(range), field: Field::Target, holds, escaping, fence: Fence::BLANK });
+        };
+        let mut at = 0;
+        for word in self.before {
+            at += line[at..].iter().take_while(|&&byte| byte == b' ').count();
+            let range = at..at + memchr::memchr(b' ', &line[at..]).unwrap_or(0);
+            if range.is_empty() || !word.holds(&line[range.clone()]) {
+                return unreadable(at, Reason::NO_ANCHOR);
+            }
+            at = range.end;
+            if *word == Word::Method {
+                add(range, Holds::Method);
+            }
+        }
+        let mut end = line.trim_ascii_end().len();
+        for _ in 0..self.after {
+            end = memchr::memrchr(b' ', &line[..end]).unwrap_or(0);
+        }
+        if end <= at + 1 {
+            return unreadable(line.len(), Reason::FIELD_COUNT);
+        }
+        add(at + 1..end, Holds::Target);
+        Ok(())
+    }
+}

@@ -1,0 +1,216 @@
+//! Writes records with new values, or the values alone.
+
+use std::ops::Range;
+
+use crate::place::Place;
+use crate::syntax::Syntax;
+
+/// The parts of a record that are written.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Form {
+    /// The whole record, with new values.
+    #[default]
+    Whole,
+    /// Only the values.
+    Values(Values),
+    /// Only the values, as a key of the record: each is followed by its length and its number, so that records with different values have
+    /// different keys.
+    Key,
+    /// No part: values are only checked.
+    Nothing,
+}
+
+/// The way in which values are written alone.
+#[derive(Clone, Copy, Debug)]
+pub struct Values {
+    /// The byte between the values of one record, if they are joined. They are in the order in which they were asked for then, and a missing
+    /// one is empty. Several values with one number, such as the elements of an array, share a cell. Without a delimiter, each value is a
+    /// record.
+    pub delimiter: Option<u8>,
+    /// The byte that ends a record.
+    pub end: u8,
+    /// Appends a byte of a value that would be read as a delimiter or a line end, as an escape.
+    pub escape: fn(u8, &mut Vec<u8>),
+}
+
+/// Copies input to output and replaces values. The unchanged parts in between are copied in as few pieces as possible.
+#[derive(Debug)]
+pub struct Editor<'a> {
+    input: &'a [u8],
+    form: Form,
+    out: &'a mut Vec<u8>,
+    /// The number of input bytes that have been copied or replaced.
+    done: usize,
+    /// The current record, without its line end.
+    record: Range<usize>,
+    /// `done` and the length of `out` at the start of the record.
+    mark: (usize, usize),
+    has_changed: bool,
+    /// The values of the record that are to be joined: their numbers, and their places in `out`.
+    values: Vec<(usize, Range<usize>)>,
+    buffer: Vec<u8>,
+}
+
+impl<'a> Editor<'a> {
+    /// Starts at offset `start` of `input`, and appends to `out`.
+    pub fn new(input: &'a [u8], start: usize, form: Form, out: &'a mut Vec<u8>) -> Editor<'a> {
+        let mark = (start, out.len());
+        let (values, buffer) = (Vec::new(), Vec::new());
+        Editor {
+            input,
+            form,
+            out,
+            done: start,
+            record: start..start,
+            mark,
+            has_changed: false,
+            values,
+            buffer,
+        }
+    }
+
+    /// Starts the record at `record` of the input, which has no line end. Places count from its start, and are edited in their order.
+    pub fn begin(&mut self, record: Range<usize>) {
+        self.record = record;
+        self.mark = (self.done, self.out.len());
+        self.has_changed = false;
+        self.values.clear();
+    }
+
+    /// Copies the input up to `at`, if whole records are written.
+    fn copy_to(&mut self, at: usize) {
+        if let Form::Whole = self.form {
+            self.out.extend_from_slice(&self.input[self.done..at]);
+        }
+        self.done = at;
+    }
+
+    /// Writes `value` at `place`. An error is that of [`Place::write`]; nothing is written then.
+    pub fn put(&mut self, place: &Place, value: &[u8]) -> Result<(), usize> {
+        let record = &self.input[self.record.clone()];
+        match self.form {
+            Form::Whole => {
+                self.buffer.clear();
+                place.write(record, value, &mut self.buffer)?;
+                if self.buffer != place.raw(record) {
+                    self.replace(place.range.clone(), None);
+                }
+            }
+            Form::Values(_) | Form::Key => {
+                self.has_changed |= place.value(record, &mut self.buffer) != Ok(value);
+                self.value(place.index, value);
+            }
+            Form::Nothing => self.has_changed |= place.value(record, &mut self.buffer) != Ok(value),
+        }
+        Ok(())
+    }
+
+    /// Writes a text for the value at `place` that is no value, such as `null` for a string and its quotes.
+    pub fn put_text(&mut self, place: &Place, text: &[u8]) {
+        match self.form {
+            Form::Whole => self.replace(place.whole(), Some(text)),
+            _ => self.value(place.index, text),
+        }
+    }
+
+    /// Writes `value`, or the text for no value, beside the value at `place`, if there is room for it.
+    pub fn put_beside(&mut self, syntax: &Syntax, place: &Place, value: Option<&[u8]>) -> Result<(), usize> {
+        let (Some(at), Form::Whole) = (place.beside, self.form) else { return Ok(()) };
+        self.buffer.clear();
+        syntax.write_beside(place, value, &mut self.buffer)?;
+        self.replace(at..at, None);
+        Ok(())
+    }
+
+    /// Replaces the bytes at `range` of the record by `text`, or else by the buffer.
+    fn replace(&mut self, range: Range<usize>, text: Option<&[u8]>) {
+        self.copy_to(self.record.start + range.start);
+        self.out.extend_from_slice(text.unwrap_or(&self.buffer));
+        self.done = self.record.start + range.end;
+        self.has_changed = true;
+    }
+
+    /// Writes value number `index` alone.
+    fn value(&mut self, index: usize, value: &[u8]) {
+        let from = self.out.len();
+        match self.form {
+            Form::Whole | Form::Nothing => {}
+            Form::Key => {
+                self.out.extend_from_slice(value);
+                let numbers = [value.len(), index].map(|number| (number as u64).to_le_bytes());
+                self.out.extend(numbers.as_flattened());
+            }
+            Form::Values(Values { delimiter, end, escape }) => {
+                let special = [b'\n', b'\r', end, delimiter.unwrap_or(end)];
+                push_escaped(value, &special, escape, self.out);
+                match delimiter {
+                    None => self.out.push(end),
+                    Some(_) => self.values.push((index, from..self.out.len())),
+                }
+            }
+        }
+    }
+
+    /// Ends a record of `count` selected values, at offset `end` of the input, after its line end. Returns whether a value has changed.
+    pub fn end(&mut self, count: usize, end: usize) -> bool {
+        if let Form::Values(values) = self.form
+            && let Some(delimiter) = values.delimiter
+            && !self.values.is_empty()
+        {
+            self.join(count, delimiter, values);
+        }
+        if !matches!(self.form, Form::Whole) {
+            self.done = end;
+        }
+        self.has_changed
+    }
+
+    /// Joins the values of the record in the order in which they were asked for. Blanks separate those that share a cell, or commas if the
+    /// delimiter is a blank.
+    fn join(&mut self, count: usize, delimiter: u8, Values { end, escape, .. }: Values) {
+        let start = self.values[0].1.start;
+        self.values.sort_by_key(|(index, _)| *index);
+        self.buffer.clear();
+        let separator = if delimiter == b' ' { b',' } else { b' ' };
+        let mut cells = self.values.chunk_by(|one, other| one.0 == other.0).peekable();
+        for index in 0..count {
+            let cell = cells.next_if(|cell| cell[0].0 == index).unwrap_or_default();
+            let special: &[u8] = if cell.len() > 1 { &[separator] } else { &[] };
+            for (number, (_, place)) in cell.iter().enumerate() {
+                self.buffer.extend((number > 0).then_some(separator));
+                push_escaped(&self.out[place.clone()], special, escape, &mut self.buffer);
+            }
+            self.buffer.push(if index + 1 < count { delimiter } else { end });
+        }
+        self.out.truncate(start);
+        self.out.extend_from_slice(&self.buffer);
+    }
+
+    /// Discards what was written of the record, so that it can stay as it is.
+    pub fn discard(&mut self) {
+        self.done = self.mark.0;
+        self.out.truncate(self.mark.1);
+        self.values.clear();
+        self.has_changed = false;
+    }
+
+    /// Leaves the record out, which ends at offset `end` of the input, after its line end, and writes `text` for it.
+    pub fn leave_out(&mut self, text: &[u8], end: usize) {
+        self.discard();
+        self.copy_to(self.record.start);
+        self.out.extend_from_slice(text);
+        self.done = end;
+    }
+
+    /// Copies the rest of the input up to `end`, after the last record.
+    pub fn finish(&mut self, end: usize) {
+        self.copy_to(end);
+    }
+}
+
+/// Appends `value` to `out`, and its bytes in `special` as escapes.
+fn push_escaped(value: &[u8], special: &[u8], escape: fn(u8, &mut Vec<u8>), out: &mut Vec<u8>) {
+    for &byte in value {
+        if special.contains(&byte) { escape(byte, out) } else { out.push(byte) }
+    }
+}

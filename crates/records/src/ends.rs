@@ -1,0 +1,100 @@
+//! Finds the ends of CSV records in input that arrives in pieces. A line feed inside quotes is data.
+//!
+//! A sweep over whole blocks could find the same ends at memory speed; this is the rule that it must follow, and the way to read the blocks
+//! in which a quote is not where RFC 4180 has it.
+
+use memchr::{memchr, memchr2};
+
+use crate::table::{Dialect, Quotes};
+
+/// The state between two pieces.
+#[derive(Clone, Copy, Debug)]
+pub struct Ends {
+    dialect: Dialect,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// At the start of a cell.
+    Start,
+    /// In a cell without quotes.
+    Bare,
+    Quoted,
+    /// After a backslash inside quotes.
+    Escape,
+    /// After a quote inside quotes: it either closes them or begins an escaped quote.
+    Quote,
+    /// After a carriage return that follows such a quote.
+    Return,
+    /// After a misplaced quote. The record ends with the line.
+    Lost,
+}
+
+impl Ends {
+    /// Starts at the beginning of a record.
+    pub fn new(dialect: Dialect) -> Ends {
+        Ends { dialect, state: State::Start }
+    }
+
+    /// Returns the end of the current record, after its line feed, or `None` if it does not end in `piece`.
+    pub fn next(&mut self, piece: &[u8]) -> Option<usize> {
+        self.stop(piece, false)
+    }
+
+    /// Returns the end of the current cell, after its delimiter or the line feed of the record, or `None` if it does not end in `piece`.
+    pub(crate) fn next_cell(&mut self, piece: &[u8]) -> Option<usize> {
+        self.stop(piece, true)
+    }
+
+    /// Returns the end of the current record, or of the current cell if `cells`.
+    fn stop(&mut self, piece: &[u8], cells: bool) -> Option<usize> {
+        let Dialect { delimiter, quotes } = self.dialect;
+        let is_lazy = quotes == Quotes::Lazy;
+        // After a misplaced quote.
+        let (bare_quote, after_quote) =
+            if is_lazy { (State::Bare, State::Quoted) } else { (State::Lost, State::Lost) };
+        let mut at = 0;
+        while at < piece.len() {
+            let rest = &piece[at..];
+            // Bytes without a meaning in this state are passed at once.
+            let passed = match self.state {
+                State::Bare => memchr::memchr3(b'\n', b'"', delimiter, rest),
+                State::Quoted if quotes == Quotes::Backslash => memchr2(b'"', b'\\', rest),
+                State::Quoted => memchr(b'"', rest),
+                State::Lost => memchr(b'\n', rest),
+                _ => Some(0),
+            };
+            at += passed?;
+            let byte = piece[at];
+            at += 1;
+            self.state = match (self.state, byte) {
+                (State::Quoted, b'\\') => State::Escape,
+                (State::Quoted, _) => State::Quote,
+                (State::Escape, _) => State::Quoted,
+                (_, b'\n') => {
+                    self.state = State::Start;
+                    return Some(at);
+                }
+                (State::Start | State::Bare | State::Quote, _) if byte == delimiter && cells => {
+                    self.state = State::Start;
+                    return Some(at);
+                }
+                (State::Start | State::Quote, b'"') => State::Quoted,
+                (State::Start | State::Bare | State::Quote, _) if byte == delimiter => State::Start,
+                (State::Bare, b'"') => bare_quote,
+                (State::Start | State::Bare, _) => State::Bare,
+                (State::Quote, b'\r') => State::Return,
+                // In a lazy cell, these quotes were data.
+                (State::Return, b'"') if is_lazy => State::Quote,
+                (State::Quote | State::Return | State::Lost, _) => after_quote,
+            };
+        }
+        None
+    }
+
+    /// Reports whether the end of the input would be inside quotes.
+    pub fn is_open(self) -> bool {
+        matches!(self.state, State::Quoted | State::Escape)
+    }
+}

@@ -1,0 +1,568 @@
+//! Undoes and applies the escapings of log writers. One table has a row for each writer.
+
+/// A way in which a program writes the bytes of a value into a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Escaping {
+    /// All bytes are written as they are.
+    None,
+    /// The writer is unknown. A value that contains a backslash is rejected, because the writers disagree about it.
+    Unknown,
+    /// Apache: `\"`, `\\`, letters, and `\xhh` in lower case.
+    Apache,
+    /// lighttpd: `\"`, `\\`, letters, and `\xHH` in upper case.
+    Lighttpd,
+    /// varnishncsa: `\"`, `\\`, `\n`, `\r`, `\t`, and `\xhh` in lower case.
+    Varnish,
+    /// Tomcat: `\"`, `\\`, letters, and `\uhhhh` for a byte.
+    Tomcat,
+    /// The W3C log of Tomcat: in addition to the escapes of Tomcat, two quotes mean one in queries and headers.
+    TomcatW3c,
+    /// `%q` of Go, which gorilla/handlers and the text handlers of loggers write.
+    Go,
+    /// morgan: the strings of JavaScript.
+    Morgan,
+    /// nginx: `\xHH` in upper case, also for `"` and `\`.
+    Nginx,
+    /// h2o: `\xhh` in lower case, also for `"`; a backslash is written as it is.
+    H2o,
+    /// Rack: `\xhh` for bytes that are not printable; a backslash is written as it is.
+    Rack,
+    /// WEBrick: `dump` of Ruby, except that `"` is written as it is.
+    Ruby,
+    /// The servers of the Python library: `\\`, and `\xhh` for controls; `"` is written as it is.
+    Python,
+    /// gunicorn and Traefik: `\"`; a backslash is written as it is.
+    Quote,
+    /// HAProxy: `#HH`, also for `"` and `#`.
+    Haproxy,
+    /// The `%"` of Squid: `\"`, `\\`, and letters for line ends and tabs.
+    Squid,
+    /// CloudFront: percent-encoding once more than the client, with `%25` for `%`.
+    Percent,
+    /// A JSON string. Bytes that are not UTF-8 can be written as they are.
+    Json,
+    /// The JSON strings of h2o, in which `\u00hh` is a byte.
+    JsonBytes,
+    /// The JSON strings of lighttpd, which can have `\v` and `\xHH`.
+    LighttpdJson,
+    /// Two quotes mean one, as in the quoted strings of W3C logs.
+    DoubledQuote,
+    /// rsyslog: `#ooo` in octal for controls; `#` is written as it is.
+    Octal,
+    /// A quoted cell of CSV (RFC 4180): two quotes mean one, and line ends are data.
+    Csv,
+    /// A quoted cell of CSV in which a quote that is not doubled is data, too.
+    CsvLazy,
+    /// A quoted cell of CSV in which a backslash escapes quotes and itself. Other backslashes are data.
+    CsvBackslash,
+    /// A quoted value of logfmt, as Go and the libraries of others write it.
+    Logfmt,
+    /// A JSON string that can have `\xHH`, which programs put into JSON that they build from text.
+    JsonHex,
+    /// The text of an attribute of HTML: character references.
+    #[cfg(feature = "html")]
+    Html,
+    /// A URL in an attribute of HTML between `"`. Tabs and line ends in it mean nothing (URL Standard).
+    #[cfg(feature = "html")]
+    HtmlDouble,
+    /// The same, if the author writes `&` for itself where it cannot be read as a reference.
+    #[cfg(feature = "html")]
+    HtmlDoubleBare,
+    /// A URL in an attribute of HTML between `'`.
+    #[cfg(feature = "html")]
+    HtmlSingle,
+    /// The same, if the author writes `&` for itself where it cannot be read as a reference.
+    #[cfg(feature = "html")]
+    HtmlSingleBare,
+}
+
+/// The notation for a byte, or a code point, by its number. The letter is written after the mark.
+#[derive(Clone, Copy, PartialEq)]
+enum Number {
+    /// `xhh`, with lower-case digits.
+    Lower,
+    /// `xHH`, with upper-case digits.
+    Upper,
+    /// `HH`, without a letter.
+    Bare,
+    /// Three octal digits.
+    Octal,
+    /// `uhhhh` for a byte.
+    Byte,
+    /// `uhhhh` for a code unit of UTF-16.
+    Unit,
+    /// A character reference of HTML.
+    #[cfg(feature = "html")]
+    Reference,
+}
+
+/// The rule of an escaping.
+struct Rule {
+    escaping: Escaping,
+    /// The byte that begins an escape.
+    mark: u8,
+    /// The letters that mean a byte after the mark, each with this byte.
+    letters: &'static [(u8, u8)],
+    /// The notations that are understood, in any case of digits. The first of them is written.
+    numbers: &'static [Number],
+    /// The bytes, in addition to controls, that are written by their numbers: those from this one on, and these.
+    numbered: (u16, &'static [u8]),
+    /// The mark is also written for itself, so that only those escapes are undone that the writer produces.
+    mark_is_data: bool,
+    /// Two quotes mean one.
+    doubles_quotes: bool,
+    /// Line ends are data.
+    has_lines: bool,
+    /// Tabs and line ends are left out of the value.
+    has_breaks: bool,
+}
+
+const QUOTE: (u8, u8) = (b'"', b'"');
+const BACKSLASH: (u8, u8) = (b'\\', b'\\');
+const A: (u8, u8) = (b'a', 0x07);
+const B: (u8, u8) = (b'b', 0x08);
+const T: (u8, u8) = (b't', b'\t');
+const N: (u8, u8) = (b'n', b'\n');
+const V: (u8, u8) = (b'v', 0x0B);
+const F: (u8, u8) = (b'f', 0x0C);
+const R: (u8, u8) = (b'r', b'\r');
+const E: (u8, u8) = (b'e', 0x1B);
+const SOLIDUS: (u8, u8) = (b'/', b'/');
+const APOSTROPHE: (u8, u8) = (b'\'', b'\'');
+const JSON: &[(u8, u8)] = &[QUOTE, BACKSLASH, SOLIDUS, B, F, N, R, T];
+
+/// No bytes but controls; those that are not ASCII, and DEL; and the bytes that CloudFront documents, and `%`.
+const NONE: (u16, &[u8]) = (0x100, b"");
+const DELETE: (u16, &[u8]) = (0x100, b"\x7F");
+const HIGH: (u16, &[u8]) = (0x7F, b"");
+const CLOUDFRONT: (u16, &[u8]) = (0x7F, b" <>\"#%{}|\\^~[]`'");
+
+/// The rule of writers that write all bytes as they are.
+const RAW: Rule = Rule {
+    escaping: Escaping::None,
+    mark: b'\\',
+    letters: &[],
+    numbers: &[],
+    numbered: NONE,
+    mark_is_data: true,
+    doubles_quotes: false,
+    has_lines: false,
+    has_breaks: false,
+};
+
+/// Returns the rule of a writer that escapes by backslashes, and backslashes by letters or numbers.
+const fn rule(
+    escaping: Escaping,
+    letters: &'static [(u8, u8)],
+    numbers: &'static [Number],
+    numbered: (u16, &'static [u8]),
+) -> Rule {
+    Rule { escaping, letters, numbers, numbered, mark_is_data: false, ..RAW }
+}
+
+/// Returns the rule of a writer that does not escape the mark.
+const fn raw_mark(rule: Rule) -> Rule {
+    Rule { mark_is_data: true, ..rule }
+}
+
+/// Returns the rule of a cell of CSV.
+const fn cell(rule: Rule) -> Rule {
+    Rule { doubles_quotes: true, has_lines: true, ..rule }
+}
+
+const fn with_mark(mark: u8, rule: Rule) -> Rule {
+    Rule { mark, ..rule }
+}
+
+/// Returns the rule of an attribute of HTML, in which these bytes are written as references.
+#[cfg(feature = "html")]
+const fn html(escaping: Escaping, numbered: &'static [u8]) -> Rule {
+    raw_mark(with_mark(b'&', rule(escaping, &[], &[Number::Reference], (0x100, numbered))))
+}
+
+#[cfg(feature = "html")]
+const fn url(rule: Rule) -> Rule {
+    Rule { has_breaks: true, ..rule }
+}
+
+/// The rules, in the order of [`Escaping`].
+static RULES: &[Rule] = {
+    use Escaping::*;
+    use Number::{Bare, Byte, Lower, Octal as Digits, Unit, Upper};
+    &[
+        RAW,
+        rule(Unknown, &[], &[], NONE),
+        rule(Apache, &[QUOTE, BACKSLASH, B, N, R, T, V], &[Lower], HIGH),
+        rule(Lighttpd, &[QUOTE, BACKSLASH, B, T, N, V, F, R], &[Upper], HIGH),
+        rule(Varnish, &[QUOTE, BACKSLASH, N, R, T], &[Lower], HIGH),
+        rule(Tomcat, &[QUOTE, BACKSLASH, B, T, N, F, R], &[Byte], HIGH),
+        Rule { doubles_quotes: true, ..rule(TomcatW3c, &[QUOTE, BACKSLASH, B, T, N, F, R], &[Byte], HIGH) },
+        rule(Go, &[QUOTE, BACKSLASH, A, B, F, N, R, T, V], &[Lower, Unit], HIGH),
+        rule(Morgan, JSON, &[Unit], NONE),
+        rule(Nginx, &[], &[Upper], (0x7F, b"\"\\")),
+        raw_mark(rule(H2o, &[], &[Lower], (0x7D, b"\""))),
+        raw_mark(rule(Rack, &[], &[Lower], HIGH)),
+        rule(Ruby, &[BACKSLASH, A, B, T, N, V, F, R, E], &[Upper], HIGH),
+        raw_mark(rule(Python, &[BACKSLASH], &[Lower], DELETE)),
+        raw_mark(rule(Quote, &[QUOTE], &[], NONE)),
+        with_mark(b'#', rule(Haproxy, &[], &[Bare], (0x7F, b"\"#"))),
+        rule(Squid, &[QUOTE, BACKSLASH, N, R, T], &[], NONE),
+        with_mark(b'%', rule(Percent, &[], &[Bare], CLOUDFRONT)),
+        rule(Json, JSON, &[Unit], NONE),
+        rule(JsonBytes, &[QUOTE, BACKSLASH, SOLIDUS], &[Byte], (0x7D, b"")),
+        rule(LighttpdJson, &[QUOTE, BACKSLASH, SOLIDUS, B, F, N, R, T, V], &[Unit, Upper], DELETE),
+        Rule { doubles_quotes: true, ..with_mark(b'"', rule(DoubledQuote, &[QUOTE], &[], NONE)) },
+        with_mark(b'#', raw_mark(rule(Octal, &[], &[Digits], DELETE))),
+        cell(with_mark(b'"', rule(Csv, &[QUOTE], &[], NONE))),
+        cell(with_mark(b'"', raw_mark(rule(CsvLazy, &[QUOTE], &[], NONE)))),
+        cell(raw_mark(rule(CsvBackslash, &[QUOTE, BACKSLASH], &[], NONE))),
+        rule(Logfmt, &[QUOTE, BACKSLASH, SOLIDUS, APOSTROPHE, A, B, F, N, R, T, V], &[Unit, Lower], NONE),
+        rule(JsonHex, JSON, &[Unit, Upper], NONE),
+        #[cfg(feature = "html")]
+        html(Html, b"&<>\"'"),
+        #[cfg(feature = "html")]
+        url(html(HtmlDouble, b"&<>\"")),
+        #[cfg(feature = "html")]
+        url(html(HtmlDoubleBare, b"<>\"")),
+        #[cfg(feature = "html")]
+        url(html(HtmlSingle, b"&<>'")),
+        #[cfg(feature = "html")]
+        url(html(HtmlSingleBare, b"<>'")),
+    ]
+};
+
+/// The bytes of an unescaped code point, or one byte, and the length of its escape.
+struct Unit {
+    bytes: [u8; 8],
+    count: usize,
+    len: usize,
+}
+
+impl Unit {
+    fn byte(byte: u8, len: usize) -> Unit {
+        Unit { bytes: [byte, 0, 0, 0, 0, 0, 0, 0], count: 1, len }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.count]
+    }
+}
+
+/// Reads `count` digits of `radix` at offset `at` of `text`.
+fn digits(text: &[u8], at: usize, count: usize, radix: u32) -> Option<u32> {
+    text.get(at..at + count)?
+        .iter()
+        .try_fold(0, |number, &digit| Some(number * radix + char::from(digit).to_digit(radix)?))
+}
+
+impl Number {
+    /// Reads an escape at the start of `text`, whose first byte is the mark.
+    fn read(self, text: &[u8]) -> Option<Unit> {
+        let has_letter = |letter| text.get(1) == Some(&letter);
+        match self {
+            Number::Lower | Number::Upper if has_letter(b'x') => {
+                Some(Unit::byte(digits(text, 2, 2, 16)? as u8, 4))
+            }
+            Number::Bare => Some(Unit::byte(digits(text, 1, 2, 16)? as u8, 3)),
+            Number::Octal => Some(Unit::byte(u8::try_from(digits(text, 1, 3, 8)?).ok()?, 4)),
+            Number::Byte if has_letter(b'u') => {
+                Some(Unit::byte(u8::try_from(digits(text, 2, 4, 16)?).ok()?, 6))
+            }
+            Number::Unit if has_letter(b'u') => {
+                let first = digits(text, 2, 4, 16)?;
+                let (point, len) = match first {
+                    0xD800..0xDC00 if text.get(6..8) == Some(b"\\u") => {
+                        let second = digits(text, 8, 4, 16).filter(|unit| (0xDC00..0xE000).contains(unit))?;
+                        (0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00), 12)
+                    }
+                    _ => (first, 6),
+                };
+                let mut bytes = [0; 8];
+                let count = char::from_u32(point)?.encode_utf8(&mut bytes).len();
+                Some(Unit { bytes, count, len })
+            }
+            #[cfg(feature = "html")]
+            Number::Reference => reference(text),
+            _ => None,
+        }
+    }
+
+    /// Appends the notation of `byte` after the mark.
+    fn write(self, byte: u8, out: &mut Vec<u8>) {
+        let text = match self {
+            Number::Lower => format!("x{byte:02x}"),
+            Number::Upper => format!("x{byte:02X}"),
+            Number::Bare => format!("{byte:02X}"),
+            Number::Octal => format!("{byte:03o}"),
+            Number::Byte | Number::Unit => format!("u{byte:04x}"),
+            #[cfg(feature = "html")]
+            Number::Reference => match byte {
+                b'&' => "amp;".to_owned(),
+                b'<' => "lt;".to_owned(),
+                b'>' => "gt;".to_owned(),
+                b'"' => "quot;".to_owned(),
+                _ => format!("#{byte};"),
+            },
+        };
+        out.extend_from_slice(text.as_bytes());
+    }
+}
+
+/// Returns the characters for the character reference at the start of `text` (HTML Standard, "character reference state", in an attribute).
+#[cfg(feature = "html")]
+fn reference(text: &[u8]) -> Option<Unit> {
+    let hashes = usize::from(text.get(1) == Some(&b'#'));
+    let len = 1 + hashes + text[1 + hashes..].iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    // A number ends before the first letter that is not a digit of it.
+    let len = match text[1 + hashes..len] {
+        [] => return None,
+        [b'x' | b'X', ref digits @ ..] if hashes == 1 => {
+            3 + digits.iter().take_while(|byte| byte.is_ascii_hexdigit()).count()
+        }
+        ref digits if hashes == 1 => 2 + digits.iter().take_while(|byte| byte.is_ascii_digit()).count(),
+        _ => len,
+    };
+    let has_end = text.get(len) == Some(&b';');
+    // In a query such as `?a=1&copy=2` there is no reference.
+    if hashes == 0 && !has_end && text.get(len) == Some(&b'=') {
+        return None;
+    }
+    let spelt = &text[..len + usize::from(has_end)];
+    let new = htmlize::unescape_bytes_in(spelt, htmlize::Context::Attribute);
+    let mut bytes = [0; 8];
+    bytes.get_mut(..new.len())?.copy_from_slice(&new);
+    (*new != *spelt).then_some(Unit { bytes, count: new.len(), len: spelt.len() })
+}
+
+impl Rule {
+    /// Reads the escape at the start of `text`, whose first byte is the mark. Returns `None` if the mark begins no escape.
+    fn read(&self, text: &[u8]) -> Option<Unit> {
+        let letter = text.get(1)?;
+        if let Some(&(_, byte)) = self.letters.iter().find(|(known, _)| known == letter) {
+            return Some(Unit::byte(byte, 2));
+        }
+        let unit = self.numbers.iter().find_map(|number| number.read(text))?;
+        let mut written = Vec::new();
+        let is_own = !self.mark_is_data || self.has_references() || {
+            self.write_byte(unit.bytes[0], &mut written);
+            written == text[..unit.len]
+        };
+        is_own.then_some(unit)
+    }
+
+    /// Reports whether escapes are character references, of which there are many for the same text.
+    fn has_references(&self) -> bool {
+        self.mark == b'&'
+    }
+
+    /// Returns the unit at offset `at` of `raw`, or `None` if an escape there is malformed.
+    fn unit(&self, raw: &[u8], at: usize) -> Option<Unit> {
+        let unit = self.character(raw, at)?;
+        let is_left_out = self.has_breaks && matches!(unit.bytes(), [b'\t' | b'\n' | b'\r']);
+        Some(Unit { count: if is_left_out { 0 } else { unit.count }, ..unit })
+    }
+
+    /// Returns the character, or byte, at offset `at` of `raw`.
+    fn character(&self, raw: &[u8], at: usize) -> Option<Unit> {
+        let text = &raw[at..];
+        match text {
+            [b'"', b'"', ..] if self.doubles_quotes => Some(Unit::byte(b'"', 2)),
+            [mark, ..] if *mark == self.mark => match self.read(text) {
+                None if self.mark_is_data => Some(Unit::byte(*mark, 1)),
+                unit => unit,
+            },
+            _ => Some(Unit::byte(text[0], 1)),
+        }
+    }
+
+    /// Reports whether `byte`, if it has no letter, is written by its number.
+    fn is_numbered(&self, byte: u8) -> bool {
+        let (first, others) = self.numbered;
+        !self.numbers.is_empty() && (byte < 0x20 || u16::from(byte) >= first || others.contains(&byte))
+    }
+
+    /// Reports whether `byte` is one of those that no rule escapes. Most values consist of them.
+    fn is_plain(&self, byte: u8) -> bool {
+        let is_usual = byte.is_ascii_alphanumeric() || b"/?&=-._:+,;@!$()*%".contains(&byte);
+        (is_usual || byte >= 0x80 && self.numbered.0 > 0xFF) && byte != self.mark
+    }
+
+    /// Reports whether `byte` is written so that it never ends a value. `\"` could end one if a backslash can be data.
+    fn escapes(&self, byte: u8) -> bool {
+        let has_letter = self.letters.iter().any(|&(_, known)| known == byte);
+        has_letter && !self.mark_is_data || self.is_numbered(byte)
+    }
+
+    fn write_byte(&self, byte: u8, out: &mut Vec<u8>) {
+        // In quotes, these need no escape.
+        let letter = self.letters.iter().find(|&&(_, known)| known == byte && !b"/'".contains(&byte));
+        match (letter, self.numbers.first()) {
+            (Some(&(letter, _)), _) => out.extend([self.mark, letter]),
+            (None, Some(number)) if self.is_numbered(byte) => {
+                out.push(self.mark);
+                number.write(byte, out);
+            }
+            _ => out.push(byte),
+        }
+    }
+}
+
+impl Escaping {
+    /// Returns every escaping.
+    pub fn all() -> impl Iterator<Item = Escaping> {
+        RULES.iter().map(|rule| rule.escaping)
+    }
+
+    fn rule(self) -> &'static Rule {
+        &RULES[self as usize]
+    }
+
+    /// Returns the value that `raw` means, in `buffer` if it differs from `raw`. An error is the offset of a malformed escape in `raw`.
+    pub fn undo<'a>(self, raw: &'a [u8], buffer: &'a mut Vec<u8>) -> Result<&'a [u8], usize> {
+        let rule = self.rule();
+        let other_mark = if rule.doubles_quotes { b'"' } else { rule.mark };
+        let first = memchr::memchr2(rule.mark, other_mark, raw);
+        let first = if rule.has_breaks {
+            memchr::memchr3(b'\t', b'\n', b'\r', raw).map_or(first, |_| Some(0))
+        } else {
+            first
+        };
+        let Some(first) = first else { return Ok(raw) };
+        buffer.clear();
+        buffer.extend_from_slice(&raw[..first]);
+        let mut at = first;
+        while at < raw.len() {
+            let unit = rule.unit(raw, at).ok_or(at)?;
+            buffer.extend_from_slice(unit.bytes());
+            at += unit.len;
+        }
+        Ok(buffer)
+    }
+
+    /// Returns the offset in `raw` of the escape, or byte, that byte number `offset` of the value comes from. The offset after the last
+    /// byte of the value is the length of `raw`.
+    pub fn origin(self, raw: &[u8], offset: usize) -> usize {
+        let mut offsets = [offset];
+        self.origins(raw, &mut offsets);
+        offsets[0]
+    }
+
+    /// Replaces `offsets` in the value, in ascending order, by those that [`Escaping::origin`] returns for them.
+    pub(crate) fn origins(self, raw: &[u8], offsets: &mut [usize]) {
+        let rule = self.rule();
+        let (mut at, mut passed) = (0, 0);
+        for offset in offsets {
+            while at < raw.len()
+                && let Some(unit) = rule.unit(raw, at)
+                && passed + unit.count <= *offset
+            {
+                passed += unit.count;
+                at += unit.len;
+            }
+            *offset = at;
+        }
+    }
+
+    /// Appends `value` to `out` in the way of the writer. If the writer has no way to write `value` so that it can be read back, nothing
+    /// is appended, and the error is the offset of the first byte that it cannot write.
+    pub fn apply(self, value: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
+        let rule = self.rule();
+        let before = out.len();
+        if value.iter().all(|&byte| rule.is_plain(byte)) {
+            out.extend_from_slice(value);
+            return Ok(());
+        }
+        // Go writes characters as they are, and bytes only if the value is not UTF-8.
+        let is_text = self == Escaping::Go && std::str::from_utf8(value).is_ok();
+        for (offset, &byte) in value.iter().enumerate() {
+            let starts_line = matches!(byte, b'\n' | b'\r' | 0) && !rule.has_lines && !rule.escapes(byte);
+            if starts_line || byte == rule.mark && !rule.mark_is_data && !rule.escapes(byte) {
+                out.truncate(before);
+                return Err(offset);
+            }
+            let is_ambiguous = byte == rule.mark && rule.has_references() && self.is_escape(&value[offset..]);
+            if is_text && byte >= 0x80 {
+                out.push(byte);
+            } else if is_ambiguous {
+                out.push(byte);
+                rule.numbers[0].write(byte, out);
+            } else {
+                rule.write_byte(byte, out);
+            }
+        }
+        if rule.mark_is_data {
+            let mut buffer = Vec::new();
+            let read = self.undo(&out[before..], &mut buffer);
+            if read != Ok(value) {
+                let read = read.unwrap_or_default();
+                let offset = read.iter().zip(value).take_while(|(read, value)| read == value).count();
+                out.truncate(before);
+                return Err(offset.min(value.len().saturating_sub(1)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Reports whether the writer escapes `byte`, so that it never ends a value.
+    pub fn escapes(self, byte: u8) -> bool {
+        self.rule().escapes(byte)
+    }
+
+    /// Reports whether two quotes mean one.
+    pub fn doubles_quotes(self) -> bool {
+        self.rule().doubles_quotes
+    }
+
+    /// Reports whether a value can contain line ends as they are.
+    pub fn has_lines(self) -> bool {
+        self.rule().has_lines
+    }
+
+    /// Reports whether a text in this escaping should be UTF-8.
+    pub(crate) fn is_text(self) -> bool {
+        matches!(self, Escaping::Json | Escaping::JsonHex | Escaping::LighttpdJson)
+            || self.rule().has_references()
+    }
+
+    /// Reports whether `byte` is no part of the syntax around the value, because the writer escapes it. Lists of URLs in HTML are split after
+    /// references are undone.
+    pub(crate) fn protects(self, byte: u8) -> bool {
+        self.escapes(byte) && !self.rule().has_references()
+    }
+
+    /// Reports whether an escape can mean a byte that is a part of the syntax around the value if it is written as it is.
+    pub(crate) fn hides_marks(self) -> bool {
+        self != Escaping::None && !self.rule().has_references()
+    }
+
+    /// Reports whether an escape is at the start of `text`.
+    pub(crate) fn is_escape(self, text: &[u8]) -> bool {
+        self.rule().read(text).is_some()
+    }
+
+    /// Returns the length of the escape at the start of `text`, or `None` if it is malformed. A lone surrogate, which a string cannot have,
+    /// is well-formed.
+    pub(crate) fn len(self, text: &[u8]) -> Option<usize> {
+        let rule = self.rule();
+        let is_surrogate = || {
+            rule.numbers.contains(&Number::Unit)
+                && text.get(1) == Some(&b'u')
+                && digits(text, 2, 4, 16).is_some()
+        };
+        rule.unit(text, 0).map(|unit| unit.len).or_else(|| is_surrogate().then_some(6))
+    }
+
+    /// Returns the offset of the first quote in `text` from `from` on that ends a value: one that no backslash makes part of the value.
+    pub fn next_quote(self, text: &[u8], mut from: usize) -> Option<usize> {
+        let rule = self.rule();
+        let protects = rule.mark == b'\\' && rule.letters.contains(&QUOTE) && !rule.mark_is_data;
+        loop {
+            let rest = text.get(from..)?;
+            from += if protects { memchr::memchr2(b'"', b'\\', rest)? } else { memchr::memchr(b'"', rest)? };
+            if text[from] == b'"' {
+                return Some(from);
+            }
+            from += 2;
+        }
+    }
+}

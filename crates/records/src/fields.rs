@@ -1,0 +1,289 @@
+//! Finds the fields of a line by their numbers.
+
+use std::fmt;
+use std::ops::Range;
+use std::str::FromStr;
+
+use crate::escaping::Escaping;
+use crate::place::{Fence, Place};
+
+/// The fields at a position, as people count them: `N`, `N..M`, or `N.W` for word W of field N. Negative numbers count from the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// The first field: from 1 on or, from the end, from -1 on.
+    pub first: isize,
+    /// The last field, which is the first one if only one is meant.
+    pub last: isize,
+    /// The number of a word of the field, from 1 on.
+    pub word: Option<usize>,
+}
+
+impl FromStr for Position {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Position, &'static str> {
+        const EXPECTED: &str = "expected the number of a field, from 1 or, from the end, from -1; N..M for several fields; or N.W for a word \
+                                of a field";
+        let number = |text: &str| {
+            text.parse::<isize>().ok().filter(|&number| number != 0 && number.abs() <= MOST).ok_or(EXPECTED)
+        };
+        if let Some((first, last)) = text.split_once("..") {
+            let (first, last) = (number(first)?, number(last)?);
+            if (first < 0) == (last < 0) && first > last {
+                return Err("the last field of a range is before the first one");
+            }
+            return Ok(Position { first, last, word: None });
+        }
+        let (field, word) = match text.split_once('.') {
+            Some((field, word)) => (field, Some(number(word)?)),
+            None => (text, None),
+        };
+        let word = word.map(|word| usize::try_from(word).map_err(|_| EXPECTED)).transpose()?;
+        let first = number(field)?;
+        Ok(Position { first, last: first, word })
+    }
+}
+
+/// The highest number of a field.
+const MOST: isize = 1 << 30;
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Position { first, last, word } = *self;
+        match word {
+            Some(word) => write!(f, "{first}.{word}"),
+            None if first == last => write!(f, "{first}"),
+            None => write!(f, "{first}..{last}"),
+        }
+    }
+}
+
+impl Position {
+    /// Reports whether the fields of the range are counted from different ends, so that their number depends on the line.
+    fn is_open(self) -> bool {
+        (self.first < 0) != (self.last < 0)
+    }
+
+    /// Returns the number of values that are told apart.
+    fn count(self) -> usize {
+        if self.is_open() { 1 } else { self.first.abs_diff(self.last) + 1 }
+    }
+
+    /// Returns the number of the value that field number `field`, from 1 on, of `count` fields is, if it is one.
+    fn find(self, field: usize, count: usize) -> Option<usize> {
+        let from_start = |number: isize| if number < 0 { number + count as isize + 1 } else { number };
+        let (first, last) = (from_start(self.first), from_start(self.last));
+        let field = field as isize;
+        let number = if self.is_open() { 0 } else { field.abs_diff(first) };
+        (first..=last).contains(&field).then_some(number)
+    }
+
+    /// Reports whether both mean the same field of every line that has it.
+    fn meets(self, other: Position) -> bool {
+        let is_same_end = (self.first < 0) == (other.first < 0) && !self.is_open() && !other.is_open();
+        let is_near = self.first <= other.last && other.first <= self.last;
+        let is_same_word = self.word.is_none() || other.word.is_none() || self.word == other.word;
+        self == other || is_same_end && is_near && is_same_word
+    }
+}
+
+/// The bytes between fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Separator {
+    /// This byte, each time.
+    Byte(u8),
+    /// Runs of blanks, as for awk.
+    Blanks,
+    /// Runs of blanks, except in quotes and brackets. A quote, or a bracket, ends the field that it began if a blank or the end of the line
+    /// follows, and no backslash is before it.
+    Quoted,
+}
+
+/// The fields of lines that were asked for.
+#[derive(Clone, Debug)]
+pub struct Numbered {
+    separator: Separator,
+    /// The positions, each with the number of its first value.
+    positions: Vec<(Position, usize)>,
+    /// The last field that is read; `None` if the line is read to its end, because fields are counted from there.
+    last: Option<usize>,
+    escaping: Escaping,
+    spans: Vec<Span>,
+}
+
+/// A field of a line.
+#[derive(Clone, Debug)]
+struct Span {
+    range: Range<usize>,
+    /// The mark that encloses the field: a quote, a bracket, or a blank if there is none.
+    mark: u8,
+    /// Whether a bracket before the field is not closed.
+    after_bracket: bool,
+}
+
+impl Numbered {
+    /// Returns the fields at `positions`, in which `escaping` is undone. An error is a message for the user.
+    pub fn new(positions: &[Position], separator: Separator, escaping: Escaping) -> Result<Numbered, String> {
+        let mut count = 0;
+        let mut numbered = Vec::new();
+        for (index, position) in positions.iter().enumerate() {
+            if position.word.is_some() && separator != Separator::Quoted {
+                return Err(format!("{position}: only quoted fields have words"));
+            }
+            if let Some(other) = positions[..index].iter().find(|other| other.meets(*position)) {
+                return Err(format!("{position}: {other} has the same field"));
+            }
+            numbered.push((*position, count));
+            count += position.count();
+        }
+        let is_from_end = positions.iter().any(|position| position.first < 0 || position.last < 0);
+        let last =
+            positions.iter().map(|position| position.last.unsigned_abs()).max().filter(|_| !is_from_end);
+        Ok(Numbered { separator, positions: numbered, last, escaping, spans: Vec::new() })
+    }
+
+    /// Returns the names of the values: their numbers.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let names = self.positions.iter().flat_map(|&(position, _)| {
+            (0..position.count() as isize).map(move |number| match position.is_open() {
+                true => position.to_string(),
+                false => {
+                    Position { first: position.first + number, last: position.first + number, ..position }
+                        .to_string()
+                }
+            })
+        });
+        names.collect()
+    }
+
+    /// Appends the places of the fields of `line` to `places`.
+    pub(crate) fn find(&mut self, line: &[u8], places: &mut Vec<Place>) {
+        let mut spans = std::mem::take(&mut self.spans);
+        spans.clear();
+        self.split(line, &mut spans);
+        for (index, span) in spans.iter().enumerate() {
+            // A field that two positions mean is that of the first of them, and its words are only those before it.
+            for &(position, first) in &self.positions {
+                let Some(number) = position.find(index + 1, spans.len()) else { continue };
+                match position.word {
+                    None => {
+                        places.push(self.place(span, span.range.clone(), first + number));
+                        break;
+                    }
+                    Some(word) => {
+                        let range = nth_word(line, span.range.clone(), word);
+                        places.extend(range.map(|range| self.place(span, range, first)));
+                    }
+                }
+            }
+        }
+        if self.separator == Separator::Quoted {
+            // Words were asked for in any order.
+            places.sort_by_key(|place| place.range.start);
+            places.dedup_by(|next, before| next.range.start < before.range.end);
+        }
+        self.spans = spans;
+    }
+
+    /// Splits `line`, as far as its fields are needed.
+    fn split(&self, line: &[u8], spans: &mut Vec<Span>) {
+        let last = self.last.unwrap_or(usize::MAX);
+        let bare = |range| Span { range, mark: b' ', after_bracket: false };
+        match self.separator {
+            Separator::Byte(byte) => {
+                let mut at = 0;
+                while spans.len() < last {
+                    let end = memchr::memchr(byte, &line[at..]).map_or(line.len(), |len| at + len);
+                    spans.push(bare(at..end));
+                    if end == line.len() {
+                        break;
+                    }
+                    at = end + 1;
+                }
+            }
+            Separator::Blanks => {
+                let mut at = 0;
+                while let Some(range) = next_word(line, at..line.len()).filter(|_| spans.len() < last) {
+                    at = range.end;
+                    spans.push(bare(range));
+                }
+            }
+            Separator::Quoted => split_quoted(line, last, spans),
+        }
+    }
+
+    /// Returns the place of value number `index`, at `range`: the field `span`, or a word of it.
+    fn place(&self, span: &Span, range: Range<usize>, index: usize) -> Place {
+        let is_word = range != span.range;
+        // A bracket that is open before the field must stay open.
+        let bracket = if span.after_bracket { Fence::of(b"]") } else { Fence::NONE };
+        let fence = match (self.separator, span.mark) {
+            (Separator::Byte(byte), _) => Fence::of(&[byte]),
+            (Separator::Blanks, _) => BLANKS,
+            (Separator::Quoted, b'"') if !is_word => Fence::of(b"\"\\").union(bracket),
+            (Separator::Quoted, b']') if !is_word => Fence::of(b"]\"\\"),
+            (Separator::Quoted, b']') => BLANKS.union(Fence::of(b"\"\\[]")),
+            (Separator::Quoted, _) => BLANKS.union(Fence::of(b"\"\\[")).union(bracket),
+        };
+        let is_bare = span.mark == b' ' && !matches!(self.separator, Separator::Byte(_));
+        Place {
+            has_lone_marks: self.separator == Separator::Quoted,
+            may_be_empty: !is_bare && !is_word,
+            ..Place::new(range, index, self.escaping, fence)
+        }
+    }
+}
+
+const BLANKS: Fence = Fence::of(b" \t");
+
+fn is_blank(byte: u8) -> bool {
+    byte == b' ' || byte == b'\t'
+}
+
+/// Returns the first word of `line` in `range`.
+fn next_word(line: &[u8], range: Range<usize>) -> Option<Range<usize>> {
+    let rest = &line[range.clone()];
+    let start = range.start + rest.iter().position(|&byte| !is_blank(byte))?;
+    Some(start..memchr::memchr2(b' ', b'\t', &line[start..range.end]).map_or(range.end, |len| start + len))
+}
+
+/// Returns word number `number`, from 1 on, of `line` in `range`.
+fn nth_word(line: &[u8], range: Range<usize>, number: usize) -> Option<Range<usize>> {
+    let mut at = range.start;
+    let words = std::iter::from_fn(|| {
+        let word = next_word(line, at..range.end)?;
+        at = word.end;
+        Some(word)
+    });
+    words.take(number).nth(number.checked_sub(1)?)
+}
+
+/// Appends the first `last` fields of `line`, of which some are in quotes or brackets, to `spans`.
+fn split_quoted(line: &[u8], last: usize, spans: &mut Vec<Span>) {
+    let mut at = 0;
+    // The marks that no mark closes in the rest of the line.
+    let (mut open_quote, mut open_bracket) = (false, false);
+    while let Some(word) = next_word(line, at..line.len()).filter(|_| spans.len() < last) {
+        let (mark, is_open) = match line[word.start] {
+            b'"' => (b'"', &mut open_quote),
+            b'[' => (b']', &mut open_bracket),
+            _ => (b' ', &mut true),
+        };
+        let close = if *is_open { None } else { close(line, mark, word.start) };
+        *is_open = close.is_none();
+        let (range, mark) = match close {
+            Some(close) => (word.start + 1..close, mark),
+            None => (word, b' '),
+        };
+        at = range.end + usize::from(mark != b' ');
+        spans.push(Span { range, mark, after_bracket: open_bracket });
+    }
+}
+
+/// Returns the offset of the `mark` that ends the field that begins with a mark at `start`.
+fn close(line: &[u8], mark: u8, start: usize) -> Option<usize> {
+    let marks = memchr::memchr_iter(mark, &line[start + 1..]).map(|len| start + 1 + len);
+    let backslashes = |at: usize| line[start + 1..at].iter().rev().take_while(|&&byte| byte == b'\\').count();
+    let is_end = |at: usize| line.get(at + 1).is_none_or(|&byte| is_blank(byte));
+    marks.into_iter().find(|&at| is_end(at) && backslashes(at) % 2 == 0)
+}

@@ -1,0 +1,326 @@
+//! Reads documents with a parser of HTML, and finds the places of URLs.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use encoding_rs::{Encoding, UTF_8};
+use lol_html::errors::RewritingError;
+use lol_html::html_content::EndTag;
+use lol_html::send::{Element, HtmlRewriter, Settings};
+use lol_html::{ElementContentHandlers, MemorySettings, Selector};
+
+use super::attributes::{self, ATTRIBUTES, Attribute, Syntax};
+use crate::charset::Charset;
+use crate::escaping::Escaping;
+use crate::place::{Fence, Kind, Place};
+
+/// The role of a URL in its document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// A link, or the like.
+    Link,
+    /// The URL to which those after it are relative.
+    Base,
+    /// The URL to which those of some attributes of its element are relative.
+    Codebase,
+}
+
+/// A URL in an attribute.
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// The start tag, which is the record.
+    pub tag: Range<usize>,
+    /// The place of the URL in the tag. Its number is that of the attribute in [`ATTRIBUTES`].
+    pub place: Place,
+    /// The role.
+    pub role: Role,
+}
+
+/// A value that contains URLs, as offsets in the input.
+#[derive(Clone, Debug)]
+struct Value {
+    tag: Range<usize>,
+    /// The value without quotes.
+    range: Range<usize>,
+    /// The number of the attribute.
+    row: usize,
+    role: Role,
+    /// The charset of the document, if it names one before this value.
+    charset: Option<&'static Encoding>,
+}
+
+/// The function that receives the document in the pieces that the parser has read.
+type Output = Box<dyn FnMut(&[u8]) + Send>;
+
+/// The memory for open elements, of which a document may have any number, in bytes.
+const MEMORY: usize = 256 << 20;
+
+/// The parts of a document that have been read.
+#[derive(Default)]
+struct Found {
+    values: Vec<Value>,
+    /// The number of bytes that have been read. No tag is cut there.
+    done: usize,
+    charset: Option<&'static Encoding>,
+    /// The start of the content of a `noscript` element that is not closed yet.
+    open: Option<usize>,
+    /// The contents of `noscript` elements that have not been read. The parser treats them as text, like a browser with scripts.
+    texts: Vec<Range<usize>>,
+}
+
+/// Finds the URLs in the attributes of a document.
+pub struct Finder {
+    /// The parser; `None` after the end of the input.
+    parser: Option<HtmlRewriter<'static, Output>>,
+    /// The number of bytes of the input before the document: a byte order mark.
+    start: usize,
+    pushed: usize,
+    /// The first bytes of the document, which show whether it is in UTF-16.
+    head: Vec<u8>,
+    found: Arc<Mutex<Found>>,
+}
+
+/// Returns the error message for a document in the charset `label`.
+fn unsupported(label: &str) -> String {
+    format!(
+        "the document is in {label}, in which a byte of ASCII may be half of a character; iconv converts it to UTF-8"
+    )
+}
+
+fn lock(found: &Mutex<Found>) -> MutexGuard<'_, Found> {
+    // The parser does not panic while the lock is held.
+    found.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Finder {
+    /// Creates a finder for a document that begins after `start` bytes of the input.
+    pub fn new(start: usize) -> Finder {
+        Finder::with(start, Found::default(), true)
+    }
+
+    /// Creates a finder that starts with `found`. `reads_noscript` tells whether it searches `noscript` elements.
+    fn with(start: usize, found: Found, reads_noscript: bool) -> Finder {
+        let found = Arc::new(Mutex::new(found));
+        let (reader, writer) = (found.clone(), found.clone());
+        let element = move |element: &mut Element<'_, '_>| {
+            let is_html = element.namespace_uri().ends_with("xhtml");
+            if reads_noscript && is_html && element.tag_name() == "noscript" {
+                let text = start + element.source_location().bytes().end;
+                let closer = reader.clone();
+                let close = move |tag: &mut EndTag<'_>| {
+                    let found = &mut lock(&closer);
+                    if found.open.take().is_some() {
+                        found.texts.push(text..start + tag.source_location().bytes().start);
+                    }
+                    Ok(())
+                };
+                if let Some(handlers) = element.end_tag_handlers() {
+                    handlers.push(Box::new(close));
+                    lock(&reader).open = Some(text);
+                }
+            }
+            note(element, start, &mut lock(&reader)).map_err(Into::into)
+        };
+        let output: Output = Box::new(move |bytes| lock(&writer).done += bytes.len());
+        let mut settings = Settings::new_send()
+            .with_strict(false)
+            .with_memory_settings(MemorySettings::new().with_max_allowed_memory_usage(MEMORY));
+        if let Ok(selector) = "*".parse::<Selector>() {
+            let handler = ElementContentHandlers::default().element(element);
+            settings = settings.append_element_content_handler((Cow::Owned(selector), handler));
+        }
+        // The content of an element has the charset of its document, whatever its first bytes are.
+        let head = if reads_noscript { Vec::new() } else { vec![b'<'; HEAD] };
+        Finder { parser: Some(HtmlRewriter::new(settings, output)), start, pushed: start, head, found }
+    }
+
+    /// Reads the bytes of `input`, which begins at `offset` of the whole input, that have not been read. Returns an error message, and the
+    /// offset that it is about, if the document cannot be read.
+    pub fn push(&mut self, offset: usize, input: &[u8]) -> Result<(), (usize, String)> {
+        let new = &input[self.pushed - offset..];
+        if self.head.len() < HEAD {
+            self.head.extend(new.iter().take(HEAD - self.head.len()));
+            if is_wide(&self.head) {
+                return Err((self.start, unsupported("UTF-16")));
+            }
+        }
+        self.pushed += new.len();
+        let result = match &mut self.parser {
+            Some(parser) => parser.write(new),
+            None => Ok(()),
+        };
+        result.map_err(|error| self.failure(error))?;
+        self.read_texts(offset, input)
+    }
+
+    /// Reads the end of `input`. The arguments and the error are those of [`Finder::push`].
+    pub fn end(&mut self, offset: usize, input: &[u8]) -> Result<(), (usize, String)> {
+        let result = self.parser.take().map_or(Ok(()), HtmlRewriter::end);
+        result.map_err(|error| self.failure(error))?;
+        {
+            let found = &mut lock(&self.found);
+            found.done = self.pushed - self.start;
+            let open = found.open.take();
+            found.texts.extend(open.map(|start| start..self.pushed));
+        }
+        self.read_texts(offset, input)
+    }
+
+    /// Gives up to search an open `noscript` element, which is too long. Returns whether there was one.
+    pub fn give_up(&mut self) -> bool {
+        lock(&self.found).open.take().is_some()
+    }
+
+    /// Finds the values in the `noscript` elements that have been read.
+    fn read_texts(&mut self, offset: usize, input: &[u8]) -> Result<(), (usize, String)> {
+        let (texts, charset) = {
+            let found = &mut lock(&self.found);
+            (std::mem::take(&mut found.texts), found.charset)
+        };
+        for text in &texts {
+            let mut finder = Finder::with(text.start, Found { charset, ..Found::default() }, false);
+            let input = &input[text.start - offset..text.end - offset];
+            finder.push(text.start, input)?;
+            finder.end(text.start, input)?;
+            lock(&self.found).values.append(&mut lock(&finder.found).values);
+        }
+        if !texts.is_empty() {
+            lock(&self.found).values.sort_by_key(|value| value.range.start);
+        }
+        Ok(())
+    }
+
+    fn failure(&self, error: RewritingError) -> (usize, String) {
+        let message = match error {
+            RewritingError::MemoryLimitExceeded(_) => {
+                format!("the elements that are open here need more than {} MiB of memory", MEMORY >> 20)
+            }
+            error => error.to_string(),
+        };
+        (self.done(), message)
+    }
+
+    /// Returns an offset in the input that is not inside a tag. All values before it have been found.
+    pub fn done(&self) -> usize {
+        let found = lock(&self.found);
+        found.open.unwrap_or(usize::MAX).min(self.start + found.done)
+    }
+
+    /// Moves the URLs before `stop` to `links`. `input` begins at offset `start` of the whole input; the offsets of the tags count from there.
+    pub fn take(&mut self, input: &[u8], start: usize, stop: usize, links: &mut Vec<Link>) {
+        let found = &mut lock(&self.found).values;
+        let count = found.iter().take_while(|value| value.tag.end <= stop).count();
+        for mut value in found.drain(..count) {
+            value.range = value.range.start - value.tag.start..value.range.end - value.tag.start;
+            value.tag = value.tag.start - start..value.tag.end - start;
+            value.links(&input[value.tag.clone()], links);
+        }
+    }
+}
+
+impl Value {
+    /// Appends the URLs of this value, which is in `tag`, to `links`.
+    fn links(&self, tag: &[u8], links: &mut Vec<Link>) {
+        let raw = &tag[self.range.clone()];
+        let charset = Charset::of(raw, self.charset);
+        let decoded = charset.decode(raw);
+        let mut buffer = Vec::new();
+        let text = Escaping::Html.undo(&decoded, &mut buffer).unwrap_or(raw);
+        let quote = self.range.start.checked_sub(1).map_or(b' ', |at| tag[at]);
+        // If the author writes `&` for itself, it is escaped only where it would be read as a reference.
+        let writes_bare =
+            memchr::memchr_iter(b'&', &decoded).any(|at| !Escaping::Html.is_escape(&decoded[at..]));
+        let escaping = match (quote, writes_bare) {
+            (b'\'', false) => Escaping::HtmlSingle,
+            (b'\'', true) => Escaping::HtmlSingleBare,
+            (_, false) => Escaping::HtmlDouble,
+            (_, true) => Escaping::HtmlDoubleBare,
+        };
+        let syntax = ATTRIBUTES[self.row].syntax;
+        // A quote would begin a value that is not quoted, and such a value has no blanks and cannot be empty.
+        let is_quoted = matches!(quote, b'"' | b'\'');
+        let quotes = if is_quoted { Fence::NONE } else { Fence::of(b"'") };
+        let fence = syntax.fence(text).union(quotes);
+        let mut offsets: Vec<_> =
+            syntax.urls(text).into_iter().flat_map(|url| [url.start, url.end]).collect();
+        Escaping::Html.origins(&decoded, &mut offsets);
+        charset.origins(raw, &mut offsets);
+        for url in offsets.chunks_exact(2) {
+            let range = self.range.start + url[0]..self.range.start + url[1];
+            let place = Place {
+                kind: Kind::Url,
+                charset,
+                has_lone_marks: syntax != Syntax::Refresh,
+                may_be_empty: syntax == Syntax::Url && is_quoted,
+                ..Place::new(range, self.row, escaping, fence)
+            };
+            links.push(Link { tag: self.tag.clone(), place, role: self.role });
+        }
+    }
+}
+
+/// The number of bytes that show whether a document is in UTF-16.
+const HEAD: usize = 2;
+
+/// Reports whether `bytes` begin with a letter or `<` of UTF-16 or UTF-32, with or without a byte order mark.
+fn is_wide(bytes: &[u8]) -> bool {
+    matches!(bytes, [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] | [0, _, ..] | [_, 0, ..])
+}
+
+/// Adds the values of `element` that contain URLs to `found`, and notes the charset that it names. Returns an error message if the charset
+/// is not supported.
+fn note(element: &mut Element<'_, '_>, start: usize, found: &mut Found) -> Result<(), String> {
+    let name = element.tag_name();
+    if name == "meta" && found.charset.is_none() {
+        found.charset = charset(element)?;
+    }
+    let tag = element.source_location().bytes();
+    let from = found.values.len();
+    for attribute in element.attributes() {
+        let Some(value) = attribute.value_source_location() else { continue };
+        let Some(row) = attributes::find(&name, &attribute.name()) else { continue };
+        let Attribute { only_with, .. } = ATTRIBUTES[row];
+        let is_with = |(name, value): (&str, &str)| {
+            element.get_attribute(name).is_some_and(|found| found.trim().eq_ignore_ascii_case(value))
+        };
+        // If an attribute is given twice, only the first counts.
+        let is_new = found.values[from..].iter().all(|value| value.row != row);
+        if !is_new || !only_with.is_none_or(is_with) {
+            continue;
+        }
+        let role = match (&*name, ATTRIBUTES[row].name) {
+            ("base", "href") => Role::Base,
+            (_, "codebase") => Role::Codebase,
+            _ => Role::Link,
+        };
+        let shift = |range: Range<usize>| start + range.start..start + range.end;
+        let (tag, range) = (shift(tag.clone()), shift(value.bytes()));
+        found.values.push(Value { tag, range, row, role, charset: found.charset });
+    }
+    Ok(())
+}
+
+/// Returns the charset that a `meta` element names, if any; or an error message if it is not supported.
+fn charset(element: &Element<'_, '_>) -> Result<Option<&'static Encoding>, String> {
+    let is_type = || {
+        let value = element.get_attribute("http-equiv");
+        value.is_some_and(|value| value.trim().eq_ignore_ascii_case("content-type"))
+    };
+    let label = element.get_attribute("charset").or_else(|| {
+        let content = element.get_attribute("content").filter(|_| is_type())?.to_ascii_lowercase();
+        let (_, label) = content.split_once("charset")?;
+        let label = label.trim_start().strip_prefix('=')?.trim_start();
+        let label = label.trim_start_matches(['"', '\'']);
+        Some(label.split(['"', '\'', ';', ' ']).next().unwrap_or_default().to_owned())
+    });
+    let Some(charset) = label.and_then(|label| Encoding::for_label(label.as_bytes())) else {
+        return Ok(None);
+    };
+    // A document in which a parser has found this name is not in UTF-16 (HTML Standard, "prescan a byte stream").
+    match charset.name() {
+        "UTF-16LE" | "UTF-16BE" => Ok(Some(UTF_8)),
+        name if charset.is_ascii_compatible() => Ok(Some(charset).filter(|_| name != "replacement")),
+        name => Err(unsupported(name)),
+    }
+}

@@ -1,0 +1,270 @@
+//! Finds strings in a JSON document by their paths. In strings, the escapes of the writer are accepted, and bytes that JSON does not have:
+//! control bytes and those that are not UTF-8. Programs that put values into JSON themselves write them, and no value may be missed.
+
+use std::ops::Range;
+
+use crate::escaping::Escaping;
+use crate::path::{KeyPath, Step};
+use crate::place::{Fence, Field, Holds, Key, Reason, Text, Unreadable, unreadable};
+
+/// A string that was found.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    /// The number of its path.
+    pub path: usize,
+    /// Its place, without the quotes.
+    pub range: Range<usize>,
+    /// The number of the object that it is a member of, if it is one.
+    pub object: Option<usize>,
+}
+
+/// An object or array that is not closed yet.
+#[derive(Clone, Debug)]
+struct Open {
+    is_object: bool,
+    /// The number of the object or array.
+    number: usize,
+    /// The number of the current element.
+    element: usize,
+    /// The paths that lead to the object or array, in [`Reader::states`].
+    states: Range<usize>,
+}
+
+/// A path of which a part leads to a place in the document.
+#[derive(Clone, Copy, Debug)]
+struct State {
+    path: usize,
+    /// The number of steps that lead to the place.
+    steps: usize,
+}
+
+/// A reader of documents.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reader {
+    paths: Vec<KeyPath>,
+    /// The names whose members are noted.
+    watched: Vec<String>,
+    open: Vec<Open>,
+    /// The paths that lead to the current value, after those that lead to the objects and arrays around it.
+    states: Vec<State>,
+    /// The strings of the last document, in its order.
+    pub found: Vec<Found>,
+    /// The watched members of the last document: the number of the object, and that of the name.
+    pub members: Vec<(usize, usize)>,
+}
+
+/// Appends the strings of the document `text` that `keys` name to `texts`. `reader` has the paths of these keys.
+pub(crate) fn find(
+    text: &[u8],
+    keys: &[Key],
+    reader: &mut Reader,
+    escaping: Escaping,
+    texts: &mut Vec<Text>,
+) -> Result<(), Unreadable> {
+    reader.read_once(text, escaping)?;
+    // For each value, the first key in the row whose member has text.
+    let mut first = [usize::MAX; Field::ALL.len()];
+    let values = reader.found.iter().filter(|found| keys[found.path].holds != Holds::Method);
+    for found in values.filter(|found| !matches!(&text[found.range.clone()], b"" | b"-")) {
+        let first = &mut first[keys[found.path].field as usize];
+        *first = (*first).min(found.path);
+    }
+    for Found { path, range, .. } in reader.found.drain(..) {
+        let Key { field, holds, .. } = keys[path];
+        if holds == Holds::Method || path <= first[field as usize] {
+            let fence = if holds == Holds::Request { Fence::BLANK } else { Fence::NONE };
+            texts.push(Text { range: Ok(range), field, holds, escaping, fence });
+        }
+    }
+    Ok(())
+}
+
+/// Reports whether `value` is a JSON object or array. The value of a string can be one, and should stay one.
+pub fn is_document(value: &[u8]) -> bool {
+    matches!(value.trim_ascii_start(), [b'{' | b'[', ..])
+        && Reader::default().read(value, Escaping::Json).is_ok()
+}
+
+impl Reader {
+    /// Returns a reader that finds the strings at `paths`, and the members with the names `watched`.
+    pub fn new(paths: Vec<KeyPath>, watched: Vec<String>) -> Reader {
+        Reader { paths, watched, ..Reader::default() }
+    }
+
+    /// Returns the paths.
+    pub fn paths(&self) -> &[KeyPath] {
+        &self.paths
+    }
+
+    /// Reads `text`, one document, in which no path leads to two strings.
+    pub fn read_once(&mut self, text: &[u8], escaping: Escaping) -> Result<(), Unreadable> {
+        self.read(text, escaping)?;
+        let mut seen = vec![false; self.paths.len()];
+        for Found { path, range, .. } in &self.found {
+            if std::mem::replace(&mut seen[*path], true) && !self.paths[*path].has_many() {
+                return unreadable(range.start, Reason::TWICE_IN_JSON);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads `text`, one document whose strings have `escaping`.
+    pub fn read(&mut self, text: &[u8], escaping: Escaping) -> Result<(), Unreadable> {
+        self.document(text, escaping).map_err(|offset| Unreadable { offset, reason: Reason::NOT_JSON })
+    }
+
+    fn document(&mut self, text: &[u8], escaping: Escaping) -> Result<(), usize> {
+        self.open.clear();
+        self.states.clear();
+        self.found.clear();
+        self.members.clear();
+        self.states.extend((0..self.paths.len()).map(|path| State { path, steps: 0 }));
+        let (mut at, mut count) = (blanks(text, 0), 0);
+        // The paths that lead to the current value are those from here on.
+        let mut from = 0;
+        loop {
+            match text.get(at) {
+                Some(b'"') => {
+                    let close = string(text, at + 1, escaping)?;
+                    self.select(from, at + 1..close);
+                    at = close + 1;
+                }
+                Some(open @ (b'{' | b'[')) => {
+                    let is_object = *open == b'{';
+                    at = blanks(text, at + 1);
+                    if text.get(at) == Some(if is_object { &b'}' } else { &b']' }) {
+                        at += 1;
+                    } else {
+                        let states = from..self.states.len();
+                        self.open.push(Open { is_object, number: count, element: 0, states });
+                        count += 1;
+                        (at, from) = self.enter(text, at, escaping)?;
+                        continue;
+                    }
+                }
+                _ => at = scalar(text, at)?,
+            }
+            // The value is complete; closes the objects and arrays that end after it.
+            loop {
+                at = blanks(text, at);
+                let Some(open) = self.open.last_mut() else {
+                    return if at == text.len() { Ok(()) } else { Err(at) };
+                };
+                self.states.truncate(open.states.end);
+                match (text.get(at), open.is_object) {
+                    (Some(b','), _) => {
+                        open.element += 1;
+                        at = blanks(text, at + 1);
+                        (at, from) = self.enter(text, at, escaping)?;
+                        break;
+                    }
+                    (Some(b'}'), true) | (Some(b']'), false) => {
+                        self.open.pop();
+                        at += 1;
+                    }
+                    _ => return Err(at),
+                }
+            }
+        }
+    }
+
+    /// Enters the element, or the member, at `at` of the innermost array or object. Returns the offset of its value, and the first of the
+    /// states that lead to it.
+    fn enter(&mut self, text: &[u8], at: usize, escaping: Escaping) -> Result<(usize, usize), usize> {
+        let from = self.states.len();
+        let Some(Open { is_object, number, element, states }) = self.open.last().cloned() else {
+            return Err(at);
+        };
+        let (mut start, mut buffer) = (at, Vec::new());
+        let mut name: &[u8] = b"";
+        if is_object {
+            if text.get(at) != Some(&b'"') {
+                return Err(at);
+            }
+            let close = string(text, at + 1, escaping)?;
+            let raw = &text[at + 1..close];
+            // A name with a lone surrogate is no name of a path.
+            name = escaping.undo(raw, &mut buffer).unwrap_or(raw);
+            let watched = self.watched.iter().position(|watched| watched.as_bytes() == name);
+            self.members.extend(watched.map(|watched| (number, watched)));
+            let colon = blanks(text, close + 1);
+            if text.get(colon) != Some(&b':') {
+                return Err(colon);
+            }
+            start = blanks(text, colon + 1);
+        }
+        for state in states {
+            let State { path, steps } = self.states[state];
+            let taken = match self.paths[path].steps.get(steps) {
+                Some(Step::Key(key)) => is_object && key.as_bytes() == name,
+                Some(Step::Each) => !is_object,
+                Some(Step::Element(number)) => !is_object && *number == element,
+                Some(Step::Every) => {
+                    self.states.push(State { path, steps });
+                    false
+                }
+                None => false,
+            };
+            if taken {
+                self.states.push(State { path, steps: steps + 1 });
+            }
+        }
+        Ok((start, from))
+    }
+
+    /// Notes the string at `range` if one of the states from `from` on selects it. A path that names it is before one that selects all
+    /// strings.
+    fn select(&mut self, from: usize, range: Range<usize>) {
+        let selected = self.states[from..].iter().filter_map(|state| {
+            let rest = &self.paths[state.path].steps[state.steps..];
+            matches!(rest, [] | [Step::Every]).then_some((rest.len(), state.path))
+        });
+        if let Some((_, path)) = selected.min() {
+            let object = self.open.last().filter(|open| open.is_object).map(|open| open.number);
+            self.found.push(Found { path, range, object });
+        }
+    }
+}
+
+/// Returns the first offset from `at` on that is not white space.
+fn blanks(text: &[u8], at: usize) -> usize {
+    at + text[at..].iter().take_while(|byte| b" \t\r\n".contains(byte)).count()
+}
+
+/// Returns the offset of the quote that closes the string whose text is at `at`.
+fn string(text: &[u8], mut at: usize, escaping: Escaping) -> Result<usize, usize> {
+    loop {
+        at += memchr::memchr2(b'"', b'\\', &text[at..]).ok_or(text.len())?;
+        match text[at] {
+            b'"' => return Ok(at),
+            _ => at += escaping.len(&text[at..]).ok_or(at)?,
+        }
+    }
+}
+
+/// Returns the end of the number, or of `true`, `false` or `null`, at `at`.
+fn scalar(text: &[u8], at: usize) -> Result<usize, usize> {
+    for word in [b"true".as_slice(), b"false", b"null"] {
+        if text[at..].starts_with(word) {
+            return Ok(at + word.len());
+        }
+    }
+    let byte = |at: usize| text.get(at).copied().unwrap_or_default();
+    // Returns the end of the digits at `at`, of which there is at least one.
+    let digits = |at: usize| match text[at..].iter().take_while(|byte| byte.is_ascii_digit()).count() {
+        0 => Err(at),
+        count => Ok(at + count),
+    };
+    let start = at + usize::from(byte(at) == b'-');
+    let mut end = digits(start)?;
+    if byte(start) == b'0' && end > start + 1 {
+        return Err(at);
+    }
+    if byte(end) == b'.' {
+        end = digits(end + 1)?;
+    }
+    if matches!(byte(end), b'e' | b'E') {
+        end = digits(end + 1 + usize::from(matches!(byte(end + 1), b'+' | b'-')))?;
+    }
+    Ok(end)
+}

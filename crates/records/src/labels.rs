@@ -1,0 +1,70 @@
+//! Finds the values after labels in the error log of nginx.
+
+use memchr::memmem;
+
+use crate::escaping::Escaping;
+use crate::place::{Fence, Field, Holds, Reason, Text, Unreadable, unreadable};
+
+/// The labels after the server, in the order in which nginx writes them.
+const LABELS: [(&[u8], Field, Holds); 5] = [
+    (b", request: \"", Field::Target, Holds::Request),
+    (b", subrequest: \"", Field::Subrequest, Holds::Target),
+    (b", upstream: \"", Field::Upstream, Holds::Url),
+    (b", host: \"", Field::Host, Holds::Authority),
+    (b", referrer: \"", Field::Referer, Holds::Url),
+];
+
+/// The counts that a stream has after its labels.
+const COUNTS: &[u8] = b", bytes from/to client:";
+
+/// The levels of an entry.
+const LEVELS: [&[u8]; 8] =
+    [b"[error] ", b"[warn] ", b"[info] ", b"[notice] ", b"[crit] ", b"[alert] ", b"[emerg] ", b"[debug] "];
+
+/// Appends the values of `line` to `texts`.
+///
+/// Nothing is escaped, and the message before the labels contains the decoded name of a file, in which a client can plant labels. So the
+/// last label of a request counts, unless it can be a part of the referrer, or of a request line that nginx did not understand. Other
+/// request lines and hosts have no blanks, and so no labels.
+pub(crate) fn find(line: &[u8], texts: &mut Vec<Text>) -> Result<(), Unreadable> {
+    let has = |text: &[u8]| memmem::find(line, text).is_some();
+    // A message can have several lines, of which the last one has the labels.
+    if !LEVELS.iter().any(|level| has(level)) && !has(b", client: ") {
+        return unreadable(0, Reason::NO_ANCHOR);
+    }
+    let [request, _, upstream, _, referrer] = LABELS.map(|(label, ..)| label);
+    // A stream has no request.
+    let Some(start) = memmem::rfind(line, request).or_else(|| memmem::find(line, upstream)) else {
+        let without_quote = memmem::find(line, b", request: ");
+        return without_quote.map_or(Ok(()), |start| unreadable(start, Reason::NO_REQUEST));
+    };
+    let has_before = |text: &[u8]| memmem::find(&line[..start], text).is_some();
+    let is_request_line = has_before(b" while reading client request");
+    if has_before(request) && is_request_line || has_before(referrer) {
+        return unreadable(start, Reason::AMBIGUOUS);
+    }
+    let mut from = start;
+    for (number, &(label, field, holds)) in LABELS.iter().enumerate() {
+        if !line[from..].starts_with(label) {
+            continue;
+        }
+        let start = from + label.len();
+        let later = LABELS[number + 1..].iter().map(|(label, ..)| *label);
+        let ends =
+            later.chain([COUNTS]).filter_map(|label| Some((memmem::find(&line[start..], label)?, label)));
+        let end = match ends.min() {
+            Some((len, label)) if memmem::find(&line[start + len + 1..], label).is_some() => {
+                return unreadable(start + len, Reason::AMBIGUOUS);
+            }
+            end => end.map_or(line.len(), |(len, _)| start + len),
+        };
+        if end == start || line[end - 1] != b'"' {
+            // nginx cuts a line after 2,048 bytes.
+            return unreadable(start - 1, Reason::OPEN_QUOTE);
+        }
+        let fence = if number == 0 { Fence::REQUEST } else { Fence::QUOTED };
+        texts.push(Text { range: Ok(start..end - 1), field, holds, escaping: Escaping::None, fence });
+        from = end;
+    }
+    Ok(())
+}

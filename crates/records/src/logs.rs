@@ -1,0 +1,450 @@
+//! The table of log formats: which program writes which layouts, how it escapes values, and which rule holds its fields in place.
+//!
+//! A format is a layout and a writer, because one layout, such as `combined`, means different things in the logs of different programs. Most
+//! rows were checked against lines that real servers wrote for hostile requests; [`Writer::checked`] says which.
+
+use std::str::FromStr;
+
+use crate::access::{Access, Lead, LeadWord, Part, Rule};
+use crate::columns::{Columns, Split, Word, Words};
+use crate::escaping::Escaping;
+use crate::place::{Field, Holds, Key};
+use crate::target::{Placeholders, Protocol};
+use crate::wrapper::Wrapper;
+
+/// The arrangement of fields in the lines of a log.
+#[derive(Debug)]
+pub struct Layout {
+    /// The name in `--log`.
+    pub name: &'static str,
+    /// The way in which a line is split.
+    pub shape: Shape,
+    /// The escaping in this layout, if it is not the usual one of the writer.
+    pub escaping: Option<Escaping>,
+}
+
+/// The way in which a line is split.
+#[derive(Debug)]
+pub enum Shape {
+    /// A quoted request among other fields.
+    Access(Access),
+    /// One JSON document.
+    Json(&'static [Key]),
+    /// Columns that a header line names.
+    Columns(Columns),
+    /// A target between words.
+    Words(Words),
+    /// The error log of nginx.
+    Labels,
+}
+
+/// A program that writes logs.
+#[derive(Debug)]
+pub struct Writer {
+    /// The name in `--log`; empty if the writer is unknown.
+    pub name: &'static str,
+    /// The layouts that the program writes, of which the first one is the usual one.
+    pub layouts: &'static [&'static Layout],
+    /// The usual escaping.
+    pub escaping: Escaping,
+    /// The rule by which quotes are read.
+    pub rule: Rule,
+    /// Texts that are no targets.
+    pub placeholders: Placeholders,
+    /// The versions and sources that were checked.
+    pub checked: &'static str,
+    /// A warning for help; empty if the format is safe and loses nothing.
+    pub note: &'static str,
+}
+
+/// A layout of a writer.
+#[derive(Clone, Copy, Debug)]
+pub struct Log {
+    /// The program.
+    pub writer: &'static Writer,
+    /// The layout.
+    pub layout: &'static Layout,
+}
+
+/// The value of `--log`: `[WRAPPER+]FORMAT`, where the format is `auto`, a writer, a layout, or `LAYOUT:WRITER`.
+#[derive(Clone, Copy, Debug)]
+pub struct Spec {
+    /// The logger around the records of the program.
+    pub wrapper: Option<Wrapper>,
+    /// The format of the records; `None` if the first lines choose it.
+    pub log: Option<Log>,
+}
+
+const REFERER: Part = Part::Quoted(Some(Field::Referer));
+const AGENT: Part = Part::Quoted(Some(Field::Agent));
+const OTHER: Part = Part::Quoted(None);
+const WORD: Part = Part::Word;
+
+/// Returns the layout of lines with a quoted request after `lead`, and then `tail`.
+const fn access(name: &'static str, lead: Lead, tail: &'static [Part]) -> Layout {
+    let shape = Shape::Access(Access { lead, word: None, tail, is_closed: false });
+    Layout { name, shape, escaping: None }
+}
+
+/// Returns the layout of lines that end after `tail`.
+const fn closed(name: &'static str, lead: Lead, tail: &'static [Part]) -> Layout {
+    let shape = Shape::Access(Access { lead, word: None, tail, is_closed: true });
+    Layout { name, shape, escaping: None }
+}
+
+/// Returns the layout of access logs in which one of the words before the request can be selected.
+const fn with_word(name: &'static str, lead: Lead, word: LeadWord, tail: &'static [Part]) -> Layout {
+    Layout {
+        name,
+        shape: Shape::Access(Access { lead, word: Some(word), tail, is_closed: false }),
+        escaping: None,
+    }
+}
+
+const fn json(name: &'static str, keys: &'static [Key], escaping: Option<Escaping>) -> Layout {
+    Layout { name, shape: Shape::Json(keys), escaping }
+}
+
+const HOST: Part = Part::Quoted(Some(Field::Host));
+const COMMON_TAIL: &[Part] = &[Part::Status, WORD];
+const COMBINED_TAIL: &[Part] = &[Part::Status, WORD, REFERER, AGENT];
+const HOST_FIRST: LeadWord = LeadWord { field: Field::Host, number: 0, count: 6 };
+const HOST_SECOND: LeadWord = LeadWord { field: Field::Host, number: 1, count: 5 };
+const KEY: LeadWord = LeadWord { field: Field::Key, number: 8, count: 9 };
+
+/// After the counters, Envoy writes the addresses of the client, the agent, the number of the request, the host and the upstream.
+const ENVOY_TAIL: &[Part] = &{
+    const W: Part = WORD;
+    [Part::Status, W, W, W, W, W, OTHER, AGENT, OTHER, HOST, OTHER]
+};
+/// Istio has a quoted reason among the counters.
+const ISTIO_TAIL: &[Part] = &{
+    const W: Part = WORD;
+    [Part::Status, W, W, W, OTHER, W, W, W, W, OTHER, AGENT, OTHER, HOST, OTHER]
+};
+
+static COMMON: Layout = access("common", Lead::Date, COMMON_TAIL);
+static COMBINED: Layout = access("combined", Lead::Date, COMBINED_TAIL);
+static VHOST: Layout = with_word("vhost_combined", Lead::Date, HOST_FIRST, COMBINED_TAIL);
+static LIGHTTPD: Layout = with_word("accesslog", Lead::Date, HOST_SECOND, COMBINED_TAIL);
+/// For writers whose fields can contain quotes, so that more fields after these would not be told apart.
+static RAW_COMMON: Layout = closed("common", Lead::Date, COMMON_TAIL);
+static RAW_COMBINED: Layout = closed("combined", Lead::Date, COMBINED_TAIL);
+/// The number of the request, the router, the server and the duration.
+static TRAEFIK: Layout =
+    closed("traefik", Lead::Date, &[Part::Status, WORD, REFERER, AGENT, WORD, OTHER, OTHER, WORD]);
+static RACK: Layout = closed("common", Lead::Date, &[Part::Status, WORD, WORD]);
+static HTTPLOG: Layout = access("httplog", Lead::Haproxy, &[]);
+static HTTPSLOG: Layout = closed("httpslog", Lead::Haproxy, &[WORD, WORD]);
+static CLF: Layout = access("clf", Lead::Date, COMMON_TAIL);
+static UVICORN: Layout = access("uvicorn", Lead::Hyphen, &[Part::Status]);
+static GRANIAN: Layout = access("granian", Lead::Hyphen, &[Part::Status]);
+static SQUID_COMMON: Layout = access("common", Lead::Date, &[Part::Status, WORD, WORD]);
+static SQUID_COMBINED: Layout = access("combined", Lead::Date, &[Part::Status, WORD, REFERER, AGENT, WORD]);
+static ENVOY: Layout = access("envoy", Lead::Date, ENVOY_TAIL);
+static ISTIO: Layout = access("istio", Lead::Date, ISTIO_TAIL);
+static ELB: Layout = access("elb", Lead::Words(11), &[AGENT]);
+static ALB: Layout = access("alb", Lead::Words(12), &{
+    const W: Part = WORD;
+    const Q: Part = Part::QuotedWord(None);
+    [AGENT, W, W, W, Q, Q, Q, W, W, Q, Part::QuotedWord(Some(Field::Redirect))]
+});
+static S3: Layout =
+    with_word("s3", Lead::Words(9), KEY, &[Part::Status, WORD, WORD, WORD, WORD, WORD, REFERER, AGENT]);
+static NGINX_ERROR: Layout =
+    Layout { name: "nginx-error", shape: Shape::Labels, escaping: Some(Escaping::None) };
+
+const fn words(name: &'static str, before: &'static [Word], after: usize) -> Layout {
+    Layout { name, shape: Shape::Words(Words { before, after }), escaping: None }
+}
+
+/// The time, elapsed milliseconds, client, result, bytes and method; then the user, the server and the media type.
+static SQUID: Layout =
+    words("squid", &[Word::Number, Word::Number, Word::Any, Word::Status, Word::Number, Word::Method], 3);
+static TORNADO: Layout = words("tornado", &[Word::Status, Word::Method], 2);
+/// `200 - - 0.576 ms` is after the target.
+static TINY: Layout = words("tiny", &[Word::Method], 5);
+
+const fn key(name: &'static str, field: Field, holds: Holds) -> Key {
+    Key { name, field, holds }
+}
+
+/// The names that people give to members in the JSON logs of servers whose layout is a choice.
+const KEYS: &[Key] = &[
+    key("request_uri", Field::Target, Holds::Target),
+    key("request", Field::Target, Holds::Request),
+    key("uri", Field::Target, Holds::Target),
+    key("url", Field::Target, Holds::Target),
+    key("req.url", Field::Target, Holds::Target),
+    key("request_method", Field::Target, Holds::Method),
+    key("method", Field::Target, Holds::Method),
+    key("req.method", Field::Target, Holds::Method),
+    key("http_referer", Field::Referer, Holds::Url),
+    key("http_referrer", Field::Referer, Holds::Url),
+    key("referer", Field::Referer, Holds::Url),
+    key("referrer", Field::Referer, Holds::Url),
+    key("requestHeaders.Referer", Field::Referer, Holds::Url),
+    key("req.headers.referer", Field::Referer, Holds::Url),
+    key("http_user_agent", Field::Agent, Holds::Text),
+    key("user_agent", Field::Agent, Holds::Text),
+    key("ua", Field::Agent, Holds::Text),
+    key("requestHeaders.User-Agent", Field::Agent, Holds::Text),
+    key("req.headers.user-agent", Field::Agent, Holds::Text),
+    key("http_host", Field::Host, Holds::Authority),
+    key("host", Field::Host, Holds::Authority),
+    key("req.headers.host", Field::Host, Holds::Authority),
+];
+const CADDY_KEYS: &[Key] = &[
+    key("request.uri", Field::Target, Holds::Target),
+    key("request.method", Field::Target, Holds::Method),
+    key("request.headers.Referer[]", Field::Referer, Holds::Url),
+    key("request.headers.User-Agent[]", Field::Agent, Holds::Text),
+    key("request.host", Field::Host, Holds::Authority),
+];
+const ENVOY_KEYS: &[Key] = &[
+    key("path", Field::Target, Holds::Target),
+    key("method", Field::Target, Holds::Method),
+    key("referer", Field::Referer, Holds::Url),
+    key("user_agent", Field::Agent, Holds::Text),
+    key("ua", Field::Agent, Holds::Text),
+    key("authority", Field::Host, Holds::Authority),
+];
+const TRAEFIK_KEYS: &[Key] = &[
+    key("RequestPath", Field::Target, Holds::Target),
+    key("RequestMethod", Field::Target, Holds::Method),
+    key("request_Referer", Field::Referer, Holds::Url),
+    key("request_User-Agent", Field::Agent, Holds::Text),
+    key("RequestAddr", Field::Host, Holds::Authority),
+];
+static JSON: Layout = json("json", KEYS, None);
+static JSON_TEXT: Layout = json("json", KEYS, Some(Escaping::Json));
+static LIGHTTPD_JSON: Layout = json("json", KEYS, Some(Escaping::LighttpdJson));
+static H2O_JSON: Layout = json("json", KEYS, Some(Escaping::JsonBytes));
+static NGINX_JSON: Layout = json("nginx-json", KEYS, Some(Escaping::Json));
+static ENVOY_JSON: Layout = json("envoy-json", ENVOY_KEYS, Some(Escaping::Json));
+static TRAEFIK_JSON: Layout = json("traefik-json", TRAEFIK_KEYS, Some(Escaping::Json));
+static CADDY: Layout = json("caddy", CADDY_KEYS, Some(Escaping::Json));
+
+const W3C_COLUMNS: &[Key] = &[
+    key("cs-uri", Field::Target, Holds::Target),
+    key("cs-uri-stem", Field::Target, Holds::Target),
+    key("cs-uri-query", Field::Query, Holds::Query),
+    key("cs(Referer)", Field::Referer, Holds::Url),
+    key("cs(Referrer)", Field::Referer, Holds::Url),
+    key("cs(User-Agent)", Field::Agent, Holds::Text),
+    key("cs-host", Field::Host, Holds::Authority),
+    key("cs(Host)", Field::Host, Holds::Authority),
+    key("cs-method", Field::Target, Holds::Method),
+];
+
+const fn w3c(name: &'static str, split: Split, escaping: Escaping) -> Layout {
+    let columns = Columns { split, header: b"#Fields:", comment: b"#", columns: W3C_COLUMNS, default: &[] };
+    Layout { name, shape: Shape::Columns(columns), escaping: Some(escaping) }
+}
+
+static W3C: Layout = w3c("w3c", Split::QuotedBlank, Escaping::DoubledQuote);
+static TOMCAT_W3C: Layout = w3c("w3c", Split::QuotedBlank, Escaping::TomcatW3c);
+static IIS: Layout = w3c("iis", Split::Blank, Escaping::None);
+static CLOUDFRONT: Layout = w3c("cloudfront", Split::Tab, Escaping::Percent);
+static CDX: Layout = Layout {
+    name: "cdx",
+    shape: Shape::Columns(Columns {
+        split: Split::Blank,
+        header: b" CDX ",
+        comment: b" CDX ",
+        columns: &[key("a", Field::Target, Holds::Url), key("r", Field::Redirect, Holds::Url)],
+        // Without a header line, the format is ` CDX N b a m s k r M S V g`.
+        default: &[(2, 0), (6, 1)],
+    }),
+    escaping: Some(Escaping::None),
+};
+
+/// Returns the row of a program that escapes quotes in all fields.
+const fn escaped(
+    name: &'static str,
+    layouts: &'static [&'static Layout],
+    escaping: Escaping,
+    checked: &'static str,
+) -> Writer {
+    let placeholders = Placeholders::HYPHEN;
+    Writer { name, layouts, escaping, rule: Rule::Escaped, placeholders, checked, note: "" }
+}
+
+/// Returns the row of a program that escapes no quotes.
+const fn raw(
+    name: &'static str,
+    layouts: &'static [&'static Layout],
+    escaping: Escaping,
+    checked: &'static str,
+) -> Writer {
+    escaped(name, layouts, escaping, checked)
+        .rule(Rule::Raw)
+        .note("quotes are not escaped: a line that could be read in two ways is unreadable")
+}
+
+impl Writer {
+    const fn rule(self, rule: Rule) -> Writer {
+        Writer { rule, ..self }
+    }
+
+    const fn note(self, note: &'static str) -> Writer {
+        Writer { note, ..self }
+    }
+
+    const fn placeholders(self, placeholders: Placeholders) -> Writer {
+        Writer { placeholders, ..self }
+    }
+}
+
+const HYPHEN: Placeholders = Placeholders::HYPHEN;
+const VARNISH_REFUSED: &[&[u8]] = &[b"- http://localhost HTTP/1.0"];
+const DISAGREE: &str = "a line on which the servers that write this layout disagree is unreadable";
+const DOCUMENTATION: &str = "documentation";
+const DECODED: &str =
+    "not safe: the path is decoded, so that a client can write a new line; the query is missing";
+
+/// All programs, in the order of help.
+pub static WRITERS: &[Writer] = &[
+    escaped("", &[&COMBINED, &COMMON, &VHOST], Escaping::Unknown, "")
+        .rule(Rule::Unknown)
+        .placeholders(Placeholders {
+            requests: VARNISH_REFUSED,
+            targets: &[b"-", b"<BADREQ>"],
+            protocols: &[b"null", b"-"],
+            prefixes: &[],
+            protocol: Protocol::Version,
+        })
+        .note(DISAGREE),
+    escaped("apache", &[&COMBINED, &COMMON, &VHOST, &JSON], Escaping::Apache, "2.4.71"),
+    escaped(
+        "nginx",
+        &[&COMBINED, &COMMON, &VHOST, &NGINX_JSON, &JSON, &NGINX_ERROR],
+        Escaping::Nginx,
+        "1.22.1",
+    ),
+    raw("nginx-none", &[&RAW_COMBINED, &RAW_COMMON], Escaping::None, "1.22.1 with escape=none"),
+    escaped("haproxy", &[&HTTPLOG, &HTTPSLOG, &CLF, &RAW_COMBINED], Escaping::Haproxy, "2.6.12")
+        .rule(Rule::RequestEscaped)
+        .placeholders(Placeholders { targets: &[b"-", b"<BADREQ>"], ..HYPHEN }),
+    escaped("varnish", &[&COMBINED, &COMMON, &JSON_TEXT], Escaping::Varnish, "7.1.1")
+        .placeholders(Placeholders { requests: VARNISH_REFUSED, ..HYPHEN })
+        .note("the target is http://HOST and the path; values are cut after 255 bytes without a sign"),
+    escaped("lighttpd", &[&LIGHTTPD, &COMBINED, &COMMON, &LIGHTTPD_JSON], Escaping::Lighttpd, "1.4.69"),
+    escaped("h2o", &[&COMBINED, &COMMON, &H2O_JSON], Escaping::H2o, "2.2.5")
+        .note("an escape that the client sent, such as \\x22, cannot be told from one of h2o"),
+    escaped("tomcat", &[&COMMON, &COMBINED, &JSON, &TOMCAT_W3C], Escaping::Tomcat, "10.1.60")
+        .placeholders(Placeholders { protocols: &[b"null"], ..HYPHEN }),
+    raw("jetty", &[&RAW_COMBINED, &RAW_COMMON], Escaping::None, "9.4.57")
+        .placeholders(Placeholders { protocols: &[b"-"], ..HYPHEN }),
+    escaped("gunicorn", &[&RAW_COMBINED], Escaping::Quote, "27.0.1")
+        .rule(Rule::WordsAfterUser)
+        .note("not safe with %(U)s, which is decoded, so that a client can write a new line"),
+    escaped("uvicorn", &[&UVICORN], Escaping::None, "0.54.0")
+        .rule(Rule::Words)
+        .note("the path was decoded and encoded again"),
+    escaped("morgan", &[&COMBINED, &COMMON, &TINY, &JSON], Escaping::Morgan, "1.12.1"),
+    escaped("envoy", &[&ENVOY, &ISTIO, &RAW_COMBINED, &ENVOY_JSON], Escaping::None, "1.39.3")
+        .rule(Rule::Words)
+        .note("quotes in headers are not escaped: only the target is always certain"),
+    escaped("traefik", &[&TRAEFIK, &RAW_COMBINED, &TRAEFIK_JSON], Escaping::Quote, "3.7.15")
+        .rule(Rule::WordsAfterUser)
+        .note("the path was cleaned and encoded again"),
+    escaped("caddy", &[&CADDY], Escaping::Json, "2.6.2, 2.11.7"),
+    raw("squid", &[&SQUID, &SQUID_COMMON, &SQUID_COMBINED], Escaping::None, "5.7")
+        .placeholders(Placeholders { prefixes: &[b"error:"], ..HYPHEN }),
+    escaped("go", &[&COMBINED, &COMMON], Escaping::Go, "gorilla/handlers 1.5.1"),
+    raw("rack", &[&RACK], Escaping::Rack, "rack 2.2.22, puma 5.6.5"),
+    raw("aiohttp", &[&RAW_COMBINED], Escaping::None, "3.14.5")
+        .rule(Rule::Words)
+        .placeholders(Placeholders { requests: &[b"UNKNOWN / HTTP/1.0"], ..HYPHEN }),
+    raw("uwsgi", &[&RAW_COMBINED], Escaping::None, "2.0.21"),
+    raw("daphne", &[&RAW_COMMON], Escaping::None, "4.2.3")
+        .placeholders(Placeholders { protocol: Protocol::None, ..HYPHEN }),
+    raw("tornado", &[&TORNADO], Escaping::None, "6.6.1"),
+    raw("django", &[&RAW_COMMON], Escaping::None, "5.2.19"),
+    raw("webrick", &[&RAW_COMMON, &RAW_COMBINED], Escaping::Ruby, "1.8.1"),
+    raw("python", &[&RAW_COMMON], Escaping::Python, "http.server, wsgiref of 3.11.7, werkzeug 3.1.9"),
+    raw("hypercorn", &[&RAW_COMBINED], Escaping::None, "0.18.0")
+        .placeholders(Placeholders { protocol: Protocol::Version, ..HYPHEN })
+        .note(DECODED),
+    raw("granian", &[&GRANIAN], Escaping::None, "2.8.9").note(DECODED),
+    escaped("elb", &[&ELB], Escaping::None, DOCUMENTATION).rule(Rule::Words),
+    escaped("alb", &[&ALB], Escaping::None, DOCUMENTATION).rule(Rule::Words),
+    escaped("s3", &[&S3], Escaping::None, DOCUMENTATION).rule(Rule::Words),
+    escaped("cloudfront", &[&CLOUDFRONT], Escaping::Percent, DOCUMENTATION),
+    escaped("w3c", &[&W3C], Escaping::DoubledQuote, DOCUMENTATION),
+    escaped("cdx", &[&CDX], Escaping::None, DOCUMENTATION),
+    escaped("iis", &[&IIS], Escaping::None, DOCUMENTATION)
+        .note("the server writes + for bytes that are not printable"),
+];
+
+impl Log {
+    /// Returns the format with this name: `LAYOUT:WRITER`, a writer for its usual layout, or a layout that only one writer has or that is
+    /// read without a writer.
+    pub fn named(name: &str) -> Option<Log> {
+        let of = |writer: &'static Writer, layout: &str| {
+            let layout = writer.layouts.iter().find(|known| known.name == layout)?;
+            Some(Log { writer, layout })
+        };
+        if let Some((layout, writer)) = name.split_once(':') {
+            return of(WRITERS.iter().find(|known| known.name == writer)?, layout);
+        }
+        let writer = WRITERS.iter().find(|writer| !name.is_empty() && writer.name == name);
+        let usual = writer.map(|writer| Log { writer, layout: writer.layouts[0] });
+        // A layout alone is that of an unknown writer, which is the first row, or of the only writer.
+        let mut logs = WRITERS.iter().filter_map(|writer| of(writer, name));
+        let first = logs.next().filter(|log| log.writer.name.is_empty() || logs.next().is_none());
+        usual.or(first)
+    }
+
+    /// Returns every format.
+    pub fn all() -> impl Iterator<Item = Log> {
+        WRITERS.iter().flat_map(|writer| writer.layouts.iter().map(move |layout| Log { writer, layout }))
+    }
+
+    /// Returns the name of the format, which [`Log::named`] understands.
+    pub fn name(self) -> String {
+        let (layout, writer) = (self.layout.name, self.writer.name);
+        let named = |name: &str| Log::named(name).is_some_and(|log| log.is(self));
+        match [writer, layout].into_iter().find(|name| named(name)) {
+            Some(name) => name.to_owned(),
+            None => format!("{layout}:{writer}"),
+        }
+    }
+
+    /// Reports whether both are the same format.
+    pub fn is(self, other: Log) -> bool {
+        std::ptr::eq(self.writer, other.writer) && std::ptr::eq(self.layout, other.layout)
+    }
+
+    /// Returns the escaping of values.
+    pub fn escaping(self) -> Escaping {
+        self.layout.escaping.unwrap_or(self.writer.escaping)
+    }
+}
+
+impl FromStr for Spec {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Spec, &'static str> {
+        let wrapper =
+            |name: &str| Wrapper::ALL.iter().find(|(_, known)| *known == name).map(|(found, _)| *found);
+        let (wrapper, name) = match text.split_once('+') {
+            Some((name, rest)) => {
+                (Some(wrapper(name).ok_or("no such wrapper; expected cri, docker or syslog")?), rest)
+            }
+            None => match wrapper(text) {
+                Some(wrapper) => (Some(wrapper), "auto"),
+                None => (None, text),
+            },
+        };
+        match name {
+            "auto" => Ok(Spec { wrapper, log: None }),
+            name => {
+                let log =
+                    Log::named(name).ok_or("no such format; expected a server, a layout or LAYOUT:SERVER")?;
+                Ok(Spec { wrapper, log: Some(log) })
+            }
+        }
+    }
+}

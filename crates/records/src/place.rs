@@ -1,0 +1,453 @@
+//! The place of a value in a record, and the ways to read and to write it.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::charset::Charset;
+use crate::escaping::Escaping;
+
+/// The name of a value in a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Field {
+    /// The target of the request.
+    Target,
+    /// The query of the request, if the record has it apart from the path.
+    Query,
+    /// The `Referer` header.
+    Referer,
+    /// The `User-Agent` header.
+    Agent,
+    /// The host that the client asked for.
+    Host,
+    /// The URL, or the address, of the server that a proxy asked.
+    Upstream,
+    /// The target of a request that the server itself made.
+    Subrequest,
+    /// The key of an object in a store.
+    Key,
+    /// The URL of a redirect.
+    Redirect,
+}
+
+impl Field {
+    /// Every field with its name, in the order of help.
+    pub const ALL: [(Field, &'static str); 9] = [
+        (Field::Target, "target"),
+        (Field::Query, "query"),
+        (Field::Referer, "referer"),
+        (Field::Agent, "agent"),
+        (Field::Host, "host"),
+        (Field::Upstream, "upstream"),
+        (Field::Subrequest, "subrequest"),
+        (Field::Key, "key"),
+        (Field::Redirect, "redirect"),
+    ];
+
+    /// Returns the name of the field.
+    pub fn name(self) -> &'static str {
+        Field::ALL[self as usize].1
+    }
+
+    /// Returns the field with this name.
+    pub fn named(name: &str) -> Option<Field> {
+        Field::ALL.iter().find(|(_, known)| *known == name).map(|(field, _)| *field)
+    }
+}
+
+/// A set of fields.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fields(u16);
+
+impl Fields {
+    /// The fields that contain URLs: all but the agent and the host.
+    pub const URLS: Fields = Fields(!(1 << Field::Agent as u16 | 1 << Field::Host as u16));
+
+    /// Returns the set of `fields`.
+    pub fn of(fields: &[Field]) -> Fields {
+        Fields(fields.iter().fold(0, |set, &field| set | 1 << field as u16))
+    }
+
+    /// Reports whether `field` is in the set.
+    pub fn contains(self, field: Field) -> bool {
+        self.0 & (1 << field as u16) != 0
+    }
+}
+
+/// The syntax of a value, by which the caller splits it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A path, and a query if it has one: the origin-form of RFC 9112, 3.2.1. It has no host, even if it begins with `//`.
+    Path,
+    /// An absolute URL, such as the absolute-form of RFC 9112, 3.2.2, or another reference.
+    Url,
+    /// A host and a port: the authority-form of RFC 9112, 3.2.3.
+    Authority,
+    /// `*`: the asterisk-form of RFC 9112, 3.2.4.
+    Asterisk,
+    /// A query without the `?` before it.
+    Query,
+    /// Text without a known syntax.
+    Text,
+}
+
+/// The content of a text in a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// A request: method, target and protocol.
+    Request,
+    /// The target of a request.
+    Target,
+    /// The method of a request.
+    Method,
+    /// A URL.
+    Url,
+    /// A query.
+    Query,
+    /// A host, with a port if it has one.
+    Authority,
+    /// Text without a known syntax.
+    Text,
+}
+
+/// A text that the record itself names: a member of a JSON document, or a column.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// The name in the record. In JSON, dots are between the names of members, and `[]` is each element of an array:
+    /// `request.headers.Referer[]`.
+    pub name: &'static str,
+    /// The name of the value. Of several members with the same value, the first one in the row that has text is used.
+    pub field: Field,
+    /// The content of the text.
+    pub holds: Holds,
+}
+
+/// A text of a record that may be, or may contain, a value.
+pub(crate) struct Text {
+    /// The place of the text, or the reason why it is not certain.
+    pub range: Result<Range<usize>, Reason>,
+    pub field: Field,
+    pub holds: Holds,
+    pub escaping: Escaping,
+    pub fence: Fence,
+}
+
+/// A set of bytes that would end a value, or change where other values are, if they were written as they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fence([u128; 2]);
+
+impl Fence {
+    /// The set of no bytes.
+    pub const NONE: Fence = Fence([0; 2]);
+    /// The control bytes.
+    pub(crate) const CONTROLS: Fence = Fence([u32::MAX as u128, 0]);
+    /// The bytes that a target between quotes, another text between quotes, and a word cannot contain.
+    pub(crate) const REQUEST: Fence = Fence::of(b" \"");
+    pub(crate) const QUOTED: Fence = Fence::of(b"\"");
+    pub(crate) const BLANK: Fence = Fence::of(b" ");
+
+    /// Returns the set of `bytes`.
+    pub const fn of(bytes: &[u8]) -> Fence {
+        let mut words = [0; 2];
+        let mut at = 0;
+        while at < bytes.len() {
+            words[(bytes[at] >> 7) as usize] |= 1 << (bytes[at] & 0x7F);
+            at += 1;
+        }
+        Fence(words)
+    }
+
+    /// Reports whether `byte` is in the set.
+    pub fn contains(self, byte: u8) -> bool {
+        self.0[usize::from(byte >> 7)] >> (byte & 0x7F) & 1 == 1
+    }
+
+    /// Returns the bytes that are in one of the sets.
+    pub const fn union(self, other: Fence) -> Fence {
+        Fence([self.0[0] | other.0[0], self.0[1] | other.0[1]])
+    }
+
+    /// Returns the bytes of the set.
+    pub fn bytes(self) -> impl Iterator<Item = u8> {
+        (0..=u8::MAX).filter(move |&byte| self.contains(byte))
+    }
+}
+
+/// The quotes around a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Marks {
+    /// The syntax of the record knows none, or they enclose other text, too.
+    None,
+    /// The value is between quotes.
+    Quotes,
+    /// The value is not quoted, and is written in quotes, with this escaping, if it cannot be written without.
+    Optional(Escaping),
+}
+
+/// The place of a value in a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The bytes of the value in the record, without the quotes around it.
+    pub range: Range<usize>,
+    /// The number of the value in the order in which the values were asked for. A [`Reader`](crate::Reader) numbers them as
+    /// [`Field::ALL`] does.
+    pub index: usize,
+    /// The syntax of the value.
+    pub kind: Kind,
+    /// The escapings of the value: one that the reader was told to undo in addition, that of the writer, and that of the logger around the
+    /// record. [`Escaping::None`] is in place of those that are missing.
+    pub escapings: [Escaping; 3],
+    /// The bytes that would end the value, or change where other values are.
+    pub fence: Fence,
+    /// The quotes around the value.
+    pub marks: Marks,
+    /// Whether bytes of the fence that the value has already can stay. This is so where each of them is read by itself and its neighbours.
+    /// There, an opening bracket is of the fence only at the start of the value.
+    pub has_lone_marks: bool,
+    /// The charset of the value.
+    pub charset: Charset,
+    /// Whether the record can have an empty value here.
+    pub may_be_empty: bool,
+    /// The offset at which a new value can be written beside this one, under the name that was asked for. It is `None` if the record has
+    /// this name already.
+    pub beside: Option<usize>,
+}
+
+impl Place {
+    /// Returns the place of value number `index`, which `escaping` protects, in a record that has no other syntax there.
+    pub(crate) fn new(range: Range<usize>, index: usize, escaping: Escaping, fence: Fence) -> Place {
+        Place {
+            range,
+            index,
+            kind: Kind::Text,
+            escapings: [Escaping::None, escaping, Escaping::None],
+            fence,
+            marks: Marks::None,
+            has_lone_marks: false,
+            charset: Charset::default(),
+            may_be_empty: true,
+            beside: None,
+        }
+    }
+
+    /// Returns the name of the value, if it is one of a log.
+    pub fn field(&self) -> Option<Field> {
+        Field::ALL.get(self.index).map(|(field, _)| *field)
+    }
+
+    /// Returns the bytes at this place.
+    pub fn raw<'a>(&self, record: &'a [u8]) -> &'a [u8] {
+        &record[self.range.clone()]
+    }
+
+    /// Returns the bytes of the record that are replaced if there is no new value: those at this place and the quotes around them.
+    pub fn whole(&self) -> Range<usize> {
+        let quotes = usize::from(self.marks == Marks::Quotes && self.escapings[2] == Escaping::None);
+        self.range.start - quotes..self.range.end + quotes
+    }
+
+    /// Makes `places`, which are those of the text at this place of `record`, places of `record`. Returns false if a value would have more
+    /// escapings than a place can have.
+    pub(crate) fn contain(&self, record: &[u8], places: &mut [Place]) -> bool {
+        let [none, logger, outermost] = self.escapings;
+        if places.iter().any(|place| [none, outermost, place.escapings[2]] != [Escaping::None; 3]) {
+            return false;
+        }
+        let mut offsets: Vec<_> =
+            places.iter().flat_map(|Place { range, .. }| [range.start, range.end]).collect();
+        offsets.sort_unstable();
+        let mut origins = offsets.clone();
+        logger.origins(self.raw(record), &mut origins);
+        let origin = |offset: usize| {
+            let number = offsets.partition_point(|&other| other < offset);
+            self.range.start + origins[number]
+        };
+        let fence = self.fence.bytes().filter(|byte| !logger.escapes(*byte)).collect::<Vec<_>>();
+        for place in places {
+            place.range = origin(place.range.start)..origin(place.range.end);
+            place.escapings[2] = logger;
+            place.fence = place.fence.union(Fence::of(&fence));
+            place.beside = None;
+        }
+        true
+    }
+
+    /// Returns the bytes at this place, and the texts that they mean when one escaping after another is undone. The last one is the value.
+    /// An error is the offset in `record` of a malformed escape.
+    fn texts<'a>(&self, record: &'a [u8]) -> Result<Vec<Cow<'a, [u8]>>, usize> {
+        let mut texts = vec![self.charset.decode(self.raw(record))];
+        for (number, escaping) in self.escapings.iter().enumerate().rev() {
+            let (text, mut buffer) = (&texts[texts.len() - 1], Vec::new());
+            let next = match escaping.undo(text, &mut buffer) {
+                Ok(next) if *next == **text => text.clone(),
+                Ok(_) => Cow::Owned(buffer),
+                Err(offset) => return Err(self.outer_origin(record, &texts, number + 1, offset)),
+            };
+            texts.push(next);
+        }
+        Ok(texts)
+    }
+
+    /// Returns the offset in the record of `offset` in the last of `texts`, which is inside the escapings from `number` on.
+    fn outer_origin(&self, record: &[u8], texts: &[Cow<'_, [u8]>], number: usize, offset: usize) -> usize {
+        let layers = self.escapings[number..].iter().zip(texts.iter().rev().skip(1));
+        let offset = layers.fold(offset, |offset, (escaping, text)| escaping.origin(text, offset));
+        let mut offsets = [offset];
+        self.charset.origins(self.raw(record), &mut offsets);
+        self.range.start + offsets[0]
+    }
+
+    /// Returns the value as the client sent it, in `buffer` if it differs from the bytes of the record. An error is the offset in `record` of
+    /// a malformed escape.
+    pub fn value<'a>(&self, record: &'a [u8], buffer: &'a mut Vec<u8>) -> Result<&'a [u8], usize> {
+        if let ([Escaping::None, writer, Escaping::None], true) = (self.escapings, self.charset.is_same()) {
+            return writer.undo(self.raw(record), buffer).map_err(|offset| self.range.start + offset);
+        }
+        let value = self.texts(record)?.pop().unwrap_or_default();
+        buffer.clear();
+        buffer.extend_from_slice(&value);
+        Ok(buffer)
+    }
+
+    /// Returns the offset in `record` that byte number `offset` of the value comes from.
+    pub fn origin(&self, record: &[u8], offset: usize) -> usize {
+        self.texts(record).map_or(self.range.start, |texts| self.outer_origin(record, &texts, 0, offset))
+    }
+
+    /// Appends `value` to `out` as the writer of the record would write it here. The bytes of the record stay if the value is the same. An
+    /// error is the offset of the first byte of `value` that cannot be written here: the writer has no escape for it, and it would end the
+    /// value. It is 0 if the value cannot be empty.
+    pub fn write(&self, record: &[u8], value: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
+        let mut buffer = Vec::new();
+        if self.value(record, &mut buffer) == Ok(value) {
+            out.extend_from_slice(self.raw(record));
+            return Ok(());
+        }
+        let [more, mut writer, logger] = self.escapings;
+        let mut quote: &[u8] = b"";
+        let is_too_short = (value.is_empty() && !self.may_be_empty).then_some(0);
+        if let Some(offset) = self.barrier(record, value).or(is_too_short) {
+            let Marks::Optional(quoted) = self.marks else { return Err(offset) };
+            (writer, quote) = (quoted, b"\"");
+        }
+        let is_text = [writer, logger].iter().any(|escaping| escaping.is_text());
+        let was_text = || !self.charset.is_same() || str::from_utf8(self.raw(record)).is_ok();
+        if is_text
+            && let Err(error) = str::from_utf8(value)
+            && was_text()
+        {
+            return Err(error.valid_up_to());
+        }
+        let mut buffer = Vec::new();
+        let mut text = value;
+        if more != Escaping::None {
+            more.apply(value, &mut buffer)?;
+            text = &buffer;
+        }
+        // A writer without an escaping cannot write line ends.
+        let mut written = quote.to_vec();
+        writer.apply(text, &mut written)?;
+        written.extend_from_slice(quote);
+        if logger != Escaping::None {
+            return logger.apply(&written, out);
+        }
+        out.extend_from_slice(&self.charset.encode(written));
+        Ok(())
+    }
+
+    /// Returns the bytes that a new value should not have here, because they could be refused: a caller that has another way to write a byte
+    /// can use it for these.
+    pub fn refused(&self) -> Fence {
+        if let Marks::Optional(_) = self.marks {
+            return Fence::NONE;
+        }
+        let [more, writer, _] = self.escapings;
+        let can_write = |byte: u8| {
+            let (mut text, mut out) = (Vec::new(), Vec::new());
+            let is_written = more == Escaping::None || more.apply(&[byte], &mut text).is_ok();
+            let text = if more == Escaping::None { &[byte] } else { &text[..] };
+            is_written && writer.apply(text, &mut out).is_ok()
+        };
+        let refused = |byte: &u8| self.is_mark(*byte) || !can_write(*byte);
+        Fence::of(&(0..=u8::MAX).filter(refused).collect::<Vec<_>>())
+    }
+
+    /// Reports whether `byte` would be read as a part of the syntax around the value.
+    fn is_mark(&self, byte: u8) -> bool {
+        let [more, writer, _] = self.escapings;
+        self.fence.contains(byte) && !more.escapes(byte) && !writer.protects(byte)
+    }
+
+    /// Returns the offset of the first byte of `value` that would be read as a part of the syntax around it.
+    ///
+    /// If its marks are lone ones, and there are no escapes, one that the old value has, too, may stay if those before it stay and its
+    /// neighbours mean the same.
+    fn barrier(&self, record: &[u8], value: &[u8]) -> Option<usize> {
+        let is_inner_bracket = |text: &[u8], at: usize| at > 0 && text[at] == b'[' && self.has_lone_marks;
+        // The mark at an offset, and what decides about its meaning.
+        let mark = |text: &[u8], at: usize| {
+            let is_before_blank = text.get(at + 1).map(|next| b" \t".contains(next));
+            (text[at], at == 0, at > 0 && self.is_mark(text[at - 1]), is_before_blank)
+        };
+        let offsets = |text: &[u8]| {
+            (0..text.len())
+                .filter(|&at| self.is_mark(text[at]) && !is_inner_bracket(text, at))
+                .collect::<Vec<_>>()
+        };
+        let new = offsets(value);
+        // An escaping could hide a mark of the old value.
+        let has_no_marks = !self.has_lone_marks
+            || new.is_empty()
+            || self.escapings.iter().any(|escaping| escaping.hides_marks());
+        let mut buffer = Vec::new();
+        let value_before =
+            if has_no_marks { &[] } else { self.value(record, &mut buffer).unwrap_or_default() };
+        let old = offsets(value_before);
+        let same =
+            new.iter().zip(&old).take_while(|(new, old)| mark(value, **new) == mark(value_before, **old));
+        new.get(same.count()).copied()
+    }
+}
+
+/// A record, or a value of it, that cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unreadable {
+    /// The offset in the record of the first byte that is not as expected.
+    pub offset: usize,
+    /// The reason.
+    pub reason: Reason,
+}
+
+/// The reason why a record cannot be read. Its text is for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Reason(pub &'static str);
+
+#[allow(missing_docs, reason = "the texts are the documentation")]
+impl Reason {
+    pub const NO_ANCHOR: Reason = Reason("the part that this format has before the request is missing");
+    pub const NO_REQUEST: Reason = Reason("no quoted request");
+    pub const OPEN_QUOTE: Reason = Reason("a quote is not closed");
+    pub const OTHER_FIELDS: Reason = Reason("the fields after the request are not those of this format");
+    pub const AMBIGUOUS: Reason = Reason("the record can be read in two ways");
+    pub const UNKNOWN_WRITER: Reason =
+        Reason("the servers that write this format disagree about this record; name the server");
+    pub const NO_TARGET: Reason = Reason("the request is one word");
+    pub const METHOD: Reason = Reason("the method of the request is not a token");
+    pub const CUT: Reason = Reason("the server cut this record");
+    pub const GLUED: Reason = Reason("another record follows without a line end");
+    pub const NOT_JSON: Reason = Reason("the record is not JSON");
+    pub const TWICE_IN_JSON: Reason = Reason("a key occurs twice");
+    pub const NO_HEADER: Reason = Reason("no line before this one names the fields");
+    pub const FIELD_COUNT: Reason = Reason("the record has not as many fields as it should");
+    pub const CDXJ: Reason = Reason("the record is CDXJ and not CDX");
+    pub const NO_PREFIX: Reason = Reason("the prefix of the logger is missing");
+    pub const PART: Reason = Reason("the record is a part of a longer line");
+    pub const ESCAPE: Reason = Reason("an escape is malformed");
+    pub const TEXT_AFTER_QUOTE: Reason = Reason("text follows a closing quote");
+    pub const QUOTE_INSIDE: Reason = Reason("a quote is inside a cell without quotes");
+    pub const TOO_DEEP: Reason = Reason("the record is inside more records than can be read");
+}
+
+/// Returns an error at `offset`.
+pub(crate) fn unreadable<T>(offset: usize, reason: Reason) -> Result<T, Unreadable> {
+    Err(Unreadable { offset, reason })
+}

@@ -1,0 +1,249 @@
+//! Finds the values of records, whatever their syntax is.
+
+use std::collections::BTreeSet;
+
+use crate::escaping::Escaping;
+use crate::fields::Numbered;
+use crate::json;
+use crate::logs::Log;
+use crate::pairs;
+use crate::path::KeyPath;
+use crate::place::{Fence, Field, Fields, Marks, Place, Reason, Unreadable, unreadable};
+use crate::reader::Reader;
+use crate::table::Table;
+use crate::wrapper::Wrapper;
+
+/// The syntax of records, and the values of them that were asked for.
+#[derive(Clone, Debug)]
+pub struct Syntax(Kind);
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Line(Escaping),
+    Fields(Numbered),
+    Table(Table),
+    Json(Members),
+    Logfmt(Vec<String>),
+    Log(Box<Reader>, Vec<Field>),
+    Nested(Box<[Syntax; 2]>),
+}
+
+/// The members of JSON documents that were asked for.
+#[derive(Clone, Debug)]
+struct Members {
+    reader: json::Reader,
+    /// The name of the new member beside each value; empty if new values replace the old ones.
+    into: Vec<String>,
+    escaping: Escaping,
+}
+
+/// Returns an error message if one of `asked` is asked for twice.
+fn once<T: PartialEq>(asked: &[T], name: impl Fn(&T) -> String) -> Result<(), String> {
+    match (1..asked.len()).find(|&at| asked[..at].contains(&asked[at])) {
+        Some(at) => Err(format!("{} is asked for twice", name(&asked[at]))),
+        None => Ok(()),
+    }
+}
+
+impl Syntax {
+    /// Each record is one value, in which `escaping` is undone.
+    pub fn line(escaping: Escaping) -> Syntax {
+        Syntax(Kind::Line(escaping))
+    }
+
+    /// Fields of a line by number.
+    pub fn fields(fields: Numbered) -> Syntax {
+        Syntax(Kind::Fields(fields))
+    }
+
+    /// Columns of CSV.
+    pub fn table(table: Table) -> Syntax {
+        Syntax(Kind::Table(table))
+    }
+
+    /// Strings at `paths` of JSON documents, one a record, in which `escaping` is undone. If `into` has names, new values are added under
+    /// them. An error is a message for the user.
+    pub fn json(paths: &[KeyPath], into: &[String], escaping: Escaping) -> Result<Syntax, String> {
+        once(paths, KeyPath::to_string)?;
+        let (reader, into) = (json::Reader::new(paths.to_vec(), into.to_vec()), into.to_vec());
+        Ok(Syntax(Kind::Json(Members { reader, into, escaping })))
+    }
+
+    /// Values of `keys` in logfmt. An error is a message for the user.
+    pub fn logfmt(keys: &[String]) -> Result<Syntax, String> {
+        once(keys, String::clone)?;
+        Ok(Syntax(Kind::Logfmt(keys.to_vec())))
+    }
+
+    /// Values of logs, in the lines of `wrapper` if there is one; all that contain URLs if `fields` is empty. `more` is undone after the
+    /// escaping of the writer. An error is a message for the user.
+    pub fn log(
+        log: Log,
+        wrapper: Option<Wrapper>,
+        fields: &[Field],
+        more: Escaping,
+    ) -> Result<Syntax, String> {
+        once(fields, |field| field.name().to_owned())?;
+        let urls = Field::ALL.iter().map(|(field, _)| *field).filter(|field| Fields::URLS.contains(*field));
+        let fields = if fields.is_empty() { urls.collect() } else { fields.to_vec() };
+        let reader = Reader::new(log, wrapper, Fields::of(&fields)).unescape(more);
+        Ok(Syntax(Kind::Log(Box::new(reader), fields)))
+    }
+
+    /// Records of the syntax `inner` in the values of this one, such as a log in a string of JSON.
+    pub fn containing(self, inner: Syntax) -> Syntax {
+        Syntax(Kind::Nested(Box::new([self, inner])))
+    }
+
+    /// Returns the names of the values: numbers of fields, names of columns, keys. Their order is that of [`Place::index`].
+    pub fn names(&self) -> Vec<String> {
+        match &self.0 {
+            Kind::Line(_) => vec!["line".to_owned()],
+            Kind::Fields(fields) => fields.names(),
+            Kind::Table(table) => table.names().to_vec(),
+            Kind::Json(members) => members.reader.paths().iter().map(KeyPath::to_string).collect(),
+            Kind::Logfmt(keys) => keys.clone(),
+            Kind::Log(_, fields) => fields.iter().map(|field| field.name().to_owned()).collect(),
+            Kind::Nested(pair) => pair[1].names(),
+        }
+    }
+
+    /// Returns the word for a value: `field`, `column` or `key`.
+    pub fn noun(&self) -> &'static str {
+        match &self.0 {
+            Kind::Line(_) => "line",
+            Kind::Fields(_) | Kind::Log(..) => "field",
+            Kind::Table(_) => "column",
+            Kind::Json(_) | Kind::Logfmt(_) => "key",
+            Kind::Nested(pair) => pair[1].noun(),
+        }
+    }
+
+    /// Reports whether `record` seems to be readable, so that it need not be read if none of its bytes matters. Of JSON, only the braces
+    /// around it are seen; elsewhere, a record that seems to be readable is.
+    pub fn seems_readable(&self, record: &[u8]) -> bool {
+        match &self.0 {
+            Kind::Line(_) | Kind::Fields(_) => true,
+            Kind::Table(_) | Kind::Logfmt(_) => memchr::memchr(b'"', record).is_none(),
+            Kind::Json(_) => matches!(record.trim_ascii(), [] | [b'{', .., b'}']),
+            Kind::Log(..) | Kind::Nested(_) => false,
+        }
+    }
+
+    /// Appends the places of the values of `record` to `places`, in the order of the record. The record has no line end.
+    ///
+    /// After an error, the places that were appended are those of the values that are certain nevertheless. A place whose escapes are
+    /// malformed is found, and [`Place::value`] says where.
+    pub fn find(&mut self, record: &[u8], places: &mut Vec<Place>) -> Result<(), Unreadable> {
+        match &mut self.0 {
+            Kind::Line(escaping) => {
+                places.push(Place::new(0..record.len(), 0, *escaping, Fence::NONE));
+                Ok(())
+            }
+            Kind::Fields(fields) => {
+                fields.find(record, places);
+                Ok(())
+            }
+            Kind::Table(table) => table.find(record, places),
+            Kind::Json(members) => members.find(record, places),
+            Kind::Logfmt(keys) => pairs::find(record, keys, places),
+            Kind::Log(reader, fields) => {
+                let from = places.len();
+                let result = reader.find(record, places);
+                for place in &mut places[from..] {
+                    let index = fields.iter().position(|field| Some(*field) == place.field());
+                    place.index = index.unwrap_or_default();
+                }
+                places[from..].sort_by_key(|place| place.range.start);
+                result
+            }
+            Kind::Nested(pair) => {
+                let [outer, inner] = &mut **pair;
+                nested(outer, inner, record, places)
+            }
+        }
+    }
+
+    /// Appends `value`, or the text for no value, to `out` as a new value beside `place`, under the name that was asked for. An error is the
+    /// offset of the first byte of `value` that cannot be written.
+    pub fn write_beside(&self, place: &Place, value: Option<&[u8]>, out: &mut Vec<u8>) -> Result<(), usize> {
+        match &self.0 {
+            Kind::Table(table) => table.write_beside(value.unwrap_or_default(), out),
+            Kind::Json(members) => members.write_beside(place.index, value, out),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Members {
+    fn find(&mut self, record: &[u8], places: &mut Vec<Place>) -> Result<(), Unreadable> {
+        if record.iter().all(u8::is_ascii_whitespace) {
+            return Ok(());
+        }
+        self.reader.read(record, self.escaping)?;
+        let mut taken: BTreeSet<_> = self.reader.members.drain(..).collect();
+        for json::Found { path, range, object } in self.reader.found.drain(..) {
+            let number =
+                self.into.get(path).and_then(|name| self.into.iter().position(|known| known == name));
+            let is_free = object.zip(number).is_some_and(|member| taken.insert(member));
+            let beside = is_free.then_some(range.end + 1);
+            let place = Place::new(range, path, self.escaping, Fence::NONE);
+            places.push(Place { marks: Marks::Quotes, beside, ..place });
+        }
+        Ok(())
+    }
+
+    fn write_beside(&self, index: usize, value: Option<&[u8]>, out: &mut Vec<u8>) -> Result<(), usize> {
+        let Some(name) = self.into.get(index) else { return Ok(()) };
+        out.push(b',');
+        push_string(name.as_bytes(), out)?;
+        out.push(b':');
+        match value {
+            Some(value) => push_string(value, out),
+            None => {
+                out.extend_from_slice(b"null");
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Appends `value` as a JSON string.
+fn push_string(value: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
+    str::from_utf8(value).map_err(|error| error.valid_up_to())?;
+    out.push(b'"');
+    Escaping::Json.apply(value, out)?;
+    out.push(b'"');
+    Ok(())
+}
+
+/// Finds the values of records of the syntax `inner` in the values of `outer`.
+fn nested(
+    outer: &mut Syntax,
+    inner: &mut Syntax,
+    record: &[u8],
+    places: &mut Vec<Place>,
+) -> Result<(), Unreadable> {
+    let (mut values, mut buffer) = (Vec::new(), Vec::new());
+    let mut result = outer.find(record, &mut values);
+    for outer in &values {
+        let text = match outer.value(record, &mut buffer) {
+            Ok(text) => text,
+            Err(offset) => {
+                result = result.and(unreadable(offset, Reason::ESCAPE));
+                continue;
+            }
+        };
+        let line = text.strip_suffix(b"\n").unwrap_or(text);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let from = places.len();
+        let found = inner.find(line, places);
+        result = result
+            .and(found.map_err(|error| Unreadable { offset: outer.origin(record, error.offset), ..error }));
+        if !outer.contain(record, &mut places[from..]) {
+            places.truncate(from);
+            result = result.and(unreadable(outer.range.start, Reason::TOO_DEEP));
+        }
+    }
+    result
+}

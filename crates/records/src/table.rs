@@ -1,0 +1,355 @@
+//! Finds the cells of CSV: RFC 4180, with any ASCII delimiter.
+
+use std::ops::Range;
+
+use memchr::{memchr, memchr2};
+
+use crate::ends::Ends;
+use crate::escaping::Escaping;
+use crate::place::{Fence, Marks, Place, Reason, Unreadable, unreadable};
+
+/// The dialect of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dialect {
+    /// The byte between cells.
+    pub delimiter: u8,
+    /// The way in which quotes are read.
+    pub quotes: Quotes,
+}
+
+/// The way in which the quotes of a table are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quotes {
+    /// RFC 4180: quotes enclose a whole cell, and two of them mean one.
+    Strict,
+    /// Other quotes are data, too: those inside a cell without quotes, and those that no delimiter follows.
+    Lazy,
+    /// A backslash in a quoted cell escapes quotes and itself.
+    Backslash,
+}
+
+/// A cell of a row.
+struct Cell {
+    /// The cell without its quotes.
+    range: Range<usize>,
+    is_quoted: bool,
+    /// The offset of the delimiter after the cell, or the length of the row.
+    end: usize,
+}
+
+impl Dialect {
+    /// Returns RFC 4180 with this delimiter.
+    pub fn strict(delimiter: u8) -> Dialect {
+        Dialect { delimiter, quotes: Quotes::Strict }
+    }
+
+    /// Returns the escaping in quoted cells.
+    fn escaping(self) -> Escaping {
+        match self.quotes {
+            Quotes::Strict => Escaping::Csv,
+            Quotes::Lazy => Escaping::CsvLazy,
+            Quotes::Backslash => Escaping::CsvBackslash,
+        }
+    }
+
+    /// Reads the cell of `row` at `start`.
+    fn cell(self, row: &[u8], start: usize) -> Result<Cell, Unreadable> {
+        if row.get(start) != Some(&b'"') {
+            let end = memchr(self.delimiter, &row[start..]).map_or(row.len(), |len| start + len);
+            return match memchr(b'"', &row[start..end]) {
+                Some(len) if self.quotes != Quotes::Lazy => unreadable(start + len, Reason::QUOTE_INSIDE),
+                _ => Ok(Cell { range: start..end, is_quoted: false, end }),
+            };
+        }
+        let backslash = if self.quotes == Quotes::Backslash { b'\\' } else { b'"' };
+        let mut at = start + 1;
+        while let Some(len) = row.get(at..).and_then(|rest| memchr2(b'"', backslash, rest)) {
+            at += len;
+            let after = row.get(at + 1);
+            let is_end = after.is_none_or(|&byte| byte == self.delimiter);
+            match (row[at], after) {
+                (b'"', _) if is_end => {
+                    return Ok(Cell { range: start + 1..at, is_quoted: true, end: at + 1 });
+                }
+                (b'\\', _) | (_, Some(b'"')) => at += 2,
+                _ if self.quotes == Quotes::Lazy => at += 1,
+                _ => return unreadable(at + 1, Reason::TEXT_AFTER_QUOTE),
+            }
+        }
+        unreadable(start, Reason::OPEN_QUOTE)
+    }
+
+    /// Calls `visit` for each cell of `row` and its number, from 0. Returns the number of cells.
+    fn each(self, row: &[u8], mut visit: impl FnMut(usize, Cell)) -> Result<usize, Unreadable> {
+        let (mut start, mut count) = (0, 0);
+        loop {
+            let cell = self.cell(row, start)?;
+            let end = cell.end;
+            visit(count, cell);
+            count += 1;
+            if end == row.len() {
+                return Ok(count);
+            }
+            start = end + 1;
+        }
+    }
+
+    /// Returns the values of the cells of `row`.
+    pub fn cells(self, row: &[u8]) -> Result<Vec<Vec<u8>>, Unreadable> {
+        let (mut cells, mut buffer) = (Vec::new(), Vec::new());
+        self.each(row, |_, cell| {
+            let raw = &row[cell.range];
+            let value = if cell.is_quoted { self.escaping().undo(raw, &mut buffer) } else { Ok(raw) };
+            cells.push(value.unwrap_or(raw).to_vec());
+        })?;
+        Ok(cells)
+    }
+
+    /// Appends `value` to `out` as a cell, in quotes if it needs them. An error is the offset of a byte that cannot be written.
+    pub fn write(self, value: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
+        let place = Place::new(0..0, 0, Escaping::None, self.fence());
+        Place { marks: Marks::Optional(self.escaping()), ..place }.write(b"", value, out)
+    }
+
+    /// Returns the bytes that a cell without quotes does not have.
+    fn fence(self) -> Fence {
+        Fence::of(&[self.delimiter, b'"', b'\n', b'\r', 0])
+    }
+
+    /// Returns the delimiter that `line`, the first one of a file, names: `sep=;`. Such a line is no row.
+    pub fn named(line: &[u8]) -> Option<u8> {
+        match line {
+            [name @ .., delimiter] if name.eq_ignore_ascii_case(b"sep=") => Some(*delimiter),
+            _ => None,
+        }
+    }
+}
+
+/// The columns of a table that were asked for.
+#[derive(Clone, Debug)]
+pub struct Table {
+    dialect: Dialect,
+    /// The number of each column, from 0, and the number of its value, in the order of the table.
+    columns: Vec<(usize, usize)>,
+    /// The name of each value: that of its column or, without a header, its number from 1.
+    names: Vec<String>,
+    /// The name of the new column beside each value; empty if new values replace the old ones.
+    into: Vec<String>,
+    /// The number of cells of the header or, without a header, of the first row. It is 0 if there is no such row.
+    width: usize,
+}
+
+impl Table {
+    /// Returns the columns `wanted`, by the names in `header` or by number. If `into` has names, new values are written to columns of these
+    /// names. An error is a message for the user.
+    pub fn new(
+        dialect: Dialect,
+        wanted: &[String],
+        into: &[String],
+        header: Option<&[u8]>,
+    ) -> Result<Table, String> {
+        let mut table = Table { dialect, columns: Vec::new(), names: Vec::new(), into: Vec::new(), width: 0 };
+        let Some(header) = header else {
+            for name in wanted {
+                let number = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+                let number = number.ok_or_else(|| {
+                    format!("column {name}: without a header, columns have numbers, from 1")
+                })?;
+                table.add(number, name.clone(), None)?;
+            }
+            return Ok(table);
+        };
+        if memchr(b'\r', header).is_some_and(|at| header.get(at + 1) != Some(&b'\n')) {
+            return Err("lines end in carriage returns (CR); convert them with tr '\\r' '\\n'".to_owned());
+        }
+        let cells = dialect.cells(header);
+        let cells = cells
+            .map_err(|error| format!("the header cannot be read: {} at {}", error.reason.0, error.offset))?;
+        let known: Vec<_> =
+            cells.into_iter().map(|cell| String::from_utf8_lossy(&cell).into_owned()).collect();
+        if let Some(taken) = into.iter().find(|name| known.contains(name)) {
+            return Err(format!("{taken}: the header has this column already"));
+        }
+        for (index, name) in wanted.iter().enumerate() {
+            let into = into.get(index);
+            // Several columns can have the same name.
+            let mut numbers: Vec<_> = (0..known.len()).filter(|&number| known[number] == *name).collect();
+            if numbers.is_empty() {
+                let number = name.parse::<usize>().ok().filter(|number| (1..=known.len()).contains(number));
+                numbers.extend(number.map(|number| number - 1));
+            }
+            match numbers.len() {
+                0 => {
+                    return Err(format!(
+                        "no column '{name}'; the header has {}: {}",
+                        known.len(),
+                        known.join(", ")
+                    ));
+                }
+                2.. if into.is_some() => {
+                    return Err(format!(
+                        "{} columns are called '{name}'; select one by number",
+                        numbers.len()
+                    ));
+                }
+                _ => numbers.iter().try_for_each(|&number| table.add(number, known[number].clone(), into))?,
+            }
+        }
+        table.width = known.len();
+        Ok(table)
+    }
+
+    /// Adds column number `number`.
+    fn add(&mut self, number: usize, name: String, into: Option<&String>) -> Result<(), String> {
+        if self.columns.iter().any(|(known, _)| *known == number) {
+            return Err(format!("column {name} is asked for twice"));
+        }
+        self.columns.push((number, self.names.len()));
+        self.columns.sort_unstable();
+        self.names.push(name);
+        self.into.extend(into.cloned());
+        Ok(())
+    }
+
+    /// Returns the names of the values.
+    pub(crate) fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Returns the dialect.
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// Takes the width of the table from `row`, the first row of a table without a header.
+    pub fn measure(&mut self, row: &[u8]) {
+        self.width = self.dialect.each(row, |_, _| ()).unwrap_or(0);
+    }
+
+    /// Appends the places of the cells of `row` to `places`. A blank line has none.
+    pub(crate) fn find(&self, row: &[u8], places: &mut Vec<Place>) -> Result<(), Unreadable> {
+        if row.is_empty() {
+            return Ok(());
+        }
+        let from = places.len();
+        let mut columns = self.columns.iter().peekable();
+        let result = self.dialect.each(row, |number, cell| {
+            let Some((_, index)) = columns.next_if(|(column, _)| *column == number) else { return };
+            let beside = (!self.into.is_empty()).then_some(cell.end);
+            let is_alone = cell.range == (0..row.len());
+            let (escaping, fence, marks) = match cell.is_quoted {
+                true => (self.dialect.escaping(), Fence::NONE, Marks::Quotes),
+                false => (Escaping::None, self.dialect.fence(), Marks::Optional(self.dialect.escaping())),
+            };
+            let place = Place::new(cell.range, *index, escaping, fence);
+            // A row of one empty cell without quotes would be a blank line.
+            places.push(Place { marks, may_be_empty: !is_alone, beside, ..place });
+        });
+        // Where a quote is wrong, it is not certain which of the cells before it are cells.
+        if result.is_err() {
+            places.truncate(from);
+        }
+        result.map(|_| ())
+    }
+
+    /// Appends the new cell beside `place` with `value`.
+    pub(crate) fn write_beside(&self, value: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
+        out.push(self.dialect.delimiter);
+        self.dialect.write(value, out)
+    }
+
+    /// Returns `row`, the header or a row that cannot be converted, with a cell in each new column: its name if `is_header`.
+    pub fn widened(&self, row: &[u8], is_header: bool) -> Vec<u8> {
+        let (mut out, mut done) = (Vec::new(), 0);
+        let mut columns = self.columns.iter().filter(|(_, index)| *index < self.into.len()).peekable();
+        // The cells of a row that cannot be read are added as far as it can be.
+        let _ = self.dialect.each(row, |number, cell| {
+            let Some((_, index)) = columns.next_if(|(column, _)| *column == number) else { return };
+            out.extend_from_slice(&row[std::mem::replace(&mut done, cell.end)..cell.end]);
+            let name = if is_header { self.into[*index].as_bytes() } else { b"" };
+            let _ = self.write_beside(name, &mut out);
+        });
+        out.extend_from_slice(&row[done..]);
+        out
+    }
+
+    /// Appends a delimiter for each new column after column number `column`.
+    fn push_empty_cells(&self, column: usize, out: &mut Vec<u8>) {
+        let is_new = self.columns.iter().any(|&(number, index)| number == column && index < self.into.len());
+        out.extend(is_new.then_some(self.dialect.delimiter));
+    }
+
+    /// Returns the length of the part of `record` that cannot be read: up to the next line that is a row of the width of the table. `record`
+    /// begins with a row that cannot be read, and has line ends.
+    pub fn salvage(&self, record: &[u8]) -> usize {
+        let mut starts = memchr::memchr_iter(b'\n', record).map(|end| end + 1);
+        let is_row = |start: &usize| {
+            let line = &record[*start..];
+            self.is_row(&line[..memchr(b'\n', line).unwrap_or(line.len())])
+        };
+        starts.find(is_row).unwrap_or(record.len())
+    }
+
+    /// Reports whether reading can go on at `line`, which has no line feed, after a quote that is not closed. This is for records that are too
+    /// long for [`Table::salvage`].
+    pub fn is_row(&self, line: &[u8]) -> bool {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let width = self.dialect.each(line, |_, _| ());
+        let has_width = width.is_ok_and(|width| [0, width].contains(&self.width));
+        // Lazy quotes can be anywhere, so that a line tells nothing about those before it.
+        has_width && !line.is_empty() && self.dialect.quotes != Quotes::Lazy
+    }
+}
+
+/// Adds empty cells in the new columns of a row that arrives in pieces, because it is too long to be read.
+#[derive(Clone, Debug)]
+pub struct Widener {
+    ends: Ends,
+    /// The number of the current cell; `None` after the end of the row.
+    cell: Option<usize>,
+    /// Whether the last byte was a carriage return, which has not been written: it can be a part of the line end.
+    has_return: bool,
+}
+
+impl Widener {
+    /// Starts at the beginning of a row of `table`.
+    pub fn new(table: &Table) -> Widener {
+        Widener { ends: Ends::new(table.dialect), cell: Some(0), has_return: false }
+    }
+
+    /// Appends `piece`, the next one of the row, to `out`. `is_end` says that the row ends with it.
+    pub fn push(&mut self, table: &Table, mut piece: &[u8], is_end: bool, out: &mut Vec<u8>) {
+        while let Some(cell) = self.cell.filter(|_| !piece.is_empty()) {
+            let has_return = std::mem::take(&mut self.has_return);
+            let end = self.ends.next_cell(piece);
+            let (text, mark) = piece.split_at(end.map_or(piece.len(), |end| end - 1));
+            let is_line_end = mark.first() == Some(&b'\n') && end.is_some();
+            // The carriage return before a line feed, or before what follows in the next piece.
+            let (text, held) = match text.strip_suffix(b"\r") {
+                Some(before) if is_line_end || end.is_none() => (before, true),
+                _ => (text, false),
+            };
+            let is_empty = text.is_empty() && !held;
+            if has_return && !(is_empty && is_line_end) {
+                out.push(b'\r');
+            }
+            out.extend_from_slice(text);
+            let Some(end) = end else {
+                self.has_return = held;
+                piece = &[];
+                break;
+            };
+            table.push_empty_cells(cell, out);
+            out.extend((held || has_return && is_empty && is_line_end).then_some(b'\r'));
+            out.push(piece[end - 1]);
+            self.cell = (!is_line_end).then_some(cell + 1);
+            piece = &piece[end..];
+        }
+        out.extend_from_slice(piece);
+        if let Some(cell) = self.cell.filter(|_| is_end) {
+            out.extend(std::mem::take(&mut self.has_return).then_some(b'\r'));
+            table.push_empty_cells(cell, out);
+            self.cell = None;
+        }
+    }
+}

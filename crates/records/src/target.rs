@@ -1,0 +1,134 @@
+//! Splits the request line of a log, and tells the forms of a request target apart (RFC 9112, 3.2).
+
+use std::ops::Range;
+
+use crate::place::{Kind, Reason, Unreadable, unreadable};
+
+/// The parts of a request in a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// The method, which can be empty.
+    pub method: Range<usize>,
+    /// The target, if the record has one.
+    pub target: Option<Range<usize>>,
+}
+
+/// The texts that a program writes in place of a request, a target or a protocol that it does not know.
+#[derive(Clone, Copy, Debug)]
+pub struct Placeholders {
+    /// Texts in place of a request of which the server understood nothing.
+    pub requests: &'static [&'static [u8]],
+    /// Texts in place of a target.
+    pub targets: &'static [&'static [u8]],
+    /// The starts of texts in place of a target.
+    pub prefixes: &'static [&'static [u8]],
+    /// Words in place of a protocol such as `HTTP/1.1`.
+    pub protocols: &'static [&'static [u8]],
+    /// The last word of a request.
+    pub protocol: Protocol,
+}
+
+/// The last word of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// A name and a version, such as `HTTP/1.1`. Requests that the server refused, and those of HTTP/0.9, can lack it.
+    Named,
+    /// Only a version, such as `1.1`, or a name and a version.
+    Version,
+    /// No protocol.
+    None,
+}
+
+/// The least length of a request that a server has cut.
+const SHORTEST_CUT: usize = 1000;
+
+impl Placeholders {
+    /// A hyphen in place of a target.
+    pub const HYPHEN: Placeholders = Placeholders {
+        requests: &[],
+        targets: &[b"-"],
+        prefixes: &[],
+        protocols: &[],
+        protocol: Protocol::Named,
+    };
+
+    /// Reports whether `target` is in place of a target.
+    pub fn contains(&self, target: &[u8]) -> bool {
+        target.is_empty()
+            || self.targets.contains(&target)
+            || self.prefixes.iter().any(|prefix| target.starts_with(prefix))
+    }
+}
+
+/// Returns the form of `target` in a request with this method.
+pub fn kind(method: &[u8], target: &[u8]) -> Kind {
+    match target {
+        [b'/', ..] => Kind::Path,
+        b"*" => Kind::Asterisk,
+        _ if method == b"CONNECT" => Kind::Authority,
+        _ => Kind::Url,
+    }
+}
+
+/// Reports whether `text` is the version of a protocol, such as `1.1` or `2`.
+fn is_version(text: &[u8]) -> bool {
+    match text {
+        [major] => major.is_ascii_digit(),
+        [major, b'.', minor, rest @ ..] => {
+            // A client can send a quote after the version.
+            major.is_ascii_digit() && minor.is_ascii_digit() && !rest.iter().any(u8::is_ascii_alphanumeric)
+        }
+        _ => false,
+    }
+}
+
+/// Reports whether `word` is a protocol, such as `HTTP/1.1`, or an odd one, such as `XTTP/1.1` or `http/2`.
+fn is_protocol(word: &[u8]) -> bool {
+    match word.split_first_chunk::<5>() {
+        Some(([name @ .., b'/'], version)) => name.iter().all(u8::is_ascii_alphabetic) && is_version(version),
+        _ => false,
+    }
+}
+
+/// Reports whether `method` is a token (RFC 9110, 5.6.2).
+fn is_token(method: &[u8]) -> bool {
+    method.iter().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte))
+}
+
+/// Splits the request at `range` of `line` into method, target and protocol. The target is the text between the first blank and the
+/// protocol, which is the last word.
+pub fn split(line: &[u8], range: Range<usize>, known: &Placeholders) -> Result<Request, Unreadable> {
+    let trim = |range: Range<usize>| {
+        let text = &line[range.clone()];
+        let start = text.iter().take_while(|&&byte| byte == b' ').count();
+        let len = text[start..].iter().rposition(|&byte| byte != b' ').map_or(0, |last| last + 1);
+        range.start + start..range.start + start + len
+    };
+    let range = trim(range);
+    let request = &line[range.clone()];
+    let Some(blank) = memchr::memchr(b' ', request) else {
+        return match request.is_empty() || is_protocol(request) || known.targets.contains(&request) {
+            true => Ok(Request { method: range, target: None }),
+            false => unreadable(range.start, Reason::NO_TARGET),
+        };
+    };
+    let method = range.start..range.start + blank;
+    if !is_token(&line[method.clone()]) {
+        return unreadable(range.start, Reason::METHOD);
+    }
+    let rest = trim(range.start + blank..range.end);
+    let last = memchr::memrchr(b' ', &line[rest.clone()]).map_or(0, |blank| blank + 1);
+    let word = &line[rest.start + last..rest.end];
+    let is_bare = known.protocol == Protocol::Version && is_version(word);
+    let is_word = is_protocol(word) || is_bare || known.protocols.contains(&word);
+    let has_protocol = is_word && known.protocol != Protocol::None;
+    if !has_protocol && known.protocol != Protocol::None && request.len() >= SHORTEST_CUT {
+        return unreadable(range.end, Reason::CUT);
+    }
+    let end = if has_protocol { rest.start + last.saturating_sub(1) } else { rest.end };
+    let target = trim(rest.start..end);
+    // Jetty and load balancers have a hyphen for the method and for the protocol.
+    let is_refused = known.requests.contains(&request) || &line[method.clone()] == b"-" && word == b"-";
+    let target = Some(target).filter(|target| !is_refused && !known.contains(&line[target.clone()]));
+    Ok(Request { method, target })
+}

@@ -1,0 +1,510 @@
+//! Faults that were seen in logs, one test for each kind.
+
+use simdpct_records::{Escaping, Field, Fields, Kind, Log, Place, Reader, Reason, Spec, Wrapper, detect};
+
+/// Returns the fields, kinds and values that `log` finds in the last line of `text`.
+fn find(log: &str, text: &[u8]) -> Result<Vec<(Field, Kind, String)>, Reason> {
+    let spec: Spec = log.parse().unwrap();
+    let mut reader = Reader::new(spec.log.unwrap(), spec.wrapper, Fields::URLS);
+    let mut places: Vec<Place> = Vec::new();
+    let mut result = Ok(());
+    let mut last: &[u8] = b"";
+    for line in text.split(|&byte| byte == b'\n') {
+        places.clear();
+        result = reader.find(line, &mut places);
+        last = line;
+    }
+    result.map_err(|error| error.reason)?;
+    let value = |place: &Place| place.value(last, &mut Vec::new()).unwrap().escape_ascii().to_string();
+    Ok(places
+        .iter()
+        .map(|place| {
+            (place.field().unwrap(), place.kind, value(place).replace("\\\"", "\"").replace("\\\\", "\\"))
+        })
+        .collect())
+}
+
+/// Checks the values that `log` finds in `line`, with the kind of the first one.
+#[track_caller]
+fn finds(log: &str, line: &str, kind: Kind, values: &[&str]) {
+    let found = find(log, line.as_bytes()).unwrap_or_else(|reason| panic!("{log}: {} in {line}", reason.0));
+    assert_eq!(found.iter().map(|(.., value)| value.as_str()).collect::<Vec<_>>(), values, "{log}: {line}");
+    assert_eq!(found.first().map(|(_, kind, _)| *kind), Some(kind), "{log}: {line}");
+}
+
+#[track_caller]
+fn rejects(log: &str, line: &str, reason: Reason) {
+    assert_eq!(find(log, line.as_bytes()), Err(reason), "{log}: {line}");
+}
+
+#[track_caller]
+fn finds_nothing(log: &str, line: &str) {
+    assert_eq!(find(log, line.as_bytes()), Ok(Vec::new()), "{log}: {line}");
+}
+
+const DATE: &str = "192.0.2.1 - - [01/Jan/2024:00:00:00 +0000]";
+
+/// b001 and b002: a target that begins with `//` is a path, in each format that records requests.
+#[test]
+fn a_target_with_two_slashes_is_a_path() {
+    let target = "//xmlrpc.php?rsd";
+    for (log, line) in [
+        ("combined", format!("{DATE} \"GET {target} HTTP/1.1\" 200 1 \"-\" \"x\"")),
+        ("common", format!("{DATE} \"GET {target} HTTP/1.1\" 200 1")),
+        ("nginx", format!("{DATE} \"GET {target} HTTP/1.1\" 200 1 \"-\" \"x\"")),
+        ("w3c", format!("#Fields: date cs-method cs-uri-stem\n2024-01-01 GET {target}")),
+        ("iis", format!("#Fields: date cs-uri-stem\n2024-01-01 {target}")),
+        ("caddy", format!(r#"{{"request":{{"method":"GET","uri":"{target}"}}}}"#)),
+        ("squid", format!("1278000000.123 5 192.0.2.1 TCP_MISS/200 228 GET {target} - H/192.0.2.9 -")),
+        (
+            "nginx-error",
+            format!(
+                "2024/01/01 [error] 1#0: *1 x, client: 1, server: _, request: \"GET {target} HTTP/1.1\", host: \"h\""
+            ),
+        ),
+        (
+            "haproxy",
+            format!(
+                "192.0.2.2:4 [04/Aug/2020:20:06:14.613] f b/s 0/0/0/1/3 200 222 - - ---- 1/1/0/0/3 0/0 \"GET {target} HTTP/1.1\""
+            ),
+        ),
+        (
+            "envoy",
+            format!(
+                "[2024-01-01T00:00:00.000Z] \"GET {target} HTTP/1.1\" 200 - 0 2 2 1 \"-\" \"ua\" \"id\" \"h\" \"u\""
+            ),
+        ),
+    ] {
+        finds(log, &line, Kind::Path, &[target]);
+    }
+    finds(
+        "combined",
+        &format!("{DATE} \"GET //WP-Content/A%2fB HTTP/1.1\" 200 1 \"-\" \"x\""),
+        Kind::Path,
+        &["//WP-Content/A%2fB"],
+    );
+}
+
+/// b005 and b007: CONNECT has a host and a port, and so has the upstream of a stream.
+#[test]
+fn an_authority_is_no_url() {
+    let line = "1278000000.123 5 192.0.2.1 TCP_TUNNEL/200 99 CONNECT www.example.co.uk:443 - HIER_DIRECT/192.0.2.9 -";
+    finds("squid", line, Kind::Authority, &["www.example.co.uk:443"]);
+    finds(
+        "nginx",
+        &format!("{DATE} \"CONNECT [::1]:443 HTTP/1.1\" 400 150 \"-\" \"-\""),
+        Kind::Authority,
+        &["[::1]:443"],
+    );
+    let line = "2019/02/04 17:32:32 [error] 3#0: *8 upstream timed out (110: x) while connecting to upstream, client: 127.0.0.1, server: 0.0.0.0:24224, upstream: \"192.0.2.10:24224\", bytes from/to client:0/0";
+    finds("nginx-error", line, Kind::Authority, &["192.0.2.10:24224"]);
+    finds("nginx", &format!("{DATE} \"OPTIONS * HTTP/1.1\" 200 1 \"-\" \"-\""), Kind::Asterisk, &["*"]);
+    finds(
+        "nginx",
+        &format!("{DATE} \"GET http://h/x HTTP/1.1\" 200 1 \"-\" \"-\""),
+        Kind::Url,
+        &["http://h/x"],
+    );
+}
+
+/// b009 and b011: a quote that the writer did not escape ends no field.
+#[test]
+fn a_bare_quote_shifts_no_field() {
+    let line = "o b [20/Jun/2019:03:51:36 +0000] 192.0.2.4 - ID REST.GET.OBJECT %2522 \"GET /%41\" HTTP/1.1\" 403 AccessDenied 243 - 8 - \"http://r.example/%41\" \"curl/7.38.0\" - x= - E - h T";
+    finds("s3", line, Kind::Url, &["%2522", "/%41\"", "http://r.example/%41"]);
+    finds_nothing("s3", "o b [20/Jun/2019:03:51:36 +0000] 1 o 3E S3.EXPIRE.OBJECT - - - - 1 - - - - -");
+    for log in ["combined", "combined:envoy", "combined:traefik", "nginx-none", "jetty"] {
+        let line = format!("{DATE} \"GET /%41\" HTTP/1.1\" 200 1 \"http://r.example/%41\" \"UA\"");
+        finds(log, &line, Kind::Path, &["/%41\"", "http://r.example/%41"]);
+    }
+    rejects(
+        "nginx",
+        &format!("{DATE} \"GET /%41\" HTTP/1.1\" 200 1 \"http://r/%41\" \"UA\""),
+        Reason::OTHER_FIELDS,
+    );
+}
+
+/// b014, b021, b031 and b032: each writer's escapes are undone, once.
+#[test]
+fn escapes_are_undone_by_the_writer() {
+    let apache = format!(r#"{DATE} "GET /q?a=\"x\"&b=\\y HTTP/1.1" 200 1 "-" "x""#);
+    finds("apache", &apache, Kind::Path, &[r#"/q?a="x"&b=\y"#]);
+    rejects("combined", &apache, Reason::UNKNOWN_WRITER);
+    let nginx = format!(r#"{DATE} "GET /a\x22b\xC3\xA9\x1B HTTP/1.1" 200 1 "-" "x""#);
+    finds("nginx", &nginx, Kind::Path, &[r#"/a"b\xc3\xa9\x1b"#]);
+    rejects("combined", &nginx, Reason::UNKNOWN_WRITER);
+    let haproxy = r#"l h[8]: 192.0.2.2:4 [04/Aug/2020:20:06:14.613] f b/s 0/0/0/1/3 200 222 - - ---- 1/1/0/0/3 0/0 "GET /caf#C3#A9?x=#22a%20b#22 HTTP/1.1""#;
+    finds("haproxy", haproxy, Kind::Path, &[r#"/caf\xc3\xa9?x="a%20b""#]);
+    let tomcat = format!(r#"{DATE} "GET /\u00e9\f HTTP/1.1" 200 1"#);
+    finds("tomcat", &tomcat, Kind::Path, &[r"/\xe9\x0c"]);
+    finds(
+        "cloudfront",
+        "#Fields: date cs-method cs-uri-stem\n1\tGET\t/a%2520b%22",
+        Kind::Path,
+        &[r#"/a%20b""#],
+    );
+}
+
+/// b033: HAProxy writes fields of TLS after the request.
+#[test]
+fn httpslog_has_fields_after_the_request() {
+    for tail in ["0/0000000000000000/0/0/0 www.example/TLSv1.3/TLS_AES_256_GCM_SHA384", "0/-/-/-/0 -/-/-"] {
+        let line = format!(
+            "192.0.2.2:4 [04/Aug/2020:20:06:14.613] f~ b/s 0/0/0/1/3 200 222 - - ---- 1/1/0/0/0 0/0 \"GET /caf%C3%A9 HTTP/1.1\" {tail}"
+        );
+        finds("httpslog:haproxy", &line, Kind::Path, &["/caf%C3%A9"]);
+        finds("haproxy", &line, Kind::Path, &["/caf%C3%A9"]);
+    }
+}
+
+/// b044: a line of an access log is a string of Docker's log.
+#[test]
+fn loggers_wrap_records() {
+    let inner = r#"192.0.2.1 - - [26/Dec/2018:12:29:09 +0000] "GET /a%22b%20c\x22 HTTP/2.0" 200 8 "-" "UA""#;
+    let docker = format!(r#"{{"log":"{}\n"}}"#, inner.replace('\\', "\\\\").replace('"', "\\\""));
+    finds("docker+nginx", &docker, Kind::Path, &[r#"/a%22b%20c""#]);
+    rejects("docker+nginx", &docker.replace("\\n\"}", "\"}"), Reason::PART);
+    finds(
+        "cri+nginx",
+        &format!("2026-11-27T15:38:10.123456789Z stdout F {inner}"),
+        Kind::Path,
+        &[r#"/a%22b%20c""#],
+    );
+    rejects("cri+nginx", &format!("2026-11-27T15:38:10.123456789Z stdout P {inner}"), Reason::PART);
+    rejects("cri+nginx", inner, Reason::NO_PREFIX);
+    for prefix in [
+        "<134>Nov 27 15:38:10 haproxy[25831]: ",
+        "<134>1 2026-11-27T15:38:45.183539+00:00 - haproxy 25831 - - ",
+        "<134>1 2026-11-27T15:38:45.183539+00:00 h haproxy 25831 m [a@1 b=\"c\"] ",
+        "Nov 27 15:38:10 web1 nginx[123]: ",
+        "2026-11-27T15:38:10+00:00 web1 nginx: ",
+        "Nov  7 15:38:10 web1 nginx: ",
+    ] {
+        finds("syslog+nginx", &format!("{prefix}{inner}"), Kind::Path, &[r#"/a%22b%20c""#]);
+        finds("syslog+nginx-json", &format!("{prefix}{{\"request_uri\":\"/a\"}}"), Kind::Path, &["/a"]);
+    }
+    let inner = format!("{DATE} \"GET /a#011b HTTP/1.1\" 200 1 \"-\" \"-\"");
+    finds("syslog+nginx-none", &format!("Nov 27 15:38:10 web1 nginx: {inner}"), Kind::Path, &["/a\\tb"]);
+    finds("syslog+nginx", &format!("Nov 27 15:38:10 web1 nginx: {inner}"), Kind::Path, &["/a#011b"]);
+}
+
+/// A client planted a label, by the name of the file, the request line or the referrer.
+#[test]
+fn a_planted_label_is_no_request() {
+    let entry = |message: &str, rest: &str| {
+        format!(
+            "2026/11/27 16:51:33 [error] 1#1: *3 {message}, client: 127.0.0.1, server: h.example, request: \"GET /a HTTP/1.1\"{rest}"
+        )
+    };
+    let open = |planted: &str| format!("open() \"/www/a{planted}\" failed (2: No such file or directory)");
+    for planted in [
+        "\", client: x, server: y, request: \"GET /spoof HTTP/1.1\", host: \"h\"",
+        ", request: \"GET /spoof HTTP/1.1",
+    ] {
+        for rest in [", host: \"h.example\"", ""] {
+            finds("nginx-error", &entry(&open(planted), rest), Kind::Path, &["/a"]);
+        }
+    }
+    let referrer = ", host: \"h\", referrer: \"x\", request: \"GET /spoof HTTP/1.1\", host: \"y\"";
+    rejects("nginx-error", &entry(&open(""), referrer), Reason::AMBIGUOUS);
+    let line = "2026/11/27 15:37:38 [info] 1#1: *1 client sent invalid request while reading client request line, client: 127.0.0.1, server: h, request: \"GET /a, request: \"GET /spoof HTTP/1.1\" HTTP/1.1\"";
+    rejects("nginx-error", line, Reason::AMBIGUOUS);
+    finds(
+        "nginx-error",
+        &entry("x", ", upstream: \"http://u/\", host: \"h\", referrer: \"r\"b\""),
+        Kind::Path,
+        &["/a", "http://u/", "r\"b"],
+    );
+    rejects(
+        "nginx-error",
+        "2026/11/27 [error] 1#1: *1 x, client: 1, request: \"GET /a HT",
+        Reason::OPEN_QUOTE,
+    );
+}
+
+/// A client planted a request, by the name of the user, the referrer or the agent.
+#[test]
+fn a_planted_request_is_no_request() {
+    let user = r#"192.0.2.1 - a] "GET /spoof HTTP/1.1" 200 1 "x [27/Nov/2026:15:37:42 +0000] "GET /a HTTP/1.1" 404 146 "http://r.example/p?q" "ua/1""#;
+    finds("nginx-none", user, Kind::Path, &["/a", "http://r.example/p?q"]);
+    let user = user.replacen('"', "\\\"", 3);
+    finds("apache", &user, Kind::Path, &["/a", "http://r.example/p?q"]);
+    let empty = r#"127.0.0.1 - "" [27/Nov/2026:15:37:25 +0000] "GET /a HTTP/1.1" 404 416 "-" "-""#;
+    finds("apache", empty, Kind::Path, &["/a"]);
+    let dated = r#"192.0.2.1 - [10/Oct/2000:13:55:36 +0000] x [27/Nov/2026:15:37:42 +0000] "GET /a HTTP/1.1" 404 146 "-" "-""#;
+    finds("apache", dated, Kind::Path, &["/a"]);
+    let target =
+        r#"127.0.0.1 -  [27/Nov/2026:15:37:38 +0000] "GET /a HTTP/1.1" 200 2 "-" "- HTTP/1.1" 400 150 "" """#;
+    rejects("nginx-none", target, Reason::AMBIGUOUS);
+    let agent = r#"[2024-01-01T00:00:00.000Z] "GET /a HTTP/1.1" 200 - 0 2 2 1 "-" "x [10/Oct/2000:13:55:36 +0000] "GET /spoof HTTP/1.1" 200 - 0 2 2 1 "-" "y" "id" "h" "u""#;
+    finds("envoy", agent, Kind::Path, &["/a"]);
+}
+
+/// A referrer ends in a backslash that the writer did not escape.
+#[test]
+fn a_backslash_that_is_data_swallows_no_field() {
+    let line = format!(r#"{DATE} "GET /a HTTP/1.1" 200 1 "http://r.example/a\" "ua/1""#);
+    for log in ["h2o", "jetty", "nginx-none", "aiohttp", "combined:envoy"] {
+        finds(log, &line, Kind::Path, &["/a", r"http://r.example/a\"]);
+    }
+    rejects("combined", &line, Reason::UNKNOWN_WRITER);
+}
+
+/// One byte that is not UTF-8, or an escape that JSON does not have, is in another member.
+#[test]
+fn json_is_read_as_servers_write_it() {
+    let spec: Spec = "nginx-json".parse().unwrap();
+    let mut places = Vec::new();
+    let line = b"{\"request\":\"GET /a HTTP/1.1\",\"uri\":\"/a\",\"ua\":\"\xE9\"}";
+    Reader::new(spec.log.unwrap(), None, Fields::URLS).find(line, &mut places).unwrap();
+    assert_eq!(places[0].raw(line), b"/a");
+    finds("json:lighttpd", r#"{"request":"GET /a\vb HTTP/1.1","ua":"\xE9"}"#, Kind::Path, &[r"/a\x0bb"]);
+    finds("json:apache", r#"{"request":"GET /\xc3\xa9\" HTTP/1.1"}"#, Kind::Path, &[r#"/\xc3\xa9""#]);
+    finds("json:h2o", r#"{"url":"/\u00c3\u00a9"}"#, Kind::Path, &[r"/\xc3\xa9"]);
+    rejects("nginx-json", r#"{"request_uri":"/\x22"}"#, Reason::NOT_JSON);
+    rejects("nginx-json", r#"{"request_uri":"/a","x":"","request_uri":"/b"}"#, Reason::TWICE_IN_JSON);
+    finds("nginx-json", r#"{"uri":"/index","request_uri":"/a"}"#, Kind::Path, &["/a"]);
+    finds("nginx-json", r#"{"request":"GET /x HTTP/1.1","uri":"","request_uri":""}"#, Kind::Path, &["/x"]);
+    finds("nginx-json", r#"{"request_uri":"\/\/a"}"#, Kind::Path, &["//a"]);
+    finds("envoy-json", r#"{"path":"h:443","method":"CONNECT"}"#, Kind::Authority, &["h:443"]);
+    finds(
+        "caddy",
+        r#"{"request":{"uri":"/a","headers":{"Referer":["http://r/","http://s/"]}}}"#,
+        Kind::Path,
+        &["/a", "http://r/", "http://s/"],
+    );
+}
+
+/// The protocol, or an odd one, is no part of the target, and a method can have any characters of a token.
+#[test]
+fn a_request_has_an_odd_protocol_or_method() {
+    for (request, target) in [
+        ("GET /a XTTP/1.1", "/a"),
+        ("GET /a http/1.1", "/a"),
+        ("GET /a HTTP/1.1 ", "/a"),
+        ("GET /a HTTP/2", "/a"),
+        ("GET /a  HTTP/1.1", "/a"),
+        ("GET   /a HTTP/1.1", "/a"),
+        ("GET /a HTTP/1.1 HTTP/1.1", "/a HTTP/1.1"),
+        ("GET /a b", "/a b"),
+        ("GET /a", "/a"),
+        ("M-SEARCH'! /a HTTP/1.1", "/a"),
+    ] {
+        finds("nginx", &format!("{DATE} \"{request}\" 400 1 \"-\" \"-\""), Kind::Path, &[target]);
+    }
+    let line = "[2026-11-27 15:54:20 +0000] [18986] [INFO] 127.0.0.1:44230 - - [27/Nov/2026:15:54:20 +0000] \"GET /a 1.1\" 200 2 \"-\" \"-\"";
+    finds("hypercorn", line, Kind::Path, &["/a"]);
+    rejects("nginx", &format!("{DATE} \"G[T] /a HTTP/1.1\" 400 1 \"-\" \"-\""), Reason::METHOD);
+    rejects("nginx", &format!("{DATE} \"/%00\" 400 1 \"-\" \"-\""), Reason::NO_TARGET);
+    rejects("nginx", &format!("{DATE} \"/%00 HTTP/1.1\" 400 1 \"-\" \"-\""), Reason::METHOD);
+}
+
+#[test]
+fn placeholders_are_no_targets() {
+    for (log, request) in [
+        ("nginx", "-"),
+        ("nginx", ""),
+        ("apache", "GET HTTP/1.1"),
+        ("lighttpd", "GET  HTTP/1.1"),
+        ("lighttpd", "  HTTP/1.1"),
+        ("combined:envoy", "- - HTTP/1.1"),
+        ("jetty", "- - -"),
+        ("jetty", "GET - -"),
+        ("combined:tomcat", "GET - HTTP/1.1"),
+        ("varnish", "- http://localhost HTTP/1.0"),
+        ("combined:haproxy", "<BADREQ>"),
+        ("combined", "- - -"),
+        ("aiohttp", "UNKNOWN / HTTP/1.0"),
+    ] {
+        let host = if log == "lighttpd" { "h.example" } else { "-" };
+        finds_nothing(
+            log,
+            &format!("192.0.2.1 {host} - [01/Jan/2024:00:00:00 +0000] \"{request}\" 400 0 \"-\" \"-\""),
+        );
+    }
+    finds("jetty", &format!("{DATE} \"GET /100% -\" 400 54 \"-\" \"-\""), Kind::Path, &["/100%"]);
+    finds("combined:tomcat", &format!("{DATE} \"GET /a null\" 400 54 \"-\" \"-\""), Kind::Path, &["/a"]);
+    finds_nothing(
+        "squid",
+        "1795793970.224      0 127.0.0.1 NONE_NONE/400 4072 GET error:invalid-request - HIER_NONE/- text/html",
+    );
+    finds_nothing("elb", r#"t lb 1:2 3:4 1 2 3 400 200 0 29 "- - - " "-" - -"#);
+    finds_nothing(
+        "alb",
+        r#"http t lb 1:2 - 1 2 3 400 - 0 29 "- http://h.example:80- -" "-" - - - "-" "-" "-" - t "-" "-" "-""#,
+    );
+    finds_nothing("nginx-error", "2012/10/14 18:56:41 [notice] 2761#0: using inherited sockets from \"6;\"");
+    finds_nothing("nginx", "  ");
+}
+
+#[test]
+fn records_that_a_server_cut_are_unreadable() {
+    let long = "a".repeat(1000);
+    rejects(
+        "haproxy",
+        &format!(
+            "1:2 [04/Aug/2020:20:06:14.613] f b/s 0/0/0/1/3 200 2 - - ---- 1/1/0/0/3 0/0 \"GET /{long}\""
+        ),
+        Reason::CUT,
+    );
+    rejects("nginx", &format!("{DATE} \"GET /{long}\" 414 1 \"-\" \"-\""), Reason::CUT);
+    let squid = "1795793970.224      0 127.0.0.1 NONE_NONE/400 4072 GET http://h/a";
+    rejects("squid", &format!("{squid}\0{squid} - HIER_NONE/- text/html"), Reason::GLUED);
+    let squid = format!("{DATE} \"GET http://h/a");
+    rejects(
+        "combined:squid",
+        &format!("{squid}\0{squid} HTTP/1.1\" 200 1 \"-\" \"-\" TCP_MISS:X"),
+        Reason::AMBIGUOUS,
+    );
+}
+
+/// A query that the client left empty is an empty column of Tomcat's log.
+#[test]
+fn a_column_can_be_empty() {
+    let header = "#Fields: date cs-method cs-uri-stem cs-uri-query cs(Referer)";
+    finds(
+        "w3c:tomcat",
+        &format!("{header}\n1 GET /  \"http://r/\"\"\\\\\""),
+        Kind::Path,
+        &["/", "http://r/\"\\"],
+    );
+    finds(
+        "w3c",
+        "#Fields: time cs-method cs-uri cs(Referer)\n12:21:16   GET   /bar - ",
+        Kind::Path,
+        &["/bar"],
+    );
+    rejects("w3c", &format!("{header}\n1 GET /a b - -"), Reason::FIELD_COUNT);
+    rejects("w3c", "12:21:16 GET /bar -", Reason::NO_HEADER);
+    rejects("w3c", "#Fields: time cs-uri\n10:00 \"/a", Reason::OPEN_QUOTE);
+    finds(
+        "iis",
+        "#Fields: date cs-uri-stem cs-uri-query cs(Referer)\n1 [/a \"q=1 http://r/",
+        Kind::Url,
+        &["[/a", "\"q=1", "http://r/"],
+    );
+    finds(
+        "cdx",
+        "org,e)/ 2014 http://e.org/%5A text/html 200 ABC - - 500 333 a.warc.gz",
+        Kind::Url,
+        &["http://e.org/%5A"],
+    );
+    finds("cdx", " CDX r N a\nhttp://r/ a,b)/ http://b.a/", Kind::Url, &["http://r/", "http://b.a/"]);
+    rejects("cdx", "org,e)/ 2014 {\"url\": \"http://e.org/\"}", Reason::CDXJ);
+}
+
+#[test]
+fn alb_has_a_redirect() {
+    let line = r#"https 2018-07-02T22:23:00.186641 app/lb/50 192.168.131.39:2817 10.0.0.1:80 0.086 0.048 0.037 200 200 0 57 "GET https://www.example.com:443/%5A HTTP/1.1" "curl/7.46.0" ECDHE TLSv1.2 arn:aws:x "Root=1" "www.example.com" "arn:aws:y" 1 2018-07-02T22:22:48.364000 "authenticate,redirect" "https://example.com:80/%5A" "-" "10.0.0.1:80" "200" "-" "-" TID"#;
+    finds("alb", line, Kind::Url, &["https://www.example.com:443/%5A", "https://example.com:80/%5A"]);
+    let planted = r#"x" A B C "t" "d" "c" 1 t "a" "http://spoof/" "y"#;
+    rejects("alb", &line.replace("curl/7.46.0", planted), Reason::AMBIGUOUS);
+}
+
+/// The request is certain, although a layout has other fields after it than the usual ones.
+#[test]
+fn other_fields_after_the_request_do_not_hide_it() {
+    for (log, line) in [
+        ("nginx", format!("{DATE} \"GET /a HTTP/1.1\" 200 1 0.003 \"http://r/\" \"ua\"")),
+        ("nginx", format!("{DATE} \"GET /a HTTP/1.1\" 200 1 \"http://r/ and a cut")),
+        ("envoy", "[2024-01-01T00:00:00.000Z] \"GET /a HTTP/1.1\" 200 \"x\"".to_owned()),
+    ] {
+        let spec: Spec = log.parse().unwrap();
+        let mut places = Vec::new();
+        let target = Fields::of(&[Field::Target]);
+        let result = Reader::new(spec.log.unwrap(), None, target).find(line.as_bytes(), &mut places);
+        assert_eq!((result, places[0].raw(line.as_bytes())), (Ok(()), b"/a".as_slice()), "{line}");
+        if log == "nginx" {
+            rejects(log, &line, Reason::OTHER_FIELDS);
+        }
+    }
+}
+
+#[test]
+fn names_are_those_of_rows() {
+    for log in Log::all() {
+        assert!(Log::named(&log.name()).is_some_and(|found| found.is(log)), "{}", log.name());
+    }
+    for name in "combined common vhost_combined nginx nginx-error haproxy envoy traefik elb alb s3 cloudfront w3c iis caddy cdx squid \
+        apache nginx-json httplog:haproxy httpslog:haproxy clf:haproxy varnish lighttpd combined:lighttpd h2o tomcat jetty gunicorn \
+        uvicorn morgan envoy-json traefik-json go rack"
+        .split_whitespace()
+    {
+        assert!(name.parse::<Spec>().is_ok_and(|spec| spec.log.is_some()), "{name}");
+    }
+    assert!("auto".parse::<Spec>().is_ok_and(|spec| spec.log.is_none()));
+    assert!("cri".parse::<Spec>().is_ok_and(|spec| spec.log.is_none() && spec.wrapper == Some(Wrapper::Cri)));
+    for name in ["", "no", "json", "combined:no", "no:nginx", "x+nginx", "cri+no"] {
+        assert!(name.parse::<Spec>().is_err(), "{name}");
+    }
+    assert!(
+        Field::ALL.iter().all(|(field, name)| Field::named(name) == Some(*field) && field.name() == *name)
+    );
+}
+
+#[test]
+fn the_first_lines_choose_a_format() {
+    let access = format!("{DATE} \"GET /a HTTP/1.1\" 200 1 \"http://r/\" \"ua\"");
+    let haproxy =
+        "1:2 [04/Aug/2020:20:06:14.613] f b/s 0/0/0/1/3 200 2 - - ---- 1/1/0/0/3 0/0 \"GET /a HTTP/1.1\"";
+    for (name, lines) in [
+        ("combined", &[access.as_str()][..]),
+        ("common", &[&access[..access.find(" \"http").unwrap()]]),
+        ("haproxy", &[haproxy]),
+        ("haproxy", &[&format!("{haproxy} 0/-/-/-/0 -/-/-")]),
+        ("squid", &["1278000000.123 5 192.0.2.1 TCP_MISS/200 228 GET http://h/ - H/192.0.2.9 -"]),
+        ("caddy", &[r#"{"request":{"uri":"/a","method":"GET"}}"#]),
+        ("nginx-json", &[r#"{"request_uri":"/a"}"#]),
+        ("w3c", &["#Fields: time cs-uri", "1 /a"]),
+        (
+            "envoy",
+            &["[2024-01-01T00:00:00.000Z] \"GET /a HTTP/1.1\" 200 - 0 2 2 1 \"-\" \"ua\" \"id\" \"h\" \"u\""],
+        ),
+        (
+            "istio",
+            &[
+                "[2024-01-01T00:00:00.000Z] \"GET /a HTTP/1.1\" 200 - v - \"-\" 0 2 2 1 \"-\" \"ua\" \"id\" \"h\" \"u\" up - - - - -",
+            ],
+        ),
+        ("nginx-error", &["2024/01/01 [error] 1#0: *1 x, client: 1, server: _, request: \"GET / HTTP/1.1\""]),
+    ] {
+        let lines: Vec<&[u8]> = lines.iter().map(|line| line.as_bytes()).collect();
+        let found = detect(&lines, None).map(Log::name);
+        assert_eq!(found.as_deref(), Some(name));
+    }
+    assert!(detect(&[b"no log"], None).is_none());
+    let cri = format!("2026-11-27T15:38:10.123456789Z stdout F {access}");
+    assert_eq!(detect(&[cri.as_bytes()], Some(Wrapper::Cri)).map(Log::name).as_deref(), Some("combined"));
+}
+
+/// morgan escapes a value before `JSON.stringify` does.
+#[test]
+fn two_programs_can_escape_a_value() {
+    let line = br#"{"url":"/a\\\"b\\\\"}"#;
+    let log = Log::named("nginx-json").unwrap();
+    let mut places = Vec::new();
+    Reader::new(log, None, Fields::URLS).unescape(Escaping::Morgan).find(line, &mut places).unwrap();
+    assert_eq!(places[0].value(line, &mut Vec::new()), Ok(br#"/a"b\"#.as_slice()));
+    let mut out = Vec::new();
+    assert_eq!(places[0].write(line, b"/a\\\n", &mut out), Ok(()));
+    assert_eq!(out, br"/a\\\\\\n");
+    assert_eq!(places[0].origin(line, 3) - places[0].range.start, 6);
+}
+
+/// A message can give the place in the record, through both escapings.
+#[test]
+fn offsets_are_those_of_the_record() {
+    let line = br#"{"log":"192.0.2.1 - - [01/Jan/2024:00:00:00 +0000] \"GET /a\\x22b HTTP/1.1\" 200 1\n"}"#;
+    let log = Log::named("common:nginx").unwrap();
+    let mut places = Vec::new();
+    Reader::new(log, Some(Wrapper::Docker), Fields::URLS).find(line, &mut places).unwrap();
+    let mut buffer = Vec::new();
+    assert_eq!(places[0].value(line, &mut buffer), Ok(b"/a\"b".as_slice()));
+    let offsets: Vec<usize> =
+        (0..=4).map(|offset| places[0].origin(line, offset) - places[0].range.start).collect();
+    assert_eq!(offsets, [0, 1, 2, 7, 8]);
+    let mut out = Vec::new();
+    assert_eq!(places[0].write(line, b"/a\"\"", &mut out), Ok(()));
+    assert_eq!(out, br"/a\\x22\\x22");
+    assert_eq!(places[0].write(line, b"/a b", &mut out), Err(2));
+}

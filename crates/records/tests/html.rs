@@ -1,0 +1,239 @@
+//! URLs in the attributes of HTML are found, and new ones are read back.
+#![cfg(feature = "html")]
+
+mod common;
+
+use common::Random;
+use simdpct_records::html::{ATTRIBUTES, Finder, Link, Role};
+use simdpct_records::{Editor, Form};
+
+/// Returns the URLs of `input`, which arrives in pieces of `size` bytes.
+fn links(input: &[u8], size: usize) -> Result<Vec<Link>, (usize, String)> {
+    let (mut finder, mut found, mut read) = (Finder::new(0), Vec::new(), 0);
+    while read < input.len() {
+        read = input.len().min(read + size);
+        finder.push(0, &input[..read])?;
+        finder.take(input, 0, finder.done(), &mut found);
+    }
+    finder.end(0, input)?;
+    finder.take(input, 0, input.len(), &mut found);
+    Ok(found)
+}
+
+fn values(input: &[u8]) -> Vec<(&'static str, String)> {
+    let value = |link: &Link| {
+        let mut buffer = Vec::new();
+        let value = link.place.value(&input[link.tag.clone()], &mut buffer).unwrap();
+        (ATTRIBUTES[link.place.index].name, String::from_utf8_lossy(value).into_owned())
+    };
+    links(input, usize::MAX / 2).unwrap().iter().map(value).collect()
+}
+
+/// Writes `value` for link number `number`.
+fn edit(input: &[u8], link: &Link, value: &[u8]) -> Result<Vec<u8>, usize> {
+    let mut out = Vec::new();
+    let mut editor = Editor::new(input, 0, Form::Whole, &mut out);
+    editor.begin(link.tag.clone());
+    editor.put(&link.place, value)?;
+    editor.end(1, link.tag.end);
+    editor.finish(input.len());
+    Ok(out)
+}
+
+#[test]
+fn urls_of_values() {
+    for (input, want) in [
+        ("<a href=\" \n a b\t\">", &["a b"][..]),
+        ("<a href=''>", &[""]),
+        ("<a ping=' a\nb,c  d '>", &["a", "b,c", "d"]),
+        ("<applet archive='a.zip, b c ,,d'>", &["a.zip", "b c", "d"]),
+        ("<img srcset='a 1x,b  2x , c'>", &["a", "b", "c"]),
+        // Commas inside a URL are part of it, and those at its end are not.
+        ("<img srcset=',, a,b 1x,\tc,, d(,e f(,g) 3x,h'>", &["a,b", "c", "d(,e", "h"]),
+        ("<img srcset='data:,a'>", &["data:,a"]),
+        ("<img srcset='a x( , b 1x'>", &["a"]),
+        ("<meta http-equiv=Refresh content='5; url=http://a/ '>", &["http://a/"]),
+        ("<meta http-equiv=refresh content=\" 0,URL = 'a b' x\">", &["a b"]),
+        ("<meta http-equiv=refresh content='.5;url a'>", &["url a"]),
+        ("<meta http-equiv=refresh content='5'>", &[]),
+        ("<meta name=x content='5;url=x'>", &[]),
+        ("<meta http-equiv=refresh content='5x url=a'>", &[]),
+        ("<div background=a itemtype=b data=c>", &[]),
+        ("<td BACKGROUND=a><object data=b archive='c d'><use xlink:href=e>", &["a", "b", "c", "d", "e"]),
+        ("<a href=a href=b>", &["a"]),
+        (
+            "<script>'<a href=x>'</script><!-- <a href=x> --><noscript><a href=y></noscript><a href=z>",
+            &["y", "z"],
+        ),
+        ("<noscript><a href=y>", &["y"]),
+        // References are those of attributes, and tabs and line ends mean nothing.
+        ("<a href='?a=1&amp;b=2'>", &["?a=1&b=2"]),
+        ("<a href='?a=1&copy=2&copy2&notit;&copy;&copy/'>", &["?a=1&copy=2&copy2&notit;©©/"]),
+        ("<a href='&#38;&#x26;&#X26;&#38 &#x26g&#x;&#;&'>", &["&&&& &g&#x;&#;&"]),
+        ("<a href='&#0;&#128;&#xD800;&#1114112;'>", &["\u{fffd}€\u{fffd}\u{fffd}"]),
+        (
+            "<a href='&NotEqualTilde;&ngE;&nGt;&unknown;&amp'>",
+            &["\u{2242}\u{338}\u{2267}\u{338}\u{226B}\u{20D2}&unknown;&"],
+        ),
+        ("<a href='\n java&#10;scr&Tab;ipt&NewLine;:\r\nx'>", &["javascript:x"]),
+    ] {
+        let found: Vec<_> = values(input.as_bytes()).into_iter().map(|(_, value)| value).collect();
+        assert_eq!(found, want, "{input}");
+        for size in 1..12 {
+            let pieces = links(input.as_bytes(), size).unwrap();
+            let whole = links(input.as_bytes(), 1000).unwrap();
+            let places =
+                |links: Vec<Link>| links.into_iter().map(|link| (link.tag, link.place)).collect::<Vec<_>>();
+            assert_eq!(places(pieces), places(whole), "{input} {size}");
+        }
+    }
+    let input = b"<base href=b><applet codebase=c code=d>";
+    let roles = links(input, 100).unwrap().into_iter().map(|link| link.role).collect::<Vec<_>>();
+    assert_eq!(roles, [Role::Base, Role::Codebase, Role::Link]);
+    assert!(links(b"\xFF\xFE<\0a\0", 100).is_err_and(|(_, message)| message.contains("UTF-16")));
+}
+
+#[test]
+fn text_is_written_with_few_references() {
+    for (input, value, want) in [
+        ("<a href=\"x\">", "a&b=c&copy;", "<a href=\"a&amp;b=c&amp;copy;\">"),
+        ("<a href=\"x&y\">", "a&b=c&copy;", "<a href=\"a&b=c&amp;copy;\">"),
+        ("<a href=\"x&amp;y\">", "a&b", "<a href=\"a&amp;b\">"),
+        ("<a href=\"x\">", "\"'<>=`", "<a href=\"&quot;'&lt;&gt;=`\">"),
+        ("<a href='x'>", "\"'<>=`", "<a href='\"&#39;&lt;&gt;=`'>"),
+        ("<a href=x>", "=a=b", "<a href==a=b>"),
+        ("<a href=x>", "\"<>", "<a href=&quot;&lt;&gt;>"),
+        ("<a href=x>", "y&z", "<a href=y&amp;z>"),
+        ("<a href='x'>", "", "<a href=''>"),
+        ("<img srcset='x 1x, y 2x'>", "z", "<img srcset='z 1x, y 2x'>"),
+        ("<img srcset=x>", "y", "<img srcset=y>"),
+    ] {
+        let link = &links(input.as_bytes(), 100).unwrap()[0];
+        let out = edit(input.as_bytes(), link, value.as_bytes());
+        assert_eq!(out.map(|out| String::from_utf8(out).unwrap()), Ok(want.to_owned()), "{input}");
+    }
+    for (input, value) in [
+        ("<a href='x'>", &b"a "[..]),
+        ("<a href=x>", b"a b"),
+        ("<a href=x>", b"'"),
+        ("<a href=x>", b""),
+        ("<a href='x'>", b"a\nb"),
+        ("<a href='x'>", b"a\xFF"),
+        ("<img srcset='x 1x'>", b"a,"),
+        ("<img srcset='x 1x'>", b""),
+        ("<meta http-equiv=refresh content='1; x'>", b"url=y"),
+    ] {
+        let link = &links(input.as_bytes(), 100).unwrap()[0];
+        assert!(edit(input.as_bytes(), link, value).is_err(), "{input}");
+    }
+    // A blank inside a URL can stay.
+    let input = b"<a href='a b%41'>";
+    assert_eq!(edit(input, &links(input, 100).unwrap()[0], b"a bA"), Ok(b"<a href='a bA'>".to_vec()));
+}
+
+#[test]
+fn values_have_the_charset_of_the_document() {
+    for (input, want, origins) in [
+        (&b"<a href='a\xE9&amp;b'>"[..], "aé&b", &[0, 1, 1, 2, 7, 8][..]),
+        ("<a href='é\n!'>".as_bytes(), "é!", &[0, 1, 3, 4]),
+        (b"<meta charset=windows-1251><a href='\xFF!'>", "я!", &[0, 0, 1, 2]),
+        (b"<meta charset=shift_jis><a href='\x83\x5C!'>", "ソ!", &[0, 0, 0, 2, 3]),
+        // The reference is as long as its text.
+        (b"<meta charset=windows-1251><a href='\xFF&ngE;'>", "я\u{2267}\u{338}", &[0, 0, 1, 1, 1, 1, 1, 6]),
+        // A byte that is invalid in the charset.
+        (b"<meta charset=shift_jis><a href='\xFF&amp;'>", "\u{fffd}&", &[0, 1, 6]),
+    ] {
+        let link = links(input, 100).unwrap().pop().unwrap();
+        let tag = &input[link.tag.clone()];
+        let mut buffer = Vec::new();
+        let value = link.place.value(tag, &mut buffer).unwrap();
+        assert_eq!(String::from_utf8_lossy(value), want);
+        let found: Vec<_> =
+            (0..=value.len()).map(|at| link.place.origin(tag, at) - link.place.range.start).collect();
+        assert_eq!(found, origins, "{want}");
+        assert_eq!(edit(input, &link, value), Ok(input.to_vec()));
+    }
+    let input = b"<meta charset=windows-1251><a href='\xFF'>";
+    let link = links(input, 100).unwrap().pop().unwrap();
+    let want = b"<meta charset=windows-1251><a href='\xFF&#233;'>".to_vec();
+    assert_eq!(edit(input, &link, "яé".as_bytes()), Ok(want));
+    assert!(links(b"<meta charset=iso-2022-jp><a href=x>", 100).is_err());
+}
+
+#[test]
+fn new_urls_are_read_back_and_change_no_others() {
+    let words: &[&[u8]] = &[
+        b"a",
+        b"&amp;",
+        b"&",
+        b"&copy",
+        b"=",
+        b";",
+        b"&#38;",
+        b" ",
+        b",",
+        b"\"",
+        b"'",
+        b"<",
+        b">",
+        b"\n",
+        b"\xC3\xA9",
+        b"\xE9",
+        b"(",
+        b")",
+        b"url=",
+        b"/",
+        b"1x",
+        b"&ngE;",
+    ];
+    let frames = [
+        ["<a href=\"", "\">"],
+        ["<a href='", "'>"],
+        ["<a href=", ">"],
+        ["<img srcset=\"", "\" src=z>"],
+        ["<a ping='", "' href=z>"],
+        ["<meta charset=windows-1251><applet archive='", "' code=x>"],
+        ["<meta http-equiv=refresh content=\"1;url=", "\">"],
+        ["<meta http-equiv=refresh content=\"1;", "\">"],
+    ];
+    let (mut random, mut changed) = (Random(12), 0);
+    for _ in 0..30_000 {
+        let [before, after] = frames[random.below(frames.len())];
+        let text: Vec<u8> = (0..random.below(6)).flat_map(|_| random.pick(words).to_vec()).collect();
+        let input = [before.as_bytes(), &text, after.as_bytes()].concat();
+        let found = links(&input, 1000).unwrap();
+        if found.is_empty() {
+            continue;
+        }
+        let number = random.below(found.len());
+        let link = &found[number];
+        let mut buffer = Vec::new();
+        let value = link.place.value(&input[link.tag.clone()], &mut buffer).unwrap().to_vec();
+        assert_eq!(edit(&input, link, &value), Ok(input.clone()));
+        let new: Vec<u8> = (0..random.below(4)).flat_map(|_| random.pick(words).to_vec()).collect();
+        let Ok(out) = edit(&input, link, &new) else { continue };
+        let context = || format!("{} became {}", input.escape_ascii(), out.escape_ascii());
+        let again = links(&out, 1000).unwrap();
+        assert_eq!(again.len(), found.len(), "{}", context());
+        for (index, (old, now)) in found.iter().zip(&again).enumerate() {
+            let tag = &out[now.tag.clone()];
+            if index == number {
+                assert_eq!(now.place.value(tag, &mut buffer), Ok(&new[..]), "{}", context());
+            } else {
+                assert_eq!(now.place.raw(tag), old.place.raw(&input[old.tag.clone()]), "{}", context());
+            }
+        }
+        changed += 1;
+    }
+    assert!(changed > 5_000, "{changed}");
+}
+
+#[test]
+fn long_values_take_linear_time() {
+    for word in ["a 1x, ", "&", "&amp", "&#", "a,", "a ", "\n", "&a"] {
+        let input = format!("<img srcset='{0}' src='{0}'>", word.repeat(300_000 / word.len()));
+        let start = std::time::Instant::now();
+        links(input.as_bytes(), 1 << 20).unwrap();
+        assert!(start.elapsed().as_secs() < 5, "{word}");
+    }
+}

@@ -1,0 +1,751 @@
+//! Properties of all syntaxes: what is found is written back, and a value changes no other.
+
+mod common;
+
+use common::Random;
+use serde::de::IgnoredAny;
+use simdpct_records::{
+    Dialect, Editor, Ends, Escaping, Field, Form, KeyPath, Log, Numbered, Place, Position, Quotes, Separator,
+    Syntax, Table, Values, Widener, is_document,
+};
+
+fn strings(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}
+
+fn fields(positions: &[&str], separator: Separator) -> Syntax {
+    let positions: Vec<Position> = positions.iter().map(|text| text.parse().unwrap()).collect();
+    Syntax::fields(Numbered::new(&positions, separator, Escaping::None).unwrap())
+}
+
+fn csv(quotes: Quotes, columns: &[&str]) -> Syntax {
+    let dialect = Dialect { delimiter: b',', quotes };
+    Syntax::table(Table::new(dialect, &strings(columns), &[], None).unwrap())
+}
+
+fn json(paths: &[&str], escaping: Escaping) -> Syntax {
+    let paths: Vec<KeyPath> = paths.iter().map(|path| path.parse().unwrap()).collect();
+    Syntax::json(&paths, &[], escaping).unwrap()
+}
+
+fn logfmt(keys: &[&str]) -> Syntax {
+    Syntax::logfmt(&strings(keys)).unwrap()
+}
+
+fn log(name: &str) -> Syntax {
+    Syntax::log(Log::named(name).unwrap(), None, &[Field::Agent, Field::Target], Escaping::None).unwrap()
+}
+
+/// A syntax, and the texts of which records of it are made.
+struct Case {
+    name: &'static str,
+    syntax: Syntax,
+    words: Vec<&'static [u8]>,
+    /// The text around the words in most records.
+    frame: [&'static str; 2],
+}
+
+impl Case {
+    fn record(&self, random: &mut Random) -> Vec<u8> {
+        let words = (0..random.below(9)).flat_map(|_| random.pick(&self.words).to_vec()).collect::<Vec<_>>();
+        let [before, after] = if random.below(8) == 0 { [""; 2] } else { self.frame };
+        [before.as_bytes(), &words, after.as_bytes()].concat()
+    }
+}
+
+/// Returns every syntax.
+fn all() -> Vec<Case> {
+    let plain: &[&[u8]] = &[
+        b"a", b"%41", b"\"", b"\"\"", b"\\", b"\\\"", b" ", b"\t", b",", b"[", b"]", b"=", b"b c", b"\xE9",
+        b"\r",
+    ];
+    let with = |more: &[&'static [u8]]| [plain, more].concat();
+    let json_words: &[&[u8]] = &[
+        b"{\"a\":\"x\",\"b\":[\"y\\u00e9\",{\"a\":\"\\\\\"}]}",
+        b"{\"b\":[\"",
+        b"\\\"",
+        b"x",
+        b"\xE9",
+        b"\"],\"a\":\"",
+        b"\"}",
+        b"{\"a\":\"",
+        b"\\ud83d\\ude00",
+        b"\\x41",
+    ];
+    let logs: &[&[u8]] = &[b" HTTP/1.1\\\" 200 1 \\\"-\\\" \\\"", b"\\\"", b"\\\\x22", b"\\\\\\\"", b"x"];
+    let line = [
+        r#"{"log":"192.0.2.1 - - [10/Oct/2000:13:55:36 -0700] \"GET /q?a="#,
+        r#" HTTP/1.1\" 200 1 \"-\" \"agent\"\n"}"#,
+    ];
+    let bare = [""; 2];
+    let case = |name, syntax, words: Vec<&'static [u8]>, frame| Case { name, syntax, words, frame };
+    vec![
+        case("line", Syntax::line(Escaping::None), with(&[]), bare),
+        case("byte", fields(&["2", "-1"], Separator::Byte(b',')), with(&[b",", b","]), bare),
+        case("blanks", fields(&["3", "1", "-1..-1"], Separator::Blanks), with(&[b" ", b" "]), bare),
+        case(
+            "quoted",
+            fields(&["2", "1.2", "3..4"], Separator::Quoted),
+            with(&[b" ", b"\" ", b" \"", b"] ", b" ["]),
+            bare,
+        ),
+        case("strict", csv(Quotes::Strict, &["2", "1"]), with(&[b"\",", b",\"", b"\n", b","]), bare),
+        case("lazy", csv(Quotes::Lazy, &["2", "1"]), with(&[b"\",", b",\"", b"\n", b","]), bare),
+        case("backslash", csv(Quotes::Backslash, &["2", "1"]), with(&[b"\",", b",\"", b"\\\\", b","]), bare),
+        case(
+            "json",
+            json(&["a", "b[]", "b[1].a"], Escaping::Json),
+            json_words.to_vec(),
+            ["{\"a\":\"", "\"}"],
+        ),
+        case("json hex", json(&["**"], Escaping::JsonHex), json_words.to_vec(), ["[\"", "\"]"]),
+        case("logfmt", logfmt(&["a", "b"]), with(&[b"a=", b" a=", b" b=\"", b"\" ", b"b="]), bare),
+        case("docker", json(&["log"], Escaping::Json).containing(log("apache")), logs.to_vec(), line),
+        case("docker of jetty", json(&["log"], Escaping::Json).containing(log("jetty")), logs.to_vec(), line),
+        case(
+            "fields in cells",
+            csv(Quotes::Strict, &["2"]).containing(fields(&["1", "2"], Separator::Quoted)),
+            with(&[b"\",", b",\"", b" "]),
+            ["a,", ""],
+        ),
+        case(
+            "json in logfmt",
+            logfmt(&["a"]).containing(json(&["a"], Escaping::Json)),
+            vec![b"x", b"\\\\\\\"", b"\\\\u00e9", b"y", b"\xE9"],
+            [r#"b a="{\"a\":\""#, r#"\"}" b=c"#],
+        ),
+        case(
+            "blanks between commas",
+            fields(&["2"], Separator::Byte(b',')).containing(fields(&["1", "2"], Separator::Blanks)),
+            with(&[b",", b" "]),
+            bare,
+        ),
+    ]
+}
+
+/// Returns the places of `record`, if it can be read.
+fn places(syntax: &mut Syntax, record: &[u8]) -> Option<Vec<Place>> {
+    let mut places = Vec::new();
+    let result = syntax.find(record, &mut places);
+    for place in &places {
+        assert!(place.range.end <= record.len() && place.index < syntax.names().len());
+    }
+    assert!(
+        places.is_sorted_by(|one, other| one.range.end <= other.range.start),
+        "{}",
+        record.escape_ascii()
+    );
+    result.ok().map(|()| places)
+}
+
+fn edit(record: &[u8], place: &Place, value: &[u8]) -> Result<Vec<u8>, usize> {
+    let mut out = Vec::new();
+    let mut editor = Editor::new(record, 0, Form::Whole, &mut out);
+    editor.begin(0..record.len());
+    editor.put(place, value)?;
+    editor.end(1, record.len());
+    editor.finish(record.len());
+    Ok(out)
+}
+
+#[test]
+fn values_are_written_back_and_change_no_others() {
+    let mut random = Random(7);
+    for case in all() {
+        let (name, mut syntax, words) = (case.name, case.syntax.clone(), &case.words);
+        let (mut unchanged, mut changed, mut refused, mut unreadable) = (0, 0, 0, 0);
+        for _ in 0..8_000 {
+            let record = case.record(&mut random);
+            let Some(found) = places(&mut syntax, &record) else {
+                unreadable += 1;
+                continue;
+            };
+            for (number, place) in found.iter().enumerate() {
+                let mut buffer = Vec::new();
+                let Ok(value) = place.value(&record, &mut buffer) else { continue };
+                assert_eq!(edit(&record, place, value), Ok(record.clone()), "{name}");
+                assert_eq!(place.origin(&record, value.len()), place.range.end, "{name}");
+                unchanged += 1;
+                let new = if random.below(4) == 0 { random.value(b"") } else { random.pick(words).to_vec() };
+                // In logs, these mean that there is no value.
+                if name.starts_with("docker") && [&b""[..], b"-"].contains(&&new[..]) {
+                    continue;
+                }
+                let Ok(out) = edit(&record, place, &new) else {
+                    refused += 1;
+                    // Without the bytes that the place refuses, the value is written.
+                    let refused = place.refused();
+                    let usual = |byte: &u8| if refused.contains(*byte) { b'x' } else { *byte };
+                    let other: Vec<u8> = new.iter().map(usual).chain([b'x']).collect();
+                    let is_text = str::from_utf8(&other).is_ok();
+                    assert!(
+                        !is_text || edit(&record, place, &other).is_ok(),
+                        "{name}: {}",
+                        other.escape_ascii()
+                    );
+                    continue;
+                };
+                let context = || format!("{name}: {} became {}", record.escape_ascii(), out.escape_ascii());
+                let again = places(&mut syntax, &out).unwrap_or_else(|| panic!("{}", context()));
+                assert_eq!(again.len(), found.len(), "{}", context());
+                for (index, (old, now)) in found.iter().zip(&again).enumerate() {
+                    if index == number {
+                        assert_eq!(now.value(&out, &mut Vec::new()), Ok(&new[..]), "{}", context());
+                    } else {
+                        assert_eq!(now.raw(&out), old.raw(&record), "{}", context());
+                    }
+                }
+                changed += 1;
+            }
+        }
+        println!(
+            "{name}: {unchanged} unchanged, {changed} changed, {refused} refused, {unreadable} unreadable"
+        );
+        assert!(changed > 300, "{name}");
+    }
+}
+
+#[test]
+fn any_bytes_are_read_or_rejected() {
+    let mut random = Random(8);
+    for case in all() {
+        let mut syntax = case.syntax.clone();
+        for _ in 0..3_000 {
+            let mut record = case.record(&mut random);
+            for _ in 0..random.below(3) {
+                let at = random.below(record.len() + 1);
+                record.insert(at, random.next() as u8);
+            }
+            let mut found = Vec::new();
+            if let Err(error) = syntax.find(&record, &mut found) {
+                assert!(error.offset <= record.len());
+            }
+            for place in &found {
+                let mut buffer = Vec::new();
+                match place.value(&record, &mut buffer) {
+                    Ok(value) => {
+                        let len = value.len();
+                        let origins = (0..=len).map(|offset| place.origin(&record, offset));
+                        assert!(origins.is_sorted());
+                    }
+                    Err(offset) => assert!(place.range.contains(&offset)),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn reading_takes_linear_time() {
+    for Case { name, mut syntax, words, frame } in all() {
+        for word in words.iter().chain(&[&b"\",\""[..], b"\" \"", b"[[ ", b"{\"a\":", b"[", b"\\\\\" "]) {
+            let words = word.repeat(400_000 / word.len());
+            let record = [frame[0].as_bytes(), &words, frame[1].as_bytes()].concat();
+            let start = std::time::Instant::now();
+            let _ = syntax.find(&record, &mut Vec::new());
+            assert!(start.elapsed().as_secs() < 5, "{name}: {}", word.escape_ascii());
+        }
+    }
+}
+
+#[test]
+fn ends_are_those_of_rows_in_any_pieces() {
+    let words: &[&[u8]] =
+        &[b"\"", b"\"\"", b",", b"\n", b"a", b",\"", b"\",", b"\"\n", b"\r\n", b"\r", b"\\", b"\\\""];
+    let mut random = Random(9);
+    for quotes in [Quotes::Strict, Quotes::Lazy, Quotes::Backslash] {
+        let dialect = Dialect { delimiter: b',', quotes };
+        let (mut rows, mut with_feeds) = (0, 0);
+        for _ in 0..20_000 {
+            let input: Vec<u8> = (0..random.below(30)).flat_map(|_| random.pick(words).to_vec()).collect();
+            let (mut ends, mut found, mut at) = (Ends::new(dialect), Vec::new(), 0);
+            while let Some(len) = ends.next(&input[at..]) {
+                at += len;
+                found.push(at);
+            }
+            let (mut pieces, mut pieced, mut start) = (Ends::new(dialect), Vec::new(), 0);
+            while start < input.len() {
+                let stop = input.len().min(start + 1 + random.below(4));
+                match pieces.next(&input[start..stop]) {
+                    Some(len) => {
+                        start += len;
+                        pieced.push(start);
+                    }
+                    None => start = stop,
+                }
+            }
+            assert_eq!(found, pieced, "{quotes:?} {}", input.escape_ascii());
+            let mut start = 0;
+            for end in found {
+                let row = &input[start..end - 1];
+                let row = row.strip_suffix(b"\r").unwrap_or(row);
+                // The first line feed at which the cells can be read ends the row.
+                let whole = dialect.cells(row);
+                let feeds: Vec<_> = (0..row.len()).filter(|&at| row[at] == b'\n').collect();
+                for &feed in &feeds {
+                    let part = row[..feed].strip_suffix(b"\r").unwrap_or(&row[..feed]);
+                    let error = dialect.cells(part).expect_err("a row has ended before");
+                    assert_eq!(
+                        error.reason.0,
+                        "a quote is not closed",
+                        "{quotes:?} {}",
+                        input.escape_ascii()
+                    );
+                }
+                if let Err(error) = &whole
+                    && error.reason.0 != "a quote is not closed"
+                {
+                    let rest = &row[error.offset..];
+                    assert!(!rest.contains(&b'\n'), "{quotes:?} {}", input.escape_ascii());
+                }
+                rows += usize::from(whole.is_ok());
+                with_feeds += usize::from(whole.is_ok() && !feeds.is_empty());
+                start = end;
+            }
+        }
+        assert!(rows > 10_000 && with_feeds > 100, "{quotes:?} {rows} {with_feeds}");
+    }
+}
+
+/// Returns the values of `record`, with the numbers of those that were asked for, or the reason and the offset.
+fn read(syntax: &mut Syntax, record: &str) -> Result<Vec<(usize, String)>, String> {
+    let mut found = Vec::new();
+    syntax
+        .find(record.as_bytes(), &mut found)
+        .map_err(|error| format!("{}: {}", error.offset, error.reason.0))?;
+    let value = |place: &Place| {
+        let mut buffer = Vec::new();
+        let value = place
+            .value(record.as_bytes(), &mut buffer)
+            .map(|value| String::from_utf8_lossy(value).into_owned());
+        (place.index, value.unwrap_or_else(|offset| format!("malformed at {offset}")))
+    };
+    Ok(found.iter().map(value).collect())
+}
+
+fn found(values: &[(usize, &str)]) -> Result<Vec<(usize, String)>, String> {
+    Ok(values.iter().map(|&(index, value)| (index, value.to_owned())).collect())
+}
+
+#[test]
+fn csv_is_rfc_4180() {
+    for (quotes, row, want) in [
+        (Quotes::Strict, r#"1,"A B","x""y""#, found(&[(1, "1"), (0, "x\"y")])),
+        (Quotes::Strict, "1,2", found(&[(1, "1")])),
+        (Quotes::Strict, "", found(&[])),
+        (Quotes::Strict, "\"\",,\"a\nb\"", found(&[(1, ""), (0, "a\nb")])),
+        (
+            Quotes::Strict,
+            r#"2,"A\", B %41",http://x/%42"#,
+            Err("13: a quote is inside a cell without quotes".to_owned()),
+        ),
+        (Quotes::Strict, r#"2,"A"x,3"#, Err("5: text follows a closing quote".to_owned())),
+        (Quotes::Strict, r#"2,"A,3"#, Err("2: a quote is not closed".to_owned())),
+        (Quotes::Backslash, r#"2,"A\", B %41",http://x/%42"#, found(&[(1, "2"), (0, "http://x/%42")])),
+        (Quotes::Backslash, r#""a\\",2,"\"\n""#, found(&[(1, "a\\"), (0, "\"\\n")])),
+        (Quotes::Backslash, r#""a\\"x,2"#, Err("5: text follows a closing quote".to_owned())),
+        (Quotes::Lazy, r#""a"b",2,c"d"#, found(&[(1, "a\"b"), (0, "c\"d")])),
+        (Quotes::Lazy, r#""a""b","c",d"#, found(&[(1, "a\"b"), (0, "d")])),
+    ] {
+        assert_eq!(read(&mut csv(quotes, &["3", "1"]), row), want, "{row}");
+    }
+}
+
+#[test]
+fn cells_stay_or_get_the_quotes_that_they_need() {
+    for (row, value, want) in [
+        ("a,b", "c,d", Ok("\"c,d\",b")),
+        ("a,b", "c\"d", Ok("\"c\"\"d\",b")),
+        ("a,b", "", Ok(",b")),
+        ("a", "", Ok("\"\"")),
+        ("\"a\",b", "x\ny", Ok("\"x\ny\",b")),
+        ("\"a\",b", "", Ok("\"\",b")),
+    ] {
+        let mut syntax = csv(Quotes::Strict, &["1"]);
+        let place = places(&mut syntax, row.as_bytes()).unwrap().remove(0);
+        assert_eq!(
+            edit(row.as_bytes(), &place, value.as_bytes()),
+            want.map(|want: &str| want.into()),
+            "{row}"
+        );
+    }
+}
+
+#[test]
+fn columns_have_names_or_numbers() {
+    let table = |wanted: &[&str], into: &[&str], header: Option<&str>| {
+        let header = header.map(str::as_bytes);
+        Table::new(Dialect::strict(b','), &strings(wanted), &strings(into), header).map(Syntax::table)
+    };
+    let names = |wanted: &[&str], header| table(wanted, &[], header).map(|syntax| syntax.names());
+    assert_eq!(names(&["url", "1"], Some("id,url,\"a \"\"b\"\"\",url")), Ok(strings(&["url", "url", "id"])));
+    assert_eq!(names(&["a \"b\""], Some("id,url,\"a \"\"b\"\"\"")), Ok(strings(&["a \"b\""])));
+    assert_eq!(names(&["3"], None), Ok(strings(&["3"])));
+    for (wanted, into, header, want) in [
+        (&["url"][..], &[][..], Some("url\r/%41\r/%42\r"), "carriage returns"),
+        (&["x"], &[], Some("a,b"), "no column 'x'; the header has 2: a, b"),
+        (&["3"], &[], Some("a,b"), "no column '3'"),
+        (&["0"], &[], None, "from 1"),
+        (&["a", "1"], &[], Some("a,b"), "asked for twice"),
+        (&["a"], &["b"], Some("a,b"), "already"),
+        (&["a"], &["c"], Some("a,a"), "2 columns are called 'a'"),
+        (&["a"], &[], Some("a,\"b"), "a quote is not closed at 2"),
+    ] {
+        let error = table(wanted, into, header).map(|_| ()).unwrap_err();
+        assert!(error.contains(want), "{error}");
+    }
+    assert_eq!(Dialect::named(b"sep=;"), Some(b';'));
+    assert_eq!(Dialect::named(b"SEP=\t"), Some(b'\t'));
+    assert_eq!(Dialect::named(b"sep"), None);
+}
+
+#[test]
+fn salvage_ends_at_the_next_row_of_the_same_width() {
+    let mut table = Table::new(Dialect::strict(b','), &strings(&["1"]), &[], None).unwrap();
+    table.measure(b"id,url");
+    let rest = |record: &'static str| &record[table.salvage(record.as_bytes())..];
+    assert_eq!(rest("1,\"a\n2,b\r\n3,\"c\"\n"), "2,b\r\n3,\"c\"\n");
+    assert_eq!(rest("1,\"a\n2,b,c\n\nx\n3,\"c\"\n"), "3,\"c\"\n");
+    assert_eq!(rest("1,\"a\n2\"x,b\n"), "");
+    assert_eq!(rest("1,\"a"), "");
+}
+
+#[test]
+fn reading_a_table_with_open_quotes_takes_linear_time() {
+    for lines in [
+        &["x\",\"\n", "a,b\n"][..],
+        &["\"x,y\n", "a,b\n"],
+        &["a,\"\n", "\"\",\"\"\n"],
+        &["\"\"\"\n", "a,b\n"],
+    ] {
+        let input = lines.concat().repeat(20_000);
+        let mut table = Table::new(Dialect::strict(b','), &strings(&["1"]), &[], None).unwrap();
+        table.measure(b"a,b");
+        let mut syntax = Syntax::table(table.clone());
+        let (mut at, mut scanned) = (0, 0);
+        while at < input.len() {
+            let record = &input.as_bytes()[at..];
+            let len = Ends::new(table.dialect()).next(record).unwrap_or(record.len());
+            scanned += len;
+            let is_row = syntax.find(record[..len].trim_ascii_end(), &mut Vec::new()).is_ok();
+            at += if is_row { len } else { table.salvage(&record[..len]) };
+        }
+        assert!(scanned <= 4 * input.len(), "{lines:?} {scanned}");
+    }
+}
+
+#[test]
+fn fields_are_counted_as_people_do() {
+    let line = "a  \"b c\" [d e] f\\ g";
+    for (separator, positions, want) in [
+        (Separator::Blanks, &["2", "-1"][..], found(&[(0, "\"b"), (1, "g")])),
+        (Separator::Blanks, &["6..7", "1"], found(&[(2, "a"), (0, "f\\"), (1, "g")])),
+        (Separator::Blanks, &["8"], found(&[])),
+        (Separator::Quoted, &["2", "3", "4"], found(&[(0, "b c"), (1, "d e"), (2, "f\\")])),
+        (Separator::Quoted, &["3.2", "2.1"], found(&[(1, "b"), (0, "e")])),
+        (Separator::Byte(b' '), &["2", "3"], found(&[(0, ""), (1, "\"b")])),
+        (Separator::Byte(b' '), &["-2..-1"], found(&[(0, "f\\"), (1, "g")])),
+        (Separator::Blanks, &["6..-1"], found(&[(0, "f\\"), (0, "g")])),
+        // A field that is found twice in a line is found once.
+        (Separator::Blanks, &["7", "-1"], found(&[(0, "g")])),
+    ] {
+        assert_eq!(read(&mut fields(positions, separator), line), want, "{separator:?} {positions:?}");
+    }
+    assert_eq!(
+        fields(&["2..3", "-1", "4..-2"], Separator::Blanks).names(),
+        strings(&["2", "3", "-1", "4..-2"])
+    );
+    let parse = |texts: &[&str], separator| {
+        let positions = texts.iter().map(|text| text.parse::<Position>().map_err(str::to_owned));
+        let positions = positions.collect::<Result<Vec<_>, _>>()?;
+        Numbered::new(&positions, separator, Escaping::None).map(|_| ())
+    };
+    for texts in [
+        &["0"][..],
+        &["3..2"],
+        &["-1..-2"],
+        &["1.-1"],
+        &["1.0"],
+        &["x"],
+        &["1", "1"],
+        &["1..3", "2"],
+        &["-2..-1", "-1"],
+        &["1..", "2"],
+    ] {
+        assert!(parse(texts, Separator::Blanks).is_err(), "{texts:?}");
+    }
+    assert!(parse(&["1", "1.2"], Separator::Quoted).is_err());
+    assert!(parse(&["1.2"], Separator::Blanks).is_err());
+    for text in ["7", "-1", "2..5", "-3..-1", "2..-1", "5.2"] {
+        assert_eq!(text.parse::<Position>().unwrap().to_string(), text);
+    }
+}
+
+#[test]
+fn marks_end_fields_before_blanks() {
+    let all = |line| {
+        let values = read(&mut fields(&["1..9"], Separator::Quoted), line).unwrap();
+        values.into_iter().map(|(_, value)| value).collect::<Vec<_>>()
+    };
+    assert_eq!(all(r#"x "a\" b" y"#), ["x", "a\\\" b", "y"]);
+    assert_eq!(all(r#"x "a\\" y"#), ["x", "a\\\\", "y"]);
+    assert_eq!(all(r#"x "a"b c" y"#), ["x", "a\"b c", "y"]);
+    assert_eq!(all(r#"x "a b"#), ["x", "\"a", "b"]);
+    assert_eq!(all("[a] b] [c d"), ["a", "b]", "[c", "d"]);
+    assert_eq!(all("\t[a]b c]\t"), ["a]b c"]);
+    assert_eq!(all(r#""" []"#), ["", ""]);
+    // A bracket opens a field at its start only.
+    let write = |record: &[u8], value: &[u8]| {
+        let place = places(&mut fields(&["1"], Separator::Quoted), record).unwrap().remove(0);
+        edit(record, &place, value)
+    };
+    assert_eq!(write(b"a%5B0%5D [b c]", b"a[0]"), Ok(b"a[0] [b c]".to_vec()));
+    assert_eq!(write(b"%5Ba[ b] c", b"[a["), Err(0));
+    // The backslash would not protect the quote any more.
+    let record = br#"x "a\" b" y"#;
+    let place = places(&mut fields(&["2"], Separator::Quoted), record).unwrap().remove(0);
+    assert_eq!(edit(record, &place, br#"a\c" b"#), Err(3));
+    assert_eq!(edit(record, &place, br#"c\" bb"#), Ok(br#"x "c\" bb" y"#.to_vec()));
+}
+
+#[test]
+fn logfmt_values_are_read_and_written() {
+    let mut syntax = logfmt(&["url", "a"]);
+    assert_eq!(
+        read(&mut syntax, r#"x url=/a?b=c y= a="b \"c\u00e9\x21\a" url="" z"#),
+        found(&[(0, "/a?b=c"), (1, "b \"cé!\u{7}"), (0, "")])
+    );
+    assert_eq!(read(&mut syntax, r#"a=1 url="x"#), Err("8: a quote is not closed".to_owned()));
+    assert_eq!(read(&mut syntax, r#"a="1"url=x"#), Err("5: text follows a closing quote".to_owned()));
+    assert_eq!(read(&mut syntax, r#"a="\q" url=x"#), found(&[(1, "malformed at 3"), (0, "x")]));
+    assert_eq!(read(&mut syntax, "a= \"x\" = =a"), found(&[(1, "")]));
+    for (value, want) in
+        [("b c", "\"b c\""), ("b", "b"), ("b\"\\\n\x01é", "\"b\\\"\\\\\\n\\u0001é\""), ("", "")]
+    {
+        let place = places(&mut syntax, b"x a=1 y").unwrap().remove(0);
+        assert_eq!(edit(b"x a=1 y", &place, value.as_bytes()), Ok(format!("x a={want} y").into_bytes()));
+    }
+    assert!(Syntax::logfmt(&strings(&["a", "b", "a"])).is_err());
+}
+
+#[test]
+fn paths_are_those_of_jq() {
+    let record = r#"{"a":{"b":"1","a.b":"2"},"c":["3",{"d":"4","d":"5"},["6"]],"e\u0066":"7","":"8","x":null,"y":1e5}"#;
+    for (path, want) in [
+        ("a.b", &["1"][..]),
+        (".a.b", &["1"]),
+        (r"a.a\.b", &["2"]),
+        (r#".a."a.b""#, &["2"]),
+        (r#".a["a.b"]"#, &["2"]),
+        ("c[]", &["3"]),
+        ("c[0]", &["3"]),
+        ("c[1].d", &["4", "5"]),
+        ("c[*].d", &["4", "5"]),
+        ("c[2][0]", &["6"]),
+        ("c.**", &["3", "4", "5", "6"]),
+        ("**", &["1", "2", "3", "4", "5", "6", "7", "8"]),
+        ("ef", &["7"]),
+        (r#""""#, &["8"]),
+        ("x", &[]),
+        (".", &[]),
+        ("a[]", &[]),
+        ("a[0]", &[]),
+        ("c.d", &[]),
+    ] {
+        let values = read(&mut json(&[path], Escaping::Json), record).unwrap();
+        assert_eq!(values.into_iter().map(|(_, value)| value).collect::<Vec<_>>(), want, "{path}");
+    }
+    // A path that names a string is before one that selects all.
+    let values = read(&mut json(&["**", "a.b"], Escaping::Json), record).unwrap();
+    assert_eq!(values[..2], [(1, "1".to_owned()), (0, "2".to_owned())]);
+    assert_eq!(read(&mut json(&["."], Escaping::Json), "\"x\""), found(&[(0, "x")]));
+    for path in ["", "a.", "..a", "a..b", "a[", "a[x]", "a[-1]", "**.a", "a\\", "\"a", "[\"a\""] {
+        assert!(path.parse::<KeyPath>().is_err(), "{path}");
+    }
+    let path = |text: &str| text.parse::<KeyPath>().unwrap();
+    assert!(path("a.b").is_beside(&path("a.c")) && !path("a.b").is_beside(&path("b")));
+    assert!(Syntax::json(&[path("a.b"), path(r#"."a"."b""#)], &[], Escaping::Json).is_err());
+}
+
+#[test]
+fn json_is_what_serde_reads() {
+    let words: Vec<_> =
+        r#"{ } [ ] , : "a" "\u00e9" "\ud83d\ude00" "\ud83d" 1 - 0 .5 e+1 true null nul " \ "\x41" 01 1. false"#
+            .split(' ')
+            .chain([" ", "\"\u{7f}é\""])
+            .map(str::as_bytes)
+            .collect();
+    let (mut random, mut accepted) = (Random(10), 0);
+    let mut syntax = json(&["**"], Escaping::Json);
+    for _ in 0..100_000 {
+        let text: Vec<u8> = (0..1 + random.below(9)).flat_map(|_| random.pick(&words).to_vec()).collect();
+        let want = serde_json::from_slice::<IgnoredAny>(&text);
+        let got = syntax.find(&text, &mut Vec::new());
+        if !text.iter().all(u8::is_ascii_whitespace) {
+            assert_eq!(got.is_ok(), want.is_ok(), "{}", text.escape_ascii());
+        }
+        accepted += u32::from(got.is_ok());
+    }
+    assert!(accepted > 300, "{accepted}");
+    let deep = [vec![b'['; 100_000], b"\"x\"".to_vec(), vec![b']'; 100_000]].concat();
+    assert_eq!(places(&mut syntax, &deep).unwrap().len(), 1);
+}
+
+#[test]
+fn a_value_that_is_not_text_hides_no_other() {
+    let record = b"{\"agent\":\"\xE9\",\"tab\":\"\t\",\"url\":\"/%41\",\"x\":\"\\ud800\"}";
+    let mut syntax = json(&["url", "agent", "x"], Escaping::Json);
+    let found = places(&mut syntax, record).unwrap();
+    assert_eq!(found[0].value(record, &mut Vec::new()), Ok(&b"\xE9"[..]));
+    assert_eq!(found[1].value(record, &mut Vec::new()), Ok(&b"/%41"[..]));
+    assert_eq!(found[2].value(record, &mut Vec::new()), Err(found[2].range.start));
+    // JSON has no bytes that are not text, but for those that it has.
+    assert_eq!(edit(record, &found[1], b"a\xE9"), Err(1));
+    assert!(edit(record, &found[0], b"\xE8").is_ok());
+}
+
+#[test]
+fn documents_in_strings_are_seen() {
+    for (value, want) in
+        [("{\"a\":1}", true), (" [1]", true), ("\"a\"", false), ("{", false), ("1", false), ("", false)]
+    {
+        assert_eq!(is_document(value.as_bytes()), want, "{value}");
+    }
+}
+
+/// Writes the records of `input`, and a value in capitals for each that is found.
+fn write(syntax: &mut Syntax, input: &str, form: Form) -> String {
+    let mut out = Vec::new();
+    let mut editor = Editor::new(input.as_bytes(), 0, form, &mut out);
+    let mut start = 0;
+    for line in input.split_inclusive('\n') {
+        let record = line.trim_end();
+        editor.begin(start..start + record.len());
+        let mut found = Vec::new();
+        syntax.find(record.as_bytes(), &mut found).unwrap();
+        for place in &found {
+            let mut buffer = Vec::new();
+            let value = place.value(record.as_bytes(), &mut buffer).unwrap().to_ascii_uppercase();
+            match place.beside {
+                Some(_) => editor.put_beside(syntax, place, Some(&value)).unwrap(),
+                None if value == b"NULL" => editor.put_text(place, b"null"),
+                None => editor.put(place, &value).unwrap(),
+            }
+        }
+        start += line.len();
+        if line.contains("drop") {
+            editor.leave_out(b"", start)
+        } else {
+            let _ = editor.end(syntax.names().len(), start);
+        }
+    }
+    editor.finish(input.len());
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn records_or_values_are_written() {
+    let values = |delimiter| {
+        Form::Values(Values {
+            delimiter,
+            end: b'\n',
+            escape: |byte, out| out.extend(format!("%{byte:02X}").bytes()),
+        })
+    };
+    let input = "a b c\nd e\ndrop x y\ng\n";
+    let mut three = fields(&["3", "1"], Separator::Blanks);
+    assert_eq!(write(&mut three, input, Form::Whole), "A b C\nD e\nG\n");
+    assert_eq!(write(&mut three, input, values(None)), "A\nC\nD\nG\n");
+    assert_eq!(write(&mut three, input, values(Some(b','))), "C,A\n,D\n,G\n");
+    assert_eq!(write(&mut three, input, Form::Nothing), "");
+    let mut members = json(&["b", "a[]"], Escaping::Json);
+    let input = "{\"a\":[\"x y\",\"z\"],\"b\":\"u\\nv,\"}\n{\"b\":\"null\"}\n";
+    assert_eq!(write(&mut members, input, values(Some(b','))), "U%0AV%2C,X%20Y Z\nnull,\n");
+    assert_eq!(
+        write(&mut members, input, Form::Whole),
+        "{\"a\":[\"X Y\",\"Z\"],\"b\":\"U\\nV,\"}\n{\"b\":null}\n"
+    );
+    let keys = |input| write(&mut members.clone(), input, Form::Key);
+    assert_ne!(keys("{\"a\":[\"x\",\"y\"]}\n"), keys("{\"a\":[\"xy\"]}\n"));
+    assert_ne!(keys("{\"a\":[\"x\"]}\n"), keys("{\"b\":\"x\"}\n"));
+}
+
+#[test]
+fn new_values_are_beside_the_old_ones() {
+    let path = |text: &str| text.parse::<KeyPath>().unwrap();
+    let mut members =
+        Syntax::json(&[path("a"), path("b[].c")], &strings(&["A b", "d"]), Escaping::Json).unwrap();
+    assert_eq!(
+        write(
+            &mut members,
+            "{\"a\":\"x\\\"\",\"b\":[{\"c\":\"y\"},{\"c\":\"u\",\"e\":{\"d\":1}}]}\n",
+            Form::Whole
+        ),
+        "{\"a\":\"x\\\"\",\"A b\":\"X\\\"\",\"b\":[{\"c\":\"y\",\"d\":\"Y\"},{\"c\":\"u\",\"d\":\"U\",\"e\":{\"d\":1}}]}\n"
+    );
+    let mut found = Vec::new();
+    members.find(b"{\"A b\":1,\"a\":\"x\"}", &mut found).unwrap();
+    assert_eq!(found[0].beside, None, "the object has the name already");
+    found.clear();
+    members.find(b"{\"a\":\"x\",\"a\":\"y\"}", &mut found).unwrap();
+    assert_eq!((found[0].beside, found[1].beside), (Some(8), None), "a name is added once");
+    let header = Some(&b"url,n"[..]);
+    let table =
+        Table::new(Dialect::strict(b','), &strings(&["url"]), &strings(&["plain, new"]), header).unwrap();
+    assert_eq!(table.widened(b"url,n", true), b"url,\"plain, new\",n");
+    assert_eq!(table.widened(b"a\"b,n", false), b"a\"b,n");
+    assert_eq!(
+        write(&mut Syntax::table(table), "a,1\n\n\"x,y\",2\n", Form::Whole),
+        "a,A,1\n\n\"x,y\",\"X,Y\",2\n"
+    );
+}
+
+#[test]
+fn logs_are_read_inside_strings() {
+    let mut docker = json(&["log"], Escaping::Json).containing(log("apache"));
+    let line = r#"{"log":"192.0.2.1 - - [10/Oct/2000:13:55:36 -0700] \"GET /q?a=\\\"x\\\" HTTP/1.1\" 200 1 \"-\" \"é \\\\ \"\n","t":"x"}"#;
+    assert_eq!(read(&mut docker, line), found(&[(1, "/q?a=\"x\""), (0, "é \\ ")]));
+    let places = places(&mut docker, line.as_bytes()).unwrap();
+    let new = edit(line.as_bytes(), &places[0], b"/q?a=\"y\"").unwrap();
+    assert_eq!(String::from_utf8(new).unwrap(), line.replace("\\\\\\\"x\\\\\\\"", "\\\\\\\"y\\\\\\\""));
+    // The offset is that of the record.
+    let cut = line.replace("\\\"GET", "GET");
+    assert!(read(&mut docker, &cut).is_err());
+    // There are three escapings at most.
+    let mut deep =
+        json(&["a"], Escaping::Json).containing(json(&["a"], Escaping::Json).containing(logfmt(&["a"])));
+    let error = read(&mut deep, r#"{"a":"{\"a\":\"a=1\"}"}"#).unwrap_err();
+    assert_eq!(error, "6: the record is inside more records than can be read");
+}
+
+#[test]
+fn long_rows_get_the_cells_that_others_get() {
+    let words: &[&[u8]] = &[b"a", b",", b"\"", b"\"\"", b",\"", b"\",", b"\r", b"\n", b"\r\n"];
+    let mut random = Random(11);
+    let header = Some(&b"a,b,c"[..]);
+    let table =
+        Table::new(Dialect::strict(b','), &strings(&["a", "c"]), &strings(&["x", "y"]), header).unwrap();
+    let mut count = 0;
+    while count < 10_000 {
+        let row: Vec<u8> = (0..random.below(12)).flat_map(|_| random.pick(words).to_vec()).collect();
+        if table.dialect().cells(&row).is_err() || Ends::new(table.dialect()).next(&row).is_some() {
+            continue;
+        }
+        let end = random.pick(&[&b""[..], b"\n", b"\r\n"]);
+        let row = if end != b"\r\n" && row.ends_with(b"\r") { row.trim_ascii_end().to_vec() } else { row };
+        let input = [&row, end].concat();
+        let mut widener = Widener::new(&table);
+        let (mut out, mut at) = (Vec::new(), 0);
+        while at < input.len() {
+            let stop = input.len().min(at + 1 + random.below(5));
+            widener.push(&table, &input[at..stop], stop == input.len(), &mut out);
+            at = stop;
+        }
+        if input.is_empty() {
+            widener.push(&table, b"", true, &mut out);
+        }
+        let want = [&table.widened(&row, false), end].concat();
+        assert_eq!(out, want, "{}: {}", input.escape_ascii(), out.escape_ascii());
+        count += 1;
+    }
+}
