@@ -29,14 +29,14 @@ use crate::select::logs::Log;
 Examples:
   pct check access.log
   pct check --ignore dot,separator urls.txt
-  pct check --quiet --only malformed urls.txt && pct decode urls.txt
+  pct check --quiet --kinds malformed urls.txt && pct decode urls.txt
   pct check --json logs/*.gz | jq -r 'select(.kind == \"nul\") | .file'
-  pct check -l --only separator,dot lists/*.txt
-  pct check --only illegal,host -e 'http://[::1/a b'
-  pct check --log combined --only ambiguous access.log
+  pct check -l --kinds separator,dot lists/*.txt
+  pct check --kinds illegal,host -e 'http://[::1/a b'
+  pct check --log combined --kinds ambiguous access.log
   pct check --component host,port crawl.txt
-  pct check --log combined --only dot,separator,nul access.log.gz
-  pct check --csv --column url --quiet --only nul crawl.csv && echo clean
+  pct check --log combined --kinds dot,separator,nul access.log.gz
+  pct check --csv --column url --quiet --kinds nul crawl.csv && echo clean
   pct check --jsonl --key request.url --json -j4 events.jsonl
   echo 'GET /a%2fb' | pct check --field 2     <stdin>:1:6: separator: field 2 at 6: %2f is /
 
@@ -66,7 +66,7 @@ pub struct Check {
     ///
     /// The kinds about URLs are checked only if they are named here or --component is given.
     #[arg(long, value_name = "KIND,...", value_delimiter = ',', conflicts_with = "ignore")]
-    pub only: Vec<Group>,
+    pub kinds: Vec<Group>,
 
     /// Report findings of all kinds but these
     #[arg(long, value_name = "KIND,...", value_delimiter = ',')]
@@ -75,13 +75,13 @@ pub struct Check {
     /// Treat values as URLs, and report only findings in these components
     ///
     /// The components are scheme, userinfo, host, port, path, query and fragment. All kinds are reported unless
-    /// --only is given.
+    /// --kinds is given.
     #[arg(long, value_name = "COMPONENT,...", value_delimiter = ',', value_parser = listing::find_component)]
     pub component: Vec<Component>,
 
     /// The specification of the kinds `illegal` and `needless` [default: rfc3986]
     ///
-    /// At least one of these kinds must be reported, as with `--only illegal,needless`. In RFC 2396, `[` and `]` are
+    /// At least one of these kinds must be reported, as with `--kinds illegal,needless`. In RFC 2396, `[` and `]` are
     /// illegal, and escapes of `! * ' ( )` are needless, too. In RFC 1738, `~` is also illegal, and its escape is not
     /// needless; those of `$ + ,` are, and reserved characters are illegal where its grammar for the scheme forbids them (`pct sets --schemes`).
     #[arg(long, value_name = "NAME")]
@@ -149,14 +149,14 @@ impl Check {
     pub fn request(self) -> Result<CheckRequest, String> {
         let is_wanted = |group: &Group| {
             let is_usual = group.is_usual() || !self.component.is_empty() && *group != Group::Ambiguous;
-            (self.only.is_empty() && is_usual || self.only.contains(group)) && !self.ignore.contains(group)
+            (self.kinds.is_empty() && is_usual || self.kinds.contains(group)) && !self.ignore.contains(group)
         };
         let wanted: Vec<_> = Group::ALL.into_iter().filter(is_wanted).collect();
         if self.dialect.is_some()
             && !wanted.iter().any(|group| matches!(group, Group::Illegal | Group::Needless))
         {
             return Err("--dialect changes only the kinds illegal and needless, which are not reported: \
-                        add --only illegal,needless"
+                        add --kinds illegal,needless"
                 .to_owned());
         }
         Ok(CheckRequest {

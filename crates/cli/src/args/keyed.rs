@@ -183,7 +183,7 @@ impl Top {
                 quiet: self.quiet,
             },
             records,
-            shape: Shape { only: !selection.is_records(), ..Shape::default() },
+            shape: Shape { only_values: !selection.is_records(), ..Shape::default() },
             selection,
             preview: None,
             exit_code: false,

@@ -36,13 +36,13 @@ Examples:
   pct encode --set whatwg-path paths.txt      escape as browsers do in a path
   pct decode -e 'caf%C3%A9%20noir'            text instead of a file
   pct decode urls.txt -o plain.txt            write plain.txt whole or not at all
-  pct check --only malformed,nul access.log.gz
+  pct check --kinds malformed,nul access.log.gz
   pct decode crawl.zst -o plain.txt.gz        reads and writes compressed files
   pct normalize -i.bak lists/*.txt            replace files, and keep the old ones
   pct audit access.log                        a summary of its escapes, on one page
   pct decode --field 5.2 --charset gbk -j2 access.log.gz -o plain.log.zst
   pct decode -i --csv --column url crawl.csv.gz
-  pct decode --log combined --only access.log | sort | uniq -c
+  pct decode --log combined --values access.log | sort | uniq -c
   pct normalize crawl.txt | sort -u           one spelling of escapes (RFC 3986, section 6.2.2)
   pct normalize --profile whatwg crawl.txt    canonical forms of whole URLs; --list names all
   pct get '{host}' crawl.txt | sort | uniq -c

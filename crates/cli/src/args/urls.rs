@@ -102,8 +102,8 @@ Examples:
   pct get '{scheme}://{host}/' crawl.txt | sort -u
   pct get '{domain} {suffix}' -e 'https://www.example.co.uk/'     example.co.uk co.uk
   pct get --decode '{segment:1} {segment:-1}' -e '/a/b/c%2Fd'     a c/d
-  pct get '{host}' --html --only -e '<a href=\"//a.com/b\">'     a.com
-  pct get '{host}' --log combined --only access.log")]
+  pct get '{host}' --html --values -e '<a href=\"//a.com/b\">'     a.com
+  pct get '{host}' --log combined --values access.log")]
 pub struct Get {
     /// The text to write, with {PART} for each part
     #[arg(value_parser = Template::new)]

@@ -145,7 +145,7 @@ pub struct Pipe {
         help_heading = VALUES,
         group = "tables",
         requires = "column",
-        conflicts_with_all = ["csv", "field", "log", "html", "jsonl", "logfmt", "delimiter", "raw", "null", "expression", "compress", "only", "into", "only_changed", "dry_run", "diff"]
+        conflicts_with_all = ["csv", "field", "log", "html", "jsonl", "logfmt", "delimiter", "raw", "null", "expression", "compress", "values", "into", "only_changed", "dry_run", "diff"]
     )]
     pub parquet: bool,
 
@@ -160,21 +160,21 @@ pub struct Pipe {
     ///
     /// Line ends in a value are escaped. There is no header.
     #[arg(long, help_heading = SHAPE, conflicts_with = "raw")]
-    pub only: bool,
+    pub values: bool,
 
-    /// With --only: write the values of a record on one line, separated by CHAR: one character, `tab` or `space`
+    /// With --values: write the values of a record on one line, separated by CHAR: one character, `tab` or `space`
     ///
     /// The values are in the order of --field, --column or --key, and a missing one is empty. The separator is escaped
     /// inside values. Several values of one key, such as the elements of an array, share a cell: blanks separate them, or commas
     /// if CHAR is `space`, and are escaped inside them.
-    #[arg(long, value_name = "CHAR", help_heading = SHAPE, requires = "only", value_parser = join_delimiter)]
+    #[arg(long, value_name = "CHAR", help_heading = SHAPE, requires = "values", value_parser = join_delimiter)]
     pub output_delimiter: Option<u8>,
 
     /// Keep the old value, and write the new one next to it: in a new column, or as a new member of its object
     ///
     /// Give one name for each column or key. A name that contains a comma is written in quotes, as in CSV. A rejected value has an
     /// empty cell, or null in JSON. An unreadable row stays as it is.
-    #[arg(long, value_name = "NAME,...", help_heading = SHAPE, conflicts_with = "only")]
+    #[arg(long, value_name = "NAME,...", help_heading = SHAPE, conflicts_with = "values")]
     pub into: Vec<String>,
 
     /// Write only the records in which a value changes, and the header of CSV
@@ -317,7 +317,7 @@ impl Pipe {
             records: self.records.records(),
             selection,
             shape: Shape {
-                only: self.only,
+                only_values: self.values,
                 delimiter: self.output_delimiter,
                 into: names(&self.into),
                 only_changed: self.only_changed,

@@ -178,7 +178,7 @@ pub fn list(request: &Request) -> Result<Outcome, Failure> {
     }
     if !request.json {
         text.push_str(
-            "\n* one of the default readings, on which `strict` and `check --only ambiguous` rely\n",
+            "\n* one of the default readings, on which `strict` and `check --kinds ambiguous` rely\n",
         );
     }
     Output::stdout()?.write(text.as_bytes())?;

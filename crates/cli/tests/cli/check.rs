@@ -70,17 +70,17 @@ fn utf8_is_reported_once_a_record_at_its_first_byte() {
 fn kinds_can_be_chosen() {
     let input = "%zz %00 %2f %2e %2541 %FF\n";
     assert_eq!(findings(&[], input).len(), 6);
-    assert_eq!(findings(&["--only", "nul"], input), ["1:4: nul: %00"]);
-    assert_eq!(findings(&["--only", "nul,dot"], input).len(), 2);
+    assert_eq!(findings(&["--kinds", "nul"], input), ["1:4: nul: %00"]);
+    assert_eq!(findings(&["--kinds", "nul,dot"], input).len(), 2);
     assert_eq!(findings(&["--ignore", "nul", "--ignore", "dot,utf8"], input).len(), 3);
     for kind in ["malformed", "utf8", "double", "nul", "separator", "dot"] {
-        let found = findings(&["--only", kind], input);
+        let found = findings(&["--kinds", kind], input);
         assert_eq!(found.len(), 1);
         assert!(found[0].contains(&format!(": {kind}: ")), "{found:?}");
     }
     assert_eq!(findings(&["--ignore", "malformed,utf8,double,nul,separator,dot"], input), [""; 0]);
-    assert_eq!(run(&["check", "--only", "nonsense"], "").code, Some(2));
-    assert_eq!(run(&["check", "--only", "nul", "--ignore", "dot"], "").code, Some(2));
+    assert_eq!(run(&["check", "--kinds", "nonsense"], "").code, Some(2));
+    assert_eq!(run(&["check", "--kinds", "nul", "--ignore", "dot"], "").code, Some(2));
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn files_with_findings_are_named_once() {
         (named.err.as_str(), named.code),
         ("pct: 2 files have findings, the first of them: malformed 1, nul 1\n", Some(1))
     );
-    let one = run(&["check", "--files-with-findings", "--only", "nul", &a, &b, &c], "");
+    let one = run(&["check", "--files-with-findings", "--kinds", "nul", &a, &b, &c], "");
     assert_eq!(String::from_utf8(one.out).unwrap(), format!("{a}\n"));
     assert_eq!(run(&["check", "-l", &b], "").code, Some(0));
     // Windows has no such names.
@@ -224,7 +224,7 @@ fn one_byte_is_not_several() {
 #[test]
 fn kinds_of_urls_are_found_if_they_are_named() {
     let input = "http://u@v@a:99999/b c\u{e9}\u{e9}?|#\t\nhttp://[::1/%7e\nhttp://[x]/\r\na%7E:b";
-    let all = ["--only", "illegal,non-ascii,control,needless,host,port"];
+    let all = ["--kinds", "illegal,non-ascii,control,needless,host,port"];
     let found = [
         "1:8: host: more than one '@' before the host",
         "1:13: port: not a number up to 65535",
@@ -246,10 +246,10 @@ fn kinds_of_urls_are_found_if_they_are_named() {
     }
     for kind in ["illegal", "non-ascii", "control", "needless", "host", "port"] {
         let wanted: Vec<_> = found.iter().filter(|line| line.contains(&format!(": {kind}: "))).collect();
-        assert_eq!(findings(&["--only", kind], input).iter().collect::<Vec<_>>(), wanted, "{kind}");
+        assert_eq!(findings(&["--kinds", kind], input).iter().collect::<Vec<_>>(), wanted, "{kind}");
     }
     assert!(
-        findings(&["--only", "illegal,non-ascii,control,host,port"], "http://[::1]:80/%20?a=b#c\n\n/a:b\n")
+        findings(&["--kinds", "illegal,non-ascii,control,host,port"], "http://[::1]:80/%20?a=b#c\n\n/a:b\n")
             .is_empty()
     );
 }
@@ -272,7 +272,7 @@ fn findings_can_be_confined_to_components() {
         at("query"),
         ["1:25: nul: %00", "1:29: needless: %7E is ~", "1:28: illegal: ' ' in the query"]
     );
-    assert_eq!(findings(&["--component", "path,fragment", "--only", "malformed,illegal"], input).len(), 3);
+    assert_eq!(findings(&["--component", "path,fragment", "--kinds", "malformed,illegal"], input).len(), 3);
     assert_eq!(at("scheme,userinfo,port"), [""; 0]);
     let unknown = run(&["check", "--component", "hots"], "");
     assert_eq!(unknown.code, Some(2));
@@ -285,7 +285,7 @@ fn long_lines_are_whole_urls() {
     let line = format!("http://a/{}?b |\n", "x".repeat(3 << 20));
     let input = [line.as_str(), "a b\n", &line].concat();
     let (first, second) = (line.len() as u64, line.len() as u64 + 4);
-    let found = findings(&["--only", "illegal"], &input);
+    let found = findings(&["--kinds", "illegal"], &input);
     let at = line.find(' ').unwrap() as u64;
     assert_eq!(
         found,

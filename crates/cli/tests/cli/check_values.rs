@@ -29,7 +29,7 @@ fn fields() {
     assert_eq!(findings(&["--field", "8,5.2"], log), wanted);
     let unreadable = "2:66: unreadable: no date in brackets before a quoted request";
     assert_eq!(findings(&["--log", "combined"], log), [&wanted[..], &[unreadable]].concat());
-    assert_eq!(findings(&["--log", "combined", "--only", "dot"], log), wanted[2..]);
+    assert_eq!(findings(&["--log", "combined", "--kinds", "dot"], log), wanted[2..]);
     assert_eq!(findings(&["-d", ";", "--field", "2"], "%00;a%00;%00\n%00\n;%4;\n").len(), 2);
     assert_eq!(
         findings(&["--tsv", "--field", "2"], "%00\ta b%00\t%00\r\nx\t%C3\r\n"),
@@ -109,7 +109,7 @@ fn what_cannot_be_read_is_a_finding() {
         ]
     );
     assert_eq!(findings(&["--jsonl", "--key", "u", "--ignore", "unreadable"], broken), found[2..]);
-    assert_eq!(findings(&["--jsonl", "--key", "u", "--only", "dot"], broken), [""; 0]);
+    assert_eq!(findings(&["--jsonl", "--key", "u", "--kinds", "dot"], broken), [""; 0]);
     let logfmt = "u=\"\\ud800\" u=%00\n";
     assert_eq!(findings(&["--logfmt", "--key", "u"], logfmt).len(), 2);
 
@@ -137,7 +137,7 @@ fn what_cannot_be_read_is_a_finding() {
 fn values_are_urls_if_that_is_asked_for() {
     let csv = "u,v\n\"http://a:b/x y,\u{e9}\",http://[/\n,%00 |\n";
     assert_eq!(
-        findings(&["--csv", "--column", "u", "--only", "illegal,non-ascii,port,host"], csv),
+        findings(&["--csv", "--column", "u", "--kinds", "illegal,non-ascii,port,host"], csv),
         [
             "2:14: port: column u at 10: not a number up to 65535",
             "2:17: illegal: column u at 13: ' ' in the path",
@@ -151,7 +151,7 @@ fn values_are_urls_if_that_is_asked_for() {
     // A line end inside the quotes of a cell is part of the URL.
     assert_eq!(
         findings(
-            &["--csv", "--column", "1", "--component", "query", "--only", "nul"],
+            &["--csv", "--column", "1", "--component", "query", "--kinds", "nul"],
             "u\n\"/a\n%00?b\n%00\"\n"
         ),
         ["4:12: nul: column u at 10: %00"]
@@ -277,7 +277,7 @@ fn findings_do_not_depend_on_threads() {
     let cases: [(&[&str], &str); 6] = [
         (&[], &input),
         (&["--field", "2"], &input),
-        (&["--only", "illegal"], &input),
+        (&["--kinds", "illegal"], &input),
         (&[], &long),
         (&["--csv", "--column", "b"], &csv),
         (&["-m", "4500"], &input),

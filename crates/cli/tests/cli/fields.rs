@@ -112,7 +112,7 @@ fn negative_numbers_count_from_the_end() {
 #[test]
 fn joined_values_are_in_the_order_asked_for() {
     let on = |args: &[&str], input: &str| {
-        let args = [&["decode", "--only", "--output-delimiter", "|"], args].concat();
+        let args = [&["decode", "--values", "--output-delimiter", "|"], args].concat();
         String::from_utf8(run(&args, input).out).unwrap()
     };
     // A place that is named twice is found twice.

@@ -140,8 +140,8 @@ fn references_are_resolved_against_the_base_of_the_document() {
 #[test]
 fn urls_alone_and_findings() {
     let page = "<p>\n<a href='http://a/?b&amp;c%2F'> <img\nsrcset='x 1x, y%2E%0A'>";
-    assert_eq!(convert(&["get", "{url}", "--only"], page), "http://a/?b&c%2F\nx\ny%2E%0A\n");
-    assert_eq!(convert(&["get", "{host}", "--only"], page), "a\n\n\n");
+    assert_eq!(convert(&["get", "{url}", "--values"], page), "http://a/?b&c%2F\nx\ny%2E%0A\n");
+    assert_eq!(convert(&["get", "{host}", "--values"], page), "a\n\n\n");
     let found = run(&["check", "--html"], page);
     assert_eq!(
         String::from_utf8(found.out).unwrap(),
@@ -158,7 +158,7 @@ fn options_that_need_records_are_rejected() {
     for args in [
         &["decode", "--only-changed"][..],
         &["decode", "--into", "x"],
-        &["decode", "--only", "--output-delimiter", "tab"],
+        &["decode", "--values", "--output-delimiter", "tab"],
         &["decode", "--on-error", "drop"],
         &["normalize", "--profile", "rfc3986", "--on-rejected", "null"],
         &["decode", "--raw"],

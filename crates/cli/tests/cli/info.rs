@@ -194,8 +194,8 @@ fn reserved_characters_of_each_scheme() {
     let table = text(&["sets", "--schemes", "--as", "tsv"]);
     let rows: Vec<Vec<&str>> = table.lines().skip(1).map(|line| line.split('\t').collect()).collect();
     assert_eq!(rows.len(), 10);
-    let found = |url: &str, only: &str| {
-        let args = ["check", "--dialect", "rfc1738", "--only", only, "-e", url];
+    let found = |url: &str, kinds: &str| {
+        let args = ["check", "--dialect", "rfc1738", "--kinds", kinds, "-e", url];
         String::from_utf8(run(&args, "").out).unwrap()
     };
     for row in rows {

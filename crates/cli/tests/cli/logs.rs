@@ -5,7 +5,7 @@ use crate::support::{assert_same, ok, run};
 /// Checks that `--log` selects the values `wanted` in `lines`, and that decoding changes only these values.
 #[track_caller]
 fn finds(log: &str, lines: &str, wanted: &[&str]) {
-    let only = ok(&["decode", "-q", "--log", log, "--only"], lines);
+    let only = ok(&["decode", "-q", "--log", log, "--values"], lines);
     assert_eq!(String::from_utf8(only).unwrap().lines().collect::<Vec<_>>(), wanted, "{log}");
     // The values contain the escape `%5A`, and no other text contains a `Z`, so each `Z` in the output is a decoded value.
     let decoded = String::from_utf8(ok(&["decode", "-q", "--log", log], lines)).unwrap();
@@ -32,7 +32,7 @@ fn apache_and_nginx() {
         &["/Z", "-"],
     );
     let line = "1 - - [t] \"GET /a\\x22%41\\xC3\\xA9 HTTP/1.1\" 200 1 \"r\\x20%42\" \"ua\\x22\"\n";
-    assert_eq!(ok(&["decode", "--log", "nginx", "--only"], line), "/a\"Aé\nr B\n".as_bytes());
+    assert_eq!(ok(&["decode", "--log", "nginx", "--values"], line), "/a\"Aé\nr B\n".as_bytes());
     // In a complete line, `\x22` stays escaped, because a quote would end the field.
     assert_eq!(
         ok(&["decode", "--log", "nginx"], line),
@@ -79,7 +79,7 @@ fn access_logs_are_read_from_the_date_on() {
             format!("1 - - {tail}\n\n1 - - [10/Oct/2000:13:55:36] GET /%41 200\n%41 \"GET /%41 HTTP/1.1\"\n");
         let reason = "no date in brackets before a quoted request";
         let check =
-            String::from_utf8(run(&["check", "--log", log, "--only", "unreadable"], &text).out).unwrap();
+            String::from_utf8(run(&["check", "--log", log, "--kinds", "unreadable"], &text).out).unwrap();
         let lines: Vec<_> = check.lines().map(|line| line.split(':').nth(1).unwrap()).collect();
         assert_eq!(lines, ["3", "4"], "{check}");
         assert!(check.lines().all(|line| line.ends_with(&format!(": unreadable: {reason}"))), "{check}");
@@ -148,7 +148,7 @@ fn proxies_and_virtual_hosts() {
         ("nginx-error", "2012/10/14 18:56:41 [notice] 2761#0: using inherited sockets from \"6;\"", &[]),
     ] {
         finds(log, &format!("{line}\n"), wanted);
-        let nul = run(&["check", "--log", log, "--only", "nul,unreadable"], line.replace("%5A", "%00"));
+        let nul = run(&["check", "--log", log, "--kinds", "nul,unreadable"], line.replace("%5A", "%00"));
         assert_eq!(String::from_utf8(nul.out).unwrap().lines().count(), line.matches("%5A").count(), "{log}");
     }
 }
@@ -255,9 +255,9 @@ fn requests_of_proxies_cannot_be_hidden() {
         (&[][..], "1 - - [t] \"%41\" 200 1 \"B\" \"-\"\n"),
         (&["--on-rejected", "null"], "1 - - [t] \"-\" 200 1 \"B\" \"-\"\n"),
         (&["--on-rejected", "drop"], ""),
-        (&["--only"], "B\n"),
-        (&["--only", "--output-delimiter", "|"], "|B\n"),
-        (&["--only", "--output-delimiter", "|", "--on-rejected", "null"], "|B\n"),
+        (&["--values"], "B\n"),
+        (&["--values", "--output-delimiter", "|"], "|B\n"),
+        (&["--values", "--output-delimiter", "|", "--on-rejected", "null"], "|B\n"),
     ] {
         let out = ok(&[&["decode", "-q", "--log", "combined"], options].concat(), line);
         assert_eq!(String::from_utf8(out).unwrap(), wanted, "{options:?}");
@@ -266,7 +266,7 @@ fn requests_of_proxies_cannot_be_hidden() {
     assert_eq!(said, "pct: 1 value is unreadable, and stays unchanged; --rejects FILE lists the reasons\n");
     // A referrer whose quote is not closed is not written alone, and many lines are read like one.
     let lines = "1 - - [t] \"GET /%41 HTTP/1.1\" 200 1 \"r\" \"ua\"\n1 - - [t] \"GET /a HTTP/1.1\" 200 1 \"http://r/\n";
-    let only = run(&["decode", "--log", "combined", "--only"], lines);
+    let only = run(&["decode", "--log", "combined", "--values"], lines);
     assert_eq!(only.out, b"/A\nr\n/a\n");
     for jobs in ["-j1", "-j3"] {
         let many = run(&["decode", "--log", "combined", jobs, "--stats=json"], lines.repeat(50_000));
@@ -286,7 +286,7 @@ fn requests_of_proxies_cannot_be_hidden() {
         ("- - - ", ""),
     ] {
         let line = format!("1 - - [t] \"{request}\" 200 1\n");
-        let target = String::from_utf8(ok(&["decode", "-q", "--log", "common", "--only"], line)).unwrap();
+        let target = String::from_utf8(ok(&["decode", "-q", "--log", "common", "--values"], line)).unwrap();
         assert_eq!(target.trim_end(), wanted, "{request}");
     }
     let text = String::from_utf8(run(&["check", "--log", "haproxy"], "\n  \nx\n").out).unwrap();
@@ -353,9 +353,9 @@ fn a_backslash_that_quotes_is_not_half_of_a_character() {
 fn whole_urls_in_logs_of_nginx_have_no_hexadecimal_escapes() {
     let line = r#"1 - - [t] "GET /a\x22%41\xC3\xA9?q=\x5C HTTP/1.1" 200 1 "http://h/\x22" "ua""#;
     for (args, wanted) in [
-        (&["get", "{path}", "--only"][..], "/a\"%41é\n/\"\n"),
-        (&["get", "--decode", "{path} {query:q}", "--only"], "/a\"Aé \\\n/\" \n"),
-        (&["split", "--fields", "host,path", "--only"], "\t/a\"%41é\nh\t/\"\n"),
+        (&["get", "{path}", "--values"][..], "/a\"%41é\n/\"\n"),
+        (&["get", "--decode", "{path} {query:q}", "--values"], "/a\"Aé \\\n/\" \n"),
+        (&["split", "--fields", "host,path", "--values"], "\t/a\"%41é\nh\t/\"\n"),
         // In a whole line, a quote and a backslash stay escaped.
         (&["get", "{path}"], "1 - - [t] \"GET /a\\x22%41é HTTP/1.1\" 200 1 \"/\\x22\" \"ua\"\n"),
     ] {

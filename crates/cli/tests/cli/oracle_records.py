@@ -1,4 +1,4 @@
-"""What `pct decode` should write with --csv or --jsonl, by Python's own modules, and with --only or --into, too."""
+"""What `pct decode` should write with --csv or --jsonl, by Python's own modules, and with --values or --into, too."""
 
 import csv
 import io
@@ -28,7 +28,7 @@ def at(document, path, change):
 
 
 def line(value):
-    """What --only writes of a value."""
+    """What --values writes of a value."""
     text = value.replace("\n", "%0A").replace("\r", "%0D")
     # Escapes of line ends stay; a placeholder keeps them from being decoded.
     return decode(text.replace("%0A", "%250A").replace("%0D", "%250D"))

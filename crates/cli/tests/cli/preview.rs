@@ -33,7 +33,7 @@ fn a_diff_is_shown_and_nothing_is_written() {
         (&["-i", "--diff", "--dry-run", name], "--dry-run"),
         (&["-i", "--diff"], "--in-place needs files"),
         (&["-i", "--diff", "--raw", name], "--raw"),
-        (&["-i", "--dry-run", "--only", "--field", "1", name], "--only"),
+        (&["-i", "--dry-run", "--values", "--field", "1", name], "--values"),
     ] {
         let run = run(&[&["decode"], args].concat(), "");
         assert!(run.code == Some(2) && run.err.contains(wanted), "{args:?}: {}", run.err);

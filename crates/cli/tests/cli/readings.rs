@@ -110,7 +110,7 @@ fn check_finds_ambiguous_paths_if_named() {
         ("/caf%C3%A9/a%20b", ""),
         ("mailto:a//b", ""),
     ] {
-        let found = run(&["check", "--only", "ambiguous"], url);
+        let found = run(&["check", "--kinds", "ambiguous"], url);
         assert_eq!(String::from_utf8(found.out).unwrap(), wanted, "{url}");
     }
     assert!(

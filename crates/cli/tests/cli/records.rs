@@ -122,10 +122,10 @@ fn a_byte_order_mark_belongs_to_files_of_lines() {
         (&["encode", "--raw"], "\u{feff}a b", "%EF%BB%BFa%20b"),
         (&["encode", "-e", &text], "", "%EF%BB%BFa%20b\n"),
         (&["encode", "--stats", "-e", &text], "", "%EF%BB%BFa%20b\n"),
-        (&["check", "--only", "non-ascii", "-e", &text], "", "<-e>:1:0: non-ascii: byte 0xEF in the path\n"),
-        (&["check", "--only", "non-ascii"], &format!("{text}\n"), ""),
+        (&["check", "--kinds", "non-ascii", "-e", &text], "", "<-e>:1:0: non-ascii: byte 0xEF in the path\n"),
+        (&["check", "--kinds", "non-ascii"], &format!("{text}\n"), ""),
         (
-            &["check", "-0", "--only", "non-ascii"],
+            &["check", "-0", "--kinds", "non-ascii"],
             "\u{feff}",
             "<stdin>:1:0: non-ascii: byte 0xEF in the path\n",
         ),

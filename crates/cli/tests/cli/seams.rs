@@ -140,32 +140,35 @@ fn options_may_be_repeated() {
 #[test]
 fn only_values_are_written_one_a_line() {
     let log = "a \"GET /x%20y%22%5D HTTP/1.1\"\nshort\nb \"POST /%0A%0D HTTP/1.1\"\n";
-    assert_eq!(text(&["--only", "--field", "2.2"], log), "/x y\"]\n/%0A%0D\n");
+    assert_eq!(text(&["--values", "--field", "2.2"], log), "/x y\"]\n/%0A%0D\n");
     assert_eq!(
-        text(&["--only", "--field", "1,2.2", "--output-delimiter", "tab"], "a%09 \"G %09%20\"\nb\n"),
+        text(&["--values", "--field", "1,2.2", "--output-delimiter", "tab"], "a%09 \"G %09%20\"\nb\n"),
         "a%09\t%09 \nb\t\n"
     );
-    assert_eq!(text(&["--only", "--field", "1,2", "--output-delimiter", "|"], "a|b c%7c\n"), "a%7Cb|c%7c\n");
-    assert_eq!(text(&["--only", "--field", "2"], "a %41"), "A\n");
-    assert_eq!(ok(&["decode", "--only", "-0", "--field", "2"], "a %41%00%0A\0b B"), b"A%00%0A\0B\0");
+    assert_eq!(
+        text(&["--values", "--field", "1,2", "--output-delimiter", "|"], "a|b c%7c\n"),
+        "a%7Cb|c%7c\n"
+    );
+    assert_eq!(text(&["--values", "--field", "2"], "a %41"), "A\n");
+    assert_eq!(ok(&["decode", "--values", "-0", "--field", "2"], "a %41%00%0A\0b B"), b"A%00%0A\0B\0");
     let csv = "id,url\r\n1,\"a%22\nb%0A\"\r\n2\r\n3,%41\r\n";
-    assert_eq!(text(&["--only", "--csv", "--column", "url"], csv), "a\"%0Ab%0A\nA\n");
+    assert_eq!(text(&["--values", "--csv", "--column", "url"], csv), "a\"%0Ab%0A\nA\n");
     let json = "{\"u\":[\"a\\n%0A\",\"b%FF\"]}\nnope\n{}\n{\"u\":[]}\n";
-    assert_eq!(ok(&["decode", "-q", "--only", "--jsonl", "--key", "u[]"], json), b"a%0A%0A\nb\xFF\n");
+    assert_eq!(ok(&["decode", "-q", "--values", "--jsonl", "--key", "u[]"], json), b"a%0A%0A\nb\xFF\n");
     assert_eq!(
         ok(
-            &["decode", "--only", "--jsonl", "--key", "u[]", "--output-delimiter", ","],
+            &["decode", "--values", "--jsonl", "--key", "u[]", "--output-delimiter", ","],
             "{\"u\":[\"a,\",\"%2c\"]}\n"
         ),
         b"a%2C %2c\n"
     );
-    assert_eq!(text(&["--only", "--logfmt", "--key", "b,a"], "a=1 b=\"%20\\n\"\n"), "1\n %0A\n");
+    assert_eq!(text(&["--values", "--logfmt", "--key", "b,a"], "a=1 b=\"%20\\n\"\n"), "1\n %0A\n");
     for (args, wanted) in [
-        (&["--only"][..], "--only needs --field"),
-        (&["--only", "--raw"], "--raw"),
-        (&["--only", "--field", "1", "--output-delimiter", "ab"], "expected one ASCII character"),
-        (&["--only", "--field", "1", "--output-delimiter", "%"], "expected one ASCII character"),
-        (&["--output-delimiter", ","], "--only"),
+        (&["--values"][..], "--values needs --field"),
+        (&["--values", "--raw"], "--raw"),
+        (&["--values", "--field", "1", "--output-delimiter", "ab"], "expected one ASCII character"),
+        (&["--values", "--field", "1", "--output-delimiter", "%"], "expected one ASCII character"),
+        (&["--output-delimiter", ","], "--values"),
     ] {
         let run = run(&[&["decode"], args].concat(), "");
         assert!(run.code == Some(2) && run.err.contains(wanted), "{args:?}: {}", run.err);
@@ -175,13 +178,13 @@ fn only_values_are_written_one_a_line() {
 #[test]
 fn only_goes_with_policies_and_counts() {
     let input = "a %41\nb %zz\nc %42\n";
-    let args = ["decode", "--only", "--field", "2", "--on-error", "drop", "--stats=json"];
+    let args = ["decode", "--values", "--field", "2", "--on-error", "drop", "--stats=json"];
     let Run { out, err, .. } = run(&args, input);
     assert_eq!(out, b"A\nB\n");
     assert!(err.contains("\"records\":3,\"dropped\":1,\"bytes_in\":18,\"bytes_out\":4,"), "{err}");
-    assert_eq!(text(&["-q", "--only", "--field", "1,2", "--on-error", "drop"], input), "a\nA\nc\nB\n");
-    assert_eq!(text(&["--only", "--field", "2", "--on-error", "empty"], input), "A\n\nB\n");
-    let fails = run(&["decode", "--only", "--field", "2", "--strict"], input);
+    assert_eq!(text(&["-q", "--values", "--field", "1,2", "--on-error", "drop"], input), "a\nA\nc\nB\n");
+    assert_eq!(text(&["--values", "--field", "2", "--on-error", "empty"], input), "A\n\nB\n");
+    let fails = run(&["decode", "--values", "--field", "2", "--strict"], input);
     assert_eq!((fails.out.as_slice(), fails.code), (&b"A\n"[..], Some(1)));
 }
 
@@ -252,7 +255,7 @@ fn new_columns() {
         (&["--jsonl", "--key", "a[]", "--into", "v"], "not a member of an object"),
         (&["--jsonl", "--key", "a,b", "--into", "v"], "1 names for 2 keys"),
         (&["--csv", "--column", "u", "--into", "a,b"], "2 names for 1 columns"),
-        (&["--csv", "--column", "u", "--into", "w", "--only"], "--only"),
+        (&["--csv", "--column", "u", "--into", "w", "--values"], "--values"),
     ] {
         let run = run(&[&["decode"], args].concat(), "u,v\n1,2\n");
         assert!(run.code == Some(2) && run.err.contains(wanted), "{args:?}: {}", run.err);
@@ -312,7 +315,7 @@ fn only_changed_records_are_written() {
         ),
         "{\"u\":\"A\"}\n"
     );
-    assert_eq!(text(&["--only-changed", "--only", "--field", "1,2"], "a b\n%41 b\n"), "A\nb\n");
+    assert_eq!(text(&["--only-changed", "--values", "--field", "1,2"], "a b\n%41 b\n"), "A\nb\n");
     assert_eq!(text(&["--only-changed", "--on-error", "replace"], "a\n%zz\n"), "%25zz\n");
     // These lines are longer than `--max-record`, so `pct` must notice changes without the whole line in memory.
     let clean = "x".repeat(3 << 20);
@@ -351,9 +354,9 @@ fn python_agrees_on_only_and_into() {
         input.push(b'\n');
     }
     let args = ["decode", "--csv", "--column", "url,last"];
-    let only = ok(&[&args[..], &["--only", "-j1"]].concat(), &input);
+    let only = ok(&[&args[..], &["--values", "-j1"]].concat(), &input);
     oracle("only of CSV", &["only-csv", "url", "last"], &input, &only);
-    assert_same("-j2", &ok(&[&args[..], &["--only", "-j2"]].concat(), &input), &only);
+    assert_same("-j2", &ok(&[&args[..], &["--values", "-j2"]].concat(), &input), &only);
     let into = ok(&[&args[..], &["--into", "new,newer", "-j1"]].concat(), &input);
     oracle("into of CSV", &["into-csv", "url=new", "last=newer"], &input, &into);
     assert_same("-j2", &ok(&[&args[..], &["--into", "new,newer", "-j2"]].concat(), &input), &into);
@@ -374,9 +377,9 @@ fn python_agrees_on_only_and_into() {
         parts.iter().for_each(|part| input.extend_from_slice(part));
     }
     let args = ["decode", "--jsonl", "--key", "k,r.u"];
-    let only = ok(&[&args[..], &["--only", "-j1"]].concat(), &input);
+    let only = ok(&[&args[..], &["--values", "-j1"]].concat(), &input);
     oracle("only of JSON", &["only-json", "k", "r.u"], &input, &only);
-    assert_same("-j2", &ok(&[&args[..], &["--only", "-j2"]].concat(), &input), &only);
+    assert_same("-j2", &ok(&[&args[..], &["--values", "-j2"]].concat(), &input), &only);
     let into = ok(&[&args[..], &["--into", "n,m", "-j1"]].concat(), &input);
     oracle("into of JSON", &["into-json", "k=n", "r.u=m"], &input, &into);
 }

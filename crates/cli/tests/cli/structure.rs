@@ -228,8 +228,8 @@ fn edges_of_buffers_do_not_show() {
     let input = hostile(5, 30_000, &[]);
     for args in [
         &["decode", "-q", "--field", "2"][..],
-        &["decode", "-q", "--field", "2", "--only"],
-        &["decode", "-q", "--field", "1,2", "--only", "--output-delimiter", "|"],
+        &["decode", "-q", "--field", "2", "--values"],
+        &["decode", "-q", "--field", "1,2", "--values", "--output-delimiter", "|"],
         &["decode", "-q", "--field", "2", "--only-changed"],
         &["decode", "-q", "--only-changed"],
         &["decode", "-q", "--logfmt", "--key", "a,xy"],

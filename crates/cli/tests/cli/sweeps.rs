@@ -73,11 +73,11 @@ fn check(args: &[&str], text: &[u8]) {
 /// it parses each value as a URL.
 #[track_caller]
 fn check_findings(args: &[&str], text: &[u8]) {
-    for only in ["nul", "malformed,unreadable", "utf8", "double,separator,dot", "needless"] {
-        let found = |only: &str| run(&[&["check", "-j1", "--only", only], args].concat(), text);
-        let (many, single) = (found(only), found(&format!("{only},port")));
-        assert_same(&format!("{only} {args:?}"), &many.out, &single.out);
-        assert_eq!((many.code, many.err), (single.code, single.err), "{only} {args:?}");
+    for kinds in ["nul", "malformed,unreadable", "utf8", "double,separator,dot", "needless"] {
+        let found = |kinds: &str| run(&[&["check", "-j1", "--kinds", kinds], args].concat(), text);
+        let (many, single) = (found(kinds), found(&format!("{kinds},port")));
+        assert_same(&format!("{kinds} {args:?}"), &many.out, &single.out);
+        assert_eq!((many.code, many.err), (single.code, single.err), "{kinds} {args:?}");
     }
 }
 

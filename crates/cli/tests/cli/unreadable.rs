@@ -41,10 +41,10 @@ fn an_unclosed_quote_hides_no_rows() {
         ("1,\"x\n2,\"y\",%00\n", &["2 6 unreadable"]),
     ] {
         let input = format!("a,b\n{rows}");
-        let all = places(&["--csv", "--column", "1,2", "--only", "nul,unreadable"], &input);
+        let all = places(&["--csv", "--column", "1,2", "--kinds", "nul,unreadable"], &input);
         assert_eq!(all, wanted, "{rows:?}");
         // Without a header, the first row has the width.
-        let all = places(&["--csv", "--no-header", "--column", "1,2", "--only", "nul,unreadable"], &input);
+        let all = places(&["--csv", "--no-header", "--column", "1,2", "--kinds", "nul,unreadable"], &input);
         assert_eq!(all, wanted, "{rows:?}");
         for (verb, column) in [("decode", "2"), ("encode", "1,2"), ("normalize", "b")] {
             let args = [verb, "--csv", "--column", column, "--stats=json"];
@@ -124,7 +124,7 @@ fn everything_from_an_unclosed_quote_on_stays() {
         ),
         (&["--only-changed"], "a,b\n1,A\n", said),
         // Values alone are not part of a table, so the rows after the quote are converted.
-        (&["--only"], "A\nE\n%zz\n\u{fffd}\n", said),
+        (&["--values"], "A\nE\n%zz\n\u{fffd}\n", said),
         (&["--into", "c"], "a,b,c\n1,%41,A\n%42,\"%43\nno row %44\n2,%45,\n3,%zz,\n4,%FF,\n", said),
     ] {
         for jobs in ["-j1", "-j3"] {
@@ -132,7 +132,7 @@ fn everything_from_an_unclosed_quote_on_stays() {
                 let args = [&["decode", "--csv", "--column", "b", jobs], options].concat();
                 let Run { out, err: got, code } = run_in_chunks(&args, input.as_bytes(), chunk);
                 assert_eq!(String::from_utf8_lossy(&out), wanted, "{options:?}");
-                let has_place = !options.contains(&"--quiet") && !options.contains(&"--only");
+                let has_place = !options.contains(&"--quiet") && !options.contains(&"--values");
                 let place = if has_place { format!("{at}the end is converted\n") } else { String::new() };
                 assert_eq!((got, code), (place + err, Some(0)), "{options:?}");
             }
@@ -228,7 +228,7 @@ fn an_unclosed_quote_in_a_large_file_hides_no_rows() {
                 let (number, last) = (listed.lines().last().unwrap(), input.lines().count());
                 let name = if source == "-" { "<stdin>" } else { source };
                 assert!(number.starts_with(&format!("{name}:{last}:")), "{number} of {last}");
-                let check = on(&["check", "--only", "malformed,unreadable"]);
+                let check = on(&["check", "--kinds", "malformed,unreadable"]);
                 let found = String::from_utf8(check.out).unwrap();
                 assert_eq!(found.lines().count(), rows + 1 + usize::from(is_closed));
                 let first = found.lines().find(|line| line.contains("unreadable")).unwrap();
@@ -325,7 +325,7 @@ fn one_line_counts_unreadable_records() {
             "garbage\nx \"GET /A\"\ngarbage\nx \"GET /\"\n",
             2,
         ),
-        (&["decode", "--jsonl", "--key", "u", "--only"], "{\"u\":\"%41\"}\nx%\n", "A\n", 1),
+        (&["decode", "--jsonl", "--key", "u", "--values"], "{\"u\":\"%41\"}\nx%\n", "A\n", 1),
         (&["decode", "--logfmt", "--key", "u"], "u=\"\\x%41\" u=%42\n", "u=\"\\x%41\" u=B\n", 1),
         (
             &["decode", "--log", "common"],

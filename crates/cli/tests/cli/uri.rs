@@ -155,7 +155,7 @@ fn what_a_profile_refuses_is_treated_as_asked() {
             "{\"u\":\"a:x://\"}\r\n{\"u\":\"//a:x\"}",
             "{\"u\":\"a:x://\",\"w\":\"a:x://\"}\r\n{\"u\":\"//a:x\",\"w\":null}",
         ),
-        (&["--jsonl", "--key", "u", "--only"], "{\"u\":\"//a:x/\"}\nnope\n{\"u\":\"b\"}\n", "\n\nb\n"),
+        (&["--jsonl", "--key", "u", "--values"], "{\"u\":\"//a:x/\"}\nnope\n{\"u\":\"b\"}\n", "\n\nb\n"),
         (&["--csv", "--column", "u"], "u,v\n//a:x/,1\n", "u,v\n,1\n"),
         (&["--field", "2"], "a //a:x/ b\n", "a - b\n"),
         (&["--logfmt", "--key", "u,v"], "u=//a:x/ v=\"\\x\" w=1\n", "u= v= w=1\n"),
@@ -228,7 +228,7 @@ fn profiles_work_on_values_anywhere() {
         assert_eq!(with(&["-0"], "java%73cript\n:%41\0"), "java%73cript\n:A\0");
         assert_eq!(with(&[], "java%73cript\n:%41\n"), "javascript\n:A\n");
     }
-    assert_eq!(with(&["--csv", "--column", "2", "--only"], "a,b\n1,HTTP://A/\n"), "http://a/\n");
+    assert_eq!(with(&["--csv", "--column", "2", "--values"], "a,b\n1,HTTP://A/\n"), "http://a/\n");
     // An escaped comma stays escaped, because a decoded one would split the field.
     let w3lib = ["normalize", "--profile", "w3lib-2.5", "--field", "1", "--delimiter", ","];
     assert_eq!(text(&w3lib, "http://a/%2Cb,x\n"), "http://a/%2Cb,x\n");
@@ -286,12 +286,12 @@ fn dialects_differ_in_what_is_unreserved() {
             let found = run(&[&["check", "--dialect", dialect], args].concat(), input).out;
             String::from_utf8(found).unwrap()
         };
-        let needless = findings(&["--only", "needless"], &all);
+        let needless = findings(&["--kinds", "needless"], &all);
         let bytes: Vec<u8> = needless.lines().map(|line| *line.as_bytes().last().unwrap()).collect();
         assert_eq!(bytes, (0x20..0x7F).filter(|&byte| set.contains(byte)).collect::<Vec<u8>>(), "{dialect}");
         let illegal: String = (0x20..0x7F_u8)
             .map(char::from)
-            .filter(|&byte| !findings(&["--only", "illegal"], &format!("a://b/{byte}41")).is_empty())
+            .filter(|&byte| !findings(&["--kinds", "illegal"], &format!("a://b/{byte}41")).is_empty())
             .collect();
         let unsafe_bytes = simdpct::sets::RFC1738_UNSAFE;
         let wanted: String = (0x20..0x7F_u8)
@@ -304,13 +304,13 @@ fn dialects_differ_in_what_is_unreserved() {
     for args in [&[][..], &["--component", "path", "--ignore", "illegal,needless"]] {
         let useless = run(&[&["check", "--dialect", "rfc1738"], args].concat(), "http://h/~%21");
         assert!(
-            useless.code == Some(2) && useless.err.contains("--only illegal,needless"),
+            useless.code == Some(2) && useless.err.contains("--kinds illegal,needless"),
             "{}",
             useless.err
         );
     }
     let both = run(
-        &["check", "--dialect", "rfc1738", "--only", "illegal", "--component", "host,path"],
+        &["check", "--dialect", "rfc1738", "--kinds", "illegal", "--component", "host,path"],
         "http://[::1]/~a?~\n",
     );
     let wanted = "<stdin>:1:7: illegal: '[' in the host\n<stdin>:1:11: illegal: ']' in the host\n\
@@ -349,7 +349,7 @@ fn split_writes_the_parts_as_they_are() {
 #[test]
 fn split_works_on_values_anywhere() {
     let log = "1.2.3.4 - - [1/Jan/2024] \"GET /a?q=1 HTTP/1.1\" 200 1 \"http://r/x\" \"-\"\n";
-    assert_eq!(text(&["split", "--fields", "path", "--log", "combined", "--only"], log), "/a\n/x\n");
+    assert_eq!(text(&["split", "--fields", "path", "--log", "combined", "--values"], log), "/a\n/x\n");
     assert_eq!(
         text(
             &["split", "--csv", "--column", "url", "--fields", "host", "--into", "host"],

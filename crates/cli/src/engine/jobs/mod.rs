@@ -111,7 +111,7 @@ fn reasons(options: &OutputOptions) -> String {
     match &options.rejects {
         Some(path) => format!("{} lists the reasons", shown(path)),
         None if options.has_rejects => "--rejects FILE lists the reasons".to_owned(),
-        None => "`pct check --only unreadable` lists the reasons".to_owned(),
+        None => "`pct check --kinds unreadable` lists the reasons".to_owned(),
     }
 }
 

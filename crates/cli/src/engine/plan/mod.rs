@@ -158,7 +158,7 @@ impl Plan {
         let mut values = None;
         if matches!(selection, Selection::Html) {
             let message =
-                "--html: a document has no records; list its URLs by `pct get '{url}' --html --only` first";
+                "--html: a document has no records; list its URLs by `pct get '{url}' --html --values` first";
             return Err(Failure::Usage(message.to_owned()));
         }
         if !selection.is_records() {
@@ -291,8 +291,10 @@ fn check(request: &Request) -> Result<(), String> {
     if request.preview.is_some() && *records != Records::Lines {
         return Err("--dry-run and --diff show lines; remove --raw or --null".to_owned());
     }
-    if request.preview.is_some() && shape.only {
-        return Err("--only writes to standard output or -o: its output cannot replace the input".to_owned());
+    if request.preview.is_some() && shape.only_values {
+        return Err(
+            "--values writes to standard output or -o: its output cannot replace the input".to_owned()
+        );
     }
     if request.needs_values() && *records == Records::Raw {
         return Err("this needs records, and --raw treats the input as one stream; remove --raw".to_owned());

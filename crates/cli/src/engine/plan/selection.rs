@@ -39,7 +39,7 @@ pub enum Selection {
 #[derive(Clone, Debug, Default)]
 pub struct Shape {
     /// Whether only the selected values are written, without the rest of the record.
-    pub only: bool,
+    pub only_values: bool,
     /// Whether the selected values are the key of the record.
     pub is_key: bool,
     /// The byte that is written between the values of one record, if only the values are written.
@@ -74,9 +74,9 @@ impl Selection {
         if has_delimiter && !self.has_delimiter() {
             return Err("--delimiter needs --field or --csv".to_owned());
         }
-        if shape.only && self.is_records() {
+        if shape.only_values && self.is_records() {
             return Err(
-                "--only needs --field, --csv, --jsonl, --logfmt, --log or --html: otherwise the whole line is the value"
+                "--values needs --field, --csv, --jsonl, --logfmt, --log or --html: otherwise the whole line is the value"
                     .to_owned(),
             );
         }
@@ -211,7 +211,7 @@ impl Selection {
         delimiter: Option<Delimiter>,
         shape: &Shape,
     ) -> Result<Selected, String> {
-        let mends = verb.may_make_structure() && !shape.only;
+        let mends = verb.may_make_structure() && !shape.only_values;
         let (target, mut kept) = self.locate(records, delimiter, &shape.into, mends, verb.is_nginx())?;
         let selector = &target.selector;
         let has_blanks = matches!(selector, Selector::Fields(fields) if fields.is_separated_by_blanks());
@@ -221,8 +221,8 @@ impl Selection {
         let mut empty: &[u8] = b"";
         if shape.is_key {
             form = Form::Key;
-        } else if shape.only {
-            // With `--only` nothing is written around a value, but the value must stay one line.
+        } else if shape.only_values {
+            // With `--values` nothing is written around a value, but the value must stay one line.
             let ends = records.structure().union(Records::Lines.structure());
             kept = [shape.delimiter.map_or(ends, |delimiter| ends.add(&[delimiter])); 3];
             form = Form::Values { delimiter: shape.delimiter, end: records.end() };
@@ -231,12 +231,12 @@ impl Selection {
             empty = none;
         }
         // If results are written alone, and they are JSON, each line must be JSON.
-        let is_alone = shape.only || self.is_records();
+        let is_alone = shape.only_values || self.is_records();
         if is_alone {
             empty = verb.missing();
         }
         let null: &[u8] = match selector {
-            Selector::Keys(_) if !shape.only => b"null",
+            Selector::Keys(_) if !shape.only_values => b"null",
             _ if is_alone => verb.missing(),
             _ => b"",
         };
@@ -252,7 +252,7 @@ impl Selection {
         };
         if kept.into_iter().any(|kept| verb.may_garble(kept)) {
             return Err("--charset iso-2022-jp spells characters with bytes that separate fields as well; \
-                 choose values by --csv or --jsonl, or write them alone with --only"
+                 choose values by --csv or --jsonl, or write them alone with --values"
                 .to_owned());
         }
         let work = kept.map(|kept| Work::on_values(verb, kept));
