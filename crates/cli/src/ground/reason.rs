@@ -24,8 +24,8 @@ pub enum Reason {
         /// The limit for the record, if the record is longer.
         limit: Option<u32>,
     },
-    /// A quoted value has a backslash that does not start a known escape.
-    UnknownEscape,
+    /// A record, or a value of it, cannot be read.
+    Record(simdpct_records::Reason),
     /// The conversion rejects the URL, with this message.
     Url(String),
     /// A line of a web archive index has the format CDXJ, not CDX.
@@ -87,7 +87,7 @@ impl fmt::Display for Reason {
             Reason::OpenQuote { limit: Some(limit) } => {
                 write!(f, "the quoted value that begins here is not closed within {limit} MiB (--max-record)")
             }
-            Reason::UnknownEscape => f.write_str("unknown or incomplete escape in a quoted value"),
+            Reason::Record(simdpct_records::Reason(text)) => f.write_str(text),
             Reason::Url(message) => f.write_str(message),
             Reason::Cdxj => f.write_str(
                 "this is CDXJ, which has JSON after two words; `cut -d' ' -f3- | pct decode --jsonl --key url` reads that",

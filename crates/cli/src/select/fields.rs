@@ -13,7 +13,7 @@ use super::pass::Pass;
 pub use super::position::Position;
 use crate::ground::escape::escape;
 use crate::ground::reason::{Reason, Refusal};
-use crate::value::policy::{Action, Around, At, Treat};
+use crate::value::policy::{Action, At, Treat};
 
 /// The separator of fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +79,7 @@ impl From<Delimiter> for Split {
 }
 
 impl Split {
-    /// Returns the bytes that stay escaped in a value, for each variant of [`Around`]: control bytes, the bytes of
+    /// Returns the bytes that stay escaped in a value, for each variant of `Around`: control bytes, the bytes of
     /// `structure`, and the bytes that would split or end the field.
     pub fn kept(self, structure: ByteSet) -> [ByteSet; 3] {
         let controls: Vec<u8> = (0..0x20).chain([0x7F]).collect();
@@ -98,6 +98,8 @@ impl Split {
 #[derive(Clone, Debug)]
 pub struct Fields {
     split: Split,
+    /// The bytes that stay escaped in a value, for each variant of `Around`.
+    kept: [ByteSet; 3],
     /// The positions of the selected fields, in ascending order. One that was asked for twice is here twice.
     positions: Vec<Position>,
     /// The order in which the user asked for the fields.
@@ -114,6 +116,17 @@ pub struct Fields {
     /// Whether the conversion can produce bytes that split a line, although their escapes are kept. If so, new values
     /// are checked for them.
     mends: bool,
+}
+
+/// The syntax around a value, which determines the bytes that must stay escaped in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Around {
+    /// The usual syntax, to which neither of the other variants applies.
+    Plain,
+    /// Quotes that enclose only this value, so that it may contain blanks.
+    Quotes,
+    /// Syntax in which a new blank or closing bracket in the value could also change how the line is split.
+    Guarded,
 }
 
 /// The part of a line that shows that the line has the format of a log.
@@ -191,6 +204,7 @@ impl Fields {
                 let places = places(&positions, 0);
                 Ok(Fields {
                     split,
+                    kept: split.kept(ByteSet::EMPTY),
                     positions,
                     order,
                     places,
@@ -203,6 +217,11 @@ impl Fields {
         }
     }
 
+    /// Keeps the bytes of `structure` escaped in values.
+    pub fn keeping(self, structure: ByteSet) -> Fields {
+        Fields { kept: self.split.kept(structure), ..self }
+    }
+
     /// Treats lines without `anchor` as unreadable.
     pub fn with_anchor(self, anchor: Anchor) -> Fields {
         Fields { anchor: Some(anchor), ..self }
@@ -212,7 +231,8 @@ impl Fields {
     pub fn named(map: FieldMap, split: Split, mends: bool) -> Fields {
         let positions = map.positions();
         let (order, places) = (Order::default(), places(&positions, 0));
-        Fields { split, positions, order, places, field_map: Some(map), named: None, anchor: None, mends }
+        let kept = split.kept(ByteSet::EMPTY);
+        Fields { split, kept, positions, order, places, field_map: Some(map), named: None, anchor: None, mends }
     }
 
     /// Returns the positions of the fields.
@@ -390,7 +410,7 @@ impl Fields {
                     continue;
                 };
                 pass.report.stats.find(if self.field_map.is_some() { 0 } else { index });
-                let at = At { index, around: self.around(&line, &field, word.is_some()) };
+                let at = At { index, kind: simdpct_records::Kind::Text, kept: self.kept(&line, &field, word.is_some()) };
                 let (start, stop) = (record.start + value.start, record.start + value.end);
                 let bytes = &record.chunk[start..stop];
                 let out = pass.edit.copy_to(start);
@@ -425,7 +445,16 @@ impl Fields {
         }
     }
 
-    /// Returns the syntax around a value, which decides the bytes that stay escaped in it.
+    /// Returns the bytes that stay escaped in a value; `None` for those of the usual syntax.
+    #[inline]
+    fn kept(&self, line: &Line<'_>, field: &Field, is_word: bool) -> Option<ByteSet> {
+        match self.around(line, field, is_word) {
+            Around::Plain => None,
+            around => Some(self.kept[around as usize]),
+        }
+    }
+
+    /// Returns the syntax around a value.
     #[inline]
     fn around(&self, line: &Line<'_>, field: &Field, is_word: bool) -> Around {
         match self.split {

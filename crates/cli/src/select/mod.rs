@@ -12,11 +12,11 @@ pub mod html;
 mod json;
 pub mod jsonl;
 pub mod labels;
-pub mod logfmt;
 pub mod logs;
 mod order;
 pub mod pass;
 mod position;
+pub mod records;
 mod requests;
 mod shape;
 pub mod sweep;
@@ -28,8 +28,8 @@ use self::fields::Fields;
 use self::html::Html;
 use self::jsonl::Keys;
 use self::labels::Labels;
-use self::logfmt::Pairs;
 use self::pass::Pass;
+use self::records::Places;
 use self::requests::Requests;
 use self::shape::Shapes;
 use self::sweep::{Delimited, Sweep};
@@ -45,7 +45,8 @@ pub enum Selector {
     Fields(Fields),
     Table(Table),
     Keys(Keys),
-    Pairs(Pairs),
+    /// The values that a syntax finds.
+    Records(Box<Places>),
     Labels(Labels),
     /// Each record is a start tag.
     Html(Box<Html>),
@@ -68,7 +69,7 @@ impl Selector {
             }
             Selector::Fields(fields) => fields.rewrite(pass),
             Selector::Table(table) => table.rewrite(has_quotes, pass),
-            Selector::Pairs(pairs) => pairs.rewrite(pass),
+            Selector::Records(places) => places.rewrite(pass),
             Selector::Labels(labels) => labels.rewrite(pass),
             Selector::Html(html) => html.rewrite(pass),
             Selector::Keys(keys) => match keys.rewrite(pass) {
@@ -96,7 +97,7 @@ impl Selector {
         match self {
             Selector::Line | Selector::Html(_) => true,
             Selector::Fields(fields) => fields.is_always_readable(),
-            Selector::Table(_) | Selector::Keys(_) | Selector::Pairs(_) | Selector::Labels(_) => false,
+            Selector::Table(_) | Selector::Keys(_) | Selector::Records(_) | Selector::Labels(_) => false,
         }
     }
 
@@ -108,7 +109,7 @@ impl Selector {
             Selector::Fields(fields) => fields.is_always_readable(),
             Selector::Table(table) => table.open_quote(record).is_none(),
             Selector::Keys(_) => matches!(record.trim_ascii(), [] | [b'{', .., b'}']),
-            Selector::Pairs(_) => Pairs::has_no_open_quote(record),
+            Selector::Records(places) => places.looks_readable(record),
             Selector::Labels(labels) => labels.is_plain(record),
         }
     }
@@ -157,7 +158,7 @@ impl Selector {
             Selector::Fields(fields) => ("field", fields.positions()[index].to_string()),
             Selector::Table(table) => ("column", table.titles()[index].clone()),
             Selector::Keys(keys) => ("key", keys.paths()[index].to_string()),
-            Selector::Pairs(pairs) => ("key", pairs.keys()[index].clone()),
+            Selector::Records(places) => places.name(index),
             Selector::Labels(labels) => ("label", labels.0[index].name.to_owned()),
             Selector::Html(html) => ("attribute", html.name(index).to_owned()),
         }
@@ -170,7 +171,7 @@ impl Selector {
             Selector::Fields(fields) => fields.positions().len(),
             Selector::Table(table) => table.columns().len(),
             Selector::Keys(keys) => keys.paths().len(),
-            Selector::Pairs(pairs) => pairs.keys().len(),
+            Selector::Records(places) => places.count(),
             Selector::Labels(labels) => labels.0.len(),
             Selector::Html(html) => html.count(),
         }
@@ -225,7 +226,7 @@ impl Selector {
                 Some(format!("{} has column {}", line.replace("line", "row"), table.columns()[index] + 1))
             }
             Selector::Keys(keys) => Some(format!("{line} has a string at key '{}'", keys.paths()[index])),
-            Selector::Pairs(pairs) => Some(format!("{line} has the key '{}'", pairs.keys()[index])),
+            Selector::Records(places) => Some(places.missing(index, line)),
         };
         if let Selector::Fields(fields) = self
             && fields.field_map().is_some()

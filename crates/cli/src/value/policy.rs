@@ -1,9 +1,12 @@
 //! Converts the values of records, and applies the policies for bad ones.
 
+use simdpct::ByteSet;
+use simdpct_records::Kind;
+
 use super::report::Report;
 use super::stats::Stats;
 use super::stream::{Faults, Stream};
-use super::work::Work;
+use super::work::{Work, Works};
 use crate::ground::fault::{Handling, OnFault};
 use crate::ground::reason::{Reason, Refusal};
 
@@ -118,29 +121,22 @@ impl<'a> Record<'a> {
     }
 }
 
-/// The syntax around a value, which determines the bytes that must stay escaped in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Around {
-    /// The default syntax, to which neither of the other variants applies.
-    Plain,
-    /// Quotes that enclose only this value, so that it may contain blanks.
-    Quotes,
-    /// Syntax in which a new blank or closing bracket in the value could also change how the line is split.
-    Guarded,
-}
-
 /// The place of a value in a record.
 #[derive(Clone, Copy, Debug)]
 pub struct At {
     /// The index of the selected field, column or key.
     pub index: usize,
-    pub around: Around,
+    /// The syntax of the value.
+    #[expect(dead_code, reason = "no verb depends on it yet")]
+    pub kind: Kind,
+    /// The bytes that must stay escaped in the value because of the syntax around it; `None` for the usual syntax.
+    pub kept: Option<ByteSet>,
 }
 
 impl At {
     /// Returns the place for selection number `index`, with the usual syntax around it.
     pub fn plain(index: usize) -> At {
-        At { index, around: Around::Plain }
+        At { index, kind: Kind::Text, kept: None }
     }
 }
 
@@ -180,8 +176,8 @@ pub struct Judged {
 /// Converts values, and applies the policies for bad ones.
 #[derive(Clone)]
 pub struct Treatment {
-    /// The conversion for each variant of [`Around`].
-    works: [Work; 3],
+    /// The conversions for the syntaxes around values.
+    works: Works,
     policies: Policies,
     /// Whether faults have no effect, so that values need no checks.
     lenient: bool,
@@ -200,10 +196,10 @@ pub struct Treatment {
 }
 
 impl Treatment {
-    /// Creates a treatment that runs one of `works`, depending on the syntax [`Around`] a value. `stats` and `rejects`
+    /// Creates a treatment that runs one of `works`, depending on the syntax around a value. `stats` and `rejects`
     /// tell whether values are counted and rejections are reported.
     pub fn new(
-        works: [Work; 3],
+        works: Works,
         policies: Policies,
         stats: bool,
         rejects: bool,
@@ -261,20 +257,20 @@ impl Treatment {
 
     /// Reports whether a value without a "%" needs neither conversion nor checks.
     pub fn needs_percent(&self) -> bool {
-        self.lenient && self.works.iter().all(Work::needs_percent)
+        self.lenient && self.works.usual().needs_percent()
     }
 
     /// Returns the codec of values in the usual syntax, if faults have no effect and values are decoded once, and the bytes
     /// whose escapes stay.
-    pub fn codec(&self) -> Option<(simdpct::Decode, simdpct::ByteSet)> {
-        if self.lenient { self.works[Around::Plain as usize].codec() } else { None }
+    pub fn codec(&self) -> Option<(simdpct::Decode, ByteSet)> {
+        if self.lenient { self.works.usual().codec() } else { None }
     }
 
     /// Converts like [`Treat::value`], but `value` may be a part of a value. It therefore does not count changes, and
     /// returns [`Action::Empty`] instead of writing an empty value.
     pub fn part(
         &mut self,
-        around: Around,
+        kept: Option<ByteSet>,
         value: &[u8],
         out: &mut Vec<u8>,
         record: Record<'_>,
@@ -283,7 +279,7 @@ impl Treatment {
     ) -> Action {
         let policies = self.value_policies();
         let stats = self.stats;
-        let work = self.work(around);
+        let work = self.works.at(kept);
         let (action, layers) = match work.apply(value, Handling::REFUSE, out) {
             Ok(layers) => (Action::Write, layers),
             Err(refusal) => {
@@ -308,7 +304,7 @@ impl Treatment {
 
     /// Sets whether the next value of [`Treatment::part`] is the rest of a value whose start was converted before.
     pub fn set_rest(&mut self, is_rest: bool) {
-        self.works.iter_mut().for_each(|work| work.set_rest(is_rest));
+        self.works.at(None).set_rest(is_rest);
     }
 
     /// Returns the conversion for a value that arrives in pieces. The [`Stream`] records the faults that the policies do
@@ -325,7 +321,7 @@ impl Treatment {
             _ => OnFault::Refuse,
         };
         let handling = Handling { malformed, not_text, ..Handling::KEEP };
-        Stream::new(&self.works[Around::Plain as usize], handling)
+        Stream::new(self.works.usual(), handling)
     }
 
     /// Applies the policies to the faults of a value that arrived in pieces.
@@ -349,12 +345,12 @@ impl Treatment {
 
     /// Counts the escapes of `value` that begin before `upto`. See [`Stats::count_escapes`].
     pub fn count_escapes(&self, value: &[u8], upto: usize, stats: &mut Stats) -> usize {
-        stats.count_escapes(value, upto, &self.works[Around::Plain as usize])
+        stats.count_escapes(value, upto, self.works.usual())
     }
 
     /// Reports whether the conversion needs a whole value at once.
     pub fn takes_whole_values(&self) -> bool {
-        self.works[Around::Plain as usize].takes_whole_values()
+        self.works.usual().takes_whole_values()
     }
 
     /// Returns the text that is written for an empty value.
@@ -364,19 +360,14 @@ impl Treatment {
 
     /// Returns an offset at which a value can be cut so that its parts can be converted one by one.
     pub fn cut(&self, value: &[u8]) -> Option<usize> {
-        self.works[Around::Plain as usize].cut(value)
-    }
-
-    #[inline]
-    fn work(&mut self, around: Around) -> &mut Work {
-        &mut self.works[around as usize]
+        self.works.usual().cut(value)
     }
 }
 
 impl Treat for Treatment {
     fn value(
         &mut self,
-        At { around, .. }: At,
+        At { kept, .. }: At,
         value: &[u8],
         out: &mut Vec<u8>,
         record: Record<'_>,
@@ -388,14 +379,14 @@ impl Treat for Treatment {
             return Action::Write;
         }
         if self.lenient {
-            let work = self.work(around);
+            let work = self.works.at(kept);
             let result = work.apply(value, Handling::KEEP, out);
             debug_assert!(result.is_ok(), "nothing is refused");
             report.stats.rejected += work.take_kept();
             return Action::Write;
         }
         let from = out.len();
-        let mut action = self.part(around, value, out, record, report, place);
+        let mut action = self.part(kept, value, out, record, report, place);
         if action == Action::Empty || (action == Action::Null && !self.is_json) {
             out.extend_from_slice(self.empty);
             action = Action::Write;
@@ -422,11 +413,11 @@ impl Treat for Treatment {
     }
 
     fn enter_base(&mut self, reference: &[u8]) -> bool {
-        self.works.iter_mut().all(|work| work.enter_base(reference))
+        self.works.enter_base(reference)
     }
 
     fn leave_base(&mut self) {
-        self.works.iter_mut().for_each(Work::leave_base);
+        self.works.leave_base();
     }
 }
 

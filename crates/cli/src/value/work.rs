@@ -27,6 +27,73 @@ pub enum Work {
     Rewrite(Box<Rewriter>),
 }
 
+/// The conversions of values for the syntaxes around them, which differ in the bytes that must stay escaped.
+#[derive(Clone)]
+pub struct Works {
+    verb: Verb,
+    /// Whether the same bytes stay escaped in all values.
+    is_fixed: bool,
+    /// The conversions that were needed so far, with the bytes that they keep escaped. The first is for the usual syntax.
+    known: Vec<(ByteSet, Work)>,
+    /// The references that values are relative to.
+    bases: Vec<Vec<u8>>,
+}
+
+impl Works {
+    /// Creates the conversions of single values by `verb`. The bytes of `usual` stay escaped in the usual syntax.
+    pub fn new(verb: &Verb, usual: ByteSet) -> Works {
+        let known = vec![(usual, Work::on_values(verb, usual))];
+        Works { verb: verb.clone(), is_fixed: false, known, bases: Vec::new() }
+    }
+
+    /// Makes the usual bytes stay escaped in all values, whatever the syntax around them is.
+    pub fn fixed(self) -> Works {
+        Works { is_fixed: true, ..self }
+    }
+
+    /// Returns the conversion for the usual syntax.
+    pub fn usual(&self) -> &Work {
+        &self.known[0].1
+    }
+
+    /// Returns the conversion that keeps the bytes of `kept` escaped, or that for the usual syntax.
+    #[inline]
+    pub fn at(&mut self, kept: Option<ByteSet>) -> &mut Work {
+        let number = match kept.filter(|_| !self.is_fixed) {
+            None => 0,
+            Some(kept) => {
+                let known = self.known.iter().position(|(other, _)| *other == kept);
+                known.unwrap_or_else(|| self.add(kept))
+            }
+        };
+        &mut self.known[number].1
+    }
+
+    /// Creates the conversion that keeps the bytes of `kept` escaped, and returns its number.
+    #[cold]
+    fn add(&mut self, kept: ByteSet) -> usize {
+        let mut work = Work::on_values(&self.verb, kept);
+        self.bases.iter().for_each(|reference| _ = work.enter_base(reference));
+        self.known.push((kept, work));
+        self.known.len() - 1
+    }
+
+    /// Makes the following values relative to `reference`, if the conversion resolves references. Returns whether it does.
+    pub fn enter_base(&mut self, reference: &[u8]) -> bool {
+        let is_entered = self.known.iter_mut().all(|(_, work)| work.enter_base(reference));
+        if is_entered {
+            self.bases.push(reference.to_vec());
+        }
+        is_entered
+    }
+
+    /// Undoes the last call of [`Works::enter_base`] that returned true.
+    pub fn leave_base(&mut self) {
+        self.bases.pop();
+        self.known.iter_mut().for_each(|(_, work)| work.leave_base());
+    }
+}
+
 impl Work {
     /// Creates the conversion of single values. The bytes of `structure` stay escaped.
     pub fn on_values(verb: &Verb, structure: ByteSet) -> Work {

@@ -35,7 +35,7 @@ use crate::value::options::{DecodeOptions, Verb};
 use crate::value::policy::{Action, At, Policies, Record, Treat, Treatment};
 use crate::value::report::Report;
 use crate::value::stats::Stats;
-use crate::value::work::Work;
+use crate::value::work::Works;
 
 /// The number of rows that are read at once.
 const ROWS: usize = 1024;
@@ -60,9 +60,8 @@ impl Parquet {
     ) -> Result<Parquet, String> {
         let treatment = |verb: &Verb| {
             // Parquet stores the length of each value, so a value may contain any byte.
-            let work = Work::on_values(verb, ByteSet::EMPTY);
-            let work = [work.clone(), work.clone(), work];
-            Treatment::new(work, policies, options.stats.is_some(), options.rejects.is_some(), b"")
+            let works = Works::new(verb, ByteSet::EMPTY);
+            Treatment::new(works, policies, options.stats.is_some(), options.rejects.is_some(), b"")
         };
         let text = match verb {
             // With the charset UTF-8, the decoder keeps escapes of invalid UTF-8.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use simdpct::ByteSet;
+use simdpct_records::Syntax;
 
 use crate::engine::jobs::Target;
 use crate::engine::jobs::tables::Columns;
@@ -11,13 +12,14 @@ use crate::ground::records::Records;
 use crate::select::Selector;
 use crate::select::csv::Table;
 use crate::select::edit::Form;
+use crate::select::html::Html;
 use crate::select::fields::{Delimiter, Fields, Position, Split};
 use crate::select::jsonl::{KeyPath, Keys};
-use crate::select::logfmt::Pairs;
 use crate::select::logs::{ACCESS, Log, LogPlaces};
+use crate::select::records::{Format, Places};
 use crate::value::options::{DecodeOptions, Verb};
 use crate::value::rewrite::Logged;
-use crate::value::work::Work;
+use crate::value::work::Works;
 
 /// The values that the user selected.
 #[derive(Clone, Debug)]
@@ -138,7 +140,7 @@ impl Selection {
     }
 
     /// Returns the selector of the values in `records`, and the bytes that the conversion must keep escaped in a
-    /// value. The three sets are for the variants of `Around`, in their order.
+    /// value: in the usual syntax, in quotes of its own, and where it could change how a line is split.
     ///
     /// If `into` is not empty, it names the new columns or keys for converted values. `mends` says that the
     /// conversion can produce structure even though these bytes stay escaped. `nginx` says that JSON strings may
@@ -158,7 +160,7 @@ impl Selection {
             Selection::Records => (Selector::Line, [structure; 3]),
             Selection::Fields(positions) => {
                 let split = Split::from(delimiter.unwrap_or(Delimiter::Blanks));
-                (Selector::Fields(Fields::new(positions, split, mends)?), split.kept(structure))
+                (Selector::Fields(Fields::new(positions, split, mends)?.keeping(structure)), split.kept(structure))
             }
             Selection::Columns(selected) => {
                 columns = selected.clone();
@@ -173,18 +175,19 @@ impl Selection {
             }
             Selection::Keys(paths) => (Selector::Keys(Keys::new(paths, into, nginx)), [ByteSet::EMPTY; 3]),
             Selection::Pairs(keys) => {
-                let keys = keys.iter().map(|key| key.text().to_owned()).collect();
-                (Selector::Pairs(Pairs::new(keys)), [ByteSet::EMPTY; 3])
+                let keys: Vec<_> = keys.iter().map(|key| key.text().to_owned()).collect();
+                let syntax = Syntax::logfmt(&keys).map_err(|message| format!("--key: {message}"))?;
+                (Selector::Records(Box::new(Places::new(syntax, Format::Logfmt))), [ByteSet::EMPTY; 3])
             }
             Selection::Log(log) => match log.places {
                 LogPlaces::Labels(labels) => (Selector::Labels(labels), ACCESS.kept(structure)),
                 LogPlaces::Fields(positions, split, anchor) => {
-                    let fields = Fields::new(positions, split, mends)?.with_anchor(anchor);
+                    let fields = Fields::new(positions, split, mends)?.with_anchor(anchor).keeping(structure);
                     (Selector::Fields(fields), split.kept(structure))
                 }
                 LogPlaces::Named(map, split) => {
                     is_sequential = true;
-                    (Selector::Fields(Fields::named(map, split, mends)), split.kept(structure))
+                    (Selector::Fields(Fields::named(map, split, mends).keeping(structure)), split.kept(structure))
                 }
                 LogPlaces::Keys(paths) => {
                     let paths = paths.iter().map(|path| path.parse()).collect::<Result<Vec<_>, _>>()?;
@@ -196,7 +199,8 @@ impl Selection {
                 // Browsers remove tabs and line ends from URLs. Blanks, commas and quotes end URLs in lists.
                 let controls: Vec<u8> = (0..0x20).chain([0x7F]).collect();
                 let plain = structure.add(&controls);
-                (Selector::Html(Box::default()), [plain, plain, plain.add(b" ,\"'()")])
+                let guarded = plain.add(b" ,\"'()");
+                (Selector::Html(Box::new(Html::new(guarded))), [plain, plain, guarded])
             }
             Selection::Parquet(_) => return Err("--parquet: there are no records to select from".to_owned()),
         };
@@ -218,6 +222,7 @@ impl Selection {
         // Logs with fields between blanks write a hyphen for a missing value.
         let none: &[u8] = if has_blanks { b"-" } else { b"" };
         let mut form = Form::Whole;
+        let mut is_fixed = false;
         let mut empty: &[u8] = b"";
         if shape.is_key {
             form = Form::Key;
@@ -225,6 +230,7 @@ impl Selection {
             // With `--values` nothing is written around a value, but the value must stay one line.
             let ends = records.structure().union(Records::Lines.structure());
             kept = [shape.delimiter.map_or(ends, |delimiter| ends.add(&[delimiter])); 3];
+            is_fixed = true;
             form = Form::Values { delimiter: shape.delimiter, end: records.end() };
         } else {
             // If blanks separate the fields, an empty field would disappear, so a hyphen is written.
@@ -255,7 +261,8 @@ impl Selection {
                  choose values by --csv or --jsonl, or write them alone with --values"
                 .to_owned());
         }
-        let work = kept.map(|kept| Work::on_values(verb, kept));
-        Ok(Selected { target, work, empty, null, none, form })
+        let works = Works::new(verb, kept[0]);
+        let works = if is_fixed { works.fixed() } else { works };
+        Ok(Selected { target, works, empty, null, none, form })
     }
 }

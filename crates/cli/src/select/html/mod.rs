@@ -6,6 +6,9 @@ mod text;
 
 use std::ops::Range;
 
+use simdpct::ByteSet;
+use simdpct_records::Kind;
+
 use self::find::Role;
 pub use self::find::{Finder, Place};
 use self::table::{ATTRIBUTES, Syntax};
@@ -13,8 +16,10 @@ use super::pass::Pass;
 use crate::value::policy::{Action, At, Treat};
 
 /// Rewrites the URLs of a start tag.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Html {
+    /// The bytes that stay escaped in a URL that other text is around.
+    guarded_bytes: ByteSet,
     /// The values of the tag that contain URLs.
     places: Vec<Place>,
     /// Whether the document has named its base.
@@ -26,6 +31,12 @@ pub struct Html {
 }
 
 impl Html {
+    /// Selects all URLs. The bytes of `guarded_bytes` stay escaped in those that other text is around.
+    pub fn new(guarded_bytes: ByteSet) -> Html {
+        let (urls, new, guarded) = (Vec::new(), Vec::new(), Vec::new());
+        Html { guarded_bytes, places: Vec::new(), has_base: false, urls, new, guarded }
+    }
+
     /// Sets the values of the tag that is rewritten next.
     pub fn set_places(&mut self, places: &[Place]) {
         self.places.clear();
@@ -69,7 +80,7 @@ impl Html {
 
     /// Rewrites the URLs of the value at `place`.
     fn value(&mut self, place: &Place, pass: &mut Pass<'_, '_, impl Treat>) -> Action {
-        let Html { urls, new, guarded, has_base, .. } = self;
+        let Html { guarded_bytes, urls, new, guarded, has_base, .. } = self;
         let (record, syntax) = (pass.record, ATTRIBUTES[place.attribute].syntax);
         let (chunk, start) = (record.chunk, place.value.start);
         let value = &chunk[place.value.clone()];
@@ -79,10 +90,11 @@ impl Html {
         let quote = (start > 0).then(|| chunk[start - 1]).filter(|byte| b"\"'".contains(byte));
         urls.clear();
         syntax.urls(text, urls);
+        let kept = (syntax != Syntax::Url).then_some(*guarded_bytes);
         for url in urls.iter() {
             let old = &text[url.clone()];
             new.clear();
-            let at = At { index: place.attribute, around: syntax.around() };
+            let at = At { index: place.attribute, kind: Kind::Text, kept };
             let position = |offset: usize| origin(url.start + offset);
             let action = pass.treatment.value(at, old, new, record, pass.report, position);
             if action != Action::Write {

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use crate::value::policy::Around;
 
 /// The syntax of an attribute that contains URLs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,11 +111,6 @@ fn span(text: &[u8], start: usize, mut inside: impl FnMut(u8) -> bool) -> usize 
 }
 
 impl Syntax {
-    /// Returns the syntax around each URL, which decides the bytes that must stay escaped in it.
-    pub fn around(self) -> Around {
-        if self == Syntax::Url { Around::Plain } else { Around::Guarded }
-    }
-
     /// Appends the places of the URLs in `text` to `found`.
     pub fn urls(self, text: &[u8], found: &mut Vec<Range<usize>>) {
         match self {

@@ -35,7 +35,7 @@ use crate::select::edit::{Edit, Form};
 use crate::select::pass::Pass;
 use crate::value::policy::{Action, OnRejected, Policies, Record, Treat, Treatment};
 use crate::value::report::{OpenQuote, Report, Stop};
-use crate::value::work::Work;
+use crate::value::work::{Work, Works};
 
 /// The size of a chunk of records in which values are selected, in bytes. Most of the time for such a chunk can be reading and
 /// writing, and fewer calls of the system for that are faster. The chunk, its result and its marks fit in the second-level cache.
@@ -44,8 +44,8 @@ const RECORDS_BLOCK: usize = 4 * BLOCK;
 /// The selection of values in records, and the conversion of these values.
 pub struct Selected {
     pub target: Target,
-    /// The conversion of a value for each syntax around it, in the order of the variants of `Around`.
-    pub work: [Work; 3],
+    /// The conversions of values for the syntaxes around them.
+    pub works: Works,
     /// The text that is written for a value that the policy `empty` replaces.
     pub empty: &'static [u8],
     /// The text that is written for a missing record.
@@ -224,12 +224,12 @@ impl Values {
     /// Creates the job for `spec`, with the additional outputs in `options`.
     pub fn new(spec: Spec, options: &OutputOptions) -> Values {
         let Spec { selected, lines, into, only_changed, policies, records, max_record } = spec;
-        let Selected { target, work, empty, null, none, form } = selected;
+        let Selected { target, works, empty, null, none, form } = selected;
         let OutputOptions { rejects, stats, preview, .. } = options;
         let (rejects, stats, is_preview) = (rejects.is_some(), stats.is_some(), preview.is_some());
         // Values that are written alone are lines of text also if they come from JSON.
         let is_json = form == Form::Whole && matches!(target.selector, Selector::Keys(_));
-        let treatment = Treatment::new(work, policies, stats, rejects, empty)
+        let treatment = Treatment::new(works, policies, stats, rejects, empty)
             .with_none(none)
             .with_null(is_json, null)
             .with_beside(!into.is_empty());
