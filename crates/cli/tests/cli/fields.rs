@@ -141,7 +141,7 @@ fn joined_values_are_in_the_order_asked_for() {
         (&["--field", "3.2,-1"], "a b \"c d\"\n", "d|c d\n"),
         (&["--field", "1.1,1.1"], "a\n", "a|a\n"),
         (&["--jsonl", "--key", "a,a,b"], "{\"a\":\"%41\",\"b\":\"2\"}\n", "A|A|2\n"),
-        (&["--logfmt", "--key", "a,b,a"], "a=%41 b=2\n", "A|2|A\n"),
+        (&["--logfmt", "--key", "b,a"], "a=%41 b=2\n", "2|A\n"),
         (
             &["--jsonl", "--key", "b,x,a"],
             "{\"a\":\"1\",\"b\":\"2\"}\n{\"x\":\"3|%7c\"}\n{}\n",

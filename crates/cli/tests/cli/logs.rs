@@ -528,8 +528,8 @@ fn unknown_escapes_in_quoted_values_stay_and_are_reported() {
             );
         }
         let (reason, offset) = match value {
-            r"a\\\" => ("the quoted value that begins here is not closed", 6),
-            _ => ("unknown or incomplete escape in a quoted value", 7 + value.find('\\').unwrap()),
+            r"a\\\" => ("a quote is not closed", 6),
+            _ => ("an escape is malformed", 7 + value.find('\\').unwrap()),
         };
         assert_eq!(
             on(&["decode"], &["--on-rejected", "fail"], &line).err,
@@ -546,13 +546,21 @@ fn unknown_escapes_in_quoted_values_stay_and_are_reported() {
     // The key was found although its value is unreadable.
     let said = "pct: 1 value is unreadable, and stays unchanged; --rejects FILE lists the reasons\n";
     assert_eq!(on(&["decode"], &[], r#"u="\x%41""#).err, said);
-    // Nobody knows where a value ends whose quote is not closed, so the rest of the line is unreadable.
-    let line = r#"u=%41 a="x u=%00"#;
-    let kept = on(&["decode"], &[], line);
-    assert_eq!((String::from_utf8(kept.out).unwrap(), kept.err.as_str()), (line.replace("%41", "A"), said));
-    assert_eq!(on(&["decode"], &["--on-rejected", "null"], line).out, b"u=A a=");
-    let check = String::from_utf8(on(&["check"], &[], line).out).unwrap();
-    assert_eq!(check, "<stdin>:1:8: unreadable: the quoted value that begins here is not closed\n");
+    // Nobody knows where a value ends whose quote is not closed, or what text after a closing quote means, so the line is unreadable. The
+    // values before are checked nevertheless.
+    let said = said.replace("value", "record");
+    for (line, finding) in [
+        (r#"u=%2e a="x u=%00"#, "1:8: unreadable: a quote is not closed"),
+        (r#"u=%2e a="x"u=%00"#, "1:11: unreadable: text follows a closing quote"),
+        (r#"u=%2e u="x"y"#, "1:11: unreadable: text follows a closing quote"),
+    ] {
+        let kept = on(&["decode"], &[], line);
+        assert_eq!((kept.out.as_slice(), kept.err.as_str()), (line.as_bytes(), said.as_str()), "{line}");
+        assert_eq!(on(&["decode"], &["--values"], line).out, b"", "{line}");
+        assert_eq!(on(&["decode"], &["--on-rejected", "drop"], line).out, b"", "{line}");
+        let check = String::from_utf8(on(&["check"], &[], line).out).unwrap();
+        assert_eq!(check, format!("<stdin>:1:2: dot: key u at 2: %2e is .\n<stdin>:{finding}\n"));
+    }
 }
 
 #[test]
