@@ -10,7 +10,7 @@ use simdpct_uri::canon::Profile;
 
 use super::files::{Files, INPUT, Target};
 use super::parsers::{ProfileParser, threads};
-use super::urls::SuffixArgs;
+use super::urls::{PartCharset, SuffixArgs};
 use super::values::Places;
 use crate::engine::plan::{DedupRequest, Request, Selection, Shape, TopRequest};
 use crate::ground::records::Records;
@@ -61,6 +61,8 @@ pub struct Top {
     #[arg(long)]
     pub decode: bool,
 
+    #[command(flatten)]
+    pub charset: PartCharset,
     #[command(flatten)]
     pub suffixes: SuffixArgs,
     #[command(flatten)]
@@ -171,10 +173,9 @@ impl Top {
         let delimiter = self.places.delimiter();
         let selection = selection(self.places);
         let records = if self.null { Records::Null } else { Records::Lines };
+        let get = Get::new(self.template, self.decode, self.suffixes.suffixes());
         let request = Request {
-            verb: Verb::Rewrite(Arc::new(
-                Get::new(self.template, self.decode, self.suffixes.suffixes()).folded(),
-            )),
+            verb: Verb::Rewrite(Arc::new(get.in_charset(self.charset.charset).folded())),
             sources: self.files.sources(records),
             destination: Destination {
                 place: Writes::Stdout { format: None },

@@ -100,6 +100,7 @@ Examples:
   echo '%25252e%252e/' | pct decode --until-stable    ../
   echo '%C4%E3%BA%C3' | pct decode --charset gbk      你好
   pct decode --charset auto -e 'caf%C3%A9' -e 'caf%E9'    café café
+  pct decode --url --charset auto:gbk -e '/%E4%BD%A0?q=%C4%E3'     /你?q=你
   echo '%u4F60%u597D%21' | pct decode --percent-u     你好!
   echo 'q=\\x22a%20b\\x22' | pct decode --nginx       q=\"a b\"
   echo 'a%20b%1B%5B2J' | pct decode --printable       a b%1B[2J
@@ -181,7 +182,8 @@ pub struct Unwrap {
     ///
     /// Bytes that are invalid in the charset are written as escapes, so `--charset utf-8` decodes only valid UTF-8. With --url,
     /// the host is in UTF-8. `auto` decodes a value as UTF-8 if it is valid UTF-8, and otherwise as windows-1252;
-    /// `auto:LABEL` names another charset for that. Characters that --percent-u decodes are not converted. Labels mean what they mean to browsers, so
+    /// `auto:LABEL` names another charset for that. With --url, --path or --query, each segment of the path and each name and value of
+    /// the query is such a value; without them, it is the whole line, field or cell. Characters that --percent-u decodes are not converted. Labels mean what they mean to browsers, so
     /// `iso-8859-1`, `latin1` and `us-ascii` are windows-1252; `iso-8859-1-strict` and `us-ascii-strict` are exact.
     #[arg(long, value_name = "LABEL", value_parser = CharsetParser::LABEL_OR_AUTO, hide_possible_values = true)]
     pub charset: Option<Charset>,

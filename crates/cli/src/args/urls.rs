@@ -65,7 +65,21 @@ pub struct Split {
     pub style: Style,
 
     #[command(flatten)]
+    pub charset: PartCharset,
+    #[command(flatten)]
     pub suffixes: SuffixArgs,
+}
+
+/// The charset of decoded parts.
+#[derive(Debug, Args)]
+pub struct PartCharset {
+    /// With --decode: read each segment, each name and each value as text in this charset, and write it as UTF-8
+    ///
+    /// `auto` decides for each of them: UTF-8 if it is valid UTF-8, and otherwise windows-1252; `auto:LABEL` names another charset for
+    /// that. The host is in UTF-8. Bytes that are invalid in the charset stay escaped. Labels mean what they mean to browsers;
+    /// `iso-8859-1-strict` and `us-ascii-strict` are exact.
+    #[arg(long, value_name = "LABEL", requires = "decode", value_parser = CharsetParser::LABEL_OR_AUTO, hide_possible_values = true)]
+    pub charset: Option<Charset>,
 }
 
 /// The options for domain, suffix and subdomain.
@@ -99,6 +113,7 @@ impl SuffixArgs {
 Examples:
   echo 'https://a.com/x%20y?q=1&p=2' | pct get '{host}{path} {query:p}'    a.com/x%20y 2
   echo 'https://a.com/x%20y?q=1+2' | pct get --decode '{path} {query:q}'     /x y 1 2
+  pct get --decode '{path} {query:q}' --charset auto:gbk -e '/%E4%BD%A0?q=%C4%E3'     /你 你
   pct get '{scheme}://{host}/' crawl.txt | sort -u
   pct get '{domain} {suffix}' -e 'https://www.example.co.uk/'     example.co.uk co.uk
   pct get --decode '{segment:1} {segment:-1}' -e '/a/b/c%2Fd'     a c/d
@@ -116,6 +131,8 @@ pub struct Get {
     #[arg(long)]
     pub decode: bool,
 
+    #[command(flatten)]
+    pub charset: PartCharset,
     #[command(flatten)]
     pub suffixes: SuffixArgs,
 }
@@ -225,6 +242,7 @@ Examples:
   echo '{\"a\":[1,2],\"b\":\"x y\"}' | pct form --from jsonl       a=1&a=2&b=x+y
   echo 'q=%CF%F0&r=1' | pct form --charset windows-1251 --as csv     q,Пр,r,1
   echo '_charset_=koi8-r&q=%F0' | pct form --as csv     _charset_,koi8-r,q,П
+  pct form --charset auto:gbk -e 'a=%E4%BD%A0&b=%C4%E3'     a,你,b,你 with tabs
   pct get '{query}' crawl.txt | pct form")]
 pub struct Form {
     #[command(flatten)]
@@ -244,10 +262,11 @@ pub struct Form {
 
     /// The charset of forms that name none by a parameter `_charset_`; the pairs are always UTF-8
     ///
-    /// The value of `_charset_` is a label of a charset, as in the HTML Standard. Bytes that are invalid in the charset are written as escapes. A character that the charset lacks is written in
-    /// the way of browsers: %26%23, its number, %3B. Labels mean what they mean to browsers; `iso-8859-1-strict` and
-    /// `us-ascii-strict` are exact.
-    #[arg(long, value_name = "LABEL", value_parser = CharsetParser::LABEL, hide_possible_values = true)]
+    /// The value of `_charset_` is a label of a charset, as in the HTML Standard. `auto` decides for each name and each value: UTF-8 if
+    /// it is valid UTF-8, and otherwise windows-1252; `auto:LABEL` names another charset for that. Bytes that are invalid in the charset
+    /// are written as escapes. A character that the charset lacks is written in the way of browsers: %26%23, its number, %3B. Labels mean
+    /// what they mean to browsers; `iso-8859-1-strict` and `us-ascii-strict` are exact.
+    #[arg(long, value_name = "LABEL", value_parser = CharsetParser::LABEL_OR_AUTO, hide_possible_values = true)]
     pub charset: Option<Charset>,
 }
 
@@ -256,7 +275,8 @@ impl Split {
     pub fn request(self) -> Request {
         let mut fields = self.fields;
         fields.extend(self.query_param.into_iter().map(Part::Parameter));
-        self.pipe.rewrite(split::Split::new(fields, self.style, self.decode, self.suffixes.suffixes()))
+        let split = split::Split::new(fields, self.style, self.decode, self.suffixes.suffixes());
+        self.pipe.rewrite(split.in_charset(self.charset.charset))
     }
 }
 
@@ -269,7 +289,8 @@ impl Get {
                  `pct get '{host}' FILE`"
                 .to_owned());
         }
-        Ok(self.pipe.rewrite(split::Get::new(self.template, self.decode, self.suffixes.suffixes())))
+        let get = split::Get::new(self.template, self.decode, self.suffixes.suffixes());
+        Ok(self.pipe.rewrite(get.in_charset(self.charset.charset)))
     }
 }
 
@@ -340,14 +361,17 @@ impl Uri {
 }
 
 impl Form {
-    /// Converts the arguments to a request.
-    pub fn request(self) -> Request {
+    /// Converts the arguments to a request, or returns an error message.
+    pub fn request(self) -> Result<Request, String> {
         match self.from {
+            Some(_) if self.charset.is_some_and(Charset::is_guessed) => {
+                Err("--charset auto reads forms, and --from writes them; name one charset".to_owned())
+            }
             Some(from) => {
                 let line_ends = if self.crlf { LineEnds::CrLf } else { LineEnds::Kept };
-                self.pipe.rewrite(ToForm { from, line_ends, charset: self.charset })
+                Ok(self.pipe.rewrite(ToForm { from, line_ends, charset: self.charset }))
             }
-            None => self.pipe.rewrite(FromForm { style: self.style, charset: self.charset }),
+            None => Ok(self.pipe.rewrite(FromForm { style: self.style, charset: self.charset })),
         }
     }
 }

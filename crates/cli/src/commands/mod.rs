@@ -90,7 +90,7 @@ fn dispatch(command: Command) -> Result<Outcome, Failure> {
         Command::Resolve(args) => Plan::run(args.request().map_err(Failure::Usage)?),
         Command::Iri(args) => Plan::run(args.request()),
         Command::Uri(args) => Plan::run(args.request()),
-        Command::Form(args) => Plan::run(args.request()),
+        Command::Form(args) => Plan::run(args.request().map_err(Failure::Usage)?),
         Command::Top(args) => {
             let style = args.style();
             let (top, read) = Plan::top(args.request().map_err(Failure::Usage)?)?;

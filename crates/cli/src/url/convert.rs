@@ -1,12 +1,15 @@
 //! Connects the commands `encode --url` and `decode --url` with the [`Converter`] of simdpct-uri, and adds charsets.
 //!
-//! The converter works in UTF-8. Only escapes of bytes from 0x80 on depend on the charset, and these are converted before decoding,
-//! or after encoding. The charset holds for the path, the query and the fragment; a host is in UTF-8 (URL Standard, section 3.5).
+//! The converter works in UTF-8. Escapes are converted from the charset before decoding, and to it after encoding. The charset holds
+//! for the path, the query and the fragment; a host is in UTF-8 (URL Standard, section 3.5).
 
-use simdpct::{ByteSet, sets};
+use std::borrow::Cow;
+
+use simdpct::ByteSet;
 use simdpct_uri::host::special_port;
 use simdpct_uri::{Converter, split};
 
+use super::values::in_utf8;
 use super::{Escapes, Rewrite};
 use crate::ground::charset::Charset;
 use crate::ground::escape::{byte_of, escape};
@@ -66,19 +69,13 @@ impl Rewrite for DecodeUrl {
         handling: Handling,
         out: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
-        let converter = Converter::new().keeping(*keep);
-        let value = handling.repaired(value, b"%2525");
-        let Some(charset) = self.charset else {
-            converter.decode_append(&value, out);
-            return Ok(());
+        let url = match self.charset {
+            None => Cow::Borrowed(value),
+            // Escapes that stay are decoded with all others.
+            Some(charset) => in_utf8(charset, value, path_start(value), b"%25", handling.not_text)?.into(),
         };
-        let (head, rest) = value.split_at(path_start(&value));
-        let mut url = Vec::new();
-        to_utf8(Charset::UTF_8, head, keep, handling.not_text, &mut url)
-            .map_err(|refusal| Refusal { reason: Reason::InvalidUtf8, ..refusal })?;
-        to_utf8(charset.of(&simdpct::decode(rest)), rest, keep, handling.not_text, &mut url)
-            .map_err(|refusal| Refusal { offset: head.len() + refusal.offset, ..refusal })?;
-        converter.decode_append(&url, out);
+        let url = handling.repaired(&url, b"%2525");
+        Converter::new().keeping(*keep).decode_append(&url, out);
         Ok(())
     }
 
@@ -139,54 +136,3 @@ fn from_utf8(charset: Charset, url: &[u8], out: &mut Vec<u8>) -> Result<(), Refu
     out.extend_from_slice(&url[from..]);
     Ok(())
 }
-
-/// Appends `url`, with the escapes of `charset` replaced by those of UTF-8. A byte of a character that is in ASCII may be unescaped,
-/// unless it is reserved or one of `keep`. `on_invalid` decides what becomes of other bytes.
-fn to_utf8(
-    charset: Charset,
-    url: &[u8],
-    keep: &ByteSet,
-    on_invalid: OnFault,
-    out: &mut Vec<u8>,
-) -> Result<(), Refusal> {
-    let structure = sets::RFC3986_RESERVED.to_byte_set().union(*keep).add(b"%");
-    let is_high = |at: usize| url[at..].first_chunk().and_then(byte_of).is_some_and(|byte| byte >= 0x80);
-    let mut from = 0;
-    for start in memchr::memchr_iter(b'%', url) {
-        if start < from || !is_high(start) {
-            continue;
-        }
-        out.extend_from_slice(&url[from..start]);
-        // The bytes of one character, and the offset after each.
-        let (mut bytes, mut ends) = (Vec::new(), Vec::new());
-        let mut at = start;
-        while bytes.len() < LONGEST && at < url.len() {
-            let (byte, len) = match url[at..].first_chunk().and_then(byte_of) {
-                Some(byte) => (byte, 3),
-                None if url[at].is_ascii() && !structure.contains(url[at]) => (url[at], 1),
-                None => break,
-            };
-            at += len;
-            bytes.push(byte);
-            ends.push(at);
-        }
-        let character = |len: usize| {
-            let mut text = Vec::new();
-            charset.decode(&bytes[..len], OnFault::Refuse, &mut text).ok().map(|()| (ends[len - 1], text))
-        };
-        let (end, text) = match ((1..=bytes.len()).find_map(character), on_invalid) {
-            (Some(found), _) => found,
-            (None, OnFault::Keep) => (start + 3, url[start..start + 3].to_vec()),
-            (None, OnFault::Repair) => (start + 3, "\u{fffd}".into()),
-            (None, OnFault::Refuse) => return Err(Refusal { offset: start, reason: Reason::NotInCharset }),
-        };
-        // The converter decodes these escapes, also those of an escape that stays.
-        escape(&text, out);
-        from = end;
-    }
-    out.extend_from_slice(&url[from..]);
-    Ok(())
-}
-
-/// The maximum number of bytes of a character in any charset.
-const LONGEST: usize = 4;

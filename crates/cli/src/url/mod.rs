@@ -11,6 +11,7 @@ pub mod part;
 pub mod refer;
 pub mod row;
 pub mod split;
+pub mod values;
 
 use std::fmt::Debug;
 use std::sync::Arc;

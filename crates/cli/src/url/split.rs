@@ -8,7 +8,9 @@ use simdpct_uri::{Parts, PartsVisitor, Piece, visit_each_line};
 
 use super::part::{Part, Suffixes, USUAL};
 use super::row::{self, Style};
+use super::values::{NOT_ASCII, in_utf8};
 use super::{Escapes, Rewrite};
+use crate::ground::charset::Charset;
 use crate::ground::fault::{Handling, OnFault};
 use crate::ground::reason::{Reason, Refusal};
 use crate::ground::utf8;
@@ -26,6 +28,8 @@ pub struct Split {
     style: Style,
     /// Whether each part is decoded once before it is written.
     decode: bool,
+    /// The charset of the decoded values; `None` for UTF-8.
+    charset: Option<Charset>,
     suffixes: Suffixes,
 }
 
@@ -41,7 +45,12 @@ impl Split {
         };
         let is_usual = names.join(",") == USUAL;
         let members = names.iter().map(member).collect();
-        Split { fields, is_usual, names, members, style, decode, suffixes }
+        Split { fields, is_usual, names, members, style, decode, charset: None, suffixes }
+    }
+
+    /// Sets the charset of the decoded values.
+    pub fn in_charset(self, charset: Option<Charset>) -> Split {
+        Split { charset, ..self }
     }
 }
 
@@ -53,15 +62,17 @@ impl Rewrite for Split {
         handling: Handling,
         out: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
-        let url = simdpct_uri::split(value);
         // JSON strings can contain line ends, because JSON has its own escapes for them.
-        let keep = match self.style {
+        let mut keep = match self.style {
             Style::Tsv | Style::Csv => keep.add(self.style.structure()),
             Style::Jsonl => ByteSet::EMPTY,
         };
+        let mut text = Vec::new();
+        let url = split(value, self.charset, handling, &mut keep, &mut text)?;
         let mut is_text = true;
         let cells = self.fields.iter().map(|part| {
-            let raw = part.raw(&url, &self.suffixes)?;
+            // A whole URL is never decoded.
+            let raw = if *part == Part::Url { value } else { part.raw(&url, &self.suffixes)? };
             // A URL always has a path, so an empty cell without quotes can mean an empty path.
             if raw.is_empty() && *part == Part::Path && self.style != Style::Jsonl {
                 return None;
@@ -145,9 +156,29 @@ impl Rewrite for Split {
         escapes(self.decode)
     }
 
+    fn reads_utf8(&self) -> bool {
+        self.charset.is_none()
+    }
+
     fn missing(&self) -> &'static [u8] {
         self.style.missing()
     }
+}
+
+/// Splits the URL `value`. With a charset, `text` becomes the URL with the characters of its escapes, and `keep` has also the bytes whose
+/// escapes are invalid in the charset.
+fn split<'a>(
+    value: &'a [u8],
+    charset: Option<Charset>,
+    handling: Handling,
+    keep: &mut ByteSet,
+    text: &'a mut Vec<u8>,
+) -> Result<Parts<'a>, Refusal> {
+    let url = simdpct_uri::split(value);
+    let Some(charset) = charset else { return Ok(url) };
+    *text = in_utf8(charset, value, url.offsets().path_start, b"%", handling.not_text)?;
+    *keep = keep.union(NOT_ASCII);
+    Ok(simdpct_uri::split(text))
 }
 
 /// The size of the pieces in which parts are copied. Most parts are one piece.
@@ -390,6 +421,8 @@ pub struct Get {
     template: Template,
     /// Whether each part is decoded once before it is written.
     decode: bool,
+    /// The charset of the decoded values; `None` for UTF-8.
+    charset: Option<Charset>,
     suffixes: Suffixes,
     /// Whether parts whose case has no meaning are written in lower case.
     folds: bool,
@@ -398,7 +431,12 @@ pub struct Get {
 impl Get {
     /// Creates a converter that fills `template`.
     pub fn new(template: Template, decode: bool, suffixes: Suffixes) -> Get {
-        Get { template, decode, suffixes, folds: false }
+        Get { template, decode, charset: None, suffixes, folds: false }
+    }
+
+    /// Sets the charset of the decoded values.
+    pub fn in_charset(self, charset: Option<Charset>) -> Get {
+        Get { charset, ..self }
     }
 
     /// Writes schemes, hosts and their divisions in lower case.
@@ -420,13 +458,16 @@ impl Rewrite for Get {
         handling: Handling,
         out: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
-        let url = simdpct_uri::split(value);
+        let (mut keep, mut text) = (*keep, Vec::new());
+        let url = split(value, self.charset, handling, &mut keep, &mut text)?;
         for item in &self.template.items {
             match item {
                 Item::Text(text) => out.extend_from_slice(text),
                 Item::Part(part) => {
-                    let raw = part.raw(&url, &self.suffixes).unwrap_or_default();
-                    let cell = if self.decode { part.decoded(raw, *keep, handling) } else { raw.into() };
+                    // A whole URL is never decoded.
+                    let raw = if *part == Part::Url { Some(value) } else { part.raw(&url, &self.suffixes) };
+                    let raw = raw.unwrap_or_default();
+                    let cell = if self.decode { part.decoded(raw, keep, handling) } else { raw.into() };
                     if !self.folds(part) {
                         out.extend_from_slice(&cell);
                     } else if let Ok(text) = str::from_utf8(&cell) {
@@ -490,6 +531,10 @@ impl Rewrite for Get {
 
     fn escapes(&self) -> Escapes {
         escapes(self.decode)
+    }
+
+    fn reads_utf8(&self) -> bool {
+        self.charset.is_none()
     }
 }
 

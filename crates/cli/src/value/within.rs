@@ -4,9 +4,12 @@ use simdpct::ByteSet;
 
 use super::decode::Decoder;
 use super::options::{DecodeOptions, Scope};
+use crate::ground::charset::Charset;
+use crate::ground::escape::escape;
 use crate::ground::fault::Handling;
 use crate::ground::reason::Refusal;
 use crate::ground::records::Records;
+use crate::url::values::Values;
 
 /// Decodes one part of a URL, and leaves the other parts alone.
 #[derive(Clone)]
@@ -15,6 +18,10 @@ pub struct Within {
     /// The decoder of the first segment of a relative path, which keeps the escape of a colon.
     first: Decoder,
     scope: Scope,
+    /// The delimiters inside the part and the bytes that end it. They stay escaped.
+    delimiters: &'static [u8],
+    /// Whether delimiters are escaped after the conversion, because each can be a byte of another character in the charset.
+    is_stateful: bool,
 }
 
 impl Within {
@@ -27,8 +34,10 @@ impl Within {
             Scope::Query => b"&=;#+",
         };
         let decoder = |keep: ByteSet| Decoder::new(options, keep, Records::Raw);
-        let keep = structure.add(delimiters);
-        Within { decoder: decoder(keep), first: decoder(keep.add(b":")), scope }
+        let is_stateful = options.charset.is_some_and(Charset::is_stateful);
+        let keep = if is_stateful { structure } else { structure.add(delimiters) };
+        let first = if is_stateful { structure } else { keep.add(b":") };
+        Within { decoder: decoder(keep), first: decoder(first), scope, delimiters, is_stateful }
     }
 
     /// Appends the new value, and returns the number of layers.
@@ -44,13 +53,33 @@ impl Within {
         if self.scope == Scope::Path && start == 0 {
             start = self.segment(&value[..end], handling, out, &mut layers)?;
         }
-        layers = layers.max(
-            self.decoder
-                .apply(&value[start..end], handling, out)
-                .map_err(|refusal| Refusal { offset: start + refusal.offset, ..refusal })?,
-        );
+        let rest = &value[start..end];
+        let charset = self.decoder.options.charset;
+        // Only a guess depends on the ends of values, and a stateful charset begins anew in each.
+        let values = match charset {
+            Some(charset) if charset.is_stateful() => Values::between(rest, self.delimiters),
+            Some(charset) if charset.is_guessed() => Values::from_path(rest),
+            _ => Values::between(rest, b""),
+        };
+        for (value, delimiter) in values {
+            let from = out.len();
+            let at = |refusal: Refusal| Refusal { offset: start + refusal.offset, ..refusal };
+            layers = layers.max(self.decoder.apply(value, handling, out).map_err(at)?);
+            if self.is_stateful {
+                self.escape_delimiters(from, out);
+            }
+            out.extend_from_slice(delimiter);
+            start += value.len() + delimiter.len();
+        }
         out.extend_from_slice(&value[end..]);
         Ok(layers)
+    }
+
+    /// Escapes the delimiters in `out` from `from` on, which the conversion of one value has made.
+    fn escape_delimiters(&self, from: usize, out: &mut Vec<u8>) {
+        for byte in out.split_off(from) {
+            if self.delimiters.contains(&byte) { escape(&[byte], out) } else { out.push(byte) }
+        }
     }
 
     /// Appends the new first segment of `path`, which begins a URL, so that the URL does not get a scheme (RFC 3986,
@@ -65,6 +94,9 @@ impl Within {
         let len = memchr::memchr(b'/', path).unwrap_or(path.len());
         let from = out.len();
         *layers = self.first.apply(&path[..len], handling, out)?;
+        if self.is_stateful {
+            self.escape_delimiters(from, out);
+        }
         if out[from..] != path[..len] && simdpct_uri::split(&out[from..]).scheme().is_some() {
             // An unescaped colon follows escaped letters, which stay escaped as well.
             out.truncate(from);

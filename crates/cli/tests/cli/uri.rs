@@ -768,6 +768,84 @@ fn whole_urls_may_be_in_any_charset() {
     }
 }
 
+/// A log or a crawl has URLs of many programs, and even one URL can have two charsets.
+#[test]
+fn each_value_of_a_url_has_its_own_charset() {
+    let two = "http://h/%E4%BD%A0/%C4%E3?%C4%E3=%E4%BD%A0&a=%C4%E3=%C4%E3&%E4%BD%A0&b=%81#%E4%BD%A0";
+    let decoded = "http://h/你/你?你=你&a=你=你&你&b=%81#你";
+    let auto = |args: &[&str], url: &str| text(&[args, &["--charset", "auto:gbk"]].concat(), url);
+    assert_eq!(auto(&["decode", "--url"], two), decoded);
+    assert_eq!(auto(&["decode", "--path"], two), two.replace("/%E4%BD%A0/%C4%E3?", "/你/你?"));
+    let query = "http://h/%E4%BD%A0/%C4%E3?你=你&a=你=你&你&b=%81#%E4%BD%A0";
+    assert_eq!(auto(&["decode", "--query"], two), query);
+    // The second word alone would be valid UTF-8, but both words are one value.
+    assert_eq!(auto(&["decode", "--query", "--form"], "?q=%C4%E3+%C4%A3"), "?q=你 模");
+    assert_eq!(auto(&["decode", "--url"], "/?q=%C4%E3%20%C4%A3&r=%C4%A3"), "/?q=你 模&r=ģ");
+    assert_eq!(auto(&["form"], "%C4%E3=%E4%BD%A0&a=%C4%E3+%2B&b=%81"), "你\t你\ta\t你 +\tb\t%81");
+    let get = |template: &str| auto(&["get", "--decode", template], two);
+    assert_eq!(get("{path} {query} {fragment}"), "/你/你 你=你&a=你=你&你&b=%81 你");
+    assert_eq!(get("{segment:1}{segment:2} {query:你} {query:a} {query:b}"), "你你 你 你=你 %81");
+    assert_eq!(get("{url}"), two, "a whole URL is not decoded");
+    let fields = ["split", "--decode", "--fields", "path,query:a,query:b", "--as"];
+    let split = |style| auto(&[&fields[..], &[style]].concat(), two);
+    assert_eq!(split("csv"), "/你/你,你=你,%81");
+    assert_eq!(split("jsonl"), "{\"path\":\"/你/你\",\"query:a\":\"你=你\",\"query:b\":\"%81\"}");
+    let top = ["top", "--decode", "{host} {query:a}", "--as", "tsv"];
+    assert_eq!(auto(&top, &format!("{two}\nhttp://h/?a=%E4%BD%A0%3D%C4%E3\n")).lines().count(), 2);
+    assert_eq!(auto(&top, &format!("{two}\nhttp://H/?a=%C4%E3%3d%C4%E3\n")), "2\th 你=你\n");
+    let found = text(
+        &["get", "--decode", "{query:wd}", "--charset", "auto:gbk"],
+        "http://www.baidu.example/b?wd=%CB%AB%C9%AB%C7%F2qq%C8%BA",
+    );
+    assert_eq!(found, "双色球qq群");
+}
+
+#[test]
+fn parts_of_urls_may_be_in_any_charset() {
+    let get = |charset: &str, template: &str, url: &str| {
+        text(&["get", "--decode", "--charset", charset, template], url)
+    };
+    // Browsers do not escape all bytes of a character: these end in the bytes of `@`, `\` and `|`.
+    assert_eq!(get("shift_jis", "{query:q}", "?q=%83@%83\\%83%7C%83%5C"), "ァソポソ");
+    assert_eq!(get("shift_jis", "{path} {segment:-1}", "/%83%5C%2F%25/a%2Fb"), "/ソ%2F%25/a%2Fb a/b");
+    // A delimiter ends a value, whatever the byte before it is.
+    assert_eq!(get("gbk", "{query:a} {query:b}", "?a=%C4&b=%E3"), "%C4 %E3");
+    // In iso-2022-jp these bytes are also `&` and `%`, and each value begins in ASCII.
+    let jp = "?a=%1B$B%24%26%25%33&b=%3c%26+%1b%24%42%25%33%1b%28%42%2b";
+    assert_eq!(get("iso-2022-jp", "{query:a} {query:b}", jp), "うコ <& コ+");
+    assert_eq!(get("iso-2022-jp", "{query}", jp), "a=うコ&b=<%26+コ%2b");
+    let query =
+        |args: &[&str]| text(&[&["decode", "--query", "--charset", "iso-2022-jp"], args].concat(), jp);
+    assert_eq!(query(&[]), "?a=うコ&b=<%26+コ%2B");
+    assert_eq!(query(&["--form"]), "?a=うコ&b=<%26 コ+");
+    let path = ["decode", "--path", "--charset", "iso-2022-jp"];
+    assert_eq!(text(&path, "%1B%24%42%25%2F%1B%28%42%2F/%1B$B%25%33\n/%41"), "ク%2F/コ\n/A");
+    assert_eq!(text(&path, "a%3A%1B%24%42%25%33"), "a%3A%1B%24%42%25%33");
+    // The host is in UTF-8, and text that is not escaped is UTF-8 if it is valid.
+    assert_eq!(get("koi8-r", "{host} {path} {query:п}", "//%D0%BF/п?%D0=%F0"), "п /п П");
+    assert_eq!(ok(&["get", "--decode", "--charset", "koi8-r", "{path}"], b"/\xF0?q"), "/П".as_bytes());
+    assert_eq!(get("us-ascii-strict", "{path} {query:a}", "/%C3%a9?a=%C3%A9"), "/%C3%A9 %C3%A9");
+    assert_eq!(get("utf-8", "{segment:1}", "/%C3%A9%FF%00"), "é%FF\0");
+    let policy = |verb: &[&str], policy| {
+        run(&[verb, &["--charset", "gbk", "--on-invalid-utf8", policy]].concat(), "//h/%C4%E3?a=b%FF\n")
+    };
+    for verb in [&["get", "--decode", "{query:a}"][..], &["split", "--decode", "--fields", "query:a"]] {
+        assert_eq!(policy(verb, "keep").out, b"b%FF\n");
+        assert_eq!(policy(verb, "replace").out, "b\u{fffd}\n".as_bytes());
+        assert_eq!(policy(verb, "drop").out, b"");
+        assert_eq!(policy(verb, "fail").err, "pct: <stdin>:1: offset 14: not in the charset\n");
+    }
+    for args in [
+        &["get", "{host}", "--charset", "gbk"][..],
+        &["top", "{host}", "--charset", "gbk"],
+        &["split", "--charset", "gbk"],
+        &["split", "--decode", "--charset", "gbkk"],
+        &["form", "--from", "tsv", "--charset", "auto"],
+    ] {
+        assert_eq!(run(args, "").code, Some(2), "{args:?}");
+    }
+}
+
 #[test]
 fn forms_may_be_in_any_charset() {
     let cyrillic = &["form", "--charset", "windows-1251", "--as", "jsonl"][..];
