@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, ValueHint};
+use simdpct_records::KeyPath;
 
 use super::files::{Files, RecordArgs, Target};
 use super::parsers::{join_delimiter, threads};
 use crate::engine::plan::{Columns, PreviewFormat, Request, Selection, Shape};
 use crate::select::csv::names as names_in;
 use crate::select::fields::{Delimiter, Position};
-use crate::select::jsonl::KeyPath;
 use crate::select::logs::Log;
 use crate::url::Rewrite;
 use crate::value::options::Verb;
@@ -89,15 +89,17 @@ pub struct Places {
     /// Work on string values of JSON, one document per line
     ///
     /// Everything else stays byte for byte. A value that changes is written with as few escapes as possible; bytes
-    /// that are invalid UTF-8 stay percent-encoded, because JSON cannot contain them. A line that is not JSON is
-    /// unreadable. A line in braces that contains neither `%` nor `\` is copied, and not checked unless --strict, --rejects,
+    /// that are invalid UTF-8 stay percent-encoded, because JSON cannot contain them. A string that holds a JSON document
+    /// still holds it after decoding: `"`, `\` and control bytes stay escaped. Control bytes and invalid UTF-8 in strings
+    /// are read, because some programs write them. A line that is not JSON is unreadable. A line in braces that contains neither `%` nor `\` is copied, and not checked unless --strict, --rejects,
     /// --stats or another policy than keep is given.
     #[arg(long, help_heading = VALUES, group = "documents", requires = "key", conflicts_with = "null")]
     pub jsonl: bool,
 
     /// Work on values of logfmt: `key=value` between blanks, where a value may be quoted
     ///
-    /// A value that changes is quoted where necessary. An unknown escape makes a quoted value unreadable.
+    /// A value that changes is quoted where necessary. An unknown escape makes a quoted value unreadable; a quote that is
+    /// not closed, or text after a closing quote, makes the line unreadable.
     #[arg(long, help_heading = VALUES, group = "documents", requires = "key", conflicts_with = "null")]
     pub logfmt: bool,
 
@@ -115,10 +117,11 @@ pub struct Places {
     )]
     pub html: bool,
 
-    /// The paths of the values, as in jq: `request.url`, `urls[]` or `items[].href`; `.` is the document itself
+    /// The paths of the values, as in jq: `request.url`, `urls[]`, `items[0].href` or `."a.b"`; `.` is the document itself
     ///
-    /// `**` at the end selects every string at this place and below. A "\" before a ".", "[" or "*" makes the
-    /// character part of a name. With --logfmt, PATH is the literal key.
+    /// `[]` is each element of an array, and `[0]` the first one. `**` at the end selects every string at this place and
+    /// below. A name with other characters is in quotes, or has a "\" before each of them. With --logfmt, PATH is the
+    /// literal key.
     #[arg(long, value_name = "PATH,...", value_delimiter = ',', help_heading = VALUES, requires = "documents")]
     pub key: Vec<KeyPath>,
 }

@@ -232,7 +232,17 @@ impl Fields {
         let positions = map.positions();
         let (order, places) = (Order::default(), places(&positions, 0));
         let kept = split.kept(ByteSet::EMPTY);
-        Fields { split, kept, positions, order, places, field_map: Some(map), named: None, anchor: None, mends }
+        Fields {
+            split,
+            kept,
+            positions,
+            order,
+            places,
+            field_map: Some(map),
+            named: None,
+            anchor: None,
+            mends,
+        }
     }
 
     /// Returns the positions of the fields.
@@ -410,7 +420,11 @@ impl Fields {
                     continue;
                 };
                 pass.report.stats.find(if self.field_map.is_some() { 0 } else { index });
-                let at = At { index, kind: simdpct_records::Kind::Text, kept: self.kept(&line, &field, word.is_some()) };
+                let at = At {
+                    index,
+                    kind: simdpct_records::Kind::Text,
+                    kept: self.kept(&line, &field, word.is_some()),
+                };
                 let (start, stop) = (record.start + value.start, record.start + value.end);
                 let bytes = &record.chunk[start..stop];
                 let out = pass.edit.copy_to(start);

@@ -9,8 +9,6 @@ pub mod ends;
 mod field_map;
 pub mod fields;
 pub mod html;
-mod json;
-pub mod jsonl;
 pub mod labels;
 pub mod logs;
 mod order;
@@ -26,10 +24,9 @@ use simdpct::ByteSet;
 use self::csv::Table;
 use self::fields::Fields;
 use self::html::Html;
-use self::jsonl::Keys;
 use self::labels::Labels;
 use self::pass::Pass;
-use self::records::Places;
+use self::records::{Format, Places};
 use self::requests::Requests;
 use self::shape::Shapes;
 use self::sweep::{Delimited, Sweep};
@@ -44,7 +41,6 @@ pub enum Selector {
     Line,
     Fields(Fields),
     Table(Table),
-    Keys(Keys),
     /// The values that a syntax finds.
     Records(Box<Places>),
     Labels(Labels),
@@ -72,10 +68,6 @@ impl Selector {
             Selector::Records(places) => places.rewrite(pass),
             Selector::Labels(labels) => labels.rewrite(pass),
             Selector::Html(html) => html.rewrite(pass),
-            Selector::Keys(keys) => match keys.rewrite(pass) {
-                Ok(action) => action,
-                Err(refusal) => pass.treatment.unreadable(pass.record, refusal, pass.report),
-            },
         }
     }
 
@@ -97,7 +89,7 @@ impl Selector {
         match self {
             Selector::Line | Selector::Html(_) => true,
             Selector::Fields(fields) => fields.is_always_readable(),
-            Selector::Table(_) | Selector::Keys(_) | Selector::Records(_) | Selector::Labels(_) => false,
+            Selector::Table(_) | Selector::Records(_) | Selector::Labels(_) => false,
         }
     }
 
@@ -108,7 +100,6 @@ impl Selector {
             Selector::Line | Selector::Html(_) => true,
             Selector::Fields(fields) => fields.is_always_readable(),
             Selector::Table(table) => table.open_quote(record).is_none(),
-            Selector::Keys(_) => matches!(record.trim_ascii(), [] | [b'{', .., b'}']),
             Selector::Records(places) => places.looks_readable(record),
             Selector::Labels(labels) => labels.is_plain(record),
         }
@@ -132,7 +123,7 @@ impl Selector {
                 let structure = ByteSet::from_bytes(b"\"\r\n").add(&[table.delimiter()]);
                 Some((Sweep::Delimited(Delimited::new(table.delimiter(), end, *before, true)), structure))
             }
-            Selector::Keys(keys) if end == b'\n' && keys.is_single() => {
+            Selector::Records(places) if end == b'\n' && places.has_shape() => {
                 let controls: Vec<u8> = (0..0x20).collect();
                 Some((Sweep::Shapes(Shapes::default()), ByteSet::from_bytes(b"\"\\").add(&controls)))
             }
@@ -142,9 +133,9 @@ impl Selector {
 
     /// Lets `sweep` know the shape of `record`, which was read last and is readable.
     pub fn teach(&self, record: &[u8], sweep: &mut Sweep) {
-        if let (Selector::Keys(keys), Sweep::Shapes(shapes)) = (self, sweep)
+        if let (Selector::Records(places), Sweep::Shapes(shapes)) = (self, sweep)
             && shapes.wants_shape()
-            && let Some(shape) = keys.shape(record)
+            && let Some(shape) = places.shape(record)
         {
             shapes.learn(shape);
         }
@@ -157,11 +148,15 @@ impl Selector {
             Selector::Line => ("line", String::new()),
             Selector::Fields(fields) => ("field", fields.positions()[index].to_string()),
             Selector::Table(table) => ("column", table.titles()[index].clone()),
-            Selector::Keys(keys) => ("key", keys.paths()[index].to_string()),
             Selector::Records(places) => places.name(index),
             Selector::Labels(labels) => ("label", labels.0[index].name.to_owned()),
             Selector::Html(html) => ("attribute", html.name(index).to_owned()),
         }
+    }
+
+    /// Reports whether records are JSON, which has a `null`.
+    pub fn is_json(&self) -> bool {
+        matches!(self, Selector::Records(places) if places.format == Format::Json)
     }
 
     /// Returns the number of selected places.
@@ -170,7 +165,6 @@ impl Selector {
             Selector::Line => 1,
             Selector::Fields(fields) => fields.positions().len(),
             Selector::Table(table) => table.columns().len(),
-            Selector::Keys(keys) => keys.paths().len(),
             Selector::Records(places) => places.count(),
             Selector::Labels(labels) => labels.0.len(),
             Selector::Html(html) => html.count(),
@@ -200,9 +194,7 @@ impl Selector {
                 "--into: {count} record{plural} already had such a name, and its value was not added"
             )];
         }
-        if let Selector::Keys(_) = self
-            && !stats.searched
-        {
+        if self.is_json() && !stats.searched {
             let count = stats.unreadable;
             return match count {
                 0 => Vec::new(),
@@ -225,7 +217,6 @@ impl Selector {
             Selector::Table(table) => {
                 Some(format!("{} has column {}", line.replace("line", "row"), table.columns()[index] + 1))
             }
-            Selector::Keys(keys) => Some(format!("{line} has a string at key '{}'", keys.paths()[index])),
             Selector::Records(places) => Some(places.missing(index, line)),
         };
         if let Selector::Fields(fields) = self

@@ -1,10 +1,13 @@
 //! Rewrites the values of records by a [`Syntax`], which finds them, reads them and writes them back.
 
+use std::borrow::Cow;
+
 use simdpct::{ByteSet, Encode};
-use simdpct_records::{Escaping, Fence, Marks, Place, Syntax, Unreadable};
+use simdpct_records::{Escaping, Fence, Marks, Place, Syntax, Unreadable, is_document};
 
 use super::edit::Form;
 use super::pass::Pass;
+use super::shape::Shape;
 use crate::ground::escape::to_text;
 use crate::ground::reason::Reason;
 use crate::value::policy::{Action, At, Treat};
@@ -12,6 +15,8 @@ use crate::value::policy::{Action, At, Treat};
 /// The format of records, as far as messages and shortcuts depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
+    /// One document a record.
+    Json,
     Logfmt,
 }
 
@@ -20,6 +25,10 @@ pub enum Format {
 pub struct Places {
     syntax: Syntax,
     pub format: Format,
+    /// Whether each record has at most one value, a member of objects, so that documents have a [`Shape`].
+    has_shape: bool,
+    /// The names of the new members for converted values. If empty, new values replace the old ones.
+    into: Vec<String>,
     /// The places of the values of the current record.
     found: Vec<Place>,
     /// The bytes that stay escaped in a value, for each kind of place that was seen.
@@ -37,7 +46,32 @@ impl Places {
     /// Selects the values that `syntax` finds.
     pub fn new(syntax: Syntax, format: Format) -> Places {
         let (old, new, text) = (Vec::new(), Vec::new(), Vec::new());
-        Places { syntax, format, found: Vec::new(), kept: Vec::new(), old, new, text }
+        let (found, kept, into) = (Vec::new(), Vec::new(), Vec::new());
+        Places { syntax, format, has_shape: false, into, found, kept, old, new, text }
+    }
+
+    /// Says that converted values are added as members with the names `into`, if there are any.
+    pub fn with_new_members(self, into: &[String]) -> Places {
+        Places { into: into.to_vec(), ..self }
+    }
+
+    /// Says whether each record has at most one value, a member of objects in JSON, so that records have a [`Shape`].
+    pub fn with_shape(self, has_shape: bool) -> Places {
+        Places { has_shape, ..self }
+    }
+
+    /// Reports whether records have a [`Shape`].
+    pub fn has_shape(&self) -> bool {
+        self.has_shape
+    }
+
+    /// Returns the shape of `record`, which was read last and is readable, if it has at most one value and no escapes.
+    pub fn shape(&self, record: &[u8]) -> Option<Shape> {
+        match self.found.as_slice() {
+            [] => Shape::of(record, None),
+            [place] => Shape::of(record, Some(place.range.start)),
+            _ => None,
+        }
     }
 
     /// Returns the type and name of value number `index`.
@@ -59,8 +93,15 @@ impl Places {
     pub fn missing(&self, index: usize, line: &str) -> String {
         let (_, name) = self.name(index);
         match self.format {
+            Format::Json => format!("{line} has a string at key '{name}'"),
             Format::Logfmt => format!("{line} has the key '{name}'"),
         }
+    }
+
+    /// Reports whether `record`, which is readable, can have values. A line of a document that is spread over several lines can be a
+    /// valid string or number, so only a line that begins like an object shows that the input has one document a line.
+    fn can_have_values(&self, record: &[u8]) -> bool {
+        self.format != Format::Json || !self.found.is_empty() || record.trim_ascii_start().starts_with(b"{")
     }
 
     /// Rewrites the values of one record. A record that cannot be read as a whole stays as it is; its values are only checked.
@@ -70,70 +111,105 @@ impl Places {
         let result = self.syntax.find(record.bytes(), &mut self.found);
         let unreadable = result.err().map(|Unreadable { offset, reason }| (offset, Reason::Record(reason)));
         if unreadable.is_none() || pass.edit.form() == Form::Nothing {
+            pass.report.stats.searched |= self.can_have_values(record.bytes());
+            let clashes = pass.report.stats.clashes;
             for number in 0..self.found.len() {
-                let action = self.value(number, pass);
-                if action != Action::Write {
+                // A record is counted once.
+                let is_first = pass.report.stats.clashes == clashes;
+                let action = match self.clash(number) {
+                    Some(name) if is_first => {
+                        let name = Reason::HasKey(name.to_owned());
+                        pass.unreadable(record.start + self.found[number].whole().start, name)
+                    }
+                    Some(_) => continue,
+                    None => self.value(number, pass),
+                };
+                if !matches!(action, Action::Write | Action::Copy) {
                     return action;
                 }
             }
         }
         match unreadable {
             Some((offset, reason)) => pass.unreadable(record.start + offset, reason),
-            None => {
-                pass.report.stats.searched = true;
-                Action::Write
-            }
+            None => Action::Write,
         }
+    }
+
+    /// Returns the name for the new value beside value number `number`, if the object has a member with this name already.
+    fn clash(&self, number: usize) -> Option<&str> {
+        let place = &self.found[number];
+        self.into.get(place.index).filter(|_| place.beside.is_none()).map(String::as_str)
     }
 
     /// Rewrites value number `number` of the record.
     fn value(&mut self, number: usize, pass: &mut Pass<'_, '_, impl Treat>) -> Action {
-        let Places { found, kept, old, new, text, .. } = self;
+        let Places { syntax, format, into, found, kept, old, new, text, .. } = self;
         let (record, place) = (pass.record, &found[number]);
         let (bytes, start) = (record.bytes(), record.start);
         pass.report.stats.find(place.index);
         let is_whole = pass.edit.form() == Form::Whole;
+        let whole = start + place.whole().start..start + place.whole().end;
         let value = match place.value(bytes, old) {
             Ok(value) => value,
             Err(offset) => {
-                let whole = place.whole();
-                let range = start + whole.start..start + whole.end;
+                let none = if is_whole && *format == Format::Json { "null" } else { "" };
                 let reason = Reason::Record(simdpct_records::Reason::ESCAPE);
-                return pass.unreadable_value(place.index, start + offset, reason, range, "");
+                return pass.unreadable_value(place.index, start + offset, reason, whole, none);
             }
         };
         new.clear();
         // Without text around the value, no byte can be mistaken for a part of it.
-        let kept = is_whole.then(|| kept_at(place, kept));
+        let kept = is_whole.then(|| kept_at(place, value, kept));
         let at = At { index: place.index, kind: place.kind, kept };
         let origin = |offset| start + place.origin(bytes, offset);
         let action = pass.treatment.value(at, value, new, record, pass.report, origin);
-        if action != Action::Write {
+        let is_null = action == Action::Null;
+        if action != Action::Write && !is_null {
             return action;
         }
         let (from, to) = (start + place.range.start, start + place.range.end);
-        let is_changed = new != value;
+        let mut is_changed = is_null || new != value;
         if pass.edit.write_bare(place.index, from, to, new) || !is_whole {
+        } else if let Some(beside) = place.beside.filter(|_| !into.is_empty()) {
+            let new = (!is_null).then_some(new.as_slice());
+            put(place, new.unwrap_or_default(), text, |value, text| {
+                syntax.write_beside(place, new.map(|_| value), text)
+            });
+            pass.edit.copy_to(start + beside).extend_from_slice(text);
+        } else if is_null {
+            pass.edit.copy_to(whole.start).extend_from_slice(b"null");
+            pass.edit.skip_to(whole.end);
+        } else if is_changed {
+            let written = put(place, new, text, |value, text| place.write(bytes, value, text));
+            // If a conversion only gave bytes that had to be escaped again, the value keeps its old spelling.
+            is_changed = match written {
+                Some(Cow::Owned(new)) if new.eq_ignore_ascii_case(value) => false,
+                written => written.is_some() && text != place.raw(bytes),
+            };
             if is_changed {
-                pass.edit.change();
+                pass.edit.copy_to(from).extend_from_slice(text);
+                pass.edit.skip_to(to);
             }
-        } else if is_changed && put(place, bytes, new, text) && text != place.raw(bytes) {
+        }
+        if is_changed {
             pass.edit.change();
-            pass.edit.copy_to(from).extend_from_slice(text);
-            pass.edit.skip_to(to);
         }
         Action::Write
     }
 }
 
-/// Returns the bytes that stay escaped in the value at `place`. `known` has those of the places before it.
-fn kept_at(place: &Place, known: &mut Vec<(Around, ByteSet)>) -> ByteSet {
+/// Returns the bytes that stay escaped in `value`, which is at `place`. `known` has those of the places before it.
+fn kept_at(place: &Place, value: &[u8], known: &mut Vec<(Around, ByteSet)>) -> ByteSet {
     let around = (place.fence, place.escapings, place.marks);
-    if let Some((_, kept)) = known.iter().find(|(other, _)| *other == around) {
-        return *kept;
+    let number = known.iter().position(|(other, _)| *other == around).unwrap_or_else(|| {
+        known.push((around, set_of(place.refused())));
+        known.len() - 1
+    });
+    let kept = known[number].1;
+    // A string that holds a document of JSON must still hold the same one.
+    if value.contains(&b'%') && is_document(value) {
+        return kept.add(&(0..0x20).chain(*b"\"\\").collect::<Vec<_>>());
     }
-    let kept = set_of(place.refused());
-    known.push((around, kept));
     kept
 }
 
@@ -142,17 +218,28 @@ fn set_of(fence: Fence) -> ByteSet {
     ByteSet::from_bytes(&fence.bytes().collect::<Vec<_>>())
 }
 
-/// Writes the value `new` into `text` as it must be spelt at `place` of `record`. The bytes that the record cannot have there are
-/// percent-encoded, and then also those that are not UTF-8. Returns false if the value still cannot be written.
-fn put(place: &Place, record: &[u8], new: &[u8], text: &mut Vec<u8>) -> bool {
-    let mut write = |value: &[u8]| {
+/// Lets `write` append the value `new`, as it must be spelt at `place`, to `text`. The bytes that the record cannot have there are
+/// percent-encoded, and then also those that are not UTF-8. Returns the value that was written, if one could be.
+fn put<'a>(
+    place: &Place,
+    new: &'a [u8],
+    text: &mut Vec<u8>,
+    write: impl Fn(&[u8], &mut Vec<u8>) -> Result<(), usize>,
+) -> Option<Cow<'a, [u8]>> {
+    let mut try_to_write = |value: &[u8]| {
         text.clear();
-        place.write(record, value, text).is_ok()
+        write(value, text).is_ok()
     };
-    if write(new) {
-        return true;
+    if try_to_write(new) {
+        return Some(Cow::Borrowed(new));
     }
     let mut escaped = Vec::new();
     Encode::keeping(set_of(place.refused()).complement()).encode_append(new, &mut escaped);
-    write(&escaped) || write(to_text(&escaped).as_bytes())
+    if !try_to_write(&escaped) {
+        escaped = to_text(&escaped).into_owned().into_bytes();
+        if !try_to_write(&escaped) {
+            return None;
+        }
+    }
+    Some(Cow::Owned(escaped))
 }

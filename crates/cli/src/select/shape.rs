@@ -3,7 +3,6 @@
 //! A shape is the text of a line without its strings and numbers. A line of the same shape is valid JSON with the same keys, so it
 //! need not be parsed. A line of another shape is left to the caller.
 
-use super::json::{number, plain};
 use super::requests::words;
 use crate::ground::utf8;
 
@@ -273,5 +272,73 @@ impl Shapes {
             live = u64::MAX;
         }
         len
+    }
+}
+
+/// Returns the end of the number at `at`.
+fn number(bytes: &[u8], mut at: usize) -> Result<usize, usize> {
+    let digits = |at: usize| at + bytes[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    at += usize::from(bytes.get(at) == Some(&b'-'));
+    let whole = digits(at);
+    if whole == at || (bytes[at] == b'0' && whole > at + 1) {
+        return Err(at);
+    }
+    at = whole;
+    if bytes.get(at) == Some(&b'.') {
+        let fraction = digits(at + 1);
+        if fraction == at + 1 {
+            return Err(fraction);
+        }
+        at = fraction;
+    }
+    if let Some(b'e' | b'E') = bytes.get(at) {
+        at += 1;
+        at += usize::from(matches!(bytes.get(at), Some(b'+' | b'-')));
+        let exponent = digits(at);
+        if exponent == at {
+            return Err(at);
+        }
+        at = exponent;
+    }
+    Ok(at)
+}
+
+/// Returns the number of bytes at the start of `rest` that a string may contain unescaped: no quotes, backslashes or
+/// control bytes.
+fn plain(rest: &[u8]) -> usize {
+    const ONES: u64 = u64::MAX / 0xFF;
+    const HIGH: u64 = ONES << 7;
+    let mut at = 0;
+    while let Some(&word) = rest[at..].first_chunk::<8>() {
+        let word = u64::from_le_bytes(word);
+        // Bits of `found` above its lowest set bit can be wrong, but only the lowest one is used.
+        let zero = |word: u64| word.wrapping_sub(ONES) & !word & HIGH;
+        let low = word.wrapping_sub(ONES * 0x20) & !word & HIGH;
+        let found = low | zero(word ^ (ONES * u64::from(b'"'))) | zero(word ^ (ONES * u64::from(b'\\')));
+        if found != 0 {
+            return at + (found.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    let is_plain = |&&byte: &&u8| byte >= b' ' && byte != b'"' && byte != b'\\';
+    at + rest[at..].iter().take_while(is_plain).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_stops_at_the_first_byte_that_is_none() {
+        for byte in 0..=255_u8 {
+            for at in 0..20 {
+                for filler in [b'a', b' ', b'!', b'#', b'[', b']', 0x7F, 0x80, 0xA2, 0xDC, 0xFF] {
+                    let mut bytes = [filler; 20];
+                    bytes[at] = byte;
+                    let is_plain = byte >= b' ' && byte != b'"' && byte != b'\\';
+                    assert_eq!(plain(&bytes), if is_plain { 20 } else { at }, "{byte} {at} {filler}");
+                }
+            }
+        }
     }
 }

@@ -103,8 +103,8 @@ fn what_cannot_be_read_is_a_finding() {
     assert_eq!(
         found,
         [
-            "2:15: unreadable: not JSON: a value is missing",
-            "3:26: unreadable: not JSON: a lone surrogate in a string",
+            "2:15: unreadable: the record is not JSON",
+            "3:26: unreadable: an escape is malformed",
             "4:41: nul: key u at 6: %00"
         ]
     );
@@ -164,7 +164,7 @@ fn json_names_values_and_their_places() {
     assert_eq!(
         String::from_utf8(run.out).unwrap(),
         "{\"file\":\"<stdin>\",\"line\":2,\"offset\":9,\"kind\":\"nul\",\"value\":\"u\",\"at\":6,\"text\":\"%00\"}\n\
-         {\"file\":\"<stdin>\",\"line\":3,\"offset\":15,\"kind\":\"unreadable\",\"text\":\"not JSON: a value is missing\"}\n"
+         {\"file\":\"<stdin>\",\"line\":3,\"offset\":15,\"kind\":\"unreadable\",\"text\":\"the record is not JSON\"}\n"
     );
 }
 

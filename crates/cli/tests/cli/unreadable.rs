@@ -313,7 +313,12 @@ fn one_line_counts_unreadable_records() {
             "a,b\nA,2\n\"2\n\"x,3\n\"4\n\",5\nB,\"\"\n",
             1,
         ),
-        (&["decode", "--logfmt", "--key", "u"], "u=%41 v=\"b\"\nu=%41 u=\"b\n", "u=A v=\"b\"\nu=%41 u=\"b\n", 1),
+        (
+            &["decode", "--logfmt", "--key", "u"],
+            "u=%41 v=\"b\"\nu=%41 u=\"b\n",
+            "u=A v=\"b\"\nu=%41 u=\"b\n",
+            1,
+        ),
         (
             &["normalize", "--log", "combined"],
             "garbage\n1 - - [t] \"GET /%41\" 200 1 \"-\"\n \n] \"\nmore [\n",

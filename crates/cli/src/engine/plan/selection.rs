@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use simdpct::ByteSet;
-use simdpct_records::Syntax;
+use simdpct_records::{Escaping, KeyPath, Syntax};
 
 use crate::engine::jobs::Target;
 use crate::engine::jobs::tables::Columns;
@@ -12,9 +12,8 @@ use crate::ground::records::Records;
 use crate::select::Selector;
 use crate::select::csv::Table;
 use crate::select::edit::Form;
-use crate::select::html::Html;
 use crate::select::fields::{Delimiter, Fields, Position, Split};
-use crate::select::jsonl::{KeyPath, Keys};
+use crate::select::html::Html;
 use crate::select::logs::{ACCESS, Log, LogPlaces};
 use crate::select::records::{Format, Places};
 use crate::value::options::{DecodeOptions, Verb};
@@ -160,7 +159,10 @@ impl Selection {
             Selection::Records => (Selector::Line, [structure; 3]),
             Selection::Fields(positions) => {
                 let split = Split::from(delimiter.unwrap_or(Delimiter::Blanks));
-                (Selector::Fields(Fields::new(positions, split, mends)?.keeping(structure)), split.kept(structure))
+                (
+                    Selector::Fields(Fields::new(positions, split, mends)?.keeping(structure)),
+                    split.kept(structure),
+                )
             }
             Selection::Columns(selected) => {
                 columns = selected.clone();
@@ -173,9 +175,9 @@ impl Selection {
                 };
                 (Selector::Table(Table::new(delimiter)), [ByteSet::EMPTY; 3])
             }
-            Selection::Keys(paths) => (Selector::Keys(Keys::new(paths, into, nginx)), [ByteSet::EMPTY; 3]),
+            Selection::Keys(paths) => (json(paths, into, nginx)?, [ByteSet::EMPTY; 3]),
             Selection::Pairs(keys) => {
-                let keys: Vec<_> = keys.iter().map(|key| key.text().to_owned()).collect();
+                let keys: Vec<_> = keys.iter().map(KeyPath::to_string).collect();
                 let syntax = Syntax::logfmt(&keys).map_err(|message| format!("--key: {message}"))?;
                 (Selector::Records(Box::new(Places::new(syntax, Format::Logfmt))), [ByteSet::EMPTY; 3])
             }
@@ -187,11 +189,14 @@ impl Selection {
                 }
                 LogPlaces::Named(map, split) => {
                     is_sequential = true;
-                    (Selector::Fields(Fields::named(map, split, mends).keeping(structure)), split.kept(structure))
+                    (
+                        Selector::Fields(Fields::named(map, split, mends).keeping(structure)),
+                        split.kept(structure),
+                    )
                 }
                 LogPlaces::Keys(paths) => {
                     let paths = paths.iter().map(|path| path.parse()).collect::<Result<Vec<_>, _>>()?;
-                    (Selector::Keys(Keys::new(&paths, &[], nginx)), [ByteSet::EMPTY; 3])
+                    (json(&paths, &[], nginx)?, [ByteSet::EMPTY; 3])
                 }
             },
             Selection::Html => {
@@ -242,13 +247,13 @@ impl Selection {
             empty = verb.missing();
         }
         let null: &[u8] = match selector {
-            Selector::Keys(_) if !shape.only_values => b"null",
+            selector if selector.is_json() && !shape.only_values => b"null",
             _ if is_alone => verb.missing(),
             _ => b"",
         };
         // In JSON, the selector undoes nginx's escapes together with those of JSON, so the conversion must not.
         let verb = match verb {
-            Verb::Decode(options) if matches!(selector, Selector::Keys(_)) => {
+            Verb::Decode(options) if selector.is_json() => {
                 &Verb::Decode(DecodeOptions { nginx: false, ..options.clone() })
             }
             Verb::Rewrite(rewrite) if matches!(self, Selection::Log(log) if log.is_nginx()) => {
@@ -265,4 +270,15 @@ impl Selection {
         let works = if is_fixed { works.fixed() } else { works };
         Ok(Selected { target, works, empty, null, none, form })
     }
+}
+
+/// Returns the selector of the strings at `paths` in JSON, whose new values have the names `into`, or else replace the old ones. `nginx` says
+/// that the strings may contain `\xHH`.
+fn json(paths: &[KeyPath], into: &[String], nginx: bool) -> Result<Selector, String> {
+    let escaping = if nginx { Escaping::JsonHex } else { Escaping::Json };
+    let syntax = Syntax::json(paths, into, escaping).map_err(|message| format!("--key: {message}"))?;
+    let has_shape =
+        matches!(paths, [path] if path.is_member() && !path.has_many()) && into.is_empty() && !nginx;
+    let places = Places::new(syntax, Format::Json).with_new_members(into).with_shape(has_shape);
+    Ok(Selector::Records(Box::new(places)))
 }

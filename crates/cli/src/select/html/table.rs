@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-
 /// The syntax of an attribute that contains URLs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Syntax {

@@ -113,7 +113,7 @@ pub fn run(
         }
         tables::warn_missing(&job.target.selector, &job.target.columns, &stats)?;
         // If no line is JSON, there is a message with the count already.
-        if stats.searched || !matches!(job.target.selector, Selector::Keys(_)) {
+        if stats.searched || !job.target.selector.is_json() {
             super::warn_faulty(&stats, &job.treatment, options);
         }
     }
@@ -228,7 +228,7 @@ impl Values {
         let OutputOptions { rejects, stats, preview, .. } = options;
         let (rejects, stats, is_preview) = (rejects.is_some(), stats.is_some(), preview.is_some());
         // Values that are written alone are lines of text also if they come from JSON.
-        let is_json = form == Form::Whole && matches!(target.selector, Selector::Keys(_));
+        let is_json = form == Form::Whole && target.selector.is_json();
         let treatment = Treatment::new(works, policies, stats, rejects, empty)
             .with_none(none)
             .with_null(is_json, null)
