@@ -187,7 +187,36 @@ const READINGS_MAY_IMPORT: &[(&str, &str)] = &[
     ("lib", ""),
 ];
 
-/// Tokens of the crates for whole URIs and for readings that may appear in no module.
+/// The modules of the crate for values in records (`crates/records/src`), from the ground up.
+const RECORDS_MAY_IMPORT: &[(&str, &str)] = &[
+    // Values and their places, which know no format.
+    ("escaping", ""),
+    ("charset", ""),
+    ("place", "charset escaping"),
+    // Values by number, column, key and path.
+    ("path", ""),
+    ("ends", ""),
+    ("fields pairs", "escaping place"),
+    ("table", "ends escaping place"),
+    ("json", "escaping path place"),
+    ("html/attributes", "place"),
+    ("html/finder", "charset escaping html/attributes place"),
+    ("html", ""),
+    // The ways to split a line of a log, and the records inside the lines of loggers.
+    ("target", "place"),
+    ("access columns labels", "escaping place"),
+    ("wrapper", "escaping json place"),
+    // The table of formats, and those who read it.
+    ("logs", "access columns escaping place target wrapper"),
+    ("reader", "access columns escaping json labels logs place target wrapper"),
+    ("auto", "logs place reader wrapper"),
+    // All records.
+    ("syntax", "escaping fields json logs pairs path place reader table wrapper"),
+    ("editor", "place syntax"),
+    ("lib", ""),
+];
+
+/// Tokens of the crates for whole URIs, readings and records that may appear in no module.
 const URI_ONLY_IN: &[(&str, &str)] =
     &[("unsafe", ""), ("core :: arch", ""), ("std :: arch", ""), ("target_arch", ""), ("target_feature", "")];
 
@@ -231,6 +260,7 @@ const TREES: &[Tree] = &[
     Tree { root: "crates/cli", may_import: COMMAND_MAY_IMPORT, only_in: COMMAND_ONLY_IN, not_in: &[] },
     Tree { root: "crates/uri", may_import: URI_MAY_IMPORT, only_in: URI_ONLY_IN, not_in: &[] },
     Tree { root: "crates/readings", may_import: READINGS_MAY_IMPORT, only_in: URI_ONLY_IN, not_in: &[] },
+    Tree { root: "crates/records", may_import: RECORDS_MAY_IMPORT, only_in: URI_ONLY_IN, not_in: &[] },
     Tree { root: "crates/capi", may_import: &[], only_in: &[("unsafe", C_LIBRARY_UNSAFE)], not_in: &[] },
     Tree { root: "crates/python", may_import: &[], only_in: &[("unsafe", PYTHON_UNSAFE)], not_in: &[] },
     Tree { root: "crates/duckdb", may_import: &[], only_in: &[("unsafe", "api extension")], not_in: &[] },

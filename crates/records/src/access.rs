@@ -7,7 +7,6 @@ use std::ops::Range;
 use memchr::{memchr, memchr_iter, memrchr, memrchr_iter};
 
 use crate::escaping::Escaping;
-use crate::logs::Writer;
 use crate::place::{Fence, Field, Holds, Reason, Text, Unreadable, unreadable};
 
 /// The layout of a line that has a quoted request.
@@ -177,14 +176,14 @@ impl Gap {
     }
 }
 
-/// Appends the texts of `line` that can be selected to `texts`, by the rule of `writer`.
+/// Appends the texts of `line` that can be selected to `texts`, by the rule and the escaping of their writer.
 pub(crate) fn find(
     line: &[u8],
     layout: &Access,
-    writer: &Writer,
+    (rule, escaping): (Rule, Escaping),
     texts: &mut Vec<Text>,
 ) -> Result<(), Unreadable> {
-    let quoted = read(line, layout, writer)?;
+    let quoted = read(line, layout, rule, escaping)?;
     let lead = quoted[0].as_ref().map_or(0, |request| request.start.saturating_sub(1));
     if let Some(LeadWord { field, number, count }) = layout.word {
         let ends = memchr_iter(b' ', &line[..lead]);
@@ -192,7 +191,7 @@ pub(crate) fn find(
         let range = start(number).unwrap_or(0)..ends.clone().nth(number).unwrap_or(lead);
         let range = if ends.clone().count() == count { Ok(range) } else { Err(Reason::AMBIGUOUS) };
         let holds = if field == Field::Host { Holds::Authority } else { Holds::Url };
-        texts.push(Text { range, field, holds, escaping: writer.escaping, fence: Fence::BLANK });
+        texts.push(Text { range, field, holds, escaping, fence: Fence::BLANK });
     }
     let mut add = |field: Option<Field>, range| {
         let Some(field) = field else { return };
@@ -203,8 +202,8 @@ pub(crate) fn find(
             Field::Host => (Holds::Authority, Fence::QUOTED),
             _ => (Holds::Url, Fence::QUOTED),
         };
-        let is_raw = writer.rule == Rule::RequestEscaped && field != Field::Target;
-        let escaping = if is_raw { Escaping::None } else { writer.escaping };
+        let is_raw = rule == Rule::RequestEscaped && field != Field::Target;
+        let escaping = if is_raw { Escaping::None } else { escaping };
         texts.push(Text { range, field, holds, escaping, fence });
     };
     let names = layout.tail.iter().filter_map(|part| match part {
@@ -223,8 +222,8 @@ pub(crate) fn find(
     Ok(())
 }
 
-/// Reads the quoted texts of `line` by the rule of `writer`.
-fn read(line: &[u8], layout: &Access, writer: &Writer) -> Result<Texts, Unreadable> {
+/// Reads the quoted texts of `line` by `rule`.
+fn read(line: &[u8], layout: &Access, rule: Rule, escaping: Escaping) -> Result<Texts, Unreadable> {
     if let Lead::Words(count) = layout.lead
         && let Some(end) = memchr_iter(b' ', line).nth(count.saturating_sub(1))
         && line[end..].starts_with(b" - ")
@@ -233,16 +232,16 @@ fn read(line: &[u8], layout: &Access, writer: &Writer) -> Result<Texts, Unreadab
         // S3 has records of its own work, without a request.
         return Ok(std::array::from_fn(|_| Ok(end + 2..end + 2)));
     }
-    let next = |from| writer.escaping.next_quote(line, from);
-    let (start, close, known) = match writer.rule {
+    let next = |from| escaping.next_quote(line, from);
+    let (start, close, known) = match rule {
         Rule::Raw => return raw(line, layout),
         Rule::Unknown => return unknown(line, layout),
         Rule::Escaped | Rule::RequestEscaped => {
-            let (start, close) = escaped(line, layout, writer.escaping)?;
-            (start, close, if writer.rule == Rule::Escaped { MOST } else { 1 })
+            let (start, close) = escaped(line, layout, escaping)?;
+            (start, close, if rule == Rule::Escaped { MOST } else { 1 })
         }
         Rule::Words | Rule::WordsAfterUser => {
-            let (start, close) = words(line, layout, writer.rule == Rule::Words)?;
+            let (start, close) = words(line, layout, rule == Rule::Words)?;
             (start, close, 1)
         }
     };

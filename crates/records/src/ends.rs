@@ -5,7 +5,25 @@
 
 use memchr::{memchr, memchr2};
 
-use crate::table::{Dialect, Quotes};
+/// The dialect of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dialect {
+    /// The byte between cells.
+    pub delimiter: u8,
+    /// The way in which quotes are read.
+    pub quotes: Quotes,
+}
+
+/// The way in which the quotes of a table are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quotes {
+    /// RFC 4180: quotes enclose a whole cell, and two of them mean one.
+    Strict,
+    /// Other quotes are data, too: those inside a cell without quotes, and those that no delimiter follows.
+    Lazy,
+    /// A backslash in a quoted cell escapes quotes and itself.
+    Backslash,
+}
 
 /// The state between two pieces.
 #[derive(Clone, Copy, Debug)]

@@ -153,7 +153,10 @@ impl Reader {
         let escaping = self.log.escaping();
         let mut texts = Vec::new();
         match &self.log.layout.shape {
-            Shape::Access(layout) => access::find(record, layout, self.log.writer, &mut texts)?,
+            Shape::Access(layout) => {
+                let writer = self.log.writer;
+                access::find(record, layout, (writer.rule, writer.escaping), &mut texts)?
+            }
             Shape::Json(keys) => json::find(record, keys, &mut self.json, escaping, &mut texts)?,
             Shape::Columns(layout) => layout.find(record, escaping, &mut self.header, &mut texts)?,
             Shape::Words(layout) => layout.find(record, escaping, &mut texts)?,

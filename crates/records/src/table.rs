@@ -4,29 +4,9 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr2};
 
-use crate::ends::Ends;
+use crate::ends::{Dialect, Ends, Quotes};
 use crate::escaping::Escaping;
 use crate::place::{Fence, Marks, Place, Reason, Unreadable, unreadable};
-
-/// The dialect of a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Dialect {
-    /// The byte between cells.
-    pub delimiter: u8,
-    /// The way in which quotes are read.
-    pub quotes: Quotes,
-}
-
-/// The way in which the quotes of a table are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Quotes {
-    /// RFC 4180: quotes enclose a whole cell, and two of them mean one.
-    Strict,
-    /// Other quotes are data, too: those inside a cell without quotes, and those that no delimiter follows.
-    Lazy,
-    /// A backslash in a quoted cell escapes quotes and itself.
-    Backslash,
-}
 
 /// A cell of a row.
 struct Cell {
