@@ -203,8 +203,7 @@ const RECORDS_MAY_IMPORT: &[(&str, &str)] = &[
     ("html/finder", "charset escaping html/attributes place"),
     ("html", ""),
     // The ways to split a line of a log, and the records inside the lines of loggers.
-    ("target", "place"),
-    ("access columns labels", "escaping place"),
+    ("target access columns labels", "escaping place"),
     ("wrapper", "escaping json place"),
     // The table of formats, and those who read it.
     ("logs", "access columns escaping place target wrapper"),

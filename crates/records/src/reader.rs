@@ -53,7 +53,7 @@ impl Values<'_> {
         };
         let known = &self.log.writer.placeholders;
         let (range, method) = match holds {
-            Holds::Request => match target::split(self.record, range, known) {
+            Holds::Request => match target::split(self.record, range, known, escaping) {
                 Ok(target::Request { target: Some(target), method }) => (target, Some(method)),
                 Ok(_) => return,
                 Err(Unreadable { offset, reason }) => return self.reject(offset, reason),

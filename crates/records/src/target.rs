@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::escaping::Escaping;
 use crate::place::{Kind, Reason, Unreadable, unreadable};
 
 /// The parts of a request in a record.
@@ -96,8 +97,13 @@ fn is_token(method: &[u8]) -> bool {
 }
 
 /// Splits the request at `range` of `line` into method, target and protocol. The target is the text between the first blank and the
-/// protocol, which is the last word.
-pub fn split(line: &[u8], range: Range<usize>, known: &Placeholders) -> Result<Request, Unreadable> {
+/// protocol, which is the last word. The writer may have written a part of the protocol as an escape.
+pub fn split(
+    line: &[u8],
+    range: Range<usize>,
+    known: &Placeholders,
+    escaping: Escaping,
+) -> Result<Request, Unreadable> {
     let trim = |range: Range<usize>| {
         let text = &line[range.clone()];
         let start = text.iter().take_while(|&&byte| byte == b' ').count();
@@ -118,7 +124,9 @@ pub fn split(line: &[u8], range: Range<usize>, known: &Placeholders) -> Result<R
     }
     let rest = trim(range.start + blank..range.end);
     let last = memchr::memrchr(b' ', &line[rest.clone()]).map_or(0, |blank| blank + 1);
-    let word = &line[rest.start + last..rest.end];
+    let raw = &line[rest.start + last..rest.end];
+    let mut buffer = Vec::new();
+    let word = escaping.undo(raw, &mut buffer).unwrap_or(raw);
     let is_bare = known.protocol == Protocol::Version && is_version(word);
     let is_word = is_protocol(word) || is_bare || known.protocols.contains(&word);
     let has_protocol = is_word && known.protocol != Protocol::None;

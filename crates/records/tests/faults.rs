@@ -508,3 +508,19 @@ fn offsets_are_those_of_the_record() {
     assert_eq!(out, br"/a\\x22\\x22");
     assert_eq!(places[0].write(line, b"/a b", &mut out), Err(2));
 }
+
+/// A quote that a client sends after the protocol is an escape in most logs, and no part of the target.
+#[test]
+fn an_escape_after_the_protocol_is_no_part_of_the_target() {
+    for (log, quote) in [("nginx", "\\x22"), ("apache", "\\\""), ("h2o", "\\x22"), ("haproxy", "#22")] {
+        let line = match log {
+            "haproxy" => {
+                "192.0.2.2:4 [04/Aug/2020:20:06:14.613] f b/s 0/0/0/1/3 400 2 - - ---- 1/1/0/0/3 0/0"
+                    .to_owned()
+            }
+            _ => DATE.to_owned(),
+        };
+        let tail = if log == "haproxy" { "" } else { " 400 1 \"-\" \"x\"" };
+        finds(log, &format!("{line} \"GET /a HTTP/1.1{quote}\"{tail}"), Kind::Path, &["/a"]);
+    }
+}
