@@ -24,6 +24,8 @@ pub enum Format {
 #[derive(Clone)]
 pub struct Places {
     syntax: Syntax,
+    /// The names of the values.
+    names: Vec<String>,
     pub format: Format,
     /// Whether each record has at most one value, a member of objects, so that documents have a [`Shape`].
     has_shape: bool,
@@ -47,7 +49,8 @@ impl Places {
     pub fn new(syntax: Syntax, format: Format) -> Places {
         let (old, new, text) = (Vec::new(), Vec::new(), Vec::new());
         let (found, kept, into) = (Vec::new(), Vec::new(), Vec::new());
-        Places { syntax, format, has_shape: false, into, found, kept, old, new, text }
+        let names = syntax.names();
+        Places { syntax, names, format, has_shape: false, into, found, kept, old, new, text }
     }
 
     /// Says that converted values are added as members with the names `into`, if there are any.
@@ -76,12 +79,12 @@ impl Places {
 
     /// Returns the type and name of value number `index`.
     pub fn name(&self, index: usize) -> (&'static str, String) {
-        (self.syntax.noun(), self.syntax.names().swap_remove(index))
+        (self.syntax.noun(), self.names[index].clone())
     }
 
     /// Returns the number of selected values.
     pub fn count(&self) -> usize {
-        self.syntax.names().len()
+        self.names.len()
     }
 
     /// Reports whether `record`, which contains no escape, seems to be readable.
@@ -91,7 +94,7 @@ impl Places {
 
     /// Returns the message that no record has value number `index`. `line` is the word for a record, with `no` before it.
     pub fn missing(&self, index: usize, line: &str) -> String {
-        let (_, name) = self.name(index);
+        let name = &self.names[index];
         match self.format {
             Format::Json => format!("{line} has a string at key '{name}'"),
             Format::Logfmt => format!("{line} has the key '{name}'"),
@@ -111,7 +114,7 @@ impl Places {
         let result = self.syntax.find(record.bytes(), &mut self.found);
         let unreadable = result.err().map(|Unreadable { offset, reason }| (offset, Reason::Record(reason)));
         if unreadable.is_none() || pass.edit.form() == Form::Nothing {
-            pass.report.stats.searched |= self.can_have_values(record.bytes());
+            pass.report.stats.searched |= unreadable.is_none() && self.can_have_values(record.bytes());
             let clashes = pass.report.stats.clashes;
             for number in 0..self.found.len() {
                 // A record is counted once.
