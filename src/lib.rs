@@ -112,8 +112,6 @@ pub mod internals;
 pub mod guide {}
 mod hex;
 mod kernel;
-#[cfg(feature = "alloc")]
-mod marks;
 mod normalize;
 mod set;
 #[doc(hidden)]

@@ -8,10 +8,7 @@ use crate::hex;
 use crate::kernel::cursor::{Cursor, OutputSpan, Written};
 use crate::kernel::ends::{self, Ends};
 use crate::kernel::isa::look::{CommonBytes, NoEscape};
-use crate::kernel::job::{
-    self, DecodeJob, Decoded, EncodeJob, EncodeRule, Fields, Marks, Measure, Measured, Outcome, RowState,
-    Search, Stops,
-};
+use crate::kernel::job::{DecodeJob, Decoded, EncodeJob, EncodeRule, Marks, Measure, Measured, Outcome};
 use crate::kernel::reference;
 use crate::kernel::word;
 
@@ -295,95 +292,4 @@ pub(crate) fn decode_marked<'c>(
     }
     out.push_run(&input[done..]);
     Decoded { written: out.finish(), stopped: input.len() }
-}
-
-/// Copies `input`, and after each field the separator and the decoded field.
-pub(crate) fn decode_beside<'c>(
-    job: &DecodeJob,
-    input: &[u8],
-    fields: Fields<'_>,
-    out: OutputSpan<'c>,
-) -> Decoded<'c> {
-    let (mut out, mut done) = (Cursor::new(out), 0);
-    for (begin, stop) in fields.offsets(input.len()) {
-        let (Some(before), Some(field)) = (input.get(done..stop), input.get(begin..stop)) else { break };
-        out.push_run(before);
-        out.push_slice(&[fields.separator]);
-        let (mut at, mut copied) = (0, 0);
-        while at < field.len() {
-            let rest = &field[at..];
-            let step =
-                if rest[0] == b'%' { reference::decode_special::<false>(job, field, at, rest) } else { None };
-            let Some(step) = step else {
-                at += 1;
-                continue;
-            };
-            if (step.used, step.len) == (3, 3) {
-                return Decoded { written: out.finish(), stopped: begin + at };
-            }
-            out.push_run(&field[copied..at]);
-            out.push_word(u64::from(step.bytes), step.len);
-            at += step.used;
-            copied = at;
-        }
-        out.push_run(&field[copied..]);
-        done = stop;
-    }
-    out.push_run(&input[done..]);
-    Decoded { written: out.finish(), stopped: input.len() }
-}
-
-/// Lists the places of bits.
-pub(crate) fn list(input: &[u64], places: &mut [u32]) -> usize {
-    let (mut len, mut first) = (0, 0);
-    for &word in input {
-        let mut bits = word;
-        while bits != 0 {
-            places[len] = first + bits.trailing_zeros();
-            bits &= bits - 1;
-            len += 1;
-        }
-        first += u64::BITS;
-    }
-    len
-}
-
-/// Lists the places where fields end.
-pub(crate) fn stops(input: &[[u64; 4]], places: &mut [u32]) -> Stops {
-    let (mut stops, mut first) = (Stops::default(), 0);
-    for &[_, ends, delimiters, irregular] in input {
-        let mut bits = ends | delimiters;
-        while bits != 0 {
-            places[stops.count] = first + bits.trailing_zeros();
-            bits &= bits - 1;
-            stops.count += 1;
-        }
-        stops.ends += ends.count_ones() as usize;
-        stops.has_irregular |= irregular != 0;
-        first += u64::BITS;
-    }
-    stops
-}
-
-/// Marks the places of four bytes, in words with a bit for each byte of `input`.
-pub(crate) fn mark(bytes: [u8; 4], input: &[u8], marks: &mut [[u64; 4]]) {
-    for (marks, piece) in marks.iter_mut().zip(input.chunks(BLOCK)) {
-        *marks = bytes.map(|wanted| word::mask(piece, |word| word::equal(word, wanted)));
-    }
-}
-
-/// Marks the rows of a table.
-pub(crate) fn rows(delimiter: u8, input: &[u8], state: &mut RowState, marks: &mut [[u64; 4]]) -> usize {
-    job::mark_rows(delimiter, input, state, marks, SearchByWords)
-}
-
-/// The search for bytes in one word after another.
-#[derive(Clone, Copy)]
-struct SearchByWords;
-
-impl Search for SearchByWords {
-    #[inline(always)]
-    fn find(self, block: &[u8; 64], bytes: [u8; 5]) -> [u64; 5] {
-        bytes.map(|wanted| word::mask(block, |word| word::equal(word, wanted)))
-    }
 }

@@ -9,10 +9,10 @@
 //! * `SIMDPCT_EXHAUSTIVE=1`: also run the loops that take minutes.
 
 mod batch;
+mod chosen;
 mod exhaustive;
 mod header;
 mod lanes;
-mod marked;
 mod matrix;
 mod rivals;
 mod sets;

@@ -84,7 +84,7 @@ type Texts = [Result<Range<usize>, Reason>; MOST];
 
 impl Lead {
     /// Reports whether the text before the quote at `open` is this lead.
-    fn holds(self, line: &[u8], open: usize) -> bool {
+    pub(crate) fn holds(self, line: &[u8], open: usize) -> bool {
         let Some(text) = line[..open].strip_suffix(b" ") else { return self == Lead::Words(0) && open == 0 };
         match self {
             Lead::Date => is_date(text),
@@ -112,8 +112,8 @@ fn is_date(text: &[u8]) -> bool {
 }
 
 /// The text between two quoted fields that can contain anything: a quote, words, and the next quote or the end of the line.
-#[derive(Clone, Copy)]
-struct Gap {
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Gap {
     words: &'static [Part],
     is_last: bool,
     is_closed: bool,
@@ -121,7 +121,7 @@ struct Gap {
 
 impl Access {
     /// Returns the gaps after the request, of which the first one begins with the quote that closes the request.
-    fn gaps(&self) -> impl DoubleEndedIterator<Item = Gap> + ExactSizeIterator + Clone + use<> {
+    pub(crate) fn gaps(&self) -> impl DoubleEndedIterator<Item = Gap> + ExactSizeIterator + Clone + use<> {
         let (tail, is_closed) = (self.tail, self.is_closed);
         let quoted = tail.iter().filter(|part| matches!(part, Part::Quoted(_))).count();
         (0..quoted + 1).map(move |index| {
@@ -133,8 +133,13 @@ impl Access {
 
 impl Gap {
     /// Returns the end of this gap if it begins with the quote at `close`.
-    fn end(self, line: &[u8], close: usize) -> Option<usize> {
+    pub(crate) fn end(self, line: &[u8], close: usize) -> Option<usize> {
         self.walk(line, close, |_, _| ())
+    }
+
+    /// Returns the number of quotes in this gap.
+    pub(crate) fn quotes(self) -> usize {
+        1 + 2 * self.quoted_words().count() + usize::from(!self.is_last)
     }
 
     /// Returns the names of the quoted words in this gap.

@@ -1,7 +1,7 @@
 //! Finds the ends of CSV records in input that arrives in pieces. A line feed inside quotes is data.
 //!
-//! A sweep over whole blocks could find the same ends at memory speed; this is the rule that it must follow, and the way to read the blocks
-//! in which a quote is not where RFC 4180 has it.
+//! [`RowScan`](crate::RowScan) finds the same ends at memory speed. This is the rule that it follows, and the way to read the blocks in which a
+//! quote is not where RFC 4180 has it.
 
 use memchr::{memchr, memchr2};
 
@@ -28,12 +28,12 @@ pub enum Quotes {
 /// The state between two pieces.
 #[derive(Clone, Copy, Debug)]
 pub struct Ends {
-    dialect: Dialect,
-    state: State,
+    pub(crate) dialect: Dialect,
+    pub(crate) state: State,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+pub(crate) enum State {
     /// At the start of a cell.
     Start,
     /// In a cell without quotes.

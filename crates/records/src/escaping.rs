@@ -417,6 +417,11 @@ impl Escaping {
         &RULES[self as usize]
     }
 
+    /// Returns the byte that begins an escape.
+    pub(crate) fn mark(self) -> u8 {
+        self.rule().mark
+    }
+
     /// Returns the value that `raw` means, in `buffer` if it differs from `raw`. An error is the offset of a malformed escape in `raw`.
     pub fn undo<'a>(self, raw: &'a [u8], buffer: &'a mut Vec<u8>) -> Result<&'a [u8], usize> {
         let rule = self.rule();

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::str::FromStr;
 
 use crate::escaping::Escaping;
+use crate::fast::Sweep;
 use crate::place::{Fence, Place};
 
 /// The fields at a position, as people count them: `N`, `N..M`, or `N.W` for word W of field N. Negative numbers count from the end.
@@ -140,6 +141,15 @@ impl Numbered {
         let last =
             positions.iter().map(|position| position.last.unsigned_abs()).max().filter(|_| !is_from_end);
         Ok(Numbered { separator, positions: numbered, last, escaping, spans: Vec::new() })
+    }
+
+    /// Returns the search for escapes in the field that was asked for, if it is one that is counted from the start, and has no words.
+    pub(crate) fn sweep(&self) -> Option<Sweep> {
+        let [(Position { first, last, word: None }, _)] = *self.positions else { return None };
+        let number = usize::try_from(first).ok().filter(|_| first == last)?;
+        let is_known = self.separator != Separator::Quoted && self.escaping == Escaping::None;
+        let span = Span { range: 0..0, mark: b' ', after_bracket: false };
+        is_known.then(|| Sweep::delimited(self.separator, number - 1, &self.place(&span, 0..0, 0)))
     }
 
     /// Returns the names of the values: their numbers.

@@ -243,7 +243,7 @@ fn string(text: &[u8], mut at: usize, escaping: Escaping) -> Result<usize, usize
 }
 
 /// Returns the end of the number, or of `true`, `false` or `null`, at `at`.
-fn scalar(text: &[u8], at: usize) -> Result<usize, usize> {
+pub(crate) fn scalar(text: &[u8], at: usize) -> Result<usize, usize> {
     for word in [b"true".as_slice(), b"false", b"null"] {
         if text[at..].starts_with(word) {
             return Ok(at + word.len());

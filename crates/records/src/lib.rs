@@ -55,6 +55,7 @@ mod columns;
 mod editor;
 mod ends;
 mod escaping;
+mod fast;
 mod fields;
 #[cfg(feature = "html")]
 pub mod html;
@@ -77,6 +78,9 @@ pub use columns::{Columns, Split, Word, Words};
 pub use editor::{Editor, Form, Values};
 pub use ends::{Dialect, Ends, Quotes};
 pub use escaping::Escaping;
+pub use fast::{RowMarks, RowScan, Sweep, mark_bytes};
+#[doc(hidden)]
+pub use fast::{RowState, list_bits, mark_rows};
 pub use fields::{Numbered, Position, Separator};
 pub use json::is_document;
 pub use logs::{Layout, Log, Shape, Spec, WRITERS, Writer};

@@ -371,6 +371,19 @@ impl Place {
         Fence::of(&(0..=u8::MAX).filter(refused).collect::<Vec<_>>())
     }
 
+    /// Returns the bytes that can be written here, but not as they are.
+    pub(crate) fn respelt(&self) -> Fence {
+        let [_, writer, _] = self.escapings;
+        let is_same = |byte: u8| {
+            let mut out = Vec::new();
+            writer.apply(&[byte], &mut out).is_ok() && out == [byte] && byte != writer.mark()
+        };
+        let refused = self.refused();
+        Fence::of(
+            &(0..=u8::MAX).filter(|&byte| !is_same(byte) && !refused.contains(byte)).collect::<Vec<_>>(),
+        )
+    }
+
     /// Reports whether `byte` would be read as a part of the syntax around the value.
     fn is_mark(&self, byte: u8) -> bool {
         let [more, writer, _] = self.escapings;

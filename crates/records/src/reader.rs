@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::access;
 use crate::columns::Header;
 use crate::escaping::Escaping;
+use crate::fast::Sweep;
 use crate::json;
 use crate::labels;
 use crate::logs::{Log, Shape};
@@ -100,6 +101,12 @@ impl Reader {
         };
         let json = json::Reader::new(paths, Vec::new());
         Reader { log, wrapper, fields, more: Escaping::None, header: Header::default(), json }
+    }
+
+    /// Returns the search for escapes in the lines, if they need not be read one by one.
+    pub(crate) fn sweep(&self) -> Option<Sweep> {
+        let is_bare = self.wrapper.is_none() && self.more == Escaping::None;
+        is_bare.then(|| Sweep::requests(self.log, self.fields))?
     }
 
     /// Undoes `escaping` in the values, too: for text that a program has escaped before another one wrote it into the record.

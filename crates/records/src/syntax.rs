@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::escaping::Escaping;
+use crate::fast::Sweep;
 use crate::fields::Numbered;
 use crate::json;
 use crate::logs::Log;
@@ -127,6 +128,18 @@ impl Syntax {
             Kind::Table(_) | Kind::Logfmt(_) => memchr::memchr(b'"', record).is_none(),
             Kind::Json(_) => matches!(record.trim_ascii(), [] | [b'{', .., b'}']),
             Kind::Log(..) | Kind::Nested(_) => false,
+        }
+    }
+
+    /// Returns the search for escapes in many records at once, if the syntax has one for the values that were asked for. Records must end in
+    /// line feeds.
+    pub fn sweep(&self) -> Option<Sweep> {
+        match &self.0 {
+            Kind::Fields(fields) => fields.sweep(),
+            Kind::Table(table) => table.sweep(),
+            Kind::Json(members) if members.into.is_empty() => Some(Sweep::json(members.escaping)),
+            Kind::Log(reader, _) => reader.sweep(),
+            _ => None,
         }
     }
 

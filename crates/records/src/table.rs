@@ -6,6 +6,7 @@ use memchr::{memchr, memchr2};
 
 use crate::ends::{Dialect, Ends, Quotes};
 use crate::escaping::Escaping;
+use crate::fast::Sweep;
 use crate::place::{Fence, Marks, Place, Reason, Unreadable, unreadable};
 
 /// A cell of a row.
@@ -199,6 +200,15 @@ impl Table {
     /// Returns the dialect.
     pub fn dialect(&self) -> Dialect {
         self.dialect
+    }
+
+    /// Returns the search for escapes in the column that was asked for, if it is one.
+    pub(crate) fn sweep(&self) -> Option<Sweep> {
+        let [(before, _)] = *self.columns else { return None };
+        let is_strict = self.dialect.quotes == Quotes::Strict;
+        is_strict.then(|| {
+            Sweep::table(self.dialect.delimiter, before, self.dialect.fence(), !self.into.is_empty())
+        })
     }
 
     /// Takes the width of the table from `row`, the first row of a table without a header.

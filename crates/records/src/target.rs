@@ -53,6 +53,12 @@ impl Placeholders {
         protocol: Protocol::Named,
     };
 
+    /// Reports whether `word`, the last one of a request, is a protocol and no part of the target.
+    pub(crate) fn is_protocol(&self, word: &[u8]) -> bool {
+        let is_bare = self.protocol == Protocol::Version && is_version(word);
+        (is_protocol(word) || is_bare || self.protocols.contains(&word)) && self.protocol != Protocol::None
+    }
+
     /// Reports whether `target` is in place of a target.
     pub fn contains(&self, target: &[u8]) -> bool {
         target.is_empty()
@@ -127,9 +133,7 @@ pub fn split(
     let raw = &line[rest.start + last..rest.end];
     let mut buffer = Vec::new();
     let word = escaping.undo(raw, &mut buffer).unwrap_or(raw);
-    let is_bare = known.protocol == Protocol::Version && is_version(word);
-    let is_word = is_protocol(word) || is_bare || known.protocols.contains(&word);
-    let has_protocol = is_word && known.protocol != Protocol::None;
+    let has_protocol = known.is_protocol(word);
     if !has_protocol && known.protocol != Protocol::None && request.len() >= SHORTEST_CUT {
         return unreadable(range.end, Reason::CUT);
     }

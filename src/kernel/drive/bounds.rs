@@ -1,6 +1,6 @@
-//! The ends of values in an input: of one value that is the whole input, of a batch of adjacent values, or of a field that other bytes follow.
+//! The ends of values in an input: of one value that is the whole input, or of a batch of adjacent values.
 
-use super::{Isa, Tier, low_mask};
+use super::{Isa, Tier};
 use crate::kernel::cursor::{Cursor, OutputSpan};
 use crate::kernel::ends::{self, Ends, Follow, Placing};
 use crate::kernel::job::Marks;
@@ -17,12 +17,6 @@ pub(super) trait Bounds {
     /// `padding` lanes short, and the input has `left` bytes from its start on.
     #[cfg_attr(optimized, inline(always))]
     fn cut(&self, _left: usize, _padding: usize) -> u64 {
-        0
-    }
-
-    /// Returns the lanes that are the last two before an end, of those that [`Bounds::cut`] returned.
-    #[cfg_attr(optimized, inline(always))]
-    fn last_two(&self, _cut: u64) -> u64 {
         0
     }
 
@@ -95,42 +89,12 @@ impl Bounds for MarkedEscapes<'_> {
     }
 }
 
-/// The bounds of a field that other bytes follow. Decoding ends at an escape that stays because of the set.
-pub(super) struct Field {
-    /// The number of bytes after the field.
-    pub(super) after: usize,
-}
-
-impl Bounds for Field {
-    const MANY: bool = true;
-
-    #[cfg_attr(optimized, inline(always))]
-    fn cut(&self, left: usize, _padding: usize) -> u64 {
-        !low_mask((left - self.after).saturating_sub(2))
-    }
-
-    #[cfg_attr(optimized, inline(always))]
-    fn last_two(&self, cut: u64) -> u64 {
-        cut
-    }
-
-    #[cfg_attr(optimized, inline(always))]
-    fn ends_at_kept(&self) -> bool {
-        true
-    }
-}
-
 impl Bounds for Follow<'_> {
     const MANY: bool = true;
 
     #[cfg_attr(optimized, inline(always))]
     fn cut(&self, left: usize, padding: usize) -> u64 {
         Follow::cut(self, left, padding)
-    }
-
-    #[cfg_attr(optimized, inline(always))]
-    fn last_two(&self, cut: u64) -> u64 {
-        cut
     }
 
     #[cfg_attr(optimized, inline(always))]

@@ -17,15 +17,14 @@
 //! A *ladder*, in the file of a tier, says which *step* decodes an input of which length: [`OneBlock`], [`FewBlocks`] or [`AnyLength`].
 //! Each is written for all modes ([`Mode`]).
 
-use core::cell::Cell;
 use core::marker::PhantomData;
 
-use super::bounds::{self, Bounds, Field, MarkedEscapes, Single};
+use super::bounds::{self, Bounds, MarkedEscapes, Single};
 use super::{DecodeStep, Found, Isa, Lanes, Mode, Tier, bits, digits_of, load};
 use crate::hex;
 use crate::kernel::cursor::{self, Cursor, OutputSpan, Written};
 use crate::kernel::ends::Ends;
-use crate::kernel::job::{DecodeJob, Decoded, Fields, Marks, Measure, Measured, Outcome};
+use crate::kernel::job::{DecodeJob, Decoded, Marks, Measure, Measured, Outcome};
 
 /// The step for at most one block. It uses narrow blocks where the tier has them.
 pub(crate) struct OneBlock<M>(PhantomData<M>);
@@ -66,7 +65,7 @@ impl<M: Mode> DecodeStep for AnyLength<M> {
     #[cfg_attr(optimized, inline(always))]
     fn decode<'c, T: Tier>(tier: T, job: &DecodeJob, input: &[u8], out: OutputSpan<'c>) -> Outcome<'c> {
         if const { !M::IS_PLAIN } {
-            let whole = Whole::new(job, input);
+            let whole = Whole { job, input };
             outcome(input, State::<_, _, true>::new(tier.wide(), job, Some(&whole), Single, out).run(input))
         } else {
             outcome(input, State::<_, _, false>::new(tier.wide(), job, None, Single, out).run(input))
@@ -87,7 +86,7 @@ pub(crate) fn values<'c, T: Tier>(
     out: OutputSpan<'c>,
 ) -> Decoded<'c> {
     let (isa, is_plain) = (tier.wide(), job.is_plain() && !ends.are_marked());
-    let (bounds, whole) = (bounds::follow::<T::Wide>(ends, out), Whole::new(job, input));
+    let (bounds, whole) = (bounds::follow::<T::Wide>(ends, out), Whole { job, input });
     if is_plain {
         decoded(input, State::<_, _, false>::new(isa, job, None, bounds, out).run(input))
     } else {
@@ -104,58 +103,8 @@ pub(crate) fn marked<'c, T: Tier>(
     marks: Marks<'_>,
     out: OutputSpan<'c>,
 ) -> Decoded<'c> {
-    let (bounds, whole) = (MarkedEscapes::new(marks, input.len()), Whole::new(job, input));
+    let (bounds, whole) = (MarkedEscapes::new(marks, input.len()), Whole { job, input });
     decoded(input, State::<_, _, true>::new(tier.wide(), job, Some(&whole), bounds, out).run(input))
-}
-
-/// Copies `input`, and after each field the separator and the decoded field. Ends at the first escape in a field that stays because of the
-/// set.
-#[cfg_attr(optimized, inline(always))]
-pub(crate) fn beside<'c, T: Tier>(
-    tier: T,
-    job: &DecodeJob,
-    input: &[u8],
-    fields: Fields<'_>,
-    out: OutputSpan<'c>,
-) -> Decoded<'c> {
-    let (isa, whole) = (tier.wide(), Whole::new(job, input));
-    let mut state = State::<_, _, true>::new(isa, job, Some(&whole), Field { after: 0 }, out);
-    let mut done = 0;
-    for (begin, stop) in fields.offsets(input.len()) {
-        let (Some(before), Some(field), Some(rest)) =
-            (input.get(done..stop), input.get(begin..stop), input.get(begin..))
-        else {
-            break;
-        };
-        copy(isa, &input[done..], before.len(), &mut state.out);
-        state.out.push_part(&[fields.separator], 1);
-        done = stop;
-        // Most fields are short and have no escape, and these need no state.
-        let (block, lanes) = (isa.load(rest), Lanes::of_start(field.len()));
-        let is_clean = isa.eq(block, b'%') & lanes.mask() == 0;
-        if is_clean && field.len() <= T::Wide::LANES {
-            isa.store(block, lanes, &mut state.out);
-            continue;
-        }
-        whole.input.set(rest);
-        (state.bounds.after, state.ended) = (rest.len() - field.len(), 0);
-        let mut left = field.len();
-        if !is_clean && left > 0 {
-            if let Err(lane) = state.decode_block(block, rest, lanes, false) {
-                return Decoded { written: state.out.finish(), stopped: begin + lane };
-            }
-            left -= lanes.count();
-        }
-        while left > 0 {
-            let (rest, lanes) = (&rest[field.len() - left..], Lanes::of_start(left));
-            if let Err(lane) = state.decode_block(isa.load(rest), rest, lanes, true) {
-                return Decoded { written: state.out.finish(), stopped: stop - left + lane };
-            }
-            left -= lanes.count();
-        }
-    }
-    copy(isa, &input[done..], input.len() - done, &mut state.out);
-    decoded(input, (state.out, None))
 }
 
 /// Copies `input` up to the first `%`, or the first `+` if that is a space, and maybe more. Returns the offset of that byte, or the length
@@ -223,22 +172,6 @@ fn first_found<I: Isa, const M: usize>(isa: I, plus: bool, rest: &[u8]) -> usize
         first = core::hint::select_unpredictable(found != 0, at, first);
     }
     first
-}
-
-/// Writes the first `len` bytes of `rest`.
-#[cfg_attr(optimized, inline(always))]
-fn copy<I: Isa>(isa: I, mut rest: &[u8], mut len: usize, out: &mut Cursor<'_>) {
-    // Whether the second block is necessary is unpredictable, so it is always written (lab: ladders).
-    for _ in 0..2 {
-        let lanes = Lanes::of_start(len);
-        isa.store(isa.load(rest), lanes, out);
-        (rest, len) = (&rest[lanes.count()..], len - lanes.count());
-    }
-    while len > 0 {
-        let lanes = Lanes::of_start(len);
-        isa.store(isa.load(rest), lanes, out);
-        (rest, len) = (&rest[lanes.count()..], len - lanes.count());
-    }
 }
 
 /// The output of a decoding, and where a malformed escape ended it: the rest of the input from a block on, and the lane.
@@ -341,7 +274,7 @@ impl<'a, I: Isa, const KEEP: bool> Measuring<'a, I, KEEP> {
             if job.upper {
                 // The first two lanes depend on bytes before the block.
                 if decoded & (found.percent << 1 | found.percent << 2 | 3) != 0 {
-                    let (whole, mut bytes) = (Whole::new(job, self.input), isa.bytes(result));
+                    let (whole, mut bytes) = (Whole { job, input: self.input }, isa.bytes(result));
                     decoded = keep_completing(&whole, rest.len(), 0, &mut bytes, decoded, found.percent);
                 }
                 let digits = digits_of(valid, Lanes::<I>::ALL, &mut self.carry);
@@ -756,7 +689,8 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
             (decoded, result) = (valid & some, with_values);
         }
         if KEEP && self.upper {
-            let last_two = self.bounds.last_two(cut);
+            // The lanes that are the last two before an end.
+            let last_two = if B::MARKED { 0 } else { cut };
             let percent = found.percent & here & !last_two;
             // The first two lanes depend on bytes before the block.
             if let Some(whole) = self.whole
@@ -798,15 +732,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
 /// tiers should not hold them in registers (lab: kernels).
 struct Whole<'a> {
     job: &'a DecodeJob,
-    /// The whole input. [`beside`] replaces it by the part from the field on that it decodes.
-    input: Cell<&'a [u8]>,
-}
-
-impl<'a> Whole<'a> {
-    #[cfg_attr(optimized, inline(always))]
-    fn new(job: &'a DecodeJob, input: &'a [u8]) -> Self {
-        Whole { job, input: Cell::new(input) }
-    }
+    input: &'a [u8],
 }
 
 /// Finds the escapes among those in `decoded` that a normalization keeps (see [`DecodeJob::completes`]). Writes `%` to their lanes of
@@ -824,7 +750,7 @@ fn keep_completing(
     decoded: u64,
     percent: u64,
 ) -> u64 {
-    let (job, input) = (whole.job, whole.input.get());
+    let (job, input) = (whole.job, whole.input);
     let at = input.len() - left;
     let start = at.min(if ended & 2 != 0 { 0 } else { 2 - (ended & 1) as usize });
     let input = &input[at - start..];

@@ -19,7 +19,6 @@
 pub(crate) mod bounds;
 pub(crate) mod decode;
 pub(crate) mod encode;
-pub(crate) mod scan;
 mod tier;
 
 use core::marker::PhantomData;
@@ -335,23 +334,7 @@ pub(crate) trait Isa: Copy {
         None
     }
 
-    // -- Lists and columns
-
-    /// Writes the numbers of the bits of `mask`, each plus `first`, to the start of `places`, and anything after them.
-    #[cfg_attr(optimized, inline(always))]
-    fn list(self, mask: u64, first: u32, places: &mut [u32; 64]) {
-        let mut bits = mask;
-        // Most masks have at most four bits, so the loop ends after its first round.
-        for group in places.as_chunks_mut::<4>().0 {
-            for place in group {
-                *place = first + bits.trailing_zeros();
-                bits &= bits.wrapping_sub(1);
-            }
-            if bits == 0 {
-                break;
-            }
-        }
-    }
+    // -- Columns
 
     /// Computes the ends in the output of sixteen values that end before the lanes `ends` of a batch, in ascending order. Returns
     /// `false` and changes nothing if the tier has no code for this, if the ends are far apart, or if they are too near the end of the

@@ -476,41 +476,6 @@ impl Isa for Avx512 {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn list(self, mask: u64, first: u32, places: &mut [u32; 64]) {
-        const NUMBERS: [u8; 64] = {
-            let (mut numbers, mut i) = ([0; 64], 0);
-            while i < 64 {
-                numbers[i] = i as u8;
-                i += 1;
-            }
-            numbers
-        };
-        let numbers = self.load(&NUMBERS);
-        let [a, b, c, d] = places.as_chunks_mut::<16>().0 else { return };
-        // SAFETY: the token proves AVX-512, and each pointer is that of an array of 64 bytes.
-        unsafe {
-            let numbers = _mm512_maskz_compress_epi8(mask, numbers);
-            let few = _mm256_cvtepu8_epi32(_mm512_castsi512_si128(numbers));
-            let few = _mm256_add_epi32(few, _mm256_set1_epi32(first.cast_signed()));
-            _mm256_storeu_si256(a.as_mut_ptr().cast(), few);
-            if mask.count_ones() <= 8 {
-                return;
-            }
-            let first = _mm512_set1_epi32(first.cast_signed());
-            let low = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(numbers));
-            _mm512_storeu_si512(a.as_mut_ptr().cast(), _mm512_add_epi32(low, first));
-            if mask.count_ones() > 16 {
-                let second = _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32::<1>(numbers));
-                let third = _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32::<2>(numbers));
-                let last = _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32::<3>(numbers));
-                _mm512_storeu_si512(b.as_mut_ptr().cast(), _mm512_add_epi32(second, first));
-                _mm512_storeu_si512(c.as_mut_ptr().cast(), _mm512_add_epi32(third, first));
-                _mm512_storeu_si512(d.as_mut_ptr().cast(), _mm512_add_epi32(last, first));
-            }
-        }
-    }
-
-    #[cfg_attr(optimized, inline(always))]
     fn eq(self, block: __m512i, byte: u8) -> u64 {
         // SAFETY: the token proves AVX-512.
         unsafe { _mm512_cmpeq_epi8_mask(block, self.all(byte)) }

@@ -17,12 +17,9 @@ use crate::kernel::cursor::{OutputSpan, Written};
 #[allow(unused_imports, reason = "some targets have no vector tier")]
 use crate::kernel::drive::{
     self, DecodeStep, EncodeStep, Features, Isa, Tier as _, bounds, decode as decoding, encode as encoding,
-    scan,
 };
 use crate::kernel::ends::Ends;
-use crate::kernel::job::{
-    DecodeJob, Decoded, EncodeJob, EncodeRule, Fields, Marks, Measure, Measured, Outcome, RowState, Stops,
-};
+use crate::kernel::job::{DecodeJob, Decoded, EncodeJob, EncodeRule, Marks, Measure, Measured, Outcome};
 use crate::kernel::scalar;
 use crate::kernel::simd::Kernel;
 
@@ -292,13 +289,6 @@ macro_rules! tiers {
             PLACE_ENDS: place_ends = bounds::place_ends(by: i32, written: usize, ends: &mut Ends) -> bool;
             DECODE_MARKED: decode_marked = decoding::marked(
                 job: &DecodeJob, input: &[u8], marks: Marks<'_>, out: OutputSpan<'c>) -> Decoded<'c>;
-            DECODE_BESIDE: decode_beside = decoding::beside(
-                job: &DecodeJob, input: &[u8], fields: Fields<'_>, out: OutputSpan<'c>) -> Decoded<'c>;
-            MARK: mark = scan::mark(bytes: [u8; 4], input: &[u8], marks: &mut [[u64; 4]]) -> ();
-            ROWS: rows = scan::rows(
-                delimiter: u8, input: &[u8], state: &mut RowState, marks: &mut [[u64; 4]]) -> usize;
-            LIST: list = scan::list(words: &[u64], places: &mut [u32]) -> usize;
-            STOPS: stops = scan::stops(blocks: &[[u64; 4]], places: &mut [u32]) -> Stops;
         }
     };
 }

@@ -3,7 +3,8 @@
 //! [`Ends`] reads a few bytes at a time, and accepts quotes anywhere. [`Scan`] finds the same ends in blocks of 64
 //! bytes, which is faster; it uses [`Ends`] for blocks in which a quote is where RFC 4180 does not allow it.
 
-use simdpct::internals::RowState;
+use simdpct::Tier;
+use simdpct_records::RowState;
 
 /// Finds the ends of records in input that arrives in pieces.
 ///
@@ -227,7 +228,8 @@ impl Ends {
         let mut state = self.rows();
         while !rest.is_empty() {
             let next = &rest[..rest.len().min(most)];
-            let done = simdpct::internals::mark_rows(
+            let done = simdpct_records::mark_rows(
+                Tier::active(),
                 next.as_flattened(),
                 self.delimiter,
                 &mut state,
@@ -241,14 +243,14 @@ impl Ends {
             if let (Some((block, others)), true) = (rest.split_first(), done < next.len()) {
                 self.state = Ends::state(state);
                 self.step(block, marks);
-                state = RowState { has_closed: true, ..self.rows() };
+                state = self.rows();
                 (rest, most) = (others, FEW);
             }
         }
         self.state = Ends::state(state);
     }
 
-    /// Returns the state for [`simdpct::internals::mark_rows`].
+    /// Returns the state for [`simdpct_records::mark_rows`].
     fn rows(&self) -> RowState {
         let has_closed = matches!(self.state, State::Quote);
         let may_open = match self.state {
@@ -257,10 +259,17 @@ impl Ends {
             State::Outside(last) => last == self.delimiter || last == b'\n',
         };
         let is_quoted = matches!(self.state, State::Quoted);
-        RowState { is_quoted, may_open, has_closed, has_returns: false, has_quoted_feeds: false }
+        RowState {
+            is_quoted,
+            may_open,
+            has_closed,
+            has_return: false,
+            has_returns: false,
+            has_quoted_feeds: false,
+        }
     }
 
-    /// Returns the state that [`simdpct::internals::mark_rows`] has replaced. A quote at the start of a cell has the same effect as a quote after a
+    /// Returns the state that [`simdpct_records::mark_rows`] has replaced. A quote at the start of a cell has the same effect as a quote after a
     /// quote inside quotes.
     fn state(rows: RowState) -> State {
         match rows {

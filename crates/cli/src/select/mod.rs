@@ -20,6 +20,7 @@ mod shape;
 pub mod sweep;
 
 use simdpct::ByteSet;
+use simdpct_records::{Escaping, Fence, Numbered, Syntax};
 
 use self::csv::Table;
 use self::fields::Fields;
@@ -29,7 +30,7 @@ use self::pass::Pass;
 use self::records::{Format, Places};
 use self::requests::Requests;
 use self::shape::Shapes;
-use self::sweep::{Delimited, Sweep};
+use self::sweep::Sweep;
 use crate::ground::reason::{Reason, Refusal};
 use crate::value::policy::{Action, At, Record, Treat};
 use crate::value::stats::Stats;
@@ -107,12 +108,17 @@ impl Selector {
 
     /// Returns the search for escapes in many records at once, if only one value of each record is selected, and the bytes that
     /// these records cannot contain without a change of their syntax. `end` is the byte that ends a record.
-    pub fn sweep(&self, end: u8) -> Option<(Sweep, ByteSet)> {
+    /// `is_new` says that new values become fields after the old ones.
+    pub fn sweep(&self, end: u8, is_new: bool) -> Option<(Sweep, ByteSet)> {
         match self {
-            Selector::Fields(fields) => {
+            Selector::Fields(fields) if !is_new => {
                 let sweep = match fields.single() {
                     Some((delimiter, before)) => {
-                        Sweep::Delimited(Delimited::new(delimiter, end, before, false))
+                        let number = isize::try_from(before).ok()? + 1;
+                        let position = simdpct_records::Position { first: number, last: number, word: None };
+                        let separator = simdpct_records::Separator::Byte(delimiter);
+                        let fields = Numbered::new(&[position], separator, Escaping::None).ok()?;
+                        Sweep::Records(Box::new(Syntax::fields(fields).sweep().filter(|_| end == b'\n')?))
                     }
                     None => Sweep::Requests(Requests::new(fields.has_referrer().filter(|_| end == b'\n')?)),
                 };
@@ -121,9 +127,11 @@ impl Selector {
             Selector::Table(table) if end == b'\n' => {
                 let [before] = table.columns() else { return None };
                 let structure = ByteSet::from_bytes(b"\"\r\n").add(&[table.delimiter()]);
-                Some((Sweep::Delimited(Delimited::new(table.delimiter(), end, *before, true)), structure))
+                let fence = Fence::of(&[b'"', b'\r', b'\n', table.delimiter()]);
+                let sweep = simdpct_records::Sweep::table(table.delimiter(), *before, fence, is_new);
+                Some((Sweep::Records(Box::new(sweep)), structure))
             }
-            Selector::Records(places) if end == b'\n' && places.has_shape() => {
+            Selector::Records(places) if end == b'\n' && places.has_shape() && !is_new => {
                 let controls: Vec<u8> = (0..0x20).collect();
                 Some((Sweep::Shapes(Shapes::default()), ByteSet::from_bytes(b"\"\\").add(&controls)))
             }

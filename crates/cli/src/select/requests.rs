@@ -99,7 +99,7 @@ impl Requests {
     /// Finds the escapes in the first lines of `window`, up to a line that must be read by itself. Returns the length of these
     /// lines.
     pub fn next(&mut self, window: &[u8]) -> usize {
-        simdpct::internals::mark_bytes(window, *b"%\n\"\\", &mut self.marks);
+        simdpct_records::mark_bytes(window, *b"%\n\"\\", &mut self.marks);
         // At first all escapes are chosen. Those outside the selected values are removed line by line, because they are rare.
         self.chosen.resize(self.marks.len(), 0);
         self.stops.resize(self.marks.len(), 0);
@@ -112,7 +112,7 @@ impl Requests {
             self.places.resize(most, 0);
         }
         let mut places = std::mem::take(&mut self.places);
-        let len = simdpct::internals::list_bits(&self.stops, &mut places);
+        let len = simdpct_records::list_bits(self.stops.iter().copied(), &mut places);
         // The start of the line, the index of the first place in it, and the first `%` after its start.
         let (mut start, mut from, mut percent) = (0, 0, self.find_escape(0));
         loop {

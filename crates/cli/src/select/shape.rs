@@ -192,7 +192,7 @@ impl Shapes {
     /// Lines without an escape that seem to be readable are passed; see
     /// [`Selector::looks_readable`](super::Selector::looks_readable).
     pub fn next(&mut self, window: &[u8]) -> usize {
-        simdpct::internals::mark_bytes(window, *b"%\n\\\"", &mut self.marks);
+        simdpct_records::mark_bytes(window, *b"%\n\\\"", &mut self.marks);
         self.chosen.clear();
         self.chosen.resize(self.marks.len(), 0);
         let last = self.marks.iter().enumerate().rev().find(|(_, marks)| marks[1] != 0);

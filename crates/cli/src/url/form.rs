@@ -101,8 +101,8 @@ fn append_tsv(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
     // The start of the current parameter, and whether it has a `=`, and whether it is in the first pair of its row.
     let (mut parameter, mut has_value, mut is_first) = (0, false, true);
     let mut marks = Vec::new();
-    simdpct::internals::mark_bytes(text, *b"&=\n\n", &mut marks);
-    let mut places = marks.iter().enumerate().flat_map(|(index, [ands, equals, ends, _])| {
+    simdpct_records::mark_bytes(text, *b"&=\n", &mut marks);
+    let mut places = marks.iter().enumerate().flat_map(|(index, [ands, equals, ends])| {
         let mut word = ands | equals | ends;
         std::iter::from_fn(move || {
             let at = 64 * index + word.trailing_zeros() as usize;

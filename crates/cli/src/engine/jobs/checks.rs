@@ -134,7 +134,7 @@ fn pass(
         tables::choose(table, &mut feed, &mut sink, columns, &[])?;
     }
     if !job.look.wanted.takes_urls() && selector.can_pass_by() {
-        let sweep = selector.sweep(end).map(|(sweep, _)| sweep);
+        let sweep = selector.sweep(end, false).map(|(sweep, _)| sweep);
         // Lines of JSON without an escape would not be parsed.
         job.sweep =
             sweep.filter(|sweep| !matches!(sweep, Sweep::Shapes(_))).map(|sweep| (sweep, Pace::new()));

@@ -1,6 +1,6 @@
 //! Converts one field of many records with one call, as long as no record needs a treatment of its own.
 
-use simdpct::internals::{decode_marked_append, try_decode_beside_append, try_decode_marked_append};
+use simdpct::internals::decode_chosen_append;
 use simdpct::{ByteSet, Decode};
 
 use crate::engine::pump::feed::Chunk;
@@ -20,8 +20,8 @@ pub struct FieldBatch {
     keep: ByteSet,
     /// Whether the result must be valid UTF-8.
     is_text: bool,
-    /// Whether the new value becomes a field after the old one.
-    is_new: bool,
+    /// The byte before a new field.
+    separator: u8,
     pace: Pace,
 }
 
@@ -29,19 +29,15 @@ impl FieldBatch {
     /// Creates the converter of the field that `selector` selects, if that is a single field whose values are only decoded.
     /// Records end in `end`. `is_new` says that new values become fields after the old ones.
     pub fn new(selector: &Selector, treatment: &Treatment, end: u8, is_new: bool) -> Option<FieldBatch> {
-        let (mut sweep, structure) = selector.sweep(end)?;
-        match &mut sweep {
-            Sweep::Delimited(delimited) if is_new => delimited.list_fields(),
-            _ if is_new => return None,
-            _ => {}
-        }
+        let (sweep, structure) = selector.sweep(end, is_new)?;
         let (codec, keep) = treatment.codec()?;
         let is_strict = structure.difference(keep) != ByteSet::EMPTY;
         let is_text =
             matches!(sweep, Sweep::Shapes(_)) && ByteSet::NON_ASCII.difference(keep) != ByteSet::EMPTY;
         let keep = if is_strict { keep.union(structure) } else { keep };
         let codec = codec.keep(keep);
-        Some(FieldBatch { sweep, codec, keep, is_strict, is_text, is_new, pace: Pace::new() })
+        let separator = if let Selector::Table(table) = selector { table.delimiter() } else { b',' };
+        Some(FieldBatch { sweep, codec, keep, is_strict, is_text, separator, pace: Pace::new() })
     }
 
     /// Learns from `record`, which `selector` has read without an error.
@@ -80,40 +76,52 @@ impl FieldBatch {
     /// Appends the converted `records`, in which the escapes have been found. Fails with the offset of an escape whose record
     /// needs its own treatment; nothing is appended then.
     fn convert(&mut self, records: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
-        if self.is_new {
-            return self.add(records, out);
-        }
         let (start, (chosen, first)) = (out.len(), self.sweep.chosen());
-        if self.is_strict {
-            try_decode_marked_append(&self.codec, records, chosen, first, out)?;
-        } else {
-            decode_marked_append(&self.codec, records, chosen, first, out);
+        if let Some(fields) = self.sweep.fields() {
+            return self.add(records, fields, first, out);
         }
+        decode_chosen_append(&self.codec, records, chosen, first, self.is_strict, out)?;
         if self.is_text && utf8::validate(&out[start..]).is_err() {
             out.truncate(start);
             // Some escape outside ASCII makes the text invalid.
             let codec = self.codec.keep(self.keep.union(ByteSet::NON_ASCII));
-            try_decode_marked_append(&codec, records, chosen, first, out)?;
+            decode_chosen_append(&codec, records, chosen, first, true, out)?;
         }
         Ok(())
     }
 
-    /// Appends `records`, each with the converted field after the old one. Fails with the offset of an escape whose record needs its
-    /// own treatment; nothing is appended then.
-    fn add(&mut self, records: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
-        let FieldBatch { sweep, codec, .. } = self;
-        let (first, Sweep::Delimited(delimited)) = (sweep.chosen().1, sweep) else { return Ok(()) };
-        let (separator, has_returns) = (delimited.delimiter(), delimited.has_returns());
-        let fields = delimited.fields();
-        let count = fields.partition_point(|&[_, stop]| (stop as usize) < first + records.len());
-        let fields = &mut fields[..count];
-        if has_returns {
-            // The carriage return before a line feed is not part of the last field.
-            for [begin, stop] in &mut *fields {
-                let field = &records[*begin as usize - first..=*stop as usize - first];
-                *stop -= u32::from(field.ends_with(b"\r\n"));
+    /// Appends `records`, each with the converted field after the old one. Fails with the offset of a field whose record needs its own
+    /// treatment; nothing is appended then.
+    fn add(
+        &self,
+        records: &[u8],
+        fields: &[[usize; 2]],
+        first: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), usize> {
+        let (before, mut done) = (out.len(), 0);
+        for [begin, stop] in fields.iter().map(|field| field.map(|place| place - first)) {
+            // The records after the last of these are not converted now.
+            if stop >= records.len() {
+                break;
             }
+            out.extend_from_slice(&records[done..stop]);
+            out.push(self.separator);
+            let value = &records[begin..stop];
+            if memchr::memchr(b'%', value).is_none() {
+                out.extend_from_slice(value);
+            } else {
+                let at = out.len();
+                self.codec.decode_append(value, out);
+                // An escape stays that the new field may have in another spelling.
+                if self.is_strict && memchr::memchr(b'%', &out[at..]).is_some() {
+                    out.truncate(before);
+                    return Err(begin);
+                }
+            }
+            done = stop;
         }
-        try_decode_beside_append(codec, records, fields, first, separator, out)
+        out.extend_from_slice(&records[done..]);
+        Ok(())
     }
 }

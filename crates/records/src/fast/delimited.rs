@@ -1,0 +1,189 @@
+//! Finds the escapes in one field of lines, or in one column of a table, from the places of delimiters as bit masks. No record is read by
+//! itself.
+
+use simdpct::Tier;
+
+use super::masks::{self, BLOCK, Block};
+use crate::fields::Separator;
+
+/// Finds the escapes in one field of lines or rows.
+#[derive(Clone, Debug)]
+pub(crate) struct Delimited {
+    pub tier: Tier,
+    separator: Separator,
+    /// Whether the records are rows of a table.
+    is_table: bool,
+    /// Whether the wanted fields are listed, and their escapes are not chosen.
+    pub lists_fields: bool,
+    /// The places of bytes in a window whose chunk has no marks.
+    found: Vec<Block>,
+    /// For each block, the places of `%` in the wanted field.
+    pub chosen: Vec<u64>,
+    /// The places of the wanted field in each record that has it: where it begins, and where it ends.
+    pub fields: Vec<[usize; 2]>,
+    /// The number of bytes between the start of the first block and the window.
+    pub shift: usize,
+    /// For each field up to the wanted one, whether it is open at the start of the next block.
+    open: Vec<u64>,
+}
+
+impl Delimited {
+    /// Selects field number `before`, from 0.
+    pub fn new(separator: Separator, before: usize, is_table: bool) -> Delimited {
+        Delimited {
+            tier: Tier::active(),
+            separator,
+            is_table,
+            lists_fields: false,
+            found: Vec::new(),
+            chosen: Vec::new(),
+            fields: Vec::new(),
+            shift: 0,
+            open: vec![0; before + 1],
+        }
+    }
+
+    /// Finds the escapes in the first records of `window`, or the fields. Returns the length of these records. `given` are the marks of the
+    /// chunk and the offset of the window in it. The rows of a chunk without marks have no quotes.
+    pub fn next(&mut self, mut window: &[u8], given: Option<((&[Block], bool), usize)>) -> usize {
+        if given.is_none_or(|((_, has_returns), _)| has_returns) {
+            // A carriage return that is not part of a line end, or NUL, is written in another way if the value changes.
+            let mut others = memchr::memchr2_iter(b'\r', 0, window);
+            let other = others.find(|&at| window[at..].first_chunk() != Some(b"\r\n"));
+            window = &window[..other.unwrap_or(window.len())];
+        }
+        if let Some(((blocks, _), start)) = given {
+            let stop = (start + window.len()).div_ceil(BLOCK);
+            return self.find(&blocks[start / BLOCK..stop], true, start % BLOCK, window);
+        }
+        let mut found = std::mem::take(&mut self.found);
+        match self.separator {
+            Separator::Byte(byte) => {
+                masks::mark(self.tier, window, [b'%', b'\n', byte, byte], &mut found);
+            }
+            _ => {
+                masks::mark(self.tier, window, [b'%', b'\n', b' ', b'\t'], &mut found);
+                let mut was_outside = 1;
+                for block in &mut found {
+                    // The first blank after a word ends it. The others, and those at the start of a line, are left to the next word.
+                    let blanks = block[2] | block[3];
+                    let outside = blanks | block[1];
+                    block[2] = blanks & !(outside << 1 | was_outside);
+                    was_outside = outside >> 63;
+                }
+            }
+        }
+        let len = self.find(&found, false, 0, window);
+        self.found = found;
+        len
+    }
+
+    /// Finds the wanted fields in `blocks`, or the escapes in them. The records are those of `window`, which begins at byte `shift` of the first
+    /// block. `has_irregular` says that the last places of blocks are irregular bytes. Returns the length of the first records, up to one that
+    /// is incomplete or irregular.
+    fn find(&mut self, blocks: &[Block], has_irregular: bool, shift: usize, window: &[u8]) -> usize {
+        self.shift = shift;
+        // The masks of the bytes of the records in the first block and in the last one.
+        let (first, last) =
+            (u64::MAX << shift, u64::MAX >> ((BLOCK - (shift + window.len()) % BLOCK) % BLOCK));
+        let live = |index: usize| {
+            let mask = if index == 0 { first } else { u64::MAX };
+            if index + 1 == blocks.len() { mask & last } else { mask }
+        };
+        // The records before the first irregular byte are usable. Most windows have none.
+        let irregular = |index: usize| blocks[index][3] & live(index);
+        let may_stop = has_irregular && blocks.iter().fold(0, |any, block| any | block[3]) != 0;
+        let stop = if may_stop { (0..blocks.len()).find(|&index| irregular(index) != 0) } else { None };
+        let ends = |index: usize| {
+            let mut usable = live(index);
+            if Some(index) == stop {
+                usable &= (irregular(index) & irregular(index).wrapping_neg()).wrapping_sub(1);
+            }
+            blocks[index][1] & usable
+        };
+        let count = stop.map_or(blocks.len(), |stop| stop + 1);
+        let last = (0..count).rev().find(|&index| ends(index) != 0);
+        let end = last.map_or(0, |index| (index + 1) * BLOCK - ends(index).leading_zeros() as usize);
+        let Delimited { open, chosen, fields, .. } = self;
+        open.fill(0);
+        if self.lists_fields {
+            fields.clear();
+            let (mut begin, mut is_open) = (0, false);
+            for index in 0..count {
+                let start = if index == 0 { 1 << shift } else { 0 };
+                let (mut starts, mut stops) = field(open, start, ends(index), blocks[index][2]);
+                // Each field that begins is listed, and ends at the next stop.
+                while starts | stops != 0 {
+                    let (start, stop) = (starts.trailing_zeros(), stops.trailing_zeros());
+                    if start <= stop && starts != 0 {
+                        // A field that began in the block before goes on.
+                        begin = if is_open { begin } else { index * BLOCK + start as usize };
+                        (is_open, starts) = (true, starts & (starts - 1));
+                    } else {
+                        fields.push([begin, index * BLOCK + stop as usize]);
+                        (is_open, stops) = (false, stops & (stops - 1));
+                    }
+                }
+            }
+            // The last record may be incomplete.
+            fields.truncate(fields.partition_point(|[_, stop]| *stop < end));
+            let (is_first, is_table) = (open.len() == 1, self.is_table);
+            fields.retain_mut(|[begin, stop]| {
+                let text = &window[*begin - shift..=*stop - shift];
+                // The carriage return before a line feed is no part of the last field, and a blank line has no field.
+                *stop -= usize::from(is_table && text.ends_with(b"\r\n"));
+                !(is_first && is_table && begin == stop && text.ends_with(b"\n"))
+            });
+        } else {
+            chosen.clear();
+            chosen.resize(count, 0);
+            // The blocks before this one are done.
+            let mut done = 0;
+            for index in 0..count {
+                if blocks[index][0] == 0 {
+                    continue;
+                }
+                // The fields of skipped blocks matter only from the last end of a record on.
+                let from = (done..index).rev().find(|&index| blocks[index][1] != 0);
+                let from = from.unwrap_or(done);
+                if from > done {
+                    open.fill(0);
+                }
+                for index in from..=index {
+                    let start = if index == 0 { 1 << shift } else { 0 };
+                    let (starts, stops) = field(open, start, ends(index), blocks[index][2]);
+                    chosen[index] = blocks[index][0] & stops.wrapping_sub(starts);
+                }
+                done = index + 1;
+            }
+        }
+        end.saturating_sub(shift)
+    }
+}
+
+/// Finds the wanted field in a block: the last one of `open`. Returns the places of its first bytes, and those of the bytes after its last ones.
+/// A field that is open at the start of the block has a first byte there. If the second number is subtracted by the first, the difference has
+/// the bytes of the field. Field 0 begins at `first` and after each end of a record. The function has no branch that depends on the block,
+/// because the ends are hard to predict.
+#[inline(always)]
+fn field(open: &mut [u64], first: u64, ends: u64, delimiters: u64) -> (u64, u64) {
+    let stops = ends | delimiters;
+    let (mut begins, mut carry) = (ends << 1 | first, ends >> 63);
+    let mut wanted = (0, 0);
+    // If a record has many fields, most of them are not in the block.
+    let is_wide = open.len() > 8;
+    for open in open {
+        let starts = begins | *open;
+        if is_wide && starts | carry == 0 {
+            wanted = (0, 0);
+            continue;
+        }
+        // Each start adds one to the bytes after it that end no field, so the sum has a bit at the next byte that does.
+        let (sum, goes_on) = (!stops).overflowing_add(starts);
+        let found = sum & stops;
+        *open = carry | u64::from(goes_on);
+        wanted = (starts, found);
+        (begins, carry) = ((found & delimiters) << 1, (found & delimiters) >> 63);
+    }
+    wanted
+}

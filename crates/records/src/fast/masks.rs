@@ -1,0 +1,308 @@
+//! Finds the places of bytes, as masks with one bit for each of 64 bytes, and the rows of tables from them.
+
+use std::ops::Range;
+
+use simdpct::Tier;
+use simdpct::simd::{Kernel, Simd, run};
+
+/// The number of bytes in a block: one for each bit of a mask.
+pub(crate) const BLOCK: usize = 64;
+
+/// A search for bytes in one block after another. This is a trait because a closure would not be compiled with the features of a tier.
+trait Search: Copy {
+    /// Returns the places of each of `bytes` in at most 64 bytes. Places after their end are unspecified.
+    fn find<const N: usize>(self, block: &[u8], bytes: [u8; N]) -> [u64; N];
+}
+
+impl<S: Simd> Search for S {
+    #[inline(always)]
+    fn find<const N: usize>(self, block: &[u8], bytes: [u8; N]) -> [u64; N] {
+        let mut found = [0; N];
+        let block = self.load(block);
+        for (found, byte) in found.iter_mut().zip(bytes) {
+            *found = self.eq(block, byte);
+        }
+        found
+    }
+}
+
+/// The search without vectors.
+#[derive(Clone, Copy)]
+struct ByBytes;
+
+impl Search for ByBytes {
+    #[inline(always)]
+    fn find<const N: usize>(self, block: &[u8], bytes: [u8; N]) -> [u64; N] {
+        let place =
+            |byte| (0..).zip(block).fold(0, |mask, (at, &other)| mask | u64::from(other == byte) << at);
+        bytes.map(place)
+    }
+}
+
+/// Finds `bytes` in `input`, and replaces the content of `marks` by one entry for each 64 bytes of `input`. In word `n` of entry `i`, bit `b` is
+/// set if byte `64 * i + b` of the input equals `bytes[n]`. Takes time linear in the input.
+///
+/// ```
+/// let mut marks = Vec::new();
+/// simdpct_records::mark_bytes(b"a%41,%42\n", *b"%,\n;", &mut marks);
+/// assert_eq!(marks, [[0b000_100_010, 0b000_010_000, 0b100_000_000, 0]]);
+/// ```
+pub fn mark_bytes<const N: usize>(input: &[u8], bytes: [u8; N], marks: &mut Vec<[u64; N]>) {
+    mark(Tier::active(), input, bytes, marks);
+}
+
+/// Does the work of [`mark_bytes`] with the instructions of `tier`.
+pub(crate) fn mark<const N: usize>(tier: Tier, input: &[u8], bytes: [u8; N], marks: &mut Vec<[u64; N]>) {
+    // All entries are written below, so old ones need not be cleared.
+    marks.resize(input.len().div_ceil(BLOCK), [0; N]);
+    run(tier, Mark { input, bytes, marks });
+}
+
+struct Mark<'a, const N: usize> {
+    input: &'a [u8],
+    bytes: [u8; N],
+    marks: &'a mut [[u64; N]],
+}
+
+impl<const N: usize> Mark<'_, N> {
+    #[inline(always)]
+    fn run_with(self, search: impl Search) {
+        // Whole blocks need no mask of their lanes.
+        let (blocks, rest) = self.input.as_chunks::<BLOCK>();
+        let mut marks = self.marks.iter_mut();
+        for (block, marks) in blocks.iter().zip(&mut marks) {
+            *marks = search.find(block, self.bytes);
+        }
+        if let Some(marks) = marks.next() {
+            *marks = search.find(rest, self.bytes).map(|found| found & !(u64::MAX << rest.len()));
+        }
+    }
+}
+
+impl<const N: usize> Kernel for Mark<'_, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        self.run_with(simd);
+    }
+
+    fn run_scalar(self) {
+        self.run_with(ByBytes);
+    }
+}
+
+/// The places of bytes in one block of a table, as one bit per byte: each `%`, the line feeds that end a record, the delimiters of cells, and
+/// irregular bytes: line feeds inside quotes. In a block that [`Ends`](crate::Ends) has read, all bytes are irregular. The other places are
+/// right up to the first irregular byte.
+pub type Block = [u64; 4];
+
+/// The state between two calls of [`mark_rows`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "each says something else about the bytes before")]
+pub struct RowState {
+    /// Whether the next byte is inside quotes, unless it is the closing one.
+    pub is_quoted: bool,
+    /// Whether a quote as the next byte may open a cell: after a delimiter or a line feed, and after a quote, which it escapes.
+    pub may_open: bool,
+    /// Whether the byte before may be a closing quote, so that the cell must end there. A quote may follow then, too.
+    pub has_closed: bool,
+    /// Whether the byte before is a carriage return after a closing quote, so that a line feed must follow.
+    pub has_return: bool,
+    /// Whether a carriage return, or NUL, has been found since this was last set to `false`.
+    pub has_returns: bool,
+    /// Whether a line feed inside quotes has been found since this was last set to `false`.
+    pub has_quoted_feeds: bool,
+}
+
+/// Finds the ends of rows and cells in the whole blocks of `input` (RFC 4180). Replaces the first entries of `marks` by one for each block, and
+/// returns their number. A block with a misplaced quote is not marked, nor are the blocks after it: a quote that opens a cell after its start,
+/// or that closes one before its end.
+///
+/// `state` says what is before the input, and is replaced by what is before the first block that is not marked.
+pub fn mark_rows(
+    tier: Tier,
+    input: &[u8],
+    delimiter: u8,
+    state: &mut RowState,
+    marks: &mut [Block],
+) -> usize {
+    run(tier, Rows { input, delimiter, state, marks })
+}
+
+struct Rows<'a> {
+    input: &'a [u8],
+    delimiter: u8,
+    state: &'a mut RowState,
+    marks: &'a mut [Block],
+}
+
+/// The number of blocks whose words are computed together.
+const TOGETHER: usize = 64;
+
+impl Rows<'_> {
+    #[inline(always)]
+    fn run_with(self, search: impl Search) -> usize {
+        let Rows { input, delimiter, state, marks } = self;
+        let bytes = [b'"', b'\n', delimiter, b'%', b'\r', 0];
+        let blocks = input.as_chunks().0;
+        let len = blocks.len().min(marks.len());
+        let (blocks, marks) = (&blocks[..len], &mut marks[..len]);
+        let mut count = 0;
+        // The words of many blocks are computed together, so the compiler makes vector code. The blocks of a group with a misplaced quote, and
+        // the last ones, are marked one by one.
+        if len >= TOGETHER {
+            let mut words = Words([[0; TOGETHER + 1]; 5]);
+            let groups = blocks.as_chunks::<TOGETHER>().0.iter().zip(marks.as_chunks_mut::<TOGETHER>().0);
+            for (blocks, marks) in groups {
+                if !words.mark(blocks, bytes, state, marks, search) {
+                    break;
+                }
+                count += TOGETHER;
+            }
+        }
+        let mut words = Words([[0; 2]; 5]);
+        for (block, marks) in blocks[count..].iter().zip(&mut marks[count..]) {
+            let (block, marks) = (std::array::from_ref(block), std::array::from_mut(marks));
+            if !words.mark(block, bytes, state, marks, search) {
+                break;
+            }
+            count += 1;
+        }
+        count
+    }
+}
+
+impl Kernel for Rows<'_> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> usize {
+        self.run_with(simd)
+    }
+
+    fn run_scalar(self) -> usize {
+        self.run_with(ByBytes)
+    }
+}
+
+/// The places in each block of quotes, line feeds, delimiters and `%`, and of bytes inside quotes. The first word of each kind is that of the
+/// block before.
+struct Words<const M: usize>([[u64; M]; 5]);
+
+impl<const M: usize> Words<M> {
+    /// Marks the rows in `N` blocks, one less than `M`. `bytes` are a quote, a line feed, the delimiter, `%`, a carriage return and NUL. Returns
+    /// `false`, and leaves `state` as it was, if a quote is misplaced, or text follows a closing one.
+    #[inline(always)]
+    fn mark<const N: usize>(
+        &mut self,
+        blocks: &[[u8; BLOCK]; N],
+        bytes: [u8; 6],
+        state: &mut RowState,
+        marks: &mut [Block; N],
+        search: impl Search,
+    ) -> bool {
+        const { assert!(M == N + 1) };
+        let Words([quotes, feeds, delimiters, percents, quoted]) = self;
+        let mut returns = 0;
+        for (i, block) in blocks.iter().enumerate() {
+            let found = search.find(block, bytes);
+            [quotes[i + 1], feeds[i + 1], delimiters[i + 1], percents[i + 1], ..] = found;
+            returns |= found[4] | found[5];
+        }
+        // One bit for each byte from an opening quote up to the byte before the closing one.
+        for i in 1..N + 1 {
+            quoted[i] = parity(quotes[i]);
+        }
+        let mut is_quoted = if state.is_quoted { u64::MAX } else { 0 };
+        for quoted in &mut quoted[1..N + 1] {
+            *quoted ^= is_quoted;
+            is_quoted = 0_u64.wrapping_sub(*quoted >> 63);
+        }
+        // The top bits of the words before say whether the first byte may be a quote that opens a cell, and whether it follows a closing
+        // quote.
+        quotes[0] = u64::from(state.may_open) << 63;
+        quoted[0] = if state.has_closed { 0 } else { u64::MAX };
+        let (mut misplaced, mut quoted_feeds, mut open) = (0, 0, 0);
+        // An escaped quote counts as a closing and an opening quote.
+        let openers = |i: usize| quotes[i] | feeds[i] | delimiters[i];
+        let closed = |i: usize| quotes[i] & !quoted[i];
+        // The bytes after a closing quote that do not end the cell, unless they are the carriage return of a line end.
+        let after = |i: usize| (closed(i) << 1 | closed(i - 1) >> 63) & !openers(i);
+        for i in 1..N + 1 {
+            misplaced |= quotes[i] & quoted[i] & !(openers(i) << 1 | openers(i - 1) >> 63);
+            let inside = feeds[i] & quoted[i];
+            marks[i - 1] = [percents[i], feeds[i] & !quoted[i], delimiters[i] & !quoted[i], inside];
+            (quoted_feeds, open) = (quoted_feeds | inside, open | after(i));
+        }
+        // A carriage return after a closing quote, after which only a line feed can follow.
+        let mut line_ends = u64::from(state.has_return) << 63;
+        if open != 0 || state.has_return {
+            for (i, block) in blocks.iter().enumerate() {
+                let after = after(i + 1);
+                let found = if after == 0 { 0 } else { after & search.find(block, [b'\r'])[0] };
+                misplaced |= after & !found | (found << 1 | line_ends >> 63) & !feeds[i + 1];
+                line_ends = found;
+            }
+        }
+        if misplaced != 0 {
+            return false;
+        }
+        let last = quotes[N] | feeds[N] | delimiters[N];
+        *state = RowState {
+            is_quoted: is_quoted != 0,
+            may_open: last >> 63 != 0,
+            has_closed: (quotes[N] & !quoted[N]) >> 63 != 0,
+            has_return: line_ends >> 63 != 0,
+            has_returns: state.has_returns | (returns != 0),
+            has_quoted_feeds: state.has_quoted_feeds | (quoted_feeds != 0),
+        };
+        true
+    }
+}
+
+/// Returns a mask in which each bit is the parity of the bits up to and including it.
+#[inline(always)]
+fn parity(mut bits: u64) -> u64 {
+    for shift in [1, 2, 4, 8, 16, 32] {
+        bits ^= bits << shift;
+    }
+    bits
+}
+
+/// Writes the places of the bits that are set in `words`, in ascending order, to the start of `places`, and returns their number. The place
+/// of bit `b` of word `i` is `64 * i + b`.
+#[inline]
+pub fn list_bits(words: impl ExactSizeIterator<Item = u64>, places: &mut Vec<u32>) -> usize {
+    // Each word writes up to three places too many, so that most words take no branch that is hard to predict.
+    let most = BLOCK * words.len() + 4;
+    if places.len() < most {
+        places.resize(most, 0);
+    }
+    let mut count = 0;
+    for (word, first) in words.zip((0..).step_by(BLOCK)) {
+        let mut bits = word;
+        let mut at = count;
+        while bits != 0 {
+            let Some(group) = places.get_mut(at..).and_then(<[u32]>::first_chunk_mut::<4>) else { break };
+            for place in group {
+                *place = first + bits.trailing_zeros();
+                bits &= bits.wrapping_sub(1);
+            }
+            at += 4;
+        }
+        count += word.count_ones() as usize;
+    }
+    count
+}
+
+/// Returns the indices of the words with the bits in `range`, each with the mask of these bits.
+#[inline]
+pub(crate) fn words(range: Range<usize>) -> impl Iterator<Item = (usize, u64)> {
+    let Range { start, end } = range;
+    (start / BLOCK..end.div_ceil(BLOCK)).map(move |index| {
+        let from = u64::MAX.checked_shl(start.saturating_sub(index * BLOCK) as u32).unwrap_or(0);
+        let to = u64::MAX.checked_shl((end - index * BLOCK) as u32).unwrap_or(0);
+        (index, from & !to)
+    })
+}

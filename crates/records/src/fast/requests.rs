@@ -1,0 +1,204 @@
+//! Finds the escapes in the requests, and in other quoted fields, of many lines of an access log at once.
+//!
+//! A line is passed if every quote is one of its layout, no byte is in it that the writer uses for escapes, and the request has a method in
+//! capitals and a protocol. All rules read such a line in the same way. The reader decides about all other lines.
+
+use std::ops::Range;
+
+use simdpct::Tier;
+
+use super::masks::{self, BLOCK};
+use crate::access::{Access, Gap, Part, Rule};
+use crate::escaping::Escaping;
+use crate::logs::{Log, Shape};
+use crate::place::{Field, Fields};
+use crate::target::Protocol;
+
+/// Finds the escapes in lines of an access log.
+#[derive(Clone, Debug)]
+pub(crate) struct Requests {
+    pub tier: Tier,
+    log: Log,
+    layout: &'static Access,
+    /// The texts between the quoted texts, each with the number of its quotes, and whether the text before it is selected.
+    gaps: Vec<(Gap, usize, bool)>,
+    /// The number of quotes in a line, and whether more can follow.
+    quotes: usize,
+    has_more: bool,
+    /// The bytes that hide a quote or change a value.
+    marks: [u8; 2],
+    /// For each block, the places of `%`, line feeds, quotes and the other marks.
+    found: Vec<[u64; 5]>,
+    /// The offsets of line feeds, quotes and marks, and then entries that are not used.
+    places: Vec<u32>,
+    /// For each block, the places of `%` in the selected values.
+    pub chosen: Vec<u64>,
+}
+
+impl Requests {
+    /// Selects `fields` of this format. Returns `None` if its lines must be read one by one.
+    pub fn new(log: Log, fields: Fields) -> Option<Requests> {
+        let Shape::Access(layout) = &log.layout.shape else { return None };
+        let is_selected = |field: &Option<Field>| field.is_some_and(|field| fields.contains(field));
+        let has_other = layout.word.is_some_and(|word| fields.contains(word.field))
+            || layout.tail.iter().any(|part| matches!(part, Part::QuotedWord(field) if is_selected(field)));
+        if has_other || log.writer.placeholders.protocol == Protocol::None {
+            return None;
+        }
+        let texts = layout.tail.iter().filter_map(|part| match part {
+            Part::Quoted(field) => Some(is_selected(field)),
+            _ => None,
+        });
+        let texts = [fields.contains(Field::Target)].into_iter().chain(texts);
+        let gaps: Vec<_> =
+            layout.gaps().zip(texts).map(|(gap, selected)| (gap, gap.quotes(), selected)).collect();
+        let quotes = 1 + gaps.iter().map(|(_, quotes, _)| quotes).sum::<usize>();
+        let mark = log.escaping().mark();
+        Some(Requests {
+            tier: Tier::active(),
+            log,
+            layout,
+            gaps,
+            quotes,
+            has_more: log.writer.rule == Rule::Escaped && !layout.is_closed,
+            // HAProxy may be the unknown writer.
+            marks: if log.escaping() == Escaping::Unknown { [mark, b'#'] } else { [mark; 2] },
+            found: Vec::new(),
+            places: Vec::new(),
+            chosen: Vec::new(),
+        })
+    }
+
+    /// Finds the escapes in the first lines of `window`, up to a line that must be read by itself. Returns the length of these
+    /// lines.
+    pub fn next(&mut self, window: &[u8]) -> usize {
+        let [mark, other] = self.marks;
+        masks::mark(self.tier, window, [b'%', b'\n', b'"', mark, other], &mut self.found);
+        // At first all escapes are chosen. Those outside the selected values are removed line by line, because they are rare.
+        self.chosen.clear();
+        self.chosen.extend(self.found.iter().map(|found| found[0]));
+        let mut places = std::mem::take(&mut self.places);
+        let stops = self.found.iter().map(|[_, feeds, quotes, mark, other]| feeds | quotes | mark | other);
+        let count = masks::list_bits(stops, &mut places);
+        let (mut start, mut rest) = (0, &places[..count]);
+        while let Some(len) = self.line_end(window, rest) {
+            let (quotes, feed) = (&rest[..len], rest[len] as usize);
+            if feed > start && self.read(window, start, quotes, feed).is_none() {
+                break;
+            }
+            (start, rest) = (feed + 1, &rest[len + 1..]);
+        }
+        self.places = places;
+        start
+    }
+
+    /// Returns the number of `places` before the first line feed.
+    #[inline]
+    fn line_end(&self, window: &[u8], places: &[u32]) -> Option<usize> {
+        let is_feed = |place: &u32| window[*place as usize] == b'\n';
+        // Most lines have only the quotes of the layout.
+        let usual =
+            places.get(self.quotes).is_some_and(is_feed) && !places[..self.quotes].iter().any(is_feed);
+        if usual { Some(self.quotes) } else { places.iter().position(is_feed) }
+    }
+
+    /// Reads the line from `start` to `feed`, and removes its escapes outside the selected values. `quotes` are the offsets of the quotes and
+    /// marks in it. Returns `None` if it must be read by itself.
+    #[inline]
+    fn read(&mut self, window: &[u8], start: usize, quotes: &[u32], feed: usize) -> Option<()> {
+        let line = &window[..feed];
+        let is_usual = quotes.len() == self.quotes || self.has_more && quotes.len() > self.quotes;
+        if !is_usual || quotes.iter().any(|&place| line[place as usize] != b'"') {
+            return None;
+        }
+        let open = quotes[0] as usize;
+        let lead = self.layout.lead;
+        if !lead.holds(&line[start..], open - start) {
+            return None;
+        }
+        if self.log.writer.rule == Rule::WordsAfterUser
+            && quotes[1..].iter().any(|&place| lead.holds(&line[start..], place as usize - start))
+        {
+            return None;
+        }
+        let has_escapes = has_any(&self.chosen, start..feed);
+        let (mut done, mut at, mut number) = (start, open + 1, 1);
+        for index in 0..self.gaps.len() {
+            let (gap, count, selected) = self.gaps[index];
+            let close = quotes[number] as usize;
+            let value = if index == 0 { self.target(line, at..close)? } else { at..close };
+            if has_escapes && selected {
+                clear(&mut self.chosen, done..value.start);
+                done = value.end;
+                if has_any(&self.chosen, value.clone()) && !self.is_plain(&line[value], index == 0) {
+                    return None;
+                }
+            }
+            at = gap.end(line, close)?;
+            number += count;
+        }
+        if has_escapes {
+            clear(&mut self.chosen, done..feed);
+        }
+        Some(())
+    }
+
+    /// Returns the place of the target in the request at `range` of `line`.
+    #[inline]
+    fn target(&self, line: &[u8], range: Range<usize>) -> Option<Range<usize>> {
+        let request = &line[range.clone()];
+        let method = request.iter().take_while(|byte| byte.is_ascii_uppercase()).count();
+        let (before, protocol) = match request.split_last_chunk::<9>() {
+            Some((before, [b' ', b'H', b'T', b'T', b'P', b'/', b'0'..=b'9', b'.', b'0'..=b'9'])) => {
+                (before, None)
+            }
+            _ => {
+                let blank = memchr::memrchr(b' ', request)?;
+                (&request[..blank], Some(&request[blank + 1..]))
+            }
+        };
+        let is_protocol = protocol.is_none_or(|word| self.log.writer.placeholders.is_protocol(word));
+        let (target, has_blanks) = (before.get(method + 1..)?, b" ".as_slice());
+        let is_word = !target.is_empty() && !target.starts_with(has_blanks) && !target.ends_with(has_blanks);
+        let needs_word = matches!(self.log.writer.rule, Rule::Words | Rule::WordsAfterUser);
+        let is_usual = method > 0
+            && request[method] == b' '
+            && is_protocol
+            && is_word
+            && !(needs_word && memchr::memchr(b' ', target).is_some());
+        is_usual.then_some(range.start + method + 1..range.start + before.len())
+    }
+
+    /// Reports whether a new value, of which only escapes change, is written as it is.
+    fn is_plain(&self, value: &[u8], is_target: bool) -> bool {
+        // A blank in a target would be escaped.
+        let first = if is_target { b'!' } else { b' ' };
+        let is_odd = value.iter().fold(false, |any, &byte| any | (byte < first) | (byte > b'~'));
+        // A target keeps an escaped blank, and other values do not; and HAProxy escapes only the target.
+        let is_other = !is_target
+            && (self.log.writer.rule == Rule::RequestEscaped
+                || memchr::memmem::find(value, b"%20").is_some());
+        !is_odd && !is_other && !self.log.writer.placeholders.contains(value)
+    }
+}
+
+/// Removes the bits in `range`.
+#[inline]
+fn clear(bits: &mut [u64], range: Range<usize>) {
+    for (index, inside) in masks::words(range) {
+        bits[index] &= !inside;
+    }
+}
+
+/// Reports whether any bit in `range` is set.
+#[inline]
+fn has_any(bits: &[u64], range: Range<usize>) -> bool {
+    let (index, shift) = (range.start / BLOCK, range.start % BLOCK);
+    match (range.len(), bits.get(index..)) {
+        (len @ 1..=BLOCK, Some(&[low, ref rest @ ..])) => {
+            let high = rest.first().map_or(0, |high| high << 1 << (BLOCK - 1 - shift));
+            (low >> shift | high) << (BLOCK - len) != 0
+        }
+        _ => masks::words(range).any(|(index, inside)| bits[index] & inside != 0),
+    }
+}

@@ -1,0 +1,225 @@
+//! Finds the escapes in strings of many JSON lines at once, by the shape of lines that the reader has accepted.
+//!
+//! A shape is the text of a line without its strings and numbers. A line of the same shape is valid JSON with the same keys, so it
+//! need not be parsed. A line of another shape is left to the reader.
+
+use simdpct::Tier;
+
+use super::masks::{self, BLOCK};
+use crate::json::scalar;
+use crate::place::Place;
+
+/// The number of shapes that are remembered.
+const MOST: usize = 4;
+
+/// A line as texts that are the same in each line, with a hole after each of them but the last.
+#[derive(Clone, Debug)]
+struct Shape {
+    texts: Vec<(Box<[u8]>, Hole)>,
+    /// The text after the last hole, with the line feed.
+    last: Box<[u8]>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hole {
+    Number,
+    Text,
+    /// A selected string.
+    Value,
+}
+
+impl Shape {
+    /// Returns the shape of `line`, a JSON document with values at `places`. Returns `None` if the line has escapes in its strings.
+    fn of(line: &[u8], places: &[Place]) -> Option<Shape> {
+        let (mut texts, mut from, mut at) = (Vec::new(), 0, 0);
+        while at < line.len() {
+            let (start, stop, hole) = match line[at] {
+                b'"' => {
+                    let start = at + 1;
+                    let stop = start + memchr::memchr2(b'"', b'\\', &line[start..])?;
+                    at = stop + 1;
+                    if line[stop] == b'\\' {
+                        return None;
+                    }
+                    if line[at..].trim_ascii_start().starts_with(b":") {
+                        continue;
+                    }
+                    let is_value = places.iter().any(|place| place.range == (start..stop));
+                    (start, stop, if is_value { Hole::Value } else { Hole::Text })
+                }
+                b'-' | b'0'..=b'9' => {
+                    let start = at;
+                    at = scalar(line, at).ok()?;
+                    (start, at, Hole::Number)
+                }
+                _ => {
+                    at += 1;
+                    continue;
+                }
+            };
+            texts.push((line[from..start].into(), hole));
+            from = stop;
+        }
+        Some(Shape { texts, last: [&line[from..], b"\n"].concat().into() })
+    }
+}
+
+/// Finds the escapes in the selected strings of JSON lines.
+#[derive(Clone, Debug)]
+pub(crate) struct Shapes {
+    pub tier: Tier,
+    /// The shapes of accepted lines, the one that was used last first.
+    shapes: Vec<Shape>,
+    /// For each block, the places of `%`, line feeds, backslashes and quotes.
+    marks: Vec<[u64; 4]>,
+    /// For each block, the places of `%` in the selected strings.
+    pub chosen: Vec<u64>,
+    /// The places of the selected strings of a line.
+    values: Vec<(usize, usize)>,
+    /// Whether the next line has a shape that is not known.
+    is_new: bool,
+}
+
+impl Shapes {
+    pub fn new() -> Shapes {
+        let (shapes, marks, chosen, values) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Shapes { tier: Tier::active(), shapes, marks, chosen, values, is_new: false }
+    }
+
+    /// Adds the shape of `line`, the one at which [`Shapes::next`] has ended, if it is not known. It replaces the one that has not been used for
+    /// the longest time.
+    pub fn learn(&mut self, line: &[u8], places: &[Place]) {
+        if std::mem::take(&mut self.is_new)
+            && let Some(shape) = Shape::of(line, places)
+        {
+            self.shapes.truncate(MOST - 1);
+            self.shapes.insert(0, shape);
+        }
+    }
+
+    /// Finds the escapes in the first lines of `window`, up to a line that needs the reader. Returns the length of these lines. Lines without
+    /// an escape that seem to be readable are passed.
+    pub fn next(&mut self, window: &[u8]) -> usize {
+        masks::mark(self.tier, window, *b"%\n\\\"", &mut self.marks);
+        self.chosen.clear();
+        self.chosen.resize(self.marks.len(), 0);
+        let last = self.marks.iter().enumerate().rev().find(|(_, marks)| marks[1] != 0);
+        let end = last.map_or(0, |(index, marks)| (index + 1) * BLOCK - marks[1].leading_zeros() as usize);
+        self.is_new = false;
+        // The lines before this offset are done.
+        let mut line = 0;
+        for index in 0..self.marks.len() {
+            let [percents, feeds, backslashes, _] = self.marks[index];
+            let mut special = percents | feeds | backslashes;
+            // A line that was read may end in this block or a later one.
+            if line > index * BLOCK {
+                special &= u64::MAX.checked_shl((line - index * BLOCK) as u32).unwrap_or(0);
+            }
+            while special != 0 && line < end {
+                let at = index * BLOCK + special.trailing_zeros() as usize;
+                match window[at] {
+                    b'\n' if matches!(window[line..at], [] | [b'{', .., b'}']) => {
+                        line = at + 1;
+                        special &= special - 1;
+                    }
+                    b'%' => {
+                        let Some(next) = self.read(window, line) else {
+                            self.is_new = true;
+                            return line;
+                        };
+                        line = next;
+                        special &= u64::MAX.checked_shl((line - index * BLOCK) as u32).unwrap_or(0);
+                    }
+                    _ => return line,
+                }
+            }
+        }
+        line
+    }
+
+    /// Reads the line at `line`, if it has a known shape, and marks the `%` in its selected strings. Returns the end of the line.
+    #[inline]
+    fn read(&mut self, window: &[u8], line: usize) -> Option<usize> {
+        let mut values = std::mem::take(&mut self.values);
+        let known = (0..self.shapes.len())
+            .find_map(|number| Some((number, self.compare(number, window, line, &mut values)?)));
+        let end = known.map(|(number, end)| {
+            if number > 0 {
+                self.shapes[..=number].rotate_right(1);
+            }
+            end
+        });
+        for &(start, stop) in values.iter().filter(|_| end.is_some()) {
+            for (index, inside) in masks::words(start..stop) {
+                self.chosen[index] |= self.marks[index][0] & inside;
+            }
+        }
+        // A control byte is written in another way if the value changes.
+        let has_control = |&(start, stop): &(usize, usize)| {
+            window[start..stop].iter().fold(false, |any, &byte| any | (byte < b' '))
+        };
+        let is_plain = !values.iter().any(has_control);
+        self.values = values;
+        end.filter(|_| is_plain)
+    }
+
+    /// Compares the line at `start` of `window` with shape number `number`. Returns the end of the line if it has this shape, and replaces
+    /// `values` by the places of the selected strings.
+    #[inline]
+    fn compare(
+        &self,
+        number: usize,
+        window: &[u8],
+        start: usize,
+        values: &mut Vec<(usize, usize)>,
+    ) -> Option<usize> {
+        let Shape { texts, last } = &self.shapes[number];
+        let mut at = start;
+        values.clear();
+        for (text, hole) in texts {
+            if !window[at..].starts_with(text) {
+                return None;
+            }
+            let start = at + text.len();
+            // Without a quote at its end, the string has an escape or is not closed. The next text begins with this quote.
+            at = if *hole == Hole::Number {
+                number_end(window, start)?
+            } else {
+                self.end(start, window.len())
+            };
+            if *hole == Hole::Value {
+                values.push((start, at));
+            }
+        }
+        window[at..].starts_with(last).then_some(at + last.len())
+    }
+
+    /// Returns the offset of the first quote, backslash or line feed from `at` on, or `len` if no such byte follows.
+    #[inline]
+    fn end(&self, at: usize, len: usize) -> usize {
+        let mut live = u64::MAX << (at % BLOCK);
+        for (index, &[_, feeds, backslashes, quotes]) in self.marks.iter().enumerate().skip(at / BLOCK) {
+            let found = (feeds | backslashes | quotes) & live;
+            if found != 0 {
+                return index * BLOCK + found.trailing_zeros() as usize;
+            }
+            live = u64::MAX;
+        }
+        len
+    }
+}
+
+/// Returns the end of the number at `at`.
+#[inline]
+fn number_end(bytes: &[u8], at: usize) -> Option<usize> {
+    // Most numbers are whole.
+    let digits = bytes[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    match bytes.get(at + digits) {
+        Some(b',' | b'}' | b']' | b' ') if digits == 1 || digits > 1 && bytes[at] != b'0' => {
+            Some(at + digits)
+        }
+        // Not a word such as `true`.
+        _ if matches!(bytes.get(at), Some(b'-' | b'0'..=b'9')) => scalar(bytes, at).ok(),
+        _ => None,
+    }
+}

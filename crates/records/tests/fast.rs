@@ -1,0 +1,566 @@
+//! Tests that sweeps find in many records at once what the reader of the syntax finds in each of them, with the instructions of every tier.
+
+mod common;
+
+use common::Random;
+use simdpct::internals::decode_chosen_append;
+use simdpct::{ByteSet, Decode, Tier};
+use simdpct_records::{
+    Access, Dialect, Editor, Ends, Escaping, Fence, Field, Form, Lead, Log, Numbered, Part, Place, Quotes,
+    RowMarks, RowScan, RowState, Separator, Shape, Sweep, Syntax, Table, mark_rows,
+};
+
+fn set(fence: Fence) -> ByteSet {
+    ByteSet::from_bytes(&fence.bytes().collect::<Vec<_>>())
+}
+
+/// The share of tests that run, in per cent.
+fn rounds(count: usize) -> usize {
+    let scale = std::env::var("SIMDPCT_TEST_SCALE").ok().and_then(|scale| scale.parse().ok()).unwrap_or(100);
+    (count * scale / 100).max(20)
+}
+
+/// The numbers of records that were passed by a sweep, of those with a chosen escape, and of those that were left to the reader.
+#[derive(Debug, Default)]
+struct Seen {
+    passed: usize,
+    changed: usize,
+    left: usize,
+}
+
+/// Returns the record with the values at `places` decoded, by way of the editor.
+fn edited(record: &[u8], places: &[Place]) -> Vec<u8> {
+    let (mut out, mut buffer) = (Vec::new(), Vec::new());
+    let mut editor = Editor::new(record, 0, Form::Whole, &mut out);
+    editor.begin(0..record.len());
+    for place in places {
+        let value = place.value(record, &mut buffer).unwrap().to_vec();
+        let decoded = Decode::new().keep(set(place.refused())).decode(&value).into_owned();
+        if decoded != value {
+            editor.put(place, &decoded).unwrap_or_else(|_| panic!("{} {place:?}", record.escape_ascii()));
+        }
+    }
+    editor.end(1, record.len());
+    editor.finish(record.len());
+    out
+}
+
+/// Compares a sweep over `text` with the reader, record by record.
+fn compare(
+    name: &str,
+    syntax: &mut Syntax,
+    rows: Option<Ends>,
+    text: &[u8],
+    random: &mut Random,
+    seen: &mut Seen,
+) {
+    for tier in Tier::available() {
+        let mut sweep = syntax.sweep().unwrap().tier(tier);
+        let mut marks = RowMarks::default();
+        if let Some(ends) = rows {
+            RowScan::new(ends).tier(tier).update(text, &mut marks);
+        }
+        let rows = (!marks.is_empty()).then(|| (marks.blocks(), marks.has_returns()));
+        let mut start = 0;
+        while start < text.len() {
+            let len = sweep.next(text, start, 1 + random.below(3000), rows);
+            let (chosen, first) = sweep.chosen();
+            assert!(len == 0 || text[start + len - 1] == b'\n', "{name} {tier}");
+            let mut at = start;
+            for record in text[start..start + len].split_inclusive(|&byte| byte == b'\n') {
+                let bits = |offset: usize| {
+                    let bit = first + at - start + offset;
+                    chosen.get(bit / 64).is_some_and(|word| word >> (bit % 64) & 1 == 1)
+                };
+                check(name, tier, syntax, &sweep, record, bits, seen);
+                let kept = set(sweep.kept()).union(set(sweep.special()));
+                let mut out = Vec::new();
+                decode_chosen_append(
+                    &Decode::new().keep(kept),
+                    record,
+                    chosen,
+                    first + at - start,
+                    false,
+                    &mut out,
+                )
+                .unwrap();
+                at += record.len();
+            }
+            start += len;
+            // A row can have several lines.
+            let line_end = memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |len| start + len + 1);
+            let end = rows.and_then(|_| marks.end(start)).unwrap_or(line_end);
+            let record = &text[start..end];
+            start += record.len();
+            seen.left += 1;
+            let line = record.strip_suffix(b"\n").unwrap_or(record);
+            let mut places = Vec::new();
+            if syntax.find(line, &mut places).is_ok() {
+                sweep.learn(line, &places);
+            }
+        }
+    }
+}
+
+/// Checks one record that `sweep` has passed. `bits` returns whether the escape at an offset is chosen.
+fn check(
+    name: &str,
+    tier: Tier,
+    syntax: &mut Syntax,
+    sweep: &Sweep,
+    record: &[u8],
+    bits: impl Fn(usize) -> bool,
+    seen: &mut Seen,
+) {
+    let line = record.strip_suffix(b"\n").unwrap();
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let shown = || format!("{name} {tier} {}", line.escape_ascii());
+    let mut places = Vec::new();
+    let result = syntax.find(line, &mut places);
+    seen.passed += 1;
+    if sweep.skips_unread() && !line.contains(&b'%') {
+        assert!(syntax.seems_readable(line), "{}", shown());
+        return;
+    }
+    assert_eq!(result, Ok(()), "{}", shown());
+    let is_value = |offset: usize| places.iter().any(|place| place.range.contains(&offset));
+    let wanted: Vec<usize> = (0..line.len()).filter(|&at| line[at] == b'%' && is_value(at)).collect();
+    let found: Vec<usize> = (0..line.len()).filter(|&at| line[at] == b'%' && bits(at)).collect();
+    assert_eq!(found, wanted, "{}", shown());
+    if found.is_empty() {
+        return;
+    }
+    seen.changed += 1;
+    // The record as it becomes with one call, unless an escape needs the reader.
+    let mut words = vec![0; line.len().div_ceil(64)];
+    found.iter().for_each(|&at| words[at / 64] |= 1 << (at % 64));
+    let mut out = Vec::new();
+    let special = Decode::new().keep(set(sweep.special()));
+    if decode_chosen_append(&special, line, &words, 0, true, &mut out).is_err() {
+        return;
+    }
+    out.clear();
+    let decode = Decode::new().keep(set(sweep.kept()));
+    decode_chosen_append(&decode, line, &words, 0, false, &mut out).unwrap();
+    if !sweep.is_text() || str::from_utf8(&out).is_ok() {
+        assert_eq!(
+            out.escape_ascii().to_string(),
+            edited(line, &places).escape_ascii().to_string(),
+            "{}",
+            shown()
+        );
+    }
+}
+
+/// The parts of usual values. The last ones are rare.
+const PLAIN: &[&[u8]] =
+    &[b"/a", b"x", b"%41", b"%2F", b"?q=1", b"&b=", b"%c3%a9", b"-", b"longer-text-of-a-path"];
+const ODD: &[&[u8]] = &[
+    b"%20",
+    b"%22",
+    b"%0A",
+    b"%",
+    b"%5C",
+    b"%00",
+    b"%FF",
+    b"#",
+    b"\\",
+    b"\xC3\xA9",
+    b" ",
+    b"\"",
+    b"\r",
+    b"\0",
+];
+
+fn value(random: &mut Random) -> Vec<u8> {
+    match random.below(20) {
+        0 => random.value(b"\n"),
+        odd => (0..random.below(6))
+            .flat_map(|_| {
+                if odd < 5 && random.below(4) == 0 { random.pick(ODD) } else { random.pick(PLAIN) }.to_vec()
+            })
+            .collect(),
+    }
+}
+
+/// Replaces, removes or adds a byte or a fragment in one record of eight.
+fn damage(random: &mut Random, record: &mut Vec<u8>) {
+    if random.below(8) > 0 || record.is_empty() {
+        return;
+    }
+    let at = random.below(record.len());
+    match random.below(3) {
+        0 => drop(record.remove(at)),
+        1 => {
+            record[at] = random.pick(&[
+                b"\"".as_slice(),
+                b" ",
+                b"\\",
+                b"[",
+                b"]",
+                b"-",
+                b"%",
+                b",",
+                b"\r",
+                b"\0",
+                b"a",
+            ])[0]
+        }
+        _ => drop(
+            record
+                .splice(at..at, random.pick(common::FRAGMENTS).iter().copied().filter(|&byte| byte != b'\n')),
+        ),
+    }
+}
+
+fn request_line(random: &mut Random, log: Log, layout: &Access) -> Vec<u8> {
+    let mut line = match layout.lead {
+        Lead::Date => match layout.word {
+            Some(word) if word.number == 0 => {
+                b"v.example 192.0.2.1 - - [10/Oct/2000:13:55:36 -0700] \"".to_vec()
+            }
+            _ => b"192.0.2.1 - - [10/Oct/2000:13:55:36 -0700] \"".to_vec(),
+        },
+        Lead::Words(count) => [b"w ".repeat(count).as_slice(), b"\""].concat(),
+        Lead::Hyphen => b"INFO:     192.0.2.1:1 - \"".to_vec(),
+        Lead::Haproxy => {
+            b"192.0.2.2:4 [04/Aug/2020:20:06:14.613] f b/s 0/0/0/1/3 200 2 - - ---- 1/1/0/0/3 0/0 \"".to_vec()
+        }
+    };
+    line.extend_from_slice(random.pick(&[b"GET ".as_slice(), b"POST ", b"M-SEARCH ", b"GET  ", b"- "]));
+    line.extend(random.pick(&[b"/".as_slice(), b"http://h/", b""]));
+    line.extend(value(random));
+    line.extend_from_slice(match (random.below(12), log.writer.name) {
+        (0, _) => b"\"",
+        (1, _) => b" XTTP/1.1\"",
+        (2, _) => b" HTTP/2\"",
+        (_, "hypercorn") => b" 1.1\"",
+        _ => b" HTTP/1.1\"",
+    });
+    for part in layout.tail {
+        match part {
+            Part::Status => line.extend_from_slice(b" 200"),
+            Part::Word => line.extend_from_slice(random.pick(&[b" 17".as_slice(), b" -", b" %41"])),
+            Part::Quoted(_) | Part::QuotedWord(_) => {
+                line.extend_from_slice(b" \"");
+                line.extend(value(random));
+                line.push(b'"');
+            }
+        }
+    }
+    if random.below(8) == 0 {
+        line.extend_from_slice(b" \"%41\" [x]");
+    }
+    damage(random, &mut line);
+    line
+}
+
+#[test]
+fn requests_are_those_of_the_reader() {
+    let mut random = Random(1);
+    for log in Log::all() {
+        let Shape::Access(layout) = &log.layout.shape else { continue };
+        for fields in
+            [&[Field::Target][..], &[Field::Target, Field::Referer, Field::Upstream], &[Field::Agent]]
+        {
+            let mut syntax = Syntax::log(log, None, fields, Escaping::None).unwrap();
+            if syntax.sweep().is_none() {
+                assert!(matches!(log.writer.name, "daphne"), "{}", log.name());
+                continue;
+            }
+            let mut seen = Seen::default();
+            for _ in 0..rounds(60) {
+                let mut text = Vec::new();
+                for _ in 0..random.below(60) {
+                    text.extend(request_line(&mut random, log, layout));
+                    text.extend_from_slice(random.pick(&[
+                        b"\n".as_slice(),
+                        b"\n",
+                        b"\n",
+                        b"\n",
+                        b"\r\n",
+                        b"\n\n",
+                    ]));
+                }
+                compare(&log.name(), &mut syntax, None, &text, &mut random, &mut seen);
+            }
+            println!("{} {fields:?} {seen:?}", log.name());
+            assert!(seen.passed > seen.left / 8 && seen.passed > 10, "{} {fields:?} {seen:?}", log.name());
+        }
+    }
+}
+
+#[test]
+fn fields_are_those_of_the_reader() {
+    let mut random = Random(2);
+    for separator in [Separator::Byte(b'\t'), Separator::Byte(b','), Separator::Blanks] {
+        let mut seen = Seen::default();
+        for round in 0..rounds(600) {
+            let number = format!("{}", 1 + round % 10);
+            let fields = Numbered::new(&[number.parse().unwrap()], separator, Escaping::None).unwrap();
+            let mut syntax = Syntax::fields(fields);
+            let mut text = Vec::new();
+            for _ in 0..random.below(60) {
+                for _ in 0..random.below(12) {
+                    text.extend(
+                        value(&mut random)
+                            .into_iter()
+                            .filter(|byte| !b"\r\0\n".contains(byte) || random.below(9) == 0),
+                    );
+                    text.extend_from_slice(random.pick(&[b"\t".as_slice(), b"\t", b",", b" ", b"  \t"]));
+                }
+                text.extend_from_slice(random.pick(&[b"\n".as_slice(), b"\r\n"]));
+            }
+            compare("fields", &mut syntax, None, &text, &mut random, &mut seen);
+        }
+        println!("{separator:?} {seen:?}");
+        assert!(seen.changed > 100 && seen.passed > seen.left, "{separator:?} {seen:?}");
+    }
+}
+
+fn cell(random: &mut Random) -> Vec<u8> {
+    let value = value(random);
+    let quoted = |value: Vec<u8>| {
+        [
+            b"\"",
+            &*value.iter().flat_map(|&byte| [byte].repeat(1 + usize::from(byte == b'"'))).collect::<Vec<_>>(),
+            b"\"",
+        ]
+        .concat()
+    };
+    match random.below(12) {
+        0..4 => quoted([&value[..], b", "].concat()),
+        4 => quoted([&value[..], b"\n", random.pick(PLAIN)].concat()),
+        5 if random.below(5) == 0 => value,
+        _ => value.into_iter().filter(|byte| !b"\"\r\0,".contains(byte)).collect(),
+    }
+}
+
+fn table(random: &mut Random) -> Vec<u8> {
+    let (mut text, has_faults) = (Vec::new(), random.below(2) == 0);
+    for _ in 0..random.below(60) {
+        for number in 0..random.below(6) {
+            text.extend_from_slice(if number > 0 { b"," } else { b"" });
+            text.extend(cell(random));
+        }
+        if has_faults && random.below(9) == 0 {
+            text.extend_from_slice(random.pick(&[
+                b"\"".as_slice(),
+                b"a\"",
+                b"\"a\"b",
+                b"\"a\"\r",
+                b"\"\"\"",
+            ]));
+        }
+        text.extend_from_slice(random.pick(&[b"\n".as_slice(), b"\n", b"\r\n"]));
+    }
+    text
+}
+
+#[test]
+fn columns_are_those_of_the_reader() {
+    let (mut random, mut seen) = (Random(3), Seen::default());
+    let dialect = Dialect::strict(b',');
+    for round in 0..rounds(1500) {
+        let columns = [format!("{}", 1 + round % 5)];
+        let mut syntax = Syntax::table(Table::new(dialect, &columns, &[], None).unwrap());
+        let text = table(&mut random);
+        compare("table", &mut syntax, Some(Ends::new(dialect)), &text, &mut random, &mut seen);
+    }
+    println!("{seen:?}");
+    assert!(seen.changed > 100 && seen.passed > seen.left / 2, "{seen:?}");
+}
+
+#[test]
+fn listed_fields_are_those_of_the_reader() {
+    let (mut random, mut count) = (Random(4), 0);
+    let dialect = Dialect::strict(b',');
+    for round in 0..rounds(1500) {
+        let header = b"1,2,3,4,5".as_slice();
+        let columns = [format!("{}", 1 + round % 5)];
+        let wanted = Table::new(dialect, &columns, &["new".to_owned()], Some(header)).unwrap();
+        let mut syntax = Syntax::table(wanted);
+        let text = table(&mut random);
+        for tier in Tier::available() {
+            let mut sweep = syntax.sweep().unwrap().tier(tier);
+            let mut marks = RowMarks::default();
+            RowScan::new(Ends::new(dialect)).tier(tier).update(&text, &mut marks);
+            let rows = (!marks.is_empty()).then(|| (marks.blocks(), marks.has_returns()));
+            let mut start = 0;
+            while start < text.len() {
+                let len = sweep.next(&text, start, 1 + random.below(3000), rows);
+                let first = sweep.chosen().1;
+                let found: Vec<_> =
+                    sweep.fields().unwrap().iter().map(|field| field.map(|at| at - first + start)).collect();
+                let (mut expected, mut at) = (Vec::new(), start);
+                for record in text[start..start + len].split_inclusive(|&byte| byte == b'\n') {
+                    let line = record.strip_suffix(b"\n").unwrap();
+                    let line = line.strip_suffix(b"\r").unwrap_or(line);
+                    let mut places = Vec::new();
+                    syntax.find(line, &mut places).unwrap();
+                    expected.extend(
+                        places.iter().map(|place| [at + place.whole().start, at + place.beside.unwrap()]),
+                    );
+                    at += record.len();
+                }
+                assert_eq!(found, expected, "{tier} {}", text[start..start + len].escape_ascii());
+                count += found.len();
+                start += len;
+                let line_end =
+                    memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |len| start + len + 1);
+                start = rows.and_then(|_| marks.end(start)).unwrap_or(line_end);
+            }
+        }
+    }
+    assert!(count > 1000, "{count}");
+}
+
+#[test]
+fn strings_are_those_of_the_reader() {
+    let (mut random, mut seen) = (Random(5), Seen::default());
+    for _ in 0..rounds(1500) {
+        let paths = random.pick(&["a", "b.c", "l[]", "**"]);
+        let mut syntax = Syntax::json(&[paths.parse().unwrap()], &[], Escaping::Json).unwrap();
+        let mut text = Vec::new();
+        for _ in 0..random.below(60) {
+            let string = |random: &mut Random| {
+                let mut value = value(random);
+                value.retain(|byte| !b"\"\\".contains(byte) || random.below(40) == 0);
+                String::from_utf8_lossy(&value).into_owned()
+            };
+            let (a, c, l) = (string(&mut random), string(&mut random), string(&mut random));
+            let number = random.pick(&["1", "-2.5e3", "01", "1234567890", "true", "0"]);
+            let mut line = match random.below(4) {
+                0 => format!("{{\"a\":\"{a}\",\"n\":{number},\"b\":{{\"c\":\"{c}\"}}}}"),
+                1 => format!("{{\"a\":\"{a}\",\"b\":{{\"c\":\"{c}\"}},\"l\":[\"{l}\", \"%41\"] }}"),
+                2 => format!("{{ \"n\" : {number} , \"a\" : \"{a}\" }}"),
+                _ => format!("{{\"b\":{{\"c\":\"{c}\"}}}}"),
+            }
+            .into_bytes();
+            damage(&mut random, &mut line);
+            text.extend(line);
+            text.extend_from_slice(random.pick(&[b"\n".as_slice(), b"\n", b"\n", b"\r\n", b"\n\n"]));
+        }
+        compare("json", &mut syntax, None, &text, &mut random, &mut seen);
+    }
+    println!("{seen:?}");
+    assert!(seen.changed > 100 && seen.passed > seen.left / 2, "{seen:?}");
+}
+
+#[test]
+fn rows_end_where_the_steps_end() {
+    let mut random = Random(6);
+    for round in 0..rounds(6000) {
+        let quotes = [Quotes::Strict, Quotes::Strict, Quotes::Lazy, Quotes::Backslash][round % 4];
+        let dialect = Dialect { delimiter: b',', quotes };
+        let mut text = table(&mut random);
+        if round % 40 == 0 {
+            text = text.repeat(20);
+        }
+        let (mut ends, mut wanted, mut at) = (Ends::new(dialect), Vec::new(), 0);
+        while let Some(len) = ends.next(&text[at..]) {
+            at += len;
+            wanted.push(at);
+        }
+        for tier in Tier::available() {
+            let (mut scan, mut marks, mut len) =
+                (RowScan::new(Ends::new(dialect)).tier(tier), RowMarks::default(), 0);
+            while len < text.len() {
+                len = text.len().min(len + 1 + random.below(if round % 40 == 0 { 20_000 } else { 300 }));
+                let last = wanted.iter().copied().rfind(|&end| end <= len);
+                assert_eq!(scan.update(&text[..len], &mut marks), last, "{tier} {}", text.escape_ascii());
+            }
+            if !marks.is_empty() {
+                let (mut found, mut at) = (Vec::new(), 0);
+                while let Some(end) = marks.end(at) {
+                    found.push(end);
+                    assert!(
+                        (at..end).all(|inside| marks.start(inside) == at && marks.end(inside) == Some(end))
+                    );
+                    at = end;
+                }
+                assert_eq!(found, wanted, "{tier} {}", text.escape_ascii());
+            }
+            assert_eq!(scan.last().is_open(), ends.is_open(), "{tier} {}", text.escape_ascii());
+            let (mut one, mut other) = (scan.last(), ends);
+            assert_eq!(
+                one.next(b"\"\n\",\n\n"),
+                other.next(b"\"\n\",\n\n"),
+                "{tier} {}",
+                text.escape_ascii()
+            );
+        }
+    }
+}
+
+/// Marks the rows byte by byte, like `mark_rows`.
+fn naive_rows(input: &[u8], state: &mut RowState) -> Vec<[u64; 4]> {
+    let mut marks = Vec::new();
+    for block in input.as_chunks::<64>().0 {
+        let (mut next, mut words) = (*state, [0; 4]);
+        for (at, &byte) in block.iter().enumerate() {
+            let is_opener = matches!(byte, b'"' | b',' | b'\n');
+            let is_return = next.has_closed && byte == b'\r';
+            if next.has_closed && !is_opener && !is_return || next.has_return && byte != b'\n' {
+                return marks;
+            }
+            next.has_return = is_return;
+            next.has_closed = byte == b'"' && next.is_quoted;
+            match byte {
+                b'"' if !next.is_quoted && !next.may_open => return marks,
+                b'"' => next.is_quoted = !next.is_quoted,
+                b'%' => words[0] |= 1 << at,
+                b'\n' if next.is_quoted => {
+                    words[3] |= 1 << at;
+                    next.has_quoted_feeds = true;
+                }
+                b'\n' => words[1] |= 1 << at,
+                b',' => words[2] |= u64::from(!next.is_quoted) << at,
+                b'\r' | 0 => next.has_returns = true,
+                _ => {}
+            }
+            next.may_open = is_opener;
+        }
+        marks.push(words);
+        *state = next;
+    }
+    marks
+}
+
+#[test]
+fn every_tier_marks_the_same_rows() {
+    let (mut random, mut whole, mut partial) = (Random(7), 0, 0);
+    for round in 0..rounds(600) {
+        let mut input = Vec::new();
+        while input.len() < 64 * [3, 70, 200][round % 3] {
+            input.extend(table(&mut random));
+        }
+        let start = RowState {
+            is_quoted: false,
+            may_open: true,
+            has_closed: false,
+            has_return: false,
+            has_returns: false,
+            has_quoted_feeds: false,
+        };
+        let start = match random.below(9) {
+            0 => RowState { is_quoted: true, may_open: false, ..start },
+            1 => RowState { has_closed: true, ..start },
+            2 => RowState { has_return: true, may_open: false, ..start },
+            _ => start,
+        };
+        let mut wanted_state = start;
+        let wanted = naive_rows(&input, &mut wanted_state);
+        if wanted.len() == input.len() / 64 {
+            whole += 1
+        } else {
+            partial += 1
+        }
+        for tier in Tier::available() {
+            let (mut state, mut marks) = (start, vec![[7; 4]; input.len() / 64]);
+            let len = mark_rows(tier, &input, b',', &mut state, &mut marks);
+            assert_eq!((&marks[..len], state), (&*wanted, wanted_state), "{tier} {}", input.escape_ascii());
+        }
+    }
+    assert!(whole > 3 && partial > 3, "{whole} {partial}");
+}
