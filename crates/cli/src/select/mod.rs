@@ -16,7 +16,6 @@ pub mod pass;
 mod position;
 pub mod records;
 mod requests;
-mod shape;
 pub mod sweep;
 
 use simdpct::ByteSet;
@@ -29,7 +28,6 @@ use self::labels::Labels;
 use self::pass::Pass;
 use self::records::{Format, Places};
 use self::requests::Requests;
-use self::shape::Shapes;
 use self::sweep::Sweep;
 use crate::ground::reason::{Reason, Refusal};
 use crate::value::policy::{Action, At, Record, Treat};
@@ -131,9 +129,10 @@ impl Selector {
                 let sweep = simdpct_records::Sweep::table(table.delimiter(), *before, fence, is_new);
                 Some((Sweep::Records(Box::new(sweep)), structure))
             }
-            Selector::Records(places) if end == b'\n' && places.has_shape() && !is_new => {
-                let controls: Vec<u8> = (0..0x20).collect();
-                Some((Sweep::Shapes(Shapes::default()), ByteSet::from_bytes(b"\"\\").add(&controls)))
+            Selector::Records(places) if end == b'\n' => {
+                let sweep = places.sweep(is_new)?;
+                let special = records::set_of(sweep.special());
+                Some((Sweep::Records(Box::new(sweep)), special))
             }
             _ => None,
         }
@@ -141,11 +140,8 @@ impl Selector {
 
     /// Lets `sweep` know the shape of `record`, which was read last and is readable.
     pub fn teach(&self, record: &[u8], sweep: &mut Sweep) {
-        if let (Selector::Records(places), Sweep::Shapes(shapes)) = (self, sweep)
-            && shapes.wants_shape()
-            && let Some(shape) = places.shape(record)
-        {
-            shapes.learn(shape);
+        if let (Selector::Records(places), Sweep::Records(sweep)) = (self, sweep) {
+            places.teach(record, sweep);
         }
     }
 

@@ -3,11 +3,10 @@
 use std::borrow::Cow;
 
 use simdpct::{ByteSet, Encode};
-use simdpct_records::{Escaping, Fence, Marks, Place, Syntax, Unreadable, is_document};
+use simdpct_records::{Escaping, Fence, Marks, Place, Sweep, Syntax, Unreadable, is_document};
 
 use super::edit::Form;
 use super::pass::Pass;
-use super::shape::Shape;
 use crate::ground::escape::to_text;
 use crate::ground::reason::Reason;
 use crate::value::policy::{Action, At, Treat};
@@ -27,8 +26,6 @@ pub struct Places {
     /// The names of the values.
     names: Vec<String>,
     pub format: Format,
-    /// Whether each record has at most one value, a member of objects, so that documents have a [`Shape`].
-    has_shape: bool,
     /// The names of the new members for converted values. If empty, new values replace the old ones.
     into: Vec<String>,
     /// The places of the values of the current record.
@@ -50,31 +47,12 @@ impl Places {
         let (old, new, text) = (Vec::new(), Vec::new(), Vec::new());
         let (found, kept, into) = (Vec::new(), Vec::new(), Vec::new());
         let names = syntax.names();
-        Places { syntax, names, format, has_shape: false, into, found, kept, old, new, text }
+        Places { syntax, names, format, into, found, kept, old, new, text }
     }
 
     /// Says that converted values are added as members with the names `into`, if there are any.
     pub fn with_new_members(self, into: &[String]) -> Places {
         Places { into: into.to_vec(), ..self }
-    }
-
-    /// Says whether each record has at most one value, a member of objects in JSON, so that records have a [`Shape`].
-    pub fn with_shape(self, has_shape: bool) -> Places {
-        Places { has_shape, ..self }
-    }
-
-    /// Reports whether records have a [`Shape`].
-    pub fn has_shape(&self) -> bool {
-        self.has_shape
-    }
-
-    /// Returns the shape of `record`, which was read last and is readable, if it has at most one value and no escapes.
-    pub fn shape(&self, record: &[u8]) -> Option<Shape> {
-        match self.found.as_slice() {
-            [] => Shape::of(record, None),
-            [place] => Shape::of(record, Some(place.range.start)),
-            _ => None,
-        }
     }
 
     /// Returns the type and name of value number `index`.
@@ -105,6 +83,16 @@ impl Places {
     /// valid string or number, so only a line that begins like an object shows that the input has one document a line.
     fn can_have_values(&self, record: &[u8]) -> bool {
         self.format != Format::Json || !self.found.is_empty() || record.trim_ascii_start().starts_with(b"{")
+    }
+
+    /// Returns the search for escapes in many records at once, if there is one. `is_new` says that new values go beside the old ones.
+    pub fn sweep(&self, is_new: bool) -> Option<Sweep> {
+        self.syntax.sweep().filter(|sweep| sweep.fields().is_some() == is_new)
+    }
+
+    /// Lets `sweep` know the form of `record`, which was read last and is readable.
+    pub fn teach(&self, record: &[u8], sweep: &mut Sweep) {
+        sweep.learn(record, &self.found);
     }
 
     /// Rewrites the values of one record. A record that cannot be read as a whole stays as it is; its values are only checked.
@@ -217,7 +205,7 @@ fn kept_at(place: &Place, value: &[u8], known: &mut Vec<(Around, ByteSet)>) -> B
 }
 
 /// Returns the bytes of `fence`.
-fn set_of(fence: Fence) -> ByteSet {
+pub fn set_of(fence: Fence) -> ByteSet {
     ByteSet::from_bytes(&fence.bytes().collect::<Vec<_>>())
 }
 

@@ -1,8 +1,10 @@
 //! Finds the escapes in one value of many records at once.
 
+use simdpct::ByteSet;
+
 use super::ends::Marks;
+use super::records::set_of;
 use super::requests::Requests;
-use super::shape::Shapes;
 
 /// The maximum number of bytes that one call of [`Sweep::next`] handles. They stay in the first-level cache with their masks and
 /// their result.
@@ -13,7 +15,6 @@ pub const WINDOW: usize = 8 * 1024;
 pub enum Sweep {
     Records(Box<simdpct_records::Sweep>),
     Requests(Requests),
-    Shapes(Shapes),
 }
 
 impl Sweep {
@@ -28,7 +29,6 @@ impl Sweep {
                 sweep.next(bytes, start, most, rows)
             }
             Sweep::Requests(requests) => requests.next(window),
-            Sweep::Shapes(shapes) => shapes.next(window),
         }
     }
 
@@ -38,7 +38,22 @@ impl Sweep {
         match self {
             Sweep::Records(sweep) => sweep.chosen(),
             Sweep::Requests(requests) => (&requests.chosen, 0),
-            Sweep::Shapes(shapes) => (&shapes.chosen, 0),
+        }
+    }
+
+    /// Reports whether records without a `%` are passed unread, and new records must be text if the old ones are.
+    pub fn is_json(&self) -> bool {
+        match self {
+            Sweep::Records(sweep) => sweep.is_text(),
+            Sweep::Requests(_) => false,
+        }
+    }
+
+    /// Returns the bytes whose escapes stay, because a record cannot have these bytes in the value.
+    pub fn kept(&self) -> ByteSet {
+        match self {
+            Sweep::Records(sweep) => set_of(sweep.kept()),
+            _ => ByteSet::EMPTY,
         }
     }
 

@@ -136,8 +136,7 @@ fn pass(
     if !job.look.wanted.takes_urls() && selector.can_pass_by() {
         let sweep = selector.sweep(end, false).map(|(sweep, _)| sweep);
         // Lines of JSON without an escape would not be parsed.
-        job.sweep =
-            sweep.filter(|sweep| !matches!(sweep, Sweep::Shapes(_))).map(|sweep| (sweep, Pace::new()));
+        job.sweep = sweep.filter(|sweep| !sweep.is_json()).map(|sweep| (sweep, Pace::new()));
     }
     pump(feed, job, sink, threads, workspace)
 }

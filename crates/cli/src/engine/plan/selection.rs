@@ -277,8 +277,6 @@ impl Selection {
 fn json(paths: &[KeyPath], into: &[String], nginx: bool) -> Result<Selector, String> {
     let escaping = if nginx { Escaping::JsonHex } else { Escaping::Json };
     let syntax = Syntax::json(paths, into, escaping).map_err(|message| format!("--key: {message}"))?;
-    let has_shape =
-        matches!(paths, [path] if path.is_member() && !path.has_many()) && into.is_empty() && !nginx;
-    let places = Places::new(syntax, Format::Json).with_new_members(into).with_shape(has_shape);
+    let places = Places::new(syntax, Format::Json).with_new_members(into);
     Ok(Selector::Records(Box::new(places)))
 }

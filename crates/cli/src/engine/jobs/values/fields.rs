@@ -31,9 +31,9 @@ impl FieldBatch {
     pub fn new(selector: &Selector, treatment: &Treatment, end: u8, is_new: bool) -> Option<FieldBatch> {
         let (sweep, structure) = selector.sweep(end, is_new)?;
         let (codec, keep) = treatment.codec()?;
+        let keep = keep.union(sweep.kept());
         let is_strict = structure.difference(keep) != ByteSet::EMPTY;
-        let is_text =
-            matches!(sweep, Sweep::Shapes(_)) && ByteSet::NON_ASCII.difference(keep) != ByteSet::EMPTY;
+        let is_text = sweep.is_json() && ByteSet::NON_ASCII.difference(keep) != ByteSet::EMPTY;
         let keep = if is_strict { keep.union(structure) } else { keep };
         let codec = codec.keep(keep);
         let separator = if let Selector::Table(table) = selector { table.delimiter() } else { b',' };
