@@ -96,7 +96,7 @@ const COMMAND_MAY_IMPORT: &[(&str, &str)] = &[
     ("url url/*", "url ground"),
     ("scan scan/*", "scan ground"),
     ("value value/*", "value scan url ground"),
-    ("select select/* select/html/*", "select value ground"),
+    ("select select/*", "select value ground"),
     ("inspect inspect/*", "inspect scan io ground"),
     // The engine: results, chunks and threads, the work on a chunk, and what the user asked for.
     ("engine/sink engine/sink/*", "engine/sink value scan io ground"),

@@ -94,6 +94,8 @@ fn text_is_written_with_few_references() {
         ("<a href=x>", b"'"),
         ("<a href=x>", b""),
         ("<a href='x'>", b"a\nb"),
+        ("<a href='x'>", b"\x01a"),
+        ("<a href='x'>", b"a\x7F"),
         ("<a href='x'>", b"a\xFF"),
         ("<img srcset='x 1x'>", b"a,"),
         ("<img srcset='x 1x'>", b""),

@@ -14,6 +14,7 @@ use crate::value::policy::{Action, At, Treat};
 /// The format of records, as far as messages and shortcuts depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
+    Html,
     /// One document a record.
     Json,
     Logfmt,
@@ -74,6 +75,7 @@ impl Places {
     pub fn missing(&self, index: usize, line: &str) -> String {
         let name = &self.names[index];
         match self.format {
+            Format::Html => format!("{line} has the attribute {name}"),
             Format::Json => format!("{line} has a string at key '{name}'"),
             Format::Logfmt => format!("{line} has the key '{name}'"),
         }
@@ -130,6 +132,13 @@ impl Places {
     fn clash(&self, number: usize) -> Option<&str> {
         let place = &self.found[number];
         self.into.get(place.index).filter(|_| place.beside.is_none()).map(String::as_str)
+    }
+
+    /// Rewrites the value at `place` of the record, which the syntax has not found itself.
+    pub fn value_at(&mut self, place: &Place, pass: &mut Pass<'_, '_, impl Treat>) -> Action {
+        self.found.clear();
+        self.found.push(place.clone());
+        self.value(0, pass)
     }
 
     /// Rewrites value number `number` of the record.

@@ -49,18 +49,18 @@ fn quotes_and_references() {
     for (old, new) in [
         ("<a href=\"%22%26amp;%27%3Ca%3E\">", "<a href=\"&quot;&amp;amp;'&lt;a&gt;\">"),
         ("<a href='%22%26%27'>", "<a href='\"&amp;&#39;'>"),
-        ("<a href=a%20b%3E%60%3D%22>", "<a href=a&#32;b&gt;&#96;&#61;&quot;>"),
+        // A value without quotes stays without them, so a blank and a quote that would begin a value stay escaped.
+        ("<a href=a%20b%3E%60%3D%22%27>", "<a href=a%20b&gt;`=&quot;%27>"),
         // Browsers remove tabs and line ends from URLs, so these bytes stay escaped; so do bytes that are not text.
-        ("<a href='%09%0A%00%7F%FF%C3%A9'>", "<a href='%09%0A%00%7F%FFé'>"),
-        ("<a href='a\n%20b\t'>", "<a href='a b\t'>"),
+        ("<a href='%09%0A%00%01%7F%FF%C3%A9'>", "<a href='%09%0A%00%01%7F%FFé'>"),
+        ("<a href='a\n%20b\t'>", "<a href='a\n%20b\t'>"),
+        ("<a href='a\n%20%62\t'>", "<a href='a%20b\t'>"),
         ("<a href='&#10;j&#10;s&Tab;:%41&NewLine;'>", "<a href='&#10;js:A&NewLine;'>"),
-        // They also remove blanks at the ends.
+        // They also remove blanks at the ends, so escaped ones stay; an unescaped one can stay, too.
         ("<a href='%20%7e%20 '>", "<a href='%20~%20 '>"),
+        ("<a href='a b%20%63'>", "<a href='a b%20c'>"),
         // A URL that begins like the syntax around it.
-        (
-            "<meta http-equiv=refresh content='0; %75rl=x'>",
-            "<meta http-equiv=refresh content='0; url=url=x'>",
-        ),
+        ("<meta http-equiv=refresh content='0; %75rl=x'>", "<meta http-equiv=refresh content='0; url%3Dx'>"),
         (
             "<meta http-equiv=refresh content='0;url=%75rl=x'>",
             "<meta http-equiv=refresh content='0;url=url=x'>",
@@ -72,9 +72,9 @@ fn quotes_and_references() {
         assert_eq!(convert(&["decode"], old), new);
     }
     assert_eq!(convert(&["encode", "--keep", "/"], "<a href='é&#228; '>"), "<a href='%C3%A9%C3%A4 '>");
-    // Without a URL, an attribute that is not quoted would take the next one as its value.
-    let page = "<a href=%zz id=x>";
-    assert_eq!(convert(&["decode", "--on-error", "empty"], page), "<a href=\"\" id=x>");
+    // Without a URL, an attribute that is not quoted would take the next one as its value, so the URL stays.
+    let page = "<a href=%zz id=x><a href='%zz' id=x>";
+    assert_eq!(convert(&["decode", "--on-error", "empty"], page), "<a href=%zz id=x><a href='' id=x>");
 }
 
 #[test]

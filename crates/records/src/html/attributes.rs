@@ -115,16 +115,17 @@ fn span(text: &[u8], start: usize, mut inside: impl FnMut(u8) -> bool) -> usize 
 }
 
 impl Syntax {
-    /// Returns the bytes that would end a URL in `text`. Browsers remove blanks from the ends of one.
+    /// Returns the bytes that would end a URL in `text`. Browsers remove blanks and controls from the ends of one.
     pub(crate) fn fence(self, text: &[u8]) -> Fence {
+        let ends = Fence::CONTROLS.union(Fence::of(b" \x7F"));
         match self {
-            Syntax::Url => BLANKS,
+            Syntax::Url => ends,
             // A URL without `url=` before it could become one with that.
             Syntax::Refresh if refresh(text).is_some_and(|url| !text[..url.start].contains(&b'=')) => {
-                BLANKS.union(Fence::of(b"\"'="))
+                ends.union(Fence::of(b"\"'="))
             }
-            Syntax::Refresh => BLANKS.union(Fence::of(b"\"'")),
-            _ => BLANKS.union(Fence::of(b",\"'()")),
+            Syntax::Refresh => ends.union(Fence::of(b"\"'")),
+            _ => ends.union(Fence::of(b",\"'()")),
         }
     }
 

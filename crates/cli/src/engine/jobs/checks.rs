@@ -350,9 +350,9 @@ impl Job for Checks {
             report.lines = lines - u64::from(bytes.last().is_some_and(|last| *last != line_end));
             return;
         }
-        for (record, places) in chunk.tags() {
+        for (record, links) in chunk.tags() {
             let Selector::Html(html) = &mut self.target.selector else { break };
-            html.set_places(places);
+            html.set_links(links);
             if !self.record(record, false, report) {
                 return;
             }

@@ -201,11 +201,9 @@ impl Selection {
             },
             Selection::Html => {
                 is_sequential = true;
-                // Browsers remove tabs and line ends from URLs. Blanks, commas and quotes end URLs in lists.
-                let controls: Vec<u8> = (0..0x20).chain([0x7F]).collect();
-                let plain = structure.add(&controls);
-                let guarded = plain.add(b" ,\"'()");
-                (Selector::Html(Box::new(Html::new(guarded))), [plain, plain, guarded])
+                // These bytes would end a URL in a list.
+                let guarded = ByteSet::from_bytes(b" ,\"'()");
+                (Selector::Html(Box::default()), [ByteSet::EMPTY, ByteSet::EMPTY, guarded])
             }
             Selection::Parquet(_) => return Err("--parquet: there are no records to select from".to_owned()),
         };

@@ -3,12 +3,13 @@
 use std::io::{self, ErrorKind};
 use std::ops::Range;
 
+use simdpct_records::html::{Finder, Link};
+
 use crate::ground::error::Failure;
 use crate::ground::records::Records;
 use crate::io::buffer::Buffer;
 use crate::io::input::Input;
 use crate::select::ends::{Ends, Marks, Scan};
-use crate::select::html::{Finder, Place};
 use crate::value::cut;
 use crate::value::policy::Record;
 
@@ -58,13 +59,13 @@ pub struct Block {
     /// The two bytes of the input before the block: see [`Chunk::before`].
     before: [u8; 2],
     ends: Marks,
-    places: Vec<Place>,
+    links: Vec<Link>,
 }
 
 impl Block {
     /// Creates a block of `size` bytes. It grows if a record is longer.
     pub fn new(size: usize) -> Block {
-        Block { bytes: Buffer::new(size), before: [0; 2], ends: Marks::default(), places: Vec::new() }
+        Block { bytes: Buffer::new(size), before: [0; 2], ends: Marks::default(), links: Vec::new() }
     }
 
     /// Returns the size of the block, in bytes.
@@ -80,7 +81,7 @@ impl Block {
     /// Returns the first `len` bytes of the block as a chunk. `next` is the byte after them.
     pub fn chunk(&self, len: usize, next: Option<u8>) -> Chunk<'_> {
         let ends = Some(&self.ends).filter(|ends| !ends.is_empty());
-        Chunk { bytes: &self.bytes[..len], before: self.before, next, ends, places: &self.places }
+        Chunk { bytes: &self.bytes[..len], before: self.before, next, ends, links: &self.links }
     }
 }
 
@@ -95,8 +96,8 @@ pub struct Chunk<'a> {
     pub next: Option<u8>,
     /// The ends of the rows, if the chunk is part of a table; `None` if each record is a line.
     ends: Option<&'a Marks>,
-    /// The values that contain URLs, if the chunk is HTML.
-    places: &'a [Place],
+    /// The URLs, if the chunk is HTML.
+    links: &'a [Link],
 }
 
 impl<'a> Chunk<'a> {
@@ -119,13 +120,13 @@ impl<'a> Chunk<'a> {
         found.unwrap_or(self.bytes.len())
     }
 
-    /// Returns the start tags that contain URLs, if the chunk is HTML, each with the values that contain them.
-    pub fn tags(&self) -> impl Iterator<Item = (Record<'a>, &'a [Place])> + use<'a> {
+    /// Returns the start tags that contain URLs, if the chunk is HTML, each with these URLs.
+    pub fn tags(&self) -> impl Iterator<Item = (Record<'a>, &'a [Link])> + use<'a> {
         let chunk = self.bytes;
-        let tags = self.places.chunk_by(|one, other| one.tag == other.tag);
-        tags.map(move |places| {
-            let Range { start, end: stop } = places[0].tag;
-            (Record { chunk, start, stop, end: b'\n', shown: None }, places)
+        let tags = self.links.chunk_by(|one, other| one.tag == other.tag);
+        tags.map(move |links| {
+            let Range { start, end: stop } = links[0].tag;
+            (Record { chunk, start, stop, end: b'\n', shown: None }, links)
         })
     }
 
@@ -249,8 +250,8 @@ impl<'i> Feed<'i> {
 
     /// Reads the next chunk of HTML like [`Feed::next`], and the places of URLs in it.
     fn next_html(&mut self, block: &mut Block) -> Result<Piece, Failure> {
-        let Block { bytes: buffer, places, .. } = block;
-        places.clear();
+        let Block { bytes: buffer, links, .. } = block;
+        links.clear();
         let start = self.offset as usize;
         let finder = self.html.get_or_insert_with(|| Box::new(Finder::new(start)));
         let (input, limit) = (&mut *self.input, self.limit);
@@ -275,7 +276,7 @@ impl<'i> Feed<'i> {
                 at = finder.done() - start;
             }
             if at > 0 || read == 0 {
-                finder.take(start, start + at, places);
+                finder.take(&buffer[..len], start, start + at, links);
                 self.carry.extend_from_slice(&buffer[at..len]);
                 return Ok(self.hand_out(&buffer[..at], buffer[at..len].first().copied()));
             }

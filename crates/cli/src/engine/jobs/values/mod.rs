@@ -491,9 +491,9 @@ impl Job for Values {
         let mut search = EscapeSearch::default();
         // Only the last record of a file can lack its record end.
         report.is_open = self.form == Form::Whole && bytes.last() != Some(&line_end);
-        for (record, places) in chunk.tags() {
+        for (record, links) in chunk.tags() {
             let Selector::Html(html) = &mut self.target.selector else { break };
-            html.set_places(places);
+            html.set_links(links);
             if !self.record(record, record.stop, false, &mut edit, report) {
                 return;
             }
