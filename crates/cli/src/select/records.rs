@@ -159,7 +159,13 @@ impl Places {
         };
         new.clear();
         // Without text around the value, no byte can be mistaken for a part of it.
-        let kept = is_whole.then(|| kept_at(place, value, kept));
+        let kept = is_whole.then(|| match kept_at(place, kept) {
+            // A string that holds a document of JSON must still hold the same one.
+            kept if *format == Format::Json && value.contains(&b'%') && is_document(value) => {
+                kept.add(&(0..0x20).chain(*b"\"\\").collect::<Vec<_>>())
+            }
+            kept => kept,
+        });
         let at = At { index: place.index, kind: place.kind, kept };
         let origin = |offset| start + place.origin(bytes, offset);
         let action = pass.treatment.value(at, value, new, record, pass.report, origin);
@@ -184,7 +190,11 @@ impl Places {
             // If a conversion only gave bytes that had to be escaped again, the value keeps its old spelling.
             is_changed = match written {
                 Some(Cow::Owned(new)) if new.eq_ignore_ascii_case(value) => false,
-                written => written.is_some() && text != place.raw(bytes),
+                Some(_) => text != place.raw(bytes),
+                None => {
+                    pass.report.stats.rejected += 1;
+                    false
+                }
             };
             if is_changed {
                 pass.edit.copy_to(from).extend_from_slice(text);
@@ -198,19 +208,14 @@ impl Places {
     }
 }
 
-/// Returns the bytes that stay escaped in `value`, which is at `place`. `known` has those of the places before it.
-fn kept_at(place: &Place, value: &[u8], known: &mut Vec<(Around, ByteSet)>) -> ByteSet {
+/// Returns the bytes that stay escaped in the value at `place`. `known` has those of the places before it.
+fn kept_at(place: &Place, known: &mut Vec<(Around, ByteSet)>) -> ByteSet {
     let around = (place.fence, place.escapings, place.marks);
     let number = known.iter().position(|(other, _)| *other == around).unwrap_or_else(|| {
         known.push((around, set_of(place.refused())));
         known.len() - 1
     });
-    let kept = known[number].1;
-    // A string that holds a document of JSON must still hold the same one.
-    if value.contains(&b'%') && is_document(value) {
-        return kept.add(&(0..0x20).chain(*b"\"\\").collect::<Vec<_>>());
-    }
-    kept
+    known[number].1
 }
 
 /// Returns the bytes of `fence`.
@@ -219,7 +224,8 @@ pub fn set_of(fence: Fence) -> ByteSet {
 }
 
 /// Lets `write` append the value `new`, as it must be spelt at `place`, to `text`. The bytes that the record cannot have there are
-/// percent-encoded, and then also those that are not UTF-8. Returns the value that was written, if one could be.
+/// percent-encoded, and then also those that are not UTF-8. Returns the value that was written; `None` if none of these can be
+/// there, such as an empty value between blanks.
 fn put<'a>(
     place: &Place,
     new: &'a [u8],
