@@ -159,16 +159,19 @@ impl Gap {
     ) -> Option<usize> {
         let mut at = close + 1;
         for part in self.words {
-            let quote: &[u8] = if matches!(part, Part::QuotedWord(_)) { b"\"" } else { b"" };
-            let rest = line[at..].strip_prefix(b" ")?.strip_prefix(quote)?;
-            let len = rest.iter().take_while(|byte| !b" \"".contains(byte)).count();
-            let (word, rest) = rest.split_at(len);
-            let is_status = || word == b"-" || len == 3 && word.iter().all(u8::is_ascii_digit);
-            if len == 0 || *part == Part::Status && !is_status() || !rest.starts_with(quote) {
+            let is_quoted = matches!(part, Part::QuotedWord(_));
+            let start = at + 1 + usize::from(is_quoted);
+            let word = line.get(start..)?;
+            let len = word.iter().take_while(|&&byte| byte != b' ' && byte != b'"').count();
+            let is_status =
+                || len == 3 && word[..3].iter().all(u8::is_ascii_digit) || len == 1 && word[0] == b'-';
+            let is_other = line[at] != b' '
+                || is_quoted && (line[start - 1] != b'"' || word.get(len) != Some(&b'"'))
+                || *part == Part::Status && !is_status();
+            if len == 0 || is_other {
                 return None;
             }
-            let start = at + 1 + quote.len();
-            at = start + len + quote.len();
+            at = start + len + usize::from(is_quoted);
             if let Part::QuotedWord(field) = part {
                 visit(*field, start..start + len);
             }

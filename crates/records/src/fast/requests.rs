@@ -107,7 +107,7 @@ impl Requests {
     #[inline]
     fn read(&mut self, window: &[u8], start: usize, quotes: &[u32], feed: usize) -> Option<()> {
         let line = &window[..feed];
-        let is_usual = quotes.len() == self.quotes || self.has_more && quotes.len() > self.quotes;
+        let is_usual = quotes.len() == self.quotes || quotes.len() > self.quotes && self.may_have_more(line, quotes);
         if !is_usual || quotes.iter().any(|&place| line[place as usize] != b'"') {
             return None;
         }
@@ -141,6 +141,13 @@ impl Requests {
             clear(&mut self.chosen, done..feed);
         }
         Some(())
+    }
+
+    /// Reports whether `quotes`, of which there are more than in the layout, can follow its fields in `line`. If no gap but the first one can
+    /// begin at them, all rules read the fields in the same way.
+    fn may_have_more(&self, line: &[u8], quotes: &[u32]) -> bool {
+        let is_gap = |&place: &u32| self.gaps[0].0.end(line, place as usize).is_some();
+        self.has_more || self.gaps.len() == 1 && !quotes[self.quotes..].iter().any(is_gap)
     }
 
     /// Returns the place of the target in the request at `range` of `line`.
