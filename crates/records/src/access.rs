@@ -87,7 +87,8 @@ impl Lead {
     pub(crate) fn holds(self, line: &[u8], open: usize) -> bool {
         let Some(text) = line[..open].strip_suffix(b" ") else { return self == Lead::Words(0) && open == 0 };
         match self {
-            Lead::Date => is_date(text),
+            // The further lines of a message begin with a blank, and can contain a request line that the server refused.
+            Lead::Date => !line.starts_with(b" ") && is_date(text),
             Lead::Words(count) => text.split(|&byte| byte == b' ').count() == count,
             Lead::Hyphen => text.ends_with(b" -"),
             Lead::Haproxy => {
@@ -320,6 +321,10 @@ fn three_words(line: &[u8], start: usize) -> Option<usize> {
 
 /// Returns the start and the closing quote of a request that is three words. `is_first` says that the first quote of the line opens it.
 fn words(line: &[u8], layout: &Access, is_first: bool) -> Result<(usize, usize), Unreadable> {
+    // A message of gunicorn begins with a date, and can contain a request line that it refused.
+    if !is_first && line.starts_with(b"[") {
+        return unreadable(0, Reason::NO_ANCHOR);
+    }
     let opens = memchr_iter(b'"', line).take(if is_first { 1 } else { usize::MAX });
     let holds = |open: &usize| layout.lead.holds(line, *open);
     let mut found = opens.filter(holds).filter_map(|open| Some((open + 1, three_words(line, open + 1)?)));
