@@ -4,8 +4,7 @@
 use simdpct::Tier;
 
 use super::masks::{self, BLOCK, Block, RowState};
-use crate::ends::{Ends, State};
-use crate::table::Quotes;
+use crate::ends::{Ends, Quotes, State};
 
 /// The places of the ends of rows in a chunk, and of the bytes that are necessary to find the cells. The list is empty while the
 /// chunk has no quote, because every line feed ends a row then.
