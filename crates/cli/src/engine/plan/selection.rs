@@ -13,7 +13,6 @@ use crate::select::Selector;
 use crate::select::csv::Table;
 use crate::select::edit::Form;
 use crate::select::fields::{Delimiter, Fields, Position, Split};
-use crate::select::html::Html;
 use crate::select::logs::{ACCESS, Log, LogPlaces};
 use crate::select::records::{Format, Places};
 use crate::value::options::{DecodeOptions, Verb};
