@@ -8,7 +8,8 @@ use crate::escaping::Escaping;
 use crate::fast::Sweep;
 use crate::place::{Fence, Place};
 
-/// The fields at a position, as people count them: `N`, `N..M`, or `N.W` for word W of field N. Negative numbers count from the end.
+/// The fields at a position, as people count them: `N`, `N..M`, or `N.W` for word W of field N. Negative numbers count from the end. A range
+/// without a number on one side begins with the first field, or ends with the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     /// The first field: from 1 on or, from the end, from -1 on.
@@ -23,17 +24,21 @@ impl FromStr for Position {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Position, &'static str> {
-        const EXPECTED: &str = "expected the number of a field, from 1 or, from the end, from -1; N..M for several fields; or N.W for a word \
-                                of a field";
+        const EXPECTED: &str = "expected the number of a field, from 1 or, from the end, from -1; N..M, N.. or ..M for several fields; or \
+                                N.W for a word of a field";
         let number = |text: &str| {
             text.parse::<isize>().ok().filter(|&number| number != 0 && number.abs() <= MOST).ok_or(EXPECTED)
         };
         if let Some((first, last)) = text.split_once("..") {
-            let (first, last) = (number(first)?, number(last)?);
-            if (first < 0) == (last < 0) && first > last {
+            let end = |text: &str, open| if text.is_empty() { Ok(open) } else { number(text) };
+            let range = Position { first: end(first, 1)?, last: end(last, -1)?, word: None };
+            if !range.is_open() && range.first > range.last {
                 return Err("the last field of a range is before the first one");
             }
-            return Ok(Position { first, last, word: None });
+            if range.count() > MOST_IN_RANGE {
+                return Err("the range has more than 65,536 fields; N.. means all fields from N on");
+            }
+            return Ok(range);
         }
         let (field, word) = match text.split_once('.') {
             Some((field, word)) => (field, Some(number(word)?)),
@@ -47,6 +52,9 @@ impl FromStr for Position {
 
 /// The highest number of a field.
 const MOST: isize = 1 << 30;
+
+/// The most fields of a range that are told apart.
+const MOST_IN_RANGE: usize = 1 << 16;
 
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -237,14 +245,17 @@ impl Numbered {
         };
         let is_bare = span.mark == b' ' && !matches!(self.separator, Separator::Byte(_));
         Place {
-            has_lone_marks: self.separator == Separator::Quoted,
+            has_lone_marks: self.separator != Separator::Byte(b'['),
             may_be_empty: !is_bare && !is_word,
-            ..Place::new(range, index, self.escaping, fence)
+            ..Place::new(range, index, self.escaping, fence.union(CONTROLS))
         }
     }
 }
 
 const BLANKS: Fence = Fence::of(b" \t");
+
+/// The bytes that a terminal obeys. A value cannot get them, because nothing escapes them in such lines.
+const CONTROLS: Fence = Fence::CONTROLS.union(Fence::of(b"\x7F"));
 
 fn is_blank(byte: u8) -> bool {
     byte == b' ' || byte == b'\t'

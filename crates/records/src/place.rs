@@ -343,9 +343,13 @@ impl Place {
             more.apply(value, &mut buffer)?;
             text = &buffer;
         }
-        // A writer without an escaping cannot write line ends.
         let mut written = quote.to_vec();
-        writer.apply(text, &mut written)?;
+        match writer {
+            // The fence has line ends, too, and the value keeps those that it has.
+            Escaping::None if self.has_lone_marks => written.extend_from_slice(text),
+            // A writer without an escaping cannot write line ends.
+            _ => writer.apply(text, &mut written)?,
+        }
         written.extend_from_slice(quote);
         if logger != Escaping::None {
             return logger.apply(&written, out);

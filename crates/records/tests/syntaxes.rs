@@ -265,6 +265,12 @@ fn fields_are_counted_as_people_do() {
         (Separator::Byte(b' '), &["2", "3"], found(&[(0, ""), (1, "\"b")])),
         (Separator::Byte(b' '), &["-2..-1"], found(&[(0, "f\\"), (1, "g")])),
         (Separator::Blanks, &["6..-1"], found(&[(0, "f\\"), (0, "g")])),
+        (Separator::Blanks, &["6.."], found(&[(0, "f\\"), (0, "g")])),
+        (Separator::Blanks, &["..2"], found(&[(0, "a"), (1, "\"b")])),
+        (Separator::Blanks, &["..-6"], found(&[(0, "a"), (0, "\"b")])),
+        (Separator::Blanks, &["-2.."], found(&[(0, "f\\"), (1, "g")])),
+        (Separator::Byte(b' '), &["8.."], found(&[(0, "g")])),
+        (Separator::Byte(b' '), &["9..", "-9..-8"], found(&[(2, "a")])),
         // A field that is found twice in a line is found once.
         (Separator::Blanks, &["7", "-1"], found(&[(0, "g")])),
     ] {
@@ -289,7 +295,10 @@ fn fields_are_counted_as_people_do() {
         &["1", "1"],
         &["1..3", "2"],
         &["-2..-1", "-1"],
-        &["1..", "2"],
+        &["1", "..2"],
+        &["4..2"],
+        &["1..70000"],
+        &["1..2.1"],
     ] {
         assert!(parse(texts, Separator::Blanks).is_err(), "{texts:?}");
     }
@@ -297,6 +306,55 @@ fn fields_are_counted_as_people_do() {
     assert!(parse(&["1.2"], Separator::Blanks).is_err());
     for text in ["7", "-1", "2..5", "-3..-1", "2..-1", "5.2"] {
         assert_eq!(text.parse::<Position>().unwrap().to_string(), text);
+    }
+}
+
+/// Fields between blanks are those of awk, and fields between single bytes are those of cut.
+#[test]
+fn fields_are_those_of_awk_and_cut() {
+    let words: &[&[u8]] = &[b"a", b" ", b"  ", b"\t", b",", b"\"", b"[", b"]", b"\\", b"\xE9", b"\r", b"%20"];
+    let mut random = Random(12);
+    for _ in 0..20_000 {
+        let line: Vec<u8> = (0..random.below(12)).flat_map(|_| random.pick(words).to_vec()).collect();
+        let comma = |byte: &u8| *byte == b',';
+        let blank = |byte: &u8| b" \t".contains(byte);
+        let cut: Vec<_> = line.split(comma).collect();
+        let awk: Vec<_> = line.split(blank).filter(|field| !field.is_empty()).collect();
+        for (separator, fields) in [(Separator::Byte(b','), cut), (Separator::Blanks, awk)] {
+            let number = 1 + random.below(5);
+            for (position, want) in [
+                (format!("{number}"), fields.get(number - 1..number)),
+                (format!("-{number}"), fields.len().checked_sub(number).map(|at| &fields[at..=at])),
+                (format!("{number}.."), fields.get(number - 1..)),
+                (format!("..{number}"), Some(&fields[..number.min(fields.len())])),
+                (format!("-{number}.."), Some(&fields[fields.len().saturating_sub(number)..])),
+            ] {
+                let found = places(&mut self::fields(&[&position], separator), &line).unwrap();
+                let found: Vec<_> = found.iter().map(|place| place.raw(&line)).collect();
+                assert_eq!(
+                    found,
+                    want.unwrap_or_default(),
+                    "{separator:?} {position} {}",
+                    line.escape_ascii()
+                );
+            }
+        }
+    }
+}
+
+/// Line ends and other control bytes that a value has can stay, and it gets no others.
+#[test]
+fn fields_get_no_control_bytes() {
+    for separator in [Separator::Byte(b','), Separator::Byte(b'['), Separator::Blanks, Separator::Quoted] {
+        let record = b"a\r\x1Bb%0D";
+        let place = places(&mut fields(&["1"], separator), record).unwrap().remove(0);
+        let all: Vec<u8> = (0..=0x1F).chain([0x7F]).collect();
+        assert!(all.iter().all(|byte| place.refused().contains(*byte)), "{separator:?}");
+        let keeps = separator != Separator::Byte(b'[');
+        assert_eq!(edit(record, &place, b"A\r\x1BB%0D").is_ok(), keeps, "{separator:?}");
+        for new in [&b"a\r\x1Bb\r"[..], b"a\x1B\rb", b"\r\x1Bb", b"a\r\x1B", b"a\r\x1Bb\x7F"] {
+            assert!(edit(record, &place, new).is_err(), "{separator:?} {}", new.escape_ascii());
+        }
     }
 }
 
