@@ -62,6 +62,8 @@ impl fmt::Display for Position {
         match word {
             Some(word) => write!(f, "{first}.{word}"),
             None if first == last => write!(f, "{first}"),
+            None if first > 0 && last == -1 => write!(f, "{first}.."),
+            None if first == 1 && last < 0 => write!(f, "..{last}"),
             None => write!(f, "{first}..{last}"),
         }
     }
@@ -140,7 +142,10 @@ impl Numbered {
                 return Err(format!("{position}: only quoted fields have words"));
             }
             if let Some(other) = positions[..index].iter().find(|other| other.meets(*position)) {
-                return Err(format!("{position}: {other} has the same field"));
+                return Err(match position == other {
+                    true => format!("{position} is asked for twice"),
+                    false => format!("{other} and {position} have the same field"),
+                });
             }
             numbered.push((*position, count));
             count += position.count();
@@ -158,6 +163,25 @@ impl Numbered {
         let is_known = self.separator != Separator::Quoted && self.escaping == Escaping::None;
         let span = Span { range: 0..0, mark: b' ', after_bracket: false };
         is_known.then(|| Sweep::delimited(self.separator, number - 1, &self.place(&span, 0..0, 0)))
+    }
+
+    /// Returns a place of a field without marks around it, by which a caller learns which bytes such fields refuse.
+    pub fn bare(&self) -> Place {
+        self.place(&Span { range: 0..0, mark: b' ', after_bracket: false }, 0..0, 0)
+    }
+
+    /// Returns the position of value number `index`, if each line with a value of this position has that one.
+    pub fn nearest(&self, index: usize) -> Option<Position> {
+        let is_nearest = |&&(position, first): &&(Position, usize)| {
+            let is_from_end = position.last < 0 && !position.is_open();
+            index == if is_from_end { first + position.count() - 1 } else { first }
+        };
+        self.positions.iter().find(is_nearest).map(|(position, _)| *position)
+    }
+
+    /// Returns the bytes between fields.
+    pub fn separator(&self) -> Separator {
+        self.separator
     }
 
     /// Returns the names of the values: their numbers.
@@ -237,7 +261,8 @@ impl Numbered {
         let bracket = if span.after_bracket { Fence::of(b"]") } else { Fence::NONE };
         let fence = match (self.separator, span.mark) {
             (Separator::Byte(byte), _) => Fence::of(&[byte]),
-            (Separator::Blanks, _) => BLANKS,
+            // Blanks are also in quoted fields, whose quotes and escapes must stay.
+            (Separator::Blanks, _) => BLANKS.union(Fence::of(b"\"\\")),
             (Separator::Quoted, b'"') if !is_word => Fence::of(b"\"\\").union(bracket),
             (Separator::Quoted, b']') if !is_word => Fence::of(b"]\"\\"),
             (Separator::Quoted, b']') => BLANKS.union(Fence::of(b"\"\\[]")),

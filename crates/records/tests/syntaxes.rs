@@ -304,7 +304,7 @@ fn fields_are_counted_as_people_do() {
     }
     assert!(parse(&["1", "1.2"], Separator::Quoted).is_err());
     assert!(parse(&["1.2"], Separator::Blanks).is_err());
-    for text in ["7", "-1", "2..5", "-3..-1", "2..-1", "5.2"] {
+    for text in ["7", "-1", "2..5", "-3..-1", "2..", "..-2", "3..-2", "-4..6", "5.2"] {
         assert_eq!(text.parse::<Position>().unwrap().to_string(), text);
     }
 }

@@ -40,7 +40,7 @@ Examples:
   pct decode crawl.zst -o plain.txt.gz        reads and writes compressed files
   pct normalize -i.bak lists/*.txt            replace files, and keep the old ones
   pct audit access.log                        a summary of its escapes, on one page
-  pct decode --field 5.2 --charset gbk -j2 access.log.gz -o plain.log.zst
+  pct decode --field 7 --charset gbk -j2 access.log.gz -o plain.log.zst
   pct decode -i --csv --column url crawl.csv.gz
   pct decode --log combined --values access.log | sort | uniq -c
   pct normalize crawl.txt | sort -u           one spelling of escapes (RFC 3986, section 6.2.2)

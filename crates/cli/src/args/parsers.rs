@@ -121,6 +121,20 @@ impl TypedValueParser for BytesParser {
     }
 }
 
+/// Parses the byte that separates fields or columns.
+pub fn delimiter(text: &str) -> Result<u8, &'static str> {
+    match (text, text.as_bytes()) {
+        ("tab" | "\\t", _) => Ok(b'\t'),
+        ("space", _) => Ok(b' '),
+        // These bytes can be part of an escape, a quoted cell or a line end.
+        (_, [b'\n' | b'\r' | b'"' | b'%' | b'+']) => {
+            Err("this byte cannot separate fields: it is part of escapes, quotes or line ends")
+        }
+        (_, &[byte]) if byte.is_ascii() && !byte.is_ascii_alphanumeric() => Ok(byte),
+        _ => Err("expected one ASCII character other than a letter or digit, or `tab` or `space`"),
+    }
+}
+
 /// Parses the byte that is written between values.
 pub fn join_delimiter(text: &str) -> Result<u8, &'static str> {
     match (text, text.as_bytes()) {

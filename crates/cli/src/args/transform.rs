@@ -107,7 +107,7 @@ Examples:
   echo 'http://a.com/50%25%20x?q=%2F' | pct decode --url    http://a.com/50% x?q=%2F
   echo '/a%20b?q=c%26d%20e' | pct decode --query            /a%20b?q=c%26d e
   echo '/a%20b%2F?q=c%20d' | pct decode --path              /a b%2F?q=c%20d
-  pct decode --field 5.2 --printable access.log.gz -o plain.log.zst
+  pct decode --field 7 --printable access.log.gz -o plain.log.zst
   pct decode --log combined --values access.log | sort | uniq -c
   pct decode --csv --column url --into plain crawl.csv
   pct decode --in-place --diff urls.txt       what -i would change

@@ -5,13 +5,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, ValueHint};
-use simdpct_records::KeyPath;
+use simdpct_records::{KeyPath, Position, Separator};
 
 use super::files::{Files, RecordArgs, Target};
-use super::parsers::{join_delimiter, threads};
+use super::parsers::{delimiter, join_delimiter, threads};
 use crate::engine::plan::{Columns, PreviewFormat, Request, Selection, Shape};
 use crate::select::csv::names as names_in;
-use crate::select::fields::{Delimiter, Position};
 use crate::select::logs::Log;
 use crate::url::Rewrite;
 use crate::value::options::Verb;
@@ -21,15 +20,17 @@ use crate::value::stats::StatsFormat;
 /// The options that select values in a record.
 #[derive(Debug, Args)]
 pub struct Places {
-    /// Work on fields of each line: N counts from 1, or from the end if it is negative; N.W is word W of field N
+    /// Work on fields of each line: N counts from 1, or from the end if it is negative; N..M is a range
     ///
-    /// By default fields are separated by blanks, and a "quoted field" or a [bracketed date] is one field, as in
-    /// access logs: `--field 5.2` is the request target of the common and combined formats, `--field 8` the referrer.
-    /// Everything else stays byte for byte. Bytes that would split or end a field stay escaped, and so do control
-    /// bytes. A line without the field stays as it is.
+    /// Fields are separated by runs of blanks, as in awk: `--field 7` is awk's $7, the request target of most access
+    /// logs. With --delimiter, they are separated by each CHAR, as in cut. `N..` is a range up to the last field, and
+    /// `..M` one from the first field on. Everything else stays byte for byte. Bytes that would split or end a field
+    /// stay escaped, and so do control bytes and, between blanks, quotes and backslashes. A line without the field stays
+    /// as it is.
     #[arg(
+        short,
         long,
-        value_name = "N[.W],...",
+        value_name = "N,...",
         value_delimiter = ',',
         allow_hyphen_values = true,
         help_heading = VALUES,
@@ -56,12 +57,21 @@ pub struct Places {
     )]
     pub log: Option<Log>,
 
+    /// With --field: count a "quoted field" or a [bracketed date] as one field; N.W is word W of field N
+    ///
+    /// `--quoted --field 5.2` is the request target of the common and combined formats of access logs, and
+    /// `--quoted --field 8` the referrer. A quote or bracket ends a field if a blank or the end of the line follows, and
+    /// no backslash is before it. A client can shift such fields in logs whose server does not escape quotes; --log
+    /// knows the servers.
+    #[arg(long, help_heading = VALUES, requires = "field", conflicts_with_all = ["delimiter", "tsv"])]
+    pub quoted: bool,
+
     /// The separator of fields or columns: one byte, or `tab` or `space`
     ///
-    /// `space`, the default of --field, means any number of blanks around fields that may be quoted or bracketed.
-    /// With any other separator, fields have no quotes. The default of --csv is a comma.
-    #[arg(short, long, value_name = "CHAR", help_heading = VALUES, conflicts_with_all = ["jsonl", "logfmt"])]
-    pub delimiter: Option<Delimiter>,
+    /// Each CHAR separates two fields, and there are no quotes. The default of --field is any number of blanks, and that of
+    /// --csv is a comma.
+    #[arg(short, long, value_name = "CHAR", help_heading = VALUES, value_parser = delimiter, conflicts_with_all = ["jsonl", "logfmt"])]
+    pub delimiter: Option<u8>,
 
     /// Separate fields by tabs; short for `--delimiter tab`
     #[arg(long, help_heading = VALUES, requires = "field", conflicts_with = "delimiter")]
@@ -275,14 +285,16 @@ fn names(lists: &[String]) -> Vec<String> {
 
 impl Places {
     /// Returns the separator of fields or columns, if one was given.
-    pub fn delimiter(&self) -> Option<Delimiter> {
-        if self.tsv { Some(Delimiter::Byte(b'\t')) } else { self.delimiter }
+    pub fn delimiter(&self) -> Option<u8> {
+        if self.tsv { Some(b'\t') } else { self.delimiter }
     }
 
     /// Returns the selected places.
     pub fn selection(self, one_header: bool) -> Selection {
         if !self.field.is_empty() {
-            Selection::Fields(self.field)
+            let blanks = if self.quoted { Separator::Quoted } else { Separator::Blanks };
+            let separator = self.delimiter().map_or(blanks, Separator::Byte);
+            Selection::Fields(self.field, separator)
         } else if self.csv {
             Selection::Columns(Columns {
                 names: names(&self.column),

@@ -1,8 +1,6 @@
 //! Selects fields of a line, separated by one byte or, as in access logs, by blanks.
 
-use std::fmt;
 use std::ops::Range;
-use std::str::FromStr;
 
 use simdpct::ByteSet;
 
@@ -14,43 +12,6 @@ pub use super::position::Position;
 use crate::ground::escape::escape;
 use crate::ground::reason::{Reason, Refusal};
 use crate::value::policy::{Action, At, Treat};
-
-/// The separator of fields.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Delimiter {
-    /// Runs of blanks, between fields that may be quoted or bracketed.
-    Blanks,
-    /// The byte that separates fields, such as a tab.
-    Byte(u8),
-}
-
-impl FromStr for Delimiter {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Delimiter, &'static str> {
-        match text {
-            "space" | " " => Ok(Delimiter::Blanks),
-            "tab" | "\\t" => Ok(Delimiter::Byte(b'\t')),
-            _ => match text.as_bytes() {
-                // These bytes can be part of an escape, a quoted cell or a line end.
-                [b'\n' | b'\r' | b'"' | b'%' | b'+'] => {
-                    Err("this byte cannot separate fields: it is part of escapes, quotes or line ends")
-                }
-                [byte] if byte.is_ascii() && !byte.is_ascii_alphanumeric() => Ok(Delimiter::Byte(*byte)),
-                _ => Err("expected one ASCII character other than a letter or digit, or `tab` or `space`"),
-            },
-        }
-    }
-}
-
-impl fmt::Display for Delimiter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Delimiter::Blanks => f.write_str("space"),
-            Delimiter::Byte(byte) => write!(f, "{}", byte.escape_ascii()),
-        }
-    }
-}
 
 /// The rule by which a line is split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,15 +28,6 @@ pub enum Enclosure {
     None,
     Quotes,
     QuotesOrBrackets,
-}
-
-impl From<Delimiter> for Split {
-    fn from(delimiter: Delimiter) -> Split {
-        match delimiter {
-            Delimiter::Blanks => Split::Blanks(Enclosure::QuotesOrBrackets),
-            Delimiter::Byte(byte) => Split::Byte(byte),
-        }
-    }
 }
 
 impl Split {
@@ -266,18 +218,6 @@ impl Fields {
         let prefix = String::from_utf8_lossy(map.prefix());
         let columns = map.columns().join(", ");
         vec![format!("no line starting with '{}' names any of {columns}", prefix.trim())]
-    }
-
-    /// Returns the delimiter and the number, from 0, of the selected field, if it is a single whole field of lines that are split
-    /// at each delimiter and need no other treatment.
-    pub fn single(&self) -> Option<(u8, usize)> {
-        let is_plain = self.field_map.is_none() && self.anchor.is_none() && !self.mends;
-        match (self.split, self.positions.as_slice()) {
-            (Split::Byte(byte), [Position { field, word: None }]) if is_plain => {
-                Some((byte, usize::try_from(*field).ok()?))
-            }
-            _ => None,
-        }
     }
 
     /// Reports whether the referrer of an access log is selected, in addition to the request target. Returns `None` if other

@@ -19,7 +19,7 @@ mod requests;
 pub mod sweep;
 
 use simdpct::ByteSet;
-use simdpct_records::{Escaping, Fence, Numbered, Syntax};
+use simdpct_records::Fence;
 
 use self::csv::Table;
 use self::fields::Fields;
@@ -88,7 +88,8 @@ impl Selector {
         match self {
             Selector::Line | Selector::Html(_) => true,
             Selector::Fields(fields) => fields.is_always_readable(),
-            Selector::Table(_) | Selector::Records(_) | Selector::Labels(_) => false,
+            Selector::Records(places) => places.is_always_readable(),
+            Selector::Table(_) | Selector::Labels(_) => false,
         }
     }
 
@@ -110,17 +111,8 @@ impl Selector {
     pub fn sweep(&self, end: u8, is_new: bool) -> Option<(Sweep, ByteSet)> {
         match self {
             Selector::Fields(fields) if !is_new => {
-                let sweep = match fields.single() {
-                    Some((delimiter, before)) => {
-                        let number = isize::try_from(before).ok()? + 1;
-                        let position = simdpct_records::Position { first: number, last: number, word: None };
-                        let separator = simdpct_records::Separator::Byte(delimiter);
-                        let fields = Numbered::new(&[position], separator, Escaping::None).ok()?;
-                        Sweep::Records(Box::new(Syntax::fields(fields).sweep().filter(|_| end == b'\n')?))
-                    }
-                    None => Sweep::Requests(Requests::new(fields.has_referrer().filter(|_| end == b'\n')?)),
-                };
-                Some((sweep, ByteSet::EMPTY))
+                let requests = Requests::new(fields.has_referrer().filter(|_| end == b'\n')?);
+                Some((Sweep::Requests(requests), ByteSet::EMPTY))
             }
             Selector::Table(table) if end == b'\n' => {
                 let [before] = table.columns() else { return None };
@@ -221,7 +213,7 @@ impl Selector {
             Selector::Table(table) => {
                 Some(format!("{} has column {}", line.replace("line", "row"), table.columns()[index] + 1))
             }
-            Selector::Records(places) => Some(places.missing(index, line)),
+            Selector::Records(places) => places.missing(index, line),
         };
         if let Selector::Fields(fields) = self
             && fields.field_map().is_some()

@@ -1,7 +1,6 @@
 //! Positions of values in a line.
 
 use std::fmt;
-use std::str::FromStr;
 
 /// A field of a line, or a word of a field. Positions that count from the same end are in the order of the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -10,26 +9,6 @@ pub struct Position {
     pub field: isize,
     /// The number of the word, from 0, or [`Position::TARGET`].
     pub word: Option<usize>,
-}
-
-impl FromStr for Position {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Position, &'static str> {
-        const EXPECTED: &str =
-            "expected the number of a field, from 1 or, from the end, from -1; or N.W for a word of a field";
-        let number = |text: &str| {
-            let number = text.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-            number.ok_or(EXPECTED)
-        };
-        let (field, word) = match text.split_once('.') {
-            Some((field, word)) => (field, Some(number(word)?)),
-            None => (text, None),
-        };
-        let from_end = field.strip_prefix('-');
-        let field = isize::try_from(number(from_end.unwrap_or(field))?).map_err(|_| EXPECTED)?;
-        Ok(Position { field: if from_end.is_some() { -1 - field } else { field }, word })
-    }
 }
 
 impl fmt::Display for Position {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use simdpct::{ByteSet, Encode};
-use simdpct_records::{Escaping, Fence, Marks, Place, Sweep, Syntax, Unreadable, is_document};
+use simdpct_records::{Escaping, Fence, Marks, Numbered, Place, Separator, Sweep, Syntax, Unreadable, is_document};
 
 use super::edit::Form;
 use super::pass::Pass;
@@ -14,6 +14,8 @@ use crate::value::policy::{Action, At, Treat};
 /// The format of records, as far as messages and shortcuts depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
+    /// Fields of a line, between these bytes.
+    Fields(Separator),
     Html,
     /// One document a record.
     Json,
@@ -27,6 +29,8 @@ pub struct Places {
     /// The names of the values.
     names: Vec<String>,
     pub format: Format,
+    /// The fields, if the values are fields.
+    fields: Option<Numbered>,
     /// The names of the new members for converted values. If empty, new values replace the old ones.
     into: Vec<String>,
     /// The places of the values of the current record.
@@ -47,8 +51,37 @@ impl Places {
     pub fn new(syntax: Syntax, format: Format) -> Places {
         let (old, new, text) = (Vec::new(), Vec::new(), Vec::new());
         let (found, kept, into) = (Vec::new(), Vec::new(), Vec::new());
-        let names = syntax.names();
-        Places { syntax, names, format, into, found, kept, old, new, text }
+        let (names, fields) = (syntax.names(), None);
+        Places { syntax, format, names, fields, into, found, kept, old, new, text }
+    }
+
+    /// Selects fields by number.
+    pub fn fields(fields: Numbered) -> Places {
+        let places = Places::new(Syntax::fields(fields.clone()), Format::Fields(fields.separator()));
+        Places { fields: Some(fields), ..places }
+    }
+
+    /// Returns the bytes that stay escaped in the usual syntax.
+    pub fn usual(&self) -> ByteSet {
+        self.fields.as_ref().map_or(ByteSet::EMPTY, |fields| kept_in(&fields.bare()))
+    }
+
+    /// Reports whether a hyphen is in place of a missing value, because blanks separate the values.
+    pub fn has_hyphens(&self) -> bool {
+        matches!(self.format, Format::Fields(Separator::Blanks | Separator::Quoted))
+    }
+
+    /// Reports whether every record can be read.
+    pub fn is_always_readable(&self) -> bool {
+        matches!(self.format, Format::Fields(_))
+    }
+
+    /// Returns the offset of the first byte that may begin an escape in a value.
+    pub fn find_escape(&self, bytes: &[u8]) -> Option<usize> {
+        match self.format {
+            Format::Fields(_) => memchr::memchr(b'%', bytes),
+            Format::Html | Format::Json | Format::Logfmt => memchr::memchr2(b'%', b'\\', bytes),
+        }
     }
 
     /// Says that converted values are added as members with the names `into`, if there are any.
@@ -71,14 +104,16 @@ impl Places {
         self.syntax.seems_readable(record)
     }
 
-    /// Returns the message that no record has value number `index`. `line` is the word for a record, with `no` before it.
-    pub fn missing(&self, index: usize, line: &str) -> String {
+    /// Returns the message that no record has value number `index`, if it is one. `line` is the word for a record, with `no` before it.
+    pub fn missing(&self, index: usize, line: &str) -> Option<String> {
         let name = &self.names[index];
-        match self.format {
+        Some(match self.format {
+            // One message is enough for a range.
+            Format::Fields(_) => format!("{line} has field {}", self.fields.as_ref()?.nearest(index)?),
             Format::Html => format!("{line} has the attribute {name}"),
             Format::Json => format!("{line} has a string at key '{name}'"),
             Format::Logfmt => format!("{line} has the key '{name}'"),
-        }
+        })
     }
 
     /// Reports whether `record`, which is readable, can have values. A line of a document that is spread over several lines can be a
@@ -173,6 +208,10 @@ impl Places {
         if action != Action::Write && !is_null {
             return action;
         }
+        if new.is_empty() && is_whole && !place.may_be_empty {
+            // An empty field would disappear from the line.
+            new.push(b'-');
+        }
         let (from, to) = (start + place.range.start, start + place.range.end);
         let mut is_changed = is_null || new != value;
         if pass.edit.write_bare(place.index, from, to, new) || !is_whole {
@@ -212,10 +251,17 @@ impl Places {
 fn kept_at(place: &Place, known: &mut Vec<(Around, ByteSet)>) -> ByteSet {
     let around = (place.fence, place.escapings, place.marks);
     let number = known.iter().position(|(other, _)| *other == around).unwrap_or_else(|| {
-        known.push((around, set_of(place.refused())));
+        known.push((around, kept_in(place)));
         known.len() - 1
     });
     known[number].1
+}
+
+/// Returns the bytes that stay escaped in the value at `place`.
+fn kept_in(place: &Place) -> ByteSet {
+    let refused = set_of(place.refused());
+    // An opening bracket is refused only at the start of a value.
+    if place.has_lone_marks { refused.remove(b"[") } else { refused }
 }
 
 /// Returns the bytes of `fence`.
@@ -223,9 +269,9 @@ pub fn set_of(fence: Fence) -> ByteSet {
     ByteSet::from_bytes(&fence.bytes().collect::<Vec<_>>())
 }
 
-/// Lets `write` append the value `new`, as it must be spelt at `place`, to `text`. The bytes that the record cannot have there are
-/// percent-encoded, and then also those that are not UTF-8. Returns the value that was written; `None` if none of these can be
-/// there, such as an empty value between blanks.
+/// Lets `write` append the value `new`, as it must be spelt at `place`, to `text`. If the record cannot have a byte there, this byte
+/// is percent-encoded, then all such bytes, and then also those that are not UTF-8. Returns the value that was written; `None` if none
+/// of these can be there, such as an empty value between blanks.
 fn put<'a>(
     place: &Place,
     new: &'a [u8],
@@ -234,16 +280,20 @@ fn put<'a>(
 ) -> Option<Cow<'a, [u8]>> {
     let mut try_to_write = |value: &[u8]| {
         text.clear();
-        write(value, text).is_ok()
+        write(value, text)
     };
-    if try_to_write(new) {
-        return Some(Cow::Borrowed(new));
+    let Err(offset) = try_to_write(new) else { return Some(Cow::Borrowed(new)) };
+    let encode = Encode::keeping(set_of(place.refused()).complement());
+    let (before, rest) = new.split_at(offset.min(new.len()));
+    let (byte, after) = rest.split_at(rest.len().min(1));
+    let mut escaped = [before, &encode.encode(byte), after].concat();
+    if try_to_write(&escaped).is_err() {
+        escaped.clear();
+        encode.encode_append(new, &mut escaped);
     }
-    let mut escaped = Vec::new();
-    Encode::keeping(set_of(place.refused()).complement()).encode_append(new, &mut escaped);
-    if !try_to_write(&escaped) {
+    if try_to_write(&escaped).is_err() {
         escaped = to_text(&escaped).into_owned().into_bytes();
-        if !try_to_write(&escaped) {
+        if try_to_write(&escaped).is_err() {
             return None;
         }
     }

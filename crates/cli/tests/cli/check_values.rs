@@ -25,8 +25,8 @@ fn fields() {
         "1:27: malformed: field 5.2 at 27: %zz: 'z' is not a hexadecimal digit",
         "1:57: dot: field 8 at 57: %2E is .",
     ];
-    assert_eq!(findings(&["--field", "5.2,8"], log), wanted);
-    assert_eq!(findings(&["--field", "8,5.2"], log), wanted);
+    assert_eq!(findings(&["--quoted", "--field", "5.2,8"], log), wanted);
+    assert_eq!(findings(&["--quoted", "-f", "8,5.2"], log), wanted);
     let unreadable = "2:66: unreadable: no date in brackets before a quoted request";
     assert_eq!(findings(&["--log", "combined"], log), [&wanted[..], &[unreadable]].concat());
     assert_eq!(findings(&["--log", "combined", "--kinds", "dot"], log), wanted[2..]);
@@ -231,8 +231,9 @@ fn every_selection_finds_what_its_values_hold() {
     for value in &values {
         value_start.push(value_start.last().unwrap() + value.len() + 1);
     }
-    let forms: [(&[&str], &str, &str, &str, &str); 6] = [
-        (&["--field", "2"], "", "%00%zz \"", "\" %2e\n", "field 2"),
+    let forms: [(&[&str], &str, &str, &str, &str); 7] = [
+        (&["--quoted", "--field", "2"], "", "%00%zz \"", "\" %2e\n", "field 2"),
+        (&["--field", "3"], "", "%00%zz \t\"%00 ", "\t\" %2e\n", "field 3"),
         (&["-d", "|", "--field", "2"], "", "%00|", "|%00\r\n", "field 2"),
         (&["--csv", "--column", "u"], "%00,u\n", "\"%00\n\",", "\n", "column u"),
         (&["--csv", "--column", "u"], "%00,u\r\n", "\"%00\"\"\",\"", "\"\r\n", "column u"),
@@ -276,7 +277,7 @@ fn findings_do_not_depend_on_threads() {
     let csv = format!("a,b\n{}", "%00,\"x%2e\n\"\n".repeat(400_000));
     let cases: [(&[&str], &str); 6] = [
         (&[], &input),
-        (&["--field", "2"], &input),
+        (&["--field", "3"], &input),
         (&["--kinds", "illegal"], &input),
         (&[], &long),
         (&["--csv", "--column", "b"], &csv),

@@ -1,6 +1,6 @@
 //! Tests `--field`, which converts values in fields of lines.
 
-use crate::support::{assert_same, ok, run};
+use crate::support::{Numbers, assert_same, ok, run};
 
 const LINE: &str = r#"127.0.0.1 - frank [10/Oct/2000:13:55:36 -0700] "GET /a%20b/%C3%A9?q=%22x HTTP/1.1" 200 2326 "http://ref/?q=a%20b" "Moz%20illa \"x\" (%41)""#;
 
@@ -9,7 +9,7 @@ fn access_logs_have_quoted_and_bracketed_fields() {
     let decoded = |field, from, to| {
         let wanted = LINE.replace(from, to);
         assert_eq!(
-            String::from_utf8(ok(&["decode", "--quiet", "--field", field], LINE)).unwrap(),
+            String::from_utf8(ok(&["decode", "--quiet", "--quoted", "--field", field], LINE)).unwrap(),
             wanted,
             "{field}"
         );
@@ -22,29 +22,106 @@ fn access_logs_have_quoted_and_bracketed_fields() {
     decoded("10", "", "");
     decoded("5.4", "", "");
     let both = LINE.replace("%C3%A9", "é").replace("q=a%20b", "q=a b");
-    assert_eq!(ok(&["decode", "--field", "8,5.2"], LINE), both.as_bytes());
+    assert_eq!(ok(&["decode", "--quoted", "--field", "8,5.2"], LINE), both.as_bytes());
     let encoded = LINE.replace("GET /", "GET %2F").replace("b/%", "b%2F%").replace("?q=%", "%3Fq%3D%");
-    assert_eq!(ok(&["encode", "--keep-escapes", "--field", "5.2"], LINE), encoded.as_bytes());
+    assert_eq!(ok(&["encode", "--keep-escapes", "--quoted", "--field", "5.2"], LINE), encoded.as_bytes());
+}
+
+#[test]
+fn fields_between_blanks_are_those_of_awk() {
+    let on = |args: &[&str]| String::from_utf8(ok(&[&["decode", "--quiet"], args].concat(), LINE)).unwrap();
+    // The quotes of the line stay, because other programs read them.
+    assert_eq!(on(&["-f", "7"]), LINE.replace("%C3%A9", "é"));
+    assert_eq!(on(&["-f7,11"]), LINE.replace("%C3%A9", "é"));
+    assert_eq!(on(&["-f", "-1"]), LINE.replace("%41", "A"));
+    assert_eq!(on(&["--field", "7", "--values"]), "/a b/é?q=\"x\n");
+    assert_eq!(
+        on(&["-f", "4..7,-2..", "--values", "--output-delimiter", "|"]),
+        concat!("[10/Oct/2000:13:55:36|-0700]|\"GET|/a b/é?q=\"x|\\\"x\\\"|(A)\"\n",)
+    );
+    // Fields of a range that ends at the other end of the line share a cell.
+    assert_eq!(
+        on(&["-f", "1,6..-8", "--values", "--output-delimiter", "|"]),
+        "127.0.0.1|\"GET /a%20b/é?q=\"x\n"
+    );
+    assert_eq!(on(&["-f", "12.."]), LINE.replace("%41", "A"));
+    assert_eq!(on(&["-f", "..3"]), LINE);
+    // Each blank counts with `-d`.
+    for (field, wanted) in [("2", "a  %42\t%43 %44"), ("3", "a  B%09%43 %44"), ("4", "a  %42\t%43 D")] {
+        let wanted = wanted.replace("%09", "\t").replace("a  B\t%43", "a  B\tC");
+        assert_eq!(
+            ok(&["decode", "-d", "space", "-f", field], "a  %42\t%43 %44"),
+            wanted.as_bytes(),
+            "{field}"
+        );
+        assert_eq!(ok(&["decode", "-d", " ", "-f", field], "a  %42\t%43 %44"), wanted.as_bytes(), "{field}");
+    }
+}
+
+/// Asks awk and cut themselves, where they are installed.
+#[test]
+fn awk_and_cut_print_the_same_fields() {
+    const WORDS: &[&[u8]] =
+        &[b"a", b"b\"c", b" ", b"  ", b"\t", b",", b",,", b"\"", b"[x", b"y]", b"\\", b"\xC3\xA9"];
+    let mut numbers = Numbers(0xA3C);
+    let mut input = Vec::new();
+    for _ in 0..3_000 {
+        (0..numbers.next() % 9).for_each(|_| input.extend_from_slice(numbers.pick(WORDS)));
+        input.extend_from_slice(b",x,\n");
+    }
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(&file, &input).unwrap();
+    let mut compared = 0;
+    for (program, args, pct) in [
+        ("awk", &["NF >= 1 { print $1 }"][..], &["-f", "1"][..]),
+        ("awk", &["NF >= 3 { print $3 }"], &["-f", "3"]),
+        ("awk", &["NF >= 2 { print $(NF - 1) }"], &["-f", "-2"]),
+        ("awk", &["{ for (n = 2; n <= NF; n++) print $n }"], &["-f", "2.."]),
+        ("awk", &["{ for (n = 1; n < NF; n++) print $n }"], &["-f", "..-2"]),
+        ("awk", &["-F,", "{ print $2 }"], &["-d", ",", "-f", "2"]),
+        ("awk", &["-F\t", "NF >= 2 { print $2 }"], &["--tsv", "-f", "2"]),
+        ("cut", &["-d", ",", "-f", "2"], &["-d", ",", "-f", "2"]),
+        ("cut", &["-d", ",", "-f", "1-3"], &["-d", ",", "-f", "..3", "--output-delimiter", ","]),
+        ("cut", &["-s", "-d", " ", "-f", "1,2"], &["-d", " ", "-f", "1,2", "--output-delimiter", "space"]),
+    ] {
+        let Ok(theirs) = std::process::Command::new(program).args(args).arg(file.path()).output() else {
+            continue;
+        };
+        let name = file.path().to_str().unwrap();
+        let mut ours = ok(&[&["decode", "-q", "--values"], pct, &[name]].concat(), "");
+        if args.contains(&"-s") {
+            // cut leaves out lines without a delimiter.
+            let wanted = |line: &&[u8]| line.contains(&b' ');
+            ours = ours.split_inclusive(|&byte| byte == b'\n').filter(wanted).collect::<Vec<_>>().concat();
+        }
+        assert_same(&format!("{program} {args:?}"), &ours, &theirs.stdout);
+        compared += 1;
+    }
+    println!("{compared} comparisons");
 }
 
 #[test]
 fn decoding_makes_no_structure() {
     // Blanks are decoded only in a whole quoted field. Quotes, backslashes and control bytes stay escaped everywhere.
     let all: String = (0..128).map(|byte| format!("%{byte:02X}")).collect();
-    for (field, line) in
-        [("1", format!("{all} z")), ("2", format!("a \"{all}\" z")), ("2.1", format!("a \"{all} b\" z"))]
-    {
-        let out = String::from_utf8(ok(&["decode", "--field", field], &line)).unwrap();
+    for (args, line) in [
+        (&["-f", "1"][..], format!("{all} z")),
+        (&["--quoted", "-f", "1"], format!("{all} z")),
+        (&["--quoted", "-f", "2"], format!("a \"{all}\" z")),
+        (&["--quoted", "-f", "2.1"], format!("a \"{all} b\" z")),
+    ] {
+        let out = String::from_utf8(ok(&[&["decode"], args].concat(), &line)).unwrap();
         for byte in (0..0x20).chain([b'"', b'\\', 0x7F]) {
-            assert!(out.contains(&format!("%{byte:02X}")), "{field}: {byte:02X} in {out}");
+            assert!(out.contains(&format!("%{byte:02X}")), "{args:?}: {byte:02X} in {out}");
         }
-        assert_eq!(out.contains("%20"), field != "2", "{out}");
+        assert_eq!(out.contains("%20"), args.last() != Some(&"2"), "{out}");
         assert!(out.contains("#$%&'()*+") && out.contains("xyz{|}~"), "{out}");
     }
     // A `[` at the start of a field opens a field in brackets, so `%5B` stays an escape there. Elsewhere in a field, `%5B` is
     // decoded.
-    assert_eq!(ok(&["decode", "--field", "1"], "%5Ba[ b] c"), b"%5Ba[ b] c");
-    assert_eq!(ok(&["decode", "--field", "1"], "a%5B0%5D [b c]"), b"a[0] [b c]");
+    assert_eq!(ok(&["decode", "--quoted", "--field", "1"], "%5Ba[ b] c"), b"%5Ba[ b] c");
+    assert_eq!(ok(&["decode", "--quoted", "--field", "1"], "a%5B0%5D [b c]"), b"a[0] [b c]");
+    assert_eq!(ok(&["decode", "--field", "1"], "%5Ba[ b] c"), b"[a[ b] c");
     assert_eq!(ok(&["decode", "--tsv", "--field", "2"], "a\t%09%0A%0D%20%22\tb\n"), b"a\t%09%0A%0D \"\tb\n");
     assert_eq!(ok(&["decode", "-d", "|", "--field", "1"], "%7C%7D|%7C"), b"%7C}|%7C");
     assert_eq!(ok(&["normalize", "-d", "-", "--field", "1"], "%2d%7e-%2d"), b"%2D~-%2d");
@@ -62,7 +139,7 @@ fn what_looks_like_a_field_but_has_no_end_is_none() {
         ("", ""),
         ("  \n\n%41 %41\r\n", "  \n\n%41 A\r\n"),
     ] {
-        assert_eq!(ok(&["decode", "--field", "2"], line), wanted.as_bytes(), "{line:?}");
+        assert_eq!(ok(&["decode", "--quoted", "--field", "2"], line), wanted.as_bytes(), "{line:?}");
     }
 }
 
@@ -70,7 +147,10 @@ fn what_looks_like_a_field_but_has_no_end_is_none() {
 fn a_line_of_marks_takes_linear_time() {
     for mark in ["\"a ", "[a "] {
         let line = mark.repeat(600_000);
-        assert_same(mark, &ok(&["decode", "--field", "1,500000"], &line), line.as_bytes());
+        for quoted in [&["--quoted"][..], &[]] {
+            let args = [&["decode", "--field", "1,500000,-3..-1,-7"], quoted].concat();
+            assert_same(mark, &ok(&args, &line), line.as_bytes());
+        }
     }
 }
 
@@ -88,6 +168,9 @@ fn delimited_fields_are_counted_from_one() {
         assert_eq!(String::from_utf8(run.out).unwrap(), wanted, "{field}");
     }
     assert_eq!(ok(&["decode", "-0", "-d", ",", "--field", "2"], "a,%41\n%00\0b,%42"), b"a,A\n%00\0b,B");
+    assert_eq!(ok(&["decode", "-0", "-f", "2.."], "a \r%41\n%0A\0b %42"), b"a \rA\n%0A\0b B");
+    let csv = ok(&["decode", "-d", " ", "--csv", "--column", "v"], "u v\n%41 \"%42 %43\"\n%41 %20\n");
+    assert_eq!(String::from_utf8(csv).unwrap(), "u v\n%41 \"B C\"\n%41 \" \"\n");
 }
 
 #[test]
@@ -104,6 +187,7 @@ fn negative_numbers_count_from_the_end() {
         ("-1", &["-d", "["], "a \"%41 %42\" [C] D\nE\n\n"),
         ("-2", &["-d", "["], "a \"A B\" [%43] %44\n%45\n\n"),
     ] {
+        let options = if options.is_empty() { &["--quoted"] } else { options };
         let out = ok(&[&["decode", "-q", "--field", field], options].concat(), text);
         assert_eq!(String::from_utf8(out).unwrap(), wanted, "{field}");
     }
@@ -115,8 +199,8 @@ fn joined_values_are_in_the_order_asked_for() {
         let args = [&["decode", "--values", "--output-delimiter", "|"], args].concat();
         String::from_utf8(run(&args, input).out).unwrap()
     };
-    // A place that is named twice is found twice.
-    for args in [&["--field", "3,-1"][..], &["--field", "-1,3,1,1"], &["--field", "3.1,-1"]] {
+    // A field that two numbers mean is found once, for the first of them.
+    for args in [&["--field", "3,-1"][..], &["--field", "-1,3,1"], &["--quoted", "--field", "3.1,-1"]] {
         assert_eq!(ok(&[&["decode"], args].concat(), "a b %41\n"), b"a b A\n", "{args:?}");
     }
     for (input, wanted) in [
@@ -130,16 +214,17 @@ fn joined_values_are_in_the_order_asked_for() {
     }
     for (args, input, wanted) in [
         (&["--field", "3,1"][..], "%41 b %43\n%44\n\n", "C|A\n|D\n"),
-        (&["--field", "2.2,1,2.1"], "a \"b c\"\nd\n", "c|a|b\n|d|\n"),
+        (&["--quoted", "--field", "2.2,1,2.1"], "a \"b c\"\nd\n", "c|a|b\n|d|\n"),
         (&["--field", "-1,1"], "a b c\n", "c|a\n"),
         (&["--field", "1,3,2"], "a\n", "a||\n"),
         (&["--csv", "--column", "c,a"], "a,b,c\n1,2,3\n4\n,,6\n", "3|1\n|4\n6|\n"),
         // A place that is named twice has two cells.
         (&["--csv", "--column", "c,a,1"], "a,b,c\n1,2,3\n", "3|1|1\n"),
-        (&["--field", "3,-1"], "a b c\nd e\n", "c|c\n|e\n"),
-        (&["--tsv", "--field", "-1,3,1,1"], "%41\tb\tc\n", "c|c|A|A\n"),
-        (&["--field", "3.2,-1"], "a b \"c d\"\n", "d|c d\n"),
-        (&["--field", "1.1,1.1"], "a\n", "a|a\n"),
+        (&["--field", "3,-1"], "a b c\nd e\n", "c|\n|e\n"),
+        (&["--tsv", "--field", "-1,3,1"], "%41\tb\tc\n", "c||A\n"),
+        (&["--field", "2..3,1"], "a b c\nd e\n", "b|c|a\ne||d\n"),
+        (&["--field", "-3..-2,-1"], "a b c\nd e\n", "a|b|c\n|d|e\n"),
+        (&["--field", "2..,1"], "a b|%09 c\nd\n", "b%7C%09 c|a\n|d\n"),
         (&["--logfmt", "--key", "b,a"], "a=%41 b=2\n", "2|A\n"),
         (
             &["--jsonl", "--key", "b,x,a"],
@@ -164,7 +249,7 @@ fn joined_values_are_in_the_order_asked_for() {
 fn a_plus_in_fields_without_quotes_keeps_its_meaning() {
     for (args, line, wanted) in [
         (&["--field", "1"][..], "a+b%2Bc%2b%41", "a+b%2Bc%2bA"),
-        (&["--field", "2"], "x \"a+b%2Bc\"", "x \"a b+c\""),
+        (&["--quoted", "--field", "2"], "x \"a+b%2Bc\"", "x \"a b+c\""),
         (&["-d", ",", "--field", "1"], "a+b%2Bc,x", "a b+c,x"),
         (&["--log", "squid"], "1 2 3 T/4 5 6 a+b%2Bc - D/1 t", "1 2 3 T/4 5 6 a+b%2Bc - D/1 t"),
     ] {
@@ -176,7 +261,15 @@ fn a_plus_in_fields_without_quotes_keeps_its_meaning() {
 fn options_that_make_no_sense_are_refused() {
     for (args, wanted) in [
         (&["--field", "0"][..], "expected the number of a field, from 1"),
-        (&["--field", "5,5.2"], "field 5 and a word of it are both selected"),
+        (&["--field", "3..2"], "the last field of a range is before the first one"),
+        (&["--field", "1..70000"], "more than 65,536 fields"),
+        (&["--field", "7,7"], "--field: 7 is asked for twice"),
+        (&["--field", "2..4,3"], "--field: 2..4 and 3 have the same field"),
+        (&["--field", "5.2"], "only quoted fields have words; add --quoted"),
+        (&["--quoted", "--field", "5,5.2"], "--field: 5 and 5.2 have the same field"),
+        (&["--quoted"], "--field"),
+        (&["--quoted", "--field", "5", "-d", ","], "--delimiter"),
+        (&["--quoted", "--field", "5", "--tsv"], "--tsv"),
         (&["--field", "1", "-d", "ab"], "expected one ASCII character"),
         (&["--field", "1", "-d", "%"], "this byte cannot separate fields"),
         (&["--field", "1", "--raw"], "--raw"),
@@ -184,7 +277,6 @@ fn options_that_make_no_sense_are_refused() {
         (&["-d", ","], "--delimiter needs --field or --csv"),
         (&["--csv"], "--column"),
         (&["--jsonl"], "--key"),
-        (&["--csv", "--column", "1", "-d", "space"], "CSV cannot be separated by blanks"),
         (&["--jsonl", "--key", "a..b"], "expected a name"),
         (&["--jsonl", "--key", "a[x]"], "for each element"),
         (&["--jsonl", "--key", "a,.a"], "--key: .a is asked for twice"),

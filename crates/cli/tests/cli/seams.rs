@@ -46,8 +46,12 @@ fn who_selects_nothing_is_told_once() {
             "no line is JSON, and 2 records are unreadable: --jsonl expects one document per line; use `jq -c .`, or `jq -c '.[]'` for the elements of an array",
         ),
         (&["--field", "30"], "a b\n", "no line has field 30"),
-        (&["--field", "2.3"], "a b\n", "no line has field 2.3"),
+        (&["--quoted", "--field", "2.3"], "a b\n", "no line has field 2.3"),
         (&["--tsv", "--field", "3"], "a\tb\n", "no line has field 3"),
+        // A range is there if one of its fields is.
+        (&["--field", "4..6"], "a b\n", "no line has field 4..6"),
+        (&["--field", "-7..-4"], "a b\n", "no line has field -7..-4"),
+        (&["--field", "4.."], "a b\n", "no line has field 4.."),
         (&["--logfmt", "--key", "uri"], "url=/\n", "no line has the key 'uri'"),
         (&["--csv", "--no-header", "--column", "3"], "a,b\n", "no row has column 3"),
         (
@@ -66,6 +70,8 @@ fn who_selects_nothing_is_told_once() {
     for (args, input) in [
         (&["--jsonl", "--key", "x,y"][..], "{\"x\":\"\"}\n{}\n\n{\"y\":\"\"}\n"),
         (&["--field", "1,2"], "a\na b\n"),
+        (&["--field", "2..4"], "a\na b\n"),
+        (&["--field", "-4..-2"], "a b\na\n"),
         (&["--logfmt", "--key", "a,b"], "a=1\nb=\n"),
     ] {
         assert_eq!(run(&[&["decode"], args].concat(), input).err, "", "{args:?}");
@@ -140,9 +146,12 @@ fn options_may_be_repeated() {
 #[test]
 fn only_values_are_written_one_a_line() {
     let log = "a \"GET /x%20y%22%5D HTTP/1.1\"\nshort\nb \"POST /%0A%0D HTTP/1.1\"\n";
-    assert_eq!(text(&["--values", "--field", "2.2"], log), "/x y\"]\n/%0A%0D\n");
+    assert_eq!(text(&["--values", "--quoted", "--field", "2.2"], log), "/x y\"]\n/%0A%0D\n");
     assert_eq!(
-        text(&["--values", "--field", "1,2.2", "--output-delimiter", "tab"], "a%09 \"G %09%20\"\nb\n"),
+        text(
+            &["--values", "--quoted", "--field", "1,2.2", "--output-delimiter", "tab"],
+            "a%09 \"G %09%20\"\nb\n"
+        ),
         "a%09\t%09 \nb\t\n"
     );
     assert_eq!(

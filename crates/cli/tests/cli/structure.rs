@@ -139,13 +139,15 @@ fn decoding_makes_the_ends_of_nothing() {
         ("1 %5ba b]", "1 %5ba b]"),
     ] {
         for field in ["1", "2", "1,2"] {
-            let out = ok(&["decode", "-q", "--field", field], input);
+            let out = ok(&["decode", "-q", "--quoted", "--field", field], input);
             let out = String::from_utf8(out).unwrap();
             assert_eq!(fields(out.as_bytes()).len(), fields(input.as_bytes()).len(), "{field}: {out}");
         }
-        assert_eq!(String::from_utf8(ok(&["decode", "-q", "--field", "2"], input)).unwrap(), wanted);
+        assert_eq!(
+            String::from_utf8(ok(&["decode", "-q", "--quoted", "--field", "2"], input)).unwrap(),
+            wanted
+        );
     }
-    assert_eq!(ok(&["decode", "--tsv", "--field", "1.1"], "a%20b c\tx"), b"a%20b c\tx");
 }
 
 #[test]
@@ -163,31 +165,69 @@ fn lines_split_as_before_between_blanks() {
         &["--on-error", "empty"],
         &["--charset", "gbk"],
     ] {
-        check(&[&["decode", "--field", "2"], options].concat(), &[1], &[]);
-        check(&[&["decode", "--field", "1,3,4"], options].concat(), &[0, 2, 3], &[]);
+        check(&[&["decode", "--quoted", "--field", "2"], options].concat(), &[1], &[]);
+        check(&[&["decode", "--quoted", "--field", "1,3,4"], options].concat(), &[0, 2, 3], &[]);
     }
-    check(&["normalize", "--field", "2,3"], &[1, 2], &[]);
+    check(&["normalize", "--quoted", "--field", "2,3"], &[1, 2], &[]);
     // In Shift_JIS, the second byte of a character can be a backslash or a bracket.
     let halves: &[&[u8]] = &[b"\x83\\", b"\x83]", b"%83\\", b"\x83[", "\u{30BD}".as_bytes()];
-    check(&["decode", "--field", "2,3", "--charset", "shift_jis"], &[1, 2], halves);
+    check(&["decode", "--quoted", "--field", "2,3", "--charset", "shift_jis"], &[1, 2], halves);
     for set in ["none", "rfc3986-reserved", "whatwg-c0-control", "whatwg-path", "whatwg-userinfo"] {
         if ok(&["sets", set], "").windows(8).any(|bytes| bytes == b"building") {
             continue;
         }
-        check(&["encode", "--field", "2,3", "--set", set], &[1, 2], &[]);
-        check(&["encode", "--field", "2,3", "--set", set, "--charset", "shift_jis"], &[1, 2], halves);
+        check(&["encode", "--quoted", "--field", "2,3", "--set", set], &[1, 2], &[]);
+        check(
+            &["encode", "--quoted", "--field", "2,3", "--set", set, "--charset", "shift_jis"],
+            &[1, 2],
+            halves,
+        );
     }
-    check(&["encode", "--field", "2,3", "--escape", "\\%"], &[1, 2], &[]);
-    check(&["encode", "--field", "2", "--keep", "\"]["], &[1], &[]);
+    check(&["encode", "--quoted", "--field", "2,3", "--escape", "\\%"], &[1, 2], &[]);
+    check(&["encode", "--quoted", "--field", "2", "--keep", "\"]["], &[1], &[]);
+}
+
+/// Fields between blanks are those of awk, and quotes and backslashes do not get more.
+#[test]
+fn lines_split_as_before_for_awk() {
+    let awk = |line: &[u8]| {
+        let fields = line.split(|byte| b" \t".contains(byte)).filter(|field| !field.is_empty());
+        fields.map(<[u8]>::to_vec).collect::<Vec<_>>()
+    };
+    let marks = |line: &[u8]| line.iter().filter(|byte| b"\"\\".contains(byte)).count();
+    for (args, chosen) in [
+        (&["decode", "-f", "2"][..], 1..2),
+        (&["decode", "-f", "2..3", "--form", "--until-stable"], 1..3),
+        (&["decode", "-f", "3..", "--on-error", "replace", "--on-invalid-utf8", "replace"], 2..usize::MAX),
+        (&["decode", "-f", "..2", "--charset", "gbk"], 0..2),
+        (&["normalize", "-f", "1"], 0..1),
+        (&["encode", "-f", "2..4", "--set", "none"], 1..4),
+        (&["get", "{path}", "-f", "2"], 1..2),
+    ] {
+        let input = hostile(0xA3C, 40_000, &[]);
+        let out = ok(&[args, &["-q"]].concat(), &input);
+        let mut changed = 0;
+        for (old, new) in input.split(|&byte| byte == b'\n').zip(out.split(|&byte| byte == b'\n')) {
+            let what = || format!("{args:?}: {} became {}", show(old), show(new));
+            let (from, to) = (awk(old), awk(new));
+            assert_eq!(from.len(), to.len(), "{}", what());
+            assert!(args[0] != "decode" || marks(new) <= marks(old), "{}", what());
+            for (index, (one, other)) in from.iter().zip(&to).enumerate() {
+                assert!(one == other || chosen.contains(&index), "{}", what());
+                changed += usize::from(one != other);
+            }
+        }
+        assert!(changed > 1000, "{args:?}: only {changed} values changed");
+    }
 }
 
 #[test]
 fn words_stay_words() {
     for args in [
-        &["decode", "--field", "1.2"][..],
-        &["decode", "--field", "2.1,2.2", "--form"],
-        &["decode", "--field", "1.1", "--until-stable", "--nginx"],
-        &["encode", "--field", "1.2", "--keep", "\"]"],
+        &["decode", "--quoted", "--field", "1.2"][..],
+        &["decode", "--quoted", "--field", "2.1,2.2", "--form"],
+        &["decode", "--quoted", "--field", "1.1", "--until-stable", "--nginx"],
+        &["encode", "--quoted", "--field", "1.2", "--keep", "\"]"],
     ] {
         let input = hostile(77, 40_000, &[]);
         let out = ok(&[args, &["-q"]].concat(), &input);
@@ -227,7 +267,8 @@ fn lines_split_as_before_at_single_bytes() {
 fn edges_of_buffers_do_not_show() {
     let input = hostile(5, 30_000, &[]);
     for args in [
-        &["decode", "-q", "--field", "2"][..],
+        &["decode", "-q", "--quoted", "--field", "2"][..],
+        &["decode", "-q", "--field", "2"],
         &["decode", "-q", "--field", "2", "--values"],
         &["decode", "-q", "--field", "1,2", "--values", "--output-delimiter", "|"],
         &["decode", "-q", "--field", "2", "--only-changed"],

@@ -213,7 +213,7 @@ fn profiles_work_on_values_anywhere() {
     );
     assert_eq!(with(&["--field", "2"], "x HTTP://A/%7e y\n"), "x http://a/~ y\n");
     // A `-` in a log means that there is no referrer, so it is not resolved as a reference. In plain lines it is one.
-    let referrers = ["resolve", "--base", "http://a/", "--field", "8"];
+    let referrers = ["resolve", "--base", "http://a/", "--quoted", "--field", "8"];
     let log = "1.2.3.4 - - [1/Jan/2024] \"GET / HTTP/1.1\" 200 1 \"-\"\n";
     assert_eq!(text(&referrers, log), log);
     assert_eq!(text(&["resolve", "--base", "http://a/"], "-\n"), "http://a/-\n");

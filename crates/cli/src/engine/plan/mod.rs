@@ -20,7 +20,6 @@ use crate::ground::shown::shown;
 use crate::io::files::{Destination, Writes};
 use crate::io::names::{self, Sources};
 use crate::io::output;
-use crate::select::fields::Delimiter;
 use crate::value::options::Verb;
 use crate::value::policy::{OnRejected, Policies, Policy};
 use crate::value::stats::StatsFormat;
@@ -47,7 +46,7 @@ pub struct Request {
     /// Whether the exit code says that a file would change.
     pub exit_code: bool,
     /// The delimiter of fields or columns; `None` if the user gave none.
-    pub delimiter: Option<Delimiter>,
+    pub delimiter: Option<u8>,
     pub policies: Policies,
     /// The policy for malformed escapes that the user gave, if any.
     pub on_error: Option<Policy>,
@@ -68,7 +67,7 @@ pub struct Request {
 pub struct CheckRequest {
     pub selection: Selection,
     /// The delimiter of fields or columns; `None` if the user gave none.
-    pub delimiter: Option<Delimiter>,
+    pub delimiter: Option<u8>,
     /// Whether JSON strings may contain nginx's escapes `\xHH`.
     pub nginx: bool,
     pub options: CheckOptions,
@@ -96,7 +95,7 @@ pub struct DedupRequest {
     /// The values that are the key.
     pub selection: Selection,
     /// The delimiter of fields or columns; `None` if the user gave none.
-    pub delimiter: Option<Delimiter>,
+    pub delimiter: Option<u8>,
     pub destination: Destination,
     /// The file for rejected lines.
     pub rejects: Option<PathBuf>,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use simdpct::ByteSet;
-use simdpct_records::{Escaping, KeyPath, Syntax};
+use simdpct_records::{Escaping, KeyPath, Numbered, Position, Separator, Syntax};
 
 use crate::engine::jobs::Target;
 use crate::engine::jobs::tables::Columns;
@@ -12,7 +12,7 @@ use crate::ground::records::Records;
 use crate::select::Selector;
 use crate::select::csv::Table;
 use crate::select::edit::Form;
-use crate::select::fields::{Delimiter, Fields, Position, Split};
+use crate::select::fields::Fields;
 use crate::select::logs::{ACCESS, Log, LogPlaces};
 use crate::select::records::{Format, Places};
 use crate::value::options::{DecodeOptions, Verb};
@@ -24,7 +24,7 @@ use crate::value::work::Works;
 pub enum Selection {
     /// Each record is a value.
     Records,
-    Fields(Vec<Position>),
+    Fields(Vec<Position>, Separator),
     Columns(Columns),
     Keys(Vec<KeyPath>),
     Pairs(Vec<KeyPath>),
@@ -58,7 +58,7 @@ impl Selection {
 
     /// Reports whether the user may name a delimiter.
     fn has_delimiter(&self) -> bool {
-        matches!(self, Selection::Fields(_) | Selection::Columns(_))
+        matches!(self, Selection::Fields(..) | Selection::Columns(_))
     }
 
     /// Returns the names of the selected columns if the selection is one of columns of Parquet files, otherwise `None`.
@@ -128,12 +128,7 @@ impl Selection {
     }
 
     /// Returns the selector of the values in `records`, for a run that only reads the values.
-    pub fn target(
-        &self,
-        records: Records,
-        delimiter: Option<Delimiter>,
-        nginx: bool,
-    ) -> Result<Target, String> {
+    pub fn target(&self, records: Records, delimiter: Option<u8>, nginx: bool) -> Result<Target, String> {
         self.locate(records, delimiter, &[], false, nginx).map(|(target, _)| target)
     }
 
@@ -146,7 +141,7 @@ impl Selection {
     fn locate(
         &self,
         records: Records,
-        delimiter: Option<Delimiter>,
+        delimiter: Option<u8>,
         into: &[String],
         mends: bool,
         nginx: bool,
@@ -156,23 +151,20 @@ impl Selection {
         let mut columns = Columns::default();
         let (selector, kept) = match self {
             Selection::Records => (Selector::Line, [structure; 3]),
-            Selection::Fields(positions) => {
-                let split = Split::from(delimiter.unwrap_or(Delimiter::Blanks));
-                (
-                    Selector::Fields(Fields::new(positions, split, mends)?.keeping(structure)),
-                    split.kept(structure),
-                )
+            Selection::Fields(positions, separator) => {
+                let has_words = positions.iter().any(|position| position.word.is_some());
+                if has_words && *separator != Separator::Quoted {
+                    return Err("--field: only quoted fields have words; add --quoted".to_owned());
+                }
+                let fields = Numbered::new(positions, *separator, Escaping::None)
+                    .map_err(|message| format!("--field: {message}"))?;
+                let places = Places::fields(fields);
+                let kept = places.usual();
+                (Selector::Records(Box::new(places)), [kept; 3])
             }
             Selection::Columns(selected) => {
                 columns = selected.clone();
-                let delimiter = match delimiter {
-                    None => b',',
-                    Some(Delimiter::Byte(byte)) => byte,
-                    Some(Delimiter::Blanks) => {
-                        return Err("CSV cannot be separated by blanks; give --delimiter one byte".to_owned());
-                    }
-                };
-                (Selector::Table(Table::new(delimiter)), [ByteSet::EMPTY; 3])
+                (Selector::Table(Table::new(delimiter.unwrap_or(b','))), [ByteSet::EMPTY; 3])
             }
             Selection::Keys(paths) => (json(paths, into, nginx)?, [ByteSet::EMPTY; 3]),
             Selection::Pairs(keys) => {
@@ -214,13 +206,17 @@ impl Selection {
         &self,
         verb: &Verb,
         records: Records,
-        delimiter: Option<Delimiter>,
+        delimiter: Option<u8>,
         shape: &Shape,
     ) -> Result<Selected, String> {
         let mends = verb.may_make_structure() && !shape.only_values;
         let (target, mut kept) = self.locate(records, delimiter, &shape.into, mends, verb.is_nginx())?;
         let selector = &target.selector;
-        let has_blanks = matches!(selector, Selector::Fields(fields) if fields.is_separated_by_blanks());
+        let has_blanks = match selector {
+            Selector::Fields(fields) => fields.is_separated_by_blanks(),
+            Selector::Records(places) => places.has_hyphens(),
+            _ => false,
+        };
         // Logs with fields between blanks write a hyphen for a missing value.
         let none: &[u8] = if has_blanks { b"-" } else { b"" };
         let mut form = Form::Whole;

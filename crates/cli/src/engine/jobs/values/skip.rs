@@ -16,7 +16,7 @@ const PAUSE: u32 = 64;
 /// Returns the offset of the first byte that may begin an escape in a value.
 fn find_escape(selector: &Selector, bytes: &[u8]) -> Option<usize> {
     match selector {
-        Selector::Records(_) => memchr::memchr2(b'%', b'\\', bytes),
+        Selector::Records(places) => places.find_escape(bytes),
         _ => memchr::memchr(b'%', bytes),
     }
 }
