@@ -82,18 +82,14 @@ fn awk_and_cut_print_the_same_fields() {
         ("awk", &["-F\t", "NF >= 2 { print $2 }"], &["--tsv", "-f", "2"]),
         ("cut", &["-d", ",", "-f", "2"], &["-d", ",", "-f", "2"]),
         ("cut", &["-d", ",", "-f", "1-3"], &["-d", ",", "-f", "..3", "--output-delimiter", ","]),
-        ("cut", &["-s", "-d", " ", "-f", "1,2"], &["-d", " ", "-f", "1,2", "--output-delimiter", "space"]),
+        // -s leaves out lines without a delimiter.
+        ("cut", &["-s", "-d", " ", "-f", "2"], &["-d", " ", "-f", "2"]),
     ] {
         let Ok(theirs) = std::process::Command::new(program).args(args).arg(file.path()).output() else {
             continue;
         };
         let name = file.path().to_str().unwrap();
-        let mut ours = ok(&[&["decode", "-q", "--values"], pct, &[name]].concat(), "");
-        if args.contains(&"-s") {
-            // cut leaves out lines without a delimiter.
-            let wanted = |line: &&[u8]| line.contains(&b' ');
-            ours = ours.split_inclusive(|&byte| byte == b'\n').filter(wanted).collect::<Vec<_>>().concat();
-        }
+        let ours = ok(&[&["decode", "-q", "--values"], pct, &[name]].concat(), "");
         assert_same(&format!("{program} {args:?}"), &ours, &theirs.stdout);
         compared += 1;
     }
@@ -224,7 +220,7 @@ fn joined_values_are_in_the_order_asked_for() {
         (&["--tsv", "--field", "-1,3,1"], "%41\tb\tc\n", "c||A\n"),
         (&["--field", "2..3,1"], "a b c\nd e\n", "b|c|a\ne||d\n"),
         (&["--field", "-3..-2,-1"], "a b c\nd e\n", "a|b|c\n|d|e\n"),
-        (&["--field", "2..,1"], "a b|%09 c\nd\n", "b%7C%09 c|a\n|d\n"),
+        (&["--field", "2..,1"], "a b|%09 c\nd\n", "b%7C\t c|a\n|d\n"),
         (&["--logfmt", "--key", "b,a"], "a=%41 b=2\n", "2|A\n"),
         (
             &["--jsonl", "--key", "b,x,a"],
