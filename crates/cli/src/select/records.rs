@@ -178,6 +178,7 @@ impl Places {
 
     /// Rewrites value number `number` of the record.
     fn value(&mut self, number: usize, pass: &mut Pass<'_, '_, impl Treat>) -> Action {
+        let has_hyphens = self.has_hyphens();
         let Places { syntax, format, into, found, kept, old, new, text, .. } = self;
         let (record, place) = (pass.record, &found[number]);
         let (bytes, start) = (record.bytes(), record.start);
@@ -208,7 +209,7 @@ impl Places {
         if action != Action::Write && !is_null {
             return action;
         }
-        if new.is_empty() && is_whole && !place.may_be_empty {
+        if new.is_empty() && is_whole && has_hyphens && !place.may_be_empty {
             // An empty field would disappear from the line.
             new.push(b'-');
         }
