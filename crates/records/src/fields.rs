@@ -159,10 +159,10 @@ impl Numbered {
     /// Returns the search for escapes in the field that was asked for, if it is one that is counted from the start, and has no words.
     pub(crate) fn sweep(&self) -> Option<Sweep> {
         let [(Position { first, last, word: None }, _)] = *self.positions else { return None };
-        let number = usize::try_from(first).ok().filter(|_| first == last)?;
+        // The sweep has a word for each field up to this one.
+        let number = usize::try_from(first).ok().filter(|number| first == last && *number <= 1024)?;
         let is_known = self.separator != Separator::Quoted && self.escaping == Escaping::None;
-        let span = Span { range: 0..0, mark: b' ', after_bracket: false };
-        is_known.then(|| Sweep::delimited(self.separator, number - 1, &self.place(&span, 0..0, 0)))
+        is_known.then(|| Sweep::delimited(self.separator, number - 1, &self.bare()))
     }
 
     /// Returns a place of a field without marks around it, by which a caller learns which bytes such fields refuse.

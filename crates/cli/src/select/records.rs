@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 
 use simdpct::{ByteSet, Encode};
-use simdpct_records::{Escaping, Fence, Marks, Numbered, Place, Separator, Sweep, Syntax, Unreadable, is_document};
+use simdpct_records::{
+    Escaping, Fence, Marks, Numbered, Place, Separator, Sweep, Syntax, Unreadable, is_document,
+};
 
 use super::edit::Form;
 use super::pass::Pass;

@@ -115,6 +115,36 @@ fn fields_of_many_lines_are_decoded_like_those_of_one() {
 }
 
 #[test]
+fn fields_between_blanks_are_decoded_like_those_of_one_line() {
+    for seed in 0..6 {
+        let rare = seed % 2 == 0;
+        let line = |numbers: &mut Numbers, text: &mut Vec<u8>| {
+            let blank =
+                |numbers: &mut Numbers| numbers.pick(&[&b" "[..], b" ", b" ", b"\t", b"  ", b" \t ", b""]);
+            text.extend_from_slice(if rare { b"" } else { blank(numbers) });
+            for _ in 0..[6, 6, 6, 0, 1, 2, 3, 9][(numbers.next() % 8) as usize] {
+                text.extend(value(numbers, rare));
+                text.extend_from_slice(blank(numbers));
+            }
+            if numbers.next().is_multiple_of(500) {
+                text.extend(b"%41 ".repeat(5000));
+            }
+            text.extend_from_slice(
+                [&b"\n"[..], b"\n", b"\n", b"\r\n", b"\r", b"\0", b" \n"][(numbers.next() % 7) as usize],
+            );
+        };
+        let text = text(seed, 300_000, b"a b c d e\n", line);
+        for field in ["1", "2", "4", "9"] {
+            check(&["decode", "--field", field], &text);
+            check_findings(&["--field", field], &text);
+        }
+        check(&["normalize", "--field", "4"], &text);
+        check(&["decode", "--keep", "a~", "--field", "3"], &text);
+        check(&["decode", "--quoted", "--field", "3"], &text);
+    }
+}
+
+#[test]
 fn requests_of_many_lines_are_decoded_like_those_of_one() {
     for seed in 0..16 {
         // Lines that must be read by themselves are rare, frequent or missing.

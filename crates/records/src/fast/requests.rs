@@ -107,7 +107,8 @@ impl Requests {
     #[inline]
     fn read(&mut self, window: &[u8], start: usize, quotes: &[u32], feed: usize) -> Option<()> {
         let line = &window[..feed];
-        let is_usual = quotes.len() == self.quotes || quotes.len() > self.quotes && self.may_have_more(line, quotes);
+        let is_usual =
+            quotes.len() == self.quotes || quotes.len() > self.quotes && self.may_have_more(line, quotes);
         if !is_usual || quotes.iter().any(|&place| line[place as usize] != b'"') {
             return None;
         }
