@@ -329,20 +329,20 @@ impl Place {
             let Marks::Optional(quoted) = self.marks else { return Err(offset) };
             (writer, quote) = (quoted, b"\"");
         }
-        let is_text = [writer, logger].iter().any(|escaping| escaping.is_text());
+        // Text that was UTF-8 must stay so.
         let was_text = || !self.charset.is_same() || str::from_utf8(self.raw(record)).is_ok();
-        if is_text
-            && let Err(error) = str::from_utf8(value)
-            && was_text()
-        {
-            return Err(error.valid_up_to());
-        }
+        let check = |escaping: Escaping, text: &[u8]| {
+            let is_lost = escaping.is_text() && str::from_utf8(text).is_err() && was_text();
+            let offset = || str::from_utf8(value).map_or_else(|error| error.valid_up_to(), |_| 0);
+            if is_lost { Err(offset()) } else { Ok(()) }
+        };
         let mut buffer = Vec::new();
         let mut text = value;
         if more != Escaping::None {
             more.apply(value, &mut buffer)?;
             text = &buffer;
         }
+        check(writer, text)?;
         let mut written = quote.to_vec();
         match writer {
             // The fence has line ends, too, and the value keeps those that it has.
@@ -352,6 +352,7 @@ impl Place {
         }
         written.extend_from_slice(quote);
         if logger != Escaping::None {
+            check(logger, &written)?;
             return logger.apply(&written, out);
         }
         out.extend_from_slice(&self.charset.encode(written));

@@ -585,6 +585,13 @@ fn logs_are_read_inside_strings() {
     let places = places(&mut docker, line.as_bytes()).unwrap();
     let new = edit(line.as_bytes(), &places[0], b"/q?a=\"y\"").unwrap();
     assert_eq!(String::from_utf8(new).unwrap(), line.replace("\\\\\\\"x\\\\\\\"", "\\\\\\\"y\\\\\\\""));
+    // Bytes that are not UTF-8 can be in JSON if the server escapes them.
+    let new = edit(line.as_bytes(), &places[0], b"/\xE9").unwrap();
+    assert_eq!(String::from_utf8(new).unwrap(), line.replace("/q?a=\\\\\\\"x\\\\\\\"", "/\\\\xe9"));
+    let mut raw = json(&["log"], Escaping::Json).containing(log("jetty"));
+    let line = line.replace("q?a=\\\\\\\"x\\\\\\\"", "");
+    let places = self::places(&mut raw, line.as_bytes()).unwrap();
+    assert_eq!(edit(line.as_bytes(), &places[0], b"/\xE9"), Err(1));
     // The offset is that of the record.
     let cut = line.replace("\\\"GET", "GET");
     assert!(read(&mut docker, &cut).is_err());
