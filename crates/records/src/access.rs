@@ -104,12 +104,30 @@ const LONGEST_DATE: usize = 40;
 
 /// Reports whether `text` ends in a date in brackets, such as `[10/Oct/2000:13:55:36 -0700]` or `[2000-10-10T13:55:36.123Z]`.
 fn is_date(text: &[u8]) -> bool {
+    if text.last_chunk().is_some_and(is_usual_date) {
+        return true;
+    }
     let Some(text) = text.strip_suffix(b"]") else { return false };
     let near = &text[text.len().saturating_sub(LONGEST_DATE + 1)..];
     let Some(open) = memrchr(b'[', near) else { return false };
     let date = &near[open + 1..];
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"/:+-., ".contains(byte);
     date.len() >= 17 && date[0].is_ascii_digit() && date.iter().all(is_part) && memchr(b':', date).is_some()
+}
+
+/// Reports whether `text` is a date such as `[10/Oct/2000:13:55:36 -0700]`. Most dates are, and this check takes a few instructions.
+#[inline]
+fn is_usual_date(text: &[u8; 28]) -> bool {
+    const FIRST: &[u8; 28] = b"[00/AAA/0000:00:00:00 +0000]";
+    const LAST: &[u8; 28] = b"[99/zzz/9999:99:99:99 -9999]";
+    // Between the letters of both cases are brackets.
+    let is_letter = text[4..7].iter().fold(true, |all, byte| all & byte.is_ascii_alphabetic());
+    let bounds = FIRST.iter().zip(LAST);
+    is_letter
+        & text
+            .iter()
+            .zip(bounds)
+            .fold(true, |all, (byte, (first, last))| all & (byte >= first) & (byte <= last))
 }
 
 /// The text between two quoted fields that can contain anything: a quote, words, and the next quote or the end of the line.

@@ -80,13 +80,16 @@ impl Requests {
         let mut places = std::mem::take(&mut self.places);
         let stops = self.found.iter().map(|[_, feeds, quotes, mark, other]| feeds | quotes | mark | other);
         let count = masks::list_bits(stops, &mut places);
-        let (mut start, mut rest) = (0, &places[..count]);
+        let (mut start, mut rest, mut escape) = (0, &places[..count], self.find_escape(0));
         while let Some(len) = self.line_end(window, rest) {
             let (quotes, feed) = (&rest[..len], rest[len] as usize);
-            if feed > start && self.read(window, start, quotes, feed).is_none() {
+            if feed > start && self.read(window, start, quotes, feed, escape).is_none() {
                 break;
             }
             (start, rest) = (feed + 1, &rest[len + 1..]);
+            if escape < start {
+                escape = self.find_escape(start);
+            }
         }
         self.places = places;
         start
@@ -97,19 +100,45 @@ impl Requests {
     fn line_end(&self, window: &[u8], places: &[u32]) -> Option<usize> {
         let is_feed = |place: &u32| window[*place as usize] == b'\n';
         // Most lines have only the quotes of the layout.
-        let usual =
-            places.get(self.quotes).is_some_and(is_feed) && !places[..self.quotes].iter().any(is_feed);
-        if usual { Some(self.quotes) } else { places.iter().position(is_feed) }
+        let usual = places.get(..=self.quotes).and_then(<[u32]>::split_last);
+        if let Some((feed, quotes)) = usual
+            && is_feed(feed)
+            && quotes.iter().fold(true, |all, &place| all & (window[place as usize] == b'"'))
+        {
+            return Some(self.quotes);
+        }
+        places.iter().position(is_feed)
+    }
+
+    /// Returns the offset of the first `%` from `from` on that is chosen, or `usize::MAX` if none follows.
+    #[inline]
+    fn find_escape(&self, from: usize) -> usize {
+        let mut live = u64::MAX << (from % BLOCK);
+        for (index, chosen) in self.chosen.iter().enumerate().skip(from / BLOCK) {
+            let found = chosen & live;
+            if found != 0 {
+                return index * BLOCK + found.trailing_zeros() as usize;
+            }
+            live = u64::MAX;
+        }
+        usize::MAX
     }
 
     /// Reads the line from `start` to `feed`, and removes its escapes outside the selected values. `quotes` are the offsets of the quotes and
-    /// marks in it. Returns `None` if it must be read by itself.
+    /// marks in it, and `escape` that of the first `%` from `start` on. Returns `None` if the line must be read by itself.
     #[inline]
-    fn read(&mut self, window: &[u8], start: usize, quotes: &[u32], feed: usize) -> Option<()> {
+    fn read(
+        &mut self,
+        window: &[u8],
+        start: usize,
+        quotes: &[u32],
+        feed: usize,
+        escape: usize,
+    ) -> Option<()> {
         let line = &window[..feed];
         let is_usual =
             quotes.len() == self.quotes || quotes.len() > self.quotes && self.may_have_more(line, quotes);
-        if !is_usual || quotes.iter().any(|&place| line[place as usize] != b'"') {
+        if !is_usual || quotes.iter().fold(false, |any, &place| any | (line[place as usize] != b'"')) {
             return None;
         }
         let open = quotes[0] as usize;
@@ -122,26 +151,36 @@ impl Requests {
         {
             return None;
         }
-        let has_escapes = has_any(&self.chosen, start..feed);
         let (mut done, mut at, mut number) = (start, open + 1, 1);
         for index in 0..self.gaps.len() {
             let (gap, count, selected) = self.gaps[index];
             let close = quotes[number] as usize;
             let value = if index == 0 { self.target(line, at..close)? } else { at..close };
-            if has_escapes && selected {
-                clear(&mut self.chosen, done..value.start);
+            if escape < feed && selected {
+                self.clear(done..value.start);
                 done = value.end;
-                if has_any(&self.chosen, value.clone()) && !self.is_plain(&line[value], index == 0) {
+                let has_escape = self.find_escape(value.start) < value.end;
+                if has_escape && !self.is_plain(&line[value], index == 0) {
                     return None;
                 }
             }
             at = gap.end(line, close)?;
             number += count;
         }
-        if has_escapes {
-            clear(&mut self.chosen, done..feed);
+        if escape < feed {
+            self.clear(done..feed);
         }
         Some(())
+    }
+
+    /// Removes the escapes in `range`. Most texts between values have none.
+    #[inline]
+    fn clear(&mut self, range: Range<usize>) {
+        if self.find_escape(range.start) < range.end {
+            for (index, inside) in masks::words(range) {
+                self.chosen[index] &= !inside;
+            }
+        }
     }
 
     /// Reports whether `quotes`, of which there are more than in the layout, can follow its fields in `line`. If no gap but the first one can
@@ -187,26 +226,5 @@ impl Requests {
             && (self.log.writer.rule == Rule::RequestEscaped
                 || memchr::memmem::find(value, b"%20").is_some());
         !is_odd && !is_other && !self.log.writer.placeholders.contains(value)
-    }
-}
-
-/// Removes the bits in `range`.
-#[inline]
-fn clear(bits: &mut [u64], range: Range<usize>) {
-    for (index, inside) in masks::words(range) {
-        bits[index] &= !inside;
-    }
-}
-
-/// Reports whether any bit in `range` is set.
-#[inline]
-fn has_any(bits: &[u64], range: Range<usize>) -> bool {
-    let (index, shift) = (range.start / BLOCK, range.start % BLOCK);
-    match (range.len(), bits.get(index..)) {
-        (len @ 1..=BLOCK, Some(&[low, ref rest @ ..])) => {
-            let high = rest.first().map_or(0, |high| high << 1 << (BLOCK - 1 - shift));
-            (low >> shift | high) << (BLOCK - len) != 0
-        }
-        _ => masks::words(range).any(|(index, inside)| bits[index] & inside != 0),
     }
 }
