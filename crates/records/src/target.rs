@@ -72,7 +72,8 @@ pub fn kind(method: &[u8], target: &[u8]) -> Kind {
     match target {
         [b'/', ..] => Kind::Path,
         b"*" => Kind::Asterisk,
-        _ if method == b"CONNECT" => Kind::Authority,
+        // Proxies such as Squid read the method in any case.
+        _ if method.eq_ignore_ascii_case(b"CONNECT") => Kind::Authority,
         _ => Kind::Url,
     }
 }

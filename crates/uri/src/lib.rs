@@ -131,7 +131,7 @@ pub use flaws::{Component, Flaw, FlawKind, Flaws};
 pub use offsets::Offsets;
 #[cfg(feature = "alloc")]
 pub use owned::{InvalidUri, UriBuf};
-pub use parts::{Parts, split};
+pub use parts::{Parts, split, split_path};
 pub use pieces::{Piece, QueryPair};
 #[cfg(feature = "domains")]
 pub use suffix::{DomainName, InvalidSuffixList, Section, SuffixList};

@@ -66,6 +66,18 @@ pub(crate) fn split_on_tier<T: Text + ?Sized>(tier: Tier, input: &T) -> Parts<'_
     Parts { input, at: offsets_of(tier, input.as_ref()) }
 }
 
+/// Splits the target of a request that begins with a slash (RFC 9112, section 3.2.1). Unlike a reference, it has a path and no host even
+/// if it begins with two slashes.
+#[doc(hidden)] // For the command, which reads logs.
+#[must_use]
+pub fn split_path(target: &[u8]) -> Parts<'_> {
+    // A reference that begins with one slash has neither a scheme nor a host.
+    let skipped = target.iter().take_while(|&&byte| byte == b'/').count().saturating_sub(1);
+    let at = split(&target[skipped..]).offsets();
+    let at = Offsets { path_end: skipped + at.path_end, query_end: skipped + at.query_end, ..at };
+    Parts { input: target, at }
+}
+
 /// A URI or relative reference and the positions of its parts. [`split`] returns it.
 ///
 /// The path and the query are not [`Piece`]s, because decoding them whole would mix up data and delimiters;

@@ -8,4 +8,5 @@ pub mod fault;
 pub mod reason;
 pub mod records;
 pub mod shown;
+pub mod target;
 pub mod utf8;

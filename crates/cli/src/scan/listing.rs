@@ -4,12 +4,14 @@ use std::fmt::Write;
 
 use simdpct::escapes;
 use simdpct_readings::is_ambiguous;
-use simdpct_uri::{Component, Dialect, FlawKind, Offsets, split};
+use simdpct_records::Kind as Syntax;
+use simdpct_uri::{Component, Dialect, FlawKind, Offsets, Parts};
 
 use super::finding::List;
 use super::kind::{Group, Kind};
 use super::scanner::{Found, Observer, Scan, State, kinds_of};
 use super::schemes::Scheme;
+use crate::ground::target;
 
 /// The number of bytes that must follow a `%` in the window before the `%` is scanned: the rest of `%25`, and two
 /// digits.
@@ -95,9 +97,9 @@ impl Criteria {
         State::new(self.end, self.kinds, self.takes_urls()).of_dialect(self.dialect)
     }
 
-    /// Adds the findings of `value` to `list`. Their offsets count from the start of `value`.
-    pub fn scan_value(&self, value: &[u8], list: &mut List) {
-        let mut listing = Listing { end: None, ..Listing::new(self, 0, list) };
+    /// Adds the findings of `value`, which has the syntax `kind`, to `list`. Their offsets count from the start of `value`.
+    pub fn scan_value(&self, value: &[u8], kind: Syntax, list: &mut List) {
+        let mut listing = Listing { end: None, kind, ..Listing::new(self, 0, list) };
         Scan { observer: &mut listing, state: &mut self.state() }.value(value);
     }
 
@@ -149,6 +151,8 @@ struct Listing<'a> {
     wanted: &'a Criteria,
     /// The byte that ends a line; `None` if a single value is scanned.
     end: Option<u8>,
+    /// The syntax of the values.
+    kind: Syntax,
     /// The line number and the component offsets of the URL that was split last.
     split: Option<(u64, Offsets)>,
     list: &'a mut List,
@@ -160,12 +164,13 @@ struct Listing<'a> {
 
 impl<'a> Listing<'a> {
     fn new(wanted: &'a Criteria, shift: i64, list: &'a mut List) -> Listing<'a> {
-        Listing { wanted, end: Some(wanted.end), split: None, list, shift, lines: 0 }
+        Listing { wanted, end: Some(wanted.end), kind: Syntax::Text, split: None, list, shift, lines: 0 }
     }
 
-    /// Adds the reserved characters of `url` that RFC 1738 does not allow where they are, if it defines the scheme.
-    fn reserved(&mut self, url: &[u8], line: u64, offset: u64) {
-        let parts = split(url);
+    /// Adds the reserved characters of the URL with these `parts` that RFC 1738 does not allow where they are, if it defines the scheme.
+    /// `offset` is that of the URL.
+    fn reserved(&mut self, parts: Parts<'_>, line: u64, offset: i64) {
+        let url = parts.input();
         let Some(scheme) = parts.scheme().and_then(Scheme::find) else { return };
         let at = parts.offsets();
         let components = &self.wanted.components;
@@ -179,13 +184,13 @@ impl<'a> Listing<'a> {
                     name(component),
                     scheme.name
                 );
-                self.list.add(Group::Illegal, line - 1, (offset + found as u64) as i64 + self.shift, text);
+                self.list.add(Group::Illegal, line - 1, offset + found as i64 + self.shift, text);
             }
         });
     }
 
-    fn add(&mut self, group: Group, line: u64, offset: u64, text: &str) {
-        self.list.push(group, line - 1, offset as i64 + self.shift, |texts| {
+    fn add(&mut self, group: Group, line: u64, offset: i64, text: &str) {
+        self.list.push(group, line - 1, offset + self.shift, |texts| {
             texts.push_str(text);
             Some(())
         });
@@ -200,7 +205,7 @@ impl<'a> Listing<'a> {
             _ => {
                 let line = &found.window[start as usize..];
                 let end = self.end.and_then(|end| memchr::memchr(end, line));
-                split(&line[..end.unwrap_or(line.len())]).offsets()
+                target::offsets(self.kind, &line[..end.unwrap_or(line.len())])
             }
         };
         self.split = Some((found.line, offsets));
@@ -214,28 +219,32 @@ impl Observer for Listing<'_> {
 
     fn escape(&mut self, _: u8) {}
 
-    fn url(&mut self, url: &[u8], line: u64, offset: u64) {
+    fn url(&mut self, value: &[u8], line: u64, offset: u64) {
         let wanted = self.wanted;
         if wanted.of_urls.is_empty() {
             return;
         }
+        let mut buffer = Vec::new();
+        let parts = target::split(self.kind, value, &mut buffer);
+        let (url, offsets) = (parts.input(), parts.offsets());
+        // The value is the end of the URL.
+        let offset = offset as i64 - (url.len() - value.len()) as i64;
         let takes_path = wanted.components.is_empty() || wanted.components.contains(&Component::Path);
         if takes_path && wanted.of_urls.contains(&Group::Ambiguous) {
-            let Offsets { path_start, query_end, .. } = split(url).offsets();
+            let Offsets { path_start, query_end, .. } = offsets;
             // Clients do not send a fragment.
             let target = &url[path_start..query_end];
             if target.starts_with(b"/") && is_ambiguous(target) {
                 self.add(
                     Group::Ambiguous,
                     line,
-                    offset + path_start as u64,
+                    offset + path_start as i64,
                     "servers route this path differently",
                 );
             }
         }
         let strange = wanted.strange();
         if !strange.is_empty() && wanted.of_urls.contains(&Group::Illegal) {
-            let offsets = split(url).offsets();
             for at in (0..url.len()).filter(|&at| strange.contains(&url[at])) {
                 let component = component(offsets, at);
                 // Elsewhere than in the host, brackets are illegal by RFC 3986 as well, and reported below.
@@ -245,16 +254,16 @@ impl Observer for Listing<'_> {
                 }
                 if wanted.components.is_empty() || wanted.components.contains(&component) {
                     let text = format!("'{}' in the {}", char::from(url[at]), name(component));
-                    self.add(Group::Illegal, line, offset + at as u64, &text);
+                    self.add(Group::Illegal, line, offset + at as i64, &text);
                 }
             }
         }
         if wanted.dialect == Dialect::Rfc1738 && wanted.of_urls.contains(&Group::Illegal) {
-            self.reserved(url, line, offset);
+            self.reserved(parts, line, offset);
         }
         // The end of the last run of non-ASCII bytes. Only one finding is listed for each run.
         let mut run_end = None;
-        for flaw in split(url).flaws() {
+        for flaw in parts.flaws() {
             if let FlawKind::NonAscii(_) = flaw.kind
                 && run_end.replace(flaw.offset + 1) == Some(flaw.offset)
             {
@@ -267,7 +276,7 @@ impl Observer for Listing<'_> {
             if is_elsewhere {
                 continue;
             }
-            let at = offset + flaw.offset as u64;
+            let at = offset + flaw.offset as i64;
             let component = name(flaw.component);
             let text = match flaw.kind {
                 FlawKind::Illegal(byte) => format!("'{}' in the {component}", char::from(byte)),

@@ -3,6 +3,7 @@
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 use simdpct::ByteSet;
+use simdpct_records::Kind;
 use simdpct_uri::canon::{self, CanonicalizeError, Profile};
 
 use twox_hash::{XxHash3_64, XxHash3_128};
@@ -10,14 +11,22 @@ use twox_hash::{XxHash3_64, XxHash3_128};
 use super::Rewrite;
 use crate::ground::fault::Handling;
 use crate::ground::reason::{Reason, Refusal};
+use crate::ground::target;
 
 /// Converts a URL to the canonical form of a profile.
 #[derive(Clone, Copy, Debug)]
 pub struct Canonical(pub Profile);
 
 impl Rewrite for Canonical {
-    fn append(&self, value: &[u8], _: &ByteSet, _: Handling, out: &mut Vec<u8>) -> Result<(), Refusal> {
-        self.0.canonicalize_append(value, out).map_err(refusal)
+    fn append(
+        &self,
+        value: &[u8],
+        kind: Kind,
+        _: &ByteSet,
+        _: Handling,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
+        target::convert(kind, value, out, |url, out| self.0.canonicalize_append(url, out).map_err(refusal))
     }
 
     fn append_lines(&self, text: &[u8], out: &mut Vec<u8>, refused: &mut dyn FnMut()) -> bool {
@@ -40,8 +49,16 @@ pub enum Hash {
 pub struct Fingerprint(pub Profile, pub Hash);
 
 impl Rewrite for Fingerprint {
-    fn append(&self, value: &[u8], _: &ByteSet, _: Handling, out: &mut Vec<u8>) -> Result<(), Refusal> {
-        let key = self.0.canonicalize(value).map_err(refusal)?;
+    fn append(
+        &self,
+        value: &[u8],
+        kind: Kind,
+        keep: &ByteSet,
+        handling: Handling,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
+        let mut key = Vec::new();
+        Canonical(self.0).append(value, kind, keep, handling, &mut key)?;
         let mut digits = |bytes: &[u8]| {
             for byte in bytes {
                 out.extend([byte >> 4, byte & 0xF].map(|digit| b"0123456789abcdef"[usize::from(digit)]));

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 
 use simdpct::ByteSet;
+use simdpct_records::Kind;
 use simdpct_uri::host::special_port;
 use simdpct_uri::{Converter, split};
 
@@ -15,7 +16,7 @@ use crate::ground::charset::Charset;
 use crate::ground::escape::{byte_of, escape};
 use crate::ground::fault::{Handling, OnFault};
 use crate::ground::reason::{Reason, Refusal};
-use crate::ground::utf8;
+use crate::ground::{target, utf8};
 
 /// The conversion of `encode --url`: escapes `%` and the bytes that a URL cannot contain.
 #[derive(Clone, Copy, Debug)]
@@ -31,8 +32,8 @@ pub struct DecodeUrl {
     pub charset: Option<Charset>,
 }
 
-impl Rewrite for EncodeUrl {
-    fn append(
+impl EncodeUrl {
+    fn append_url(
         &self,
         value: &[u8],
         keep: &ByteSet,
@@ -55,14 +56,27 @@ impl Rewrite for EncodeUrl {
         converter.encode_append(rest, &mut url);
         from_utf8(charset, &url, out)
     }
+}
+
+impl Rewrite for EncodeUrl {
+    fn append(
+        &self,
+        value: &[u8],
+        kind: Kind,
+        keep: &ByteSet,
+        handling: Handling,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
+        target::convert(kind, value, out, |url, out| self.append_url(url, keep, handling, out))
+    }
 
     fn escapes(&self) -> Escapes {
         Escapes::Data
     }
 }
 
-impl Rewrite for DecodeUrl {
-    fn append(
+impl DecodeUrl {
+    fn append_url(
         &self,
         value: &[u8],
         keep: &ByteSet,
@@ -77,6 +91,19 @@ impl Rewrite for DecodeUrl {
         let url = handling.repaired(&url, b"%2525");
         Converter::new().keeping(*keep).decode_append(&url, out);
         Ok(())
+    }
+}
+
+impl Rewrite for DecodeUrl {
+    fn append(
+        &self,
+        value: &[u8],
+        kind: Kind,
+        keep: &ByteSet,
+        handling: Handling,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
+        target::convert(kind, value, out, |url, out| self.append_url(url, keep, handling, out))
     }
 
     fn escapes(&self) -> Escapes {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 use simdpct::{ByteSet, Decode, TryDecode};
+use simdpct_records::Kind;
 use simdpct_uri::form::{self, LineEnds, Serializer};
 
 use super::row::{self, Style};
@@ -45,6 +46,7 @@ impl Rewrite for FromForm {
     fn append(
         &self,
         value: &[u8],
+        _: Kind,
         _: &ByteSet,
         handling: Handling,
         out: &mut Vec<u8>,
@@ -214,6 +216,7 @@ impl Rewrite for ToForm {
     fn append(
         &self,
         value: &[u8],
+        _: Kind,
         _: &ByteSet,
         handling: Handling,
         out: &mut Vec<u8>,

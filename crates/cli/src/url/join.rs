@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 use simdpct::{AsciiSet, ByteSet, Decode, Encode, MalformedEscape, sets};
+use simdpct_records::Kind;
 use simdpct_uri::host::special_port;
 use simdpct_uri::{Builder, Components};
 
@@ -311,6 +312,7 @@ impl Rewrite for Join {
     fn append(
         &self,
         value: &[u8],
+        _: Kind,
         _: &ByteSet,
         handling: Handling,
         out: &mut Vec<u8>,

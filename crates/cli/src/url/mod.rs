@@ -17,6 +17,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use simdpct::ByteSet;
+use simdpct_records::Kind;
 
 use crate::ground::fault::Handling;
 use crate::ground::reason::Refusal;
@@ -35,12 +36,13 @@ pub enum Escapes {
 
 /// A conversion that needs a whole value in memory.
 pub trait Rewrite: Debug + Send + Sync {
-    /// Appends the converted `value` to `out`. If the conversion decodes, the bytes of `keep` stay escaped. If the
+    /// Appends the converted `value`, which has the syntax `kind`, to `out`. If the conversion decodes, the bytes of `keep` stay escaped. If the
     /// conversion has a charset, `handling.not_text` decides whether bytes that are invalid in it are escaped, rejected or
     /// replaced. After an error, the appended bytes are meaningless.
     fn append(
         &self,
         value: &[u8],
+        kind: Kind,
         keep: &ByteSet,
         handling: Handling,
         out: &mut Vec<u8>,
@@ -103,7 +105,7 @@ mod tests {
             for line in text.split_inclusive(|&byte| byte == b'\n') {
                 let value = line.strip_suffix(b"\n").unwrap_or(line);
                 let len = wanted.len();
-                if rewrite.append(value, &ByteSet::EMPTY, Handling::KEEP, &mut wanted).is_err() {
+                if rewrite.append(value, Kind::Text, &ByteSet::EMPTY, Handling::KEEP, &mut wanted).is_err() {
                     wanted.truncate(len);
                     wanted.extend_from_slice(value);
                     rejected += 1;

@@ -1,8 +1,10 @@
 //! Resolves URI references, and converts IRIs to URIs and back.
 
+use std::str::Utf8Error;
 use std::sync::Arc;
 
 use simdpct::{ByteSet, Encode, sets};
+use simdpct_records::Kind;
 use simdpct_uri::canon::Base;
 use simdpct_uri::{Component, Parts, PartsVisitor, Strictness, iri, resolve_append, split, visit_each_line};
 
@@ -10,7 +12,7 @@ use super::{Escapes, Rewrite};
 use crate::ground::fault::Handling;
 use crate::ground::reason::{Reason, Refusal};
 use crate::ground::records::Records;
-use crate::ground::utf8;
+use crate::ground::{target, utf8};
 
 /// The bytes of URIs, and the end of a line.
 const URI_LINES: ByteSet = sets::RFC3986_URI.to_byte_set().add(b"\n");
@@ -49,7 +51,7 @@ impl<R: Rewrite> Lines<'_, '_, R> {
         self.out.extend_from_slice(&self.text[self.done..start]);
         self.done = start + value.len();
         let len = self.out.len();
-        if self.rewrite.append(value, &ByteSet::EMPTY, Handling::KEEP, self.out).is_err() {
+        if self.rewrite.append(value, Kind::Text, &ByteSet::EMPTY, Handling::KEEP, self.out).is_err() {
             self.out.truncate(len);
             self.out.extend_from_slice(value);
             (self.refused)();
@@ -84,6 +86,12 @@ fn append_lines(
     lines.end();
 }
 
+/// Returns `value` as text.
+fn text(value: &[u8]) -> Result<&str, Refusal> {
+    let refusal = |error: Utf8Error| Refusal { offset: error.valid_up_to(), reason: Reason::InvalidUtf8 };
+    str::from_utf8(value).map_err(refusal)
+}
+
 /// Resolves each value, a URI reference, against a base URI (RFC 3986, section 5.2).
 #[derive(Clone, Debug)]
 pub struct Resolve {
@@ -103,9 +111,19 @@ impl Resolve {
 }
 
 impl Rewrite for Resolve {
-    fn append(&self, value: &[u8], _: &ByteSet, _: Handling, out: &mut Vec<u8>) -> Result<(), Refusal> {
-        resolve_append(&self.base, value, self.strictness, out)
-            .map_err(|error| Refusal { offset: 0, reason: Reason::Url(error.to_string()) })
+    fn append(
+        &self,
+        value: &[u8],
+        kind: Kind,
+        _: &ByteSet,
+        _: Handling,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
+        target::with_reference(kind, value, out, |reference, out| {
+            resolve_append(&self.base, reference, self.strictness, out)
+                .map_err(|error| Refusal { offset: 0, reason: Reason::Url(error.to_string()) })
+        })
+        .map(|_| ())
     }
 
     fn with_base(&self, reference: &[u8]) -> Option<Arc<dyn Rewrite>> {
@@ -168,15 +186,23 @@ impl ResolveStandard {
 }
 
 impl Rewrite for ResolveStandard {
-    fn append(&self, value: &[u8], _: &ByteSet, _: Handling, out: &mut Vec<u8>) -> Result<(), Refusal> {
-        let text = std::str::from_utf8(value)
-            .map_err(|error| Refusal { offset: error.valid_up_to(), reason: Reason::InvalidUtf8 })?;
-        let url = self.base.resolve(text).map_err(|error| Refusal {
-            offset: error.offset,
-            reason: Reason::Url(error.reason.to_string()),
-        })?;
-        out.extend_from_slice(url.as_bytes());
-        Ok(())
+    fn append(
+        &self,
+        value: &[u8],
+        kind: Kind,
+        _: &ByteSet,
+        _: Handling,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
+        target::with_reference(kind, value, out, |reference, out| {
+            let url = self.base.resolve(text(reference)?).map_err(|error| Refusal {
+                offset: error.offset,
+                reason: Reason::Url(error.reason.to_string()),
+            })?;
+            out.extend_from_slice(url.as_bytes());
+            Ok(())
+        })
+        .map(|_| ())
     }
 
     fn with_base(&self, reference: &[u8]) -> Option<Arc<dyn Rewrite>> {
@@ -190,18 +216,25 @@ impl Rewrite for ResolveStandard {
 pub struct ToUri;
 
 impl Rewrite for ToUri {
-    fn append(&self, value: &[u8], _: &ByteSet, _: Handling, out: &mut Vec<u8>) -> Result<(), Refusal> {
-        let text = std::str::from_utf8(value)
-            .map_err(|error| Refusal { offset: error.valid_up_to(), reason: Reason::InvalidUtf8 })?;
-        let uri = iri::to_uri(text).map_err(|error| Refusal {
-            offset: error.offset,
-            reason: Reason::Url(match error.component {
-                Component::Port => "the port is not a number of at most 65535".to_owned(),
-                _ => "the host is neither valid in IDNA nor an address".to_owned(),
-            }),
-        })?;
-        out.extend_from_slice(uri.as_bytes());
-        Ok(())
+    fn append(
+        &self,
+        value: &[u8],
+        kind: Kind,
+        _: &ByteSet,
+        _: Handling,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
+        target::convert(kind, value, out, |iri, out| {
+            let uri = iri::to_uri(text(iri)?).map_err(|error| Refusal {
+                offset: error.offset,
+                reason: Reason::Url(match error.component {
+                    Component::Port => "the port is not a number of at most 65535".to_owned(),
+                    _ => "the host is neither valid in IDNA nor an address".to_owned(),
+                }),
+            })?;
+            out.extend_from_slice(uri.as_bytes());
+            Ok(())
+        })
     }
 
     fn append_lines(&self, text: &[u8], out: &mut Vec<u8>, refused: &mut dyn FnMut()) -> bool {
@@ -242,9 +275,18 @@ impl Rewrite for ToUri {
 pub struct ToIri;
 
 impl Rewrite for ToIri {
-    fn append(&self, value: &[u8], _: &ByteSet, _: Handling, out: &mut Vec<u8>) -> Result<(), Refusal> {
-        out.extend_from_slice(iri::from_uri(value).as_bytes());
-        Ok(())
+    fn append(
+        &self,
+        value: &[u8],
+        kind: Kind,
+        _: &ByteSet,
+        _: Handling,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
+        target::convert(kind, value, out, |uri, out| {
+            out.extend_from_slice(iri::from_uri(uri).as_bytes());
+            Ok(())
+        })
     }
 
     fn append_lines(&self, text: &[u8], out: &mut Vec<u8>, refused: &mut dyn FnMut()) -> bool {

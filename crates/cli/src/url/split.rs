@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 
 use simdpct::ByteSet;
+use simdpct_records::Kind;
 use simdpct_uri::{Parts, PartsVisitor, Piece, visit_each_line};
 
 use super::part::{Part, Suffixes, USUAL};
@@ -13,7 +14,7 @@ use super::{Escapes, Rewrite};
 use crate::ground::charset::Charset;
 use crate::ground::fault::{Handling, OnFault};
 use crate::ground::reason::{Reason, Refusal};
-use crate::ground::utf8;
+use crate::ground::{target, utf8};
 
 /// Splits a URL and writes its parts as a row.
 #[derive(Clone, Debug)]
@@ -58,6 +59,7 @@ impl Rewrite for Split {
     fn append(
         &self,
         value: &[u8],
+        kind: Kind,
         keep: &ByteSet,
         handling: Handling,
         out: &mut Vec<u8>,
@@ -67,8 +69,8 @@ impl Rewrite for Split {
             Style::Tsv | Style::Csv => keep.add(self.style.structure()),
             Style::Jsonl => ByteSet::EMPTY,
         };
-        let mut text = Vec::new();
-        let url = split(value, self.charset, handling, &mut keep, &mut text)?;
+        let mut buffers = Default::default();
+        let url = split(value, kind, self.charset, handling, &mut keep, &mut buffers)?;
         let mut is_text = true;
         let cells = self.fields.iter().map(|part| {
             // A whole URL is never decoded.
@@ -165,20 +167,23 @@ impl Rewrite for Split {
     }
 }
 
-/// Splits the URL `value`. With a charset, `text` becomes the URL with the characters of its escapes, and `keep` has also the bytes whose
-/// escapes are invalid in the charset.
+/// Splits `value`, which has the syntax `kind`. With a charset, the parts have the characters of their escapes, and `keep` has also the bytes
+/// whose escapes are invalid in the charset.
 fn split<'a>(
     value: &'a [u8],
+    kind: Kind,
     charset: Option<Charset>,
     handling: Handling,
     keep: &mut ByteSet,
-    text: &'a mut Vec<u8>,
+    [buffer, text]: &'a mut [Vec<u8>; 2],
 ) -> Result<Parts<'a>, Refusal> {
-    let url = simdpct_uri::split(value);
+    let url = target::split(kind, value, buffer);
     let Some(charset) = charset else { return Ok(url) };
-    *text = in_utf8(charset, value, url.offsets().path_start, b"%", handling.not_text)?;
+    let before = url.input().len() - value.len();
+    *text = in_utf8(charset, url.input(), url.offsets().path_start, b"%", handling.not_text)
+        .map_err(|refusal| Refusal { offset: refusal.offset.saturating_sub(before), ..refusal })?;
     *keep = keep.union(NOT_ASCII);
-    Ok(simdpct_uri::split(text))
+    Ok(if kind == Kind::Path { simdpct_uri::split_path(text) } else { simdpct_uri::split(text) })
 }
 
 /// The size of the pieces in which parts are copied. Most parts are one piece.
@@ -454,12 +459,13 @@ impl Rewrite for Get {
     fn append(
         &self,
         value: &[u8],
+        kind: Kind,
         keep: &ByteSet,
         handling: Handling,
         out: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
-        let (mut keep, mut text) = (*keep, Vec::new());
-        let url = split(value, self.charset, handling, &mut keep, &mut text)?;
+        let (mut keep, mut buffers) = (*keep, Default::default());
+        let url = split(value, kind, self.charset, handling, &mut keep, &mut buffers)?;
         for item in &self.template.items {
             match item {
                 Item::Text(text) => out.extend_from_slice(text),

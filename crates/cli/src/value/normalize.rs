@@ -1,6 +1,7 @@
 //! Normalizes escapes, without giving a relative reference a scheme.
 
 use simdpct::{ByteSet, Decode};
+use simdpct_records::Kind;
 use simdpct_uri::canon::hidden_schemes;
 
 use super::decode::Decoder;
@@ -25,9 +26,17 @@ impl Normalizer {
     }
 
     /// Appends the normalized `value`, and returns the number of layers.
-    pub fn apply(&mut self, value: &[u8], handling: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
+    pub fn apply(
+        &mut self,
+        value: &[u8],
+        kind: Kind,
+        handling: Handling,
+        out: &mut Vec<u8>,
+    ) -> Result<usize, Refusal> {
         let (mut from, mut layers) = (0, 0);
-        let places = hidden_schemes(value, self.end).take_while(|_| !self.is_rest);
+        // The colon of a host and a port ends no scheme.
+        let has_scheme = !self.is_rest && kind != Kind::Authority;
+        let places = hidden_schemes(value, self.end).take_while(|_| has_scheme);
         for place in places.chain(std::iter::once(value.len()..value.len())) {
             let result = self.decoder.apply(&value[from..place.start], handling, out);
             layers =

@@ -127,7 +127,6 @@ pub struct At {
     /// The index of the selected field, column or key.
     pub index: usize,
     /// The syntax of the value.
-    #[expect(dead_code, reason = "no verb depends on it yet")]
     pub kind: Kind,
     /// The bytes that must stay escaped in the value because of the syntax around it; `None` for the usual syntax.
     pub kept: Option<ByteSet>,
@@ -270,7 +269,7 @@ impl Treatment {
     /// returns [`Action::Empty`] instead of writing an empty value.
     pub fn part(
         &mut self,
-        kept: Option<ByteSet>,
+        At { kind, kept, .. }: At,
         value: &[u8],
         out: &mut Vec<u8>,
         record: Record<'_>,
@@ -280,13 +279,13 @@ impl Treatment {
         let policies = self.value_policies();
         let stats = self.stats;
         let work = self.works.at(kept);
-        let (action, layers) = match work.apply(value, Handling::REFUSE, out) {
+        let (action, layers) = match work.apply_as(kind, value, Handling::REFUSE, out) {
             Ok(layers) => (Action::Write, layers),
             Err(refusal) => {
                 let refused = |report: &mut Report, offset, reason: &Reason| {
                     record.refuse(report, place(offset), reason);
                 };
-                match refuse(work, policies, value, refusal, out, report, refused) {
+                match refuse(work, policies, (kind, value), refusal, out, report, refused) {
                     (Action::Stop(refusal), layers) => {
                         (Action::Stop(Refusal { offset: place(refusal.offset), ..refusal }), layers)
                     }
@@ -367,7 +366,7 @@ impl Treatment {
 impl Treat for Treatment {
     fn value(
         &mut self,
-        At { kept, .. }: At,
+        at: At,
         value: &[u8],
         out: &mut Vec<u8>,
         record: Record<'_>,
@@ -379,14 +378,14 @@ impl Treat for Treatment {
             return Action::Write;
         }
         if self.lenient {
-            let work = self.works.at(kept);
-            let result = work.apply(value, Handling::KEEP, out);
+            let work = self.works.at(at.kept);
+            let result = work.apply_as(at.kind, value, Handling::KEEP, out);
             debug_assert!(result.is_ok(), "nothing is refused");
             report.stats.rejected += work.take_kept();
             return Action::Write;
         }
         let from = out.len();
-        let mut action = self.part(kept, value, out, record, report, place);
+        let mut action = self.part(at, value, out, record, report, place);
         if action == Action::Empty || (action == Action::Null && !self.is_json) {
             out.extend_from_slice(self.empty);
             action = Action::Write;
@@ -421,12 +420,12 @@ impl Treat for Treatment {
     }
 }
 
-/// Applies the policies to a `value` with a fault. Returns the action and the number of layers.
+/// Applies the policies to a value with a fault, and its syntax. Returns the action and the number of layers.
 #[cold]
 fn refuse(
     work: &mut Work,
     policies: Policies,
-    value: &[u8],
+    (kind, value): (Kind, &[u8]),
     mut refusal: Refusal,
     out: &mut Vec<u8>,
     report: &mut Report,
@@ -473,7 +472,7 @@ fn refuse(
             Policy::Drop => return (Action::Drop, 0),
             Policy::Fail => return (Action::Stop(refusal), 0),
         };
-        match work.apply(value, handling, out) {
+        match work.apply_as(kind, value, handling, out) {
             Ok(layers) => return (Action::Write, layers),
             Err(next) => refusal = next,
         }

@@ -5,6 +5,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use simdpct::ByteSet;
+use simdpct_records::Kind;
 
 use super::decode::malformed;
 use super::{nginx, origins};
@@ -23,13 +24,14 @@ impl Rewrite for Logged {
     fn append(
         &self,
         value: &[u8],
+        kind: Kind,
         keep: &ByteSet,
         handling: Handling,
         out: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
         let mut room = Vec::new();
         let url = nginx::unescape(value, keep, &mut room);
-        self.0.append(url, keep, handling, out).map_err(|refusal| {
+        self.0.append(url, kind, keep, handling, out).map_err(|refusal| {
             let origins = origins::of_logged(value, keep);
             Refusal { offset: origins.get(refusal.offset).copied().unwrap_or(value.len()), ..refusal }
         })
@@ -100,9 +102,15 @@ impl Rewriter {
 
     /// Appends the new value. A rejected URL stays as it is unless `handling` says otherwise. After an error, the
     /// appended bytes are meaningless.
-    pub fn apply(&self, value: &[u8], handling: Handling, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    pub fn apply(
+        &self,
+        value: &[u8],
+        kind: Kind,
+        handling: Handling,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
         match self.records {
-            Records::Raw => self.one(value, handling, out),
+            Records::Raw => self.one(value, kind, handling, out),
             Records::Lines | Records::Null => self.all(value, handling, out),
         }
     }
@@ -128,14 +136,14 @@ impl Rewriter {
             if self.records == Records::Lines && value.len() < record.len() {
                 value = value.strip_suffix(b"\r").unwrap_or(value);
             }
-            self.one(value, handling, out)?;
+            self.one(value, Kind::Text, handling, out)?;
             out.extend_from_slice(&record[value.len()..]);
         }
         Ok(())
     }
 
     /// Rewrites one value.
-    fn one(&self, value: &[u8], handling: Handling, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn one(&self, value: &[u8], kind: Kind, handling: Handling, out: &mut Vec<u8>) -> Result<(), Refusal> {
         let from = out.len();
         self.check(value, handling)?;
         let repaired;
@@ -144,7 +152,7 @@ impl Rewriter {
             repaired = self.repaired(value, handling);
             new = &repaired;
         }
-        if let Err(refusal) = self.rewrite.append(new, &self.structure, handling, out) {
+        if let Err(refusal) = self.rewrite.append(new, kind, &self.structure, handling, out) {
             let is_not_text = handling.not_text == OnFault::Refuse && refusal.reason.is_not_text();
             if is_not_text || handling.rejected == OnFault::Refuse {
                 return Err(refusal);

@@ -1,6 +1,7 @@
 //! Decodes one part of a URL.
 
 use simdpct::ByteSet;
+use simdpct_records::Kind;
 
 use super::decode::Decoder;
 use super::options::{DecodeOptions, Scope};
@@ -9,6 +10,7 @@ use crate::ground::escape::escape;
 use crate::ground::fault::Handling;
 use crate::ground::reason::Refusal;
 use crate::ground::records::Records;
+use crate::ground::target;
 use crate::url::values::Values;
 
 /// Decodes one part of a URL, and leaves the other parts alone.
@@ -41,9 +43,14 @@ impl Within {
     }
 
     /// Appends the new value, and returns the number of layers.
-    pub fn apply(&mut self, value: &[u8], handling: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
-        let url = simdpct_uri::split(value);
-        let at = url.offsets();
+    pub fn apply(
+        &mut self,
+        value: &[u8],
+        kind: Kind,
+        handling: Handling,
+        out: &mut Vec<u8>,
+    ) -> Result<usize, Refusal> {
+        let at = target::offsets(kind, value);
         let (mut start, end) = match self.scope {
             Scope::Path => (at.path_start, at.path_end),
             Scope::Query => (at.path_end, at.query_end),

@@ -1,6 +1,7 @@
 //! Selects the conversion of a value for each command.
 
 use simdpct::ByteSet;
+use simdpct_records::Kind;
 
 use super::cut;
 use super::decode::Decoder;
@@ -130,16 +131,27 @@ impl Work {
         }
     }
 
-    /// Appends the new value to `out`, and returns the number of layers: how many times decoding changed the value.
-    /// After an error, `out` is unchanged.
+    /// Converts a value, or several, without a syntax of their own. See [`Work::apply_as`].
     pub fn apply(&mut self, value: &[u8], handling: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
+        self.apply_as(Kind::Text, value, handling, out)
+    }
+
+    /// Appends the new value for `value`, which has the syntax `kind`, to `out`. Returns the number of layers: how many times decoding
+    /// changed the value. After an error, `out` is unchanged.
+    pub fn apply_as(
+        &mut self,
+        kind: Kind,
+        value: &[u8],
+        handling: Handling,
+        out: &mut Vec<u8>,
+    ) -> Result<usize, Refusal> {
         let start = out.len();
         let result = match self {
             Work::Encode(encoder) => encoder.apply(value, handling.not_text, out).map(|()| 0),
             Work::Decode(decoder) => decoder.apply(value, handling, out),
-            Work::Normalize(normalizer) => normalizer.apply(value, handling, out),
-            Work::Within(within) => within.apply(value, handling, out),
-            Work::Rewrite(rewriter) => rewriter.apply(value, handling, out).map(|()| 0),
+            Work::Normalize(normalizer) => normalizer.apply(value, kind, handling, out),
+            Work::Within(within) => within.apply(value, kind, handling, out),
+            Work::Rewrite(rewriter) => rewriter.apply(value, kind, handling, out).map(|()| 0),
         };
         if result.is_err() {
             out.truncate(start);

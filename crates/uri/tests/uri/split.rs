@@ -318,6 +318,39 @@ fn lines_without_an_end_and_empty_ones() {
     assert_eq!(lines.parts(4999, b"another text"), None);
 }
 
+#[test]
+fn a_target_that_begins_with_slashes_has_no_host() {
+    for path in ["/", "/a", "//", "//a", "///a", "//a:b@c:80/d", "/\\a", "//[::1/", "////"] {
+        for query in ["", "?", "?b", "?b//c?d"] {
+            for fragment in ["", "#", "#e?f"] {
+                let target = [path, query, fragment].concat();
+                let parts = simdpct_uri::split_path(target.as_bytes());
+                assert_eq!(parts.input(), target.as_bytes());
+                assert_eq!(
+                    (parts.scheme(), parts.authority(), parts.host(), parts.port()),
+                    (None, None, None, None)
+                );
+                assert_eq!(parts.path(), path.as_bytes(), "{target}");
+                assert_eq!(parts.query(), query.strip_prefix('?').map(str::as_bytes), "{target}");
+                assert_eq!(
+                    parts.fragment().as_deref(),
+                    fragment.strip_prefix('#').map(str::as_bytes),
+                    "{target}"
+                );
+            }
+        }
+    }
+    assert!(
+        simdpct_uri::split_path(b"//a/b?c=d")
+            .segments()
+            .eq([&b""[..], b"a", b"b"].map(simdpct_uri::Piece::new))
+    );
+    // A target that begins with one slash is a reference.
+    assert_eq!(simdpct_uri::split_path(b"/a:b?c"), simdpct_uri::split(b"/a:b?c"));
+    let flaws: Vec<_> = simdpct_uri::split_path(b"//a:x/ ?").flaws().map(|flaw| flaw.offset).collect();
+    assert_eq!(flaws, [6]);
+}
+
 proptest! {
     #[test]
     fn any_bytes(url in proptest::collection::vec(any::<u8>(), 0..200)) {

@@ -185,7 +185,7 @@ impl Look {
 impl Treat for Look {
     fn value(
         &mut self,
-        At { index, .. }: At,
+        At { index, kind, .. }: At,
         value: &[u8],
         out: &mut Vec<u8>,
         record: Record<'_>,
@@ -193,7 +193,7 @@ impl Treat for Look {
         place: impl Fn(usize) -> usize,
     ) -> Action {
         let from = report.findings.len();
-        self.wanted.scan_value(value, &mut report.findings);
+        self.wanted.scan_value(value, kind, &mut report.findings);
         for number in from..report.findings.len() {
             let at = place(report.findings.since(number)[0].offset as usize);
             let line = report.line(record.chunk, record.end, at);

@@ -3,7 +3,7 @@
 use crate::engine::jobs::streaming::Streaming;
 use crate::engine::pump::feed::Part;
 use crate::ground::records::Records;
-use crate::value::policy::{Action, Record, Treatment};
+use crate::value::policy::{Action, At, Record, Treatment};
 use crate::value::report::{Report, SHOWN, Stop};
 
 /// The maximum length, in bytes, of an escape together with the following bytes that decide its meaning.
@@ -66,7 +66,7 @@ impl Parts {
             let shown = Some(self.start.as_slice());
             let record = Record { chunk: bytes, start: 0, stop, end: records.end(), shown };
             treatment.set_rest(self.has_begun);
-            let action = treatment.part(None, value, out, record, report, |offset| offset);
+            let action = treatment.part(At::plain(0), value, out, record, report, |offset| offset);
             treatment.set_rest(false);
             self.has_changed |= out != value;
             action

@@ -1,0 +1,179 @@
+//! Reads values of logs, such as the targets of requests, whose syntax is not that of URI references (RFC 9112, section 3.2).
+//!
+//! This is the only place that knows how the kinds of values differ: a value is split, or made a reference that has its parts.
+
+use std::borrow::Cow;
+
+use simdpct_records::Kind;
+use simdpct_uri::{Offsets, Parts};
+
+use super::reason::{Reason, Refusal};
+
+/// Returns the text that makes a reference of `value` if it is before it. The reference has the parts of the value.
+fn prefix(kind: Kind, value: &[u8]) -> &'static [u8] {
+    match kind {
+        // A reference would have a host here. Browsers read backslashes as slashes, and remove tabs and line ends. Such a pair inside the
+        // path counts, too, because it is at the start after dot segments were removed.
+        Kind::Path if has_slashes(value) => b"/.",
+        Kind::Authority if is_authority(value) => b"//",
+        Kind::Query => b"?",
+        _ => b"",
+    }
+}
+
+/// Reports whether the path of `target` has a slash, and then a byte that browsers read as a slash or remove.
+fn has_slashes(target: &[u8]) -> bool {
+    let path = &target[..memchr::memchr(b'?', target).unwrap_or(target.len())];
+    memchr::memchr_iter(b'/', path).any(|at| path.get(at + 1).is_some_and(|next| b"/\\\t\n\r".contains(next)))
+}
+
+/// Reports whether `value` is a host, with a port if it has one, and not a URL in the place of one.
+fn is_authority(value: &[u8]) -> bool {
+    !value.iter().any(|byte| b"/?#".contains(byte))
+}
+
+/// Splits `value` into its parts. Their input is the value, or a copy of it in `buffer` after a prefix.
+#[inline]
+pub fn split<'a>(kind: Kind, value: &'a [u8], buffer: &'a mut Vec<u8>) -> Parts<'a> {
+    let prefix = match kind {
+        Kind::Path => return simdpct_uri::split_path(value),
+        kind => prefix(kind, value),
+    };
+    if prefix.is_empty() {
+        return simdpct_uri::split(value);
+    }
+    buffer.clear();
+    buffer.extend_from_slice(prefix);
+    buffer.extend_from_slice(value);
+    simdpct_uri::split(&*buffer)
+}
+
+/// Returns the positions of the parts in `value`.
+#[inline]
+pub fn offsets(kind: Kind, value: &[u8]) -> Offsets {
+    let mut buffer = Vec::new();
+    let parts = split(kind, value, &mut buffer);
+    let (at, before) = (parts.offsets(), parts.input().len() - value.len());
+    let inside = |offset: usize| offset.saturating_sub(before);
+    Offsets {
+        scheme_end: inside(at.scheme_end),
+        host_start: inside(at.host_start),
+        host_end: inside(at.host_end),
+        path_start: inside(at.path_start),
+        path_end: inside(at.path_end),
+        query_end: inside(at.query_end),
+    }
+}
+
+/// Calls `convert` with a reference that means the same as `value`, and returns the length of the prefix of the reference. The offsets of
+/// errors are those of the value. `*` names no resource and is copied.
+pub fn with_reference(
+    kind: Kind,
+    value: &[u8],
+    out: &mut Vec<u8>,
+    convert: impl FnOnce(&[u8], &mut Vec<u8>) -> Result<(), Refusal>,
+) -> Result<&'static [u8], Refusal> {
+    if kind == Kind::Asterisk {
+        out.extend_from_slice(value);
+        return Ok(b"");
+    }
+    let prefix = prefix(kind, value);
+    let reference = match prefix {
+        b"" => Cow::Borrowed(value),
+        prefix => Cow::Owned([prefix, value].concat()),
+    };
+    let inside =
+        |refusal: Refusal| Refusal { offset: refusal.offset.saturating_sub(prefix.len()), ..refusal };
+    convert(&reference, out).map_err(inside).map(|()| prefix)
+}
+
+/// Converts `value` by `convert`, which converts references, and appends the result as a value of the same kind. A result that would be of
+/// another kind is rejected.
+pub fn convert(
+    kind: Kind,
+    value: &[u8],
+    out: &mut Vec<u8>,
+    convert: impl FnOnce(&[u8], &mut Vec<u8>) -> Result<(), Refusal>,
+) -> Result<(), Refusal> {
+    let start = out.len();
+    let prefix = with_reference(kind, value, out, convert)?;
+    let result = &out[start..];
+    let (len, is_same) = match kind {
+        // The conversion has removed the prefix, unless the rest would be read as a host.
+        Kind::Path if !prefix.is_empty() && result.starts_with(b"/./") => (prefix.len(), true),
+        Kind::Path => (0, result.starts_with(b"/")),
+        Kind::Authority | Kind::Query => {
+            let rest = result.strip_prefix(prefix);
+            (
+                prefix.len(),
+                rest.is_some_and(|rest| kind == Kind::Query || prefix.is_empty() || is_authority(rest)),
+            )
+        }
+        Kind::Url | Kind::Asterisk | Kind::Text => return Ok(()),
+    };
+    if !is_same {
+        let what = match kind {
+            Kind::Path => "a path",
+            Kind::Query => "a query",
+            _ => "a host and a port",
+        };
+        return Err(Refusal { offset: 0, reason: Reason::Url(format!("the result would not be {what}")) });
+    }
+    out.drain(start..start + len);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns userinfo, host, port, path, query and fragment.
+    fn parts(kind: Kind, value: &str) -> [Option<String>; 6] {
+        let mut buffer = Vec::new();
+        let parts = split(kind, value.as_bytes(), &mut buffer);
+        assert_eq!(parts.scheme().is_some(), kind == Kind::Url && value.contains(':'));
+        let text = |part: Option<&[u8]>| part.map(|part| str::from_utf8(part).unwrap().to_owned());
+        let piece = |piece: Option<simdpct_uri::Piece<'_>>| text(piece.map(|piece| piece.raw()));
+        let (host, port, path, query) =
+            (piece(parts.host()), text(parts.port()), text(Some(parts.path())), text(parts.query()));
+        // The positions are those of the same parts.
+        let at = offsets(kind, value.as_bytes());
+        assert_eq!(host.as_deref().unwrap_or_default(), &value[at.host_start..at.host_end]);
+        assert_eq!(path.as_deref(), Some(&value[at.path_start..at.path_end]));
+        assert_eq!(
+            query.as_deref().unwrap_or_default(),
+            value[at.path_end..at.query_end].trim_start_matches('?')
+        );
+        [piece(parts.userinfo()), host, port, path, query, piece(parts.fragment())]
+    }
+
+    #[track_caller]
+    fn check(kind: Kind, value: &str, wanted: [Option<&str>; 6]) {
+        assert_eq!(parts(kind, value), wanted.map(|part| part.map(str::to_owned)), "{kind:?} {value}");
+    }
+
+    #[test]
+    fn values_are_split_by_their_kind() {
+        const NO: Option<&str> = None;
+        for path in ["/", "/a:b", "//", "//evil.com", "///x", "//me@h:80/x", "/\\evil", "//[::1"] {
+            check(Kind::Path, path, [NO, NO, NO, Some(path), NO, NO]);
+            check(Kind::Path, &format!("{path}?y=//z#w"), [NO, NO, NO, Some(path), Some("y=//z"), Some("w")]);
+        }
+        check(Kind::Authority, "www.a.org:443", [NO, Some("www.a.org"), Some("443"), Some(""), NO, NO]);
+        check(Kind::Authority, "www.a.org", [NO, Some("www.a.org"), NO, Some(""), NO, NO]);
+        check(Kind::Authority, "[::1]:443", [NO, Some("[::1]"), Some("443"), Some(""), NO, NO]);
+        check(Kind::Authority, "192.0.2.1:1", [NO, Some("192.0.2.1"), Some("1"), Some(""), NO, NO]);
+        check(Kind::Authority, "me@a:1", [Some("me"), Some("a"), Some("1"), Some(""), NO, NO]);
+        check(Kind::Asterisk, "*", [NO, NO, NO, Some("*"), NO, NO]);
+        check(Kind::Query, "a=//b?c", [NO, NO, NO, Some(""), Some("a=//b?c"), NO]);
+        check(
+            Kind::Url,
+            "http://me@a:1//b?c",
+            [Some("me"), Some("a"), Some("1"), Some("//b"), Some("c"), NO],
+        );
+        check(Kind::Text, "//a/b", [NO, Some("a"), NO, Some("/b"), NO, NO]);
+        // A URL in the place of a host and a port.
+        let mut buffer = Vec::new();
+        assert_eq!(split(Kind::Authority, b"http://a/", &mut buffer).host().unwrap(), "a");
+    }
+}
