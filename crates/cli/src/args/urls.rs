@@ -108,6 +108,9 @@ impl SuffixArgs {
 ///
 /// `{host}` stands for the host unchanged, `{query:q}` for the value of the first parameter `q`, and a missing part
 /// is empty. The names are those of `pct split --fields`. \t is a tab, \{ a brace, and \\ a backslash.
+///
+/// The target of a request in a log is read by RFC 9112: one that begins with a slash has no host, and that of CONNECT is a host and a
+/// port.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

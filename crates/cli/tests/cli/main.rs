@@ -44,6 +44,7 @@ mod structure;
 mod support;
 mod sweeps;
 mod tables;
+mod targets;
 mod texts;
 mod unreadable;
 mod uri;
