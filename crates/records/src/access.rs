@@ -218,7 +218,8 @@ pub(crate) fn find(
         let range = start(number).unwrap_or(0)..ends.clone().nth(number).unwrap_or(lead);
         let range = if ends.clone().count() == count { Ok(range) } else { Err(Reason::AMBIGUOUS) };
         let holds = if field == Field::Host { Holds::Authority } else { Holds::Url };
-        texts.push(Text { range, field, holds, escaping, fence: Fence::BLANK });
+        let index = field as usize;
+        texts.push(Text { range, index, holds, escaping, fence: Fence::BLANK });
     }
     let mut add = |field: Option<Field>, range| {
         let Some(field) = field else { return };
@@ -231,7 +232,7 @@ pub(crate) fn find(
         };
         let is_raw = rule == Rule::RequestEscaped && field != Field::Target;
         let escaping = if is_raw { Escaping::None } else { escaping };
-        texts.push(Text { range, field, holds, escaping, fence });
+        texts.push(Text { range, index: field as usize, holds, escaping, fence });
     };
     let names = layout.tail.iter().filter_map(|part| match part {
         Part::Quoted(field) => Some(*field),

@@ -36,34 +36,42 @@ pub enum Split {
 pub(crate) struct Header {
     /// The number of columns, once a line has named them.
     count: Option<usize>,
-    /// The position of each selected column, and its number in the layout.
-    selected: Vec<(usize, usize)>,
+    /// The position of each column that can be selected, the number of its value, and its content.
+    selected: Vec<(usize, usize, Holds)>,
 }
 
 impl Columns {
-    /// Reads the columns of a header line.
-    fn read_header(&self, names: &[u8]) -> Header {
+    /// Reads the columns of a header line: those of the layout, and those with the names `wanted`.
+    fn read_header(&self, names: &[u8], wanted: &[String]) -> Header {
         let names = names.split(|byte| b" \t".contains(byte)).filter(|name| !name.is_empty());
-        let is_same = |column: &Key, name: &[u8]| {
+        let is_same = |known: &str, name: &[u8]| {
             // The names in CDX are letters whose case matters; those of W3C logs are case-insensitive.
-            let known = column.name.as_bytes();
+            let known = known.as_bytes();
             if known.len() == 1 { known == name } else { known.eq_ignore_ascii_case(name) }
         };
-        let number = |name: &[u8]| self.columns.iter().position(|column| is_same(column, name));
-        let selected = names.clone().enumerate().filter_map(|(at, name)| Some((at, number(name)?)));
+        let selected = names.clone().enumerate().flat_map(|(at, name)| {
+            let known = self.columns.iter().find(|column| is_same(column.name, name));
+            let holds = known.map_or(Holds::Text, |column| column.holds);
+            let known = known.map(|column| (at, column.field as usize, holds));
+            let number = wanted.iter().position(|wanted| is_same(wanted, name));
+            // A method is text if it was asked for.
+            let holds = if holds == Holds::Method { Holds::Text } else { holds };
+            known.into_iter().chain(number.map(|number| (at, Field::ALL.len() + number, holds)))
+        });
         Header { count: Some(names.clone().count()), selected: selected.collect() }
     }
 
-    /// Appends the known columns of `line` to `texts`, or reads a header line into `header`.
+    /// Appends the known columns of `line`, and those with the names `wanted`, to `texts`, or reads a header line into `header`.
     pub(crate) fn find(
         &self,
         line: &[u8],
         escaping: Escaping,
+        wanted: &[String],
         header: &mut Header,
         texts: &mut Vec<Text>,
     ) -> Result<(), Unreadable> {
         if let Some(names) = line.strip_prefix(self.header) {
-            *header = self.read_header(names);
+            *header = self.read_header(names, wanted);
             return Ok(());
         }
         if line.starts_with(self.comment) {
@@ -73,10 +81,13 @@ impl Columns {
         if is_cdx && line.splitn(3, |&byte| byte == b' ').nth(2).is_some_and(|rest| rest.starts_with(b"{")) {
             return unreadable(0, Reason::CDXJ);
         }
-        let selected = match header.count {
-            None => self.default,
-            Some(_) => &header.selected,
-        };
+        if header.count.is_none() {
+            let key = |&(at, number): &(usize, usize)| {
+                let Key { field, holds, .. } = self.columns[number];
+                (at, field as usize, holds)
+            };
+            header.selected = self.default.iter().map(key).collect();
+        }
         let Some(least) = header.count.or(self.default.last().map(|(at, _)| at + 1)) else {
             return unreadable(0, Reason::NO_HEADER);
         };
@@ -93,16 +104,15 @@ impl Columns {
             Split::Blank => Fence::BLANK,
             Split::QuotedBlank => Fence::REQUEST,
         };
-        for &(at, number) in selected {
+        for &(at, index, holds) in &header.selected {
             let (range, is_quoted) = cells[at].clone();
-            let Key { field, holds, .. } = self.columns[number];
             let (escaping, fence) = match escaping {
                 _ if is_quoted => (escaping, Fence::QUOTED),
                 // Where no quotes are around a text, none are doubled.
                 Escaping::DoubledQuote => (Escaping::None, fence),
                 _ => (escaping, fence),
             };
-            texts.push(Text { range: Ok(range), field, holds, escaping, fence });
+            texts.push(Text { range: Ok(range), index, holds, escaping, fence });
         }
         Ok(())
     }
@@ -199,7 +209,8 @@ impl Words {
             return unreadable(nul, Reason::GLUED);
         }
         let mut add = |range, holds| {
-            texts.push(Text { range: Ok(range), field: Field::Target, holds, escaping, fence: Fence::BLANK });
+            let index = Field::Target as usize;
+            texts.push(Text { range: Ok(range), index, holds, escaping, fence: Fence::BLANK });
         };
         let mut at = 0;
         for word in self.before {

@@ -53,7 +53,7 @@ pub(crate) struct Reader {
     pub members: Vec<(usize, usize)>,
 }
 
-/// Appends the strings of the document `text` that `keys` name to `texts`. `reader` has the paths of these keys.
+/// Appends the strings of the document `text` that `keys` name to `texts`. `reader` has paths that were asked for, and then those of the keys.
 pub(crate) fn find(
     text: &[u8],
     keys: &[Key],
@@ -62,19 +62,34 @@ pub(crate) fn find(
     texts: &mut Vec<Text>,
 ) -> Result<(), Unreadable> {
     reader.read_once(text, escaping)?;
+    let (asked, known) = reader.paths.split_at(reader.paths.len() - keys.len());
     // For each value, the first key in the row whose member has text.
     let mut first = [usize::MAX; Field::ALL.len()];
-    let values = reader.found.iter().filter(|found| keys[found.path].holds != Holds::Method);
-    for found in values.filter(|found| !matches!(&text[found.range.clone()], b"" | b"-")) {
-        let first = &mut first[keys[found.path].field as usize];
-        *first = (*first).min(found.path);
+    let values = reader.found.iter().filter_map(|found| Some((found.path.checked_sub(asked.len())?, found)));
+    for (key, found) in values.filter(|(key, _)| keys[*key].holds != Holds::Method) {
+        if !matches!(&text[found.range.clone()], b"" | b"-") {
+            let first = &mut first[keys[key].field as usize];
+            *first = (*first).min(key);
+        }
     }
     for Found { path, range, .. } in reader.found.drain(..) {
-        let Key { field, holds, .. } = keys[path];
-        if holds == Holds::Method || path <= first[field as usize] {
-            let fence = if holds == Holds::Request { Fence::BLANK } else { Fence::NONE };
-            texts.push(Text { range: Ok(range), field, holds, escaping, fence });
-        }
+        let (index, holds) = match path.checked_sub(asked.len()) {
+            Some(key) => {
+                let Key { field, holds, .. } = keys[key];
+                if holds != Holds::Method && key > first[field as usize] {
+                    continue;
+                }
+                (field as usize, holds)
+            }
+            None => {
+                // A path that a key has, too, has the content that the key says. A method is text if it was asked for.
+                let key = known.iter().position(|known| *known == asked[path]);
+                let holds = key.map(|key| keys[key].holds).filter(|holds| *holds != Holds::Method);
+                (Field::ALL.len() + path, holds.unwrap_or(Holds::Text))
+            }
+        };
+        let fence = if holds == Holds::Request { Fence::BLANK } else { Fence::NONE };
+        texts.push(Text { range: Ok(range), index, holds, escaping, fence });
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use crate::escaping::Escaping;
 use crate::place::{Fence, Field, Holds, Reason, Text, Unreadable, unreadable};
 
 /// The labels after the server, in the order in which nginx writes them.
-const LABELS: [(&[u8], Field, Holds); 5] = [
+pub(crate) const LABELS: [(&[u8], Field, Holds); 5] = [
     (b", request: \"", Field::Target, Holds::Request),
     (b", subrequest: \"", Field::Subrequest, Holds::Target),
     (b", upstream: \"", Field::Upstream, Holds::Url),
@@ -63,7 +63,8 @@ pub(crate) fn find(line: &[u8], texts: &mut Vec<Text>) -> Result<(), Unreadable>
             return unreadable(start - 1, Reason::OPEN_QUOTE);
         }
         let fence = if number == 0 { Fence::REQUEST } else { Fence::QUOTED };
-        texts.push(Text { range: Ok(start..end - 1), field, holds, escaping: Escaping::None, fence });
+        let index = field as usize;
+        texts.push(Text { range: Ok(start..end - 1), index, holds, escaping: Escaping::None, fence });
         from = end;
     }
     Ok(())

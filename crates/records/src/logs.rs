@@ -8,6 +8,7 @@ use std::str::FromStr;
 use crate::access::{Access, Lead, LeadWord, Part, Rule};
 use crate::columns::{Columns, Split, Word, Words};
 use crate::escaping::Escaping;
+use crate::labels::LABELS;
 use crate::place::{Field, Holds, Key};
 use crate::target::{Placeholders, Protocol};
 use crate::wrapper::Wrapper;
@@ -378,7 +379,37 @@ pub static WRITERS: &[Writer] = &[
         .note("the server writes + for bytes that are not printable"),
 ];
 
+impl Layout {
+    /// Returns the fields that lines can have.
+    pub fn fields(&self) -> Vec<Field> {
+        let mut fields = vec![Field::Target];
+        match &self.shape {
+            Shape::Access(Access { word, tail, .. }) => {
+                fields.extend(word.map(|word| word.field));
+                fields.extend(tail.iter().filter_map(|part| match part {
+                    Part::Quoted(field) | Part::QuotedWord(field) => *field,
+                    Part::Status | Part::Word => None,
+                }));
+            }
+            Shape::Json(keys) | Shape::Columns(Columns { columns: keys, .. }) => {
+                fields.extend(keys.iter().map(|key| key.field));
+            }
+            Shape::Words(_) => {}
+            Shape::Labels => fields.extend(LABELS.map(|(_, field, _)| field)),
+        }
+        fields.sort_unstable();
+        fields.dedup();
+        fields
+    }
+}
+
 impl Log {
+    /// Returns a message that says that the format has no field `name`.
+    pub(crate) fn has_no(self, name: &str) -> String {
+        let known: Vec<_> = self.layout.fields().into_iter().map(Field::name).collect();
+        format!("{} has no field '{name}'; it has {}", self.name(), known.join(", "))
+    }
+
     /// Returns the format with this name: `LAYOUT:WRITER`, a writer for its usual layout, or a layout that only one writer has or that is
     /// read without a writer.
     pub fn named(name: &str) -> Option<Log> {

@@ -58,6 +58,12 @@ impl Field {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fields(u16);
 
+impl AsRef<str> for Field {
+    fn as_ref(&self) -> &str {
+        self.name()
+    }
+}
+
 impl Fields {
     /// The fields that contain URLs: all but the agent and the host.
     pub const URLS: Fields = Fields(!(1 << Field::Agent as u16 | 1 << Field::Host as u16));
@@ -125,7 +131,8 @@ pub struct Key {
 pub(crate) struct Text {
     /// The place of the text, or the reason why it is not certain.
     pub range: Result<Range<usize>, Reason>,
-    pub field: Field,
+    /// The number of the value: that of its field in [`Field::ALL`], or, after these, that of a column or a path that was asked for.
+    pub index: usize,
     pub holds: Holds,
     pub escaping: Escaping,
     pub fence: Fence,
@@ -189,7 +196,7 @@ pub struct Place {
     /// The bytes of the value in the record, without the quotes around it.
     pub range: Range<usize>,
     /// The number of the value in the order in which the values were asked for. A [`Reader`](crate::Reader) numbers them as
-    /// [`Field::ALL`] does.
+    /// [`Field::ALL`] does, and then the columns or paths that it was asked for.
     pub index: usize,
     /// The syntax of the value.
     pub kind: Kind,

@@ -9,6 +9,7 @@ use crate::fast::Sweep;
 use crate::json;
 use crate::labels;
 use crate::logs::{Log, Shape};
+use crate::path::KeyPath;
 use crate::place::{Field, Fields, Holds, Kind, Place, Reason, Text, Unreadable, unreadable};
 use crate::target;
 use crate::wrapper::Wrapper;
@@ -19,6 +20,8 @@ pub struct Reader {
     log: Log,
     wrapper: Option<Wrapper>,
     fields: Fields,
+    /// The names of further columns to find.
+    columns: Vec<String>,
     /// The escaping to undo in values after that of the writer.
     more: Escaping,
     header: Header,
@@ -44,8 +47,9 @@ impl Values<'_> {
     /// Adds the place of `text`, unless it is not selected or is a placeholder. The method of the request is at `method`, if the record has
     /// it apart from the target.
     fn add(&mut self, text: Text, method: Option<Range<usize>>) {
-        let Text { range, field, holds, escaping, fence } = text;
-        if !self.fields.contains(field) || holds == Holds::Method {
+        let Text { range, index, holds, escaping, fence } = text;
+        let field = Field::ALL.get(index).map(|(field, _)| *field);
+        if field.is_some_and(|field| !self.fields.contains(field)) || holds == Holds::Method {
             return;
         }
         let range = match range {
@@ -68,7 +72,7 @@ impl Values<'_> {
         if is_unknown && Escaping::Haproxy.undo(raw, &mut buffer).is_ok_and(|value| value != raw) {
             return self.reject(range.start, Reason::UNKNOWN_WRITER);
         }
-        let mut place = Place::new(range, field as usize, escaping, fence);
+        let mut place = Place::new(range, index, escaping, fence);
         place.escapings[0] = self.more;
         place.may_be_empty = !matches!(holds, Holds::Request | Holds::Target);
         let mut buffer = Vec::new();
@@ -83,7 +87,7 @@ impl Values<'_> {
         place.kind = match holds {
             Holds::Request | Holds::Target => target::kind(&self.record[method.unwrap_or(0..0)], value),
             Holds::Authority => Kind::Authority,
-            Holds::Url if field == Field::Upstream && !has_scheme() => Kind::Authority,
+            Holds::Url if field == Some(Field::Upstream) && !has_scheme() => Kind::Authority,
             Holds::Url => Kind::Url,
             Holds::Query => Kind::Query,
             Holds::Method | Holds::Text => Kind::Text,
@@ -100,7 +104,30 @@ impl Reader {
             _ => Vec::new(),
         };
         let json = json::Reader::new(paths, Vec::new());
-        Reader { log, wrapper, fields, more: Escaping::None, header: Header::default(), json }
+        Reader {
+            log,
+            wrapper,
+            fields,
+            columns: Vec::new(),
+            more: Escaping::None,
+            header: Header::default(),
+            json,
+        }
+    }
+
+    /// Finds the values with these names, too: columns of a file whose header lines name them, or paths in JSON. An error is a message for
+    /// the user.
+    pub fn columns(mut self, names: &[String]) -> Result<Reader, String> {
+        match &self.log.layout.shape {
+            Shape::Columns(_) => self.columns = names.to_vec(),
+            Shape::Json(_) => {
+                let paths = names.iter().map(|name| name.parse()).collect::<Result<Vec<KeyPath>, _>>()?;
+                self.json = json::Reader::new([&paths, self.json.paths()].concat(), Vec::new());
+            }
+            _ if names.is_empty() => {}
+            _ => return Err(self.log.has_no(&names[0])),
+        }
+        Ok(self)
     }
 
     /// Returns the search for escapes in the lines, if they need not be read one by one.
@@ -165,7 +192,9 @@ impl Reader {
                 access::find(record, layout, (writer.rule, writer.escaping), &mut texts)?
             }
             Shape::Json(keys) => json::find(record, keys, &mut self.json, escaping, &mut texts)?,
-            Shape::Columns(layout) => layout.find(record, escaping, &mut self.header, &mut texts)?,
+            Shape::Columns(layout) => {
+                layout.find(record, escaping, &self.columns, &mut self.header, &mut texts)?
+            }
             Shape::Words(layout) => layout.find(record, escaping, &mut texts)?,
             Shape::Labels => labels::find(record, &mut texts)?,
         }

@@ -25,7 +25,8 @@ enum Kind {
     Table(Table),
     Json(Members),
     Logfmt(Vec<String>),
-    Log(Box<Reader>, Vec<Field>),
+    /// The names are those of fields, columns or paths, each with the number that the reader gives to it.
+    Log(Box<Reader>, Vec<(String, usize)>),
     Nested(Box<[Syntax; 2]>),
 }
 
@@ -76,19 +77,40 @@ impl Syntax {
         Ok(Syntax(Kind::Logfmt(keys.to_vec())))
     }
 
-    /// Values of logs, in the lines of `wrapper` if there is one; all that contain URLs if `fields` is empty. `more` is undone after the
-    /// escaping of the writer. An error is a message for the user.
+    /// Values of logs, in the lines of `wrapper` if there is one; all that contain URLs if `names` is empty. A name is that of a [`Field`] or,
+    /// where the records have names of their own, that of a column or a path in JSON. `more` is undone after the escaping of the writer. An
+    /// error is a message for the user.
     pub fn log(
         log: Log,
         wrapper: Option<Wrapper>,
-        fields: &[Field],
+        names: &[impl AsRef<str>],
         more: Escaping,
     ) -> Result<Syntax, String> {
-        once(fields, |field| field.name().to_owned())?;
-        let urls = Field::ALL.iter().map(|(field, _)| *field).filter(|field| Fields::URLS.contains(*field));
-        let fields = if fields.is_empty() { urls.collect() } else { fields.to_vec() };
-        let reader = Reader::new(log, wrapper, Fields::of(&fields)).unescape(more);
-        Ok(Syntax(Kind::Log(Box::new(reader), fields)))
+        let mut names: Vec<String> = names.iter().map(|name| name.as_ref().to_owned()).collect();
+        once(&names, String::clone)?;
+        let known = log.layout.fields();
+        if names.is_empty() {
+            let urls =
+                Field::ALL.iter().filter(|(field, _)| Fields::URLS.contains(*field) && known.contains(field));
+            names.extend(urls.map(|(_, name)| String::from(*name)));
+        }
+        let (mut fields, mut columns, mut numbered) = (Vec::new(), Vec::new(), Vec::new());
+        for name in names {
+            let number = match Field::named(&name) {
+                Some(field) if !known.contains(&field) => return Err(log.has_no(&name)),
+                Some(field) => {
+                    fields.push(field);
+                    field as usize
+                }
+                None => {
+                    columns.push(name.clone());
+                    Field::ALL.len() + columns.len() - 1
+                }
+            };
+            numbered.push((name, number));
+        }
+        let reader = Reader::new(log, wrapper, Fields::of(&fields)).unescape(more).columns(&columns)?;
+        Ok(Syntax(Kind::Log(Box::new(reader), numbered)))
     }
 
     /// Records of the syntax `inner` in the values of this one, such as a log in a string of JSON.
@@ -104,7 +126,7 @@ impl Syntax {
             Kind::Table(table) => table.names().to_vec(),
             Kind::Json(members) => members.reader.paths().iter().map(KeyPath::to_string).collect(),
             Kind::Logfmt(keys) => keys.clone(),
-            Kind::Log(_, fields) => fields.iter().map(|field| field.name().to_owned()).collect(),
+            Kind::Log(_, names) => names.iter().map(|(name, _)| name.clone()).collect(),
             Kind::Nested(pair) => pair[1].names(),
         }
     }
@@ -160,14 +182,17 @@ impl Syntax {
             Kind::Table(table) => table.find(record, places),
             Kind::Json(members) => members.find(record, places),
             Kind::Logfmt(keys) => pairs::find(record, keys, places),
-            Kind::Log(reader, fields) => {
-                let from = places.len();
-                let result = reader.find(record, places);
-                for place in &mut places[from..] {
-                    let index = fields.iter().position(|field| Some(*field) == place.field());
+            Kind::Log(reader, names) => {
+                let mut found = Vec::new();
+                let result = reader.find(record, &mut found);
+                for place in &mut found {
+                    let index = names.iter().position(|(_, number)| *number == place.index);
                     place.index = index.unwrap_or_default();
                 }
-                places[from..].sort_by_key(|place| place.range.start);
+                found.sort_by_key(|place| place.range.start);
+                // A column can be asked for by its own name, too.
+                found.dedup_by_key(|place| place.range.start);
+                places.append(&mut found);
                 result
             }
             Kind::Nested(pair) => {

@@ -1,6 +1,8 @@
 //! Faults that were seen in logs, one test for each kind.
 
-use simdpct_records::{Escaping, Field, Fields, Kind, Log, Place, Reader, Reason, Spec, Wrapper, detect};
+use simdpct_records::{
+    Escaping, Field, Fields, Kind, Log, Place, Reader, Reason, Spec, Syntax, Wrapper, detect,
+};
 
 /// Returns the fields, kinds and values that `log` finds in the last line of `text`.
 fn find(log: &str, text: &[u8]) -> Result<Vec<(Field, Kind, String)>, Reason> {
@@ -532,4 +534,57 @@ fn a_request_in_a_message_is_no_request() {
     let planted = "'- - [10/Oct/2000:13:55:36 +0000] \"GET /spoof HTTP/1.1\" 200 1 HTTP/1.1'";
     rejects("gunicorn", &format!("{message}{planted}"), Reason::NO_ANCHOR);
     rejects("aiohttp", &format!("    b{planted}"), Reason::NO_ANCHOR);
+}
+
+/// Finds the values `names` of the last line of `lines`.
+#[track_caller]
+fn named(format: &str, names: &[&str], lines: &str) -> Vec<(usize, String)> {
+    let spec: Spec = format.parse().unwrap();
+    let mut syntax = Syntax::log(spec.log.unwrap(), spec.wrapper, names, Escaping::None).unwrap();
+    let mut found = Vec::new();
+    for line in lines.lines() {
+        let mut places = Vec::new();
+        syntax.find(line.as_bytes(), &mut places).unwrap();
+        let text = |place: &Place| {
+            let mut buffer = Vec::new();
+            String::from_utf8(place.value(line.as_bytes(), &mut buffer).unwrap().to_vec()).unwrap()
+        };
+        found = places.iter().map(|place| (place.index, text(place))).collect();
+    }
+    found
+}
+
+#[test]
+fn columns_and_paths_have_names_of_their_own() {
+    let owned = |pairs: &[(usize, &str)]| {
+        pairs.iter().map(|(index, text)| (*index, String::from(*text))).collect::<Vec<_>>()
+    };
+    let w3c =
+        "#Fields: date cs-method cs-uri-stem cs(User-Agent) cs(Cookie)\n2026 GET /a%20b Mozilla+5 x=1\n";
+    assert_eq!(named("w3c", &["cs(cookie)", "cs(User-Agent)"], w3c), owned(&[(1, "Mozilla+5"), (0, "x=1")]));
+    assert_eq!(named("w3c", &["agent", "cs-method"], w3c), owned(&[(1, "GET"), (0, "Mozilla+5")]));
+    // A column under two names is one value.
+    assert_eq!(named("w3c", &["target", "cs-uri-stem"], w3c), owned(&[(0, "/a%20b")]));
+    assert_eq!(named("w3c", &["x-none"], w3c), owned(&[]));
+    let cdx = " CDX N b a m s k r M S V g\norg,example)/ 2024 http://a/ text/html 200 X - - 1 2 f\n";
+    assert_eq!(named("cdx", &["m"], cdx), owned(&[(0, "text/html")]));
+    let json = r#"{"request":"GET http://h/a HTTP/1.1","uri":"/a","x":{"y":["1","2"]}}"#;
+    assert_eq!(named("nginx-json", &["uri"], json), owned(&[(0, "/a")]));
+    assert_eq!(
+        named("nginx-json", &["target", "x.y[]"], json),
+        owned(&[(0, "http://h/a"), (1, "1"), (1, "2")])
+    );
+    let docker = r#"{"log":"{\"request\":\"GET http://h/a HTTP/1.1\",\"uri\":\"/a\\\\b\"}\n"}"#;
+    assert_eq!(named("docker+nginx-json", &["uri"], docker), owned(&[(0, "/a\\b")]));
+    for (format, name, message) in [
+        ("common", "agent", "common has no field 'agent'; it has target"),
+        ("apache", "cookie", "apache has no field 'cookie'; it has target, referer, agent"),
+        ("iis", "key", "iis has no field 'key'; it has target, query, referer, agent, host"),
+    ] {
+        let log = Log::named(format).unwrap();
+        assert_eq!(Syntax::log(log, None, &[name], Escaping::None).unwrap_err(), message);
+    }
+    let log = Log::named("nginx-json").unwrap();
+    assert!(Syntax::log(log, None, &["a..b"], Escaping::None).is_err());
+    assert!(Syntax::log(log, None, &["agent", "agent"], Escaping::None).is_err());
 }
