@@ -49,10 +49,19 @@ impl Columns {
             let known = known.as_bytes();
             if known.len() == 1 { known == name } else { known.eq_ignore_ascii_case(name) }
         };
+        let key = |name: &[u8]| self.columns.iter().position(|column| is_same(column.name, name));
+        // Of several columns with the same value, the first one in the row is used.
+        let is_first = |number: usize| {
+            let Key { field, holds, .. } = self.columns[number];
+            let others = names.clone().filter_map(key).filter(|&other| other < number);
+            let mut same = others.map(|other| &self.columns[other]).filter(|other| other.field == field);
+            holds == Holds::Method || same.all(|other| other.holds == Holds::Method)
+        };
         let selected = names.clone().enumerate().flat_map(|(at, name)| {
-            let known = self.columns.iter().find(|column| is_same(column.name, name));
-            let holds = known.map_or(Holds::Text, |column| column.holds);
-            let known = known.map(|column| (at, column.field as usize, holds));
+            let known = key(name);
+            let holds = known.map_or(Holds::Text, |key| self.columns[key].holds);
+            let known =
+                known.filter(|&key| is_first(key)).map(|key| (at, self.columns[key].field as usize, holds));
             let number = wanted.iter().position(|wanted| is_same(wanted, name));
             // A method is text if it was asked for.
             let holds = if holds == Holds::Method { Holds::Text } else { holds };

@@ -56,6 +56,8 @@ pub struct Writer {
     pub checked: &'static str,
     /// A warning for help; empty if the format is safe and loses nothing.
     pub note: &'static str,
+    /// Whether the program decodes paths before it writes them, so that a client can write a new line.
+    pub decodes: bool,
 }
 
 /// A layout of a writer.
@@ -268,7 +270,8 @@ const fn escaped(
     checked: &'static str,
 ) -> Writer {
     let placeholders = Placeholders::HYPHEN;
-    Writer { name, layouts, escaping, rule: Rule::Escaped, placeholders, checked, note: "" }
+    let decodes = false;
+    Writer { name, layouts, escaping, rule: Rule::Escaped, placeholders, checked, note: "", decodes }
 }
 
 /// Returns the row of a program that escapes no quotes.
@@ -290,6 +293,10 @@ impl Writer {
 
     const fn note(self, note: &'static str) -> Writer {
         Writer { note, ..self }
+    }
+
+    const fn decoding(self) -> Writer {
+        Writer { decodes: true, note: DECODED, ..self }
     }
 
     const fn placeholders(self, placeholders: Placeholders) -> Writer {
@@ -367,8 +374,8 @@ pub static WRITERS: &[Writer] = &[
     raw("python", &[&RAW_COMMON], Escaping::Python, "http.server, wsgiref of 3.11.7, werkzeug 3.1.9"),
     raw("hypercorn", &[&RAW_COMBINED], Escaping::None, "0.18.0")
         .placeholders(Placeholders { protocol: Protocol::Version, ..HYPHEN })
-        .note(DECODED),
-    raw("granian", &[&GRANIAN], Escaping::None, "2.8.9").note(DECODED),
+        .decoding(),
+    raw("granian", &[&GRANIAN], Escaping::None, "2.8.9").decoding(),
     escaped("elb", &[&ELB], Escaping::None, DOCUMENTATION).rule(Rule::Words),
     escaped("alb", &[&ALB], Escaping::None, DOCUMENTATION).rule(Rule::Words),
     escaped("s3", &[&S3], Escaping::None, DOCUMENTATION).rule(Rule::Words),

@@ -15,7 +15,6 @@ use crate::ground::records::Records;
 use crate::inspect::{audit, chain};
 use crate::scan::kind::Group;
 use crate::scan::listing;
-use crate::select::logs::Log;
 
 /// Report suspicious and malformed escapes
 ///
@@ -160,7 +159,7 @@ impl Check {
                 .to_owned());
         }
         Ok(CheckRequest {
-            nginx: self.places.log.is_some_and(Log::is_nginx),
+            unescape: self.places.unescape(),
             delimiter: self.places.delimiter(),
             options: CheckOptions {
                 sources: self.files.sources(records(self.null)),
@@ -182,7 +181,7 @@ impl Check {
                 max_record: self.max_record,
                 jobs: self.jobs,
             },
-            selection: self.places.selection(false),
+            selection: self.places.selection(false, self.quiet),
         })
     }
 }

@@ -16,6 +16,7 @@ use crate::engine::plan::{DedupRequest, Request, Selection, Shape, TopRequest};
 use crate::ground::records::Records;
 use crate::inspect::top::Style;
 use crate::io::files::{Destination, Writes};
+use crate::select::records::FieldName;
 use crate::url::canonical::Canonical;
 use crate::url::split::{Get, Template};
 use crate::value::options::Verb;
@@ -170,8 +171,8 @@ impl Top {
                 "the key has no {PART}: write it before the files, as in `pct top '{host}' FILE`".to_owned()
             );
         }
-        let delimiter = self.places.delimiter();
-        let selection = selection(self.places);
+        let (delimiter, unescape) = (self.places.delimiter(), self.places.unescape());
+        let selection = selection(self.places, self.quiet);
         let records = if self.null { Records::Null } else { Records::Lines };
         let get = Get::new(self.template, self.decode, self.suffixes.suffixes());
         let request = Request {
@@ -189,6 +190,7 @@ impl Top {
             preview: None,
             exit_code: false,
             delimiter,
+            unescape,
             on_error: None,
             on_rejected: None,
             policies: Policies::LEAVE_OUT,
@@ -201,24 +203,29 @@ impl Top {
     }
 }
 
-/// Returns the selection of the values that make the key. In a log, the URL of the request is the key.
-fn selection(places: Places) -> Selection {
+/// Returns the selection of the values that make the key. In a log, the target of the request is the key, unless other fields are named.
+fn selection(places: Places, quiet: bool) -> Selection {
     // Several tables become one, which has one header.
-    match places.selection(true) {
-        Selection::Log(log) => Selection::Log(log.request_only()),
-        selection => selection,
+    let mut selection = places.selection(true, quiet);
+    if let Selection::Log(log) = &mut selection
+        && log.names.is_empty()
+    {
+        log.names.push(FieldName::Name("target".to_owned()));
     }
+    selection
 }
 
 impl Dedup {
     /// Converts the arguments to a request.
     pub fn request(self) -> DedupRequest {
         let records = if self.null { Records::Null } else { Records::Lines };
-        let delimiter = self.places.delimiter();
-        let selection = selection(self.places);
+        let (delimiter, unescape) = (self.places.delimiter(), self.places.unescape());
+        let destination = self.target.destination();
+        let selection = selection(self.places, destination.quiet);
         DedupRequest {
             selection,
             delimiter,
+            unescape,
             verb: match self.profile {
                 Some(profile) => Verb::Rewrite(Arc::new(Canonical(profile))),
                 None => Verb::Normalize(sets::RFC3986_UNRESERVED.to_byte_set()),
@@ -226,7 +233,7 @@ impl Dedup {
             has_fingerprints: self.by == By::Hash,
             sources: self.files.sources(records),
             records,
-            destination: self.target.destination(),
+            destination,
             rejects: self.rejects,
             memory: self.limits.max_memory,
             max_record: self.limits.max_record,

@@ -10,12 +10,13 @@ use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command, Error, ValueEnum};
 use simdpct::{ByteSet, NamedSet, SetKind, sets};
+use simdpct_records::{Escaping, Layout, Log, Position, Spec, WRITERS, Wrapper, Writer};
 use simdpct_uri::SuffixList;
 use simdpct_uri::canon::Profile;
 
 use crate::ground::charset::{self, Charset};
 use crate::scan::kind::Group;
-use crate::select::logs::Log;
+use crate::select::records::FieldName;
 use crate::url::row::Style;
 use crate::value::policy::{OnRejected, Policy};
 use crate::value::stats::StatsFormat;
@@ -102,6 +103,108 @@ impl TypedValueParser for ProfileParser {
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         let value = |profile: &Profile| PossibleValue::new(profile.name()).help(profile.about());
         Some(Box::new(Profile::ALL.iter().map(value)))
+    }
+}
+
+/// Parses the name of a log format.
+#[derive(Clone)]
+pub struct LogParser;
+
+impl TypedValueParser for LogParser {
+    type Value = Spec;
+
+    fn parse_ref(&self, _: &Command, _: Option<&Arg>, value: &OsStr) -> Result<Spec, Error> {
+        let name = value.to_string_lossy().to_ascii_lowercase();
+        name.parse().map_err(|message| {
+            let message = format!("--log {name}: {message}; `pct help decode` lists them\n");
+            Error::raw(ErrorKind::InvalidValue, message)
+        })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let auto = PossibleValue::new("auto").help("The format of the first lines of each file");
+        let values = WRITERS.iter().flat_map(|writer| {
+            let names: Vec<_> = writer.layouts.iter().map(|layout| Log { writer, layout }.name()).collect();
+            if writer.name.is_empty() {
+                let help = format!("Servers that are not known: {}", writer.note);
+                return names.into_iter().map(|name| PossibleValue::new(name).help(help.clone())).collect();
+            }
+            let mut values = vec![PossibleValue::new(writer.name).help(describe(writer, &names))];
+            values.extend(
+                names
+                    .into_iter()
+                    .filter(|name| name != writer.name)
+                    .map(|name| PossibleValue::new(name).hide(true)),
+            );
+            values
+        });
+        let wrappers =
+            Wrapper::ALL.iter().map(|(_, name)| PossibleValue::new(format!("{name}+auto")).hide(true));
+        Some(Box::new([auto].into_iter().chain(values).chain(wrappers)))
+    }
+}
+
+/// Returns the help text for the formats `names` of `writer`.
+fn describe(writer: &Writer, names: &[String]) -> String {
+    let fields = |layout: &Layout| {
+        let fields: Vec<_> = layout.fields().into_iter().map(|field| field.name()).collect();
+        fields.join(", ")
+    };
+    let layouts: Vec<_> = writer
+        .layouts
+        .iter()
+        .zip(names)
+        .map(|(layout, name)| format!("{name} ({})", fields(layout)))
+        .collect();
+    let note = if writer.note.is_empty() { String::new() } else { format!("; {}", writer.note) };
+    format!("{}{note}", layouts.join(", "))
+}
+
+/// Parses the name of the server whose escapes are undone.
+#[derive(Clone)]
+pub struct UnescapeParser;
+
+/// Returns the servers that write escapes, with their escaping.
+fn escaping_servers() -> impl Iterator<Item = (&'static str, Escaping)> {
+    let servers = WRITERS.iter().map(|writer| (writer.name, writer.escaping));
+    servers.filter(|(_, escaping)| ![Escaping::None, Escaping::Unknown].contains(escaping))
+}
+
+impl TypedValueParser for UnescapeParser {
+    type Value = Escaping;
+
+    fn parse_ref(&self, _: &Command, _: Option<&Arg>, value: &OsStr) -> Result<Escaping, Error> {
+        let name = value.to_string_lossy().to_ascii_lowercase();
+        let found = escaping_servers().find(|(known, _)| *known == name);
+        found.map(|(_, escaping)| escaping).ok_or_else(|| {
+            let names: Vec<_> = escaping_servers().map(|(name, _)| name).collect();
+            let message = format!("--unescape {name}: expected one of {}\n", names.join(", "));
+            Error::raw(ErrorKind::InvalidValue, message)
+        })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(escaping_servers().map(|(name, _)| PossibleValue::new(name))))
+    }
+}
+
+/// Parses the number of a field, or its name in a log.
+#[derive(Clone)]
+pub struct FieldParser;
+
+impl TypedValueParser for FieldParser {
+    type Value = FieldName;
+
+    fn parse_ref(&self, _: &Command, _: Option<&Arg>, value: &OsStr) -> Result<FieldName, Error> {
+        let text = value.to_string_lossy();
+        if !text.starts_with(|first: char| first.is_ascii_digit() || "-.".contains(first)) && !text.is_empty()
+        {
+            return Ok(FieldName::Name(text.into_owned()));
+        }
+        let position: Result<Position, _> = text.parse();
+        position.map(FieldName::Number).map_err(|message| {
+            Error::raw(ErrorKind::InvalidValue, format!("invalid value '{text}' for '--field': {message}\n"))
+        })
     }
 }
 
@@ -264,16 +367,6 @@ impl ValueEnum for Group {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         Some(PossibleValue::new(self.name()).help(self.description()))
-    }
-}
-
-impl ValueEnum for Log {
-    fn value_variants<'a>() -> &'a [Log] {
-        Log::ALL
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.name).help(self.help))
     }
 }
 

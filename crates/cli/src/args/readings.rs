@@ -6,10 +6,11 @@ use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Args, Command, Error, ValueEnum};
 use simdpct_readings::{READINGS, Reading, find};
+use simdpct_records::Spec;
 
+use super::parsers::LogParser;
 use crate::inspect::chain::{self, Guard, Rule};
 use crate::inspect::readings;
-use crate::select::logs::Log;
 
 /// Show on which path servers route a request, and what they pass on
 ///
@@ -74,9 +75,9 @@ pub struct ChainArgs {
     #[arg(long, value_name = "NAME,NAME,...", value_delimiter = ',', hide_possible_values = true, value_parser = ReadingParser)]
     pub chain: Vec<&'static Reading>,
 
-    /// Take the target from the request line of this log format: combined, common, nginx, elb, alb or s3
-    #[arg(long, value_name = "FORMAT", value_enum, hide_possible_values = true, requires = "chain")]
-    pub log: Option<Log>,
+    /// Take the target from the requests of this log format; `pct help decode` lists the names
+    #[arg(long, value_name = "FORMAT", value_parser = LogParser, hide_possible_values = true, requires = "chain")]
+    pub log: Option<Spec>,
 
     /// Show only targets whose route matches PATH at the last server, and not at the first, which was meant to hold the rule
     #[arg(long, value_name = "PATH", requires = "chain")]
@@ -92,24 +93,23 @@ pub struct ChainArgs {
 }
 
 impl ChainArgs {
-    /// Converts the arguments to a request, or returns the error message for a log format without request targets.
+    /// Converts the arguments to a request, or returns the error message for a log format that does not have the targets as they were sent.
     pub fn request(self, base: chain::Base) -> Result<chain::Request, String> {
-        let in_quotes = match self.log.map(|log| log.name) {
-            None => false,
-            Some("combined" | "common" | "nginx" | "elb" | "alb" | "s3") => true,
-            Some(name @ ("iis" | "w3c")) => {
-                return Err(format!(
-                    "--log {name}: the log holds decoded paths, which do not tell which target was sent, so nothing can be said \
-                     about chains; use a log with the request line, such as combined"
-                ));
+        if let Some(log) = self.log.and_then(|spec| spec.log)
+            && (log.writer.decodes || ["w3c", "iis", "cdx"].contains(&log.layout.name))
+        {
+            if log.layout.name == "cdx" {
+                return Err(
+                    "--log cdx: its records are no requests; decode its URLs first, and leave --log out"
+                        .to_owned(),
+                );
             }
-            Some(name) => {
-                return Err(format!(
-                    "--log {name}: --chain reads the logs combined, common, nginx, elb, alb and s3; leave --log out if each line \
-                     is a target"
-                ));
-            }
-        };
+            return Err(format!(
+                "--log {}: the log holds decoded paths, which do not tell which target was sent, so nothing can be said about \
+                 chains; use a log with the request line, such as combined",
+                log.name()
+            ));
+        }
         if self.chain.len() < 2 {
             return Err(
                 "--chain: name at least two readings, the server in front first; `pct read --list` shows all"
@@ -121,7 +121,7 @@ impl ChainArgs {
             rule: self.rule,
             ignore_case: self.ignore_case,
         };
-        Ok(chain::Request { base, chain: self.chain, in_quotes, guard: self.guard.map(guard) })
+        Ok(chain::Request { base, chain: self.chain, log: self.log, guard: self.guard.map(guard) })
     }
 }
 

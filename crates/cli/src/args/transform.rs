@@ -10,7 +10,6 @@ use super::parsers::{BytesParser, CharsetParser, EscapeParser, ProfileParser, Se
 use super::values::{Pipe, StrictPipe};
 use crate::engine::plan::Request;
 use crate::ground::charset::Charset;
-use crate::select::logs::Log;
 use crate::url::canonical::{Canonical, Fingerprint, Hash};
 use crate::url::convert::{DecodeUrl, EncodeUrl};
 use crate::value::options::{DecodeOptions, EncodeOptions, Layers, Scope, Verb};
@@ -86,7 +85,7 @@ pub struct Encode {
 ///
 /// A "%" that is not followed by two hexadecimal digits stays as it is, unless --strict is given.
 ///
-/// The steps run in this order, whatever the order of the options: --nginx; escapes, with --percent-u, --times and
+/// The steps run in this order, whatever the order of the options: --unescape; escapes, with --percent-u, --times and
 /// --until-stable; --charset; --printable. The bytes of --keep, and line ends, stay escaped in each step.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -102,7 +101,7 @@ Examples:
   pct decode --charset auto -e 'caf%C3%A9' -e 'caf%E9'    café café
   pct decode --url --charset auto:gbk -e '/%E4%BD%A0?q=%C4%E3'     /你?q=你
   echo '%u4F60%u597D%21' | pct decode --percent-u     你好!
-  echo 'q=\\x22a%20b\\x22' | pct decode --nginx       q=\"a b\"
+  echo 'q=\\x22a%20b\\x22' | pct decode --unescape nginx    q=\"a b\"
   echo 'a%20b%1B%5B2J' | pct decode --printable       a b%1B[2J
   echo 'http://a.com/50%25%20x?q=%2F' | pct decode --url    http://a.com/50% x?q=%2F
   echo '/a%20b?q=c%26d%20e' | pct decode --query            /a%20b?q=c%26d e
@@ -133,7 +132,7 @@ pub struct Decode {
     /// Reserved bytes stay escaped (RFC 3986, section 2.2), so that the URL still has the same parts.
     #[arg(
         long,
-        conflicts_with_all = ["keep", "form", "times", "until_stable", "nginx", "percent_u", "printable"]
+        conflicts_with_all = ["keep", "form", "times", "until_stable", "percent_u", "printable"]
     )]
     pub url: bool,
 
@@ -154,22 +153,16 @@ pub struct Decode {
 pub struct Unwrap {
     /// Decode N times, with the same result as N runs
     ///
-    /// --strict checks only the first layer; \xHH and %uXXXX are read once.
+    /// --strict checks only the first layer; %uXXXX is read once.
     #[arg(long, value_name = "N", default_value = "1", hide_default_value = true, value_parser = clap::value_parser!(u16).range(1..))]
     pub times: u16,
 
     /// Decode until nothing changes, in linear time, to reveal values that are escaped several times
     ///
-    /// --strict checks only the first layer; \xHH and %uXXXX are read once. With --form, a "+" in any
+    /// --strict checks only the first layer; %uXXXX is read once. With --form, a "+" in any
     /// layer becomes a space.
     #[arg(long, conflicts_with = "times")]
     pub until_stable: bool,
-
-    /// Decode \xHH, which nginx writes in logs, before percent-decoding
-    ///
-    /// With --jsonl, strings may contain such escapes: a `log_format` without `escape=json` writes them.
-    #[arg(long)]
-    pub nginx: bool,
 
     /// Decode %uXXXX as well: UTF-16 code units, as JavaScript's `escape` writes them
     ///
@@ -325,14 +318,11 @@ impl Decode {
             check_url_charset(self.unwrap.charset)?;
             return Ok(self.pipe.rewrite(DecodeUrl { charset: self.unwrap.charset }));
         }
-        let Unwrap { times, until_stable, nginx, percent_u, charset, printable } = self.unwrap;
-        // nginx writes such logs with `\xHH` escapes, which would stay in the values otherwise.
-        let nginx = nginx || self.pipe.pipe.places.log.is_some_and(Log::is_nginx);
+        let Unwrap { times, until_stable, percent_u, charset, printable } = self.unwrap;
         let verb = Verb::Decode(DecodeOptions {
             keep: all(&self.keep),
             form: self.form,
             layers: if until_stable { Layers::UntilStable } else { Layers::Times(times) },
-            nginx,
             percent_u,
             charset,
             printable,

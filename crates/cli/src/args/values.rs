@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, ValueHint};
-use simdpct_records::{KeyPath, Position, Separator};
+use simdpct_records::{Escaping, KeyPath, Separator, Spec};
 
 use super::files::{Files, RecordArgs, Target};
-use super::parsers::{delimiter, join_delimiter, threads};
-use crate::engine::plan::{Columns, PreviewFormat, Request, Selection, Shape};
+use super::parsers::{FieldParser, LogParser, UnescapeParser, delimiter, join_delimiter, threads};
+use crate::engine::plan::{Columns, LogSelection, PreviewFormat, Request, Selection, Shape};
 use crate::select::csv::names as names_in;
-use crate::select::logs::Log;
+use crate::select::records::FieldName;
 use crate::url::Rewrite;
 use crate::value::options::Verb;
 use crate::value::policy::{OnRejected, Policies, Policy};
@@ -33,29 +33,38 @@ pub struct Places {
         value_name = "N,...",
         value_delimiter = ',',
         allow_hyphen_values = true,
+        value_parser = FieldParser,
         help_heading = VALUES,
         conflicts_with_all = ["csv", "jsonl", "logfmt"]
     )]
-    pub field: Vec<Position>,
+    pub field: Vec<FieldName>,
 
-    /// Work on the URLs in a log of this format: the request and usually the referrer
+    /// Work on the URLs in a log of this format: the request target, the referrer and others; --field names values
     ///
-    /// `pct help decode` lists the formats with their fields and quotes. In w3c, cloudfront and iis logs, the last
-    /// `#Fields:` line names the columns.
+    /// FORMAT is a server, which means its usual layout, a layout, or LAYOUT:SERVER, such as `combined:lighttpd`. Servers escape values
+    /// differently, and so `combined`, `common` and `vhost_combined` without a server read a line only if all servers mean the same by
+    /// it. `auto` chooses the format by the first lines of each file, and says which on stderr. `cri+`, `docker+` and `syslog+` before a
+    /// format take its lines out of those of Kubernetes, Docker and syslog.
     ///
-    /// In access logs, the request follows a date in brackets, which counts as field 4, because a user name may contain
-    /// blanks. In haproxy logs it is the last field, and in those of Amazon a field with a fixed number. A line without a
-    /// quoted request there is unreadable, and so is a request whose quote is not closed or that has no method. A line of
-    /// squid must have the fields of its native format, and one of w3c, cloudfront, iis and cdx as many fields as the last header
-    /// line names. A line of nginx-error must have a level or a label.
+    /// The escapes of the server are undone before a value is read, and written again where the value stays in its line. A request
+    /// target that begins with `/` has no host. A line that can be read in two ways, or was cut, is unreadable: it stays as it is,
+    /// and is counted.
     #[arg(
         long,
         value_name = "FORMAT",
-        ignore_case = true,
+        value_parser = LogParser,
         help_heading = VALUES,
-        conflicts_with_all = ["field", "csv", "jsonl", "logfmt", "delimiter", "tsv", "null"]
+        group = "tables",
+        conflicts_with_all = ["csv", "logfmt", "delimiter", "tsv", "null", "unescape"]
     )]
-    pub log: Option<Log>,
+    pub log: Option<Spec>,
+
+    /// Undo the escapes of this server in each value before it is read, such as `\x22` of nginx and `#22` of HAProxy
+    ///
+    /// Where a value stays in its record, they are written again. With --jsonl, strings may contain such escapes: a server that builds
+    /// JSON from text writes them. --log undoes the escapes of its format without this option.
+    #[arg(long, value_name = "SERVER", value_parser = UnescapeParser, help_heading = VALUES, conflicts_with_all = ["logfmt", "html"])]
+    pub unescape: Option<Escaping>,
 
     /// With --field: count a "quoted field" or a [bracketed date] as one field; N.W is word W of field N
     ///
@@ -89,6 +98,7 @@ pub struct Places {
     /// The columns, by name or by number from 1; a name selects all columns that have it
     ///
     /// A name that contains a comma is written in quotes, as in CSV: `--column '"city, country",url'`.
+    /// In a log whose header names its columns, names are those of the header: `--log w3c --column 'cs(User-Agent)'`.
     #[arg(long, value_name = "NAME|N,...", help_heading = VALUES, requires = "tables")]
     pub column: Vec<String>,
 
@@ -289,9 +299,18 @@ impl Places {
         if self.tsv { Some(b'\t') } else { self.delimiter }
     }
 
-    /// Returns the selected places.
-    pub fn selection(self, one_header: bool) -> Selection {
-        if !self.field.is_empty() {
+    /// Returns the escaping that is undone in values, before that of a log.
+    pub fn unescape(&self) -> Escaping {
+        self.unescape.unwrap_or(Escaping::None)
+    }
+
+    /// Returns the selected places. `quiet` says that the format that `--log auto` chooses is not printed.
+    pub fn selection(self, one_header: bool, quiet: bool) -> Selection {
+        if let Some(spec) = self.log {
+            let columns = names(&self.column).into_iter().map(FieldName::Name);
+            let names = self.field.into_iter().chain(columns).collect();
+            Selection::Log(LogSelection { spec, names, outer: self.key, quiet })
+        } else if !self.field.is_empty() {
             let blanks = if self.quoted { Separator::Quoted } else { Separator::Blanks };
             let separator = self.delimiter().map_or(blanks, Separator::Byte);
             Selection::Fields(self.field, separator)
@@ -307,8 +326,8 @@ impl Places {
             Selection::Pairs(self.key)
         } else if self.html {
             Selection::Html
-        } else if let Some(log) = self.log {
-            Selection::Log(log)
+        } else if self.unescape.is_some() {
+            Selection::Unescaped
         } else {
             Selection::Records
         }
@@ -319,16 +338,17 @@ impl Pipe {
     /// Converts these options to a request for `verb`, which has no malformed escapes.
     pub fn request(self, verb: Verb) -> Request {
         let places = self.places;
-        let delimiter = places.delimiter();
+        let (delimiter, unescape) = (places.delimiter(), places.unescape());
+        let destination = self.target.destination();
         let selection = if self.parquet {
             Selection::Parquet(names(&places.column))
         } else {
-            places.selection(self.one_header)
+            places.selection(self.one_header, destination.quiet)
         };
         Request {
             verb,
             sources: self.files.sources(self.records.records()),
-            destination: self.target.destination(),
+            destination,
             records: self.records.records(),
             selection,
             shape: Shape {
@@ -345,6 +365,7 @@ impl Pipe {
             },
             exit_code: self.exit_code,
             delimiter,
+            unescape,
             on_error: None,
             on_rejected: self.on_rejected,
             policies: Policies {

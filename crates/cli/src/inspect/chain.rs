@@ -3,13 +3,15 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use memchr::{memchr, memchr_iter, memchr2, memchr3};
+use memchr::{memchr, memchr_iter};
 use serde::Serialize;
 use simdpct_readings::{Agreement, Outcome as Answer, Reading, agreement};
+use simdpct_records::{Field, Fields, Reader, Spec};
 
 use super::page::{counted, grouped, share, visible};
 use crate::ground::error::{Failure, Outcome};
-use crate::ground::escape::{hex, to_text};
+use crate::ground::escape::to_text;
+use crate::ground::logs;
 use crate::io::BLOCK;
 use crate::io::buffer::Buffer;
 use crate::io::input::{Input, Inputs, Others};
@@ -36,8 +38,8 @@ pub struct Request {
     pub base: Base,
     /// The readings, the server in front first. There are at least two.
     pub chain: Vec<&'static Reading>,
-    /// Whether the target is the second word of the first text in quotes, and not the whole line.
-    pub in_quotes: bool,
+    /// The format of the log that has the targets; `None` if each line is a target.
+    pub log: Option<Spec>,
     pub guard: Option<Guard>,
 }
 
@@ -78,6 +80,7 @@ const WINDOW: usize = 4 * BLOCK;
 pub fn audit(request: &Request) -> Result<Outcome, Failure> {
     let mut audit = Audit {
         request,
+        reader: None,
         counts: Counts::default(),
         examples: Vec::new(),
         file: String::new(),
@@ -138,6 +141,8 @@ struct Example {
 
 struct Audit<'r> {
     request: &'r Request,
+    /// The reader of the log, if the input is one.
+    reader: Option<Reader>,
     counts: Counts,
     examples: Vec<Example>,
     file: String,
@@ -154,6 +159,22 @@ impl Audit<'_> {
         // The window has `len` bytes; the first `seen` of them have no line end. `too_long` means that the start of the line has
         // left the window.
         let (mut seen, mut len, mut too_long) = (0, 0, false);
+        if let Some(spec) = self.request.log {
+            let mut log = spec.log;
+            // The first lines choose the format.
+            while log.is_none() && len < BLOCK {
+                match input.read(&mut window[len..BLOCK])? {
+                    0 => break,
+                    read => len += read,
+                }
+            }
+            if log.is_none() && len > 0 {
+                let Base { end, quiet, .. } = self.request.base;
+                log = Some(logs::detected(&window[..len], end, spec.wrapper, input.name(), quiet)?);
+            }
+            let reader = |log| Reader::new(log, spec.wrapper, Fields::of(&[Field::Target]));
+            self.reader = log.map(reader);
+        }
         loop {
             let read = input.read(&mut window[len..])?;
             len += read;
@@ -181,11 +202,17 @@ impl Audit<'_> {
         self.line += 1;
         self.counts.lines += 1;
         let record = record.strip_suffix(b"\r").unwrap_or(record);
-        let target = if self.request.in_quotes { requested(record) } else { Some(Cow::Borrowed(record)) };
-        match target {
-            Some(target) if !target.is_empty() => self.target(&target),
+        let Some(mut reader) = self.reader.take() else {
+            return if record.is_empty() { self.counts.unreadable += 1 } else { self.target(record) };
+        };
+        let (mut places, mut buffer) = (Vec::new(), Vec::new());
+        // The target can be certain if the record has other faults.
+        let _ = reader.find(record, &mut places);
+        match places.first().map(|place| place.value(record, &mut buffer)) {
+            Some(Ok(target)) => self.target(target),
             _ => self.counts.unreadable += 1,
         }
+        self.reader = Some(reader);
     }
 
     #[inline]
@@ -307,45 +334,4 @@ fn follow(servers: &[&'static Reading], target: &[u8], each: &mut impl FnMut(&[u
         Answer::Read { passed_on: Some(text), .. } => follow(rest, &text, each),
         _ => {}
     }
-}
-
-/// Returns the target of the request line in quotes, `"GET /path HTTP/1.1"`, or `None` if the line has none. Access logs write some
-/// bytes with a backslash, and these are restored.
-fn requested(line: &[u8]) -> Option<Cow<'_, [u8]>> {
-    let request = &line[memchr(b'"', line)? + 1..];
-    let space = memchr2(b' ', b'"', request).filter(|&at| request[at] == b' ')?;
-    let target = &request[space + 1..];
-    let mut end = 0;
-    let mut has_backslash = false;
-    loop {
-        end += memchr3(b' ', b'"', b'\\', target.get(end..)?)?;
-        if target[end] != b'\\' {
-            break;
-        }
-        has_backslash = true;
-        end += 2;
-    }
-    let target = &target[..end];
-    Some(if has_backslash { Cow::Owned(unescaped(target)) } else { Cow::Borrowed(target) })
-}
-
-/// Replaces the escapes of access logs: `\xHH`, `\"`, `\\`, and the letters of C.
-fn unescaped(target: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(target.len());
-    let mut rest = target;
-    while let [first, after @ ..] = rest {
-        (rest, _) = match (first, after) {
-            (b'\\', [b'x', high, low, after @ ..]) if hex(&[*high, *low]).is_some() => {
-                (after, out.extend(hex(&[*high, *low]).map(|byte| byte as u8)))
-            }
-            (b'\\', [letter, after @ ..]) => {
-                let letters =
-                    [(b'n', b'\n'), (b't', b'\t'), (b'r', b'\r'), (b'b', 8), (b'v', 11), (b'f', 12)];
-                let byte = letters.iter().find(|(name, _)| name == letter).map_or(*letter, |&(_, byte)| byte);
-                (after, out.push(byte))
-            }
-            _ => (after, out.push(*first)),
-        };
-    }
-    out
 }

@@ -1,33 +1,24 @@
-//! Selects the values of a record: the whole record, fields, columns of CSV, keys of JSON or of logfmt, labels,
-//! attributes of HTML.
+//! Selects the values of a record: the whole record, columns of CSV, attributes of HTML, and the values that a syntax of the crate
+//! of records finds.
 //!
 //! The text around the values is copied in as few pieces as possible ([`edit`]), or left out.
 
 pub mod csv;
 pub mod edit;
 pub mod ends;
-mod field_map;
-pub mod fields;
 pub mod html;
-pub mod labels;
-pub mod logs;
 mod order;
 pub mod pass;
-mod position;
 pub mod records;
-mod requests;
 pub mod sweep;
 
 use simdpct::ByteSet;
 use simdpct_records::Fence;
 
 use self::csv::Table;
-use self::fields::Fields;
 use self::html::Html;
-use self::labels::Labels;
 use self::pass::Pass;
 use self::records::{Format, Places};
-use self::requests::Requests;
 use self::sweep::Sweep;
 use crate::ground::reason::{Reason, Refusal};
 use crate::value::policy::{Action, At, Record, Treat};
@@ -38,11 +29,9 @@ use crate::value::stats::Stats;
 pub enum Selector {
     /// The whole record is one value.
     Line,
-    Fields(Fields),
     Table(Table),
     /// The values that a syntax finds.
     Records(Box<Places>),
-    Labels(Labels),
     /// Each record is a start tag.
     Html(Box<Html>),
 }
@@ -62,10 +51,8 @@ impl Selector {
                 pass.edit.skip_to(record.stop);
                 action
             }
-            Selector::Fields(fields) => fields.rewrite(pass),
             Selector::Table(table) => table.rewrite(has_quotes, pass),
             Selector::Records(places) => places.rewrite(pass),
-            Selector::Labels(labels) => labels.rewrite(pass),
             Selector::Html(html) => html.rewrite(pass),
         }
     }
@@ -87,9 +74,8 @@ impl Selector {
     pub fn is_always_readable(&self) -> bool {
         match self {
             Selector::Line | Selector::Html(_) => true,
-            Selector::Fields(fields) => fields.is_always_readable(),
             Selector::Records(places) => places.is_always_readable(),
-            Selector::Table(_) | Selector::Labels(_) => false,
+            Selector::Table(_) => false,
         }
     }
 
@@ -98,10 +84,8 @@ impl Selector {
     pub fn looks_readable(&self, record: &[u8]) -> bool {
         match self {
             Selector::Line | Selector::Html(_) => true,
-            Selector::Fields(fields) => fields.is_always_readable(),
             Selector::Table(table) => table.open_quote(record).is_none(),
             Selector::Records(places) => places.looks_readable(record),
-            Selector::Labels(labels) => labels.is_plain(record),
         }
     }
 
@@ -110,21 +94,17 @@ impl Selector {
     /// `is_new` says that new values become fields after the old ones.
     pub fn sweep(&self, end: u8, is_new: bool) -> Option<(Sweep, ByteSet)> {
         match self {
-            Selector::Fields(fields) if !is_new => {
-                let requests = Requests::new(fields.has_referrer().filter(|_| end == b'\n')?);
-                Some((Sweep::Requests(requests), ByteSet::EMPTY))
-            }
             Selector::Table(table) if end == b'\n' => {
                 let [before] = table.columns() else { return None };
                 let structure = ByteSet::from_bytes(b"\"\r\n").add(&[table.delimiter()]);
                 let fence = Fence::of(&[b'"', b'\r', b'\n', table.delimiter()]);
                 let sweep = simdpct_records::Sweep::table(table.delimiter(), *before, fence, is_new);
-                Some((Sweep::Records(Box::new(sweep)), structure))
+                Some((Sweep(Box::new(sweep)), structure))
             }
             Selector::Records(places) if end == b'\n' => {
                 let sweep = places.sweep(is_new)?;
                 let special = records::set_of(sweep.special());
-                Some((Sweep::Records(Box::new(sweep)), special))
+                Some((Sweep(Box::new(sweep)), special))
             }
             _ => None,
         }
@@ -132,8 +112,8 @@ impl Selector {
 
     /// Lets `sweep` know the shape of `record`, which was read last and is readable.
     pub fn teach(&self, record: &[u8], sweep: &mut Sweep) {
-        if let (Selector::Records(places), Sweep::Records(sweep)) = (self, sweep) {
-            places.teach(record, sweep);
+        if let Selector::Records(places) = self {
+            places.teach(record, &mut sweep.0);
         }
     }
 
@@ -142,27 +122,23 @@ impl Selector {
     pub fn name(&self, index: usize) -> (&'static str, String) {
         match self {
             Selector::Line => ("line", String::new()),
-            Selector::Fields(fields) => ("field", fields.positions()[index].to_string()),
             Selector::Table(table) => ("column", table.titles()[index].clone()),
             Selector::Records(places) => places.name(index),
-            Selector::Labels(labels) => ("label", labels.0[index].name.to_owned()),
             Selector::Html(html) => ("attribute", html.name(index).to_owned()),
         }
     }
 
     /// Reports whether records are JSON, which has a `null`.
     pub fn is_json(&self) -> bool {
-        matches!(self, Selector::Records(places) if places.format == Format::Json)
+        matches!(self, Selector::Records(places) if matches!(places.format, Format::Json))
     }
 
     /// Returns the number of selected places.
     pub fn count(&self) -> usize {
         match self {
             Selector::Line => 1,
-            Selector::Fields(fields) => fields.positions().len(),
             Selector::Table(table) => table.columns().len(),
             Selector::Records(places) => places.count(),
-            Selector::Labels(labels) => labels.0.len(),
             Selector::Html(html) => html.count(),
         }
     }
@@ -175,7 +151,7 @@ impl Selector {
     /// Reports whether the meaning of a record does not depend on the records before it, so that records can be skipped.
     pub fn can_pass_by(&self) -> bool {
         match self {
-            Selector::Fields(fields) => fields.field_map().is_none(),
+            Selector::Records(places) => !places.is_sequential(),
             Selector::Line | Selector::Html(_) => false,
             _ => true,
         }
@@ -207,18 +183,18 @@ impl Selector {
         // An unreadable record may have what was not found.
         let line = if stats.unreadable > 0 { "no readable line" } else { "no line" };
         let name = |index: usize| match self {
-            // Most lines of an error log have no labels, and no document has all attributes.
-            Selector::Line | Selector::Labels(_) | Selector::Html(_) => None,
-            Selector::Fields(fields) => Some(format!("{line} has field {}", fields.positions()[index])),
+            // No document has all attributes.
+            Selector::Line | Selector::Html(_) => None,
             Selector::Table(table) => {
                 Some(format!("{} has column {}", line.replace("line", "row"), table.columns()[index] + 1))
             }
             Selector::Records(places) => places.missing(index, line),
         };
-        if let Selector::Fields(fields) = self
-            && fields.field_map().is_some()
+        if let Selector::Records(places) = self
+            && (0..self.count()).all(|index| is_missing(&index))
+            && let Some(message) = places.missing_all(line)
         {
-            return fields.missing(stats.found(0));
+            return vec![message];
         }
         let mut messages: Vec<String> = (0..self.count()).filter(is_missing).filter_map(name).collect();
         // The user can ask for a place twice.

@@ -21,6 +21,15 @@ impl<T: Treat> Pass<'_, '_, T> {
         self.treatment.unreadable(self.record, Refusal { offset, reason }, self.report)
     }
 
+    /// Returns the action for a record of which a value cannot be read, and nobody knows where it is. If the record is kept, the other
+    /// values can be written.
+    pub fn unreadable_part(&mut self, offset: usize, reason: Reason) -> Action {
+        let action = self.unreadable(offset, reason);
+        let is_kept = matches!(action, Action::Copy | Action::Null);
+        self.report.stats.partial += u64::from(is_kept);
+        if is_kept { Action::Write } else { action }
+    }
+
     /// Returns the action for the value number `rank`, at `place` in the chunk, which cannot be read. If the record is kept,
     /// only this value stays as it is, because the other values of the record can be read. `none` is written for it if the
     /// policy is [`OnRejected::Null`](crate::value::policy::OnRejected::Null).

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use simdpct::{ByteSet, Encode};
 use simdpct_records::{
-    Escaping, Fence, Marks, Numbered, Place, Separator, Sweep, Syntax, Unreadable, is_document,
+    Escaping, Fence, Log, Marks, Numbered, Place, Position, Separator, Shape, Sweep, Syntax, Unreadable,
+    is_document,
 };
 
 use super::edit::Form;
@@ -14,14 +15,44 @@ use crate::ground::reason::Reason;
 use crate::value::policy::{Action, At, Treat};
 
 /// The format of records, as far as messages and shortcuts depend on it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Format {
     /// Fields of a line, between these bytes.
     Fields(Separator),
     Html,
+    /// Each record is a value in which escapes of a server are undone.
+    Line,
     /// One document a record.
     Json,
     Logfmt,
+    /// A log. The flag says that the user has named the values.
+    Log(Log, bool),
+    /// A log whose format the first lines of each file choose.
+    Auto,
+}
+
+impl Format {
+    /// Reports whether a hyphen is in place of a missing value.
+    pub fn has_hyphens(self) -> bool {
+        match self {
+            Format::Log(log, _) => !matches!(log.layout.shape, Shape::Json(_)),
+            Format::Auto | Format::Fields(Separator::Blanks | Separator::Quoted) => true,
+            Format::Fields(Separator::Byte(_))
+            | Format::Html
+            | Format::Line
+            | Format::Json
+            | Format::Logfmt => false,
+        }
+    }
+}
+
+/// A field that the user named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FieldName {
+    /// The number of a field between separators.
+    Number(Position),
+    /// The name of a value in a log.
+    Name(String),
 }
 
 /// The selected values of records.
@@ -35,6 +66,8 @@ pub struct Places {
     fields: Option<Numbered>,
     /// The names of the new members for converted values. If empty, new values replace the old ones.
     into: Vec<String>,
+    /// An escaping that is undone after those of the records.
+    more: Escaping,
     /// The places of the values of the current record.
     found: Vec<Place>,
     /// The bytes that stay escaped in a value, for each kind of place that was seen.
@@ -54,7 +87,8 @@ impl Places {
         let (old, new, text) = (Vec::new(), Vec::new(), Vec::new());
         let (found, kept, into) = (Vec::new(), Vec::new(), Vec::new());
         let (names, fields) = (syntax.names(), None);
-        Places { syntax, format, names, fields, into, found, kept, old, new, text }
+        let more = Escaping::None;
+        Places { syntax, format, names, fields, into, more, found, kept, old, new, text }
     }
 
     /// Selects fields by number.
@@ -68,9 +102,9 @@ impl Places {
         self.fields.as_ref().map_or(ByteSet::EMPTY, |fields| kept_in(&fields.bare()))
     }
 
-    /// Reports whether a hyphen is in place of a missing value, because blanks separate the values.
+    /// Reports whether a hyphen is in place of a missing value.
     pub fn has_hyphens(&self) -> bool {
-        matches!(self.format, Format::Fields(Separator::Blanks | Separator::Quoted))
+        self.format.has_hyphens()
     }
 
     /// Reports whether every record can be read.
@@ -83,12 +117,18 @@ impl Places {
         match self.format {
             Format::Fields(_) => memchr::memchr(b'%', bytes),
             Format::Html | Format::Json | Format::Logfmt => memchr::memchr2(b'%', b'\\', bytes),
+            Format::Line | Format::Log(..) | Format::Auto => memchr::memchr3(b'%', b'\\', b'#', bytes),
         }
     }
 
     /// Says that converted values are added as members with the names `into`, if there are any.
     pub fn with_new_members(self, into: &[String]) -> Places {
         Places { into: into.to_vec(), ..self }
+    }
+
+    /// Undoes `escaping` in the values, too.
+    pub fn unescaping(self, escaping: Escaping) -> Places {
+        Places { more: escaping, ..self }
     }
 
     /// Returns the type and name of value number `index`.
@@ -115,18 +155,23 @@ impl Places {
             Format::Html => format!("{line} has the attribute {name}"),
             Format::Json => format!("{line} has a string at key '{name}'"),
             Format::Logfmt => format!("{line} has the key '{name}'"),
+            Format::Log(_, true) => format!("{line} has the {} '{name}'", self.syntax.noun()),
+            Format::Line | Format::Log(_, false) | Format::Auto => return None,
         })
     }
 
     /// Reports whether `record`, which is readable, can have values. A line of a document that is spread over several lines can be a
     /// valid string or number, so only a line that begins like an object shows that the input has one document a line.
     fn can_have_values(&self, record: &[u8]) -> bool {
-        self.format != Format::Json || !self.found.is_empty() || record.trim_ascii_start().starts_with(b"{")
+        !matches!(self.format, Format::Json)
+            || !self.found.is_empty()
+            || record.trim_ascii_start().starts_with(b"{")
     }
 
     /// Returns the search for escapes in many records at once, if there is one. `is_new` says that new values go beside the old ones.
     pub fn sweep(&self, is_new: bool) -> Option<Sweep> {
-        self.syntax.sweep().filter(|sweep| sweep.fields().is_some() == is_new)
+        let sweep = self.syntax.sweep().filter(|_| self.more == Escaping::None)?;
+        (sweep.fields().is_some() == is_new).then_some(sweep)
     }
 
     /// Lets `sweep` know the form of `record`, which was read last and is readable.
@@ -134,14 +179,38 @@ impl Places {
         sweep.learn(record, &self.found);
     }
 
-    /// Rewrites the values of one record. A record that cannot be read as a whole stays as it is; its values are only checked.
+    /// Returns the message that the lines of a log have no value at all, if one is expected.
+    pub fn missing_all(&self, line: &str) -> Option<String> {
+        let Format::Log(log, false) = self.format else { return None };
+        // Most lines of an error log have no labels.
+        (!matches!(log.layout.shape, Shape::Labels))
+            .then(|| format!("{line} has a {}", self.names.join(" or ")))
+    }
+
+    /// Returns the format of the log.
+    pub fn log(&self) -> Option<Log> {
+        if let Format::Log(log, _) = self.format { Some(log) } else { None }
+    }
+
+    /// Reports whether the meaning of a record depends on the records before it, which name its columns.
+    pub fn is_sequential(&self) -> bool {
+        self.log().is_some_and(|log| matches!(log.layout.shape, Shape::Columns(_)))
+    }
+
+    /// Rewrites the values of one record. A record that cannot be read as a whole stays as it is; its values are only checked. In a log, a
+    /// value can be certain although others are not.
     pub fn rewrite(&mut self, pass: &mut Pass<'_, '_, impl Treat>) -> Action {
         let record = pass.record;
         self.found.clear();
         let result = self.syntax.find(record.bytes(), &mut self.found);
+        if self.more != Escaping::None {
+            self.found.iter_mut().for_each(|place| place.escapings[0] = self.more);
+        }
         let unreadable = result.err().map(|Unreadable { offset, reason }| (offset, Reason::Record(reason)));
-        if unreadable.is_none() || pass.edit.form() == Form::Nothing {
-            pass.report.stats.searched |= unreadable.is_none() && self.can_have_values(record.bytes());
+        let is_partly_read = matches!(self.format, Format::Log(..)) && !self.found.is_empty();
+        if unreadable.is_none() || is_partly_read || pass.edit.form() == Form::Nothing {
+            pass.report.stats.searched |=
+                (unreadable.is_none() || is_partly_read) && self.can_have_values(record.bytes());
             let clashes = pass.report.stats.clashes;
             for number in 0..self.found.len() {
                 // A record is counted once.
@@ -160,6 +229,7 @@ impl Places {
             }
         }
         match unreadable {
+            Some((offset, reason)) if is_partly_read => pass.unreadable_part(record.start + offset, reason),
             Some((offset, reason)) => pass.unreadable(record.start + offset, reason),
             None => Action::Write,
         }
@@ -190,7 +260,11 @@ impl Places {
         let value = match place.value(bytes, old) {
             Ok(value) => value,
             Err(offset) => {
-                let none = if is_whole && *format == Format::Json { "null" } else { "" };
+                let none = match format {
+                    Format::Json if is_whole => "null",
+                    _ if is_whole && format.has_hyphens() => "-",
+                    _ => "",
+                };
                 let reason = Reason::Record(simdpct_records::Reason::ESCAPE);
                 return pass.unreadable_value(place.index, start + offset, reason, whole, none);
             }
@@ -199,7 +273,7 @@ impl Places {
         // Without text around the value, no byte can be mistaken for a part of it.
         let kept = is_whole.then(|| match kept_at(place, kept) {
             // A string that holds a document of JSON must still hold the same one.
-            kept if *format == Format::Json && value.contains(&b'%') && is_document(value) => {
+            kept if matches!(format, Format::Json) && value.contains(&b'%') && is_document(value) => {
                 kept.add(&(0..0x20).chain(*b"\"\\").collect::<Vec<_>>())
             }
             kept => kept,

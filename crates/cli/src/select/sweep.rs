@@ -4,7 +4,6 @@ use simdpct::ByteSet;
 
 use super::ends::Marks;
 use super::records::set_of;
-use super::requests::Requests;
 
 /// The maximum number of bytes that one call of [`Sweep::next`] handles. They stay in the first-level cache with their masks and
 /// their result.
@@ -12,57 +11,36 @@ pub const WINDOW: usize = 8 * 1024;
 
 /// Finds the escapes in one value of the records of a text.
 #[derive(Clone)]
-pub enum Sweep {
-    Records(Box<simdpct_records::Sweep>),
-    Requests(Requests),
-}
+pub struct Sweep(pub Box<simdpct_records::Sweep>);
 
 impl Sweep {
     /// Finds the escapes in the first records of `bytes` from `start` on, at most `most` bytes of them. Returns the length of these
     /// records, which is 0 if the first one is too long or cannot be handled. See [`Sweep::chosen`] for the result. `marks` are
     /// those of `bytes`, if there are any.
     pub fn next(&mut self, bytes: &[u8], start: usize, most: usize, marks: Option<&Marks>) -> usize {
-        let window = &bytes[start..bytes.len().min(start + most.min(WINDOW))];
-        match self {
-            Sweep::Records(sweep) => {
-                let rows = marks.map(|marks| (marks.blocks(), marks.has_returns()));
-                sweep.next(bytes, start, most, rows)
-            }
-            Sweep::Requests(requests) => requests.next(window),
-        }
+        let rows = marks.map(|marks| (marks.blocks(), marks.has_returns()));
+        self.0.next(bytes, start, most, rows)
     }
 
     /// Returns the places of the escapes that [`Sweep::next`] has found: for each byte a bit, set for each `%` in the selected
     /// value. Also returns the number of the first byte's bit.
     pub fn chosen(&self) -> (&[u64], usize) {
-        match self {
-            Sweep::Records(sweep) => sweep.chosen(),
-            Sweep::Requests(requests) => (&requests.chosen, 0),
-        }
+        self.0.chosen()
     }
 
     /// Reports whether records without a `%` are passed unread, and new records must be text if the old ones are.
     pub fn is_json(&self) -> bool {
-        match self {
-            Sweep::Records(sweep) => sweep.is_text(),
-            Sweep::Requests(_) => false,
-        }
+        self.0.is_text()
     }
 
     /// Returns the bytes whose escapes stay, because a record cannot have these bytes in the value.
     pub fn kept(&self) -> ByteSet {
-        match self {
-            Sweep::Records(sweep) => set_of(sweep.kept()),
-            _ => ByteSet::EMPTY,
-        }
+        set_of(self.0.kept())
     }
 
     /// Returns the places of the selected fields, if new values go beside them.
     pub fn fields(&self) -> Option<&[[usize; 2]]> {
-        match self {
-            Sweep::Records(sweep) => sweep.fields(),
-            _ => None,
-        }
+        self.0.fields()
     }
 }
 

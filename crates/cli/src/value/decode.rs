@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use simdpct::internals::after;
-use simdpct::{ByteSet, MalformedCause, MalformedEscape};
+use simdpct::{ByteSet, MalformedEscape};
 
 use super::options::{DecodeOptions, Layers};
-use super::{nginx, origins, percent_u, printable};
+use super::{origins, percent_u, printable};
 use crate::ground::charset::Charset;
 use crate::ground::fault::{Handling, OnFault};
 use crate::ground::reason::{Reason, Refusal};
@@ -32,8 +32,6 @@ pub struct Decoder {
 /// The buffers between the steps, kept so that they are allocated once.
 #[derive(Clone, Default)]
 struct Buffers {
-    /// The value after `--nginx`.
-    logged: Vec<u8>,
     parts: Parts,
     /// The value after `--charset`.
     text: Vec<u8>,
@@ -89,13 +87,13 @@ impl Decoder {
 
     /// Reports whether decoding once is the only step.
     pub fn is_plain(&self) -> bool {
-        let DecodeOptions { nginx, percent_u, charset, printable, .. } = self.options;
-        self.options.layers == Layers::Times(1) && !nginx && !percent_u && charset.is_none() && !printable
+        let DecodeOptions { percent_u, charset, printable, .. } = self.options;
+        self.options.layers == Layers::Times(1) && !percent_u && charset.is_none() && !printable
     }
 
     /// Reports whether every value without a "%" stays as it is.
     pub fn needs_percent(&self) -> bool {
-        !self.options.form && !self.options.nginx && self.options.charset.is_none() && !self.options.printable
+        !self.options.form && self.options.charset.is_none() && !self.options.printable
     }
 
     /// Returns the codec that decodes values, if decoding once is the only step and a `+` stays.
@@ -143,11 +141,10 @@ impl Decoder {
         handling: Handling,
         out: &mut Vec<u8>,
     ) -> Result<usize, Refusal> {
-        let Buffers { logged, parts, text } = buffers;
-        let mut rest =
-            if self.options.nginx { nginx::unescape(value, &self.options.keep, logged) } else { value };
+        let Buffers { parts, text } = buffers;
+        let mut rest = value;
         if handling.malformed == OnFault::Refuse {
-            self.validate(rest).map_err(|escape| malformed(self.place(value, escape)))?;
+            self.validate(rest).map_err(malformed)?;
         }
         let start = out.len();
         let mut layers = 0;
@@ -297,19 +294,6 @@ impl Decoder {
     /// Reports whether decoding turns a `+` into a space, which does not change the length.
     fn reads_plus(&self, bytes: &[u8]) -> bool {
         self.options.form && memchr::memchr(b'+', bytes).is_some()
-    }
-
-    /// Returns the malformed escape with its offset in `value` instead of the offset after `--nginx`.
-    fn place(&self, value: &[u8], mut escape: MalformedEscape) -> MalformedEscape {
-        if self.options.nginx {
-            let origins = origins::of_logged(value, &self.options.keep);
-            let origin = |at: usize| origins.get(at).copied().unwrap_or(value.len());
-            escape.offset = origin(escape.offset);
-            if let MalformedCause::NotHex { offset, .. } = &mut escape.cause {
-                *offset = origin(*offset);
-            }
-        }
-        escape
     }
 
     /// Returns the offset in `value` of the byte at offset `at` of the decoded value.

@@ -2,11 +2,10 @@
 //!
 //! Decoding consists of these steps, most of which are optional:
 //!
-//! 1. `--nginx`: decodes the `\xHH` of log files, once;
-//! 2. escapes: decodes `%XX`, and with `--percent-u` also the `%uXXXX` of the first layer; `--times` and
+//! 1. escapes: decodes `%XX`, and with `--percent-u` also the `%uXXXX` of the first layer; `--times` and
 //!    `--until-stable` decode the further layers of `%XX`;
-//! 3. `--charset`: converts the bytes to UTF-8;
-//! 4. `--printable`: escapes everything that controls a terminal.
+//! 2. `--charset`: converts the bytes to UTF-8;
+//! 3. `--printable`: escapes everything that controls a terminal.
 //!
 //! The bytes of `--keep`, and line ends in line mode, stay escaped in each step. Encoding consists of two steps:
 //! `--charset`, then escapes. Whole URLs are converted by [`crate::url`].
@@ -15,7 +14,6 @@ pub mod cut;
 mod decode;
 mod encode;
 mod lines;
-mod nginx;
 mod normalize;
 pub mod options;
 mod origins;

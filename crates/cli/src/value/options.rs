@@ -40,11 +40,6 @@ impl Verb {
         if let Verb::Decode(options) = self { options.keep } else { ByteSet::EMPTY }
     }
 
-    /// Reports whether `\xHH`, the notation of nginx's logs, is decoded.
-    pub fn is_nginx(&self) -> bool {
-        matches!(self, Verb::Decode(options) if options.nginx)
-    }
-
     /// Reports whether the result can contain quotes, brackets and delimiters that should stay escaped: a charset can
     /// have them as parts of other characters, and encoding can remove the backslash in front of one.
     pub fn may_make_structure(&self) -> bool {
@@ -100,8 +95,6 @@ pub struct DecodeOptions {
     /// Whether `+` becomes a space.
     pub form: bool,
     pub layers: Layers,
-    /// Whether `\xHH` is decoded first.
-    pub nginx: bool,
     /// Whether `%uXXXX` is decoded.
     pub percent_u: bool,
     /// The charset of the decoded bytes, if it is not UTF-8.
@@ -118,7 +111,6 @@ impl DecodeOptions {
         keep: ByteSet::EMPTY,
         form: false,
         layers: Layers::Times(1),
-        nginx: false,
         percent_u: false,
         charset: None,
         printable: false,

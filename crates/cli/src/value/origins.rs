@@ -4,7 +4,7 @@
 use simdpct::ByteSet;
 
 use super::options::{DecodeOptions, Layers};
-use super::{nginx, percent_u};
+use super::percent_u;
 use crate::ground::escape::byte_of;
 
 /// Bytes with their offsets in the value.
@@ -45,18 +45,6 @@ impl Traced {
         }
         result
     }
-}
-
-fn logged(value: &[u8], keep: &ByteSet) -> Traced {
-    Traced::new(value).replace(|rest| {
-        let byte = nginx::byte_at(rest).filter(|&byte| !keep.contains(byte))?;
-        Some((4, vec![byte]))
-    })
-}
-
-/// Returns the offset in `value` of each byte that remains after the `\xHH` of `--nginx` are decoded.
-pub fn of_logged(value: &[u8], keep: &ByteSet) -> Vec<usize> {
-    logged(value, keep).origins
 }
 
 /// Returns the offset of the decoded byte at `at`, if decoding once is the only step. Reads only the escapes of
@@ -105,8 +93,7 @@ pub fn of_decoded(options: &DecodeOptions, value: &[u8]) -> Traced {
             }
         })
     };
-    let traced = if options.nginx { logged(value, keep) } else { Traced::new(value) };
-    let traced = pass(traced, options.percent_u);
+    let traced = pass(Traced::new(value), options.percent_u);
     match options.layers {
         Layers::Times(times) => (1..times).fold(traced, |traced, _| pass(traced, false)),
         Layers::UntilStable => {

@@ -8,47 +8,12 @@ use simdpct::ByteSet;
 use simdpct_records::Kind;
 
 use super::decode::malformed;
-use super::{nginx, origins};
 use crate::ground::escape::escape;
 use crate::ground::fault::{Handling, OnFault};
 use crate::ground::reason::{Reason, Refusal};
 use crate::ground::records::Records;
 use crate::ground::utf8;
 use crate::url::{Escapes, Rewrite};
-
-/// A conversion of whole URLs in a log of nginx, whose `\xHH` are decoded first.
-#[derive(Debug)]
-pub struct Logged(pub Arc<dyn Rewrite>);
-
-impl Rewrite for Logged {
-    fn append(
-        &self,
-        value: &[u8],
-        kind: Kind,
-        keep: &ByteSet,
-        handling: Handling,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Refusal> {
-        let mut room = Vec::new();
-        let url = nginx::unescape(value, keep, &mut room);
-        self.0.append(url, kind, keep, handling, out).map_err(|refusal| {
-            let origins = origins::of_logged(value, keep);
-            Refusal { offset: origins.get(refusal.offset).copied().unwrap_or(value.len()), ..refusal }
-        })
-    }
-
-    fn escapes(&self) -> Escapes {
-        self.0.escapes()
-    }
-
-    fn reads_utf8(&self) -> bool {
-        self.0.reads_utf8()
-    }
-
-    fn missing(&self) -> &'static [u8] {
-        self.0.missing()
-    }
-}
 
 /// Applies a [`Rewrite`], and escapes the bytes in its result that would separate or quote values in the record format.
 #[derive(Clone)]

@@ -14,7 +14,7 @@ use super::encode::Escape;
 use super::lines::LineEncoder;
 use super::options::{DecodeOptions, Layers};
 use super::work::Work;
-use super::{nginx, percent_u, printable};
+use super::{percent_u, printable};
 use crate::ground::charset::{self, Charset, Lacking};
 use crate::ground::escape::{byte_of, hex};
 use crate::ground::fault::{Handling, OnFault};
@@ -146,16 +146,13 @@ impl Traced {
 
 /// The steps of decoding.
 struct Decoding {
-    nginx: bool,
     percent_u: bool,
     keep: ByteSet,
     /// The kind of records whose ends stay, if `--printable` is given.
     printable: Option<Records>,
     handling: Handling,
-    /// The input bytes whose `\xHH` are not decoded yet.
+    /// The input bytes whose `%XX` and `%uXXXX` are not decoded yet.
     raw: Traced,
-    /// The bytes after `--nginx` whose `%XX` and `%uXXXX` are not decoded yet.
-    logged: Traced,
     open: Open,
     text: Text,
     /// Whether the output has ended at a rejected malformed escape.
@@ -166,16 +163,14 @@ struct Decoding {
 
 impl Decoding {
     fn new(decoder: &Decoder, handling: Handling) -> Decoding {
-        let DecodeOptions { keep, form, layers, nginx, percent_u, charset, printable, .. } = decoder.options;
+        let DecodeOptions { keep, form, layers, percent_u, charset, printable, .. } = decoder.options;
         let (records, upper) = (decoder.records, decoder.upper);
         Decoding {
-            nginx,
             percent_u,
             keep,
             printable: printable.then_some(records),
             handling,
             raw: Traced::default(),
-            logged: Traced::default(),
             open: Open::new(keep, form, upper, layers),
             text: Text::new(charset, handling.not_text),
             has_ended: false,
@@ -189,7 +184,6 @@ impl Decoding {
         }
         self.raw.bytes.extend_from_slice(piece);
         self.raw.origins.extend((offset..).take(piece.len()));
-        self.undo_nginx(is_last);
         let mut shown = std::mem::take(&mut self.shown);
         let Some(records) = self.printable else {
             self.decode(is_last, faults, out);
@@ -203,37 +197,13 @@ impl Decoding {
         self.shown = shown;
     }
 
-    /// Moves bytes from `raw` to `logged`, and decodes `\xHH` if `--nginx` is given.
-    fn undo_nginx(&mut self, is_last: bool) {
-        let Decoding { raw, logged, keep, .. } = self;
-        if !self.nginx {
-            logged.bytes.append(&mut raw.bytes);
-            logged.origins.append(&mut raw.origins);
-            return;
-        }
-        let mut at = 0;
-        while at < raw.bytes.len() && (is_last || raw.bytes.len() - at >= 4) {
-            match nginx::byte_at(&raw.bytes[at..]).filter(|&byte| !keep.contains(byte)) {
-                Some(byte) => {
-                    logged.push(byte, raw.origins[at]);
-                    at += 4;
-                }
-                None => {
-                    logged.push(raw.bytes[at], raw.origins[at]);
-                    at += 1;
-                }
-            }
-        }
-        raw.take(at);
-    }
-
     /// Decodes all layers, and converts the settled bytes to text.
     fn decode(&mut self, is_last: bool, faults: &mut Faults, out: &mut Vec<u8>) {
         // The length of the longest escape: a pair of `%uXXXX`, or `%XX`.
         let ahead = if self.percent_u { 12 } else { 3 };
         let mut at = 0;
-        while at < self.logged.bytes.len() && (is_last || self.logged.bytes.len() - at >= ahead) {
-            let (rest, origin) = (&self.logged.bytes[at..], self.logged.origins[at]);
+        while at < self.raw.bytes.len() && (is_last || self.raw.bytes.len() - at >= ahead) {
+            let (rest, origin) = (&self.raw.bytes[at..], self.raw.origins[at]);
             if rest[0] != b'%' {
                 self.open.push(rest[0], 0, origin, &mut self.text.decoded);
                 at += 1;
@@ -243,7 +213,7 @@ impl Decoding {
             if let Some((character, len)) = character {
                 if percent_u::is_kept(character, &self.keep) {
                     for index in at..at + len {
-                        let (byte, origin) = (self.logged.bytes[index], self.logged.origins[index]);
+                        let (byte, origin) = (self.raw.bytes[index], self.raw.origins[index]);
                         self.open.push(byte, 0, origin, &mut self.text.decoded);
                     }
                 } else if self.text.charset.is_some() && !character.is_ascii() {
@@ -281,7 +251,7 @@ impl Decoding {
             self.open.push(b'%', 0, origin, &mut self.text.decoded);
             at += 1;
         }
-        self.logged.take(at);
+        self.raw.take(at);
         if is_last {
             self.end_part(faults, out);
         } else {

@@ -29,7 +29,6 @@ fn verb(args: &[&str]) -> Verb {
             "--times" => decode.layers = Layers::Times(value().parse().expect("a number")),
             "--until-stable" => decode.layers = Layers::UntilStable,
             "--form" => (encode.form, decode.form) = (true, true),
-            "--nginx" => decode.nginx = true,
             "--percent-u" => decode.percent_u = true,
             "--printable" => decode.printable = true,
             "--keep-escapes" => encode.keep_escapes = true,
@@ -86,8 +85,6 @@ fn refusals_say_where() {
         (&stable, "a%2520%%45%399", ("malformed", 6)),
         (&stable, "a%2520%2525E9", ("utf8", 6)),
         (&["decode", "--form", "--until-stable"], "++%25E9", ("utf8", 2)),
-        (&["decode", "--nginx"], "\\x22\\x22%4", ("malformed", 8)),
-        (&["decode", "--nginx"], "\\x22\\x41%E9", ("utf8", 8)),
         (&["decode", "--percent-u"], "%u4F60%u4F6", ("malformed", 6)),
         (&["decode", "--percent-u"], "%u0041%uD800", ("malformed", 6)),
         (&["decode", "--percent-u"], "%u4F60%E9", ("utf8", 6)),
@@ -118,16 +115,12 @@ fn unchecked_faults_are_not_rejected() {
 
 #[test]
 fn causes_are_told_of_the_value_as_it_stands() {
-    for (args, value, wanted) in
-        [(&["decode", "--percent-u"][..], "%4%u0041", 2), (&["decode", "--nginx"], "\\x41%4\\x5a", 6)]
-    {
-        let refusal = work(args).apply(value.as_bytes(), Handling::REFUSE, &mut Vec::new());
-        let Err(Refusal { reason: Reason::Malformed(MalformedCause::NotHex { offset, .. }), .. }) = refusal
-        else {
-            panic!("{value}: {refusal:?}");
-        };
-        assert_eq!(offset, wanted, "{value}");
-    }
+    let refusal = work(&["decode", "--percent-u"]).apply(b"%4%u0041", Handling::REFUSE, &mut Vec::new());
+    let Err(Refusal { reason: Reason::Malformed(MalformedCause::NotHex { offset, .. }), .. }) = refusal
+    else {
+        panic!("{refusal:?}");
+    };
+    assert_eq!(offset, 2);
 }
 
 #[test]
@@ -175,11 +168,11 @@ fn origins_are_those_of_the_result() {
     );
     values(&words, 20_000, |round, value| {
         let mut args = vec!["decode"];
-        let options = ["--form", "--nginx", "--percent-u", "--until-stable"];
+        let options = ["--form", "--percent-u", "--until-stable"];
         args.extend(
             options.iter().enumerate().filter(|(bit, _)| round >> bit & 1 == 1).map(|(_, option)| option),
         );
-        if round >> 3 & 1 == 0 {
+        if round >> 2 & 1 == 0 {
             args.extend(["--times", "3"]);
         }
         let mut work = work(&args);
@@ -210,8 +203,8 @@ fn cuts_do_not_show() {
         &["decode", "--times", "3", "--form"],
         &["decode", "--until-stable"],
         &["decode", "--until-stable", "--keep", "/%"],
-        &["decode", "--nginx", "--percent-u"],
-        &["decode", "--nginx", "--percent-u", "--until-stable", "--charset", "gbk", "--printable"],
+        &["decode", "--percent-u"],
+        &["decode", "--percent-u", "--until-stable", "--charset", "gbk", "--printable"],
         &["decode", "--charset", "gb18030", "--times", "2"],
         &["decode", "--charset", "shift_jis"],
         &["decode", "--charset", "big5"],
@@ -261,9 +254,9 @@ fn pieces_are_the_whole() {
         &["decode", "--times", "3", "--form"],
         &["decode", "--until-stable"],
         &["decode", "--until-stable", "--form", "--keep", "4"],
-        &["decode", "--nginx", "--percent-u"],
-        &["decode", "--nginx", "--percent-u", "--times", "2", "--keep", "A"],
-        &["decode", "--nginx", "--percent-u", "--until-stable", "--charset", "gbk", "--printable"],
+        &["decode", "--percent-u"],
+        &["decode", "--percent-u", "--times", "2", "--keep", "A"],
+        &["decode", "--percent-u", "--until-stable", "--charset", "gbk", "--printable"],
         &["decode", "--charset", "gb18030", "--times", "2"],
         &["decode", "--charset", "utf-8", "--percent-u"],
         &["decode", "--charset", "iso-2022-jp"],

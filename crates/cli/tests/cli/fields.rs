@@ -202,8 +202,11 @@ fn joined_values_are_in_the_order_asked_for() {
     for (input, wanted) in [
         // An unreadable record may have the field.
         ("a %41\n", ""),
-        ("a %41\n1 - - [t] \"GET /x HTTP/1.1\"\n", "pct: no readable line has field 8"),
-        ("1 - - [t] \"GET /x HTTP/1.1\"\n", "pct: no line has field 8"),
+        (
+            "a %41\n1 - - [10/Oct/2000:13:55:36 -0700] \"GET /x HTTP/1.1\"\n",
+            "pct: no readable line has field 8",
+        ),
+        ("1 - - [10/Oct/2000:13:55:36 -0700] \"GET /x HTTP/1.1\"\n", "pct: no line has field 8"),
     ] {
         let err = run(&["decode", "--log", "combined"], input).err;
         assert_eq!(err.lines().find(|line| line.contains("field")).unwrap_or_default(), wanted, "{err}");
@@ -235,7 +238,7 @@ fn joined_values_are_in_the_order_asked_for() {
         ),
         (&["--logfmt", "--key", "a,b"], "a=1 b=2 a=3\n", "1 3|2\n"),
         (&["--logfmt", "--key", "b,a"], "a=1 b=2\nb=3\na=\"4\"\n", "2|1\n3|\n|4\n"),
-        (&["--log", "combined"], "1 - - [t] \"-\" 200 1 \"r\" \"u\"\n", "|r\n"),
+        (&["--log", "combined"], "1 - - [10/Oct/2000:13:55:36 -0700] \"-\" 200 1 \"r\" \"u\"\n", "|r\n"),
     ] {
         assert_eq!(on(args, input), wanted, "{args:?}");
     }

@@ -29,18 +29,21 @@ fn apache_and_nginx() {
     finds(
         "nginx",
         "10.0.0.1 - - [10/Oct/2000:13:55:36 -0700] \"GET /%5A HTTP/1.0\" 200 2326 \"-\" \"-\"\n",
-        &["/Z", "-"],
+        &["/Z"],
     );
-    let line = "1 - - [t] \"GET /a\\x22%41\\xC3\\xA9 HTTP/1.1\" 200 1 \"r\\x20%42\" \"ua\\x22\"\n";
+    let line = "1 - - [10/Oct/2000:13:55:36 -0700] \"GET /a\\x22%41\\xC3\\xA9 HTTP/1.1\" 200 1 \"r\\x20%42\" \"ua\\x22\"\n";
     assert_eq!(ok(&["decode", "--log", "nginx", "--values"], line), "/a\"Aé\nr B\n".as_bytes());
-    // In a complete line, `\x22` stays escaped, because a quote would end the field.
+    // In a complete line, new values are written as nginx writes them.
     assert_eq!(
-        ok(&["decode", "--log", "nginx"], line),
-        "1 - - [t] \"GET /a\\x22Aé HTTP/1.1\" 200 1 \"r B\" \"ua\\x22\"\n".as_bytes()
+        String::from_utf8(ok(&["decode", "--log", "nginx"], line)).unwrap(),
+        "1 - - [10/Oct/2000:13:55:36 -0700] \"GET /a\\x22A\\xC3\\xA9 HTTP/1.1\" 200 1 \"r B\" \"ua\\x22\"\n"
     );
     assert_eq!(
-        ok(&["normalize", "--log", "common"], "1 - - [t] \"GET /%7e%2f HTTP/1.1\" 200 %7e"),
-        b"1 - - [t] \"GET /~%2F HTTP/1.1\" 200 %7e"
+        ok(
+            &["normalize", "--log", "common"],
+            "1 - - [10/Oct/2000:13:55:36 -0700] \"GET /%7e%2f HTTP/1.1\" 200 %7e"
+        ),
+        b"1 - - [10/Oct/2000:13:55:36 -0700] \"GET /~%2F HTTP/1.1\" 200 %7e"
     );
 }
 
@@ -63,7 +66,8 @@ fn access_logs_are_read_from_the_date_on() {
         "",
     ];
     for (log, wanted) in [("combined", 2), ("nginx", 2), ("common", 1)] {
-        for start in starts {
+        // nginx writes no backslash before a quote.
+        for start in starts.into_iter().filter(|start| log != "nginx" || !start.contains("\\\"")) {
             let line = format!("{start}{tail}\n");
             let check = run(&["check", "--log", log], &line);
             let findings = String::from_utf8(check.out).unwrap();
@@ -71,25 +75,29 @@ fn access_logs_are_read_from_the_date_on() {
             assert!(findings.lines().all(|finding| finding.contains(": nul: field ")), "{findings}");
             let request = start.len() + tail.find("/%00").unwrap();
             assert!(
-                findings.starts_with(&format!("<stdin>:1:{}: nul: field 5.2 at", request + 1)),
+                findings.starts_with(&format!("<stdin>:1:{}: nul: field target at", request + 1)),
                 "{findings}"
             );
         }
         let text =
             format!("1 - - {tail}\n\n1 - - [10/Oct/2000:13:55:36] GET /%41 200\n%41 \"GET /%41 HTTP/1.1\"\n");
-        let reason = "no date in brackets before a quoted request";
         let check =
             String::from_utf8(run(&["check", "--log", log, "--kinds", "unreadable"], &text).out).unwrap();
-        let lines: Vec<_> = check.lines().map(|line| line.split(':').nth(1).unwrap()).collect();
-        assert_eq!(lines, ["3", "4"], "{check}");
-        assert!(check.lines().all(|line| line.ends_with(&format!(": unreadable: {reason}"))), "{check}");
+        let reasons = ["no quoted request", "the part that this format has before the request is missing"];
+        let (first, second) =
+            (text.find("\n1 - - [10/Oct/2000:13:55:36] ").unwrap(), text.find("\"GET /%41").unwrap());
+        let end = first + 1 + text[first + 1..].find('\n').unwrap();
+        let wanted = format!(
+            "<stdin>:3:{end}: unreadable: {}\n<stdin>:4:{second}: unreadable: {}\n",
+            reasons[0], reasons[1]
+        );
+        assert_eq!(check, wanted, "{log}");
         let decode = run(&["decode", "--log", log, "--stats=json"], &text);
         assert!(decode.out == text.as_bytes() && decode.err.contains("\"unreadable\":2"), "{}", decode.err);
         let strict = run(&["decode", "--log", log, "--strict"], &text);
-        let offset = text.find("1 - - [10/Oct/2000:13:55:36] ").unwrap();
         assert_eq!(
             (strict.err, strict.code),
-            (format!("pct: <stdin>:3: offset {offset}: {reason}\n"), Some(1))
+            (format!("pct: <stdin>:3: offset {end}: {}\n", reasons[0]), Some(1))
         );
     }
 }
@@ -102,7 +110,7 @@ fn proxies_and_virtual_hosts() {
         (
             "vhost_combined",
             r#"www.xxxxxx.com:80 46.229.168.73 - - [31/Jan/2017:09:44:00 +0100] "GET /showthread.php?%5A&t=14607 HTTP/1.1" 301 738 "-" "Mozilla/5.0 (compatible; SemrushBot/1.2~bl; +http://www.semrush.com/bot.html)""#,
-            &["/showthread.php?Z&t=14607", "-"][..],
+            &["/showthread.php?Z&t=14607"][..],
         ),
         // HAProxy's configuration manual, "HTTP log format".
         (
@@ -157,10 +165,18 @@ fn proxies_and_virtual_hosts() {
 fn requests_of_proxies_cannot_be_hidden() {
     for (log, line, kind) in [
         // The end of the request is missing, or all after it.
-        ("combined", r#"1 - - [t] "GET /%00 HTTP/1.1 200 1"#, "unreadable"),
-        ("nginx", r#"1 - - [t] "GET /%00"#, "unreadable"),
-        ("vhost_combined", r#"h:80 1 - - [t] "GET /%00 HTTP/1.1 200 1 "-" "ua""#, "unreadable"),
-        ("traefik", r#"1 - - [t] "GET /%00 HTTP/1.1 200 1 "-" "-" 1 "r" "s" 1ms"#, "unreadable"),
+        ("combined", r#"1 - - [10/Oct/2000:13:55:36 -0700] "GET /%00 HTTP/1.1 200 1"#, "unreadable"),
+        ("nginx", r#"1 - - [10/Oct/2000:13:55:36 -0700] "GET /%00"#, "unreadable"),
+        (
+            "vhost_combined",
+            r#"h:80 1 - - [10/Oct/2000:13:55:36 -0700] "GET /%00 HTTP/1.1 200 1 "-" "ua""#,
+            "unreadable",
+        ),
+        (
+            "traefik",
+            r#"1 - - [10/Oct/2000:13:55:36 -0700] "GET /%00 HTTP/1.1 200 1 "-" "-" 1 "r" "s" 1ms"#,
+            "unreadable",
+        ),
         // nginx itself cuts lines of its error log.
         ("nginx-error", r#"d [error] 1#0: *1 x, client: 1, request: "GET /%00 HTT"#, "unreadable"),
         (
@@ -179,11 +195,23 @@ fn requests_of_proxies_cannot_be_hidden() {
         ("nginx-error", "d [notice] 1#0: signal process started", ""),
         ("nginx-error", "d [info] 1#0: *1 proxied, client: 1, upstream: 2:3", ""),
         // The end of the referrer is missing.
-        ("combined", r#"1 - - [t] "GET / HTTP/1.1" 200 1 "http://r/%00"#, "unreadable"),
-        ("combined", r#"1 - - [t] "GET / HTTP/1.1" 200 1 "http://r/ "ua"#, "unreadable"),
-        ("nginx", r#"1 - - [t] "GET / HTTP/1.1" 200 1 ""#, "unreadable"),
-        ("s3", r#"o b [t] 1 r i REST.GET.OBJECT k "GET / HTTP/1.1" 200 - 1 - 7 - "http://r/"#, "unreadable"),
-        ("common", r#"1 - - [t] "GET / HTTP/1.1" 200 1 "http://r/"#, ""),
+        (
+            "combined",
+            r#"1 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 1 "http://r/%00"#,
+            "unreadable",
+        ),
+        (
+            "combined",
+            r#"1 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 1 "http://r/ "ua"#,
+            "unreadable",
+        ),
+        ("nginx", r#"1 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 1 ""#, "unreadable"),
+        (
+            "s3",
+            r#"o b [10/Oct/2000:13:55:36 -0700] 1 r i REST.GET.OBJECT k "GET / HTTP/1.1" 200 - 1 - 7 - "http://r/"#,
+            "unreadable",
+        ),
+        ("common", r#"1 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 1 "http://r/"#, ""),
         // Lines without the fields that the file has named.
         ("cdx", "garbage %00", "unreadable"),
         ("cdx", " CDX N b a\nx 2024 http://a/ %00", "unreadable"),
@@ -193,25 +221,29 @@ fn requests_of_proxies_cannot_be_hidden() {
         ("iis", "%00 x\n#Fields: time cs-uri\n10:00 /a", "unreadable"),
         ("cloudfront", "#Fields: time cs-uri\n10:00 /%00", "unreadable"),
         // Quotes are data in the logs of Envoy.
-        ("envoy", r#"[t] "GET /a"%00"b HTTP/2" 200"#, "nul"),
+        ("envoy", r#"[10/Oct/2000:13:55:36 -0700] "GET /a"%00"b HTTP/2" 200"#, "nul"),
         // A request of one word, and one without a method.
-        ("common", r#"1 - - [t] "/%00" 200 1"#, "unreadable"),
-        ("envoy", r#"[t] "/%00 HTTP/1.1" 200"#, "unreadable"),
-        ("haproxy", r#"x haproxy[1]: 1:2 [t] a b/c 400 2 - - {} "/%00""#, "unreadable"),
+        ("common", r#"1 - - [10/Oct/2000:13:55:36 -0700] "/%00" 200 1"#, "unreadable"),
+        ("envoy", r#"[10/Oct/2000:13:55:36 -0700] "/%00 HTTP/1.1" 200"#, "unreadable"),
+        (
+            "haproxy",
+            r#"x haproxy[1]: 1:2 [10/Oct/2000:13:55:36 -0700] a b/c 400 2 - - {} "/%00""#,
+            "unreadable",
+        ),
         ("elb", r#"t lb 1:2 3:4 1 2 3 200 200 0 29 "/%00" "ua" - -"#, "unreadable"),
         ("nginx-error", r#"d [error] 1#0: *1 x, client: 1, request: "/%00", host: "h""#, "unreadable"),
-        ("combined", r#"1 - - [t] "/%41" 200 1 "http://r/%00" "ua""#, "nul"),
-        // Blanks in the target of a load balancer.
+        ("combined", r#"1 - - [10/Oct/2000:13:55:36 -0700] "/%41" 200 1 "http://r/%00" "ua""#, "nul"),
+        // A load balancer writes three words.
         (
             "alb",
             r#"http t lb 1:2 3:4 1 2 3 200 200 0 57 "GET http://h/a %00 HTTP/1.1" "ua" - - - - - - 0 t - - - - -"#,
-            "nul",
+            "unreadable",
         ),
         ("elb", "t lb 1:2 3:4 1 2 3 200 200 0 29 GET http://h/%00 HTTP/1.1 ua - -", "unreadable"),
         ("elb", "no log %00", "unreadable"),
         ("alb", "no log %00", "unreadable"),
         ("s3", "no log %00", "unreadable"),
-        ("s3", r#"o b [t] 1 o 3E REST.GET.OBJECT k - 200"#, ""),
+        ("s3", r#"o b [10/Oct/2000:13:55:36 -0700] 1 o 3E REST.GET.OBJECT k - 200"#, ""),
         ("squid", "no log %00", "unreadable"),
         ("squid", "a b c d e f http://h/%00 h i j", "unreadable"),
         // nginx's stream proxy.
@@ -221,15 +253,27 @@ fn requests_of_proxies_cannot_be_hidden() {
             "",
         ),
         // No request came, or HAProxy could not read it.
-        ("combined", r#"1 - - [t] "-" 408 0 "-" "-""#, ""),
-        ("nginx", r#"1 - - [t] "" 400 0 "-" "-""#, ""),
+        ("combined", r#"1 - - [10/Oct/2000:13:55:36 -0700] "-" 408 0 "-" "-""#, ""),
+        ("nginx", r#"1 - - [10/Oct/2000:13:55:36 -0700] "" 400 0 "-" "-""#, ""),
         ("elb", r#"t lb 1:2 3:4 1 2 3 400 200 0 29 "- - - " "-" - -"#, ""),
         // A long request that syslog has cut off.
-        ("haproxy", r#"x haproxy[1]: 1:2 [06/Feb/2009] a b/c 1 200 2 - - {} "GET /%00"#, "unreadable"),
-        ("haproxy", r#"x haproxy[1]: 1:2 [06/Feb/2009] a b/c 1 200 2 - - {"} "GET /%00 HTTP/1.1""#, "nul"),
+        (
+            "haproxy",
+            r#"x haproxy[1]: 1:2 [10/Oct/2000:13:55:36 -0700] a b/c 1 200 2 - - {} "GET /%00"#,
+            "unreadable",
+        ),
+        (
+            "haproxy",
+            r#"x haproxy[1]: 1:2 [10/Oct/2000:13:55:36 -0700] a b/c 1 200 2 - - {"} "GET /%00 HTTP/1.1""#,
+            "unreadable",
+        ),
         ("haproxy", "backend b has no server available!", "unreadable"),
-        ("envoy", r#"[t] - "GET /%00 HTTP/1.1" 200"#, "unreadable"),
-        ("vhost_combined", r#"h:80 1 - a b [t] "GET /%00 HTTP/1.1" 200 1 "-" "-""#, "nul"),
+        ("envoy", r#"[10/Oct/2000:13:55:36 -0700] - "GET /%00 HTTP/1.1" 200"#, "unreadable"),
+        (
+            "vhost_combined",
+            r#"h:80 1 - a b [10/Oct/2000:13:55:36 -0700] "GET /%00 HTTP/1.1" 200 1 "-" "-""#,
+            "nul",
+        ),
         // nginx writes the decoded path unescaped, so it can look like a label.
         (
             "nginx-error",
@@ -250,10 +294,10 @@ fn requests_of_proxies_cannot_be_hidden() {
         }
     }
     // If only the request is unreadable, the other values of the line are converted.
-    let line = "1 - - [t] \"%41\" 200 1 \"%42\" \"-\"\n";
+    let line = "1 - - [10/Oct/2000:13:55:36 -0700] \"%41\" 200 1 \"%42\" \"-\"\n";
     for (options, wanted) in [
-        (&[][..], "1 - - [t] \"%41\" 200 1 \"B\" \"-\"\n"),
-        (&["--on-rejected", "null"], "1 - - [t] \"-\" 200 1 \"B\" \"-\"\n"),
+        (&[][..], "1 - - [10/Oct/2000:13:55:36 -0700] \"%41\" 200 1 \"B\" \"-\"\n"),
+        (&["--on-rejected", "null"], "1 - - [10/Oct/2000:13:55:36 -0700] \"%41\" 200 1 \"B\" \"-\"\n"),
         (&["--on-rejected", "drop"], ""),
         (&["--values"], "B\n"),
         (&["--values", "--output-delimiter", "|"], "|B\n"),
@@ -264,33 +308,32 @@ fn requests_of_proxies_cannot_be_hidden() {
     }
     let said = run(&["decode", "--log", "combined"], line).err;
     assert_eq!(said, "pct: 1 value is unreadable, and stays unchanged; --rejects FILE lists the reasons\n");
-    // A referrer whose quote is not closed is not written alone, and many lines are read like one.
-    let lines = "1 - - [t] \"GET /%41 HTTP/1.1\" 200 1 \"r\" \"ua\"\n1 - - [t] \"GET /a HTTP/1.1\" 200 1 \"http://r/\n";
-    let only = run(&["decode", "--log", "combined", "--values"], lines);
-    assert_eq!(only.out, b"/A\nr\n/a\n");
+    // A referrer whose quote is not closed is not written, and many lines are read like one.
+    let lines = "1 - - [10/Oct/2000:13:55:36 -0700] \"GET /%41 HTTP/1.1\" 200 1 \"r\" \"ua\"\n1 - - [10/Oct/2000:13:55:36 -0700] \"GET /a HTTP/1.1\" 200 1 \"http://r/\n";
+    let values = run(&["decode", "--log", "combined", "--values"], lines);
+    assert_eq!(values.out, b"/A\nr\n/a\n");
     for jobs in ["-j1", "-j3"] {
-        let many = run(&["decode", "--log", "combined", jobs, "--stats=json"], lines.repeat(50_000));
-        assert!(many.err.contains("\"unreadable\":50000,"), "{}", many.err);
-        let many = run(&["decode", "--log", "combined", jobs], lines.repeat(50_000));
-        assert!(many.err.starts_with("pct: 50000 values are unreadable, and stay"), "{}", many.err);
+        let many = run(&["decode", "--log", "combined", jobs, "--stats=json"], lines.repeat(5_000));
+        assert!(many.err.contains("\"unreadable\":5000,"), "{}", many.err);
+        let many = run(&["decode", "--log", "combined", jobs], lines.repeat(5_000));
+        assert!(many.err.starts_with("pct: 5000 values are unreadable, and stay"), "{}", many.err);
     }
     // The target is everything between the method and the protocol.
     for (request, wanted) in [
         ("GET /%41", "/A"),
         ("GET  /%41  HTTP/1.1", "/A"),
-        ("GET\t/%41\tHTTP/1.1", "/A"),
         ("GET /a %41 HTTP/1.1", "/a A"),
         ("GET /a%20%41 HTTP/1.1 x", "/a A HTTP/1.1 x"),
         ("%41", ""),
         ("-", ""),
         ("- - - ", ""),
     ] {
-        let line = format!("1 - - [t] \"{request}\" 200 1\n");
+        let line = format!("1 - - [10/Oct/2000:13:55:36 -0700] \"{request}\" 200 1\n");
         let target = String::from_utf8(ok(&["decode", "-q", "--log", "common", "--values"], line)).unwrap();
         assert_eq!(target.trim_end(), wanted, "{request}");
     }
     let text = String::from_utf8(run(&["check", "--log", "haproxy"], "\n  \nx\n").out).unwrap();
-    assert_eq!(text, "<stdin>:3:4: unreadable: no quoted request at the end of the line\n");
+    assert_eq!(text, "<stdin>:3:5: unreadable: no quoted request\n");
 }
 
 /// A line between many usual ones is read like a line alone, whatever its status, size and quotes are.
@@ -335,47 +378,292 @@ fn lines_are_read_alike_alone_and_among_many() {
 }
 
 #[test]
-fn a_backslash_that_quotes_is_not_half_of_a_character() {
-    // In these charsets, 0x83 or 0x81 and a backslash are a character.
-    for (charset, lead) in [("shift_jis", "%83"), ("big5", "%A5"), ("gbk", "%81"), ("gb18030", "%81")] {
-        let line =
-            |lead: &str| format!("1 - - [t] \"GET /{lead}\\\"x{lead}\\\\y HTTP/1.1\" 200 1 \"-\" \"-\"\n");
-        let out =
-            ok(&["decode", "--log", "combined", "--charset", charset, "-q"], line(&format!("%41{lead}")));
-        assert_eq!(String::from_utf8(out).unwrap(), line(&format!("A{lead}")), "{charset}");
+fn values_are_what_clients_sent_and_are_written_as_servers_write() {
+    let line = |target: &str, referrer: &str| {
+        format!("1 - - [10/Oct/2000:13:55:36 -0700] \"GET {target} HTTP/1.1\" 200 1 \"{referrer}\" \"ua\"\n")
+    };
+    let nginx = line(r"/a\x22%41\xC3\xA9?q=\x5C", r"http://h/\x22");
+    let apache = line(r#"/a\"%41\xc3\xa9?q=\\"#, r#"http://h/\""#);
+    let haproxy = r#"1:2 [10/Oct/2000:13:55:36 -0700] f b/s 0/0/0/0/0 200 9 - - ---- 1/1/0/0/0 0/0 "GET /a#22%41#C3#A9?q=#23 HTTP/1.1""#;
+    for (log, line, args, wanted) in [
+        ("nginx", &*nginx, &["get", "{path}", "--values"][..], "/a\"%41é\n/\"\n"),
+        ("nginx", &nginx, &["get", "--decode", "{path} {query:q}", "--values"], "/a\"Aé \\\n/\" \n"),
+        ("nginx", &nginx, &["split", "--fields", "host,path", "--values"], "\t/a\"%41é\nh\t/\"\n"),
+        ("nginx", &nginx, &["decode"], &nginx.replace("%41", "A")),
+        ("nginx", &nginx, &["normalize"], &nginx.replace("%41", "A")),
+        ("apache", &apache, &["get", "{path}", "--values"], "/a\"%41é\n/\"\n"),
+        ("apache", &apache, &["decode", "--values"], "/a\"Aé?q=\\\nhttp://h/\"\n"),
+        ("apache", &apache, &["decode"], &apache.replace("%41", "A")),
+        ("apache", &apache, &["normalize"], &apache.replace("%41", "A")),
+        ("haproxy", haproxy, &["decode", "--values"], "/a\"Aé?q=#\n"),
+        ("haproxy", haproxy, &["get", "{path}|{query}|{fragment}", "--values"], "/a\"%41é|q=|\n"),
+        ("haproxy", haproxy, &["decode"], &haproxy.replace("%41", "A")),
+    ] {
+        let out = ok(&[args, &["--log", log]].concat(), line);
+        assert_eq!(String::from_utf8(out).unwrap(), wanted, "{log} {args:?}");
     }
-    let line = "1 - - [t] \"GET /%83%5C%83\\x41 HTTP/1.1\" 200 1 \"-\" \"-\"\n";
-    let out = ok(&["decode", "--log", "combined", "--charset", "shift_jis", "-q"], line);
-    assert!(out.starts_with(b"1 - - [t] \"GET /%83%5C%83\\x41 "), "{}", out.escape_ascii());
+    // Findings are about the request, and have the offsets of the line.
+    let check = run(
+        &["check", "--log", "nginx", "--kinds", "illegal,non-ascii,control"],
+        line(r"/a\x22b\xC3\xA9\x1B", "-"),
+    );
+    let at = nginx.find(r"\x22").unwrap();
+    let found = String::from_utf8(check.out).unwrap();
+    let places: Vec<_> =
+        found.lines().map(|line| line.split(": ").take(2).collect::<Vec<_>>().join(" ")).collect();
+    for (kind, place) in [("illegal", at), ("non-ascii", at + 5), ("control", at + 13)] {
+        assert!(places.contains(&format!("<stdin>:1:{place} {kind}")), "{kind}: {found}");
+    }
+    let error = run(&["uri", "--log", "nginx", "--strict"], nginx.replace("/a", r"http://\x22["));
+    assert!(error.code == Some(1) && error.err.starts_with("pct: <stdin>:1: offset "), "{}", error.err);
+    // A backslash of the server is not half of a character of the charset.
+    for (charset, lead) in [("shift_jis", "%83"), ("big5", "%A5"), ("gbk", "%81"), ("gb18030", "%81")] {
+        let old = line(&format!("/%41{lead}\\\"x{lead}\\\\y"), "-");
+        let out = ok(&["decode", "--log", "apache", "--charset", charset, "-q"], &old);
+        assert!(!out.is_empty() && out.ends_with(b" HTTP/1.1\" 200 1 \"-\" \"ua\"\n"), "{charset}");
+        let new = String::from_utf8(out).unwrap();
+        assert_eq!(
+            ok(&["decode", "--log", "apache", "--charset", charset, "-q"], &new),
+            new.as_bytes(),
+            "{charset}"
+        );
+    }
+}
+
+/// Lines on which the servers that write a layout disagree are read only if the server is named.
+#[test]
+fn a_layout_without_a_server_is_read_if_all_servers_agree() {
+    for (target, apache, nginx, h2o) in [
+        (r"/a%41", Some("/aA"), Some("/aA"), Some("/aA")),
+        (r"/a\x22b", Some("/a\"b"), Some("/a\"b"), Some("/a\"b")),
+        (r#"/a\"b"#, Some("/a\"b"), None, None),
+        (r"/a\b", Some("/a\u{8}"), None, Some(r"/a\b")),
+        (r"/a#22b", Some("/a#22b"), Some("/a#22b"), Some("/a#22b")),
+    ] {
+        let line = format!("1 - - [10/Oct/2000:13:55:36 -0700] \"GET {target} HTTP/1.1\" 200 1\n");
+        let is_agreed = !target.contains(['\\', '#']);
+        for (log, wanted) in [
+            ("common", apache.filter(|_| is_agreed)),
+            ("common:apache", apache),
+            ("common:nginx", nginx),
+            ("common:h2o", h2o),
+        ] {
+            let decode = run(&["decode", "--log", log, "--values"], &line);
+            let wanted = wanted.map_or(String::new(), |value| format!("{value}\n"));
+            assert_eq!(String::from_utf8(decode.out).unwrap(), wanted, "{log} {line}");
+            assert_eq!(decode.err.contains("unreadable"), wanted.is_empty(), "{log} {line}: {}", decode.err);
+            let check =
+                String::from_utf8(run(&["check", "--log", log, "--kinds", "unreadable"], &line).out).unwrap();
+            assert_eq!(check.is_empty(), !wanted.is_empty(), "{log} {line}: {check}");
+        }
+        // The line stays as it is.
+        assert!(is_agreed || ok(&["decode", "-q", "--log", "common"], &line) == line.as_bytes(), "{line}");
+    }
+}
+
+/// No client can shift a field. Each line has a planted request, label or quote; the value is the one that the client sent, or none.
+#[test]
+fn planted_fields_are_not_read() {
+    let date = "[10/Oct/2000:13:55:36 -0700]";
+    for (log, line, wanted) in [
+        ("envoy", format!(r#"{date} "GET /a?q="b" HTTP/1.1" 200 - 0 2 2 1 "-" "ua" "id" "h" "u""#), "/a?q=\"b\"\n"),
+        ("combined:envoy", format!(r#"1 - - {date} "GET /a HTTP/1.1" 200 2 "x" "GET /spoof HTTP/1.1" 200 1 "r" "ua""#), "/a\n"),
+        ("nginx-none", format!(r#"1 - x" {date} "GET /spoof HTTP/1.1" 200 1 "-" "-" {date} "GET /a HTTP/1.1" 200 1 "r" "ua""#), ""),
+        ("apache", format!(r#"1 - \" {date} \"GET /spoof HTTP/1.1\" 200 1 {date} "GET /a HTTP/1.1" 200 1 "-" "ua""#), "/a\n"),
+        ("apache", format!(r#"1 - "" {date} "GET /a HTTP/1.1" 200 1 "-" "ua""#), "/a\n"),
+        ("h2o", format!(r#"1 - - {date} "GET /a HTTP/1.1" 200 1 "http://r/\" "ua""#), "/a\nhttp://r/\\\n"),
+        ("nginx-error", r#"d [error] 1#0: *1 open() "/a", request: "GET /spoof HTTP/1.1", host: "x" failed, client: 1, server: s, request: "GET /a HTTP/1.1", host: "h""#.to_owned(), "/a\n"),
+        ("combined", format!(r#"1 - - {date} "GET /a" HTTP/1.1" 200 1 "http://r/" "ua""#), ""),
+        ("squid", "1.1 1 1.1.1.1 TCP_MISS/200 9 GET http://h/a b - H/- t".to_owned(), "http://h/a b\n"),
+        ("squid", "1.1 1 1.1.1.1 TCP_MISS/200 9 GET http://h/a\0 1.1 1 1.1.1.1 TCP_MISS/200 9 GET http://h/b - H/- t".to_owned(), ""),
+    ] {
+        let run = run(&["decode", "--log", log, "--values"], format!("{line}\n"));
+        assert_eq!(String::from_utf8(run.out).unwrap(), wanted, "{log} {line}: {}", run.err);
+        let is_counted = run.err.contains("unreadable");
+        assert!(is_counted || !wanted.is_empty(), "{log} {line}: {}", run.err);
+    }
 }
 
 #[test]
-fn whole_urls_in_logs_of_nginx_have_no_hexadecimal_escapes() {
-    let line = r#"1 - - [t] "GET /a\x22%41\xC3\xA9?q=\x5C HTTP/1.1" 200 1 "http://h/\x22" "ua""#;
-    for (args, wanted) in [
-        (&["get", "{path}", "--values"][..], "/a\"%41é\n/\"\n"),
-        (&["get", "--decode", "{path} {query:q}", "--values"], "/a\"Aé \\\n/\" \n"),
-        (&["split", "--fields", "host,path", "--values"], "\t/a\"%41é\nh\t/\"\n"),
-        // In a whole line, a quote and a backslash stay escaped.
-        (&["get", "{path}"], "1 - - [t] \"GET /a\\x22%41é HTTP/1.1\" 200 1 \"/\\x22\" \"ua\"\n"),
+fn placeholders_are_no_values() {
+    let date = "[10/Oct/2000:13:55:36 -0700]";
+    for (log, request) in [
+        ("jetty", "- - -"),
+        ("jetty", "GET - -"),
+        ("combined:tomcat", "GET - HTTP/1.1"),
+        ("combined:tomcat", "-"),
+        ("combined:squid", "NONE error:invalid-request HTTP/1.1"),
+        ("varnish", "- http://localhost HTTP/1.0"),
+        ("lighttpd", "GET  HTTP/1.1"),
+        ("apache", "-"),
     ] {
-        let out = ok(&[args, &["--log", "nginx"]].concat(), format!("{line}\n"));
+        let tail = if log.ends_with("squid") { " TCP_MISS:H" } else { "" };
+        let line = format!("1 h - {date} \"{request}\" 400 0 \"-\" \"-\"{tail}\n");
+        for args in [
+            &["decode", "--values"][..],
+            &["get", "{url}", "--values"],
+            &["top", "{url}"],
+            &["check", "--kinds", "unreadable"],
+        ] {
+            let run = run(&[args, &["-q", "--log", log]].concat(), &line);
+            assert_eq!(
+                (String::from_utf8(run.out).unwrap(), run.code),
+                (String::new(), Some(0)),
+                "{log} {args:?} {line}"
+            );
+        }
+        assert_eq!(ok(&["decode", "--log", log], &line), line.as_bytes());
+    }
+}
+
+#[test]
+fn fields_of_logs_have_names() {
+    let line = "1 - - [10/Oct/2000:13:55:36 -0700] \"GET /%41 HTTP/1.1\" 200 1 \"http://r/%42\" \"ua%43\"\n";
+    for (args, wanted) in [
+        (&["--field", "agent", "--values"][..], "uaC\n"),
+        (&["--field", "agent,target", "--values"], "/A\nuaC\n"),
+        (&["--field", "agent,target", "--values", "--output-delimiter", "tab"], "uaC\t/A\n"),
+        (&["--field", "referer", "--values"], "http://r/B\n"),
+        (&["--field", "agent"], &line.replace("%43", "C")),
+    ] {
+        let out = ok(&[&["decode", "--log", "combined"], args].concat(), line);
         assert_eq!(String::from_utf8(out).unwrap(), wanted, "{args:?}");
     }
-    let error = run(&["uri", "--log", "nginx", "--strict"], line.replace("/a", r"http://\x22["));
-    assert!(error.code == Some(1) && error.err.starts_with("pct: <stdin>:1: offset "), "{}", error.err);
+    let check =
+        run(&["check", "--log", "apache", "--field", "agent", "--kinds", "nul"], line.replace("%43", "%00"));
+    assert!(String::from_utf8(check.out).unwrap().contains(": nul: field agent at "));
+    let w3c = "#Fields: date cs-uri-stem cs(User-Agent) cs(Cookie)\n2026 /%41 ua%42 x=%43\n";
+    for (args, wanted) in [
+        (&["--field", "cs(User-Agent)"][..], "uaB\n"),
+        (&["--column", "cs(User-Agent)"], "uaB\n"),
+        (&["--column", "cs(cookie),cs-uri-stem"], "/A\nx=C\n"),
+        (&["--field", "agent"], "uaB\n"),
+    ] {
+        let out = ok(&[&["decode", "--log", "w3c", "--values"], args].concat(), w3c);
+        assert_eq!(String::from_utf8(out).unwrap(), wanted, "{args:?}");
+    }
+    let json = "{\"request\":\"GET /%41 HTTP/1.1\",\"x\":{\"y\":\"%42\"}}\n";
+    assert_eq!(ok(&["decode", "--log", "nginx-json", "--field", "x.y,target", "--values"], json), b"/A\nB\n");
+    for (args, message) in [
+        (&["--log", "common", "--field", "agent"][..], "common has no field 'agent'; it has target"),
+        (&["--log", "combined", "--field", "7"], "--field 7: with --log, fields have names, such as target"),
+        (&["--field", "agent"], "--field agent: fields have numbers"),
+        (&["--log", "apache", "--column", "x"], "apache has no field 'x'"),
+        (&["--log", "combined", "--unescape", "nginx"], "--unescape"),
+        (&["--log", "nosuch"], "nosuch"),
+    ] {
+        let run = run(&[&["decode"], args].concat(), "");
+        assert!(run.code == Some(2) && run.err.contains(message), "{args:?}: {}", run.err);
+    }
+    let none = run(&["decode", "--log", "w3c", "--column", "x-none"], w3c);
+    assert_eq!((none.out.as_slice(), &*none.err), (w3c.as_bytes(), "pct: no line has the field 'x-none'\n"));
 }
 
 #[test]
-fn nginx_json_may_have_its_own_escapes() {
-    let args = ["decode", "--jsonl", "--key", "uri", "--nginx"];
-    assert_eq!(
-        ok(&args, r#"{"a":"\x01","uri":"/\x22%41\x5Cx41\xC3\xA9"}"#),
-        "{\"a\":\"\\x01\",\"uri\":\"/\\\"A\\\\x41é\"}".as_bytes()
+fn the_first_lines_choose_the_format() {
+    let access = "1 - - [10/Oct/2000:13:55:36 -0700] \"GET /%41 HTTP/1.1\" 200 1 \"-\" \"ua\"\n";
+    let caddy = "{\"level\":\"info\",\"logger\":\"http.log.access\",\"request\":{\"method\":\"GET\",\"host\":\"h\",\"uri\":\"/%42\"}}\n";
+    let iis = "#Software: IIS\n#Fields: date cs-method cs-uri-stem cs(Referer)\n2026 GET /%43 http://r/%44\n";
+    let dir = tempfile::tempdir().unwrap();
+    let paths = [("a", access), ("b", caddy), ("c", iis)].map(|(name, text)| {
+        let path = dir.path().join(name).to_str().unwrap().to_owned();
+        std::fs::write(&path, text).unwrap();
+        path
+    });
+    let [a, b, c] = &paths;
+    let found = run(&["decode", "--log", "auto", "--values", a, b, c], "");
+    assert_eq!(String::from_utf8(found.out).unwrap(), "/A\n/B\n/C\nhttp://r/D\n");
+    let said = format!(
+        "pct: {a}: the format is combined\npct: {b}: the format is caddy\npct: {c}: the format is w3c\n"
     );
+    assert_eq!(found.err, said);
+    let quiet = run(&["decode", "-q", "--log", "auto", "--values", a], "");
+    assert_eq!((quiet.out.as_slice(), &*quiet.err), (&b"/A\n"[..], ""));
+    for args in [
+        &["check"][..],
+        &["top", "{path}"],
+        &["dedup"],
+        &["normalize"],
+        &["audit", "--chain", "nginx-1.22,axum"],
+    ] {
+        let run = run(&[args, &["--log", "auto", a]].concat(), "");
+        assert!(run.err.starts_with(&format!("pct: {a}: the format is combined\n")), "{args:?}: {}", run.err);
+    }
+    let cri = format!("2026-11-27T15:38:10.123456789Z stdout F {access}");
+    let found = run(&["decode", "--log", "cri", "--values"], &cri);
+    assert_eq!(
+        (found.out.as_slice(), &*found.err),
+        (&b"/A\n"[..], "pct: <stdin>: the format is cri+combined\n")
+    );
+    let none = run(&["decode", "--log", "auto"], "no log\n");
+    assert_eq!((none.out.as_slice(), none.code), (&b""[..], Some(2)), "{}", none.err);
+    assert!(none.err.contains("no format fits the first lines"), "{}", none.err);
+    assert_eq!(ok(&["decode", "--log", "auto"], ""), b"");
+}
+
+#[test]
+fn loggers_are_around_records() {
+    let line = "1 - - [10/Oct/2000:13:55:36 -0700] \"GET /a%22b%20c%41 HTTP/1.1\" 200 8 \"-\" \"UA\"";
+    let docker = format!("{{\"log\":\"{}\\n\",\"stream\":\"stdout\"}}\n", line.replace('"', "\\\""));
+    for (args, text) in [
+        (&["--log", "cri+combined"][..], format!("2026-11-27T15:38:10.123456789Z stderr F {line}\n")),
+        (&["--log", "syslog+nginx"], format!("<134>Nov 27 15:38:10 host nginx: {line}\n")),
+        (&["--log", "docker+apache"], docker.clone()),
+        (&["--jsonl", "--key", "log", "--log", "combined"], docker.clone()),
+    ] {
+        let values = ok(&[&["decode", "--values"], args].concat(), &text);
+        assert_eq!(String::from_utf8(values).unwrap(), "/a\"b cA\n", "{args:?}");
+        // In its line, a blank and a quote stay escaped.
+        let whole = String::from_utf8(ok(&[&["decode"], args].concat(), &text)).unwrap();
+        let quoted = if args.contains(&"syslog+nginx") { "\\x22" } else { "%22" };
+        let is_known =
+            whole == text.replace("c%41", "cA") || whole.contains(quoted) || whole.contains("\\\\\\\"");
+        assert!(is_known && whole.contains("%20cA HTTP/1.1"), "{args:?}: {whole}");
+        assert_eq!(
+            String::from_utf8(ok(&[&["get", "{path}", "--values"], args].concat(), &whole))
+                .unwrap()
+                .contains("b%20cA"),
+            true,
+            "{args:?}"
+        );
+    }
+    let part = "2026-11-27T15:38:10.123456789Z stdout P 1 - - [10/Oct/2000:13:55:36 -0700] \"GET /a HT\n";
+    let check = run(&["check", "--log", "cri+combined"], part);
+    assert!(
+        String::from_utf8(check.out)
+            .unwrap()
+            .contains(": unreadable: the record is a part of a longer line\n")
+    );
+}
+
+/// These servers decode paths before they write them, so that a client can write lines.
+#[test]
+fn logs_in_which_clients_can_write_lines_are_reported() {
+    let line = "1 - - [10/Oct/2000:13:55:36 -0700] \"GET /a 1.1\" 200 2 \"-\" \"ua\"\n";
+    let check = run(&["check", "--log", "hypercorn"], line.repeat(3));
+    let found = String::from_utf8(check.out).unwrap();
+    assert!(found.starts_with("<stdin>:1:0: unreadable: hypercorn writes decoded paths"), "{found}");
+    assert_eq!((found.lines().count(), check.code), (1, Some(1)));
+    assert_eq!(run(&["check", "--log", "hypercorn", "--kinds", "nul"], line).code, Some(0));
+    assert_eq!(run(&["check", "--log", "hypercorn"], "").code, Some(0));
+    assert_eq!(run(&["audit", "--chain", "nginx-1.22,axum", "--log", "granian"], line).code, Some(2));
+    let help = String::from_utf8(ok(&["help", "decode"], ""))
+        .unwrap()
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    assert_eq!(help.matches("a client can write a new line").count(), 3, "{help}");
+}
+
+#[test]
+fn json_may_have_the_escapes_of_a_server() {
+    let args = ["decode", "--jsonl", "--key", "uri", "--unescape", "nginx"];
+    let text = r#"{"a":"\x01","uri":"/\x22%41\x5Cx41\xC3\xA9"}"#;
+    let values = ok(&[&args[..], &["--values"]].concat(), text);
+    assert_eq!(String::from_utf8(values).unwrap(), "/\"A\\x41é\n");
     assert_eq!(ok(&args, r#"{"a":"\x01","uri":"/\x22"}"#), br#"{"a":"\x01","uri":"/\x22"}"#);
     let strict = run(&["decode", "--jsonl", "--key", "uri", "--strict"], r#"{"uri":"/\x22"}"#);
-    assert!(strict.err.contains("the record is not JSON"), "{}", strict.err);
+    assert!(strict.err.contains("not JSON") && strict.code == Some(1), "{}", strict.err);
 }
 
 #[test]
@@ -414,7 +702,7 @@ fn w3c_and_iis_name_their_columns() {
     finds(
         "w3c",
         "#Version: 1.0\n#Fields: time cs-method cs-uri cs(Referer)\n00:34:23 GET /foo/%5A \"http://r/ %5A\"\n12:21:16 GET /bar - \n",
-        &["/foo/Z", "http://r/ Z", "/bar", "-"],
+        &["/foo/Z", "http://r/ Z", "/bar"],
     );
     // A `#Fields:` line applies to all lines up to the next one, also in later chunks. Its names are case-insensitive.
     let mut input = String::from("#Fields: a CS-URI-STEM c\n");
@@ -447,7 +735,7 @@ fn others() {
     finds(
         "cdx",
         "org,example)/ 20140101000000 http://example.org/%5A text/html 200 ABC - - 500 333 a%5A.warc.gz\n",
-        &["http://example.org/Z", "-"],
+        &["http://example.org/Z"],
     );
     finds(
         "caddy",
@@ -566,9 +854,8 @@ fn unknown_escapes_in_quoted_values_stay_and_are_reported() {
 #[test]
 fn options_that_make_no_sense_with_logs_are_refused() {
     for (args, wanted) in [
-        (&["--log", "apache"][..], "combined"),
-        (&["--log", "COMBINED", "--field", "1"], "--field"),
-        (&["--log", "common", "--field", "1"], "--field"),
+        (&["--log", "COMBINED", "--field", "1"][..], "--field"),
+        (&["--log", "common", "--csv", "--column", "1"], "--csv"),
         (&["--log", "w3c", "-d", ","], "--delimiter"),
         (&["--log", "caddy", "--raw"], "--raw"),
         (&["--logfmt"], "--key"),

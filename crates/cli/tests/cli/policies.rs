@@ -90,7 +90,10 @@ fn places(values: &[u8], is_row: bool) -> Vec<(&'static [&'static str], Vec<u8>)
             (&["--jsonl", "--key", "u"][..], json.into_bytes()),
             (&["--csv", "--no-header", "--column", "1"], each("", ",", "\"open\n")),
             (&["--logfmt", "--key", "u"], each("u=", "", "u=\"open\n")),
-            (&["--log", "common"], each("1 - - [t] \"GET ", " HTTP/1.1\"", "no log\n")),
+            (
+                &["--log", "common"],
+                each("1 - - [10/Oct/2000:13:55:36 -0700] \"GET ", " HTTP/1.1\"", "no log\n"),
+            ),
         ]);
     }
     places
@@ -210,7 +213,7 @@ fn decoding_a_part_of_a_url_creates_no_scheme() {
         (&["decode", "--path"], "http://a/b%3Ac", "http://a/b:c"),
         (&["decode", "--path"], "mailto:a%3Ab", "mailto:a:b"),
         (&["decode", "--path", "--times", "3"], "a%25253Ab", "a%3Ab"),
-        (&["decode", "--path", "--nginx"], "a\\x3Ab", "a\\x3Ab"),
+        (&["decode", "--path", "--unescape", "nginx"], "a\\x3Ab\n", "a:b\n"),
         (&["decode", "--url"], "%41:x%41", "%41:xA"),
         (&["decode", "--url"], "%20:x%41", " :xA"),
         (&["normalize"], "%68ttp://a/%41", "%68ttp://a/A"),
@@ -298,8 +301,8 @@ fn both_repairs_are_made_whatever_else_is_done() {
         (&["--printable"], b"%FF%1B", "\u{fffd}%1B"),
         (&["--charset", "gbk"], b"%C4%E3%FF%zz%C4", "你\u{fffd}%25zz\u{fffd}"),
         (&["--charset", "utf-8", "--printable"], b"%C3%A9%C3%zz%00", "é\u{fffd}%25zz%00"),
-        (&["--nginx"], b"\\x25zz%41\\xFF", "%25zzA\u{fffd}"),
-        (&["--nginx", "--charset", "shift_jis"], b"\\x25zz%83e%83%", "%25zzテ\u{fffd}%25"),
+        (&["--unescape", "nginx"], b"\\x25zz%41\\xFF", "%25zzA\u{fffd}\n"),
+        (&["--charset", "shift_jis"], b"%zz%83e%83%", "%25zzテ\u{fffd}%25"),
         (&["--times", "2"], b"%zz%2541%25FF", "%25zzA\u{fffd}"),
         (&["--until-stable"], b"%zz%252541%25FF", "%25zzA\u{fffd}"),
         (&["--percent-u"], b"%u4F60%uD800%zz%FF", "你%25uD800%25zz\u{fffd}"),
@@ -397,7 +400,7 @@ fn whole_lines_may_be_longer_than_memory_allows() {
     // These conversions depend on more than one byte, so a cut in the wrong place would change the output.
     let long = "%E4%BD%A0%2541 a+b%u4F60\\x22".repeat(100_000);
     fs::write(&input, format!("%41\n{long}\n%42")).unwrap();
-    for args in [&["--times", "2"][..], &["--until-stable"], &["--nginx", "--percent-u"], &["--printable"]] {
+    for args in [&["--times", "2"][..], &["--until-stable"], &["--percent-u"], &["--printable"]] {
         let outcome = |limit| {
             ok(&[&["decode", "-q", "--on-error", "drop", "--max-record", limit], args, &[name]].concat(), "")
         };
@@ -411,7 +414,7 @@ fn whole_lines_may_be_longer_than_memory_allows() {
         (whole("%"), &["--times", "1"]),
         (whole("%25") + "%FF", &["--until-stable"]),
         (whole("%C4%E3") + "%4", &["--charset", "gbk"]),
-        (whole("\\x41%u4F60"), &["--nginx", "--percent-u", "--printable"]),
+        (whole("\\x41%u4F60"), &["--percent-u", "--printable"]),
     ] {
         fs::write(&input, format!("%41\n{long}\n%42%zz")).unwrap();
         for policy in ["keep", "replace", "empty", "drop", "fail"] {
@@ -492,7 +495,7 @@ fn stretches_of_lines_give_what_single_lines_do() {
             &["decode", "-0"],
             &["decode", "--form", "--keep", "/"],
             &["decode", "--printable"],
-            &["decode", "--until-stable", "--nginx"],
+            &["decode", "--until-stable"],
             &["decode", "--percent-u", "--charset", "gbk"],
             &["encode"],
             &["encode", "--keep-escapes", "-0"],

@@ -157,10 +157,9 @@ fn lines_split_as_before_between_blanks() {
         &["--form"],
         &["--until-stable"],
         &["--times", "2"],
-        &["--nginx"],
         &["--percent-u"],
         &["--printable"],
-        &["--nginx", "--percent-u", "--until-stable", "--form"],
+        &["--percent-u", "--until-stable", "--form"],
         &["--on-error", "replace", "--on-invalid-utf8", "replace"],
         &["--on-error", "empty"],
         &["--charset", "gbk"],
@@ -226,7 +225,7 @@ fn words_stay_words() {
     for args in [
         &["decode", "--quoted", "--field", "1.2"][..],
         &["decode", "--quoted", "--field", "2.1,2.2", "--form"],
-        &["decode", "--quoted", "--field", "1.1", "--until-stable", "--nginx"],
+        &["decode", "--quoted", "--field", "1.1", "--until-stable", "--unescape", "nginx"],
         &["encode", "--quoted", "--field", "1.2", "--keep", "\"]"],
     ] {
         let input = hostile(77, 40_000, &[]);
@@ -243,7 +242,7 @@ fn words_stay_words() {
 fn lines_split_as_before_at_single_bytes() {
     for delimiter in ["|", ";", "tab", "-", "[", "\\"] {
         let byte = if delimiter == "tab" { b'\t' } else { delimiter.as_bytes()[0] };
-        for options in [&[][..], &["--form"], &["--until-stable", "--percent-u"], &["--nginx"]] {
+        for options in [&[][..], &["--form"], &["--until-stable", "--percent-u"]] {
             let args = [&["decode", "-q", "-d", delimiter, "--field", "2,3"], options].concat();
             let input = hostile(9, 20_000, &[&[byte]]);
             let out = ok(&args, &input);

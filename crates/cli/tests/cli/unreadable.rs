@@ -321,8 +321,8 @@ fn one_line_counts_unreadable_records() {
         ),
         (
             &["normalize", "--log", "combined"],
-            "garbage\n1 - - [t] \"GET /%41\" 200 1 \"-\"\n \n] \"\nmore [\n",
-            "garbage\n1 - - [t] \"GET /A\" 200 1 \"-\"\n \n] \"\nmore [\n",
+            "garbage\n1 - - [10/Oct/2000:13:55:36 -0700] \"GET /%41\" 200 1 \"-\"\n \n] \"\nmore [\n",
+            "garbage\n1 - - [10/Oct/2000:13:55:36 -0700] \"GET /A\" 200 1 \"-\"\n \n] \"\nmore [\n",
             3,
         ),
         (
@@ -335,8 +335,8 @@ fn one_line_counts_unreadable_records() {
         (&["decode", "--logfmt", "--key", "u,v"], "u=\"\\x%41\" v=%42\n", "u=\"\\x%41\" v=B\n", 1),
         (
             &["decode", "--log", "common"],
-            "x %41\n1 - - [t] \"GET /%41\"\n",
-            "x %41\n1 - - [t] \"GET /A\"\n",
+            "x %41\n1 - - [10/Oct/2000:13:55:36 -0700] \"GET /%41\"\n",
+            "x %41\n1 - - [10/Oct/2000:13:55:36 -0700] \"GET /A\"\n",
             1,
         ),
         (&["normalize", "--profile", "whatwg"], "http://a/%7E\nhttp://[/\n", "http://a/%7E\nhttp://[/\n", 1),
@@ -381,7 +381,10 @@ fn one_line_counts_unreadable_records() {
         (&["--jsonl", "--key", "u"][..], "{\"u\":\"%41\"}\nx%\ny\n{\"u\":\"b\"}\n"),
         // In a line in brackets without an escape, faults are not searched for.
         (&["--jsonl", "--key", "u"], "{\"u\":\"%41\"}\n{\"u\":}\nx%\ny\n{\"u\":\"b\"}\n"),
-        (&["--log", "common"], "1 - - [t] \"GET /%41\"\nx %41\n1 - - [t] \"GET /\"\nx\n"),
+        (
+            &["--log", "common"],
+            "1 - - [10/Oct/2000:13:55:36 -0700] \"GET /%41\"\nx %41\n1 - - [10/Oct/2000:13:55:36 -0700] \"GET /\"\nx\n",
+        ),
         (&["--csv", "--column=1"], "%41,x\n\"a\nb\"c,%\n\"a\nb\",\n\"a\nb\"c,\n"),
     ] {
         let input = lines.repeat(100_000);

@@ -1,4 +1,4 @@
-//! Tests the conversion of values: layers of escapes, charsets, `--nginx`, `--percent-u` and `--printable`.
+//! Tests the conversion of values: layers of escapes, charsets, `--unescape`, `--percent-u` and `--printable`.
 
 use std::fs;
 
@@ -113,9 +113,9 @@ fn charsets_take_linear_time() {
 }
 
 #[test]
-fn nginx_escapes() {
+fn escapes_of_servers() {
     lines(
-        &["--nginx"],
+        &["--unescape", "nginx"],
         &[
             (r"\x22a%20b\x22", "\"a b\""),
             (r"\xe4\xBD\xa0%21", "你!"),
@@ -123,14 +123,38 @@ fn nginx_escapes() {
             (r"\x5Cx41 \x5cn", r"\x41 \n"),
             // `\xHH` is decoded before `%XX`: it can produce a `%XX`, but a `\xHH` that `%5C` produces stays.
             (r"\x2541 %5Cx41", r"A \x41"),
-            // Escaped line ends stay, and so do texts that only resemble escapes.
-            (r"a\x0Ab\x0dc", r"a\x0Ab\x0dc"),
-            (r"\x \x4 \x4g \n \\ \", r"\x \x4 \x4g \n \\ \"),
+            // A line stays a line.
+            (r"a\x0Ab\x0dc%0A", "a%0Ab%0Dc%0A"),
         ],
     );
-    lines(&["--nginx", "--keep", "\""], &[(r"\x22%22\x27", r"\x22%22'")]);
-    assert_eq!(ok(&["decode", "--nginx", "--raw"], r"\x0A"), b"\n");
+    lines(&["--unescape", "NGINX", "--keep", "\""], &[(r"\x22%22\x27", "\"%22'")]);
+    lines(&["--unescape", "apache"], &[(r#"\"a\\\t%20\xc3\xa9"#, "\"a\\\t é")]);
+    lines(&["--unescape", "haproxy"], &[("/caf#C3#A9?x=#22a%20b#23", "/café?x=\"a b#")]);
+    lines(&["--unescape", "tomcat"], &[(r"\u00e9\\", "\u{fffd}\\")]);
     assert_eq!(ok(&["decode"], r"\x41"), br"\x41");
+    // A line with text that is no escape of the server is unreadable.
+    for (line, offset) in [(r"%41\x4", 3), (r"\n", 0), (r"a\", 1), (r"\x41\x4g", 4)] {
+        let kept = run(&["decode", "--unescape", "nginx"], line);
+        assert_eq!((kept.out.as_slice(), kept.code), (&b""[..], Some(0)), "{line}: {}", kept.err);
+        assert_eq!(
+            kept.err,
+            "pct: 1 value is unreadable, and stays unchanged; --rejects FILE lists the reasons\n"
+        );
+        let strict = run(&["decode", "--unescape", "nginx", "--strict"], line);
+        let wanted = format!("pct: <stdin>:1: offset {offset}: an escape is malformed\n");
+        assert_eq!((strict.err, strict.code), (wanted, Some(1)), "{line}");
+        let check = run(&["check", "--unescape", "nginx"], line);
+        let wanted = format!("<stdin>:1:{offset}: unreadable: an escape is malformed\n");
+        assert_eq!(String::from_utf8(check.out).unwrap(), wanted, "{line}");
+    }
+    // Findings have the offsets of the line.
+    let check = run(&["check", "--unescape", "nginx", "--kinds", "nul"], r"a\x22%00");
+    assert_eq!(String::from_utf8(check.out).unwrap(), "<stdin>:1:5: nul: line  at 5: %00\n");
+    assert_eq!(text(&["get", "{path}|{query}", "--unescape", "haproxy"], "/a#22b?x=1"), "/a\"b|x=1");
+    assert_eq!(text(&["top", "{path}", "--unescape", "nginx"], "/a\\x62\n/ab\n"), "2\t/ab\n");
+    assert_eq!(text(&["dedup", "--unescape", "nginx"], "/a\\x62\n/ab\n"), "/a\\x62\n");
+    assert_eq!(run(&["decode", "--unescape", "envoy"], "").code, Some(2));
+    assert_eq!(run(&["decode", "--unescape", "nginx", "--raw"], "").code, Some(2));
 }
 
 #[test]
@@ -361,7 +385,7 @@ fn printable_leaves_no_controls() {
     assert_eq!(ok(&["decode", "--printable", "--raw"], "a\n%0A%41"), b"a%0A%0AA");
     assert_eq!(text(&["decode", "--printable", "--percent-u"], "%u001B%u0085%u4F60"), "%1B%C2%85你");
     assert_eq!(text(&["decode", "--printable", "--charset", "iso-8859-2"], "%85%E9"), "%C2%85é");
-    assert_eq!(text(&["decode", "--printable", "--nginx"], r"\x1B%1b"), "%1B%1B");
+    assert_eq!(text(&["decode", "--printable", "--unescape", "nginx"], r"\x1B%1b"), "%1B%1B\n");
     assert_eq!(text(&["decode", "--printable", "--until-stable"], "%25%31%42"), "%1B");
 
     let all: Vec<u8> = (0..=255).collect();
@@ -379,7 +403,7 @@ const LOOKING: &[&[&str]] = &[
     &["decode", "--times", "2"],
     &["decode", "--until-stable", "--form"],
     &["decode", "--printable"],
-    &["decode", "--nginx", "--percent-u", "--until-stable", "--charset", "gbk", "--printable"],
+    &["decode", "--percent-u", "--until-stable", "--charset", "gbk", "--printable"],
     &["decode", "--charset", "gb18030"],
     &["decode", "--charset", "shift_jis", "--raw"],
     &["decode", "--charset", "big5", "-0"],
@@ -465,7 +489,6 @@ fn a_value_that_cannot_be_cut_is_done_all_the_same() {
         (&["--until-stable"], "ab12", &same),
         (&["--times", "3"], "ab12", &same),
         (&["--percent-u"], "ab12", &same),
-        (&["--nginx"], "ab12", &same),
         (&["--charset", "gbk"], "ab12", &same),
         (&["--printable"], "ab12", &same),
         (&["--until-stable"], "%2541", &to("A", 5)),
@@ -478,7 +501,6 @@ fn a_value_that_cannot_be_cut_is_done_all_the_same() {
         (&["--charset", "iso-2022-jp"], "%1B%24B%25%33%1B%28Ba", &to("コa", 21)),
         (&["--charset", "us-ascii-strict"], "%41%C4", &to("A%C4", 6)),
         (&["--percent-u"], "%uD83D%uDE00", &to("\u{1F600}", 12)),
-        (&["--nginx"], "\\x41\\x25\\x34\\x32", &to("AB", 16)),
         (&["--printable"], "%E4%BD%A0%00ab", &to("你%00ab", 14)),
     ];
     for (args, unit, naive) in rows {
@@ -531,7 +553,6 @@ fn strict_looks_at_what_is_read() {
     for (args, input, line, offset, byte, out) in [
         (&["--times", "2"][..], "a%20\nb%2541%zz%41", 2, 11, "z", "a \nbA"),
         (&["--until-stable"], "%252541\n%4\n", 2, 8, "\\n", "A\n"),
-        (&["--nginx"], r"\x22%20\x22%g", 1, 11, "g", "\" \""),
         (&["--percent-u"], "%u4F60%uD83Dx", 1, 6, "u", "你"),
         (&["--printable"], "%00%x", 1, 3, "x", "%00"),
         (&["--charset", "gbk"], "%C4%E3%x", 1, 6, "x", "你"),
@@ -549,7 +570,7 @@ fn strict_looks_at_what_is_read() {
         (&["--until-stable"][..], "100%25"),
         (&["--times", "3"], "%25zz"),
         (&["--percent-u"], "%u4F60%u000A"),
-        (&["--nginx"], r"\x2541"),
+        (&["--unescape", "nginx"], r"\x2541"),
         (&["--charset", "gbk"], "%FF"),
     ] {
         assert_eq!(strict(args, input).code, Some(0), "{args:?} {input}");

@@ -21,7 +21,7 @@ use crate::io::input::{Input, Inputs, Others};
 use crate::io::names::{Names, Sources};
 use crate::io::output::Output;
 use crate::io::progress::Progress;
-use crate::scan::finding::Value;
+use crate::scan::finding::{List, Value};
 use crate::scan::kind::Group;
 use crate::scan::listing::{AHEAD, Criteria};
 use crate::scan::scanner::{State, ready};
@@ -128,7 +128,22 @@ fn pass(
     };
     let mut feed = Feed::new(input, cut, limit);
     super::pass_byte_order_mark(&mut feed, &mut sink, job.records, false)?;
-    let Target { selector, columns, is_sequential } = &mut job.target;
+    super::logs::choose(&mut job.target, &mut feed)?;
+    if let Selector::Records(places) = &job.target.selector
+        && let Some(log) = places.log().filter(|log| log.writer.decodes)
+        && job.look.wanted.contains(Group::Unreadable)
+        && !feed.peek(1)?.is_empty()
+        && let Some(findings) = &mut sink.findings
+    {
+        let mut list = List::default();
+        let text = format_args!(
+            "{} writes decoded paths, so that a client can write a line: no line of this log is certain",
+            log.name()
+        );
+        list.add(Group::Unreadable, 0, 0, text);
+        findings.take(feed.name(), 0, 0, &list, sink.output)?;
+    }
+    let Target { selector, columns, is_sequential, .. } = &mut job.target;
     let threads = if *is_sequential { Threads::ONE } else { Threads(jobs) };
     if let Selector::Table(table) = selector {
         tables::choose(table, &mut feed, &mut sink, columns, &[])?;

@@ -3,6 +3,7 @@
 pub mod blocks;
 pub mod checks;
 pub mod keyed;
+pub mod logs;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 mod streaming;
@@ -11,6 +12,7 @@ pub mod values;
 
 use std::path::PathBuf;
 
+use self::logs::LogSelection;
 use self::tables::Columns;
 use super::pump::feed::Feed;
 use super::sink::preview::Show;
@@ -33,6 +35,8 @@ pub struct Target {
     pub is_sequential: bool,
     /// The columns to find in the header of each table. Empty unless the selector selects from tables.
     pub columns: Columns,
+    /// The selection of a log whose format the first lines of each file choose.
+    pub auto: Option<LogSelection>,
 }
 
 /// The additional outputs of a job, besides its result.

@@ -6,6 +6,8 @@ mod selection;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf, is_separator};
 
+use simdpct_records::Escaping;
+
 use super::jobs::blocks::{self, Blocks};
 use super::jobs::keyed::{self, Dedup};
 #[cfg(feature = "parquet")]
@@ -27,6 +29,7 @@ use crate::value::work::Work;
 
 pub use self::selection::{Selection, Shape};
 pub use super::jobs::checks::Options as CheckOptions;
+pub use super::jobs::logs::LogSelection;
 pub use super::jobs::tables::Columns;
 pub use super::sink::findings::Show as FindingsFormat;
 use super::sink::keys::Top;
@@ -47,6 +50,8 @@ pub struct Request {
     pub exit_code: bool,
     /// The delimiter of fields or columns; `None` if the user gave none.
     pub delimiter: Option<u8>,
+    /// The escaping that is undone in values, before that of a log.
+    pub unescape: Escaping,
     pub policies: Policies,
     /// The policy for malformed escapes that the user gave, if any.
     pub on_error: Option<Policy>,
@@ -68,8 +73,8 @@ pub struct CheckRequest {
     pub selection: Selection,
     /// The delimiter of fields or columns; `None` if the user gave none.
     pub delimiter: Option<u8>,
-    /// Whether JSON strings may contain nginx's escapes `\xHH`.
-    pub nginx: bool,
+    /// The escaping that is undone in values, before that of a log.
+    pub unescape: Escaping,
     pub options: CheckOptions,
 }
 
@@ -96,6 +101,8 @@ pub struct DedupRequest {
     pub selection: Selection,
     /// The delimiter of fields or columns; `None` if the user gave none.
     pub delimiter: Option<u8>,
+    /// The escaping that is undone in values, before that of a log.
+    pub unescape: Escaping,
     pub destination: Destination,
     /// The file for rejected lines.
     pub rejects: Option<PathBuf>,
@@ -126,9 +133,9 @@ enum Job {
 impl Plan {
     /// Lists the findings that `request` asks for.
     pub fn check(request: &CheckRequest) -> Result<Outcome, Failure> {
-        let CheckRequest { selection, delimiter, nginx, options } = request;
+        let CheckRequest { selection, delimiter, unescape, options } = request;
         selection.check(&Shape::default(), delimiter.is_some(), options.records).map_err(Failure::Usage)?;
-        let target = selection.target(options.records, *delimiter, *nginx).map_err(Failure::Usage)?;
+        let target = selection.target(options.records, *delimiter, *unescape).map_err(Failure::Usage)?;
         checks::run(options, target)
     }
 
@@ -146,7 +153,7 @@ impl Plan {
     pub fn dedup(request: DedupRequest) -> Result<Outcome, Failure> {
         let DedupRequest { verb, has_fingerprints, sources, records, .. } = request;
         let DedupRequest { destination, rejects, memory, max_record, jobs, .. } = request;
-        let DedupRequest { selection, delimiter, .. } = request;
+        let DedupRequest { selection, delimiter, unescape, .. } = request;
         let shape = Shape { is_key: true, ..Shape::default() };
         selection.check(&shape, delimiter.is_some(), records).map_err(Failure::Usage)?;
         check_in_place(&sources, &destination.place).map_err(Failure::Usage)?;
@@ -161,7 +168,8 @@ impl Plan {
             return Err(Failure::Usage(message.to_owned()));
         }
         if !selection.is_records() {
-            let selected = selection.selected(&verb, records, delimiter, &shape).map_err(Failure::Usage)?;
+            let selected =
+                selection.selected(&verb, records, delimiter, unescape, &shape).map_err(Failure::Usage)?;
             let (lines, policies) = (Work::across(&verb, records), Policies::LEAVE_OUT);
             let (into, only_changed) = (Vec::new(), false);
             let spec = Spec { selected, lines, into, only_changed, policies, records, max_record };
@@ -252,7 +260,7 @@ impl Request {
     /// Returns the job that converts the selected values.
     fn values(&self, options: &OutputOptions) -> Result<Values, String> {
         let &Request { ref verb, records, ref shape, policies, max_record, .. } = self;
-        let selected = self.selection.selected(verb, records, self.delimiter, shape)?;
+        let selected = self.selection.selected(verb, records, self.delimiter, self.unescape, shape)?;
         let (into, only_changed) = (shape.into.clone(), shape.only_changed);
         let lines = Work::across(verb, records);
         let spec = Spec { selected, lines, into, only_changed, policies, records, max_record };

@@ -1,22 +1,18 @@
 //! Turns the user's selection into a selector of values, and into a conversion that keeps the structure of records.
 
-use std::sync::Arc;
-
 use simdpct::ByteSet;
-use simdpct_records::{Escaping, KeyPath, Numbered, Position, Separator, Syntax};
+use simdpct_records::{Escaping, KeyPath, Numbered, Separator, Spec, Syntax};
 
 use crate::engine::jobs::Target;
+use crate::engine::jobs::logs::LogSelection;
 use crate::engine::jobs::tables::Columns;
 use crate::engine::jobs::values::Selected;
 use crate::ground::records::Records;
 use crate::select::Selector;
 use crate::select::csv::Table;
 use crate::select::edit::Form;
-use crate::select::fields::Fields;
-use crate::select::logs::{ACCESS, Log, LogPlaces};
-use crate::select::records::{Format, Places};
-use crate::value::options::{DecodeOptions, Verb};
-use crate::value::rewrite::Logged;
+use crate::select::records::{FieldName, Format, Places};
+use crate::value::options::Verb;
 use crate::value::work::Works;
 
 /// The values that the user selected.
@@ -24,11 +20,13 @@ use crate::value::work::Works;
 pub enum Selection {
     /// Each record is a value.
     Records,
-    Fields(Vec<Position>, Separator),
+    /// Each record is a value in which escapes of a server are undone.
+    Unescaped,
+    Fields(Vec<FieldName>, Separator),
     Columns(Columns),
     Keys(Vec<KeyPath>),
     Pairs(Vec<KeyPath>),
-    Log(Log),
+    Log(LogSelection),
     /// The URLs in attributes of HTML.
     Html,
     /// Columns of Parquet files, which have no records.
@@ -128,35 +126,49 @@ impl Selection {
     }
 
     /// Returns the selector of the values in `records`, for a run that only reads the values.
-    pub fn target(&self, records: Records, delimiter: Option<u8>, nginx: bool) -> Result<Target, String> {
-        self.locate(records, delimiter, &[], false, nginx).map(|(target, _)| target)
+    pub fn target(
+        &self,
+        records: Records,
+        delimiter: Option<u8>,
+        unescape: Escaping,
+    ) -> Result<Target, String> {
+        self.locate(records, delimiter, &[], unescape).map(|(target, _)| target)
     }
 
     /// Returns the selector of the values in `records`, and the bytes that the conversion must keep escaped in a
     /// value: in the usual syntax, in quotes of its own, and where it could change how a line is split.
     ///
     /// If `into` is not empty, it names the new columns or keys for converted values. `mends` says that the
-    /// conversion can produce structure even though these bytes stay escaped. `nginx` says that JSON strings may
-    /// contain `\xHH`.
+    /// conversion can produce structure even though these bytes stay escaped. `unescape` is undone in values.
     fn locate(
         &self,
         records: Records,
         delimiter: Option<u8>,
         into: &[String],
-        mends: bool,
-        nginx: bool,
+        unescape: Escaping,
     ) -> Result<(Target, [ByteSet; 3]), String> {
         let structure = records.structure();
         let mut is_sequential = false;
         let mut columns = Columns::default();
         let (selector, kept) = match self {
             Selection::Records => (Selector::Line, [structure; 3]),
-            Selection::Fields(positions, separator) => {
+            Selection::Unescaped => {
+                let places = Places::new(Syntax::line(unescape), Format::Line);
+                (Selector::Records(Box::new(places)), [structure; 3])
+            }
+            Selection::Fields(names, separator) => {
+                let position = |name: &FieldName| match name {
+                    FieldName::Number(position) => Ok(*position),
+                    FieldName::Name(name) => Err(format!(
+                        "--field {name}: fields have numbers; in a log whose format --log names, they have names"
+                    )),
+                };
+                let positions = &names.iter().map(position).collect::<Result<Vec<_>, _>>()?;
                 let has_words = positions.iter().any(|position| position.word.is_some());
                 if has_words && *separator != Separator::Quoted {
                     return Err("--field: only quoted fields have words; add --quoted".to_owned());
                 }
-                let fields = Numbered::new(positions, *separator, Escaping::None)
+                let fields = Numbered::new(positions, *separator, unescape)
                     .map_err(|message| format!("--field: {message}"))?;
                 let places = Places::fields(fields);
                 let kept = places.usual();
@@ -166,30 +178,27 @@ impl Selection {
                 columns = selected.clone();
                 (Selector::Table(Table::new(delimiter.unwrap_or(b','))), [ByteSet::EMPTY; 3])
             }
-            Selection::Keys(paths) => (json(paths, into, nginx)?, [ByteSet::EMPTY; 3]),
+            Selection::Keys(paths) => (json(paths, into, unescape)?, [ByteSet::EMPTY; 3]),
             Selection::Pairs(keys) => {
                 let keys: Vec<_> = keys.iter().map(KeyPath::to_string).collect();
                 let syntax = Syntax::logfmt(&keys).map_err(|message| format!("--key: {message}"))?;
                 (Selector::Records(Box::new(Places::new(syntax, Format::Logfmt))), [ByteSet::EMPTY; 3])
             }
-            Selection::Log(log) => match log.places {
-                LogPlaces::Labels(labels) => (Selector::Labels(labels), ACCESS.kept(structure)),
-                LogPlaces::Fields(positions, split, anchor) => {
-                    let fields = Fields::new(positions, split, mends)?.with_anchor(anchor).keeping(structure);
-                    (Selector::Fields(fields), split.kept(structure))
-                }
-                LogPlaces::Named(map, split) => {
-                    is_sequential = true;
-                    (
-                        Selector::Fields(Fields::named(map, split, mends).keeping(structure)),
-                        split.kept(structure),
-                    )
-                }
-                LogPlaces::Keys(paths) => {
-                    let paths = paths.iter().map(|path| path.parse()).collect::<Result<Vec<_>, _>>()?;
-                    (json(&paths, &[], nginx)?, [ByteSet::EMPTY; 3])
-                }
-            },
+            Selection::Log(selected) => {
+                let Spec { wrapper, log } = selected.spec;
+                let places = match log {
+                    Some(log) => {
+                        let format = Format::Log(log, !selected.names.is_empty());
+                        Places::new(selected.syntax(log, wrapper)?, format)
+                    }
+                    None => Places::new(Syntax::line(Escaping::None), Format::Auto),
+                };
+                is_sequential = places.is_sequential();
+                let auto = log.is_none().then(|| selected.clone());
+                let target =
+                    Target { selector: Selector::Records(Box::new(places)), is_sequential, columns, auto };
+                return Ok((target, [structure; 3]));
+            }
             Selection::Html => {
                 is_sequential = true;
                 // These bytes would end a URL in a list.
@@ -198,7 +207,7 @@ impl Selection {
             }
             Selection::Parquet(_) => return Err("--parquet: there are no records to select from".to_owned()),
         };
-        Ok((Target { selector, is_sequential, columns }, kept))
+        Ok((Target { selector, is_sequential, columns, auto: None }, kept))
     }
 
     /// Returns the selector of the values in `records`, and the conversion of these values.
@@ -207,13 +216,12 @@ impl Selection {
         verb: &Verb,
         records: Records,
         delimiter: Option<u8>,
+        unescape: Escaping,
         shape: &Shape,
     ) -> Result<Selected, String> {
-        let mends = verb.may_make_structure() && !shape.only_values;
-        let (target, mut kept) = self.locate(records, delimiter, &shape.into, mends, verb.is_nginx())?;
+        let (target, mut kept) = self.locate(records, delimiter, &shape.into, unescape)?;
         let selector = &target.selector;
         let has_blanks = match selector {
-            Selector::Fields(fields) => fields.is_separated_by_blanks(),
             Selector::Records(places) => places.has_hyphens(),
             _ => false,
         };
@@ -224,7 +232,7 @@ impl Selection {
         let mut empty: &[u8] = b"";
         if shape.is_key {
             form = Form::Key;
-        } else if shape.only_values {
+        } else if shape.only_values || matches!(self, Selection::Unescaped) {
             // With `--values` nothing is written around a value, but the value must stay one line.
             let ends = records.structure().union(Records::Lines.structure());
             kept = [shape.delimiter.map_or(ends, |delimiter| ends.add(&[delimiter])); 3];
@@ -235,7 +243,7 @@ impl Selection {
             empty = none;
         }
         // If results are written alone, and they are JSON, each line must be JSON.
-        let is_alone = shape.only_values || self.is_records();
+        let is_alone = shape.only_values || matches!(self, Selection::Records | Selection::Unescaped);
         if is_alone {
             empty = verb.missing();
         }
@@ -243,16 +251,6 @@ impl Selection {
             selector if selector.is_json() && !shape.only_values => b"null",
             _ if is_alone => verb.missing(),
             _ => b"",
-        };
-        // In JSON, the selector undoes nginx's escapes together with those of JSON, so the conversion must not.
-        let verb = match verb {
-            Verb::Decode(options) if selector.is_json() => {
-                &Verb::Decode(DecodeOptions { nginx: false, ..options.clone() })
-            }
-            Verb::Rewrite(rewrite) if matches!(self, Selection::Log(log) if log.is_nginx()) => {
-                &Verb::Rewrite(Arc::new(Logged(rewrite.clone())))
-            }
-            verb => verb,
         };
         if kept.into_iter().any(|kept| verb.may_garble(kept)) {
             return Err("--charset iso-2022-jp spells characters with bytes that separate fields as well; \
@@ -265,11 +263,20 @@ impl Selection {
     }
 }
 
-/// Returns the selector of the strings at `paths` in JSON, whose new values have the names `into`, or else replace the old ones. `nginx` says
-/// that the strings may contain `\xHH`.
-fn json(paths: &[KeyPath], into: &[String], nginx: bool) -> Result<Selector, String> {
-    let escaping = if nginx { Escaping::JsonHex } else { Escaping::Json };
+/// Returns the selector of the strings at `paths` in JSON, whose new values have the names `into`, or else replace the old ones. `unescape`
+/// is the escaping of the server that built the documents from text.
+fn json(paths: &[KeyPath], into: &[String], unescape: Escaping) -> Result<Selector, String> {
+    let (escaping, more) = match unescape {
+        Escaping::None => (Escaping::Json, Escaping::None),
+        // Their text is valid in a JSON string, which escapes it once more.
+        Escaping::Haproxy | Escaping::Percent | Escaping::Morgan => (Escaping::Json, unescape),
+        Escaping::Tomcat => (Escaping::Tomcat, Escaping::None),
+        Escaping::Apache | Escaping::Lighttpd | Escaping::Varnish | Escaping::Go | Escaping::Ruby => {
+            (Escaping::LighttpdJson, Escaping::None)
+        }
+        _ => (Escaping::JsonHex, Escaping::None),
+    };
     let syntax = Syntax::json(paths, into, escaping).map_err(|message| format!("--key: {message}"))?;
-    let places = Places::new(syntax, Format::Json).with_new_members(into);
+    let places = Places::new(syntax, Format::Json).unescaping(more).with_new_members(into);
     Ok(Selector::Records(Box::new(places)))
 }

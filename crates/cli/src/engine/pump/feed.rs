@@ -423,6 +423,19 @@ impl<'i> Feed<'i> {
         Ok(true)
     }
 
+    /// Returns the first bytes of the input, up to `len` of them. They stay in the input.
+    pub fn peek(&mut self, len: usize) -> Result<Vec<u8>, Failure> {
+        let mut page = [0; 4096];
+        while self.carry.len() < len {
+            let read = self.input.read(&mut page)?;
+            if read == 0 {
+                break;
+            }
+            self.carry.extend_from_slice(&page[..read]);
+        }
+        Ok(self.carry[..self.carry.len().min(len)].to_vec())
+    }
+
     /// Removes the first record from the input and returns it with its line end.
     pub fn first_record(&mut self) -> Result<Vec<u8>, Failure> {
         let record = self.peek_record()?;

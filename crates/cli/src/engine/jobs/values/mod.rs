@@ -155,6 +155,7 @@ pub fn begin<'i>(
     // Values that are counted are not written.
     let is_whole = job.form == Form::Key || job.form == Form::Whole && sink.keys.is_none();
     super::pass_byte_order_mark(&mut feed, sink, job.needs.records, is_whole)?;
+    super::logs::choose(&mut job.target, &mut feed)?;
     let Target { selector, columns, .. } = &mut job.target;
     if let Selector::Table(table) = selector
         && let Some(header) = tables::choose(table, &mut feed, sink, columns, &job.into)?
