@@ -206,10 +206,10 @@ fn damage(random: &mut Random, record: &mut Vec<u8>) {
                 b"a",
             ])[0]
         }
-        _ => drop(
-            record
-                .splice(at..at, random.pick(common::FRAGMENTS).iter().copied().filter(|&byte| byte != b'\n')),
-        ),
+        _ => drop(record.splice(
+            at..at,
+            random.pick(common::lines::FRAGMENTS).iter().copied().filter(|&byte| byte != b'\n'),
+        )),
     }
 }
 
