@@ -80,7 +80,7 @@ pub use ends::{Dialect, Ends, Quotes};
 pub use escaping::Escaping;
 pub use fast::{RowMarks, RowScan, Sweep, mark_bytes};
 #[doc(hidden)]
-pub use fast::{RowState, list_bits, mark_rows};
+pub use fast::{RowState, mark_rows};
 pub use fields::{Numbered, Position, Separator};
 pub use json::is_document;
 pub use logs::{Layout, Log, Shape, Spec, WRITERS, Writer};

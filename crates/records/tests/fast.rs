@@ -260,10 +260,9 @@ fn requests_are_those_of_the_reader() {
     let mut random = Random(1);
     for log in Log::all() {
         let Shape::Access(layout) = &log.layout.shape else { continue };
-        for fields in
-            [&[Field::Target][..], &[Field::Target, Field::Referer, Field::Upstream], &[Field::Agent]]
-        {
-            let mut syntax = Syntax::log(log, None, fields, Escaping::None).unwrap();
+        for fields in [&[Field::Target][..], &[Field::Target, Field::Referer], &[Field::Agent]] {
+            // Not every layout has every field.
+            let Ok(mut syntax) = Syntax::log(log, None, fields, Escaping::None) else { continue };
             if syntax.sweep().is_none() {
                 assert!(matches!(log.writer.name, "daphne"), "{}", log.name());
                 continue;

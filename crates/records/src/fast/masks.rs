@@ -273,7 +273,7 @@ fn parity(mut bits: u64) -> u64 {
 /// Writes the places of the bits that are set in `words`, in ascending order, to the start of `places`, and returns their number. The place
 /// of bit `b` of word `i` is `64 * i + b`.
 #[inline]
-pub fn list_bits(words: impl ExactSizeIterator<Item = u64>, places: &mut Vec<u32>) -> usize {
+pub(crate) fn list_bits(words: impl ExactSizeIterator<Item = u64>, places: &mut Vec<u32>) -> usize {
     // Each word writes up to three places too many, so that most words take no branch that is hard to predict.
     let most = BLOCK * words.len() + 4;
     if places.len() < most {

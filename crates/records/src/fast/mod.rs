@@ -18,7 +18,7 @@ use crate::fields::Separator;
 use crate::logs::Log;
 use crate::place::{Fence, Fields, Place};
 
-pub use self::masks::{RowState, list_bits, mark_bytes, mark_rows};
+pub use self::masks::{RowState, mark_bytes, mark_rows};
 pub use self::rows::{RowMarks, RowScan};
 
 /// The maximum number of bytes that one call of [`Sweep::next`] handles. They stay in the first-level cache with their masks and
