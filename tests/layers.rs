@@ -194,9 +194,10 @@ const RECORDS_MAY_IMPORT: &[(&str, &str)] = &[
     ("place", "charset escaping"),
     // Values by number, column, key and path.
     ("path", ""),
-    ("ends", ""),
-    ("fields pairs", "escaping place"),
-    ("table", "ends escaping place"),
+    ("ends separator", ""),
+    ("fields", "escaping fast place separator"),
+    ("pairs", "escaping place"),
+    ("table", "ends escaping fast place"),
     ("json", "escaping path place"),
     ("html/attributes", "place"),
     ("html/finder", "charset escaping html/attributes place"),
@@ -206,10 +207,12 @@ const RECORDS_MAY_IMPORT: &[(&str, &str)] = &[
     ("wrapper", "escaping json place"),
     // The table of formats, and those who read it.
     ("logs", "access columns escaping place target wrapper"),
-    ("reader", "access columns escaping json labels logs place target wrapper"),
+    ("reader", "access columns escaping fast json labels logs place target wrapper"),
     ("auto", "logs place reader wrapper"),
+    // The sweeps over many records, which ask the rows above.
+    ("fast fast/*", "access ends escaping fast fast/* json logs place separator target"),
     // All records.
-    ("syntax", "escaping fields json logs pairs path place reader table wrapper"),
+    ("syntax", "escaping fast fields json logs pairs path place reader table wrapper"),
     ("editor", "place syntax"),
     ("lib", ""),
 ];

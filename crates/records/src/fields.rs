@@ -7,6 +7,7 @@ use std::str::FromStr;
 use crate::escaping::Escaping;
 use crate::fast::Sweep;
 use crate::place::{Fence, Place};
+use crate::separator::Separator;
 
 /// The fields at a position, as people count them: `N`, `N..M`, or `N.W` for word W of field N. Negative numbers count from the end. A range
 /// without a number on one side begins with the first field, or ends with the last.
@@ -96,18 +97,6 @@ impl Position {
         let is_same_word = self.word.is_none() || other.word.is_none() || self.word == other.word;
         self == other || is_same_end && is_near && is_same_word
     }
-}
-
-/// The bytes between fields.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Separator {
-    /// This byte, each time.
-    Byte(u8),
-    /// Runs of blanks, as for awk.
-    Blanks,
-    /// Runs of blanks, except in quotes and brackets. A quote, or a bracket, ends the field that it began if a blank or the end of the line
-    /// follows, and no backslash is before it.
-    Quoted,
 }
 
 /// The fields of lines that were asked for.

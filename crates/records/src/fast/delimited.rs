@@ -4,7 +4,7 @@
 use simdpct::Tier;
 
 use super::masks::{self, BLOCK, Block};
-use crate::fields::Separator;
+use crate::separator::Separator;
 
 /// Finds the escapes in one field of lines or rows.
 #[derive(Clone, Debug)]

@@ -14,9 +14,9 @@ use self::masks::Block;
 use self::requests::Requests;
 use self::shapes::Shapes;
 use crate::escaping::Escaping;
-use crate::fields::Separator;
 use crate::logs::Log;
 use crate::place::{Fence, Fields, Place};
+use crate::separator::Separator;
 
 pub use self::masks::{RowState, mark_bytes, mark_rows};
 pub use self::rows::{RowMarks, RowScan};
