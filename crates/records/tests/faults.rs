@@ -533,7 +533,7 @@ fn a_request_in_a_message_is_no_request() {
     let message = "[2024-01-01 00:00:00 +0000] [2048] [WARNING] Invalid request from ip=192.0.2.1: Invalid HTTP Version: ";
     let planted = "'- - [10/Oct/2000:13:55:36 +0000] \"GET /spoof HTTP/1.1\" 200 1 HTTP/1.1'";
     rejects("gunicorn", &format!("{message}{planted}"), Reason::NO_ANCHOR);
-    rejects("aiohttp", &format!("    b{planted}"), Reason::NO_ANCHOR);
+    rejects("aiohttp", &format!("    b{planted}"), Reason::NO_REQUEST);
 }
 
 /// Finds the values `names` of the last line of `lines`.

@@ -6,6 +6,8 @@ pub mod lines;
 #[cfg(feature = "html")]
 pub mod links;
 
+pub use lines::FRAGMENTS;
+
 /// A generator of random numbers (splitmix64).
 pub struct Random(pub u64);
 
@@ -30,7 +32,7 @@ impl Random {
     pub fn value(&mut self, without: &[u8]) -> Vec<u8> {
         let mut value = Vec::new();
         for _ in 0..self.below(5) {
-            value.extend_from_slice(self.pick(lines::FRAGMENTS));
+            value.extend_from_slice(self.pick(FRAGMENTS));
         }
         value.retain(|byte| !without.contains(byte));
         value
