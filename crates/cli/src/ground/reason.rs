@@ -15,10 +15,6 @@ pub enum Reason {
     NotInCharset,
     /// A line is not JSON.
     NotJson(String),
-    /// A line has not the format of its log, for this reason.
-    NotInLog(&'static str),
-    /// The request in a log has no method and target.
-    NoTarget,
     /// No quote closes a quoted value of CSV, logfmt or a log. With a limit, none closes it within so many MiB.
     OpenQuote {
         /// The limit for the record, if the record is longer.
@@ -28,8 +24,6 @@ pub enum Reason {
     Record(simdpct_records::Reason),
     /// The conversion rejects the URL, with this message.
     Url(String),
-    /// A line of a web archive index has the format CDXJ, not CDX.
-    Cdxj,
     /// An object already has a member with the name for the new value.
     HasKey(String),
     /// A record has more bytes than `--max-record` allows.
@@ -81,17 +75,14 @@ impl fmt::Display for Reason {
             Reason::InvalidUtf8 => f.write_str("not UTF-8"),
             Reason::NotInCharset => f.write_str("not in the charset"),
             Reason::NotJson(message) => write!(f, "not JSON: {message}"),
-            Reason::NotInLog(message) => f.write_str(message),
-            Reason::NoTarget => f.write_str("the request is not a method and a target"),
-            Reason::OpenQuote { limit: None } => f.write_str("the quoted value that begins here is not closed"),
+            Reason::OpenQuote { limit: None } => {
+                f.write_str("the quoted value that begins here is not closed")
+            }
             Reason::OpenQuote { limit: Some(limit) } => {
                 write!(f, "the quoted value that begins here is not closed within {limit} MiB (--max-record)")
             }
             Reason::Record(simdpct_records::Reason(text)) => f.write_str(text),
             Reason::Url(message) => f.write_str(message),
-            Reason::Cdxj => f.write_str(
-                "this is CDXJ, which has JSON after two words; `cut -d' ' -f3- | pct decode --jsonl --key url` reads that",
-            ),
             Reason::HasKey(name) => write!(f, "there is a '{name}' already (--into)"),
             Reason::TooLong { limit } => write!(f, "the record is longer than {limit} MiB (--max-record)"),
         }

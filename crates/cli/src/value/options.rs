@@ -40,16 +40,6 @@ impl Verb {
         if let Verb::Decode(options) = self { options.keep } else { ByteSet::EMPTY }
     }
 
-    /// Reports whether the result can contain quotes, brackets and delimiters that should stay escaped: a charset can
-    /// have them as parts of other characters, and encoding can remove the backslash in front of one.
-    pub fn may_make_structure(&self) -> bool {
-        match self {
-            Verb::Encode(_) | Verb::Rewrite(_) => true,
-            Verb::Decode(options) => options.charset.is_some(),
-            Verb::Normalize(_) => false,
-        }
-    }
-
     /// Reports whether a `%` is data like any other byte, so that no escape is malformed.
     pub fn has_no_escapes(&self) -> bool {
         matches!(self, Verb::Rewrite(rewrite) if rewrite.escapes() == Escapes::Data)

@@ -17,9 +17,9 @@ fn findings(args: &[&str], input: impl AsRef<[u8]>) -> Vec<String> {
 
 #[test]
 fn fields() {
-    let log = "%00 - - [d %00] \"GET /a%2fb%zz HTTP/1.1\" 200 1 \"http://r/%2E\" %00\n\
+    let log = "%00 - - [10/Oct/2000:13:55:36 -0700] \"GET /a%2fb%zz HTTP/1.1\" 200 1 \"http://r/%2E\" \"%00\"\n\
                short %00\n\
-               1 - - [d] \"GET /ok HTTP/1.1\" 200 1 \"-\"\n";
+               1 - - [10/Oct/2000:13:55:36 -0700] \"GET /ok HTTP/1.1\" 200 1 \"-\" \"ua\"\n";
     let wanted = [
         "1:23: separator: field 5.2 at 23: %2f is /",
         "1:27: malformed: field 5.2 at 27: %zz: 'z' is not a hexadecimal digit",
