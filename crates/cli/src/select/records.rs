@@ -266,7 +266,16 @@ impl Places {
                     _ => "",
                 };
                 let reason = Reason::Record(simdpct_records::Reason::ESCAPE);
-                return pass.unreadable_value(place.index, start + offset, reason, whole, none);
+                let len = pass.edit.output().len();
+                let action = pass.unreadable_value(place.index, start + offset, reason, whole.clone(), none);
+                // Where the value is the whole record, it is kept by writing it.
+                if matches!(format, Format::Line)
+                    && action == Action::Write
+                    && pass.edit.output().len() == len
+                {
+                    pass.edit.write_bare(place.index, whole.start, whole.end, place.raw(bytes));
+                }
+                return action;
             }
         };
         new.clear();

@@ -20,16 +20,19 @@ fn fields() {
     let log = "%00 - - [10/Oct/2000:13:55:36 -0700] \"GET /a%2fb%zz HTTP/1.1\" 200 1 \"http://r/%2E\" \"%00\"\n\
                short %00\n\
                1 - - [10/Oct/2000:13:55:36 -0700] \"GET /ok HTTP/1.1\" 200 1 \"-\" \"ua\"\n";
-    let wanted = [
-        "1:23: separator: field 5.2 at 23: %2f is /",
-        "1:27: malformed: field 5.2 at 27: %zz: 'z' is not a hexadecimal digit",
-        "1:57: dot: field 8 at 57: %2E is .",
-    ];
-    assert_eq!(findings(&["--quoted", "--field", "5.2,8"], log), wanted);
-    assert_eq!(findings(&["--quoted", "-f", "8,5.2"], log), wanted);
-    let unreadable = "2:66: unreadable: no date in brackets before a quoted request";
-    assert_eq!(findings(&["--log", "combined"], log), [&wanted[..], &[unreadable]].concat());
-    assert_eq!(findings(&["--log", "combined", "--kinds", "dot"], log), wanted[2..]);
+    let wanted = |target: &str, referrer: &str| {
+        [
+            format!("1:44: separator: field {target} at 44: %2f is /"),
+            format!("1:48: malformed: field {target} at 48: %zz: 'z' is not a hexadecimal digit"),
+            format!("1:78: dot: field {referrer} at 78: %2E is ."),
+        ]
+    };
+    assert_eq!(findings(&["--quoted", "--field", "5.2,8"], log), wanted("5.2", "8"));
+    assert_eq!(findings(&["--quoted", "-f", "8,5.2"], log), wanted("5.2", "8"));
+    let named = wanted("target", "referer");
+    let unreadable = "2:98: unreadable: no quoted request".to_owned();
+    assert_eq!(findings(&["--log", "combined"], log), [&named[..], &[unreadable]].concat());
+    assert_eq!(findings(&["--log", "combined", "--kinds", "dot"], log), named[2..]);
     assert_eq!(findings(&["-d", ";", "--field", "2"], "%00;a%00;%00\n%00\n;%4;\n").len(), 2);
     assert_eq!(
         findings(&["--tsv", "--field", "2"], "%00\ta b%00\t%00\r\nx\t%C3\r\n"),

@@ -203,12 +203,15 @@ fn joined_values_are_in_the_order_asked_for() {
         // An unreadable record may have the field.
         ("a %41\n", ""),
         (
-            "a %41\n1 - - [10/Oct/2000:13:55:36 -0700] \"GET /x HTTP/1.1\"\n",
-            "pct: no readable line has field 8",
+            "a %41\n1 - - [10/Oct/2000:13:55:36 -0700] \"GET /x HTTP/1.1\" 200 1 \"-\" \"-\"\n",
+            "pct: no readable line has the field 'referer'",
         ),
-        ("1 - - [10/Oct/2000:13:55:36 -0700] \"GET /x HTTP/1.1\"\n", "pct: no line has field 8"),
+        (
+            "1 - - [10/Oct/2000:13:55:36 -0700] \"GET /x HTTP/1.1\" 200 1 \"-\" \"-\"\n",
+            "pct: no line has the field 'referer'",
+        ),
     ] {
-        let err = run(&["decode", "--log", "combined"], input).err;
+        let err = run(&["decode", "--log", "combined", "--field", "referer"], input).err;
         assert_eq!(err.lines().find(|line| line.contains("field")).unwrap_or_default(), wanted, "{err}");
     }
     for (args, input, wanted) in [
