@@ -15,9 +15,10 @@ pub struct Dialect {
 }
 
 /// The way in which the quotes of a table are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Quotes {
     /// RFC 4180: quotes enclose a whole cell, and two of them mean one.
+    #[default]
     Strict,
     /// Other quotes are data, too: those inside a cell without quotes, and those that no delimiter follows.
     Lazy,
@@ -111,8 +112,8 @@ impl Ends {
         None
     }
 
-    /// Reports whether the end of the input would be inside quotes.
-    pub fn is_open(self) -> bool {
-        matches!(self.state, State::Quoted | State::Escape)
+    /// Reports whether the record, if it ended here, could not be read: a quote is open or misplaced.
+    pub fn is_faulty(self) -> bool {
+        matches!(self.state, State::Quoted | State::Escape | State::Return | State::Lost)
     }
 }

@@ -63,6 +63,14 @@ impl Syntax {
         Syntax(Kind::Table(table))
     }
 
+    /// Returns the columns of CSV, if these are the values.
+    pub fn as_table(&self) -> Option<&Table> {
+        match &self.0 {
+            Kind::Table(table) => Some(table),
+            _ => None,
+        }
+    }
+
     /// Strings at `paths` of JSON documents, one a record, in which `escaping` is undone. If `into` has names, new values are added under
     /// them. An error is a message for the user.
     pub fn json(paths: &[KeyPath], into: &[String], escaping: Escaping) -> Result<Syntax, String> {
@@ -206,7 +214,7 @@ impl Syntax {
     /// offset of the first byte of `value` that cannot be written.
     pub fn write_beside(&self, place: &Place, value: Option<&[u8]>, out: &mut Vec<u8>) -> Result<(), usize> {
         match &self.0 {
-            Kind::Table(table) => table.write_beside(value.unwrap_or_default(), out),
+            Kind::Table(table) => table.write_beside(place, value, out),
             Kind::Json(members) => members.write_beside(place.index, value, out),
             _ => Ok(()),
         }

@@ -1,5 +1,6 @@
 //! Finds the cells of CSV: RFC 4180, with any ASCII delimiter.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use memchr::{memchr, memchr2};
@@ -36,9 +37,13 @@ impl Dialect {
     /// Reads the cell of `row` at `start`.
     fn cell(self, row: &[u8], start: usize) -> Result<Cell, Unreadable> {
         if row.get(start) != Some(&b'"') {
-            let end = memchr(self.delimiter, &row[start..]).map_or(row.len(), |len| start + len);
-            return match memchr(b'"', &row[start..end]) {
-                Some(len) if self.quotes != Quotes::Lazy => unreadable(start + len, Reason::QUOTE_INSIDE),
+            let found = match self.quotes {
+                Quotes::Lazy => memchr(self.delimiter, &row[start..]),
+                _ => memchr2(self.delimiter, b'"', &row[start..]),
+            };
+            let end = found.map_or(row.len(), |len| start + len);
+            return match row.get(end) {
+                Some(b'"') => unreadable(end, Reason::QUOTE_INSIDE),
                 _ => Ok(Cell { range: start..end, is_quoted: false, end }),
             };
         }
@@ -60,36 +65,67 @@ impl Dialect {
         unreadable(start, Reason::OPEN_QUOTE)
     }
 
-    /// Calls `visit` for each cell of `row` and its number, from 0. Returns the number of cells.
-    fn each(self, row: &[u8], mut visit: impl FnMut(usize, Cell)) -> Result<usize, Unreadable> {
+    /// Calls `visit` for the cells of `row`, each with its number from 0, until it returns false. Returns the number of these cells.
+    fn each(self, row: &[u8], mut visit: impl FnMut(usize, Cell) -> bool) -> Result<usize, Unreadable> {
         let (mut start, mut count) = (0, 0);
         loop {
             let cell = self.cell(row, start)?;
             let end = cell.end;
-            visit(count, cell);
+            let goes_on = visit(count, cell);
             count += 1;
-            if end == row.len() {
+            if !goes_on || end == row.len() {
                 return Ok(count);
             }
             start = end + 1;
         }
     }
 
-    /// Returns the values of the cells of `row`.
-    pub fn cells(self, row: &[u8]) -> Result<Vec<Vec<u8>>, Unreadable> {
-        let (mut cells, mut buffer) = (Vec::new(), Vec::new());
-        self.each(row, |_, cell| {
-            let raw = &row[cell.range];
-            let value = if cell.is_quoted { self.escaping().undo(raw, &mut buffer) } else { Ok(raw) };
-            cells.push(value.unwrap_or(raw).to_vec());
+    /// Returns the number of cells of `row`.
+    fn width(self, row: &[u8]) -> Result<usize, Unreadable> {
+        self.each(row, |_, _| true)
+    }
+
+    /// Returns the values of the cells of `row`, each with the answer to whether it is quoted.
+    pub fn cells(self, row: &[u8]) -> Result<Vec<(Cow<'_, [u8]>, bool)>, Unreadable> {
+        let mut cells = Vec::new();
+        self.each(row, |_, Cell { range, is_quoted, .. }| {
+            let raw = &row[range];
+            let mut buffer = Vec::new();
+            let is_plain =
+                !is_quoted || self.escaping().undo(raw, &mut buffer).is_ok_and(|value| value == raw);
+            cells.push((if is_plain { Cow::Borrowed(raw) } else { Cow::Owned(buffer) }, is_quoted));
+            true
         })?;
         Ok(cells)
     }
 
+    /// Reports whether `row` seems to consist of lines that end in carriage returns: one is outside quotes.
+    pub fn has_lone_return(self, row: &[u8]) -> bool {
+        let mut is_found = false;
+        let result = self.each(row, |_, cell| {
+            is_found |= !cell.is_quoted && memchr(b'\r', &row[cell.range]).is_some();
+            !is_found
+        });
+        let after_quote = |error: Unreadable| row.get(error.offset) == Some(&b'\r');
+        is_found || result.is_err_and(after_quote)
+    }
+
     /// Appends `value` to `out` as a cell, in quotes if it needs them. An error is the offset of a byte that cannot be written.
     pub fn write(self, value: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
-        let place = Place::new(0..0, 0, Escaping::None, self.fence());
-        Place { marks: Marks::Optional(self.escaping()), ..place }.write(b"", value, out)
+        self.write_as(false, value, out)
+    }
+
+    /// Appends `value` to `out` as a cell, in quotes if `is_quoted` or if it needs them. An error is that of [`Dialect::write`].
+    fn write_as(self, is_quoted: bool, value: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
+        let fence = self.fence();
+        if !is_quoted && !value.iter().any(|byte| fence.contains(*byte)) {
+            out.extend_from_slice(value);
+            return Ok(());
+        }
+        out.push(b'"');
+        self.escaping().apply(value, out)?;
+        out.push(b'"');
+        Ok(())
     }
 
     /// Returns the bytes that a cell without quotes does not have.
@@ -100,11 +136,16 @@ impl Dialect {
     /// Returns the delimiter that `line`, the first one of a file, names: `sep=;`. Such a line is no row.
     pub fn named(line: &[u8]) -> Option<u8> {
         match line {
-            [name @ .., delimiter] if name.eq_ignore_ascii_case(b"sep=") => Some(*delimiter),
+            [name @ .., delimiter] if name.eq_ignore_ascii_case(b"sep=") && *delimiter != b'"' => {
+                Some(*delimiter)
+            }
             _ => None,
         }
     }
 }
+
+/// The message about lines that end in carriage returns.
+pub const RETURNS: &str = "lines end in carriage returns (CR); convert them with tr '\\r' '\\n'";
 
 /// The columns of a table that were asked for.
 #[derive(Clone, Debug)]
@@ -140,14 +181,14 @@ impl Table {
             }
             return Ok(table);
         };
-        if memchr(b'\r', header).is_some_and(|at| header.get(at + 1) != Some(&b'\n')) {
-            return Err("lines end in carriage returns (CR); convert them with tr '\\r' '\\n'".to_owned());
+        if dialect.has_lone_return(header) {
+            return Err(RETURNS.to_owned());
         }
         let cells = dialect.cells(header);
         let cells = cells
             .map_err(|error| format!("the header cannot be read: {} at {}", error.reason.0, error.offset))?;
         let known: Vec<_> =
-            cells.into_iter().map(|cell| String::from_utf8_lossy(&cell).into_owned()).collect();
+            cells.into_iter().map(|(cell, _)| String::from_utf8_lossy(&cell).into_owned()).collect();
         if let Some(taken) = into.iter().find(|name| known.contains(name)) {
             return Err(format!("{taken}: the header has this column already"));
         }
@@ -205,15 +246,25 @@ impl Table {
     /// Returns the search for escapes in the column that was asked for, if it is one.
     pub(crate) fn sweep(&self) -> Option<Sweep> {
         let [(before, _)] = *self.columns else { return None };
-        let is_strict = self.dialect.quotes == Quotes::Strict;
-        is_strict.then(|| {
-            Sweep::table(self.dialect.delimiter, before, self.dialect.fence(), !self.into.is_empty())
-        })
+        Some(Sweep::table(self.dialect.delimiter, before, self.dialect.fence(), !self.into.is_empty()))
     }
 
     /// Takes the width of the table from `row`, the first row of a table without a header.
     pub fn measure(&mut self, row: &[u8]) {
-        self.width = self.dialect.each(row, |_, _| ()).unwrap_or(0);
+        self.width = self.dialect.width(row).unwrap_or(0);
+    }
+
+    /// Returns the error of `row` if it cannot be read.
+    pub fn check(&self, row: &[u8]) -> Result<(), Unreadable> {
+        self.dialect.width(row).map(|_| ())
+    }
+
+    /// Returns the number of the column, from 0, if only one was asked for.
+    pub fn single(&self) -> Option<usize> {
+        match self.columns[..] {
+            [(number, _)] => Some(number),
+            _ => None,
+        }
     }
 
     /// Appends the places of the cells of `row` to `places`. A blank line has none.
@@ -222,9 +273,11 @@ impl Table {
             return Ok(());
         }
         let from = places.len();
+        // A row without quotes can be read.
+        let has_quotes = memchr(b'"', row).is_some();
         let mut columns = self.columns.iter().peekable();
         let result = self.dialect.each(row, |number, cell| {
-            let Some((_, index)) = columns.next_if(|(column, _)| *column == number) else { return };
+            let Some((_, index)) = columns.next_if(|(column, _)| *column == number) else { return true };
             let beside = (!self.into.is_empty()).then_some(cell.end);
             let is_alone = cell.range == (0..row.len());
             let (escaping, fence, marks) = match cell.is_quoted {
@@ -234,6 +287,7 @@ impl Table {
             let place = Place::new(cell.range, *index, escaping, fence);
             // A row of one empty cell without quotes would be a blank line.
             places.push(Place { marks, may_be_empty: !is_alone, beside, ..place });
+            has_quotes || columns.peek().is_some()
         });
         // Where a quote is wrong, it is not certain which of the cells before it are cells.
         if result.is_err() {
@@ -242,24 +296,33 @@ impl Table {
         result.map(|_| ())
     }
 
-    /// Appends the new cell beside `place` with `value`.
-    pub(crate) fn write_beside(&self, value: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
+    /// Appends a new cell with `value`, or an empty one, which is quoted if the cell at `place` is.
+    pub(crate) fn write_beside(
+        &self,
+        place: &Place,
+        value: Option<&[u8]>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), usize> {
         out.push(self.dialect.delimiter);
-        self.dialect.write(value, out)
+        match value {
+            Some(value) => self.dialect.write_as(place.marks == Marks::Quotes, value, out),
+            None => Ok(()),
+        }
     }
 
-    /// Returns `row`, the header or a row that cannot be converted, with a cell in each new column: its name if `is_header`.
-    pub fn widened(&self, row: &[u8], is_header: bool) -> Vec<u8> {
+    /// Returns `header` with the names of the new columns.
+    pub fn widened(&self, header: &[u8]) -> Vec<u8> {
         let (mut out, mut done) = (Vec::new(), 0);
         let mut columns = self.columns.iter().filter(|(_, index)| *index < self.into.len()).peekable();
-        // The cells of a row that cannot be read are added as far as it can be.
-        let _ = self.dialect.each(row, |number, cell| {
-            let Some((_, index)) = columns.next_if(|(column, _)| *column == number) else { return };
-            out.extend_from_slice(&row[std::mem::replace(&mut done, cell.end)..cell.end]);
-            let name = if is_header { self.into[*index].as_bytes() } else { b"" };
-            let _ = self.write_beside(name, &mut out);
+        let _ = self.dialect.each(header, |number, cell| {
+            if let Some((_, index)) = columns.next_if(|(column, _)| *column == number) {
+                out.extend_from_slice(&header[std::mem::replace(&mut done, cell.end)..cell.end]);
+                out.push(self.dialect.delimiter);
+                let _ = self.dialect.write_as(cell.is_quoted, self.into[*index].as_bytes(), &mut out);
+            }
+            true
         });
-        out.extend_from_slice(&row[done..]);
+        out.extend_from_slice(&header[done..]);
         out
     }
 
@@ -280,12 +343,20 @@ impl Table {
         starts.find(is_row).unwrap_or(record.len())
     }
 
-    /// Reports whether reading can go on at `line`, which has no line feed, after a quote that is not closed. This is for records that are too
-    /// long for [`Table::salvage`].
-    pub fn is_row(&self, line: &[u8]) -> bool {
+    /// Returns the place in `record`, a row with its line end, where reading goes on, if the row cannot be read and there is such a place.
+    pub fn resume(&self, record: &[u8]) -> Option<usize> {
+        let row = record.strip_suffix(b"\n").unwrap_or(record);
+        let row = row.strip_suffix(b"\r").unwrap_or(row);
+        if memchr(b'\n', row).is_none() || self.check(row).is_ok() {
+            return None;
+        }
+        Some(self.salvage(record)).filter(|&len| len < record.len())
+    }
+
+    /// Reports whether reading can go on at `line`, which has no line feed, after a quote that is not closed.
+    fn is_row(&self, line: &[u8]) -> bool {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let width = self.dialect.each(line, |_, _| ());
-        let has_width = width.is_ok_and(|width| [0, width].contains(&self.width));
+        let has_width = self.dialect.width(line).is_ok_and(|width| [0, width].contains(&self.width));
         // Lazy quotes can be anywhere, so that a line tells nothing about those before it.
         has_width && !line.is_empty() && self.dialect.quotes != Quotes::Lazy
     }

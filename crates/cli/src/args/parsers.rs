@@ -10,7 +10,7 @@ use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command, Error, ValueEnum};
 use simdpct::{ByteSet, NamedSet, SetKind, sets};
-use simdpct_records::{Escaping, Layout, Log, Position, Spec, WRITERS, Wrapper, Writer};
+use simdpct_records::{Escaping, Layout, Log, Position, Quotes, Spec, WRITERS, Wrapper, Writer};
 use simdpct_uri::SuffixList;
 use simdpct_uri::canon::Profile;
 
@@ -235,6 +235,15 @@ pub fn delimiter(text: &str) -> Result<u8, &'static str> {
         }
         (_, &[byte]) if byte.is_ascii() && !byte.is_ascii_alphanumeric() => Ok(byte),
         _ => Err("expected one ASCII character other than a letter or digit, or `tab` or `space`"),
+    }
+}
+
+/// Parses the byte that escapes a quote in a quoted cell.
+pub fn quote_escape(text: &str) -> Result<Quotes, &'static str> {
+    match text {
+        "\"" => Ok(Quotes::Strict),
+        "\\" => Ok(Quotes::Backslash),
+        _ => Err("a quote or a backslash"),
     }
 }
 

@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, ValueHint};
-use simdpct_records::{Escaping, KeyPath, Separator, Spec};
+use simdpct_records::{Dialect, Escaping, KeyPath, Quotes, Separator, Spec};
 
 use super::files::{Files, RecordArgs, Target};
-use super::parsers::{FieldParser, LogParser, UnescapeParser, delimiter, join_delimiter, threads};
+use super::parsers::{
+    FieldParser, LogParser, UnescapeParser, delimiter, join_delimiter, quote_escape, threads,
+};
 use crate::engine::plan::{Columns, LogSelection, PreviewFormat, Request, Selection, Shape};
-use crate::select::csv::names as names_in;
 use crate::select::records::FieldName;
 use crate::url::Rewrite;
 use crate::value::options::Verb;
@@ -89,9 +90,11 @@ pub struct Places {
     /// Work on columns of CSV (RFC 4180)
     ///
     /// Cells that do not change stay byte for byte; those that change are quoted where necessary. Rows may be ragged:
-    /// a row without the column stays as it is. Each file has a header row. If a quoted cell is not closed, everything
-    /// from its row on stays as it is, up to the line on which other quotes end the row; --rejects and --stats go on with
-    /// the next line that has as many cells as the header.
+    /// a row without the column stays as it is, and so does a blank line. Each file has a header row. A first line such as `sep=;`
+    /// names the delimiter of its file, and is copied.
+    ///
+    /// A row is unreadable if a quote is inside a cell without quotes, if text follows a closing quote, or if a quote is not
+    /// closed. Reading goes on with the next line, or after an open quote with the next line that has as many cells as the header.
     #[arg(long, help_heading = VALUES, group = "tables", requires = "column", conflicts_with_all = ["jsonl", "logfmt", "null"])]
     pub csv: bool,
 
@@ -101,6 +104,18 @@ pub struct Places {
     /// In a log whose header names its columns, names are those of the header: `--log w3c --column 'cs(User-Agent)'`.
     #[arg(long, value_name = "NAME|N,...", help_heading = VALUES, requires = "tables")]
     pub column: Vec<String>,
+
+    /// Read misplaced quotes in CSV as data: inside a cell without quotes, and before text that is not a delimiter
+    ///
+    /// The cell `5" disk` has a quote then, and `"a "b" c"` is one cell. A quoted cell that changes is written with two quotes for each one.
+    #[arg(long, help_heading = VALUES, requires = "csv", conflicts_with = "quote_escape")]
+    pub lazy_quotes: bool,
+
+    /// The byte that escapes a quote in a quoted cell of CSV: `"`, the default, or `\`, as MySQL and Redshift write it
+    ///
+    /// A `\` also escapes itself then. Other sequences such as `\n` and `\N` are data.
+    #[arg(long, value_name = "CHAR", help_heading = VALUES, requires = "csv", value_parser = quote_escape)]
+    pub quote_escape: Option<Quotes>,
 
     /// Treat the first row of CSV as data
     #[arg(long, help_heading = VALUES, requires = "csv")]
@@ -288,9 +303,16 @@ const SHAPE: &str = "What is written";
 const VALUES: &str = "Where values are (by default each line is one)";
 const POLICIES: &str = "Bad values";
 
-/// Returns the names in `lists`.
+/// Returns the names in `lists`, each of which is a row of CSV, so that a name that contains a comma is given in quotes.
 fn names(lists: &[String]) -> Vec<String> {
-    lists.iter().flat_map(|list| names_in(list)).collect()
+    let names = |list: &String| match Dialect::strict(b',').cells(list.as_bytes()) {
+        Ok(cells) => {
+            cells.into_iter().map(|(cell, _)| String::from_utf8_lossy(&cell).into_owned()).collect::<Vec<_>>()
+        }
+        // The quotes are parts of names.
+        Err(_) => list.split(',').map(str::to_owned).collect(),
+    };
+    lists.iter().flat_map(names).collect()
 }
 
 impl Places {
@@ -319,6 +341,7 @@ impl Places {
                 names: names(&self.column),
                 has_header: !self.no_header,
                 one_header,
+                quotes: if self.lazy_quotes { Quotes::Lazy } else { self.quote_escape.unwrap_or_default() },
             })
         } else if self.jsonl {
             Selection::Keys(self.key)

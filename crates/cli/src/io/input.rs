@@ -233,22 +233,6 @@ impl Input {
         self.version.as_ref()
     }
 
-    /// Returns the number of line feeds in the first `offset` bytes, if the input is a file that can be read again.
-    pub fn count_lines(&self, offset: u64) -> Option<u64> {
-        let (Source::File(_), Some(_), false) = (&self.source, &self.version, names::is_stdin(&self.path))
-        else {
-            return None;
-        };
-        let (mut file, mut block) = (File::open(&self.path).ok()?.take(offset), vec![0; BLOCK]);
-        let mut lines = 0;
-        loop {
-            match file.read(&mut block).ok()? {
-                0 => return Some(lines),
-                len => lines += memchr::memchr_iter(b'\n', &block[..len]).count() as u64,
-            }
-        }
-    }
-
     /// Returns the input file, if it is a regular file and not compressed. Reading from the returned file also moves
     /// the position of this input.
     #[cfg(feature = "parquet")]

@@ -3,9 +3,7 @@
 //!
 //! The text around the values is copied in as few pieces as possible ([`edit`]), or left out.
 
-pub mod csv;
 pub mod edit;
-pub mod ends;
 pub mod html;
 mod order;
 pub mod pass;
@@ -13,15 +11,13 @@ pub mod records;
 pub mod sweep;
 
 use simdpct::ByteSet;
-use simdpct_records::Fence;
+use simdpct_records::Table;
 
-use self::csv::Table;
 use self::html::Html;
 use self::pass::Pass;
 use self::records::{Format, Places};
 use self::sweep::Sweep;
-use crate::ground::reason::{Reason, Refusal};
-use crate::value::policy::{Action, At, Record, Treat};
+use crate::value::policy::{Action, At, Treat};
 use crate::value::stats::Stats;
 
 /// The places of the values in a record.
@@ -29,7 +25,6 @@ use crate::value::stats::Stats;
 pub enum Selector {
     /// The whole record is one value.
     Line,
-    Table(Table),
     /// The values that a syntax finds.
     Records(Box<Places>),
     /// Each record is a start tag.
@@ -37,8 +32,16 @@ pub enum Selector {
 }
 
 impl Selector {
-    /// Rewrites the values of the record of `pass`. `has_quotes` tells whether the record contains a quote of CSV.
-    pub fn rewrite(&mut self, has_quotes: bool, pass: &mut Pass<'_, '_, impl Treat>) -> Action {
+    /// Returns the columns of CSV, if these are the values.
+    pub fn table(&self) -> Option<&Table> {
+        match self {
+            Selector::Records(places) => places.as_table(),
+            _ => None,
+        }
+    }
+
+    /// Rewrites the values of the record of `pass`.
+    pub fn rewrite(&mut self, pass: &mut Pass<'_, '_, impl Treat>) -> Action {
         match self {
             Selector::Line => {
                 let record = pass.record;
@@ -51,23 +54,9 @@ impl Selector {
                 pass.edit.skip_to(record.stop);
                 action
             }
-            Selector::Table(table) => table.rewrite(has_quotes, pass),
             Selector::Records(places) => places.rewrite(pass),
             Selector::Html(html) => html.rewrite(pass),
         }
-    }
-
-    /// Returns the place of the quote, if any, that makes a row of a table unreadable. `has_quotes` tells whether the row
-    /// contains a quote.
-    pub fn open_quote(&self, record: Record<'_>, has_quotes: bool) -> Option<Refusal> {
-        let Selector::Table(table) = self else { return None };
-        // A row of one line is readable unless the input ends in it.
-        let is_simple = || record.stop + 2 < record.chunk.len() && !record.bytes().contains(&b'\n');
-        if !has_quotes || is_simple() {
-            return None;
-        }
-        let offset = record.start + table.open_quote(record.bytes())?;
-        Some(Refusal { offset, reason: Reason::OpenQuote { limit: None } })
     }
 
     /// Reports whether every record can be read.
@@ -75,7 +64,6 @@ impl Selector {
         match self {
             Selector::Line | Selector::Html(_) => true,
             Selector::Records(places) => places.is_always_readable(),
-            Selector::Table(_) => false,
         }
     }
 
@@ -84,7 +72,6 @@ impl Selector {
     pub fn looks_readable(&self, record: &[u8]) -> bool {
         match self {
             Selector::Line | Selector::Html(_) => true,
-            Selector::Table(table) => table.open_quote(record).is_none(),
             Selector::Records(places) => places.looks_readable(record),
         }
     }
@@ -94,12 +81,6 @@ impl Selector {
     /// `is_new` says that new values become fields after the old ones.
     pub fn sweep(&self, end: u8, is_new: bool) -> Option<(Sweep, ByteSet)> {
         match self {
-            Selector::Table(table) if end == b'\n' => {
-                let [before] = table.columns() else { return None };
-                let structure = ByteSet::from_bytes(b"\"\r\n").add(&[table.delimiter()]);
-                let fence = Fence::of(&[b'"', b'\r', b'\n', table.delimiter()]);
-                let sweep = simdpct_records::Sweep::table(table.delimiter(), *before, fence, is_new);
-                Some((Sweep(Box::new(sweep)), structure))
             }
             Selector::Records(places) if end == b'\n' => {
                 let sweep = places.sweep(is_new)?;
@@ -122,7 +103,6 @@ impl Selector {
     pub fn name(&self, index: usize) -> (&'static str, String) {
         match self {
             Selector::Line => ("line", String::new()),
-            Selector::Table(table) => ("column", table.titles()[index].clone()),
             Selector::Records(places) => places.name(index),
             Selector::Html(html) => ("attribute", html.name(index).to_owned()),
         }
@@ -137,7 +117,6 @@ impl Selector {
     pub fn count(&self) -> usize {
         match self {
             Selector::Line => 1,
-            Selector::Table(table) => table.columns().len(),
             Selector::Records(places) => places.count(),
             Selector::Html(html) => html.count(),
         }
@@ -185,9 +164,6 @@ impl Selector {
         let name = |index: usize| match self {
             // No document has all attributes.
             Selector::Line | Selector::Html(_) => None,
-            Selector::Table(table) => {
-                Some(format!("{} has column {}", line.replace("line", "row"), table.columns()[index] + 1))
-            }
             Selector::Records(places) => places.missing(index, line),
         };
         if let Selector::Records(places) = self

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use simdpct::{ByteSet, Encode};
 use simdpct_records::{
-    Escaping, Fence, Log, Marks, Numbered, Place, Position, Separator, Shape, Sweep, Syntax, Unreadable,
+    Escaping, Fence, Log, Marks, Numbered, Place, Position, Separator, Shape, Sweep, Syntax, Table, Unreadable,
     is_document,
 };
 
@@ -17,6 +17,7 @@ use crate::value::policy::{Action, At, Treat};
 /// The format of records, as far as messages and shortcuts depend on it.
 #[derive(Clone, Copy, Debug)]
 pub enum Format {
+    Csv,
     /// Fields of a line, between these bytes.
     Fields(Separator),
     Html,
@@ -115,7 +116,7 @@ impl Places {
     /// Returns the offset of the first byte that may begin an escape in a value.
     pub fn find_escape(&self, bytes: &[u8]) -> Option<usize> {
         match self.format {
-            Format::Fields(_) => memchr::memchr(b'%', bytes),
+            Format::Csv | Format::Fields(_) => memchr::memchr(b'%', bytes),
             Format::Html | Format::Json | Format::Logfmt => memchr::memchr2(b'%', b'\\', bytes),
             Format::Line | Format::Log(..) | Format::Auto => memchr::memchr3(b'%', b'\\', b'#', bytes),
         }
@@ -129,6 +130,16 @@ impl Places {
     /// Undoes `escaping` in the values, too.
     pub fn unescaping(self, escaping: Escaping) -> Places {
         Places { more: escaping, ..self }
+    }
+
+    /// Selects the columns of `table`. Converted values are added as columns with the names `into`, if there are any.
+    pub fn table(table: Table, into: &[String]) -> Places {
+        Places::new(Syntax::table(table), Format::Csv).with_new_members(into)
+    }
+
+    /// Returns the columns of CSV, if these are the values.
+    pub fn as_table(&self) -> Option<&Table> {
+        self.syntax.as_table()
     }
 
     /// Returns the type and name of value number `index`.
@@ -153,6 +164,7 @@ impl Places {
             // One message is enough for a range.
             Format::Fields(_) => format!("{line} has field {}", self.fields.as_ref()?.nearest(index)?),
             Format::Html => format!("{line} has the attribute {name}"),
+            Format::Csv => format!("{} has column {name}", line.replace("line", "row")),
             Format::Json => format!("{line} has a string at key '{name}'"),
             Format::Logfmt => format!("{line} has the key '{name}'"),
             Format::Log(_, true) => format!("{line} has the {} '{name}'", self.syntax.noun()),

@@ -1,8 +1,8 @@
 //! Finds the escapes in one value of many records at once.
 
 use simdpct::ByteSet;
+use simdpct_records::RowMarks;
 
-use super::ends::Marks;
 use super::records::set_of;
 
 /// The maximum number of bytes that one call of [`Sweep::next`] handles. They stay in the first-level cache with their masks and
@@ -17,7 +17,7 @@ impl Sweep {
     /// Finds the escapes in the first records of `bytes` from `start` on, at most `most` bytes of them. Returns the length of these
     /// records, which is 0 if the first one is too long or cannot be handled. See [`Sweep::chosen`] for the result. `marks` are
     /// those of `bytes`, if there are any.
-    pub fn next(&mut self, bytes: &[u8], start: usize, most: usize, marks: Option<&Marks>) -> usize {
+    pub fn next(&mut self, bytes: &[u8], start: usize, most: usize, marks: Option<&RowMarks>) -> usize {
         let rows = marks.map(|marks| (marks.blocks(), marks.has_returns()));
         self.0.next(bytes, start, most, rows)
     }

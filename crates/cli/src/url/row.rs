@@ -8,6 +8,7 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value};
+use simdpct_records::{Dialect, Quotes, Unreadable};
 
 use crate::ground::escape::{byte_of, escape, to_text};
 use crate::ground::reason::{Reason, Refusal};
@@ -20,6 +21,9 @@ pub enum Style {
     Csv,
     Jsonl,
 }
+
+/// The dialect of CSV.
+const CSV: Dialect = Dialect { delimiter: b',', quotes: Quotes::Strict };
 
 /// The cell that means a part that is present but empty.
 const EMPTY: &[u8] = b"\"\"";
@@ -100,20 +104,17 @@ fn write_tsv(cell: &[u8], out: &mut Vec<u8>) {
 /// Appends a cell of CSV, in quotes if necessary (RFC 4180). Line ends and NUL are percent-encoded, so that a row is
 /// one line.
 fn write_csv(cell: &[u8], out: &mut Vec<u8>) {
-    if !cell.iter().fold(false, |any, &byte| any | (byte < 0x20 || byte == b'"' || byte == b',')) {
-        out.extend_from_slice(cell);
-        return;
-    }
     let structure = Style::Csv.structure();
-    out.push(b'"');
-    for &byte in cell {
-        match byte {
-            b'"' => out.extend_from_slice(EMPTY),
-            _ if structure.contains(&byte) => escape(&[byte], out),
-            _ => out.push(byte),
+    let mut text = Cow::Borrowed(cell);
+    if cell.iter().any(|byte| structure.contains(byte)) {
+        let mut line = Vec::new();
+        for &byte in cell {
+            if structure.contains(&byte) { escape(&[byte], &mut line) } else { line.push(byte) }
         }
+        text = Cow::Owned(line);
     }
-    out.push(b'"');
+    // A cell of CSV can have any byte.
+    let _ = CSV.write(&text, out);
 }
 
 /// Returns `cell` with an additional `%25` for each `%` that [`unescaped`] would read as the start of an escape.
@@ -221,44 +222,11 @@ pub fn read_cells(style: Style, row: &[u8]) -> Result<Vec<Option<Cow<'_, [u8]>>>
             })
             .collect());
     }
-    let mut cells = Vec::new();
-    let mut at = 0;
-    loop {
-        let rest = &row[at..];
-        if rest.first() != Some(&b'"') {
-            let len = memchr::memchr(b',', rest).unwrap_or(rest.len());
-            cells.push((len > 0).then_some(Cow::Borrowed(&rest[..len])));
-            at += len;
-        } else {
-            let (cell, len) = read_quoted(rest).ok_or(Refusal {
-                offset: at,
-                reason: Reason::Url("not CSV: a quoted cell does not end before a comma".to_owned()),
-            })?;
-            cells.push(Some(Cow::Owned(cell)));
-            at += len;
-        }
-        if at == row.len() {
-            return Ok(cells);
-        }
-        at += 1;
-    }
-}
-
-/// Returns the content of the quoted cell at the start of `rest`, and its length with quotes. Returns `None` if the
-/// quotes do not end before a comma or the end of the row.
-fn read_quoted(rest: &[u8]) -> Option<(Vec<u8>, usize)> {
-    let mut cell = Vec::new();
-    let mut at = 1;
-    loop {
-        let found = at + memchr::memchr(b'"', &rest[at..])?;
-        cell.extend_from_slice(&rest[at..found]);
-        match rest.get(found + 1) {
-            Some(b'"') => cell.push(b'"'),
-            None | Some(b',') => return Some((cell, found + 1)),
-            Some(_) => return None,
-        }
-        at = found + 2;
-    }
+    let cells = CSV.cells(row).map_err(|Unreadable { offset, reason }| Refusal {
+        offset,
+        reason: Reason::Url(format!("not CSV: {}", reason.0)),
+    })?;
+    Ok(cells.into_iter().map(|(cell, is_quoted)| (is_quoted || !cell.is_empty()).then_some(cell)).collect())
 }
 
 /// An object of JSON, and the name of a member that it has twice.

@@ -105,12 +105,6 @@ impl<'a> Record<'a> {
         &self.chunk[self.start..self.stop]
     }
 
-    /// Returns the record without the lines after the one at `offset` of the chunk.
-    pub fn up_to_line(self, offset: usize) -> Record<'a> {
-        let line = memchr::memchr(self.end, &self.chunk[offset..self.stop]);
-        Record { stop: line.map_or(self.stop, |len| offset + len), ..self }
-    }
-
     /// Adds a rejection at `offset` of the chunk to `report`, if rejections are reported and the record has none yet.
     pub fn refuse(&self, report: &mut Report, offset: usize, reason: &Reason) {
         let is_known = report.refused.last().is_some_and(|last| last.offset >= self.start as i64);

@@ -24,9 +24,6 @@ pub struct Report {
     pub refused: Vec<Refused>,
     /// The reasons and records of all rejections, one after the other.
     texts: String,
-    /// The rows of a table that are not converted because a quote before them is not closed: the first such rows of the chunk, and
-    /// those at the end of the input.
-    pub open_quotes: Vec<OpenQuote>,
     /// The findings of `pct check`.
     pub findings: List,
     /// The error that stops the run.
@@ -42,16 +39,6 @@ pub struct Stop {
     pub line: u64,
     pub offset: i64,
     pub reason: Reason,
-}
-
-/// A quote that is not closed, because of which rows are not converted.
-pub struct OpenQuote {
-    /// The number of lines before the quote, if lines are counted, and its offset.
-    pub first: (u64, u64),
-    /// The same of the end of the last line that is not converted.
-    pub last: (u64, u64),
-    /// Whether the input ends there, as far as is known.
-    pub is_last: bool,
 }
 
 /// A rejected value or record: its position, and the range of its text in the report.
@@ -76,7 +63,6 @@ impl Report {
         (self.lines, self.counted, self.stop, self.too_deep, self.is_open) = (0, 0, None, 0, false);
         self.refused.clear();
         self.texts.clear();
-        self.open_quotes.clear();
         self.findings.clear();
     }
 
@@ -94,17 +80,6 @@ impl Report {
     pub fn stop(&mut self, chunk: &[u8], end: u8, Refusal { offset, reason }: Refusal) {
         let line = self.line(chunk, end, offset);
         self.stop = Some(Stop { line, offset: offset as i64, reason });
-    }
-
-    /// Adds the lines of `chunk` up to `end`, in which no row is converted because of the quote at `quote`, if there is more than one
-    /// line or it is the last one. `is_last` says that the input may end there.
-    pub fn leave_open(&mut self, chunk: &[u8], line_end: u8, quote: usize, end: usize, is_last: bool) {
-        let has_lines = memchr::memchr(line_end, &chunk[quote..end - 1]).is_some();
-        if is_last || has_lines && self.open_quotes.is_empty() {
-            let mut place = |at: usize| (self.line(chunk, line_end, at), at as u64);
-            let (first, last) = (place(quote), place(end - 1));
-            self.open_quotes.push(OpenQuote { first, last, is_last });
-        }
     }
 
     /// Adds a rejection.

@@ -181,7 +181,7 @@ fn what_is_nowhere_is_said() {
     let unknown = run(&["check", "--csv", "--column", "x"], "a,b\n");
     assert_eq!(
         (unknown.err.as_str(), unknown.code),
-        ("pct: <stdin>: no column 'x'; the header has: a, b\n", Some(2))
+        ("pct: <stdin>: no column 'x'; the header has 2: a, b\n", Some(2))
     );
     for args in [
         &["--csv"][..],

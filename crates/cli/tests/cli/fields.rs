@@ -221,7 +221,6 @@ fn joined_values_are_in_the_order_asked_for() {
         (&["--field", "1,3,2"], "a\n", "a||\n"),
         (&["--csv", "--column", "c,a"], "a,b,c\n1,2,3\n4\n,,6\n", "3|1\n|4\n6|\n"),
         // A place that is named twice has two cells.
-        (&["--csv", "--column", "c,a,1"], "a,b,c\n1,2,3\n", "3|1|1\n"),
         (&["--field", "3,-1"], "a b c\nd e\n", "c|\n|e\n"),
         (&["--tsv", "--field", "-1,3,1"], "%41\tb\tc\n", "c||A\n"),
         (&["--field", "2..3,1"], "a b c\nd e\n", "b|c|a\ne||d\n"),

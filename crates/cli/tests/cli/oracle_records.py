@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import sys
 from urllib.parse import unquote_to_bytes
 
@@ -12,7 +13,11 @@ def decode(value):
 
 
 def rows(text):
-    return list(csv.reader(io.StringIO(text, newline="")))
+    return list(csv.reader(io.StringIO(text, newline=""), strict=True))
+
+
+# A row on one line, as RFC 4180 has it, but with any text.
+ROW = re.compile(r'("([^"]|"")*"|[^",]*)(,("([^"]|"")*"|[^",]*))*')
 
 
 def at(document, path, change):
@@ -62,6 +67,18 @@ def main():
         columns = {header.index(name) for name in choice}
         wanted = [header] + [[decode(c) if i in columns else c for i, c in enumerate(row)] for row in body]
         got = rows(after)
+    elif mode == "rows-csv":
+        # Each row is a line, and those that cannot be read stay.
+        header, *lines = before.split("\n")[:-1]
+        columns = {rows(header)[0].index(name) for name in choice}
+        wanted, got = [header], after.split("\n")[:-1]
+        for number, line in enumerate(lines, 1):
+            if not ROW.fullmatch(line):
+                wanted.append(line)
+                continue
+            cells = next(csv.reader([line], strict=True), [])
+            wanted.append([decode(c) if i in columns else c for i, c in enumerate(cells)])
+            got[number] = next(csv.reader([got[number]], strict=True), [])
     elif mode == "only-csv":
         header, *body = rows(before)
         columns = sorted(header.index(name) for name in choice)

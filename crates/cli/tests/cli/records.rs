@@ -176,7 +176,7 @@ fn forms_come_back_from_rows() {
     for style in ["csv", "tsv"] {
         assert_same(style, &through(style), &wanted);
     }
-    for (style, row) in [("csv", "a,\"1%0A\"\n"), ("tsv", "a\t1%0A\n")] {
+    for (style, row) in [("csv", "a,1%0A\n"), ("tsv", "a\t1%0A\n")] {
         assert_eq!(String::from_utf8(ok(&["form", "--as", style], "a=1%0A\n")).unwrap(), row);
         assert_eq!(ok(&["form", "--from", style], row), b"a=1%0A\n");
     }
@@ -197,12 +197,12 @@ fn headers_may_hold_anything() {
         (
             &["decode", "--column", "x"],
             "",
-            "pct: <stdin>: no column 'x'; the header has: a,b, say \"hi\", \\x1b[31m\\u{202e}, c\n",
+            "pct: <stdin>: no column 'x'; the header has 4: a,b, say \"hi\", \\x1b[31m\\u{202e}, c\n",
         ),
         (
             &["decode", "--column", "a,b"],
             "",
-            "pct: <stdin>: no column 'a'; the header has: a,b, say \"hi\", \\x1b[31m\\u{202e}, c\n",
+            "pct: <stdin>: no column 'a'; the header has 4: a,b, say \"hi\", \\x1b[31m\\u{202e}, c\n",
         ),
         (&["decode", "--column", "1,4", "--into", "x,x"], "", "pct: --into: the name 'x' is given twice\n"),
         (&["check", "--column", "3"], "", "pct: 1 finding in 1 row (48 bytes): nul 1\n"),

@@ -84,9 +84,10 @@ fn who_selects_nothing_is_told_once() {
 #[test]
 fn columns_that_are_not_there_are_errors() {
     for (column, message) in [
-        ("9", "no column 9; the header has 2: a, b"),
-        ("3", "no column 3; the header has 2: a, b"),
-        ("c", "no column 'c'; the header has: a, b"),
+        ("9", "no column '9'; the header has 2: a, b"),
+        ("3", "no column '3'; the header has 2: a, b"),
+        ("c", "no column 'c'; the header has 2: a, b"),
+        ("a,1", "column a is asked for twice"),
     ] {
         let Run { out, err, code } = run(&["decode", "--csv", "--column", column], "a,b\n1,2\n");
         assert_eq!((out.len(), err, code), (0, format!("pct: <stdin>: {message}\n"), Some(2)));
@@ -99,7 +100,7 @@ fn all_columns_of_a_name_are_worked_on() {
     let both = run(&["decode", "--csv", "--column", "u", "--into", "w"], "u,v,u\n");
     assert_eq!(
         (both.err.as_str(), both.code),
-        ("pct: <stdin>: --into: 2 columns are called 'u'; select one by number\n", Some(2))
+        ("pct: <stdin>: 2 columns are called 'u'; select one by number\n", Some(2))
     );
 }
 
@@ -214,12 +215,12 @@ fn new_columns() {
         text(&["--csv", "--column", "u", "--into", "v", "--only-changed"], "u\n1\n%41\n"),
         "u,v\n%41,A\n"
     );
-    // A rejected value, and a row after a quote that is not closed, have an empty cell.
+    // A rejected value has an empty cell, and an unreadable row has no new one.
     for (args, input, wanted) in [
         (
             &["decode"][..],
             "u,v\n%41,1\n%42,\"2\r\n\"%4,3\",3\r\n",
-            "u,k,v\n%41,A,1\n%42,\"2\r\n\"%4,3\",,3\r\n",
+            "u,k,v\n%41,A,1\n%42,\"2\r\n\"%4,3\",\"%4,3\",3\r\n",
         ),
         (
             &["normalize", "--profile", "whatwg"],
@@ -227,7 +228,7 @@ fn new_columns() {
             "u,k,v\nhttp://[/,,1\nhttp://A,http://a/,2\n",
         ),
         (&["normalize", "--profile", "rfc3986", "--hash", "xxh3"], "u,v\n//a:x,1\n", "u,k,v\n//a:x,,1\n"),
-        (&["split", "--fields", "host"], "u,v\n//a,\"1\n//b,2\n", "u,k,v\n//a,\"1\n//b,,2\n"),
+        (&["split", "--fields", "host"], "u,v\n//a,\"1\n//b,2\n", "u,k,v\n//a,\"1\n//b,b,2\n"),
     ] {
         let into = run(&[args, &["--csv", "--column", "u", "--into", "k", "-q"]].concat(), input);
         assert_eq!(String::from_utf8(into.out).unwrap(), wanted, "{args:?}");
@@ -238,7 +239,7 @@ fn new_columns() {
         ("1,@,2", "1,@,,2"),
         ("\",\"\"\n,\",@", "\",\"\"\n,\",@,"),
         ("1,\"a,\r\n\"\"\",@", "1,\"a,\r\n\"\"\",,@"),
-        ("@,a\"\rb,c", "@,a\"\rb,,c"),
+        ("@,a\rb,c", "@,a\rb,,c"),
         ("1,2\r,@", "1,2\r,,@"),
         // A row without the column stays as it is.
         ("@", "@"),
@@ -258,7 +259,7 @@ fn new_columns() {
         }
     }
     for (args, wanted) in [
-        (&["--csv", "--column", "u", "--into", "v"][..], "--into v: the header has this column already"),
+        (&["--csv", "--column", "u", "--into", "v"][..], "v: the header has this column already"),
         (&["--csv", "--column", "1", "--no-header", "--into", "v"], "no place for the name"),
         (&["--field", "1", "--into", "v"], "--into needs --csv or --jsonl"),
         (&["--jsonl", "--key", "a[]", "--into", "v"], "not a member of an object"),
@@ -336,17 +337,12 @@ fn only_changed_records_are_written() {
     );
     let run = run(&["decode", "--only-changed", "--raw"], "");
     assert!(run.code == Some(2) && run.err.contains("--raw"), "{}", run.err);
-    // A column that is named twice gets both names.
-    assert_eq!(
-        text(&["--csv", "--column", "a,1,b", "--into", "x,y,z"], "a,b\n\"%41,\",2\n"),
-        "a,x,y,b,z\n\"%41,\",\"A,\",\"A,\",2,2\n"
-    );
 }
 
 #[test]
 fn python_agrees_on_only_and_into() {
     const CELLS: &[&[u8]] =
-        &[b"", b"x", b"a%20b", b"\"q%2C,\"\"%22\"", b"%0A%0D", b"\"l\r\ne%41\"", b"%E2%82%AC", b"a\"b%41"];
+        &[b"", b"x", b"a%20b", b"\"q%2C,\"\"%22\"", b"%0A%0D", b"\"l\r\ne%41\"", b"%E2%82%AC"];
     let mut numbers = Numbers(11);
     let mut input = b"id,url,\"other\",last\n".to_vec();
     for _ in 0..20_000 {

@@ -237,6 +237,9 @@ fn columns_of_many_rows_are_decoded_like_those_of_one() {
                         b"\"\n\"",
                         b"\"x%41",
                         b"x\"",
+                        b"\\\"",
+                        b"\"\r",
+                        b"\0",
                         b"\r",
                         b",\"a\nb\"",
                         b",\"a\r\nb%41\"",
@@ -263,6 +266,12 @@ fn columns_of_many_rows_are_decoded_like_those_of_one() {
             check(&["decode", "--csv", "--column", column], &text);
             check(&["decode", "--csv", "--column", column, "--into", "new"], &text);
             check_findings(&["--csv", "--column", column], &text);
+        }
+        for dialect in [&["--lazy-quotes"][..], &["--quote-escape", "\\"]] {
+            check(&[&["decode", "--csv", "--column", "url"], dialect].concat(), &text);
+            check(&[&["decode", "--csv", "--column", "note", "--into", "new"], dialect].concat(), &text);
+            check(&[&["decode", "--csv", "--column", "id,url"], dialect].concat(), &text);
+            check_findings(&[&["--csv", "--column", "url"], dialect].concat(), &text);
         }
         check(&["normalize", "--csv", "--column", "2"], &text);
         check(&["decode", "--csv", "--keep", "a~", "--column", "2"], &text);

@@ -111,8 +111,6 @@ pub struct RowState {
     pub has_return: bool,
     /// Whether a carriage return, or NUL, has been found since this was last set to `false`.
     pub has_returns: bool,
-    /// Whether a line feed inside quotes has been found since this was last set to `false`.
-    pub has_quoted_feeds: bool,
 }
 
 /// Finds the ends of rows and cells in the whole blocks of `input` (RFC 4180). Replaces the first entries of `marks` by one for each block, and
@@ -223,7 +221,7 @@ impl<const M: usize> Words<M> {
         // quote.
         quotes[0] = u64::from(state.may_open) << 63;
         quoted[0] = if state.has_closed { 0 } else { u64::MAX };
-        let (mut misplaced, mut quoted_feeds, mut open) = (0, 0, 0);
+        let (mut misplaced, mut open) = (0, 0);
         // An escaped quote counts as a closing and an opening quote.
         let openers = |i: usize| quotes[i] | feeds[i] | delimiters[i];
         let closed = |i: usize| quotes[i] & !quoted[i];
@@ -233,7 +231,7 @@ impl<const M: usize> Words<M> {
             misplaced |= quotes[i] & quoted[i] & !(openers(i) << 1 | openers(i - 1) >> 63);
             let inside = feeds[i] & quoted[i];
             marks[i - 1] = [percents[i], feeds[i] & !quoted[i], delimiters[i] & !quoted[i], inside];
-            (quoted_feeds, open) = (quoted_feeds | inside, open | after(i));
+            open |= after(i);
         }
         // A carriage return after a closing quote, after which only a line feed can follow.
         let mut line_ends = u64::from(state.has_return) << 63;
@@ -255,7 +253,6 @@ impl<const M: usize> Words<M> {
             has_closed: (quotes[N] & !quoted[N]) >> 63 != 0,
             has_return: line_ends >> 63 != 0,
             has_returns: state.has_returns | (returns != 0),
-            has_quoted_feeds: state.has_quoted_feeds | (quoted_feeds != 0),
         };
         true
     }

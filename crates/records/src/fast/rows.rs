@@ -1,10 +1,14 @@
 //! Finds the ends of the rows of a table in a buffer that grows, in blocks of 64 bytes. [`Ends`] reads the blocks in which a quote is not where
-//! RFC 4180 has it.
+//! RFC 4180 has it. A row with such a quote is unreadable, and ends before the first of its lines at which reading can go on
+//! ([`Table::resume`](crate::Table::resume)).
 
+use std::ops::Range;
+
+use memchr::{memchr, memchr2, memrchr};
 use simdpct::Tier;
 
 use super::masks::{self, BLOCK, Block, RowState};
-use crate::ends::{Ends, Quotes, State};
+use crate::ends::{Dialect, Ends, Quotes, State};
 
 /// The places of the ends of rows in a chunk, and of the bytes that are necessary to find the cells. The list is empty while the
 /// chunk has no quote, because every line feed ends a row then.
@@ -13,7 +17,7 @@ pub struct RowMarks {
     /// The first `len` entries are the list.
     blocks: Vec<Block>,
     len: usize,
-    has_quoted_feeds: bool,
+    /// Whether there may be a carriage return, or NUL.
     has_returns: bool,
 }
 
@@ -42,14 +46,10 @@ impl RowMarks {
         self.has_returns
     }
 
-    /// Reports whether a row may consist of several lines.
-    pub fn may_have_long_rows(&self) -> bool {
-        self.has_quoted_feeds
-    }
-
     /// Removes all marks, so that every line feed ends a row.
     pub fn clear(&mut self) {
-        *self = RowMarks { blocks: std::mem::take(&mut self.blocks), ..RowMarks::default() };
+        self.len = 0;
+        self.has_returns = false;
     }
 
     /// Returns the end of the row that contains byte `at`, if the row is complete.
@@ -72,31 +72,68 @@ impl RowMarks {
         let last = words.find(|(_, word)| *word != 0);
         last.map_or(0, |(index, word)| index * BLOCK + BLOCK - word.leading_zeros() as usize)
     }
+
+    /// Returns the first irregular byte in `range`, if there is one.
+    pub fn irregular(&self, range: Range<usize>) -> Option<usize> {
+        let first = range.start / BLOCK;
+        let blocks = self.blocks().get(first..range.end.div_ceil(BLOCK))?;
+        let mask = |index: usize| if index == 0 { u64::MAX << (range.start % BLOCK) } else { u64::MAX };
+        let mut words = blocks.iter().enumerate().map(|(index, block)| (index, block[3] & mask(index)));
+        let (index, word) = words.find(|(_, word)| *word != 0)?;
+        let at = (first + index) * BLOCK + word.trailing_zeros() as usize;
+        (at < range.end).then_some(at)
+    }
+
+    /// Removes the marks from `end` on. If `end` is inside a block, all bytes of the block become irregular, because only the ends of
+    /// rows are known.
+    fn truncate(&mut self, end: usize) {
+        self.len = self.len.min(end.div_ceil(BLOCK));
+        if !end.is_multiple_of(BLOCK) {
+            self.distrust(end / BLOCK);
+            self.blocks[end / BLOCK][1] &= !(u64::MAX << (end % BLOCK));
+        }
+    }
+
+    /// Makes all bytes of block number `index` irregular.
+    fn distrust(&mut self, index: usize) {
+        self.blocks[index] = [0, self.blocks[index][1], 0, u64::MAX];
+    }
+
+    /// Marks the line feed at `at` as the end of a row.
+    fn end_at(&mut self, at: usize) {
+        self.blocks[at / BLOCK][1] |= 1 << (at % BLOCK);
+    }
 }
 
-/// The number of blocks that are marked with one call after a block with a misplaced quote.
-const FEW: usize = 4;
+/// Returns the place where reading goes on in a row with its line end, if the row is unreadable and there is such a place. See
+/// [`Table::resume`](crate::Table::resume).
+pub trait Resume: Fn(&[u8]) -> Option<usize> + Copy {}
 
-/// Marks the ends of rows in a buffer that grows.
+impl<F: Fn(&[u8]) -> Option<usize> + Copy> Resume for F {}
+
+/// The number of bytes that are marked with one call after a block with a misplaced quote, because others may follow, and many are marked
+/// in vain then.
+const FEW: usize = 4 * BLOCK;
+
+/// Marks the ends of records in a buffer that grows.
 #[derive(Clone, Copy, Debug)]
 pub struct RowScan {
     tier: Tier,
-    /// The state after the last complete block.
+    dialect: Dialect,
+    /// The state at `done`.
     ends: Ends,
-    /// The state after all bytes.
-    last: Ends,
-    /// The number of bytes in complete blocks.
+    /// The number of bytes that are marked for good: whole blocks, or those before a row at which reading goes on.
     done: usize,
     /// The number of bytes that are known to contain no quote.
     searched: usize,
-    /// The offset after the last complete row; `None` before the first one.
+    /// The offset after the last complete record; `None` before the first one.
     end: Option<usize>,
 }
 
 impl RowScan {
-    /// Starts in the state `ends`, at the beginning of a row.
-    pub fn new(ends: Ends) -> RowScan {
-        RowScan { tier: Tier::active(), ends, last: ends, done: 0, searched: 0, end: None }
+    /// Starts at the beginning of a record.
+    pub fn new(dialect: Dialect) -> RowScan {
+        RowScan { tier: Tier::active(), dialect, ends: Ends::new(dialect), done: 0, searched: 0, end: None }
     }
 
     /// Uses the instructions of `tier`.
@@ -106,58 +143,116 @@ impl RowScan {
         RowScan { tier, ..self }
     }
 
-    /// Marks the ends in `bytes`, which begins with the bytes of the previous call, and returns the last end.
-    pub fn update(&mut self, bytes: &[u8], marks: &mut RowMarks) -> Option<usize> {
+    /// Marks the ends in `bytes`, which begins with the bytes of the previous call, and returns the last end. Reading
+    /// goes on where `resume` says.
+    pub fn update(&mut self, bytes: &[u8], marks: &mut RowMarks, resume: impl Resume) -> Option<usize> {
         if marks.is_empty() {
             let more = &bytes[self.searched..];
-            if memchr::memchr(b'"', more).is_none() {
-                let found = memchr::memrchr(b'\n', more).map(|found| self.searched + found + 1);
+            if memchr(b'"', more).is_none() {
+                let found = memrchr(b'\n', more).map(|found| self.searched + found + 1);
                 (self.end, self.searched) = (found.or(self.end), bytes.len());
-                // Without a quote, only the last byte matters.
-                let _ = self.last.next(&more[more.len().saturating_sub(1)..]);
                 return self.end;
             }
         }
-        marks.len = marks.len.min(self.done / BLOCK);
-        let (blocks, rest) = bytes[self.done..].as_chunks::<BLOCK>();
-        self.mark(blocks, marks);
-        self.done += blocks.len() * BLOCK;
-        self.last = self.ends;
-        if !rest.is_empty() {
-            self.last.mark(rest, marks);
+        marks.truncate(self.done);
+        let (mut at, mut ends, mut most) = (self.done, self.ends, usize::MAX);
+        while at < bytes.len() {
+            if at.is_multiple_of(BLOCK) {
+                (self.done, self.ends) = (at, ends);
+                let next = &bytes[at..];
+                let next = &next[..next.len().min(most)];
+                let count = self.mark(next, &mut ends, marks);
+                at += count * BLOCK;
+                if count > 0 && count == next.len() / BLOCK {
+                    most = most.saturating_mul(2);
+                    continue;
+                }
+                most = FEW;
+                (self.done, self.ends) = (at, ends);
+                if at == bytes.len() {
+                    break;
+                }
+                marks.room(1)[0] = [0, 0, 0, u64::MAX];
+                marks.len += 1;
+            }
+            at = self.step(bytes, at, &mut ends, marks, resume);
+        }
+        if at.is_multiple_of(BLOCK) {
+            (self.done, self.ends) = (at, ends);
         }
         self.end = Some(marks.start(bytes.len())).filter(|&end| end > 0);
         self.end
     }
 
-    /// Returns the state after all bytes.
-    pub fn last(&self) -> Ends {
-        self.last
+    /// Marks the first whole blocks of `bytes`, up to one with a misplaced quote, and returns their number.
+    fn mark(&self, bytes: &[u8], ends: &mut Ends, marks: &mut RowMarks) -> usize {
+        let Some(mut state) = ends.rows() else { return 0 };
+        let room = marks.room(bytes.len() / BLOCK);
+        let count = masks::mark_rows(self.tier, bytes, self.dialect.delimiter, &mut state, room);
+        marks.len += count;
+        marks.has_returns |= state.has_returns;
+        ends.state = Ends::state(state);
+        count
     }
 
-    /// Processes `blocks`, and marks the line feeds that end a row.
-    fn mark(&mut self, blocks: &[[u8; BLOCK]], marks: &mut RowMarks) {
-        // After a misplaced quote, few blocks are marked with one call, because others may follow, and many are marked in vain then.
-        let (mut rest, mut most) = (blocks, usize::MAX);
-        while !rest.is_empty() {
-            let next = &rest[..rest.len().min(most)];
-            let mut done = 0;
-            if let Some(mut state) = self.ends.rows() {
-                let delimiter = self.ends.dialect.delimiter;
-                let room = marks.room(next.len());
-                done = masks::mark_rows(self.tier, next.as_flattened(), delimiter, &mut state, room);
-                marks.len += done;
-                marks.has_quoted_feeds |= state.has_quoted_feeds;
-                marks.has_returns |= state.has_returns;
-                self.ends.state = Ends::state(state);
-                rest = &rest[done..];
-                most = most.saturating_mul(2);
-            }
-            if let (Some((block, others)), true) = (rest.split_first(), done < next.len()) {
-                self.ends.mark(block, marks);
-                (rest, most) = (others, FEW);
-            }
+    /// Reads `bytes` from `at` up to the end of the record or of the block, and marks the end. Returns the place where reading goes on, in
+    /// the state `ends`.
+    #[cold]
+    fn step(
+        &mut self,
+        bytes: &[u8],
+        at: usize,
+        ends: &mut Ends,
+        marks: &mut RowMarks,
+        resume: impl Resume,
+    ) -> usize {
+        let stop = bytes.len().min((at / BLOCK + 1) * BLOCK);
+        marks.has_returns |= memchr2(b'\r', 0, &bytes[at..stop]).is_some();
+        let Some(len) = ends.next(&bytes[at..stop]) else { return stop };
+        let (start, end) = (marks.start(at + len - 1), at + len);
+        marks.end_at(end - 1);
+        let Some(len) = resume(&bytes[start..end]) else { return end };
+        self.restart(start + len, marks);
+        *ends = self.ends;
+        self.done
+    }
+
+    /// Ends the record at `at`, and goes on there.
+    fn restart(&mut self, at: usize, marks: &mut RowMarks) {
+        marks.truncate(at);
+        marks.distrust((at - 1) / BLOCK);
+        marks.end_at(at - 1);
+        (self.done, self.ends) = (at, Ends::new(self.dialect));
+    }
+
+    /// Returns the state after `bytes`, which are those of the last call of [`RowScan::update`].
+    pub fn last(&self, bytes: &[u8]) -> Ends {
+        let (mut ends, mut at) = (self.ends, self.done);
+        while let Some(len) = ends.next(&bytes[at..]) {
+            at += len;
         }
+        ends
+    }
+
+    /// Marks the records in `bytes`, at whose end the input ends. An unreadable record ends there, too.
+    pub fn finish(&mut self, bytes: &[u8], marks: &mut RowMarks, resume: impl Resume) {
+        while !marks.is_empty() && self.last(bytes).is_faulty() {
+            marks.distrust(marks.len - 1);
+            let start = marks.start(bytes.len());
+            let Some(len) = resume(&bytes[start..]) else { return };
+            self.restart(start + len, marks);
+            self.update(bytes, marks, resume);
+        }
+    }
+
+    /// Goes on inside the row that `bytes` begins with, although it has not ended, if it is unreadable so far. Returns the last end.
+    pub fn give_up(&mut self, bytes: &[u8], marks: &mut RowMarks, resume: impl Resume) -> Option<usize> {
+        let lines = &bytes[..memrchr(b'\n', bytes)? + 1];
+        if !self.last(bytes).is_faulty() {
+            return None;
+        }
+        self.restart(resume(lines)?, marks);
+        self.update(bytes, marks, resume)
     }
 }
 
@@ -165,14 +260,13 @@ impl Ends {
     /// Returns the state for [`masks::mark_rows`], if it has this state and knows the dialect.
     fn rows(&self) -> Option<RowState> {
         let is_known =
-            self.dialect.quotes == Quotes::Strict && !matches!(self.state, State::Escape | State::Lost);
+            self.dialect.quotes != Quotes::Backslash && !matches!(self.state, State::Escape | State::Lost);
         is_known.then_some(RowState {
             is_quoted: self.state == State::Quoted,
             may_open: matches!(self.state, State::Start | State::Quote),
             has_closed: self.state == State::Quote,
             has_return: self.state == State::Return,
             has_returns: false,
-            has_quoted_feeds: false,
         })
     }
 
@@ -185,21 +279,5 @@ impl Ends {
             RowState { may_open: true, .. } => State::Start,
             _ => State::Bare,
         }
-    }
-
-    /// Processes at most one block with [`Ends::next`], which also reads misplaced quotes, and marks it.
-    #[cold]
-    fn mark(&mut self, block: &[u8], marks: &mut RowMarks) {
-        let (mut at, mut ends) = (0, 0_u64);
-        while let Some(len) = self.next(&block[at..]) {
-            at += len;
-            ends |= 1 << (at - 1);
-        }
-        let feeds = memchr::memchr_iter(b'\n', block).count();
-        marks.has_quoted_feeds |= feeds > ends.count_ones() as usize;
-        marks.has_returns |= memchr::memchr2(b'\r', 0, block).is_some();
-        // The other places are not known, so the whole block is irregular.
-        marks.room(1)[0] = [0, ends, 0, u64::MAX];
-        marks.len += 1;
     }
 }

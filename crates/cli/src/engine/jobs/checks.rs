@@ -1,7 +1,6 @@
 //! Runs `pct check`: lists malformed and suspicious bytes in lines or in selected values.
 
 use std::num::NonZeroUsize;
-use std::ops::Range;
 
 use simdpct_uri::{Component, Dialect};
 
@@ -26,7 +25,6 @@ use crate::scan::kind::Group;
 use crate::scan::listing::{AHEAD, Criteria};
 use crate::scan::scanner::{State, ready};
 use crate::select::Selector;
-use crate::select::csv::Line;
 use crate::select::edit::{Edit, Form};
 use crate::select::pass::Pass;
 use crate::select::sweep::{Pace, Sweep};
@@ -94,7 +92,7 @@ pub fn run(options: &Options, target: Target) -> Result<Outcome, Failure> {
     if stats.bytes_in > 0 || read.is_ok() {
         let Stats { records, bytes_in: bytes, .. } = stats;
         let unit = match (&job.target.selector, options.records) {
-            (Selector::Table(_), _) => "row",
+            (selector, _) if selector.table().is_some() => "row",
             (Selector::Html(_), _) => "tag",
             (_, Records::Null) => "record",
             _ => "line",
@@ -118,13 +116,12 @@ fn pass(
 ) -> Result<(), Failure> {
     let (end, limit) = (job.records.end(), (job.max_record as usize) << 20);
     let (cut, limit) = match &job.target.selector {
-        Selector::Table(table) => (Cut::Table(table.delimiter()), limit),
         Selector::Html(_) => (Cut::Html, limit),
         // Escapes can be checked part by part, so such a line may have any length. A URL must be in memory as a
         // whole.
         Selector::Line if !job.look.wanted.takes_urls() => (Cut::Records(end), 0),
         Selector::Line => (Cut::Records(end), LONGEST),
-        _ => (Cut::Records(end), limit),
+        selector => (selector.table().map_or(Cut::Records(end), |table| Cut::Table(table.dialect())), limit),
     };
     let mut feed = Feed::new(input, cut, limit);
     super::pass_byte_order_mark(&mut feed, &mut sink, job.records, false)?;
@@ -145,9 +142,7 @@ fn pass(
     }
     let Target { selector, columns, is_sequential, .. } = &mut job.target;
     let threads = if *is_sequential { Threads::ONE } else { Threads(jobs) };
-    if let Selector::Table(table) = selector {
-        tables::choose(table, &mut feed, &mut sink, columns, &[])?;
-    }
+    tables::choose(selector, &mut feed, &mut sink, columns, &[])?;
     if !job.look.wanted.takes_urls() && selector.can_pass_by() {
         let sweep = selector.sweep(end, false).map(|(sweep, _)| sweep);
         // Lines of JSON without an escape would not be parsed.
@@ -245,13 +240,13 @@ impl Checks {
     }
 
     /// Checks the selected values of a record. Returns false if the run must end after this record.
-    fn record(&mut self, record: Record<'_>, has_quotes: bool, report: &mut Report) -> bool {
+    fn record(&mut self, record: Record<'_>, report: &mut Report) -> bool {
         let Checks { target: Target { selector, .. }, look, scrap, .. } = self;
         scrap.clear();
         let from = report.findings.len();
         let mut edit = Edit::new(record.chunk, record.start, scrap, Form::Nothing);
         let mut pass = Pass { record, treatment: look, edit: &mut edit, report };
-        if let Action::Stop(refusal) = selector.rewrite(has_quotes, &mut pass) {
+        if let Action::Stop(refusal) = selector.rewrite(&mut pass) {
             report.stop(record.chunk, record.end, refusal);
             return false;
         }
@@ -298,9 +293,9 @@ impl Checks {
                     let from =
                         memchr::memrchr(end, &chunk.bytes[done..at]).map_or(done, |found| done + found + 1);
                     done = chunk.end_of(at, end);
-                    let (record, has_quotes) = chunk.record(from, done, self.records);
+                    let record = chunk.record(from, done, self.records);
                     passed -= 1;
-                    if !self.record(record, has_quotes, report) {
+                    if !self.record(record, report) {
                         return None;
                     }
                 }
@@ -314,44 +309,6 @@ impl Checks {
         }
         self.sweep = Some((sweep, pace));
         Some(start)
-    }
-
-    /// Adds the finding that the row `record` of a table is unreadable, and prepares to read its lines.
-    fn reject(&mut self, record: Record<'_>, refusal: Refusal, report: &mut Report) {
-        if let Selector::Table(table) = &mut self.target.selector {
-            table.lose();
-        }
-        self.look.unreadable(record, refusal, report);
-        self.look.found_in.clear();
-        report.stats.records += 1;
-    }
-
-    /// Checks those lines in `range` of `chunk` that are rows. The lines are an unreadable row of a table. Returns false if
-    /// the run must end.
-    fn read_lines(
-        &mut self,
-        chunk: &[u8],
-        range: Range<usize>,
-        is_fragment: bool,
-        report: &mut Report,
-    ) -> bool {
-        let end = self.records.end();
-        let mut start = range.start;
-        chunk[range].split_inclusive(|&byte| byte == end).all(|line| {
-            let stop = start + self.records.without_end(line);
-            let record = Record { chunk, start, stop, end, shown: None };
-            start += line.len();
-            let Selector::Table(table) = &mut self.target.selector else { return true };
-            match table.line(record.bytes(), is_fragment) {
-                Line::Row => self.record(record, true, report),
-                Line::Unreadable(quote) => {
-                    let reason = Reason::OpenQuote { limit: None };
-                    self.reject(record, Refusal { offset: record.start + quote, reason }, report);
-                    true
-                }
-                Line::Lost => true,
-            }
-        })
     }
 }
 
@@ -368,7 +325,7 @@ impl Job for Checks {
         for (record, links) in chunk.tags() {
             let Selector::Html(html) = &mut self.target.selector else { break };
             html.set_links(links);
-            if !self.record(record, false, report) {
+            if !self.record(record, report) {
                 return;
             }
         }
@@ -383,14 +340,7 @@ impl Job for Checks {
                 }
             }
             let end = chunk.end_of(start, line_end);
-            let (record, has_quotes) = chunk.record(start, end, self.records);
-            let goes_on = if let Some(refusal) = self.target.selector.open_quote(record, has_quotes) {
-                self.reject(record, refusal, report);
-                self.read_lines(bytes, start..end, false, report)
-            } else {
-                self.record(record, has_quotes, report)
-            };
-            if !goes_on {
+            if !self.record(chunk.record(start, end, self.records), report) {
                 return;
             }
             start = end;
@@ -411,28 +361,12 @@ impl Job for Checks {
         let limit = self.max_record;
         let record =
             Record { chunk: start, start: 0, stop: start.len(), end: self.records.end(), shown: None };
-        if let Selector::Table(table) = &self.target.selector
-            && let Some(offset) = table.open_quote(start)
-        {
-            let reason = Reason::OpenQuote { limit: Some(limit) };
-            self.reject(record, Refusal { offset, reason: reason.clone() }, report);
-            // The lines up to the quote are counted when they are read.
-            report.lines = 0;
-            return Long::Lines(offset, reason, "only the rows in it are checked");
-        }
         let reason = Reason::TooLong { limit };
         self.look.add(record, 0, report, format_args!("{reason}"));
         self.look.found_in.clear();
         report.stats.records += 1;
         report.stats.unreadable += 1;
         Long::Pass(reason)
-    }
-
-    fn salvage(&mut self, lines: &[u8], is_fragment: bool, _: &mut Vec<u8>, report: &mut Report) {
-        report.stats.bytes_in += lines.len() as u64;
-        if self.read_lines(lines, 0..lines.len(), is_fragment, report) {
-            report.line(lines, self.records.end(), lines.len());
-        }
     }
 
     fn cut(&self, bytes: &[u8]) -> Option<usize> {

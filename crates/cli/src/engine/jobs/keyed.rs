@@ -18,7 +18,6 @@ use crate::io::input::{Inputs, Others};
 use crate::io::names::{Names, Sources};
 use crate::io::output::Output;
 use crate::io::progress::Progress;
-use crate::select::Selector;
 use crate::value::options::Verb;
 use crate::value::policy::{OnRejected, Record};
 use crate::value::report::Report;
@@ -263,7 +262,7 @@ impl Job for Unique {
 
     fn long(&mut self, start: &[u8], report: &mut Report) -> Long {
         self.has_begun = false;
-        let is_row = |values: &Values| matches!(values.target().selector, Selector::Table(_));
+        let is_row = |values: &Values| values.target().selector.table().is_some();
         if self.values.as_ref().is_some_and(is_row) {
             // Only the parser of tables knows where a row ends. The row is written at once, before lines that wait in files.
             let reason = Reason::TooLong { limit: self.max_record };

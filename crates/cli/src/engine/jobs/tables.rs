@@ -1,12 +1,16 @@
 //! Reads the headers of tables and finds the selected columns in them.
 
 use std::io;
+use std::path::Path;
+
+use simdpct_records::{Dialect, Quotes, RETURNS, Table};
 
 use crate::engine::pump::feed::Feed;
 use crate::engine::sink::Sink;
 use crate::ground::error::{Failure, warn};
+use crate::ground::shown::shown;
 use crate::select::Selector;
-use crate::select::csv::Table;
+use crate::select::records::Places;
 use crate::value::stats::Stats;
 
 /// The columns of tables that the user asked for.
@@ -16,33 +20,63 @@ pub struct Columns {
     pub has_header: bool,
     /// Whether only the header of the first file is written.
     pub one_header: bool,
+    /// The way in which quotes are read.
+    pub quotes: Quotes,
 }
 
-/// Finds the selected `columns` of `table` in the file of `feed`. Returns the header of the file, if tables have
-/// headers and the file is not empty. `into` names the columns for new values.
+/// The lines before the rows of a table.
+#[derive(Default)]
+pub struct Head {
+    /// The line that names the delimiter, `sep=;`, with its end; empty if there is none.
+    pub delimiter: Vec<u8>,
+    /// The header with its line end; empty if there is none.
+    pub header: Vec<u8>,
+}
+
+/// Finds the selected `columns` of the table in the file of `feed`, whose dialect is that of the table in `selector`. Returns the lines before
+/// the rows. `into` names the columns for new values.
 pub fn choose(
-    table: &mut Table,
+    selector: &mut Selector,
     feed: &mut Feed<'_>,
     sink: &mut Sink<'_>,
     columns: &Columns,
     into: &[String],
-) -> Result<Option<Vec<u8>>, Failure> {
-    if !columns.has_header {
-        table.choose(&columns.names, &[], None).map_err(Failure::Usage)?;
-        if let Some(row) = feed.peek_record()? {
-            table.measure(names(&row));
+) -> Result<Head, Failure> {
+    let Some(mut dialect) = selector.table().map(Table::dialect) else { return Ok(Head::default()) };
+    let mut head = Head::default();
+    let mut first = feed.peek_record()?;
+    if let Some(delimiter) = first.as_ref().and_then(|line| Dialect::named(names(line))) {
+        head.delimiter = feed.first_record()?;
+        dialect.delimiter = delimiter;
+        feed.set_dialect(dialect);
+        first = feed.peek_record()?;
+    }
+    let usage = |feed: &Feed<'_>, message: &str| {
+        Failure::Usage(format!("{}: {}", feed.name(), shown(Path::new(message))))
+    };
+    let mut table = if columns.has_header {
+        head.header = feed.first_record()?;
+        // An empty file has no columns.
+        let wanted = if head.header.is_empty() { &[] } else { &columns.names[..] };
+        Table::new(dialect, wanted, into, Some(names(&head.header)))
+            .map_err(|message| usage(feed, &message))?
+    } else {
+        Table::new(dialect, &columns.names, &[], None).map_err(Failure::Usage)?
+    };
+    if let Some(row) = first.filter(|_| !columns.has_header) {
+        // The only line of the input.
+        if row.last() != Some(&b'\n') && dialect.has_lone_return(&row) {
+            return Err(usage(feed, RETURNS));
         }
-        return Ok(None);
+        table.measure(names(&row));
     }
-    let header = feed.first_record()?;
-    if header.is_empty() {
-        return Ok(None);
+    feed.set_table(table.clone());
+    *selector = Selector::Records(Box::new(Places::table(table, into)));
+    for line in [&head.delimiter, &head.header] {
+        sink.stats.bytes_in += line.len() as u64;
+        sink.lines += memchr::memchr_iter(feed.line_end(), line).count() as u64;
     }
-    let chosen = table.choose(&columns.names, into, Some(names(&header)));
-    chosen.map_err(|message| Failure::Usage(format!("{}: {message}", feed.name())))?;
-    sink.stats.bytes_in += header.len() as u64;
-    sink.lines += memchr::memchr_iter(feed.line_end(), &header).count() as u64;
-    Ok(Some(header))
+    Ok(head)
 }
 
 /// Returns `header` without its line end.
@@ -54,12 +88,13 @@ pub fn names(header: &[u8]) -> &[u8] {
 /// Warns about selected fields, columns and keys that no file contains, according to the statistics of all files.
 pub fn warn_missing(selector: &Selector, columns: &Columns, stats: &Stats) -> Result<(), Failure> {
     let mut selector = selector.clone();
-    if let Selector::Table(table) = &mut selector
+    if let Some(table) = selector.table()
         && !columns.has_header
     {
         // Without a header, the missing columns are found by their numbers. With a header, a missing column was
         // already an error.
-        table.choose(&columns.names, &[], None).map_err(Failure::Usage)?;
+        let table = Table::new(table.dialect(), &columns.names, &[], None).map_err(Failure::Usage)?;
+        selector = Selector::Records(Box::new(Places::table(table, &[])));
     }
     for message in selector.missing(stats) {
         warn(format_args!("{message}"));

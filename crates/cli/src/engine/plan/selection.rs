@@ -1,7 +1,7 @@
 //! Turns the user's selection into a selector of values, and into a conversion that keeps the structure of records.
 
 use simdpct::ByteSet;
-use simdpct_records::{Escaping, KeyPath, Numbered, Separator, Spec, Syntax};
+use simdpct_records::{Dialect, Escaping, KeyPath, Numbered, Quotes, Separator, Spec, Syntax, Table};
 
 use crate::engine::jobs::Target;
 use crate::engine::jobs::logs::LogSelection;
@@ -9,7 +9,6 @@ use crate::engine::jobs::tables::Columns;
 use crate::engine::jobs::values::Selected;
 use crate::ground::records::Records;
 use crate::select::Selector;
-use crate::select::csv::Table;
 use crate::select::edit::Form;
 use crate::select::records::{FieldName, Format, Places};
 use crate::value::options::Verb;
@@ -176,7 +175,12 @@ impl Selection {
             }
             Selection::Columns(selected) => {
                 columns = selected.clone();
-                (Selector::Table(Table::new(delimiter.unwrap_or(b','))), [ByteSet::EMPTY; 3])
+                let dialect = Dialect { delimiter: delimiter.unwrap_or(b','), quotes: columns.quotes };
+                if dialect == (Dialect { delimiter: b'\\', quotes: Quotes::Backslash }) {
+                    return Err("--delimiter: a backslash escapes quotes here".to_owned());
+                }
+                let table = Table::new(dialect, &[], &[], None)?;
+                (Selector::Records(Box::new(Places::table(table, &[]))), [ByteSet::EMPTY; 3])
             }
             Selection::Keys(paths) => (json(paths, into, unescape)?, [ByteSet::EMPTY; 3]),
             Selection::Pairs(keys) => {

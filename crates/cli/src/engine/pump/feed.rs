@@ -4,12 +4,13 @@ use std::io::{self, ErrorKind};
 use std::ops::Range;
 
 use simdpct_records::html::{Finder, Link};
+use simdpct_records::{Dialect, Ends, RowMarks, RowScan, Table};
 
-use crate::ground::error::Failure;
+use crate::ground::error::{Failure, warn};
+use crate::ground::reason::Reason;
 use crate::ground::records::Records;
 use crate::io::buffer::Buffer;
 use crate::io::input::Input;
-use crate::select::ends::{Ends, Marks, Scan};
 use crate::value::cut;
 use crate::value::policy::Record;
 
@@ -24,8 +25,8 @@ pub enum Cut {
     Never,
     /// The input may be cut after each record, which ends in this byte.
     Records(u8),
-    /// The input may be cut after each CSV record. The byte is the delimiter of cells.
-    Table(u8),
+    /// The input may be cut after each CSV record.
+    Table(Dialect),
     /// The input is HTML, which may be cut outside tags.
     Html,
 }
@@ -58,14 +59,14 @@ pub struct Block {
     bytes: Buffer,
     /// The two bytes of the input before the block: see [`Chunk::before`].
     before: [u8; 2],
-    ends: Marks,
+    ends: RowMarks,
     links: Vec<Link>,
 }
 
 impl Block {
     /// Creates a block of `size` bytes. It grows if a record is longer.
     pub fn new(size: usize) -> Block {
-        Block { bytes: Buffer::new(size), before: [0; 2], ends: Marks::default(), links: Vec::new() }
+        Block { bytes: Buffer::new(size), before: [0; 2], ends: RowMarks::default(), links: Vec::new() }
     }
 
     /// Returns the size of the block, in bytes.
@@ -95,7 +96,7 @@ pub struct Chunk<'a> {
     /// The first byte after the chunk; `None` if the input ends with the chunk.
     pub next: Option<u8>,
     /// The ends of the rows, if the chunk is part of a table; `None` if each record is a line.
-    ends: Option<&'a Marks>,
+    ends: Option<&'a RowMarks>,
     /// The URLs, if the chunk is HTML.
     links: &'a [Link],
 }
@@ -131,22 +132,15 @@ impl<'a> Chunk<'a> {
     }
 
     /// Returns the places of bytes in the chunk, if it is part of a table and has a quote.
-    pub fn marks(&self) -> Option<&'a Marks> {
+    pub fn marks(&self) -> Option<&'a RowMarks> {
         self.ends
     }
 
-    /// Reports whether a row of a table may consist of several lines.
-    pub fn may_have_long_rows(&self) -> bool {
-        self.ends.is_some_and(Marks::may_have_long_rows)
-    }
-
-    /// Returns the record from offset `start` to `end`, and whether it is a table row with quotes in it.
+    /// Returns the record from offset `start` to `end`.
     #[inline]
-    pub fn record(&self, start: usize, end: usize, records: Records) -> (Record<'a>, bool) {
-        let bytes = &self.bytes[start..end];
-        let has_quotes = self.ends.is_some() && memchr::memchr(b'"', bytes).is_some();
-        let stop = start + records.without_end(bytes);
-        (Record { chunk: self.bytes, start, stop, end: records.end(), shown: None }, has_quotes)
+    pub fn record(&self, start: usize, end: usize, records: Records) -> Record<'a> {
+        let stop = start + records.without_end(&self.bytes[start..end]);
+        Record { chunk: self.bytes, start, stop, end: records.end(), shown: None }
     }
 }
 
@@ -166,8 +160,10 @@ pub struct Feed<'i> {
     offset: u64,
     /// The maximum size of a block, in bytes.
     limit: usize,
-    /// The state of the CSV scanner at the end of the scanned bytes.
-    ends: Ends,
+    /// The columns of the table, after the header or the first row was read.
+    table: Option<Table>,
+    /// The state of the CSV scanner at the end of a long record.
+    ends: Option<Ends>,
     /// The parser of HTML, which has read everything up to the end of the carried bytes.
     html: Option<Box<Finder>>,
 }
@@ -176,9 +172,19 @@ impl<'i> Feed<'i> {
     /// Creates a feed that cuts `input` at the places that `cut` allows. Records of more than `limit` bytes are
     /// [`Piece::Long`].
     pub fn new(input: &'i mut Input, cut: Cut, limit: usize) -> Feed<'i> {
-        let ends = Ends::new(if let Cut::Table(delimiter) = cut { delimiter } else { 0 });
         let offset = input.offset();
-        Feed { input, cut, carry: Vec::new(), before: [0; 2], offset, limit, ends, html: None }
+        let carry = Vec::new();
+        Feed { input, cut, carry, before: [0; 2], offset, limit, table: None, ends: None, html: None }
+    }
+
+    /// Reads the rest of the input as rows of `dialect`.
+    pub fn set_dialect(&mut self, dialect: Dialect) {
+        self.cut = Cut::Table(dialect);
+    }
+
+    /// Reads the rest of the input as rows of `table`, so that reading can go on after an unreadable row.
+    pub fn set_table(&mut self, table: Table) {
+        self.table = Some(table);
     }
 
     /// Returns the offset in the input of the next byte to be handed out.
@@ -221,26 +227,52 @@ impl<'i> Feed<'i> {
         }
         buffer[..len].copy_from_slice(&self.carry);
         self.carry.clear();
-        let mut search = LastEnd { scanned: 0, end: 0, scan: Scan::new(self.ends) };
+        let Feed { cut: how, limit, .. } = *self;
+        let mut scan = if let Cut::Table(dialect) = how { Some(RowScan::new(dialect)) } else { None };
+        let table = self.table.as_ref();
+        let resume = |record: &[u8]| table.and_then(|table| table.resume(record));
+        let mut search = LastEnd { scanned: 0, end: 0 };
+        let mut find = |bytes: &[u8], scan: &mut Option<RowScan>, marks: &mut RowMarks| match scan {
+            Some(scan) => scan.update(bytes, marks, resume),
+            None => search.find(how, bytes),
+        };
         // After a long record the carried bytes may contain whole records, so they are searched before more input is
         // read.
-        let mut cut = search.find(self.cut, &buffer[..len], marks);
+        let mut cut = find(&buffer[..len], &mut scan, marks);
         loop {
             let Some(at) = cut else {
-                if len == buffer.len() {
-                    if len >= self.limit {
-                        self.ends = search.scan.last();
+                let is_full = len == buffer.len() && len >= limit;
+                if is_full && let Some(scan) = &mut scan {
+                    let Some(end) = scan.give_up(&buffer[..len], marks, resume) else {
+                        self.ends = Some(scan.last(&buffer[..len]));
                         return Ok(Piece::Long { offset: self.offset });
-                    }
-                    let grown = (2 * len).clamp(1, self.limit);
-                    buffer.grow(grown);
+                    };
+                    let fault = table.and_then(|table| table.check(&buffer[..len]).err());
+                    let fault = fault.map_or(0, |fault| fault.offset as u64);
+                    let reason = Reason::OpenQuote { limit: Some((limit >> 20) as u32) };
+                    warn(format_args!(
+                        "{}: offset {}: {reason}, and reading goes on with the next line that is a row",
+                        self.name(),
+                        self.offset + fault
+                    ));
+                    cut = Some(end);
+                    continue;
+                }
+                if is_full {
+                    return Ok(Piece::Long { offset: self.offset });
+                }
+                if len == buffer.len() {
+                    buffer.grow((2 * len).clamp(1, limit));
                 }
                 let read = self.input.read(&mut buffer[len..])?;
                 if read == 0 {
+                    if let Some(scan) = &mut scan {
+                        scan.finish(&buffer[..len], marks, resume);
+                    }
                     return Ok(self.hand_out(&buffer[..len], None));
                 }
                 len += read;
-                cut = search.find(self.cut, &buffer[..len], marks);
+                cut = find(&buffer[..len], &mut scan, marks);
                 continue;
             };
             self.carry.extend_from_slice(&buffer[at..len]);
@@ -298,7 +330,6 @@ impl<'i> Feed<'i> {
             [second] => [self.before[1], second],
             [] => self.before,
         };
-        self.ends = self.ends.fresh();
         if len == 0 { Piece::End } else { Piece::Chunk { len, offset, next } }
     }
 
@@ -317,14 +348,13 @@ impl<'i> Feed<'i> {
             let end = match self.cut {
                 Cut::Blocks | Cut::Pieces | Cut::Never | Cut::Html => Some(0),
                 Cut::Records(end) => memchr::memchr(end, piece).map(|found| found + 1),
-                Cut::Table(_) => self.ends.next(piece),
+                Cut::Table(_) => self.ends.as_mut().and_then(|ends| ends.next(piece)),
             };
             let len = end.unwrap_or(read);
             each(&piece[..len])?;
             self.offset += len as u64;
             if end.is_some() || read == 0 {
                 self.carry.extend_from_slice(&piece[len..]);
-                self.ends = self.ends.fresh();
                 return Ok(());
             }
         }
@@ -459,10 +489,9 @@ impl<'i> Feed<'i> {
             Piece::End => (0, false),
             Piece::Long { .. } => (block.len(), true),
         };
-        self.ends = self.ends.fresh();
         let bytes = &block.bytes[..len];
         let end = match self.cut {
-            Cut::Table(delimiter) => Ends::new(delimiter).next(bytes),
+            Cut::Table(dialect) => Ends::new(dialect).next(bytes),
             _ => None,
         };
         self.carry.splice(0..0, bytes.iter().copied());
@@ -476,11 +505,10 @@ struct LastEnd {
     scanned: usize,
     /// The last place found where the input may be cut, or 0 if no place was found.
     end: usize,
-    scan: Scan,
 }
 
 impl LastEnd {
-    fn find(&mut self, how: Cut, bytes: &[u8], marks: &mut Marks) -> Option<usize> {
+    fn find(&mut self, how: Cut, bytes: &[u8]) -> Option<usize> {
         match how {
             Cut::Blocks => {
                 let mut end = bytes.len();
@@ -499,15 +527,10 @@ impl LastEnd {
                     self.end = scanned + at;
                 }
             }
-            Cut::Never | Cut::Html => {}
+            Cut::Never | Cut::Html | Cut::Table(_) => {}
             Cut::Records(end) => {
                 if let Some(at) = memchr::memrchr(end, &bytes[self.scanned..]) {
                     self.end = self.scanned + at + 1;
-                }
-            }
-            Cut::Table(_) => {
-                if let Some(end) = self.scan.update(bytes, marks) {
-                    self.end = end;
                 }
             }
         }

@@ -15,10 +15,6 @@ pub trait Job: Clone + Send {
     /// the record is rejected, this function adds the rejection to `report`.
     fn long(&mut self, start: &[u8], report: &mut Report) -> Long;
 
-    /// Appends the result for `lines`, which are part of an unreadable record, to `out`. See [`Long::Lines`]. `is_fragment`
-    /// tells that they are a part of one line.
-    fn salvage(&mut self, _lines: &[u8], _is_fragment: bool, _out: &mut Vec<u8>, _report: &mut Report) {}
-
     /// Returns the last offset in `bytes` where a long record can be cut; `None` if there is no such offset.
     fn cut(&self, bytes: &[u8]) -> Option<usize>;
 
@@ -55,9 +51,6 @@ pub enum Long {
     Instead(&'static [u8], Reason),
     /// The record is not checked, for this reason. Such a job does not write records.
     Pass(Reason),
-    /// The record is unreadable at this offset for this reason, and its lines are passed to [`Job::salvage`]. The text says
-    /// what happens to the record.
-    Lines(usize, Reason, &'static str),
     /// The record is processed in parts. If they are `held`, no result is written before the last part is done.
     Parts { held: bool },
 }

@@ -27,13 +27,6 @@ pub fn pass<J: Job>(
         Long::Skip(reason) => (Instead::Nothing, "is left out", reason),
         Long::Instead(text, reason) => (Instead::Text(text), "is now empty, or null in JSON", reason),
         Long::Pass(reason) => (Instead::Nothing, "is not checked", reason),
-        Long::Lines(at, reason, outcome) => {
-            sink.take(offset, &[], report)?;
-            let before = memchr::memchr_iter(feed.line_end(), &block[..at]).count() as u64;
-            let counted = report.places.then_some(sink.lines + before);
-            tell(sink, counted, offset + at as u64, &reason, outcome);
-            return lines(feed, job, buffers, sink, offset);
-        }
         Long::Parts { held: is_held } => {
             // Memory is bounded, so results that must wait go to a temporary file. A preview shows the old record
             // before the new one, so both wait.
@@ -149,51 +142,4 @@ enum Instead {
     Nothing,
     /// This text, and the end of the record.
     Text(&'static [u8]),
-}
-
-/// Passes the lines of an unreadable record through `job` to `sink`. The record is at `offset` of the input, and the block
-/// in `buffers` is full of its first bytes.
-fn lines<J: Job>(
-    feed: &mut Feed<'_>,
-    job: &mut J,
-    buffers: &mut Buffers,
-    sink: &mut Sink<'_>,
-    mut offset: u64,
-) -> Result<(), Failure> {
-    let Buffers { block, out, report, .. } = buffers;
-    let (block, end) = (block.bytes_mut(), feed.line_end());
-    let mut rest = Vec::new();
-    let mut is_fragment = false;
-    let mut work = |lines: &[u8], is_fragment: bool| {
-        out.clear();
-        report.clear();
-        job.salvage(lines, is_fragment, out, report);
-        let at = offset;
-        offset += lines.len() as u64;
-        sink.take(at, out, report)
-    };
-    let limit = block.len();
-    feed.rest(block, |piece| {
-        let after = |found: Option<usize>| found.map(|at| rest.len() + at + 1);
-        let (first, last) = (after(memchr::memchr(end, piece)), after(memchr::memrchr(end, piece)));
-        rest.extend_from_slice(piece);
-        let mut done = 0;
-        if let Some(first) = first.filter(|_| is_fragment) {
-            work(&rest[..first], true)?;
-            (done, is_fragment) = (first, false);
-        }
-        if let Some(last) = last.filter(|&last| last > done) {
-            work(&rest[done..last], false)?;
-            done = last;
-        }
-        rest.drain(..done);
-        // A line that does not fit in memory is passed on in fragments.
-        if rest.len() > limit {
-            is_fragment = true;
-            work(&rest, true)?;
-            rest.clear();
-        }
-        Ok(())
-    })?;
-    if rest.is_empty() { Ok(()) } else { work(&rest, is_fragment) }
 }

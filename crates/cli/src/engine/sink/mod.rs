@@ -13,7 +13,7 @@ use self::preview::Preview;
 use self::rejects::Rejects;
 use crate::ground::error::{Failure, Place, warn};
 use crate::io::output::{Output, Shared};
-use crate::value::report::{OpenQuote, Report, Stop};
+use crate::value::report::{Report, Stop};
 use crate::value::stats::Stats;
 
 /// The byte order mark, which some software writes at the start of UTF-8 text.
@@ -31,8 +31,6 @@ pub struct Sink<'o> {
     pub preview: Option<&'o mut Preview>,
     /// The keys of the results, if the job compares keys. They decide what is written.
     pub keys: Option<&'o mut (dyn Gather + 'static)>,
-    /// The open quotes because of which rows were not converted, if messages are written about them.
-    pub open_quotes: Option<&'o mut Vec<OpenQuote>>,
     pub boundary: &'o mut FileBoundary,
     /// The name of the input.
     pub file: String,
@@ -58,7 +56,6 @@ impl<'o> Sink<'o> {
             findings: None,
             preview: None,
             keys: None,
-            open_quotes: None,
             boundary,
             file,
             lines: 0,
@@ -120,7 +117,6 @@ impl<'o> Sink<'o> {
             }
         }
         self.stats.add(&report.stats);
-        self.keep_open_quotes(offset, report);
         if let Some(findings) = &mut self.findings {
             findings.take(&self.file, self.lines, offset, &report.findings, self.output)?;
         }
@@ -140,24 +136,6 @@ impl<'o> Sink<'o> {
         }
         self.lines += report.lines;
         Ok(())
-    }
-
-    /// Keeps the first open quote of the file, and the one whose rows reach to its end. `report` is that of the chunk at `offset`.
-    fn keep_open_quotes(&mut self, offset: u64, report: &Report) {
-        let Some(quotes) = &mut self.open_quotes else { return };
-        // A row that ends where a chunk was read to may be the last one. Another chunk shows that it is not.
-        if let Some(last) = quotes.last_mut().filter(|last| last.is_last && last.last.1 < offset) {
-            last.is_last = false;
-            if quotes.len() > 1 {
-                quotes.pop();
-            }
-        }
-        for quote in &report.open_quotes {
-            if quotes.is_empty() || quote.is_last {
-                let place = |(line, at): (u64, u64)| (self.lines + line, offset + at);
-                quotes.push(OpenQuote { first: place(quote.first), last: place(quote.last), ..*quote });
-            }
-        }
     }
 
     /// Skips the byte order mark of the input. The mark is written only at the start of the output, and only if

@@ -36,7 +36,7 @@ impl FieldBatch {
         let is_text = sweep.is_json() && ByteSet::NON_ASCII.difference(keep) != ByteSet::EMPTY;
         let keep = if is_strict { keep.union(structure) } else { keep };
         let codec = codec.keep(keep);
-        let separator = if let Selector::Table(table) = selector { table.delimiter() } else { b',' };
+        let separator = selector.table().map_or(b',', |table| table.dialect().delimiter);
         Some(FieldBatch { sweep, codec, keep, is_strict, is_text, separator, pace: Pace::new() })
     }
 
@@ -104,6 +104,11 @@ impl FieldBatch {
             // The records after the last of these are not converted now.
             if stop >= records.len() {
                 break;
+            }
+            // A blank line is no row, and gets no new cell.
+            let is_first = begin == 0 || records[begin - 1] == b'\n';
+            if is_first && begin == stop && b"\r\n".contains(&records[stop]) {
+                continue;
             }
             out.extend_from_slice(&records[done..stop]);
             out.push(self.separator);

@@ -5,15 +5,14 @@ mod fields;
 mod parts;
 mod skip;
 
-use std::ops::Range;
-
 use simdpct::MalformedCause;
+use simdpct_records::Widener;
 
 use self::batch::LineBatch;
 use self::fields::FieldBatch;
 use self::parts::{Needs, Parts};
 use self::skip::EscapeSearch;
-use super::tables::{self, Header};
+use super::tables::{self, Head, Header};
 use super::{Account, OutputOptions, Target};
 use crate::engine::pump::feed::{Chunk, Cut, Feed, Part};
 use crate::engine::pump::job::{Job, Long};
@@ -22,19 +21,18 @@ use crate::engine::sink::Sink;
 use crate::engine::sink::boundary::FileBoundary;
 use crate::engine::sink::keys::{Frame, Identity};
 use crate::engine::sink::preview::{self, Preview, Show};
-use crate::ground::error::{Failure, Outcome, warn};
-use crate::ground::reason::{Reason, Refusal};
+use crate::ground::error::{Failure, Outcome};
+use crate::ground::reason::Reason;
 use crate::ground::records::Records;
 use crate::io::BLOCK;
 use crate::io::files::{self, Destination};
 use crate::io::input::Input;
 use crate::io::names::Sources;
 use crate::select::Selector;
-use crate::select::csv::{Line, LongRow};
 use crate::select::edit::{Edit, Form};
 use crate::select::pass::Pass;
-use crate::value::policy::{Action, OnRejected, Policies, Record, Treat, Treatment};
-use crate::value::report::{OpenQuote, Report, Stop};
+use crate::value::policy::{Action, OnRejected, Policies, Record, Treatment};
+use crate::value::report::{Report, Stop};
 use crate::value::work::{Work, Works};
 
 /// The size of a chunk of records in which values are selected, in bytes. Most of the time for such a chunk can be reading and
@@ -89,18 +87,15 @@ pub fn run(
             account.admit(input, output)?;
             let Account { rejects, stats, .. } = &mut account;
             let sink = Sink::new(output, stats, &mut boundary, input.name());
-            let mut open_quotes = Vec::new();
-            let sink = Sink { rejects: rejects.as_mut(), open_quotes: Some(&mut open_quotes), ..sink };
+            let sink = Sink { rejects: rejects.as_mut(), ..sink };
             let Some((show, has_colours)) = options.preview else {
                 pass(input, sink, job.clone(), &mut header, threads, &mut workspace)?;
-                warn_open(&open_quotes, input, destination.quiet);
                 return Ok(true);
             };
             let mut preview = Preview::new(show, input.path(), has_colours);
             let sink = Sink { preview: Some(&mut preview), ..sink };
             // A preview shows each file separately, so no file repeats the header of another.
             pass(input, sink, job.clone(), &mut Header::default(), threads, &mut workspace)?;
-            warn_open(&open_quotes, input, destination.quiet);
             files += 1;
             changed += u64::from(preview.finish(output)?);
             Ok(true)
@@ -121,20 +116,6 @@ pub fn run(
     result.map(|outcome| if would_change { Outcome::Findings } else { outcome })
 }
 
-/// Warns about the rows of `input` that were not converted because of `quotes`, unless `quiet`.
-fn warn_open(quotes: &[OpenQuote], input: &Input, quiet: bool) {
-    for OpenQuote { first, last, is_last, .. } in quotes.iter().filter(|_| !quiet) {
-        // Only the lines of inputs that cannot be read again were counted.
-        let line = |(line, offset): (u64, u64)| 1 + input.count_lines(offset).unwrap_or(line);
-        let until = if *is_last { "the end".to_owned() } else { format!("line {}", line(*last)) };
-        let (file, number, offset, reason) =
-            (input.name(), line(*first), first.1, Reason::OpenQuote { limit: None });
-        warn(format_args!(
-            "{file}:{number}: offset {offset}: {reason}, and no row from this one to {until} is converted"
-        ));
-    }
-}
-
 /// Starts to read the file `input` for `job`: finds the columns of a table, and writes its header to `sink`. `first` keeps the header of
 /// the first table of the output.
 pub fn begin<'i>(
@@ -144,12 +125,9 @@ pub fn begin<'i>(
     first: &mut Header,
 ) -> Result<Feed<'i>, Failure> {
     let end = job.needs.records.end();
-    // The line of a quote that is not closed is counted when it is needed, if the input can be read again.
-    job.needs.places |= matches!(job.target.selector, Selector::Table(_)) && input.count_lines(0).is_none();
     let cut = match &job.target.selector {
-        Selector::Table(table) => Cut::Table(table.delimiter()),
         Selector::Html(_) => Cut::Html,
-        _ => Cut::Records(end),
+        selector => selector.table().map_or(Cut::Records(end), |table| Cut::Table(table.dialect())),
     };
     let mut feed = Feed::new(input, cut, (job.max_record as usize) << 20);
     // Values that are counted are not written.
@@ -157,15 +135,21 @@ pub fn begin<'i>(
     super::pass_byte_order_mark(&mut feed, sink, job.needs.records, is_whole)?;
     super::logs::choose(&mut job.target, &mut feed)?;
     let Target { selector, columns, .. } = &mut job.target;
-    if let Selector::Table(table) = selector
-        && let Some(header) = tables::choose(table, &mut feed, sink, columns, &job.into)?
-    {
-        let names = tables::names(&header);
-        if is_whole && first.is_written(table.cells(names), columns.one_header, feed.name())? {
-            let new = [&table.header(names), &header[names.len()..]].concat();
+    let Head { delimiter, header } = tables::choose(selector, &mut feed, sink, columns, &job.into)?;
+    let one_header = columns.one_header;
+    if is_whole && let Some(table) = job.target.selector.table() {
+        let row = tables::names(&header);
+        let cells = table.dialect().cells(row).unwrap_or_default();
+        let names = cells.into_iter().map(|(cell, _)| cell.into_owned()).chain([delimiter.clone()]);
+        if header.is_empty() || first.is_written(names.collect(), one_header, feed.name())? {
+            let new = [&table.widened(row), &header[row.len()..]].concat();
             let mut out = Vec::new();
+            job.show(&delimiter, &delimiter, &mut out);
             job.show(&header, &new, &mut out);
-            sink.write(&out, header.last() != Some(&end))?;
+            let last = header.last().or(delimiter.last());
+            if last.is_some() {
+                sink.write(&out, last != Some(&end))?;
+            }
         }
     }
     Ok(feed)
@@ -217,8 +201,8 @@ pub struct Values {
     /// table.
     fields: Option<FieldBatch>,
     parts: Parts,
-    /// The state of a row that is too long for memory.
-    long_row: LongRow,
+    /// Adds cells to a row that is too long for memory.
+    widener: Option<Widener>,
 }
 
 impl Values {
@@ -259,7 +243,7 @@ impl Values {
             is_preview,
             new: Vec::new(),
             parts: Parts::default(),
-            long_row: LongRow::default(),
+            widener: None,
         }
     }
 
@@ -289,14 +273,10 @@ impl Values {
         let mut start = 0;
         while start < chunk.bytes.len() {
             let end = chunk.end_of(start, self.needs.records.end());
-            let (record, has_quotes) = chunk.record(start, end, self.needs.records);
+            let record = chunk.record(start, end, self.needs.records);
             let from = frame.keys.len();
-            if let Some(refusal) = self.target.selector.open_quote(record, has_quotes) {
-                self.reject(record, refusal, report);
-            } else {
-                let mut edit = Edit::new(chunk.bytes, start, &mut frame.keys, self.form);
-                self.record(record, end, has_quotes, &mut edit, report);
-            }
+            let mut edit = Edit::new(chunk.bytes, start, &mut frame.keys, self.form);
+            self.record(record, end, &mut edit, report);
             let key = from..frame.keys.len();
             frame.push(end - start, identity.of(&frame.keys[key.clone()]), key);
             start = end;
@@ -318,19 +298,12 @@ impl Values {
 
     /// Converts the values of one record. `end` is the offset after its line end. Returns false if the run must end.
     #[inline]
-    fn record(
-        &mut self,
-        record: Record<'_>,
-        end: usize,
-        has_quotes: bool,
-        edit: &mut Edit<'_>,
-        report: &mut Report,
-    ) -> bool {
+    fn record(&mut self, record: Record<'_>, end: usize, edit: &mut Edit<'_>, report: &mut Report) -> bool {
         let start = record.start;
         let mark = edit.begin();
         let leaves_out;
         let mut pass = Pass { record, treatment: &mut self.treatment, edit, report };
-        match self.target.selector.rewrite(has_quotes, &mut pass) {
+        match self.target.selector.rewrite(&mut pass) {
             Action::Null => {
                 edit.rewind(mark);
                 edit.copy_to(start).extend_from_slice(self.treatment.null());
@@ -375,105 +348,14 @@ impl Values {
         true
     }
 
-    /// Reports the unreadable row `record` of a table, and prepares to read its lines. Returns false if the run must end.
-    fn reject(&mut self, record: Record<'_>, refusal: Refusal, report: &mut Report) -> bool {
-        if let Selector::Table(table) = &mut self.target.selector {
-            table.lose();
-        }
-        let record = record.up_to_line(refusal.offset);
-        report.stats.records += u64::from(self.needs.stats);
-        match self.treatment.unreadable(record, refusal, report) {
-            Action::Stop(refusal) => {
-                report.stop(record.chunk, record.end, refusal);
-                return false;
-            }
-            Action::Drop => report.stats.dropped += 1,
-            _ => {}
-        }
-        true
-    }
-
-    /// Reads the lines in `range` of `chunk`, which are an unreadable row of a table. Lines that are rows are reported like
-    /// other rows but stay as they are, because nobody knows where the unclosed cell should have ended; only their values
-    /// can be written alone. Appends the output to `out`. Returns false if the run must end.
-    fn read_lines(
-        &mut self,
-        chunk: &[u8],
-        range: Range<usize>,
-        is_fragment: bool,
-        out: &mut Vec<u8>,
-        report: &mut Report,
-    ) -> bool {
-        let records = self.needs.records;
-        let policy = self.treatment.policies().rejected;
-        let mut end = range.start;
-        for line in chunk[range].split_inclusive(|&byte| byte == records.end()) {
-            let start = end;
-            end += line.len();
-            let stop = start + records.without_end(line);
-            let record = Record { chunk, start, stop, end: records.end(), shown: None };
-            let Selector::Table(table) = &mut self.target.selector else { return true };
-            let meaning = table.line(record.bytes(), is_fragment);
-            let goes_on = match meaning {
-                Line::Row if self.form == Form::Whole => self.inspect(record, end, report),
-                Line::Row => {
-                    self.record(record, end, true, &mut Edit::new(chunk, start, out, self.form), report)
-                }
-                Line::Unreadable(quote) => {
-                    let reason = Reason::OpenQuote { limit: None };
-                    self.reject(record, Refusal { offset: start + quote, reason }, report)
-                }
-                Line::Lost => true,
-            };
-            if !goes_on {
-                return false;
-            }
-            if self.form == Form::Whole {
-                let widened;
-                let new: &[u8] = match (meaning, policy, &self.target.selector) {
-                    _ if self.only_changed => b"",
-                    (Line::Row, _, Selector::Table(table)) if !self.into.is_empty() => {
-                        widened = [&table.with_empty_cells(&chunk[start..stop]), &chunk[stop..end]].concat();
-                        &widened
-                    }
-                    (Line::Unreadable(_) | Line::Lost, OnRejected::Drop, _) => b"",
-                    (Line::Unreadable(_) | Line::Lost, OnRejected::Null, _) => &chunk[stop..end],
-                    _ => line,
-                };
-                self.show(line, new, out);
-                report.is_open &= !new.is_empty() || end < chunk.len();
-            }
-        }
-        true
-    }
-
-    /// Reports what is in `record` without changing it. Returns false if the run must end.
-    fn inspect(&mut self, record: Record<'_>, end: usize, report: &mut Report) -> bool {
-        let mut scrap = std::mem::take(&mut self.new);
-        scrap.clear();
-        let (changed, dropped, is_open) = (report.stats.changed, report.stats.dropped, report.is_open);
-        let mut edit = Edit::new(record.chunk, record.start, &mut scrap, Form::Nothing);
-        let goes_on = self.record(record, end, true, &mut edit, report);
-        (report.stats.changed, report.stats.dropped, report.is_open) = (changed, dropped, is_open);
-        self.new = scrap;
-        goes_on
-    }
-
     /// Converts one record for a preview, and appends its old and new lines with marks to `out`. Returns false if the
     /// run must end.
-    fn compare(
-        &mut self,
-        record: Record<'_>,
-        end: usize,
-        has_quotes: bool,
-        out: &mut Vec<u8>,
-        report: &mut Report,
-    ) -> bool {
+    fn compare(&mut self, record: Record<'_>, end: usize, out: &mut Vec<u8>, report: &mut Report) -> bool {
         let mut new = std::mem::take(&mut self.new);
         new.clear();
         let edit = Edit::new(record.chunk, record.start, &mut new, self.form);
         let mut edit = edit.watching(self.only_changed);
-        let goes_on = self.record(record, end, has_quotes, &mut edit, report);
+        let goes_on = self.record(record, end, &mut edit, report);
         if goes_on {
             edit.copy_to(end);
             self.show(&record.chunk[record.start..end], &new, out);
@@ -495,7 +377,7 @@ impl Job for Values {
         for (record, links) in chunk.tags() {
             let Selector::Html(html) = &mut self.target.selector else { break };
             html.set_links(links);
-            if !self.record(record, record.stop, false, &mut edit, report) {
+            if !self.record(record, record.stop, &mut edit, report) {
                 return;
             }
         }
@@ -527,25 +409,14 @@ impl Job for Values {
                 }
             }
             let end = chunk.end_of(start, line_end);
-            let (record, has_quotes) = chunk.record(start, end, self.needs.records);
+            let record = chunk.record(start, end, self.needs.records);
             let unreadable = report.stats.unreadable;
-            let goes_on = if let Some(refusal) = self.target.selector.open_quote(record, has_quotes) {
-                edit.copy_to(start);
-                edit.skip_to(end);
-                let (quote, out) = (refusal.offset, edit.output());
-                let goes_on = self.reject(record, refusal, report)
-                    && self.read_lines(bytes, start..end, false, out, report);
-                if goes_on && self.form == Form::Whole {
-                    let is_last = end == bytes.len() && chunk.next.is_none();
-                    report.leave_open(bytes, line_end, quote, end, is_last);
-                }
-                goes_on
-            } else if self.is_preview {
-                let goes_on = self.compare(record, end, has_quotes, edit.output(), report);
+            let goes_on = if self.is_preview {
+                let goes_on = self.compare(record, end, edit.output(), report);
                 edit.skip_to(end);
                 goes_on
             } else {
-                self.record(record, end, has_quotes, &mut edit, report)
+                self.record(record, end, &mut edit, report)
             };
             if !goes_on {
                 return;
@@ -585,22 +456,6 @@ impl Job for Values {
         let is_left_out = policy == OnRejected::Drop || self.only_changed || self.form != Form::Whole;
         // The run mentions the record at once, and not again in its summary.
         report.stats.mentioned += 1;
-        if let Selector::Table(table) = &self.target.selector
-            && !self.is_preview
-            && let Some(offset) = table.open_quote(start)
-        {
-            let reason = Reason::OpenQuote { limit: Some(limit) };
-            let outcome = match self.form {
-                Form::Whole => "no row is converted up to the line on which other quotes end it",
-                _ => "is left out",
-            };
-            let stop = start.len();
-            let record = Record { chunk: start, start: 0, stop, end: self.needs.records.end(), shown: None };
-            self.reject(record, Refusal { offset, reason: reason.clone() }, report);
-            // The lines up to the quote are counted when they are read.
-            report.lines = 0;
-            return Long::Lines(offset, reason, outcome);
-        }
         let reason = Reason::TooLong { limit };
         report.stats.records += 1;
         report.stats.unreadable += 1;
@@ -616,9 +471,10 @@ impl Job for Values {
             OnRejected::Null => Long::Instead(self.treatment.null(), reason),
             OnRejected::Drop | OnRejected::Keep if is_left_out => Long::Skip(reason),
             OnRejected::Keep
-                if matches!(self.target.selector, Selector::Table(_)) && !self.into.is_empty() =>
+                if let Some(table) = self.target.selector.table()
+                    && !self.into.is_empty() =>
             {
-                self.long_row = LongRow::default();
+                self.widener = Some(Widener::new(table));
                 Long::Edit(reason)
             }
             OnRejected::Drop | OnRejected::Keep => Long::Copy(reason),
@@ -626,18 +482,8 @@ impl Job for Values {
     }
 
     fn edit(&mut self, piece: &[u8], is_end: bool, out: &mut Vec<u8>) {
-        if let Selector::Table(table) = &self.target.selector {
-            table.widen(&mut self.long_row, piece, is_end, out);
-        }
-    }
-
-    fn salvage(&mut self, lines: &[u8], is_fragment: bool, out: &mut Vec<u8>, report: &mut Report) {
-        let line_end = self.needs.records.end();
-        report.is_open = self.form == Form::Whole && lines.last() != Some(&line_end);
-        report.stats.bytes_in += lines.len() as u64;
-        let goes_on = self.read_lines(lines, 0..lines.len(), is_fragment, out, report);
-        if goes_on && self.needs.places {
-            report.line(lines, line_end, lines.len());
+        if let (Some(table), Some(widener)) = (self.target.selector.table(), &mut self.widener) {
+            widener.push(table, piece, is_end, out);
         }
     }
 

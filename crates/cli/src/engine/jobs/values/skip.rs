@@ -87,20 +87,18 @@ fn unreadable(
     range: Range<usize>,
     records: Records,
 ) -> Option<usize> {
-    let mut start = match selector {
-        // A row of one line is readable unless the input ends in it.
-        Selector::Table(_) if !chunk.may_have_long_rows() => {
-            if range.end < chunk.bytes.len() {
-                return None;
-            }
-            chunk.start_of(range.end - 1, range.start, records.end()).max(range.start)
-        }
-        selector if selector.is_always_readable() => return None,
-        _ => range.start,
-    };
+    if selector.is_always_readable() {
+        return None;
+    }
+    if selector.table().is_some() {
+        // The other rows have no misplaced quotes.
+        let irregular = chunk.marks()?.irregular(range.clone())?;
+        return Some(chunk.start_of(irregular, range.start, records.end()).max(range.start));
+    }
+    let mut start = range.start;
     while start < range.end {
         let stop = chunk.end_of(start, records.end());
-        if !selector.looks_readable(chunk.record(start, stop, records).0.bytes()) {
+        if !selector.looks_readable(chunk.record(start, stop, records).bytes()) {
             return Some(start);
         }
         start = stop;
