@@ -81,7 +81,6 @@ impl Selector {
     /// `is_new` says that new values become fields after the old ones.
     pub fn sweep(&self, end: u8, is_new: bool) -> Option<(Sweep, ByteSet)> {
         match self {
-            }
             Selector::Records(places) if end == b'\n' => {
                 let sweep = places.sweep(is_new)?;
                 let special = records::set_of(sweep.special());
