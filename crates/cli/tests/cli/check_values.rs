@@ -45,8 +45,8 @@ fn fields() {
     assert_eq!(
         findings(&["--log", "w3c"], w3c),
         [
-            "2:30: nul: field 2 at 5: %00",
-            "4:59: malformed: field 1 at 0: %zz: 'z' is not a hexadecimal digit"
+            "2:30: nul: field target at 5: %00",
+            "4:59: malformed: field target at 0: %zz: 'z' is not a hexadecimal digit"
         ]
     );
 }

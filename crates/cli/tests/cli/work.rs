@@ -150,7 +150,7 @@ fn escapes_of_servers() {
     // Findings have the offsets of the line.
     let check = run(&["check", "--unescape", "nginx", "--kinds", "nul"], r"a\x22%00");
     assert_eq!(String::from_utf8(check.out).unwrap(), "<stdin>:1:5: nul: line line at 5: %00\n");
-    assert_eq!(text(&["get", "{path}|{query}", "--unescape", "haproxy"], "/a#22b?x=1"), "/a\"b|x=1");
+    assert_eq!(text(&["get", "{path}|{query}", "--unescape", "haproxy"], "/a#22b?x=1"), "/a\"b|x=1\n");
     assert_eq!(text(&["top", "{path}", "--unescape", "nginx"], "/a\\x62\n/ab\n"), "2\t/ab\n");
     assert_eq!(text(&["dedup", "--unescape", "nginx"], "/a\\x62\n/ab\n"), "/a\\x62\n");
     assert_eq!(run(&["decode", "--unescape", "envoy"], "").code, Some(2));
