@@ -131,7 +131,6 @@ impl Selector {
         match self {
             Selector::Records(places) => !places.is_sequential(),
             Selector::Line | Selector::Html(_) => false,
-            _ => true,
         }
     }
 

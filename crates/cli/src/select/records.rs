@@ -38,7 +38,8 @@ impl Format {
         match self {
             Format::Log(log, _) => !matches!(log.layout.shape, Shape::Json(_)),
             Format::Auto | Format::Fields(Separator::Blanks | Separator::Quoted) => true,
-            Format::Fields(Separator::Byte(_))
+            Format::Csv
+            | Format::Fields(Separator::Byte(_))
             | Format::Html
             | Format::Line
             | Format::Json
