@@ -411,7 +411,9 @@ impl Place {
         // The mark at an offset, and what decides about its meaning.
         let mark = |text: &[u8], at: usize| {
             let is_before_blank = text.get(at + 1).map(|next| b" \t".contains(next));
-            (text[at], at == 0, at > 0 && self.is_mark(text[at - 1]), is_before_blank)
+            // Control bytes mean the same everywhere.
+            let context = (at == 0, at > 0 && self.is_mark(text[at - 1]), is_before_blank);
+            (text[at], (!text[at].is_ascii_control()).then_some(context))
         };
         let offsets = |text: &[u8]| {
             (0..text.len())

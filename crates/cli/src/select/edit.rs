@@ -95,18 +95,6 @@ impl<'a> Edit<'a> {
         }
     }
 
-    /// Writes the value that was closed last again, at place `rank` of the order that the user asked for, if the values of a
-    /// record are joined.
-    #[inline]
-    pub fn repeat(&mut self, rank: usize) {
-        if let Form::Values { delimiter: Some(_), .. } = self.form
-            && let Some((_, place)) = self.values.last()
-        {
-            let place = place.clone();
-            self.values.push((rank, place));
-        }
-    }
-
     /// Writes `value` for the value of the input from `start` to `stop`, if only values are written. Returns whether it
     /// did; otherwise the caller writes the value with the syntax around it. `rank` is that of [`Edit::close`].
     pub fn write_bare(&mut self, rank: usize, start: usize, stop: usize, value: &[u8]) -> bool {

@@ -5,7 +5,6 @@
 
 pub mod edit;
 pub mod html;
-mod order;
 pub mod pass;
 pub mod records;
 pub mod sweep;
