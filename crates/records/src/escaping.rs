@@ -1,9 +1,10 @@
 //! Undoes and applies the escapings of log writers. One table has a row for each writer.
 
 /// A way in which a program writes the bytes of a value into a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Escaping {
     /// All bytes are written as they are.
+    #[default]
     None,
     /// The writer is unknown. A value that contains a backslash is rejected, because the writers disagree about it.
     Unknown,

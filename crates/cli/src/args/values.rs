@@ -342,6 +342,7 @@ impl Places {
                 has_header: !self.no_header,
                 one_header,
                 quotes: if self.lazy_quotes { Quotes::Lazy } else { self.quote_escape.unwrap_or_default() },
+                unescape: self.unescape(),
             })
         } else if self.jsonl {
             Selection::Keys(self.key)

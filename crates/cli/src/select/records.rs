@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use simdpct::{ByteSet, Encode};
 use simdpct_records::{
-    Escaping, Fence, Log, Marks, Numbered, Place, Position, Separator, Shape, Sweep, Syntax, Table, Unreadable,
-    is_document,
+    Escaping, Fence, Log, Marks, Numbered, Place, Position, Separator, Shape, Sweep, Syntax, Table,
+    Unreadable, is_document,
 };
 
 use super::edit::Form;

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use simdpct_records::{Dialect, Quotes, RETURNS, Table};
+use simdpct_records::{Dialect, Escaping, Quotes, RETURNS, Table};
 
 use crate::engine::pump::feed::Feed;
 use crate::engine::sink::Sink;
@@ -22,6 +22,8 @@ pub struct Columns {
     pub one_header: bool,
     /// The way in which quotes are read.
     pub quotes: Quotes,
+    /// The escapes of a server that are undone in cells.
+    pub unescape: Escaping,
 }
 
 /// The lines before the rows of a table.
@@ -71,7 +73,7 @@ pub fn choose(
         table.measure(names(&row));
     }
     feed.set_table(table.clone());
-    *selector = Selector::Records(Box::new(Places::table(table, into)));
+    *selector = Selector::Records(Box::new(Places::table(table, into).unescaping(columns.unescape)));
     for line in [&head.delimiter, &head.header] {
         sink.stats.bytes_in += line.len() as u64;
         sink.lines += memchr::memchr_iter(feed.line_end(), line).count() as u64;
