@@ -156,7 +156,7 @@ impl Numbered {
 
     /// Returns a place of a field without marks around it, by which a caller learns which bytes such fields refuse.
     pub fn bare(&self) -> Place {
-        self.place(&Span { range: 0..0, mark: b' ', after_bracket: false }, 0..0, 0)
+        self.place(&Span { range: 0..0, mark: b' ', after_bracket: false }, None, 0)
     }
 
     /// Returns the position of value number `index`, if each line with a value of this position has that one.
@@ -198,12 +198,12 @@ impl Numbered {
                 let Some(number) = position.find(index + 1, spans.len()) else { continue };
                 match position.word {
                     None => {
-                        places.push(self.place(span, span.range.clone(), first + number));
+                        places.push(self.place(span, None, first + number));
                         break;
                     }
                     Some(word) => {
                         let range = nth_word(line, span.range.clone(), word);
-                        places.extend(range.map(|range| self.place(span, range, first)));
+                        places.extend(range.map(|range| self.place(span, Some(range), first)));
                     }
                 }
             }
@@ -243,9 +243,10 @@ impl Numbered {
         }
     }
 
-    /// Returns the place of value number `index`, at `range`: the field `span`, or a word of it.
-    fn place(&self, span: &Span, range: Range<usize>, index: usize) -> Place {
-        let is_word = range != span.range;
+    /// Returns the place of value number `index`: the field `span`, or its word at `word`.
+    fn place(&self, span: &Span, word: Option<Range<usize>>, index: usize) -> Place {
+        let is_word = word.is_some();
+        let range = word.unwrap_or_else(|| span.range.clone());
         // A bracket that is open before the field must stay open.
         let bracket = if span.after_bracket { Fence::of(b"]") } else { Fence::NONE };
         let fence = match (self.separator, span.mark) {

@@ -10,7 +10,7 @@ pub mod records;
 pub mod sweep;
 
 use simdpct::ByteSet;
-use simdpct_records::Table;
+use simdpct_records::{Shape, Table};
 
 use self::html::Html;
 use self::pass::Pass;
@@ -106,6 +106,12 @@ impl Selector {
         }
     }
 
+    /// Reports whether records are those of a log in JSON.
+    pub fn is_json_log(&self) -> bool {
+        let Selector::Records(places) = self else { return false };
+        places.log().is_some_and(|log| matches!(log.layout.shape, Shape::Json(_)))
+    }
+
     /// Reports whether records are JSON, which has a `null`.
     pub fn is_json(&self) -> bool {
         matches!(self, Selector::Records(places) if matches!(places.format, Format::Json))
@@ -161,7 +167,7 @@ impl Selector {
         let name = |index: usize| match self {
             // No document has all attributes.
             Selector::Line | Selector::Html(_) => None,
-            Selector::Records(places) => places.missing(index, line),
+            Selector::Records(places) => places.missing(index, line, |index| stats.found(index)),
         };
         if let Selector::Records(places) = self
             && (0..self.count()).all(|index| is_missing(&index))

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use simdpct::{ByteSet, Encode};
 use simdpct_records::{
-    Escaping, Fence, Log, Marks, Numbered, Place, Position, Separator, Shape, Sweep, Syntax, Table,
-    Unreadable, is_document,
+    Escaping, Fence, Holds, Key, Log, Marks, Numbered, Place, Position, Separator, Shape, Sweep, Syntax,
+    Table, Unreadable, is_document,
 };
 
 use super::edit::Form;
@@ -159,11 +159,23 @@ impl Places {
     }
 
     /// Returns the message that no record has value number `index`, if it is one. `line` is the word for a record, with `no` before it.
-    pub fn missing(&self, index: usize, line: &str) -> Option<String> {
+    pub fn missing(&self, index: usize, line: &str, found: impl Fn(usize) -> bool) -> Option<String> {
         let name = &self.names[index];
         Some(match self.format {
             // One message is enough for a range.
-            Format::Fields(_) => format!("{line} has field {}", self.fields.as_ref()?.nearest(index)?),
+            Format::Fields(_) => {
+                let fields = self.fields.as_ref()?;
+                let position = fields.nearest(index)?;
+                // A field is found once, and that one can have been counted from the other end.
+                let is_there = |other| {
+                    let other = fields.nearest(other).filter(|_| found(other));
+                    other.is_some_and(|other| (other.first < 0) != (position.first < 0))
+                };
+                if (0..self.names.len()).any(is_there) {
+                    return None;
+                }
+                format!("{line} has field {position}")
+            }
             Format::Html => format!("{line} has the attribute {name}"),
             Format::Csv => format!("{} has column {name}", line.replace("line", "row")),
             Format::Json => format!("{line} has a string at key '{name}'"),
@@ -195,9 +207,19 @@ impl Places {
     /// Returns the message that the lines of a log have no value at all, if one is expected.
     pub fn missing_all(&self, line: &str) -> Option<String> {
         let Format::Log(log, false) = self.format else { return None };
-        // Most lines of an error log have no labels.
-        (!matches!(log.layout.shape, Shape::Labels))
-            .then(|| format!("{line} has a {}", self.names.join(" or ")))
+        match log.layout.shape {
+            // Most lines of an error log have no labels.
+            Shape::Labels => None,
+            Shape::Columns(columns) if columns.default.is_empty() => {
+                let header = String::from_utf8_lossy(columns.header);
+                let is_selected = |key: &&Key| {
+                    key.holds != Holds::Method && self.names.iter().any(|name| name == key.field.name())
+                };
+                let names: Vec<_> = columns.columns.iter().filter(is_selected).map(|key| key.name).collect();
+                Some(format!("{line} starting with '{}' names any of {}", header.trim(), names.join(", ")))
+            }
+            _ => Some(format!("{line} has a {}", self.names.join(" or "))),
+        }
     }
 
     /// Returns the format of the log.

@@ -89,7 +89,7 @@ fn there_is_a_page_for_each_verb() {
     }
     let decode = std::fs::read_to_string(pages.join("pct-decode.1")).unwrap();
     // The page names the value of each option, and lists the possible values.
-    for words in ["\\fI<POLICY>\\fR", "combined: Apache", "drop: Leave the record out", "shift_jis"] {
+    for words in ["\\fI<POLICY>\\fR", "hypercorn: ", "drop: Leave the record out", "shift_jis"] {
         assert!(decode.contains(words), "{words}");
     }
     for page in std::fs::read_dir(&pages).unwrap() {

@@ -72,11 +72,11 @@ def main():
         header, *lines = before.split("\n")[:-1]
         columns = {rows(header)[0].index(name) for name in choice}
         wanted, got = [header], after.split("\n")[:-1]
-        for number, line in enumerate(lines, 1):
-            if not ROW.fullmatch(line):
-                wanted.append(line)
+        for number, text in enumerate(lines, 1):
+            if not ROW.fullmatch(text):
+                wanted.append(text)
                 continue
-            cells = next(csv.reader([line], strict=True), [])
+            cells = next(csv.reader([text], strict=True), [])
             wanted.append([decode(c) if i in columns else c for i, c in enumerate(cells)])
             got[number] = next(csv.reader([got[number]], strict=True), [])
     elif mode == "only-csv":

@@ -92,7 +92,7 @@ fn places(values: &[u8], is_row: bool) -> Vec<(&'static [&'static str], Vec<u8>)
             (&["--logfmt", "--key", "u"], each("u=", "", "u=\"open\n")),
             (
                 &["--log", "common"],
-                each("1 - - [10/Oct/2000:13:55:36 -0700] \"GET ", " HTTP/1.1\"", "no log\n"),
+                each("1 - - [10/Oct/2000:13:55:36 -0700] \"GET ", " HTTP/1.1\" 200 1", "no log\n"),
             ),
         ]);
     }

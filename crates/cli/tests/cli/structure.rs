@@ -134,8 +134,8 @@ fn decoding_makes_the_ends_of_nothing() {
         ("1 [x%5d y%41] \"q\"", "1 [x%5d yA] \"q\""),
         ("[a b%5D c", "[a b%5D c"),
         ("[a \"b%5D c\" d", "[a \"b%5D c\" d"),
-        // A decoded blank after the quote in the middle would turn this quote into the end of the field.
-        ("1 \"a\"%20b\" c", "1 \"a\"%20b\" c"),
+        // A decoded blank after the quote in the middle would turn this quote into the end of the field, so the quote is escaped.
+        ("1 \"a\"%20b\" c", "1 \"a%22 b\" c"),
         ("1 %5ba b]", "1 %5ba b]"),
     ] {
         for field in ["1", "2", "1,2"] {
@@ -201,7 +201,7 @@ fn lines_split_as_before_for_awk() {
         (&["decode", "-f", "..2", "--charset", "gbk"], 0..2),
         (&["normalize", "-f", "1"], 0..1),
         (&["encode", "-f", "2..4", "--set", "none"], 1..4),
-        (&["get", "{path}", "-f", "2"], 1..2),
+        (&["get", "to:{path}", "-f", "2"], 1..2),
     ] {
         let input = hostile(0xA3C, 40_000, &[]);
         let out = ok(&[args, &["-q"]].concat(), &input);

@@ -206,10 +206,10 @@ fn rejects_and_stats_tell_of_refused_urls() {
 fn profiles_work_on_values_anywhere() {
     let profile = ["normalize", "-q", "--profile", "rfc3986"];
     let with = |more: &[&'static str], input: &str| text(&[&profile[..], more].concat(), input);
-    let log = "1.2.3.4 - - [1/Jan/2024] \"GET /a/../%7eb HTTP/1.1\" 200 1 \"HTTP://A/./\"\n";
+    let log = "1.2.3.4 - - [1/Jan/2024] \"GET /a/../%7eb HTTP/1.1\" 200 1 \"HTTP://A/./\" \"-\"\n";
     assert_eq!(
         with(&["--log", "combined"], log),
-        "1.2.3.4 - - [1/Jan/2024] \"GET /~b HTTP/1.1\" 200 1 \"http://a/\"\n"
+        "1.2.3.4 - - [1/Jan/2024] \"GET /~b HTTP/1.1\" 200 1 \"http://a/\" \"-\"\n"
     );
     assert_eq!(with(&["--field", "2"], "x HTTP://A/%7e y\n"), "x http://a/~ y\n");
     // A `-` in a log means that there is no referrer, so it is not resolved as a reference. In plain lines it is one.

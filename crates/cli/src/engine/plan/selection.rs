@@ -256,7 +256,10 @@ impl Selection {
             _ if is_alone => verb.missing(),
             _ => b"",
         };
-        if kept.into_iter().any(|kept| verb.may_garble(kept)) {
+        // Which bytes stay escaped in a value of a log depends on its place, but JSON is the only syntax without blanks and quotes.
+        let is_text_log = matches!(self, Selection::Log(_)) && form == Form::Whole && !selector.is_json_log();
+        let around = if is_text_log { ByteSet::from_bytes(b" \"") } else { ByteSet::EMPTY };
+        if kept.into_iter().any(|kept| verb.may_garble(kept.union(around))) {
             return Err("--charset iso-2022-jp spells characters with bytes that separate fields as well; \
                  choose values by --csv or --jsonl, or write them alone with --values"
                 .to_owned());
