@@ -110,7 +110,7 @@ const COMMAND_MAY_IMPORT: &[(&str, &str)] = &[
     // The user's request. It uses the plain types of the rooms above, but does not call the functions that do the work.
     (
         "args args/*",
-        "args engine/plan/Request engine/plan/PreviewFormat engine/plan/Selection engine/plan/Shape engine/plan/Columns \
+        "args engine/plan/Request engine/plan/PreviewFormat engine/plan/LogSelection engine/plan/Selection engine/plan/Shape engine/plan/Columns \
          engine/plan/CheckRequest engine/plan/CheckOptions engine/plan/FindingsFormat engine/plan/TopRequest engine/plan/DedupRequest inspect/audit inspect/top scan/kind scan/listing select/records value/options value/policy value/stats \
          inspect/chain inspect/readings io/compression io/files io/names url ground",
     ),
@@ -206,8 +206,8 @@ const RECORDS_MAY_IMPORT: &[(&str, &str)] = &[
     ("target access columns labels", "escaping place"),
     ("wrapper", "escaping json place"),
     // The table of formats, and those who read it.
-    ("logs", "access columns escaping place target wrapper"),
-    ("reader", "access columns escaping fast json labels logs place target wrapper"),
+    ("logs", "access columns escaping labels place target wrapper"),
+    ("reader", "access columns escaping fast json labels logs path place target wrapper"),
     ("auto", "logs place reader wrapper"),
     // The sweeps over many records, which ask the rows above.
     ("fast fast/*", "access ends escaping fast fast/* json logs place separator target"),

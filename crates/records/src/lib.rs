@@ -90,6 +90,6 @@ pub use place::{Fence, Field, Fields, Holds, Key, Kind, Marks, Place, Reason, Un
 pub use reader::Reader;
 pub use separator::Separator;
 pub use syntax::Syntax;
-pub use table::{RETURNS, Table, Widener};
+pub use table::{QuotedValue, RETURNS, Table, Widener};
 pub use target::{Placeholders, Protocol, Request, kind, split};
 pub use wrapper::Wrapper;

@@ -19,6 +19,9 @@ struct Cell {
     end: usize,
 }
 
+/// The value of a cell, and whether the cell is quoted.
+pub type QuotedValue<'a> = (Cow<'a, [u8]>, bool);
+
 impl Dialect {
     /// Returns RFC 4180 with this delimiter.
     pub fn strict(delimiter: u8) -> Dialect {
@@ -86,7 +89,7 @@ impl Dialect {
     }
 
     /// Returns the values of the cells of `row`, each with the answer to whether it is quoted.
-    pub fn cells(self, row: &[u8]) -> Result<Vec<(Cow<'_, [u8]>, bool)>, Unreadable> {
+    pub fn cells(self, row: &[u8]) -> Result<Vec<QuotedValue<'_>>, Unreadable> {
         let mut cells = Vec::new();
         self.each(row, |_, Cell { range, is_quoted, .. }| {
             let raw = &row[range];

@@ -37,7 +37,7 @@ fn fields_between_blanks_are_those_of_awk() {
     assert_eq!(on(&["--field", "7", "--values"]), "/a b/é?q=\"x\n");
     assert_eq!(
         on(&["-f", "4..7,-2..", "--values", "--output-delimiter", "|"]),
-        concat!("[10/Oct/2000:13:55:36|-0700]|\"GET|/a b/é?q=\"x|\\\"x\\\"|(A)\"\n",)
+        "[10/Oct/2000:13:55:36|-0700]|\"GET|/a b/é?q=\"x|\\\"x\\\"|(A)\"\n"
     );
     // Fields of a range that ends at the other end of the line share a cell.
     assert_eq!(

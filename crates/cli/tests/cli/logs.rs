@@ -606,13 +606,8 @@ fn loggers_are_around_records() {
         let is_known =
             whole == text.replace("c%41", "cA") || whole.contains(quoted) || whole.contains("\\\\\\\"");
         assert!(is_known && whole.contains("%20cA HTTP/1.1"), "{args:?}: {whole}");
-        assert_eq!(
-            String::from_utf8(ok(&[&["get", "{path}", "--values"], args].concat(), &whole))
-                .unwrap()
-                .contains("b%20cA"),
-            true,
-            "{args:?}"
-        );
+        let paths = String::from_utf8(ok(&[&["get", "{path}", "--values"], args].concat(), &whole)).unwrap();
+        assert!(paths.contains("b%20cA"), "{args:?}");
     }
     let part = "2026-11-27T15:38:10.123456789Z stdout P 1 - - [10/Oct/2000:13:55:36 -0700] \"GET /a HT\n";
     let check = run(&["check", "--log", "cri+combined"], part);

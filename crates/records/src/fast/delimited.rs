@@ -109,9 +109,9 @@ impl Delimited {
         if self.lists_fields {
             fields.clear();
             let (mut begin, mut is_open) = (0, false);
-            for index in 0..count {
+            for (index, block) in blocks[..count].iter().enumerate() {
                 let start = if index == 0 { 1 << shift } else { 0 };
-                let (mut starts, mut stops) = field(open, start, ends(index), blocks[index][2]);
+                let (mut starts, mut stops) = field(open, start, ends(index), block[2]);
                 // Each field that begins is listed, and ends at the next stop.
                 while starts | stops != 0 {
                     let (start, stop) = (starts.trailing_zeros(), stops.trailing_zeros());
