@@ -140,12 +140,11 @@ pub(crate) struct Gap {
 
 impl Access {
     /// Returns the gaps after the request, of which the first one begins with the quote that closes the request.
-    pub(crate) fn gaps(&self) -> impl DoubleEndedIterator<Item = Gap> + ExactSizeIterator + Clone + use<> {
+    pub(crate) fn gaps(&self) -> impl DoubleEndedIterator<Item = Gap> + Clone + use<> {
         let (tail, is_closed) = (self.tail, self.is_closed);
-        let quoted = tail.iter().filter(|part| matches!(part, Part::Quoted(_))).count();
-        (0..quoted + 1).map(move |index| {
-            let mut groups = tail.split(|part| matches!(part, Part::Quoted(_)));
-            Gap { words: groups.nth(index).unwrap_or_default(), is_last: index == quoted, is_closed }
+        tail.split(|part| matches!(part, Part::Quoted(_))).map(move |words| {
+            let is_last = words.as_ptr_range().end == tail.as_ptr_range().end;
+            Gap { words, is_last, is_closed }
         })
     }
 }
@@ -210,7 +209,8 @@ pub(crate) fn find(
     (rule, escaping): (Rule, Escaping),
     texts: &mut Vec<Text>,
 ) -> Result<(), Unreadable> {
-    let quoted = read(line, layout, rule, escaping)?;
+    let quoted = read(line, layout, rule, escaping);
+    let quoted = quoted.as_ref().map_err(|error| *error)?;
     let lead = quoted[0].as_ref().map_or(0, |request| request.start.saturating_sub(1));
     if let Some(LeadWord { field, number, count }) = layout.word {
         let ends = memchr_iter(b' ', &line[..lead]);
@@ -239,13 +239,16 @@ pub(crate) fn find(
         _ => None,
     });
     let names = [Some(Field::Target)].into_iter().chain(names);
-    for ((range, name), gap) in quoted.into_iter().zip(names).zip(layout.gaps()) {
+    for ((range, name), gap) in quoted.iter().zip(names).zip(layout.gaps()) {
         // The quoted words after a text are certain if the text is.
-        match &range {
-            Ok(range) => drop(gap.walk(line, range.end, |field, range| add(field, Ok(range)))),
+        match range {
+            Ok(range) if gap.quoted_words().next().is_some() => {
+                let _ = gap.walk(line, range.end, |field, range| add(field, Ok(range)));
+            }
+            Ok(_) => {}
             Err(reason) => gap.quoted_words().for_each(|field| add(field, Err(*reason))),
         }
-        add(name, range);
+        add(name, range.clone());
     }
     Ok(())
 }
@@ -274,18 +277,16 @@ fn read(line: &[u8], layout: &Access, rule: Rule, escaping: Escaping) -> Result<
         }
     };
     let close_of = |from| if from == start { Some(close) } else { next(from) };
-    read_gaps(line, layout, start, |_| start, known, close_of).or_else(|error| {
-        // The request is certain without the fields after it, which people change, but not in the formats of clouds.
-        if matches!(layout.lead, Lead::Words(_)) {
-            return Err(error);
-        }
-        let words = layout.tail.get(..1).filter(|part| part == &[Part::Status]).unwrap_or_default();
-        let status = Gap { words, is_last: true, is_closed: false };
-        status.end(line, close).ok_or(error)?;
-        let mut texts = [const { Err(Reason::OTHER_FIELDS) }; MOST];
-        texts[0] = Ok(start..close);
-        Ok(texts)
-    })
+    let read = read_gaps(line, layout, start, |_| start, known, close_of);
+    let words = layout.tail.get(..1).filter(|part| part == &[Part::Status]).unwrap_or_default();
+    let status = Gap { words, is_last: true, is_closed: false };
+    // The request is certain without the fields after it, which people change, but not in the formats of clouds.
+    if read.is_ok() || matches!(layout.lead, Lead::Words(_)) || status.end(line, close).is_none() {
+        return read;
+    }
+    let mut texts = [const { Err(Reason::OTHER_FIELDS) }; MOST];
+    texts[0] = Ok(start..close);
+    Ok(texts)
 }
 
 /// Reads a line whose writer is unknown.
@@ -294,9 +295,16 @@ fn unknown(line: &[u8], layout: &Access) -> Result<Texts, Unreadable> {
         let (start, _) = escaped(line, layout, escaping)?;
         read_gaps(line, layout, start, |_| start, MOST, |from| escaping.next_quote(line, from))
     };
+    let first = escaped(Escaping::Apache);
+    // Most lines have no backslash, without which the escaping does not matter, and only the quotes of the layout. Each reading has all of
+    // those in order, so that there is only one.
+    let quotes = || 1 + layout.gaps().map(Gap::quotes).sum::<usize>();
+    if first.is_ok() && memchr(b'\\', line).is_none() && memchr_iter(b'"', line).count() == quotes() {
+        return first;
+    }
     // A rule by which the line cannot be read is not that of its writer.
     let others = [escaped(Escaping::Nginx), raw(line, layout)];
-    others.into_iter().fold(escaped(Escaping::Apache), |agreed, other| match (agreed, other) {
+    others.into_iter().fold(first, |agreed, other| match (agreed, other) {
         (Ok(mut agreed), Ok(other)) => {
             for (text, _) in agreed.iter_mut().zip(other).filter(|(text, other)| *text != other) {
                 *text = Err(Reason::UNKNOWN_WRITER);
@@ -379,7 +387,7 @@ fn read_gaps(
     close: impl Fn(usize) -> Option<usize>,
 ) -> Result<Texts, Unreadable> {
     let gaps = layout.gaps();
-    let count = gaps.len();
+    let count = gaps.clone().count();
     let mut left = [(0, start); MOST + 1];
     for (index, gap) in gaps.clone().enumerate() {
         let from = left[index].1;
@@ -393,7 +401,7 @@ fn read_gaps(
     }
     let mut right = left;
     let mut limit = line.len();
-    for (index, gap) in gaps.enumerate().skip(known).rev() {
+    for (index, gap) in (known..count).rev().zip(gaps.rev()) {
         let at = |close| Some((close, gap.end(line, close).filter(|&end| end <= limit)?));
         // The search succeeds at the latest at the place of the first reading.
         right[index + 1] = memrchr_iter(b'"', &line[..limit]).find_map(at).unwrap_or(left[index + 1]);

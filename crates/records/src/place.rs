@@ -128,6 +128,7 @@ pub struct Key {
 }
 
 /// A text of a record that may be, or may contain, a value.
+#[derive(Clone, Debug)]
 pub(crate) struct Text {
     /// The place of the text, or the reason why it is not certain.
     pub range: Result<Range<usize>, Reason>,

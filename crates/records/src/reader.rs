@@ -27,6 +27,8 @@ pub struct Reader {
     header: Header,
     /// The reader of documents, if the records are JSON.
     json: json::Reader,
+    /// The texts of the current record.
+    texts: Vec<Text>,
 }
 
 /// The values of a record that were found, and the first text that cannot be read.
@@ -36,6 +38,8 @@ struct Values<'a> {
     fields: Fields,
     more: Escaping,
     places: &'a mut Vec<Place>,
+    /// The number of places of other records.
+    others: usize,
     error: Option<Unreadable>,
 }
 
@@ -65,6 +69,10 @@ impl Values<'_> {
             },
             _ => (range, method),
         };
+        // A column can be asked for by its own name, too.
+        if self.places[self.others..].iter().any(|place| place.range.start == range.start) {
+            return;
+        }
         // HAProxy may have written the common layout, in which `#22` is a quote.
         let is_unknown = escaping == Escaping::Unknown;
         let raw = &self.record[range.clone()];
@@ -112,6 +120,7 @@ impl Reader {
             more: Escaping::None,
             header: Header::default(),
             json,
+            texts: Vec::new(),
         }
     }
 
@@ -185,24 +194,26 @@ impl Reader {
             return Ok(());
         }
         let escaping = self.log.escaping();
-        let mut texts = Vec::new();
+        let texts = &mut self.texts;
+        texts.clear();
         match &self.log.layout.shape {
             Shape::Access(layout) => {
                 let writer = self.log.writer;
-                access::find(record, layout, (writer.rule, writer.escaping), &mut texts)?
+                access::find(record, layout, (writer.rule, writer.escaping), texts)?
             }
-            Shape::Json(keys) => json::find(record, keys, &mut self.json, escaping, &mut texts)?,
+            Shape::Json(keys) => json::find(record, keys, &mut self.json, escaping, texts)?,
             Shape::Columns(layout) => {
-                layout.find(record, escaping, &self.columns, &mut self.header, &mut texts)?
+                layout.find(record, escaping, &self.columns, &mut self.header, texts)?
             }
-            Shape::Words(layout) => layout.find(record, escaping, &mut texts)?,
-            Shape::Labels => labels::find(record, &mut texts)?,
+            Shape::Words(layout) => layout.find(record, escaping, texts)?,
+            Shape::Labels => labels::find(record, texts)?,
         }
         let method = texts.iter().find(|text| text.holds == Holds::Method);
         let method = method.and_then(|text| text.range.clone().ok());
         let (log, fields, more) = (self.log, self.fields, self.more);
-        let mut values = Values { record, log, fields, more, places, error: None };
-        texts.into_iter().for_each(|text| values.add(text, method.clone()));
+        let others = places.len();
+        let mut values = Values { record, log, fields, more, places, others, error: None };
+        texts.drain(..).for_each(|text| values.add(text, method.clone()));
         values.error.map_or(Ok(()), Err)
     }
 }

@@ -191,16 +191,13 @@ impl Syntax {
             Kind::Json(members) => members.find(record, places),
             Kind::Logfmt(keys) => pairs::find(record, keys, places),
             Kind::Log(reader, names) => {
-                let mut found = Vec::new();
-                let result = reader.find(record, &mut found);
-                for place in &mut found {
+                let from = places.len();
+                let result = reader.find(record, places);
+                for place in &mut places[from..] {
                     let index = names.iter().position(|(_, number)| *number == place.index);
                     place.index = index.unwrap_or_default();
                 }
-                found.sort_by_key(|place| place.range.start);
-                // A column can be asked for by its own name, too.
-                found.dedup_by_key(|place| place.range.start);
-                places.append(&mut found);
+                places[from..].sort_by_key(|place| place.range.start);
                 result
             }
             Kind::Nested(pair) => {

@@ -51,6 +51,30 @@ fn a_layout_without_a_writer_reads_only_what_all_writers_mean() {
     }
 }
 
+/// A line with only the quotes of the layout is read once. A backslash after the known fields makes no difference, but has it read by every
+/// rule.
+#[test]
+fn one_reading_of_a_line_without_a_backslash_is_that_of_all_rules() {
+    let log = Log::named("combined").unwrap();
+    let find = |line: &str| {
+        let mut places = Vec::new();
+        let result = Reader::new(log, None, Fields::of(&FIELDS)).find(line.as_bytes(), &mut places);
+        (result.map_err(|error| error.reason), places)
+    };
+    let lead = "192.0.2.1 - - [10/Oct/2000:13:55:36 -0700] \"";
+    let pieces =
+        ["\"", "\" 200 5 \"", " - [10/Oct/2000:13:55:36 -0700] \"", "GET /a HTTP/1.1", "/b", "\" \"", " "];
+    let mut read = 0;
+    for number in 0..pieces.len().pow(6) {
+        let piece = |at| pieces[number / pieces.len().pow(at) % pieces.len()];
+        let line = format!("{lead}{}", (0..6).map(piece).collect::<String>());
+        let (once, all) = (find(&line), find(&format!("{line} \\")));
+        assert_eq!(once, all, "{line}");
+        read += usize::from(once.0.is_ok() && line.matches('"').count() == 6);
+    }
+    assert!(read > 100, "{read}");
+}
+
 /// No text makes a reader panic, and every place is within the record.
 #[test]
 fn any_bytes_are_read_or_rejected() {
