@@ -140,7 +140,7 @@ impl Reader {
         loop {
             match text.get(at) {
                 Some(b'"') => {
-                    let close = string(text, at + 1, escaping)?;
+                    let (close, _) = string(text, at + 1, escaping)?;
                     self.select(from, at + 1..close);
                     at = close + 1;
                 }
@@ -196,10 +196,10 @@ impl Reader {
             if text.get(at) != Some(&b'"') {
                 return Err(at);
             }
-            let close = string(text, at + 1, escaping)?;
+            let (close, has_escapes) = string(text, at + 1, escaping)?;
             let raw = &text[at + 1..close];
             // A name with a lone surrogate is no name of a path.
-            name = escaping.undo(raw, &mut buffer).unwrap_or(raw);
+            name = if has_escapes { escaping.undo(raw, &mut buffer).unwrap_or(raw) } else { raw };
             let watched = self.watched.iter().position(|watched| watched.as_bytes() == name);
             self.members.extend(watched.map(|watched| (number, watched)));
             let colon = blanks(text, close + 1);
@@ -246,14 +246,16 @@ fn blanks(text: &[u8], at: usize) -> usize {
     at + text[at..].iter().take_while(|byte| b" \t\r\n".contains(byte)).count()
 }
 
-/// Returns the offset of the quote that closes the string whose text is at `at`.
-fn string(text: &[u8], mut at: usize, escaping: Escaping) -> Result<usize, usize> {
+/// Returns the offset of the quote that closes the string whose text is at `at`, and whether the string has escapes.
+fn string(text: &[u8], mut at: usize, escaping: Escaping) -> Result<(usize, bool), usize> {
+    let mut has_escapes = false;
     loop {
         at += memchr::memchr2(b'"', b'\\', &text[at..]).ok_or(text.len())?;
         match text[at] {
-            b'"' => return Ok(at),
+            b'"' => return Ok((at, has_escapes)),
             _ => at += escaping.len(&text[at..]).ok_or(at)?,
         }
+        has_escapes = true;
     }
 }
 
