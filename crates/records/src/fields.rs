@@ -168,6 +168,11 @@ impl Numbered {
         self.positions.iter().find(is_nearest).map(|(position, _)| *position)
     }
 
+    /// Returns the escaping that is undone in the fields.
+    pub fn escaping(&self) -> Escaping {
+        self.escaping
+    }
+
     /// Returns the bytes between fields.
     pub fn separator(&self) -> Separator {
         self.separator

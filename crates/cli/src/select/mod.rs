@@ -131,10 +131,11 @@ impl Selector {
         stats.searched && self.missing(stats).is_empty()
     }
 
-    /// Reports whether the meaning of a record does not depend on the records before it, so that records can be skipped.
+    /// Reports whether records without an escape can be skipped: the meaning of a record does not depend on the records before it, and
+    /// no escape of a server can be a `%`, or malformed.
     pub fn can_pass_by(&self) -> bool {
         match self {
-            Selector::Records(places) => !places.is_sequential(),
+            Selector::Records(places) => !places.is_sequential() && !places.is_unescaped(),
             Selector::Line | Selector::Html(_) => false,
         }
     }

@@ -109,6 +109,12 @@ impl Places {
         self.format.has_hyphens()
     }
 
+    /// Reports whether escapes of a server are undone in values that are not in a log or a line.
+    pub fn is_unescaped(&self) -> bool {
+        let in_fields = self.fields.as_ref().map_or(Escaping::None, Numbered::escaping);
+        self.more != Escaping::None || in_fields != Escaping::None
+    }
+
     /// Reports whether every record can be read.
     pub fn is_always_readable(&self) -> bool {
         matches!(self.format, Format::Fields(_))

@@ -180,7 +180,8 @@ impl Selection {
                     return Err("--delimiter: a backslash escapes quotes here".to_owned());
                 }
                 let table = Table::new(dialect, &[], &[], None)?;
-                (Selector::Records(Box::new(Places::table(table, &[]))), [ByteSet::EMPTY; 3])
+                let places = Places::table(table, &[]).unescaping(columns.unescape);
+                (Selector::Records(Box::new(places)), [ByteSet::EMPTY; 3])
             }
             Selection::Keys(paths) => (json(paths, into, unescape)?, [ByteSet::EMPTY; 3]),
             Selection::Pairs(keys) => {
