@@ -35,6 +35,7 @@ mod progress;
 mod python;
 mod readings;
 mod records;
+mod reported;
 mod seams;
 #[cfg(unix)]
 mod signals;

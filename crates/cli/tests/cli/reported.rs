@@ -1,0 +1,246 @@
+//! Tests jobs of the kinds that users reported to other programs: a value is found, and is what the client sent.
+
+use crate::support::run;
+
+const DATE: &str = "[10/Oct/2000:13:55:36 -0700]";
+
+/// Returns a line in the combined format with this request and referrer.
+fn access(request: &str, referrer: &str) -> String {
+    format!("192.0.2.7 - - {DATE} \"{request}\" 200 12 \"{referrer}\" \"ua\"\n")
+}
+
+/// Returns a line in the common format with this request.
+fn common(request: &str) -> String {
+    format!("192.0.2.7 - - {DATE} \"{request}\" 200 12\n")
+}
+
+/// Returns a line of HAProxy with this request, and with the fields of TLS after it.
+fn haproxy(request: &str, tls: &str) -> String {
+    let start =
+        "lb hap[3]: 192.0.2.9:5 [04/Aug/2020:20:06:14.613] fe be/s1 0/0/0/1/3 200 222 - - ---- 1/1/0/0/3 0/0";
+    format!("{start} \"{request}\"{tls}\n")
+}
+
+/// Returns a line that Docker writes for `line`.
+fn docker(line: &str) -> String {
+    let text = line.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+    format!("{{\"log\":\"{text}\"}}\n")
+}
+
+/// Runs the command with each row of arguments, which blanks separate, and its input. Checks the output, and that the messages
+/// contain the last cell, or that there are none.
+#[track_caller]
+fn check(jobs: &[(&str, &str, Option<&str>, &str)]) {
+    for (args, input, out, message) in jobs {
+        let run = run(&args.split(' ').collect::<Vec<_>>(), input);
+        let found = String::from_utf8(run.out).expect("the output is text");
+        assert!(out.is_none_or(|out| out == found), "pct {args}\n{input}{found}");
+        assert!(run.err.contains(message), "pct {args}\n{input}{}", run.err);
+        assert_eq!(run.err.is_empty(), message.is_empty(), "pct {args}\n{input}{}", run.err);
+    }
+}
+
+#[test]
+fn targets_of_requests_are_no_references() {
+    let envoy = format!("{DATE} \"GET ///x HTTP/2\" 200 - 0 2 2 1 \"-\" \"ua\" \"id\" \"h\" \"u\"\n");
+    let caddy = "{\"request\":{\"method\":\"GET\",\"uri\":\"//shop/x\"}}\n";
+    let two = [access("GET //Shop/x HTTP/1.1", "-"), access("GET //shop/x HTTP/1.1", "-")].concat();
+    let squid =
+        "1278000000.5 5 192.0.2.1 TCP_TUNNEL/200 99 CONNECT img.shop.co.uk:8443 - HIER_DIRECT/192.0.2.9 -\n";
+    let stream = |upstream: &str| {
+        let start = "2019/02/04 17:32:32 [error] 3#0: *8 recv() failed (104: x), client: 192.0.2.1, server: 0.0.0.0:53";
+        format!("{start}, upstream: \"{upstream}\", bytes from/to client:0/0\n")
+    };
+    check(&[
+        // A target that begins with `/` is a path (RFC 9112, section 3.2.1), whose case is data.
+        (
+            "top {host}|{path} --log nginx",
+            &access("GET //shop/a?id=%37 HTTP/1.1", "-"),
+            Some("1\t|//shop/a\n"),
+            "",
+        ),
+        ("get {host}|{path} --log envoy --values", &envoy, Some("|///x\n"), ""),
+        ("top {host}|{path} --log caddy", caddy, Some("1\t|//shop/x\n"), ""),
+        (
+            "normalize --log common --profile rfc3986",
+            &common("GET //Shop/%7eA%2f HTTP/1.0"),
+            Some(&common("GET //Shop/~A%2F HTTP/1.0")),
+            "",
+        ),
+        ("dedup --log apache --profile rfc3986-scheme", &two, Some(&two), ""),
+        // The target of CONNECT, and the upstream of a stream, are a host and a port.
+        (
+            "top {scheme}|{host}|{port}|{domain} --log squid",
+            squid,
+            Some("1\t|img.shop.co.uk|8443|shop.co.uk\n"),
+            "",
+        ),
+        (
+            "get {host}|{port} --log common:apache --values",
+            &common("CONNECT [2001:db8::1]:443 HTTP/1.1"),
+            Some("[2001:db8::1]|443\n"),
+            "",
+        ),
+        (
+            "get {scheme}|{host}|{port} --log nginx-error --values",
+            &stream("[::1]:5353"),
+            Some("|[::1]|5353\n"),
+            "",
+        ),
+        (
+            "get {host}|{port} --log nginx-error --values",
+            &stream("192.0.2.55:53"),
+            Some("192.0.2.55|53\n"),
+            "",
+        ),
+    ]);
+}
+
+#[test]
+fn quotes_in_targets_shift_no_field() {
+    let quote = access("GET /%5A\"x HTTP/1.1", "http://shop.example/%5A");
+    let s3 = "o b [20/Jun/2019:03:51:36 +0000] 192.0.2.4 - ID REST.GET.OBJECT a%2522b \"GET /%5A\"x HTTP/1.1\" 403 \
+              AccessDenied 243 - 8 - \"http://shop.example/%5A\" \"ua\" - x= - E - h T\n";
+    let values = "/Z\"x\nhttp://shop.example/Z\n";
+    check(&[
+        ("decode --log s3 --values", s3, Some(&["a%22b\n", values].concat()), ""),
+        ("decode --log combined --values", &quote, Some(values), ""),
+        ("decode --log apache", &quote, Some(&quote), "1 record is unreadable"),
+        ("check --log nginx --kinds unreadable", &quote, None, "unreadable 1"),
+    ]);
+}
+
+#[test]
+fn escapes_of_servers_are_undone() {
+    let apache = access(r#"GET /f?q=\"one\"&r=C:\\two HTTP/1.1"#, "-");
+    let lighttpd = access(r#"GET /a\"b\\c HTTP/1.1"#, "-");
+    let go = access(r#"GET /\"%41\xc3\xa9 HTTP/1.1"#, "-");
+    let tls = " 0/0000000000000000/0/0/0 shop.example/TLSv1.3/TLS_AES_128_GCM_SHA256";
+    check(&[
+        ("get {query:q}|{query:r} --log apache --values", &apache, Some("\"one\"|C:\\two\n"), ""),
+        ("get {path} --log lighttpd --values", &lighttpd, Some("/a\"b\\c\n"), ""),
+        ("decode --log go --values", &go, Some("/\"Aé\n"), ""),
+        (
+            "decode --log haproxy --values",
+            &haproxy("GET /th#C3#A9?x=#22%5A#22 HTTP/1.1", ""),
+            Some("/thé?x=\"Z\"\n"),
+            "",
+        ),
+        (
+            "get {path}|{query}|{fragment} --log haproxy --values",
+            &haproxy("GET /a#23b?x=#22 HTTP/1.1", ""),
+            Some("/a||b?x=\"\n"),
+            "",
+        ),
+        ("top {path} --log haproxy", &haproxy("GET /a#22b?x=1 HTTP/1.1", ""), Some("1\t/a\"b\n"), ""),
+        // Fields may follow the request.
+        ("decode --log haproxy --values", &haproxy("GET /th%C3%A9 HTTP/1.1", tls), Some("/thé\n"), ""),
+        ("top {path} --log httpslog", &haproxy("GET /th%C3%A9?a HTTP/2.0", tls), Some("1\t/th%C3%A9\n"), ""),
+        (
+            "decode --log haproxy",
+            &haproxy("GET /%5A%22 HTTP/1.1", tls),
+            Some(&haproxy("GET /Z#22 HTTP/1.1", tls)),
+            "",
+        ),
+        // Findings are about the bytes that the client sent.
+        (
+            "check --log nginx --kinds illegal,non-ascii,control",
+            &access(r"GET /x\x22y\xC2\xB5\x07 HTTP/1.1", "-"),
+            None,
+            ": illegal 1, non-ascii 1, control 1\n",
+        ),
+        ("check --log apache --kinds illegal", &access(r#"GET /x\"y HTTP/1.1"#, "-"), None, ": illegal 1\n"),
+        (
+            "check --log haproxy --kinds illegal,non-ascii",
+            &haproxy("GET /x#22y#C2#B5 HTTP/1.1", ""),
+            None,
+            ": illegal 1, non-ascii 1\n",
+        ),
+    ]);
+}
+
+/// A record without a `%` can have a value with one, or a malformed escape. Neither the records before it nor other options
+/// make a difference.
+#[test]
+fn the_percent_sign_may_be_an_escape_of_the_server() {
+    for (args, header, start, end) in [
+        ("decode --field 2 --unescape haproxy", "", "a /", ""),
+        ("decode --field 2 --quoted --unescape haproxy", "", "a \"/", "\""),
+        ("decode --tsv --field 2 --unescape haproxy", "", "a\t/", ""),
+        ("decode --csv --column u --unescape haproxy", "u,n\n", "/", ",1"),
+        ("decode --jsonl --key u --unescape haproxy", "", "{\"u\":\"/", "\"}"),
+    ] {
+        let line = |value: &str| format!("{start}{value}{end}\n");
+        let lines = |first: &str| [header, &first.repeat(200), &line("#2541").repeat(200)].concat();
+        let decoded = [header, &line("A").repeat(400)].concat();
+        check(&[(args, &lines(&line("%41")), Some(&decoded), "")]);
+        let bad = lines(&line("#x")).replace("#2541", "#y");
+        check(&[
+            (args, &bad, Some(&bad), "400 values are unreadable"),
+            (&format!("{args} --stats"), &bad, Some(&bad), &format!("unreadable{:>26}\n", 400)),
+        ]);
+    }
+}
+
+#[test]
+fn logs_are_read_in_strings_of_json() {
+    let line = |target: &str| docker(&access(&format!("GET {target} HTTP/1.1"), "-"));
+    check(&[
+        ("decode --jsonl --key log --log combined", &line("/%22%20%5A"), Some(&line("/%22%20Z")), ""),
+        ("top {path} --jsonl --key log --log combined", &line("/%20/x?y"), Some("1\t/%20/x\n"), ""),
+        ("decode --log docker+nginx --values", &line(r"/\x22%5A"), Some("/\"Z\n"), ""),
+    ]);
+}
+
+#[test]
+fn rows_of_csv_are_never_misread() {
+    let mysql = "n,note,link\n5,\"tall 6\\\" b, c %5A\",http://h/%5A\n";
+    let inch = "n,link\n5\" x,%5A\n";
+    let blank = "link,n\n\n%5A,1\n\r\n%5B,2";
+    check(&[
+        ("decode --csv --column link", mysql, Some(mysql), "1 record is unreadable"),
+        ("decode --csv --column link --quote-escape \\", mysql, Some(&mysql.replace("h/%5A", "h/Z")), ""),
+        ("check --csv --column link --kinds unreadable", inch, None, "unreadable 1"),
+        ("decode --csv --column link --lazy-quotes", inch, Some(&inch.replace("%5A", "Z")), ""),
+        ("decode --csv --column link --into plain", blank, Some("link,plain,n\n\n%5A,Z,1\n\r\n%5B,[,2"), ""),
+        ("decode --csv --column link", "link\r/%5A\r", None, "convert them with tr '\\r' '\\n'"),
+    ]);
+}
+
+#[test]
+fn each_value_of_a_url_is_converted_from_its_charset() {
+    let url = "http://s.example/s?w=%C4%E3%BA%C3&x=%C3%A9\n";
+    check(&[
+        ("get --decode {query:w}|{query:x} --charset auto:gbk", url, Some("你好|é\n"), ""),
+        ("top --decode {query:w} --charset gbk", url, Some("1\t你好\n"), ""),
+        ("split --decode --fields query:w --charset gbk", url, Some("你好\n"), ""),
+        ("form --charset gbk", "w=%C4%E3\n", Some("w\t你\n"), ""),
+        (
+            "decode --url --charset auto:gbk",
+            "http://h/%E4%BD%A0/%C4%E3?%C4%E3=%E4%BD%A0\n",
+            Some("http://h/你/你?你=你\n"),
+            "",
+        ),
+        ("decode --query --charset auto", "http://h/?a=%C3%A9&b=%E9\n", Some("http://h/?a=é&b=é\n"), ""),
+    ]);
+}
+
+#[test]
+fn urls_are_those_of_the_current_standards() {
+    let (browser, resolve) = ("normalize --profile whatwg", "resolve --standard --base http://h.example/");
+    let rejected = "1 value was rejected";
+    check(&[
+        (browser, "https://h.example/x^y/^?^#^\n", Some("https://h.example/x%5Ey/%5E?^#^\n"), ""),
+        (resolve, "x^\n", Some("http://h.example/x%5E\n"), ""),
+        // The last space of an opaque path is escaped.
+        (browser, "web+x:a  ?b\n", Some("web+x:a %20?b\n"), ""),
+        (browser, "web+x:a b   #c\n", Some("web+x:a b  %20#c\n"), ""),
+        // Hosts in ASCII may be Punycode that is not valid.
+        (browser, "http://xn--b/\n", Some("http://xn--b/\n"), ""),
+        (resolve, "//xn--zn7c.com/y\n", Some("http://xn--zn7c.com/y\n"), ""),
+        // No escape makes a port or a host valid.
+        ("uri", "http://h:7 7/\n", Some("http://h:7 7/\n"), rejected),
+        ("uri", "http://h:7µ/é\n", Some("http://h:7µ/é\n"), rejected),
+        ("uri", "http://a host/\n", Some("http://a host/\n"), rejected),
+    ]);
+}
