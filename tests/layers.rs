@@ -111,7 +111,7 @@ const COMMAND_MAY_IMPORT: &[(&str, &str)] = &[
     (
         "args args/*",
         "args engine/plan/Request engine/plan/PreviewFormat engine/plan/LogSelection engine/plan/Selection engine/plan/Shape engine/plan/Columns \
-         engine/plan/CheckRequest engine/plan/CheckOptions engine/plan/FindingsFormat engine/plan/TopRequest engine/plan/DedupRequest inspect/audit inspect/top scan/kind scan/listing select/records value/options value/policy value/stats \
+         engine/plan/CheckRequest engine/plan/CheckOptions engine/plan/FindingsFormat engine/plan/TopRequest engine/plan/DedupRequest inspect/audit inspect/top scan/kind scan/listing select/FieldName value/options value/policy value/stats \
          inspect/chain inspect/readings io/compression io/files io/names url ground",
     ),
     (

@@ -11,8 +11,17 @@ pub enum Form {
     /// The whole record, with new values.
     #[default]
     Whole,
-    /// Only the values.
-    Values(Values),
+    /// Only the values, each as a record, or joined.
+    Values {
+        /// The byte between the values of one record, if they are joined. They are in the order in which they were asked for then, and a
+        /// missing one is empty. Several values with one number, such as the elements of an array, share a cell. Without a delimiter, each
+        /// value is a record.
+        delimiter: Option<u8>,
+        /// The byte that ends a record.
+        end: u8,
+        /// Appends a byte of a value that would be read as a delimiter or a line end, as an escape.
+        escape: fn(u8, &mut Vec<u8>),
+    },
     /// Only the values, as a key of the record: each is followed by its length and its number, so that records with different values have
     /// different keys.
     Key,
@@ -20,17 +29,11 @@ pub enum Form {
     Nothing,
 }
 
-/// The way in which values are written alone.
-#[derive(Clone, Copy, Debug)]
-pub struct Values {
-    /// The byte between the values of one record, if they are joined. They are in the order in which they were asked for then, and a missing
-    /// one is empty. Several values with one number, such as the elements of an array, share a cell. Without a delimiter, each value is a
-    /// record.
-    pub delimiter: Option<u8>,
-    /// The byte that ends a record.
-    pub end: u8,
-    /// Appends a byte of a value that would be read as a delimiter or a line end, as an escape.
-    pub escape: fn(u8, &mut Vec<u8>),
+impl Form {
+    /// Reports whether whole records are written.
+    pub fn is_whole(self) -> bool {
+        matches!(self, Form::Whole)
+    }
 }
 
 /// Copies input to output and replaces values. The unchanged parts in between are copied in as few pieces as possible.
@@ -77,11 +80,33 @@ impl<'a> Editor<'a> {
         self.values.clear();
     }
 
-    /// Copies the input up to `at`, if whole records are written.
-    fn copy_to(&mut self, at: usize) {
-        if let Form::Whole = self.form {
+    /// Returns which parts of a record are written.
+    #[inline]
+    pub fn form(&self) -> Form {
+        self.form
+    }
+
+    /// Copies the input up to `at`, if whole records are written, and returns the output, so that other text can be written in place of what
+    /// follows.
+    #[inline]
+    pub fn copy_to(&mut self, at: usize) -> &mut Vec<u8> {
+        if self.form.is_whole() {
             self.out.extend_from_slice(&self.input[self.done..at]);
         }
+        self.done = at;
+        self.out
+    }
+
+    /// Leaves the input up to `at` out.
+    #[inline]
+    pub fn skip_to(&mut self, at: usize) {
+        self.done = at;
+    }
+
+    /// Leaves the input up to `at` out, in place of which a value was written from offset `from` of the output on.
+    #[inline]
+    pub fn replace_to(&mut self, at: usize, from: usize) {
+        self.has_changed |= self.out[from..] != self.input[self.done..at];
         self.done = at;
     }
 
@@ -94,13 +119,14 @@ impl<'a> Editor<'a> {
                 place.write(record, value, &mut self.buffer)?;
                 if self.buffer != place.raw(record) {
                     self.replace(place.range.clone(), None);
+                    self.has_changed = true;
                 }
             }
-            Form::Values(_) | Form::Key => {
-                self.has_changed |= place.value(record, &mut self.buffer) != Ok(value);
+            Form::Nothing => {}
+            Form::Values { .. } | Form::Key => {
+                self.has_changed |= is_new(place, record, value, &mut self.buffer);
                 self.value(place.index, value);
             }
-            Form::Nothing => self.has_changed |= place.value(record, &mut self.buffer) != Ok(value),
         }
         Ok(())
     }
@@ -111,6 +137,7 @@ impl<'a> Editor<'a> {
             Form::Whole => self.replace(place.whole(), Some(text)),
             _ => self.value(place.index, text),
         }
+        self.has_changed = true;
     }
 
     /// Writes `value`, or the text for no value, beside the value at `place`, if there is room for it.
@@ -119,6 +146,8 @@ impl<'a> Editor<'a> {
         self.buffer.clear();
         syntax.write_beside(place, value, &mut self.buffer)?;
         self.replace(at..at, None);
+        let record = &self.input[self.record.clone()];
+        self.has_changed |= value.is_none_or(|value| is_new(place, record, value, &mut self.buffer));
         Ok(())
     }
 
@@ -127,7 +156,6 @@ impl<'a> Editor<'a> {
         self.copy_to(self.record.start + range.start);
         self.out.extend_from_slice(text.unwrap_or(&self.buffer));
         self.done = self.record.start + range.end;
-        self.has_changed = true;
     }
 
     /// Writes value number `index` alone.
@@ -140,7 +168,7 @@ impl<'a> Editor<'a> {
                 let numbers = [value.len(), index].map(|number| (number as u64).to_le_bytes());
                 self.out.extend(numbers.as_flattened());
             }
-            Form::Values(Values { delimiter, end, escape }) => {
+            Form::Values { delimiter, end, escape } => {
                 let special = [b'\n', b'\r', end, delimiter.unwrap_or(end)];
                 push_escaped(value, &special, escape, self.out);
                 match delimiter {
@@ -153,13 +181,12 @@ impl<'a> Editor<'a> {
 
     /// Ends a record of `count` selected values, at offset `end` of the input, after its line end. Returns whether a value has changed.
     pub fn end(&mut self, count: usize, end: usize) -> bool {
-        if let Form::Values(values) = self.form
-            && let Some(delimiter) = values.delimiter
+        if let Form::Values { delimiter: Some(delimiter), end, escape } = self.form
             && !self.values.is_empty()
         {
-            self.join(count, delimiter, values);
+            self.join(count, delimiter, end, escape);
         }
-        if !matches!(self.form, Form::Whole) {
+        if !self.form.is_whole() {
             self.done = end;
         }
         self.has_changed
@@ -167,7 +194,7 @@ impl<'a> Editor<'a> {
 
     /// Joins the values of the record in the order in which they were asked for. Blanks separate those that share a cell, or commas if the
     /// delimiter is a blank.
-    fn join(&mut self, count: usize, delimiter: u8, Values { end, escape, .. }: Values) {
+    fn join(&mut self, count: usize, delimiter: u8, end: u8, escape: fn(u8, &mut Vec<u8>)) {
         let start = self.values[0].1.start;
         self.values.sort_by_key(|(index, _)| *index);
         self.buffer.clear();
@@ -197,15 +224,14 @@ impl<'a> Editor<'a> {
     /// Leaves the record out, which ends at offset `end` of the input, after its line end, and writes `text` for it.
     pub fn leave_out(&mut self, text: &[u8], end: usize) {
         self.discard();
-        self.copy_to(self.record.start);
-        self.out.extend_from_slice(text);
+        self.copy_to(self.record.start).extend_from_slice(text);
         self.done = end;
     }
+}
 
-    /// Copies the rest of the input up to `end`, after the last record.
-    pub fn finish(&mut self, end: usize) {
-        self.copy_to(end);
-    }
+/// Reports whether the value at `place` of `record` can be read, and is not `value`.
+fn is_new(place: &Place, record: &[u8], value: &[u8], buffer: &mut Vec<u8>) -> bool {
+    place.value(record, buffer).is_ok_and(|old| old != value)
 }
 
 /// Appends `value` to `out`, and its bytes in `special` as escapes.

@@ -23,7 +23,7 @@
 //! editor.begin(0..line.len());
 //! editor.put(&places[0], br#"/"y""#).unwrap();
 //! assert!(editor.end(1, line.len()));
-//! editor.finish(line.len());
+//! editor.copy_to(line.len());
 //! assert!(out.starts_with(br#"192.0.2.1 - - [10/Oct/2000:13:55:36 -0700] "GET /\"y\" HTTP/1.1" 200 1"#));
 //! ```
 //!
@@ -76,7 +76,7 @@ pub use access::{Access, Lead, LeadWord, Part, Rule};
 pub use auto::detect;
 pub use charset::Charset;
 pub use columns::{Columns, Split, Word, Words};
-pub use editor::{Editor, Form, Values};
+pub use editor::{Editor, Form};
 pub use ends::{Dialect, Ends, Quotes};
 pub use escaping::Escaping;
 pub use fast::{RowMarks, RowScan, Sweep, mark_bytes};

@@ -41,7 +41,7 @@ fn edited(record: &[u8], places: &[Place]) -> Vec<u8> {
         }
     }
     editor.end(1, record.len());
-    editor.finish(record.len());
+    editor.copy_to(record.len());
     out
 }
 
@@ -60,7 +60,7 @@ fn compare(
         if let Some(dialect) = rows {
             RowScan::new(dialect).tier(tier).update(text, &mut marks, |_: &[u8]| None);
         }
-        let rows = (!marks.is_empty()).then(|| (marks.blocks(), marks.has_returns()));
+        let rows = (!marks.is_empty()).then_some(&marks);
         let mut start = 0;
         while start < text.len() {
             let len = sweep.next(text, start, 1 + random.below(3000), rows);
@@ -384,7 +384,7 @@ fn listed_fields_are_those_of_the_reader() {
             let mut sweep = syntax.sweep().unwrap().tier(tier);
             let mut marks = RowMarks::default();
             RowScan::new(dialect).tier(tier).update(&text, &mut marks, |_: &[u8]| None);
-            let rows = (!marks.is_empty()).then(|| (marks.blocks(), marks.has_returns()));
+            let rows = (!marks.is_empty()).then_some(&marks);
             let mut start = 0;
             while start < text.len() {
                 let len = sweep.next(&text, start, 1 + random.below(3000), rows);

@@ -69,7 +69,7 @@ fn places_are_in_the_order_of_the_line() {
             let _ = editor.put(place, &[value, b"x"].concat());
         }
         editor.end(all.len(), line.len());
-        editor.finish(line.len());
+        editor.copy_to(line.len());
         assert!(out.len() >= line.len(), "{row}");
         count += places.len();
     }

@@ -7,7 +7,7 @@ use common::cases::{Case, Counts, all, check, csv, edit, fields, json, log, logf
 use serde::de::IgnoredAny;
 use simdpct_records::{
     Dialect, Editor, Ends, Escaping, Form, KeyPath, Numbered, Place, Position, Quotes, Separator, Syntax,
-    Table, Values, Widener, is_document,
+    Table, Widener, is_document,
 };
 
 #[test]
@@ -516,18 +516,16 @@ fn write(syntax: &mut Syntax, input: &str, form: Form) -> String {
             let _ = editor.end(syntax.names().len(), start);
         }
     }
-    editor.finish(input.len());
+    editor.copy_to(input.len());
     String::from_utf8(out).unwrap()
 }
 
 #[test]
 fn records_or_values_are_written() {
-    let values = |delimiter| {
-        Form::Values(Values {
-            delimiter,
-            end: b'\n',
-            escape: |byte, out| out.extend(format!("%{byte:02X}").bytes()),
-        })
+    let values = |delimiter| Form::Values {
+        delimiter,
+        end: b'\n',
+        escape: |byte, out| out.extend(format!("%{byte:02X}").bytes()),
     };
     let input = "a b c\nd e\ndrop x y\ng\n";
     let mut three = fields(&["3", "1"], Separator::Blanks);

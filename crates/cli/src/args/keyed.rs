@@ -16,7 +16,7 @@ use crate::engine::plan::{DedupRequest, Request, Selection, Shape, TopRequest};
 use crate::ground::records::Records;
 use crate::inspect::top::Style;
 use crate::io::files::{Destination, Writes};
-use crate::select::records::FieldName;
+use crate::select::FieldName;
 use crate::url::canonical::Canonical;
 use crate::url::split::{Get, Template};
 use crate::value::options::Verb;

@@ -16,7 +16,7 @@ use simdpct_uri::canon::Profile;
 
 use crate::ground::charset::{self, Charset};
 use crate::scan::kind::Group;
-use crate::select::records::FieldName;
+use crate::select::FieldName;
 use crate::url::row::Style;
 use crate::value::policy::{OnRejected, Policy};
 use crate::value::stats::StatsFormat;

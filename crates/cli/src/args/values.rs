@@ -12,7 +12,7 @@ use super::parsers::{
     FieldParser, LogParser, UnescapeParser, delimiter, join_delimiter, quote_escape, threads,
 };
 use crate::engine::plan::{Columns, LogSelection, PreviewFormat, Request, Selection, Shape};
-use crate::select::records::FieldName;
+use crate::select::FieldName;
 use crate::url::Rewrite;
 use crate::value::options::Verb;
 use crate::value::policy::{OnRejected, Policies, Policy};

@@ -1,143 +1,245 @@
-//! Selects the values of a record: the whole record, columns of CSV, attributes of HTML, and the values that a syntax of the crate
-//! of records finds.
-//!
-//! The text around the values is copied in as few pieces as possible ([`edit`]), or left out.
+//! Selects the values of a record: the whole record, the URLs in a start tag of HTML, or those that a syntax of the crate of records finds.
 
-pub mod edit;
-pub mod html;
-pub mod pass;
-pub mod records;
-pub mod sweep;
+pub mod rewrite;
 
 use simdpct::ByteSet;
-use simdpct_records::{Shape, Table};
+use simdpct_records::html::{ATTRIBUTES, Link};
+use simdpct_records::{
+    Escaping, Holds, Key, Log, Numbered, Place, Position, Separator, Shape, Sweep, Syntax, Table,
+};
 
-use self::html::Html;
-use self::pass::Pass;
-use self::records::{Format, Places};
-use self::sweep::Sweep;
-use crate::value::policy::{Action, At, Treat};
+use self::rewrite::{Around, kept_in};
 use crate::value::stats::Stats;
 
-/// The places of the values in a record.
+/// The format of records, as far as messages and shortcuts depend on it.
+#[derive(Clone, Copy, Debug)]
+pub enum Format {
+    /// Each record is one value.
+    Whole,
+    /// Each record is a value in which escapes of a server are undone.
+    Unescaped,
+    /// Fields of a line, between these bytes.
+    Fields(Separator),
+    Csv,
+    /// One document a record.
+    Json,
+    Logfmt,
+    /// A log. The flag says that the user has named the values.
+    Log(Log, bool),
+    /// A log whose format the first lines of each file choose.
+    Auto,
+    /// Each record is a start tag of HTML.
+    Html,
+}
+
+impl Format {
+    /// Reports whether a hyphen is in place of a missing value.
+    fn has_hyphens(self) -> bool {
+        match self {
+            Format::Log(log, _) => !matches!(log.layout.shape, Shape::Json(_)),
+            Format::Fields(separator) => !matches!(separator, Separator::Byte(_)),
+            _ => matches!(self, Format::Auto),
+        }
+    }
+}
+
+/// A field that the user named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FieldName {
+    /// The number of a field between separators.
+    Number(Position),
+    /// The name of a value in a log.
+    Name(String),
+}
+
+/// The values of records that the user selected.
 #[derive(Clone)]
-pub enum Selector {
-    /// The whole record is one value.
-    Line,
-    /// The values that a syntax finds.
-    Records(Box<Places>),
-    /// Each record is a start tag.
-    Html(Box<Html>),
+pub struct Selector {
+    syntax: Syntax,
+    format: Format,
+    /// The names of the values.
+    names: Vec<String>,
+    /// The fields, if the values are fields.
+    fields: Option<Numbered>,
+    /// The names of the new members for converted values. If empty, new values replace the old ones.
+    into: Vec<String>,
+    /// An escaping that is undone after those of the records.
+    more: Escaping,
+    /// The places of the values of the current record.
+    found: Vec<Place>,
+    /// The URLs of the next start tag.
+    links: Vec<Link>,
+    /// Whether the document has named its base.
+    has_base: bool,
+    /// The bytes that stay escaped in a value, for each kind of place that was seen.
+    kept: Vec<(Around, ByteSet)>,
+    /// Buffers for the old value and the new one.
+    old: Vec<u8>,
+    new: Vec<u8>,
 }
 
 impl Selector {
-    /// Returns the columns of CSV, if these are the values.
-    pub fn table(&self) -> Option<&Table> {
-        match self {
-            Selector::Records(places) => places.as_table(),
-            _ => None,
+    /// Selects the values that `syntax` finds.
+    pub fn new(syntax: Syntax, format: Format) -> Selector {
+        Selector {
+            names: syntax.names(),
+            syntax,
+            format,
+            fields: None,
+            into: Vec::new(),
+            more: Escaping::None,
+            found: Vec::new(),
+            links: Vec::new(),
+            has_base: false,
+            kept: Vec::new(),
+            old: Vec::new(),
+            new: Vec::new(),
         }
     }
 
-    /// Rewrites the values of the record of `pass`.
-    pub fn rewrite(&mut self, pass: &mut Pass<'_, '_, impl Treat>) -> Action {
-        match self {
-            Selector::Line => {
-                let record = pass.record;
-                let out = pass.edit.copy_to(record.start);
-                let from = out.len();
-                let place = |offset| record.start + offset;
-                let action =
-                    pass.treatment.value(At::plain(0), record.bytes(), out, record, pass.report, place);
-                pass.edit.compare(from, record.bytes());
-                pass.edit.skip_to(record.stop);
-                action
-            }
-            Selector::Records(places) => places.rewrite(pass),
-            Selector::Html(html) => html.rewrite(pass),
-        }
+    /// Selects whole records, in which `escaping` is undone.
+    pub fn line(escaping: Escaping, format: Format) -> Selector {
+        Selector::new(Syntax::line(escaping), format)
+    }
+
+    /// Selects fields by number.
+    pub fn fields(fields: Numbered) -> Selector {
+        let selector = Selector::new(Syntax::fields(fields.clone()), Format::Fields(fields.separator()));
+        Selector { fields: Some(fields), ..selector }
+    }
+
+    /// Selects the columns of `table`.
+    pub fn columns(table: Table) -> Selector {
+        Selector::new(Syntax::table(table), Format::Csv)
+    }
+
+    /// Selects the URLs of start tags.
+    pub fn html() -> Selector {
+        let names = ATTRIBUTES.iter().map(|attribute| attribute.name.to_owned()).collect();
+        // The URLs are found before, so the syntax of the record does not matter.
+        Selector { names, ..Selector::line(Escaping::None, Format::Html) }
+    }
+
+    /// Says that converted values are added as members or columns with the names `into`, if there are any.
+    pub fn with_new_members(self, into: &[String]) -> Selector {
+        Selector { into: into.to_vec(), ..self }
+    }
+
+    /// Undoes `escaping` in the values, too.
+    pub fn unescaping(self, escaping: Escaping) -> Selector {
+        Selector { more: escaping, ..self }
+    }
+
+    /// Returns the columns of CSV, if these are the values.
+    pub fn table(&self) -> Option<&Table> {
+        self.syntax.as_table()
+    }
+
+    /// Returns the format of the log, if records are lines of one.
+    pub fn log(&self) -> Option<Log> {
+        if let Format::Log(log, _) = self.format { Some(log) } else { None }
+    }
+
+    /// Reports whether each record is one value as it is.
+    pub fn is_line(&self) -> bool {
+        matches!(self.format, Format::Whole)
+    }
+
+    /// Reports whether records are start tags of HTML.
+    pub fn is_html(&self) -> bool {
+        matches!(self.format, Format::Html)
+    }
+
+    /// Reports whether records are JSON, which has a `null`.
+    pub fn is_json(&self) -> bool {
+        matches!(self.format, Format::Json)
+    }
+
+    /// Reports whether records are those of a log in JSON.
+    pub fn is_json_log(&self) -> bool {
+        self.log().is_some_and(|log| matches!(log.layout.shape, Shape::Json(_)))
+    }
+
+    /// Sets the URLs of the tag that is rewritten next.
+    pub fn set_links(&mut self, links: &[Link]) {
+        self.links.clear();
+        self.links.extend_from_slice(links);
+    }
+
+    /// Returns the bytes that stay escaped in fields without marks around them.
+    pub fn usual(&self) -> ByteSet {
+        self.fields.as_ref().map_or(ByteSet::EMPTY, |fields| kept_in(&fields.bare()))
+    }
+
+    /// Reports whether a hyphen is in place of a missing value.
+    pub fn has_hyphens(&self) -> bool {
+        self.format.has_hyphens()
     }
 
     /// Reports whether every record can be read.
     pub fn is_always_readable(&self) -> bool {
-        match self {
-            Selector::Line | Selector::Html(_) => true,
-            Selector::Records(places) => places.is_always_readable(),
-        }
+        matches!(self.format, Format::Fields(_) | Format::Whole | Format::Html)
     }
 
     /// Reports whether `record`, which contains no escape, seems to be readable. A record for which this returns false may be
     /// readable. Of JSON only the braces around it are checked; elsewhere, a record that seems to be readable is.
     pub fn looks_readable(&self, record: &[u8]) -> bool {
-        match self {
-            Selector::Line | Selector::Html(_) => true,
-            Selector::Records(places) => places.looks_readable(record),
-        }
+        self.syntax.seems_readable(record)
     }
 
-    /// Returns the search for escapes in many records at once, if only one value of each record is selected, and the bytes that
-    /// these records cannot contain without a change of their syntax. `end` is the byte that ends a record.
-    /// `is_new` says that new values become fields after the old ones.
-    pub fn sweep(&self, end: u8, is_new: bool) -> Option<(Sweep, ByteSet)> {
-        match self {
-            Selector::Records(places) if end == b'\n' => {
-                let sweep = places.sweep(is_new)?;
-                let special = records::set_of(sweep.special());
-                Some((Sweep(Box::new(sweep)), special))
-            }
-            _ => None,
-        }
-    }
-
-    /// Lets `sweep` know the shape of `record`, which was read last and is readable.
-    pub fn teach(&self, record: &[u8], sweep: &mut Sweep) {
-        if let Selector::Records(places) = self {
-            places.teach(record, &mut sweep.0);
-        }
-    }
-
-    /// Returns the type and name of value number `index`, such as `field` and `5.2`, `column` and `url`, or `key` and
-    /// `request.url`.
-    pub fn name(&self, index: usize) -> (&'static str, String) {
-        match self {
-            Selector::Line => ("line", String::new()),
-            Selector::Records(places) => places.name(index),
-            Selector::Html(html) => ("attribute", html.name(index).to_owned()),
-        }
-    }
-
-    /// Reports whether records are those of a log in JSON.
-    pub fn is_json_log(&self) -> bool {
-        let Selector::Records(places) = self else { return false };
-        places.log().is_some_and(|log| matches!(log.layout.shape, Shape::Json(_)))
-    }
-
-    /// Reports whether records are JSON, which has a `null`.
-    pub fn is_json(&self) -> bool {
-        matches!(self, Selector::Records(places) if matches!(places.format, Format::Json))
-    }
-
-    /// Returns the number of selected places.
-    pub fn count(&self) -> usize {
-        match self {
-            Selector::Line => 1,
-            Selector::Records(places) => places.count(),
-            Selector::Html(html) => html.count(),
-        }
-    }
-
-    /// Reports whether every selected place was found at least once, so that [`Selector::missing`] has no messages.
-    pub fn has_found_all(&self, stats: &Stats) -> bool {
-        stats.searched && self.missing(stats).is_empty()
+    /// Reports whether the meaning of a record depends on those before it: they name its columns, or the base of its URLs.
+    pub fn is_sequential(&self) -> bool {
+        self.is_html() || self.log().is_some_and(|log| matches!(log.layout.shape, Shape::Columns(_)))
     }
 
     /// Reports whether records without an escape can be skipped: the meaning of a record does not depend on the records before it, and
     /// no escape of a server can be a `%`, or malformed.
     pub fn can_pass_by(&self) -> bool {
-        match self {
-            Selector::Records(places) => !places.is_sequential() && !places.is_unescaped(),
-            Selector::Line | Selector::Html(_) => false,
+        !self.is_sequential() && !self.is_line() && !self.is_unescaped()
+    }
+
+    /// Reports whether escapes of a server are undone in values that are not in a log or a line.
+    pub fn is_unescaped(&self) -> bool {
+        let in_fields = self.fields.as_ref().map_or(Escaping::None, Numbered::escaping);
+        self.more != Escaping::None || in_fields != Escaping::None
+    }
+
+    /// Returns the offset of the first byte that may begin an escape in a value.
+    pub fn find_escape(&self, bytes: &[u8]) -> Option<usize> {
+        match self.format {
+            Format::Whole | Format::Csv | Format::Fields(_) => memchr::memchr(b'%', bytes),
+            Format::Html | Format::Json | Format::Logfmt => memchr::memchr2(b'%', b'\\', bytes),
+            Format::Unescaped | Format::Log(..) | Format::Auto => memchr::memchr3(b'%', b'\\', b'#', bytes),
         }
+    }
+
+    /// Returns the search for escapes in many records at once, if only one value of each record is selected. `end` is the byte that ends a
+    /// record. `is_new` says that new values go beside the old ones.
+    pub fn sweep(&self, end: u8, is_new: bool) -> Option<Sweep> {
+        let sweep = self.syntax.sweep().filter(|_| self.more == Escaping::None && end == b'\n')?;
+        (sweep.fields().is_some() == is_new).then_some(sweep)
+    }
+
+    /// Lets `sweep` know the shape of `record`, which was read last and is readable.
+    pub fn teach(&self, record: &[u8], sweep: &mut Sweep) {
+        sweep.learn(record, &self.found);
+    }
+
+    /// Returns the type and name of value number `index`, such as `field` and `5.2`, `column` and `url`, or `key` and
+    /// `request.url`.
+    pub fn name(&self, index: usize) -> (&'static str, String) {
+        let noun = if self.is_html() { "attribute" } else { self.syntax.noun() };
+        (noun, self.names[index].clone())
+    }
+
+    /// Returns the number of selected places.
+    pub fn count(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Reports whether every selected place was found at least once, so that [`Selector::missing`] has no messages.
+    pub fn has_found_all(&self, stats: &Stats) -> bool {
+        stats.searched && self.missing(stats).is_empty()
     }
 
     /// Returns one message for each selected place that no record had, by the counts in `stats`.
@@ -165,20 +267,61 @@ impl Selector {
         }
         // An unreadable record may have what was not found.
         let line = if stats.unreadable > 0 { "no readable line" } else { "no line" };
-        let name = |index: usize| match self {
-            // No document has all attributes.
-            Selector::Line | Selector::Html(_) => None,
-            Selector::Records(places) => places.missing(index, line, |index| stats.found(index)),
-        };
-        if let Selector::Records(places) = self
-            && (0..self.count()).all(|index| is_missing(&index))
-            && let Some(message) = places.missing_all(line)
-        {
+        let has_none = (0..self.count()).all(|index| is_missing(&index));
+        if let Some(message) = self.missing_all(line).filter(|_| has_none) {
             return vec![message];
         }
+        let name = |index| self.missing_one(index, line, stats);
         let mut messages: Vec<String> = (0..self.count()).filter(is_missing).filter_map(name).collect();
         // The user can ask for a place twice.
         messages.dedup();
         messages
+    }
+
+    /// Returns the message that no record has value number `index`, if it is one. `line` is the word for a record, with `no` before it.
+    fn missing_one(&self, index: usize, line: &str, stats: &Stats) -> Option<String> {
+        let name = &self.names[index];
+        Some(match self.format {
+            // One message is enough for a range.
+            Format::Fields(_) => {
+                let fields = self.fields.as_ref()?;
+                let position = fields.nearest(index)?;
+                // A field is found once, and that one can have been counted from the other end.
+                let is_there = |other| {
+                    let other = fields.nearest(other).filter(|_| stats.found(other));
+                    other.is_some_and(|other| (other.first < 0) != (position.first < 0))
+                };
+                if (0..self.count()).any(is_there) {
+                    return None;
+                }
+                format!("{line} has field {position}")
+            }
+            Format::Csv => format!("{} has column {name}", line.replace("line", "row")),
+            Format::Json => format!("{line} has a string at key '{name}'"),
+            Format::Logfmt => format!("{line} has the key '{name}'"),
+            Format::Log(_, true) => format!("{line} has the {} '{name}'", self.syntax.noun()),
+            // No document has all attributes.
+            Format::Whole | Format::Unescaped | Format::Log(_, false) | Format::Auto | Format::Html => {
+                return None;
+            }
+        })
+    }
+
+    /// Returns the message that the lines of a log have no value at all, if one is expected.
+    fn missing_all(&self, line: &str) -> Option<String> {
+        let Format::Log(log, false) = self.format else { return None };
+        match log.layout.shape {
+            // Most lines of an error log have no labels.
+            Shape::Labels => None,
+            Shape::Columns(columns) if columns.default.is_empty() => {
+                let header = String::from_utf8_lossy(columns.header);
+                let is_selected = |key: &&Key| {
+                    key.holds != Holds::Method && self.names.iter().any(|name| name == key.field.name())
+                };
+                let names: Vec<_> = columns.columns.iter().filter(is_selected).map(|key| key.name).collect();
+                Some(format!("{line} starting with '{}' names any of {}", header.trim(), names.join(", ")))
+            }
+            _ => Some(format!("{line} has a {}", self.names.join(" or "))),
+        }
     }
 }

@@ -32,8 +32,6 @@ pub enum Work {
 #[derive(Clone)]
 pub struct Works {
     verb: Verb,
-    /// Whether the same bytes stay escaped in all values.
-    is_fixed: bool,
     /// The conversions that were needed so far, with the bytes that they keep escaped. The first is for the usual syntax.
     known: Vec<(ByteSet, Work)>,
     /// The references that values are relative to.
@@ -44,12 +42,7 @@ impl Works {
     /// Creates the conversions of single values by `verb`. The bytes of `usual` stay escaped in the usual syntax.
     pub fn new(verb: &Verb, usual: ByteSet) -> Works {
         let known = vec![(usual, Work::on_values(verb, usual))];
-        Works { verb: verb.clone(), is_fixed: false, known, bases: Vec::new() }
-    }
-
-    /// Makes the usual bytes stay escaped in all values, whatever the syntax around them is.
-    pub fn fixed(self) -> Works {
-        Works { is_fixed: true, ..self }
+        Works { verb: verb.clone(), known, bases: Vec::new() }
     }
 
     /// Returns the conversion for the usual syntax.
@@ -60,7 +53,7 @@ impl Works {
     /// Returns the conversion that keeps the bytes of `kept` escaped, or that for the usual syntax.
     #[inline]
     pub fn at(&mut self, kept: Option<ByteSet>) -> &mut Work {
-        let number = match kept.filter(|_| !self.is_fixed) {
+        let number = match kept {
             None => 0,
             Some(kept) => {
                 let known = self.known.iter().position(|(other, _)| *other == kept);

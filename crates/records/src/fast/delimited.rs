@@ -4,6 +4,7 @@
 use simdpct::Tier;
 
 use super::masks::{self, BLOCK, Block};
+use super::rows::RowMarks;
 use crate::separator::Separator;
 
 /// Finds the escapes in one field of lines or rows.
@@ -45,16 +46,16 @@ impl Delimited {
 
     /// Finds the escapes in the first records of `window`, or the fields. Returns the length of these records. `given` are the marks of the
     /// chunk and the offset of the window in it. The rows of a chunk without marks have no quotes.
-    pub fn next(&mut self, mut window: &[u8], given: Option<((&[Block], bool), usize)>) -> usize {
-        if given.is_none_or(|((_, has_returns), _)| has_returns) {
+    pub fn next(&mut self, mut window: &[u8], given: Option<(&RowMarks, usize)>) -> usize {
+        if given.is_none_or(|(marks, _)| marks.has_returns()) {
             // A carriage return that is not part of a line end, or NUL, is written in another way if the value changes.
             let mut others = memchr::memchr2_iter(b'\r', 0, window);
             let other = others.find(|&at| window[at..].first_chunk() != Some(b"\r\n"));
             window = &window[..other.unwrap_or(window.len())];
         }
-        if let Some(((blocks, _), start)) = given {
+        if let Some((marks, start)) = given {
             let stop = (start + window.len()).div_ceil(BLOCK);
-            return self.find(&blocks[start / BLOCK..stop], true, start % BLOCK, window);
+            return self.find(&marks.blocks()[start / BLOCK..stop], true, start % BLOCK, window);
         }
         let mut found = std::mem::take(&mut self.found);
         match self.separator {

@@ -10,7 +10,6 @@ mod shapes;
 use simdpct::Tier;
 
 use self::delimited::Delimited;
-use self::masks::Block;
 use self::requests::Requests;
 use self::shapes::Shapes;
 use crate::escaping::Escaping;
@@ -107,12 +106,12 @@ impl Sweep {
     }
 
     /// Finds the escapes in the first records of `bytes` from `start` on, at most `most` bytes of them. Returns the length of these
-    /// records, which is 0 if the first one is too long or must be read by itself. See [`Sweep::chosen`] for the result. `rows` are the
-    /// blocks of a [`RowMarks`] of `bytes`, and whether `bytes` may have carriage returns, if there are any.
-    pub fn next(&mut self, bytes: &[u8], start: usize, most: usize, rows: Option<(&[Block], bool)>) -> usize {
+    /// records, which is 0 if the first one is too long or must be read by itself. See [`Sweep::chosen`] for the result. `marks` are those of
+    /// `bytes`, if there are any.
+    pub fn next(&mut self, bytes: &[u8], start: usize, most: usize, marks: Option<&RowMarks>) -> usize {
         let window = &bytes[start..bytes.len().min(start.saturating_add(most.min(WINDOW)))];
         match &mut self.kind {
-            Kind::Delimited(delimited) => delimited.next(window, rows.map(|rows| (rows, start))),
+            Kind::Delimited(delimited) => delimited.next(window, marks.map(|marks| (marks, start))),
             Kind::Requests(requests) => requests.next(window),
             Kind::Shapes(shapes) => shapes.next(window),
         }

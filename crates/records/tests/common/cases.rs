@@ -142,7 +142,7 @@ pub fn edit(record: &[u8], place: &Place, value: &[u8]) -> Result<Vec<u8>, usize
     editor.begin(0..record.len());
     editor.put(place, value)?;
     editor.end(1, record.len());
-    editor.finish(record.len());
+    editor.copy_to(record.len());
     Ok(out)
 }
 

@@ -61,7 +61,7 @@ pub fn edit(input: &[u8], link: &Link, value: &[u8]) -> Result<Vec<u8>, usize> {
     editor.begin(link.tag.clone());
     editor.put(&link.place, value)?;
     editor.end(1, link.tag.end);
-    editor.finish(input.len());
+    editor.copy_to(input.len());
     Ok(out)
 }
 

@@ -2,9 +2,11 @@
 
 use std::num::NonZeroUsize;
 
+use simdpct_records::{Editor, Form, Sweep};
 use simdpct_uri::{Component, Dialect};
 
 use super::Target;
+use super::pace::Pace;
 use super::tables;
 use crate::engine::pump::feed::{Chunk, Cut, Feed, Part};
 use crate::engine::pump::job::{Job, Long};
@@ -24,10 +26,7 @@ use crate::scan::finding::{List, Value};
 use crate::scan::kind::Group;
 use crate::scan::listing::{AHEAD, Criteria};
 use crate::scan::scanner::{State, ready};
-use crate::select::Selector;
-use crate::select::edit::{Edit, Form};
-use crate::select::pass::Pass;
-use crate::select::sweep::{Pace, Sweep};
+use crate::select::rewrite::Pass;
 use crate::value::policy::{Action, At, Record, Treat};
 use crate::value::report::Report;
 use crate::value::stats::Stats;
@@ -93,7 +92,7 @@ pub fn run(options: &Options, target: Target) -> Result<Outcome, Failure> {
         let Stats { records, bytes_in: bytes, .. } = stats;
         let unit = match (&job.target.selector, options.records) {
             (selector, _) if selector.table().is_some() => "row",
-            (Selector::Html(_), _) => "tag",
+            (selector, _) if selector.is_html() => "tag",
             (_, Records::Null) => "record",
             _ => "line",
         };
@@ -116,18 +115,18 @@ fn pass(
 ) -> Result<(), Failure> {
     let (end, limit) = (job.records.end(), (job.max_record as usize) << 20);
     let (cut, limit) = match &job.target.selector {
-        Selector::Html(_) => (Cut::Html, limit),
+        selector if selector.is_html() => (Cut::Html, limit),
         // Escapes can be checked part by part, so such a line may have any length. A URL must be in memory as a
         // whole.
-        Selector::Line if !job.look.wanted.takes_urls() => (Cut::Records(end), 0),
-        Selector::Line => (Cut::Records(end), LONGEST),
+        selector if selector.is_line() => {
+            (Cut::Records(end), if job.look.wanted.takes_urls() { LONGEST } else { 0 })
+        }
         selector => (selector.table().map_or(Cut::Records(end), |table| Cut::Table(table.dialect())), limit),
     };
     let mut feed = Feed::new(input, cut, limit);
     super::pass_byte_order_mark(&mut feed, &mut sink, job.records, false)?;
     super::logs::choose(&mut job.target, &mut feed)?;
-    if let Selector::Records(places) = &job.target.selector
-        && let Some(log) = places.log().filter(|log| log.writer.decodes)
+    if let Some(log) = job.target.selector.log().filter(|log| log.writer.decodes)
         && job.look.wanted.contains(Group::Unreadable)
         && !feed.peek(1)?.is_empty()
         && let Some(findings) = &mut sink.findings
@@ -144,9 +143,9 @@ fn pass(
     let threads = if *is_sequential { Threads::ONE } else { Threads(jobs) };
     tables::choose(selector, &mut feed, &mut sink, columns, &[])?;
     if !job.look.wanted.takes_urls() && selector.can_pass_by() {
-        let sweep = selector.sweep(end, false).map(|(sweep, _)| sweep);
         // Lines of JSON without an escape would not be parsed.
-        job.sweep = sweep.filter(|sweep| !sweep.is_json()).map(|sweep| (sweep, Pace::new()));
+        let sweep = selector.sweep(end, false).filter(|sweep| !sweep.is_text());
+        job.sweep = sweep.map(|sweep| (sweep, Pace::new()));
     }
     pump(feed, job, sink, threads, workspace)
 }
@@ -244,7 +243,8 @@ impl Checks {
         let Checks { target: Target { selector, .. }, look, scrap, .. } = self;
         scrap.clear();
         let from = report.findings.len();
-        let mut edit = Edit::new(record.chunk, record.start, scrap, Form::Nothing);
+        let mut edit = Editor::new(record.chunk, record.start, Form::Nothing, scrap);
+        edit.begin(record.start..record.stop);
         let mut pass = Pass { record, treatment: look, edit: &mut edit, report };
         if let Action::Stop(refusal) = selector.rewrite(&mut pass) {
             report.stop(record.chunk, record.end, refusal);
@@ -316,20 +316,19 @@ impl Job for Checks {
     fn work(&mut self, chunk: Chunk<'_>, _: &mut Vec<u8>, report: &mut Report) {
         let (bytes, line_end) = (chunk.bytes, self.records.end());
         report.stats.bytes_in += bytes.len() as u64;
-        if let Selector::Line = self.target.selector {
+        if self.target.selector.is_line() {
             let lines = self.look.wanted.scan_lines(bytes, &mut report.findings);
             report.stats.records += lines;
             report.lines = lines - u64::from(bytes.last().is_some_and(|last| *last != line_end));
             return;
         }
         for (record, links) in chunk.tags() {
-            let Selector::Html(html) = &mut self.target.selector else { break };
-            html.set_links(links);
+            self.target.selector.set_links(links);
             if !self.record(record, report) {
                 return;
             }
         }
-        let is_html = matches!(self.target.selector, Selector::Html(_));
+        let is_html = self.target.selector.is_html();
         let (mut start, mut number) = (if is_html { bytes.len() } else { 0 }, 0_u32);
         while start < bytes.len() {
             if self.has_found_all && self.sweep.is_some() {
@@ -354,7 +353,7 @@ impl Job for Checks {
     }
 
     fn long(&mut self, start: &[u8], report: &mut Report) -> Long {
-        if let Selector::Line = self.target.selector {
+        if self.target.selector.is_line() {
             (self.state, self.rest) = (self.look.wanted.state(), Vec::new());
             return Long::Parts { held: false };
         }

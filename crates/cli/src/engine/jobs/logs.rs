@@ -6,8 +6,7 @@ use super::Target;
 use crate::engine::pump::feed::Feed;
 use crate::ground::error::Failure;
 use crate::ground::logs;
-use crate::select::Selector;
-use crate::select::records::{FieldName, Format, Places};
+use crate::select::{FieldName, Format, Selector};
 
 /// The number of bytes at the start of a file that the format is chosen by.
 const START: usize = 64 * 1024;
@@ -72,8 +71,7 @@ pub fn choose(target: &mut Target, feed: &mut Feed<'_>) -> Result<(), Failure> {
     let log = logs::detected(start, end, wrapper, feed.name(), selected.quiet)?;
     let syntax = selected.syntax(log, wrapper);
     let syntax = syntax.map_err(|message| Failure::Usage(format!("{}: {message}", feed.name())))?;
-    let places = Places::new(syntax, Format::Log(log, !selected.names.is_empty()));
-    target.is_sequential = places.is_sequential();
-    target.selector = Selector::Records(Box::new(places));
+    target.selector = Selector::new(syntax, Format::Log(log, !selected.names.is_empty()));
+    target.is_sequential = target.selector.is_sequential();
     Ok(())
 }

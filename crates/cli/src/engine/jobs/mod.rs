@@ -4,6 +4,7 @@ pub mod blocks;
 pub mod checks;
 pub mod keyed;
 pub mod logs;
+mod pace;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 mod streaming;

@@ -10,7 +10,6 @@ use crate::engine::sink::Sink;
 use crate::ground::error::{Failure, warn};
 use crate::ground::shown::shown;
 use crate::select::Selector;
-use crate::select::records::Places;
 use crate::value::stats::Stats;
 
 /// The columns of tables that the user asked for.
@@ -73,7 +72,7 @@ pub fn choose(
         table.measure(names(&row));
     }
     feed.set_table(table.clone());
-    *selector = Selector::Records(Box::new(Places::table(table, into).unescaping(columns.unescape)));
+    *selector = Selector::columns(table).with_new_members(into).unescaping(columns.unescape);
     for line in [&head.delimiter, &head.header] {
         sink.stats.bytes_in += line.len() as u64;
         sink.lines += memchr::memchr_iter(feed.line_end(), line).count() as u64;
@@ -96,7 +95,7 @@ pub fn warn_missing(selector: &Selector, columns: &Columns, stats: &Stats) -> Re
         // Without a header, the missing columns are found by their numbers. With a header, a missing column was
         // already an error.
         let table = Table::new(table.dialect(), &columns.names, &[], None).map_err(Failure::Usage)?;
-        selector = Selector::Records(Box::new(Places::table(table, &[])));
+        selector = Selector::columns(table);
     }
     for message in selector.missing(stats) {
         warn(format_args!("{message}"));

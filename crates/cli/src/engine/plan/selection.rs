@@ -1,16 +1,15 @@
 //! Turns the user's selection into a selector of values, and into a conversion that keeps the structure of records.
 
 use simdpct::ByteSet;
-use simdpct_records::{Dialect, Escaping, KeyPath, Numbered, Quotes, Separator, Spec, Syntax, Table};
+use simdpct_records::{Dialect, Escaping, Form, KeyPath, Numbered, Quotes, Separator, Spec, Syntax, Table};
 
 use crate::engine::jobs::Target;
 use crate::engine::jobs::logs::LogSelection;
 use crate::engine::jobs::tables::Columns;
 use crate::engine::jobs::values::Selected;
+use crate::ground::escape::escape;
 use crate::ground::records::Records;
-use crate::select::Selector;
-use crate::select::edit::Form;
-use crate::select::records::{FieldName, Format, Places};
+use crate::select::{FieldName, Format, Selector};
 use crate::value::options::Verb;
 use crate::value::work::Works;
 
@@ -134,27 +133,20 @@ impl Selection {
         self.locate(records, delimiter, &[], unescape).map(|(target, _)| target)
     }
 
-    /// Returns the selector of the values in `records`, and the bytes that the conversion must keep escaped in a
-    /// value: in the usual syntax, in quotes of its own, and where it could change how a line is split.
-    ///
-    /// If `into` is not empty, it names the new columns or keys for converted values. `mends` says that the
-    /// conversion can produce structure even though these bytes stay escaped. `unescape` is undone in values.
+    /// Returns the selector of the values in `records`, and the bytes that the conversion must keep escaped in a value of the usual
+    /// syntax. If `into` is not empty, it names the new columns or keys for converted values. `unescape` is undone in values.
     fn locate(
         &self,
         records: Records,
         delimiter: Option<u8>,
         into: &[String],
         unescape: Escaping,
-    ) -> Result<(Target, [ByteSet; 3]), String> {
+    ) -> Result<(Target, ByteSet), String> {
         let structure = records.structure();
-        let mut is_sequential = false;
-        let mut columns = Columns::default();
+        let (mut columns, mut auto) = (Columns::default(), None);
         let (selector, kept) = match self {
-            Selection::Records => (Selector::Line, [structure; 3]),
-            Selection::Unescaped => {
-                let places = Places::new(Syntax::line(unescape), Format::Line);
-                (Selector::Records(Box::new(places)), [structure; 3])
-            }
+            Selection::Records => (Selector::line(Escaping::None, Format::Whole), structure),
+            Selection::Unescaped => (Selector::line(unescape, Format::Unescaped), structure),
             Selection::Fields(names, separator) => {
                 let position = |name: &FieldName| match name {
                     FieldName::Number(position) => Ok(*position),
@@ -169,9 +161,9 @@ impl Selection {
                 }
                 let fields = Numbered::new(positions, *separator, unescape)
                     .map_err(|message| format!("--field: {message}"))?;
-                let places = Places::fields(fields);
-                let kept = places.usual();
-                (Selector::Records(Box::new(places)), [kept; 3])
+                let selector = Selector::fields(fields);
+                let kept = selector.usual();
+                (selector, kept)
             }
             Selection::Columns(selected) => {
                 columns = selected.clone();
@@ -179,40 +171,32 @@ impl Selection {
                 if dialect == (Dialect { delimiter: b'\\', quotes: Quotes::Backslash }) {
                     return Err("--delimiter: a backslash escapes quotes here".to_owned());
                 }
-                let table = Table::new(dialect, &[], &[], None)?;
-                let places = Places::table(table, &[]).unescaping(columns.unescape);
-                (Selector::Records(Box::new(places)), [ByteSet::EMPTY; 3])
+                let selector = Selector::columns(Table::new(dialect, &[], &[], None)?);
+                (selector.unescaping(columns.unescape), ByteSet::EMPTY)
             }
-            Selection::Keys(paths) => (json(paths, into, unescape)?, [ByteSet::EMPTY; 3]),
+            Selection::Keys(paths) => (json(paths, into, unescape)?, ByteSet::EMPTY),
             Selection::Pairs(keys) => {
                 let keys: Vec<_> = keys.iter().map(KeyPath::to_string).collect();
                 let syntax = Syntax::logfmt(&keys).map_err(|message| format!("--key: {message}"))?;
-                (Selector::Records(Box::new(Places::new(syntax, Format::Logfmt))), [ByteSet::EMPTY; 3])
+                (Selector::new(syntax, Format::Logfmt), ByteSet::EMPTY)
             }
             Selection::Log(selected) => {
                 let Spec { wrapper, log } = selected.spec;
-                let places = match log {
+                auto = log.is_none().then(|| selected.clone());
+                let selector = match log {
                     Some(log) => {
                         let format = Format::Log(log, !selected.names.is_empty());
-                        Places::new(selected.syntax(log, wrapper)?, format)
+                        Selector::new(selected.syntax(log, wrapper)?, format)
                     }
-                    None => Places::new(Syntax::line(Escaping::None), Format::Auto),
+                    None => Selector::line(Escaping::None, Format::Auto),
                 };
-                is_sequential = places.is_sequential();
-                let auto = log.is_none().then(|| selected.clone());
-                let target =
-                    Target { selector: Selector::Records(Box::new(places)), is_sequential, columns, auto };
-                return Ok((target, [structure; 3]));
+                (selector, structure)
             }
-            Selection::Html => {
-                is_sequential = true;
-                // These bytes would end a URL in a list.
-                let guarded = ByteSet::from_bytes(b" ,\"'()");
-                (Selector::Html(Box::default()), [ByteSet::EMPTY, ByteSet::EMPTY, guarded])
-            }
+            Selection::Html => (Selector::html(), ByteSet::EMPTY),
             Selection::Parquet(_) => return Err("--parquet: there are no records to select from".to_owned()),
         };
-        Ok((Target { selector, is_sequential, columns, auto: None }, kept))
+        let is_sequential = selector.is_sequential();
+        Ok((Target { selector, is_sequential, columns, auto }, kept))
     }
 
     /// Returns the selector of the values in `records`, and the conversion of these values.
@@ -226,23 +210,21 @@ impl Selection {
     ) -> Result<Selected, String> {
         let (target, mut kept) = self.locate(records, delimiter, &shape.into, unescape)?;
         let selector = &target.selector;
-        let has_blanks = match selector {
-            Selector::Records(places) => places.has_hyphens(),
-            _ => false,
-        };
         // Logs with fields between blanks write a hyphen for a missing value.
-        let none: &[u8] = if has_blanks { b"-" } else { b"" };
+        let none: &[u8] = if selector.has_hyphens() { b"-" } else { b"" };
         let mut form = Form::Whole;
-        let mut is_fixed = false;
         let mut empty: &[u8] = b"";
         if shape.is_key {
             form = Form::Key;
         } else if shape.only_values || matches!(self, Selection::Unescaped) {
             // With `--values` nothing is written around a value, but the value must stay one line.
             let ends = records.structure().union(Records::Lines.structure());
-            kept = [shape.delimiter.map_or(ends, |delimiter| ends.add(&[delimiter])); 3];
-            is_fixed = true;
-            form = Form::Values { delimiter: shape.delimiter, end: records.end() };
+            kept = shape.delimiter.map_or(ends, |delimiter| ends.add(&[delimiter]));
+            form = Form::Values {
+                delimiter: shape.delimiter,
+                end: records.end(),
+                escape: |byte, out| escape(&[byte], out),
+            };
         } else {
             // If blanks separate the fields, an empty field would disappear, so a hyphen is written.
             empty = none;
@@ -257,16 +239,18 @@ impl Selection {
             _ if is_alone => verb.missing(),
             _ => b"",
         };
-        // Which bytes stay escaped in a value of a log depends on its place, but JSON is the only syntax without blanks and quotes.
-        let is_text_log = matches!(self, Selection::Log(_)) && form == Form::Whole && !selector.is_json_log();
-        let around = if is_text_log { ByteSet::from_bytes(b" \"") } else { ByteSet::EMPTY };
-        if kept.into_iter().any(|kept| verb.may_garble(kept.union(around))) {
+        // Which bytes stay escaped in a value depends on its place. These would end a URL in a list, or a field of a log that is no JSON.
+        let around: &[u8] = match self {
+            Selection::Html if form.is_whole() => b" ,\"'()",
+            Selection::Log(_) if form.is_whole() && !selector.is_json_log() => b" \"",
+            _ => b"",
+        };
+        if verb.may_garble(kept.add(around)) {
             return Err("--charset iso-2022-jp spells characters with bytes that separate fields as well; \
                  choose values by --csv or --jsonl, or write them alone with --values"
                 .to_owned());
         }
-        let works = Works::new(verb, kept[0]);
-        let works = if is_fixed { works.fixed() } else { works };
+        let works = Works::new(verb, kept);
         Ok(Selected { target, works, empty, null, none, form })
     }
 }
@@ -285,6 +269,5 @@ fn json(paths: &[KeyPath], into: &[String], unescape: Escaping) -> Result<Select
         _ => (Escaping::JsonHex, Escaping::None),
     };
     let syntax = Syntax::json(paths, into, escaping).map_err(|message| format!("--key: {message}"))?;
-    let places = Places::new(syntax, Format::Json).unescaping(more).with_new_members(into);
-    Ok(Selector::Records(Box::new(places)))
+    Ok(Selector::new(syntax, Format::Json).unescaping(more).with_new_members(into))
 }

@@ -2,17 +2,19 @@
 
 use simdpct::internals::decode_chosen_append;
 use simdpct::{ByteSet, Decode};
+use simdpct_records::Sweep;
 
+use crate::engine::jobs::pace::Pace;
 use crate::engine::pump::feed::Chunk;
 use crate::ground::utf8;
 use crate::select::Selector;
-use crate::select::sweep::{Pace, Sweep};
+use crate::select::rewrite::set_of;
 use crate::value::policy::Treatment;
 
 /// Converts one field of batches of records.
 #[derive(Clone)]
 pub struct FieldBatch {
-    sweep: Sweep,
+    sweep: Box<Sweep>,
     codec: Decode,
     /// Whether the escapes that stay are those of structural bytes, so that their records need a treatment of their own.
     is_strict: bool,
@@ -29,11 +31,12 @@ impl FieldBatch {
     /// Creates the converter of the field that `selector` selects, if that is a single field whose values are only decoded.
     /// Records end in `end`. `is_new` says that new values become fields after the old ones.
     pub fn new(selector: &Selector, treatment: &Treatment, end: u8, is_new: bool) -> Option<FieldBatch> {
-        let (sweep, structure) = selector.sweep(end, is_new)?;
+        let sweep = Box::new(selector.sweep(end, is_new)?);
+        let structure = set_of(sweep.special());
         let (codec, keep) = treatment.codec()?;
-        let keep = keep.union(sweep.kept());
+        let keep = keep.union(set_of(sweep.kept()));
         let is_strict = structure.difference(keep) != ByteSet::EMPTY;
-        let is_text = sweep.is_json() && ByteSet::NON_ASCII.difference(keep) != ByteSet::EMPTY;
+        let is_text = sweep.is_text() && ByteSet::NON_ASCII.difference(keep) != ByteSet::EMPTY;
         let keep = if is_strict { keep.union(structure) } else { keep };
         let codec = codec.keep(keep);
         let separator = selector.table().map_or(b',', |table| table.dialect().delimiter);

@@ -6,7 +6,7 @@ mod parts;
 mod skip;
 
 use simdpct::MalformedCause;
-use simdpct_records::Widener;
+use simdpct_records::{Editor, Form, Widener};
 
 use self::batch::LineBatch;
 use self::fields::FieldBatch;
@@ -28,9 +28,7 @@ use crate::io::BLOCK;
 use crate::io::files::{self, Destination};
 use crate::io::input::Input;
 use crate::io::names::Sources;
-use crate::select::Selector;
-use crate::select::edit::{Edit, Form};
-use crate::select::pass::Pass;
+use crate::select::rewrite::Pass;
 use crate::value::policy::{Action, OnRejected, Policies, Record, Treatment};
 use crate::value::report::{Report, Stop};
 use crate::value::work::{Work, Works};
@@ -126,12 +124,12 @@ pub fn begin<'i>(
 ) -> Result<Feed<'i>, Failure> {
     let end = job.needs.records.end();
     let cut = match &job.target.selector {
-        Selector::Html(_) => Cut::Html,
+        selector if selector.is_html() => Cut::Html,
         selector => selector.table().map_or(Cut::Records(end), |table| Cut::Table(table.dialect())),
     };
     let mut feed = Feed::new(input, cut, (job.max_record as usize) << 20);
     // Values that are counted are not written.
-    let is_whole = job.form == Form::Key || job.form == Form::Whole && sink.keys.is_none();
+    let is_whole = matches!(job.form, Form::Key) || job.form.is_whole() && sink.keys.is_none();
     super::pass_byte_order_mark(&mut feed, sink, job.needs.records, is_whole)?;
     super::logs::choose(&mut job.target, &mut feed)?;
     let Target { selector, columns, .. } = &mut job.target;
@@ -213,18 +211,18 @@ impl Values {
         let OutputOptions { rejects, stats, preview, .. } = options;
         let (rejects, stats, is_preview) = (rejects.is_some(), stats.is_some(), preview.is_some());
         // Values that are written alone are lines of text also if they come from JSON.
-        let is_json = form == Form::Whole && target.selector.is_json();
+        let is_json = form.is_whole() && target.selector.is_json();
         let treatment = Treatment::new(works, policies, stats, rejects, empty)
             .with_none(none)
             .with_null(is_json, null)
             .with_beside(!into.is_empty());
         let is_plain = !is_preview && !only_changed;
         // Conversion in batches does not count values, so statistics exclude it.
-        let is_batched = is_plain && !stats && matches!(target.selector, Selector::Line);
+        let is_batched = is_plain && !stats && target.selector.is_line();
         let lines = Some(lines).filter(|work| is_batched && work.takes_records());
         let places = rejects || policies.can_fail();
         let skips = is_plain
-            && form == Form::Whole
+            && form.is_whole()
             && into.len() <= 1
             && treatment.needs_percent()
             && target.selector.can_pass_by();
@@ -275,7 +273,7 @@ impl Values {
             let end = chunk.end_of(start, self.needs.records.end());
             let record = chunk.record(start, end, self.needs.records);
             let from = frame.keys.len();
-            let mut edit = Edit::new(chunk.bytes, start, &mut frame.keys, self.form);
+            let mut edit = Editor::new(chunk.bytes, start, self.form, &mut frame.keys);
             self.record(record, end, &mut edit, report);
             let key = from..frame.keys.len();
             frame.push(end - start, identity.of(&frame.keys[key.clone()]), key);
@@ -298,28 +296,26 @@ impl Values {
 
     /// Converts the values of one record. `end` is the offset after its line end. Returns false if the run must end.
     #[inline]
-    fn record(&mut self, record: Record<'_>, end: usize, edit: &mut Edit<'_>, report: &mut Report) -> bool {
+    fn record(&mut self, record: Record<'_>, end: usize, edit: &mut Editor<'_>, report: &mut Report) -> bool {
         let start = record.start;
-        let mark = edit.begin();
+        edit.begin(start..record.stop);
         let leaves_out;
         let mut pass = Pass { record, treatment: &mut self.treatment, edit, report };
         match self.target.selector.rewrite(&mut pass) {
             Action::Null => {
-                edit.rewind(mark);
-                edit.copy_to(start).extend_from_slice(self.treatment.null());
-                edit.skip_to(record.stop);
-                if self.form != Form::Whole {
+                edit.leave_out(self.treatment.null(), record.stop);
+                if !self.form.is_whole() {
                     edit.copy_to(end).push(self.needs.records.end());
                 }
                 leaves_out = false;
             }
             Action::Write | Action::Empty => {
-                edit.end(self.target.selector.count(), end);
-                leaves_out = self.only_changed && !edit.has_changed();
+                let has_changed = edit.end(self.target.selector.count(), end);
+                leaves_out = self.only_changed && !has_changed;
             }
             Action::Copy => {
-                edit.rewind(mark);
-                leaves_out = self.only_changed || self.form != Form::Whole;
+                edit.discard();
+                leaves_out = self.only_changed || !self.form.is_whole();
             }
             Action::Drop => {
                 leaves_out = true;
@@ -327,21 +323,19 @@ impl Values {
             }
             Action::Stop(mut refusal) => {
                 // The line end after a line is not a digit of its last escape.
-                if let (Selector::Line, Reason::Malformed(cause @ MalformedCause::Truncated), Some(&byte)) =
-                    (&self.target.selector, &mut refusal.reason, record.chunk.get(record.stop))
+                if let (Reason::Malformed(cause @ MalformedCause::Truncated), Some(&byte)) =
+                    (&mut refusal.reason, record.chunk.get(record.stop))
+                    && self.target.selector.is_line()
                 {
                     *cause = MalformedCause::NotHex { offset: record.stop, byte };
                 }
-                edit.rewind(mark);
-                edit.copy_to(start);
+                edit.leave_out(b"", start);
                 report.stop(record.chunk, self.needs.records.end(), refusal);
                 return false;
             }
         }
         if leaves_out {
-            edit.rewind(mark);
-            edit.copy_to(start);
-            edit.skip_to(end);
+            edit.leave_out(b"", end);
             report.is_open &= end < record.chunk.len();
         }
         report.stats.records += u64::from(self.needs.stats);
@@ -353,8 +347,7 @@ impl Values {
     fn compare(&mut self, record: Record<'_>, end: usize, out: &mut Vec<u8>, report: &mut Report) -> bool {
         let mut new = std::mem::take(&mut self.new);
         new.clear();
-        let edit = Edit::new(record.chunk, record.start, &mut new, self.form);
-        let mut edit = edit.watching(self.only_changed);
+        let mut edit = Editor::new(record.chunk, record.start, self.form, &mut new);
         let goes_on = self.record(record, end, &mut edit, report);
         if goes_on {
             edit.copy_to(end);
@@ -368,20 +361,19 @@ impl Values {
 impl Job for Values {
     fn work(&mut self, chunk: Chunk<'_>, out: &mut Vec<u8>, report: &mut Report) {
         let (bytes, line_end) = (chunk.bytes, self.needs.records.end());
-        let mut edit = Edit::new(bytes, 0, out, self.form).watching(self.only_changed);
+        let mut edit = Editor::new(bytes, 0, self.form, out);
         let mut skips = self.skips && self.has_found_all;
         let mut number = 0_u32;
         let mut search = EscapeSearch::default();
         // Only the last record of a file can lack its record end.
-        report.is_open = self.form == Form::Whole && bytes.last() != Some(&line_end);
+        report.is_open = self.form.is_whole() && bytes.last() != Some(&line_end);
         for (record, links) in chunk.tags() {
-            let Selector::Html(html) = &mut self.target.selector else { break };
-            html.set_links(links);
+            self.target.selector.set_links(links);
             if !self.record(record, record.stop, &mut edit, report) {
                 return;
             }
         }
-        let is_html = matches!(self.target.selector, Selector::Html(_));
+        let is_html = self.target.selector.is_html();
         let mut start = if is_html { bytes.len() } else { 0 };
         // The batch conversion has left the lines before this offset to be converted one by one.
         let mut single_until = 0;
@@ -412,7 +404,7 @@ impl Job for Values {
             let record = chunk.record(start, end, self.needs.records);
             let unreadable = report.stats.unreadable;
             let goes_on = if self.is_preview {
-                let goes_on = self.compare(record, end, edit.output(), report);
+                let goes_on = self.compare(record, end, edit.copy_to(start), report);
                 edit.skip_to(end);
                 goes_on
             } else {
@@ -447,13 +439,13 @@ impl Job for Values {
     }
 
     fn long(&mut self, start: &[u8], report: &mut Report) -> Long {
-        if matches!(self.target.selector, Selector::Line) && !self.treatment.takes_whole_values() {
+        if self.target.selector.is_line() && !self.treatment.takes_whole_values() {
             self.parts = Parts::new(start, self.needs);
             return Long::Parts { held: self.only_changed || self.treatment.policies().withhold() };
         }
         let limit = self.max_record;
         let policy = self.treatment.policies().rejected;
-        let is_left_out = policy == OnRejected::Drop || self.only_changed || self.form != Form::Whole;
+        let is_left_out = policy == OnRejected::Drop || self.only_changed || !self.form.is_whole();
         // The run mentions the record at once, and not again in its summary.
         report.stats.mentioned += 1;
         let reason = Reason::TooLong { limit };

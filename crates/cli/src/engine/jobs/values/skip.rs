@@ -13,18 +13,10 @@ const DENSE: u32 = 8;
 /// The number of records for which the search pauses.
 const PAUSE: u32 = 64;
 
-/// Returns the offset of the first byte that may begin an escape in a value.
-fn find_escape(selector: &Selector, bytes: &[u8]) -> Option<usize> {
-    match selector {
-        Selector::Records(places) => places.find_escape(bytes),
-        _ => memchr::memchr(b'%', bytes),
-    }
-}
-
 /// Reports whether `record` is copied without being read, if records may be skipped: it has no escape, and is readable as far
 /// as [`Selector::looks_readable`] tells.
 pub fn may_pass(selector: &Selector, record: &[u8]) -> bool {
-    find_escape(selector, record).is_none() && selector.looks_readable(record)
+    selector.find_escape(record).is_none() && selector.looks_readable(record)
 }
 
 /// Finds the records of a chunk that contain a `%`, and those that may be unreadable. In JSON and logfmt it also finds a `\`,
@@ -57,7 +49,7 @@ impl EscapeSearch {
             return Some(start);
         }
         if self.percent <= start {
-            let found = find_escape(selector, &chunk.bytes[start..]).map(|found| start + found);
+            let found = selector.find_escape(&chunk.bytes[start..]).map(|found| start + found);
             (self.percent, self.record) = match found {
                 Some(at) => (at + 1, chunk.start_of(at, start, records.end()).max(start)),
                 None => (usize::MAX, chunk.bytes.len()),

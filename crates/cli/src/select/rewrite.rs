@@ -1,0 +1,249 @@
+//! Rewrites the values of a record: finds them, treats them, and writes them back.
+
+use simdpct::{ByteSet, Encode};
+use simdpct_records::html::{ATTRIBUTES, Link, Role};
+use simdpct_records::{Editor, Escaping, Fence, Form, Marks, Place, Unreadable, is_document};
+
+use super::{Format, Selector};
+use crate::ground::escape::to_text;
+use crate::ground::reason::{Reason, Refusal};
+use crate::value::policy::{Action, At, Record, Treat};
+use crate::value::report::Report;
+
+/// A record to rewrite, with the treatment of its values, the output and the report.
+pub struct Pass<'p, 'e, T> {
+    pub record: Record<'p>,
+    pub treatment: &'p mut T,
+    pub edit: &'p mut Editor<'e>,
+    pub report: &'p mut Report,
+}
+
+impl<T: Treat> Pass<'_, '_, T> {
+    /// Returns the action for a record that cannot be read from `offset` of the chunk on.
+    pub fn unreadable(&mut self, offset: usize, reason: Reason) -> Action {
+        self.treatment.unreadable(self.record, Refusal { offset, reason }, self.report)
+    }
+
+    /// Returns the action for a record of which a value cannot be read, and nobody knows where it is. If the record is kept, the other
+    /// values can be written.
+    pub fn unreadable_part(&mut self, offset: usize, reason: Reason) -> Action {
+        let action = self.unreadable(offset, reason);
+        let is_kept = matches!(action, Action::Copy | Action::Null);
+        self.report.stats.partial += u64::from(is_kept);
+        if is_kept { Action::Write } else { action }
+    }
+}
+
+/// What decides which bytes a value cannot have.
+pub type Around = (Fence, [Escaping; 3], Marks);
+
+impl Selector {
+    /// Rewrites the values of the record of `pass`.
+    pub fn rewrite(&mut self, pass: &mut Pass<'_, '_, impl Treat>) -> Action {
+        match self.format {
+            Format::Whole => {
+                let record = pass.record;
+                let out = pass.edit.copy_to(record.start);
+                let from = out.len();
+                let place = |offset| record.start + offset;
+                let action =
+                    pass.treatment.value(At::plain(0), record.bytes(), out, record, pass.report, place);
+                pass.edit.replace_to(record.stop, from);
+                action
+            }
+            Format::Html => self.rewrite_links(pass),
+            _ => self.rewrite_found(pass),
+        }
+    }
+
+    /// Rewrites the URLs of a start tag.
+    fn rewrite_links(&mut self, pass: &mut Pass<'_, '_, impl Treat>) -> Action {
+        let links = std::mem::take(&mut self.links);
+        let tag = pass.record.bytes();
+        let url =
+            |link: &Link| link.place.value(tag, &mut Vec::new()).map(<[u8]>::to_vec).unwrap_or_default();
+        let codebase = links.iter().find(|link| link.role == Role::Codebase).map(url);
+        pass.report.stats.searched = true;
+        self.found = links.iter().map(|link| link.place.clone()).collect();
+        for (number, link) in links.iter().enumerate() {
+            let codebase = codebase.as_deref().filter(|_| ATTRIBUTES[link.place.index].is_in_codebase);
+            let is_inside = codebase.is_some_and(|base| pass.treatment.enter_base(base));
+            let action = self.value(number, pass);
+            if is_inside {
+                pass.treatment.leave_base();
+            }
+            if action != Action::Write {
+                return action;
+            }
+            if link.role == Role::Base && !self.has_base {
+                self.has_base = true;
+                pass.treatment.enter_base(&url(link));
+            }
+        }
+        Action::Write
+    }
+
+    /// Reports whether `record`, which is readable, can have values. A line of a document that is spread over several lines can be a
+    /// valid string or number, so only a line that begins like an object shows that the input has one document a line.
+    fn can_have_values(&self, record: &[u8]) -> bool {
+        !matches!(self.format, Format::Json)
+            || !self.found.is_empty()
+            || record.trim_ascii_start().starts_with(b"{")
+    }
+
+    /// Rewrites the values of one record. A record that cannot be read as a whole stays as it is; its values are only checked. In a log, a
+    /// value can be certain although others are not.
+    fn rewrite_found(&mut self, pass: &mut Pass<'_, '_, impl Treat>) -> Action {
+        let record = pass.record;
+        self.found.clear();
+        let result = self.syntax.find(record.bytes(), &mut self.found);
+        if self.more != Escaping::None {
+            self.found.iter_mut().for_each(|place| place.escapings[0] = self.more);
+        }
+        let unreadable = result.err().map(|Unreadable { offset, reason }| (offset, Reason::Record(reason)));
+        let is_partly_read = matches!(self.format, Format::Log(..)) && !self.found.is_empty();
+        if unreadable.is_none() || is_partly_read || matches!(pass.edit.form(), Form::Nothing) {
+            pass.report.stats.searched |=
+                (unreadable.is_none() || is_partly_read) && self.can_have_values(record.bytes());
+            let clashes = pass.report.stats.clashes;
+            for number in 0..self.found.len() {
+                // A record is counted once.
+                let is_first = pass.report.stats.clashes == clashes;
+                let action = match self.clash(number) {
+                    Some(name) if is_first => {
+                        let name = Reason::HasKey(name.to_owned());
+                        pass.unreadable(record.start + self.found[number].whole().start, name)
+                    }
+                    Some(_) => continue,
+                    None => self.value(number, pass),
+                };
+                if !matches!(action, Action::Write | Action::Copy) {
+                    return action;
+                }
+            }
+        }
+        match unreadable {
+            Some((offset, reason)) if is_partly_read => pass.unreadable_part(record.start + offset, reason),
+            Some((offset, reason)) => pass.unreadable(record.start + offset, reason),
+            None => Action::Write,
+        }
+    }
+
+    /// Returns the name for the new value beside value number `number`, if the object has a member with this name already.
+    fn clash(&self, number: usize) -> Option<&str> {
+        let place = &self.found[number];
+        self.into.get(place.index).filter(|_| place.beside.is_none()).map(String::as_str)
+    }
+
+    /// Rewrites value number `number` of the record.
+    fn value(&mut self, number: usize, pass: &mut Pass<'_, '_, impl Treat>) -> Action {
+        let Selector { syntax, format, into, found, kept, old, new, .. } = self;
+        let (record, place) = (pass.record, &found[number]);
+        let (bytes, start) = (record.bytes(), record.start);
+        pass.report.stats.find(place.index);
+        let is_whole = pass.edit.form().is_whole();
+        let value = match place.value(bytes, old) {
+            Ok(value) => value,
+            Err(offset) => {
+                let action = pass.unreadable(start + offset, Reason::Record(simdpct_records::Reason::ESCAPE));
+                // If the record is kept, only this value stays as it is, because the others can be read.
+                pass.report.stats.partial += u64::from(matches!(action, Action::Copy | Action::Null));
+                match action {
+                    Action::Null => {
+                        let none: &[u8] = match format {
+                            Format::Json if is_whole => b"null",
+                            _ if is_whole && format.has_hyphens() => b"-",
+                            _ => b"",
+                        };
+                        pass.edit.put_text(place, none);
+                        return Action::Write;
+                    }
+                    Action::Copy => {
+                        if matches!(format, Format::Unescaped) {
+                            let _ = pass.edit.put(place, place.raw(bytes));
+                        }
+                        return Action::Write;
+                    }
+                    action => return action,
+                }
+            }
+        };
+        new.clear();
+        // Without text around the value, no byte can be mistaken for a part of it.
+        let kept = is_whole.then(|| match kept_at(place, kept) {
+            // A string that holds a document of JSON must still hold the same one.
+            kept if matches!(format, Format::Json) && value.contains(&b'%') && is_document(value) => {
+                kept.add(&(0..0x20).chain(*b"\"\\").collect::<Vec<_>>())
+            }
+            kept => kept,
+        });
+        let at = At { index: place.index, kind: place.kind, kept };
+        let origin = |offset| start + place.origin(bytes, offset);
+        let action = pass.treatment.value(at, value, new, record, pass.report, origin);
+        let is_null = action == Action::Null;
+        if action != Action::Write && !is_null {
+            return action;
+        }
+        if new.is_empty() && is_whole && format.has_hyphens() && !place.may_be_empty {
+            // An empty field would disappear from the line.
+            new.push(b'-');
+        }
+        let edit = &mut *pass.edit;
+        if is_whole && place.beside.is_some() && !into.is_empty() {
+            if is_null {
+                let _ = edit.put_beside(syntax, place, None);
+            } else {
+                put(place, new, |new| edit.put_beside(syntax, place, Some(new)));
+            }
+        } else if is_null {
+            edit.put_text(place, if is_whole { b"null" } else { new });
+        } else if !is_whole {
+            let _ = edit.put(place, new);
+        } else if new != value {
+            let is_written = put(place, new, |other| {
+                // If a conversion only gave bytes that had to be escaped again, the value keeps its old spelling.
+                let is_same = other != new && other.eq_ignore_ascii_case(value);
+                if is_same { Ok(()) } else { edit.put(place, other) }
+            });
+            pass.report.stats.rejected += u64::from(!is_written);
+        }
+        Action::Write
+    }
+}
+
+/// Returns the bytes that stay escaped in the value at `place`. `known` has those of the places before it.
+fn kept_at(place: &Place, known: &mut Vec<(Around, ByteSet)>) -> ByteSet {
+    let around = (place.fence, place.escapings, place.marks);
+    let number = known.iter().position(|(other, _)| *other == around).unwrap_or_else(|| {
+        known.push((around, kept_in(place)));
+        known.len() - 1
+    });
+    known[number].1
+}
+
+/// Returns the bytes that stay escaped in the value at `place`.
+pub fn kept_in(place: &Place) -> ByteSet {
+    let refused = set_of(place.refused());
+    // An opening bracket is refused only at the start of a value.
+    if place.has_lone_marks { refused.remove(b"[") } else { refused }
+}
+
+/// Returns the bytes of `fence`.
+pub fn set_of(fence: Fence) -> ByteSet {
+    ByteSet::from_bytes(&fence.bytes().collect::<Vec<_>>())
+}
+
+/// Lets `write` write the value `new` at `place`. If the record cannot have a byte there, this byte is percent-encoded, then all such bytes,
+/// and then also those that are not UTF-8. Returns false if none of these can be there, such as an empty value between blanks.
+fn put(place: &Place, new: &[u8], mut write: impl FnMut(&[u8]) -> Result<(), usize>) -> bool {
+    let Err(offset) = write(new) else { return true };
+    let encode = Encode::keeping(set_of(place.refused()).complement());
+    let (before, rest) = new.split_at(offset.min(new.len()));
+    let (byte, after) = rest.split_at(rest.len().min(1));
+    if write(&[before, &encode.encode(byte), after].concat()).is_ok() {
+        return true;
+    }
+    let mut escaped = Vec::new();
+    encode.encode_append(new, &mut escaped);
+    write(&escaped).is_ok() || write(to_text(&escaped).as_bytes()).is_ok()
+}
