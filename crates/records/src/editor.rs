@@ -57,19 +57,9 @@ pub struct Editor<'a> {
 impl<'a> Editor<'a> {
     /// Starts at offset `start` of `input`, and appends to `out`.
     pub fn new(input: &'a [u8], start: usize, form: Form, out: &'a mut Vec<u8>) -> Editor<'a> {
-        let mark = (start, out.len());
+        let (done, record, mark) = (start, start..start, (start, out.len()));
         let (values, buffer) = (Vec::new(), Vec::new());
-        Editor {
-            input,
-            form,
-            out,
-            done: start,
-            record: start..start,
-            mark,
-            has_changed: false,
-            values,
-            buffer,
-        }
+        Editor { input, form, out, done, record, mark, has_changed: false, values, buffer }
     }
 
     /// Starts the record at `record` of the input, which has no line end. Places count from its start, and are edited in their order.

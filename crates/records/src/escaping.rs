@@ -259,33 +259,32 @@ fn digits(text: &[u8], at: usize, count: usize, radix: u32) -> Option<u32> {
 impl Number {
     /// Reads an escape at the start of `text`, whose first byte is the mark.
     fn read(self, text: &[u8]) -> Option<Unit> {
-        let has_letter = |letter| text.get(1) == Some(&letter);
-        match self {
-            Number::Lower | Number::Upper if has_letter(b'x') => {
-                Some(Unit::byte(digits(text, 2, 2, 16)? as u8, 4))
-            }
-            Number::Bare => Some(Unit::byte(digits(text, 1, 2, 16)? as u8, 3)),
-            Number::Octal => Some(Unit::byte(u8::try_from(digits(text, 1, 3, 8)?).ok()?, 4)),
-            Number::Byte if has_letter(b'u') => {
-                Some(Unit::byte(u8::try_from(digits(text, 2, 4, 16)?).ok()?, 6))
-            }
-            Number::Unit if has_letter(b'u') => {
-                let first = digits(text, 2, 4, 16)?;
-                let (point, len) = match first {
-                    0xD800..0xDC00 if text.get(6..8) == Some(b"\\u") => {
-                        let second = digits(text, 8, 4, 16).filter(|unit| (0xDC00..0xE000).contains(unit))?;
-                        (0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00), 12)
-                    }
-                    _ => (first, 6),
-                };
-                let mut bytes = [0; 8];
-                let count = char::from_u32(point)?.encode_utf8(&mut bytes).len();
-                Some(Unit { bytes, count, len })
-            }
+        let (letter, count, radix) = match self {
+            Number::Lower | Number::Upper => (Some(b'x'), 2, 16),
+            Number::Bare => (None, 2, 16),
+            Number::Octal => (None, 3, 8),
+            Number::Byte | Number::Unit => (Some(b'u'), 4, 16),
             #[cfg(feature = "html")]
-            Number::Reference => reference(text),
-            _ => None,
+            Number::Reference => return reference(text),
+        };
+        if letter.is_some() && text.get(1) != letter.as_ref() {
+            return None;
         }
+        let start = 1 + usize::from(letter.is_some());
+        let (first, len) = (digits(text, start, count, radix)?, start + count);
+        if self != Number::Unit {
+            return Some(Unit::byte(u8::try_from(first).ok()?, len));
+        }
+        let (point, len) = match first {
+            0xD800..0xDC00 if text.get(6..8) == Some(b"\\u") => {
+                let second = digits(text, 8, 4, 16).filter(|unit| (0xDC00..0xE000).contains(unit))?;
+                (0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00), 12)
+            }
+            _ => (first, len),
+        };
+        let mut bytes = [0; 8];
+        let count = char::from_u32(point)?.encode_utf8(&mut bytes).len();
+        Some(Unit { bytes, count, len })
     }
 
     /// Appends the notation of `byte` after the mark.

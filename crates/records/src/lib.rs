@@ -79,9 +79,9 @@ pub use columns::{Columns, Split, Word, Words};
 pub use editor::{Editor, Form};
 pub use ends::{Dialect, Ends, Quotes};
 pub use escaping::Escaping;
-pub use fast::{RowMarks, RowScan, Sweep, mark_bytes};
 #[doc(hidden)]
-pub use fast::{RowState, mark_rows};
+pub use fast::mark_rows;
+pub use fast::{RowMarks, RowScan, Sweep, mark_bytes};
 pub use fields::{Numbered, Position};
 pub use json::is_document;
 pub use logs::{Layout, Log, Shape, Spec, WRITERS, Writer};

@@ -96,6 +96,11 @@ fn write_tsv(cell: &[u8], out: &mut Vec<u8>) {
         out.extend_from_slice(cell);
         return;
     }
+    push_escaped(cell, structure, out);
+}
+
+/// Appends `cell`, with an escape for each byte of `structure`.
+fn push_escaped(cell: &[u8], structure: &[u8], out: &mut Vec<u8>) {
     for &byte in cell {
         if structure.contains(&byte) { escape(&[byte], out) } else { out.push(byte) }
     }
@@ -108,9 +113,7 @@ fn write_csv(cell: &[u8], out: &mut Vec<u8>) {
     let mut text = Cow::Borrowed(cell);
     if cell.iter().any(|byte| structure.contains(byte)) {
         let mut line = Vec::new();
-        for &byte in cell {
-            if structure.contains(&byte) { escape(&[byte], &mut line) } else { line.push(byte) }
-        }
+        push_escaped(cell, structure, &mut line);
         text = Cow::Owned(line);
     }
     // A cell of CSV can have any byte.

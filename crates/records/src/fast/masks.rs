@@ -5,6 +5,8 @@ use std::ops::Range;
 use simdpct::Tier;
 use simdpct::simd::{Kernel, Simd, run};
 
+use crate::ends::{Ends, Quotes, State};
+
 /// The number of bytes in a block: one for each bit of a mask.
 pub(crate) const BLOCK: usize = 64;
 
@@ -97,41 +99,29 @@ impl<const N: usize> Kernel for Mark<'_, N> {
 /// right up to the first irregular byte.
 pub type Block = [u64; 4];
 
-/// The state between two calls of [`mark_rows`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::struct_excessive_bools, reason = "each says something else about the bytes before")]
-pub struct RowState {
-    /// Whether the next byte is inside quotes, unless it is the closing one.
-    pub is_quoted: bool,
-    /// Whether a quote as the next byte may open a cell: after a delimiter or a line feed, and after a quote, which it escapes.
-    pub may_open: bool,
-    /// Whether the byte before may be a closing quote, so that the cell must end there. A quote may follow then, too.
-    pub has_closed: bool,
-    /// Whether the byte before is a carriage return after a closing quote, so that a line feed must follow.
-    pub has_return: bool,
-    /// Whether a carriage return, or NUL, has been found since this was last set to `false`.
-    pub has_returns: bool,
-}
-
 /// Finds the ends of rows and cells in the whole blocks of `input` (RFC 4180). Replaces the first entries of `marks` by one for each block, and
 /// returns their number. A block with a misplaced quote is not marked, nor are the blocks after it: a quote that opens a cell after its start,
-/// or that closes one before its end.
+/// or that closes one before its end. No block is marked if `ends` is in the state after such a quote, or in a dialect with backslashes.
 ///
-/// `state` says what is before the input, and is replaced by what is before the first block that is not marked.
+/// `ends` says what is before the input, and is replaced by what is before the first block that is not marked. `has_returns` becomes true if a
+/// carriage return, or NUL, is in the marked blocks.
 pub fn mark_rows(
     tier: Tier,
     input: &[u8],
-    delimiter: u8,
-    state: &mut RowState,
+    ends: &mut Ends,
+    has_returns: &mut bool,
     marks: &mut [Block],
 ) -> usize {
-    run(tier, Rows { input, delimiter, state, marks })
+    if ends.dialect.quotes == Quotes::Backslash || ends.state == State::Lost {
+        return 0;
+    }
+    run(tier, Rows { input, ends, has_returns, marks })
 }
 
 struct Rows<'a> {
     input: &'a [u8],
-    delimiter: u8,
-    state: &'a mut RowState,
+    ends: &'a mut Ends,
+    has_returns: &'a mut bool,
     marks: &'a mut [Block],
 }
 
@@ -141,8 +131,9 @@ const TOGETHER: usize = 64;
 impl Rows<'_> {
     #[inline(always)]
     fn run_with(self, search: impl Search) -> usize {
-        let Rows { input, delimiter, state, marks } = self;
-        let bytes = [b'"', b'\n', delimiter, b'%', b'\r', 0];
+        let Rows { input, ends, has_returns, marks } = self;
+        let bytes = [b'"', b'\n', ends.dialect.delimiter, b'%', b'\r', 0];
+        let state = &mut ends.state;
         let blocks = input.as_chunks().0;
         let len = blocks.len().min(marks.len());
         let (blocks, marks) = (&blocks[..len], &mut marks[..len]);
@@ -153,7 +144,7 @@ impl Rows<'_> {
             let mut words = Words([[0; TOGETHER + 1]; 5]);
             let groups = blocks.as_chunks::<TOGETHER>().0.iter().zip(marks.as_chunks_mut::<TOGETHER>().0);
             for (blocks, marks) in groups {
-                if !words.mark(blocks, bytes, state, marks, search) {
+                if !words.mark(blocks, bytes, (state, has_returns), marks, search) {
                     break;
                 }
                 count += TOGETHER;
@@ -162,7 +153,7 @@ impl Rows<'_> {
         let mut words = Words([[0; 2]; 5]);
         for (block, marks) in blocks[count..].iter().zip(&mut marks[count..]) {
             let (block, marks) = (std::array::from_ref(block), std::array::from_mut(marks));
-            if !words.mark(block, bytes, state, marks, search) {
+            if !words.mark(block, bytes, (state, has_returns), marks, search) {
                 break;
             }
             count += 1;
@@ -196,7 +187,7 @@ impl<const M: usize> Words<M> {
         &mut self,
         blocks: &[[u8; BLOCK]; N],
         bytes: [u8; 6],
-        state: &mut RowState,
+        (state, has_returns): (&mut State, &mut bool),
         marks: &mut [Block; N],
         search: impl Search,
     ) -> bool {
@@ -212,15 +203,15 @@ impl<const M: usize> Words<M> {
         for i in 1..N + 1 {
             quoted[i] = parity(quotes[i]);
         }
-        let mut is_quoted = if state.is_quoted { u64::MAX } else { 0 };
+        let mut is_quoted = if *state == State::Quoted { u64::MAX } else { 0 };
         for quoted in &mut quoted[1..N + 1] {
             *quoted ^= is_quoted;
             is_quoted = 0_u64.wrapping_sub(*quoted >> 63);
         }
         // The top bits of the words before say whether the first byte may be a quote that opens a cell, and whether it follows a closing
         // quote.
-        quotes[0] = u64::from(state.may_open) << 63;
-        quoted[0] = if state.has_closed { 0 } else { u64::MAX };
+        quotes[0] = u64::from(matches!(state, State::Start | State::Quote)) << 63;
+        quoted[0] = if *state == State::Quote { 0 } else { u64::MAX };
         let (mut misplaced, mut open) = (0, 0);
         // An escaped quote counts as a closing and an opening quote.
         let openers = |i: usize| quotes[i] | feeds[i] | delimiters[i];
@@ -234,8 +225,8 @@ impl<const M: usize> Words<M> {
             open |= after(i);
         }
         // A carriage return after a closing quote, after which only a line feed can follow.
-        let mut line_ends = u64::from(state.has_return) << 63;
-        if open != 0 || state.has_return {
+        let mut line_ends = u64::from(*state == State::Return) << 63;
+        if open | line_ends != 0 {
             for (i, block) in blocks.iter().enumerate() {
                 let after = after(i + 1);
                 let found = if after == 0 { 0 } else { after & search.find(block, [b'\r'])[0] };
@@ -246,14 +237,15 @@ impl<const M: usize> Words<M> {
         if misplaced != 0 {
             return false;
         }
-        let last = quotes[N] | feeds[N] | delimiters[N];
-        *state = RowState {
-            is_quoted: is_quoted != 0,
-            may_open: last >> 63 != 0,
-            has_closed: (quotes[N] & !quoted[N]) >> 63 != 0,
-            has_return: line_ends >> 63 != 0,
-            has_returns: state.has_returns | (returns != 0),
-        };
+        // The first of these that the last byte has led to.
+        let states = [
+            (is_quoted, State::Quoted),
+            (closed(N) >> 63, State::Quote),
+            (line_ends >> 63, State::Return),
+            (openers(N) >> 63, State::Start),
+        ];
+        *state = states.into_iter().find(|(is_so, _)| *is_so != 0).map_or(State::Bare, |(_, state)| state);
+        *has_returns |= returns != 0;
         true
     }
 }

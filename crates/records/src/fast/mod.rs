@@ -17,7 +17,7 @@ use crate::logs::Log;
 use crate::place::{Fence, Fields, Place};
 use crate::separator::Separator;
 
-pub use self::masks::{RowState, mark_bytes, mark_rows};
+pub use self::masks::{mark_bytes, mark_rows};
 pub use self::rows::{RowMarks, RowScan};
 
 /// The maximum number of bytes that one call of [`Sweep::next`] handles. They stay in the first-level cache with their masks and

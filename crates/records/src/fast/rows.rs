@@ -7,8 +7,8 @@ use std::ops::Range;
 use memchr::{memchr, memchr2, memrchr};
 use simdpct::Tier;
 
-use super::masks::{self, BLOCK, Block, RowState};
-use crate::ends::{Dialect, Ends, Quotes, State};
+use super::masks::{self, BLOCK, Block};
+use crate::ends::{Dialect, Ends};
 
 /// The places of the ends of rows in a chunk, and of the bytes that are necessary to find the cells. The list is empty while the
 /// chunk has no quote, because every line feed ends a row then.
@@ -186,12 +186,11 @@ impl RowScan {
 
     /// Marks the first whole blocks of `bytes`, up to one with a misplaced quote, and returns their number.
     fn mark(&self, bytes: &[u8], ends: &mut Ends, marks: &mut RowMarks) -> usize {
-        let Some(mut state) = ends.rows() else { return 0 };
+        let mut has_returns = false;
         let room = marks.room(bytes.len() / BLOCK);
-        let count = masks::mark_rows(self.tier, bytes, self.dialect.delimiter, &mut state, room);
+        let count = masks::mark_rows(self.tier, bytes, ends, &mut has_returns, room);
         marks.len += count;
-        marks.has_returns |= state.has_returns;
-        ends.state = Ends::state(state);
+        marks.has_returns |= has_returns;
         count
     }
 
@@ -253,31 +252,5 @@ impl RowScan {
         }
         self.restart(resume(lines)?, marks);
         self.update(bytes, marks, resume)
-    }
-}
-
-impl Ends {
-    /// Returns the state for [`masks::mark_rows`], if it has this state and knows the dialect.
-    fn rows(&self) -> Option<RowState> {
-        let is_known =
-            self.dialect.quotes != Quotes::Backslash && !matches!(self.state, State::Escape | State::Lost);
-        is_known.then_some(RowState {
-            is_quoted: self.state == State::Quoted,
-            may_open: matches!(self.state, State::Start | State::Quote),
-            has_closed: self.state == State::Quote,
-            has_return: self.state == State::Return,
-            has_returns: false,
-        })
-    }
-
-    /// Returns the state that [`masks::mark_rows`] has replaced.
-    fn state(rows: RowState) -> State {
-        match rows {
-            RowState { is_quoted: true, .. } => State::Quoted,
-            RowState { has_closed: true, .. } => State::Quote,
-            RowState { has_return: true, .. } => State::Return,
-            RowState { may_open: true, .. } => State::Start,
-            _ => State::Bare,
-        }
     }
 }
