@@ -340,11 +340,7 @@ fn a_target_that_begins_with_slashes_has_no_host() {
             }
         }
     }
-    assert!(
-        simdpct_uri::split_path(b"//a/b?c=d")
-            .segments()
-            .eq([&b""[..], b"a", b"b"].map(Piece::new))
-    );
+    assert!(simdpct_uri::split_path(b"//a/b?c=d").segments().eq([&b""[..], b"a", b"b"].map(Piece::new)));
     // A target that begins with one slash is a reference.
     assert_eq!(simdpct_uri::split_path(b"/a:b?c"), split(b"/a:b?c"));
     let flaws: Vec<_> = simdpct_uri::split_path(b"//a:x/ ?").flaws().map(|flaw| flaw.offset).collect();
