@@ -411,10 +411,10 @@ impl Place {
         let is_inner_bracket = |text: &[u8], at: usize| at > 0 && text[at] == b'[' && self.has_lone_marks;
         // The mark at an offset, and what decides about its meaning.
         let mark = |text: &[u8], at: usize| {
-            let is_before_blank = text.get(at + 1).map(|next| b" \t".contains(next));
-            // Control bytes mean the same everywhere.
-            let context = (at == 0, at > 0 && self.is_mark(text[at - 1]), is_before_blank);
-            (text[at], (!text[at].is_ascii_control()).then_some(context))
+            // A blank does not change what a control byte means.
+            let is_blank = |next: &u8| b" \t".contains(next) && !text[at].is_ascii_control();
+            let is_before_blank = text.get(at + 1).map(is_blank);
+            (text[at], at == 0, at > 0 && self.is_mark(text[at - 1]), is_before_blank)
         };
         let offsets = |text: &[u8]| {
             (0..text.len())
