@@ -288,7 +288,11 @@ const fn raw(
 
 impl Writer {
     const fn rule(self, rule: Rule) -> Writer {
-        Writer { rule, ..self }
+        let protocol = match rule {
+            Rule::Words | Rule::WordsAfterUser => Protocol::Word,
+            _ => self.placeholders.protocol,
+        };
+        Writer { rule, placeholders: Placeholders { protocol, ..self.placeholders }, ..self }
     }
 
     const fn note(self, note: &'static str) -> Writer {
@@ -312,79 +316,80 @@ const DECODED: &str =
     "not safe: the path is decoded, so that a client can write a new line; the query is missing";
 
 /// All programs, in the order of help.
-pub static WRITERS: &[Writer] = &[
-    escaped("", &[&COMBINED, &COMMON, &VHOST], Escaping::Unknown, "")
-        .rule(Rule::Unknown)
-        .placeholders(Placeholders {
-            requests: VARNISH_REFUSED,
-            targets: &[b"-", b"<BADREQ>"],
-            protocols: &[b"null", b"-"],
-            prefixes: &[],
-            protocol: Protocol::Version,
-        })
-        .note(DISAGREE),
-    escaped("apache", &[&COMBINED, &COMMON, &VHOST, &JSON], Escaping::Apache, "2.4.71"),
-    escaped(
-        "nginx",
-        &[&COMBINED, &COMMON, &VHOST, &NGINX_JSON, &JSON, &NGINX_ERROR],
-        Escaping::Nginx,
-        "1.22.1",
-    ),
-    raw("nginx-none", &[&RAW_COMBINED, &RAW_COMMON], Escaping::None, "1.22.1 with escape=none"),
-    escaped("haproxy", &[&HTTPLOG, &HTTPSLOG, &CLF, &RAW_COMBINED], Escaping::Haproxy, "2.6.12")
-        .rule(Rule::RequestEscaped)
-        .placeholders(Placeholders { targets: &[b"-", b"<BADREQ>"], ..HYPHEN }),
-    escaped("varnish", &[&COMBINED, &COMMON, &JSON_TEXT], Escaping::Varnish, "7.1.1")
-        .placeholders(Placeholders { requests: VARNISH_REFUSED, ..HYPHEN })
-        .note("the target is http://HOST and the path; values are cut after 255 bytes without a sign"),
-    escaped("lighttpd", &[&LIGHTTPD, &COMBINED, &COMMON, &LIGHTTPD_JSON], Escaping::Lighttpd, "1.4.69"),
-    escaped("h2o", &[&COMBINED, &COMMON, &H2O_JSON], Escaping::H2o, "2.2.5")
-        .note("an escape that the client sent, such as \\x22, cannot be told from one of h2o"),
-    escaped("tomcat", &[&COMMON, &COMBINED, &JSON, &TOMCAT_W3C], Escaping::Tomcat, "10.1.60")
-        .placeholders(Placeholders { protocols: &[b"null"], ..HYPHEN }),
-    raw("jetty", &[&RAW_COMBINED, &RAW_COMMON], Escaping::None, "9.4.57")
-        .placeholders(Placeholders { protocols: &[b"-"], ..HYPHEN }),
-    escaped("gunicorn", &[&RAW_COMBINED], Escaping::Quote, "27.0.1")
-        .rule(Rule::WordsAfterUser)
-        .note("not safe with %(U)s, which is decoded, so that a client can write a new line"),
-    escaped("uvicorn", &[&UVICORN], Escaping::None, "0.54.0")
-        .rule(Rule::Words)
-        .note("the path was decoded and encoded again"),
-    escaped("morgan", &[&COMBINED, &COMMON, &TINY, &JSON], Escaping::Morgan, "1.12.1"),
-    escaped("envoy", &[&ENVOY, &ISTIO, &RAW_COMBINED, &ENVOY_JSON], Escaping::None, "1.39.3")
-        .rule(Rule::Words)
-        .note("quotes in headers are not escaped: only the target is always certain"),
-    escaped("traefik", &[&TRAEFIK, &RAW_COMBINED, &TRAEFIK_JSON], Escaping::Quote, "3.7.15")
-        .rule(Rule::WordsAfterUser)
-        .note("the path was cleaned and encoded again"),
-    escaped("caddy", &[&CADDY], Escaping::Json, "2.6.2, 2.11.7"),
-    raw("squid", &[&SQUID, &SQUID_COMMON, &SQUID_COMBINED], Escaping::None, "5.7")
-        .placeholders(Placeholders { prefixes: &[b"error:"], ..HYPHEN }),
-    escaped("go", &[&COMBINED, &COMMON], Escaping::Go, "gorilla/handlers 1.5.1"),
-    raw("rack", &[&RACK], Escaping::Rack, "rack 2.2.22, puma 5.6.5"),
-    raw("aiohttp", &[&RAW_COMBINED], Escaping::None, "3.14.5")
-        .rule(Rule::Words)
-        .placeholders(Placeholders { requests: &[b"UNKNOWN / HTTP/1.0"], ..HYPHEN }),
-    raw("uwsgi", &[&RAW_COMBINED], Escaping::None, "2.0.21"),
-    raw("daphne", &[&RAW_COMMON], Escaping::None, "4.2.3")
-        .placeholders(Placeholders { protocol: Protocol::None, ..HYPHEN }),
-    raw("tornado", &[&TORNADO], Escaping::None, "6.6.1"),
-    raw("django", &[&RAW_COMMON], Escaping::None, "5.2.19"),
-    raw("webrick", &[&RAW_COMMON, &RAW_COMBINED], Escaping::Ruby, "1.8.1"),
-    raw("python", &[&RAW_COMMON], Escaping::Python, "http.server, wsgiref of 3.11.7, werkzeug 3.1.9"),
-    raw("hypercorn", &[&RAW_COMBINED], Escaping::None, "0.18.0")
-        .placeholders(Placeholders { protocol: Protocol::Version, ..HYPHEN })
-        .decoding(),
-    raw("granian", &[&GRANIAN], Escaping::None, "2.8.9").decoding(),
-    escaped("elb", &[&ELB], Escaping::None, DOCUMENTATION).rule(Rule::Words),
-    escaped("alb", &[&ALB], Escaping::None, DOCUMENTATION).rule(Rule::Words),
-    escaped("s3", &[&S3], Escaping::None, DOCUMENTATION).rule(Rule::Words),
-    escaped("cloudfront", &[&CLOUDFRONT], Escaping::Percent, DOCUMENTATION),
-    escaped("w3c", &[&W3C], Escaping::DoubledQuote, DOCUMENTATION),
-    escaped("cdx", &[&CDX], Escaping::None, DOCUMENTATION),
-    escaped("iis", &[&IIS], Escaping::None, DOCUMENTATION)
-        .note("the server writes + for bytes that are not printable"),
-];
+pub static WRITERS: &[Writer] =
+    &[
+        escaped("", &[&COMBINED, &COMMON, &VHOST], Escaping::Unknown, "")
+            .rule(Rule::Unknown)
+            .placeholders(Placeholders {
+                requests: VARNISH_REFUSED,
+                targets: &[b"-", b"<BADREQ>"],
+                protocols: &[b"null", b"-"],
+                prefixes: &[],
+                protocol: Protocol::Version,
+            })
+            .note(DISAGREE),
+        escaped("apache", &[&COMBINED, &COMMON, &VHOST, &JSON], Escaping::Apache, "2.4.71"),
+        escaped(
+            "nginx",
+            &[&COMBINED, &COMMON, &VHOST, &NGINX_JSON, &JSON, &NGINX_ERROR],
+            Escaping::Nginx,
+            "1.22.1",
+        ),
+        raw("nginx-none", &[&RAW_COMBINED, &RAW_COMMON], Escaping::None, "1.22.1 with escape=none"),
+        escaped("haproxy", &[&HTTPLOG, &HTTPSLOG, &CLF, &RAW_COMBINED], Escaping::Haproxy, "2.6.12")
+            .rule(Rule::RequestEscaped)
+            .placeholders(Placeholders { targets: &[b"-", b"<BADREQ>"], ..HYPHEN }),
+        escaped("varnish", &[&COMBINED, &COMMON, &JSON_TEXT], Escaping::Varnish, "7.1.1")
+            .placeholders(Placeholders { requests: VARNISH_REFUSED, ..HYPHEN })
+            .note("the target is http://HOST and the path; values are cut after 255 bytes without a sign"),
+        escaped("lighttpd", &[&LIGHTTPD, &COMBINED, &COMMON, &LIGHTTPD_JSON], Escaping::Lighttpd, "1.4.69"),
+        escaped("h2o", &[&COMBINED, &COMMON, &H2O_JSON], Escaping::H2o, "2.2.5")
+            .note("an escape that the client sent, such as \\x22, cannot be told from one of h2o"),
+        escaped("tomcat", &[&COMMON, &COMBINED, &JSON, &TOMCAT_W3C], Escaping::Tomcat, "10.1.60")
+            .placeholders(Placeholders { protocols: &[b"null"], ..HYPHEN }),
+        raw("jetty", &[&RAW_COMBINED, &RAW_COMMON], Escaping::None, "9.4.57")
+            .placeholders(Placeholders { protocols: &[b"-"], ..HYPHEN }),
+        escaped("gunicorn", &[&RAW_COMBINED], Escaping::Quote, "27.0.1")
+            .rule(Rule::WordsAfterUser)
+            .note("not safe with %(U)s, which is decoded, so that a client can write a new line"),
+        escaped("uvicorn", &[&UVICORN], Escaping::None, "0.54.0")
+            .rule(Rule::Words)
+            .note("the path was decoded and encoded again"),
+        escaped("morgan", &[&COMBINED, &COMMON, &TINY, &JSON], Escaping::Morgan, "1.12.1"),
+        escaped("envoy", &[&ENVOY, &ISTIO, &RAW_COMBINED, &ENVOY_JSON], Escaping::None, "1.39.3")
+            .rule(Rule::Words)
+            .note("quotes in headers are not escaped: only the target is always certain"),
+        escaped("traefik", &[&TRAEFIK, &RAW_COMBINED, &TRAEFIK_JSON], Escaping::Quote, "3.7.15")
+            .rule(Rule::WordsAfterUser)
+            .note("the path was cleaned and encoded again"),
+        escaped("caddy", &[&CADDY], Escaping::Json, "2.6.2, 2.11.7"),
+        raw("squid", &[&SQUID, &SQUID_COMMON, &SQUID_COMBINED], Escaping::None, "5.7")
+            .placeholders(Placeholders { prefixes: &[b"error:"], ..HYPHEN }),
+        escaped("go", &[&COMBINED, &COMMON], Escaping::Go, "gorilla/handlers 1.5.1"),
+        raw("rack", &[&RACK], Escaping::Rack, "rack 2.2.22, puma 5.6.5"),
+        raw("aiohttp", &[&RAW_COMBINED], Escaping::None, "3.14.5").rule(Rule::Words).placeholders(
+            Placeholders { requests: &[b"UNKNOWN / HTTP/1.0"], protocol: Protocol::Word, ..HYPHEN },
+        ),
+        raw("uwsgi", &[&RAW_COMBINED], Escaping::None, "2.0.21"),
+        raw("daphne", &[&RAW_COMMON], Escaping::None, "4.2.3")
+            .placeholders(Placeholders { protocol: Protocol::None, ..HYPHEN }),
+        raw("tornado", &[&TORNADO], Escaping::None, "6.6.1"),
+        raw("django", &[&RAW_COMMON], Escaping::None, "5.2.19"),
+        raw("webrick", &[&RAW_COMMON, &RAW_COMBINED], Escaping::Ruby, "1.8.1"),
+        raw("python", &[&RAW_COMMON], Escaping::Python, "http.server, wsgiref of 3.11.7, werkzeug 3.1.9"),
+        raw("hypercorn", &[&RAW_COMBINED], Escaping::None, "0.18.0")
+            .placeholders(Placeholders { protocol: Protocol::Version, ..HYPHEN })
+            .decoding(),
+        raw("granian", &[&GRANIAN], Escaping::None, "2.8.9").decoding(),
+        escaped("elb", &[&ELB], Escaping::None, DOCUMENTATION).rule(Rule::Words),
+        escaped("alb", &[&ALB], Escaping::None, DOCUMENTATION).rule(Rule::Words),
+        escaped("s3", &[&S3], Escaping::None, DOCUMENTATION).rule(Rule::Words),
+        escaped("cloudfront", &[&CLOUDFRONT], Escaping::Percent, DOCUMENTATION),
+        escaped("w3c", &[&W3C], Escaping::DoubledQuote, DOCUMENTATION),
+        escaped("cdx", &[&CDX], Escaping::None, DOCUMENTATION),
+        escaped("iis", &[&IIS], Escaping::None, DOCUMENTATION)
+            .note("the server writes + for bytes that are not printable"),
+    ];
 
 impl Layout {
     /// Returns the fields that lines can have.

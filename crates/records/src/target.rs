@@ -36,6 +36,8 @@ pub enum Protocol {
     Named,
     /// Only a version, such as `1.1`, or a name and a version.
     Version,
+    /// Any third word, because the target has no blank.
+    Word,
     /// No protocol.
     None,
 }
@@ -56,7 +58,11 @@ impl Placeholders {
     /// Reports whether `word`, the last one of a request, is a protocol and no part of the target.
     pub(crate) fn is_protocol(&self, word: &[u8]) -> bool {
         let is_bare = self.protocol == Protocol::Version && is_version(word);
-        (is_protocol(word) || is_bare || self.protocols.contains(&word)) && self.protocol != Protocol::None
+        match self.protocol {
+            Protocol::None => false,
+            Protocol::Word => true,
+            _ => is_protocol(word) || is_bare || self.protocols.contains(&word),
+        }
     }
 
     /// Reports whether `target` is in place of a target.
@@ -134,7 +140,7 @@ pub fn split(
     let raw = &line[rest.start + last..rest.end];
     let mut buffer = Vec::new();
     let word = escaping.undo(raw, &mut buffer).unwrap_or(raw);
-    let has_protocol = known.is_protocol(word);
+    let has_protocol = known.is_protocol(word) && (last > 0 || known.protocol != Protocol::Word);
     if !has_protocol && known.protocol != Protocol::None && request.len() >= SHORTEST_CUT {
         return unreadable(range.end, Reason::CUT);
     }
