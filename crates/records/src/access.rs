@@ -84,11 +84,14 @@ type Texts = [Result<Range<usize>, Reason>; MOST];
 
 impl Lead {
     /// Reports whether the text before the quote at `open` is this lead.
+    #[inline(always)]
     pub(crate) fn holds(self, line: &[u8], open: usize) -> bool {
         let Some(text) = line[..open].strip_suffix(b" ") else { return self == Lead::Words(0) && open == 0 };
         match self {
             // The further lines of a message begin with a blank, and can contain a request line that the server refused.
-            Lead::Date => !line.starts_with(b" ") && is_date(text),
+            Lead::Date => {
+                !line.starts_with(b" ") && (text.last_chunk().is_some_and(is_usual_date) || is_date(text))
+            }
             Lead::Words(count) => text.split(|&byte| byte == b' ').count() == count,
             Lead::Hyphen => text.ends_with(b" -"),
             Lead::Haproxy => {
@@ -104,9 +107,6 @@ const LONGEST_DATE: usize = 40;
 
 /// Reports whether `text` ends in a date in brackets, such as `[10/Oct/2000:13:55:36 -0700]` or `[2000-10-10T13:55:36.123Z]`.
 fn is_date(text: &[u8]) -> bool {
-    if text.last_chunk().is_some_and(is_usual_date) {
-        return true;
-    }
     let Some(text) = text.strip_suffix(b"]") else { return false };
     let near = &text[text.len().saturating_sub(LONGEST_DATE + 1)..];
     let Some(open) = memrchr(b'[', near) else { return false };
@@ -115,19 +115,13 @@ fn is_date(text: &[u8]) -> bool {
     !date.is_empty() && date.iter().all(is_part)
 }
 
-/// Reports whether `text` is a date such as `[10/Oct/2000:13:55:36 -0700]`. Most dates are, and this check takes a few instructions.
-#[inline]
-fn is_usual_date(text: &[u8; 28]) -> bool {
-    const FIRST: &[u8; 28] = b"[00/AAA/0000:00:00:00 +0000]";
-    const LAST: &[u8; 28] = b"[99/zzz/9999:99:99:99 -9999]";
-    // Between the letters of both cases are brackets.
-    let is_letter = text[4..7].iter().fold(true, |all, byte| all & byte.is_ascii_alphabetic());
-    let bounds = FIRST.iter().zip(LAST);
-    is_letter
-        & text
-            .iter()
-            .zip(bounds)
-            .fold(true, |all, (byte, (first, last))| all & (byte >= first) & (byte <= last))
+/// Reports whether `text` ends in a date such as `[10/Oct/2000:13:55:36 -0700]`. Most dates are, and this check takes a few instructions.
+#[inline(always)]
+fn is_usual_date(text: &[u8; 32]) -> bool {
+    const FIRST: &[u8; 32] = b"\0\0\0\0[00/Aaa/0000:00:00:00 +0000]";
+    const LAST: &[u8; 32] = b"\xFF\xFF\xFF\xFF[99/Zzz/9999:99:99:99 -9999]";
+    let outside = |at: usize| text[at].saturating_sub(LAST[at]) | FIRST[at].saturating_sub(text[at]);
+    (0..32).fold(0, |any, at| any | outside(at)) == 0
 }
 
 /// The text between two quoted fields that can contain anything: a quote, words, and the next quote or the end of the line.
@@ -151,6 +145,7 @@ impl Access {
 
 impl Gap {
     /// Returns the end of this gap if it begins with the quote at `close`.
+    #[inline(always)]
     pub(crate) fn end(self, line: &[u8], close: usize) -> Option<usize> {
         self.walk(line, close, |_, _| ())
     }
@@ -169,6 +164,7 @@ impl Gap {
     }
 
     /// Returns the end of this gap if it begins with the quote at `close`. Calls `visit` for each quoted word.
+    #[inline(always)]
     fn walk(
         self,
         line: &[u8],
@@ -179,12 +175,11 @@ impl Gap {
         for part in self.words {
             let is_quoted = matches!(part, Part::QuotedWord(_));
             let start = at + 1 + usize::from(is_quoted);
-            let word = line.get(start..)?;
-            let len = word.iter().take_while(|&&byte| byte != b' ' && byte != b'"').count();
+            let word = line.get(start..).filter(|_| line[at] == b' ')?;
+            let len = word_len(word);
             let is_status =
                 || len == 3 && word[..3].iter().all(u8::is_ascii_digit) || len == 1 && word[0] == b'-';
-            let is_other = line[at] != b' '
-                || is_quoted && (line[start - 1] != b'"' || word.get(len) != Some(&b'"'))
+            let is_other = is_quoted && (line[start - 1] != b'"' || word.get(len) != Some(&b'"'))
                 || *part == Part::Status && !is_status();
             if len == 0 || is_other {
                 return None;
@@ -199,6 +194,20 @@ impl Gap {
             false => rest.starts_with(b" \"").then_some(at + 2),
             true => (rest.is_empty() || rest[0] == b' ' && !self.is_closed).then_some(at),
         }
+    }
+}
+
+/// Returns the number of bytes before the first blank or quote of `text`.
+#[inline(always)]
+fn word_len(text: &[u8]) -> usize {
+    const ONES: u64 = u64::MAX / 0xFF;
+    // Most words are short. Without bit 1, a quote is a blank; the lowest bit that is set is that of the first one.
+    let zeros = text
+        .first_chunk()
+        .map_or(u64::MAX >> 1, |first| (u64::from_le_bytes(*first) ^ (ONES << 5)) & !(ONES << 1));
+    match zeros.wrapping_sub(ONES) & !zeros & (ONES << 7) {
+        0 => memchr::memchr2(b' ', b'"', text).unwrap_or(text.len()),
+        found => found.trailing_zeros() as usize / 8,
     }
 }
 

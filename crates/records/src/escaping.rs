@@ -513,6 +513,13 @@ impl Escaping {
         self.rule().escapes(byte)
     }
 
+    /// Returns the text for `byte`, if it does not depend on the bytes around it.
+    pub(crate) fn spell(self, byte: u8) -> Option<Vec<u8>> {
+        let (rule, mut text) = (self.rule(), Vec::new());
+        rule.write_byte(byte, &mut text);
+        (!rule.mark_is_data && self != Escaping::Go).then_some(text)
+    }
+
     /// Reports whether two quotes mean one.
     pub fn doubles_quotes(self) -> bool {
         self.rule().doubles_quotes

@@ -150,7 +150,9 @@ impl Numbered {
         let [(Position { first, last, word: None }, _)] = *self.positions else { return None };
         // The sweep has a word for each field up to this one.
         let number = usize::try_from(first).ok().filter(|number| first == last && *number <= 1024)?;
-        let is_known = self.separator != Separator::Quoted && self.escaping == Escaping::None;
+        // No escape crosses a separator.
+        let is_digit = matches!(self.separator, Separator::Byte(byte) if byte.is_ascii_hexdigit());
+        let is_known = self.separator != Separator::Quoted && !is_digit && self.escaping == Escaping::None;
         is_known.then(|| Sweep::delimited(self.separator, number - 1, &self.bare()))
     }
 

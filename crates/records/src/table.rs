@@ -248,8 +248,10 @@ impl Table {
 
     /// Returns the search for escapes in the column that was asked for, if it is one.
     pub(crate) fn sweep(&self) -> Option<Sweep> {
-        let [(before, _)] = *self.columns else { return None };
-        Some(Sweep::table(self.dialect.delimiter, before, self.dialect.fence(), !self.into.is_empty()))
+        let ([(before, _)], delimiter) = (&*self.columns, self.dialect.delimiter) else { return None };
+        // No escape crosses a delimiter.
+        let table = || Sweep::table(delimiter, *before, self.dialect.fence(), !self.into.is_empty());
+        (!delimiter.is_ascii_hexdigit()).then(table)
     }
 
     /// Takes the width of the table from `row`, the first row of a table without a header.

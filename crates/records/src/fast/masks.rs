@@ -261,24 +261,25 @@ fn parity(mut bits: u64) -> u64 {
 
 /// Writes the places of the bits that are set in `words`, in ascending order, to the start of `places`, and returns their number. The place
 /// of bit `b` of word `i` is `64 * i + b`.
-#[inline]
+#[inline(always)]
 pub(crate) fn list_bits(words: impl ExactSizeIterator<Item = u64>, places: &mut Vec<u32>) -> usize {
-    // Each word writes up to three places too many, so that most words take no branch that is hard to predict.
-    let most = BLOCK * words.len() + 4;
+    // Each word writes at least six places, so that most words take no branch that is hard to predict.
+    let most = BLOCK * words.len() + 6;
     if places.len() < most {
         places.resize(most, 0);
     }
     let mut count = 0;
     for (word, first) in words.zip((0..).step_by(BLOCK)) {
-        let mut bits = word;
-        let mut at = count;
-        while bits != 0 {
-            let Some(group) = places.get_mut(at..).and_then(<[u32]>::first_chunk_mut::<4>) else { break };
+        let (mut bits, mut at) = (word, count);
+        while let Some(group) = places.get_mut(at..).and_then(<[u32]>::first_chunk_mut::<6>) {
             for place in group {
                 *place = first + bits.trailing_zeros();
                 bits &= bits.wrapping_sub(1);
             }
-            at += 4;
+            if bits == 0 {
+                break;
+            }
+            at += 6;
         }
         count += word.count_ones() as usize;
     }
@@ -286,7 +287,7 @@ pub(crate) fn list_bits(words: impl ExactSizeIterator<Item = u64>, places: &mut 
 }
 
 /// Returns the indices of the words with the bits in `range`, each with the mask of these bits.
-#[inline]
+#[inline(always)]
 pub(crate) fn words(range: Range<usize>) -> impl Iterator<Item = (usize, u64)> {
     let Range { start, end } = range;
     (start / BLOCK..end.div_ceil(BLOCK)).map(move |index| {

@@ -90,9 +90,15 @@ impl Sweep {
     }
 
     /// Returns the bytes that the record has in another spelling. A record in which an escape of one of them is decoded must be read by
-    /// itself.
+    /// itself, unless [`Sweep::spell`] knows the spelling.
     pub fn special(&self) -> Fence {
         self.special
+    }
+
+    /// Returns the spelling of `byte`, which is one of [`Sweep::special`], if it is the same in every value.
+    pub fn spell(&self, byte: u8) -> Option<Vec<u8>> {
+        let Kind::Requests(requests) = &self.kind else { return None };
+        requests.log.escaping().spell(byte)
     }
 
     /// Reports whether new records must be valid UTF-8 if the old ones are.

@@ -18,7 +18,7 @@ use crate::target::Protocol;
 #[derive(Clone, Debug)]
 pub(crate) struct Requests {
     pub tier: Tier,
-    log: Log,
+    pub log: Log,
     layout: &'static Access,
     /// The texts between the quoted texts, each with the number of its quotes, and whether the text before it is selected.
     gaps: Vec<(Gap, usize, bool)>,
@@ -81,9 +81,12 @@ impl Requests {
         let stops = self.found.iter().map(|[_, feeds, quotes, mark, other]| feeds | quotes | mark | other);
         let count = masks::list_bits(stops, &mut places);
         let (mut start, mut rest, mut escape) = (0, &places[..count], self.find_escape(0));
-        while let Some(len) = self.line_end(window, rest) {
+        while let Some((len, is_usual)) = self.line_end(window, rest) {
             let (quotes, feed) = (&rest[..len], rest[len] as usize);
-            if feed > start && self.read(window, start, quotes, feed, escape).is_none() {
+            let is_passed = feed == start
+                || (is_usual || self.may_have_more(&window[..feed], quotes))
+                    && self.read(window, start, quotes, feed, escape).is_some();
+            if !is_passed {
                 break;
             }
             (start, rest) = (feed + 1, &rest[len + 1..]);
@@ -95,9 +98,9 @@ impl Requests {
         start
     }
 
-    /// Returns the number of `places` before the first line feed.
-    #[inline]
-    fn line_end(&self, window: &[u8], places: &[u32]) -> Option<usize> {
+    /// Returns the number of `places` before the first line feed, and whether they are known to be the quotes of the layout.
+    #[inline(always)]
+    fn line_end(&self, window: &[u8], places: &[u32]) -> Option<(usize, bool)> {
         let is_feed = |place: &u32| window[*place as usize] == b'\n';
         // Most lines have only the quotes of the layout.
         let usual = places.get(..=self.quotes).and_then(<[u32]>::split_last);
@@ -105,13 +108,13 @@ impl Requests {
             && is_feed(feed)
             && quotes.iter().fold(true, |all, &place| all & (window[place as usize] == b'"'))
         {
-            return Some(self.quotes);
+            return Some((self.quotes, true));
         }
-        places.iter().position(is_feed)
+        Some((places.iter().position(is_feed)?, false))
     }
 
     /// Returns the offset of the first `%` from `from` on that is chosen, or `usize::MAX` if none follows.
-    #[inline]
+    #[inline(always)]
     fn find_escape(&self, from: usize) -> usize {
         let mut live = u64::MAX << (from % BLOCK);
         for (index, chosen) in self.chosen.iter().enumerate().skip(from / BLOCK) {
@@ -124,9 +127,9 @@ impl Requests {
         usize::MAX
     }
 
-    /// Reads the line from `start` to `feed`, and removes its escapes outside the selected values. `quotes` are the offsets of the quotes and
-    /// marks in it, and `escape` that of the first `%` from `start` on. Returns `None` if the line must be read by itself.
-    #[inline]
+    /// Reads the line from `start` to `feed`, and removes its escapes outside the selected values. `quotes` are the offsets of the quotes in
+    /// it, and `escape` that of the first `%` from `start` on. Returns `None` if the line must be read by itself.
+    #[inline(always)]
     fn read(
         &mut self,
         window: &[u8],
@@ -136,11 +139,6 @@ impl Requests {
         escape: usize,
     ) -> Option<()> {
         let line = &window[..feed];
-        let is_usual =
-            quotes.len() == self.quotes || quotes.len() > self.quotes && self.may_have_more(line, quotes);
-        if !is_usual || quotes.iter().fold(false, |any, &place| any | (line[place as usize] != b'"')) {
-            return None;
-        }
         let open = quotes[0] as usize;
         let lead = self.layout.lead;
         if !lead.holds(&line[start..], open - start) {
@@ -174,7 +172,7 @@ impl Requests {
     }
 
     /// Removes the escapes in `range`. Most texts between values have none.
-    #[inline]
+    #[inline(always)]
     fn clear(&mut self, range: Range<usize>) {
         if self.find_escape(range.start) < range.end {
             for (index, inside) in masks::words(range) {
@@ -183,18 +181,24 @@ impl Requests {
         }
     }
 
-    /// Reports whether `quotes`, of which there are more than in the layout, can follow its fields in `line`. If no gap but the first one can
-    /// begin at them, all rules read the fields in the same way.
-    fn may_have_more(&self, line: &[u8], quotes: &[u32]) -> bool {
+    /// Reports whether `places` are quotes, and those after the ones of the layout can follow its fields in `line`. If no gap but the first one
+    /// can begin at them, all rules read the fields in the same way.
+    #[inline]
+    fn may_have_more(&self, line: &[u8], places: &[u32]) -> bool {
         let is_gap = |&place: &u32| self.gaps[0].0.end(line, place as usize).is_some();
-        self.has_more || self.gaps.len() == 1 && !quotes[self.quotes..].iter().any(is_gap)
+        places.len() > self.quotes
+            && places.iter().all(|&place| line[place as usize] == b'"')
+            && (self.has_more || self.gaps.len() == 1 && !places[self.quotes..].iter().any(is_gap))
     }
 
     /// Returns the place of the target in the request at `range` of `line`.
-    #[inline]
+    #[inline(always)]
     fn target(&self, line: &[u8], range: Range<usize>) -> Option<Range<usize>> {
         let request = &line[range.clone()];
-        let method = request.iter().take_while(|byte| byte.is_ascii_uppercase()).count();
+        let method = match request {
+            [b'G', b'E', b'T', b' ', ..] => 3,
+            _ => request.iter().take_while(|byte| byte.is_ascii_uppercase()).count(),
+        };
         let (before, protocol) = match request.split_last_chunk::<9>() {
             Some((before, [b' ', b'H', b'T', b'T', b'P', b'/', b'0'..=b'9', b'.', b'0'..=b'9'])) => {
                 (before, None)
@@ -220,7 +224,9 @@ impl Requests {
     fn is_plain(&self, value: &[u8], is_target: bool) -> bool {
         // A blank in a target would be escaped.
         let first = if is_target { b'!' } else { b' ' };
-        let is_odd = value.iter().fold(false, |any, &byte| any | (byte < first) | (byte > b'~'));
+        // h2o escapes braces, too.
+        let last = if self.log.escaping().escapes(b'}') { b'|' } else { b'~' };
+        let is_odd = value.iter().fold(false, |any, &byte| any | (byte < first) | (byte > last));
         // A target keeps an escaped blank, and other values do not; and HAProxy escapes only the target.
         let is_other = !is_target
             && (self.log.writer.rule == Rule::RequestEscaped
