@@ -205,7 +205,7 @@ fn requests_of_many_lines_are_decoded_like_those_of_one() {
             text.extend_from_slice(if seed % 5 == 0 { b"\r\n" } else { b"\n" });
         };
         let text = text(seed, 200_000, b"- - - [x] \"GET / HTTP/1.1\" 200 1 \"/\" \"-\"\n", line);
-        for log in ["combined", "common", "vhost_combined", "nginx", "haproxy"] {
+        for log in ["combined", "common", "vhost_combined", "apache", "nginx", "haproxy"] {
             check(&["decode", "--log", log], &text);
             check_findings(&["--log", log], &text);
         }

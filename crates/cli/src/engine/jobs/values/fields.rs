@@ -6,6 +6,7 @@ use simdpct_records::Sweep;
 
 use crate::engine::jobs::pace::Pace;
 use crate::engine::pump::feed::Chunk;
+use crate::ground::escape::byte_of;
 use crate::ground::utf8;
 use crate::select::Selector;
 use crate::select::rewrite::set_of;
@@ -20,6 +21,8 @@ pub struct FieldBatch {
     is_strict: bool,
     /// The bytes whose escapes stay.
     keep: ByteSet,
+    /// The bytes that are written in another way if they are decoded, each with its spelling; empty if a record with one needs its own treatment.
+    spellings: Vec<Option<Vec<u8>>>,
     /// Whether the result must be valid UTF-8.
     is_text: bool,
     /// The byte before a new field.
@@ -35,12 +38,18 @@ impl FieldBatch {
         let structure = set_of(sweep.special());
         let (codec, keep) = treatment.codec()?;
         let keep = keep.union(set_of(sweep.kept()));
-        let is_strict = structure.difference(keep) != ByteSet::EMPTY;
+        let respelt = structure.difference(keep);
+        let spell = |byte| if respelt.contains(byte) { sweep.spell(byte) } else { None };
+        let mut spellings: Vec<_> = (0..=u8::MAX).map(spell).collect();
+        if spellings.iter().all(Option::is_none) {
+            spellings.clear();
+        }
+        let is_strict = respelt != ByteSet::EMPTY && spellings.is_empty();
         let is_text = sweep.is_text() && ByteSet::NON_ASCII.difference(keep) != ByteSet::EMPTY;
-        let keep = if is_strict { keep.union(structure) } else { keep };
+        let keep = keep.union(structure);
         let codec = codec.keep(keep);
         let separator = selector.table().map_or(b',', |table| table.dialect().delimiter);
-        Some(FieldBatch { sweep, codec, keep, is_strict, is_text, separator, pace: Pace::new() })
+        Some(FieldBatch { sweep, codec, keep, spellings, is_strict, is_text, separator, pace: Pace::new() })
     }
 
     /// Learns from `record`, which `selector` has read without an error.
@@ -83,7 +92,25 @@ impl FieldBatch {
         if let Some(fields) = self.sweep.fields() {
             return self.add(records, fields, first, out);
         }
-        decode_chosen_append(&self.codec, records, chosen, first, self.is_strict, out)?;
+        let mut done = 0;
+        // Records with new spellings are converted in parts.
+        for (index, &word) in chosen.iter().enumerate().filter(|_| !self.spellings.is_empty()) {
+            let mut rest = word;
+            while rest != 0 {
+                let at = (index * u64::BITS as usize + rest.trailing_zeros() as usize).wrapping_sub(first);
+                rest &= rest - 1;
+                let byte = records.get(at..).and_then(|rest| byte_of(rest.first_chunk()?));
+                if let Some(text) = byte.and_then(|byte| self.spellings[usize::from(byte)].as_ref()) {
+                    if at > done {
+                        let part = &records[done..at];
+                        decode_chosen_append(&self.codec, part, chosen, first + done, false, out)?;
+                    }
+                    out.extend_from_slice(text);
+                    done = at + 3;
+                }
+            }
+        }
+        decode_chosen_append(&self.codec, &records[done..], chosen, first + done, self.is_strict, out)?;
         if self.is_text && utf8::validate(&out[start..]).is_err() {
             out.truncate(start);
             // Some escape outside ASCII makes the text invalid.
