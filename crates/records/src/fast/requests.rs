@@ -145,7 +145,8 @@ impl Requests {
             return None;
         }
         if self.log.writer.rule == Rule::WordsAfterUser
-            && quotes[1..].iter().any(|&place| lead.holds(&line[start..], place as usize - start))
+            && (line[start] == b'['
+                || quotes[1..].iter().any(|&place| lead.holds(&line[start..], place as usize - start)))
         {
             return None;
         }
