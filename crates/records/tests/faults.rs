@@ -588,3 +588,14 @@ fn columns_and_paths_have_names_of_their_own() {
     assert!(Syntax::log(log, None, &["a..b"], Escaping::None).is_err());
     assert!(Syntax::log(log, None, &["agent", "agent"], Escaping::None).is_err());
 }
+
+/// A request of three words has no other parts than a target without blanks, whatever its last word is.
+#[test]
+fn the_third_word_is_no_part_of_the_target() {
+    for protocol in ["HTTP/1.1", "1.1", "XTTP/1.1", "%48TTP/1.1", "x"] {
+        for log in ["combined:envoy", "combined:traefik", "gunicorn", "aiohttp"] {
+            let line = format!("{DATE} \"GET /%42 {protocol}\" 200 1 \"-\" \"x\"");
+            finds(log, &line, Kind::Path, &["/%42"]);
+        }
+    }
+}

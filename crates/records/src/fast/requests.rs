@@ -139,6 +139,7 @@ impl Requests {
         escape: usize,
     ) -> Option<()> {
         let line = &window[..feed];
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
         let open = quotes[0] as usize;
         let lead = self.layout.lead;
         if !lead.holds(&line[start..], open - start) {
