@@ -190,7 +190,8 @@ impl Selection {
                     }
                     None => Selector::line(Escaping::None, Format::Auto),
                 };
-                (selector, structure)
+                // What the server can write decides which bytes stay escaped, also line ends.
+                (selector, ByteSet::EMPTY)
             }
             Selection::Html => (Selector::html(), ByteSet::EMPTY),
             Selection::Parquet(_) => return Err("--parquet: there are no records to select from".to_owned()),
