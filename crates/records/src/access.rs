@@ -102,8 +102,9 @@ impl Lead {
     }
 }
 
-/// The most bytes of a date.
+/// The most bytes of a date with its time, and the fewest. A user name with a word in brackets is no date.
 const LONGEST_DATE: usize = 40;
+const SHORTEST_DATE: usize = 17;
 
 /// Reports whether `text` ends in a date in brackets, such as `[10/Oct/2000:13:55:36 -0700]` or `[2000-10-10T13:55:36.123Z]`.
 fn is_date(text: &[u8]) -> bool {
@@ -112,7 +113,10 @@ fn is_date(text: &[u8]) -> bool {
     let Some(open) = memrchr(b'[', near) else { return false };
     let date = &near[open + 1..];
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"/:+-., ".contains(byte);
-    !date.is_empty() && date.iter().all(is_part)
+    date.len() >= SHORTEST_DATE
+        && date[0].is_ascii_digit()
+        && date.iter().all(is_part)
+        && memchr(b':', date).is_some()
 }
 
 /// Reports whether `text` ends in a date such as `[10/Oct/2000:13:55:36 -0700]`. Most dates are, and this check takes a few instructions.

@@ -140,7 +140,9 @@ pub fn split(
     let raw = &line[rest.start + last..rest.end];
     let mut buffer = Vec::new();
     let word = escaping.undo(raw, &mut buffer).unwrap_or(raw);
-    let has_protocol = known.is_protocol(word) && (last > 0 || known.protocol != Protocol::Word);
+    // Where any third word is the protocol, there can be only two words, the second of which is the target or the protocol.
+    let is_second = last == 0 && known.protocol == Protocol::Word;
+    let has_protocol = if is_second { is_protocol(word) } else { known.is_protocol(word) };
     if !has_protocol && known.protocol != Protocol::None && request.len() >= SHORTEST_CUT {
         return unreadable(range.end, Reason::CUT);
     }

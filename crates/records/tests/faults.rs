@@ -599,3 +599,9 @@ fn the_third_word_is_no_part_of_the_target() {
         }
     }
 }
+
+/// An empty target is none.
+#[test]
+fn the_protocol_is_no_target() {
+    finds_nothing("aiohttp", &format!("{DATE} \"GET  HTTP/1.1\" 404 193 \"-\" \"x\"").replace(" - -", ""));
+}

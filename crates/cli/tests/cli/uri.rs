@@ -206,15 +206,16 @@ fn rejects_and_stats_tell_of_refused_urls() {
 fn profiles_work_on_values_anywhere() {
     let profile = ["normalize", "-q", "--profile", "rfc3986"];
     let with = |more: &[&'static str], input: &str| text(&[&profile[..], more].concat(), input);
-    let log = "1.2.3.4 - - [1/Jan/2024] \"GET /a/../%7eb HTTP/1.1\" 200 1 \"HTTP://A/./\" \"-\"\n";
+    let log =
+        "1.2.3.4 - - [01/Jan/2024:00:00:00 +0000] \"GET /a/../%7eb HTTP/1.1\" 200 1 \"HTTP://A/./\" \"-\"\n";
     assert_eq!(
         with(&["--log", "combined"], log),
-        "1.2.3.4 - - [1/Jan/2024] \"GET /~b HTTP/1.1\" 200 1 \"http://a/\" \"-\"\n"
+        "1.2.3.4 - - [01/Jan/2024:00:00:00 +0000] \"GET /~b HTTP/1.1\" 200 1 \"http://a/\" \"-\"\n"
     );
     assert_eq!(with(&["--field", "2"], "x HTTP://A/%7e y\n"), "x http://a/~ y\n");
     // A `-` in a log means that there is no referrer, so it is not resolved as a reference. In plain lines it is one.
     let referrers = ["resolve", "--base", "http://a/", "--quoted", "--field", "8"];
-    let log = "1.2.3.4 - - [1/Jan/2024] \"GET / HTTP/1.1\" 200 1 \"-\"\n";
+    let log = "1.2.3.4 - - [01/Jan/2024:00:00:00 +0000] \"GET / HTTP/1.1\" 200 1 \"-\"\n";
     assert_eq!(text(&referrers, log), log);
     assert_eq!(text(&["resolve", "--base", "http://a/"], "-\n"), "http://a/-\n");
     assert_eq!(
@@ -348,7 +349,7 @@ fn split_writes_the_parts_as_they_are() {
 
 #[test]
 fn split_works_on_values_anywhere() {
-    let log = "1.2.3.4 - - [1/Jan/2024] \"GET /a?q=1 HTTP/1.1\" 200 1 \"http://r/x\" \"-\"\n";
+    let log = "1.2.3.4 - - [01/Jan/2024:00:00:00 +0000] \"GET /a?q=1 HTTP/1.1\" 200 1 \"http://r/x\" \"-\"\n";
     assert_eq!(text(&["split", "--fields", "path", "--log", "combined", "--values"], log), "/a\n/x\n");
     assert_eq!(
         text(
@@ -955,7 +956,7 @@ fn decoding_can_be_confined_to_a_part() {
     let Run { err, code, .. } = run(&["decode", "--query", "--strict"], "/%zz?%41%zz\n");
     assert_eq!(code, Some(1));
     assert!(err.starts_with("pct: <stdin>:1: offset 8: malformed escape"), "{err}");
-    let log = "1.2.3.4 - - [1/Jan/2024] \"GET /a%62?q=%63%20 HTTP/1.1\" 200 1 \"-\" \"-\"\n";
+    let log = "1.2.3.4 - - [01/Jan/2024:00:00:00 +0000] \"GET /a%62?q=%63%20 HTTP/1.1\" 200 1 \"-\" \"-\"\n";
     assert_eq!(text(&["decode", "--query", "--log", "combined"], log), log.replace("%63", "c"));
     let input = urls(4, 100_000);
     let decoded = ok(&["decode", "--query"], &input);
