@@ -5,8 +5,8 @@ use crate::place::{Field, Fields};
 use crate::reader::Reader;
 use crate::wrapper::Wrapper;
 
-/// The formats that are tried, the special ones first. CDX is left out, because lines of words are no sign of it. Formats that differ only in escaping are left to the user, because a few lines do not
-/// show the writer.
+/// The formats that are tried, the special ones first. CDX is left out, because any line of words could be CDX. Formats that differ only in
+/// escaping are left to the user, because a few lines do not show the writer.
 const CANDIDATES: [&str; 17] = [
     "caddy",
     "traefik-json",

@@ -50,7 +50,7 @@ impl Columns {
             if known.len() == 1 { known == name } else { known.eq_ignore_ascii_case(name) }
         };
         let key = |name: &[u8]| self.columns.iter().position(|column| is_same(column.name, name));
-        // Of several columns with the same value, the first one in the row is used.
+        // If several columns have the same value, the one that the row of the format names first is used.
         let is_first = |number: usize| {
             let Key { field, holds, .. } = self.columns[number];
             let others = names.clone().filter_map(key).filter(|&other| other < number);

@@ -20,7 +20,7 @@ pub enum Quotes {
     /// RFC 4180: quotes enclose a whole cell, and two of them mean one.
     #[default]
     Strict,
-    /// Other quotes are data, too: those inside a cell without quotes, and those that no delimiter follows.
+    /// Two more kinds of quotes are data: those inside a cell without quotes, and those that no delimiter follows.
     Lazy,
     /// A backslash in a quoted cell escapes quotes and itself.
     Backslash,

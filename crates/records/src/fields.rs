@@ -115,7 +115,7 @@ pub struct Numbered {
 #[derive(Clone, Debug)]
 struct Span {
     range: Range<usize>,
-    /// The mark that encloses the field: a quote, a bracket, or a blank if there is none.
+    /// The mark that encloses the field: a quote or a bracket. It is a blank if nothing encloses the field.
     mark: u8,
     /// Whether a bracket before the field is not closed.
     after_bracket: bool,

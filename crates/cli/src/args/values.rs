@@ -62,7 +62,7 @@ pub struct Places {
 
     /// Undo the escapes of this server in each value before it is read, such as `\x22` of nginx and `#22` of HAProxy
     ///
-    /// Where a value stays in its record, they are written again. With --jsonl, strings may contain such escapes: a server that builds
+    /// The escapes are written again where a value stays in its record. With --jsonl, strings may contain such escapes: a server that builds
     /// JSON from text writes them. --log undoes the escapes of its format without this option.
     #[arg(long, value_name = "SERVER", value_parser = UnescapeParser, help_heading = VALUES, conflicts_with_all = ["logfmt", "html"])]
     pub unescape: Option<Escaping>,

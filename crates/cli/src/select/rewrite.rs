@@ -34,7 +34,7 @@ impl<T: Treat> Pass<'_, '_, T> {
     }
 }
 
-/// What decides which bytes a value cannot have.
+/// The properties of a place that decide which bytes a value cannot have there.
 pub type Around = (Fence, [Escaping; 3], Marks);
 
 impl Selector {

@@ -28,7 +28,7 @@ fn docker(line: &str) -> String {
 }
 
 /// Runs the command with each row of arguments, which blanks separate, and its input. Checks the output, and that the messages
-/// contain the last cell, or that there are none.
+/// contain the last cell, or that there is no message if this cell is empty.
 #[track_caller]
 fn check(jobs: &[(&str, &str, Option<&str>, &str)]) {
     for (args, input, out, message) in jobs {

@@ -132,7 +132,7 @@ fn escapes_of_servers() {
     lines(&["--unescape", "haproxy"], &[("/caf#C3#A9?x=#22a%20b#23", "/café?x=\"a b#")]);
     assert_eq!(ok(&["decode", "--unescape", "tomcat"], r"\u00e9\\"), b"\xE9\\\n");
     assert_eq!(ok(&["decode"], r"\x41"), br"\x41");
-    // A line with text that is no escape of the server is unreadable.
+    // A line is unreadable if a backslash in it does not begin an escape that the server writes.
     for (line, offset) in [(r"%41\x4", 3), (r"\n", 0), (r"a\", 1), (r"\x41\x4g", 4)] {
         let kept = run(&["decode", "--unescape", "nginx"], line);
         assert_eq!((kept.out, kept.code), (format!("{line}\n").into_bytes(), Some(0)), "{line}");

@@ -28,9 +28,9 @@ pub struct Columns {
 /// The lines before the rows of a table.
 #[derive(Default)]
 pub struct Head {
-    /// The line that names the delimiter, `sep=;`, with its end; empty if there is none.
+    /// The line that names the delimiter, `sep=;`, with its end; empty if the file has no such line.
     pub delimiter: Vec<u8>,
-    /// The header with its line end; empty if there is none.
+    /// The header with its line end; empty if the table has no header.
     pub header: Vec<u8>,
 }
 

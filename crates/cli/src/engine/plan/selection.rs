@@ -190,7 +190,7 @@ impl Selection {
                     }
                     None => Selector::line(Escaping::None, Format::Auto),
                 };
-                // What the server can write decides which bytes stay escaped, also line ends.
+                // The place of a value decides which bytes stay escaped, also line ends, because some servers can write them.
                 (selector, ByteSet::EMPTY)
             }
             Selection::Html => (Selector::html(), ByteSet::EMPTY),
