@@ -193,7 +193,8 @@ impl Selector {
             if is_null {
                 let _ = edit.put_beside(syntax, place, None);
             } else {
-                put(place, new, |new| edit.put_beside(syntax, place, Some(new)));
+                let is_written = put(place, new, |new| edit.put_beside(syntax, place, Some(new)));
+                pass.report.stats.rejected += u64::from(!is_written);
             }
         } else if is_null {
             edit.put_text(place, if is_whole { b"null" } else { new });
