@@ -4,23 +4,24 @@
 //! `tests/layers.rs` of the library checks this.
 //!
 //! - [`commands`] has one function for each subcommand. It turns the arguments into plain options and runs them.
-//! - [`args`] defines the command-line arguments (clap), and nothing else. [`engine`] passes files through jobs to
-//!   outputs: in chunks, on threads, in order. `engine::plan` rejects options that contradict each other.
-//! - [`select`] finds the values in a record. [`inspect`] writes the report of `audit`.
-//! - [`value`] converts one value, with [`url`] if it is a whole URL. [`io`] handles files, compression and progress.
-//! - [`scan`] finds malformed and suspicious bytes in values and lines, for `check` and `audit`.
-//! - [`ground`] defines types that all modules share, such as errors, reasons and record separators.
+//! - [`args`] defines the command-line arguments (clap), and nothing else. [`plan`] rejects options that contradict each other.
+//! - [`run`] passes files through jobs to outputs: in chunks, on threads, in order. [`print`] writes the results.
+//! - [`select`] finds the values in a record.
+//! - [`convert`] converts one value, with [`url`] if it is a whole URL. [`io`] handles files, compression and progress.
+//! - [`check`] finds malformed and suspicious bytes in values and lines, for `check` and `audit`, and writes their reports.
+//! - [`common`] defines types that all modules share, such as errors, reasons and record separators.
 
 mod args;
+mod check;
 mod commands;
-mod engine;
-mod ground;
-mod inspect;
+mod common;
+mod convert;
 mod io;
-mod scan;
+mod plan;
+mod print;
+mod run;
 mod select;
 mod url;
-mod value;
 
 use std::process::ExitCode;
 

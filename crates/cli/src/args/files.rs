@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
 
-use crate::ground::records::Records;
+use crate::common::records::Records;
 use crate::io::compression::Format;
 use crate::io::files::{Destination, Writes};
 use crate::io::names::{Reading, Sources};

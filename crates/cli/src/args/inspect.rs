@@ -10,11 +10,11 @@ use super::parsers::threads;
 use super::readings::ChainArgs;
 use super::transform::Unreserved;
 use super::values::Places;
-use crate::engine::plan::{CheckOptions, CheckRequest, FindingsFormat};
-use crate::ground::records::Records;
-use crate::inspect::{audit, chain};
-use crate::scan::kind::Group;
-use crate::scan::listing;
+use crate::check::kind::Group;
+use crate::check::listing;
+use crate::check::{audit, chain};
+use crate::common::records::Records;
+use crate::plan::{CheckOptions, CheckRequest, FindingsFormat};
 
 /// Report suspicious and malformed escapes
 ///

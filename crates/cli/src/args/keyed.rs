@@ -12,15 +12,15 @@ use super::files::{Files, INPUT, Target};
 use super::parsers::{ProfileParser, threads};
 use super::urls::{PartCharset, SuffixArgs};
 use super::values::Places;
-use crate::engine::plan::{DedupRequest, Request, Selection, Shape, TopRequest};
-use crate::ground::records::Records;
-use crate::inspect::top::Style;
+use crate::check::top::Style;
+use crate::common::records::Records;
+use crate::convert::options::Verb;
+use crate::convert::policy::Policies;
 use crate::io::files::{Destination, Writes};
+use crate::plan::{DedupRequest, Request, Selection, Shape, TopRequest};
 use crate::select::FieldName;
 use crate::url::canonical::Canonical;
 use crate::url::split::{Get, Template};
-use crate::value::options::Verb;
-use crate::value::policy::Policies;
 
 /// Count the parts of URLs that a template names, and show the most frequent
 ///

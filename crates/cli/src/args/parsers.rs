@@ -14,12 +14,12 @@ use simdpct_records::{Escaping, Layout, Log, Position, Quotes, Spec, WRITERS, Wr
 use simdpct_uri::SuffixList;
 use simdpct_uri::canon::Profile;
 
-use crate::ground::charset::{self, Charset};
-use crate::scan::kind::Group;
+use crate::check::kind::Group;
+use crate::common::charset::{self, Charset};
+use crate::convert::policy::{OnRejected, Policy};
+use crate::convert::stats::StatsFormat;
 use crate::select::FieldName;
 use crate::url::row::Style;
-use crate::value::policy::{OnRejected, Policy};
-use crate::value::stats::StatsFormat;
 
 /// Parses the name of a set.
 #[derive(Clone)]

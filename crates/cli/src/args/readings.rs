@@ -9,8 +9,8 @@ use simdpct_readings::{READINGS, Reading, find};
 use simdpct_records::Spec;
 
 use super::parsers::LogParser;
-use crate::inspect::chain::{self, Guard, Rule};
-use crate::inspect::readings;
+use crate::check::chain::{self, Guard, Rule};
+use crate::check::readings;
 
 /// Show on which path servers route a request, and what they pass on
 ///

@@ -8,11 +8,11 @@ use simdpct_uri::canon::Profile;
 
 use super::parsers::{BytesParser, CharsetParser, EscapeParser, ProfileParser, SetParser};
 use super::values::{Pipe, StrictPipe};
-use crate::engine::plan::Request;
-use crate::ground::charset::Charset;
+use crate::common::charset::Charset;
+use crate::convert::options::{DecodeOptions, EncodeOptions, Layers, Scope, Verb};
+use crate::plan::Request;
 use crate::url::canonical::{Canonical, Fingerprint, Hash};
 use crate::url::convert::{DecodeUrl, EncodeUrl};
-use crate::value::options::{DecodeOptions, EncodeOptions, Layers, Scope, Verb};
 
 /// Write bytes outside a set as escapes
 #[derive(Debug, Args)]

@@ -9,15 +9,15 @@ use simdpct_uri::{Strictness, SuffixList};
 
 use super::parsers::{CharsetParser, suffix_list};
 use super::values::StrictPipe;
-use crate::engine::plan::Request;
-use crate::ground::charset::Charset;
+use crate::common::charset::Charset;
+use crate::convert::policy::OnRejected;
+use crate::plan::Request;
 use crate::url::form::{FromForm, ToForm};
 use crate::url::join;
 use crate::url::part::{self, Part, Suffixes};
 use crate::url::refer::{self, ToIri, ToUri};
 use crate::url::row::Style;
 use crate::url::split::{self, Template};
-use crate::value::policy::OnRejected;
 
 /// Split URLs into their parts, before anything is decoded (RFC 3986, sections 2.4 and 3)
 ///

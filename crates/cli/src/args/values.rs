@@ -11,12 +11,12 @@ use super::files::{Files, RecordArgs, Target};
 use super::parsers::{
     FieldParser, LogParser, UnescapeParser, delimiter, join_delimiter, quote_escape, threads,
 };
-use crate::engine::plan::{Columns, LogSelection, PreviewFormat, Request, Selection, Shape};
+use crate::convert::options::Verb;
+use crate::convert::policy::{OnRejected, Policies, Policy};
+use crate::convert::stats::StatsFormat;
+use crate::plan::{Columns, LogSelection, PreviewFormat, Request, Selection, Shape};
 use crate::select::FieldName;
 use crate::url::Rewrite;
-use crate::value::options::Verb;
-use crate::value::policy::{OnRejected, Policies, Policy};
-use crate::value::stats::StatsFormat;
 
 /// The options that select values in a record.
 #[derive(Debug, Args)]

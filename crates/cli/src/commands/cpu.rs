@@ -6,7 +6,7 @@ use std::fmt::Write;
 use simdpct::Tier;
 use simdpct_uri::SuffixList;
 
-use crate::ground::error::{Failure, Outcome};
+use crate::common::error::{Failure, Outcome};
 use crate::io::output::Output;
 
 /// Fails if SIMDPCT_TIER names a tier that is not available. The library would fall back to the best tier, but a

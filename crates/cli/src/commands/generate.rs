@@ -10,8 +10,8 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 
 use crate::args::{Cli, Generate, Generated};
-use crate::ground::error::{Failure, Outcome};
-use crate::ground::shown::shown;
+use crate::common::error::{Failure, Outcome};
+use crate::common::shown::shown;
 use crate::io::output::{Output, STDOUT};
 
 /// Runs `pct generate`.

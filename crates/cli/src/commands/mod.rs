@@ -13,11 +13,11 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, CommandFactory, Parser};
 
 use crate::args::{Cli, Command};
-use crate::engine::plan::Plan;
-use crate::ground::error::{Failure, Outcome};
-use crate::inspect::audit::audit;
-use crate::inspect::{chain, readings, top};
+use crate::check::audit::audit;
+use crate::check::{chain, readings, top};
+use crate::common::error::{Failure, Outcome};
 use crate::io::output;
+use crate::plan::Plan;
 
 /// Runs the command that the arguments of the process ask for.
 pub fn run() -> Result<Outcome, Failure> {

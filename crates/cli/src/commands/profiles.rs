@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use simdpct_uri::canon::Profile;
 
-use crate::ground::error::{Failure, Outcome};
+use crate::common::error::{Failure, Outcome};
 use crate::io::output::Output;
 
 /// Lists the profiles, one per line.

@@ -7,7 +7,7 @@ use simdpct::{AsciiSet, NamedSet, SetKind, sets};
 
 use super::tables;
 use crate::args::{Sets, TableStyle};
-use crate::ground::error::{Failure, Outcome};
+use crate::common::error::{Failure, Outcome};
 use crate::io::output::Output;
 
 /// One set, as a row of a table.

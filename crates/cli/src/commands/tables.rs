@@ -13,9 +13,9 @@ use simdpct::sets::{
 use simdpct_uri::charset::Charset;
 
 use crate::args::TableStyle;
-use crate::ground::error::{Failure, Outcome};
+use crate::check::schemes::{SCHEMES, Scheme};
+use crate::common::error::{Failure, Outcome};
 use crate::io::output::Output;
-use crate::scan::schemes::{SCHEMES, Scheme};
 
 /// One character and its escapes.
 #[derive(Serialize)]

@@ -13,8 +13,8 @@ use super::output::{self, Folders, How, Output};
 use super::progress::Progress;
 use super::streams;
 use super::version::{Identity, Version};
-use crate::ground::error::{Failure, Outcome};
-use crate::ground::shown::shown;
+use crate::common::error::{Failure, Outcome};
+use crate::common::shown::shown;
 
 /// The destination of the output, and how it is written.
 #[derive(Clone, Debug)]

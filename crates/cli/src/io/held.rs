@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, Write};
 
 use super::BLOCK;
-use crate::ground::error::Failure;
+use crate::common::error::Failure;
 
 /// Bytes in a temporary file.
 pub struct Held {

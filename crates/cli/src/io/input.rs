@@ -11,7 +11,7 @@ use super::names::{self, Names, Reading, Sources};
 use super::progress::{self, Progress};
 use super::streams::Patient;
 use super::version::Version;
-use crate::ground::error::Failure;
+use crate::common::error::Failure;
 
 /// The name in messages of an input that is text from the command line.
 const TEXT: &str = "<-e>";

@@ -5,8 +5,8 @@ use std::io::{self, BufRead, BufReader, ErrorKind, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
 use super::streams::{self, Patient};
-use crate::ground::error::Failure;
-use crate::ground::shown::{quoted, shown};
+use crate::common::error::Failure;
+use crate::common::shown::{quoted, shown};
 
 /// The name of standard input in messages.
 pub const STDIN: &str = "<stdin>";

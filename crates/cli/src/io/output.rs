@@ -12,8 +12,8 @@ use super::compression::{Format, Writer};
 use super::streams::{self, Patient, folder};
 use super::unfinished::Unfinished;
 use super::version::{Identity, Version};
-use crate::ground::error::{Failure, warn};
-use crate::ground::shown::shown;
+use crate::common::error::{Failure, warn};
+use crate::common::shown::shown;
 
 pub use super::streams::is_stdout;
 

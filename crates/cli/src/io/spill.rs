@@ -7,7 +7,7 @@ use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 
 use super::BLOCK;
 use super::held::Held;
-use crate::ground::error::Failure;
+use crate::common::error::Failure;
 
 /// A row of a temporary file.
 #[derive(Default)]

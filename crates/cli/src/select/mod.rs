@@ -9,7 +9,7 @@ use simdpct_records::{
 };
 
 use self::rewrite::{Around, kept_in};
-use crate::value::stats::Stats;
+use crate::convert::stats::Stats;
 
 /// The format of records, as far as messages and shortcuts depend on it.
 #[derive(Clone, Copy, Debug)]

@@ -5,10 +5,10 @@ use simdpct_records::html::{ATTRIBUTES, Link, Role};
 use simdpct_records::{Editor, Escaping, Fence, Form, Marks, Place, Unreadable, is_document};
 
 use super::{Format, Selector};
-use crate::ground::escape::to_text;
-use crate::ground::reason::{Reason, Refusal};
-use crate::value::policy::{Action, At, Record, Treat};
-use crate::value::report::Report;
+use crate::common::escape::to_text;
+use crate::common::reason::{Reason, Refusal};
+use crate::convert::policy::{Action, At, Record, Treat};
+use crate::convert::report::Report;
 
 /// A record to rewrite, with the treatment of its values, the output and the report.
 pub struct Pass<'p, 'e, T> {

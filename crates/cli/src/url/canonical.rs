@@ -9,9 +9,9 @@ use simdpct_uri::canon::{self, CanonicalizeError, Profile};
 use twox_hash::{XxHash3_64, XxHash3_128};
 
 use super::Rewrite;
-use crate::ground::fault::Handling;
-use crate::ground::reason::{Reason, Refusal};
-use crate::ground::target;
+use crate::common::fault::Handling;
+use crate::common::reason::{Reason, Refusal};
+use crate::common::target;
 
 /// Converts a URL to the canonical form of a profile.
 #[derive(Clone, Copy, Debug)]

@@ -12,11 +12,11 @@ use simdpct_uri::{Converter, split};
 
 use super::values::in_utf8;
 use super::{Escapes, Rewrite};
-use crate::ground::charset::Charset;
-use crate::ground::escape::{byte_of, escape};
-use crate::ground::fault::{Handling, OnFault};
-use crate::ground::reason::{Reason, Refusal};
-use crate::ground::{target, utf8};
+use crate::common::charset::Charset;
+use crate::common::escape::{byte_of, escape};
+use crate::common::fault::{Handling, OnFault};
+use crate::common::reason::{Reason, Refusal};
+use crate::common::{target, utf8};
 
 /// The conversion of `encode --url`: escapes `%` and the bytes that a URL cannot contain.
 #[derive(Clone, Copy, Debug)]

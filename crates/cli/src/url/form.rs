@@ -9,10 +9,10 @@ use simdpct_uri::form::{self, LineEnds, Serializer};
 
 use super::row::{self, Style};
 use super::{Escapes, Rewrite};
-use crate::ground::charset::Charset;
-use crate::ground::fault::{Handling, OnFault};
-use crate::ground::reason::{Reason, Refusal};
-use crate::ground::utf8;
+use crate::common::charset::Charset;
+use crate::common::fault::{Handling, OnFault};
+use crate::common::reason::{Reason, Refusal};
+use crate::common::utf8;
 
 /// Converts a form to its pairs, as a row of alternating names and values or as a JSON array of pairs.
 #[derive(Clone, Copy, Debug)]

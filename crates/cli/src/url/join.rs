@@ -11,8 +11,8 @@ use simdpct_uri::{Builder, Components};
 use super::part::Part;
 use super::row::{self, Style};
 use super::{Escapes, Rewrite};
-use crate::ground::fault::{Handling, OnFault};
-use crate::ground::reason::{Reason, Refusal};
+use crate::common::fault::{Handling, OnFault};
+use crate::common::reason::{Reason, Refusal};
 
 /// The conversion that builds a URL from its parts, which are the cells of a row.
 #[derive(Clone, Debug)]

@@ -19,8 +19,8 @@ use std::sync::Arc;
 use simdpct::ByteSet;
 use simdpct_records::Kind;
 
-use crate::ground::fault::Handling;
-use crate::ground::reason::Refusal;
+use crate::common::fault::Handling;
+use crate::common::reason::Refusal;
 
 /// The meaning of a `%` to a conversion, which decides how malformed escapes are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use simdpct::{ByteSet, Decode};
 use simdpct_uri::{DomainName, Parts, SuffixList};
 
-use crate::ground::fault::Handling;
+use crate::common::fault::Handling;
 
 /// A named part of a URL, as options and rows name it.
 #[derive(Clone, Debug, PartialEq, Eq)]

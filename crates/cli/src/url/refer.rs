@@ -9,10 +9,10 @@ use simdpct_uri::canon::Base;
 use simdpct_uri::{Component, Parts, PartsVisitor, Strictness, iri, resolve_append, split, visit_each_line};
 
 use super::{Escapes, Rewrite};
-use crate::ground::fault::Handling;
-use crate::ground::reason::{Reason, Refusal};
-use crate::ground::records::Records;
-use crate::ground::{target, utf8};
+use crate::common::fault::Handling;
+use crate::common::reason::{Reason, Refusal};
+use crate::common::records::Records;
+use crate::common::{target, utf8};
 
 /// The bytes of URIs, and the end of a line.
 const URI_LINES: ByteSet = sets::RFC3986_URI.to_byte_set().add(b"\n");

@@ -10,9 +10,9 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value};
 use simdpct_records::{Dialect, Quotes, Unreadable};
 
-use crate::ground::escape::{byte_of, escape, to_text};
-use crate::ground::reason::{Reason, Refusal};
-use crate::ground::utf8;
+use crate::common::escape::{byte_of, escape, to_text};
+use crate::common::reason::{Reason, Refusal};
+use crate::common::utf8;
 
 /// The format of a row of cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

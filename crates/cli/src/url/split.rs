@@ -11,10 +11,10 @@ use super::part::{Part, Suffixes, USUAL};
 use super::row::{self, Style};
 use super::values::{NOT_ASCII, in_utf8};
 use super::{Escapes, Rewrite};
-use crate::ground::charset::Charset;
-use crate::ground::fault::{Handling, OnFault};
-use crate::ground::reason::{Reason, Refusal};
-use crate::ground::{target, utf8};
+use crate::common::charset::Charset;
+use crate::common::fault::{Handling, OnFault};
+use crate::common::reason::{Reason, Refusal};
+use crate::common::{target, utf8};
 
 /// Splits a URL and writes its parts as a row.
 #[derive(Clone, Debug)]

@@ -3,11 +3,11 @@
 
 use simdpct::ByteSet;
 
-use crate::ground::charset::Charset;
-use crate::ground::escape::byte_of;
-use crate::ground::fault::OnFault;
-use crate::ground::reason::{Reason, Refusal};
-use crate::ground::utf8;
+use crate::common::charset::Charset;
+use crate::common::escape::byte_of;
+use crate::common::fault::OnFault;
+use crate::common::reason::{Reason, Refusal};
+use crate::common::utf8;
 
 /// The bytes outside ASCII. Their escapes stay in the result of [`in_utf8`] if they are invalid in the charset.
 pub const NOT_ASCII: ByteSet = ByteSet::from_bitmap([0, 0, u64::MAX, u64::MAX]);

@@ -1,0 +1,337 @@
+//! Runs `pct audit --chain`: counts the request targets that two servers in a row route differently.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use memchr::{memchr, memchr_iter};
+use serde::Serialize;
+use simdpct_readings::{Agreement, Outcome as Answer, Reading, agreement};
+use simdpct_records::{Field, Fields, Reader, Spec};
+
+use super::page::{counted, grouped, share, visible};
+use crate::common::error::{Failure, Outcome};
+use crate::common::escape::to_text;
+use crate::common::logs;
+use crate::io::BLOCK;
+use crate::io::buffer::Buffer;
+use crate::io::input::{Input, Inputs, Others};
+use crate::io::names::{Names, Sources};
+use crate::io::output::Output;
+use crate::io::progress::Progress;
+
+/// The options that all audits have.
+#[derive(Clone, Debug)]
+pub struct Base {
+    pub sources: Sources,
+    /// The byte that ends a record.
+    pub end: u8,
+    /// The maximum number of examples.
+    pub examples: usize,
+    pub json: bool,
+    /// Whether the progress bar is off.
+    pub quiet: bool,
+}
+
+/// The options of `pct audit --chain`.
+#[derive(Clone, Debug)]
+pub struct Request {
+    pub base: Base,
+    /// The readings, the server in front first. There are at least two.
+    pub chain: Vec<&'static Reading>,
+    /// The format of the log that has the targets; `None` if each line is a target.
+    pub log: Option<Spec>,
+    pub guard: Option<Guard>,
+}
+
+/// A rule that the first server was meant to hold.
+#[derive(Clone, Debug)]
+pub struct Guard {
+    pub path: Vec<u8>,
+    pub rule: Rule,
+    pub ignore_case: bool,
+}
+
+/// The routes that a [`Guard`] matches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    Prefix,
+    Segment,
+    Exact,
+}
+
+impl Guard {
+    fn matches(&self, route: &[u8]) -> bool {
+        let Some((start, rest)) = route.split_at_checked(self.path.len()) else { return false };
+        let starts =
+            if self.ignore_case { start.eq_ignore_ascii_case(&self.path) } else { start == self.path };
+        starts
+            && match self.rule {
+                Rule::Prefix => true,
+                Rule::Segment => rest.is_empty() || rest[0] == b'/' || self.path.ends_with(b"/"),
+                Rule::Exact => rest.is_empty(),
+            }
+    }
+}
+
+/// The size of the read buffer, in bytes. Longer lines are counted, and not read.
+const WINDOW: usize = 4 * BLOCK;
+
+/// Runs `pct audit --chain`.
+pub fn audit(request: &Request) -> Result<Outcome, Failure> {
+    let mut audit = Audit {
+        request,
+        reader: None,
+        counts: Counts::default(),
+        examples: Vec::new(),
+        file: String::new(),
+        line: 0,
+        has_escape: false,
+        has_non_ascii: false,
+    };
+    let names = Names::new(&request.base.sources)?;
+    let progress = Progress::start(names.known(), request.base.quiet, false);
+    let mut inputs = Inputs::new(&request.base.sources, names, Others::Done, progress);
+    let mut window = Buffer::new(WINDOW);
+    let mut files = 0;
+    inputs.each(|input| {
+        files += 1;
+        audit.scan(input, &mut window).map(|()| true)
+    })?;
+    let read = inputs.outcome();
+    // Removes the progress bar before the report is written.
+    drop(inputs);
+    if files == 0 && read.is_err() {
+        return read.map(|()| Outcome::Clean);
+    }
+    let text = if request.base.json { audit.json() } else { audit.text() };
+    match Output::stdout()?.write(text.as_bytes()) {
+        Err(Failure::ReaderGone) | Ok(()) => read.map(|()| Outcome::Clean),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// The counts of the report. Each target is counted once, from `same` to `not_routed_after`.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+struct Counts {
+    lines: u64,
+    /// Lines without a request target, and lines that are longer than the buffer.
+    unreadable: u64,
+    targets: u64,
+    same: u64,
+    /// Targets whose routes differ only in case, or at the end of the path.
+    spelling: u64,
+    different: u64,
+    /// Targets that the first server rejects or redirects.
+    not_routed: u64,
+    /// Targets that a later server rejects or redirects, or never gets.
+    not_routed_after: u64,
+    /// Targets that match the rule at the last server, but not at the first.
+    crossing: u64,
+}
+
+/// A target whose routes differ.
+#[derive(Serialize)]
+struct Example {
+    file: String,
+    line: u64,
+    target: String,
+    front: String,
+    back: String,
+}
+
+struct Audit<'r> {
+    request: &'r Request,
+    /// The reader of the log, if the input is one.
+    reader: Option<Reader>,
+    counts: Counts,
+    examples: Vec<Example>,
+    file: String,
+    line: u64,
+    has_escape: bool,
+    has_non_ascii: bool,
+}
+
+impl Audit<'_> {
+    /// Reads the lines of one input.
+    fn scan(&mut self, input: &mut Input, window: &mut Buffer) -> Result<(), Failure> {
+        input.name().clone_into(&mut self.file);
+        self.line = 0;
+        // The window has `len` bytes; the first `seen` of them have no line end. `too_long` means that the start of the line has
+        // left the window.
+        let (mut seen, mut len, mut too_long) = (0, 0, false);
+        if let Some(spec) = self.request.log {
+            let mut log = spec.log;
+            // The first lines choose the format.
+            while log.is_none() && len < BLOCK {
+                match input.read(&mut window[len..BLOCK])? {
+                    0 => break,
+                    read => len += read,
+                }
+            }
+            if log.is_none() && len > 0 {
+                let Base { end, quiet, .. } = self.request.base;
+                log = Some(logs::detected(&window[..len], end, spec.wrapper, input.name(), quiet)?);
+            }
+            let reader = |log| Reader::new(log, spec.wrapper, Fields::of(&[Field::Target]));
+            self.reader = log.map(reader);
+        }
+        loop {
+            let read = input.read(&mut window[len..])?;
+            len += read;
+            let mut from = 0;
+            for end in memchr_iter(self.request.base.end, &window[seen..len]).map(|end| seen + end) {
+                self.record(if too_long { b"" } else { &window[from..end] });
+                (from, too_long) = (end + 1, false);
+            }
+            if read == 0 {
+                if from < len || too_long {
+                    self.record(if too_long { b"" } else { &window[from..len] });
+                }
+                return Ok(());
+            }
+            window.copy_within(from..len, 0);
+            len -= from;
+            if len == WINDOW {
+                (len, too_long) = (0, true);
+            }
+            seen = len;
+        }
+    }
+
+    fn record(&mut self, record: &[u8]) {
+        self.line += 1;
+        self.counts.lines += 1;
+        let record = record.strip_suffix(b"\r").unwrap_or(record);
+        let Some(mut reader) = self.reader.take() else {
+            return if record.is_empty() { self.counts.unreadable += 1 } else { self.target(record) };
+        };
+        let (mut places, mut buffer) = (Vec::new(), Vec::new());
+        // The target can be certain if the record has other faults.
+        let _ = reader.find(record, &mut places);
+        match places.first().map(|place| place.value(record, &mut buffer)) {
+            Some(Ok(target)) => self.target(target),
+            _ => self.counts.unreadable += 1,
+        }
+        self.reader = Some(reader);
+    }
+
+    #[inline]
+    fn target(&mut self, target: &[u8]) {
+        self.counts.targets += 1;
+        if !self.has_escape {
+            self.has_escape = memchr(b'%', target).is_some();
+            self.has_non_ascii |= !target.is_ascii();
+        }
+        let front = self.request.chain[0].read(target);
+        let Answer::Read { route, passed_on } = &front else {
+            self.counts.not_routed += 1;
+            return;
+        };
+        let mut is_routed = false;
+        if let Some(text) = passed_on {
+            follow(&self.request.chain[1..], text, &mut |back| {
+                is_routed = true;
+                self.compare(target, route, back);
+            });
+        }
+        self.counts.not_routed_after += u64::from(!is_routed);
+    }
+
+    #[inline]
+    fn compare(&mut self, target: &[u8], front: &[u8], back: &[u8]) {
+        let agreement = agreement(front, back);
+        match agreement {
+            Agreement::Same => self.counts.same += 1,
+            Agreement::Spelling => self.counts.spelling += 1,
+            _ => self.counts.different += 1,
+        }
+        let is_example = match &self.request.guard {
+            None => agreement == Agreement::Different,
+            Some(guard) => {
+                let crosses = front != back && guard.matches(back) && !guard.matches(front);
+                self.counts.crossing += u64::from(crosses);
+                crosses
+            }
+        };
+        if is_example && self.examples.len() < self.request.base.examples {
+            let text = |bytes: &[u8]| to_text(bytes).into_owned();
+            let (target, front, back) = (text(target), text(front), text(back));
+            self.examples.push(Example { file: self.file.clone(), line: self.line, target, front, back });
+        }
+    }
+
+    /// Returns a hint if the paths of the log seem to be decoded.
+    fn hint(&self) -> Option<&'static str> {
+        (!self.has_escape && self.has_non_ascii).then_some(
+            "no target has an escape, but some have bytes that clients escape: the log seems to hold decoded paths, which do not tell \
+             which target was sent",
+        )
+    }
+
+    fn text(&self) -> String {
+        let Counts { lines, unreadable, targets, .. } = self.counts;
+        let names: Vec<_> = self.request.chain.iter().map(|reading| reading.name).collect();
+        let (first, last) = (names[0], names[names.len() - 1]);
+        let mut text = format!(
+            "{}: {} in {}\n\n",
+            names.join(" -> "),
+            counted(targets, "target"),
+            counted(lines, "line")
+        );
+        let mut row = |label: &str, count: u64| {
+            // Writing to a string does not fail, here and below.
+            let _ = writeln!(text, "{label:58} {:>14} {:>8}", grouped(count), share(count, targets));
+        };
+        row("the same route", self.counts.same);
+        row("routes that differ only in case or at the end of the path", self.counts.spelling);
+        row("different routes", self.counts.different);
+        row(&format!("not routed by {first}"), self.counts.not_routed);
+        row(&format!("not routed after {first}"), self.counts.not_routed_after);
+        if let Some(guard) = &self.request.guard {
+            row(&format!("past the rule for {}", visible(&guard.path)), self.counts.crossing);
+        }
+        if unreadable > 0 {
+            let _ = writeln!(text, "{:58} {:>14}", "lines without a target", grouped(unreadable));
+        }
+        for Example { file, line, target, front, back } in &self.examples {
+            let _ = writeln!(text, "\n{}:{line}: {}", visible(file.as_bytes()), visible(target.as_bytes()));
+            for (name, route) in [(first, front), (last, back)] {
+                let _ = writeln!(text, "    {name:24} {}", visible(route.as_bytes()));
+            }
+        }
+        if let Some(hint) = self.hint() {
+            let _ = writeln!(text, "\nhint: {hint}");
+        }
+        text
+    }
+
+    fn json(&self) -> String {
+        #[derive(Serialize)]
+        struct Json<'a> {
+            chain: Vec<&'static str>,
+            guard: Option<Cow<'a, str>>,
+            #[serde(flatten)]
+            counts: Counts,
+            hint: Option<&'static str>,
+            examples: &'a [Example],
+        }
+        let json = Json {
+            chain: self.request.chain.iter().map(|reading| reading.name).collect(),
+            guard: self.request.guard.as_ref().map(|guard| to_text(&guard.path)),
+            counts: self.counts,
+            hint: self.hint(),
+            examples: &self.examples,
+        };
+        serde_json::to_string_pretty(&json).expect("strings and numbers are JSON") + "\n"
+    }
+}
+
+/// Calls `each` with the route of the last of `servers`, if every server before it passes the target on.
+fn follow(servers: &[&'static Reading], target: &[u8], each: &mut impl FnMut(&[u8])) {
+    let Some((server, rest)) = servers.split_first() else { return };
+    match server.read(target) {
+        Answer::Read { route, .. } if rest.is_empty() => each(&route),
+        Answer::Read { passed_on: Some(text), .. } => follow(rest, &text, each),
+        _ => {}
+    }
+}

@@ -1,0 +1,186 @@
+//! Runs `pct read`: shows how servers read targets.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+use simdpct_readings::{Agreement, Outcome as Answer, READINGS, Reading, agreement};
+
+use super::page::visible;
+use crate::common::error::{Failure, Outcome};
+use crate::common::escape::to_text;
+use crate::io::output::Output;
+
+/// The options of `pct read`.
+#[derive(Clone, Debug)]
+pub struct Request {
+    pub targets: Vec<Vec<u8>>,
+    pub readings: Vec<&'static Reading>,
+    /// Whether each reading gets the text that the one before it passes on.
+    pub chain: bool,
+    pub json: bool,
+}
+
+/// The answer of one reading, for JSON. Bytes that are not UTF-8 are escaped.
+#[derive(Default, Serialize)]
+struct JsonAnswer {
+    name: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    route: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    passed_on: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    redirect: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refused: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<u16>,
+}
+
+/// The answers to one target, for JSON.
+#[derive(Serialize)]
+struct JsonTarget {
+    target: String,
+    agree: bool,
+    readings: Vec<JsonAnswer>,
+}
+
+/// Reads all targets with all readings. The outcome says whether two disagree.
+pub fn read(request: &Request) -> Result<Outcome, Failure> {
+    let mut text = String::new();
+    let mut outcome = Outcome::Clean;
+    for target in &request.targets {
+        let answers = answers(request, target);
+        let routes: Vec<&[u8]> = answers.iter().filter_map(Answer::route).collect();
+        let worst = routes.iter().map(|route| agreement(routes[0], route)).max();
+        // In a chain, only the last server that answers is compared with the first.
+        let worst = match (request.chain, routes.last()) {
+            (true, Some(last)) => Some(agreement(routes[0], last)),
+            _ => worst,
+        };
+        let agree = worst != Some(Agreement::Different);
+        if !agree {
+            outcome = Outcome::Findings;
+        }
+        if request.json {
+            let readings = request.readings.iter().zip(&answers);
+            let readings = readings.map(|(reading, answer)| json(reading, answer)).collect();
+            let line = JsonTarget { target: to_text(target).into_owned(), agree, readings };
+            text.push_str(&serde_json::to_string(&line).expect("strings and numbers are JSON"));
+            text.push('\n');
+        } else {
+            if !text.is_empty() {
+                text.push('\n');
+            }
+            write_matrix(request, target, &answers, worst, &mut text);
+        }
+    }
+    Output::stdout()?.write(text.as_bytes())?;
+    Ok(outcome)
+}
+
+/// Returns the answers to `target`, up to the first server of a chain that passes nothing on.
+fn answers(request: &Request, target: &[u8]) -> Vec<Answer<'static>> {
+    let mut answers: Vec<Answer<'static>> = Vec::new();
+    for reading in &request.readings {
+        let input = match answers.last() {
+            Some(last) if request.chain => last.passed_on(),
+            _ => Some(target),
+        };
+        let Some(input) = input else { break };
+        let answer = reading.read(input).into_owned();
+        answers.push(answer);
+    }
+    answers
+}
+
+fn write_matrix(
+    request: &Request,
+    target: &[u8],
+    answers: &[Answer<'_>],
+    worst: Option<Agreement>,
+    text: &mut String,
+) {
+    let cells: Vec<[String; 3]> =
+        request.readings.iter().zip(answers).map(|(reading, answer)| row(reading, answer)).collect();
+    let width = |column: usize| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let (names, routes) = (width(0).max(7), width(1).max(5));
+    // Writing to a string does not fail, here and below.
+    let _ = writeln!(text, "{}", visible(target));
+    let _ = writeln!(text, "  {:names$}  {:routes$}  PASSED ON", "READING", "ROUTE");
+    for [name, route, passed_on] in &cells {
+        let line = format!("  {name:names$}  {route:routes$}  {passed_on}");
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    let verdict = match worst {
+        None => "no reading routes the target",
+        Some(Agreement::Same) => "the same route",
+        Some(Agreement::Spelling) => "the routes differ only in case, or at the end of the path",
+        Some(_) => "the routes differ",
+    };
+    let _ = writeln!(text, "  {verdict}");
+}
+
+/// Returns the name, the route and the text passed on, as they are shown.
+fn row(reading: &Reading, answer: &Answer<'_>) -> [String; 3] {
+    let name = reading.name.to_owned();
+    match answer {
+        Answer::Read { route, passed_on } => {
+            let passed_on = passed_on.as_deref().map_or("(its own files)".to_owned(), visible);
+            [name, if route.is_empty() { "(empty)".to_owned() } else { visible(route) }, passed_on]
+        }
+        Answer::Redirect(to) => [name, format!("(redirect to {})", visible(to)), String::new()],
+        Answer::Rejected { status: 0, reason } => [name, format!("(closed: {reason})"), String::new()],
+        Answer::Rejected { status, reason } => [name, format!("({status}: {reason})"), String::new()],
+    }
+}
+
+fn json(reading: &Reading, answer: &Answer<'_>) -> JsonAnswer {
+    let text = |bytes: &[u8]| to_text(bytes).into_owned();
+    let mut json = JsonAnswer { name: reading.name, ..JsonAnswer::default() };
+    match answer {
+        Answer::Read { route, passed_on } => {
+            (json.route, json.passed_on) = (Some(text(route)), passed_on.as_deref().map(text));
+        }
+        Answer::Redirect(to) => json.redirect = Some(text(to)),
+        Answer::Rejected { status, reason } => {
+            (json.status, json.refused) = (Some(*status), Some(reason.to_string()));
+        }
+    }
+    json
+}
+
+/// Lists all readings with their evidence.
+pub fn list(request: &Request) -> Result<Outcome, Failure> {
+    #[derive(Serialize)]
+    struct Row {
+        name: &'static str,
+        server: &'static str,
+        version: &'static str,
+        config: &'static str,
+        asked: &'static str,
+        date: &'static str,
+        default: bool,
+        steps: Vec<String>,
+    }
+    let mut text = String::new();
+    for reading in READINGS {
+        let Reading { name, server, version, config, asked, date, is_default: default, .. } = *reading;
+        let steps: Vec<String> = reading.steps().iter().map(ToString::to_string).collect();
+        if request.json {
+            let row = Row { name, server, version, config, asked, date, default, steps };
+            text.push_str(&serde_json::to_string(&row).expect("strings are JSON"));
+            text.push('\n');
+        } else {
+            let mark = if default { '*' } else { ' ' };
+            let _ = writeln!(text, "{mark} {name:24} {server} {version}: {config}\n{:27}{date}, {asked}", "");
+            let _ = writeln!(text, "{:27}{}", "", steps.join("; "));
+        }
+    }
+    if !request.json {
+        text.push_str(
+            "\n* one of the default readings, on which `strict` and `check --kinds ambiguous` rely\n",
+        );
+    }
+    Output::stdout()?.write(text.as_bytes())?;
+    Ok(Outcome::Clean)
+}

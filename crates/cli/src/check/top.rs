@@ -1,0 +1,83 @@
+//! Writes the result of `pct top`: the most frequent keys with their counts.
+
+use std::io::{self, IsTerminal};
+
+use serde_json::{Value, json};
+
+use super::page::{Page, counted, grouped, share, visible};
+use crate::common::error::{Failure, Outcome};
+use crate::io::output::Output;
+
+/// The format of the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    Table,
+    Tsv,
+    Json,
+}
+
+/// Writes `rows`, keys with their counts, among `total` values with `distinct` different keys. By default this is a table on a terminal,
+/// and TSV elsewhere.
+pub fn print(
+    rows: &[(Vec<u8>, u64)],
+    total: u64,
+    distinct: u64,
+    style: Option<Style>,
+) -> Result<Outcome, Failure> {
+    let usual = || if io::stdout().is_terminal() { Style::Table } else { Style::Tsv };
+    let text = match style.unwrap_or_else(usual) {
+        Style::Table => table(rows, total, distinct).into_bytes(),
+        Style::Tsv => {
+            let mut text = Vec::new();
+            for (key, count) in rows {
+                text.extend_from_slice(format!("{count}\t").as_bytes());
+                // A `%` may be part of the key, so the escapes are those of a backslash: different keys stay different.
+                for &byte in key {
+                    match byte {
+                        b'\\' => text.extend_from_slice(b"\\\\"),
+                        byte if byte.is_ascii_control() => text.extend(byte.escape_ascii()),
+                        byte => text.push(byte),
+                    }
+                }
+                text.push(b'\n');
+            }
+            text
+        }
+        Style::Json => {
+            let row = |(key, count): &(Vec<u8>, u64)| json!({ "key": text_or_bytes(key), "count": count });
+            let top: Vec<_> = rows.iter().map(row).collect();
+            format!("{}\n", json!({ "values": total, "distinct": distinct, "top": top })).into_bytes()
+        }
+    };
+    match Output::stdout()?.write(&text) {
+        Err(Failure::ReaderGone) | Ok(()) => Ok(Outcome::Clean),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// Returns `key` as a string, or as an object with its bytes in escapes if it is not valid UTF-8.
+fn text_or_bytes(key: &[u8]) -> Value {
+    match str::from_utf8(key) {
+        Ok(text) => text.into(),
+        Err(_) => json!({ "bytes": simdpct::encode(key) }),
+    }
+}
+
+fn table(rows: &[(Vec<u8>, u64)], total: u64, distinct: u64) -> String {
+    let page = Page::of_terminal();
+    let mut text = format!("{}, {}\n\n", counted(total, "value"), counted(distinct, "different key"));
+    let most = rows.first().map_or(1, |(_, count)| *count);
+    let label = |key: &[u8]| if key.is_empty() { "(empty)".to_owned() } else { visible(key) };
+    let labels: Vec<_> = rows.iter().map(|(key, _)| label(key)).collect();
+    // Long keys leave at least a quarter of the width for bars, and are written whole.
+    let longest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
+    let columns = longest.min(page.width().saturating_sub(24) * 3 / 4);
+    let bars = page.width().saturating_sub(24 + columns).clamp(8, 60);
+    for ((_, count), label) in rows.iter().zip(&labels) {
+        let bar = page.bar(*count, most, bars);
+        let row = format!("{:>14} {:>7} {label:columns$} {bar}", grouped(*count), share(*count, total));
+        text.push_str(row.trim_end());
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,88 @@
+//! `--printable`: escapes characters that control a terminal or are invisible.
+
+use crate::common::escape::escape;
+use crate::common::records::Records;
+use crate::common::shown::is_harmful;
+
+/// The number of bytes that are checked together.
+const LANES: usize = 32;
+
+/// Appends `text` with everything but the ends of `records` made printable. The result is valid UTF-8.
+pub fn append(text: &[u8], records: Records, out: &mut Vec<u8>) {
+    let mut rest = text;
+    // Validation stops at the first error, so the loop takes linear time.
+    while let Err(error) = simdutf8::compat::from_utf8(rest) {
+        let (valid, others) = rest.split_at(error.valid_up_to());
+        append_valid(valid, records, out);
+        let (invalid, others) = others.split_at(error.error_len().unwrap_or(others.len()));
+        escape(invalid, out);
+        rest = others;
+    }
+    append_valid(rest, records, out);
+}
+
+/// Reports whether [`append`] would copy `text`. `false` means that it may change it.
+pub fn is_printable(text: &[u8], records: Records) -> bool {
+    first_suspect(text, records).is_none() && simdutf8::basic::from_utf8(text).is_ok()
+}
+
+/// Appends `text`, which is valid UTF-8, like [`append`].
+fn append_valid(text: &[u8], records: Records, out: &mut Vec<u8>) {
+    let mut rest = text;
+    while let Some(at) = first_suspect(rest, records) {
+        out.extend_from_slice(&rest[..at]);
+        rest = &rest[at..];
+        let len = match rest[0] {
+            0xE2 => 3,
+            0xC2 | 0xD8 => 2,
+            _ => 1,
+        };
+        let (bytes, others) = rest.split_at(len);
+        let is_end = records == Records::Lines && rest.starts_with(b"\r\n");
+        if !is_end && str::from_utf8(bytes).is_ok_and(|text| text.contains(is_harmful)) {
+            escape(bytes, out);
+        } else {
+            out.extend_from_slice(bytes);
+        }
+        rest = others;
+    }
+    out.extend_from_slice(rest);
+}
+
+/// Returns the offset of the first byte of `text` that can begin a harmful character and does not end one of the `records`.
+fn first_suspect(text: &[u8], records: Records) -> Option<usize> {
+    // A space is never suspect, so with `Records::Raw` no byte is exempt.
+    let end = if records == Records::Raw { b' ' } else { records.end() };
+    let is_suspect = |byte: &u8| is_suspect(*byte) & (*byte != end);
+    // There is no early exit inside a chunk, so that the loop compiles to vector code.
+    let is_any = |lanes: &[u8; LANES]| lanes.iter().fold(false, |any, byte| any | is_suspect(byte));
+    let (all, _) = text.as_chunks::<LANES>();
+    let clean = LANES * all.iter().position(is_any).unwrap_or(all.len());
+    text[clean..].iter().position(is_suspect).map(|at| clean + at)
+}
+
+/// Reports whether a harmful character can begin with this byte.
+fn is_suspect(byte: u8) -> bool {
+    (byte < b' ') | (byte == 0x7F) | (byte == 0xC2) | (byte == 0xD8) | (byte == 0xE2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_harmful_is_suspect_and_escaped_alone() {
+        for character in '\0'..=char::MAX {
+            let spelt = character.to_string();
+            assert!(!is_harmful(character) || is_suspect(spelt.as_bytes()[0]), "{character:?}");
+            for records in [Records::Lines, Records::Null, Records::Raw] {
+                let mut out = Vec::new();
+                append(spelt.as_bytes(), records, &mut out);
+                let stays = !is_harmful(character)
+                    || (records != Records::Raw && spelt.as_bytes() == [records.end()]);
+                assert_eq!(out == spelt.as_bytes(), stays, "{character:?}, {records:?}");
+                assert!(stays || !is_printable(spelt.as_bytes(), records), "{character:?}, {records:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,361 @@
+//! Turns the user's request into a job, and rejects options that contradict each other. Pairs of options that always
+//! exclude each other are rejected earlier, by the definitions of the arguments (clap).
+
+mod selection;
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf, is_separator};
+
+use simdpct_records::Escaping;
+
+use crate::common::charset::Charset;
+use crate::common::error::{Failure, Outcome};
+use crate::common::records::Records;
+use crate::common::shown::shown;
+use crate::convert::options::Verb;
+use crate::convert::policy::{OnRejected, Policies, Policy};
+use crate::convert::stats::StatsFormat;
+use crate::convert::work::Work;
+use crate::io::files::{Destination, Writes};
+use crate::io::names::{self, Sources};
+use crate::io::output;
+use crate::run::blocks::{self, Blocks};
+use crate::run::keyed::{self, Dedup};
+#[cfg(feature = "parquet")]
+use crate::run::parquet::{self, Parquet};
+use crate::run::pump::Threads;
+use crate::run::values::{self, Spec, Values};
+use crate::run::{OutputOptions, checks};
+
+pub use self::selection::{Selection, Shape};
+pub use crate::print::findings::Show as FindingsFormat;
+use crate::print::keys::Top;
+pub use crate::print::preview::Show as PreviewFormat;
+pub use crate::run::checks::Options as CheckOptions;
+pub use crate::run::logs::LogSelection;
+pub use crate::run::tables::Columns;
+
+/// A request to convert values.
+#[derive(Clone, Debug)]
+pub struct Request {
+    pub verb: Verb,
+    pub sources: Sources,
+    pub destination: Destination,
+    pub records: Records,
+    pub selection: Selection,
+    pub shape: Shape,
+    /// The preview that is written instead of replacing files.
+    pub preview: Option<PreviewFormat>,
+    /// Whether the exit code says that a file would change.
+    pub exit_code: bool,
+    /// The delimiter of fields or columns; `None` if the user gave none.
+    pub delimiter: Option<u8>,
+    /// The escaping that is undone in values, before that of a log.
+    pub unescape: Escaping,
+    pub policies: Policies,
+    /// The policy for malformed escapes that the user gave, if any.
+    pub on_error: Option<Policy>,
+    /// The policy for rejected values that the user gave, if any.
+    pub on_rejected: Option<OnRejected>,
+    /// The file for rejected values.
+    pub rejects: Option<PathBuf>,
+    /// The format of the summary on stderr.
+    pub stats: Option<StatsFormat>,
+    /// The memory limit for a record, in MiB.
+    pub max_record: u32,
+    /// The number of threads, if the user gave one.
+    pub jobs: Option<NonZeroUsize>,
+}
+
+/// A request to `check` values, which lists findings.
+#[derive(Clone, Debug)]
+pub struct CheckRequest {
+    pub selection: Selection,
+    /// The delimiter of fields or columns; `None` if the user gave none.
+    pub delimiter: Option<u8>,
+    /// The escaping that is undone in values, before that of a log.
+    pub unescape: Escaping,
+    pub options: CheckOptions,
+}
+
+/// A request to count the values that a conversion writes.
+#[derive(Clone, Debug)]
+pub struct TopRequest {
+    pub request: Request,
+    /// The number of keys to return.
+    pub most: usize,
+    /// The memory for keys, in MiB.
+    pub memory: u32,
+}
+
+/// A request to keep the first line of each key.
+#[derive(Clone, Debug)]
+pub struct DedupRequest {
+    /// The conversion of a line, or of the selected values, to the key.
+    pub verb: Verb,
+    /// Whether keys are fingerprints of 128 bits.
+    pub has_fingerprints: bool,
+    pub sources: Sources,
+    pub records: Records,
+    /// The values that are the key.
+    pub selection: Selection,
+    /// The delimiter of fields or columns; `None` if the user gave none.
+    pub delimiter: Option<u8>,
+    /// The escaping that is undone in values, before that of a log.
+    pub unescape: Escaping,
+    pub destination: Destination,
+    /// The file for rejected lines.
+    pub rejects: Option<PathBuf>,
+    /// The memory for keys, in MiB.
+    pub memory: u32,
+    /// The memory limit for a line, in MiB.
+    pub max_record: u32,
+    /// The number of threads, if the user gave one.
+    pub jobs: Option<NonZeroUsize>,
+}
+
+/// The files, the options and the job of a run.
+pub struct Plan {
+    sources: Sources,
+    destination: Destination,
+    options: OutputOptions,
+    threads: Threads,
+    job: Job,
+}
+
+enum Job {
+    Blocks(Blocks),
+    Values(Box<Values>),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<Parquet>),
+}
+
+impl Plan {
+    /// Lists the findings that `request` asks for.
+    pub fn check(request: &CheckRequest) -> Result<Outcome, Failure> {
+        let CheckRequest { selection, delimiter, unescape, options } = request;
+        selection.check(&Shape::default(), delimiter.is_some(), options.records).map_err(Failure::Usage)?;
+        let target = selection.target(options.records, *delimiter, *unescape).map_err(Failure::Usage)?;
+        checks::run(options, target)
+    }
+
+    /// Counts the values that `request` describes. Also returns the outcome of reading the inputs, some of which may have failed.
+    pub fn top(request: TopRequest) -> Result<(Top, Result<Outcome, Failure>), Failure> {
+        let TopRequest { request, most, memory } = request;
+        check(&request).map_err(Failure::Usage)?;
+        let options = OutputOptions::default();
+        let job = request.values(&options).map_err(Failure::Usage)?;
+        let (limits, quiet) = ((most, (memory as usize) << 20), request.destination.quiet);
+        keyed::top(&request.sources, quiet, &job, &options, Threads(request.jobs), limits)
+    }
+
+    /// Keeps the first line of each key.
+    pub fn dedup(request: DedupRequest) -> Result<Outcome, Failure> {
+        let DedupRequest { verb, has_fingerprints, sources, records, .. } = request;
+        let DedupRequest { destination, rejects, memory, max_record, jobs, .. } = request;
+        let DedupRequest { selection, delimiter, unescape, .. } = request;
+        let shape = Shape { is_key: true, ..Shape::default() };
+        selection.check(&shape, delimiter.is_some(), records).map_err(Failure::Usage)?;
+        check_in_place(&sources, &destination.place).map_err(Failure::Usage)?;
+        if let Some(rejects) = &rejects {
+            check_rejects(rejects, &sources, &destination).map_err(Failure::Usage)?;
+        }
+        let options = OutputOptions { rejects, has_rejects: true, ..OutputOptions::default() };
+        let mut values = None;
+        if matches!(selection, Selection::Html) {
+            let message =
+                "--html: a document has no records; list its URLs by `pct get '{url}' --html --values` first";
+            return Err(Failure::Usage(message.to_owned()));
+        }
+        if !selection.is_records() {
+            let selected =
+                selection.selected(&verb, records, delimiter, unescape, &shape).map_err(Failure::Usage)?;
+            let (lines, policies) = (Work::across(&verb, records), Policies::LEAVE_OUT);
+            let (into, only_changed) = (Vec::new(), false);
+            let spec = Spec { selected, lines, into, only_changed, policies, records, max_record };
+            values = Some(Values::new(spec, &options));
+        }
+        let memory = (memory as usize) << 20;
+        let dedup = Dedup { verb, values, has_fingerprints, records, memory, max_record };
+        keyed::dedup(&sources, &destination, &dedup, &options, Threads(jobs))
+    }
+
+    /// Runs the conversion that `request` describes.
+    pub fn run(request: Request) -> Result<Outcome, Failure> {
+        let Plan { sources, destination, options, threads, job } = Plan::new(request)?;
+        match job {
+            Job::Blocks(job) => blocks::run(&sources, &destination, &job, threads),
+            Job::Values(job) => values::run(&sources, &destination, &job, &options, threads),
+            #[cfg(feature = "parquet")]
+            Job::Parquet(job) => parquet::run(&sources, &destination, *job, &options),
+        }
+    }
+
+    fn new(request: Request) -> Result<Plan, Failure> {
+        check(&request).map_err(Failure::Usage)?;
+        let options = OutputOptions {
+            rejects: request.rejects.clone(),
+            has_rejects: true,
+            stats: request.stats,
+            preview: request.preview.map(|show| (show, output::has_colours())),
+            exit_code: request.exit_code,
+        };
+        let job = if let Some(columns) = request.selection.parquet() {
+            request.parquet(columns, &options).map_err(Failure::Usage)?
+        } else if request.needs_values() {
+            Job::Values(Box::new(request.values(&options).map_err(Failure::Usage)?))
+        } else {
+            let work = Work::across(&request.verb, request.records);
+            Job::Blocks(Blocks::new(work, request.records, request.policies.malformed == Policy::Fail))
+        };
+        Ok(Plan {
+            sources: request.sources,
+            // A preview replaces no file, so it goes to standard output.
+            destination: match request.preview {
+                Some(_) => Destination { place: Writes::Stdout { format: None }, ..request.destination },
+                None => request.destination,
+            },
+            options,
+            threads: Threads(request.jobs),
+            job,
+        })
+    }
+}
+
+impl Request {
+    /// Reports whether values must be processed one by one, and not as one stream of bytes.
+    fn needs_values(&self) -> bool {
+        !self.selection.is_records()
+            || self.verb.takes_whole_values()
+            // The start of a URL is normalized in its own way.
+            || (matches!(self.verb, Verb::Normalize(_)) && self.records != Records::Raw)
+            || self.rejects.is_some()
+            || self.stats.is_some()
+            || self.preview.is_some()
+            || self.shape.only_changed
+            || self.policies.not_text != Policy::Keep
+            || ![Policy::Keep, Policy::Fail].contains(&self.policies.malformed)
+            || (self.verb.charset().is_some_and(Charset::is_stateful) && self.records != Records::Raw)
+    }
+
+    /// Returns the job that rewrites `columns` of Parquet files.
+    #[cfg(feature = "parquet")]
+    fn parquet(&self, columns: &[String], options: &OutputOptions) -> Result<Job, String> {
+        let Request { verb, policies, .. } = self;
+        if [policies.malformed, policies.not_text].contains(&Policy::Drop) {
+            return Err("--parquet: a row cannot be left out; `empty` leaves an empty value".to_owned());
+        }
+        if matches!(policies.rejected, OnRejected::Drop | OnRejected::Null) {
+            return Err("--parquet: the policies of --on-rejected are `keep` and `fail`".to_owned());
+        }
+        Parquet::new(verb, columns, *policies, options).map(|job| Job::Parquet(Box::new(job)))
+    }
+
+    #[cfg(not(feature = "parquet"))]
+    fn parquet(&self, _: &[String], _: &OutputOptions) -> Result<Job, String> {
+        Err("--parquet: this `pct` was built without it; cargo install --path crates/cli --features parquet"
+            .to_owned())
+    }
+
+    /// Returns the job that converts the selected values.
+    fn values(&self, options: &OutputOptions) -> Result<Values, String> {
+        let &Request { ref verb, records, ref shape, policies, max_record, .. } = self;
+        let selected = self.selection.selected(verb, records, self.delimiter, self.unescape, shape)?;
+        let (into, only_changed) = (shape.into.clone(), shape.only_changed);
+        let lines = Work::across(verb, records);
+        let spec = Spec { selected, lines, into, only_changed, policies, records, max_record };
+        Ok(Values::new(spec, options))
+    }
+}
+
+/// Returns an error message if the options contradict each other.
+fn check(request: &Request) -> Result<(), String> {
+    let Request { selection, delimiter, records, shape, .. } = request;
+    selection.check(shape, delimiter.is_some(), *records)?;
+    if request.verb.may_garble(request.verb.kept()) {
+        return Err(
+            "--keep: in iso-2022-jp this byte may be half of a character, which would be torn apart; \
+             decode first, and then encode the bytes that must stay escaped"
+                .to_owned(),
+        );
+    }
+    if matches!(selection, Selection::Html) {
+        let policies = request.policies;
+        if [policies.malformed, policies.not_text].contains(&Policy::Drop)
+            || matches!(policies.rejected, OnRejected::Drop | OnRejected::Null)
+        {
+            return Err("--html: no part of a document can be left out; the policies `keep`, `empty` and `fail` of --on-error and \
+                 --on-invalid-utf8, and `keep` and `fail` of --on-rejected, do not need that"
+                .to_owned());
+        }
+        if request.preview.is_some() {
+            return Err(
+                "--dry-run and --diff show lines, and --html converts a document; compare the output of -o"
+                    .to_owned(),
+            );
+        }
+    }
+    if request.preview.is_some() && *records != Records::Lines {
+        return Err("--dry-run and --diff show lines; remove --raw or --null".to_owned());
+    }
+    if request.preview.is_some() && shape.only_values {
+        return Err(
+            "--values writes to standard output or -o: its output cannot replace the input".to_owned()
+        );
+    }
+    if request.needs_values() && *records == Records::Raw {
+        return Err("this needs records, and --raw treats the input as one stream; remove --raw".to_owned());
+    }
+    if request.on_error.is_some() && request.verb.has_no_escapes() {
+        return Err("--on-error: this conversion escapes every `%`, so no escape is malformed".to_owned());
+    }
+    if request.on_rejected.is_some() && selection.is_records() && !request.verb.takes_whole_values() {
+        return Err("--on-rejected: no value can be rejected here; --on-invalid-utf8 is the policy for invalid UTF-8, and \
+             --on-error, where there is one, for malformed escapes"
+            .to_owned());
+    }
+    check_in_place(&request.sources, &request.destination.place)?;
+    match &request.rejects {
+        Some(rejects) => check_rejects(rejects, &request.sources, &request.destination),
+        None => Ok(()),
+    }
+}
+
+/// Returns an error message if the inputs cannot be replaced.
+fn check_in_place(sources: &Sources, place: &Writes) -> Result<(), String> {
+    let Writes::InPlace { suffix } = place else { return Ok(()) };
+    if suffix.contains(is_separator) {
+        return Err(format!("--in-place={suffix}: a suffix is part of a name, not a path"));
+    }
+    let is_stdin = sources.names.iter().any(|name| names::is_stdin(name));
+    if sources.text.is_some() {
+        return Err("--in-place needs files: the text of --expression cannot be replaced".to_owned());
+    }
+    if sources.list.is_none() && (is_stdin || sources.names.is_empty()) {
+        return Err("--in-place needs files: standard input cannot be replaced".to_owned());
+    }
+    Ok(())
+}
+
+/// Returns an error message if the file of `--rejects` is also an input, an output or a backup of the run, as far as
+/// the names of these files are known.
+fn check_rejects(rejects: &Path, sources: &Sources, destination: &Destination) -> Result<(), String> {
+    let is_stdout = rejects.as_os_str() == "-" || output::is_stdout(rejects);
+    if is_stdout && destination.is_stdout() {
+        return Err("--rejects and the output are both standard output; name a file".to_owned());
+    }
+    if destination.path().is_some_and(|output| output::is_one(output, rejects)) {
+        return Err("--output and --rejects are the same file".to_owned());
+    }
+    for name in &sources.names {
+        if output::is_one(name, rejects) {
+            return Err(format!("{}: an input and --rejects are the same file", shown(name)));
+        }
+        if let Some(suffix) = destination.suffix()
+            && output::is_one(&output::backup(name, suffix), rejects)
+        {
+            return Err(format!("{}: its backup and --rejects are the same file", shown(name)));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,228 @@
+//! Prints the findings of `pct check`: one line each on standard output, and a summary on stderr.
+
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+
+use serde::Serialize;
+
+use crate::check::finding::{Finding, List, Value};
+use crate::check::kind::Group;
+use crate::common::error::{Failure, Outcome};
+use crate::common::shown::shown;
+use crate::io::input::Input;
+use crate::io::output::Output;
+
+/// The input that the run must read next, if any.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// The run must read the rest of the current file.
+    More,
+    /// The run goes on with the next file, because the current one needs no more findings.
+    File,
+    /// The run ends, because the list of findings is complete.
+    Nothing,
+}
+
+/// Findings are buffered and written in pieces of this size.
+const BUFFER: usize = 64 * 1024;
+
+/// The format of the list of findings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Show {
+    /// One line of text for each finding.
+    Text,
+    /// One line of JSON for each finding.
+    Json,
+    /// The names of files that have findings.
+    Files,
+}
+
+/// A finding of `check` (a problem in a value, with its position), as a line of JSON.
+#[derive(Serialize)]
+struct Line<'a> {
+    file: &'a str,
+    line: u64,
+    offset: u64,
+    kind: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<i64>,
+    text: &'a str,
+}
+
+/// The findings of a run.
+pub struct Findings {
+    buffer: Vec<u8>,
+    quiet: bool,
+    show: Show,
+    /// The number of findings after which the run ends.
+    max: u64,
+    /// The number of findings of each kind.
+    counts: [u64; Group::ALL.len()],
+    /// Whether the current file has findings.
+    has_some: bool,
+    /// The name of the current file, as `Show::Files` prints it.
+    name: Vec<u8>,
+    /// The byte after each name that `Show::Files` prints. After NUL, names are unescaped.
+    end: u8,
+    /// The file and line of the finding that reached the maximum.
+    last: String,
+}
+
+impl Findings {
+    /// Creates an empty list, which is complete after `max` findings, or after one if `quiet`. Names of files end in
+    /// `end`.
+    pub fn new(quiet: bool, show: Show, max: Option<u64>, end: u8) -> Findings {
+        Findings {
+            buffer: Vec::new(),
+            quiet,
+            show,
+            max: if quiet { 1 } else { max.unwrap_or(u64::MAX) },
+            counts: [0; Group::ALL.len()],
+            has_some: false,
+            name: Vec::new(),
+            end,
+            last: String::new(),
+        }
+    }
+
+    /// Records that the following findings belong to `input`.
+    pub fn file(&mut self, input: &Input) {
+        self.has_some = false;
+        self.name.clear();
+        let is_named = self.end == b'\0' && input.version().is_some();
+        let path = input.path().as_os_str().as_encoded_bytes();
+        self.name.extend_from_slice(if is_named { path } else { input.name().as_bytes() });
+    }
+
+    /// Reports whether only the exit code matters and a finding has already decided it.
+    pub fn settled(&self) -> bool {
+        self.quiet && self.total() > 0
+    }
+
+    /// Returns the input that the run must read next, if any.
+    pub fn next(&self) -> Next {
+        if self.total() >= self.max {
+            Next::Nothing
+        } else if self.has_some && self.show == Show::Files {
+            Next::File
+        } else {
+            Next::More
+        }
+    }
+
+    /// Writes the findings of a chunk to `output`. The chunk is at `offset` of `file`, after `lines` lines.
+    /// Fails with [`Failure::Enough`] if the rest of the file is not needed.
+    pub fn take(
+        &mut self,
+        file: &str,
+        lines: u64,
+        offset: u64,
+        list: &List,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
+        for finding in list.iter() {
+            if self.next() != Next::More {
+                break;
+            }
+            let line = lines + finding.line + 1;
+            let offset = offset.saturating_add_signed(finding.offset);
+            self.add((file, line, offset), finding, list.text(finding));
+            if self.buffer.len() >= BUFFER {
+                self.flush(output)?;
+            }
+        }
+        self.flush(output)?;
+        if self.next() == Next::More { Ok(()) } else { Err(Failure::Enough) }
+    }
+
+    fn add(&mut self, (file, line, offset): (&str, u64, u64), finding: &Finding, text: &str) {
+        let Finding { group, value, .. } = finding;
+        self.counts[*group as usize] += 1;
+        self.has_some = true;
+        if self.quiet {
+            return;
+        }
+        if self.total() == self.max {
+            self.last = format!("{file}:{line}");
+        }
+        let kind = group.name();
+        // Writing to memory does not fail.
+        let _ = match (self.show, value) {
+            (Show::Text, None) => {
+                // A finding can follow each byte of the input, and `writeln!` needs more instructions.
+                let (mut lines, mut offsets) = (itoa::Buffer::new(), itoa::Buffer::new());
+                let (line, offset) = (lines.format(line), offsets.format(offset));
+                for piece in [file, ":", line, ":", offset, ": ", kind, ": ", text, "\n"] {
+                    self.buffer.extend_from_slice(piece.as_bytes());
+                }
+                Ok(())
+            }
+            (Show::Text, Some(value)) => {
+                let Value { kind: by, name, at } = value;
+                // The header of a table may contain anything.
+                let name = shown(name.as_ref());
+                writeln!(self.buffer, "{file}:{line}:{offset}: {kind}: {by} {name} at {at}: {text}")
+            }
+            (Show::Json, value) => {
+                let (at, value) =
+                    (value.as_ref().map(|value| value.at), value.as_ref().map(|value| &*value.name));
+                let line = Line { file, line, offset, kind, value, at, text };
+                writeln!(self.buffer, "{}", serde_json::to_string(&line).unwrap_or_default())
+            }
+            (Show::Files, _) => {
+                self.buffer.extend_from_slice(&self.name);
+                self.buffer.push(self.end);
+                Ok(())
+            }
+        };
+    }
+
+    fn flush(&mut self, output: &mut Output) -> Result<(), Failure> {
+        if !self.buffer.is_empty() {
+            output.write(&self.buffer)?;
+            self.buffer.clear();
+        }
+        Ok(())
+    }
+
+    /// Returns the outcome of the run, which decides the exit code.
+    pub fn outcome(&self) -> Outcome {
+        if self.total() == 0 { Outcome::Clean } else { Outcome::Findings }
+    }
+
+    /// Prints the summary to stderr. `what` names the input that was checked.
+    pub fn summarize(&mut self, what: &str) {
+        if self.quiet {
+            return;
+        }
+        let total = self.total();
+        let mut line = match (total, self.show) {
+            (0, _) => format!("pct: no findings in {what}"),
+            // With `Show::Files`, each file counts as one finding.
+            (1, Show::Files) => "pct: 1 file has findings, the first of them:".to_owned(),
+            (_, Show::Files) => format!("pct: {total} files have findings, the first of them:"),
+            _ if total == self.max => {
+                format!("pct: stopped after {}, as asked; findings so far: {total},", self.last)
+            }
+            (1, _) => format!("pct: 1 finding in {what}:"),
+            _ => format!("pct: {total} findings in {what}:"),
+        };
+        let mut separator = " ";
+        for group in Group::ALL {
+            let count = self.counts[group as usize];
+            if count > 0 {
+                // Writing to a string does not fail.
+                let _ = write!(line, "{separator}{} {count}", group.name());
+                separator = ", ";
+            }
+        }
+        // If stderr is closed, nobody reads the summary.
+        let _ = writeln!(io::stderr(), "{line}");
+    }
+
+    fn total(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+}

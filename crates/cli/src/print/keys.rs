@@ -1,0 +1,678 @@
+//! Counts keys, and finds the first line of each key, in bounded memory: more keys go to temporary files.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::hash::BuildHasher;
+use std::ops::Range;
+
+use foldhash::fast::RandomState;
+use twox_hash::XxHash3_128;
+
+use crate::common::error::Failure;
+use crate::common::records::Records;
+use crate::io::spill::{Row, Spill, merge};
+
+/// Receives the results of a job, in the order of the input, and decides what is written.
+pub trait Gather: Send {
+    /// Takes the result for a chunk, and appends the bytes that are written now to `out`.
+    fn take(&mut self, result: &[u8], out: &mut Vec<u8>) -> Result<(), Failure>;
+}
+
+/// A hash table with linear probing.
+///
+/// A slot has the identity of a key, whose low half chooses the slot, or 0 if it is free. Looking up a key and then adding it waits for one
+/// cache line. A table grows in the order of its slots, which is the order of the slots of the new table.
+#[derive(Default)]
+struct Table {
+    /// The power of two of slots, of which at most five in eight are used.
+    slots: Vec<u128>,
+    /// The number of used slots.
+    len: usize,
+}
+
+/// Tables below this number of slots are in the caches already.
+const LARGE_TABLE: usize = 1 << 14;
+
+impl Table {
+    /// Reads the slots of all `hashes` at once, so that the CPU does not wait for one after the other. There are no branches that
+    /// depend on these slots, because a mispredicted branch would wait for its slot.
+    #[inline]
+    fn load(&self, hashes: impl Iterator<Item = u64>) {
+        if self.slots.len() >= LARGE_TABLE {
+            let mask = self.slots.len() - 1;
+            // Most keys are within four slots.
+            let read = |at: usize| self.slots[at & mask] | self.slots[(at + 3) & mask];
+            std::hint::black_box(hashes.fold(0, |all, hash| all | read(hash as usize)));
+        }
+    }
+
+    /// Returns the slot with the low half `hash` whose high half is accepted by `is_key`, or the index of the free slot where the key belongs.
+    #[inline]
+    fn find(&self, hash: u64, is_key: impl Fn(u64) -> bool) -> Result<u128, usize> {
+        let Some(mask) = self.slots.len().checked_sub(1) else { return Err(0) };
+        let mut index = hash as usize & mask;
+        loop {
+            match self.slots[index] {
+                0 => return Err(index),
+                slot if slot as u64 == hash && is_key((slot >> 64) as u64) => return Ok(slot),
+                _ => index = (index + 1) & mask,
+            }
+        }
+    }
+
+    /// Doubles the number of slots if no key can be added.
+    #[inline]
+    fn make_room(&mut self) {
+        if self.is_full() {
+            self.grow();
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let mask = (2 * self.slots.len()).max(16) - 1;
+        let mut slots = vec![0; mask + 1];
+        for &slot in self.slots.iter().filter(|slot| **slot != 0) {
+            let mut index = slot as usize & mask;
+            while slots[index] != 0 {
+                index = (index + 1) & mask;
+            }
+            slots[index] = slot;
+        }
+        self.slots = slots;
+    }
+
+    /// Sets the free slot at `index`.
+    #[inline]
+    fn set(&mut self, index: usize, slot: u128) {
+        self.slots[index] = slot;
+        self.len += 1;
+    }
+
+    /// Reports whether the table must grow before the next key is added.
+    fn is_full(&self) -> bool {
+        8 * self.len >= 5 * self.slots.len()
+    }
+
+    /// Returns the memory in bytes while the next key is added. A table that grows is in memory together with the new one, which has
+    /// twice the size.
+    fn size(&self) -> usize {
+        size_of_val(&*self.slots) * if self.is_full() { 3 } else { 1 }
+    }
+}
+
+/// Different keys in the order in which they were added, each with a count if `COUNTED`.
+#[derive(Default)]
+struct Keys<const COUNTED: bool> {
+    /// The hash of each key, and the position of its entry plus one.
+    table: Table,
+    /// The entries: the length of the key in four bytes, the count in eight, the key.
+    entries: Vec<u8>,
+}
+
+impl<const COUNTED: bool> Keys<COUNTED> {
+    /// The length of an entry without its key.
+    const HEAD: usize = if COUNTED { 12 } else { 4 };
+
+    /// Returns the count and the key of the entry at `start`. The count is 0 if keys have none.
+    #[inline]
+    fn entry(&self, start: usize) -> Option<(u64, &[u8])> {
+        let (len, mut rest) = self.entries.get(start..)?.split_first_chunk()?;
+        let mut count = 0;
+        if COUNTED {
+            let bytes;
+            (bytes, rest) = rest.split_first_chunk()?;
+            count = u64::from_le_bytes(*bytes);
+        }
+        Some((count, rest.get(..u32::from_le_bytes(*len) as usize)?))
+    }
+
+    /// Returns the keys with their counts in the order in which they were added.
+    fn iter(&self) -> impl Iterator<Item = (u64, &[u8])> {
+        let mut next = 0;
+        std::iter::from_fn(move || {
+            let found = self.entry(next)?;
+            next += Self::HEAD + found.1.len();
+            Some(found)
+        })
+    }
+
+    /// Loads the places of `hashes`, before the keys are looked up, into the caches.
+    #[inline]
+    fn load(&self, hashes: &[u64]) {
+        self.table.load(hashes.iter().copied());
+        if self.table.slots.len() >= LARGE_TABLE {
+            let start = |hash: &u64| self.table.find(*hash, |_| true).map_or(0, |slot| (slot >> 64) as usize);
+            let read = |all: u8, hash| all | self.entries.get(start(hash)).copied().unwrap_or(0);
+            std::hint::black_box(hashes.iter().fold(0, read));
+        }
+    }
+
+    #[inline]
+    fn find(&self, hash: u64, key: &[u8]) -> Result<usize, usize> {
+        let is_key = |place: u64| self.entry(place as usize - 1).is_some_and(|(_, known)| known == key);
+        self.table.find(hash, is_key).map(|slot| (slot >> 64) as usize - 1)
+    }
+
+    /// Adds `count` to the count of `key`, which has this hash. Returns whether the key is new.
+    #[inline]
+    fn add(&mut self, hash: u64, key: &[u8], count: u64) -> bool {
+        self.table.make_room();
+        match self.find(hash, key) {
+            Ok(start) => {
+                if COUNTED && let Some(old) = self.entries[start + 4..].first_chunk_mut() {
+                    *old = (u64::from_le_bytes(*old) + count).to_le_bytes();
+                }
+                false
+            }
+            Err(index) => {
+                self.table.set(index, u128::from(hash) | (self.entries.len() as u128 + 1) << 64);
+                // A key is part of a record, whose length is limited to 4 GiB.
+                self.entries.extend_from_slice(&(key.len() as u32).to_le_bytes());
+                if COUNTED {
+                    self.entries.extend_from_slice(&count.to_le_bytes());
+                }
+                self.entries.extend_from_slice(key);
+                true
+            }
+        }
+    }
+
+    /// Returns the memory in bytes that the keys take when the next one is added.
+    fn size(&self) -> usize {
+        self.entries.len() + self.table.size()
+    }
+
+    fn sorted(&self) -> Vec<(&[u8], u64)> {
+        let mut keys: Vec<_> = self.iter().map(|(count, key)| (key, count)).collect();
+        keys.sort_unstable();
+        keys
+    }
+}
+
+/// The number of temporary files that are merged into one, so that few files are open.
+const MOST_RUNS: usize = 64;
+
+/// The counts of keys, which are records of results.
+pub struct Counts {
+    keys: Keys<true>,
+    state: RandomState,
+    /// The memory that keys may take, in bytes.
+    limit: usize,
+    /// Files of keys with their counts, in the order of the keys.
+    runs: Vec<Spill>,
+    total: u64,
+    records: Records,
+}
+
+/// The most frequent keys.
+pub struct Top {
+    /// The keys with their counts, the most frequent first. Keys with the same count are in their own order.
+    pub rows: Vec<(Vec<u8>, u64)>,
+    /// The number of all values.
+    pub total: u64,
+    /// The number of different keys.
+    pub distinct: u64,
+}
+
+impl Counts {
+    /// Creates empty counts, which use up to `memory` bytes.
+    pub fn new(memory: usize, records: Records) -> Counts {
+        // Sorted keys need a list of references.
+        let (keys, state, runs) = (Keys::default(), RandomState::default(), Vec::new());
+        Counts { keys, state, limit: memory / 2, runs, total: 0, records }
+    }
+
+    fn spill(&mut self) -> Result<(), Failure> {
+        let keys = std::mem::take(&mut self.keys);
+        let mut run = Spill::new()?;
+        for (key, count) in keys.sorted() {
+            run.push(count, key, &[])?;
+        }
+        drop(keys);
+        self.runs.push(run);
+        if self.runs.len() == MOST_RUNS {
+            let mut all = Spill::new()?;
+            Counts::merge(std::mem::take(&mut self.runs), |key, count| all.push(count, &key, &[]))?;
+            self.runs.push(all);
+        }
+        Ok(())
+    }
+
+    /// Passes each key of `runs` with its count to `each`, in the order of the keys.
+    fn merge(
+        runs: Vec<Spill>,
+        mut each: impl FnMut(Vec<u8>, u64) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let mut last: Option<(Vec<u8>, u64)> = None;
+        merge(
+            runs,
+            |row| row.key().to_vec(),
+            |key, row| {
+                match &mut last {
+                    Some((known, count)) if *known == key => *count += row.number,
+                    _ => {
+                        if let Some((key, count)) = last.replace((key, row.number)) {
+                            each(key, count)?;
+                        }
+                    }
+                }
+                Ok(())
+            },
+        )?;
+        last.map_or(Ok(()), |(key, count)| each(key, count))
+    }
+
+    /// Returns the `most` keys with the highest counts.
+    pub fn top(mut self, most: usize) -> Result<Top, Failure> {
+        let mut best = BinaryHeap::new();
+        let mut distinct = 0;
+        let mut each = |key: &[u8], count: u64| {
+            distinct += 1;
+            // The smallest entry, which is the first of the heap, has the lowest count and the last key.
+            let is_better = |Reverse((least, Reverse(last))): &Reverse<(u64, Reverse<Vec<u8>>)>| {
+                (count, Reverse(key)) > (*least, Reverse(last.as_slice()))
+            };
+            if best.len() < most || best.peek().is_some_and(is_better) {
+                best.push(Reverse((count, Reverse(key.to_vec()))));
+            }
+            if best.len() > most {
+                best.pop();
+            }
+        };
+        if self.runs.is_empty() {
+            self.keys.iter().for_each(|(count, key)| each(key, count));
+        } else {
+            self.spill()?;
+            Counts::merge(self.runs, |key, count| {
+                each(&key, count);
+                Ok(())
+            })?;
+        }
+        let rows =
+            best.into_sorted_vec().into_iter().map(|Reverse((count, Reverse(key)))| (key, count)).collect();
+        Ok(Top { rows, total: self.total, distinct })
+    }
+}
+
+impl Gather for Counts {
+    /// Counts the records of `result`.
+    fn take(&mut self, result: &[u8], _: &mut Vec<u8>) -> Result<(), Failure> {
+        let mut ends = memchr::memchr_iter(self.records.end(), result).map(|end| end + 1);
+        let mut start = 0;
+        while start < result.len() {
+            let (mut keys, mut hashes, mut len) = ([&b""[..]; GROUP], [0; GROUP], 0);
+            while len < GROUP && start < result.len() {
+                let end = ends.next().unwrap_or(result.len());
+                let record = &result[start..end];
+                keys[len] = &record[..self.records.without_end(record)];
+                hashes[len] = self.state.hash_one(keys[len]);
+                (start, len) = (end, len + 1);
+            }
+            self.keys.load(&hashes[..len]);
+            for (key, hash) in keys.iter().zip(hashes).take(len) {
+                self.keys.add(hash, key, 1);
+            }
+            self.total += len as u64;
+            if self.keys.size() > self.limit {
+                self.spill()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The number of keys that are looked up together.
+const GROUP: usize = 64;
+
+/// The number of files that keys are divided among if they do not fit in memory.
+const PARTS: usize = 64;
+
+/// The identity of a key: its fingerprint, or its hash. It is never 0.
+#[derive(Clone)]
+pub enum Identity {
+    /// Fingerprints with a random seed. Without a seed, anybody could write a list of keys whose fingerprints share the bits that choose
+    /// their slots, and each key would be looked up in the slots of all others.
+    Fingerprint(u64),
+    Hash(RandomState),
+}
+
+impl Identity {
+    /// Returns the way to compare keys: by fingerprints of 128 bits, or whole.
+    pub fn new(has_fingerprints: bool) -> Identity {
+        if has_fingerprints {
+            // The seed of the standard library is from the operating system.
+            Identity::Fingerprint(std::hash::RandomState::new().hash_one(0))
+        } else {
+            Identity::Hash(RandomState::default())
+        }
+    }
+
+    #[inline]
+    pub fn of(&self, key: &[u8]) -> u128 {
+        match self {
+            Identity::Fingerprint(seed) => XxHash3_128::oneshot_with_seed(*seed, key).max(1),
+            Identity::Hash(state) => state.hash_one(key).into(),
+        }
+    }
+}
+
+/// The keys that were seen.
+enum Seen {
+    Keys(Keys<false>),
+    Fingerprints(Table),
+}
+
+impl Seen {
+    fn new(identity: &Identity) -> Seen {
+        match identity {
+            Identity::Fingerprint(_) => Seen::Fingerprints(Table::default()),
+            Identity::Hash(_) => Seen::Keys(Keys::default()),
+        }
+    }
+
+    /// Loads the places of keys, before they are looked up, into the caches.
+    #[inline]
+    fn load(&self, ids: &[u64]) {
+        match self {
+            Seen::Keys(keys) => keys.load(ids),
+            Seen::Fingerprints(known) => known.load(ids.iter().copied()),
+        }
+    }
+
+    /// Adds a key. Returns whether it is new.
+    #[inline]
+    fn insert(&mut self, id: u128, key: &[u8]) -> bool {
+        match self {
+            Seen::Keys(keys) => keys.add(id as u64, key, 1),
+            Seen::Fingerprints(known) => {
+                known.make_room();
+                let place = known.find(id as u64, |high| high == (id >> 64) as u64);
+                if let Err(index) = place {
+                    known.set(index, id);
+                }
+                place.is_err()
+            }
+        }
+    }
+
+    fn contains(&self, id: u128, key: &[u8]) -> bool {
+        match self {
+            Seen::Keys(keys) => keys.find(id as u64, key).is_ok(),
+            Seen::Fingerprints(known) => known.find(id as u64, |high| high == (id >> 64) as u64).is_ok(),
+        }
+    }
+
+    fn size(&self) -> usize {
+        match self {
+            Seen::Keys(keys) => keys.size(),
+            Seen::Fingerprints(known) => known.size(),
+        }
+    }
+}
+
+/// Writes a line. The number is that of the line in the input.
+type Write<'w> = dyn FnMut(u64, &[u8]) -> Result<(), Failure> + 'w;
+
+/// Finds the first line of each key. Once the keys need too much memory, the known ones stay in memory, and lines with other keys are
+/// divided among files by their keys. Each file is then processed in the same way.
+struct Level {
+    identity: Identity,
+    seen: Seen,
+    limit: usize,
+    is_full: bool,
+    /// Chooses the file for a key. Each level has a hash function of its own.
+    state: RandomState,
+    parts: Vec<Spill>,
+}
+
+impl Level {
+    fn new(identity: Identity, limit: usize) -> Level {
+        let seen = Seen::new(&identity);
+        Level { identity, seen, limit, is_full: false, state: RandomState::default(), parts: Vec::new() }
+    }
+
+    /// Takes line `number` of the input, and the identity of its key. Returns whether the line is written now. A line whose key is empty
+    /// has none, and is always written.
+    #[inline]
+    fn push(&mut self, number: u64, id: u128, key: &[u8], line: &[u8]) -> Result<bool, Failure> {
+        if self.is_full {
+            self.put_off(number, id, key, line)?;
+            return Ok(false);
+        }
+        let is_first = key.is_empty() || self.seen.insert(id, key);
+        self.is_full = self.seen.size() > self.limit;
+        Ok(is_first)
+    }
+
+    /// Writes the line to a file, unless its key is in memory.
+    fn put_off(&mut self, number: u64, id: u128, key: &[u8], line: &[u8]) -> Result<(), Failure> {
+        if key.is_empty() || !self.seen.contains(id, key) {
+            if self.parts.is_empty() {
+                self.parts = (0..PARTS).map(|_| Spill::new()).collect::<Result<_, _>>()?;
+            }
+            let (part, fingerprint) = (self.state.hash_one(id) as usize % PARTS, id.to_le_bytes());
+            let is_short = !key.is_empty() && matches!(self.identity, Identity::Fingerprint(_));
+            self.parts[part].push(number, if is_short { &fingerprint } else { key }, line)?;
+        }
+        Ok(())
+    }
+
+    /// Passes the remaining lines, and those of `first`, to `each` in the order of their numbers.
+    fn finish(self, first: Option<Spill>, each: &mut Write<'_>) -> Result<(), Failure> {
+        let Level { identity, seen, limit, parts, .. } = self;
+        let mut runs: Vec<Spill> = first.into_iter().collect();
+        drop(seen);
+        for part in parts {
+            let (mut rows, mut row) = (part.rows()?, Row::default());
+            let (mut level, mut run) = (Level::new(identity.clone(), limit), Spill::new()?);
+            while rows.next(&mut row)? {
+                let key = row.key();
+                let id = match (&identity, key.first_chunk()) {
+                    (Identity::Fingerprint(_), bytes) => bytes.map_or(0, |bytes| u128::from_le_bytes(*bytes)),
+                    (Identity::Hash(_), _) => identity.of(key),
+                };
+                if level.push(row.number, id, key, &row.line)? {
+                    run.push(row.number, &[], &row.line)?;
+                }
+            }
+            drop(rows);
+            if !level.parts.is_empty() {
+                let mut all = Spill::new()?;
+                level.finish(Some(run), &mut |number, line| all.push(number, &[], line))?;
+                run = all;
+            }
+            runs.push(run);
+        }
+        merge(runs, |row| row.number, |number, row| each(number, &row.line))
+    }
+}
+
+/// Keeps the first line of each key. Results are [`Frame`]s.
+pub struct Distinct {
+    level: Level,
+    /// The number of lines so far.
+    lines: u64,
+}
+
+/// Lines with their keys.
+#[derive(Clone, Default)]
+pub struct Frame {
+    /// For each line the identity of its key, the position and the length of the key, and the length of the line.
+    heads: Vec<u8>,
+    /// The text that contains the keys. If it is empty, the lines contain them.
+    pub keys: Vec<u8>,
+}
+
+/// The length of a head.
+const HEAD: usize = 28;
+
+/// Returns the numbers at the end of a head.
+#[inline]
+fn numbers(head: &[u8; HEAD]) -> [usize; 3] {
+    let number =
+        |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]) as usize;
+    [number(16), number(20), number(24)]
+}
+
+/// Returns the identity at the start of a head.
+#[inline]
+fn id_of(head: &[u8; HEAD]) -> u128 {
+    head.first_chunk().map_or(0, |bytes| u128::from_le_bytes(*bytes))
+}
+
+/// Returns the head of an identity and three numbers. Lines and keys are shorter than 4 GiB.
+#[inline]
+fn head(id: u128, numbers: [usize; 3]) -> [u8; HEAD] {
+    let mut head = [0; HEAD];
+    head[..16].copy_from_slice(&id.to_le_bytes());
+    for (place, number) in head[16..].chunks_exact_mut(4).zip(numbers) {
+        place.copy_from_slice(&(number as u32).to_le_bytes());
+    }
+    head
+}
+
+impl Frame {
+    /// Removes all lines.
+    pub fn clear(&mut self) {
+        self.heads.clear();
+        self.keys.clear();
+    }
+
+    /// Adds a line of `len` bytes whose key has the identity `id` and is at `key` of the text that contains the keys. If the key is empty, the
+    /// line has none.
+    #[inline]
+    pub fn push(&mut self, len: usize, id: u128, key: Range<usize>) {
+        self.heads.extend_from_slice(&head(id, [key.start, key.len(), len]));
+    }
+
+    /// Appends this frame and its `lines` to `out`, and `end` if the last line does not end with it.
+    pub fn write(&mut self, lines: &[u8], end: Option<u8>, out: &mut Vec<u8>) {
+        let end = end.filter(|end| lines.last() != Some(end));
+        let end = end.as_slice();
+        if let Some(last) = self.heads.last_chunk_mut() {
+            let [start, len, line] = numbers(last);
+            *last = head(id_of(last), [start, len, line + end.len()]);
+        }
+        out.extend_from_slice(&head(0, [self.heads.len(), self.keys.len(), lines.len() + end.len()]));
+        [&self.heads, &self.keys, lines, end].iter().for_each(|bytes| out.extend_from_slice(bytes));
+    }
+}
+
+impl Distinct {
+    /// Creates an empty set of keys, which uses up to `memory` bytes.
+    pub fn new(memory: usize, identity: Identity) -> Distinct {
+        Distinct { level: Level::new(identity, memory), lines: 0 }
+    }
+
+    /// Passes the lines that were not written yet to `write`.
+    pub fn finish(self, mut write: impl FnMut(&[u8]) -> Result<(), Failure>) -> Result<(), Failure> {
+        self.level.finish(None, &mut |_, line| write(line))
+    }
+}
+
+impl Gather for Distinct {
+    fn take(&mut self, mut result: &[u8], out: &mut Vec<u8>) -> Result<(), Failure> {
+        out.reserve(result.len());
+        while let Some((lens, rest)) = result.split_first_chunk() {
+            let [heads, keys, lines] = numbers(lens);
+            let (heads, rest) = rest.split_at(heads);
+            let (keys, rest) = rest.split_at(keys);
+            let (lines, rest) = rest.split_at(lines);
+            let keys = if keys.is_empty() { lines } else { keys };
+            result = rest;
+            // The lines before `done` are written or left out, and those up to `at` are written.
+            let (mut done, mut at) = (0, 0);
+            for heads in heads.as_chunks::<HEAD>().0.chunks(GROUP) {
+                let mut hashes = [0; GROUP];
+                hashes.iter_mut().zip(heads).for_each(|(hash, head)| *hash = id_of(head) as u64);
+                self.level.seen.load(&hashes[..heads.len()]);
+                for head in heads {
+                    let [start, len, line] = numbers(head);
+                    let end = at + line;
+                    self.lines += 1;
+                    if !self.level.push(
+                        self.lines,
+                        id_of(head),
+                        &keys[start..start + len],
+                        &lines[at..end],
+                    )? {
+                        out.extend_from_slice(&lines[done..at]);
+                        done = end;
+                    }
+                    at = end;
+                }
+            }
+            out.extend_from_slice(&lines[done..at]);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::fmt::Write as _;
+
+    use super::*;
+
+    /// Compares with a set in memory, for limits that need no file, files of one level, and files of several levels.
+    #[test]
+    fn first_lines_for_every_limit() {
+        let numbers: Vec<u64> =
+            (0..6000_u64).map(|at| at.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 53).collect();
+        let mut known = HashSet::new();
+        let wanted: String = numbers
+            .iter()
+            .filter(|number| known.insert(**number))
+            .map(|number| format!("{number}\n"))
+            .collect();
+        for memory in [0, 1000, 40_000, usize::MAX] {
+            for has_fingerprints in [false, true] {
+                let identity = Identity::new(has_fingerprints);
+                let mut distinct = Distinct::new(memory, identity.clone());
+                let mut out = Vec::new();
+                for chunk in numbers.chunks(100) {
+                    let (mut frame, mut lines) = (Frame::default(), String::new());
+                    for number in chunk {
+                        let line = lines.len();
+                        let _ = writeln!(lines, "{number}");
+                        let mut key = line..lines.len() - 1;
+                        let id = identity.of(&lines.as_bytes()[key.clone()]);
+                        // Half of the chunks have the keys beside the lines.
+                        if chunk[0] % 2 == 0 {
+                            key.start = frame.keys.len();
+                            frame.keys.extend_from_slice(number.to_string().as_bytes());
+                            key.end = frame.keys.len();
+                        }
+                        frame.push(lines.len() - line, id, key);
+                    }
+                    let mut frames = Vec::new();
+                    frame.write(lines.as_bytes(), Some(b'\n'), &mut frames);
+                    distinct.take(&frames, &mut out).expect("a temporary file");
+                }
+                let write = |line: &[u8]| {
+                    out.extend_from_slice(line);
+                    Ok(())
+                };
+                distinct.finish(write).expect("a temporary file");
+                assert_eq!(String::from_utf8(out).as_deref(), Ok(&*wanted), "{memory} {has_fingerprints}");
+            }
+        }
+    }
+
+    /// Writes a list against the hash function without a seed, and checks that its keys are as many slots apart as other keys.
+    #[test]
+    fn keys_that_share_the_bits_of_an_unseeded_hash_do_not_share_slots() {
+        let key = |number: &u64| number.to_string();
+        let hostile =
+            |number: &u64| (XxHash3_128::oneshot(key(number).as_bytes()) as u64).is_multiple_of(1024);
+        let identity = Identity::new(true);
+        let slots: HashSet<u64> = (0..)
+            .filter(hostile)
+            .take(500)
+            .map(|number| identity.of(key(&number).as_bytes()) as u64 % 1024)
+            .collect();
+        assert!(slots.len() > 300, "500 keys have {} of 1024 slots", slots.len());
+    }
+}

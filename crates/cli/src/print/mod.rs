@@ -1,0 +1,154 @@
+//! Writes the results of a job in the order of the input: output, rejected values, findings and previews.
+
+pub mod boundary;
+pub mod findings;
+pub mod keys;
+pub mod preview;
+pub mod rejects;
+
+use self::boundary::FileBoundary;
+use self::findings::Findings;
+use self::keys::Gather;
+use self::preview::Preview;
+use self::rejects::Rejects;
+use crate::common::error::{Failure, Place, warn};
+use crate::convert::report::{Report, Stop};
+use crate::convert::stats::Stats;
+use crate::io::output::{Output, Shared};
+
+/// The byte order mark, which some software writes at the start of UTF-8 text.
+pub const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
+/// The destination of the results of one input file.
+pub struct Sink<'o> {
+    pub output: &'o mut Output,
+    pub stats: &'o mut Stats,
+    /// The file of rejected values, if the user asked for one.
+    pub rejects: Option<&'o mut Rejects>,
+    /// The list of findings, if the job makes one. It ends the run when it is complete.
+    pub findings: Option<&'o mut Findings>,
+    /// The preview, if the user asked for one. It receives the marked lines that would otherwise go to the output.
+    pub preview: Option<&'o mut Preview>,
+    /// The keys of the results, if the job compares keys. They decide what is written.
+    pub keys: Option<&'o mut (dyn Gather + 'static)>,
+    pub boundary: &'o mut FileBoundary,
+    /// The name of the input.
+    pub file: String,
+    /// The number of lines before the next chunk.
+    pub lines: u64,
+}
+
+impl<'o> Sink<'o> {
+    /// Creates the destination for `file`, which is the next file of `boundary`, without rejects, findings and
+    /// preview.
+    pub fn new(
+        output: &'o mut Output,
+        stats: &'o mut Stats,
+        boundary: &'o mut FileBoundary,
+        file: &str,
+    ) -> Sink<'o> {
+        boundary.next_file();
+        let file = file.to_owned();
+        Sink {
+            output,
+            stats,
+            rejects: None,
+            findings: None,
+            preview: None,
+            keys: None,
+            boundary,
+            file,
+            lines: 0,
+        }
+    }
+
+    /// Returns the output file, if threads may write their results to it in any order: see [`Sink::reserve`].
+    pub fn shared(&self) -> Option<Shared> {
+        let is_plain = self.preview.is_none() && self.findings.is_none() && self.keys.is_none();
+        if is_plain { self.output.shared() } else { None }
+    }
+
+    /// Writes `out`, the result for the chunk at `offset`, and processes the report of this chunk.
+    pub fn take(&mut self, offset: u64, out: &[u8], report: &Report) -> Result<(), Failure> {
+        if let Some(keys) = &mut self.keys {
+            let mut written = Vec::new();
+            keys.take(out, &mut written)?;
+            self.write(&written, false)?;
+        } else {
+            self.write(out, report.is_open)?;
+        }
+        self.note(offset, report)
+    }
+
+    /// Writes `bytes`. `is_open` says that they end with an incomplete record.
+    pub fn write(&mut self, bytes: &[u8], is_open: bool) -> Result<(), Failure> {
+        if let Some(preview) = &mut self.preview {
+            return preview.push(bytes, self.output);
+        }
+        self.begin(bytes, is_open)?;
+        self.output.write(bytes)
+    }
+
+    /// Reserves space in the output for `bytes` and returns its offset. The caller writes `bytes` there, to the
+    /// shared file.
+    pub fn reserve(&mut self, bytes: &[u8], is_open: bool) -> Result<u64, Failure> {
+        self.begin(bytes, is_open)?;
+        Ok(self.output.reserve(bytes.len()))
+    }
+
+    /// Counts `bytes`, and writes the missing record end of the previous file, if there is one.
+    fn begin(&mut self, bytes: &[u8], is_open: bool) -> Result<(), Failure> {
+        if let Some(end) = self.boundary.before(bytes, is_open) {
+            self.stats.bytes_out += 1;
+            self.output.write(&[end])?;
+        }
+        self.stats.bytes_out += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Processes the report of the chunk at `offset`: rejected values, counts, findings, and the error that ends the
+    /// run.
+    pub fn note(&mut self, offset: u64, report: &Report) -> Result<(), Failure> {
+        if let Some(rejects) = &mut self.rejects {
+            for refused in &report.refused {
+                let (line, offset) =
+                    (self.lines + refused.line + 1, offset.saturating_add_signed(refused.offset));
+                rejects.add(format_args!("{}:{line}:{offset}: {}\n", self.file, report.text(refused)))?;
+            }
+        }
+        self.stats.add(&report.stats);
+        if let Some(findings) = &mut self.findings {
+            findings.take(&self.file, self.lines, offset, &report.findings, self.output)?;
+        }
+        if report.too_deep > 0 {
+            warn(format_args!(
+                "{}: offset {offset}: an escape is spelt in more layers than fit in memory; the outermost stay",
+                self.file
+            ));
+        }
+        if let Some(Stop { line, offset: at, reason }) = &report.stop {
+            let place = Place {
+                file: self.file.clone(),
+                line: self.lines + line + 1,
+                offset: offset.saturating_add_signed(*at),
+            };
+            return Err(Failure::Data { place, reason: reason.clone() });
+        }
+        self.lines += report.lines;
+        Ok(())
+    }
+
+    /// Skips the byte order mark of the input. The mark is written only at the start of the output, and only if
+    /// `is_kept`.
+    pub fn pass_byte_order_mark(&mut self, is_kept: bool) -> Result<(), Failure> {
+        self.stats.bytes_in += BYTE_ORDER_MARK.len() as u64;
+        if let Some(preview) = &mut self.preview {
+            preview.begin(BYTE_ORDER_MARK);
+            return Ok(());
+        }
+        if self.boundary.is_used() || !is_kept {
+            return Ok(());
+        }
+        self.write(BYTE_ORDER_MARK, false)
+    }
+}

@@ -1,0 +1,302 @@
+//! Runs the verbs that compare keys: `top` counts them, and `dedup` keeps the first line of each.
+
+use super::tables::{self, Header};
+use super::values::{self, Values};
+use super::{Account, OutputOptions};
+use crate::common::error::{Failure, Outcome};
+use crate::common::fault::{Handling, OnFault};
+use crate::common::reason::Reason;
+use crate::common::records::Records;
+use crate::convert::options::Verb;
+use crate::convert::policy::{OnRejected, Record};
+use crate::convert::report::Report;
+use crate::convert::work::Work;
+use crate::io::files::{self, Destination};
+use crate::io::input::{Inputs, Others};
+use crate::io::names::{Names, Sources};
+use crate::io::output::Output;
+use crate::io::progress::Progress;
+use crate::print::Sink;
+use crate::print::boundary::FileBoundary;
+use crate::print::keys::{Counts, Distinct, Frame, Identity, Top};
+use crate::run::pump::feed::{Chunk, Cut, Feed, Part};
+use crate::run::pump::job::{Job, Long};
+use crate::run::pump::{Threads, Workspace, pump};
+
+/// Counts the values that `job` writes, in up to `memory` bytes. Returns the `most` frequent ones, and the outcome of reading.
+pub fn top(
+    sources: &Sources,
+    quiet: bool,
+    job: &Values,
+    options: &OutputOptions,
+    threads: Threads,
+    (most, memory): (usize, usize),
+) -> Result<(Top, Result<Outcome, Failure>), Failure> {
+    let mut account = Account::open(options, false)?;
+    let names = Names::new(sources)?;
+    let progress = Progress::start(names.known(), quiet, false);
+    let mut inputs = Inputs::new(sources, names, Others::Done, progress);
+    let mut output = Output::stdout()?;
+    let mut workspace = Workspace::default();
+    let records = job.records();
+    let mut counts = Counts::new(memory, records);
+    inputs.each(|input| {
+        account.admit(input, &mut output)?;
+        let mut boundary = FileBoundary::new(records);
+        let Account { rejects, stats, .. } = &mut account;
+        let sink = Sink::new(&mut output, stats, &mut boundary, input.name());
+        let sink = Sink { rejects: rejects.as_mut(), keys: Some(&mut counts), ..sink };
+        values::pass(input, sink, job.clone(), &mut Header::default(), threads, &mut workspace)?;
+        Ok(true)
+    })?;
+    let result = inputs.outcome().map(|()| Outcome::Clean);
+    // Removes the progress bar before anything is printed.
+    drop(inputs);
+    let stats = account.close(&result)?;
+    if result.is_ok() && !quiet {
+        let target = job.target();
+        tables::warn_missing(&target.selector, &target.columns, &stats)?;
+        super::warn_rejected(&stats, OnRejected::Drop, OnRejected::Drop, options);
+    }
+    Ok((counts.top(most)?, result))
+}
+
+/// The options of `dedup`.
+pub struct Dedup {
+    /// The conversion of a record to its key.
+    pub verb: Verb,
+    /// The selection and the conversion of the values that are the key, if it is not the whole record.
+    pub values: Option<Values>,
+    /// Whether keys are replaced by fingerprints of 128 bits.
+    pub has_fingerprints: bool,
+    pub records: Records,
+    /// The memory for keys, in bytes.
+    pub memory: usize,
+    /// The memory limit for a record, in MiB.
+    pub max_record: u32,
+}
+
+/// Keeps the first record of each key.
+pub fn dedup(
+    sources: &Sources,
+    destination: &Destination,
+    dedup: &Dedup,
+    options: &OutputOptions,
+    threads: Threads,
+) -> Result<Outcome, Failure> {
+    let mut account = Account::open(options, destination.sync)?;
+    let mut workspace = Workspace::default();
+    let identity = Identity::new(dedup.has_fingerprints);
+    let job = Unique::new(dedup, identity.clone(), options);
+    let result = files::each(sources, destination, |inputs, output| {
+        let mut boundary = FileBoundary::new(dedup.records);
+        let mut distinct = Distinct::new(dedup.memory, identity.clone());
+        let mut header = Header::default();
+        inputs.each(|input| {
+            account.admit(input, output)?;
+            let Account { rejects, stats, .. } = &mut account;
+            let sink = Sink::new(output, stats, &mut boundary, input.name());
+            let mut sink = Sink { rejects: rejects.as_mut(), keys: Some(&mut distinct), ..sink };
+            let mut job = job.clone();
+            if let Some(values) = &mut job.values {
+                let feed = values::begin(input, &mut sink, values, &mut header)?;
+                let threads = values.threads(threads);
+                pump(feed, job, sink, threads, &mut workspace)?;
+                return Ok(true);
+            }
+            let mut feed =
+                Feed::new(input, Cut::Records(dedup.records.end()), (dedup.max_record as usize) << 20);
+            super::pass_byte_order_mark(&mut feed, &mut sink, dedup.records, true)?;
+            pump(feed, job, sink, threads, &mut workspace)?;
+            Ok(true)
+        })?;
+        // The last line may have no end, if it is too long to have a key.
+        boundary.next_file();
+        if let Some(end) = boundary.before(&[], true) {
+            output.write(&[end])?;
+        }
+        distinct.finish(|line| output.write(line))
+    });
+    let stats = account.close(&result)?;
+    if result.is_ok() && !destination.quiet {
+        if let Some(values) = &dedup.values {
+            tables::warn_missing(&values.target().selector, &values.target().columns, &stats)?;
+        }
+        super::warn_rejected(&stats, OnRejected::Keep, OnRejected::Keep, options);
+    }
+    result
+}
+
+/// Writes each record with its key.
+#[derive(Clone)]
+struct Unique {
+    /// The conversion of many records to their keys.
+    many: Work,
+    /// The conversion of one record.
+    one: Work,
+    /// The selection and the conversion of the values that are the key, if it is not the whole record.
+    values: Option<Values>,
+    records: Records,
+    max_record: u32,
+    rejects: bool,
+    identity: Identity,
+    /// A batch of records with their keys.
+    frame: Frame,
+    /// A buffer for the canonical forms of these records.
+    keys: Vec<u8>,
+    /// Whether a part of the current long record was written.
+    has_begun: bool,
+}
+
+/// The size of a batch of records, in bytes. If one record of a batch is rejected, all are converted one by one.
+const BATCH: usize = 16 * 1024;
+
+impl Unique {
+    fn new(dedup: &Dedup, identity: Identity, options: &OutputOptions) -> Unique {
+        Unique {
+            many: Work::across(&dedup.verb, dedup.records),
+            one: Work::on_values(&dedup.verb, dedup.records.structure()),
+            values: dedup.values.clone(),
+            records: dedup.records,
+            max_record: dedup.max_record,
+            rejects: options.rejects.is_some(),
+            identity,
+            frame: Frame::default(),
+            keys: Vec::new(),
+            has_begun: false,
+        }
+    }
+
+    /// Adds the records of `lines` to the frame. `texts` has a record with the key of each, and all but the last of `lines` have an end.
+    fn push_all(&mut self, lines: &[u8], texts: &[u8]) {
+        let end = self.records.end();
+        let mut ends = memchr::memchr_iter(end, texts);
+        let (mut at, mut start) = (0, 0);
+        while at < lines.len() {
+            // If the lines have the keys, one search is enough.
+            let stop = ends.next().map_or(texts.len(), |at| at + 1);
+            let next = match std::ptr::eq(lines, texts) {
+                true => stop,
+                false => memchr::memchr(end, &lines[at..]).map_or(lines.len(), |len| at + len + 1),
+            };
+            let mut key = start..start + self.records.without_end(&texts[start..stop]);
+            if key.is_empty() {
+                // A record without a key is always written, and no other key is a record end.
+                key = stop - 1..stop;
+            }
+            self.frame.push(next - at, self.identity.of(&texts[key.clone()]), key);
+            (at, start) = (next, stop);
+        }
+    }
+
+    /// Adds the record of `bytes` from `start` to `end` to the frame, or reports that it has no key.
+    fn push_one(&mut self, bytes: &[u8], start: usize, end: usize, report: &mut Report) {
+        let stop = start + self.records.without_end(&bytes[start..end]);
+        let mut key = self.keys.len()..self.keys.len();
+        let handling = Handling { rejected: OnFault::Refuse, ..Handling::KEEP };
+        if let Err(refusal) = self.one.apply(&bytes[start..stop], handling, &mut self.keys) {
+            report.stats.rejected += 1;
+            let record = Record { chunk: bytes, start, stop, end: self.records.end(), shown: None };
+            record.refuse(report, start + refusal.offset, &refusal.reason);
+            return self.frame.push(end - start, 0, key);
+        }
+        if self.keys.len() == key.start {
+            self.keys.push(self.records.end());
+        }
+        key.end = self.keys.len();
+        self.frame.push(end - start, self.identity.of(&self.keys[key.clone()]), key);
+    }
+}
+
+impl Job for Unique {
+    fn work(&mut self, chunk: Chunk<'_>, out: &mut Vec<u8>, report: &mut Report) {
+        let handling = Handling { rejected: OnFault::Refuse, ..Handling::KEEP };
+        let (bytes, end_byte) = (chunk.bytes, self.records.end());
+        let mut start = 0;
+        if let Some(values) = &mut self.values {
+            self.frame.clear();
+            values.push_keys(&chunk, &self.identity, &mut self.frame, report);
+            self.frame.write(bytes, Some(end_byte), out);
+            start = bytes.len();
+        }
+        while start < bytes.len() {
+            let rest = &bytes[start..];
+            let near = memchr::memrchr(end_byte, &rest[..rest.len().min(BATCH)]);
+            let end = near.or_else(|| memchr::memchr(end_byte, rest)).map_or(rest.len(), |at| at + 1);
+            let lines = &rest[..end];
+            self.frame.clear();
+            self.keys.clear();
+            let mut keys = std::mem::take(&mut self.keys);
+            match self.many.apply(lines, handling, &mut keys) {
+                Ok(_) if keys == lines => {
+                    keys.clear();
+                    self.push_all(lines, lines);
+                }
+                Ok(_) => {
+                    if keys.last() != Some(&end_byte) {
+                        keys.push(end_byte);
+                    }
+                    self.push_all(lines, &keys);
+                }
+                Err(_) => {
+                    keys.clear();
+                    self.keys = keys;
+                    let mut at = start;
+                    while at < start + end {
+                        let next = memchr::memchr(end_byte, &bytes[at..start + end])
+                            .map_or(start + end, |len| at + len + 1);
+                        self.push_one(bytes, at, next, report);
+                        at = next;
+                    }
+                    keys = std::mem::take(&mut self.keys);
+                }
+            }
+            std::mem::swap(&mut self.frame.keys, &mut keys);
+            self.frame.write(lines, Some(end_byte), out);
+            self.keys = keys;
+            start += end;
+        }
+        report.stats.bytes_in += bytes.len() as u64;
+        report.line(bytes, end_byte, bytes.len());
+    }
+
+    fn long(&mut self, start: &[u8], report: &mut Report) -> Long {
+        self.has_begun = false;
+        let is_row = |values: &Values| values.target().selector.table().is_some();
+        if self.values.as_ref().is_some_and(is_row) {
+            // Only the parser of tables knows where a row ends. The row is written at once, before lines that wait in files.
+            let reason = Reason::TooLong { limit: self.max_record };
+            report.stats.unreadable += 1;
+            report.stats.mentioned += 1;
+            if self.rejects {
+                report.refuse(0, 0, &reason, start);
+            }
+            return Long::Copy(reason);
+        }
+        Long::Parts { held: false }
+    }
+
+    fn cut(&self, bytes: &[u8]) -> Option<usize> {
+        Some(bytes.len())
+    }
+
+    /// Writes the part without a key, so that the record is kept.
+    fn part(&mut self, bytes: &[u8], part: Part, out: &mut Vec<u8>, report: &mut Report) {
+        if !std::mem::replace(&mut self.has_begun, true) {
+            report.stats.unreadable += 1;
+            if self.rejects {
+                report.refuse(0, 0, &Reason::TooLong { limit: self.max_record }, bytes);
+            }
+        }
+        let end = self.records.end();
+        self.frame.clear();
+        self.frame.push(bytes.len(), 0, 0..0);
+        self.frame.write(bytes, Some(end).filter(|_| part.is_last), out);
+        report.stats.bytes_in += bytes.len() as u64;
+        report.lines = u64::from(bytes.last() == Some(&end));
+    }
+
+    fn report(&self) -> Report {
+        Report::new(true, self.rejects)
+    }
+}

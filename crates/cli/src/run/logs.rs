@@ -1,0 +1,77 @@
+//! Chooses the format of a log, and the values of its records.
+
+use simdpct_records::{Escaping, KeyPath, Log, Spec, Syntax, Wrapper};
+
+use super::Target;
+use crate::common::error::Failure;
+use crate::common::logs;
+use crate::run::pump::feed::Feed;
+use crate::select::{FieldName, Format, Selector};
+
+/// The number of bytes at the start of a file that the format is chosen by.
+const START: usize = 64 * 1024;
+
+/// The values of a log that the user selected.
+#[derive(Clone, Debug)]
+pub struct LogSelection {
+    pub spec: Spec,
+    /// The names of the values; empty for all that contain URLs.
+    pub names: Vec<FieldName>,
+    /// The paths of the strings in JSON that contain the records; empty if the records are the lines.
+    pub outer: Vec<KeyPath>,
+    /// Whether the format that the first lines choose is not printed.
+    pub quiet: bool,
+}
+
+impl LogSelection {
+    /// Returns the syntax of records of `log`.
+    pub fn syntax(&self, log: Log, wrapper: Option<Wrapper>) -> Result<Syntax, String> {
+        let name = |name: &FieldName| match name {
+            FieldName::Name(name) => Ok(name.clone()),
+            FieldName::Number(number) => Err(format!(
+                "--field {number}: with --log, fields have names, such as {}",
+                log.layout.fields()[0].name()
+            )),
+        };
+        let names = self.names.iter().map(name).collect::<Result<Vec<_>, _>>()?;
+        let inner = Syntax::log(log, wrapper, &names, Escaping::None)?;
+        if self.outer.is_empty() {
+            return Ok(inner);
+        }
+        Ok(Syntax::json(&self.outer, &[], Escaping::Json)?.containing(inner))
+    }
+
+    /// Appends the records in the strings of the document `line`.
+    fn append_texts(&self, line: &[u8], texts: &mut Vec<u8>) {
+        let (mut places, mut buffer) = (Vec::new(), Vec::new());
+        if let Ok(mut strings) = Syntax::json(&self.outer, &[], Escaping::Json) {
+            // The strings before an error are records, too.
+            let _ = strings.find(line, &mut places);
+        }
+        for place in &places {
+            texts.extend_from_slice(place.value(line, &mut buffer).unwrap_or_default().trim_ascii_end());
+            texts.push(b'\n');
+        }
+    }
+}
+
+/// Chooses the format of the log in `feed`, if the user left that to its first lines, and makes `target` select the values of its records.
+pub fn choose(target: &mut Target, feed: &mut Feed<'_>) -> Result<(), Failure> {
+    let Some(selected) = &target.auto else { return Ok(()) };
+    let end = feed.line_end();
+    let start = feed.peek(START)?;
+    if start.is_empty() {
+        return Ok(());
+    }
+    let (wrapper, mut texts) = (selected.spec.wrapper, Vec::new());
+    if !selected.outer.is_empty() {
+        start.split(|&byte| byte == end).for_each(|line| selected.append_texts(line, &mut texts));
+    }
+    let start = if selected.outer.is_empty() { &start } else { &texts };
+    let log = logs::detected(start, end, wrapper, feed.name(), selected.quiet)?;
+    let syntax = selected.syntax(log, wrapper);
+    let syntax = syntax.map_err(|message| Failure::Usage(format!("{}: {message}", feed.name())))?;
+    target.selector = Selector::new(syntax, Format::Log(log, !selected.names.is_empty()));
+    target.is_sequential = target.selector.is_sequential();
+    Ok(())
+}

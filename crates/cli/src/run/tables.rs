@@ -1,0 +1,138 @@
+//! Reads the headers of tables and finds the selected columns in them.
+
+use std::io;
+use std::path::Path;
+
+use simdpct_records::{Dialect, Escaping, Quotes, RETURNS, Table};
+
+use crate::common::error::{Failure, warn};
+use crate::common::shown::shown;
+use crate::convert::stats::Stats;
+use crate::print::Sink;
+use crate::run::pump::feed::Feed;
+use crate::select::Selector;
+
+/// The columns of tables that the user asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Columns {
+    pub names: Vec<String>,
+    pub has_header: bool,
+    /// Whether only the header of the first file is written.
+    pub one_header: bool,
+    /// The way in which quotes are read.
+    pub quotes: Quotes,
+    /// The escapes of a server that are undone in cells.
+    pub unescape: Escaping,
+}
+
+/// The lines before the rows of a table.
+#[derive(Default)]
+pub struct Head {
+    /// The line that names the delimiter, `sep=;`, with its end; empty if the file has no such line.
+    pub delimiter: Vec<u8>,
+    /// The header with its line end; empty if the table has no header.
+    pub header: Vec<u8>,
+}
+
+/// Finds the selected `columns` of the table in the file of `feed`, whose dialect is that of the table in `selector`. Returns the lines before
+/// the rows. `into` names the columns for new values.
+pub fn choose(
+    selector: &mut Selector,
+    feed: &mut Feed<'_>,
+    sink: &mut Sink<'_>,
+    columns: &Columns,
+    into: &[String],
+) -> Result<Head, Failure> {
+    let Some(mut dialect) = selector.table().map(Table::dialect) else { return Ok(Head::default()) };
+    let mut head = Head::default();
+    let mut first = feed.peek_record()?;
+    if let Some(delimiter) = first.as_ref().and_then(|line| Dialect::named(names(line))) {
+        head.delimiter = feed.first_record()?;
+        dialect.delimiter = delimiter;
+        feed.set_dialect(dialect);
+        first = feed.peek_record()?;
+    }
+    let usage = |feed: &Feed<'_>, message: &str| {
+        Failure::Usage(format!("{}: {}", feed.name(), shown(Path::new(message))))
+    };
+    let mut table = if columns.has_header {
+        head.header = feed.first_record()?;
+        // An empty file has no columns.
+        let wanted = if head.header.is_empty() { &[] } else { &columns.names[..] };
+        Table::new(dialect, wanted, into, Some(names(&head.header)))
+            .map_err(|message| usage(feed, &message))?
+    } else {
+        Table::new(dialect, &columns.names, &[], None).map_err(Failure::Usage)?
+    };
+    if let Some(row) = first.filter(|_| !columns.has_header) {
+        // The only line of the input.
+        if row.last() != Some(&b'\n') && dialect.has_lone_return(&row) {
+            return Err(usage(feed, RETURNS));
+        }
+        table.measure(names(&row));
+    }
+    feed.set_table(table.clone());
+    *selector = Selector::columns(table).with_new_members(into).unescaping(columns.unescape);
+    for line in [&head.delimiter, &head.header] {
+        sink.stats.bytes_in += line.len() as u64;
+        sink.lines += memchr::memchr_iter(feed.line_end(), line).count() as u64;
+    }
+    Ok(head)
+}
+
+/// Returns `header` without its line end.
+pub fn names(header: &[u8]) -> &[u8] {
+    let names = header.strip_suffix(b"\n").unwrap_or(header);
+    names.strip_suffix(b"\r").unwrap_or(names)
+}
+
+/// Warns about selected fields, columns and keys that no file contains, according to the statistics of all files.
+pub fn warn_missing(selector: &Selector, columns: &Columns, stats: &Stats) -> Result<(), Failure> {
+    let mut selector = selector.clone();
+    if let Some(table) = selector.table()
+        && !columns.has_header
+    {
+        // Without a header, the missing columns are found by their numbers. With a header, a missing column was
+        // already an error.
+        let table = Table::new(table.dialect(), &columns.names, &[], None).map_err(Failure::Usage)?;
+        selector = Selector::columns(table);
+    }
+    for message in selector.missing(stats) {
+        warn(format_args!("{message}"));
+    }
+    Ok(())
+}
+
+/// The header of the first table of an output.
+#[derive(Default)]
+pub struct Header {
+    names: Option<Vec<Vec<u8>>>,
+    /// Whether the user has been warned that the output repeats the header.
+    has_warned: bool,
+}
+
+impl Header {
+    /// Reports whether `names`, the header of `file`, must be written. With `one_header`, only the first header is
+    /// written, and each later header must be equal to it.
+    pub fn is_written(&mut self, names: Vec<Vec<u8>>, one_header: bool, file: &str) -> Result<bool, Failure> {
+        let Some(first) = &self.names else {
+            self.names = Some(names);
+            return Ok(true);
+        };
+        if one_header {
+            if *first == names {
+                return Ok(false);
+            }
+            let error =
+                io::Error::other("its header is not that of the first file, so --one-header leaves it out");
+            return Err(Failure::missing(file, error));
+        }
+        if *first == names && !self.has_warned {
+            self.has_warned = true;
+            warn(format_args!(
+                "{file}: the header is that of the first file, and is written again; --one-header leaves it out"
+            ));
+        }
+        Ok(true)
+    }
+}
