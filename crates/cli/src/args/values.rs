@@ -173,20 +173,6 @@ pub struct Pipe {
     #[command(flatten)]
     pub places: Places,
 
-    /// Work on columns of a Parquet file; all other columns are copied unchanged
-    ///
-    /// A column inside a struct or a list has a name such as `request.url`. Text stays UTF-8: escapes of other bytes
-    /// stay escaped. Messages give places as FILE:ROW, from 1. This option needs a `pct` that was built with
-    /// `--features parquet`.
-    #[arg(
-        long,
-        help_heading = VALUES,
-        group = "tables",
-        requires = "column",
-        conflicts_with_all = ["csv", "field", "log", "html", "jsonl", "logfmt", "delimiter", "raw", "null", "expression", "compress", "values", "into", "only_changed", "dry_run", "diff"]
-    )]
-    pub parquet: bool,
-
     /// Write only the header of the first file
     ///
     /// A file with a different header is left out, with a message and exit code 2. Without this option every header
@@ -364,11 +350,7 @@ impl Pipe {
         let places = self.places;
         let (delimiter, unescape) = (places.delimiter(), places.unescape());
         let destination = self.target.destination();
-        let selection = if self.parquet {
-            Selection::Parquet(names(&places.column))
-        } else {
-            places.selection(self.one_header, destination.quiet)
-        };
+        let selection = places.selection(self.one_header, destination.quiet);
         Request {
             verb,
             sources: self.files.sources(self.records.records()),

@@ -98,7 +98,7 @@ static FOREIGN: [Foreign; 14] = [
     },
     Foreign {
         name: "a Parquet file",
-        remedy: "--parquet converts its columns",
+        remedy: "DuckDB and Polars convert its columns, with the functions of simdpct",
         signature: bytes!(b'P' b'A' b'R' b'1'),
     },
     Foreign {

@@ -233,16 +233,6 @@ impl Input {
         self.version.as_ref()
     }
 
-    /// Returns the input file, if it is a regular file and not compressed. Reading from the returned file also moves
-    /// the position of this input.
-    #[cfg(feature = "parquet")]
-    pub fn regular(&self) -> Option<&File> {
-        match &self.source {
-            Source::File(file) if self.version.is_some() => Some(file),
-            _ => None,
-        }
-    }
-
     /// Returns the number of bytes read from this input, after decompression.
     pub fn offset(&self) -> u64 {
         self.offset

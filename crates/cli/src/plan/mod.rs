@@ -21,8 +21,6 @@ use crate::io::names::{self, Sources};
 use crate::io::output;
 use crate::run::blocks::{self, Blocks};
 use crate::run::keyed::{self, Dedup};
-#[cfg(feature = "parquet")]
-use crate::run::parquet::{self, Parquet};
 use crate::run::pump::Threads;
 use crate::run::values::{self, Spec, Values};
 use crate::run::{OutputOptions, checks};
@@ -126,8 +124,6 @@ pub struct Plan {
 enum Job {
     Blocks(Blocks),
     Values(Box<Values>),
-    #[cfg(feature = "parquet")]
-    Parquet(Box<Parquet>),
 }
 
 impl Plan {
@@ -186,8 +182,6 @@ impl Plan {
         match job {
             Job::Blocks(job) => blocks::run(&sources, &destination, &job, threads),
             Job::Values(job) => values::run(&sources, &destination, &job, &options, threads),
-            #[cfg(feature = "parquet")]
-            Job::Parquet(job) => parquet::run(&sources, &destination, *job, &options),
         }
     }
 
@@ -200,9 +194,7 @@ impl Plan {
             preview: request.preview.map(|show| (show, output::has_colours())),
             exit_code: request.exit_code,
         };
-        let job = if let Some(columns) = request.selection.parquet() {
-            request.parquet(columns, &options).map_err(Failure::Usage)?
-        } else if request.needs_values() {
+        let job = if request.needs_values() {
             Job::Values(Box::new(request.values(&options).map_err(Failure::Usage)?))
         } else {
             let work = Work::across(&request.verb, request.records);
@@ -236,25 +228,6 @@ impl Request {
             || self.policies.not_text != Policy::Keep
             || ![Policy::Keep, Policy::Fail].contains(&self.policies.malformed)
             || (self.verb.charset().is_some_and(Charset::is_stateful) && self.records != Records::Raw)
-    }
-
-    /// Returns the job that rewrites `columns` of Parquet files.
-    #[cfg(feature = "parquet")]
-    fn parquet(&self, columns: &[String], options: &OutputOptions) -> Result<Job, String> {
-        let Request { verb, policies, .. } = self;
-        if [policies.malformed, policies.not_text].contains(&Policy::Drop) {
-            return Err("--parquet: a row cannot be left out; `empty` leaves an empty value".to_owned());
-        }
-        if matches!(policies.rejected, OnRejected::Drop | OnRejected::Null) {
-            return Err("--parquet: the policies of --on-rejected are `keep` and `fail`".to_owned());
-        }
-        Parquet::new(verb, columns, *policies, options).map(|job| Job::Parquet(Box::new(job)))
-    }
-
-    #[cfg(not(feature = "parquet"))]
-    fn parquet(&self, _: &[String], _: &OutputOptions) -> Result<Job, String> {
-        Err("--parquet: this `pct` was built without it; cargo install --path crates/cli --features parquet"
-            .to_owned())
     }
 
     /// Returns the job that converts the selected values.

@@ -27,8 +27,6 @@ pub enum Selection {
     Log(LogSelection),
     /// The URLs in attributes of HTML.
     Html,
-    /// Columns of Parquet files, which have no records.
-    Parquet(Vec<String>),
 }
 
 /// The options that decide which parts of records are written.
@@ -55,14 +53,6 @@ impl Selection {
     /// Reports whether the user may name a delimiter.
     fn has_delimiter(&self) -> bool {
         matches!(self, Selection::Fields(..) | Selection::Columns(_))
-    }
-
-    /// Returns the names of the selected columns if the selection is one of columns of Parquet files, otherwise `None`.
-    pub fn parquet(&self) -> Option<&[String]> {
-        match self {
-            Selection::Parquet(columns) => Some(columns),
-            _ => None,
-        }
     }
 
     /// Returns an error message if the options contradict each other.
@@ -194,7 +184,6 @@ impl Selection {
                 (selector, ByteSet::EMPTY)
             }
             Selection::Html => (Selector::html(), ByteSet::EMPTY),
-            Selection::Parquet(_) => return Err("--parquet: there are no records to select from".to_owned()),
         };
         let is_sequential = selector.is_sequential();
         Ok((Target { selector, is_sequential, columns, auto }, kept))

@@ -6,8 +6,6 @@ pub mod checks;
 pub mod keyed;
 pub mod logs;
 mod pace;
-#[cfg(feature = "parquet")]
-pub mod parquet;
 pub mod pump;
 mod streaming;
 pub mod tables;
