@@ -82,7 +82,7 @@ def by_wheel(lines, profile, log):
 # pipe as UTF-8: `iconv` restores their bytes. A pipe starts with an empty environment.
 PIPE = r"""bash -c 'set -o pipefail; bad=$(mktemp) && trap "rm -f $bad" EXIT &&
 iconv -f UTF-8 -t ISO-8859-1 |
-"$PCT" normalize -q -j1 --profile "$PROFILE" --on-error drop --on-invalid-utf8 drop --on-rejected drop --no-sync --rejects "$bad" | sed "s/^/+/; s/\r$//" &&
+"$PCT" normalize -q -j1 --profile "$PROFILE" --on-malformed drop --on-invalid-utf8 drop --on-rejected drop --no-sync --rejects "$bad" | sed "s/^/+/; s/\r$//" &&
 sed "s/^/-/" "$bad"'"""
 
 

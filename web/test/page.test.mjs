@@ -144,7 +144,7 @@ describe('what it shows', () => {
     const found = SAMPLES.map(() => []);
     let start = 0;
     const starts = SAMPLES.map((sample) => (start += utf8.encode(sample).length + 1) - utf8.encode(sample).length - 1);
-    for (const line of pct(['check', '--json'], SAMPLES).toString().split('\n').filter(Boolean)) {
+    for (const line of pct(['check', '--format', 'jsonl'], SAMPLES).toString().split('\n').filter(Boolean)) {
       const { line: number, offset, kind } = JSON.parse(line);
       const before = utf8.encode(SAMPLES[number - 1]).subarray(0, offset - starts[number - 1]);
       found[number - 1].push([kind, new TextDecoder('utf-8', { ignoreBOM: true }).decode(before).length]);
@@ -552,7 +552,7 @@ describe('the reference', () => {
     const all = await rows(page);
     assert.equal(all.length, 256);
     assert.equal(all[0][0], 'char-20');
-    const table = JSON.parse(execFileSync(PCT, ['sets', '--table', '--as', 'json'], { encoding: 'utf8' }));
+    const table = JSON.parse(execFileSync(PCT, ['sets', '--table', '--format', 'json'], { encoding: 'utf8' }));
     const byHex = new Map(all.map((cells) => [cells[4], cells]));
     for (const row of table) {
       const cells = byHex.get(row.byte);

@@ -41,10 +41,11 @@ pub struct Files {
     #[arg(long, help_heading = INPUT)]
     pub no_decompress: bool,
 
-    /// Memory limit for decompressing one file, in MiB [default: 128, and 256 for xz]
+    /// Memory limit in MiB, for decompressing one file and for keys [default: 128, 256 for xz, 1024 for keys]
     ///
-    /// Files that were compressed with a large window, for example by `zstd --long=31`, need more.
-    #[arg(long, value_name = "MIB", help_heading = INPUT, value_parser = clap::value_parser!(u32).range(1..=16384))]
+    /// Files that were compressed with a large window, for example by `zstd --long=31`, need more. Keys of `top` and `dedup` that do not
+    /// fit go to temporary files.
+    #[arg(long, value_name = "MIB", help_heading = INPUT, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     pub memory: Option<u32>,
 }
 

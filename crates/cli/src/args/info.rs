@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum, ValueHint};
 use simdpct::NamedSet;
 
-use super::parsers::SetParser;
+use super::parsers::{SetParser, formats};
+use crate::common::format::OutputFormat;
 
 /// Write the manual pages or shell completions, which are generated from the same definitions as this help
 #[derive(Debug, Args)]
@@ -39,9 +40,9 @@ pub enum Generated {
 Examples:
   pct sets
   pct sets whatwg-path whatwg-query
-  pct sets --as json                          the list for a program
+  pct sets --format json                      the list for a program
   pct sets --table                            every character and its escapes
-  pct sets --table --as json                  the same for a program
+  pct sets --table --format json              the same for a program
   pct sets --schemes                          reserved characters in ftp, http, gopher, ...")]
 pub struct Sets {
     /// List only these sets
@@ -61,19 +62,6 @@ pub struct Sets {
     pub schemes: bool,
 
     /// The format of the list or of the tables
-    #[arg(long = "as", value_name = "STYLE", default_value = "text")]
-    pub style: TableStyle,
-}
-
-/// The format of a list or a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum TableStyle {
-    /// Aligned columns, for reading
-    Text,
-    /// Tab-separated values with a header
-    Tsv,
-    /// A JSON array of objects
-    Json,
-    /// Two HTML tables, to be pasted into a page
-    Html,
+    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = formats(&[OutputFormat::Text, OutputFormat::Tsv, OutputFormat::Json]))]
+    pub format: OutputFormat,
 }

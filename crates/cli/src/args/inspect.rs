@@ -6,13 +6,14 @@ use clap::Args;
 use simdpct_uri::{Component, Dialect};
 
 use super::files::{Files, INPUT};
-use super::parsers::threads;
-use super::readings::ChainArgs;
+use super::parsers::{formats, threads};
+use super::route::ChainArgs;
 use super::transform::Unreserved;
 use super::values::Places;
 use crate::check::kind::Group;
 use crate::check::listing;
 use crate::check::{audit, chain};
+use crate::common::format::OutputFormat;
 use crate::common::records::Records;
 use crate::plan::{CheckOptions, CheckRequest, FindingsFormat};
 
@@ -29,14 +30,14 @@ Examples:
   pct check access.log
   pct check --ignore dot,separator urls.txt
   pct check --quiet --kinds malformed urls.txt && pct decode urls.txt
-  pct check --json logs/*.gz | jq -r 'select(.kind == \"nul\") | .file'
+  pct check --format jsonl logs/*.gz | jq -r 'select(.kind == \"nul\") | .file'
   pct check -l --kinds separator,dot lists/*.txt
   pct check --kinds illegal,host -e 'http://[::1/a b'
   pct check --log combined --kinds ambiguous access.log
   pct check --component host,port crawl.txt
   pct check --log combined --kinds dot,separator,nul access.log.gz
   pct check --csv --column url --quiet --kinds nul crawl.csv && echo clean
-  pct check --jsonl --key request.url --json -j4 events.jsonl
+  pct check --jsonl --key request.url --format jsonl -j4 events.jsonl
   echo 'GET /a%2fb' | pct check --field 2     <stdin>:1:6: separator: field 2 at 6: %2f is /
 
 Exit codes:
@@ -86,9 +87,15 @@ pub struct Check {
     #[arg(long, value_name = "NAME")]
     pub dialect: Option<Unreserved>,
 
-    /// Write each finding as one line of JSON with the members file, line, offset, kind and text
-    #[arg(long, conflicts_with = "files_with_findings")]
-    pub json: bool,
+    /// The format of the findings; in JSON, each is an object with the members file, line, offset, kind and text
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        default_value = "text",
+        value_parser = formats(&[OutputFormat::Text, OutputFormat::Jsonl]),
+        conflicts_with = "files_with_findings"
+    )]
+    pub format: OutputFormat,
 
     /// Write only the names of files with findings, and stop reading each file at its first finding
     #[arg(short = 'l', long)]
@@ -117,7 +124,7 @@ pub struct Check {
 Examples:
   pct audit access.log
   pct audit --examples 10 logs/*.gz
-  pct audit --json crawl.txt.zst | jq '.findings[] | select(.lines > 0) | .kind'
+  pct audit --format json crawl.txt.zst | jq '.findings[] | select(.lines > 0) | .kind'
   pct audit --chain caddy-2.6,tomcat-10.1 --log combined --guard /admin access.log")]
 pub struct Audit {
     #[command(flatten)]
@@ -131,9 +138,9 @@ pub struct Audit {
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(..=1000))]
     pub examples: u16,
 
-    /// Write the summary as JSON
-    #[arg(long)]
-    pub json: bool,
+    /// The format of the summary
+    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = formats(&[OutputFormat::Text, OutputFormat::Json]))]
+    pub format: OutputFormat,
 
     /// Show no progress bar
     #[arg(short, long)]
@@ -172,8 +179,8 @@ impl Check {
                     Some(Unreserved::Rfc1738) => Dialect::Rfc1738,
                 },
                 quiet: self.quiet,
-                show: match (self.json, self.files_with_findings) {
-                    (true, _) => FindingsFormat::Json,
+                show: match (self.format, self.files_with_findings) {
+                    (OutputFormat::Jsonl, _) => FindingsFormat::Json,
                     (_, true) => FindingsFormat::Files,
                     _ => FindingsFormat::Text,
                 },
@@ -193,7 +200,7 @@ impl Audit {
             sources: self.files.sources(records(self.null)),
             end: records(self.null).end(),
             examples: usize::from(self.examples),
-            json: self.json,
+            json: self.format == OutputFormat::Json,
             quiet: self.quiet,
         }
     }
@@ -204,7 +211,7 @@ impl Audit {
             sources: self.files.sources(records(self.null)),
             end: records(self.null).end(),
             examples: usize::from(self.examples),
-            json: self.json,
+            json: self.format == OutputFormat::Json,
             quiet: self.quiet,
         })
     }

@@ -9,10 +9,10 @@ use simdpct::sets;
 use simdpct_uri::canon::Profile;
 
 use super::files::{Files, INPUT, Target};
-use super::parsers::{ProfileParser, threads};
+use super::parsers::{ProfileParser, formats, threads};
 use super::urls::{PartCharset, SuffixArgs};
 use super::values::Places;
-use crate::check::top::Style;
+use crate::common::format::OutputFormat;
 use crate::common::records::Records;
 use crate::convert::options::Verb;
 use crate::convert::policy::Policies;
@@ -33,10 +33,10 @@ Examples:
   pct top '{domain}' crawl.txt.zst            registrable domains, by the Public Suffix List
   pct top '{path}' --log combined access.log.gz
   pct top -n 5 --decode '{query:utm_source}' --csv --column url crawl.csv
-  pct top '{host}' --as json --jsonl --key request.url events.jsonl
+  pct top '{host}' --format json --jsonl --key request.url events.jsonl
   pct top '{scheme}' crawl.txt | head -1      COUNT, a tab, KEY: one key a line when piped")]
 pub struct Top {
-    /// The key, with {PART} for each part; the names are those of `pct split --fields`
+    /// The key, with {PART} for each part; the names are those of `pct split --parts`
     #[arg(value_parser = Template::new)]
     pub template: Template,
 
@@ -54,9 +54,9 @@ pub struct Top {
     #[arg(short, long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(u32).range(1..))]
     pub number: u32,
 
-    /// The format of the result [default: table on a terminal, else tsv]
-    #[arg(long = "as", value_name = "STYLE")]
-    pub style: Option<TopStyle>,
+    /// The format of the result [default: text on a terminal, else tsv]
+    #[arg(long, value_name = "FORMAT", value_parser = formats(&[OutputFormat::Text, OutputFormat::Tsv, OutputFormat::Json]))]
+    pub format: Option<OutputFormat>,
 
     /// Decode each part once, as `pct split --decode` does
     #[arg(long)]
@@ -87,7 +87,7 @@ Examples:
   pct dedup --profile rfc3986-scheme crawl.txt -o unique.txt
   pct dedup --csv --column url --profile rfc3986 crawl.csv -o unique.csv
   pct dedup --profile surt-java --rejects bad.txt lists/*.txt -o unique.txt.zst
-  pct dedup --profile whatwg --by hash --max-memory 4096 crawl.txt.zst -o unique.txt.zst")]
+  pct dedup --profile whatwg --by hash --memory 4096 crawl.txt.zst -o unique.txt.zst")]
 pub struct Dedup {
     #[command(flatten)]
     pub files: Files,
@@ -120,13 +120,12 @@ pub struct Dedup {
     pub limits: Limits,
 }
 
+/// The default of --memory for keys, in MiB.
+const MEMORY: u32 = 1024;
+
 /// The limits of commands that compare keys.
 #[derive(Debug, Args)]
 pub struct Limits {
-    /// Memory for keys, in MiB; more keys go to temporary files
-    #[arg(long, value_name = "MIB", default_value = "1024", value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
-    pub max_memory: u32,
-
     /// Memory limit for one record, in MiB
     #[arg(long, value_name = "MIB", default_value = "2", value_parser = clap::value_parser!(u32).range(1..=2048))]
     pub max_record: u32,
@@ -134,17 +133,6 @@ pub struct Limits {
     /// The number of threads [default: one for each core, or a single one for small input]
     #[arg(short, long, value_name = "N", value_parser = threads)]
     pub jobs: Option<NonZeroUsize>,
-}
-
-/// The names of the formats of counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum TopStyle {
-    /// Counts, shares and bars
-    Table,
-    /// COUNT, a tab, KEY, in which `\t`, `\x1b` and `\\` are control bytes and backslashes
-    Tsv,
-    /// One object with all counts
-    Json,
 }
 
 /// The names of the ways to compare keys.
@@ -155,15 +143,6 @@ pub enum By {
 }
 
 impl Top {
-    /// Returns the format of the result; `None` for the usual one.
-    pub fn style(&self) -> Option<Style> {
-        self.style.map(|style| match style {
-            TopStyle::Table => Style::Table,
-            TopStyle::Tsv => Style::Tsv,
-            TopStyle::Json => Style::Json,
-        })
-    }
-
     /// Converts the arguments to a request, or returns an error message.
     pub fn request(self) -> Result<TopRequest, String> {
         if !self.template.has_parts() {
@@ -171,6 +150,7 @@ impl Top {
                 "the key has no {PART}: write it before the files, as in `pct top '{host}' FILE`".to_owned()
             );
         }
+        let memory = self.files.memory.unwrap_or(MEMORY);
         let (delimiter, unescape) = (self.places.delimiter(), self.places.unescape());
         let selection = selection(self.places, self.quiet);
         let records = if self.null { Records::Null } else { Records::Lines };
@@ -191,7 +171,7 @@ impl Top {
             exit_code: false,
             delimiter,
             unescape,
-            on_error: None,
+            on_malformed: None,
             on_rejected: None,
             policies: Policies::LEAVE_OUT,
             rejects: None,
@@ -199,7 +179,7 @@ impl Top {
             max_record: self.limits.max_record,
             jobs: self.limits.jobs,
         };
-        Ok(TopRequest { request, most: self.number as usize, memory: self.limits.max_memory })
+        Ok(TopRequest { request, most: self.number as usize, memory })
     }
 }
 
@@ -219,6 +199,7 @@ impl Dedup {
     /// Converts the arguments to a request.
     pub fn request(self) -> DedupRequest {
         let records = if self.null { Records::Null } else { Records::Lines };
+        let memory = self.files.memory.unwrap_or(MEMORY);
         let (delimiter, unescape) = (self.places.delimiter(), self.places.unescape());
         let destination = self.target.destination();
         let selection = selection(self.places, destination.quiet);
@@ -235,7 +216,7 @@ impl Dedup {
             records,
             destination,
             rejects: self.rejects,
-            memory: self.limits.max_memory,
+            memory,
             max_record: self.limits.max_record,
             jobs: self.limits.jobs,
         }

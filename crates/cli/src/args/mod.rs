@@ -8,17 +8,17 @@ mod info;
 mod inspect;
 mod keyed;
 mod parsers;
-mod readings;
+mod route;
 mod transform;
 mod urls;
 mod values;
 
 use clap::{Parser, Subcommand};
 
-pub use self::info::{Generate, Generated, Sets, TableStyle};
+pub use self::info::{Generate, Generated, Sets};
 pub use self::inspect::{Audit, Check};
 pub use self::keyed::{Dedup, Top};
-pub use self::readings::Read;
+pub use self::route::Route;
 pub use self::transform::{Decode, Encode, Normalize};
 pub use self::urls::{Form, Get, Iri, Join, Resolve, Split, Uri};
 
@@ -59,7 +59,7 @@ When the reader of standard output exits (`pct ... | head`), pct stops quietly w
 findings. After an error, the FILE of `-o FILE` is unchanged.
 
 Environment:
-  SIMDPCT_TIER  use the kernels of this tier instead of the best ones; `pct cpu` lists the tiers
+  SIMDPCT_TIER  use the kernels of this tier instead of the best ones; `pct info` lists the tiers
   NO_COLOR      show help without colours
   TMPDIR        the directory for lines longer than --max-record that have to wait for a decision of a policy";
 
@@ -78,7 +78,7 @@ Environment:
     args_conflicts_with_subcommands = true
 )]
 pub struct Cli {
-    /// With --version: also show the output of `pct cpu`
+    /// With --version: also show the output of `pct info`
     // Clap exits at --version, so `commands::run` looks for this flag itself when it prints the version.
     #[arg(long, requires = "version")]
     verbose: bool,
@@ -123,11 +123,11 @@ pub enum Command {
     /// Summarise the escapes in a log or a list of URLs
     Audit(Audit),
     /// Show on which path servers route a request, and what they pass on
-    Read(Read),
+    Route(Route),
     /// List the named sets, their bytes and the specifications that define them
     Sets(Sets),
     /// Show the instruction sets that this build and this CPU support, and which one is in use
-    Cpu,
+    Info,
     /// Write the manual pages or shell completions, which are generated from the same definitions as this help
     Generate(Generate),
 }

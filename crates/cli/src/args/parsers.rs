@@ -6,7 +6,7 @@ use std::ffi::{OsStr, OsString};
 use std::num::{IntErrorKind, NonZeroUsize, ParseIntError};
 use std::sync::Arc;
 
-use clap::builder::{PossibleValue, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command, Error, ValueEnum};
 use simdpct::{ByteSet, NamedSet, SetKind, sets};
@@ -16,6 +16,7 @@ use simdpct_uri::canon::Profile;
 
 use crate::check::kind::Group;
 use crate::common::charset::{self, Charset};
+use crate::common::format::OutputFormat;
 use crate::convert::policy::{OnRejected, Policy};
 use crate::convert::stats::StatsFormat;
 use crate::select::FieldName;
@@ -326,6 +327,12 @@ impl TypedValueParser for EscapeParser {
     }
 }
 
+/// Returns the parser of `--format` for a command that writes the formats `all`.
+pub fn formats(all: &'static [OutputFormat]) -> impl TypedValueParser<Value = OutputFormat> {
+    let values = all.iter().filter_map(ValueEnum::to_possible_value);
+    PossibleValuesParser::new(values).try_map(|name| OutputFormat::from_str(&name, false))
+}
+
 /// Implements [`ValueEnum`] for an enum, with the name and the help text of each variant.
 macro_rules! choices {
     ($type:ident: $($variant:ident $name:literal $help:literal;)*) => {
@@ -356,6 +363,14 @@ choices! { OnRejected:
     Drop "drop" "Leave the record out";
     Null "null" "Write `null` in JSON, and nothing elsewhere (\"-\" in a blank-separated line)";
     Fail "fail" "Stop with an error that says where, and exit with 1, like --strict";
+}
+
+choices! { OutputFormat:
+    Text "text" "For reading";
+    Tsv "tsv" "Separated by tabs, without quotes";
+    Csv "csv" "Separated by commas, quoted where necessary (RFC 4180)";
+    Jsonl "jsonl" "JSON, one document per line";
+    Json "json" "One JSON document";
 }
 
 choices! { Style:

@@ -111,7 +111,7 @@ Examples:
   pct decode --csv --column url --into plain crawl.csv
   pct decode --in-place --diff urls.txt       what -i would change
   pct decode --csv --column url --until-stable --rejects bad.txt crawl.csv -o plain.csv
-  pct decode --jsonl --key request.url --on-error drop --stats events.jsonl
+  pct decode --jsonl --key request.url --on-malformed drop --stats events.jsonl
   pct decode --html --keep '&#?' -e '<a href=\"caf%C3%A9?a%26b\">'   <a href=\"café?a%26b\">
   pct decode --raw blob.txt -o blob           %0A and %0D too
   pct decode --strict urls.txt -o plain.txt   all or nothing")]

@@ -7,9 +7,10 @@ use clap::{Args, ValueHint};
 use simdpct_uri::form::LineEnds;
 use simdpct_uri::{Strictness, SuffixList};
 
-use super::parsers::{CharsetParser, suffix_list};
+use super::parsers::{CharsetParser, formats, suffix_list};
 use super::values::StrictPipe;
 use crate::common::charset::Charset;
+use crate::common::format::OutputFormat;
 use crate::convert::policy::OnRejected;
 use crate::plan::Request;
 use crate::url::form::{FromForm, ToForm};
@@ -30,12 +31,12 @@ use crate::url::split::{self, Template};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  echo 'https://a.com/x%2Fy?q=1' | pct split --as csv     https,,a.com,,/x%2Fy,q=1,
-  echo 'http://a.com/?q=a+b' | pct split --fields host,query:q --decode --as jsonl
+  echo 'https://a.com/x%2Fy?q=1' | pct split --format csv     https,,a.com,,/x%2Fy,q=1,
+  echo 'http://a.com/?q=a+b' | pct split --parts host,query:q --decode --format jsonl
                                               {\"host\":\"a.com\",\"query:q\":\"a b\"}
-  pct split --fields host crawl.txt | sort | uniq -c
-  pct split --fields host --query-param q,page --as csv crawl.txt -o pages.csv.gz
-  pct split --csv --column url --fields host --into host crawl.csv
+  pct split --parts host crawl.txt | sort | uniq -c
+  pct split --parts host --query-param q,page --format csv crawl.txt -o pages.csv.gz
+  pct split --csv --column url --parts host --into host crawl.csv
   pct split crawl.txt | pct join scheme=https -           changes the scheme of each")]
 pub struct Split {
     #[command(flatten)]
@@ -47,7 +48,7 @@ pub struct Split {
     /// value of the first parameter of that name, and segment:N for a segment of the path, from 1, or from -1 backwards.
     /// domain is the registrable domain of the host, suffix its public suffix, and subdomain the labels before the domain.
     #[arg(long, value_name = "PART,...", value_delimiter = ',', default_value = part::USUAL, value_parser = Part::find)]
-    pub fields: Vec<Part>,
+    pub parts: Vec<Part>,
 
     /// Also write the values of these parameters, like query:NAME
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
@@ -61,13 +62,25 @@ pub struct Split {
     pub decode: bool,
 
     /// The format of the parts
-    #[arg(long = "as", value_name = "STYLE", default_value = "tsv")]
-    pub style: Style,
+    #[arg(long, value_name = "FORMAT", default_value = "tsv", value_parser = formats(ROWS))]
+    pub format: OutputFormat,
 
     #[command(flatten)]
     pub charset: PartCharset,
     #[command(flatten)]
     pub suffixes: SuffixArgs,
+}
+
+/// The formats of rows.
+const ROWS: &[OutputFormat] = &[OutputFormat::Tsv, OutputFormat::Csv, OutputFormat::Jsonl];
+
+/// Returns the style of rows in `format`, which is one of [`ROWS`].
+fn style(format: OutputFormat) -> Style {
+    match format {
+        OutputFormat::Csv => Style::Csv,
+        OutputFormat::Jsonl => Style::Jsonl,
+        _ => Style::Tsv,
+    }
 }
 
 /// The charset of decoded parts.
@@ -85,7 +98,7 @@ pub struct PartCharset {
 /// The options for domain, suffix and subdomain.
 #[derive(Debug, Args)]
 pub struct SuffixArgs {
-    /// Divide hosts by this public suffix list instead of the one that is compiled in, whose version `pct cpu` shows
+    /// Divide hosts by this public suffix list instead of the one that is compiled in, whose version `pct info` shows
     ///
     /// The format is that of the list on publicsuffix.org. Debian has a list in
     /// /usr/share/publicsuffix/public_suffix_list.dat.
@@ -107,7 +120,7 @@ impl SuffixArgs {
 /// Write the parts of URLs that a template names
 ///
 /// `{host}` stands for the host unchanged, `{query:q}` for the value of the first parameter `q`, and a missing part
-/// is empty. The names are those of `pct split --fields`. \t is a tab, \{ a brace, and \\ a backslash.
+/// is empty. The names are those of `pct split --parts`. \t is a tab, \{ a brace, and \\ a backslash.
 ///
 /// The target of a request in a log is read by RFC 9112: one that begins with a slash has no host, and that of CONNECT is a host and a
 /// port.
@@ -164,12 +177,12 @@ pub struct Join {
     #[command(flatten)]
     pub pipe: StrictPipe,
 
-    /// The parts in the columns of a row, as in `pct split --fields`
+    /// The parts in the columns of a row, as in `pct split --parts`
     #[arg(long, value_name = "PART,...", value_delimiter = ',', default_value = part::USUAL, value_parser = Part::find)]
-    pub fields: Vec<Part>,
+    pub parts: Vec<Part>,
 
     /// The format of the rows
-    #[arg(long, value_name = "STYLE", default_value = "tsv")]
+    #[arg(long, value_name = "FORMAT", default_value = "tsv")]
     pub from: Style,
 
     /// Treat the parts as data, and escape each with the set of its component
@@ -240,11 +253,11 @@ pub struct Uri {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  echo 'a=1&b=x+y%26' | pct form --as jsonl   [[\"a\",\"1\"],[\"b\",\"x y&\"]]
-  echo 'a=1&b=x+y' | pct form --as csv        a,1,b,x y
+  echo 'a=1&b=x+y%26' | pct form --format jsonl   [[\"a\",\"1\"],[\"b\",\"x y&\"]]
+  echo 'a=1&b=x+y' | pct form --format csv        a,1,b,x y
   echo '{\"a\":[1,2],\"b\":\"x y\"}' | pct form --from jsonl       a=1&a=2&b=x+y
-  echo 'q=%CF%F0&r=1' | pct form --charset windows-1251 --as csv     q,Пр,r,1
-  echo '_charset_=koi8-r&q=%F0' | pct form --as csv     _charset_,koi8-r,q,П
+  echo 'q=%CF%F0&r=1' | pct form --charset windows-1251 --format csv     q,Пр,r,1
+  echo '_charset_=koi8-r&q=%F0' | pct form --format csv     _charset_,koi8-r,q,П
   pct form --charset auto:gbk -e 'a=%E4%BD%A0&b=%C4%E3'     a,你,b,你 with tabs
   pct get '{query}' crawl.txt | pct form")]
 pub struct Form {
@@ -252,11 +265,11 @@ pub struct Form {
     pub pipe: StrictPipe,
 
     /// The format of the pairs
-    #[arg(long = "as", value_name = "STYLE", default_value = "tsv", conflicts_with = "from")]
-    pub style: Style,
+    #[arg(long, value_name = "FORMAT", default_value = "tsv", value_parser = formats(ROWS), conflicts_with = "from")]
+    pub format: OutputFormat,
 
     /// Read pairs in this format, and write forms
-    #[arg(long, value_name = "STYLE")]
+    #[arg(long, value_name = "FORMAT")]
     pub from: Option<Style>,
 
     /// Write every line end in a name or value as %0D%0A, as browsers do
@@ -276,9 +289,9 @@ pub struct Form {
 impl Split {
     /// Converts the arguments to a request.
     pub fn request(self) -> Request {
-        let mut fields = self.fields;
-        fields.extend(self.query_param.into_iter().map(Part::Parameter));
-        let split = split::Split::new(fields, self.style, self.decode, self.suffixes.suffixes());
+        let mut parts = self.parts;
+        parts.extend(self.query_param.into_iter().map(Part::Parameter));
+        let split = split::Split::new(parts, style(self.format), self.decode, self.suffixes.suffixes());
         self.pipe.rewrite(split.in_charset(self.charset.charset))
     }
 }
@@ -316,16 +329,16 @@ impl Join {
             }
         }
         files.files = others;
-        let is_twice = |(index, part)| self.fields[..index].contains(part);
-        if let Some((_, part)) = self.fields.iter().enumerate().find(|field| is_twice(*field)) {
-            return Err(format!("--fields names the part '{part}' twice"));
+        let is_twice = |(index, part)| self.parts[..index].contains(part);
+        if let Some((_, part)) = self.parts.iter().enumerate().find(|field| is_twice(*field)) {
+            return Err(format!("--parts names the part '{part}' twice"));
         }
         if !fixed.is_empty() && !files.is_given() {
             // An empty row, which has only the fixed parts.
             files.expression.push("".into());
             self.pipe.pipe.on_rejected.get_or_insert(OnRejected::Fail);
         }
-        Ok(self.pipe.rewrite(join::Join::new(self.fields, self.from, fixed, self.encode)))
+        Ok(self.pipe.rewrite(join::Join::new(self.parts, self.from, fixed, self.encode)))
     }
 }
 
@@ -374,7 +387,7 @@ impl Form {
                 let line_ends = if self.crlf { LineEnds::CrLf } else { LineEnds::Kept };
                 Ok(self.pipe.rewrite(ToForm { from, line_ends, charset: self.charset }))
             }
-            None => Ok(self.pipe.rewrite(FromForm { style: self.style, charset: self.charset })),
+            None => Ok(self.pipe.rewrite(FromForm { style: style(self.format), charset: self.charset })),
         }
     }
 }

@@ -238,7 +238,7 @@ pub struct Pipe {
     /// Write rejected values to FILE, one per line: FILE:LINE:OFFSET: REASON: RECORD
     ///
     /// These are the values that could not be converted, or not wholly: decoding also lists values with malformed escapes
-    /// or invalid UTF-8. A URL with a malformed escape that a profile accepts is not listed, unless --on-error rejects it.
+    /// or invalid UTF-8. A URL with a malformed escape that a profile accepts is not listed, unless --on-malformed rejects it.
     ///
     /// Line ends and control bytes in RECORD are escaped. Like the output, FILE appears whole or not at all.
     #[arg(long, value_name = "FILE", help_heading = POLICIES, value_hint = ValueHint::FilePath, conflicts_with = "raw")]
@@ -278,10 +278,10 @@ pub struct StrictPipe {
 
     /// The policy for malformed escapes [default: keep]
     #[arg(long, value_name = "POLICY", help_heading = POLICIES, conflicts_with = "raw")]
-    pub on_error: Option<Policy>,
+    pub on_malformed: Option<Policy>,
 
     /// Stop at the first malformed escape, rejected value or unreadable record: say where, and exit with 1
-    #[arg(long, conflicts_with_all = ["on_error", "on_rejected"])]
+    #[arg(long, conflicts_with_all = ["on_malformed", "on_rejected"])]
     pub strict: bool,
 }
 
@@ -372,7 +372,7 @@ impl Pipe {
             exit_code: self.exit_code,
             delimiter,
             unescape,
-            on_error: None,
+            on_malformed: None,
             on_rejected: self.on_rejected,
             policies: Policies {
                 malformed: Policy::Keep,
@@ -391,12 +391,12 @@ impl StrictPipe {
     /// Converts these options to a request for `verb`.
     pub fn request(self, verb: Verb) -> Request {
         let request = self.pipe.request(verb);
-        let policies = match (self.strict, self.on_error) {
+        let policies = match (self.strict, self.on_malformed) {
             (true, _) => Policies { malformed: Policy::Fail, rejected: OnRejected::Fail, ..request.policies },
             (_, Some(malformed)) => Policies { malformed, ..request.policies },
             _ => request.policies,
         };
-        Request { policies, on_error: self.on_error, ..request }
+        Request { policies, on_malformed: self.on_malformed, ..request }
     }
 
     /// Converts these options to a request for `rewrite` of whole URLs.

@@ -66,7 +66,7 @@ named! {
     Control "control" "In a URL: an unescaped control byte";
     Host "host" "In a URL: an invalid address in brackets, or more than one \"@\" before the host";
     Port "port" "In a URL: a port that is not a number up to 65535";
-    Ambiguous "ambiguous" "In a URL: a path that servers route differently, as `pct read` shows; reported only if named";
+    Ambiguous "ambiguous" "In a URL: a path that servers route differently, as `pct route` shows; reported only if named";
     Unreadable "unreadable" "A record or quoted value that cannot be parsed, or a record that is too long";
 }
 

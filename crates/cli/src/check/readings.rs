@@ -1,4 +1,4 @@
-//! Runs `pct read`: shows how servers read targets.
+//! Runs `pct route`: shows how servers read targets.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use crate::common::error::{Failure, Outcome};
 use crate::common::escape::to_text;
 use crate::io::output::Output;
 
-/// The options of `pct read`.
+/// The options of `pct route`.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub targets: Vec<Vec<u8>>,

@@ -6,15 +6,8 @@ use serde_json::{Value, json};
 
 use super::page::{Page, counted, grouped, share, visible};
 use crate::common::error::{Failure, Outcome};
+use crate::common::format::OutputFormat;
 use crate::io::output::Output;
-
-/// The format of the result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
-    Table,
-    Tsv,
-    Json,
-}
 
 /// Writes `rows`, keys with their counts, among `total` values with `distinct` different keys. By default this is a table on a terminal,
 /// and TSV elsewhere.
@@ -22,12 +15,12 @@ pub fn print(
     rows: &[(Vec<u8>, u64)],
     total: u64,
     distinct: u64,
-    style: Option<Style>,
+    format: Option<OutputFormat>,
 ) -> Result<Outcome, Failure> {
-    let usual = || if io::stdout().is_terminal() { Style::Table } else { Style::Tsv };
-    let text = match style.unwrap_or_else(usual) {
-        Style::Table => table(rows, total, distinct).into_bytes(),
-        Style::Tsv => {
+    let usual = || if io::stdout().is_terminal() { OutputFormat::Text } else { OutputFormat::Tsv };
+    let text = match format.unwrap_or_else(usual) {
+        OutputFormat::Text => table(rows, total, distinct).into_bytes(),
+        OutputFormat::Tsv => {
             let mut text = Vec::new();
             for (key, count) in rows {
                 text.extend_from_slice(format!("{count}\t").as_bytes());
@@ -43,7 +36,7 @@ pub fn print(
             }
             text
         }
-        Style::Json => {
+        _ => {
             let row = |(key, count): &(Vec<u8>, u64)| json!({ "key": text_or_bytes(key), "count": count });
             let top: Vec<_> = rows.iter().map(row).collect();
             format!("{}\n", json!({ "values": total, "distinct": distinct, "top": top })).into_bytes()

@@ -1,7 +1,7 @@
 //! Runs the subcommands: parses the arguments and starts the engine.
 
-mod cpu;
 mod generate;
+mod info;
 mod profiles;
 mod sets;
 mod tables;
@@ -24,7 +24,7 @@ pub fn run() -> Result<Outcome, Failure> {
     match Cli::try_parse_from(spelt(env::args_os().collect())) {
         Ok(cli) => dispatch(cli.command),
         Err(message) if is_verbose_version(&message) => {
-            cpu::check_forced_tier().and_then(|()| cpu::describe())
+            info::check_forced_tier().and_then(|()| info::describe())
         }
         Err(message) => print(&message),
     }
@@ -78,7 +78,7 @@ fn takes_next(verb: &clap::Command, argument: &OsStr) -> bool {
 }
 
 fn dispatch(command: Command) -> Result<Outcome, Failure> {
-    cpu::check_forced_tier()?;
+    info::check_forced_tier()?;
     match command {
         Command::Encode(args) => Plan::run(args.request().map_err(Failure::Usage)?),
         Command::Decode(args) => Plan::run(args.request().map_err(Failure::Usage)?),
@@ -92,7 +92,7 @@ fn dispatch(command: Command) -> Result<Outcome, Failure> {
         Command::Uri(args) => Plan::run(args.request()),
         Command::Form(args) => Plan::run(args.request().map_err(Failure::Usage)?),
         Command::Top(args) => {
-            let style = args.style();
+            let style = args.format;
             let (top, read) = Plan::top(args.request().map_err(Failure::Usage)?)?;
             top::print(&top.rows, top.total, top.distinct, style).and(read)
         }
@@ -100,12 +100,12 @@ fn dispatch(command: Command) -> Result<Outcome, Failure> {
         Command::Check(args) => Plan::check(&args.request().map_err(Failure::Usage)?),
         Command::Audit(args) if args.chain.chain.is_empty() => audit(&args.request()),
         Command::Audit(args) => chain::audit(&args.chain_request().map_err(Failure::Usage)?),
-        Command::Read(args) if args.list => readings::list(&args.request()),
-        Command::Read(args) => readings::read(&args.request()),
-        Command::Sets(args) if args.table => tables::write(args.style),
-        Command::Sets(args) if args.schemes => tables::write_schemes(args.style),
+        Command::Route(args) if args.list => readings::list(&args.request()),
+        Command::Route(args) => readings::read(&args.request()),
+        Command::Sets(args) if args.table => tables::write(args.format),
+        Command::Sets(args) if args.schemes => tables::write_schemes(args.format),
         Command::Sets(args) => sets::list(&args),
-        Command::Cpu => cpu::describe(),
+        Command::Info => info::describe(),
         Command::Generate(args) => generate::generate(&args),
     }
 }

@@ -6,8 +6,9 @@ use serde::Serialize;
 use simdpct::{AsciiSet, NamedSet, SetKind, sets};
 
 use super::tables;
-use crate::args::{Sets, TableStyle};
+use crate::args::Sets;
 use crate::common::error::{Failure, Outcome};
+use crate::common::format::OutputFormat;
 use crate::io::output::Output;
 
 /// One set, as a row of a table.
@@ -38,10 +39,10 @@ impl Row {
 pub fn list(args: &Sets) -> Result<Outcome, Failure> {
     let all: Vec<_> = sets::ALL.iter().collect();
     let wanted = if args.names.is_empty() { &all } else { &args.names };
-    if args.style != TableStyle::Text {
+    if args.format != OutputFormat::Text {
         let rows: Vec<_> = wanted.iter().map(|set| Row::of(set)).collect();
         let header = ["name", "kind", "bytes", "source", "description"];
-        let text = tables::formatted(args.style, header, &[("Sets", &rows)], Row::cells);
+        let text = tables::formatted(args.format, header, &[("Sets", &rows)], Row::cells);
         Output::stdout()?.write(text.as_bytes())?;
         return Ok(Outcome::Clean);
     }

@@ -12,9 +12,9 @@ use simdpct::sets::{
 };
 use simdpct_uri::charset::Charset;
 
-use crate::args::TableStyle;
 use crate::check::schemes::{SCHEMES, Scheme};
 use crate::common::error::{Failure, Outcome};
+use crate::common::format::OutputFormat;
 use crate::io::output::Output;
 
 /// One character and its escapes.
@@ -147,22 +147,22 @@ fn class(byte: u8, sets: &[(&'static str, AsciiSet)], rest: &'static str) -> &'s
     }
 }
 
-/// Writes the tables in the given style.
-pub fn write(style: TableStyle) -> Result<Outcome, Failure> {
+/// Writes the tables in the given format.
+pub fn write(format: OutputFormat) -> Result<Outcome, Failure> {
     let Some(charset) = Charset::find("windows-1252") else {
         return Err(Failure::Usage("windows-1252 is not supported".to_owned()));
     };
     let rows: Vec<_> = (0..=u8::MAX).map(|byte| Row::of(byte, charset)).collect();
     let tables = [("ASCII", &rows[..0x80]), ("Windows-1252 and UTF-8", &rows[0x80..])];
-    Output::stdout()?.write(formatted(style, HEADER, &tables, Row::cells).as_bytes())?;
+    Output::stdout()?.write(formatted(format, HEADER, &tables, Row::cells).as_bytes())?;
     Ok(Outcome::Clean)
 }
 
-/// Writes the table of schemes in the given style.
-pub fn write_schemes(style: TableStyle) -> Result<Outcome, Failure> {
+/// Writes the table of schemes in the given format.
+pub fn write_schemes(format: OutputFormat) -> Result<Outcome, Failure> {
     let header = ["name", "section", "separators", "path", "query"];
     let text = formatted(
-        style,
+        format,
         header,
         &[("Reserved characters by scheme (RFC 1738)", &SCHEMES[..])],
         Scheme::cells,
@@ -171,10 +171,10 @@ pub fn write_schemes(style: TableStyle) -> Result<Outcome, Failure> {
     Ok(Outcome::Clean)
 }
 
-/// Returns the text of `tables`, each a title with its rows, in the given style. JSON is made from the rows themselves, the other
-/// styles from the cells that `cells` returns for a row.
+/// Returns the text of `tables`, each a title with its rows, in the given format. JSON is made from the rows themselves, the other
+/// formats from the cells that `cells` returns for a row.
 pub fn formatted<R: Serialize, const N: usize>(
-    style: TableStyle,
+    format: OutputFormat,
     header: [&str; N],
     tables: &[(&str, &[R])],
     cells: impl Fn(&R) -> [&str; N],
@@ -182,8 +182,8 @@ pub fn formatted<R: Serialize, const N: usize>(
     let rows = || tables.iter().flat_map(|(_, rows)| *rows);
     let mut text = String::new();
     // Writing to a string does not fail.
-    match style {
-        TableStyle::Text => {
+    match format {
+        OutputFormat::Text => {
             let widest = |column: usize| rows().map(|row| cells(row)[column].chars().count()).max();
             let widths: [usize; N] =
                 std::array::from_fn(|column| widest(column).unwrap_or(0).max(header[column].len()));
@@ -193,23 +193,15 @@ pub fn formatted<R: Serialize, const N: usize>(
                 rows.iter().for_each(|row| append_line(widths, cells(row), &mut text));
             }
         }
-        TableStyle::Tsv => {
+        OutputFormat::Tsv => {
             let _ = writeln!(text, "{}", header.join("\t"));
             for row in rows() {
                 let _ = writeln!(text, "{}", cells(row).join("\t"));
             }
         }
-        TableStyle::Json => {
+        _ => {
             text = serde_json::to_string_pretty(&rows().collect::<Vec<_>>()).unwrap_or_default();
             text.push('\n');
-        }
-        TableStyle::Html => {
-            for (title, rows) in tables {
-                let _ = writeln!(text, "<table>\n<caption>{title}</caption>");
-                append_row("th", header, &mut text);
-                rows.iter().for_each(|row| append_row("td", cells(row), &mut text));
-                text.push_str("</table>\n");
-            }
         }
     }
     text
@@ -219,13 +211,4 @@ fn append_line<const N: usize>(widths: [usize; N], cells: [&str; N], text: &mut 
     let cells: Vec<_> = cells.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}")).collect();
     text.push_str(cells.join("  ").trim_end());
     text.push('\n');
-}
-
-fn append_row<const N: usize>(element: &str, cells: [&str; N], text: &mut String) {
-    text.push_str("<tr>");
-    for cell in cells {
-        let cell = cell.replace('&', "&amp;").replace('<', "&lt;");
-        let _ = write!(text, "<{element}>{cell}</{element}>");
-    }
-    text.push_str("</tr>\n");
 }

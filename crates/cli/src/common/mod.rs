@@ -5,6 +5,7 @@ pub mod charset;
 pub mod error;
 pub mod escape;
 pub mod fault;
+pub mod format;
 pub mod logs;
 pub mod reason;
 pub mod records;

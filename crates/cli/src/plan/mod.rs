@@ -52,7 +52,7 @@ pub struct Request {
     pub unescape: Escaping,
     pub policies: Policies,
     /// The policy for malformed escapes that the user gave, if any.
-    pub on_error: Option<Policy>,
+    pub on_malformed: Option<Policy>,
     /// The policy for rejected values that the user gave, if any.
     pub on_rejected: Option<OnRejected>,
     /// The file for rejected values.
@@ -257,7 +257,7 @@ fn check(request: &Request) -> Result<(), String> {
         if [policies.malformed, policies.not_text].contains(&Policy::Drop)
             || matches!(policies.rejected, OnRejected::Drop | OnRejected::Null)
         {
-            return Err("--html: no part of a document can be left out; the policies `keep`, `empty` and `fail` of --on-error and \
+            return Err("--html: no part of a document can be left out; the policies `keep`, `empty` and `fail` of --on-malformed and \
                  --on-invalid-utf8, and `keep` and `fail` of --on-rejected, do not need that"
                 .to_owned());
         }
@@ -279,12 +279,12 @@ fn check(request: &Request) -> Result<(), String> {
     if request.needs_values() && *records == Records::Raw {
         return Err("this needs records, and --raw treats the input as one stream; remove --raw".to_owned());
     }
-    if request.on_error.is_some() && request.verb.has_no_escapes() {
-        return Err("--on-error: this conversion escapes every `%`, so no escape is malformed".to_owned());
+    if request.on_malformed.is_some() && request.verb.has_no_escapes() {
+        return Err("--on-malformed: this conversion escapes every `%`, so no escape is malformed".to_owned());
     }
     if request.on_rejected.is_some() && selection.is_records() && !request.verb.takes_whole_values() {
         return Err("--on-rejected: no value can be rejected here; --on-invalid-utf8 is the policy for invalid UTF-8, and \
-             --on-error, where there is one, for malformed escapes"
+             --on-malformed, where there is one, for malformed escapes"
             .to_owned());
     }
     check_in_place(&request.sources, &request.destination.place)?;

@@ -1,4 +1,4 @@
-"""What `pct audit --json` should count, the slow way: reads stdin, writes the lines and finds of each kind."""
+"""What `pct audit --format json` should count, the slow way: reads stdin, writes the lines and finds of each kind."""
 
 import json
 import re

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::support::{command, ok, output, run, run_in_chunks, tangle, wait};
 
 fn json(args: &[&str], input: &[u8]) -> Value {
-    let mut all = vec!["audit", "--json"];
+    let mut all = vec!["audit", "--format", "json"];
     all.extend(args);
     serde_json::from_slice(&ok(&all, input)).expect("the report is JSON")
 }

@@ -49,21 +49,21 @@ fn a_record_ends_where_its_file_does() {
 
 #[test]
 fn policies_add_no_records_and_lose_none() {
-    joined(&["decode", "-q", "--on-error", "drop"], &[b"a\n%zz", b"b"], b"a\nb");
-    joined(&["decode", "-q", "--on-error", "drop"], &[b"a", b"%zz", b"b"], b"a\nb");
-    joined(&["decode", "--on-error", "empty"], &[b"a\n%zz", b"b"], b"a\n\nb");
-    joined(&["decode", "--on-error", "empty"], &[b"a", b"%zz"], b"a\n");
-    joined(&["decode", "--on-error", "empty"], &[b"%zz", b"%zz", b"c"], b"\n\nc");
+    joined(&["decode", "-q", "--on-malformed", "drop"], &[b"a\n%zz", b"b"], b"a\nb");
+    joined(&["decode", "-q", "--on-malformed", "drop"], &[b"a", b"%zz", b"b"], b"a\nb");
+    joined(&["decode", "--on-malformed", "empty"], &[b"a\n%zz", b"b"], b"a\n\nb");
+    joined(&["decode", "--on-malformed", "empty"], &[b"a", b"%zz"], b"a\n");
+    joined(&["decode", "--on-malformed", "empty"], &[b"%zz", b"%zz", b"c"], b"\n\nc");
     // These lines are longer than a buffer, with and without a place to cut.
     for unit in [&b"%20"[..], b"%25"] {
         let long = unit.repeat(1 << 20);
         let decoded = ok(&["decode"], &long);
         let both = [&decoded[..], b"\n", &decoded].concat();
-        joined(&["decode", "--on-error", "keep", "--stats=json", "-q"][..1], &[&long, &long], &both);
-        joined(&["decode", "-q", "--on-error", "drop"], &[&long, &long], &both);
+        joined(&["decode", "--on-malformed", "keep", "--stats=json", "-q"][..1], &[&long, &long], &both);
+        joined(&["decode", "-q", "--on-malformed", "drop"], &[&long, &long], &both);
         let bad = [b"%zz", &long[..]].concat();
-        joined(&["decode", "-q", "--on-error", "drop"], &[b"a", &bad, &bad, b"b"], b"a\nb");
-        joined(&["decode", "--on-error", "empty"], &[b"a", &bad, &bad, b"b"], b"a\n\n\nb");
+        joined(&["decode", "-q", "--on-malformed", "drop"], &[b"a", &bad, &bad, b"b"], b"a\nb");
+        joined(&["decode", "--on-malformed", "empty"], &[b"a", &bad, &bad, b"b"], b"a\n\n\nb");
     }
 }
 

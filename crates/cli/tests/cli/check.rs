@@ -158,7 +158,7 @@ fn several_files_have_places_of_their_own() {
 
 #[test]
 fn findings_may_be_json_lines() {
-    let run = run(&["check", "--json"], "a\"%zz\n%00\n");
+    let run = run(&["check", "--format", "jsonl"], "a\"%zz\n%00\n");
     assert_eq!(
         String::from_utf8(run.out).unwrap(),
         "{\"file\":\"<stdin>\",\"line\":1,\"offset\":2,\"kind\":\"malformed\",\"text\":\"%zz: 'z' is not a hexadecimal digit\"}\n\
@@ -213,7 +213,7 @@ fn files_with_findings_are_named_once() {
         format!("{odd}\0<stdin>\0{a}\0").into_bytes()
     );
     assert_eq!(run(&["check", "-l", "-m1", &c, &a], "").out, format!("{c}\n").into_bytes());
-    assert_eq!(run(&["check", "-l", "--json"], "").code, Some(2));
+    assert_eq!(run(&["check", "-l", "--format", "jsonl"], "").code, Some(2));
 }
 
 #[test]

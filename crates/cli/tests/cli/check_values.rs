@@ -163,7 +163,7 @@ fn values_are_urls_if_that_is_asked_for() {
 
 #[test]
 fn json_names_values_and_their_places() {
-    let run = run(&["check", "--json", "--jsonl", "--key", "u"], "{}\n{\"u\":\"%00\"}\nx\n");
+    let run = run(&["check", "--format", "jsonl", "--jsonl", "--key", "u"], "{}\n{\"u\":\"%00\"}\nx\n");
     assert_eq!(
         String::from_utf8(run.out).unwrap(),
         "{\"file\":\"<stdin>\",\"line\":2,\"offset\":9,\"kind\":\"nul\",\"value\":\"u\",\"at\":6,\"text\":\"%00\"}\n\

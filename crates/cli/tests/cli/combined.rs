@@ -73,6 +73,6 @@ fn one_summary_and_one_list_of_rejects_for_several_files() {
 
 #[test]
 fn repairs_know_the_other_escapes() {
-    let args = ["decode", "--unescape", "nginx", "--percent-u", "--on-error", "replace"];
+    let args = ["decode", "--unescape", "nginx", "--percent-u", "--on-malformed", "replace"];
     assert_eq!(ok(&args, "\\x25zz%u0041%41%x\n"), b"%25zzAA%25x\n");
 }

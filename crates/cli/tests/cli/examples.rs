@@ -23,9 +23,9 @@ const VERBS: [&str; 19] = [
     "dedup",
     "check",
     "audit",
-    "read",
+    "route",
     "sets",
-    "cpu",
+    "info",
     "generate",
 ];
 
@@ -91,7 +91,7 @@ fn every_example_works() {
     let mut checked = 0;
     for verb in VERBS {
         let examples = examples(verb);
-        assert_eq!(examples.is_empty(), verb == "cpu", "{verb}");
+        assert_eq!(examples.is_empty(), verb == "info", "{verb}");
         for (command, said) in examples {
             if command.contains("| jq") && Command::new("jq").arg("--version").output().is_err() {
                 let _ = writeln!(std::io::stderr(), "\nSKIPPED {command}: there is no jq here");
@@ -108,9 +108,9 @@ fn every_example_works() {
             shell.args(["-c", &script]).current_dir(dir.path()).env("PATH", &path).env("LC_ALL", "C.UTF-8");
             let output = shell.env("HOME", dir.path().join("home")).output().unwrap();
             let complaints = String::from_utf8_lossy(&output.stderr);
-            // Only `pct check` and `pct read`, which exit with 1 if they have findings, and `--stats` may write to stderr.
+            // Only `pct check` and `pct route`, which exit with 1 if they have findings, and `--stats` may write to stderr.
             let code = output.status.code().unwrap();
-            let finds = command.contains("pct check") || command.contains("pct read");
+            let finds = command.contains("pct check") || command.contains("pct route");
             assert!(code == 0 || finds && code == 1, "{command}: exit {code}: {complaints}");
             assert!(complaints.is_empty() || finds || command.contains("--stats"), "{command}: {complaints}");
             if command.starts_with("echo ") {

@@ -282,7 +282,7 @@ fn options_that_make_no_sense_are_refused() {
         (&["--jsonl", "--key", "a[x]"], "for each element"),
         (&["--jsonl", "--key", "a,.a"], "--key: .a is asked for twice"),
         (&["--logfmt", "--key", "a,b,a"], "--key: a is asked for twice"),
-        (&["--strict", "--on-error", "drop"], "--on-error"),
+        (&["--strict", "--on-malformed", "drop"], "--on-malformed"),
         (&["--stats", "--raw"], "--raw"),
         (&["-j", "0"], "expected a number of threads, at least 1"),
         (&["-j", "99999999999999999999"], "the number of threads is too large"),

@@ -18,7 +18,7 @@ const VERBS: [&str; 13] = [
     "form",
     "check",
     "audit",
-    "read",
+    "route",
 ];
 
 #[test]

@@ -74,7 +74,7 @@ fn quotes_and_references() {
     assert_eq!(convert(&["encode", "--keep", "/"], "<a href='é&#228; '>"), "<a href='%C3%A9%C3%A4 '>");
     // Without a URL, an attribute that is not quoted would take the next one as its value, so the URL stays.
     let page = "<a href=%zz id=x><a href='%zz' id=x>";
-    assert_eq!(convert(&["decode", "--on-error", "empty"], page), "<a href=%zz id=x><a href='' id=x>");
+    assert_eq!(convert(&["decode", "--on-malformed", "empty"], page), "<a href=%zz id=x><a href='' id=x>");
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn options_that_need_records_are_rejected() {
         &["decode", "--only-changed"][..],
         &["decode", "--into", "x"],
         &["decode", "--values", "--output-delimiter", "tab"],
-        &["decode", "--on-error", "drop"],
+        &["decode", "--on-malformed", "drop"],
         &["normalize", "--profile", "rfc3986", "--on-rejected", "null"],
         &["decode", "--raw"],
         &["decode", "-0"],

@@ -56,7 +56,8 @@ fn files_that_threads_write_have_seams_and_are_whole() {
     fs::write(a, &input).unwrap();
     fs::write(b, b"\xEF\xBB\xBF%42").unwrap();
     fs::write(c, &input[..3 << 20]).unwrap();
-    for args in [&["decode"][..], &["encode"], &["decode", "-q", "--on-error", "drop"], &["decode", "-0"]] {
+    for args in [&["decode"][..], &["encode"], &["decode", "-q", "--on-malformed", "drop"], &["decode", "-0"]]
+    {
         let one = wait(command(&[args, &["-j1", a, b, c]].concat()).spawn().unwrap());
         assert_eq!((one.err.as_str(), one.code), ("", Some(0)), "{args:?}");
         for jobs in ["-j2", "-j5"] {
@@ -101,9 +102,9 @@ fn outputs_are_identical() {
         &["encode"],
         &["normalize", "-0"],
         &["decode", "--raw", "--form"],
-        &["decode", "--field", "2", "--on-error", "drop", "--rejects", "REJECTS", "--stats"],
+        &["decode", "--field", "2", "--on-malformed", "drop", "--rejects", "REJECTS", "--stats"],
         &["decode", "--on-invalid-utf8", "replace", "--stats=json"],
-        &["decode", "-d", "&", "--field", "1,3", "--on-error", "empty"],
+        &["decode", "-d", "&", "--field", "1,3", "--on-malformed", "empty"],
     ] {
         assert_eq!(same(args, &input).code, Some(0), "{args:?}");
     }
@@ -144,7 +145,9 @@ fn errors_have_the_same_place() {
         for at in [10, 3 << 20, (5 << 20) + 1, input.len()] {
             let mut input = input.clone();
             input.splice(at..at, what.bytes());
-            for args in [&["decode", "--strict"][..], &["normalize", "--on-error", "fail", "--field", "1"]] {
+            for args in
+                [&["decode", "--strict"][..], &["normalize", "--on-malformed", "fail", "--field", "1"]]
+            {
                 let run = same(args, &input);
                 assert!(run.code == Some(1), "{what} at {at}: {}", run.err);
                 if at % 22 == 0 || at == input.len() {

@@ -22,8 +22,8 @@ fn top_counts_keys_and_orders_ties_by_key() {
         (&["{domain}", "-n2"], "2\ta.com\n2\tb.com\n"),
         (&["{suffix}"], "4\tcom\n1\t\n1\tco.uk\n"),
         (&["{path} {query:u}", "-n", "1"], "2\t/1 \n"),
-        (&["{host}", "-n1", "--as", "json"], "{\"distinct\":5,\"top\":[{\"count\":2,\"key\":\"a.com\"}],\"values\":6}\n"),
-        (&["{host}", "-n1", "--as", "table"], "6 values, 5 different keys\n\n             2  33.33% a.com ############################################################\n"),
+        (&["{host}", "-n1", "--format", "json"], "{\"distinct\":5,\"top\":[{\"count\":2,\"key\":\"a.com\"}],\"values\":6}\n"),
+        (&["{host}", "-n1", "--format", "text"], "6 values, 5 different keys\n\n             2  33.33% a.com ############################################################\n"),
     ];
     for (args, wanted) in cases {
         let args = [&["top"], *args].concat();
@@ -83,7 +83,7 @@ fn top_selects_values_of_records() {
         "{}",
         json.err
     );
-    let bytes = run(&["top", "{path}", "--as", "json"], b"/\xFF\n");
+    let bytes = run(&["top", "{path}", "--format", "json"], b"/\xFF\n");
     assert_eq!(
         bytes.out,
         b"{\"distinct\":1,\"top\":[{\"count\":1,\"key\":{\"bytes\":\"%2F%FF\"}}],\"values\":1}\n"
@@ -128,7 +128,7 @@ fn limits_and_threads_do_not_change_the_result() {
     let top: String = counts.iter().take(50).map(|(count, key)| format!("{}\t{key}\n", count.0)).collect();
     for limit in ["1", "1024"] {
         for jobs in ["1", "3"] {
-            let limits = ["--max-memory", limit, "-j", jobs];
+            let limits = ["--memory", limit, "-j", jobs];
             assert!(
                 text(&[&["top", "{url}", "-n50"][..], &limits].concat(), &lines) == top,
                 "top {limits:?}"
@@ -177,17 +177,8 @@ fn dedup_keeps_first_lines_and_rejected_ones() {
     let (long, short) = ("a".repeat(3 << 20), lines(20_000, u64::MAX));
     let input = format!("{long}\nb\n{short}{long}\n{}b\n{long}", short.replace("/a/", "/b/"));
     for memory in ["1", "1024"] {
-        let args = [
-            "dedup",
-            "--profile",
-            "rfc3986",
-            "--max-record",
-            "1",
-            "--rejects",
-            &rejects,
-            "--max-memory",
-            memory,
-        ];
+        let args =
+            ["dedup", "--profile", "rfc3986", "--max-record", "1", "--rejects", &rejects, "--memory", memory];
         let kept = run(&args, &input);
         let wanted = format!("{long}\nb\n{short}{long}\n{}{long}\n", short.replace("/a/", "/b/"));
         assert_same(memory, &kept.out, wanted.as_bytes());
@@ -297,11 +288,11 @@ fn hosts_are_divided_by_the_public_suffix_list() {
         get(&["--suffix-list", path], "http://a.b.example.co.uk"),
         "|a.b.example.co.uk|b.example.co.uk\n"
     );
-    let row = text(&["split", "--fields", "domain,subdomain,suffix", "--as", "csv", "-e", "//b.com"], "");
+    let row = text(&["split", "--parts", "domain,subdomain,suffix", "--format", "csv", "-e", "//b.com"], "");
     assert_eq!(row, "b.com,,com\n");
     assert_eq!(run(&["join", "domain=a.com"], "").code, Some(1));
     std::fs::write(&list, "com\na..b\n").unwrap();
     let bad = run(&["get", "{domain}", "--suffix-list", path, "-e", url], "");
     assert!(bad.code == Some(2) && bad.err.contains("line 2 is not a rule"), "{}", bad.err);
-    assert!(text(&["cpu"], "").contains("public suffix list: version 20"));
+    assert!(text(&["info"], "").contains("public suffix list: version 20"));
 }

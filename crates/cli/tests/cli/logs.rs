@@ -381,7 +381,7 @@ fn values_are_what_clients_sent_and_are_written_as_servers_write() {
     for (log, line, args, wanted) in [
         ("nginx", &*nginx, &["get", "{path}", "--values"][..], "/a\"%41é\n/\"\n"),
         ("nginx", &nginx, &["get", "--decode", "{path} {query:q}", "--values"], "/a\"Aé \\\n/\" \n"),
-        ("nginx", &nginx, &["split", "--fields", "host,path", "--values"], "\t/a\"%41é\nh\t/\"\n"),
+        ("nginx", &nginx, &["split", "--parts", "host,path", "--values"], "\t/a\"%41é\nh\t/\"\n"),
         ("nginx", &nginx, &["decode"], &nginx.replace("%41", "A")),
         ("nginx", &nginx, &["normalize"], &nginx.replace("%41", "A")),
         ("apache", &apache, &["get", "{path}", "--values"], "/a\"%41é\n/\"\n"),
@@ -768,7 +768,7 @@ fn unknown_escapes_in_quoted_values_stay_and_are_reported() {
         &["uri"],
         &["form"],
         &["get", "{url}"],
-        &["split", "--fields", "path"],
+        &["split", "--parts", "path"],
     ];
     let on = |verb: &[&str], options: &[&str], input: &str| {
         run(&[verb, &["--logfmt", "--key", "u"], options].concat(), input)

@@ -54,17 +54,17 @@ fn a_line_of_gigabytes_is_no_different() {
         (&["encode", "--keep-escapes", "-j1"], b"%\r%41\r\n", 32 * MIB),
         (&["normalize", "-j1"], b"%7e%2f", 64 * MIB),
         (&["decode", "--field", "1", "-j1"], b"%41/", 32 * MIB),
-        (&["decode", "--field", "1", "--on-error", "drop", "-j1"], b"%zz\n", 32 * MIB),
+        (&["decode", "--field", "1", "--on-malformed", "drop", "-j1"], b"%zz\n", 32 * MIB),
         (&["decode", "--until-stable", "-j1"], b"%252525%2520wxyz", 64 * MIB),
         (&["decode", "--times", "9", "-j1"], b"y", 64 * MIB),
         (&["decode", "--printable", "-j1"], b"%00%20", 32 * MIB),
         (&["decode", "--percent-u", "--charset", "gbk", "-j1"], b"\\x22%u4F60%C4%E3a ", 32 * MIB),
         (&["encode", "--charset", "gbk", "-j1"], "你好 ".as_bytes(), 32 * MIB),
-        (&["decode", "--stats", "--on-error", "keep", "-j1"], b"https://example.org/%20/", 320 * MIB),
+        (&["decode", "--stats", "--on-malformed", "keep", "-j1"], b"https://example.org/%20/", 320 * MIB),
         (&["encode", "--stats=json", "-j1"], b"\xFF/ ", 64 * MIB),
-        (&["normalize", "--on-error", "replace", "-j1"], b"%7e%zz", 64 * MIB),
+        (&["normalize", "--on-malformed", "replace", "-j1"], b"%7e%zz", 64 * MIB),
         (&["decode", "--rejects", "/dev/null", "-j1"], b"%zz\xFF", 64 * MIB),
-        (&["decode", "--on-error", "drop", "-j1"], b"%zz%20", 64 * MIB),
+        (&["decode", "--on-malformed", "drop", "-j1"], b"%zz%20", 64 * MIB),
         (&["decode", "--on-invalid-utf8", "fail", "-j1"], b"%C3%A9", 64 * MIB),
         (&["decode", "--until-stable", "--stats", "-j1"], b"%252525%2520wxyz", 64 * MIB),
         // These values have no place to cut.
@@ -150,7 +150,7 @@ fn a_preview_of_a_small_file_that_holds_much_is_no_different() {
         assert!(crate::support::wait(packer).code == Some(0));
         for preview in ["--dry-run", "--diff"] {
             for policy in ["keep", "drop"] {
-                let args = ["decode", "-q", "-j1", "-i", preview, "--on-error", policy, &path];
+                let args = ["decode", "-q", "-j1", "-i", preview, "--on-malformed", policy, &path];
                 let mut child = command(&args).stdout(std::process::Stdio::null()).spawn().unwrap();
                 let stdin = child.stdin.take().unwrap();
                 let peak = watch(&mut child, stdin);

@@ -15,10 +15,10 @@ fn malformed_escapes_are_treated_as_asked() {
         ("empty", b"A\n\r\n\xFFC\n\nD"),
         ("drop", b"A\n\xFFC\nD"),
     ] {
-        assert_eq!(ok(&["decode", "-q", "--on-error", policy], LINES), wanted, "{policy}");
+        assert_eq!(ok(&["decode", "-q", "--on-malformed", policy], LINES), wanted, "{policy}");
     }
-    assert_eq!(ok(&["normalize", "--on-error", "replace"], "%zz%7e%2f\n%"), b"%25zz~%2F\n%25");
-    let Run { out, err, code } = run(&["decode", "--on-error", "fail", "--stats=json"], LINES);
+    assert_eq!(ok(&["normalize", "--on-malformed", "replace"], "%zz%7e%2f\n%"), b"%25zz~%2F\n%25");
+    let Run { out, err, code } = run(&["decode", "--on-malformed", "fail", "--stats=json"], LINES);
     assert_eq!((out, code), (b"A\n".to_vec(), Some(1)));
     assert!(
         err.contains("pct: <stdin>:2: offset 4: malformed escape: 'z' is not a hexadecimal digit\n"),
@@ -40,7 +40,7 @@ fn what_is_not_utf8_is_treated_as_asked() {
     assert_eq!((out, code), (b"A\n%zzB%\r\n".to_vec(), Some(1)));
     assert_eq!(err, "pct: <stdin>:3: offset 13: not UTF-8\n");
     // Malformed escapes and invalid UTF-8 can have different policies in one run.
-    let args = ["decode", "--on-error", "replace", "--on-invalid-utf8", "drop"];
+    let args = ["decode", "--on-malformed", "replace", "--on-invalid-utf8", "drop"];
     assert_eq!(run(&args, LINES).out, b"A\n%25zzB%25\r\nD");
     // Records that are left out are counted.
     let left_out = |count: &str, fault: &str| {
@@ -50,19 +50,19 @@ fn what_is_not_utf8_is_treated_as_asked() {
         )
     };
     for (args, wanted) in [
-        (&["--on-error", "drop"][..], left_out("2", "records have a malformed escape")),
+        (&["--on-malformed", "drop"][..], left_out("2", "records have a malformed escape")),
         (&["--on-invalid-utf8", "drop"], left_out("2", "records have invalid bytes")),
         (&args[1..], left_out("2", "records have invalid bytes")),
         (
-            &["--on-error", "drop", "--on-invalid-utf8", "drop"],
+            &["--on-malformed", "drop", "--on-invalid-utf8", "drop"],
             left_out("3", "records have a malformed escape or invalid bytes"),
         ),
         (
-            &["--on-error", "drop", "--field", "1", "-e", "%zz"],
+            &["--on-malformed", "drop", "--field", "1", "-e", "%zz"],
             left_out("1", "record has a malformed escape"),
         ),
-        (&["--on-error", "drop", "-q"], String::new()),
-        (&["--on-error", "empty"], String::new()),
+        (&["--on-malformed", "drop", "-q"], String::new()),
+        (&["--on-malformed", "empty"], String::new()),
     ] {
         assert_eq!(run(&[&["decode"], args].concat(), LINES).err, wanted, "{args:?}");
     }
@@ -123,9 +123,9 @@ fn every_policy_of_every_verb_does_something_or_is_refused() {
         (&["normalize", "--profile", "rfc3986"], url),
         (&["normalize", "--profile", "whatwg"], b"http://a/%zz\nhttp://b/\xFF"),
         (&["split"], url),
-        (&["split", "--as", "jsonl"], url),
-        (&["split", "--decode", "--fields", "query:q"], url),
-        (&["split", "--decode", "--fields", "query:q", "--as", "jsonl"], url),
+        (&["split", "--format", "jsonl"], url),
+        (&["split", "--decode", "--parts", "query:q"], url),
+        (&["split", "--decode", "--parts", "query:q", "--format", "jsonl"], url),
         (&["get", "{query:q}"], url),
         (&["get", "--decode", "{query:q}"], url),
         (&["get", "--decode", "{path}"], url),
@@ -139,8 +139,8 @@ fn every_policy_of_every_verb_does_something_or_is_refused() {
         (&["iri"], url),
         (&["uri"], url),
         (&["form"], b"q=%zz%FF"),
-        (&["form", "--as", "jsonl"], b"q=%zz%FF"),
-        (&["form", "--as", "csv", "--charset", "gbk"], b"q=%zz%FF"),
+        (&["form", "--format", "jsonl"], b"q=%zz%FF"),
+        (&["form", "--format", "csv", "--charset", "gbk"], b"q=%zz%FF"),
         (&["form", "--from", "tsv"], b"q\t%zz\xFF"),
     ];
     let main = String::from_utf8(ok(&["help"], "")).unwrap();
@@ -193,11 +193,11 @@ fn conversions_that_decode_repair_malformed_escapes() {
         (&["decode", "--url"][..], "/%41%zz%2525%2F%", "/A%25zz%25%2F%25"),
         // In TSV, a `%25` of the text is itself escaped.
         (&["form"], "a%=%zz%2541", "a%2525\t%2525zz%41"),
-        (&["form", "--as", "jsonl"], "a=%zz", "[[\"a\",\"%25zz\"]]"),
-        (&["split", "--decode", "--fields", "path,query:q"], "/%zz%2541?q=%zz%2541", "/%25zz%2541\t%25zz%41"),
+        (&["form", "--format", "jsonl"], "a=%zz", "[[\"a\",\"%25zz\"]]"),
+        (&["split", "--decode", "--parts", "path,query:q"], "/%zz%2541?q=%zz%2541", "/%25zz%2541\t%25zz%41"),
         (&["get", "--decode", "{query:q} {fragment}"], "?q=%zz#%4", "%25zz %254"),
     ] {
-        let repaired = ok(&[args, &["--on-error", "replace"]].concat(), input);
+        let repaired = ok(&[args, &["--on-malformed", "replace"]].concat(), input);
         assert_eq!(String::from_utf8(repaired).unwrap(), wanted, "{args:?}");
     }
 }
@@ -226,7 +226,7 @@ fn decoding_a_part_of_a_url_creates_no_scheme() {
         (&["normalize", "-0"], "%41:x\0_\n%41:x\0\n%41:x", "%41:x\0_\nA:x\0\n%41:x"),
         (&["normalize"], " %68ttp://a/%41\n\u{1}h%74\ttp:%41", " %68ttp://a/A\n\u{1}h%74\ttp:A"),
         (&["normalize", "--dialect", "rfc1738"], "a%2B:%41", "a%2B:A"),
-        (&["normalize", "--on-error", "replace"], "%zz\n%41:%zz", "%25zz\n%41:%25zz"),
+        (&["normalize", "--on-malformed", "replace"], "%zz\n%41:%zz", "%25zz\n%41:%25zz"),
         (&["normalize", "--jsonl", "--key", "u"], "{\"u\":\"%41:%42\"}", "{\"u\":\"%41:B\"}"),
         (&["normalize", "--profile", "escapes"], "%41:%42\njava%73cript:x", "%41:B\njava%73cript:x"),
         (&["normalize", "--profile", "rfc3986"], "%41:%42", "./A:B"),
@@ -243,9 +243,9 @@ fn decoding_a_part_of_a_url_creates_no_scheme() {
 
 #[test]
 fn dropped_records_leave_nothing_behind() {
-    let args = ["decode", "-q", "--tsv", "--field", "1,3", "--on-error", "drop"];
+    let args = ["decode", "-q", "--tsv", "--field", "1,3", "--on-malformed", "drop"];
     assert_eq!(ok(&args, "%41\t%41\t%41\n%41\tx\t%zz\n%zz\tx\n%42\n"), b"A\t%41\tA\nB\n");
-    let args = ["decode", "--field", "2,3", "--on-error", "empty"];
+    let args = ["decode", "--field", "2,3", "--on-malformed", "empty"];
     assert_eq!(ok(&args, "a %zz %41\n"), b"a - A\n");
 }
 
@@ -280,7 +280,7 @@ fn rejects_have_place_reason_and_record() {
 fn the_summary_counts() {
     let input = "%41 %2541\nx %zz%25\ny %FF\nz\n";
     let Run { out, err, code } =
-        run(&["decode", "--field", "2", "--on-error", "drop", "--stats=json"], input);
+        run(&["decode", "--field", "2", "--on-malformed", "drop", "--stats=json"], input);
     assert_eq!((out.as_slice(), code), (&b"%41 %41\ny \xFF\nz\n"[..], Some(0)));
     assert_eq!(
         err,
@@ -294,7 +294,7 @@ fn the_summary_counts() {
 
 #[test]
 fn both_repairs_are_made_whatever_else_is_done() {
-    let both = ["--on-error", "replace", "--on-invalid-utf8", "replace"];
+    let both = ["--on-malformed", "replace", "--on-invalid-utf8", "replace"];
     for (args, line, wanted) in [
         (&[][..], &b"%zz\xFF%41"[..], "%25zz\u{fffd}A"),
         (&["--printable"], b"%zz\xFF%41%00", "%25zz\u{fffd}A%00"),
@@ -311,7 +311,7 @@ fn both_repairs_are_made_whatever_else_is_done() {
         let out = ok(&[&["decode"], &both[..], args].concat(), line);
         assert_eq!(String::from_utf8_lossy(&out), wanted, "{args:?}");
     }
-    let keep = ["decode", "--charset", "gbk", "--on-invalid-utf8", "keep", "--on-error", "replace"];
+    let keep = ["decode", "--charset", "gbk", "--on-invalid-utf8", "keep", "--on-malformed", "replace"];
     assert_eq!(ok(&keep, b"%C4%E3%FF%zz"), "你%FF%25zz".as_bytes());
     let encode = ["encode", "--on-invalid-utf8", "replace"];
     assert_eq!(ok(&encode, b"a\xFF/"), b"a%EF%BF%BD%2F");
@@ -364,15 +364,15 @@ fn whole_lines_may_be_longer_than_memory_allows() {
             fs::write(&input, lines).unwrap();
             for args in [
                 &["decode"][..],
-                &["decode", "--form", "--on-error", "replace", "--on-invalid-utf8", "replace"],
-                &["decode", "--on-error", "empty"],
+                &["decode", "--form", "--on-malformed", "replace", "--on-invalid-utf8", "replace"],
+                &["decode", "--on-malformed", "empty"],
                 &["decode", "--on-invalid-utf8", "empty"],
-                &["decode", "--on-error", "drop"],
-                &["decode", "--on-error", "replace", "--on-invalid-utf8", "drop"],
-                &["decode", "--on-error", "replace", "--on-invalid-utf8", "fail"],
+                &["decode", "--on-malformed", "drop"],
+                &["decode", "--on-malformed", "replace", "--on-invalid-utf8", "drop"],
+                &["decode", "--on-malformed", "replace", "--on-invalid-utf8", "fail"],
                 &["encode", "--keep-escapes"],
                 &["encode", "--on-invalid-utf8", "drop"],
-                &["normalize", "--on-error", "replace"],
+                &["normalize", "--on-malformed", "replace"],
             ] {
                 let null = if ends[0] == b"\0" { "-0" } else { "-q" };
                 let outcome = |limit: &str, jobs: &str| {
@@ -402,7 +402,10 @@ fn whole_lines_may_be_longer_than_memory_allows() {
     fs::write(&input, format!("%41\n{long}\n%42")).unwrap();
     for args in [&["--times", "2"][..], &["--until-stable"], &["--percent-u"], &["--printable"]] {
         let outcome = |limit| {
-            ok(&[&["decode", "-q", "--on-error", "drop", "--max-record", limit], args, &[name]].concat(), "")
+            ok(
+                &[&["decode", "-q", "--on-malformed", "drop", "--max-record", limit], args, &[name]].concat(),
+                "",
+            )
         };
         assert_same(&format!("{args:?}"), &outcome("1"), &outcome("64"));
     }
@@ -420,7 +423,7 @@ fn whole_lines_may_be_longer_than_memory_allows() {
         for policy in ["keep", "replace", "empty", "drop", "fail"] {
             for utf8 in ["keep", "replace", "drop", "fail"] {
                 let outcome = |limit| {
-                    let policies = ["--on-error", policy, "--on-invalid-utf8", utf8, "--stats=json"];
+                    let policies = ["--on-malformed", policy, "--on-invalid-utf8", utf8, "--stats=json"];
                     let more = ["--rejects", file, "--max-record", limit, name];
                     let run = run(&[&["decode"], args, &policies, &more].concat(), "");
                     (run, fs::read(&rejects).ok())
@@ -503,12 +506,12 @@ fn stretches_of_lines_give_what_single_lines_do() {
             &["normalize"],
         ] {
             for policies in [
-                &["--on-error", "drop"][..],
-                &["--on-error", "empty", "--on-invalid-utf8", "drop"],
+                &["--on-malformed", "drop"][..],
+                &["--on-malformed", "empty", "--on-invalid-utf8", "drop"],
                 &["--on-invalid-utf8", "replace"],
-                &["--on-error", "replace", "--on-invalid-utf8", "empty"],
-                // `--on-error fail` alone would write the part of the line before the fault, so it is combined with `drop`.
-                &["--on-error", "fail", "--on-invalid-utf8", "drop"],
+                &["--on-malformed", "replace", "--on-invalid-utf8", "empty"],
+                // `--on-malformed fail` alone would write the part of the line before the fault, so it is combined with `drop`.
+                &["--on-malformed", "fail", "--on-invalid-utf8", "drop"],
                 &["--on-invalid-utf8", "fail"],
                 &["--rejects"],
             ] {

@@ -96,7 +96,7 @@ fn patch_can_apply_a_diff_of_any_size() {
             let paths = ["patched", "replaced", "diff"].map(|name| dir.path().join(name));
             let [patched, replaced, diff] = paths.each_ref().map(|path| path.to_str().unwrap());
             [patched, replaced].iter().for_each(|path| fs::write(path, text).unwrap());
-            let args = ["decode", "-q", "-i", "--on-error", policy];
+            let args = ["decode", "-q", "-i", "--on-malformed", policy];
             fs::write(diff, ok(&[&args[..], &["--diff", patched]].concat(), "")).unwrap();
             let changed = run(&[&args[..], &["--dry-run", "--exit-code", patched]].concat(), "");
             assert_eq!(changed.code, Some(1), "{round}");
@@ -150,9 +150,9 @@ fn patch_can_apply_a_diff() {
         let options = match (is_csv, round % 3) {
             (true, 0) => &["--csv", "--column", "u", "--into", "new"][..],
             (true, _) => &["--csv", "--column", "u"],
-            (false, 0) => &["--on-error", "drop"],
+            (false, 0) => &["--on-malformed", "drop"],
             (false, 1) => &["--field", "2", "--only-changed"],
-            (false, _) => &["--on-error", "replace", "--on-invalid-utf8", "empty"],
+            (false, _) => &["--on-malformed", "replace", "--on-invalid-utf8", "empty"],
         };
         let args = |more, file| [&["decode", "-q", "-i"], options, more, &[file]].concat();
         let diff = ok(&args(&["--diff"][..], patched), "");

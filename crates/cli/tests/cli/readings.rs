@@ -1,11 +1,11 @@
-//! Tests `pct read` and `pct audit --chain`.
+//! Tests `pct route` and `pct audit --chain`.
 
 use serde_json::Value;
 
 use crate::support::{ok, run};
 
 fn audited(args: &[&str], input: &[u8]) -> Value {
-    let mut all = vec!["audit", "--json", "--chain"];
+    let mut all = vec!["audit", "--format", "json", "--chain"];
     all.extend(args);
     serde_json::from_slice(&ok(&all, input)).expect("the report is JSON")
 }
@@ -13,24 +13,27 @@ fn audited(args: &[&str], input: &[u8]) -> Value {
 #[test]
 fn the_exit_code_says_whether_readings_agree() {
     for (args, code) in [
-        (&["--as", "nginx-1.22,express-5", "/a%20b"][..], 0),
-        (&["--as", "nginx-1.22,express-5", "/a%2Fb"], 1),
-        (&["--as", "tomcat-10.1,express-5", "/a%2Fb"], 0),
-        (&["--as", "nginx-1.22-variable,express-5", "--chain", "/a%2Fb"], 0),
-        (&["--as", "caddy-2.6,express-5", "/A."], 0),
+        (&["--reading", "nginx-1.22,express-5", "/a%20b"][..], 0),
+        (&["--reading", "nginx-1.22,express-5", "/a%2Fb"], 1),
+        (&["--reading", "tomcat-10.1,express-5", "/a%2Fb"], 0),
+        (&["--reading", "nginx-1.22-variable,express-5", "--chain", "/a%2Fb"], 0),
+        (&["--reading", "caddy-2.6,express-5", "/A."], 0),
         (&["/docs/index.html?q=/../"], 0),
-        (&["--as", "strict", "/\u{1b}[2J"], 0),
+        (&["--reading", "strict", "/\u{1b}[2J"], 0),
         (&["--list"], 0),
-        (&["--as", "nginx", "/"], 2),
+        (&["--reading", "nginx", "/"], 2),
         (&["--chain", "/"], 2),
         (&[], 2),
     ] {
-        let all: Vec<&str> = ["read"].into_iter().chain(args.iter().copied()).collect();
+        let all: Vec<&str> = ["route"].into_iter().chain(args.iter().copied()).collect();
         let run = run(&all, "");
         assert_eq!(run.code, Some(code), "{args:?}: {}", run.err);
         assert!(!run.out.contains(&0x1b), "{args:?}");
     }
-    let json = run(&["read", "--json", "--chain", "--as", "caddy-2.6,tomcat-10.1", "/x/..;/admin"], "");
+    let json = run(
+        &["route", "--format", "jsonl", "--chain", "--reading", "caddy-2.6,tomcat-10.1", "/x/..;/admin"],
+        "",
+    );
     let json: Value = serde_json::from_slice(&json.out).unwrap();
     assert_eq!(json["agree"], false);
     assert_eq!(json["readings"][1]["route"], "/admin");

@@ -171,13 +171,13 @@ fn forms_come_back_from_rows() {
         forms.push(b'\n');
     }
     // JSON loses nothing of valid UTF-8, so the way through it gives the canonical spelling of each form.
-    let through = |style: &str| ok(&["form", "--from", style], ok(&["form", "--as", style], &forms));
+    let through = |style: &str| ok(&["form", "--from", style], ok(&["form", "--format", style], &forms));
     let wanted = through("jsonl");
     for style in ["csv", "tsv"] {
         assert_same(style, &through(style), &wanted);
     }
     for (style, row) in [("csv", "a,1%0A\n"), ("tsv", "a\t1%0A\n")] {
-        assert_eq!(String::from_utf8(ok(&["form", "--as", style], "a=1%0A\n")).unwrap(), row);
+        assert_eq!(String::from_utf8(ok(&["form", "--format", style], "a=1%0A\n")).unwrap(), row);
         assert_eq!(ok(&["form", "--from", style], row), b"a=1%0A\n");
     }
 }

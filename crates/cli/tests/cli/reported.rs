@@ -213,7 +213,7 @@ fn each_value_of_a_url_is_converted_from_its_charset() {
     check(&[
         ("get --decode {query:w}|{query:x} --charset auto:gbk", url, Some("你好|é\n"), ""),
         ("top --decode {query:w} --charset gbk", url, Some("1\t你好\n"), ""),
-        ("split --decode --fields query:w --charset gbk", url, Some("你好\n"), ""),
+        ("split --decode --parts query:w --charset gbk", url, Some("你好\n"), ""),
         ("form --charset gbk", "w=%C4%E3\n", Some("w\t你\n"), ""),
         (
             "decode --url --charset auto:gbk",

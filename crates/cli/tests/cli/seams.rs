@@ -188,12 +188,12 @@ fn only_values_are_written_one_a_line() {
 #[test]
 fn only_goes_with_policies_and_counts() {
     let input = "a %41\nb %zz\nc %42\n";
-    let args = ["decode", "--values", "--field", "2", "--on-error", "drop", "--stats=json"];
+    let args = ["decode", "--values", "--field", "2", "--on-malformed", "drop", "--stats=json"];
     let Run { out, err, .. } = run(&args, input);
     assert_eq!(out, b"A\nB\n");
     assert!(err.contains("\"records\":3,\"dropped\":1,\"bytes_in\":18,\"bytes_out\":4,"), "{err}");
-    assert_eq!(text(&["-q", "--values", "--field", "1,2", "--on-error", "drop"], input), "a\nA\nc\nB\n");
-    assert_eq!(text(&["--values", "--field", "2", "--on-error", "empty"], input), "A\n\nB\n");
+    assert_eq!(text(&["-q", "--values", "--field", "1,2", "--on-malformed", "drop"], input), "a\nA\nc\nB\n");
+    assert_eq!(text(&["--values", "--field", "2", "--on-malformed", "empty"], input), "A\n\nB\n");
     let fails = run(&["decode", "--values", "--field", "2", "--strict"], input);
     assert_eq!((fails.out.as_slice(), fails.code), (&b"A\n"[..], Some(1)));
 }
@@ -228,7 +228,7 @@ fn new_columns() {
             "u,k,v\nhttp://[/,,1\nhttp://A,http://a/,2\n",
         ),
         (&["normalize", "--profile", "rfc3986", "--hash", "xxh3"], "u,v\n//a:x,1\n", "u,k,v\n//a:x,,1\n"),
-        (&["split", "--fields", "host"], "u,v\n//a,\"1\n//b,2\n", "u,k,v\n//a,\"1\n//b,b,2\n"),
+        (&["split", "--parts", "host"], "u,v\n//a,\"1\n//b,2\n", "u,k,v\n//a,\"1\n//b,b,2\n"),
     ] {
         let into = run(&[args, &["--csv", "--column", "u", "--into", "k", "-q"]].concat(), input);
         assert_eq!(String::from_utf8(into.out).unwrap(), wanted, "{args:?}");
@@ -326,7 +326,7 @@ fn only_changed_records_are_written() {
         "{\"u\":\"A\"}\n"
     );
     assert_eq!(text(&["--only-changed", "--values", "--field", "1,2"], "a b\n%41 b\n"), "A\nb\n");
-    assert_eq!(text(&["--only-changed", "--on-error", "replace"], "a\n%zz\n"), "%25zz\n");
+    assert_eq!(text(&["--only-changed", "--on-malformed", "replace"], "a\n%zz\n"), "%25zz\n");
     // These lines are longer than `--max-record`, so `pct` must notice changes without the whole line in memory.
     let clean = "x".repeat(3 << 20);
     let input = format!("{clean}\n%41{clean}\n{clean}\n");

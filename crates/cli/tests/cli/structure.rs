@@ -160,8 +160,8 @@ fn lines_split_as_before_between_blanks() {
         &["--percent-u"],
         &["--printable"],
         &["--percent-u", "--until-stable", "--form"],
-        &["--on-error", "replace", "--on-invalid-utf8", "replace"],
-        &["--on-error", "empty"],
+        &["--on-malformed", "replace", "--on-invalid-utf8", "replace"],
+        &["--on-malformed", "empty"],
         &["--charset", "gbk"],
     ] {
         check(&[&["decode", "--quoted", "--field", "2"], options].concat(), &[1], &[]);
@@ -197,7 +197,10 @@ fn lines_split_as_before_for_awk() {
     for (args, chosen) in [
         (&["decode", "-f", "2"][..], 1..2),
         (&["decode", "-f", "2..3", "--form", "--until-stable"], 1..3),
-        (&["decode", "-f", "3..", "--on-error", "replace", "--on-invalid-utf8", "replace"], 2..usize::MAX),
+        (
+            &["decode", "-f", "3..", "--on-malformed", "replace", "--on-invalid-utf8", "replace"],
+            2..usize::MAX,
+        ),
         (&["decode", "-f", "..2", "--charset", "gbk"], 0..2),
         (&["normalize", "-f", "1"], 0..1),
         (&["encode", "-f", "2..4", "--set", "none"], 1..4),

@@ -102,8 +102,8 @@ fn unreadable_rows_have_no_values() {
     for (args, wanted) in [
         (&["decode", "--values"][..], "B\nB\n"),
         (&["get", "{path}", "--values"], "%42\n%42\n"),
-        (&["split", "--fields", "path", "--values"], "%42\n%42\n"),
-        (&["top", "--as", "tsv", "{path}"], "2\t%42\n"),
+        (&["split", "--parts", "path", "--values"], "%42\n%42\n"),
+        (&["top", "--format", "tsv", "{path}"], "2\t%42\n"),
         (&["dedup"], "id,url\n1\",%41\n2,%42\n3\",%41\n"),
         (&["decode", "--on-rejected", "drop"], "id,url\n2,B\n2,B\n"),
         (&["decode", "--on-rejected", "null"], "id,url\n\n2,B\n\n2,B\n"),
@@ -174,7 +174,7 @@ fn two_dialects_are_accepted() {
 fn each_command_reads_the_dialects() {
     let input = "name,url\n\"A\\\", B\",/%7Ea\n\"A\\\"\",/~a\n";
     for (args, wanted) in [
-        (&["top", "--as", "tsv", "{path}"][..], "1\t/%7Ea\n1\t/~a\n"),
+        (&["top", "--format", "tsv", "{path}"][..], "1\t/%7Ea\n1\t/~a\n"),
         (&["dedup", "--profile", "rfc3986"], "name,url\n\"A\\\", B\",/%7Ea\n"),
         (&["get", "{path}", "--values"], "/%7Ea\n/~a\n"),
         (&["normalize", "--profile", "rfc3986", "--values"], "/~a\n/~a\n"),
@@ -327,7 +327,7 @@ fn headers_name_columns() {
 
 #[test]
 fn a_row_of_one_empty_cell_stays_a_row() {
-    let args = ["decode", "--csv", "--column", "u", "--on-error", "empty"];
+    let args = ["decode", "--csv", "--column", "u", "--on-malformed", "empty"];
     assert_eq!(ok(&args, "u\n%zz\n%41\n"), b"u\n\"\"\nA\n");
     assert_eq!(ok(&args, "u,v\n%zz,1\n"), b"u,v\n,1\n");
 }

@@ -75,28 +75,22 @@ fn parts_are_found_by_method_and_form() {
         assert_eq!(text(top), format!("1\t{wanted}\n"), "{request}");
         let fields = "scheme,user,host,port,path,query,fragment";
         let split = ok(
-            &["split", "--fields", fields, "--log", "common", "--values"],
+            &["split", "--parts", fields, "--log", "common", "--values"],
             line.replace(" \"-\" \"x\"", ""),
         );
         assert_eq!(text(split), format!("{}\n", wanted.replace('|', "\t")), "{request}");
     }
     // A target without a host has none, which is not an empty one.
     let common = lines(&["//a/b?c"]).replace(" \"-\" \"x\"", "");
-    let split = [
-        "split",
-        "--fields",
-        "url,authority,host,domain,path,segment:2,query",
-        "--log",
-        "common",
-        "--values",
-    ];
+    let split =
+        ["split", "--parts", "url,authority,host,domain,path,segment:2,query", "--log", "common", "--values"];
     assert_eq!(
-        text(ok(&[&split[..], &["--as", "jsonl"]].concat(), &common)),
+        text(ok(&[&split[..], &["--format", "jsonl"]].concat(), &common)),
         "{\"url\":\"//a/b?c\",\"path\":\"//a/b\",\"segment:2\":\"a\",\"query\":\"c\"}\n"
     );
     let connect = line("CONNECT www.example.co.uk:443 HTTP/1.1").replace(" \"-\" \"x\"", "");
     assert_eq!(
-        text(ok(&[&split[..], &["--as", "csv"]].concat(), connect)),
+        text(ok(&[&split[..], &["--format", "csv"]].concat(), connect)),
         "www.example.co.uk:443,www.example.co.uk:443,www.example.co.uk,example.co.uk,,,\n"
     );
 }
@@ -320,12 +314,12 @@ fn findings_are_in_the_parts_of_the_target() {
 #[test]
 fn chains_of_servers_get_the_target() {
     let input: String = ["GET //admin HTTP/1.1", "GET /a HTTP/1.1"].map(line).concat();
-    let audit = ["audit", "-q", "--json", "--chain", "varnish-7.1,nginx-1.22", "--log", "combined"];
+    let audit = ["audit", "-q", "--format", "json", "--chain", "varnish-7.1,nginx-1.22", "--log", "combined"];
     let report: serde_json::Value = serde_json::from_slice(&ok(&audit, &input)).expect("the report is JSON");
     let counts = ["targets", "same", "different", "unreadable"].map(|name| report[name].as_u64());
     assert_eq!(counts, [2, 1, 1, 0].map(Some), "{report}");
     // The target of a line of its own is the same.
-    let audit = ["audit", "-q", "--json", "--chain", "varnish-7.1,nginx-1.22"];
+    let audit = ["audit", "-q", "--format", "json", "--chain", "varnish-7.1,nginx-1.22"];
     let report: serde_json::Value =
         serde_json::from_slice(&ok(&audit, "//admin\n")).expect("the report is JSON");
     assert_eq!((&report["different"], &report["examples"][0]["target"]), (&1.into(), &"//admin".into()));

@@ -15,7 +15,7 @@ fn each_text_is_a_record() {
     assert_eq!(ok(&["encode", "--raw", "-e", "a\n"], ""), b"a%0A");
     assert_eq!(ok(&["decode", "--field", "2", "-e", "%41 %42"], ""), b"%41 B\n");
     assert_eq!(ok(&["decode", "-e", "é%zz"], ""), "é%zz\n".as_bytes());
-    let audit = ok(&["audit", "--json", "-e", "%41", "-e", "%zz"], "");
+    let audit = ok(&["audit", "--format", "json", "-e", "%41", "-e", "%zz"], "");
     assert!(
         audit.starts_with(b"{")
             && audit.windows(10).any(|bytes| bytes == b"\"lines\": 2" || bytes == b"\"lines\":2,")

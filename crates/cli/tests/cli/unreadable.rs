@@ -111,7 +111,7 @@ fn only_the_lines_up_to_the_next_row_stay() {
     let emptied = changed.replace(open, "\n");
     for (options, wanted, err) in [
         (&[][..], &*changed, said),
-        (&["--on-error", "keep"], &changed, said),
+        (&["--on-malformed", "keep"], &changed, said),
         (&["--quiet"], &changed, ""),
         (&["--rejects", file], &changed, &listed),
         (&["--on-rejected", "drop"], &dropped, left_out),
@@ -224,7 +224,7 @@ fn an_unclosed_quote_in_a_large_file_hides_no_rows() {
                 assert!(check.err.contains(&opened), "{}", check.err);
                 // Every row has a malformed escape.
                 let dropped =
-                    on(&["decode", "--on-error", "drop", "--on-rejected", "drop", "--only-changed"]);
+                    on(&["decode", "--on-malformed", "drop", "--on-rejected", "drop", "--only-changed"]);
                 assert_same("dropped", &dropped.out, b"a,b\n");
             }
         }

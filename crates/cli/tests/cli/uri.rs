@@ -78,7 +78,7 @@ fn profiles_are_those_of_the_library_line_by_line() {
         let threads = [&args[..], &["-j4"]].concat();
         assert_same(profile.name(), &ok(&threads, &input), &wanted);
         // These options convert each line separately, and write only the lines that changed.
-        let each = [&args[..], &["--on-error", "keep", "--only-changed"]].concat();
+        let each = [&args[..], &["--on-malformed", "keep", "--only-changed"]].concat();
         let changed = ok(&each, &input);
         assert!(changed.len() < wanted.len(), "{profile}");
     }
@@ -135,11 +135,11 @@ fn what_a_profile_refuses_is_treated_as_asked() {
         assert_eq!((out, code), (b"http://a/\n".to_vec(), Some(1)));
         assert_eq!(err, "pct: <stdin>:2: offset 19: the port is not a number of at most 65535\n");
     }
-    // `--on-error` applies to a malformed escape even if the profile would leave the escape as it is.
-    let replaced = [&args[..], &["--on-error", "replace"]].concat();
+    // `--on-malformed` applies to a malformed escape even if the profile would leave the escape as it is.
+    let replaced = [&args[..], &["--on-malformed", "replace"]].concat();
     assert_eq!(text(&replaced, "HTTP://a/%zz%7e"), "http://a/%25zz~");
     assert_eq!(text(&args, "HTTP://a/%zz%7e"), "http://a/%zz~");
-    let dropped = [&args[..], &["-q", "--on-error", "drop"]].concat();
+    let dropped = [&args[..], &["-q", "--on-malformed", "drop"]].concat();
     assert_eq!(text(&dropped, "HTTP://a/%zz%7e\nHTTP://a:99999/\nHTTP://a/"), "HTTP://a:99999/\nhttp://a/");
     let dropped = [&args[..], &["-q", "--on-rejected", "drop"]].concat();
     assert_eq!(text(&dropped, "HTTP://a/%zz%7e\nHTTP://a:99999/\nHTTP://a/"), "http://a/%zz~\nhttp://a/");
@@ -183,8 +183,8 @@ fn rejects_and_stats_tell_of_refused_urls() {
     let input = b"HTTP://a/100%\n//a@b@c/%\nHTTP://a/\xFF\n";
     for (verb, more, wanted) in [
         (&["normalize", "--profile", "rfc3986"][..], &[][..], &["2:17"][..]),
-        (&["normalize", "--profile", "rfc3986"], &["--on-error", "replace"], &["2:17"]),
-        (&["normalize", "--profile", "rfc3986"], &["--on-error", "drop"], &["1:12", "2:22"]),
+        (&["normalize", "--profile", "rfc3986"], &["--on-malformed", "replace"], &["2:17"]),
+        (&["normalize", "--profile", "rfc3986"], &["--on-malformed", "drop"], &["1:12", "2:22"]),
         (&["normalize", "--profile", "rfc3986"], &["--on-invalid-utf8", "empty"], &["2:17", "3:33"]),
         (&["split"], &[], &[]),
         (&["resolve", "--base", "http://b/"], &[], &[]),
@@ -249,9 +249,9 @@ fn profiles_work_on_values_anywhere() {
         [("drop", "is left out", ""), ("null", "is now empty, or null in JSON", "\n")]
     {
         for (verb, rest) in [
-            (&["split", "--fields", "host"][..], "B\n"),
-            (&["split", "--fields", "host", "--as", "jsonl"], "{\"host\":\"B\"}\n"),
-            (&["form", "--as", "jsonl"], "[[\"HTTP://B/\",\"\"]]\n"),
+            (&["split", "--parts", "host"][..], "B\n"),
+            (&["split", "--parts", "host", "--format", "jsonl"], "{\"host\":\"B\"}\n"),
+            (&["form", "--format", "jsonl"], "[[\"HTTP://B/\",\"\"]]\n"),
             (&profile, "http://b/\n"),
         ] {
             let wanted =
@@ -323,26 +323,26 @@ fn dialects_differ_in_what_is_unreserved() {
 fn split_writes_the_parts_as_they_are() {
     let url = "https://bob:p%40w@example.org:8080/a%2Fb/c?q=a%26b&q=2&e#top\n";
     assert_eq!(text(&["split"], url), "https\tbob:p%40w\texample.org\t8080\t/a%2Fb/c\tq=a%26b&q=2&e\ttop\n");
-    let fields = ["--fields", "user,password,authority,query:q,query:e,query:x,url"];
+    let fields = ["--parts", "user,password,authority,query:q,query:e,query:x,url"];
     assert_eq!(
-        text(&[&["split", "--as", "csv"][..], &fields].concat(), url),
+        text(&[&["split", "--format", "csv"][..], &fields].concat(), url),
         "bob,p%40w,bob:p%40w@example.org:8080,a%26b,\"\",,https://bob:p%40w@example.org:8080/a%2Fb/c?q=a%26b&q=2&e#top\n"
     );
     // A missing part gives an empty cell, and an empty part gives a quoted empty cell.
     assert_eq!(
-        text(&["split", "--as", "csv"], "//@:/?#\na\n\n"),
+        text(&["split", "--format", "csv"], "//@:/?#\na\n\n"),
         ",\"\",\"\",\"\",/,\"\",\"\"\n,,,,a,,\n,,,,,,\n"
     );
     assert_eq!(
-        text(&["split", "--as", "jsonl"], "//h?\n\n"),
+        text(&["split", "--format", "jsonl"], "//h?\n\n"),
         "{\"host\":\"h\",\"path\":\"\",\"query\":\"\"}\n{\"path\":\"\"}\n"
     );
     // Tabs, line ends, commas and quotes in a part never add a cell or a row.
-    assert_eq!(text(&["split", "--fields", "path,query"], "a\tb\r?\"\"\n"), "a%09b%0D\t%22%22\n");
-    assert_eq!(text(&["split", "--fields", "path,query", "--as", "csv"], "a,\"b?c\n"), "\"a,\"\"b\",c\n");
-    let raw = ok(&["split", "--fields", "path", "--as", "jsonl"], b"a\xFF\"\t\n");
+    assert_eq!(text(&["split", "--parts", "path,query"], "a\tb\r?\"\"\n"), "a%09b%0D\t%22%22\n");
+    assert_eq!(text(&["split", "--parts", "path,query", "--format", "csv"], "a,\"b?c\n"), "\"a,\"\"b\",c\n");
+    let raw = ok(&["split", "--parts", "path", "--format", "jsonl"], b"a\xFF\"\t\n");
     assert_eq!(raw, b"{\"path\":\"a%FF\\\"\\t\"}\n");
-    let run = run(&["split", "--fields", "hots"], "");
+    let run = run(&["split", "--parts", "hots"], "");
     assert_eq!(run.code, Some(2));
     assert!(run.err.contains("unknown part 'hots'; expected one of url, scheme, "), "{}", run.err);
 }
@@ -350,16 +350,16 @@ fn split_writes_the_parts_as_they_are() {
 #[test]
 fn split_works_on_values_anywhere() {
     let log = "1.2.3.4 - - [01/Jan/2024:00:00:00 +0000] \"GET /a?q=1 HTTP/1.1\" 200 1 \"http://r/x\" \"-\"\n";
-    assert_eq!(text(&["split", "--fields", "path", "--log", "combined", "--values"], log), "/a\n/x\n");
+    assert_eq!(text(&["split", "--parts", "path", "--log", "combined", "--values"], log), "/a\n/x\n");
     assert_eq!(
         text(
-            &["split", "--csv", "--column", "url", "--fields", "host", "--into", "host"],
+            &["split", "--csv", "--column", "url", "--parts", "host", "--into", "host"],
             "url\nhttp://a/b\n"
         ),
         "url,host\nhttp://a/b,a\n"
     );
     assert_eq!(
-        text(&["split", "--jsonl", "--key", "u", "--fields", "host,path"], "{\"u\":\"http://a/b\"}\n"),
+        text(&["split", "--jsonl", "--key", "u", "--parts", "host,path"], "{\"u\":\"http://a/b\"}\n"),
         "{\"u\":\"a\\t/b\"}\n"
     );
     let input = urls(2, 100_000);
@@ -381,8 +381,8 @@ fn join_is_the_inverse_of_split() {
     // JSON cannot contain invalid UTF-8, so the bytes FF are removed.
     let input: Vec<u8> = printable(&urls(3, 100_000)).into_iter().filter(|byte| *byte != 0xFF).collect();
     for style in ["tsv", "csv", "jsonl"] {
-        for fields in [&[][..], &["--fields", "scheme,authority,path,query,fragment"]] {
-            let rows = ok(&[&["split", "--as", style][..], fields].concat(), &input);
+        for fields in [&[][..], &["--parts", "scheme,authority,path,query,fragment"]] {
+            let rows = ok(&[&["split", "--format", style][..], fields].concat(), &input);
             let fields = if style == "jsonl" { &[] } else { fields };
             let Run { out, .. } = run(&[&["join", "-q", "--from", style][..], fields].concat(), &rows);
             // A row stays if browsers would read another host from its URL, or none.
@@ -503,7 +503,7 @@ fn join_refuses_what_would_not_be_read_back() {
         }
         for (style, fields, row) in rows {
             for (policy, expected) in [(&["--on-rejected", "drop"][..], 0), (&["--strict"], 1)] {
-                let options = [&options[..], &["-q", "--from", style, "--fields", &fields], policy].concat();
+                let options = [&options[..], &["-q", "--from", style, "--parts", &fields], policy].concat();
                 let Run { out, code, .. } = run(&[&["join"][..], &options].concat(), row.clone() + "\n");
                 assert_eq!((out, code), (Vec::new(), Some(expected)), "{options:?} {row}");
             }
@@ -548,7 +548,7 @@ fn join_refuses_what_would_not_be_read_back() {
     }
     assert_eq!(text(&["join", "scheme=https", "-"], "http\t\ta\n"), "https://a\n");
     for args in
-        [&["hots=a"][..], &["host=a", "host=b"], &["query:q=1", "query:q=2"], &["--fields", "host,host", "-"]]
+        [&["hots=a"][..], &["host=a", "host=b"], &["query:q=1", "query:q=2"], &["--parts", "host,host", "-"]]
     {
         assert_eq!(join(args).code, Some(2), "{args:?}");
     }
@@ -666,10 +666,10 @@ fn segments_are_decoded_one_by_one() {
         }
     }
     assert_eq!(
-        text(&["split", "--as", "jsonl", "--fields", "segment:2,segment:3", "-e", "/a/"], ""),
+        text(&["split", "--format", "jsonl", "--parts", "segment:2,segment:3", "-e", "/a/"], ""),
         "{\"segment:2\":\"\"}\n"
     );
-    for args in [&["get", "{segment:0}"][..], &["split", "--fields", "segment:x"], &["join", "segment:1=a"]] {
+    for args in [&["get", "{segment:0}"][..], &["split", "--parts", "segment:x"], &["join", "segment:1=a"]] {
         assert_ne!(run(args, "a").code, Some(0), "{args:?}");
     }
 }
@@ -678,7 +678,7 @@ fn segments_are_decoded_one_by_one() {
 fn forms_become_pairs_and_back() {
     let form = "a=1&b=x+y%26%0A&c&=d&a=%FF\n";
     let json = "[[\"a\",\"1\"],[\"b\",\"x y&\\n\"],[\"c\",\"\"],[\"\",\"d\"],[\"a\",{\"bytes\":\"%FF\"}]]\n";
-    assert_eq!(text(&["form", "--as", "jsonl"], form), json);
+    assert_eq!(text(&["form", "--format", "jsonl"], form), json);
     assert_eq!(text(&["form", "--from", "jsonl"], json), "a=1&b=x+y%26%0A&c=&=d&a=%FF\n");
     for (form, more, wanted) in [
         ("a=%C3", &[][..], "[[\"a\",{\"bytes\":\"%C3\"}]]"),
@@ -686,17 +686,17 @@ fn forms_become_pairs_and_back() {
         ("a+%C3=%zz", &[], "[[{\"bytes\":\"a%20%C3\"},\"%zz\"]]"),
         ("a=%C3", &["--on-invalid-utf8", "replace"], "[[\"a\",\"\u{fffd}\"]]"),
         ("a=%C3", &["--on-invalid-utf8", "empty"], "null"),
-        ("a=%zz", &["--on-error", "empty"], "null"),
+        ("a=%zz", &["--on-malformed", "empty"], "null"),
         ("a=%C3\nb", &["-q", "--on-invalid-utf8", "drop"], "[[\"b\",\"\"]]"),
     ] {
-        let out = text(&[&["form", "--as", "jsonl"], more].concat(), form);
+        let out = text(&[&["form", "--format", "jsonl"], more].concat(), form);
         assert_eq!(out, wanted, "{form} {more:?}");
         if more.is_empty() {
             let back = form.replace("zz", "25zz");
             assert_eq!(text(&["form", "--from", "jsonl"], &out), back, "{form}");
         }
     }
-    let fails = run(&["form", "--as", "jsonl", "--on-invalid-utf8", "fail"], "a=1&b=%C3");
+    let fails = run(&["form", "--format", "jsonl", "--on-invalid-utf8", "fail"], "a=1&b=%C3");
     assert_eq!((fails.code, fails.err.as_str()), (Some(1), "pct: <stdin>:1: offset 4: not UTF-8\n"));
     assert_eq!(text(&["form"], form.trim_end_matches("&a=%FF\n")), "a\t1\tb\tx y&%0A\tc\t\t\td");
     assert_eq!(text(&["form", "--from", "tsv"], "a\tx y\tc\t\n\n"), "a=x+y&c=\n\n");
@@ -787,11 +787,11 @@ fn each_value_of_a_url_has_its_own_charset() {
     assert_eq!(get("{path} {query} {fragment}"), "/你/你 你=你&a=你=你&你&b=%81 你");
     assert_eq!(get("{segment:1}{segment:2} {query:你} {query:a} {query:b}"), "你你 你 你=你 %81");
     assert_eq!(get("{url}"), two, "a whole URL is not decoded");
-    let fields = ["split", "--decode", "--fields", "path,query:a,query:b", "--as"];
+    let fields = ["split", "--decode", "--parts", "path,query:a,query:b", "--format"];
     let split = |style| auto(&[&fields[..], &[style]].concat(), two);
     assert_eq!(split("csv"), "/你/你,你=你,%81");
     assert_eq!(split("jsonl"), "{\"path\":\"/你/你\",\"query:a\":\"你=你\",\"query:b\":\"%81\"}");
-    let top = ["top", "--decode", "{host} {query:a}", "--as", "tsv"];
+    let top = ["top", "--decode", "{host} {query:a}", "--format", "tsv"];
     assert_eq!(auto(&top, &format!("{two}\nhttp://h/?a=%E4%BD%A0%3D%C4%E3\n")).lines().count(), 2);
     assert_eq!(auto(&top, &format!("{two}\nhttp://H/?a=%C4%E3%3d%C4%E3\n")), "2\th 你=你\n");
     let found = text(
@@ -830,7 +830,7 @@ fn parts_of_urls_may_be_in_any_charset() {
     let policy = |verb: &[&str], policy| {
         run(&[verb, &["--charset", "gbk", "--on-invalid-utf8", policy]].concat(), "//h/%C4%E3?a=b%FF\n")
     };
-    for verb in [&["get", "--decode", "{query:a}"][..], &["split", "--decode", "--fields", "query:a"]] {
+    for verb in [&["get", "--decode", "{query:a}"][..], &["split", "--decode", "--parts", "query:a"]] {
         assert_eq!(policy(verb, "keep").out, b"b%FF\n");
         assert_eq!(policy(verb, "replace").out, "b\u{fffd}\n".as_bytes());
         assert_eq!(policy(verb, "drop").out, b"");
@@ -849,12 +849,12 @@ fn parts_of_urls_may_be_in_any_charset() {
 
 #[test]
 fn forms_may_be_in_any_charset() {
-    let cyrillic = &["form", "--charset", "windows-1251", "--as", "jsonl"][..];
+    let cyrillic = &["form", "--charset", "windows-1251", "--format", "jsonl"][..];
     assert_eq!(text(cyrillic, "%CF=%CF%F0+%2B&q=%26\n"), "[[\"П\",\"Пр +\"],[\"q\",\"&\"]]\n");
     // In Shift_JIS, the byte 5C is part of this character, so it is decoded. A line end stays escaped in a cell.
     assert_eq!(text(&["form", "--charset", "shift_jis"], "a=%83%5C%0A&&b\n"), "a\tソ%0A\tb\t\n");
     assert_eq!(
-        text(&["form", "--charset", "iso-8859-1-strict", "--as", "csv"], "a=%80%E9,\n"),
+        text(&["form", "--charset", "iso-8859-1-strict", "--format", "csv"], "a=%80%E9,\n"),
         "a,\"\u{80}é,\"\n"
     );
 
@@ -870,7 +870,7 @@ fn forms_may_be_in_any_charset() {
     // Parsing a form and building it again gives the same form.
     for charset in ["utf-8", "gbk", "euc-jp", "iso-2022-jp", "windows-1252", "x-user-defined"] {
         let form = from(charset, "[[\"a&\",\"x=y+z \"],[\"caf\",\"\"]]\n");
-        let pairs = text(&["form", "--charset", charset, "--as", "jsonl"], &form);
+        let pairs = text(&["form", "--charset", charset, "--format", "jsonl"], &form);
         assert_eq!(from(charset, &pairs), form, "{charset}");
     }
 
@@ -983,7 +983,7 @@ mod rules {
         // If this URL were decoded before it is split, it would have a different query and a fragment.
         let url = "http://a/b%2Fc%3Fd?e=f%26g%3Dh%23i\n";
         assert_eq!(text(&["get", "--decode", "{query:e}"], url), "f&g=h#i\n");
-        assert_eq!(text(&["split", "--decode", "--fields", "path,fragment,query:g"], url), "/b%2Fc?d\t\t\n");
+        assert_eq!(text(&["split", "--decode", "--parts", "path,fragment,query:g"], url), "/b%2Fc?d\t\t\n");
         let decoded_first = String::from_utf8(ok(&["decode"], url)).unwrap();
         assert_eq!(text(&["get", "{query:e}|{fragment}"], &decoded_first), "|i\n");
     }
@@ -991,12 +991,12 @@ mod rules {
     #[test]
     fn decode_once() {
         assert_eq!(text(&["get", "--decode", "{query:q}"], "?q=%252541\n"), "%2541\n");
-        assert_eq!(text(&["split", "--decode", "--fields", "fragment"], "#%2541\n"), "%41\n");
+        assert_eq!(text(&["split", "--decode", "--parts", "fragment"], "#%2541\n"), "%41\n");
         assert_eq!(
             text(&["normalize", "--profile", "rfc3986"], "http://a/%2541%252F\n"),
             "http://a/%2541%252F\n"
         );
-        assert_eq!(text(&["form", "--as", "csv"], "a=%2541\n"), "a,%41\n");
+        assert_eq!(text(&["form", "--format", "csv"], "a=%2541\n"), "a,%41\n");
     }
 
     #[test]
@@ -1087,7 +1087,7 @@ fn parts_are_those_that_trurl_prints() {
         let [verb, parts, what, url, theirs, ours, why] = &fields[..] else { panic!("{row}") };
         let args = match verb.as_str() {
             "get" => vec!["get", what],
-            _ => vec!["split", "--as", "jsonl", "--fields", what],
+            _ => vec!["split", "--format", "jsonl", "--parts", what],
         };
         let decode: &[&str] = if parts == "decoded" { &["--decode"] } else { &[] };
         let got = text(&[&args[..], decode, &["-e", url]].concat(), "");

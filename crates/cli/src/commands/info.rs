@@ -1,4 +1,4 @@
-//! `pct cpu`: lists the kernel tiers, and says which one is in use.
+//! `pct info`: lists the kernel tiers, and says which one is in use.
 
 use std::env;
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! The arguments about readings of servers: the command read, and `audit --chain`.
+//! The arguments about readings of servers: the command route, and `audit --chain`.
 
 use std::ffi::{OsStr, OsString};
 
@@ -8,9 +8,10 @@ use clap::{Arg, Args, Command, Error, ValueEnum};
 use simdpct_readings::{READINGS, Reading, find};
 use simdpct_records::Spec;
 
-use super::parsers::LogParser;
+use super::parsers::{LogParser, formats};
 use crate::check::chain::{self, Guard, Rule};
 use crate::check::readings;
+use crate::common::format::OutputFormat;
 
 /// Show on which path servers route a request, and what they pass on
 ///
@@ -20,23 +21,23 @@ use crate::check::readings;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  pct read /public/..%2fadmin                       the default readings
-  pct read --as nginx-1.22,tomcat-10.1 '/a;x/..;/b'
-  pct read --chain --as caddy-2.6,tomcat-10.1 '/public/..;/admin'
-  pct read --as strict //a/./%7Eb                   the form that all read alike
-  pct read --list
+  pct route /public/..%2fadmin                      the default readings
+  pct route --reading nginx-1.22,tomcat-10.1 '/a;x/..;/b'
+  pct route --chain --reading caddy-2.6,tomcat-10.1 '/public/..;/admin'
+  pct route --reading strict //a/./%7Eb             the form that all read alike
+  pct route --list
 
 Exit codes:
   0  the readings agree: they see the same segments after the remaining escapes are decoded once
   1  two readings disagree; with --chain, the first and the last one
   2  wrong arguments")]
-pub struct Read {
+pub struct Route {
     /// Targets of requests, as they are after the method: /path?query
     #[arg(value_name = "TARGET", required_unless_present = "list", conflicts_with = "list")]
     pub targets: Vec<OsString>,
 
     /// The readings to show [default: those of 18 servers]
-    #[arg(long = "as", value_name = "NAME,...", value_delimiter = ',', hide_possible_values = true, value_parser = ReadingParser, conflicts_with = "list")]
+    #[arg(long = "reading", value_name = "NAME,...", value_delimiter = ',', hide_possible_values = true, value_parser = ReadingParser, conflicts_with = "list")]
     pub readings: Vec<&'static Reading>,
 
     /// Apply the readings in order: each reads the text that the one before it passes on
@@ -47,12 +48,12 @@ pub struct Read {
     #[arg(long)]
     pub list: bool,
 
-    /// Write JSON: one line for each target, or for each reading of --list
-    #[arg(long)]
-    pub json: bool,
+    /// The format of the answers; JSON has one line for each target, or for each reading of --list
+    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = formats(&[OutputFormat::Text, OutputFormat::Jsonl]))]
+    pub format: OutputFormat,
 }
 
-impl Read {
+impl Route {
     /// Converts the arguments to a request.
     pub fn request(self) -> readings::Request {
         let defaults = || READINGS.iter().filter(|reading| reading.is_default).collect();
@@ -60,7 +61,7 @@ impl Read {
             targets: self.targets.into_iter().map(OsString::into_encoded_bytes).collect(),
             readings: if self.readings.is_empty() { defaults() } else { self.readings },
             chain: self.chain,
-            json: self.json,
+            json: self.format == OutputFormat::Jsonl,
         }
     }
 }
@@ -69,7 +70,7 @@ impl Read {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Chains of servers")]
 pub struct ChainArgs {
-    /// Count the targets that the last of these servers routes differently from the first; `pct read --list` names all
+    /// Count the targets that the last of these servers routes differently from the first; `pct route --list` names all
     ///
     /// Each line is the target of a request, unless --log is given.
     #[arg(long, value_name = "NAME,NAME,...", value_delimiter = ',', hide_possible_values = true, value_parser = ReadingParser)]
@@ -112,7 +113,7 @@ impl ChainArgs {
         }
         if self.chain.len() < 2 {
             return Err(
-                "--chain: name at least two readings, the server in front first; `pct read --list` shows all"
+                "--chain: name at least two readings, the server in front first; `pct route --list` shows all"
                     .to_owned(),
             );
         }
@@ -154,7 +155,7 @@ impl TypedValueParser for ReadingParser {
             let best = READINGS.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
             let hint = best.filter(|best| likeness(best) >= 0.8);
             let hint = hint.map_or(String::new(), |best| format!("did you mean '{}'? ", best.name));
-            let message = format!("unknown reading '{name}'; {hint}`pct read --list` names all\n");
+            let message = format!("unknown reading '{name}'; {hint}`pct route --list` names all\n");
             Error::raw(ErrorKind::InvalidValue, message)
         })
     }
