@@ -61,12 +61,13 @@ findings. After an error, the FILE of `-o FILE` is unchanged.
 Environment:
   SIMDPCT_TIER  use the kernels of this tier instead of the best ones; `pct info` lists the tiers
   NO_COLOR      show help without colours
-  TMPDIR        the directory for lines longer than --max-record that have to wait for a decision of a policy";
+  TMPDIR        the directory for temporary files: keys beyond --memory, and long records of --diff";
 
 /// Percent-encode, decode, normalize and check URLs at close to the speed of copying
 ///
 /// By default each line is one value. Line ends ("\n" or "\r\n") are structure: they stay, and decoding never makes
-/// one, so %0A and %0D stay escaped. Lines may be of any length, and memory use does not depend on it.
+/// one, so %0A and %0D stay escaped. Plain `encode` and `decode` work on lines of any length; otherwise --max-record limits a
+/// line. Memory use does not depend on the length of the input.
 #[derive(Debug, Parser)]
 #[command(
     name = "pct",

@@ -258,10 +258,9 @@ pub struct Pipe {
 
     /// Memory limit for one record, in MiB
     ///
-    /// With fields, columns, keys and whole URLs, a longer record is unreadable: --on-rejected is the policy for it, and a
-    /// message says where it is. In all other cases, lines may have any length and the
-    /// results are the same: a longer line is processed in parts, which wait in a temporary file if a policy may
-    /// leave the line out.
+    /// A longer record is unreadable: --on-rejected is the policy for it, and a message says where it is. Only the plain
+    /// codec has no limit: `encode` and `decode` of whole lines, with no options but --set, --escape, --keep, --keep-escapes, --lower and
+    /// --form, and all these and `normalize` with --raw.
     #[arg(long, value_name = "MIB", help_heading = POLICIES, default_value = "2", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub max_record: u32,
 

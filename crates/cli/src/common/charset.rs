@@ -199,7 +199,7 @@ impl Charset {
                 if on_invalid == OnFault::Repair && !chunk.invalid().is_empty() { "\u{fffd}" } else { "" };
             for part in [valid, invalid] {
                 let mut text = part;
-                while let Some(Lacking { character, at, rest }) = self.encoder().encode(text, true, out) {
+                while let Some(Lacking { character, at, rest }) = self.encoder().encode(text, out) {
                     if on_invalid == OnFault::Refuse {
                         let offset = offset + part.len() - text.len() + at;
                         return Err(Refusal { offset, reason: Reason::NotInCharset });
@@ -302,7 +302,7 @@ impl Decoder {
     }
 }
 
-/// An encoder for one value, which may come in pieces.
+/// An encoder for one value.
 pub enum Encoder {
     Standard(encoding_rs::Encoder),
     /// A charset in which each character below this number is one byte.
@@ -312,7 +312,7 @@ pub enum Encoder {
 impl Encoder {
     /// Converts `text` to the charset and appends the result to `out`, up to the first character that the charset
     /// lacks. Returns that character.
-    pub fn encode<'a>(&mut self, text: &'a str, is_last: bool, out: &mut Vec<u8>) -> Option<Lacking<'a>> {
+    pub fn encode<'a>(&mut self, text: &'a str, out: &mut Vec<u8>) -> Option<Lacking<'a>> {
         let encoder = match self {
             Encoder::Standard(encoder) => encoder,
             Encoder::Below(limit) => {
@@ -330,7 +330,7 @@ impl Encoder {
         let lacking = loop {
             make_room(out, written, rest.len());
             let (result, read, more) =
-                encoder.encode_from_utf8_without_replacement(rest, &mut out[written..], is_last);
+                encoder.encode_from_utf8_without_replacement(rest, &mut out[written..], true);
             written += more;
             rest = &rest[read..];
             match result {

@@ -35,7 +35,7 @@ impl Records {
     pub fn without_end(self, record: &[u8]) -> usize {
         match record {
             [start @ .., b'\r', b'\n'] if self == Records::Lines => start.len(),
-            [start @ .., end] if *end == self.end() => start.len(),
+            [start @ .., end] if *end == self.end() && self != Records::Raw => start.len(),
             _ => record.len(),
         }
     }

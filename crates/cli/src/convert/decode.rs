@@ -85,12 +85,6 @@ impl Decoder {
         self.decode = after(self.decode, before);
     }
 
-    /// Reports whether decoding once is the only step.
-    pub fn is_plain(&self) -> bool {
-        let DecodeOptions { percent_u, charset, printable, .. } = self.options;
-        self.options.layers == Layers::Times(1) && !percent_u && charset.is_none() && !printable
-    }
-
     /// Reports whether every value without a "%" stays as it is.
     pub fn needs_percent(&self) -> bool {
         !self.options.form && self.options.charset.is_none() && !self.options.printable
@@ -98,7 +92,7 @@ impl Decoder {
 
     /// Returns the codec that decodes values, if decoding once is the only step and a `+` stays.
     pub fn codec(&self) -> Option<simdpct::Decode> {
-        (self.is_plain() && !self.options.form).then_some(self.decode)
+        (self.options.is_plain() && !self.options.form).then_some(self.decode)
     }
 
     /// Returns the length of the `%uXXXX` at the start of `rest`, if the decoder reads such escapes.
@@ -112,7 +106,7 @@ impl Decoder {
     /// Appends the decoded `value`, and returns the number of layers of escapes. After an error, the appended bytes are
     /// meaningless.
     pub fn apply(&mut self, value: &[u8], handling: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
-        if !self.is_plain() || handling.repairs() {
+        if !self.options.is_plain() || handling.repairs() {
             let mut buffers = std::mem::take(&mut self.buffers);
             let result = self.steps(&mut buffers, value, handling, out);
             self.buffers = buffers;
@@ -298,7 +292,7 @@ impl Decoder {
 
     /// Returns the offset in `value` of the byte at offset `at` of the decoded value.
     fn origin(&self, value: &[u8], at: usize) -> usize {
-        if self.is_plain() {
+        if self.options.is_plain() {
             return origins::of_plain(&self.options.keep, self.upper, value, at);
         }
         origins::of_decoded(&self.options, value).origins.get(at).copied().unwrap_or(value.len())

@@ -61,11 +61,6 @@ impl Encoder {
         Encoder { escape: Escape::new(options, records), charset: options.charset, bytes: Vec::new() }
     }
 
-    /// Reports whether each byte is encoded by itself.
-    pub fn is_blockwise(&self) -> bool {
-        self.charset.is_none()
-    }
-
     /// Appends the encoded `value`. After an error, the appended bytes are meaningless.
     pub fn apply(&mut self, value: &[u8], on_invalid: OnFault, out: &mut Vec<u8>) -> Result<(), Refusal> {
         let Encoder { escape, charset, bytes } = self;
@@ -85,7 +80,7 @@ impl Encoder {
         let mut offset = 0;
         for chunk in value.utf8_chunks() {
             let mut text = chunk.valid();
-            while let Some(Lacking { character, at, rest }) = charset.encoder().encode(text, true, bytes) {
+            while let Some(Lacking { character, at, rest }) = charset.encoder().encode(text, bytes) {
                 if on_invalid == OnFault::Refuse {
                     let before = offset + chunk.valid().len() - text.len() + at;
                     return Err(Refusal { offset: before, reason: Reason::NotInCharset });

@@ -10,7 +10,6 @@
 //! The bytes of `--keep`, and line ends in line mode, stay escaped in each step. Encoding consists of two steps:
 //! `--charset`, then escapes. Whole URLs are converted by [`crate::url`].
 
-pub mod cut;
 mod decode;
 mod encode;
 mod lines;
@@ -23,7 +22,6 @@ mod printable;
 pub mod report;
 pub mod rewrite;
 pub mod stats;
-pub mod stream;
 #[cfg(test)]
 mod tests;
 mod within;

@@ -14,15 +14,13 @@ pub struct Normalizer {
     pub(super) decoder: Decoder,
     /// The byte that ends each URL, if a value can contain several.
     end: Option<u8>,
-    /// Whether the next value is the rest of a URL whose start was converted before.
-    pub(super) is_rest: bool,
 }
 
 impl Normalizer {
     /// Decodes the escapes of the bytes in `unreserved`, except those in `structure`. `end` is the byte that ends each URL, if a
     /// value can contain several.
     pub fn new(unreserved: ByteSet, structure: ByteSet, end: Option<u8>) -> Normalizer {
-        Normalizer { decoder: Decoder::normalizer(unreserved, structure), end, is_rest: false }
+        Normalizer { decoder: Decoder::normalizer(unreserved, structure), end }
     }
 
     /// Appends the normalized `value`, and returns the number of layers.
@@ -35,7 +33,7 @@ impl Normalizer {
     ) -> Result<usize, Refusal> {
         let (mut from, mut layers) = (0, 0);
         // The colon of a host and a port ends no scheme.
-        let has_scheme = !self.is_rest && kind != Kind::Authority;
+        let has_scheme = kind != Kind::Authority;
         let places = hidden_schemes(value, self.end).take_while(|_| has_scheme);
         for place in places.chain(std::iter::once(value.len()..value.len())) {
             let result = self.decoder.apply(&value[from..place.start], handling, out);

@@ -50,6 +50,17 @@ impl Verb {
         if let Verb::Rewrite(rewrite) = self { rewrite.missing() } else { b"" }
     }
 
+    /// Reports whether bytes are converted independently of each other, except those of an escape, so that blocks of input can be
+    /// converted that end inside records.
+    pub fn is_bytewise(&self) -> bool {
+        match self {
+            Verb::Encode(options) => options.charset.is_none(),
+            Verb::Decode(options) => options.is_plain() && options.scope.is_none(),
+            Verb::Normalize(_) => true,
+            Verb::Rewrite(_) => false,
+        }
+    }
+
     /// Reports whether the conversion needs a whole value at once.
     pub fn takes_whole_values(&self) -> bool {
         match self {
@@ -106,6 +117,12 @@ impl DecodeOptions {
         printable: false,
         scope: None,
     };
+
+    /// Reports whether decoding once is the only step.
+    pub fn is_plain(&self) -> bool {
+        let DecodeOptions { layers, percent_u, charset, printable, .. } = *self;
+        layers == Layers::Times(1) && !percent_u && charset.is_none() && !printable
+    }
 }
 
 /// A part of a URL that can be decoded alone.

@@ -4,8 +4,6 @@ use simdpct::ByteSet;
 use simdpct_records::Kind;
 
 use super::report::Report;
-use super::stats::Stats;
-use super::stream::{Faults, Stream};
 use super::work::{Work, Works};
 use crate::common::fault::{Handling, OnFault};
 use crate::common::reason::{Reason, Refusal};
@@ -54,13 +52,6 @@ impl Policies {
     pub const LEAVE_OUT: Policies =
         Policies { malformed: Policy::Keep, rejected: OnRejected::Drop, not_text: Policy::Keep };
 
-    /// Reports whether a value must be checked completely before any of it is written.
-    pub fn withhold(self) -> bool {
-        [self.malformed, self.not_text]
-            .iter()
-            .any(|policy| matches!(policy, Policy::Empty | Policy::Drop | Policy::Fail))
-    }
-
     /// Reports whether a fault can stop the run.
     pub fn can_fail(self) -> bool {
         [self.malformed, self.not_text].contains(&Policy::Fail) || self.rejected == OnRejected::Fail
@@ -95,8 +86,6 @@ pub struct Record<'a> {
     pub stop: usize,
     /// The byte that ends a line, for line numbers.
     pub end: u8,
-    /// The start of the record, for messages, if the chunk contains only a part of the record.
-    pub shown: Option<&'a [u8]>,
 }
 
 impl<'a> Record<'a> {
@@ -110,7 +99,7 @@ impl<'a> Record<'a> {
         let is_known = report.refused.last().is_some_and(|last| last.offset >= self.start as i64);
         if report.rejects && !is_known {
             let line = report.line(self.chunk, self.end, offset);
-            report.refuse(line, offset as i64, reason, self.shown.unwrap_or(self.bytes()));
+            report.refuse(line, offset as i64, reason, self.bytes());
         }
     }
 }
@@ -157,13 +146,6 @@ pub trait Treat {
 
     /// Undoes the last call of [`Treat::enter_base`] that returned true.
     fn leave_base(&mut self) {}
-}
-
-/// The result of the policies for a value that arrived in pieces.
-pub struct Judged {
-    pub action: Action,
-    /// The first fault, with its offset in the value.
-    pub refused: Option<(u64, Reason)>,
 }
 
 /// Converts values, and applies the policies for bad ones.
@@ -259,9 +241,8 @@ impl Treatment {
         if self.lenient { self.works.usual().codec() } else { None }
     }
 
-    /// Converts like [`Treat::value`], but `value` may be a part of a value. It therefore does not count changes, and
-    /// returns [`Action::Empty`] instead of writing an empty value.
-    pub fn part(
+    /// Converts like [`Treat::value`], but does not count changes, and returns [`Action::Empty`] instead of writing an empty value.
+    fn judge(
         &mut self,
         At { kind, kept, .. }: At,
         value: &[u8],
@@ -289,71 +270,15 @@ impl Treatment {
         };
         if stats {
             report.stats.values += 1;
-            report.stats.count_escapes(value, value.len(), work);
+            report.stats.count_escapes(value, work);
             report.stats.layers = report.stats.layers.max(layers as u64);
         }
         action
     }
 
-    /// Sets whether the next value of [`Treatment::part`] is the rest of a value whose start was converted before.
-    pub fn set_rest(&mut self, is_rest: bool) {
-        self.works.at(None).set_rest(is_rest);
-    }
-
-    /// Returns the conversion for a value that arrives in pieces. The [`Stream`] records the faults that the policies do
-    /// not ignore.
-    pub fn stream(&self) -> Stream {
-        let malformed = match self.policies.malformed {
-            Policy::Keep => OnFault::Keep,
-            Policy::Replace => OnFault::Repair,
-            Policy::Empty | Policy::Drop | Policy::Fail => OnFault::Refuse,
-        };
-        let not_text = match self.policies.not_text {
-            Policy::Keep if self.lenient => OnFault::Keep,
-            Policy::Replace => OnFault::Repair,
-            _ => OnFault::Refuse,
-        };
-        let handling = Handling { malformed, not_text, ..Handling::KEEP };
-        Stream::new(self.works.usual(), handling)
-    }
-
-    /// Applies the policies to the faults of a value that arrived in pieces.
-    pub fn judge(&self, faults: &Faults) -> Judged {
-        let mut judged = Judged { action: Action::Write, refused: None };
-        let kinds =
-            [(&faults.malformed, self.policies.malformed), (&faults.not_text, self.policies.not_text)];
-        for (fault, policy) in kinds {
-            let Some((offset, reason)) = fault else { continue };
-            judged.refused.get_or_insert((*offset, reason.clone()));
-            judged.action = match policy {
-                Policy::Keep | Policy::Replace => continue,
-                Policy::Empty => Action::Empty,
-                Policy::Drop => Action::Drop,
-                Policy::Fail => Action::Stop(Refusal { offset: *offset as usize, reason: reason.clone() }),
-            };
-            break;
-        }
-        judged
-    }
-
-    /// Counts the escapes of `value` that begin before `upto`. See [`Stats::count_escapes`].
-    pub fn count_escapes(&self, value: &[u8], upto: usize, stats: &mut Stats) -> usize {
-        stats.count_escapes(value, upto, self.works.usual())
-    }
-
     /// Reports whether the conversion needs a whole value at once.
     pub fn takes_whole_values(&self) -> bool {
         self.works.usual().takes_whole_values()
-    }
-
-    /// Returns the text that is written for an empty value.
-    pub fn empty(&self) -> &'static [u8] {
-        self.empty
-    }
-
-    /// Returns an offset at which a value can be cut so that its parts can be converted one by one.
-    pub fn cut(&self, value: &[u8]) -> Option<usize> {
-        self.works.usual().cut(value)
     }
 }
 
@@ -379,7 +304,7 @@ impl Treat for Treatment {
             return Action::Write;
         }
         let from = out.len();
-        let mut action = self.part(at, value, out, record, report, place);
+        let mut action = self.judge(at, value, out, record, report, place);
         if action == Action::Empty || (action == Action::Null && !self.is_json) {
             out.extend_from_slice(self.empty);
             action = Action::Write;

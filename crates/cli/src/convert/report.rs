@@ -30,8 +30,6 @@ pub struct Report {
     pub stop: Option<Stop>,
     /// Whether the last record was written without an end, which is possible only at the end of a file.
     pub is_open: bool,
-    /// The number of values with an escape in more layers than can be decoded.
-    pub too_deep: u64,
 }
 
 /// A rejection that stops the run.
@@ -49,7 +47,7 @@ pub struct Refused {
 }
 
 /// The maximum number of bytes of a record that a rejection shows.
-pub const SHOWN: usize = 64 * 1024;
+const SHOWN: usize = 64 * 1024;
 
 impl Report {
     /// Creates an empty report.
@@ -60,7 +58,7 @@ impl Report {
     /// Resets the report for the next chunk.
     pub fn clear(&mut self) {
         self.stats = Stats::default();
-        (self.lines, self.counted, self.stop, self.too_deep, self.is_open) = (0, 0, None, 0, false);
+        (self.lines, self.counted, self.stop, self.is_open) = (0, 0, None, false);
         self.refused.clear();
         self.texts.clear();
         self.findings.clear();

@@ -63,20 +63,13 @@ impl Stats {
         self.found & 1 << index.min(63) != 0
     }
 
-    /// Counts the escapes of an unconverted value that begin before `upto`. Returns the offset at which to continue
-    /// if more of the value follows.
-    pub fn count_escapes(&mut self, value: &[u8], upto: usize, work: &Work) -> usize {
+    /// Counts the escapes of an unconverted value.
+    pub fn count_escapes(&mut self, value: &[u8], work: &Work) {
         // The end of the last `%uXXXX` that was counted.
         let mut read = 0;
-        let mut next = upto;
         for found in escapes(value) {
-            let at = found.as_ref().map_or_else(|escape| escape.offset, |escape| escape.offset);
-            if at >= upto {
-                break;
-            }
             match found {
                 Ok(escape) => {
-                    next = next.max(at + 3);
                     self.escapes += 1;
                     let digits = value.get(escape.offset + 3..escape.offset + 5);
                     let is_double = escape.byte == b'%'
@@ -88,13 +81,11 @@ impl Stats {
                     Some(len) => {
                         self.escapes += 1;
                         read = escape.offset + len;
-                        next = next.max(read);
                     }
                     None => self.malformed += 1,
                 },
             }
         }
-        next
     }
 
     /// Adds the counts of another piece of input.

@@ -4,9 +4,8 @@ use simdpct::sets::RFC3986_UNRESERVED;
 use simdpct::{ByteSet, MalformedCause};
 
 use super::options::{DecodeOptions, EncodeOptions, Layers, Verb};
-use super::stream::Stream;
+use super::origins;
 use super::work::Work;
-use super::{cut, origins};
 use crate::common::charset::Charset;
 use crate::common::fault::{Handling, OnFault};
 use crate::common::reason::{Reason, Refusal};
@@ -49,7 +48,7 @@ fn verb(args: &[&str]) -> Verb {
 
 /// Returns the conversion of a line with `args`.
 fn work(args: &[&str]) -> Work {
-    Work::on_values(&verb(args), Records::Lines.structure())
+    Work::on_values(&verb(args), Records::Lines.structure(), Records::Lines)
 }
 
 /// Converts `value` without rejecting anything, and returns the number of layers.
@@ -190,172 +189,4 @@ fn origins_are_those_of_the_result() {
             "{args:?} {value}"
         );
     });
-}
-
-/// Converting the parts of a cut value gives the same as converting the whole value.
-#[test]
-fn cuts_do_not_show() {
-    let words = words(
-        "% 2 5 %25 %2520 %252 20 %20 %2F 41 + / g zz @ u x \\x \\x41 \\ %u %u0041 %uD83D %uDE00 00 é \
-         你 %81 %81%30 %C4 %E3 a 0 é %0A \n \r\n \r \u{1F600}",
-    );
-    let args: &[&[&str]] = &[
-        &["decode", "--times", "3", "--form"],
-        &["decode", "--until-stable"],
-        &["decode", "--until-stable", "--keep", "/%"],
-        &["decode", "--percent-u"],
-        &["decode", "--percent-u", "--until-stable", "--charset", "gbk", "--printable"],
-        &["decode", "--charset", "gb18030", "--times", "2"],
-        &["decode", "--charset", "shift_jis"],
-        &["decode", "--charset", "big5"],
-        &["decode", "--charset", "euc-jp", "--printable"],
-        &["decode", "--printable"],
-        &["encode", "--charset", "gbk"],
-        &["encode", "--charset", "gb18030", "--keep-escapes"],
-    ];
-    let mut works: Vec<Work> = args.iter().map(|args| Work::across(&verb(args), Records::Lines)).collect();
-    let (mut places, mut cuts) = (0, 0);
-    values(&words, 20_000, |_, value| {
-        let value = value.as_bytes();
-        places += value.len();
-        for end in (1..value.len()).filter(|&end| cut::anywhere(&value[..end]) == Some(end)) {
-            cuts += 1;
-            for (args, work) in args.iter().zip(&mut works) {
-                let (mut whole, mut parts) = (Vec::new(), Vec::new());
-                lenient(work, value, &mut whole);
-                lenient(work, &value[..end], &mut parts);
-                lenient(work, &value[end..], &mut parts);
-                assert!(
-                    whole == parts,
-                    "{args:?} {} | {}: {} {}",
-                    value[..end].escape_ascii(),
-                    value[end..].escape_ascii(),
-                    whole.escape_ascii(),
-                    parts.escape_ascii()
-                );
-            }
-        }
-    });
-    assert!(cuts > places / 20, "{cuts} cuts of {places}");
-}
-
-/// Converting a value in pieces, cut anywhere, gives the same result and the same errors as converting it at once.
-#[test]
-fn pieces_are_the_whole() {
-    let words = words(
-        "% 2 5 %25 %2520 %252 %%34 %3 %4 %c3%a9 %2F 41 + %2B / g zz \\x \\x41 \\x5 \\ %u %u0041 \
-         %u0025 %u000A %uD83D %uDE00 %u4F60 00 é 你 %81 %81%30 %C4 %E3 a 0 %0A \r \r\n \u{1F600} \
-         \u{202E} %1B %24B \u{1b}$B $ %1B%28B \u{1b}(B %FF %E4%BD \u{fffd}",
-    );
-    let args: &[&[&str]] = &[
-        &["decode"],
-        &["decode", "--form", "--keep", "/%"],
-        &["decode", "--times", "2"],
-        &["decode", "--times", "3", "--form"],
-        &["decode", "--until-stable"],
-        &["decode", "--until-stable", "--form", "--keep", "4"],
-        &["decode", "--percent-u"],
-        &["decode", "--percent-u", "--times", "2", "--keep", "A"],
-        &["decode", "--percent-u", "--until-stable", "--charset", "gbk", "--printable"],
-        &["decode", "--charset", "gb18030", "--times", "2"],
-        &["decode", "--charset", "utf-8", "--percent-u"],
-        &["decode", "--charset", "iso-2022-jp"],
-        &["decode", "--charset", "us-ascii-strict", "--printable"],
-        &["decode", "--charset", "iso-8859-1-strict"],
-        &["decode", "--printable"],
-        &["normalize"],
-        &["encode"],
-        &["encode", "--keep-escapes"],
-        &["encode", "--form"],
-        &["encode", "--charset", "gbk", "--keep-escapes"],
-        &["encode", "--charset", "iso-2022-jp"],
-        &["encode", "--charset", "us-ascii-strict"],
-        &["encode", "--charset", "iso-8859-1-strict"],
-    ];
-    let keep = |malformed, not_text| Handling { malformed, not_text, ..Handling::KEEP };
-    let handlings = [
-        Handling::KEEP,
-        keep(OnFault::Keep, OnFault::Refuse),
-        keep(OnFault::Repair, OnFault::Keep),
-        keep(OnFault::Keep, OnFault::Repair),
-        keep(OnFault::Repair, OnFault::Repair),
-        Handling::REFUSE,
-    ];
-    let mut refused = 0;
-    for args in args {
-        for (mut work, records) in [
-            (work(args), Records::Raw),
-            (Work::across(&verb(args), Records::Lines), Records::Lines),
-            (Work::across(&verb(args), Records::Null), Records::Null),
-        ] {
-            values(&words, 600, |round, value| {
-                let value = value.as_bytes();
-                for handling in handlings {
-                    let mut whole = Vec::new();
-                    let said = work.apply(value, handling, &mut whole);
-                    for len in [1, 1 + round % 5, usize::MAX] {
-                        let mut stream = Stream::new(&work, handling);
-                        let mut pieces = Vec::new();
-                        value.chunks(len).for_each(|piece| stream.push(piece, &mut pieces));
-                        stream.finish(&mut pieces);
-                        let case = format!("{args:?} {records:?} {handling:?} {}", value.escape_ascii());
-                        let faults = stream.faults();
-                        let fault =
-                            faults.malformed.as_ref().filter(|_| handling.malformed == OnFault::Refuse);
-                        let fault = fault
-                            .or(faults.not_text.as_ref().filter(|_| handling.not_text == OnFault::Refuse));
-                        match &said {
-                            Ok(layers) => {
-                                assert_eq!(
-                                    pieces.escape_ascii().to_string(),
-                                    whole.escape_ascii().to_string(),
-                                    "{case}"
-                                );
-                                assert_eq!((stream.layers(), fault), (*layers, None), "{case}");
-                                assert_eq!(stream.has_changed(), whole != value, "{case}");
-                            }
-                            Err(Refusal { offset, reason }) => {
-                                refused += 1;
-                                let (at, why) = fault.expect(&case);
-                                assert_eq!(*at, *offset as u64, "{case}");
-                                // The offset in the cause may differ, so only the variant and the message are compared.
-                                let kind = std::mem::discriminant(reason);
-                                assert_eq!(
-                                    (std::mem::discriminant(why), why.to_string()),
-                                    (kind, reason.to_string()),
-                                    "{case}"
-                                );
-                            }
-                        }
-                    }
-                }
-            });
-        }
-    }
-    assert!(refused > 10_000, "{refused}");
-}
-
-/// Nested escapes up to the limit are decoded, deeper ones are reported, and both take linear time.
-#[test]
-fn deep_values_end() {
-    for layers in [1, 9, 400_000] {
-        let value = format!("%{}41", "25".repeat(layers - 1));
-        let mut stream = Stream::new(&work(&["decode", "--until-stable"]), Handling::KEEP);
-        let mut out = Vec::new();
-        stream.push(value.as_bytes(), &mut out);
-        stream.finish(&mut out);
-        assert_eq!((out.as_slice(), stream.layers()), (&b"A"[..], layers));
-    }
-    // The second digit of each escape is the result of the escape after it.
-    for (depth, is_too_deep) in [(1_000, false), (60_000, false), (70_000, true)] {
-        let value = format!("{}3", "%3".repeat(depth));
-        let mut stream = Stream::new(&work(&["decode", "--until-stable"]), Handling::KEEP);
-        let mut out = Vec::new();
-        stream.push(value.as_bytes(), &mut out);
-        stream.finish(&mut out);
-        assert_eq!(stream.is_too_deep(), is_too_deep, "{depth}");
-        if !is_too_deep {
-            assert_eq!(out, b"3", "{depth}");
-        }
-    }
 }

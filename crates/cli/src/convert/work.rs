@@ -3,7 +3,6 @@
 use simdpct::ByteSet;
 use simdpct_records::Kind;
 
-use super::cut;
 use super::decode::Decoder;
 use super::encode::Encoder;
 use super::normalize::Normalizer;
@@ -32,6 +31,7 @@ pub enum Work {
 #[derive(Clone)]
 pub struct Works {
     verb: Verb,
+    records: Records,
     /// The conversions that were needed so far, with the bytes that they keep escaped. The first is for the usual syntax.
     known: Vec<(ByteSet, Work)>,
     /// The references that values are relative to.
@@ -39,10 +39,10 @@ pub struct Works {
 }
 
 impl Works {
-    /// Creates the conversions of single values by `verb`. The bytes of `usual` stay escaped in the usual syntax.
-    pub fn new(verb: &Verb, usual: ByteSet) -> Works {
-        let known = vec![(usual, Work::on_values(verb, usual))];
-        Works { verb: verb.clone(), known, bases: Vec::new() }
+    /// Creates the conversions of single values by `verb` in `records`. The bytes of `usual` stay escaped in the usual syntax.
+    pub fn new(verb: &Verb, usual: ByteSet, records: Records) -> Works {
+        let known = vec![(usual, Work::on_values(verb, usual, records))];
+        Works { verb: verb.clone(), records, known, bases: Vec::new() }
     }
 
     /// Returns the conversion for the usual syntax.
@@ -66,7 +66,7 @@ impl Works {
     /// Creates the conversion that keeps the bytes of `kept` escaped, and returns its number.
     #[cold]
     fn add(&mut self, kept: ByteSet) -> usize {
-        let mut work = Work::on_values(&self.verb, kept);
+        let mut work = Work::on_values(&self.verb, kept, self.records);
         self.bases.iter().for_each(|reference| _ = work.enter_base(reference));
         self.known.push((kept, work));
         self.known.len() - 1
@@ -89,10 +89,10 @@ impl Works {
 }
 
 impl Work {
-    /// Creates the conversion of single values. The bytes of `structure` stay escaped.
-    pub fn on_values(verb: &Verb, structure: ByteSet) -> Work {
+    /// Creates the conversion of single values in `records`. The bytes of `structure` stay escaped.
+    pub fn on_values(verb: &Verb, structure: ByteSet, records: Records) -> Work {
         match verb {
-            Verb::Normalize(unreserved) => {
+            Verb::Normalize(unreserved) if records != Records::Raw => {
                 Work::Normalize(Box::new(Normalizer::new(*unreserved, structure, None)))
             }
             verb => Work::new(verb, structure, Records::Raw),
@@ -170,13 +170,6 @@ impl Work {
         }
     }
 
-    /// Sets whether the next value is the rest of a value whose start was converted before.
-    pub fn set_rest(&mut self, is_rest: bool) {
-        if let Work::Normalize(normalizer) = self {
-            normalizer.is_rest = is_rest;
-        }
-    }
-
     /// Sets the last two bytes before the next values (zeros for those that do not exist), on which a normalization depends.
     pub fn set_before(&mut self, before: [u8; 2]) {
         if let Work::Decode(decoder) = self {
@@ -215,32 +208,9 @@ impl Work {
         self.decoder().is_some_and(Decoder::needs_percent)
     }
 
-    /// Reports whether bytes are converted independently of each other, except those of an escape. Blocks of input without records can
-    /// then be converted, and values can be cut between escapes.
-    pub fn is_blockwise(&self) -> bool {
-        match self {
-            Work::Encode(encoder) => encoder.is_blockwise(),
-            Work::Decode(decoder) => decoder.is_plain(),
-            Work::Normalize(_) => true,
-            Work::Within(_) | Work::Rewrite(_) => false,
-        }
-    }
-
     /// Reports whether the conversion needs a whole value at once.
     pub fn takes_whole_values(&self) -> bool {
         matches!(self, Work::Within(_) | Work::Rewrite(_)) || self.charset().is_some_and(Charset::is_guessed)
-    }
-
-    /// Returns the last offset in `bytes`, if any, at which a value can be cut so that converting the parts gives the
-    /// same result and the same messages as converting the whole value.
-    pub fn cut(&self, bytes: &[u8]) -> Option<usize> {
-        if self.is_stateful() || self.takes_whole_values() {
-            None
-        } else if self.is_blockwise() {
-            cut::between_escapes(bytes)
-        } else {
-            cut::anywhere(bytes)
-        }
     }
 
     /// Reports whether texts that contain several records can be converted at once.
@@ -248,8 +218,8 @@ impl Work {
         !matches!(self, Work::Within(_)) && !self.is_stateful()
     }
 
-    /// Reports whether the meaning of a byte can depend on any byte before it, so that a value cannot be cut.
-    pub fn is_stateful(&self) -> bool {
+    /// Reports whether the meaning of a byte can depend on any byte before it.
+    fn is_stateful(&self) -> bool {
         self.charset().is_some_and(|charset| charset.is_stateful() || charset.is_guessed())
     }
 

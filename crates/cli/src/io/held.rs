@@ -39,14 +39,6 @@ impl Held {
         Ok(())
     }
 
-    /// Replaces everything by `bytes`.
-    pub fn replace(&mut self, bytes: &[u8]) -> Result<(), Failure> {
-        let cleared = self.file.set_len(0).and_then(|()| self.file.rewind());
-        cleared.map_err(|error| Failure::open(Held::name(), error))?;
-        (self.len, self.line_feeds, self.last) = (0, 0, None);
-        self.write(bytes)
-    }
-
     /// Returns the last byte, if there is one.
     pub fn last(&self) -> Option<u8> {
         self.last

@@ -194,11 +194,10 @@ impl Plan {
             preview: request.preview.map(|show| (show, output::has_colours())),
             exit_code: request.exit_code,
         };
-        let job = if request.needs_values() {
+        let job = if !request.is_stream() {
             Job::Values(Box::new(request.values(&options).map_err(Failure::Usage)?))
         } else {
-            let work = Work::across(&request.verb, request.records);
-            Job::Blocks(Blocks::new(work, request.records, request.policies.malformed == Policy::Fail))
+            Job::Blocks(Blocks::new(Work::across(&request.verb, request.records), request.records))
         };
         Ok(Plan {
             sources: request.sources,
@@ -215,8 +214,13 @@ impl Plan {
 }
 
 impl Request {
-    /// Reports whether values must be processed one by one, and not as one stream of bytes.
-    fn needs_values(&self) -> bool {
+    /// Reports whether the input is converted as one stream of bytes, whose records may have any length.
+    fn is_stream(&self) -> bool {
+        !self.needs_records() && self.verb.is_bytewise() && self.policies.malformed == Policy::Keep
+    }
+
+    /// Reports whether the input must consist of records.
+    fn needs_records(&self) -> bool {
         !self.selection.is_records()
             || self.verb.takes_whole_values()
             // The start of a URL is normalized in its own way.
@@ -276,13 +280,13 @@ fn check(request: &Request) -> Result<(), String> {
             "--values writes to standard output or -o: its output cannot replace the input".to_owned()
         );
     }
-    if request.needs_values() && *records == Records::Raw {
+    if request.needs_records() && *records == Records::Raw {
         return Err("this needs records, and --raw treats the input as one stream; remove --raw".to_owned());
     }
     if request.on_malformed.is_some() && request.verb.has_no_escapes() {
         return Err("--on-malformed: this conversion escapes every `%`, so no escape is malformed".to_owned());
     }
-    if request.on_rejected.is_some() && selection.is_records() && !request.verb.takes_whole_values() {
+    if request.on_rejected.is_some() && request.is_stream() {
         return Err("--on-rejected: no value can be rejected here; --on-invalid-utf8 is the policy for invalid UTF-8, and \
              --on-malformed, where there is one, for malformed escapes"
             .to_owned());

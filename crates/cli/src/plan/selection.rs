@@ -240,7 +240,7 @@ impl Selection {
                  choose values by --csv or --jsonl, or write them alone with --values"
                 .to_owned());
         }
-        let works = Works::new(verb, kept);
+        let works = Works::new(verb, kept, records);
         Ok(Selected { target, works, empty, null, none, form })
     }
 }

@@ -11,7 +11,7 @@ use self::findings::Findings;
 use self::keys::Gather;
 use self::preview::Preview;
 use self::rejects::Rejects;
-use crate::common::error::{Failure, Place, warn};
+use crate::common::error::{Failure, Place};
 use crate::convert::report::{Report, Stop};
 use crate::convert::stats::Stats;
 use crate::io::output::{Output, Shared};
@@ -119,12 +119,6 @@ impl<'o> Sink<'o> {
         self.stats.add(&report.stats);
         if let Some(findings) = &mut self.findings {
             findings.take(&self.file, self.lines, offset, &report.findings, self.output)?;
-        }
-        if report.too_deep > 0 {
-            warn(format_args!(
-                "{}: offset {offset}: an escape is spelt in more layers than fit in memory; the outermost stay",
-                self.file
-            ));
         }
         if let Some(Stop { line, offset: at, reason }) = &report.stop {
             let place = Place {

@@ -26,7 +26,7 @@ use crate::io::progress::Progress;
 use crate::print::Sink;
 use crate::print::boundary::FileBoundary;
 use crate::print::findings::{Findings, Next, Show};
-use crate::run::pump::feed::{Chunk, Cut, Feed, Part};
+use crate::run::pump::feed::{Chunk, Cut, Feed};
 use crate::run::pump::job::{Job, Long};
 use crate::run::pump::{Threads, Workspace, pump};
 use crate::select::rewrite::Pass;
@@ -71,7 +71,7 @@ pub fn run(options: &Options, target: Target) -> Result<Outcome, Failure> {
         let mut boundary = FileBoundary::new(options.records);
         let sink = Sink::new(&mut output, &mut stats, &mut boundary, input.name());
         let sink = Sink { findings: Some(&mut findings), ..sink };
-        match pass(input, sink, job.clone(), options.jobs, &mut workspace) {
+        match pass(input, sink, job.clone(), options, &mut workspace) {
             Err(Failure::Enough) => Ok(findings.next() != Next::Nothing),
             passed => passed.map(|()| true),
         }
@@ -110,10 +110,10 @@ fn pass(
     input: &mut Input,
     mut sink: Sink<'_>,
     mut job: Checks,
-    jobs: Option<NonZeroUsize>,
+    options: &Options,
     workspace: &mut Workspace,
 ) -> Result<(), Failure> {
-    let (end, limit) = (job.records.end(), (job.max_record as usize) << 20);
+    let (end, limit) = (job.records.end(), (options.max_record as usize) << 20);
     let (cut, limit) = match &job.target.selector {
         selector if selector.is_html() => (Cut::Html, limit),
         // Escapes can be checked part by part, so such a line may have any length. A URL must be in memory as a
@@ -140,7 +140,7 @@ fn pass(
         findings.take(feed.name(), 0, 0, &list, sink.output)?;
     }
     let Target { selector, columns, is_sequential, .. } = &mut job.target;
-    let threads = if *is_sequential { Threads::ONE } else { Threads(jobs) };
+    let threads = if *is_sequential { Threads::ONE } else { Threads(options.jobs) };
     tables::choose(selector, &mut feed, &mut sink, columns, &[])?;
     if !job.look.wanted.takes_urls() && selector.can_pass_by() {
         // Lines of JSON without an escape would not be parsed.
@@ -161,8 +161,6 @@ struct Checks {
     sweep: Option<(Sweep, Pace)>,
     /// Whether every selected column or field has been found at least once.
     has_found_all: bool,
-    /// The memory limit for a record, in MiB.
-    max_record: u32,
     /// A scratch buffer for the values that the selector writes. Its content is never used.
     scrap: Vec<u8>,
     /// The scanner's state inside a line that is too long for memory.
@@ -232,7 +230,6 @@ impl Checks {
             look: Look { wanted, found_in: Vec::new() },
             sweep: None,
             has_found_all: false,
-            max_record: options.max_record,
             scrap: Vec::new(),
             rest: Vec::new(),
         }
@@ -352,38 +349,31 @@ impl Job for Checks {
         report.line(bytes, line_end, bytes.len());
     }
 
-    fn long(&mut self, start: &[u8], report: &mut Report) -> Long {
+    fn long(&mut self, start: &[u8], reason: &Reason, report: &mut Report) -> Long {
         if self.target.selector.is_line() {
             (self.state, self.rest) = (self.look.wanted.state(), Vec::new());
-            return Long::Parts { held: false };
+            return Long::Pieces;
         }
-        let limit = self.max_record;
-        let record =
-            Record { chunk: start, start: 0, stop: start.len(), end: self.records.end(), shown: None };
-        let reason = Reason::TooLong { limit };
+        let record = Record { chunk: start, start: 0, stop: start.len(), end: self.records.end() };
         self.look.add(record, 0, report, format_args!("{reason}"));
         self.look.found_in.clear();
         report.stats.records += 1;
         report.stats.unreadable += 1;
-        Long::Pass(reason)
+        Long::Pass
     }
 
-    fn cut(&self, bytes: &[u8]) -> Option<usize> {
-        Some(bytes.len())
-    }
-
-    fn part(&mut self, bytes: &[u8], part: Part, _: &mut Vec<u8>, report: &mut Report) {
+    fn piece(&mut self, piece: &[u8], is_last: bool, _: &mut Vec<u8>, report: &mut Report) {
         let shift = -((self.state.base() + self.rest.len() as u64) as i64);
-        self.rest.extend_from_slice(bytes);
+        self.rest.extend_from_slice(piece);
         let window = &self.rest;
-        let ready = if part.is_last { window.len() } else { ready(window, 0, AHEAD) };
+        let ready = if is_last { window.len() } else { ready(window, 0, AHEAD) };
         let Checks { look, state, .. } = self;
-        let ends = look.wanted.scan_window(state, window, ready, shift, part.is_last, &mut report.findings);
+        let ends = look.wanted.scan_window(state, window, ready, shift, is_last, &mut report.findings);
         state.advance(ready);
         self.rest.drain(..ready);
-        report.stats.bytes_in += bytes.len() as u64;
+        report.stats.bytes_in += piece.len() as u64;
         report.stats.records += ends;
-        report.lines = u64::from(bytes.last() == Some(&self.records.end()));
+        report.lines = u64::from(piece.last() == Some(&self.records.end()));
     }
 
     fn report(&self) -> Report {

@@ -19,7 +19,7 @@ use crate::io::progress::Progress;
 use crate::print::Sink;
 use crate::print::boundary::FileBoundary;
 use crate::print::keys::{Counts, Distinct, Frame, Identity, Top};
-use crate::run::pump::feed::{Chunk, Cut, Feed, Part};
+use crate::run::pump::feed::{Chunk, Cut, Feed};
 use crate::run::pump::job::{Job, Long};
 use crate::run::pump::{Threads, Workspace, pump};
 
@@ -137,15 +137,12 @@ struct Unique {
     /// The selection and the conversion of the values that are the key, if it is not the whole record.
     values: Option<Values>,
     records: Records,
-    max_record: u32,
     rejects: bool,
     identity: Identity,
     /// A batch of records with their keys.
     frame: Frame,
     /// A buffer for the canonical forms of these records.
     keys: Vec<u8>,
-    /// Whether a part of the current long record was written.
-    has_begun: bool,
 }
 
 /// The size of a batch of records, in bytes. If one record of a batch is rejected, all are converted one by one.
@@ -155,15 +152,13 @@ impl Unique {
     fn new(dedup: &Dedup, identity: Identity, options: &OutputOptions) -> Unique {
         Unique {
             many: Work::across(&dedup.verb, dedup.records),
-            one: Work::on_values(&dedup.verb, dedup.records.structure()),
+            one: Work::on_values(&dedup.verb, dedup.records.structure(), dedup.records),
             values: dedup.values.clone(),
             records: dedup.records,
-            max_record: dedup.max_record,
             rejects: options.rejects.is_some(),
             identity,
             frame: Frame::default(),
             keys: Vec::new(),
-            has_begun: false,
         }
     }
 
@@ -196,7 +191,7 @@ impl Unique {
         let handling = Handling { rejected: OnFault::Refuse, ..Handling::KEEP };
         if let Err(refusal) = self.one.apply(&bytes[start..stop], handling, &mut self.keys) {
             report.stats.rejected += 1;
-            let record = Record { chunk: bytes, start, stop, end: self.records.end(), shown: None };
+            let record = Record { chunk: bytes, start, stop, end: self.records.end() };
             record.refuse(report, start + refusal.offset, &refusal.reason);
             return self.frame.push(end - start, 0, key);
         }
@@ -260,40 +255,22 @@ impl Job for Unique {
         report.line(bytes, end_byte, bytes.len());
     }
 
-    fn long(&mut self, start: &[u8], report: &mut Report) -> Long {
-        self.has_begun = false;
-        let is_row = |values: &Values| values.target().selector.table().is_some();
-        if self.values.as_ref().is_some_and(is_row) {
-            // Only the parser of tables knows where a row ends. The row is written at once, before lines that wait in files.
-            let reason = Reason::TooLong { limit: self.max_record };
-            report.stats.unreadable += 1;
-            report.stats.mentioned += 1;
-            if self.rejects {
-                report.refuse(0, 0, &reason, start);
-            }
-            return Long::Copy(reason);
+    fn long(&mut self, start: &[u8], reason: &Reason, report: &mut Report) -> Long {
+        report.stats.unreadable += 1;
+        if self.rejects {
+            report.refuse(0, 0, reason, start);
         }
-        Long::Parts { held: false }
+        Long::Pieces
     }
 
-    fn cut(&self, bytes: &[u8]) -> Option<usize> {
-        Some(bytes.len())
-    }
-
-    /// Writes the part without a key, so that the record is kept.
-    fn part(&mut self, bytes: &[u8], part: Part, out: &mut Vec<u8>, report: &mut Report) {
-        if !std::mem::replace(&mut self.has_begun, true) {
-            report.stats.unreadable += 1;
-            if self.rejects {
-                report.refuse(0, 0, &Reason::TooLong { limit: self.max_record }, bytes);
-            }
-        }
+    /// Writes the piece without a key, so that the record is kept.
+    fn piece(&mut self, piece: &[u8], is_last: bool, out: &mut Vec<u8>, report: &mut Report) {
         let end = self.records.end();
         self.frame.clear();
-        self.frame.push(bytes.len(), 0, 0..0);
-        self.frame.write(bytes, Some(end).filter(|_| part.is_last), out);
-        report.stats.bytes_in += bytes.len() as u64;
-        report.lines = u64::from(bytes.last() == Some(&end));
+        self.frame.push(piece.len(), 0, 0..0);
+        self.frame.write(piece, Some(end).filter(|_| is_last), out);
+        report.stats.bytes_in += piece.len() as u64;
+        report.lines = memchr::memchr_iter(end, piece).count() as u64;
     }
 
     fn report(&self) -> Report {

@@ -7,7 +7,6 @@ pub mod keyed;
 pub mod logs;
 mod pace;
 pub mod pump;
-mod streaming;
 pub mod tables;
 pub mod values;
 

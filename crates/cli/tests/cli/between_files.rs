@@ -60,10 +60,18 @@ fn policies_add_no_records_and_lose_none() {
         let decoded = ok(&["decode"], &long);
         let both = [&decoded[..], b"\n", &decoded].concat();
         joined(&["decode", "--on-malformed", "keep", "--stats=json", "-q"][..1], &[&long, &long], &both);
-        joined(&["decode", "-q", "--on-malformed", "drop"], &[&long, &long], &both);
+        joined(&["decode", "-q", "--on-malformed", "drop", "--max-record", "4"], &[&long, &long], &both);
         let bad = [b"%zz", &long[..]].concat();
-        joined(&["decode", "-q", "--on-malformed", "drop"], &[b"a", &bad, &bad, b"b"], b"a\nb");
-        joined(&["decode", "--on-malformed", "empty"], &[b"a", &bad, &bad, b"b"], b"a\n\n\nb");
+        joined(
+            &["decode", "-q", "--on-malformed", "drop", "--max-record", "4"],
+            &[b"a", &bad, &bad, b"b"],
+            b"a\nb",
+        );
+        joined(
+            &["decode", "--on-malformed", "empty", "--max-record", "4"],
+            &[b"a", &bad, &bad, b"b"],
+            b"a\n\n\nb",
+        );
     }
 }
 

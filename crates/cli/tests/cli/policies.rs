@@ -235,9 +235,8 @@ fn decoding_a_part_of_a_url_creates_no_scheme() {
         let out = ok(args, url);
         assert_eq!(String::from_utf8(out).unwrap(), wanted, "{args:?} {url}");
     }
-    // Only the start of a line that is converted in parts is the start of its URL.
     let long = "%41:".repeat(1 << 20);
-    let args = ["normalize", "--max-record", "1"];
+    let args = ["normalize", "--max-record", "4"];
     assert_same("long", &ok(&args, &long), format!("%41:{}", "A:".repeat((1 << 20) - 1)).as_bytes());
 }
 
@@ -344,101 +343,82 @@ fn records_that_are_too_long_are_refused() {
     assert!(run.err.contains("stays as it is"), "{}", run.err);
 }
 
-/// Records that are longer than `--max-record` are converted in parts, with the same result as records that fit in memory.
+/// The plain codec converts lines of any length. All other conversions need a whole line, so a longer one is unreadable.
 #[test]
-fn whole_lines_may_be_longer_than_memory_allows() {
-    let dir = tempfile::tempdir().unwrap();
-    let (input, rejects) = (dir.path().join("in"), dir.path().join("rejects"));
-    let (name, file) = (input.to_str().unwrap(), rejects.to_str().unwrap());
-    let mut bad = tangle(33, 3 << 20);
-    bad.retain(|byte| !b"\n\0".contains(byte));
-    // Repetitions of one escape or character: a cut inside one of them would change the output.
-    let fine = "%E4%BD%A0".repeat(200_000) + &"é".repeat(300_000) + &"%2541".repeat(150_000);
-    let adrift = [b"%80".repeat(400_000), b"\x80".repeat(1_300_000)].concat();
-    for ends in [[&b"\n"[..], b"\r\n", b""], [b"\0", b"\0", b"\0"]] {
-        for (long, what) in [(&bad[..], "bad"), (fine.as_bytes(), "fine"), (&adrift[..], "adrift")] {
-            if ends[0] == b"\0" && what != "bad" {
-                continue;
-            }
-            let lines = [b"%41%zz", ends[0], long, ends[1], b"%42%FF", ends[0], long, ends[2]].concat();
-            fs::write(&input, lines).unwrap();
-            for args in [
-                &["decode"][..],
-                &["decode", "--form", "--on-malformed", "replace", "--on-invalid-utf8", "replace"],
-                &["decode", "--on-malformed", "empty"],
-                &["decode", "--on-invalid-utf8", "empty"],
-                &["decode", "--on-malformed", "drop"],
-                &["decode", "--on-malformed", "replace", "--on-invalid-utf8", "drop"],
-                &["decode", "--on-malformed", "replace", "--on-invalid-utf8", "fail"],
-                &["encode", "--keep-escapes"],
-                &["encode", "--on-invalid-utf8", "drop"],
-                &["normalize", "--on-malformed", "replace"],
-            ] {
-                let null = if ends[0] == b"\0" { "-0" } else { "-q" };
-                let outcome = |limit: &str, jobs: &str| {
-                    let more = [null, "--stats=json", "--rejects", file, "--max-record", limit, jobs, name];
-                    let run = run(&[args, &more].concat(), "");
-                    (run, fs::read(&rejects).ok())
-                };
-                let wanted = outcome("64", "-j1");
-                assert!(!wanted.0.err.contains("max-record"), "{}", wanted.0.err);
-                for jobs in if what == "bad" { &["-j1", "-j3"][..] } else { &["-j1"] } {
-                    let got = outcome("1", jobs);
-                    let case = format!("{args:?} {null} {what} {jobs}");
-                    assert_same(&case, &got.0.out, &wanted.0.out);
-                    // A run that stops inside a value has not counted all of it, so the summary is not compared.
-                    let said = |run: &Run| match run.code {
-                        Some(0) => run.err.clone(),
-                        _ => run.err.lines().filter(|line| line.starts_with("pct: ")).collect(),
-                    };
-                    assert_eq!((said(&got.0), got.0.code), (said(&wanted.0), wanted.0.code), "{case}");
-                    assert!(got.1 == wanted.1, "{case}: other rejects");
-                }
-            }
-        }
-    }
-    // These conversions depend on more than one byte, so a cut in the wrong place would change the output.
-    let long = "%E4%BD%A0%2541 a+b%u4F60\\x22".repeat(100_000);
-    fs::write(&input, format!("%41\n{long}\n%42")).unwrap();
-    for args in [&["--times", "2"][..], &["--until-stable"], &["--percent-u"], &["--printable"]] {
-        let outcome = |limit| {
-            ok(
-                &[&["decode", "-q", "--on-malformed", "drop", "--max-record", limit], args, &[name]].concat(),
-                "",
-            )
-        };
-        assert_same(&format!("{args:?}"), &outcome("1"), &outcome("64"));
-    }
-    // These lines have few or no places to cut, and the messages must be the same as for lines that fit in memory.
-    let whole = |word: &str| word.repeat((5 << 20) / word.len() / 2);
-    for (long, args) in [
-        (whole("a"), &["--times", "2"][..]),
-        (whole("%2541"), &["--times", "2"]),
-        (whole("%"), &["--times", "1"]),
-        (whole("%25") + "%FF", &["--until-stable"]),
-        (whole("%C4%E3") + "%4", &["--charset", "gbk"]),
-        (whole("\\x41%u4F60"), &["--percent-u", "--printable"]),
+fn only_the_plain_codec_converts_lines_of_any_length() {
+    let long = "%E4%BD%A0%2541 a+b%u4F60".repeat(100_000);
+    let input = |end: &str| format!("%41{end}{long}{end}%42");
+    for args in [
+        &["decode"][..],
+        &["decode", "--form", "--keep", "/"],
+        &["encode"],
+        &["encode", "--keep-escapes", "--lower"],
+        &["encode", "--escape", "none", "--form"],
+        &["normalize", "--raw"],
+        &["decode", "--raw"],
     ] {
-        fs::write(&input, format!("%41\n{long}\n%42%zz")).unwrap();
-        for policy in ["keep", "replace", "empty", "drop", "fail"] {
-            for utf8 in ["keep", "replace", "drop", "fail"] {
-                let outcome = |limit| {
-                    let policies = ["--on-malformed", policy, "--on-invalid-utf8", utf8, "--stats=json"];
-                    let more = ["--rejects", file, "--max-record", limit, name];
-                    let run = run(&[&["decode"], args, &policies, &more].concat(), "");
-                    (run, fs::read(&rejects).ok())
-                };
-                let (wanted, got) = (outcome("64"), outcome("1"));
-                let case = format!("{args:?} {policy} {utf8} {}", &long[..8]);
-                assert_same(&case, &got.0.out, &wanted.0.out);
-                assert_eq!(got.0.code, wanted.0.code, "{case}: {}", got.0.err);
-                assert!(got.1 == wanted.1, "{case}: other rejects");
-                if wanted.0.code == Some(0) && policy != "drop" && policy != "empty" && utf8 != "drop" {
-                    assert_eq!(got.0.err, wanted.0.err, "{case}");
-                }
+        for end in ["\n", "\r\n", "\0"] {
+            let null: &[&str] = if end == "\0" && !args.contains(&"--raw") { &["-0"] } else { &[] };
+            let outcome = |limit| ok(&[args, null, &["--max-record", limit]].concat(), input(end));
+            assert_same(&format!("{args:?}"), &outcome("1"), &outcome("64"));
+        }
+        let refused = run(&[args, &["--on-rejected", "drop"]].concat(), "");
+        assert!(refused.code == Some(2) && refused.err.contains("--on-rejected"), "{args:?} {}", refused.err);
+    }
+    let said = "pct: <stdin>: offset 4: the record is longer than 1 MiB (--max-record), and ";
+    for args in [
+        &["decode", "--on-malformed", "replace"][..],
+        &["decode", "--on-malformed", "drop"],
+        &["decode", "--on-invalid-utf8", "empty"],
+        &["decode", "--times", "2"],
+        &["decode", "--until-stable"],
+        &["decode", "--percent-u"],
+        &["decode", "--printable"],
+        &["decode", "--charset", "gbk"],
+        &["decode", "--query"],
+        &["decode", "--url"],
+        &["encode", "--charset", "gbk"],
+        &["encode", "--on-invalid-utf8", "drop"],
+        &["encode", "--url"],
+        &["normalize"],
+        &["normalize", "--on-malformed", "replace"],
+        &["normalize", "--profile", "rfc3986"],
+    ] {
+        let short = run(args, "%41\n");
+        for (policy, outcome, wanted) in [
+            ("keep", "stays as it is", format!("{long}\n")),
+            ("drop", "is left out", String::new()),
+            ("null", "is now empty, or null in JSON", "\n".to_owned()),
+        ] {
+            for jobs in ["-j1", "-j3"] {
+                let more = ["--max-record", "1", "--on-rejected", policy, jobs];
+                let got = run(&[args, &more].concat(), format!("%41\n{long}\n%41\n"));
+                let wanted = [&short.out[..], wanted.as_bytes(), &short.out].concat();
+                assert_same(&format!("{args:?} {policy}"), &got.out, &wanted);
+                assert_eq!((got.err, got.code), (format!("{said}{outcome}\n"), Some(0)), "{args:?}");
             }
         }
+        let fails =
+            run(&[args, &["--max-record", "1", "--on-rejected", "fail"]].concat(), format!("%41\n{long}"));
+        let wanted = "pct: <stdin>:2: offset 4: the record is longer than 1 MiB (--max-record)\n";
+        assert_eq!((fails.out, fails.err.as_str(), fails.code), (short.out, wanted, Some(1)), "{args:?}");
+        // The whole input can be one such record.
+        if run(&[args, &["--raw"]].concat(), "").code == Some(0) {
+            let raw = run(&[args, &["--raw", "--max-record", "1"]].concat(), format!("a\n{long}"));
+            assert_same(&format!("{args:?}"), &raw.out, format!("a\n{long}").as_bytes());
+            let said = said.replace('4', "0");
+            assert_eq!((raw.err, raw.code), (format!("{said}stays as it is\n"), Some(0)), "{args:?}");
+        }
     }
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("rejects");
+    let args = ["decode", "--rejects", file.to_str().unwrap(), "--stats=json", "--max-record", "1"];
+    let Run { err, .. } = run(&args, format!("%41\n{long}\n%zz\n"));
+    assert!(err.contains("pct: <stdin>:2: offset 4: the record is longer than 1 MiB"), "{err}");
+    assert!(err.contains("\"malformed\":1") && err.contains("\"unreadable\":1"), "{err}");
+    let listed = fs::read_to_string(&file).unwrap();
+    let reasons: Vec<_> = listed.lines().map(|line| line.split(": ").nth(1).unwrap()).collect();
+    assert_eq!(reasons, ["the record is longer than 1 MiB (--max-record)", "malformed escape"]);
 }
 
 /// Two names of one file, such as a link and its target, count as the same file.

@@ -92,11 +92,11 @@ fn patch_can_apply_a_diff_of_any_size() {
         format!("1\n2\n3\n4\n%45\n{}", line("%zz")),
     ];
     for (round, text) in texts.iter().enumerate() {
-        for policy in ["replace", "drop"] {
+        for policy in [["--on-malformed", "replace"], ["--on-malformed", "drop"], ["--on-rejected", "drop"]] {
             let paths = ["patched", "replaced", "diff"].map(|name| dir.path().join(name));
             let [patched, replaced, diff] = paths.each_ref().map(|path| path.to_str().unwrap());
             [patched, replaced].iter().for_each(|path| fs::write(path, text).unwrap());
-            let args = ["decode", "-q", "-i", "--on-malformed", policy];
+            let args = ["decode", "-q", "-i", policy[0], policy[1]];
             fs::write(diff, ok(&[&args[..], &["--diff", patched]].concat(), "")).unwrap();
             let changed = run(&[&args[..], &["--dry-run", "--exit-code", patched]].concat(), "");
             assert_eq!(changed.code, Some(1), "{round}");
@@ -104,9 +104,9 @@ fn patch_can_apply_a_diff_of_any_size() {
             let Ok(patch) = Command::new("patch").args(["--binary", "-s", patched, diff]).output() else {
                 return;
             };
-            assert!(patch.status.success(), "{round} {policy}: {patch:?}");
+            assert!(patch.status.success(), "{round} {policy:?}: {patch:?}");
             assert_same(
-                &format!("{round} {policy}"),
+                &format!("{round} {policy:?}"),
                 &fs::read(patched).unwrap(),
                 &fs::read(replaced).unwrap(),
             );

@@ -9,7 +9,6 @@ use simdpct_records::{Dialect, Ends, RowMarks, RowScan, Table};
 use crate::common::error::{Failure, warn};
 use crate::common::reason::Reason;
 use crate::common::records::Records;
-use crate::convert::cut;
 use crate::convert::policy::Record;
 use crate::io::buffer::Buffer;
 use crate::io::input::Input;
@@ -19,9 +18,7 @@ use crate::io::input::Input;
 pub enum Cut {
     /// The input may be cut anywhere except inside an escape and between `\r` and `\n`.
     Blocks,
-    /// The input may be cut at the places that [`cut::anywhere`] finds.
-    Pieces,
-    /// There is no place to cut, because the whole input is one value.
+    /// There is no place to cut, because the whole input is one record.
     Never,
     /// The input may be cut after each record, which ends in this byte.
     Records(u8),
@@ -33,25 +30,13 @@ pub enum Cut {
 
 /// The next piece of the input.
 pub enum Piece {
-    /// The first `len` bytes of the block, which can be processed independently. They are at `offset` of the input,
-    /// and `next` is the byte after them.
-    Chunk { len: usize, offset: u64, next: Option<u8> },
+    /// The first `len` bytes of the block, which can be processed independently. They are at `offset` of the input.
+    Chunk { len: usize, offset: u64 },
     /// A record at `offset` of the input that is longer than the block. The block is full of the first bytes of the
     /// record.
     Long { offset: u64 },
     /// The input has ended.
     End,
-}
-
-/// A part of a record that is longer than a block, and so is processed in parts.
-#[derive(Clone, Copy, Debug)]
-pub struct Part {
-    /// The offset of the part in the input.
-    pub offset: u64,
-    /// Whether the record can be cut after this part, so that the next part does not depend on it.
-    pub is_cut: bool,
-    /// Whether this is the last part of the record.
-    pub is_last: bool,
 }
 
 /// A block of input. If the input is a table, the block also has the ends of the rows in it, and if it is HTML, the URLs.
@@ -79,10 +64,10 @@ impl Block {
         &mut self.bytes
     }
 
-    /// Returns the first `len` bytes of the block as a chunk. `next` is the byte after them.
-    pub fn chunk(&self, len: usize, next: Option<u8>) -> Chunk<'_> {
+    /// Returns the first `len` bytes of the block as a chunk.
+    pub fn chunk(&self, len: usize) -> Chunk<'_> {
         let ends = Some(&self.ends).filter(|ends| !ends.is_empty());
-        Chunk { bytes: &self.bytes[..len], before: self.before, next, ends, links: &self.links }
+        Chunk { bytes: &self.bytes[..len], before: self.before, ends, links: &self.links }
     }
 }
 
@@ -93,8 +78,6 @@ pub struct Chunk<'a> {
     /// The two bytes of the input before the chunk, or zeros for those that do not exist. They are known if the input is cut by
     /// [`Cut::Blocks`].
     pub before: [u8; 2],
-    /// The first byte after the chunk; `None` if the input ends with the chunk.
-    pub next: Option<u8>,
     /// The ends of the rows, if the chunk is part of a table; `None` if each record is a line.
     ends: Option<&'a RowMarks>,
     /// The URLs, if the chunk is HTML.
@@ -127,7 +110,7 @@ impl<'a> Chunk<'a> {
         let tags = self.links.chunk_by(|one, other| one.tag == other.tag);
         tags.map(move |links| {
             let Range { start, end: stop } = links[0].tag;
-            (Record { chunk, start, stop, end: b'\n', shown: None }, links)
+            (Record { chunk, start, stop, end: b'\n' }, links)
         })
     }
 
@@ -140,13 +123,9 @@ impl<'a> Chunk<'a> {
     #[inline]
     pub fn record(&self, start: usize, end: usize, records: Records) -> Record<'a> {
         let stop = start + records.without_end(&self.bytes[start..end]);
-        Record { chunk: self.bytes, start, stop, end: records.end(), shown: None }
+        Record { chunk: self.bytes, start, stop, end: records.end() }
     }
 }
-
-/// The maximum length of a part of a long record, in bytes. A part is longer only if there is no earlier place to
-/// cut.
-const PART: usize = 256 * 1024;
 
 /// Cuts one input into chunks.
 pub struct Feed<'i> {
@@ -269,14 +248,14 @@ impl<'i> Feed<'i> {
                     if let Some(scan) = &mut scan {
                         scan.finish(&buffer[..len], marks, resume);
                     }
-                    return Ok(self.hand_out(&buffer[..len], None));
+                    return Ok(self.hand_out(&buffer[..len]));
                 }
                 len += read;
                 cut = find(&buffer[..len], &mut scan, marks);
                 continue;
             };
             self.carry.extend_from_slice(&buffer[at..len]);
-            return Ok(self.hand_out(&buffer[..at], buffer[at..len].first().copied()));
+            return Ok(self.hand_out(&buffer[..at]));
         }
     }
 
@@ -310,7 +289,7 @@ impl<'i> Feed<'i> {
             if at > 0 || read == 0 {
                 finder.take(&buffer[..len], start, start + at, links);
                 self.carry.extend_from_slice(&buffer[at..len]);
-                return Ok(self.hand_out(&buffer[..at], buffer[at..len].first().copied()));
+                return Ok(self.hand_out(&buffer[..at]));
             }
             if is_full {
                 let message = format!("this tag is longer than {} MiB; raise --max-record", limit >> 20);
@@ -322,7 +301,7 @@ impl<'i> Feed<'i> {
         }
     }
 
-    fn hand_out(&mut self, bytes: &[u8], next: Option<u8>) -> Piece {
+    fn hand_out(&mut self, bytes: &[u8]) -> Piece {
         let (len, offset) = (bytes.len(), self.offset);
         self.offset += len as u64;
         self.before = match *bytes {
@@ -330,103 +309,39 @@ impl<'i> Feed<'i> {
             [second] => [self.before[1], second],
             [] => self.before,
         };
-        if len == 0 { Piece::End } else { Piece::Chunk { len, offset, next } }
+        if len == 0 { Piece::End } else { Piece::Chunk { len, offset } }
+    }
+
+    /// Returns the reason why a record is unreadable that does not fit in a block.
+    pub fn too_long(&self) -> Reason {
+        Reason::TooLong { limit: (self.limit >> 20) as u32 }
     }
 
     /// Passes a long record to `each`, piece by piece, up to the end of the record. `buffer` is full of the first
-    /// bytes of the record.
+    /// bytes of the record. The last piece, for which the flag is true, ends with the record end, or is empty.
     pub fn rest(
         &mut self,
         buffer: &mut [u8],
-        mut each: impl FnMut(&[u8]) -> Result<(), Failure>,
+        mut each: impl FnMut(&[u8], bool) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        each(buffer)?;
+        each(buffer, false)?;
         self.offset += buffer.len() as u64;
         loop {
             let read = self.input.read(buffer)?;
             let piece = &buffer[..read];
             let end = match self.cut {
-                Cut::Blocks | Cut::Pieces | Cut::Never | Cut::Html => Some(0),
+                Cut::Blocks | Cut::Never | Cut::Html => None,
                 Cut::Records(end) => memchr::memchr(end, piece).map(|found| found + 1),
                 Cut::Table(_) => self.ends.as_mut().and_then(|ends| ends.next(piece)),
             };
             let len = end.unwrap_or(read);
-            each(&piece[..len])?;
+            let is_last = end.is_some() || read == 0;
+            each(&piece[..len], is_last)?;
             self.offset += len as u64;
-            if end.is_some() || read == 0 {
+            if is_last {
                 self.carry.extend_from_slice(&piece[len..]);
                 return Ok(());
             }
-        }
-    }
-
-    /// Passes a long record to `each` in parts, up to the end of the record. `buffer` is full of the first bytes of
-    /// the record. Parts end at the places that `cut` finds, or anywhere if it finds none in a whole buffer.
-    ///
-    /// If the input has no records, only the stretch that cannot be cut is passed: this function returns at the first
-    /// place that `cut` finds after such a stretch.
-    pub fn parts(
-        &mut self,
-        buffer: &mut [u8],
-        cut: impl Fn(&[u8]) -> Option<usize>,
-        mut each: impl FnMut(&[u8], Part) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
-        let mut len = buffer.len();
-        let mut is_whole = false;
-        // A place to cut depends on the bytes before it. For the first `blind` bytes of the buffer these are gone, so
-        // places among them are ignored.
-        let mut blind = 0;
-        let ends = if let Cut::Records(end) = self.cut { Some(end) } else { None };
-        let mut has_ended = false;
-        loop {
-            let mut at = 0;
-            while at < len {
-                let rest = &buffer[at..len];
-                let found = |bytes| cut(bytes).filter(|&end| end > blind);
-                let end = if is_whole && rest.len() <= PART {
-                    Some(rest.len())
-                } else if is_whole || rest.len() >= PART {
-                    found(&rest[..rest.len().min(PART)]).or_else(|| found(rest))
-                } else {
-                    None
-                };
-                let is_full = at == 0 && len == buffer.len();
-                let (end, is_cut) = match end {
-                    Some(end) => (end, true),
-                    None if is_whole => (rest.len(), true),
-                    // The last bytes stay in the buffer, because `cut` must see the bytes before each place.
-                    None if is_full => (rest.len() - cut::LOOK_BEHIND, false),
-                    None => break,
-                };
-                let is_last = is_whole && end == rest.len();
-                has_ended = is_last;
-                each(&rest[..end], Part { offset: self.offset, is_cut, is_last })?;
-                self.offset += end as u64;
-                at += end;
-                let was_blind = std::mem::replace(&mut blind, if is_cut { 0 } else { cut::LOOK_BEHIND });
-                if ends.is_none() && was_blind > 0 && is_cut {
-                    self.carry.splice(0..0, buffer[at..len].iter().copied());
-                    return Ok(());
-                }
-                if !is_cut {
-                    break;
-                }
-            }
-            if is_whole && at == len {
-                // The input can end where all its bytes have been passed on already.
-                if ends.is_some() && !has_ended {
-                    each(&[], Part { offset: self.offset, is_cut: true, is_last: true })?;
-                }
-                return Ok(());
-            }
-            buffer.copy_within(at..len, 0);
-            len -= at;
-            let read = self.input.read(&mut buffer[len..])?;
-            let more = &buffer[len..len + read];
-            let end = ends.and_then(|end| memchr::memchr(end, more)).map(|found| found + 1);
-            is_whole = end.is_some() || read == 0;
-            self.carry.extend_from_slice(&more[end.unwrap_or(read)..]);
-            len += end.unwrap_or(read);
         }
     }
 
@@ -482,7 +397,7 @@ impl<'i> Feed<'i> {
     pub fn peek_record(&mut self) -> Result<Option<Vec<u8>>, Failure> {
         let mut block = Block::new(4096);
         let (len, is_long) = match self.next(&mut block)? {
-            Piece::Chunk { len, offset, .. } => {
+            Piece::Chunk { len, offset } => {
                 self.offset = offset;
                 (len, false)
             }
@@ -518,14 +433,6 @@ impl LastEnd {
                     end -= 1;
                 }
                 self.end = end;
-            }
-            Cut::Pieces => {
-                // A place to cut depends on the bytes before it, so the scan begins `LOOK_BEHIND` bytes before the
-                // new bytes.
-                let scanned = self.scanned.saturating_sub(cut::LOOK_BEHIND);
-                if let Some(at) = cut::anywhere(&bytes[scanned..]) {
-                    self.end = scanned + at;
-                }
             }
             Cut::Never | Cut::Html | Cut::Table(_) => {}
             Cut::Records(end) => {

@@ -4,7 +4,6 @@ use super::buffers::Buffers;
 use super::feed::Feed;
 use super::job::{Job, Long};
 use crate::common::error::{Failure, warn};
-use crate::common::reason::Reason;
 use crate::io::held::Held;
 use crate::print::Sink;
 
@@ -19,127 +18,61 @@ pub fn pass<J: Job>(
 ) -> Result<(), Failure> {
     let Buffers { block, out, report, .. } = buffers;
     let block = block.bytes_mut();
-    let is_shown = sink.preview.is_some();
-    let held = |is_held: bool| if is_held { Held::new().map(Some) } else { Ok(None) };
-    let (instead, outcome, reason) = match job.long(block, report) {
-        Long::Copy(reason) => (Instead::Record, "stays as it is", reason),
-        Long::Edit(reason) => (Instead::Edited, "stays as it is, with an empty new cell", reason),
-        Long::Skip(reason) => (Instead::Nothing, "is left out", reason),
-        Long::Instead(text, reason) => (Instead::Text(text), "is now empty, or null in JSON", reason),
-        Long::Pass(reason) => (Instead::Nothing, "is not checked", reason),
-        Long::Parts { held: is_held } => {
-            // Memory is bounded, so results that must wait go to a temporary file. A preview shows the old record
-            // before the new one, so both wait.
-            let (mut old, mut new) = (held(is_shown)?, held(is_held || is_shown)?);
-            // The closure below borrows the job mutably, so places to cut are found by a clone.
-            let finder = job.clone();
-            feed.parts(
-                block,
-                |bytes| finder.cut(bytes),
-                |bytes, part| {
-                    out.clear();
-                    report.clear();
-                    job.part(bytes, part, out, report);
-                    if let Some(old) = &mut old {
-                        old.write(bytes)?;
-                    }
-                    let Some(new) = &mut new else { return sink.take(part.offset, out, report) };
-                    new.write(out)?;
-                    // Only the report is passed on here; the result of this part is held back.
-                    let is_open = std::mem::take(&mut report.is_open);
-                    sink.take(part.offset, &[], report)?;
-                    report.is_open = is_open;
-                    Ok(())
-                },
-            )?;
-            let Some(mut new) = new else { return Ok(()) };
-            out.clear();
-            let is_other = job.instead(out);
-            return match (&mut sink.preview, old) {
-                (Some(preview), Some(mut old)) => {
-                    if is_other {
-                        new.replace(out)?;
-                    }
-                    preview.large(&mut old, &mut new, sink.output)
-                }
-                _ if is_other => sink.write(out, report.is_open),
-                _ => new.each(|bytes| sink.write(bytes, report.is_open)),
-            };
-        }
-    };
-    let places = report.places;
+    let (end, reason) = (feed.line_end(), feed.too_long());
+    let long = job.long(block, &reason, report);
     sink.take(offset, &[], report)?;
-    tell(sink, places.then_some(sink.lines), offset, &reason, outcome);
-    let end = feed.line_end();
-    let is_copied = matches!(instead, Instead::Record);
-    let is_edited = matches!(instead, Instead::Edited);
-    let (mut old, mut new) = (held(is_shown && !is_copied)?, held(is_shown && is_edited)?);
-    let mut last = None;
-    // Passes on a piece of the record as the job changes it.
-    let mut edit = |piece: &[u8], is_end: bool, sink: &mut Sink<'_>| {
-        out.clear();
-        job.edit(piece, is_end, out);
-        match &mut new {
-            Some(new) => new.write(out),
-            None if out.is_empty() => Ok(()),
-            None => sink.write(out, out.last() != Some(&end)),
+    let outcome = match long {
+        Long::Copy => "stays as it is",
+        Long::Edit => "stays as it is, with an empty new cell",
+        Long::Skip => "is left out",
+        Long::Instead(_) => "is now empty, or null in JSON",
+        Long::Pass => "is not checked",
+        Long::Pieces => {
+            let mut offset = offset;
+            return feed.rest(block, |piece, is_last| {
+                out.clear();
+                report.clear();
+                job.piece(piece, is_last, out, report);
+                sink.take(offset, out, report)?;
+                offset += piece.len() as u64;
+                Ok(())
+            });
         }
     };
-    feed.rest(block, |piece| {
-        if places {
+    let line = if report.places { format!("{}:", sink.lines + 1) } else { String::new() };
+    warn(format_args!("{}:{line} offset {offset}: {reason}, and {outcome}", sink.file));
+    // Memory is bounded, so the two versions of a record that a preview shows are in temporary files.
+    let is_copied = matches!(long, Long::Copy);
+    let mut versions = match sink.preview.is_some() && !is_copied {
+        true => Some((Held::new()?, Held::new()?)),
+        false => None,
+    };
+    let mut is_open = true;
+    feed.rest(block, |piece, is_last| {
+        if report.places {
             sink.lines += memchr::memchr_iter(end, piece).count() as u64;
         }
         sink.stats.bytes_in += piece.len() as u64;
-        last = piece.last().copied().or(last);
-        match (&mut sink.preview, &mut old) {
-            (Some(_), Some(old)) if is_edited => old.write(piece).and_then(|()| edit(piece, false, sink)),
-            (None, _) if is_edited => edit(piece, false, sink),
-            (Some(_), Some(old)) => old.write(piece),
-            (Some(preview), None) => preview.pass(piece, sink.output),
-            (None, _) if is_copied => sink.write(piece, piece.last() != Some(&end)),
-            (None, _) => Ok(()),
+        is_open = is_last && piece.last() != Some(&end);
+        out.clear();
+        match long {
+            Long::Copy => out.extend_from_slice(piece),
+            Long::Edit => job.piece(piece, is_last, out, report),
+            Long::Instead(text) if is_last => {
+                out.extend_from_slice(text);
+                out.extend((!is_open).then_some(end));
+            }
+            _ => {}
+        }
+        match (&mut versions, &mut sink.preview) {
+            (Some((old, new)), _) => old.write(piece).and_then(|()| new.write(out)),
+            (None, Some(preview)) => preview.pass(piece, sink.output),
+            (None, None) if out.is_empty() => Ok(()),
+            (None, None) => sink.write(out, out.last() != Some(&end)),
         }
     })?;
-    let is_open = last != Some(end);
-    let text = match instead {
-        Instead::Record => return Ok(()),
-        Instead::Edited => {
-            edit(b"", true, sink)?;
-            return match (&mut sink.preview, old, new) {
-                (Some(preview), Some(mut old), Some(mut new)) => {
-                    preview.large(&mut old, &mut new, sink.output)
-                }
-                _ => Ok(()),
-            };
-        }
-        Instead::Nothing => Vec::new(),
-        Instead::Text(text) if is_open => text.to_vec(),
-        Instead::Text(text) => [text, &[end]].concat(),
-    };
-    match (&mut sink.preview, old) {
-        (Some(preview), Some(mut old)) => {
-            let mut new = Held::new()?;
-            new.write(&text)?;
-            preview.large(&mut old, &mut new, sink.output)
-        }
-        _ if text.is_empty() => Ok(()),
-        _ => sink.write(&text, is_open),
+    match (versions, &mut sink.preview) {
+        (Some((mut old, mut new)), Some(preview)) => preview.large(&mut old, &mut new, sink.output),
+        _ => Ok(()),
     }
-}
-
-/// Warns about the record at `offset`, after `lines` lines if they were counted.
-fn tell(sink: &Sink<'_>, lines: Option<u64>, offset: u64, reason: &Reason, outcome: &str) {
-    let line = lines.map_or(String::new(), |lines| format!("{}:", lines + 1));
-    warn(format_args!("{}:{line} offset {offset}: {reason}, and {outcome}", sink.file));
-}
-
-/// The output for a record that does not fit in memory.
-enum Instead {
-    /// The record as it is.
-    Record,
-    /// The record as [`Job::edit`] changes it.
-    Edited,
-    Nothing,
-    /// This text, and the end of the record.
-    Text(&'static [u8]),
 }

@@ -49,9 +49,9 @@ pub fn pump<J: Job>(
         }
         buffers.clear();
         match feed.next(&mut buffers.block)? {
-            Piece::Chunk { len, offset, next } => {
+            Piece::Chunk { len, offset } => {
                 let Buffers { block, out, report, .. } = &mut buffers;
-                job.work(block.chunk(len, next), out, report);
+                job.work(block.chunk(len), out, report);
                 sink.take(offset, out, report)?;
             }
             Piece::Long { offset } => long::pass(&mut feed, &mut job, &mut buffers, &mut sink, offset)?,

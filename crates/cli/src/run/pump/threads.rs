@@ -110,12 +110,12 @@ impl<'a> Shared<'a> {
             let number = input.number;
             input.number += 1;
             let result = match piece {
-                Ok(Piece::Chunk { len, offset, next }) => {
+                Ok(Piece::Chunk { len, offset }) => {
                     // The input stays locked for a block that has grown, so that only one thread at a time has such a
                     // block and memory does not depend on the number of threads.
                     let input = Some(input).filter(|_| buffers.has_grown());
                     let Buffers { block, out, report, .. } = &mut buffers;
-                    job.work(block.chunk(len, next), out, report);
+                    job.work(block.chunk(len), out, report);
                     let turn = self.wait_for(number);
                     let done = match &self.file {
                         None => self.finish(turn, |sink| sink.take(offset, out, report)),

@@ -2,7 +2,6 @@
 
 mod batch;
 mod fields;
-mod parts;
 mod skip;
 
 use simdpct::MalformedCause;
@@ -10,7 +9,6 @@ use simdpct_records::{Editor, Form, Widener};
 
 use self::batch::LineBatch;
 use self::fields::FieldBatch;
-use self::parts::{Needs, Parts};
 use self::skip::EscapeSearch;
 use super::tables::{self, Head, Header};
 use super::{Account, OutputOptions, Target};
@@ -28,7 +26,7 @@ use crate::print::Sink;
 use crate::print::boundary::FileBoundary;
 use crate::print::keys::{Frame, Identity};
 use crate::print::preview::{self, Preview, Show};
-use crate::run::pump::feed::{Chunk, Cut, Feed, Part};
+use crate::run::pump::feed::{Chunk, Cut, Feed};
 use crate::run::pump::job::{Job, Long};
 use crate::run::pump::{Threads, Workspace, pump};
 use crate::select::rewrite::Pass;
@@ -50,6 +48,18 @@ pub struct Selected {
     pub none: &'static [u8],
     /// The part of each record that is written: all of it, or only the selected values.
     pub form: Form,
+}
+
+/// The record format, and the reports that a run needs besides the converted values.
+#[derive(Clone, Copy)]
+struct Needs {
+    records: Records,
+    /// Whether rejected values are listed.
+    rejects: bool,
+    /// Whether positions are reported, so that lines must be counted.
+    places: bool,
+    /// Whether values are counted for the statistics.
+    stats: bool,
 }
 
 /// The options of a job that converts values.
@@ -125,6 +135,7 @@ pub fn begin<'i>(
     let end = job.needs.records.end();
     let cut = match &job.target.selector {
         selector if selector.is_html() => Cut::Html,
+        _ if job.needs.records == Records::Raw => Cut::Never,
         selector => selector.table().map_or(Cut::Records(end), |table| Cut::Table(table.dialect())),
     };
     let mut feed = Feed::new(input, cut, (job.max_record as usize) << 20);
@@ -198,7 +209,6 @@ pub struct Values {
     /// The conversion of many records at once, if records may be copied without being parsed. It depends on the header of a
     /// table.
     fields: Option<FieldBatch>,
-    parts: Parts,
     /// Adds cells to a row that is too long for memory.
     widener: Option<Widener>,
 }
@@ -218,7 +228,7 @@ impl Values {
             .with_beside(!into.is_empty());
         let is_plain = !is_preview && !only_changed;
         // Conversion in batches does not count values, so statistics exclude it.
-        let is_batched = is_plain && !stats && target.selector.is_line();
+        let is_batched = is_plain && !stats && target.selector.is_line() && records != Records::Raw;
         let lines = Some(lines).filter(|work| is_batched && work.takes_records());
         let places = rejects || policies.can_fail();
         let skips = is_plain
@@ -240,7 +250,6 @@ impl Values {
             max_record,
             is_preview,
             new: Vec::new(),
-            parts: Parts::default(),
             widener: None,
         }
     }
@@ -400,7 +409,10 @@ impl Job for Values {
                     continue;
                 }
             }
-            let end = chunk.end_of(start, line_end);
+            let end = match self.needs.records {
+                Records::Raw => bytes.len(),
+                Records::Lines | Records::Null => chunk.end_of(start, line_end),
+            };
             let record = chunk.record(start, end, self.needs.records);
             let unreadable = report.stats.unreadable;
             let goes_on = if self.is_preview {
@@ -438,57 +450,39 @@ impl Job for Values {
         }
     }
 
-    fn long(&mut self, start: &[u8], report: &mut Report) -> Long {
-        if self.target.selector.is_line() && !self.treatment.takes_whole_values() {
-            self.parts = Parts::new(start, self.needs);
-            return Long::Parts { held: self.only_changed || self.treatment.policies().withhold() };
-        }
-        let limit = self.max_record;
+    fn long(&mut self, start: &[u8], reason: &Reason, report: &mut Report) -> Long {
         let policy = self.treatment.policies().rejected;
         let is_left_out = policy == OnRejected::Drop || self.only_changed || !self.form.is_whole();
         // The run mentions the record at once, and not again in its summary.
         report.stats.mentioned += 1;
-        let reason = Reason::TooLong { limit };
         report.stats.records += 1;
         report.stats.unreadable += 1;
         if report.rejects {
-            report.refuse(0, 0, &reason, start);
+            report.refuse(0, 0, reason, start);
         }
         report.stats.dropped += u64::from(policy == OnRejected::Drop);
         match policy {
             OnRejected::Fail => {
                 report.stop = Some(Stop { line: 0, offset: 0, reason: reason.clone() });
-                Long::Skip(reason)
+                Long::Skip
             }
-            OnRejected::Null => Long::Instead(self.treatment.null(), reason),
-            OnRejected::Drop | OnRejected::Keep if is_left_out => Long::Skip(reason),
+            OnRejected::Null => Long::Instead(self.treatment.null()),
+            OnRejected::Drop | OnRejected::Keep if is_left_out => Long::Skip,
             OnRejected::Keep
                 if let Some(table) = self.target.selector.table()
                     && !self.into.is_empty() =>
             {
                 self.widener = Some(Widener::new(table));
-                Long::Edit(reason)
+                Long::Edit
             }
-            OnRejected::Drop | OnRejected::Keep => Long::Copy(reason),
+            OnRejected::Drop | OnRejected::Keep => Long::Copy,
         }
     }
 
-    fn edit(&mut self, piece: &[u8], is_end: bool, out: &mut Vec<u8>) {
+    fn piece(&mut self, piece: &[u8], is_last: bool, out: &mut Vec<u8>, _: &mut Report) {
         if let (Some(table), Some(widener)) = (self.target.selector.table(), &mut self.widener) {
-            widener.push(table, piece, is_end, out);
+            widener.push(table, piece, is_last, out);
         }
-    }
-
-    fn cut(&self, bytes: &[u8]) -> Option<usize> {
-        self.treatment.cut(bytes)
-    }
-
-    fn part(&mut self, bytes: &[u8], part: Part, out: &mut Vec<u8>, report: &mut Report) {
-        self.parts.work(&mut self.treatment, self.needs, bytes, part, out, report);
-    }
-
-    fn instead(&self, out: &mut Vec<u8>) -> bool {
-        self.parts.instead(&self.treatment, self.only_changed, out)
     }
 
     fn block(&self) -> usize {
