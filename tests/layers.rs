@@ -93,14 +93,14 @@ const MAY_IMPORT: &[(&str, &str)] = &[
 const COMMAND_MAY_IMPORT: &[(&str, &str)] = &[
     ("common common/*", "common"),
     ("io io/*", "io common"),
-    ("url url/*", "url common"),
     // What is found in a value or a line, and then the reports.
     (
         "check/finding check/kind check/listing check/scanner check/schemes",
         "check/finding check/kind check/listing check/scanner check/schemes common",
     ),
     ("check check/*", "check io common"),
-    ("convert convert/*", "convert check/finding check/kind url common"),
+    ("convert convert/*", "convert check/finding check/kind common"),
+    ("url url/*", "url convert common"),
     ("select select/*", "select convert common"),
     // Results, chunks and threads, the work on a chunk, and what the user asked for.
     ("print print/*", "print convert check io common"),
@@ -112,7 +112,7 @@ const COMMAND_MAY_IMPORT: &[(&str, &str)] = &[
         "args args/*",
         "args plan/Request plan/PreviewFormat plan/LogSelection plan/Selection plan/Shape plan/Columns \
          plan/CheckRequest plan/CheckOptions plan/FindingsFormat plan/TopRequest plan/DedupRequest check/audit check/top check/kind \
-         check/listing select/FieldName convert/options convert/policy convert/stats check/chain check/readings io/compression io/files \
+         check/listing select/FieldName convert check/chain check/readings io/compression io/files \
          io/names url common",
     ),
     (

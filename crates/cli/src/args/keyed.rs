@@ -2,7 +2,6 @@
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use clap::{Args, ValueEnum, ValueHint};
 use simdpct::sets;
@@ -12,13 +11,15 @@ use super::files::{Files, INPUT, Target};
 use super::parsers::{ProfileParser, formats, threads};
 use super::urls::{PartCharset, SuffixArgs};
 use super::values::Places;
+use crate::common::fault::Handling;
 use crate::common::format::OutputFormat;
 use crate::common::records::Records;
-use crate::convert::options::Verb;
-use crate::convert::policy::Policies;
+use crate::convert::Conversion;
+use crate::convert::parts::Normalizer;
 use crate::io::files::{Destination, Writes};
 use crate::plan::{DedupRequest, Request, Selection, Shape, TopRequest};
 use crate::select::FieldName;
+use crate::url::Rewriting;
 use crate::url::canonical::Canonical;
 use crate::url::split::{Get, Template};
 
@@ -156,7 +157,7 @@ impl Top {
         let records = if self.null { Records::Null } else { Records::Lines };
         let get = Get::new(self.template, self.decode, self.suffixes.suffixes());
         let request = Request {
-            verb: Verb::Rewrite(Arc::new(get.in_charset(self.charset.charset).folded())),
+            convert: Conversion::new(Rewriting::new(get.in_charset(self.charset.charset).folded())),
             sources: self.files.sources(records),
             destination: Destination {
                 place: Writes::Stdout { format: None },
@@ -173,7 +174,7 @@ impl Top {
             unescape,
             on_malformed: None,
             on_rejected: None,
-            policies: Policies::LEAVE_OUT,
+            policies: Handling::LEAVE_OUT,
             rejects: None,
             stats: None,
             max_record: self.limits.max_record,
@@ -207,9 +208,9 @@ impl Dedup {
             selection,
             delimiter,
             unescape,
-            verb: match self.profile {
-                Some(profile) => Verb::Rewrite(Arc::new(Canonical(profile))),
-                None => Verb::Normalize(sets::RFC3986_UNRESERVED.to_byte_set()),
+            convert: match self.profile {
+                Some(profile) => Conversion::new(Rewriting::new(Canonical(profile))),
+                None => Conversion::new(Normalizer::new(sets::RFC3986_UNRESERVED.to_byte_set())),
             },
             has_fingerprints: self.by == By::Hash,
             sources: self.files.sources(records),

@@ -16,8 +16,8 @@ use simdpct_uri::canon::Profile;
 
 use crate::check::kind::Group;
 use crate::common::charset::{self, Charset};
+use crate::common::fault::Policy;
 use crate::common::format::OutputFormat;
-use crate::convert::policy::{OnRejected, Policy};
 use crate::convert::stats::StatsFormat;
 use crate::select::FieldName;
 use crate::url::row::Style;
@@ -350,19 +350,36 @@ macro_rules! choices {
     };
 }
 
-choices! { Policy:
-    Keep "keep" "Leave bad escapes and bytes as they are, and convert the rest";
-    Replace "replace" "Write \"%25\" for a \"%\" that starts no escape, and U+FFFD for invalid UTF-8";
-    Empty "empty" "Make the value empty (\"-\" in a blank-separated line)";
-    Drop "drop" "Leave the record out";
-    Fail "fail" "Stop with an error that says where, and exit with 1, like --strict";
-}
+/// The policies for malformed escapes and invalid bytes, with their names and descriptions.
+pub const ON_FAULT: &[(Policy, &str, &str)] = &[
+    (Policy::Keep, "keep", "Leave bad escapes and bytes as they are, and convert the rest"),
+    (
+        Policy::Replace,
+        "replace",
+        "Write \"%25\" for a \"%\" that starts no escape, and U+FFFD for invalid UTF-8",
+    ),
+    (Policy::Empty, "empty", "Make the value empty (\"-\" in a blank-separated line)"),
+    (Policy::Drop, "drop", "Leave the record out"),
+    (Policy::Fail, "fail", "Stop with an error that says where, and exit with 1, like --strict"),
+];
 
-choices! { OnRejected:
-    Keep "keep" "Leave the value or the record as it is";
-    Drop "drop" "Leave the record out";
-    Null "null" "Write `null` in JSON, and nothing elsewhere (\"-\" in a blank-separated line)";
-    Fail "fail" "Stop with an error that says where, and exit with 1, like --strict";
+/// The policies for rejected values and unreadable records, with their names and descriptions.
+pub const ON_REJECTED: &[(Policy, &str, &str)] = &[
+    (Policy::Keep, "keep", "Leave the value or the record as it is"),
+    (Policy::Drop, "drop", "Leave the record out"),
+    (Policy::Null, "null", "Write `null` in JSON, and nothing elsewhere (\"-\" in a blank-separated line)"),
+    (Policy::Fail, "fail", "Stop with an error that says where, and exit with 1, like --strict"),
+];
+
+/// Returns the parser of these policies.
+pub fn policy(
+    policies: &'static [(Policy, &'static str, &'static str)],
+) -> impl TypedValueParser<Value = Policy> {
+    let values = policies.iter().map(|(_, name, help)| PossibleValue::new(*name).help(*help));
+    PossibleValuesParser::new(values).map(|given| {
+        let found = policies.iter().find(|(_, name, _)| *name == given);
+        found.map_or(Policy::Keep, |(policy, ..)| *policy)
+    })
 }
 
 choices! { OutputFormat:

@@ -1,7 +1,5 @@
 //! The arguments of the commands that convert values: encode, decode, normalize.
 
-use std::sync::Arc;
-
 use clap::{Args, ValueEnum};
 use simdpct::{ByteSet, NamedSet, sets};
 use simdpct_uri::canon::Profile;
@@ -9,8 +7,12 @@ use simdpct_uri::canon::Profile;
 use super::parsers::{BytesParser, CharsetParser, EscapeParser, ProfileParser, SetParser};
 use super::values::{Pipe, StrictPipe};
 use crate::common::charset::Charset;
-use crate::convert::options::{DecodeOptions, EncodeOptions, Layers, Scope, Verb};
+use crate::common::records::Records;
+use crate::convert::decode::{DecodeOptions, Decoder, Layers};
+use crate::convert::encode::{EncodeOptions, Encoder};
+use crate::convert::parts::{Normalizer, UrlPart, UrlPartDecoder};
 use crate::plan::Request;
+use crate::url::Rewriting;
 use crate::url::canonical::{Canonical, Fingerprint, Hash};
 use crate::url::convert::{DecodeUrl, EncodeUrl};
 
@@ -298,16 +300,16 @@ impl Encode {
     pub fn request(self) -> Result<Request, String> {
         if self.url {
             check_url_charset(self.charset)?;
-            return Ok(self.pipe.request(Verb::Rewrite(Arc::new(EncodeUrl { charset: self.charset }))));
+            return Ok(self.pipe.request(Rewriting::new(EncodeUrl { charset: self.charset })));
         }
-        let verb = Verb::Encode(EncodeOptions {
+        let options = EncodeOptions {
             keep: self.escape.map_or(self.set.set.to_byte_set(), kept).union(all(&self.keep)),
             keep_escapes: self.keep_escapes,
             form: self.form,
             lower: self.lower,
             charset: self.charset,
-        });
-        Ok(self.pipe.request(verb))
+        };
+        Ok(self.pipe.request(Encoder::new(options)))
     }
 }
 
@@ -319,20 +321,19 @@ impl Decode {
             return Ok(self.pipe.rewrite(DecodeUrl { charset: self.unwrap.charset }));
         }
         let Unwrap { times, until_stable, percent_u, charset, printable } = self.unwrap;
-        let verb = Verb::Decode(DecodeOptions {
+        let options = DecodeOptions {
             keep: all(&self.keep),
             form: self.form,
             layers: if until_stable { Layers::UntilStable } else { Layers::Times(times) },
             percent_u,
             charset,
             printable,
-            scope: match (self.query, self.path) {
-                (true, _) => Some(Scope::Query),
-                (_, true) => Some(Scope::Path),
-                _ => None,
-            },
-        });
-        Ok(self.pipe.request(verb))
+        };
+        Ok(match (self.query, self.path) {
+            (true, _) => self.pipe.request(UrlPartDecoder::new(options, UrlPart::Query)),
+            (_, true) => self.pipe.request(UrlPartDecoder::new(options, UrlPart::Path)),
+            _ => self.pipe.request(Decoder::new(options)),
+        })
     }
 }
 
@@ -342,12 +343,19 @@ impl Normalize {
         if let (Some(profile), Some(hash)) = (self.profile, self.hash) {
             return self.pipe.rewrite(Fingerprint(profile, hash.into()));
         }
-        let verb = match (self.profile, self.dialect) {
-            (Some(profile), _) => Verb::Rewrite(Arc::new(Canonical(profile))),
-            (None, Unreserved::Rfc3986) => Verb::Normalize(sets::RFC3986_UNRESERVED.to_byte_set()),
-            (None, Unreserved::Rfc2396) => Verb::Normalize(sets::RFC2396_UNRESERVED.to_byte_set()),
-            (None, Unreserved::Rfc1738) => Verb::Normalize(sets::RFC1738_UNRESERVED.to_byte_set()),
-        };
-        self.pipe.request(verb)
+        if let Some(profile) = self.profile {
+            return self.pipe.rewrite(Canonical(profile));
+        }
+        let unreserved = match self.dialect {
+            Unreserved::Rfc3986 => sets::RFC3986_UNRESERVED,
+            Unreserved::Rfc2396 => sets::RFC2396_UNRESERVED,
+            Unreserved::Rfc1738 => sets::RFC1738_UNRESERVED,
+        }
+        .to_byte_set();
+        // A text without records is no URL.
+        match self.pipe.pipe.records.records() {
+            Records::Raw => self.pipe.request(Decoder::normalizer(unreserved)),
+            _ => self.pipe.request(Normalizer::new(unreserved)),
+        }
     }
 }

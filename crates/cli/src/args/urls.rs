@@ -10,8 +10,8 @@ use simdpct_uri::{Strictness, SuffixList};
 use super::parsers::{CharsetParser, formats, suffix_list};
 use super::values::StrictPipe;
 use crate::common::charset::Charset;
+use crate::common::fault::Policy;
 use crate::common::format::OutputFormat;
-use crate::convert::policy::OnRejected;
 use crate::plan::Request;
 use crate::url::form::{FromForm, ToForm};
 use crate::url::join;
@@ -336,7 +336,7 @@ impl Join {
         if !fixed.is_empty() && !files.is_given() {
             // An empty row, which has only the fixed parts.
             files.expression.push("".into());
-            self.pipe.pipe.on_rejected.get_or_insert(OnRejected::Fail);
+            self.pipe.pipe.on_rejected.get_or_insert(Policy::Fail);
         }
         Ok(self.pipe.rewrite(join::Join::new(self.parts, self.from, fixed, self.encode)))
     }

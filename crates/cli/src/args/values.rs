@@ -2,21 +2,21 @@
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use clap::{Args, ValueHint};
 use simdpct_records::{Dialect, Escaping, KeyPath, Quotes, Separator, Spec};
 
 use super::files::{Files, RecordArgs, Target};
 use super::parsers::{
-    FieldParser, LogParser, UnescapeParser, delimiter, join_delimiter, quote_escape, threads,
+    FieldParser, LogParser, ON_FAULT, ON_REJECTED, UnescapeParser, delimiter, join_delimiter, policy,
+    quote_escape, threads,
 };
-use crate::convert::options::Verb;
-use crate::convert::policy::{OnRejected, Policies, Policy};
+use crate::common::fault::{Handling, Policy};
 use crate::convert::stats::StatsFormat;
+use crate::convert::{Conversion, Convert};
 use crate::plan::{Columns, LogSelection, PreviewFormat, Request, Selection, Shape};
 use crate::select::FieldName;
-use crate::url::Rewrite;
+use crate::url::{Rewrite, Rewriting};
 
 /// The options that select values in a record.
 #[derive(Debug, Args)]
@@ -224,15 +224,15 @@ pub struct Pipe {
     ///
     /// Examples are a URL whose host is invalid for a profile, a line that is not JSON, and a record that is longer than
     /// --max-record. The number of rejected values is printed at the end.
-    #[arg(long, value_name = "POLICY", help_heading = POLICIES, conflicts_with = "raw")]
-    pub on_rejected: Option<OnRejected>,
+    #[arg(long, value_name = "POLICY", help_heading = POLICIES, conflicts_with = "raw", value_parser = policy(ON_REJECTED))]
+    pub on_rejected: Option<Policy>,
 
     /// The policy for values that are invalid UTF-8, or invalid in the --charset [default: keep]
     ///
     /// With `keep`, bytes that are invalid in the charset stay escaped. Values are checked after decoding, or before
     /// encoding. With `keep` and `replace`, `encode` writes a character that its charset lacks as a numeric
     /// reference.
-    #[arg(long, value_name = "POLICY", help_heading = POLICIES, conflicts_with = "raw")]
+    #[arg(long, value_name = "POLICY", help_heading = POLICIES, conflicts_with = "raw", value_parser = policy(ON_FAULT))]
     pub on_invalid_utf8: Option<Policy>,
 
     /// Write rejected values to FILE, one per line: FILE:LINE:OFFSET: REASON: RECORD
@@ -276,7 +276,7 @@ pub struct StrictPipe {
     pub pipe: Pipe,
 
     /// The policy for malformed escapes [default: keep]
-    #[arg(long, value_name = "POLICY", help_heading = POLICIES, conflicts_with = "raw")]
+    #[arg(long, value_name = "POLICY", help_heading = POLICIES, conflicts_with = "raw", value_parser = policy(ON_FAULT))]
     pub on_malformed: Option<Policy>,
 
     /// Stop at the first malformed escape, rejected value or unreadable record: say where, and exit with 1
@@ -344,14 +344,14 @@ impl Places {
 }
 
 impl Pipe {
-    /// Converts these options to a request for `verb`, which has no malformed escapes.
-    pub fn request(self, verb: Verb) -> Request {
+    /// Converts these options to a request for `convert`, which has no malformed escapes.
+    pub fn request(self, convert: impl Convert + 'static) -> Request {
         let places = self.places;
         let (delimiter, unescape) = (places.delimiter(), places.unescape());
         let destination = self.target.destination();
         let selection = places.selection(self.one_header, destination.quiet);
         Request {
-            verb,
+            convert: Conversion::new(convert),
             sources: self.files.sources(self.records.records()),
             destination,
             records: self.records.records(),
@@ -373,9 +373,9 @@ impl Pipe {
             unescape,
             on_malformed: None,
             on_rejected: self.on_rejected,
-            policies: Policies {
+            policies: Handling {
                 malformed: Policy::Keep,
-                rejected: self.on_rejected.unwrap_or(OnRejected::Keep),
+                rejected: self.on_rejected.unwrap_or(Policy::Keep),
                 not_text: self.on_invalid_utf8.unwrap_or(Policy::Keep),
             },
             rejects: self.rejects,
@@ -387,12 +387,12 @@ impl Pipe {
 }
 
 impl StrictPipe {
-    /// Converts these options to a request for `verb`.
-    pub fn request(self, verb: Verb) -> Request {
-        let request = self.pipe.request(verb);
+    /// Converts these options to a request for `convert`.
+    pub fn request(self, convert: impl Convert + 'static) -> Request {
+        let request = self.pipe.request(convert);
         let policies = match (self.strict, self.on_malformed) {
-            (true, _) => Policies { malformed: Policy::Fail, rejected: OnRejected::Fail, ..request.policies },
-            (_, Some(malformed)) => Policies { malformed, ..request.policies },
+            (true, _) => Handling { malformed: Policy::Fail, rejected: Policy::Fail, ..request.policies },
+            (_, Some(malformed)) => Handling { malformed, ..request.policies },
             _ => request.policies,
         };
         Request { policies, on_malformed: self.on_malformed, ..request }
@@ -400,6 +400,6 @@ impl StrictPipe {
 
     /// Converts these options to a request for `rewrite` of whole URLs.
     pub fn rewrite(self, rewrite: impl Rewrite + 'static) -> Request {
-        self.request(Verb::Rewrite(Arc::new(rewrite)))
+        self.request(Rewriting::new(rewrite))
     }
 }

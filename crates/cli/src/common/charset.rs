@@ -6,7 +6,7 @@ use std::ops::Range;
 use encoding_rs::{DecoderResult, EncoderResult, Encoding, ISO_2022_JP};
 
 use super::escape::escape;
-use super::fault::OnFault;
+use super::fault::Policy;
 use super::reason::{Reason, Refusal};
 use super::utf8;
 
@@ -166,9 +166,9 @@ impl Charset {
     }
 
     /// Converts `bytes` from this charset and appends them to `out` as UTF-8. Bytes that are invalid in this charset
-    /// are escaped, rejected, or replaced by U+FFFD, as `on_invalid` says. The error is the offset of the first
+    /// are escaped, rejected, or replaced by U+FFFD, as `policy` says. The error is the offset of the first
     /// rejected byte.
-    pub fn decode(self, bytes: &[u8], on_invalid: OnFault, out: &mut Vec<u8>) -> Result<(), usize> {
+    pub fn decode(self, bytes: &[u8], policy: Policy, out: &mut Vec<u8>) -> Result<(), usize> {
         if !self.is_stateful() && Encoding::ascii_valid_up_to(bytes) == bytes.len() {
             out.extend_from_slice(bytes);
             return Ok(());
@@ -177,11 +177,11 @@ impl Charset {
         let mut refused = None;
         let mut read = 0;
         while let Some(invalid) = decoder.decode(bytes, &mut read, true, out) {
-            if on_invalid == OnFault::Refuse {
+            if policy.rejects() {
                 refused = Some(invalid.start);
                 break;
             }
-            replace(&bytes[invalid], on_invalid, out);
+            replace(&bytes[invalid], policy, out);
         }
         refused.map_or(Ok(()), Err)
     }
@@ -190,17 +190,17 @@ impl Charset {
 impl Charset {
     /// Converts the UTF-8 `text` to this charset and appends the result to `out`. As in browsers, a character that
     /// the charset lacks is written as `&#`, its number and `;`. Invalid UTF-8 stays, or becomes U+FFFD first. With
-    /// [`OnFault::Refuse`] both are rejected.
-    pub fn encode(self, text: &[u8], on_invalid: OnFault, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    /// any other policy but [`Policy::Keep`] both are rejected.
+    pub fn encode(self, text: &[u8], policy: Policy, out: &mut Vec<u8>) -> Result<(), Refusal> {
         let mut offset = 0;
         for chunk in text.utf8_chunks() {
             let valid = chunk.valid();
             let invalid =
-                if on_invalid == OnFault::Repair && !chunk.invalid().is_empty() { "\u{fffd}" } else { "" };
+                if policy == Policy::Replace && !chunk.invalid().is_empty() { "\u{fffd}" } else { "" };
             for part in [valid, invalid] {
                 let mut text = part;
                 while let Some(Lacking { character, at, rest }) = self.encoder().encode(text, out) {
-                    if on_invalid == OnFault::Refuse {
+                    if policy.rejects() {
                         let offset = offset + part.len() - text.len() + at;
                         return Err(Refusal { offset, reason: Reason::NotInCharset });
                     }
@@ -209,10 +209,10 @@ impl Charset {
                 }
             }
             offset += valid.len();
-            if on_invalid == OnFault::Refuse && !chunk.invalid().is_empty() {
+            if policy.rejects() && !chunk.invalid().is_empty() {
                 return Err(Refusal { offset, reason: Reason::InvalidUtf8 });
             }
-            if on_invalid == OnFault::Keep {
+            if policy == Policy::Keep {
                 out.extend_from_slice(chunk.invalid());
             }
             offset += chunk.invalid().len();
@@ -233,10 +233,10 @@ pub struct Lacking<'a> {
 }
 
 /// Appends the replacement for the `invalid` bytes: U+FFFD or their escapes.
-pub fn replace(invalid: &[u8], on_invalid: OnFault, out: &mut Vec<u8>) {
-    match on_invalid {
-        OnFault::Repair => out.extend_from_slice("\u{fffd}".as_bytes()),
-        OnFault::Keep | OnFault::Refuse => escape(invalid, out),
+pub fn replace(invalid: &[u8], policy: Policy, out: &mut Vec<u8>) {
+    match policy {
+        Policy::Replace => out.extend_from_slice("\u{fffd}".as_bytes()),
+        _ => escape(invalid, out),
     }
 }
 

@@ -1,50 +1,79 @@
-//! Defines the treatment of faults in values.
+//! Defines the policies for faults in values and records.
 
 use std::borrow::Cow;
 
-use super::escape::repair;
+use simdpct::MalformedEscape;
 
-/// The treatment of one kind of fault in a value.
+use super::escape::repair;
+use super::reason::{Reason, Refusal};
+
+/// The policy for one kind of fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnFault {
-    /// The faulty bytes stay, if the output can hold them.
+pub enum Policy {
+    /// Leave the faulty bytes as they are, and convert the rest. A rejected value or an unreadable record stays as a whole.
     Keep,
-    /// The value is rejected.
-    Refuse,
-    /// The faulty bytes are replaced.
-    Repair,
+    /// Replace the faulty bytes. A rejected value cannot be repaired.
+    Replace,
+    /// Make the value empty.
+    Empty,
+    /// Write `null` in JSON, and nothing elsewhere.
+    Null,
+    /// Leave the record out.
+    Drop,
+    /// Stop with an error.
+    Fail,
 }
 
-/// The treatment of faults in a value.
+impl Policy {
+    /// Reports whether a conversion must reject a value with such a fault, so that the policy can be applied.
+    pub fn rejects(self) -> bool {
+        !matches!(self, Policy::Keep | Policy::Replace)
+    }
+}
+
+/// The policies for the faults of values. A conversion keeps or replaces faulty bytes, and rejects the value if a policy is another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Handling {
-    /// The treatment of malformed escapes. The repair writes `%25` for the `%`.
-    pub malformed: OnFault,
-    /// The treatment of bytes that are invalid in UTF-8 or in the charset. The repair writes U+FFFD.
-    pub not_text: OnFault,
-    /// The treatment of a value that the conversion rejects. It cannot be repaired.
-    pub rejected: OnFault,
+    /// The policy for malformed escapes. `%25` replaces their `%`.
+    pub malformed: Policy,
+    /// The policy for bytes that are invalid in UTF-8 or in the charset. U+FFFD replaces them.
+    pub not_text: Policy,
+    /// The policy for values that the conversion rejects, and for unreadable records.
+    pub rejected: Policy,
 }
 
 impl Handling {
-    /// Accepts everything. A value that the conversion rejects stays as it is. Malformed escapes and invalid UTF-8 stay as they are, and bytes that are invalid in the
-    /// charset stay escaped. Characters that the charset lacks are written as the URL Standard says ("percent-encode
-    /// after encoding"): `%26%23`, the number of the character, `%3B`.
+    /// Accepts everything. A value that the conversion rejects stays as it is. Malformed escapes and invalid UTF-8 stay as they are, and
+    /// bytes that are invalid in the charset stay escaped. Characters that the charset lacks are written as the URL Standard says
+    /// ("percent-encode after encoding"): `%26%23`, the number of the character, `%3B`.
     pub const KEEP: Handling =
-        Handling { malformed: OnFault::Keep, not_text: OnFault::Keep, rejected: OnFault::Keep };
+        Handling { malformed: Policy::Keep, not_text: Policy::Keep, rejected: Policy::Keep };
 
     /// Rejects all kinds of faults.
-    pub const REFUSE: Handling =
-        Handling { malformed: OnFault::Refuse, not_text: OnFault::Refuse, rejected: OnFault::Refuse };
+    pub const REJECT: Handling =
+        Handling { malformed: Policy::Fail, not_text: Policy::Fail, rejected: Policy::Fail };
+
+    /// Leaves out rejected values and unreadable records, and keeps everything else.
+    pub const LEAVE_OUT: Handling = Handling { rejected: Policy::Drop, ..Handling::KEEP };
 
     /// Returns `value` with `new` in the place of each `%` that does not start an escape, if malformed escapes are to be
     /// repaired. A conversion that decodes passes `%2525`, which becomes `%25`.
     pub fn repaired<'a>(self, value: &'a [u8], new: &[u8]) -> Cow<'a, [u8]> {
-        if self.malformed == OnFault::Repair { repair(value, new) } else { Cow::Borrowed(value) }
+        if self.malformed == Policy::Replace { repair(value, new) } else { Cow::Borrowed(value) }
     }
 
     /// Reports whether any kind of fault is repaired.
     pub fn repairs(self) -> bool {
-        self.malformed == OnFault::Repair || self.not_text == OnFault::Repair
+        [self.malformed, self.not_text].contains(&Policy::Replace)
     }
+
+    /// Reports whether a fault can stop the run.
+    pub fn can_fail(self) -> bool {
+        [self.malformed, self.not_text, self.rejected].contains(&Policy::Fail)
+    }
+}
+
+/// Returns the error for a malformed escape.
+pub fn malformed(escape: MalformedEscape) -> Refusal {
+    Refusal { offset: escape.offset, reason: Reason::Malformed(escape.cause) }
 }

@@ -31,6 +31,11 @@ impl Records {
         }
     }
 
+    /// Returns the end of the record at `start` of `text`, including its line end or NUL.
+    pub fn end_of(self, text: &[u8], start: usize) -> usize {
+        memchr::memchr(self.end(), &text[start..]).map_or(text.len(), |found| start + found + 1)
+    }
+
     /// Returns the length of `record` without its line end or NUL.
     pub fn without_end(self, record: &[u8]) -> usize {
         match record {

@@ -123,6 +123,61 @@ pub fn convert(
     Ok(())
 }
 
+/// The values of a URL that have their own charset (each segment of the path, each name and each value of the query, and the
+/// fragment), each with the delimiter after it, which is empty at the end.
+pub struct Pieces<'a> {
+    rest: Option<&'a [u8]>,
+    next: Next,
+}
+
+/// The kind of the next value.
+#[derive(Clone, Copy)]
+enum Next {
+    Segment,
+    Name,
+    Value,
+    /// A value that ends before any of these bytes.
+    Until(&'static [u8]),
+}
+
+impl<'a> Pieces<'a> {
+    /// Returns the values of a URL from its path on, or from the `?` of its query on.
+    pub fn from_path(rest: &'a [u8]) -> Pieces<'a> {
+        Pieces { rest: Some(rest), next: Next::Segment }
+    }
+
+    /// Returns the values between `delimiters`.
+    pub fn between(rest: &'a [u8], delimiters: &'static [u8]) -> Pieces<'a> {
+        Pieces { rest: Some(rest), next: Next::Until(delimiters) }
+    }
+}
+
+impl<'a> Iterator for Pieces<'a> {
+    type Item = (&'a [u8], &'a [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let rest = self.rest.take()?;
+        let delimiters: &[u8] = match self.next {
+            Next::Segment => b"/?#",
+            Next::Name => b"&=#",
+            // Further signs of equality belong to the value.
+            Next::Value => b"&#",
+            Next::Until(delimiters) => delimiters,
+        };
+        let len = rest.iter().position(|byte| delimiters.contains(byte)).unwrap_or(rest.len());
+        let (value, rest) = rest.split_at(len);
+        let Some((delimiter, rest)) = rest.split_at_checked(1) else { return Some((value, rest)) };
+        self.next = match (self.next, delimiter) {
+            (Next::Until(_), _) | (_, b"/") => self.next,
+            (_, b"=") => Next::Value,
+            (_, b"#") => Next::Until(b""),
+            _ => Next::Name,
+        };
+        self.rest = Some(rest);
+        Some((value, delimiter))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

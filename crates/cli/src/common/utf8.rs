@@ -1,4 +1,4 @@
-//! Validates UTF-8 in memory.
+//! Validates and repairs UTF-8 in memory.
 
 /// Fails if `bytes` are not valid UTF-8. The error is the length of the valid prefix.
 pub fn validate(bytes: &[u8]) -> Result<(), usize> {
@@ -7,4 +7,9 @@ pub fn validate(bytes: &[u8]) -> Result<(), usize> {
         return Ok(());
     }
     std::str::from_utf8(bytes).map(drop).map_err(|error| error.valid_up_to())
+}
+
+/// Returns `bytes` with U+FFFD in the place of invalid UTF-8.
+pub fn repaired(bytes: &[u8]) -> Vec<u8> {
+    String::from_utf8_lossy(bytes).into_owned().into_bytes()
 }

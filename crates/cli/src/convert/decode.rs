@@ -1,88 +1,121 @@
 //! Decodes a value, in the steps that the documentation of [`super`] lists.
 
-use std::borrow::Cow;
-
 use simdpct::internals::after;
 use simdpct::{ByteSet, MalformedEscape};
 
-use super::options::{DecodeOptions, Layers};
-use super::{origins, percent_u, printable};
+use super::{Convert, Unit, Value, percent_u, printable};
 use crate::common::charset::Charset;
-use crate::common::fault::{Handling, OnFault};
+use crate::common::escape::byte_of;
+use crate::common::fault::{Handling, Policy, malformed};
 use crate::common::reason::{Reason, Refusal};
 use crate::common::records::Records;
 use crate::common::utf8;
 
+/// The options of decoding, most of which are off by default.
+#[derive(Clone, Debug)]
+pub struct DecodeOptions {
+    /// The bytes whose escapes stay.
+    pub keep: ByteSet,
+    /// Whether `+` becomes a space.
+    pub form: bool,
+    pub layers: Layers,
+    /// Whether `%uXXXX` is decoded.
+    pub percent_u: bool,
+    /// The charset of the decoded bytes, if it is not UTF-8.
+    pub charset: Option<Charset>,
+    /// Whether everything that controls a terminal is escaped again.
+    pub printable: bool,
+}
+
+impl DecodeOptions {
+    /// Decodes every escape once, and does nothing else.
+    pub const ONCE: DecodeOptions = DecodeOptions {
+        keep: ByteSet::EMPTY,
+        form: false,
+        layers: Layers::Times(1),
+        percent_u: false,
+        charset: None,
+        printable: false,
+    };
+
+    /// Reports whether decoding once is the only step.
+    fn is_plain(&self) -> bool {
+        let DecodeOptions { layers, percent_u, charset, printable, .. } = *self;
+        layers == Layers::Times(1) && !percent_u && charset.is_none() && !printable
+    }
+}
+
+/// The number of times that a value is decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layers {
+    Times(u16),
+    UntilStable,
+}
+
 /// The steps of decoding.
 #[derive(Clone)]
 pub struct Decoder {
-    decode: simdpct::Decode,
-    /// The options of the user, except that `keep` also contains the bytes that separate or quote values in the record format.
-    /// Their escapes stay, because decoding a `%09` in a TSV record would add a field.
-    pub(super) options: DecodeOptions,
-    /// The kind of records in a value. The ends of records stay.
-    pub(super) records: Records,
-    /// Whether the digits of escapes that stay become upper case.
-    pub(super) upper: bool,
-    /// Whether a backslash in a value quotes the byte after it, and so is not half of a character of the charset.
-    is_quoting: bool,
-    buffers: Buffers,
-}
-
-/// The buffers between the steps, kept so that they are allocated once.
-#[derive(Clone, Default)]
-struct Buffers {
-    parts: Parts,
-    /// The value after `--charset`.
-    text: Vec<u8>,
-}
-
-/// The buffers for a part of a value.
-#[derive(Clone, Default)]
-struct Parts {
-    /// The part after its first layer is decoded, if it contains `%uXXXX`.
+    options: DecodeOptions,
+    /// Whether escapes are normalized: the digits of those that stay become upper case.
+    normalizes: bool,
+    place: PlaceRules,
+    /// Buffers between the steps, kept so that they are allocated once: the value after the first layer, if it contains `%uXXXX`, and after
+    /// all layers.
     first: Vec<u8>,
-    /// The part after all layers are decoded.
     decoded: Vec<u8>,
 }
 
-impl Decoder {
-    /// Creates a decoder with `options`. The bytes of `structure` stay escaped, and the ends of `records` stay, if a
-    /// value contains several records.
-    pub fn new(options: &DecodeOptions, structure: ByteSet, records: Records) -> Decoder {
-        let keep = options.keep.union(structure);
+/// The rules of decoding that depend on the place of a value.
+#[derive(Clone, Copy)]
+struct PlaceRules {
+    /// The bytes that stay escaped because of the place.
+    around: ByteSet,
+    /// All bytes that stay escaped.
+    keep: ByteSet,
+    form: bool,
+    codec: simdpct::Decode,
+    /// Whether a backslash in a value quotes the byte after it, and so is not half of a character of the charset.
+    is_quoting: bool,
+}
+
+impl PlaceRules {
+    fn new(options: &DecodeOptions, normalizes: bool, around: &ByteSet) -> PlaceRules {
+        let keep = options.keep.union(*around);
         // Form decoding would turn a "+" into a space, so it is off in formats that separate values by spaces. The escape
         // `%2B` then stays too: a "+" that was decoded could not be told from one that means a space.
-        let form = options.form && !structure.contains(b' ');
+        let form = options.form && !around.contains(b' ');
         let keep = if options.form && !form { keep.add(b"+") } else { keep };
-        let decode = simdpct::Decode::new().keep(keep);
-        Decoder {
-            decode: if form { decode.form() } else { decode },
-            options: DecodeOptions { keep, form, ..options.clone() },
-            records,
-            upper: false,
-            is_quoting: structure.contains(b'\\') && !options.charset.is_some_and(Charset::is_guessed),
-            buffers: Buffers::default(),
+        let codec = if normalizes { simdpct::Decode::NORMALIZE } else { simdpct::Decode::new() };
+        let codec = codec.keep(keep);
+        PlaceRules {
+            around: *around,
+            keep,
+            form,
+            codec: if form { codec.form() } else { codec },
+            is_quoting: around.contains(b'\\') && !options.charset.is_some_and(Charset::is_guessed),
         }
     }
+}
 
-    /// Creates a decoder that normalizes escapes: it decodes the escapes of the bytes in `unreserved`, except those in
-    /// `structure`.
-    pub fn normalizer(unreserved: ByteSet, structure: ByteSet) -> Decoder {
-        let keep = unreserved.complement().union(structure);
-        Decoder {
-            decode: simdpct::Decode::NORMALIZE.keep(keep),
-            options: DecodeOptions { keep, ..DecodeOptions::ONCE },
-            records: Records::Raw,
-            upper: true,
-            is_quoting: false,
-            buffers: Buffers::default(),
-        }
+impl Decoder {
+    /// Creates a decoder with `options`.
+    pub fn new(options: DecodeOptions) -> Decoder {
+        Decoder::with(options, false)
     }
 
-    /// Sets the last two bytes before the next values, on which a normalization depends.
-    pub fn set_before(&mut self, before: [u8; 2]) {
-        self.decode = after(self.decode, before);
+    /// Creates a decoder that normalizes escapes: it decodes the escapes of the bytes in `unreserved`.
+    pub fn normalizer(unreserved: ByteSet) -> Decoder {
+        Decoder::with(DecodeOptions { keep: unreserved.complement(), ..DecodeOptions::ONCE }, true)
+    }
+
+    fn with(options: DecodeOptions, normalizes: bool) -> Decoder {
+        let place = PlaceRules::new(&options, normalizes, &ByteSet::EMPTY);
+        Decoder { options, normalizes, place, first: Vec::new(), decoded: Vec::new() }
+    }
+
+    /// Returns the charset of the decoded bytes, if it is not UTF-8.
+    pub fn charset(&self) -> Option<Charset> {
+        self.options.charset
     }
 
     /// Reports whether every value without a "%" stays as it is.
@@ -90,36 +123,50 @@ impl Decoder {
         !self.options.form && self.options.charset.is_none() && !self.options.printable
     }
 
-    /// Returns the codec that decodes values, if decoding once is the only step and a `+` stays.
-    pub fn codec(&self) -> Option<simdpct::Decode> {
-        (self.options.is_plain() && !self.options.form).then_some(self.decode)
+    /// Returns the codec that decodes values in a place where the bytes of `around` stay escaped, if decoding once is the only step and a
+    /// `+` stays, and all bytes whose escapes stay.
+    pub fn codec(&self, around: &ByteSet) -> Option<(simdpct::Decode, ByteSet)> {
+        let place = PlaceRules::new(&self.options, self.normalizes, around);
+        (self.options.is_plain() && !self.options.form).then_some((place.codec, place.keep))
+    }
+
+    /// Reports whether keeping the escapes of the bytes `around` and those of the user can split characters, because the charset uses the
+    /// bytes of visible ASCII as halves of characters.
+    pub fn may_garble(&self, around: ByteSet) -> bool {
+        let kept = self.options.keep.union(around);
+        self.options.charset.is_some_and(Charset::is_stateful) && (0x21..0x7F).any(|byte| kept.contains(byte))
     }
 
     /// Returns the length of the `%uXXXX` at the start of `rest`, if the decoder reads such escapes.
     pub fn percent_u(&self, rest: &[u8]) -> Option<usize> {
-        if !self.options.percent_u {
-            return None;
-        }
-        percent_u::character_at(rest).map(|(_, len)| len)
+        let (_, len) = percent_u::character_at(rest).filter(|_| self.options.percent_u)?;
+        Some(len)
     }
 
-    /// Appends the decoded `value`, and returns the number of layers of escapes. After an error, the appended bytes are
-    /// meaningless.
-    pub fn apply(&mut self, value: &[u8], handling: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
-        if !self.options.is_plain() || handling.repairs() {
-            let mut buffers = std::mem::take(&mut self.buffers);
-            let result = self.steps(&mut buffers, value, handling, out);
-            self.buffers = buffers;
-            return result;
+    /// Appends the decoded `value`, whose `records` have ends that stay, and returns the number of layers of escapes. The bytes of
+    /// `around` stay escaped. After an error, the appended bytes are meaningless.
+    pub fn decode(
+        &mut self,
+        value: &[u8],
+        around: &ByteSet,
+        records: Records,
+        handling: Handling,
+        out: &mut Vec<u8>,
+    ) -> Result<usize, Refusal> {
+        if self.place.around != *around {
+            self.place = PlaceRules::new(&self.options, self.normalizes, around);
         }
         let start = out.len();
-        if handling.malformed == OnFault::Refuse {
-            self.decode.strict().decode_append(value, out).map_err(malformed)?;
+        if !self.options.is_plain() || handling.repairs() {
+            return self.steps(value, records, handling, out);
+        }
+        if handling.malformed.rejects() {
+            self.place.codec.strict().decode_append(value, out).map_err(malformed)?;
         } else {
-            self.decode.decode_append(value, out);
+            self.place.codec.decode_append(value, out);
         }
         let bytes = &out[start..];
-        if handling.not_text == OnFault::Refuse
+        if handling.not_text.rejects()
             && let Err(at) = utf8::validate(bytes)
         {
             return Err(self.not_text(value, at));
@@ -129,36 +176,40 @@ impl Decoder {
 
     /// Runs all steps in turn.
     fn steps(
-        &self,
-        buffers: &mut Buffers,
+        &mut self,
         value: &[u8],
+        records: Records,
         handling: Handling,
         out: &mut Vec<u8>,
     ) -> Result<usize, Refusal> {
-        let Buffers { parts, text } = buffers;
-        let mut rest = value;
-        if handling.malformed == OnFault::Refuse {
-            self.validate(rest).map_err(malformed)?;
+        if handling.malformed.rejects() {
+            self.validate(value).map_err(malformed)?;
         }
-        let start = out.len();
-        let mut layers = 0;
+        let (mut first, mut decoded) = (std::mem::take(&mut self.first), std::mem::take(&mut self.decoded));
+        let (start, mut rest, mut layers) = (out.len(), value, 0);
         // No escape and no character continues across a malformed `%`, so the parts between them are independent.
-        while handling.malformed == OnFault::Repair
-            && let Err(escape) = self.validate(rest)
-        {
-            let part = self.part(&rest[..escape.offset], parts, handling.not_text, out);
-            layers = layers.max(part.map_err(|at| self.not_text(value, at))?);
+        loop {
+            let fault = if handling.malformed == Policy::Replace { self.validate(rest).err() } else { None };
+            let (part, others) = rest.split_at(fault.map_or(rest.len(), |escape| escape.offset));
+            let result = self.part(part, (&mut first, &mut decoded), handling.not_text, out);
+            let from = value.len() - rest.len();
+            layers = layers.max(result.map_err(|at| {
+                let refusal = self.not_text(part, at);
+                Refusal { offset: from + refusal.offset, ..refusal }
+            })?);
+            if fault.is_none() {
+                break;
+            }
             out.extend_from_slice(b"%25");
-            rest = &rest[escape.offset + 1..];
+            rest = &others[1..];
         }
-        let part = self.part(rest, parts, handling.not_text, out);
-        layers = layers.max(part.map_err(|at| self.not_text(value, at))?);
-        if self.options.printable && !printable::is_printable(&out[start..], self.records) {
-            text.clear();
-            text.extend_from_slice(&out[start..]);
+        if self.options.printable && !printable::is_printable(&out[start..], records) {
+            decoded.clear();
+            decoded.extend_from_slice(&out[start..]);
             out.truncate(start);
-            printable::append(text, self.records, out);
+            printable::append(&decoded, records, out);
         }
+        (self.first, self.decoded) = (first, decoded);
         Ok(layers)
     }
 
@@ -172,29 +223,30 @@ impl Decoder {
     fn part(
         &self,
         bytes: &[u8],
-        Parts { first, decoded }: &mut Parts,
-        on_invalid: OnFault,
+        (first, decoded): (&mut Vec<u8>, &mut Vec<u8>),
+        policy: Policy,
         out: &mut Vec<u8>,
     ) -> Result<usize, usize> {
         let Some(charset) = self.options.charset else {
             let start = out.len();
-            let layers = self.decode(bytes, first, out);
-            if on_invalid == OnFault::Refuse {
-                utf8::validate(&out[start..])?;
-            }
-            if on_invalid == OnFault::Repair
-                && let Cow::Owned(text) = String::from_utf8_lossy(&out[start..])
+            let layers = self.layers(bytes, first, out);
+            if policy != Policy::Keep
+                && let Err(at) = utf8::validate(&out[start..])
             {
+                if policy.rejects() {
+                    return Err(at);
+                }
+                let text = utf8::repaired(&out[start..]);
                 out.truncate(start);
-                out.extend_from_slice(text.as_bytes());
+                out.extend_from_slice(&text);
             }
             return Ok(layers);
         };
         let (mut layers, mut before) = (0, 0);
-        self.each_part(bytes, |part, character| {
+        let mut each = |part: &[u8], character: Option<char>| {
             decoded.clear();
-            layers = layers.max(self.decode(part, first, decoded));
-            charset.decode(decoded, on_invalid, out).map_err(|at| before + at)?;
+            layers = layers.max(self.layers(part, first, decoded));
+            charset.decode(decoded, policy, out).map_err(|at| before + at)?;
             before += decoded.len();
             if let Some(character) = character {
                 layers = layers.max(usize::from(!character.is_ascii()));
@@ -202,60 +254,35 @@ impl Decoder {
                 out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
             }
             Ok::<(), usize>(())
-        })?;
+        };
+        // A backslash that quotes in the record format is not converted by the charset, in which it may be half of a character. Neither
+        // is the `%uXXXX` of a character outside ASCII.
+        let mut from = 0;
+        for at in memchr::memchr_iter(b'\\', bytes).filter(|_| self.place.is_quoting).chain([bytes.len()]) {
+            if self.options.percent_u {
+                let base = from;
+                for (found, character) in percent_u::characters(&bytes[base..at]) {
+                    if !character.is_ascii() {
+                        each(&bytes[from..base + found.start], Some(character))?;
+                        from = base + found.end;
+                    }
+                }
+            }
+            each(&bytes[from..at], (at < bytes.len()).then_some('\\'))?;
+            from = at + 1;
+        }
         Ok(layers)
     }
 
-    /// Returns the error for invalid text at offset `at` of the decoded `value`.
-    fn not_text(&self, value: &[u8], at: usize) -> Refusal {
-        let offset = self.origin(value, at);
-        let reason = if self.options.charset.is_some() { Reason::NotInCharset } else { Reason::InvalidUtf8 };
-        Refusal { offset, reason }
-    }
-
-    /// Passes `bytes` to `each` in parts, which are separated by the `%uXXXX` of characters outside ASCII, and by backslashes that
-    /// quote in the record format. Such a character is not converted by the charset, in which `\` may be half of a character.
-    fn each_part<E>(
-        &self,
-        bytes: &[u8],
-        mut each: impl FnMut(&[u8], Option<char>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let mut rest = bytes;
-        while let Some(at) = memchr::memchr(b'\\', rest).filter(|_| self.is_quoting) {
-            self.each_text(&rest[..at], &mut each)?;
-            each(b"", Some('\\'))?;
-            rest = &rest[at + 1..];
-        }
-        self.each_text(rest, &mut each)
-    }
-
-    /// Passes `bytes` to `each` in parts like [`Decoder::each_part`], if no backslash is special.
-    fn each_text<E>(
-        &self,
-        bytes: &[u8],
-        each: &mut impl FnMut(&[u8], Option<char>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let mut from = 0;
-        if self.options.percent_u {
-            for (found, character) in percent_u::characters(bytes) {
-                if !character.is_ascii() {
-                    each(&bytes[from..found.start], Some(character))?;
-                    from = found.end;
-                }
-            }
-        }
-        each(&bytes[from..], None)
-    }
-
     /// Appends `bytes` with all layers of escapes decoded, and returns the number of layers.
-    fn decode(&self, bytes: &[u8], first: &mut Vec<u8>, out: &mut Vec<u8>) -> usize {
-        let start = out.len();
+    fn layers(&self, bytes: &[u8], first: &mut Vec<u8>, out: &mut Vec<u8>) -> usize {
+        let (start, codec) = (out.len(), &self.place.codec);
         if self.options.percent_u && percent_u::characters(bytes).next().is_some() {
             first.clear();
-            let changed = percent_u::decode(bytes, &self.decode, &self.options.keep, first);
+            let changed = percent_u::decode(bytes, codec, &self.place.keep, first);
             return usize::from(changed)
                 + match self.options.layers {
-                    Layers::UntilStable => self.decode.decode_until_stable_append(first, out),
+                    Layers::UntilStable => codec.decode_until_stable_append(first, out),
                     Layers::Times(times) => {
                         out.extend_from_slice(first);
                         self.repeat(times - 1, start, out)
@@ -263,9 +290,9 @@ impl Decoder {
                 };
         }
         match self.options.layers {
-            Layers::UntilStable => self.decode.decode_until_stable_append(bytes, out),
+            Layers::UntilStable => codec.decode_until_stable_append(bytes, out),
             Layers::Times(times) => {
-                self.decode.decode_append(bytes, out);
+                codec.decode_append(bytes, out);
                 let changed = out.len() - start != bytes.len() || self.reads_plus(bytes);
                 if changed { 1 + self.repeat(times - 1, start, out) } else { 0 }
             }
@@ -276,7 +303,7 @@ impl Decoder {
     fn repeat(&self, times: u16, start: usize, out: &mut Vec<u8>) -> usize {
         for layer in 0..times {
             let (before, plus) = (out.len(), self.reads_plus(&out[start..]));
-            let len = self.decode.decode_in_place(&mut out[start..]);
+            let len = self.place.codec.decode_in_place(&mut out[start..]);
             out.truncate(start + len);
             if out.len() == before && !plus {
                 return layer.into();
@@ -287,19 +314,79 @@ impl Decoder {
 
     /// Reports whether decoding turns a `+` into a space, which does not change the length.
     fn reads_plus(&self, bytes: &[u8]) -> bool {
-        self.options.form && memchr::memchr(b'+', bytes).is_some()
+        self.place.form && memchr::memchr(b'+', bytes).is_some()
     }
 
-    /// Returns the offset in `value` of the byte at offset `at` of the decoded value.
+    /// Returns the error for invalid text at offset `at` of the decoded `value`.
+    fn not_text(&self, value: &[u8], at: usize) -> Refusal {
+        let reason = if self.options.charset.is_some() { Reason::NotInCharset } else { Reason::InvalidUtf8 };
+        Refusal { offset: self.origin(value, at), reason }
+    }
+
+    /// Returns the offset in `value` of the byte at offset `at` of the decoded value, which begins a character that is invalid. It is not
+    /// ASCII, except in ISO-2022-JP, so it is no part of an escape of a further layer, and a search by halves finds it.
     fn origin(&self, value: &[u8], at: usize) -> usize {
-        if self.options.is_plain() {
-            return origins::of_plain(&self.options.keep, self.upper, value, at);
+        let decode = |bytes: &[u8]| {
+            let mut out = Vec::new();
+            self.layers(bytes, &mut Vec::new(), &mut out);
+            out
+        };
+        let all = decode(value);
+        let Some(&byte) = all.get(at) else { return value.len() };
+        // The end of the shortest start of the value that gives this byte, and then the start of the shortest end of that.
+        let end = search(0, value.len(), |end| decode(&value[..end]).starts_with(&all[..=at]));
+        let start = end - search(1, end, |len| decode(&value[end - len..end]).last() == Some(&byte));
+        match start.checked_sub(2) {
+            Some(percent)
+                if byte.is_ascii() && value[percent..].first_chunk().and_then(byte_of) == Some(byte) =>
+            {
+                percent
+            }
+            _ => start,
         }
-        origins::of_decoded(&self.options, value).origins.get(at).copied().unwrap_or(value.len())
     }
 }
 
-/// Returns the error for a malformed escape.
-pub(super) fn malformed(escape: MalformedEscape) -> Refusal {
-    Refusal { offset: escape.offset, reason: Reason::Malformed(escape.cause) }
+/// Returns the first number from `low` to `high` for which `is_enough` is true. It must be true for all larger numbers.
+fn search(mut low: usize, mut high: usize, is_enough: impl Fn(usize) -> bool) -> usize {
+    while low < high {
+        let middle = low.midpoint(high);
+        if is_enough(middle) { high = middle } else { low = middle + 1 }
+    }
+    low
+}
+
+impl Convert for Decoder {
+    fn append(&mut self, value: Value<'_>, handling: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
+        self.decode(value.bytes, value.keep, Records::Raw, handling, out)
+    }
+
+    fn append_many(
+        &mut self,
+        text: &[u8],
+        records: Records,
+        handling: Handling,
+        out: &mut Vec<u8>,
+    ) -> Option<u64> {
+        if self.charset().is_some_and(|charset| charset.is_stateful() || charset.is_guessed()) {
+            return None;
+        }
+        self.decode(text, &records.structure(), records, handling, out).ok().map(|_| 0)
+    }
+
+    fn unit(&self) -> Unit {
+        match self.charset() {
+            Some(charset) if charset.is_guessed() => Unit::Value,
+            _ if self.options.is_plain() => Unit::Byte,
+            _ => Unit::Text,
+        }
+    }
+
+    fn decoder(&self) -> Option<&Decoder> {
+        Some(self)
+    }
+
+    fn set_before(&mut self, before: [u8; 2]) {
+        self.place.codec = after(self.place.codec, before);
+    }
 }

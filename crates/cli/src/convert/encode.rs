@@ -2,102 +2,143 @@
 
 use simdpct::{ByteSet, HexCase};
 
-use super::lines::LineEncoder;
-use super::options::EncodeOptions;
+use super::{Convert, Unit, Value};
 use crate::common::charset::{Charset, Lacking};
-use crate::common::fault::OnFault;
+use crate::common::fault::{Handling, Policy};
 use crate::common::reason::{Reason, Refusal};
 use crate::common::records::Records;
 use crate::common::utf8;
 
+/// The options of encoding.
+#[derive(Clone, Debug)]
+pub struct EncodeOptions {
+    /// The bytes that are not escaped.
+    pub keep: ByteSet,
+    /// Whether valid escapes stay.
+    pub keep_escapes: bool,
+    /// Whether a space becomes `+`.
+    pub form: bool,
+    /// Whether new escapes have lower-case digits.
+    pub lower: bool,
+    /// The charset whose bytes are escaped, if it is not UTF-8.
+    pub charset: Option<Charset>,
+}
+
 /// The steps of encoding.
 #[derive(Clone)]
 pub struct Encoder {
-    pub(super) escape: Escape,
-    pub(super) charset: Option<Charset>,
+    options: EncodeOptions,
+    /// The codec for single values, and those that keep the ends of lines, and of records with NUL.
+    value: simdpct::Encode<ByteSet>,
+    lines: simdpct::Encode<ByteSet>,
+    null: simdpct::Encode<ByteSet>,
     /// A buffer for the value in the charset, before it is escaped.
     bytes: Vec<u8>,
 }
 
-#[derive(Clone)]
-pub enum Escape {
-    Lines(LineEncoder),
-    Plain(simdpct::Encode<ByteSet>),
-}
-
-impl Escape {
-    fn new(options: &EncodeOptions, records: Records) -> Escape {
-        let make = |set: ByteSet| {
+impl Encoder {
+    /// Creates an encoder with `options`.
+    pub fn new(options: EncodeOptions) -> Encoder {
+        let codec = |records: Records| {
             let case = if options.lower { HexCase::Lower } else { HexCase::Upper };
-            let encode = simdpct::Encode::keeping(set).hex_case(case);
+            let encode = simdpct::Encode::keeping(options.keep.union(records.structure())).hex_case(case);
             match (options.keep_escapes, options.form) {
                 (true, _) => encode.keep_escapes(),
                 (_, true) => encode.form(),
                 _ => encode,
             }
         };
+        let [value, lines, null] = [Records::Raw, Records::Lines, Records::Null].map(codec);
+        Encoder { options, value, lines, null, bytes: Vec::new() }
+    }
+
+    /// Appends `bytes` with escapes, except the ends of `records`. In lines, a `\r` that is not directly before `\n` is data.
+    fn escape(&self, bytes: &[u8], records: Records, out: &mut Vec<u8>) {
         match records {
-            Records::Lines => Escape::Lines(LineEncoder::new(options.keep, make)),
-            Records::Null => Escape::Plain(make(options.keep.add(b"\0"))),
-            Records::Raw => Escape::Plain(make(options.keep)),
-        }
-    }
-
-    fn append(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
-        match self {
-            Escape::Lines(encoder) => {
-                encoder.push(bytes, out);
-                encoder.finish(out);
+            Records::Raw => self.value.encode_append(bytes, out),
+            Records::Null => self.null.encode_append(bytes, out),
+            Records::Lines => {
+                let mut from = 0;
+                let is_data = |at: &usize| bytes.get(at + 1) != Some(&b'\n');
+                // No escape continues across a `\r`.
+                for at in memchr::memchr_iter(b'\r', bytes).filter(is_data) {
+                    self.lines.encode_append(&bytes[from..at], out);
+                    self.value.encode_append(b"\r", out);
+                    from = at + 1;
+                }
+                self.lines.encode_append(&bytes[from..], out);
             }
-            Escape::Plain(encode) => encode.encode_append(bytes, out),
         }
     }
-}
 
-impl Encoder {
-    /// Creates an encoder with `options`. The ends of `records` stay unescaped; with [`Records::Raw`], every byte is
-    /// data.
-    pub fn new(options: &EncodeOptions, records: Records) -> Encoder {
-        Encoder { escape: Escape::new(options, records), charset: options.charset, bytes: Vec::new() }
-    }
-
-    /// Appends the encoded `value`. After an error, the appended bytes are meaningless.
-    pub fn apply(&mut self, value: &[u8], on_invalid: OnFault, out: &mut Vec<u8>) -> Result<(), Refusal> {
-        let Encoder { escape, charset, bytes } = self;
+    /// Appends the encoded `value`, which can consist of several `records`.
+    fn encode(
+        &mut self,
+        value: &[u8],
+        records: Records,
+        policy: Policy,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
         // Invalid UTF-8 is replaced before the value is escaped.
-        let text = (on_invalid == OnFault::Repair).then(|| String::from_utf8_lossy(value));
+        let text = (policy == Policy::Replace).then(|| String::from_utf8_lossy(value));
         let value = text.as_ref().map_or(value, |text| text.as_bytes());
-        let Some(charset) = charset else {
-            if on_invalid == OnFault::Refuse
+        let Some(charset) = self.options.charset else {
+            if policy.rejects()
                 && let Err(offset) = utf8::validate(value)
             {
                 return Err(Refusal { offset, reason: Reason::InvalidUtf8 });
             }
-            escape.append(value, out);
+            self.escape(value, records, out);
             return Ok(());
         };
+        let mut bytes = std::mem::take(&mut self.bytes);
         bytes.clear();
         let mut offset = 0;
         for chunk in value.utf8_chunks() {
             let mut text = chunk.valid();
-            while let Some(Lacking { character, at, rest }) = charset.encoder().encode(text, bytes) {
-                if on_invalid == OnFault::Refuse {
+            while let Some(Lacking { character, at, rest }) = charset.encoder().encode(text, &mut bytes) {
+                if policy.rejects() {
                     let before = offset + chunk.valid().len() - text.len() + at;
                     return Err(Refusal { offset: before, reason: Reason::NotInCharset });
                 }
-                escape.append(bytes, out);
+                self.escape(&bytes, records, out);
                 bytes.clear();
                 out.extend_from_slice(format!("%26%23{}%3B", u32::from(character)).as_bytes());
                 text = rest;
             }
             offset += chunk.valid().len();
-            if on_invalid == OnFault::Refuse && !chunk.invalid().is_empty() {
+            if policy.rejects() && !chunk.invalid().is_empty() {
                 return Err(Refusal { offset, reason: Reason::InvalidUtf8 });
             }
             bytes.extend_from_slice(chunk.invalid());
             offset += chunk.invalid().len();
         }
-        escape.append(bytes, out);
+        self.escape(&bytes, records, out);
+        self.bytes = bytes;
         Ok(())
+    }
+}
+
+impl Convert for Encoder {
+    fn append(&mut self, value: Value<'_>, handling: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
+        self.encode(value.bytes, Records::Raw, handling.not_text, out).map(|()| 0)
+    }
+
+    fn append_many(
+        &mut self,
+        text: &[u8],
+        records: Records,
+        handling: Handling,
+        out: &mut Vec<u8>,
+    ) -> Option<u64> {
+        let is_stateful = self.options.charset.is_some_and(Charset::is_stateful);
+        if is_stateful {
+            return None;
+        }
+        self.encode(text, records, handling.not_text, out).ok().map(|()| 0)
+    }
+
+    fn unit(&self) -> Unit {
+        if self.options.charset.is_none() { Unit::Byte } else { Unit::Text }
     }
 }

@@ -1,4 +1,4 @@
-//! Converts one value, independently of the input that contains it.
+//! Converts one value, or many records at once, independently of the input that contains them.
 //!
 //! Decoding consists of these steps, most of which are optional:
 //!
@@ -8,21 +8,303 @@
 //! 3. `--printable`: escapes everything that controls a terminal.
 //!
 //! The bytes of `--keep`, and line ends in line mode, stay escaped in each step. Encoding consists of two steps:
-//! `--charset`, then escapes. Whole URLs are converted by [`crate::url`].
+//! `--charset`, then escapes. Whole URLs are converted by the room `url`, which implements the same trait.
 
-mod decode;
-mod encode;
-mod lines;
-mod normalize;
-pub mod options;
-mod origins;
+pub mod decode;
+pub mod encode;
+pub mod parts;
 mod percent_u;
 pub mod policy;
 mod printable;
 pub mod report;
-pub mod rewrite;
 pub mod stats;
 #[cfg(test)]
 mod tests;
-mod within;
-pub mod work;
+
+use std::borrow::Cow;
+use std::ops::{Deref, DerefMut};
+
+use simdpct::ByteSet;
+use simdpct_records::Kind;
+
+use self::decode::Decoder;
+use crate::common::escape::escape;
+use crate::common::fault::{Handling, Policy, malformed};
+use crate::common::reason::{Reason, Refusal};
+use crate::common::records::Records;
+use crate::common::utf8;
+
+/// A value to convert.
+#[derive(Clone, Copy)]
+pub struct Value<'v> {
+    pub bytes: &'v [u8],
+    /// The syntax of the value.
+    pub kind: Kind,
+    /// The bytes that stay escaped, because they would separate or quote values where the new value is written.
+    pub keep: &'v ByteSet,
+}
+
+/// The smallest piece of input that can be converted alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// A byte or an escape. Blocks of input can be converted that end inside records.
+    Byte,
+    /// A text, which can be one record or the whole input.
+    Text,
+    /// A value of a record.
+    Value,
+}
+
+/// The meaning of a `%` to a conversion of URLs, which decides how malformed escapes are treated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Escapes {
+    /// A `%` is data like any other byte, so no escape is malformed.
+    Data,
+    /// Escapes are copied, or changed without being decoded. A value with a malformed escape is converted like others.
+    Copied,
+    /// Escapes are decoded, so that the value with a malformed escape is not decoded as a whole. The conversion writes
+    /// `%25` for its `%`, if malformed escapes are to be repaired.
+    Decoded,
+}
+
+/// A conversion of values. Each thread has a clone of it.
+pub trait Convert: CloneBox + Send {
+    /// Appends the converted `value` to `out`, and returns the number of layers: how many times decoding changed it. After an error, the
+    /// appended bytes are meaningless.
+    fn append(&mut self, value: Value<'_>, handling: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal>;
+
+    /// Appends the converted `text` of many `records`, and returns the number of records that were rejected but kept. Returns `None`, and
+    /// the appended bytes are meaningless, if there is no faster way than one record after the other, or if a record is rejected.
+    fn append_many(&mut self, _: &[u8], _: Records, _: Handling, _: &mut Vec<u8>) -> Option<u64> {
+        None
+    }
+
+    /// Returns the smallest piece of input that can be converted alone.
+    fn unit(&self) -> Unit {
+        Unit::Value
+    }
+
+    /// Returns the decoder, if the conversion decodes.
+    fn decoder(&self) -> Option<&Decoder> {
+        None
+    }
+
+    /// Sets the last two bytes before the next text (zeros for those that do not exist), on which a normalization depends.
+    fn set_before(&mut self, _: [u8; 2]) {}
+
+    /// Returns the meaning of a `%`, if this is a conversion of URLs: [`Conversion`] then handles faults before and after it. All other
+    /// conversions return `None` and handle them themselves.
+    fn escapes(&self) -> Option<Escapes> {
+        None
+    }
+
+    /// Reports whether a URL is UTF-8, as opposed to bytes in a charset.
+    fn reads_utf8(&self) -> bool {
+        true
+    }
+
+    /// Returns the text for a value without a result: `null` if results are JSON.
+    fn missing(&self) -> &'static [u8] {
+        b""
+    }
+
+    /// Makes the following values relative to `reference`, which is itself relative to the current base, if the conversion resolves
+    /// references. Returns whether it does.
+    fn enter_base(&mut self, _reference: &[u8]) -> bool {
+        false
+    }
+
+    /// Undoes the last call of [`Convert::enter_base`] that returned true.
+    fn leave_base(&mut self) {}
+}
+
+/// Clones a conversion whose type is unknown.
+pub trait CloneBox {
+    fn clone_box(&self) -> Box<dyn Convert>;
+}
+
+impl<C: Convert + Clone + 'static> CloneBox for C {
+    fn clone_box(&self) -> Box<dyn Convert> {
+        Box::new(self.clone())
+    }
+}
+
+/// A conversion as jobs use it: an error leaves the output as it was, and the results of URL conversions have no bytes that would
+/// separate or quote values.
+pub struct Conversion {
+    convert: Box<dyn Convert>,
+    /// The number of values that were rejected but kept.
+    kept: u64,
+    /// The bytes that stayed escaped last, and the same bytes if there are at most three of them, for a fast search.
+    fence: (ByteSet, Option<[u8; 3]>),
+}
+
+impl Clone for Conversion {
+    fn clone(&self) -> Conversion {
+        Conversion { convert: self.convert.clone_box(), ..*self }
+    }
+}
+
+impl Deref for Conversion {
+    type Target = dyn Convert;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.convert
+    }
+}
+
+impl DerefMut for Conversion {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut *self.convert
+    }
+}
+
+impl Conversion {
+    /// Wraps `convert`.
+    pub fn new(convert: impl Convert + 'static) -> Conversion {
+        Conversion { convert: Box::new(convert), kept: 0, fence: (ByteSet::EMPTY, None) }
+    }
+
+    /// Returns the number of values that were rejected but kept since the last call.
+    pub fn take_kept(&mut self) -> u64 {
+        std::mem::take(&mut self.kept)
+    }
+
+    /// Appends the new value for `value` to `out`, and returns the number of layers: how many times decoding changed the value. After an
+    /// error, `out` is unchanged.
+    #[inline]
+    pub fn convert(
+        &mut self,
+        value: Value<'_>,
+        handling: Handling,
+        out: &mut Vec<u8>,
+    ) -> Result<usize, Refusal> {
+        let start = out.len();
+        let result = match self.convert.escapes() {
+            None => self.convert.append(value, handling, out),
+            Some(escapes) => self.convert_url(escapes, value, handling, out).map(|()| 0),
+        };
+        if result.is_err() {
+            out.truncate(start);
+        }
+        result
+    }
+
+    /// Appends the new records for those of `text` to `out`, up to the first one that is rejected. Returns the length of their old text.
+    pub fn convert_many(
+        &mut self,
+        text: &[u8],
+        records: Records,
+        handling: Handling,
+        out: &mut Vec<u8>,
+    ) -> usize {
+        let start = out.len();
+        if let Some(kept) = self.convert.append_many(text, records, handling, out)
+            && (kept == 0 || !handling.rejected.rejects())
+            && (self.escapes().is_none() || self.check(text, out, start, handling))
+        {
+            self.kept += kept;
+            return text.len();
+        }
+        out.truncate(start);
+        let (keep, mut done) = (records.structure(), 0);
+        while done < text.len() {
+            let record = &text[done..records.end_of(text, done)];
+            let bytes = &record[..records.without_end(record)];
+            if self.convert(Value { bytes, kind: Kind::Text, keep: &keep }, handling, out).is_err() {
+                break;
+            }
+            out.extend_from_slice(&record[bytes.len()..]);
+            done += record.len();
+        }
+        done
+    }
+
+    /// Reports whether the records of `text` and the new ones, which are those of `out` from `start` on, have no faults to handle.
+    fn check(&self, text: &[u8], out: &[u8], start: usize, handling: Handling) -> bool {
+        self.find_fault(text, handling).is_ok()
+            && (handling.not_text == Policy::Keep || utf8::validate(&out[start..]).is_ok())
+    }
+
+    /// Converts a URL. A rejected URL stays as it is unless `handling` says otherwise.
+    fn convert_url(
+        &mut self,
+        escapes: Escapes,
+        value: Value<'_>,
+        handling: Handling,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
+        let (from, old) = (out.len(), value.bytes);
+        self.find_fault(old, handling)?;
+        let mut new = Cow::Borrowed(old);
+        if escapes == Escapes::Copied {
+            new = handling.repaired(old, b"%25");
+        }
+        if handling.not_text == Policy::Replace && self.reads_utf8() && utf8::validate(&new).is_err() {
+            new = Cow::Owned(utf8::repaired(&new));
+        }
+        if let Err(refusal) = self.convert.append(Value { bytes: &new, ..value }, handling, out) {
+            let is_not_text = handling.not_text.rejects() && refusal.reason.is_not_text();
+            if is_not_text || handling.rejected.rejects() {
+                return Err(refusal);
+            }
+            out.truncate(from);
+            out.extend_from_slice(old);
+            self.kept += 1;
+            return Ok(());
+        }
+        if let Some(at) = self.find_structure(value.keep, &out[from..]) {
+            let is_made = |byte: u8| value.keep.contains(byte) && !old.contains(&byte);
+            for byte in out.split_off(from + at) {
+                if is_made(byte) { escape(&[byte], out) } else { out.push(byte) }
+            }
+        }
+        if handling.not_text == Policy::Keep || utf8::validate(&out[from..]).is_ok() {
+            return Ok(());
+        }
+        if handling.not_text == Policy::Replace {
+            let text = utf8::repaired(&out[from..]);
+            out.truncate(from);
+            out.extend_from_slice(&text);
+            return Ok(());
+        }
+        // Either the value itself or one of its escapes is invalid UTF-8.
+        let offset = match utf8::validate(old) {
+            Err(offset) => offset,
+            Ok(()) => simdpct::Decode::new().decode_utf8(old).map_or_else(|error| error.offset, |_| 0),
+        };
+        Err(Refusal { offset, reason: Reason::InvalidUtf8 })
+    }
+
+    /// Fails if `value` contains a malformed escape or invalid UTF-8 that `handling` rejects.
+    fn find_fault(&self, value: &[u8], handling: Handling) -> Result<(), Refusal> {
+        if handling.malformed.rejects() && self.escapes() != Some(Escapes::Data) {
+            simdpct::validate(value).map_err(malformed)?;
+        }
+        if handling.not_text.rejects() && self.reads_utf8() {
+            let not_text = |offset| Refusal { offset, reason: Reason::InvalidUtf8 };
+            utf8::validate(value).map_err(not_text)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the offset of the first byte of `structure` in `bytes`.
+    fn find_structure(&mut self, structure: &ByteSet, bytes: &[u8]) -> Option<usize> {
+        if self.fence.0 != *structure {
+            let members: Vec<u8> = (0..=u8::MAX).filter(|&byte| structure.contains(byte)).take(4).collect();
+            self.fence = (
+                *structure,
+                match members[..] {
+                    [a] => Some([a; 3]),
+                    [a, b] => Some([a, b, b]),
+                    [a, b, c] => Some([a, b, c]),
+                    _ => None,
+                },
+            );
+        }
+        match self.fence.1 {
+            Some([a, b, c]) => memchr::memchr3(a, b, c, bytes),
+            None => bytes.iter().position(|&byte| structure.contains(byte)),
+        }
+    }
+}

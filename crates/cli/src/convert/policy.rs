@@ -3,60 +3,11 @@
 use simdpct::ByteSet;
 use simdpct_records::Kind;
 
+use super::decode::Decoder;
 use super::report::Report;
-use super::work::{Work, Works};
-use crate::common::fault::{Handling, OnFault};
+use super::{Conversion, Escapes, Unit, Value};
+use crate::common::fault::{Handling, Policy};
 use crate::common::reason::{Reason, Refusal};
-
-/// The policy for malformed escapes, or for invalid UTF-8.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Policy {
-    /// Leave the bad parts as they are, and convert the rest.
-    Keep,
-    /// Replace the bad parts.
-    Replace,
-    /// Make the value empty.
-    Empty,
-    /// Leave the record out.
-    Drop,
-    /// Stop with an error.
-    Fail,
-}
-
-/// The policy for values that the conversion rejects, and for unreadable records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnRejected {
-    /// Leave the value or the record as it is.
-    Keep,
-    /// Leave the record out.
-    Drop,
-    /// Write `null` in JSON, and nothing elsewhere.
-    Null,
-    /// Stop with an error.
-    Fail,
-}
-
-/// The policies for bad values and records.
-#[derive(Clone, Copy, Debug)]
-pub struct Policies {
-    /// The policy for malformed escapes.
-    pub malformed: Policy,
-    /// The policy for rejected values and unreadable records.
-    pub rejected: OnRejected,
-    /// The policy for values that are invalid in UTF-8 or in the charset.
-    pub not_text: Policy,
-}
-
-impl Policies {
-    /// Leaves out rejected values and unreadable records, and keeps everything else.
-    pub const LEAVE_OUT: Policies =
-        Policies { malformed: Policy::Keep, rejected: OnRejected::Drop, not_text: Policy::Keep };
-
-    /// Reports whether a fault can stop the run.
-    pub fn can_fail(self) -> bool {
-        [self.malformed, self.not_text].contains(&Policy::Fail) || self.rejected == OnRejected::Fail
-    }
-}
 
 /// The action for a record after one of its values was converted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,6 +24,19 @@ pub enum Action {
     Drop,
     /// Stop the run. The offset counts from the start of the chunk.
     Stop(Refusal),
+}
+
+impl Policy {
+    /// Returns the action for the fault `refusal`; `None` if the value or the record is kept or repaired.
+    fn action(self, refusal: Refusal) -> Option<Action> {
+        match self {
+            Policy::Keep | Policy::Replace => None,
+            Policy::Empty => Some(Action::Empty),
+            Policy::Null => Some(Action::Null),
+            Policy::Drop => Some(Action::Drop),
+            Policy::Fail => Some(Action::Stop(refusal)),
+        }
+    }
 }
 
 /// A record and its position.
@@ -151,9 +115,10 @@ pub trait Treat {
 /// Converts values, and applies the policies for bad ones.
 #[derive(Clone)]
 pub struct Treatment {
-    /// The conversions for the syntaxes around values.
-    works: Works,
-    policies: Policies,
+    convert: Conversion,
+    /// The bytes that stay escaped in the usual syntax around a value.
+    usual: ByteSet,
+    policies: Handling,
     /// Whether faults have no effect, so that values need no checks.
     lenient: bool,
     /// Whether values are counted.
@@ -171,19 +136,20 @@ pub struct Treatment {
 }
 
 impl Treatment {
-    /// Creates a treatment that runs one of `works`, depending on the syntax around a value. `stats` and `rejects`
-    /// tell whether values are counted and rejections are reported.
+    /// Creates a treatment that runs `convert`. The bytes of `usual` stay escaped in the usual syntax around a value. `stats` and
+    /// `rejects` tell whether values are counted and rejections are reported.
     pub fn new(
-        works: Works,
-        policies: Policies,
+        convert: Conversion,
+        usual: ByteSet,
+        policies: Handling,
         stats: bool,
         rejects: bool,
         empty: &'static [u8],
     ) -> Treatment {
-        let keeps = [policies.malformed, policies.not_text] == [Policy::Keep; 2];
-        let lenient = keeps && policies.rejected == OnRejected::Keep && !stats && !rejects;
+        let lenient = policies == Handling::KEEP && !stats && !rejects;
         Treatment {
-            works,
+            convert,
+            usual,
             policies,
             lenient,
             stats,
@@ -202,7 +168,7 @@ impl Treatment {
 
     /// Sets whether new values are written beside the old ones. If so, a rejected value has no new value.
     pub fn with_beside(self, is_beside: bool) -> Treatment {
-        let lenient = self.lenient && !(is_beside && self.takes_whole_values());
+        let lenient = self.lenient && !(is_beside && self.convert.unit() == Unit::Value);
         Treatment { lenient, is_beside, ..self }
     }
 
@@ -214,186 +180,141 @@ impl Treatment {
     /// Sets the text `none`, which means a missing value. It matters only for whole URLs; other conversions treat it as
     /// text.
     pub fn with_none(self, none: &'static [u8]) -> Treatment {
-        Treatment { none: if self.takes_whole_values() { none } else { b"" }, ..self }
+        Treatment { none: if self.convert.unit() == Unit::Value { none } else { b"" }, ..self }
     }
 
     /// Returns the policies for bad values.
-    pub fn policies(&self) -> Policies {
+    pub fn policies(&self) -> Handling {
         self.policies
     }
 
     /// Returns the policies for values, as opposed to unreadable records.
-    pub fn value_policies(&self) -> Policies {
+    pub fn value_policies(&self) -> Handling {
         match self.policies.rejected {
-            OnRejected::Keep if self.is_beside => Policies { rejected: OnRejected::Null, ..self.policies },
+            Policy::Keep if self.is_beside => Handling { rejected: Policy::Null, ..self.policies },
             _ => self.policies,
         }
     }
 
     /// Reports whether a value without a "%" needs neither conversion nor checks.
     pub fn needs_percent(&self) -> bool {
-        self.lenient && self.works.usual().needs_percent()
+        self.lenient && self.convert.decoder().is_some_and(Decoder::needs_percent)
     }
 
     /// Returns the codec of values in the usual syntax, if faults have no effect and values are decoded once, and the bytes
     /// whose escapes stay.
     pub fn codec(&self) -> Option<(simdpct::Decode, ByteSet)> {
-        if self.lenient { self.works.usual().codec() } else { None }
+        let is_plain = self.lenient && self.convert.unit() == Unit::Byte;
+        self.convert.decoder().filter(|_| is_plain)?.codec(&self.usual)
     }
 
     /// Converts like [`Treat::value`], but does not count changes, and returns [`Action::Empty`] instead of writing an empty value.
     fn judge(
         &mut self,
-        At { kind, kept, .. }: At,
-        value: &[u8],
+        value: Value<'_>,
         out: &mut Vec<u8>,
         record: Record<'_>,
         report: &mut Report,
         place: impl Fn(usize) -> usize,
     ) -> Action {
         let policies = self.value_policies();
-        let stats = self.stats;
-        let work = self.works.at(kept);
-        let (action, layers) = match work.apply_as(kind, value, Handling::REFUSE, out) {
-            Ok(layers) => (Action::Write, layers),
-            Err(refusal) => {
-                let refused = |report: &mut Report, offset, reason: &Reason| {
-                    record.refuse(report, place(offset), reason);
-                };
-                match refuse(work, policies, (kind, value), refusal, out, report, refused) {
-                    (Action::Stop(refusal), layers) => {
-                        (Action::Stop(Refusal { offset: place(refusal.offset), ..refusal }), layers)
-                    }
-                    other => other,
+        let mut handling = Handling::REJECT;
+        // A value can have a fault of each kind, so each kind is handled once.
+        loop {
+            let mut refusal = match self.convert.convert(value, handling, out) {
+                Ok(layers) => {
+                    report.stats.layers = report.stats.layers.max(layers as u64);
+                    return Action::Write;
+                }
+                Err(refusal) => refusal,
+            };
+            let is_not_text = refusal.reason.is_not_text() && handling.not_text.rejects();
+            let (policy, handled) = match refusal.reason {
+                Reason::Malformed(_) if handling.malformed.rejects() => {
+                    (policies.malformed, Some(&mut handling.malformed))
+                }
+                _ if is_not_text => {
+                    report.stats.invalid_utf8 += 1;
+                    (policies.not_text, Some(&mut handling.not_text))
+                }
+                _ => {
+                    report.stats.rejected += 1;
+                    (policies.rejected, None)
+                }
+            };
+            refusal.offset = place(refusal.offset);
+            // A conversion that copies escapes converts a value whatever its faults are, so the value is not rejected unless a
+            // policy says so.
+            if handled.is_none() || policy.rejects() || self.convert.escapes() != Some(Escapes::Copied) {
+                record.refuse(report, refusal.offset, &refusal.reason);
+            }
+            match (policy.action(refusal), handled) {
+                (Some(action), _) => return action,
+                (None, Some(handled)) => *handled = policy,
+                (None, None) => {
+                    out.extend_from_slice(value.bytes);
+                    return Action::Write;
                 }
             }
-        };
-        if stats {
-            report.stats.values += 1;
-            report.stats.count_escapes(value, work);
-            report.stats.layers = report.stats.layers.max(layers as u64);
         }
-        action
-    }
-
-    /// Reports whether the conversion needs a whole value at once.
-    pub fn takes_whole_values(&self) -> bool {
-        self.works.usual().takes_whole_values()
     }
 }
 
 impl Treat for Treatment {
     fn value(
         &mut self,
-        at: At,
-        value: &[u8],
+        At { kind, kept, .. }: At,
+        bytes: &[u8],
         out: &mut Vec<u8>,
         record: Record<'_>,
         report: &mut Report,
         place: impl Fn(usize) -> usize,
     ) -> Action {
-        if !self.none.is_empty() && value == self.none {
-            out.extend_from_slice(value);
+        if !self.none.is_empty() && bytes == self.none {
+            out.extend_from_slice(bytes);
             return Action::Write;
         }
+        let keep = kept.unwrap_or(self.usual);
+        let value = Value { bytes, kind, keep: &keep };
         if self.lenient {
-            let work = self.works.at(at.kept);
-            let result = work.apply_as(at.kind, value, Handling::KEEP, out);
-            debug_assert!(result.is_ok(), "nothing is refused");
-            report.stats.rejected += work.take_kept();
+            let result = self.convert.convert(value, Handling::KEEP, out);
+            debug_assert!(result.is_ok(), "nothing is rejected");
+            report.stats.rejected += self.convert.take_kept();
             return Action::Write;
         }
         let from = out.len();
-        let mut action = self.judge(at, value, out, record, report, place);
-        if action == Action::Empty || (action == Action::Null && !self.is_json) {
+        let mut action = self.judge(value, out, record, report, place);
+        let is_null = action == Action::Null;
+        if action == Action::Empty || (is_null && !self.is_json) {
             out.extend_from_slice(self.empty);
             action = Action::Write;
         }
         if self.stats {
-            let is_changed = action == Action::Null || (action == Action::Write && &out[from..] != value);
+            report.stats.values += 1;
+            report.stats.count_escapes(bytes, self.convert.decoder());
+            let is_changed = action == Action::Null || (action == Action::Write && &out[from..] != bytes);
             report.stats.changed += u64::from(is_changed);
         }
         action
     }
 
     fn unreadable(&mut self, record: Record<'_>, refusal: Refusal, report: &mut Report) -> Action {
+        let is_clash = matches!(refusal.reason, Reason::HasKey(_));
         report.stats.unreadable += 1;
-        report.stats.clashes += u64::from(matches!(refusal.reason, Reason::HasKey(_)));
+        report.stats.clashes += u64::from(is_clash);
         record.refuse(report, refusal.offset, &refusal.reason);
         match self.policies.rejected {
-            OnRejected::Keep => Action::Copy,
             // Such a record can be read, so nothing else in it must be lost.
-            OnRejected::Null if matches!(refusal.reason, Reason::HasKey(_)) => Action::Copy,
-            OnRejected::Drop => Action::Drop,
-            OnRejected::Null => Action::Null,
-            OnRejected::Fail => Action::Stop(refusal),
+            Policy::Null if is_clash => Action::Copy,
+            policy => policy.action(refusal).unwrap_or(Action::Copy),
         }
     }
 
     fn enter_base(&mut self, reference: &[u8]) -> bool {
-        self.works.enter_base(reference)
+        self.convert.enter_base(reference)
     }
 
     fn leave_base(&mut self) {
-        self.works.leave_base();
-    }
-}
-
-/// Applies the policies to a value with a fault, and its syntax. Returns the action and the number of layers.
-#[cold]
-fn refuse(
-    work: &mut Work,
-    policies: Policies,
-    (kind, value): (Kind, &[u8]),
-    mut refusal: Refusal,
-    out: &mut Vec<u8>,
-    report: &mut Report,
-    mut refused: impl FnMut(&mut Report, usize, &Reason),
-) -> (Action, usize) {
-    // A conversion that copies escapes converts a value whatever its faults are, so the value is not rejected unless a
-    // policy says so.
-    let is_listed = |policy| !work.copies_escapes() || !matches!(policy, Policy::Keep | Policy::Replace);
-    let is_listed = [is_listed(policies.malformed), is_listed(policies.not_text)];
-    let mut handling = Handling::REFUSE;
-    // A value can have a fault of each kind, so each kind is handled once.
-    loop {
-        let Refusal { offset, reason } = &refusal;
-        let is_not_text = reason.is_not_text() && handling.not_text == OnFault::Refuse;
-        let (policy, on_fault, is_listed) = match reason {
-            Reason::Malformed(_) if handling.malformed == OnFault::Refuse => {
-                (policies.malformed, &mut handling.malformed, is_listed[0])
-            }
-            _ if is_not_text => {
-                report.stats.invalid_utf8 += 1;
-                (policies.not_text, &mut handling.not_text, is_listed[1])
-            }
-            _ => {
-                report.stats.rejected += 1;
-                refused(report, *offset, reason);
-                match policies.rejected {
-                    OnRejected::Keep => {
-                        out.extend_from_slice(value);
-                        return (Action::Write, 0);
-                    }
-                    OnRejected::Drop => return (Action::Drop, 0),
-                    OnRejected::Null => return (Action::Null, 0),
-                    OnRejected::Fail => return (Action::Stop(refusal), 0),
-                }
-            }
-        };
-        if is_listed {
-            refused(report, *offset, reason);
-        }
-        *on_fault = match policy {
-            Policy::Keep => OnFault::Keep,
-            Policy::Replace => OnFault::Repair,
-            Policy::Empty => return (Action::Empty, 0),
-            Policy::Drop => return (Action::Drop, 0),
-            Policy::Fail => return (Action::Stop(refusal), 0),
-        };
-        match work.apply_as(kind, value, handling, out) {
-            Ok(layers) => return (Action::Write, layers),
-            Err(next) => refusal = next,
-        }
+        self.convert.leave_base();
     }
 }

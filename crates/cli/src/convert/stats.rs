@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 
 use simdpct::escapes;
 
-use super::work::Work;
+use super::decode::Decoder;
 
 /// The format of the counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,8 +63,8 @@ impl Stats {
         self.found & 1 << index.min(63) != 0
     }
 
-    /// Counts the escapes of an unconverted value.
-    pub fn count_escapes(&mut self, value: &[u8], work: &Work) {
+    /// Counts the escapes of an unconverted value, as `decoder` reads them.
+    pub fn count_escapes(&mut self, value: &[u8], decoder: Option<&Decoder>) {
         // The end of the last `%uXXXX` that was counted.
         let mut read = 0;
         for found in escapes(value) {
@@ -77,7 +77,7 @@ impl Stats {
                     self.double += u64::from(is_double);
                 }
                 Err(escape) if escape.offset < read => {}
-                Err(escape) => match work.percent_u(&value[escape.offset..]) {
+                Err(escape) => match decoder.and_then(|decoder| decoder.percent_u(&value[escape.offset..])) {
                     Some(len) => {
                         self.escapes += 1;
                         read = escape.offset + len;

@@ -7,12 +7,12 @@ use super::options::{DecodeOptions, EncodeOptions, Layers, Verb};
 use super::origins;
 use super::work::Work;
 use crate::common::charset::Charset;
-use crate::common::fault::{Handling, OnFault};
+use crate::common::fault::{Handling, Policy};
 use crate::common::reason::{Reason, Refusal};
 use crate::common::records::Records;
 
 /// Returns the conversion for `args`, with the options that these tests use.
-fn verb(args: &[&str]) -> Verb {
+fn conversion(args: &[&str]) -> Conversion {
     let mut rest = args[1..].iter();
     let mut encode = EncodeOptions {
         keep: RFC3986_UNRESERVED.to_byte_set(),
@@ -40,28 +40,24 @@ fn verb(args: &[&str]) -> Verb {
         }
     }
     match args[0] {
-        "encode" => Verb::Encode(encode),
-        "decode" => Verb::Decode(decode),
-        _ => Verb::Normalize(RFC3986_UNRESERVED.to_byte_set()),
+        "encode" => Conversion::new(Encoder::new(encode)),
+        "decode" => Conversion::new(Decoder::new(decode)),
+        _ => Conversion::new(Normalizer::new(RFC3986_UNRESERVED.to_byte_set())),
     }
 }
 
-/// Returns the conversion of a line with `args`.
-fn work(args: &[&str]) -> Work {
-    Work::on_values(&verb(args), Records::Lines.structure(), Records::Lines)
-}
-
-/// Converts `value` without rejecting anything, and returns the number of layers.
-fn lenient(work: &mut Work, value: &[u8], out: &mut Vec<u8>) -> usize {
-    work.apply(value, Handling::KEEP, out).expect("nothing is refused")
+/// Converts a line with `args`, and returns the result and the number of layers.
+fn convert(args: &[&str], bytes: &[u8], handling: Handling) -> Result<(Vec<u8>, usize), Refusal> {
+    let mut out = b"before".to_vec();
+    let keep = Records::Lines.structure();
+    let result = conversion(args).convert(Value { bytes, kind: Kind::Text, keep: &keep }, handling, &mut out);
+    assert!(out.starts_with(b"before") && (result.is_ok() || out.len() == 6), "{args:?}");
+    result.map(|layers| (out.split_off(6), layers))
 }
 
 /// Converts `value` with `args`, or returns the kind and the offset of the error.
 fn apply(args: &[&str], value: &str) -> Result<Vec<u8>, (&'static str, usize)> {
-    let mut out = b"before".to_vec();
-    let result = work(args).apply(value.as_bytes(), Handling::REFUSE, &mut out);
-    assert!(out.starts_with(b"before") && (result.is_ok() || out.len() == 6), "{args:?} {value}");
-    result.map(|_| out.split_off(6)).map_err(|refusal| {
+    convert(args, value.as_bytes(), Handling::REJECT).map(|(out, _)| out).map_err(|refusal| {
         let kind = match refusal.reason {
             Reason::Malformed(_) => "malformed",
             Reason::InvalidUtf8 => "utf8",
@@ -94,27 +90,24 @@ fn refusals_say_where() {
     ] {
         assert_eq!(apply(args, value), Err(wanted), "{args:?} {value}");
     }
-    let mut out = Vec::new();
     for args in [&["encode"][..], &["encode", "--charset", "gbk"]] {
         let refusal = Refusal { offset: 1, reason: Reason::InvalidUtf8 };
-        assert_eq!(work(args).apply(b"a\xE9", Handling::REFUSE, &mut out), Err(refusal));
+        assert_eq!(convert(args, b"a\xE9", Handling::REJECT), Err(refusal));
     }
 }
 
 #[test]
 fn unchecked_faults_are_not_rejected() {
-    let mut out = Vec::new();
-    let malformed = Handling { malformed: OnFault::Refuse, ..Handling::KEEP };
-    let not_text = Handling { not_text: OnFault::Refuse, ..Handling::KEEP };
-    assert_eq!(work(&["decode"]).apply(b"%zz", not_text, &mut out), Ok(0));
-    assert_eq!(work(&["decode"]).apply(b"%FF", malformed, &mut out), Ok(1));
-    assert_eq!(out, b"%zz\xFF");
+    let malformed = Handling { malformed: Policy::Fail, ..Handling::KEEP };
+    let not_text = Handling { not_text: Policy::Fail, ..Handling::KEEP };
+    assert_eq!(convert(&["decode"], b"%zz", not_text), Ok((b"%zz".to_vec(), 0)));
+    assert_eq!(convert(&["decode"], b"%FF", malformed), Ok((b"\xFF".to_vec(), 1)));
     assert_eq!(apply(&["decode", "--until-stable"], "100%25"), Ok(b"100%".to_vec()), "a later layer");
 }
 
 #[test]
 fn causes_are_told_of_the_value_as_it_stands() {
-    let refusal = work(&["decode", "--percent-u"]).apply(b"%4%u0041", Handling::REFUSE, &mut Vec::new());
+    let refusal = convert(&["decode", "--percent-u"], b"%4%u0041", Handling::REJECT);
     let Err(Refusal { reason: Reason::Malformed(MalformedCause::NotHex { offset, .. }), .. }) = refusal
     else {
         panic!("{refusal:?}");
@@ -136,8 +129,8 @@ fn layers_are_counted() {
         (&["decode", "--until-stable", "--percent-u"], "%u002541", 2),
         (&["decode", "--until-stable", "--percent-u", "--charset", "gbk"], "%u4F60%252541", 3),
     ] {
-        let layers = lenient(&mut work(args), value.as_bytes(), &mut Vec::new());
-        assert_eq!(layers, wanted, "{args:?} {value}");
+        let layers = convert(args, value.as_bytes(), Handling::KEEP).map(|(_, layers)| layers);
+        assert_eq!(layers, Ok(wanted), "{args:?} {value}");
     }
 }
 
@@ -158,13 +151,15 @@ fn values(words: &[&str], count: usize, mut each: impl FnMut(usize, String)) {
     }
 }
 
-/// Tracing the origins of decoded bytes gives the same bytes as decoding.
+/// The offset of an error is the start of the escape or byte that makes the value invalid: the bytes before it are valid, and so is nothing
+/// that includes it.
 #[test]
-fn origins_are_those_of_the_result() {
+fn offsets_are_those_of_the_first_invalid_byte() {
     let words = words(
-        "% %2 25 %25 %41 %2541 %%34 41 + %2B %0A %250d \\x25 \\x5cx41 \\x4 %u0041 %u000A %u0025 \
-         %uD83D%uDE00 %uD83D %uDE00 %u12 é %C3%A9 z /",
+        "% %2 25 %25 %41 %2541 %%34 41 + %2B %0A %250d %u0041 %u000A %u0025 %uD83D%uDE00 %uD83D %uDE00 %u12 é %C3%A9 %E9 \
+         %25E9 %2525%45%39 %c3 \u{4f60} z / %FF",
     );
+    let mut rejected = 0;
     values(&words, 20_000, |round, value| {
         let mut args = vec!["decode"];
         let options = ["--form", "--percent-u", "--until-stable"];
@@ -172,21 +167,18 @@ fn origins_are_those_of_the_result() {
             options.iter().enumerate().filter(|(bit, _)| round >> bit & 1 == 1).map(|(_, option)| option),
         );
         if round >> 2 & 1 == 0 {
-            args.extend(["--times", "3"]);
+            args.extend([["--times", "3"], ["--charset", "gbk"], ["--charset", "utf-8"]][round / 8 % 3]);
         }
-        let mut work = work(&args);
-        let mut out = Vec::new();
-        lenient(&mut work, value.as_bytes(), &mut out);
-        let Work::Decode(decoding) = &work else { panic!() };
-        let traced = origins::of_decoded(&decoding.options, value.as_bytes());
-        assert_eq!(
-            traced.bytes.escape_ascii().to_string(),
-            out.escape_ascii().to_string(),
-            "{args:?} {value}"
-        );
-        assert!(
-            traced.origins.is_sorted() && traced.origins.iter().all(|&at| at < value.len()),
-            "{args:?} {value}"
-        );
+        let handling = Handling { not_text: Policy::Fail, ..Handling::KEEP };
+        let Err(Refusal { offset, .. }) = convert(&args, value.as_bytes(), handling) else { return };
+        rejected += 1;
+        let (before, rest) = value.as_bytes().split_at(offset);
+        let case = format!("{args:?} {value} {offset}");
+        assert!(convert(&args, before, handling).is_ok(), "{case}");
+        assert!(rest[0] == b'%' || !rest[0].is_ascii(), "{case}");
+        let unit = |len: usize| convert(&args, &rest[..len], Handling::KEEP).expect(&case).0;
+        let first = (1..=rest.len()).map(unit).find(|unit| !unit[0].is_ascii() || unit.starts_with(b"%E9"));
+        assert!(first.is_some(), "{case}");
     });
+    assert!(rejected > 5_000, "{rejected}");
 }

@@ -6,16 +6,15 @@ mod selection;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf, is_separator};
 
+use simdpct::ByteSet;
 use simdpct_records::Escaping;
 
-use crate::common::charset::Charset;
 use crate::common::error::{Failure, Outcome};
+use crate::common::fault::{Handling, Policy};
 use crate::common::records::Records;
 use crate::common::shown::shown;
-use crate::convert::options::Verb;
-use crate::convert::policy::{OnRejected, Policies, Policy};
 use crate::convert::stats::StatsFormat;
-use crate::convert::work::Work;
+use crate::convert::{Conversion, Escapes, Unit};
 use crate::io::files::{Destination, Writes};
 use crate::io::names::{self, Sources};
 use crate::io::output;
@@ -34,9 +33,9 @@ pub use crate::run::logs::LogSelection;
 pub use crate::run::tables::Columns;
 
 /// A request to convert values.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Request {
-    pub verb: Verb,
+    pub convert: Conversion,
     pub sources: Sources,
     pub destination: Destination,
     pub records: Records,
@@ -50,11 +49,11 @@ pub struct Request {
     pub delimiter: Option<u8>,
     /// The escaping that is undone in values, before that of a log.
     pub unescape: Escaping,
-    pub policies: Policies,
+    pub policies: Handling,
     /// The policy for malformed escapes that the user gave, if any.
     pub on_malformed: Option<Policy>,
     /// The policy for rejected values that the user gave, if any.
-    pub on_rejected: Option<OnRejected>,
+    pub on_rejected: Option<Policy>,
     /// The file for rejected values.
     pub rejects: Option<PathBuf>,
     /// The format of the summary on stderr.
@@ -77,7 +76,7 @@ pub struct CheckRequest {
 }
 
 /// A request to count the values that a conversion writes.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct TopRequest {
     pub request: Request,
     /// The number of keys to return.
@@ -87,10 +86,10 @@ pub struct TopRequest {
 }
 
 /// A request to keep the first line of each key.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct DedupRequest {
     /// The conversion of a line, or of the selected values, to the key.
-    pub verb: Verb,
+    pub convert: Conversion,
     /// Whether keys are fingerprints of 128 bits.
     pub has_fingerprints: bool,
     pub sources: Sources,
@@ -147,7 +146,7 @@ impl Plan {
 
     /// Keeps the first line of each key.
     pub fn dedup(request: DedupRequest) -> Result<Outcome, Failure> {
-        let DedupRequest { verb, has_fingerprints, sources, records, .. } = request;
+        let DedupRequest { convert, has_fingerprints, sources, records, .. } = request;
         let DedupRequest { destination, rejects, memory, max_record, jobs, .. } = request;
         let DedupRequest { selection, delimiter, unescape, .. } = request;
         let shape = Shape { is_key: true, ..Shape::default() };
@@ -165,14 +164,13 @@ impl Plan {
         }
         if !selection.is_records() {
             let selected =
-                selection.selected(&verb, records, delimiter, unescape, &shape).map_err(Failure::Usage)?;
-            let (lines, policies) = (Work::across(&verb, records), Policies::LEAVE_OUT);
-            let (into, only_changed) = (Vec::new(), false);
-            let spec = Spec { selected, lines, into, only_changed, policies, records, max_record };
+                selection.selected(&convert, records, delimiter, unescape, &shape).map_err(Failure::Usage)?;
+            let (into, only_changed, policies) = (Vec::new(), false, Handling::LEAVE_OUT);
+            let spec = Spec { selected, into, only_changed, policies, records, max_record };
             values = Some(Values::new(spec, &options));
         }
         let memory = (memory as usize) << 20;
-        let dedup = Dedup { verb, values, has_fingerprints, records, memory, max_record };
+        let dedup = Dedup { convert, values, has_fingerprints, records, memory, max_record };
         keyed::dedup(&sources, &destination, &dedup, &options, Threads(jobs))
     }
 
@@ -197,7 +195,7 @@ impl Plan {
         let job = if !request.is_stream() {
             Job::Values(Box::new(request.values(&options).map_err(Failure::Usage)?))
         } else {
-            Job::Blocks(Blocks::new(Work::across(&request.verb, request.records), request.records))
+            Job::Blocks(Blocks::new(request.convert.clone(), request.records))
         };
         Ok(Plan {
             sources: request.sources,
@@ -216,40 +214,41 @@ impl Plan {
 impl Request {
     /// Reports whether the input is converted as one stream of bytes, whose records may have any length.
     fn is_stream(&self) -> bool {
-        !self.needs_records() && self.verb.is_bytewise() && self.policies.malformed == Policy::Keep
+        !self.needs_records() && self.convert.unit() == Unit::Byte && self.policies.malformed == Policy::Keep
     }
 
     /// Reports whether the input must consist of records.
     fn needs_records(&self) -> bool {
         !self.selection.is_records()
-            || self.verb.takes_whole_values()
-            // The start of a URL is normalized in its own way.
-            || (matches!(self.verb, Verb::Normalize(_)) && self.records != Records::Raw)
+            || self.convert.unit() == Unit::Value
             || self.rejects.is_some()
             || self.stats.is_some()
             || self.preview.is_some()
             || self.shape.only_changed
             || self.policies.not_text != Policy::Keep
             || ![Policy::Keep, Policy::Fail].contains(&self.policies.malformed)
-            || (self.verb.charset().is_some_and(Charset::is_stateful) && self.records != Records::Raw)
     }
 
     /// Returns the job that converts the selected values.
     fn values(&self, options: &OutputOptions) -> Result<Values, String> {
-        let &Request { ref verb, records, ref shape, policies, max_record, .. } = self;
-        let selected = self.selection.selected(verb, records, self.delimiter, self.unescape, shape)?;
+        let &Request { ref convert, records, ref shape, policies, max_record, .. } = self;
+        let selected = self.selection.selected(convert, records, self.delimiter, self.unescape, shape)?;
         let (into, only_changed) = (shape.into.clone(), shape.only_changed);
-        let lines = Work::across(verb, records);
-        let spec = Spec { selected, lines, into, only_changed, policies, records, max_record };
+        let spec = Spec { selected, into, only_changed, policies, records, max_record };
         Ok(Values::new(spec, options))
     }
+}
+
+/// Reports whether keeping the escapes of the bytes `kept` can split characters of the charset that `convert` decodes.
+fn may_garble(convert: &Conversion, kept: ByteSet) -> bool {
+    convert.decoder().is_some_and(|decoder| decoder.may_garble(kept))
 }
 
 /// Returns an error message if the options contradict each other.
 fn check(request: &Request) -> Result<(), String> {
     let Request { selection, delimiter, records, shape, .. } = request;
     selection.check(shape, delimiter.is_some(), *records)?;
-    if request.verb.may_garble(request.verb.kept()) {
+    if may_garble(&request.convert, ByteSet::EMPTY) {
         return Err(
             "--keep: in iso-2022-jp this byte may be half of a character, which would be torn apart; \
              decode first, and then encode the bytes that must stay escaped"
@@ -259,7 +258,7 @@ fn check(request: &Request) -> Result<(), String> {
     if matches!(selection, Selection::Html) {
         let policies = request.policies;
         if [policies.malformed, policies.not_text].contains(&Policy::Drop)
-            || matches!(policies.rejected, OnRejected::Drop | OnRejected::Null)
+            || matches!(policies.rejected, Policy::Drop | Policy::Null)
         {
             return Err("--html: no part of a document can be left out; the policies `keep`, `empty` and `fail` of --on-malformed and \
                  --on-invalid-utf8, and `keep` and `fail` of --on-rejected, do not need that"
@@ -283,7 +282,7 @@ fn check(request: &Request) -> Result<(), String> {
     if request.needs_records() && *records == Records::Raw {
         return Err("this needs records, and --raw treats the input as one stream; remove --raw".to_owned());
     }
-    if request.on_malformed.is_some() && request.verb.has_no_escapes() {
+    if request.on_malformed.is_some() && request.convert.escapes() == Some(Escapes::Data) {
         return Err("--on-malformed: this conversion escapes every `%`, so no escape is malformed".to_owned());
     }
     if request.on_rejected.is_some() && request.is_stream() {

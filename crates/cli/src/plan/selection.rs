@@ -5,8 +5,7 @@ use simdpct_records::{Dialect, Escaping, Form, KeyPath, Numbered, Quotes, Separa
 
 use crate::common::escape::escape;
 use crate::common::records::Records;
-use crate::convert::options::Verb;
-use crate::convert::work::Works;
+use crate::convert::Conversion;
 use crate::run::Target;
 use crate::run::logs::LogSelection;
 use crate::run::tables::Columns;
@@ -192,7 +191,7 @@ impl Selection {
     /// Returns the selector of the values in `records`, and the conversion of these values.
     pub fn selected(
         &self,
-        verb: &Verb,
+        convert: &Conversion,
         records: Records,
         delimiter: Option<u8>,
         unescape: Escaping,
@@ -222,11 +221,11 @@ impl Selection {
         // If results are written alone, and they are JSON, each line must be JSON.
         let is_alone = shape.only_values || matches!(self, Selection::Records | Selection::Unescaped);
         if is_alone {
-            empty = verb.missing();
+            empty = convert.missing();
         }
         let null: &[u8] = match selector {
             selector if selector.is_json() && !shape.only_values => b"null",
-            _ if is_alone => verb.missing(),
+            _ if is_alone => convert.missing(),
             _ => b"",
         };
         // Which bytes stay escaped in a value depends on its place. These would end a URL in a list, or a field of a log that is no JSON.
@@ -235,13 +234,12 @@ impl Selection {
             Selection::Log(_) if form.is_whole() && !selector.is_json_log() => b" \"",
             _ => b"",
         };
-        if verb.may_garble(kept.add(around)) {
+        if super::may_garble(convert, kept.add(around)) {
             return Err("--charset iso-2022-jp spells characters with bytes that separate fields as well; \
                  choose values by --csv or --jsonl, or write them alone with --values"
                 .to_owned());
         }
-        let works = Works::new(verb, kept, records);
-        Ok(Selected { target, works, empty, null, none, form })
+        Ok(Selected { target, convert: convert.clone(), usual: kept, empty, null, none, form })
     }
 }
 

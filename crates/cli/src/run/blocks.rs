@@ -4,9 +4,9 @@ use crate::common::error::{Failure, Outcome};
 use crate::common::fault::Handling;
 use crate::common::reason::Reason;
 use crate::common::records::Records;
+use crate::convert::Conversion;
 use crate::convert::report::Report;
 use crate::convert::stats::Stats;
-use crate::convert::work::Work;
 use crate::io::BLOCK;
 use crate::io::files::{self, Destination};
 use crate::io::names::Sources;
@@ -41,23 +41,23 @@ pub fn run(
 /// The job that converts chunks that may begin and end inside a record. Its conversion converts each byte or escape by itself.
 #[derive(Clone)]
 pub struct Blocks {
-    work: Work,
+    convert: Conversion,
     records: Records,
 }
 
 impl Blocks {
-    /// Creates the job that applies `work` to an input that consists of `records`.
-    pub fn new(work: Work, records: Records) -> Blocks {
-        Blocks { work, records }
+    /// Creates the job that applies `convert` to an input that consists of `records`.
+    pub fn new(convert: Conversion, records: Records) -> Blocks {
+        Blocks { convert, records }
     }
 }
 
 impl Job for Blocks {
     fn work(&mut self, chunk: Chunk<'_>, out: &mut Vec<u8>, report: &mut Report) {
         report.is_open = chunk.bytes.last().is_some_and(|last| *last != self.records.end());
-        self.work.set_before(chunk.before);
-        let result = self.work.apply(chunk.bytes, Handling::KEEP, out);
-        debug_assert!(result.is_ok(), "nothing is rejected");
+        self.convert.set_before(chunk.before);
+        let done = self.convert.convert_many(chunk.bytes, self.records, Handling::KEEP, out);
+        debug_assert!(done == chunk.bytes.len(), "nothing is rejected");
     }
 
     fn long(&mut self, _: &[u8], _: &Reason, _: &mut Report) -> Long {

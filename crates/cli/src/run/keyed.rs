@@ -1,16 +1,17 @@
 //! Runs the verbs that compare keys: `top` counts them, and `dedup` keeps the first line of each.
 
+use simdpct_records::Kind;
+
 use super::tables::{self, Header};
 use super::values::{self, Values};
 use super::{Account, OutputOptions};
 use crate::common::error::{Failure, Outcome};
-use crate::common::fault::{Handling, OnFault};
+use crate::common::fault::{Handling, Policy};
 use crate::common::reason::Reason;
 use crate::common::records::Records;
-use crate::convert::options::Verb;
-use crate::convert::policy::{OnRejected, Record};
+use crate::convert::policy::Record;
 use crate::convert::report::Report;
-use crate::convert::work::Work;
+use crate::convert::{Conversion, Value};
 use crate::io::files::{self, Destination};
 use crate::io::input::{Inputs, Others};
 use crate::io::names::{Names, Sources};
@@ -56,7 +57,7 @@ pub fn top(
     if result.is_ok() && !quiet {
         let target = job.target();
         tables::warn_missing(&target.selector, &target.columns, &stats)?;
-        super::warn_rejected(&stats, OnRejected::Drop, OnRejected::Drop, options);
+        super::warn_rejected(&stats, Policy::Drop, Policy::Drop, options);
     }
     Ok((counts.top(most)?, result))
 }
@@ -64,7 +65,7 @@ pub fn top(
 /// The options of `dedup`.
 pub struct Dedup {
     /// The conversion of a record to its key.
-    pub verb: Verb,
+    pub convert: Conversion,
     /// The selection and the conversion of the values that are the key, if it is not the whole record.
     pub values: Option<Values>,
     /// Whether keys are replaced by fingerprints of 128 bits.
@@ -122,7 +123,7 @@ pub fn dedup(
         if let Some(values) = &dedup.values {
             tables::warn_missing(&values.target().selector, &values.target().columns, &stats)?;
         }
-        super::warn_rejected(&stats, OnRejected::Keep, OnRejected::Keep, options);
+        super::warn_rejected(&stats, Policy::Keep, Policy::Keep, options);
     }
     result
 }
@@ -130,10 +131,8 @@ pub fn dedup(
 /// Writes each record with its key.
 #[derive(Clone)]
 struct Unique {
-    /// The conversion of many records to their keys.
-    many: Work,
-    /// The conversion of one record.
-    one: Work,
+    /// The conversion of records to their keys.
+    convert: Conversion,
     /// The selection and the conversion of the values that are the key, if it is not the whole record.
     values: Option<Values>,
     records: Records,
@@ -151,8 +150,7 @@ const BATCH: usize = 16 * 1024;
 impl Unique {
     fn new(dedup: &Dedup, identity: Identity, options: &OutputOptions) -> Unique {
         Unique {
-            many: Work::across(&dedup.verb, dedup.records),
-            one: Work::on_values(&dedup.verb, dedup.records.structure(), dedup.records),
+            convert: dedup.convert.clone(),
             values: dedup.values.clone(),
             records: dedup.records,
             rejects: options.rejects.is_some(),
@@ -188,8 +186,9 @@ impl Unique {
     fn push_one(&mut self, bytes: &[u8], start: usize, end: usize, report: &mut Report) {
         let stop = start + self.records.without_end(&bytes[start..end]);
         let mut key = self.keys.len()..self.keys.len();
-        let handling = Handling { rejected: OnFault::Refuse, ..Handling::KEEP };
-        if let Err(refusal) = self.one.apply(&bytes[start..stop], handling, &mut self.keys) {
+        let keep = self.records.structure();
+        let value = Value { bytes: &bytes[start..stop], kind: Kind::Text, keep: &keep };
+        if let Err(refusal) = self.convert.convert(value, Handling::LEAVE_OUT, &mut self.keys) {
             report.stats.rejected += 1;
             let record = Record { chunk: bytes, start, stop, end: self.records.end() };
             record.refuse(report, start + refusal.offset, &refusal.reason);
@@ -205,7 +204,6 @@ impl Unique {
 
 impl Job for Unique {
     fn work(&mut self, chunk: Chunk<'_>, out: &mut Vec<u8>, report: &mut Report) {
-        let handling = Handling { rejected: OnFault::Refuse, ..Handling::KEEP };
         let (bytes, end_byte) = (chunk.bytes, self.records.end());
         let mut start = 0;
         if let Some(values) = &mut self.values {
@@ -217,34 +215,30 @@ impl Job for Unique {
         while start < bytes.len() {
             let rest = &bytes[start..];
             let near = memchr::memrchr(end_byte, &rest[..rest.len().min(BATCH)]);
-            let end = near.or_else(|| memchr::memchr(end_byte, rest)).map_or(rest.len(), |at| at + 1);
+            let end = near.map_or_else(|| self.records.end_of(rest, 0), |at| at + 1);
             let lines = &rest[..end];
             self.frame.clear();
             self.keys.clear();
             let mut keys = std::mem::take(&mut self.keys);
-            match self.many.apply(lines, handling, &mut keys) {
-                Ok(_) if keys == lines => {
-                    keys.clear();
-                    self.push_all(lines, lines);
+            let done = self.convert.convert_many(lines, self.records, Handling::LEAVE_OUT, &mut keys);
+            if done < lines.len() {
+                keys.clear();
+                self.keys = keys;
+                let mut at = start;
+                while at < start + end {
+                    let next = self.records.end_of(bytes, at);
+                    self.push_one(bytes, at, next, report);
+                    at = next;
                 }
-                Ok(_) => {
-                    if keys.last() != Some(&end_byte) {
-                        keys.push(end_byte);
-                    }
-                    self.push_all(lines, &keys);
+                keys = std::mem::take(&mut self.keys);
+            } else if keys == lines {
+                keys.clear();
+                self.push_all(lines, lines);
+            } else {
+                if keys.last() != Some(&end_byte) {
+                    keys.push(end_byte);
                 }
-                Err(_) => {
-                    keys.clear();
-                    self.keys = keys;
-                    let mut at = start;
-                    while at < start + end {
-                        let next = memchr::memchr(end_byte, &bytes[at..start + end])
-                            .map_or(start + end, |len| at + len + 1);
-                        self.push_one(bytes, at, next, report);
-                        at = next;
-                    }
-                    keys = std::mem::take(&mut self.keys);
-                }
+                self.push_all(lines, &keys);
             }
             std::mem::swap(&mut self.frame.keys, &mut keys);
             self.frame.write(lines, Some(end_byte), out);

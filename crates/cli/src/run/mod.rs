@@ -15,9 +15,10 @@ use std::path::PathBuf;
 use self::logs::LogSelection;
 use self::tables::Columns;
 use crate::common::error::{Failure, Outcome, warn};
+use crate::common::fault::Policy;
 use crate::common::records::Records;
 use crate::common::shown::shown;
-use crate::convert::policy::{OnRejected, Policy, Treatment};
+use crate::convert::policy::Treatment;
 use crate::convert::stats::{Stats, StatsFormat};
 use crate::io::input::Input;
 use crate::io::output::Output;
@@ -95,7 +96,7 @@ impl Account {
 /// policies that say what was done with them.
 fn warn_faulty(stats: &Stats, treatment: &Treatment, options: &OutputOptions) {
     let policies = treatment.policies();
-    let is_dropped = policies.rejected == OnRejected::Drop;
+    let is_dropped = policies.rejected == Policy::Drop;
     let rejected = if is_dropped { stats.rejected + stats.unreadable } else { 0 };
     let count = stats.dropped.saturating_sub(rejected);
     if count > 0 && options.stats.is_none() {
@@ -122,7 +123,7 @@ fn reasons(options: &OutputOptions) -> String {
 /// Warns about values that were rejected, and records and values that could not be read, because a run without an error would
 /// look like a conversion of everything. `values` is the policy for rejected values, and `unreadable` that for the others. Statistics
 /// have these counts already.
-fn warn_rejected(stats: &Stats, values: OnRejected, unreadable: OnRejected, options: &OutputOptions) {
+fn warn_rejected(stats: &Stats, values: Policy, unreadable: Policy, options: &OutputOptions) {
     // Records that have messages of their own are not counted again.
     let records = stats.unreadable.saturating_sub(stats.mentioned + stats.clashes + stats.partial);
     for (count, policy, one, many) in [
@@ -130,7 +131,7 @@ fn warn_rejected(stats: &Stats, values: OnRejected, unreadable: OnRejected, opti
         (records, unreadable, "record is unreadable", "records are unreadable"),
         (stats.partial, unreadable, "value is unreadable", "values are unreadable"),
     ] {
-        if count == 0 || policy == OnRejected::Fail || options.stats.is_some() {
+        if count == 0 || policy == Policy::Fail || options.stats.is_some() {
             continue;
         }
         let (what, stays, left_out) = match count {
@@ -138,9 +139,9 @@ fn warn_rejected(stats: &Stats, values: OnRejected, unreadable: OnRejected, opti
             _ => (many, "stay unchanged", "are left out"),
         };
         let outcome = match policy {
-            OnRejected::Keep => stays,
-            OnRejected::Drop => left_out,
-            OnRejected::Null | OnRejected::Fail => "nothing is written instead, or null in JSON",
+            Policy::Keep => stays,
+            Policy::Drop => left_out,
+            _ => "nothing is written instead, or null in JSON",
         };
         warn(format_args!("{count} {what}, and {outcome}; {}", reasons(options)));
     }

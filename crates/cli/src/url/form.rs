@@ -10,7 +10,7 @@ use simdpct_uri::form::{self, LineEnds, Serializer};
 use super::row::{self, Style};
 use super::{Escapes, Rewrite};
 use crate::common::charset::Charset;
-use crate::common::fault::{Handling, OnFault};
+use crate::common::fault::{Handling, Policy};
 use crate::common::reason::{Reason, Refusal};
 use crate::common::utf8;
 
@@ -158,24 +158,20 @@ fn append_tsv(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// Converts a decoded name or value to UTF-8. Without a charset, bytes that are invalid UTF-8 stay unless `on_fault` says
+/// Converts a decoded name or value to UTF-8. Without a charset, bytes that are invalid UTF-8 stay unless `policy` says
 /// otherwise.
-fn text_in(
-    charset: Option<Charset>,
-    bytes: Cow<'_, [u8]>,
-    on_fault: OnFault,
-) -> Result<Cow<'_, [u8]>, Reason> {
+fn text_in(charset: Option<Charset>, bytes: Cow<'_, [u8]>, policy: Policy) -> Result<Cow<'_, [u8]>, Reason> {
     if let Some(charset) = charset {
         let mut text = Vec::new();
-        charset.decode(&bytes, on_fault, &mut text).map_err(|_| Reason::NotInCharset)?;
+        charset.decode(&bytes, policy, &mut text).map_err(|_| Reason::NotInCharset)?;
         return Ok(Cow::Owned(text));
     }
-    if on_fault == OnFault::Keep || utf8::validate(&bytes).is_ok() {
+    if policy == Policy::Keep || utf8::validate(&bytes).is_ok() {
         return Ok(bytes);
     }
-    match on_fault {
-        OnFault::Repair => Ok(Cow::Owned(String::from_utf8_lossy(&bytes).into_owned().into_bytes())),
-        OnFault::Keep | OnFault::Refuse => Err(Reason::InvalidUtf8),
+    match policy {
+        Policy::Replace => Ok(Cow::Owned(String::from_utf8_lossy(&bytes).into_owned().into_bytes())),
+        _ => Err(Reason::InvalidUtf8),
     }
 }
 

@@ -11,7 +11,7 @@ use simdpct_uri::{Builder, Components};
 use super::part::Part;
 use super::row::{self, Style};
 use super::{Escapes, Rewrite};
-use crate::common::fault::{Handling, OnFault};
+use crate::common::fault::Handling;
 use crate::common::reason::{Reason, Refusal};
 
 /// The conversion that builds a URL from its parts, which are the cells of a row.
@@ -135,7 +135,7 @@ impl Join {
             }
             let mut value = Cow::Borrowed(&value[..]);
             if !self.encode {
-                if handling.malformed == OnFault::Refuse {
+                if handling.malformed.rejects() {
                     // The part is not in the record, so the rejection has offset 0.
                     let malformed = |escape: MalformedEscape| Reason::Malformed(escape.cause);
                     simdpct::validate(&value)

@@ -21,18 +21,9 @@ use simdpct_records::Kind;
 
 use crate::common::fault::Handling;
 use crate::common::reason::Refusal;
-
-/// The meaning of a `%` to a conversion, which decides how malformed escapes are treated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Escapes {
-    /// A `%` is data like any other byte, so no escape is malformed.
-    Data,
-    /// Escapes are copied, or changed without being decoded. A value with a malformed escape is converted like others.
-    Copied,
-    /// Escapes are decoded, so that the value with a malformed escape is not decoded as a whole. The conversion writes
-    /// `%25` for its `%`, if malformed escapes are to be repaired.
-    Decoded,
-}
+use crate::common::records::Records;
+pub use crate::convert::Escapes;
+use crate::convert::{Convert, Value};
 
 /// A conversion that needs a whole value in memory.
 pub trait Rewrite: Debug + Send + Sync {
@@ -73,6 +64,60 @@ pub trait Rewrite: Debug + Send + Sync {
     /// Reports whether a value is UTF-8, as opposed to bytes in a charset.
     fn reads_utf8(&self) -> bool {
         true
+    }
+}
+
+/// A [`Rewrite`] as a [`Convert`].
+#[derive(Clone)]
+pub struct Rewriting {
+    rewrite: Arc<dyn Rewrite>,
+    /// The conversions before each call of [`Convert::enter_base`].
+    outer: Vec<Arc<dyn Rewrite>>,
+}
+
+impl Rewriting {
+    pub fn new(rewrite: impl Rewrite + 'static) -> Rewriting {
+        Rewriting { rewrite: Arc::new(rewrite), outer: Vec::new() }
+    }
+}
+
+impl Convert for Rewriting {
+    fn append(
+        &mut self,
+        Value { bytes, kind, keep }: Value<'_>,
+        handling: Handling,
+        out: &mut Vec<u8>,
+    ) -> Result<usize, Refusal> {
+        self.rewrite.append(bytes, kind, keep, handling, out).map(|()| 0)
+    }
+
+    fn append_many(&mut self, text: &[u8], records: Records, _: Handling, out: &mut Vec<u8>) -> Option<u64> {
+        let mut refused = 0;
+        let is_done = records == Records::Lines && self.rewrite.append_lines(text, out, &mut || refused += 1);
+        is_done.then_some(refused)
+    }
+
+    fn escapes(&self) -> Option<Escapes> {
+        Some(self.rewrite.escapes())
+    }
+
+    fn reads_utf8(&self) -> bool {
+        self.rewrite.reads_utf8()
+    }
+
+    fn missing(&self) -> &'static [u8] {
+        self.rewrite.missing()
+    }
+
+    fn enter_base(&mut self, reference: &[u8]) -> bool {
+        let inner = self.rewrite.with_base(reference);
+        inner.map(|inner| self.outer.push(std::mem::replace(&mut self.rewrite, inner))).is_some()
+    }
+
+    fn leave_base(&mut self) {
+        if let Some(outer) = self.outer.pop() {
+            self.rewrite = outer;
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use super::row::{self, Style};
 use super::values::{NOT_ASCII, in_utf8};
 use super::{Escapes, Rewrite};
 use crate::common::charset::Charset;
-use crate::common::fault::{Handling, OnFault};
+use crate::common::fault::{Handling, Policy};
 use crate::common::reason::{Reason, Refusal};
 use crate::common::{target, utf8};
 
@@ -81,7 +81,7 @@ impl Rewrite for Split {
             }
             let cell = if self.decode { part.decoded(raw, keep, handling) } else { Cow::Borrowed(raw) };
             if self.style != Style::Jsonl
-                || handling.not_text == OnFault::Keep
+                || handling.not_text == Policy::Keep
                 || utf8::validate(&cell).is_ok()
             {
                 return Some(cell);
@@ -97,7 +97,7 @@ impl Rewrite for Split {
             }
             Style::Jsonl => row::write_object(self.names.iter().map(String::as_str).zip(cells), out),
         }
-        if !is_text && handling.not_text == OnFault::Refuse {
+        if !is_text && handling.not_text.rejects() {
             return Err(Refusal { offset: 0, reason: Reason::InvalidUtf8 });
         }
         Ok(())

@@ -4,7 +4,7 @@ mod batch;
 mod fields;
 mod skip;
 
-use simdpct::MalformedCause;
+use simdpct::{ByteSet, MalformedCause};
 use simdpct_records::{Editor, Form, Widener};
 
 use self::batch::LineBatch;
@@ -13,11 +13,12 @@ use self::skip::EscapeSearch;
 use super::tables::{self, Head, Header};
 use super::{Account, OutputOptions, Target};
 use crate::common::error::{Failure, Outcome};
+use crate::common::fault::{Handling, Policy};
 use crate::common::reason::Reason;
 use crate::common::records::Records;
-use crate::convert::policy::{Action, OnRejected, Policies, Record, Treatment};
+use crate::convert::Conversion;
+use crate::convert::policy::{Action, Record, Treatment};
 use crate::convert::report::{Report, Stop};
-use crate::convert::work::{Work, Works};
 use crate::io::BLOCK;
 use crate::io::files::{self, Destination};
 use crate::io::input::Input;
@@ -38,8 +39,9 @@ const RECORDS_BLOCK: usize = 4 * BLOCK;
 /// The selection of values in records, and the conversion of these values.
 pub struct Selected {
     pub target: Target,
-    /// The conversions of values for the syntaxes around them.
-    pub works: Works,
+    pub convert: Conversion,
+    /// The bytes that stay escaped in the usual syntax around a value.
+    pub usual: ByteSet,
     /// The text that is written for a value that the policy `empty` replaces.
     pub empty: &'static [u8],
     /// The text that is written for a missing record.
@@ -65,13 +67,11 @@ struct Needs {
 /// The options of a job that converts values.
 pub struct Spec {
     pub selected: Selected,
-    /// The conversion of many lines at once, which is possible if each line is one value.
-    pub lines: Work,
     /// The names of the new columns or keys for converted values. If empty, converted values replace the old ones.
     pub into: Vec<String>,
     /// Whether only changed records are written.
     pub only_changed: bool,
-    pub policies: Policies,
+    pub policies: Handling,
     pub records: Records,
     /// The memory limit for a record, in MiB.
     pub max_record: u32,
@@ -216,20 +216,20 @@ pub struct Values {
 impl Values {
     /// Creates the job for `spec`, with the additional outputs in `options`.
     pub fn new(spec: Spec, options: &OutputOptions) -> Values {
-        let Spec { selected, lines, into, only_changed, policies, records, max_record } = spec;
-        let Selected { target, works, empty, null, none, form } = selected;
+        let Spec { selected, into, only_changed, policies, records, max_record } = spec;
+        let Selected { target, convert, usual, empty, null, none, form } = selected;
         let OutputOptions { rejects, stats, preview, .. } = options;
         let (rejects, stats, is_preview) = (rejects.is_some(), stats.is_some(), preview.is_some());
         // Values that are written alone are lines of text also if they come from JSON.
         let is_json = form.is_whole() && target.selector.is_json();
-        let treatment = Treatment::new(works, policies, stats, rejects, empty)
+        let lines = convert.clone();
+        let treatment = Treatment::new(convert, usual, policies, stats, rejects, empty)
             .with_none(none)
             .with_null(is_json, null)
             .with_beside(!into.is_empty());
         let is_plain = !is_preview && !only_changed;
         // Conversion in batches does not count values, so statistics exclude it.
         let is_batched = is_plain && !stats && target.selector.is_line() && records != Records::Raw;
-        let lines = Some(lines).filter(|work| is_batched && work.takes_records());
         let places = rejects || policies.can_fail();
         let skips = is_plain
             && form.is_whole()
@@ -240,7 +240,7 @@ impl Values {
             skips,
             fields: None,
             has_found_all: false,
-            batch: lines.map(|work| LineBatch::new(work, policies, rejects)),
+            batch: is_batched.then(|| LineBatch::new(lines, records, policies, rejects)),
             target,
             treatment,
             needs: Needs { records, rejects, places, stats },
@@ -400,7 +400,7 @@ impl Job for Values {
                 }
             }
             if let Some(batch) = self.batch.as_mut().filter(|_| start >= single_until) {
-                let (done, single) = batch.apply(&bytes[start..], line_end, edit.copy_to(start));
+                let (done, single) = batch.apply(&bytes[start..], edit.copy_to(start));
                 report.stats.rejected += batch.take_kept();
                 start += done;
                 edit.skip_to(start);
@@ -452,7 +452,7 @@ impl Job for Values {
 
     fn long(&mut self, start: &[u8], reason: &Reason, report: &mut Report) -> Long {
         let policy = self.treatment.policies().rejected;
-        let is_left_out = policy == OnRejected::Drop || self.only_changed || !self.form.is_whole();
+        let is_left_out = policy == Policy::Drop || self.only_changed || !self.form.is_whole();
         // The run mentions the record at once, and not again in its summary.
         report.stats.mentioned += 1;
         report.stats.records += 1;
@@ -460,22 +460,21 @@ impl Job for Values {
         if report.rejects {
             report.refuse(0, 0, reason, start);
         }
-        report.stats.dropped += u64::from(policy == OnRejected::Drop);
+        report.stats.dropped += u64::from(policy == Policy::Drop);
         match policy {
-            OnRejected::Fail => {
+            Policy::Fail => {
                 report.stop = Some(Stop { line: 0, offset: 0, reason: reason.clone() });
                 Long::Skip
             }
-            OnRejected::Null => Long::Instead(self.treatment.null()),
-            OnRejected::Drop | OnRejected::Keep if is_left_out => Long::Skip,
-            OnRejected::Keep
-                if let Some(table) = self.target.selector.table()
-                    && !self.into.is_empty() =>
+            Policy::Null => Long::Instead(self.treatment.null()),
+            _ if is_left_out => Long::Skip,
+            _ if let Some(table) = self.target.selector.table()
+                && !self.into.is_empty() =>
             {
                 self.widener = Some(Widener::new(table));
                 Long::Edit
             }
-            OnRejected::Drop | OnRejected::Keep => Long::Copy,
+            _ => Long::Copy,
         }
     }
 

@@ -1,0 +1,178 @@
+//! Decodes parts of URLs.
+
+use simdpct::{ByteSet, Decode};
+use simdpct_records::Kind;
+use simdpct_uri::canon::hidden_schemes;
+
+use super::decode::{DecodeOptions, Decoder};
+use super::{Convert, Unit, Value};
+use crate::common::charset::Charset;
+use crate::common::escape::escape;
+use crate::common::fault::Handling;
+use crate::common::reason::Refusal;
+use crate::common::records::Records;
+use crate::common::target::{self, Pieces};
+
+/// A part of a URL that can be decoded alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UrlPart {
+    Path,
+    Query,
+}
+
+/// Decodes one part of a URL, and leaves the other parts alone.
+#[derive(Clone)]
+pub struct UrlPartDecoder {
+    decoder: Decoder,
+    part: UrlPart,
+    /// The delimiters inside the part and the bytes that end it. They stay escaped.
+    delimiters: &'static [u8],
+}
+
+impl UrlPartDecoder {
+    /// Creates a decoder of `part`. Delimiters inside the part and the bytes that end it stay escaped.
+    pub fn new(options: DecodeOptions, part: UrlPart) -> UrlPartDecoder {
+        let delimiters: &[u8] = match part {
+            UrlPart::Path => b"/?#",
+            // Without form decoding, an escaped "+" stays escaped too, because an unescaped one means a space.
+            UrlPart::Query if options.form => b"&=;#",
+            UrlPart::Query => b"&=;#+",
+        };
+        UrlPartDecoder { decoder: Decoder::new(options), part, delimiters }
+    }
+
+    /// Appends one decoded value, and returns the number of layers. The bytes of `more` stay escaped.
+    fn decode(
+        &mut self,
+        bytes: &[u8],
+        keep: &ByteSet,
+        more: &[u8],
+        handling: Handling,
+        out: &mut Vec<u8>,
+    ) -> Result<usize, Refusal> {
+        if !self.decoder.charset().is_some_and(Charset::is_stateful) {
+            let keep = keep.add(self.delimiters).add(more);
+            return self.decoder.decode(bytes, &keep, Records::Raw, handling, out);
+        }
+        // Each delimiter can be a byte of another character, so those that the conversion has made are escaped after it.
+        let from = out.len();
+        let layers = self.decoder.decode(bytes, keep, Records::Raw, handling, out)?;
+        for byte in out.split_off(from) {
+            if self.delimiters.contains(&byte) { escape(&[byte], out) } else { out.push(byte) }
+        }
+        Ok(layers)
+    }
+}
+
+impl Convert for UrlPartDecoder {
+    fn append(
+        &mut self,
+        Value { bytes: url, kind, keep }: Value<'_>,
+        handling: Handling,
+        out: &mut Vec<u8>,
+    ) -> Result<usize, Refusal> {
+        let at = target::offsets(kind, url);
+        let (mut start, end) = match self.part {
+            UrlPart::Path => (at.path_start, at.path_end),
+            UrlPart::Query => (at.path_end, at.query_end),
+        };
+        out.extend_from_slice(&url[..start]);
+        let mut layers = 0;
+        if self.part == UrlPart::Path && start == 0 {
+            // The first segment of a URL without a scheme must not make one (RFC 3986, section 4.2).
+            let first = &url[..memchr::memchr(b'/', &url[..end]).unwrap_or(end)];
+            let from = out.len();
+            layers = self.decode(first, keep, b":", handling, out)?;
+            if out[from..] != *first && simdpct_uri::split(&out[from..]).scheme().is_some() {
+                // An unescaped colon follows escaped letters, which stay escaped as well.
+                out.truncate(from);
+                out.extend_from_slice(first);
+                layers = 0;
+            }
+            start = first.len();
+        }
+        // Only a guess depends on the ends of values, and a stateful charset begins anew in each.
+        let pieces = match self.decoder.charset() {
+            Some(charset) if charset.is_stateful() => Pieces::between(&url[start..end], self.delimiters),
+            Some(charset) if charset.is_guessed() => Pieces::from_path(&url[start..end]),
+            _ => Pieces::between(&url[start..end], b""),
+        };
+        for (piece, delimiter) in pieces {
+            let at = |refusal: Refusal| Refusal { offset: start + refusal.offset, ..refusal };
+            layers = layers.max(self.decode(piece, keep, b"", handling, out).map_err(at)?);
+            out.extend_from_slice(delimiter);
+            start += piece.len() + delimiter.len();
+        }
+        out.extend_from_slice(&url[end..]);
+        Ok(layers)
+    }
+
+    fn decoder(&self) -> Option<&Decoder> {
+        Some(&self.decoder)
+    }
+}
+
+/// Normalizes the escapes of URLs, without giving a relative reference a scheme.
+#[derive(Clone)]
+pub struct Normalizer(Decoder);
+
+impl Normalizer {
+    /// Decodes the escapes of the bytes in `unreserved`.
+    pub fn new(unreserved: ByteSet) -> Normalizer {
+        Normalizer(Decoder::normalizer(unreserved))
+    }
+
+    /// Appends `text`, in which each URL ends in the byte `end` if it has several. The bytes of `keep` stay escaped.
+    fn normalize(
+        &mut self,
+        text: &[u8],
+        has_scheme: bool,
+        end: Option<u8>,
+        keep: &ByteSet,
+        handling: Handling,
+        out: &mut Vec<u8>,
+    ) -> Result<usize, Refusal> {
+        let (mut from, mut layers) = (0, 0);
+        let schemes = hidden_schemes(text, end).take_while(|_| has_scheme);
+        for scheme in schemes.chain(std::iter::once(text.len()..text.len())) {
+            let result = self.0.decode(&text[from..scheme.start], keep, Records::Raw, handling, out);
+            layers =
+                layers.max(result.map_err(|refusal| Refusal { offset: from + refusal.offset, ..refusal })?);
+            from = scheme.end;
+            // These escapes stay, because decoding them would make a URI of a relative reference.
+            Decode::NORMALIZE.keep(ByteSet::ALL).decode_append(&text[scheme], out);
+        }
+        Ok(layers)
+    }
+}
+
+impl Convert for Normalizer {
+    fn append(
+        &mut self,
+        Value { bytes, kind, keep }: Value<'_>,
+        handling: Handling,
+        out: &mut Vec<u8>,
+    ) -> Result<usize, Refusal> {
+        // The colon of a host and a port ends no scheme.
+        self.normalize(bytes, kind != Kind::Authority, None, keep, handling, out)
+    }
+
+    fn append_many(
+        &mut self,
+        text: &[u8],
+        records: Records,
+        handling: Handling,
+        out: &mut Vec<u8>,
+    ) -> Option<u64> {
+        let keep = records.structure();
+        self.normalize(text, true, Some(records.end()), &keep, handling, out).ok().map(|_| 0)
+    }
+
+    fn unit(&self) -> Unit {
+        Unit::Text
+    }
+
+    fn decoder(&self) -> Option<&Decoder> {
+        Some(&self.0)
+    }
+}
