@@ -751,6 +751,7 @@ impl TryDecode {
 /// assert_eq!(simdpct::decode_escape(b"a%2F"), None);
 /// ```
 #[must_use]
+#[inline]
 pub const fn decode_escape(input: &[u8]) -> Option<u8> {
     hex::unescape(input)
 }

@@ -95,11 +95,11 @@ const COMMAND_MAY_IMPORT: &[(&str, &str)] = &[
     ("io io/*", "io common"),
     // What is found in a value or a line, and then the reports.
     (
-        "check/finding check/kind check/listing check/scanner check/schemes",
-        "check/finding check/kind check/listing check/scanner check/schemes common",
+        "check/kind check/listing check/scanner check/schemes",
+        "check/kind check/listing check/scanner check/schemes common",
     ),
     ("check check/*", "check io common"),
-    ("convert convert/*", "convert check/finding check/kind common"),
+    ("convert convert/*", "convert check/listing check/kind common"),
     ("url url/*", "url convert common"),
     ("select select/*", "select convert common"),
     // Results, chunks and threads, the work on a chunk, and what the user asked for.

@@ -345,13 +345,14 @@ export function marks(codec, text, charset = 'utf-8') {
 }
 
 const TITLES = {
-  malformed: 'Malformed escape', double: 'Encoded twice', nul: 'NUL', separator: 'Escaped slash', dot: 'Escaped dot', utf8: 'Not UTF-8',
+  malformed: 'Malformed escape', double: 'Encoded twice', nul: 'NUL', crlf: 'Escaped line end', separator: 'Escaped slash', dot: 'Escaped dot', utf8: 'Not UTF-8',
   charset: 'Not in the charset', bidi: 'Reorders text', surrogate: 'Half a character',
 };
 const REASONS = {
   malformed: 'a % without two hexadecimal digits after it. Escape it as %25, if it is data.',
   double: 'the text was encoded twice: after decoding, there are escapes again.',
   nul: '%00 ends the text in some programs.',
+  crlf: 'in a header or a log, the decoded line end begins a new line, which the author of the URL chooses.',
   separator: 'some servers read an escaped slash or backslash in a path as a separator, and others do not.',
   dot: 'some servers read an escaped dot in a path as part of . or .., and others do not.',
   utf8: 'the decoded bytes are not UTF-8. Another charset may fit.',
@@ -374,7 +375,7 @@ export function findings(codec, text, charset = 'utf-8', known = marks(codec, te
   for (const { kind, offset } of codec.check(wellFormed ? text : text.replace(/\p{Surrogate}/gu, '\ufffd'))) {
     if ((kind === 'separator' || kind === 'dot') && (offset >= query || isQuery(text))) continue;
     if (kind === 'utf8' && charset !== 'utf-8') continue;
-    add(kind, offset, offset + (kind === 'malformed' ? 1 : kind === 'double' ? 5 : 3));
+    add(kind, offset, offset + (kind === 'malformed' ? 1 : kind === 'double' ? 5 : /^%0d%0a/i.test(text.slice(offset, offset + 6)) ? 6 : 3));
   }
   if (charset !== 'utf-8') for (const { kind, offset, end } of known) if (kind === 'invalid') add('charset', offset, end);
   for (const { offset, end, kind, reason } of known) if (kind === 'escape' && BIDI.test(String.fromCodePoint(parseInt(/U\+([0-9A-F]+)/.exec(reason)[1], 16)))) add('bidi', offset, end);

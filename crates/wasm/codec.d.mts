@@ -89,9 +89,10 @@ export interface SetDescription {
 export interface Finding {
   /**
    * `malformed`: `%` without two hexadecimal digits. `double`: `%25` and two digits, which is text that was escaped twice. `nul`,
-   * `separator`, `dot`: an escaped NUL, slash or backslash, dot. `utf8`: from here on, the decoded bytes are not valid UTF-8.
+   * `separator`, `dot`: an escaped NUL, slash or backslash, dot. `crlf`: an escaped line end, as CR and LF, CR or LF. `utf8`: from here on,
+   * the decoded bytes are not valid UTF-8.
    */
-  readonly kind: 'malformed' | 'double' | 'nul' | 'separator' | 'dot' | 'utf8';
+  readonly kind: 'malformed' | 'double' | 'nul' | 'crlf' | 'separator' | 'dot' | 'utf8';
   /** The offset, in UTF-16 code units of a string or bytes of an array. */
   readonly offset: number;
   /** An explanation for people. */

@@ -22,6 +22,7 @@ const FINDINGS = [
   ['separator', (byte) => `an escaped '${String.fromCharCode(byte)}'`],
   ['dot', () => "an escaped '.'"],
   ['utf8', () => 'the decoded bytes are not valid UTF-8 from here on'],
+  ['crlf', () => 'an escaped line end'],
 ];
 
 const flawReason = (kind, byte, component) =>

@@ -2,7 +2,7 @@
 //!
 //! SAFETY of each `#[unsafe(no_mangle)]`, the only unsafe attribute here: no other symbol of the module begins with `pct_`.
 
-use simdpct::{Decode, MalformedCause, escapes};
+use simdpct::{Decode, Escape, MalformedCause, escapes};
 use simdpct_uri::{Component, Converter, FlawKind, Parts, split};
 
 use super::{NO_MEMORY, NO_SUCH_SET, State, decoder, length, state};
@@ -79,7 +79,8 @@ pub extern "C" fn pct_layers() -> usize {
 
 /// Writes what `pct check` finds in the first `len` bytes of input, taken as one record, as rows of offset, kind and byte. Kinds: 0
 /// malformed, at the end of the text; 1 malformed, with `byte` in place of a digit; 2 escaped twice, where `byte` is the byte of the
-/// inner escape; 3 NUL; 4 slash or backslash; 5 dot; 6 not valid UTF-8 after decoding, once for all input.
+/// inner escape; 3 NUL; 4 slash or backslash; 5 dot; 6 not valid UTF-8 after decoding, once for all input; 7 a line end: an escaped CR with
+/// the escaped LF after it, if there is one, or an escaped LF, where `byte` is the last byte.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_check(len: usize) -> i32 {
     state().tabulate(len, |input, rows| {
@@ -87,12 +88,19 @@ pub extern "C" fn pct_check(len: usize) -> i32 {
             rows.full = true;
             return;
         };
-        for found in escapes(input) {
-            let row = match found {
+        let mut found = escapes(input).peekable();
+        while let Some(escape) = found.next() {
+            let row = match escape {
                 Ok(escape) => match escape.byte {
                     0 => [escape.offset, 3, 0],
                     byte @ (b'/' | b'\\') => [escape.offset, 4, byte.into()],
                     b'.' => [escape.offset, 5, b'.'.into()],
+                    b'\r' => {
+                        let is_feed = |next: &Escape| next.byte == b'\n' && next.offset == escape.offset + 3;
+                        let feed = found.next_if(|next| next.as_ref().is_ok_and(is_feed));
+                        [escape.offset, 7, if feed.is_some() { b'\n' } else { b'\r' }.into()]
+                    }
+                    b'\n' => [escape.offset, 7, b'\n'.into()],
                     b'%' => match inner(&input[escape.offset + 3..]) {
                         Some(byte) => [escape.offset, 2, byte.into()],
                         None => continue,

@@ -146,6 +146,9 @@ for (const file of ['simdpct.simd128.wasm', 'simdpct.wasm']) {
       assert.deepEqual(check('é%zz %2541 %00%2f%2e %ff%4').map(({ kind, offset }) => [kind, offset]), [
         ['malformed', 1], ['double', 5], ['nul', 11], ['separator', 14], ['dot', 17], ['utf8', 21], ['malformed', 24],
       ]);
+      assert.deepEqual(check('%0a%0D%0d%0A%250d%0d x%0A').map(({ kind, offset }) => [kind, offset]), [
+        ['crlf', 0], ['crlf', 3], ['crlf', 6], ['double', 12], ['crlf', 17], ['crlf', 22],
+      ]);
       let found = 0;
       for (const value of strings()) {
         const malformed = [...value.matchAll(/%(?![0-9a-f]{2})/gi)].map((match) => match.index);

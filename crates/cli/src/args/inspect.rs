@@ -194,26 +194,17 @@ impl Check {
 }
 
 impl Audit {
-    /// Converts the arguments to a request.
-    pub fn request(self) -> audit::Request {
-        audit::Request {
+    /// Converts the arguments to a request, and to one about a chain of servers if there is one. Returns an error message for a chain
+    /// that cannot be audited.
+    pub fn request(self) -> Result<(audit::Request, Option<chain::Request>), String> {
+        let request = audit::Request {
             sources: self.files.sources(records(self.null)),
             end: records(self.null).end(),
             examples: usize::from(self.examples),
             json: self.format == OutputFormat::Json,
             quiet: self.quiet,
-        }
-    }
-
-    /// Converts the arguments to a request about a chain of servers.
-    pub fn chain_request(self) -> Result<chain::Request, String> {
-        self.chain.request(chain::Base {
-            sources: self.files.sources(records(self.null)),
-            end: records(self.null).end(),
-            examples: usize::from(self.examples),
-            json: self.format == OutputFormat::Json,
-            quiet: self.quiet,
-        })
+        };
+        Ok((request, self.chain.request()?))
     }
 }
 

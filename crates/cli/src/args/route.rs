@@ -94,8 +94,12 @@ pub struct ChainArgs {
 }
 
 impl ChainArgs {
-    /// Converts the arguments to a request, or returns the error message for a log format that does not have the targets as they were sent.
-    pub fn request(self, base: chain::Base) -> Result<chain::Request, String> {
+    /// Converts the arguments to a request, if there is a chain. Returns the error message for a log format that does not have the targets
+    /// as they were sent.
+    pub fn request(self) -> Result<Option<chain::Request>, String> {
+        if self.chain.is_empty() {
+            return Ok(None);
+        }
         if let Some(log) = self.log.and_then(|spec| spec.log)
             && (log.writer.decodes || ["w3c", "iis", "cdx"].contains(&log.layout.name))
         {
@@ -122,7 +126,7 @@ impl ChainArgs {
             rule: self.rule,
             ignore_case: self.ignore_case,
         };
-        Ok(chain::Request { base, chain: self.chain, log: self.log, guard: self.guard.map(guard) })
+        Ok(Some(chain::Request { chain: self.chain, log: self.log, guard: self.guard.map(guard) }))
     }
 }
 

@@ -8,34 +8,18 @@ use serde::Serialize;
 use simdpct_readings::{Agreement, Outcome as Answer, Reading, agreement};
 use simdpct_records::{Field, Fields, Reader, Spec};
 
-use super::page::{counted, grouped, share, visible};
+use super::audit::{self, WINDOW, read_through};
+use super::page::{counted, grouped, pretty_json, share, visible};
 use crate::common::error::{Failure, Outcome};
 use crate::common::escape::to_text;
 use crate::common::logs;
 use crate::io::BLOCK;
 use crate::io::buffer::Buffer;
-use crate::io::input::{Input, Inputs, Others};
-use crate::io::names::{Names, Sources};
-use crate::io::output::Output;
-use crate::io::progress::Progress;
+use crate::io::input::Input;
 
-/// The options that all audits have.
-#[derive(Clone, Debug)]
-pub struct Base {
-    pub sources: Sources,
-    /// The byte that ends a record.
-    pub end: u8,
-    /// The maximum number of examples.
-    pub examples: usize,
-    pub json: bool,
-    /// Whether the progress bar is off.
-    pub quiet: bool,
-}
-
-/// The options of `pct audit --chain`.
+/// The options of `pct audit --chain`, besides those of all audits.
 #[derive(Clone, Debug)]
 pub struct Request {
-    pub base: Base,
     /// The readings, the server in front first. There are at least two.
     pub chain: Vec<&'static Reading>,
     /// The format of the log that has the targets; `None` if each line is a target.
@@ -73,12 +57,10 @@ impl Guard {
     }
 }
 
-/// The size of the read buffer, in bytes. Longer lines are counted, and not read.
-const WINDOW: usize = 4 * BLOCK;
-
 /// Runs `pct audit --chain`.
-pub fn audit(request: &Request) -> Result<Outcome, Failure> {
+pub fn audit(base: &audit::Request, request: &Request) -> Result<Outcome, Failure> {
     let mut audit = Audit {
+        base,
         request,
         reader: None,
         counts: Counts::default(),
@@ -88,26 +70,8 @@ pub fn audit(request: &Request) -> Result<Outcome, Failure> {
         has_escape: false,
         has_non_ascii: false,
     };
-    let names = Names::new(&request.base.sources)?;
-    let progress = Progress::start(names.known(), request.base.quiet, false);
-    let mut inputs = Inputs::new(&request.base.sources, names, Others::Done, progress);
-    let mut window = Buffer::new(WINDOW);
-    let mut files = 0;
-    inputs.each(|input| {
-        files += 1;
-        audit.scan(input, &mut window).map(|()| true)
-    })?;
-    let read = inputs.outcome();
-    // Removes the progress bar before the report is written.
-    drop(inputs);
-    if files == 0 && read.is_err() {
-        return read.map(|()| Outcome::Clean);
-    }
-    let text = if request.base.json { audit.json() } else { audit.text() };
-    match Output::stdout()?.write(text.as_bytes()) {
-        Err(Failure::ReaderGone) | Ok(()) => read.map(|()| Outcome::Clean),
-        Err(failure) => Err(failure),
-    }
+    let report = |audit: &mut Audit<'_>| if base.json { audit.json() } else { audit.text() };
+    audit::run(base, &mut audit, Audit::scan, report)
 }
 
 /// The counts of the report. Each target is counted once, from `same` to `not_routed_after`.
@@ -140,6 +104,7 @@ struct Example {
 }
 
 struct Audit<'r> {
+    base: &'r audit::Request,
     request: &'r Request,
     /// The reader of the log, if the input is one.
     reader: Option<Reader>,
@@ -152,13 +117,12 @@ struct Audit<'r> {
 }
 
 impl Audit<'_> {
-    /// Reads the lines of one input.
+    /// Reads the lines of one input. Lines that are longer than the window are counted, and not read.
     fn scan(&mut self, input: &mut Input, window: &mut Buffer) -> Result<(), Failure> {
         input.name().clone_into(&mut self.file);
         self.line = 0;
-        // The window has `len` bytes; the first `seen` of them have no line end. `too_long` means that the start of the line has
-        // left the window.
-        let (mut seen, mut len, mut too_long) = (0, 0, false);
+        let audit::Request { end, quiet, .. } = *self.base;
+        let mut len = 0;
         if let Some(spec) = self.request.log {
             let mut log = spec.log;
             // The first lines choose the format.
@@ -169,33 +133,27 @@ impl Audit<'_> {
                 }
             }
             if log.is_none() && len > 0 {
-                let Base { end, quiet, .. } = self.request.base;
                 log = Some(logs::detected(&window[..len], end, spec.wrapper, input.name(), quiet)?);
             }
-            let reader = |log| Reader::new(log, spec.wrapper, Fields::of(&[Field::Target]));
-            self.reader = log.map(reader);
+            self.reader = log.map(|log| Reader::new(log, spec.wrapper, Fields::of(&[Field::Target])));
         }
-        loop {
-            let read = input.read(&mut window[len..])?;
-            len += read;
+        // The first `seen` bytes of the window have no line end. `too_long` means that the start of the line has left the window.
+        let (mut seen, mut too_long) = (0, false);
+        read_through(input, window, len, |bytes, is_last| {
             let mut from = 0;
-            for end in memchr_iter(self.request.base.end, &window[seen..len]).map(|end| seen + end) {
-                self.record(if too_long { b"" } else { &window[from..end] });
-                (from, too_long) = (end + 1, false);
+            for at in memchr_iter(end, &bytes[seen..]).map(|at| seen + at) {
+                self.record(if too_long { b"" } else { &bytes[from..at] });
+                (from, too_long) = (at + 1, false);
             }
-            if read == 0 {
-                if from < len || too_long {
-                    self.record(if too_long { b"" } else { &window[from..len] });
-                }
-                return Ok(());
+            if is_last && (from < bytes.len() || too_long) {
+                self.record(if too_long { b"" } else { &bytes[from..] });
             }
-            window.copy_within(from..len, 0);
-            len -= from;
-            if len == WINDOW {
-                (len, too_long) = (0, true);
+            if bytes.len() - from == WINDOW {
+                (from, too_long) = (WINDOW, true);
             }
-            seen = len;
-        }
+            seen = bytes.len() - from;
+            from
+        })
     }
 
     fn record(&mut self, record: &[u8]) {
@@ -229,9 +187,11 @@ impl Audit<'_> {
         };
         let mut is_routed = false;
         if let Some(text) = passed_on {
-            follow(&self.request.chain[1..], text, &mut |back| {
-                is_routed = true;
-                self.compare(target, route, back);
+            follow(&self.request.chain[1..], text, &mut |left, answer| {
+                if let (0, Some(back)) = (left, answer.route()) {
+                    is_routed = true;
+                    self.compare(target, route, back);
+                }
             });
         }
         self.counts.not_routed_after += u64::from(!is_routed);
@@ -253,7 +213,7 @@ impl Audit<'_> {
                 crosses
             }
         };
-        if is_example && self.examples.len() < self.request.base.examples {
+        if is_example && self.examples.len() < self.base.examples {
             let text = |bytes: &[u8]| to_text(bytes).into_owned();
             let (target, front, back) = (text(target), text(front), text(back));
             self.examples.push(Example { file: self.file.clone(), line: self.line, target, front, back });
@@ -322,16 +282,17 @@ impl Audit<'_> {
             hint: self.hint(),
             examples: &self.examples,
         };
-        serde_json::to_string_pretty(&json).expect("strings and numbers are JSON") + "\n"
+        pretty_json(&json)
     }
 }
 
-/// Calls `each` with the route of the last of `servers`, if every server before it passes the target on.
-fn follow(servers: &[&'static Reading], target: &[u8], each: &mut impl FnMut(&[u8])) {
+/// Passes `target` through `servers`: each reads the text that the one before passes on. Calls `each` with the number of servers that are
+/// left, and the answer.
+pub(super) fn follow(servers: &[&'static Reading], target: &[u8], each: &mut impl FnMut(usize, &Answer<'_>)) {
     let Some((server, rest)) = servers.split_first() else { return };
-    match server.read(target) {
-        Answer::Read { route, .. } if rest.is_empty() => each(&route),
-        Answer::Read { passed_on: Some(text), .. } => follow(rest, &text, each),
-        _ => {}
+    let answer = server.read(target);
+    each(rest.len(), &answer);
+    if let Some(text) = answer.passed_on() {
+        follow(rest, text, each);
     }
 }

@@ -1,10 +1,12 @@
-//! Defines the kinds of findings of `pct audit` and the groups of findings of `pct check`.
+//! Defines the kinds of findings: the groups that `pct check` reports, and the kinds that `pct audit` counts, which are finer.
+//!
+//! The names and descriptions in help texts, reports and JSON are those of the tables in this file.
 
 use simdpct_uri::FlawKind;
 
-/// Defines an enum with a list of its variants, and with a name and a description of each variant.
+/// Defines an enum with a list of its variants, and with a name, a property and a description of each variant.
 macro_rules! named {
-    ($(#[$meta:meta])* $type:ident: $($variant:ident $name:literal $description:literal;)*) => {
+    ($(#[$meta:meta])* $type:ident $property:ident: $of:ty; $($variant:ident $name:literal $value:expr, $description:literal;)*) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum $type {
@@ -15,71 +17,67 @@ macro_rules! named {
             /// All variants, in the order of their definition.
             pub const ALL: [$type; [$($name),*].len()] = [$($type::$variant),*];
 
+            /// Returns the set that contains only this variant, as a bit mask.
+            pub const fn bit(self) -> u16 {
+                1 << self as u16
+            }
+
             /// Returns the name of the variant in reports and options.
             pub fn name(self) -> &'static str {
-                match self {
-                    $($type::$variant => $name,)*
-                }
+                [$($name),*][self as usize]
             }
 
             /// Returns the description of the variant in reports and help.
             pub fn description(self) -> &'static str {
-                match self {
-                    $($type::$variant => $description,)*
-                }
+                [$($description),*][self as usize]
+            }
+
+            /// Returns the property of the variant.
+            pub const fn $property(self) -> $of {
+                [$($value),*][self as usize]
             }
         }
     };
 }
 
 named! {
-    /// A kind of finding, in the order of the report of `pct audit`.
-    Kind:
-    Malformed "malformed" "% without two hexadecimal digits";
-    Nul "nul" "%00";
-    Newline "newline" "escaped line end: %0A, %0D";
-    Control "control" "other escaped control byte";
-    RawControl "raw-control" "unescaped control byte other than tab";
-    Slash "slash" "escaped /";
-    Backslash "backslash" "escaped \\";
-    Dot "dot" "escaped .";
-    Double "double" "escaped twice: %25 and two digits";
-    Overlong "overlong" "overlong UTF-8 after decoding";
-    Utf8 "utf8" "other invalid UTF-8 after decoding";
-    LowerCase "lower-case" "hexadecimal digits in lower case";
-    Unreserved "unreserved" "needless escape: A-Z a-z 0-9 - . _ ~";
+    /// A kind of finding, in the order of the report of `pct audit`. The property is the group under which `pct check` reports the kind,
+    /// or `None` if it does not report the kind.
+    Kind group: Option<Group>;
+    Malformed "malformed" Some(Group::Malformed), "% without two hexadecimal digits";
+    Nul "nul" Some(Group::Nul), "%00";
+    LineEnd "crlf" Some(Group::LineEnd), "escaped line end: %0A, %0D";
+    Control "control" None, "other escaped control byte";
+    RawControl "raw-control" None, "unescaped control byte other than tab";
+    Slash "slash" Some(Group::Separator), "escaped /";
+    Backslash "backslash" Some(Group::Separator), "escaped \\";
+    Dot "dot" Some(Group::Dot), "escaped .";
+    Double "double" Some(Group::Double), "escaped twice: %25 and two digits";
+    Overlong "overlong" Some(Group::Utf8), "overlong UTF-8 after decoding";
+    Utf8 "utf8" Some(Group::Utf8), "other invalid UTF-8 after decoding";
+    LowerCase "lower-case" None, "hexadecimal digits in lower case";
+    Unreserved "unreserved" Some(Group::Needless), "needless escape: A-Z a-z 0-9 - . _ ~";
 }
 
 named! {
-    /// A group of kinds of findings, which `pct check` reports under one name. The order is that of the summary. The
-    /// groups from `Illegal` to `Ambiguous` are about whole URLs. `Unreadable` is a record or value that cannot be parsed.
-    Group:
-    Malformed "malformed" "A malformed escape: a \"%\" that is not followed by two hexadecimal digits";
-    Utf8 "utf8" "Decoded bytes that are invalid UTF-8; at most one finding per record";
-    Double "double" "An escaped \"%\" in front of two hexadecimal digits, as in %2541";
-    Nul "nul" "%00";
-    Separator "separator" "An escaped \"/\" or \"\\\"";
-    Dot "dot" "An escaped \".\"";
-    Needless "needless" "An escape of an unreserved byte (--dialect): a letter, a digit or one of \"-._~\"; reported only if named";
-    Illegal "illegal" "In a URL: a byte that its component may contain only as an escape";
-    NonAscii "non-ascii" "In a URL: bytes that are not ASCII, which only an IRI may contain";
-    Control "control" "In a URL: an unescaped control byte";
-    Host "host" "In a URL: an invalid address in brackets, or more than one \"@\" before the host";
-    Port "port" "In a URL: a port that is not a number up to 65535";
-    Ambiguous "ambiguous" "In a URL: a path that servers route differently, as `pct route` shows; reported only if named";
-    Unreadable "unreadable" "A record or quoted value that cannot be parsed, or a record that is too long";
-}
-
-impl Kind {
-    /// Returns the set that contains only this kind, as a bit mask.
-    pub const fn bit(self) -> u16 {
-        1 << self as u16
-    }
-
-    /// Returns the group under which `pct check` reports this kind, or `None` if it does not report this kind.
-    pub fn group(self) -> Option<Group> {
-        Group::ALL.into_iter().find(|group| group.kinds() & self.bit() != 0)
-    }
+    /// A group of kinds of findings, which `pct check` reports under one name. The order is that of the summary. The property says whether
+    /// findings are about whole URLs, and not about single escapes. `Unreadable` is a record or value that cannot be parsed.
+    Group is_of_urls: bool;
+    Malformed "malformed" false, "A malformed escape: a \"%\" that is not followed by two hexadecimal digits";
+    Utf8 "utf8" false, "Decoded bytes that are invalid UTF-8; at most one finding per record";
+    Double "double" false, "An escaped \"%\" in front of two hexadecimal digits, as in %2541";
+    Nul "nul" false, "%00";
+    LineEnd "crlf" false, "An escaped line end, which can begin a line of a header or a log: %0D%0A, %0D or %0A";
+    Separator "separator" false, "An escaped \"/\" or \"\\\"";
+    Dot "dot" false, "An escaped \".\"";
+    Needless "needless" false, "An escape of an unreserved byte (--dialect): a letter, a digit or one of \"-._~\"; reported only if named";
+    Illegal "illegal" true, "In a URL: a byte that its component may contain only as an escape";
+    NonAscii "non-ascii" true, "In a URL: bytes that are not ASCII, which only an IRI may contain";
+    Control "control" true, "In a URL: an unescaped control byte";
+    Host "host" true, "In a URL: an invalid address in brackets, or more than one \"@\" before the host";
+    Port "port" true, "In a URL: a port that is not a number up to 65535";
+    Ambiguous "ambiguous" true, "In a URL: a path that servers route differently, as `pct route` shows; reported only if named";
+    Unreadable "unreadable" false, "A record or quoted value that cannot be parsed, or a record that is too long";
 }
 
 impl Group {
@@ -89,11 +87,9 @@ impl Group {
         self != Group::Needless && !self.is_of_urls()
     }
 
-    /// Reports whether findings of the group are about whole URLs, and not about single escapes.
-    pub fn is_of_urls(self) -> bool {
-        let is_of_flaws =
-            matches!(self, Group::Illegal | Group::NonAscii | Group::Control | Group::Host | Group::Port);
-        is_of_flaws || self == Group::Ambiguous
+    /// Returns the set of the kinds that belong to the group, as a bit mask.
+    pub fn kinds(self) -> u16 {
+        Kind::ALL.into_iter().filter(|kind| kind.group() == Some(self)).fold(0, |set, kind| set | kind.bit())
     }
 
     /// Returns the group that reports this kind of flaw of a URL, or `None` if the check of escapes reports the flaw.
@@ -105,26 +101,6 @@ impl Group {
             FlawKind::SeveralAt | FlawKind::UnclosedBracket | FlawKind::BadAddress => Some(Group::Host),
             FlawKind::BadPort => Some(Group::Port),
             _ => None,
-        }
-    }
-
-    /// Returns the set of the kinds that belong to the group, as a bit mask.
-    pub const fn kinds(self) -> u16 {
-        match self {
-            Group::Malformed => Kind::Malformed.bit(),
-            Group::Utf8 => Kind::Utf8.bit() | Kind::Overlong.bit(),
-            Group::Double => Kind::Double.bit(),
-            Group::Nul => Kind::Nul.bit(),
-            Group::Separator => Kind::Slash.bit() | Kind::Backslash.bit(),
-            Group::Dot => Kind::Dot.bit(),
-            Group::Needless => Kind::Unreserved.bit(),
-            Group::Illegal
-            | Group::NonAscii
-            | Group::Control
-            | Group::Host
-            | Group::Port
-            | Group::Ambiguous
-            | Group::Unreadable => 0,
         }
     }
 }

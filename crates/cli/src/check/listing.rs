@@ -1,30 +1,105 @@
-//! Converts the findings of the scanner to the list of findings of `pct check`.
+//! Lists the findings of `pct check` in lines and values.
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
+use std::ops::Range;
 
 use simdpct::escapes;
 use simdpct_readings::is_ambiguous;
 use simdpct_records::Kind as Syntax;
-use simdpct_uri::{Component, Dialect, FlawKind, Offsets, Parts};
+use simdpct_uri::{Component, Dialect, FlawKind, Offsets};
 
-use super::finding::List;
 use super::kind::{Group, Kind};
-use super::scanner::{Found, Observer, Scan, State, kinds_of};
+use super::scanner::{Found, Observer, Scan, State, UTF8, kinds_of};
 use super::schemes::Scheme;
 use crate::common::target;
 
-/// The number of bytes that must follow a `%` in the window before the `%` is scanned: the rest of `%25`, and two
-/// digits.
-pub const AHEAD: usize = 4;
+/// The number of bytes that must follow a `%` in the window before the `%` is scanned: the rest of `%0D%0A`.
+pub const AHEAD: usize = 5;
+
+/// A finding of `pct check`.
+pub struct Finding {
+    pub group: Group,
+    /// The number of line ends in the chunk before the finding.
+    pub line: u64,
+    /// The offset of the finding in the chunk. It is negative if the finding is in a record that began in an earlier
+    /// chunk.
+    pub offset: i64,
+    /// The selected value that contains the finding, or `None` if whole lines are checked.
+    pub value: Option<Value>,
+    text: Range<usize>,
+}
+
+/// A selected value that contains a finding.
+pub struct Value {
+    /// The type of the selection, such as `column`.
+    pub kind: &'static str,
+    /// The name of the selected value, such as the name of its column.
+    pub name: String,
+    /// The offset of the finding in its record.
+    pub at: i64,
+}
+
+/// The findings of a chunk, in order. Their texts are in one buffer.
+#[derive(Default)]
+pub struct List {
+    findings: Vec<Finding>,
+    texts: String,
+}
+
+impl List {
+    /// Removes all findings.
+    pub fn clear(&mut self) {
+        self.findings.clear();
+        self.texts.clear();
+    }
+
+    /// Returns the number of findings.
+    pub fn len(&self) -> usize {
+        self.findings.len()
+    }
+
+    /// Adds a finding, without a selected value, to the list.
+    pub fn add(&mut self, group: Group, line: u64, offset: i64, text: fmt::Arguments<'_>) {
+        // Writing to a `String` cannot fail.
+        self.push(group, line, offset, |texts| texts.write_fmt(text).ok());
+    }
+
+    /// Adds a finding whose text `write` appends to the buffer of texts, unless `write` returns `None`. A finding can follow each
+    /// byte of the input, and appended strings cost a fraction of formatted ones.
+    fn push(&mut self, group: Group, line: u64, offset: i64, write: impl FnOnce(&mut String) -> Option<()>) {
+        let from = self.texts.len();
+        if write(&mut self.texts).is_none() {
+            return self.texts.truncate(from);
+        }
+        self.findings.push(Finding { group, line, offset, value: None, text: from..self.texts.len() });
+    }
+
+    /// Returns an iterator over all findings.
+    pub fn iter(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter()
+    }
+
+    /// Returns the findings from number `from` on. The caller replaces their offsets in the value by positions in the
+    /// chunk.
+    pub fn since(&mut self, from: usize) -> &mut [Finding] {
+        &mut self.findings[from..]
+    }
+
+    /// Returns the text of `finding`.
+    pub fn text(&self, finding: &Finding) -> &str {
+        &self.texts[finding.text.clone()]
+    }
+}
 
 /// The criteria for the findings that the user wants.
 #[derive(Clone, Debug)]
 pub struct Criteria {
-    groups: Vec<Group>,
-    /// The set of the kinds in `groups`.
+    /// The wanted groups, as a bit mask.
+    groups: u16,
+    /// The kinds of the wanted groups, as a bit mask.
     kinds: u16,
-    /// The groups that are about whole URLs, out of `groups`.
-    of_urls: Vec<Group>,
+    /// Whether a wanted group is about whole URLs.
+    has_flaws: bool,
     /// The components of URLs in which findings are wanted; empty for all components.
     components: Vec<Component>,
     /// The specification that decides which bytes need escapes.
@@ -40,18 +115,17 @@ impl Criteria {
     /// empty. Records end in `end`.
     pub fn new(groups: &[Group], components: &[Component], dialect: Dialect, end: u8) -> Criteria {
         let criteria = Criteria {
-            groups: groups.to_vec(),
-            kinds: groups.iter().fold(0, |kinds, group| kinds | group.kinds()),
-            of_urls: groups.iter().copied().filter(|group| group.is_of_urls()).collect(),
+            groups: groups.iter().fold(0, |set, group| set | group.bit()),
+            kinds: groups.iter().fold(0, |set, group| set | group.kinds()),
+            has_flaws: groups.iter().any(|group| group.is_of_urls()),
             components: components.to_vec(),
             dialect,
             end,
             may_find_before: [true; 256],
         };
         let may_find_before = std::array::from_fn(|first| {
-            // The answer depends on the second byte only if both are digits. `-` represents all bytes that are not digits.
-            let seconds = if (first as u8).is_ascii_hexdigit() { "0123456789ABCDEF" } else { "" };
-            let mut seconds = seconds.bytes().chain([b'-']);
+            // `-` represents all bytes that are not digits.
+            let mut seconds = "0123456789ABCDEF-".bytes();
             seconds.any(|second| criteria.may_find(&[b'%', first as u8, second]))
         });
         Criteria { may_find_before, ..criteria }
@@ -59,21 +133,17 @@ impl Criteria {
 
     /// Reports whether `group` is wanted.
     pub fn contains(&self, group: Group) -> bool {
-        self.groups.contains(&group)
+        self.groups & group.bit() != 0
     }
 
     /// Reports whether values are parsed as URLs.
     pub fn takes_urls(&self) -> bool {
-        !self.of_urls.is_empty() || !self.components.is_empty()
+        self.has_flaws || !self.components.is_empty()
     }
 
-    /// Returns the bytes that RFC 3986 allows in a URL, and the older specification forbids.
-    fn strange(&self) -> &'static [u8] {
-        match self.dialect {
-            Dialect::Rfc1738 => b"[]~",
-            Dialect::Rfc2396 => b"[]",
-            _ => b"",
-        }
+    /// Reports whether findings in `component` are wanted.
+    fn takes(&self, component: Component) -> bool {
+        self.components.is_empty() || self.components.contains(&component)
     }
 
     /// Reports whether the `%` at the start of `ahead` may be part of a finding, if values are not parsed as URLs.
@@ -86,7 +156,7 @@ impl Criteria {
         let kinds = match simdpct::decode_escape(ahead) {
             None => Kind::Malformed.bit(),
             Some(b'%') => Kind::Double.bit(),
-            Some(0x80..) => Kind::Utf8.bit() | Kind::Overlong.bit(),
+            Some(0x80..) => UTF8,
             Some(byte) => kinds_of(self.dialect)[usize::from(byte)],
         };
         self.kinds & kinds != 0
@@ -94,19 +164,18 @@ impl Criteria {
 
     /// Returns the state of a scanner at the start of a file.
     pub fn state(&self) -> State {
-        State::new(self.end, self.kinds, self.takes_urls()).of_dialect(self.dialect)
+        State::new(self.end, self.kinds, self.takes_urls(), self.dialect)
     }
 
     /// Adds the findings of `value`, which has the syntax `kind`, to `list`. Their offsets count from the start of `value`.
     pub fn scan_value(&self, value: &[u8], kind: Syntax, list: &mut List) {
-        let mut listing = Listing { end: None, kind, ..Listing::new(self, 0, list) };
+        let mut listing = Listing { wanted: self, kind, from: list.len(), list, shift: 0 };
         Scan { observer: &mut listing, state: &mut self.state() }.value(value);
     }
 
     /// Adds the findings of complete `lines` to `list`, and returns the number of lines.
     pub fn scan_lines(&self, lines: &[u8], list: &mut List) -> u64 {
-        let mut state = self.state();
-        self.scan_window(&mut state, lines, lines.len(), 0, true, list)
+        self.scan_window(&mut self.state(), lines, lines.len(), 0, true, list)
     }
 
     /// Adds the findings in the first `ready` bytes of `window` to `list`, and returns the number of lines that end
@@ -121,18 +190,14 @@ impl Criteria {
         is_last: bool,
         list: &mut List,
     ) -> u64 {
-        let mut listing = Listing::new(self, shift, list);
-        let mut scan = Scan { observer: &mut listing, state };
-        scan.window(window, 0, ready);
-        if is_last {
-            scan.finish(window);
-        }
-        listing.lines
+        let first = state.line();
+        let mut listing = Listing { wanted: self, kind: Syntax::Text, from: list.len(), list, shift };
+        Scan { observer: &mut listing, state }.window(window, 0, ready, is_last);
+        state.line() - first
     }
 }
 
-/// Returns the component of `url` that contains the byte at offset `at`. A delimiter belongs to the component after
-/// it.
+/// Returns the component of a URL that contains the byte at offset `at`. A delimiter belongs to the component after it.
 fn component(url: Offsets, at: usize) -> Component {
     let authority = if url.scheme_end > 0 { url.scheme_end + 1 } else { 0 };
     match at {
@@ -149,117 +214,76 @@ fn component(url: Offsets, at: usize) -> Component {
 /// An observer that adds findings to a list.
 struct Listing<'a> {
     wanted: &'a Criteria,
-    /// The byte that ends a line; `None` if a single value is scanned.
-    end: Option<u8>,
     /// The syntax of the values.
     kind: Syntax,
-    /// The line number and the component offsets of the URL that was split last.
-    split: Option<(u64, Offsets)>,
     list: &'a mut List,
+    /// The number of the first finding that the observer may have added.
+    from: usize,
     /// The number that is added to the offset of each finding.
     shift: i64,
-    /// The number of lines that have ended in the scanned bytes.
-    lines: u64,
-}
-
-impl<'a> Listing<'a> {
-    fn new(wanted: &'a Criteria, shift: i64, list: &'a mut List) -> Listing<'a> {
-        Listing { wanted, end: Some(wanted.end), kind: Syntax::Text, split: None, list, shift, lines: 0 }
-    }
-
-    /// Adds the reserved characters of the URL with these `parts` that RFC 1738 does not allow where they are, if it defines the scheme.
-    /// `offset` is that of the URL.
-    fn reserved(&mut self, parts: Parts<'_>, line: u64, offset: i64) {
-        let url = parts.input();
-        let Some(scheme) = parts.scheme().and_then(Scheme::find) else { return };
-        let at = parts.offsets();
-        let components = &self.wanted.components;
-        scheme.strange(&url[at.path_start..at.query_end], at.path_end - at.path_start, |found| {
-            let found = at.path_start + found;
-            let component = component(at, found);
-            if components.is_empty() || components.contains(&component) {
-                let text = format_args!(
-                    "'{}' in the {} of {}",
-                    char::from(url[found]),
-                    name(component),
-                    scheme.name
-                );
-                self.list.add(Group::Illegal, line - 1, offset + found as i64 + self.shift, text);
-            }
-        });
-    }
-
-    fn add(&mut self, group: Group, line: u64, offset: i64, text: &str) {
-        self.list.push(group, line - 1, offset + self.shift, |texts| {
-            texts.push_str(text);
-            Some(())
-        });
-    }
-
-    /// Returns the component of the URL that contains the finding, or `None` if the start of a long line has left the
-    /// window.
-    fn component_of(&mut self, found: &Found<'_>) -> Option<Component> {
-        let start = found.line_start.checked_sub(found.base)?;
-        let offsets = match self.split {
-            Some((line, offsets)) if line == found.line => offsets,
-            _ => {
-                let line = &found.window[start as usize..];
-                let end = self.end.and_then(|end| memchr::memchr(end, line));
-                target::offsets(self.kind, &line[..end.unwrap_or(line.len())])
-            }
-        };
-        self.split = Some((found.line, offsets));
-        Some(component(offsets, found.offset.saturating_sub(found.line_start) as usize))
-    }
 }
 
 impl Observer for Listing<'_> {
-    const AHEAD: usize = AHEAD;
     const EACH_LINE: bool = false;
 
-    fn escape(&mut self, _: u8) {}
-
     fn url(&mut self, value: &[u8], line: u64, offset: u64) {
-        let wanted = self.wanted;
-        if wanted.of_urls.is_empty() {
+        let Listing { wanted, kind, list, from, shift } = self;
+        let start = offset as i64 + *shift;
+        // The findings of the scanner in this URL.
+        let since = *from + list.since(*from).partition_point(|finding| finding.offset < start);
+        if since == list.len() && !wanted.has_flaws {
             return;
         }
         let mut buffer = Vec::new();
-        let parts = target::split(self.kind, value, &mut buffer);
-        let (url, offsets) = (parts.input(), parts.offsets());
+        let parts = target::split(*kind, value, &mut buffer);
+        let (url, at) = (parts.input(), parts.offsets());
         // The value is the end of the URL.
-        let offset = offset as i64 - (url.len() - value.len()) as i64;
-        let takes_path = wanted.components.is_empty() || wanted.components.contains(&Component::Path);
-        if takes_path && wanted.of_urls.contains(&Group::Ambiguous) {
-            let Offsets { path_start, query_end, .. } = offsets;
-            // Clients do not send a fragment.
-            let target = &url[path_start..query_end];
-            if target.starts_with(b"/") && is_ambiguous(target) {
-                self.add(
-                    Group::Ambiguous,
-                    line,
-                    offset + path_start as i64,
-                    "servers route this path differently",
-                );
+        let url_start = start - (url.len() - value.len()) as i64;
+        if !wanted.components.is_empty() {
+            let found = list.findings.split_off(since);
+            let is_wanted =
+                |finding: &Finding| wanted.takes(component(at, (finding.offset - url_start) as usize));
+            list.findings.extend(found.into_iter().filter(is_wanted));
+        }
+        if !wanted.has_flaws {
+            return;
+        }
+        let mut add = |group: Group, component: Component, at: usize, text: fmt::Arguments<'_>| {
+            if wanted.contains(group) && wanted.takes(component) {
+                list.add(group, line - 1, url_start + at as i64, text);
+            }
+        };
+        // Clients do not send a fragment.
+        let target = &url[at.path_start..at.query_end];
+        if wanted.contains(Group::Ambiguous) && target.starts_with(b"/") && is_ambiguous(target) {
+            let text = format_args!("servers route this path differently");
+            add(Group::Ambiguous, Component::Path, at.path_start, text);
+        }
+        if matches!(wanted.dialect, Dialect::Rfc1738 | Dialect::Rfc2396) {
+            for (offset, &byte) in url.iter().enumerate() {
+                let component = component(at, offset);
+                // RFC 3986 allows these bytes, and the older specification does not. Elsewhere than in the host, brackets are illegal by
+                // RFC 3986 as well, and reported below.
+                let is_strange = match byte {
+                    b'[' | b']' => component == Component::Host,
+                    b'~' => wanted.dialect == Dialect::Rfc1738,
+                    _ => false,
+                };
+                if is_strange {
+                    let text = format_args!("'{}' in the {}", char::from(byte), name(component));
+                    add(Group::Illegal, component, offset, text);
+                }
             }
         }
-        let strange = wanted.strange();
-        if !strange.is_empty() && wanted.of_urls.contains(&Group::Illegal) {
-            for at in (0..url.len()).filter(|&at| strange.contains(&url[at])) {
-                let component = component(offsets, at);
-                // Elsewhere than in the host, brackets are illegal by RFC 3986 as well, and reported below.
-                let is_new = url[at] == b'~' || component == Component::Host;
-                if !is_new {
-                    continue;
-                }
-                if wanted.components.is_empty() || wanted.components.contains(&component) {
-                    let text = format!("'{}' in the {}", char::from(url[at]), name(component));
-                    self.add(Group::Illegal, line, offset + at as i64, &text);
-                }
-            }
-        }
-        if wanted.dialect == Dialect::Rfc1738 && wanted.of_urls.contains(&Group::Illegal) {
-            self.reserved(parts, line, offset);
+        if wanted.dialect == Dialect::Rfc1738
+            && let Some(scheme) = parts.scheme().and_then(Scheme::find)
+        {
+            scheme.strange(target, at.path_end - at.path_start, |offset| {
+                let offset = at.path_start + offset;
+                let (byte, component) = (char::from(url[offset]), component(at, offset));
+                let text = format_args!("'{byte}' in the {} of {}", name(component), scheme.name);
+                add(Group::Illegal, component, offset, text);
+            });
         }
         // The end of the last run of non-ASCII bytes. Only one finding is listed for each run.
         let mut run_end = None;
@@ -269,42 +293,27 @@ impl Observer for Listing<'_> {
             {
                 continue;
             }
-            let Some(group) = Group::of_flaw(flaw.kind).filter(|group| wanted.of_urls.contains(group)) else {
-                continue;
-            };
-            let is_elsewhere = !wanted.components.is_empty() && !wanted.components.contains(&flaw.component);
-            if is_elsewhere {
-                continue;
-            }
-            let at = offset + flaw.offset as i64;
+            let Some(group) = Group::of_flaw(flaw.kind) else { continue };
             let component = name(flaw.component);
-            let text = match flaw.kind {
-                FlawKind::Illegal(byte) => format!("'{}' in the {component}", char::from(byte)),
+            let mut add = |text: fmt::Arguments<'_>| add(group, flaw.component, flaw.offset, text);
+            match flaw.kind {
+                FlawKind::Illegal(byte) => add(format_args!("'{}' in the {component}", char::from(byte))),
                 FlawKind::NonAscii(byte) | FlawKind::Control(byte) => {
-                    format!("byte 0x{byte:02X} in the {component}")
+                    add(format_args!("byte 0x{byte:02X} in the {component}"));
                 }
                 FlawKind::ColonInFirstSegment => {
-                    "':' in the first path segment, without a scheme before it".to_owned()
+                    add(format_args!("':' in the first path segment, without a scheme before it"));
                 }
-                FlawKind::SeveralAt => "more than one '@' before the host".to_owned(),
-                FlawKind::UnclosedBracket => "'[' without ']'".to_owned(),
-                FlawKind::BadAddress => "invalid address in brackets".to_owned(),
-                FlawKind::BadPort => "not a number up to 65535".to_owned(),
-                _ => continue,
-            };
-            self.add(group, line, at, &text);
+                FlawKind::SeveralAt => add(format_args!("more than one '@' before the host")),
+                FlawKind::UnclosedBracket => add(format_args!("'[' without ']'")),
+                FlawKind::BadAddress => add(format_args!("invalid address in brackets")),
+                _ => add(format_args!("not a number up to 65535")),
+            }
         }
     }
 
     fn found(&mut self, found: &Found<'_>) {
         let Some(group) = found.kind.group() else { return };
-        let components = &self.wanted.components;
-        if !components.is_empty()
-            && let Some(component) = self.component_of(found)
-            && !components.contains(&component)
-        {
-            return;
-        }
         let ahead = found.ahead();
         let spelling = &ahead[..ahead.len().min(3)];
         let end = self.wanted.end;
@@ -318,33 +327,36 @@ impl Observer for Listing<'_> {
                     let _ = write!(text, ": {}", escape.cause);
                 }
                 // One finding of invalid UTF-8 for each record is enough.
-                Group::Utf8 if found.before & group.kinds() != 0 => return None,
+                Group::Utf8 if found.before & UTF8 != 0 => return None,
                 Group::Utf8 => {
                     let _ = write!(text, "invalid UTF-8 after decoding, from byte 0x{:02X} on", found.byte);
                 }
                 Group::Double => {
-                    push_escaped(text, &ahead[..ahead.len().min(5)]);
+                    push_escaped(text, &ahead[..5]);
                     text.push_str(" decodes to %");
                     push_escaped(text, &ahead[3..5]);
                 }
                 Group::Nul => push_escaped(text, spelling),
-                Group::Separator | Group::Dot | Group::Needless => {
+                Group::LineEnd => {
+                    let before = &found.window[..found.window.len() - ahead.len()];
+                    let is_return = |escape: &[u8]| simdpct::decode_escape(escape) == Some(b'\r');
+                    if found.byte == b'\n' && before.last_chunk::<3>().is_some_and(|last| is_return(last)) {
+                        // The line feed is a part of the finding before.
+                        return None;
+                    }
+                    let is_pair =
+                        found.byte == b'\r' && ahead.get(3..).and_then(simdpct::decode_escape) == Some(b'\n');
+                    push_escaped(text, &ahead[..if is_pair { 6 } else { 3 }]);
+                    text.push_str(" is a line end");
+                }
+                _ => {
                     push_escaped(text, spelling);
                     text.push_str(" is ");
                     text.push(char::from(found.byte));
                 }
-                _ => return None,
             }
             Some(())
         });
-    }
-
-    fn line(&mut self, _: u64, _: u64) {
-        self.lines += 1;
-    }
-
-    fn clean_lines(&mut self, count: u64) {
-        self.lines += count;
     }
 }
 

@@ -1,14 +1,12 @@
 //! Finds malformed and suspicious escapes, and writes reports of them: [`scanner`] finds, [`listing`] lists for `pct check`, [`audit`]
-//! counts, [`page`] formats the counts, and [`top`] those of keys.
+//! counts, [`chain`] and [`readings`] compare servers, and [`page`] formats counts, for [`top`] as well.
 
 pub mod audit;
 pub mod chain;
-pub mod finding;
 pub mod kind;
 pub mod listing;
-mod page;
+pub mod page;
 pub mod readings;
 pub mod scanner;
 pub mod schemes;
-mod summary;
 pub mod top;

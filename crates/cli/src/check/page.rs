@@ -1,168 +1,31 @@
-//! Formats the report of `pct audit`: text with bars for reading, or JSON.
+//! Formats and writes the reports of `audit`, `top` and other commands that count.
 
 use std::fmt::Write;
-use std::io;
 
 use serde::Serialize;
 
-use super::summary::{BUCKETS, Example, Summary};
-use crate::check::kind::Kind;
-use crate::common::error::Failure;
-use crate::io::output::STDOUT;
+use crate::common::error::{Failure, Outcome};
+use crate::io::output::Output;
 
 /// The width of the report, in columns, if the output is not a terminal and COLUMNS is not set.
 const USUAL_WIDTH: usize = 100;
 
-/// The number of byte values in the histogram of escaped bytes.
-const TOP: usize = 16;
-
-/// Formats the report as text. `null` means that records end in NUL and are not called lines.
-pub fn text(report: &Summary, null: bool) -> String {
-    let page = Page::of_terminal();
-    let (one, unit) = if null { ("record", "records") } else { ("line", "lines") };
-    let Summary { files, lines, bytes, longest, escapes, .. } = report;
-    let with_escapes = lines - report.buckets[0];
-    let mut text = String::new();
-    // Writing to a `String` cannot fail, so errors are ignored here and below.
-    let _ = writeln!(
-        text,
-        "{} in {}, {}, the longest of {}",
-        counted(*lines, one),
-        counted(*files, "file"),
-        counted(*bytes, "byte"),
-        grouped(*longest),
-    );
-    let _ = writeln!(
-        text,
-        "{}, in {} ({})\n",
-        counted(*escapes, "escape"),
-        counted(with_escapes, one),
-        share(with_escapes, *lines)
-    );
-    let _ = writeln!(text, "{:46} {unit:>14} {:>8} {:>14}", "Findings", "of all", "found");
-    for kind in Kind::ALL {
-        let (of, found) = (report.lines_of[kind as usize], report.found_of[kind as usize]);
-        let meaning = kind.description();
-        let _ = writeln!(
-            text,
-            "{meaning:46} {:>14} {:>8} {:>14}",
-            grouped(of),
-            share(of, *lines),
-            grouped(found)
-        );
-        for example in &report.examples[kind as usize] {
-            page.example(&mut text, example);
-        }
+/// Writes `report` to standard output, and returns `outcome`. A reader that has closed the output is no error.
+pub fn print(report: &[u8], outcome: Result<Outcome, Failure>) -> Result<Outcome, Failure> {
+    match Output::stdout()?.write(report) {
+        Err(Failure::ReaderGone) | Ok(()) => outcome,
+        Err(failure) => Err(failure),
     }
-    let _ = writeln!(text, "\nEscapes in one {}", one);
-    let ranges = BUCKETS.iter().enumerate().map(|(at, least)| match BUCKETS.get(at + 1) {
-        Some(next) if next - least == 1 => least.to_string(),
-        Some(next) => format!("{least}-{}", next - 1),
-        None => format!("{least} and more"),
-    });
-    page.histogram(&mut text, &ranges.zip(report.buckets).collect::<Vec<_>>(), *lines);
-    let most = most_escaped(report);
-    if !most.is_empty() {
-        let _ = writeln!(text, "\nBytes that are escaped most ({} of 256)", most.len());
-        let rows: Vec<_> = most.iter().take(TOP).map(|&(byte, count)| (spell(byte), count)).collect();
-        page.histogram(&mut text, &rows, *escapes);
-    }
-    text
 }
 
-/// Formats the report as JSON.
-pub fn json(report: &Summary) -> Result<String, Failure> {
-    #[derive(Serialize)]
-    struct Json {
-        files: u64,
-        lines: u64,
-        bytes: u64,
-        longest_line: u64,
-        escapes: u64,
-        findings: Vec<JsonFinding>,
-        escapes_per_line: Vec<JsonBucket>,
-        escaped_bytes: Vec<JsonByte>,
-    }
-    #[derive(Serialize)]
-    struct JsonFinding {
-        kind: &'static str,
-        meaning: &'static str,
-        lines: u64,
-        found: u64,
-        examples: Vec<JsonExample>,
-    }
-    #[derive(Serialize)]
-    struct JsonExample {
-        file: String,
-        line: u64,
-        offset: u64,
-        text: String,
-    }
-    #[derive(Serialize)]
-    struct JsonBucket {
-        least: u64,
-        most: Option<u64>,
-        lines: u64,
-    }
-    #[derive(Serialize)]
-    struct JsonByte {
-        escape: String,
-        count: u64,
-    }
-
-    let example = |example: &Example| JsonExample {
-        file: example.file.clone(),
-        line: example.line,
-        offset: example.offset,
-        text: String::from_utf8_lossy(&example.text).into_owned(),
-    };
-    let finding = |kind: Kind| JsonFinding {
-        kind: kind.name(),
-        meaning: kind.description(),
-        lines: report.lines_of[kind as usize],
-        found: report.found_of[kind as usize],
-        examples: report.examples[kind as usize].iter().map(example).collect(),
-    };
-    let bucket = |(at, &lines): (usize, &u64)| JsonBucket {
-        least: BUCKETS[at],
-        most: BUCKETS.get(at + 1).map(|next| next - 1),
-        lines,
-    };
-    let byte = |(byte, count)| JsonByte { escape: format!("%{byte:02X}"), count };
-    let json = Json {
-        files: report.files,
-        lines: report.lines,
-        bytes: report.bytes,
-        longest_line: report.longest,
-        escapes: report.escapes,
-        findings: Kind::ALL.into_iter().map(finding).collect(),
-        escapes_per_line: report.buckets.iter().enumerate().map(bucket).collect(),
-        escaped_bytes: most_escaped(report).into_iter().map(byte).collect(),
-    };
-    let text = serde_json::to_string_pretty(&json);
-    text.map(|text| text + "\n").map_err(|error| Failure::output(STDOUT, 0, io::Error::from(error)))
+/// Returns `report` as JSON, in several lines.
+pub fn pretty_json(report: &impl Serialize) -> String {
+    serde_json::to_string_pretty(report).expect("strings and numbers are JSON") + "\n"
 }
 
-/// Returns the byte values that are escaped at least once, with their counts, the most frequent ones first.
-fn most_escaped(report: &Summary) -> Vec<(u8, u64)> {
-    let counts = (0..=u8::MAX).zip(report.byte_counts);
-    let mut bytes: Vec<_> = counts.filter(|(_, count)| *count > 0).collect();
-    bytes.sort_by_key(|&(byte, count)| (std::cmp::Reverse(count), byte));
-    bytes
-}
-
-/// Returns the escape of `byte`, followed by the character or its name, if there is one.
-fn spell(byte: u8) -> String {
-    match byte {
-        b' ' => "%20 space".to_owned(),
-        b'\n' => "%0A line feed".to_owned(),
-        b'\r' => "%0D return".to_owned(),
-        b'\t' => "%09 tab".to_owned(),
-        0 => "%00 nul".to_owned(),
-        0x21..0x7F => format!("%{byte:02X} {}", char::from(byte)),
-        0xC0..0xF8 => format!("%{byte:02X} UTF-8 lead"),
-        _ => format!("%{byte:02X}"),
-    }
+/// Returns `row` as one line of JSON.
+pub fn json_line(row: &impl Serialize) -> String {
+    serde_json::to_string(row).expect("strings and numbers are JSON") + "\n"
 }
 
 /// The properties of the terminal or file for which the report is formatted.
@@ -181,29 +44,6 @@ impl Page {
     /// Returns the width in columns.
     pub fn width(&self) -> usize {
         self.width
-    }
-
-    fn example(&self, text: &mut String, example: &Example) {
-        let Example { file, line, offset, text: bytes } = example;
-        let mut shown = format!("    {}:{line}:{offset}: ", visible(file.as_bytes()));
-        shown.push_str(&visible(bytes.trim_ascii_end()));
-        if let Some((cut, _)) = shown.char_indices().nth(self.width) {
-            shown.truncate(cut);
-        }
-        text.push_str(shown.trim_end());
-        text.push('\n');
-    }
-
-    /// Appends a row for each label and count in `rows`, with the count's share of `total` and a bar.
-    fn histogram(&self, text: &mut String, rows: &[(String, u64)], total: u64) {
-        let most = rows.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);
-        for (label, count) in rows {
-            let start = format!("{label:>16} {:>14} {:>8} ", grouped(*count), share(*count, total));
-            let columns = self.width.saturating_sub(start.len()).clamp(8, 60);
-            let row = start + &self.bar(*count, most, columns);
-            text.push_str(row.trim_end());
-            text.push('\n');
-        }
     }
 
     /// Returns a bar for `count`. Its length is in proportion to `most`, whose bar has `columns` columns. A count
@@ -233,10 +73,16 @@ fn width() -> usize {
 
 /// Reports whether the locale uses UTF-8, so that block characters can be displayed.
 fn has_blocks() -> bool {
-    let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let locale = set("LC_ALL").or_else(|| set("LC_CTYPE")).or_else(|| set("LANG")).unwrap_or_default();
+    let set = |name: &&str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(set).unwrap_or_default();
     let locale = locale.to_ascii_lowercase();
     cfg!(windows) || locale.contains("utf-8") || locale.contains("utf8")
+}
+
+/// Appends `row` to `text` as a line, without blanks at its end.
+pub fn push_row(text: &mut String, row: &str) {
+    text.push_str(row.trim_end());
+    text.push('\n');
 }
 
 /// Returns `bytes` as text that cannot control a terminal: letters, digits and printable ASCII stay, and everything

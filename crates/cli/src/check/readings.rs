@@ -5,10 +5,10 @@ use std::fmt::Write;
 use serde::Serialize;
 use simdpct_readings::{Agreement, Outcome as Answer, READINGS, Reading, agreement};
 
-use super::page::visible;
+use super::chain::follow;
+use super::page::{json_line, print, push_row, visible};
 use crate::common::error::{Failure, Outcome};
 use crate::common::escape::to_text;
-use crate::io::output::Output;
 
 /// The options of `pct route`.
 #[derive(Clone, Debug)]
@@ -65,8 +65,7 @@ pub fn read(request: &Request) -> Result<Outcome, Failure> {
             let readings = request.readings.iter().zip(&answers);
             let readings = readings.map(|(reading, answer)| json(reading, answer)).collect();
             let line = JsonTarget { target: to_text(target).into_owned(), agree, readings };
-            text.push_str(&serde_json::to_string(&line).expect("strings and numbers are JSON"));
-            text.push('\n');
+            text.push_str(&json_line(&line));
         } else {
             if !text.is_empty() {
                 text.push('\n');
@@ -74,22 +73,16 @@ pub fn read(request: &Request) -> Result<Outcome, Failure> {
             write_matrix(request, target, &answers, worst, &mut text);
         }
     }
-    Output::stdout()?.write(text.as_bytes())?;
-    Ok(outcome)
+    print(text.as_bytes(), Ok(outcome))
 }
 
 /// Returns the answers to `target`, up to the first server of a chain that passes nothing on.
 fn answers(request: &Request, target: &[u8]) -> Vec<Answer<'static>> {
-    let mut answers: Vec<Answer<'static>> = Vec::new();
-    for reading in &request.readings {
-        let input = match answers.last() {
-            Some(last) if request.chain => last.passed_on(),
-            _ => Some(target),
-        };
-        let Some(input) = input else { break };
-        let answer = reading.read(input).into_owned();
-        answers.push(answer);
+    if !request.chain {
+        return request.readings.iter().map(|reading| reading.read(target).into_owned()).collect();
     }
+    let mut answers = Vec::new();
+    follow(&request.readings, target, &mut |_, answer| answers.push(answer.clone().into_owned()));
     answers
 }
 
@@ -108,8 +101,7 @@ fn write_matrix(
     let _ = writeln!(text, "{}", visible(target));
     let _ = writeln!(text, "  {:names$}  {:routes$}  PASSED ON", "READING", "ROUTE");
     for [name, route, passed_on] in &cells {
-        let line = format!("  {name:names$}  {route:routes$}  {passed_on}");
-        let _ = writeln!(text, "{}", line.trim_end());
+        push_row(text, &format!("  {name:names$}  {route:routes$}  {passed_on}"));
     }
     let verdict = match worst {
         None => "no reading routes the target",
@@ -122,25 +114,28 @@ fn write_matrix(
 
 /// Returns the name, the route and the text passed on, as they are shown.
 fn row(reading: &Reading, answer: &Answer<'_>) -> [String; 3] {
-    let name = reading.name.to_owned();
-    match answer {
+    let (route, passed_on) = match answer {
         Answer::Read { route, passed_on } => {
-            let passed_on = passed_on.as_deref().map_or("(its own files)".to_owned(), visible);
-            [name, if route.is_empty() { "(empty)".to_owned() } else { visible(route) }, passed_on]
+            let route = if route.is_empty() { "(empty)".to_owned() } else { visible(route) };
+            (route, passed_on.as_deref().map_or("(its own files)".to_owned(), visible))
         }
-        Answer::Redirect(to) => [name, format!("(redirect to {})", visible(to)), String::new()],
-        Answer::Rejected { status: 0, reason } => [name, format!("(closed: {reason})"), String::new()],
-        Answer::Rejected { status, reason } => [name, format!("({status}: {reason})"), String::new()],
-    }
+        Answer::Redirect(to) => (format!("(redirect to {})", visible(to)), String::new()),
+        Answer::Rejected { status: 0, reason } => (format!("(closed: {reason})"), String::new()),
+        Answer::Rejected { status, reason } => (format!("({status}: {reason})"), String::new()),
+    };
+    [reading.name.to_owned(), route, passed_on]
 }
 
 fn json(reading: &Reading, answer: &Answer<'_>) -> JsonAnswer {
     let text = |bytes: &[u8]| to_text(bytes).into_owned();
-    let mut json = JsonAnswer { name: reading.name, ..JsonAnswer::default() };
+    let mut json = JsonAnswer {
+        name: reading.name,
+        route: answer.route().map(text),
+        passed_on: answer.passed_on().map(text),
+        ..JsonAnswer::default()
+    };
     match answer {
-        Answer::Read { route, passed_on } => {
-            (json.route, json.passed_on) = (Some(text(route)), passed_on.as_deref().map(text));
-        }
+        Answer::Read { .. } => {}
         Answer::Redirect(to) => json.redirect = Some(text(to)),
         Answer::Rejected { status, reason } => {
             (json.status, json.refused) = (Some(*status), Some(reason.to_string()));
@@ -168,8 +163,7 @@ pub fn list(request: &Request) -> Result<Outcome, Failure> {
         let steps: Vec<String> = reading.steps().iter().map(ToString::to_string).collect();
         if request.json {
             let row = Row { name, server, version, config, asked, date, default, steps };
-            text.push_str(&serde_json::to_string(&row).expect("strings are JSON"));
-            text.push('\n');
+            text.push_str(&json_line(&row));
         } else {
             let mark = if default { '*' } else { ' ' };
             let _ = writeln!(text, "{mark} {name:24} {server} {version}: {config}\n{:27}{date}, {asked}", "");
@@ -181,6 +175,5 @@ pub fn list(request: &Request) -> Result<Outcome, Failure> {
             "\n* one of the default readings, on which `strict` and `check --kinds ambiguous` rely\n",
         );
     }
-    Output::stdout()?.write(text.as_bytes())?;
-    Ok(Outcome::Clean)
+    print(text.as_bytes(), Ok(Outcome::Clean))
 }

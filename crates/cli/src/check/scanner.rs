@@ -9,12 +9,11 @@ use simdpct_uri::Dialect;
 
 use super::kind::Kind;
 
+/// The kinds that depend on UTF-8, as a bit mask.
+pub(super) const UTF8: u16 = Kind::Utf8.bit() | Kind::Overlong.bit();
+
 /// Receives the findings of the scanner.
 pub trait Observer {
-    /// The number of bytes that must follow a `%` in the window before the `%` is scanned. At least four: the rest of
-    /// `%25`, and two digits.
-    const AHEAD: usize;
-
     /// Whether the observer needs a call of [`Observer::line`] for each line. Otherwise lines without findings are
     /// skipped together.
     const EACH_LINE: bool;
@@ -24,16 +23,13 @@ pub trait Observer {
     fn url(&mut self, _url: &[u8], _line: u64, _offset: u64) {}
 
     /// Receives an escape that stands for `byte`.
-    fn escape(&mut self, byte: u8);
+    fn escape(&mut self, _byte: u8) {}
 
     /// Receives a finding.
     fn found(&mut self, found: &Found<'_>);
 
     /// Receives the end of a line, with its length in bytes and its number of escapes.
-    fn line(&mut self, len: u64, escapes: u64);
-
-    /// Receives a number of lines that were skipped because they contain neither escapes nor findings.
-    fn clean_lines(&mut self, count: u64);
+    fn line(&mut self, _len: u64, _escapes: u64) {}
 }
 
 /// A finding of the scanner.
@@ -63,37 +59,36 @@ impl<'w> Found<'w> {
     }
 }
 
-/// Returns the number of bytes of `window` that can be scanned without cutting an escape or a CRLF. The first `seen`
+/// Returns the number of bytes of `window` that can be scanned without cutting an escape or a CRLF, escaped or not. The first `seen`
 /// bytes have been scanned before. At least `ahead` bytes at the end stay unscanned.
 pub fn ready(window: &[u8], seen: usize, ahead: usize) -> usize {
     let ready = window.len().saturating_sub(ahead).max(seen);
     // The pair contains the unscanned bytes before the cut, and the bytes after it.
     match (&window[seen..ready], &window[ready..]) {
-        ([.., b'%'], [high, low, ..]) if unescape(*high, *low).is_some() => ready - 1,
-        ([.., b'%', high], [low, ..]) if unescape(*high, *low).is_some() => ready - 2,
+        ([.., b'%'], [high, low, ..]) if is_escape(*high, *low) => ready - 1,
+        ([.., b'%', high], [low, ..]) if is_escape(*high, *low) => ready - 2,
         ([.., b'\r'], [b'\n', ..]) => ready - 1,
+        ([.., b'%', b'0', b'd' | b'D'], [b'%', b'0', b'a' | b'A', ..]) => ready - 3,
         _ => ready,
     }
 }
 
-/// For each byte value, the kinds of finding that its escape is. Kinds that depend on UTF-8 or on the spelling of the
-/// escape are not in this table.
-static KINDS_OF_BYTES: [u16; 256] = kinds_of_bytes(sets::RFC3986_UNRESERVED);
+/// For each byte value, the kinds of finding that its escape is, by RFC 3986, RFC 2396 and RFC 1738. Kinds that depend on UTF-8 or on
+/// the spelling of the escape are not in this table.
+static KINDS_OF_BYTES: [[u16; 256]; 3] = [
+    kinds_of_bytes(sets::RFC3986_UNRESERVED),
+    kinds_of_bytes(sets::RFC2396_UNRESERVED),
+    kinds_of_bytes(sets::RFC1738_UNRESERVED),
+];
 
-/// Like [`KINDS_OF_BYTES`], with the unreserved bytes of RFC 2396.
-static KINDS_OF_RFC2396: [u16; 256] = kinds_of_bytes(sets::RFC2396_UNRESERVED);
-
-/// Like [`KINDS_OF_BYTES`], with the unreserved bytes of RFC 1738.
-static KINDS_OF_RFC1738: [u16; 256] = kinds_of_bytes(sets::RFC1738_UNRESERVED);
-
-/// Returns the table of `dialect`.
+/// Returns the kinds of finding of each byte by `dialect`.
 #[inline]
 pub(super) fn kinds_of(dialect: Dialect) -> &'static [u16; 256] {
-    match dialect {
-        Dialect::Rfc1738 => &KINDS_OF_RFC1738,
-        Dialect::Rfc2396 => &KINDS_OF_RFC2396,
-        _ => &KINDS_OF_BYTES,
-    }
+    &KINDS_OF_BYTES[match dialect {
+        Dialect::Rfc1738 => 2,
+        Dialect::Rfc2396 => 1,
+        _ => 0,
+    }]
 }
 
 const fn kinds_of_bytes(unreserved: AsciiSet) -> [u16; 256] {
@@ -102,7 +97,7 @@ const fn kinds_of_bytes(unreserved: AsciiSet) -> [u16; 256] {
     while byte < 256 {
         table[byte] = match byte as u8 {
             0 => Kind::Nul.bit(),
-            b'\n' | b'\r' => Kind::Newline.bit(),
+            b'\n' | b'\r' => Kind::LineEnd.bit(),
             0x01..0x20 | 0x7F => Kind::Control.bit(),
             b'/' => Kind::Slash.bit(),
             b'\\' => Kind::Backslash.bit(),
@@ -146,12 +141,13 @@ pub struct State {
 }
 
 impl State {
-    /// Creates the state before the first line. Lines end in `end`, and the kinds in `wanted` are reported.
-    pub fn new(end: u8, wanted: u16, takes_urls: bool) -> State {
+    /// Creates the state before the first line. Lines end in `end`, and the kinds in `wanted` are reported. `dialect` decides which
+    /// escapes are needless.
+    pub fn new(end: u8, wanted: u16, takes_urls: bool, dialect: Dialect) -> State {
         State {
             wanted,
             takes_urls,
-            kinds_of_bytes: &KINDS_OF_BYTES,
+            kinds_of_bytes: kinds_of(dialect),
             end,
             line: 1,
             base: 0,
@@ -164,9 +160,9 @@ impl State {
         }
     }
 
-    /// Decides by `dialect` which escapes are needless.
-    pub fn of_dialect(self, dialect: Dialect) -> State {
-        State { kinds_of_bytes: kinds_of(dialect), ..self }
+    /// Returns the number of the current line.
+    pub fn line(&self) -> u64 {
+        self.line
     }
 
     /// Returns the offset of the window in the file.
@@ -177,6 +173,12 @@ impl State {
     /// Moves the window forward by `len` bytes.
     pub fn advance(&mut self, len: usize) {
         self.base += len as u64;
+    }
+
+    fn count_line(&mut self, next: u64) {
+        self.line += 1;
+        self.line_start = next;
+        (self.kinds, self.escapes) = (0, 0);
     }
 }
 
@@ -190,13 +192,12 @@ impl<O: Observer> Scan<'_, O> {
     /// Scans a single value, which may contain any bytes.
     pub fn value(&mut self, value: &[u8]) {
         self.piece(value, 0, value.len());
-        self.url(value);
-        self.interrupt(value);
+        self.end_line(value, value.len(), value.len());
     }
 
     /// Scans the bytes of `window` from `seen` to `ready`. The bytes outside this range are read for examples and for
-    /// the digits of escapes.
-    pub fn window(&mut self, window: &[u8], seen: usize, ready: usize) {
+    /// the digits of escapes. `is_last` says that the input ends with the window.
+    pub fn window(&mut self, window: &[u8], seen: usize, ready: usize, is_last: bool) {
         let mut from = seen;
         while from < ready {
             if !O::EACH_LINE && !self.state.takes_urls {
@@ -210,39 +211,40 @@ impl<O: Observer> Scan<'_, O> {
             };
             let end = from + len;
             let is_crlf = self.state.end == b'\n' && window[from..end].last() == Some(&b'\r');
-            self.piece(window, from, end - usize::from(is_crlf));
-            self.url(&window[..end - usize::from(is_crlf)]);
-            self.end_line(window, end);
+            let stop = end - usize::from(is_crlf);
+            self.piece(window, from, stop);
+            self.end_line(window, stop, end);
+            self.state.count_line(self.state.base + end as u64 + 1);
             from = end + 1;
+        }
+        let end = self.state.base + window.len() as u64;
+        if is_last && end > self.state.line_start {
+            self.end_line(window, window.len(), window.len());
+            self.state.count_line(end);
         }
     }
 
-    /// Passes the line that ends with `window` to the observer, if lines are checked as URLs and the start of the
-    /// line is in the window.
-    fn url(&mut self, window: &[u8]) {
-        if self.state.takes_urls
-            && let Some(start) = self.state.line_start.checked_sub(self.state.base)
-        {
-            self.observer.url(&window[start as usize..], self.state.line, self.state.line_start);
+    /// Passes the line to the observer whose text ends at `stop` of the window, and whose line end is at `end`.
+    fn end_line(&mut self, window: &[u8], stop: usize, end: usize) {
+        self.interrupt(window);
+        let State { base, line, line_start, escapes, takes_urls, .. } = *self.state;
+        if takes_urls && let Some(start) = line_start.checked_sub(base) {
+            self.observer.url(&window[start as usize..stop], line, line_start);
         }
+        self.observer.line(base + end as u64 - line_start, escapes);
     }
 
     /// Skips complete lines that contain neither a `%` nor a finding, and returns the end of the last one.
     fn skip(&mut self, window: &[u8], from: usize, ready: usize) -> usize {
-        if self.state.sequence.is_open() {
-            return from;
-        }
         let clean = memchr::memchr(b'%', &window[from..ready]).map_or(ready, |found| from + found);
         let Some(last) = memchr::memrchr(self.state.end, &window[from..clean]) else { return from };
-        let next = from + last + 1;
-        if !self.is_clean(&window[from..next]) {
+        let lines = &window[from..=from + last];
+        if self.state.sequence.is_open() || !self.is_clean(lines) {
             return from;
         }
-        let count = memchr::memchr_iter(self.state.end, &window[from..next]).count() as u64;
-        self.observer.clean_lines(count);
-        self.state.line += count;
-        self.state.line_start = self.state.base + next as u64;
-        (self.state.kinds, self.state.escapes) = (0, 0);
+        let next = from + lines.len();
+        self.state.line += memchr::memchr_iter(self.state.end, &lines[..last]).count() as u64;
+        self.state.count_line(self.state.base + next as u64);
         next
     }
 
@@ -251,9 +253,9 @@ impl<O: Observer> Scan<'_, O> {
         // The check takes longer than it saves if the piece is like one before it that had other bytes.
         if !self.state.is_mixed && self.is_clean(&window[from..to]) {
             self.printable(window, from, to);
-            return;
+        } else {
+            self.bytes(window, from, to);
         }
-        self.bytes(window, from, to);
     }
 
     /// Reports whether `piece` can contain findings only at a `%`.
@@ -261,8 +263,7 @@ impl<O: Observer> Scan<'_, O> {
         if self.state.wanted & Kind::RawControl.bit() != 0 {
             return is_printable(piece);
         }
-        self.state.wanted & (Kind::Utf8.bit() | Kind::Overlong.bit()) == 0
-            || simdutf8::basic::from_utf8(piece).is_ok()
+        self.state.wanted & UTF8 == 0 || simdutf8::basic::from_utf8(piece).is_ok()
     }
 
     /// Scans bytes in which findings can only be at a `%`.
@@ -286,35 +287,26 @@ impl<O: Observer> Scan<'_, O> {
     fn bytes(&mut self, window: &[u8], from: usize, to: usize) {
         let (mut at, mut is_mixed) = (from, false);
         while at < to {
-            // This check decides a branch, so that the next one need not wait for it.
-            if window[at..to].first_chunk().is_some_and(is_plain) {
-                self.interrupt(window);
-                at += 16;
-                continue;
-            }
-            // The bytes after the piece are read, so that the last bytes of the piece need no loop of their own.
-            let plain = window[at..].first_chunk().map_or(0, plain).min(to - at);
+            // This check decides a branch, so that the next one need not wait for it. The bytes after the piece are read, so that the
+            // last bytes of the piece need no loop of their own.
+            let plain = match window[at..to].first_chunk().is_some_and(is_plain) {
+                true => 16,
+                false => window[at..].first_chunk().map_or(0, plain).min(to - at),
+            };
+            let byte = window[at];
             if plain > 0 {
                 self.interrupt(window);
                 at += plain;
-                continue;
-            }
-            let byte = window[at];
-            if byte == b'%' {
+            } else if byte == b'%' {
                 at = self.percent(window, at);
-                continue;
-            }
-            if !byte.is_ascii() {
-                is_mixed = true;
-                self.byte(byte, window, at);
             } else {
+                is_mixed |= !byte.is_ascii() || is_control(byte);
                 if is_control(byte) {
-                    is_mixed = true;
                     self.found(Kind::RawControl, byte, window, self.state.base + at as u64);
                 }
-                self.interrupt(window);
+                self.byte(byte, window, at);
+                at += 1;
             }
-            at += 1;
         }
         self.state.is_mixed = is_mixed && self.state.wanted & Kind::RawControl.bit() != 0;
     }
@@ -323,13 +315,10 @@ impl<O: Observer> Scan<'_, O> {
     /// line end is a digit.
     #[inline]
     fn percent(&mut self, window: &[u8], at: usize) -> usize {
-        let byte = match window[at..] {
-            [_, high, low, ..] => unescape(high, low),
-            _ => None,
-        };
-        let Some(byte) = byte else {
+        let offset = self.state.base + at as u64;
+        let Some(byte) = simdpct::decode_escape(&window[at..]) else {
             self.interrupt(window);
-            self.found(Kind::Malformed, b'%', window, self.state.base + at as u64);
+            self.found(Kind::Malformed, b'%', window, offset);
             return at + 1;
         };
         self.state.escapes += 1;
@@ -339,12 +328,12 @@ impl<O: Observer> Scan<'_, O> {
         let mut kinds = self.state.kinds_of_bytes[usize::from(byte)];
         // Lower-case letters are the only hexadecimal digits above 0x60.
         kinds |= Kind::LowerCase.bit() * u16::from(window[at + 1].max(window[at + 2]) > 0x60);
-        if byte == b'%' && matches!(window[at + 3..], [high, low, ..] if unescape(high, low).is_some()) {
+        if byte == b'%' && matches!(window[at + 3..], [high, low, ..] if is_escape(high, low)) {
             kinds |= Kind::Double.bit();
         }
         kinds &= self.state.wanted;
         while kinds != 0 {
-            self.found(Kind::ALL[kinds.trailing_zeros() as usize], byte, window, self.state.base + at as u64);
+            self.found(Kind::ALL[kinds.trailing_zeros() as usize], byte, window, offset);
             kinds &= kinds - 1;
         }
         at + 3
@@ -385,49 +374,13 @@ impl<O: Observer> Scan<'_, O> {
         self.observer.found(&Found { kind, before, byte, line, offset, line_start, window, base });
         self.state.kinds |= kind.bit();
     }
-
-    fn end_line(&mut self, window: &[u8], end: usize) {
-        self.interrupt(window);
-        let next = self.state.base + end as u64 + 1;
-        self.count_line(next - 1 - self.state.line_start);
-        self.state.line_start = next;
-    }
-
-    fn count_line(&mut self, len: u64) {
-        self.observer.line(len, self.state.escapes);
-        self.state.line += 1;
-        (self.state.kinds, self.state.escapes) = (0, 0);
-    }
-
-    /// Completes the last line of the input, after the last window has been scanned.
-    pub fn finish(&mut self, window: &[u8]) {
-        let end = self.state.base + window.len() as u64;
-        if end > self.state.line_start {
-            self.url(window);
-            self.interrupt(window);
-            self.count_line(end - self.state.line_start);
-        }
-    }
 }
 
-/// Returns the byte of the escape with these two digits, or `None` if one of them is not hexadecimal.
+/// Reports whether `high` and `low` are the digits of an escape.
 #[inline]
-fn unescape(high: u8, low: u8) -> Option<u8> {
-    let (high, low) = (DIGITS[usize::from(high)], DIGITS[usize::from(low)]);
-    ((high | low) & 0xF0 == 0).then_some(high << 4 | low)
+fn is_escape(high: u8, low: u8) -> bool {
+    high.is_ascii_hexdigit() && low.is_ascii_hexdigit()
 }
-
-/// The value of each hexadecimal digit, and 0xFF for all other bytes.
-const DIGITS: [u8; 256] = {
-    let mut table = [0xFF; 256];
-    let mut value = 0;
-    while value < 16 {
-        table[b"0123456789abcdef"[value] as usize] = value as u8;
-        table[b"0123456789ABCDEF"[value] as usize] = value as u8;
-        value += 1;
-    }
-    table
-};
 
 /// Reports whether `byte` is a control byte other than a tab. Tabs are common in logs.
 fn is_control(byte: u8) -> bool {

@@ -4,10 +4,9 @@ use std::io::{self, IsTerminal};
 
 use serde_json::{Value, json};
 
-use super::page::{Page, counted, grouped, share, visible};
+use super::page::{self, Page, counted, grouped, json_line, push_row, share, visible};
 use crate::common::error::{Failure, Outcome};
 use crate::common::format::OutputFormat;
-use crate::io::output::Output;
 
 /// Writes `rows`, keys with their counts, among `total` values with `distinct` different keys. By default this is a table on a terminal,
 /// and TSV elsewhere.
@@ -39,13 +38,10 @@ pub fn print(
         _ => {
             let row = |(key, count): &(Vec<u8>, u64)| json!({ "key": text_or_bytes(key), "count": count });
             let top: Vec<_> = rows.iter().map(row).collect();
-            format!("{}\n", json!({ "values": total, "distinct": distinct, "top": top })).into_bytes()
+            json_line(&json!({ "values": total, "distinct": distinct, "top": top })).into_bytes()
         }
     };
-    match Output::stdout()?.write(&text) {
-        Err(Failure::ReaderGone) | Ok(()) => Ok(Outcome::Clean),
-        Err(failure) => Err(failure),
-    }
+    page::print(&text, Ok(Outcome::Clean))
 }
 
 /// Returns `key` as a string, or as an object with its bytes in escapes if it is not valid UTF-8.
@@ -69,8 +65,7 @@ fn table(rows: &[(Vec<u8>, u64)], total: u64, distinct: u64) -> String {
     for ((_, count), label) in rows.iter().zip(&labels) {
         let bar = page.bar(*count, most, bars);
         let row = format!("{:>14} {:>7} {label:columns$} {bar}", grouped(*count), share(*count, total));
-        text.push_str(row.trim_end());
-        text.push('\n');
+        push_row(&mut text, &row);
     }
     text
 }

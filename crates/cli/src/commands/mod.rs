@@ -98,8 +98,10 @@ fn dispatch(command: Command) -> Result<Outcome, Failure> {
         }
         Command::Dedup(args) => Plan::dedup(args.request()),
         Command::Check(args) => Plan::check(&args.request().map_err(Failure::Usage)?),
-        Command::Audit(args) if args.chain.chain.is_empty() => audit(&args.request()),
-        Command::Audit(args) => chain::audit(&args.chain_request().map_err(Failure::Usage)?),
+        Command::Audit(args) => match args.request().map_err(Failure::Usage)? {
+            (request, None) => audit(&request),
+            (request, Some(chain)) => chain::audit(&request, &chain),
+        },
         Command::Route(args) if args.list => readings::list(&args.request()),
         Command::Route(args) => readings::read(&args.request()),
         Command::Sets(args) if args.table => tables::write(args.format),

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use super::stats::Stats;
-use crate::check::finding::List;
+use crate::check::listing::List;
 use crate::common::reason::{Reason, Refusal};
 
 /// The messages about a chunk of input. Lines and offsets count from the start of the chunk; an offset is negative in

@@ -5,8 +5,9 @@ use std::io::{self, Write as _};
 
 use serde::Serialize;
 
-use crate::check::finding::{Finding, List, Value};
 use crate::check::kind::Group;
+use crate::check::listing::{Finding, List, Value};
+use crate::check::page::json_line;
 use crate::common::error::{Failure, Outcome};
 use crate::common::shown::shown;
 use crate::io::input::Input;
@@ -148,35 +149,32 @@ impl Findings {
             self.last = format!("{file}:{line}");
         }
         let kind = group.name();
-        // Writing to memory does not fail.
-        let _ = match (self.show, value) {
-            (Show::Text, None) => {
+        match self.show {
+            Show::Text => {
                 // A finding can follow each byte of the input, and `writeln!` needs more instructions.
                 let (mut lines, mut offsets) = (itoa::Buffer::new(), itoa::Buffer::new());
                 let (line, offset) = (lines.format(line), offsets.format(offset));
-                for piece in [file, ":", line, ":", offset, ": ", kind, ": ", text, "\n"] {
+                for piece in [file, ":", line, ":", offset, ": ", kind, ": "] {
                     self.buffer.extend_from_slice(piece.as_bytes());
                 }
-                Ok(())
+                if let Some(Value { kind: by, name, at }) = value {
+                    // The header of a table may contain anything. Writing to memory does not fail.
+                    let _ = write!(self.buffer, "{by} {} at {at}: ", shown(name.as_ref()));
+                }
+                self.buffer.extend_from_slice(text.as_bytes());
+                self.buffer.push(b'\n');
             }
-            (Show::Text, Some(value)) => {
-                let Value { kind: by, name, at } = value;
-                // The header of a table may contain anything.
-                let name = shown(name.as_ref());
-                writeln!(self.buffer, "{file}:{line}:{offset}: {kind}: {by} {name} at {at}: {text}")
-            }
-            (Show::Json, value) => {
+            Show::Json => {
                 let (at, value) =
                     (value.as_ref().map(|value| value.at), value.as_ref().map(|value| &*value.name));
                 let line = Line { file, line, offset, kind, value, at, text };
-                writeln!(self.buffer, "{}", serde_json::to_string(&line).unwrap_or_default())
+                self.buffer.extend_from_slice(json_line(&line).as_bytes());
             }
-            (Show::Files, _) => {
+            Show::Files => {
                 self.buffer.extend_from_slice(&self.name);
                 self.buffer.push(self.end);
-                Ok(())
             }
-        };
+        }
     }
 
     fn flush(&mut self, output: &mut Output) -> Result<(), Failure> {
