@@ -1,6 +1,5 @@
 //! Runs `pct audit --chain`: counts the request targets that two servers in a row route differently.
 
-use std::borrow::Cow;
 use std::fmt::Write;
 
 use memchr::{memchr, memchr_iter};
@@ -59,24 +58,27 @@ impl Guard {
 
 /// Runs `pct audit --chain`.
 pub fn audit(base: &audit::Request, request: &Request) -> Result<Outcome, Failure> {
-    let mut audit = Audit {
-        base,
-        request,
-        reader: None,
-        counts: Counts::default(),
-        examples: Vec::new(),
-        file: String::new(),
-        line: 0,
-        has_escape: false,
-        has_non_ascii: false,
+    let report = Report {
+        chain: request.chain.iter().map(|reading| reading.name).collect(),
+        guard: request.guard.as_ref().map(|guard| to_text(&guard.path).into_owned()),
+        ..Report::default()
     };
-    let report = |audit: &mut Audit<'_>| if base.json { audit.json() } else { audit.text() };
-    audit::run(base, &mut audit, Audit::scan, report)
+    let (file, line, has_escape, has_non_ascii) = (String::new(), 0, false, false);
+    let mut audit = Audit { base, request, reader: None, report, file, line, has_escape, has_non_ascii };
+    audit::run(base, &mut audit, Audit::scan, |audit| {
+        audit.report.hint = (!audit.has_escape && audit.has_non_ascii).then_some(
+            "no target has an escape, but some have bytes that clients escape: the log seems to hold decoded paths, which do not tell \
+             which target was sent",
+        );
+        if base.json { pretty_json(&audit.report) } else { audit.text() }
+    })
 }
 
-/// The counts of the report. Each target is counted once, from `same` to `not_routed_after`.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-struct Counts {
+/// The report. Each target is counted once, from `same` to `not_routed_after`.
+#[derive(Default, Serialize)]
+struct Report {
+    chain: Vec<&'static str>,
+    guard: Option<String>,
     lines: u64,
     /// Lines without a request target, and lines that are longer than the buffer.
     unreadable: u64,
@@ -91,6 +93,9 @@ struct Counts {
     not_routed_after: u64,
     /// Targets that match the rule at the last server, but not at the first.
     crossing: u64,
+    /// The hint that the paths of the log seem to be decoded.
+    hint: Option<&'static str>,
+    examples: Vec<Example>,
 }
 
 /// A target whose routes differ.
@@ -108,8 +113,7 @@ struct Audit<'r> {
     request: &'r Request,
     /// The reader of the log, if the input is one.
     reader: Option<Reader>,
-    counts: Counts,
-    examples: Vec<Example>,
+    report: Report,
     file: String,
     line: u64,
     has_escape: bool,
@@ -158,31 +162,33 @@ impl Audit<'_> {
 
     fn record(&mut self, record: &[u8]) {
         self.line += 1;
-        self.counts.lines += 1;
+        self.report.lines += 1;
         let record = record.strip_suffix(b"\r").unwrap_or(record);
-        let Some(mut reader) = self.reader.take() else {
-            return if record.is_empty() { self.counts.unreadable += 1 } else { self.target(record) };
-        };
         let (mut places, mut buffer) = (Vec::new(), Vec::new());
-        // The target can be certain if the record has other faults.
-        let _ = reader.find(record, &mut places);
-        match places.first().map(|place| place.value(record, &mut buffer)) {
-            Some(Ok(target)) => self.target(target),
-            _ => self.counts.unreadable += 1,
+        let target = match &mut self.reader {
+            None => Some(record).filter(|record| !record.is_empty()),
+            Some(reader) => {
+                // The target can be certain if the record has other faults.
+                let _ = reader.find(record, &mut places);
+                places.first().and_then(|place| place.value(record, &mut buffer).ok())
+            }
+        };
+        match target {
+            Some(target) => self.target(target),
+            None => self.report.unreadable += 1,
         }
-        self.reader = Some(reader);
     }
 
     #[inline]
     fn target(&mut self, target: &[u8]) {
-        self.counts.targets += 1;
+        self.report.targets += 1;
         if !self.has_escape {
             self.has_escape = memchr(b'%', target).is_some();
             self.has_non_ascii |= !target.is_ascii();
         }
         let front = self.request.chain[0].read(target);
         let Answer::Read { route, passed_on } = &front else {
-            self.counts.not_routed += 1;
+            self.report.not_routed += 1;
             return;
         };
         let mut is_routed = false;
@@ -194,95 +200,68 @@ impl Audit<'_> {
                 }
             });
         }
-        self.counts.not_routed_after += u64::from(!is_routed);
+        self.report.not_routed_after += u64::from(!is_routed);
     }
 
     #[inline]
     fn compare(&mut self, target: &[u8], front: &[u8], back: &[u8]) {
         let agreement = agreement(front, back);
         match agreement {
-            Agreement::Same => self.counts.same += 1,
-            Agreement::Spelling => self.counts.spelling += 1,
-            _ => self.counts.different += 1,
+            Agreement::Same => self.report.same += 1,
+            Agreement::Spelling => self.report.spelling += 1,
+            _ => self.report.different += 1,
         }
         let is_example = match &self.request.guard {
             None => agreement == Agreement::Different,
             Some(guard) => {
                 let crosses = front != back && guard.matches(back) && !guard.matches(front);
-                self.counts.crossing += u64::from(crosses);
+                self.report.crossing += u64::from(crosses);
                 crosses
             }
         };
-        if is_example && self.examples.len() < self.base.examples {
+        if is_example && self.report.examples.len() < self.base.examples {
             let text = |bytes: &[u8]| to_text(bytes).into_owned();
             let (target, front, back) = (text(target), text(front), text(back));
-            self.examples.push(Example { file: self.file.clone(), line: self.line, target, front, back });
+            self.report.examples.push(Example {
+                file: self.file.clone(),
+                line: self.line,
+                target,
+                front,
+                back,
+            });
         }
-    }
-
-    /// Returns a hint if the paths of the log seem to be decoded.
-    fn hint(&self) -> Option<&'static str> {
-        (!self.has_escape && self.has_non_ascii).then_some(
-            "no target has an escape, but some have bytes that clients escape: the log seems to hold decoded paths, which do not tell \
-             which target was sent",
-        )
     }
 
     fn text(&self) -> String {
-        let Counts { lines, unreadable, targets, .. } = self.counts;
-        let names: Vec<_> = self.request.chain.iter().map(|reading| reading.name).collect();
-        let (first, last) = (names[0], names[names.len() - 1]);
-        let mut text = format!(
-            "{}: {} in {}\n\n",
-            names.join(" -> "),
-            counted(targets, "target"),
-            counted(lines, "line")
-        );
+        let Report { chain, lines, unreadable, targets, hint, examples, .. } = &self.report;
+        let (first, last) = (chain[0], chain[chain.len() - 1]);
+        let (chain, count) = (chain.join(" -> "), counted(*targets, "target"));
+        let mut text = format!("{chain}: {count} in {}\n\n", counted(*lines, "line"));
         let mut row = |label: &str, count: u64| {
             // Writing to a string does not fail, here and below.
-            let _ = writeln!(text, "{label:58} {:>14} {:>8}", grouped(count), share(count, targets));
+            let _ = writeln!(text, "{label:58} {:>14} {:>8}", grouped(count), share(count, *targets));
         };
-        row("the same route", self.counts.same);
-        row("routes that differ only in case or at the end of the path", self.counts.spelling);
-        row("different routes", self.counts.different);
-        row(&format!("not routed by {first}"), self.counts.not_routed);
-        row(&format!("not routed after {first}"), self.counts.not_routed_after);
+        row("the same route", self.report.same);
+        row("routes that differ only in case or at the end of the path", self.report.spelling);
+        row("different routes", self.report.different);
+        row(&format!("not routed by {first}"), self.report.not_routed);
+        row(&format!("not routed after {first}"), self.report.not_routed_after);
         if let Some(guard) = &self.request.guard {
-            row(&format!("past the rule for {}", visible(&guard.path)), self.counts.crossing);
+            row(&format!("past the rule for {}", visible(&guard.path)), self.report.crossing);
         }
-        if unreadable > 0 {
-            let _ = writeln!(text, "{:58} {:>14}", "lines without a target", grouped(unreadable));
+        if *unreadable > 0 {
+            let _ = writeln!(text, "{:58} {:>14}", "lines without a target", grouped(*unreadable));
         }
-        for Example { file, line, target, front, back } in &self.examples {
+        for Example { file, line, target, front, back } in examples {
             let _ = writeln!(text, "\n{}:{line}: {}", visible(file.as_bytes()), visible(target.as_bytes()));
             for (name, route) in [(first, front), (last, back)] {
                 let _ = writeln!(text, "    {name:24} {}", visible(route.as_bytes()));
             }
         }
-        if let Some(hint) = self.hint() {
+        if let Some(hint) = hint {
             let _ = writeln!(text, "\nhint: {hint}");
         }
         text
-    }
-
-    fn json(&self) -> String {
-        #[derive(Serialize)]
-        struct Json<'a> {
-            chain: Vec<&'static str>,
-            guard: Option<Cow<'a, str>>,
-            #[serde(flatten)]
-            counts: Counts,
-            hint: Option<&'static str>,
-            examples: &'a [Example],
-        }
-        let json = Json {
-            chain: self.request.chain.iter().map(|reading| reading.name).collect(),
-            guard: self.request.guard.as_ref().map(|guard| to_text(&guard.path)),
-            counts: self.counts,
-            hint: self.hint(),
-            examples: &self.examples,
-        };
-        pretty_json(&json)
     }
 }
 

@@ -63,11 +63,14 @@ impl<'w> Found<'w> {
 /// bytes have been scanned before. At least `ahead` bytes at the end stay unscanned.
 pub fn ready(window: &[u8], seen: usize, ahead: usize) -> usize {
     let ready = window.len().saturating_sub(ahead).max(seen);
-    // The pair contains the unscanned bytes before the cut, and the bytes after it.
-    match (&window[seen..ready], &window[ready..]) {
+    // Each pair contains the unscanned bytes before the cut, and the bytes after it.
+    let ready = match (&window[seen..ready], &window[ready..]) {
         ([.., b'%'], [high, low, ..]) if is_escape(*high, *low) => ready - 1,
         ([.., b'%', high], [low, ..]) if is_escape(*high, *low) => ready - 2,
         ([.., b'\r'], [b'\n', ..]) => ready - 1,
+        _ => ready,
+    };
+    match (&window[seen..ready], &window[ready..]) {
         ([.., b'%', b'0', b'd' | b'D'], [b'%', b'0', b'a' | b'A', ..]) => ready - 3,
         _ => ready,
     }
@@ -113,14 +116,14 @@ const fn kinds_of_bytes(unreserved: AsciiSet) -> [u16; 256] {
 }
 
 /// The state of a scan, which is kept from one window to the next.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct State {
     /// The set of the kinds that are reported, as a bit mask.
     wanted: u16,
     /// Whether lines are passed to [`Observer::url`].
     takes_urls: bool,
     /// The kinds of the escape of each byte.
-    kinds_of_bytes: &'static [u16; 256],
+    kinds_of_bytes: &'static [u16],
     /// The byte that ends a line.
     end: u8,
     /// The number of the current line.
@@ -144,20 +147,8 @@ impl State {
     /// Creates the state before the first line. Lines end in `end`, and the kinds in `wanted` are reported. `dialect` decides which
     /// escapes are needless.
     pub fn new(end: u8, wanted: u16, takes_urls: bool, dialect: Dialect) -> State {
-        State {
-            wanted,
-            takes_urls,
-            kinds_of_bytes: kinds_of(dialect),
-            end,
-            line: 1,
-            base: 0,
-            line_start: 0,
-            kinds: 0,
-            escapes: 0,
-            is_mixed: false,
-            sequence: Sequence::default(),
-            sequence_start: 0,
-        }
+        let kinds_of_bytes = kinds_of(dialect);
+        State { wanted, takes_urls, kinds_of_bytes, end, line: 1, ..State::default() }
     }
 
     /// Returns the number of the current line.
@@ -251,11 +242,35 @@ impl<O: Observer> Scan<'_, O> {
     /// Scans a piece of a line, from `from` to `to` of the window.
     fn piece(&mut self, window: &[u8], from: usize, to: usize) {
         // The check takes longer than it saves if the piece is like one before it that had other bytes.
-        if !self.state.is_mixed && self.is_clean(&window[from..to]) {
-            self.printable(window, from, to);
-        } else {
-            self.bytes(window, from, to);
+        let is_clean = !self.state.is_mixed && self.is_clean(&window[from..to]);
+        let (mut at, mut is_mixed) = (from, false);
+        while at < to {
+            let byte = window[at];
+            if byte == b'%' {
+                at = self.percent(window, at);
+                continue;
+            }
+            let plain = if is_clean {
+                memchr::memchr(b'%', &window[at..to]).unwrap_or(to - at)
+            } else if window[at..to].first_chunk().is_some_and(is_plain) {
+                16
+            } else {
+                // The bytes after the piece are read, so that the last bytes of the piece need no loop of their own.
+                window[at..].first_chunk().map_or(0, plain).min(to - at)
+            };
+            if plain > 0 {
+                self.interrupt(window);
+                at += plain;
+                continue;
+            }
+            is_mixed |= !byte.is_ascii() || is_control(byte);
+            if is_control(byte) {
+                self.found(Kind::RawControl, byte, window, self.state.base + at as u64);
+            }
+            self.byte(byte, window, at);
+            at += 1;
         }
+        self.state.is_mixed = is_mixed && self.state.wanted & Kind::RawControl.bit() != 0;
     }
 
     /// Reports whether `piece` can contain findings only at a `%`.
@@ -264,51 +279,6 @@ impl<O: Observer> Scan<'_, O> {
             return is_printable(piece);
         }
         self.state.wanted & UTF8 == 0 || simdutf8::basic::from_utf8(piece).is_ok()
-    }
-
-    /// Scans bytes in which findings can only be at a `%`.
-    fn printable(&mut self, window: &[u8], from: usize, to: usize) {
-        let mut at = from;
-        while at < to {
-            // An escape is often followed by another one, so the search for the next `%` starts with a check of one
-            // byte.
-            if window[at] != b'%' {
-                self.interrupt(window);
-                match memchr::memchr(b'%', &window[at..to]) {
-                    Some(found) => at += found,
-                    None => return,
-                }
-            }
-            at = self.percent(window, at);
-        }
-    }
-
-    /// Scans bytes in which findings can be anywhere.
-    fn bytes(&mut self, window: &[u8], from: usize, to: usize) {
-        let (mut at, mut is_mixed) = (from, false);
-        while at < to {
-            // This check decides a branch, so that the next one need not wait for it. The bytes after the piece are read, so that the
-            // last bytes of the piece need no loop of their own.
-            let plain = match window[at..to].first_chunk().is_some_and(is_plain) {
-                true => 16,
-                false => window[at..].first_chunk().map_or(0, plain).min(to - at),
-            };
-            let byte = window[at];
-            if plain > 0 {
-                self.interrupt(window);
-                at += plain;
-            } else if byte == b'%' {
-                at = self.percent(window, at);
-            } else {
-                is_mixed |= !byte.is_ascii() || is_control(byte);
-                if is_control(byte) {
-                    self.found(Kind::RawControl, byte, window, self.state.base + at as u64);
-                }
-                self.byte(byte, window, at);
-                at += 1;
-            }
-        }
-        self.state.is_mixed = is_mixed && self.state.wanted & Kind::RawControl.bit() != 0;
     }
 
     /// Scans the escape at `at`, and returns its end. The digits may be read past the end of the line, because no

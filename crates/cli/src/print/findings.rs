@@ -1,14 +1,13 @@
 //! Prints the findings of `pct check`: one line each on standard output, and a summary on stderr.
 
-use std::fmt::Write as _;
-use std::io::{self, Write as _};
+use std::io::Write;
 
 use serde::Serialize;
 
 use crate::check::kind::Group;
 use crate::check::listing::{Finding, List, Value};
 use crate::check::page::json_line;
-use crate::common::error::{Failure, Outcome};
+use crate::common::error::{Failure, Outcome, warn};
 use crate::common::shown::shown;
 use crate::io::input::Input;
 use crate::io::output::Output;
@@ -61,6 +60,8 @@ pub struct Findings {
     max: u64,
     /// The number of findings of each kind.
     counts: [u64; Group::ALL.len()],
+    /// The number of findings.
+    total: u64,
     /// Whether the current file has findings.
     has_some: bool,
     /// The name of the current file, as `Show::Files` prints it.
@@ -75,17 +76,9 @@ impl Findings {
     /// Creates an empty list, which is complete after `max` findings, or after one if `quiet`. Names of files end in
     /// `end`.
     pub fn new(quiet: bool, show: Show, max: Option<u64>, end: u8) -> Findings {
-        Findings {
-            buffer: Vec::new(),
-            quiet,
-            show,
-            max: if quiet { 1 } else { max.unwrap_or(u64::MAX) },
-            counts: [0; Group::ALL.len()],
-            has_some: false,
-            name: Vec::new(),
-            end,
-            last: String::new(),
-        }
+        let max = if quiet { 1 } else { max.unwrap_or(u64::MAX) };
+        let (buffer, name, last, counts) = (Vec::new(), Vec::new(), String::new(), [0; Group::ALL.len()]);
+        Findings { buffer, quiet, show, max, counts, total: 0, has_some: false, name, end, last }
     }
 
     /// Records that the following findings belong to `input`.
@@ -99,12 +92,12 @@ impl Findings {
 
     /// Reports whether only the exit code matters and a finding has already decided it.
     pub fn settled(&self) -> bool {
-        self.quiet && self.total() > 0
+        self.quiet && self.total > 0
     }
 
     /// Returns the input that the run must read next, if any.
     pub fn next(&self) -> Next {
-        if self.total() >= self.max {
+        if self.total >= self.max {
             Next::Nothing
         } else if self.has_some && self.show == Show::Files {
             Next::File
@@ -141,11 +134,12 @@ impl Findings {
     fn add(&mut self, (file, line, offset): (&str, u64, u64), finding: &Finding, text: &str) {
         let Finding { group, value, .. } = finding;
         self.counts[*group as usize] += 1;
+        self.total += 1;
         self.has_some = true;
         if self.quiet {
             return;
         }
-        if self.total() == self.max {
+        if self.total == self.max {
             self.last = format!("{file}:{line}");
         }
         let kind = group.name();
@@ -165,8 +159,7 @@ impl Findings {
                 self.buffer.push(b'\n');
             }
             Show::Json => {
-                let (at, value) =
-                    (value.as_ref().map(|value| value.at), value.as_ref().map(|value| &*value.name));
+                let (value, at) = value.as_ref().map(|value| (&*value.name, value.at)).unzip();
                 let line = Line { file, line, offset, kind, value, at, text };
                 self.buffer.extend_from_slice(json_line(&line).as_bytes());
             }
@@ -187,40 +180,28 @@ impl Findings {
 
     /// Returns the outcome of the run, which decides the exit code.
     pub fn outcome(&self) -> Outcome {
-        if self.total() == 0 { Outcome::Clean } else { Outcome::Findings }
+        if self.total == 0 { Outcome::Clean } else { Outcome::Findings }
     }
 
     /// Prints the summary to stderr. `what` names the input that was checked.
-    pub fn summarize(&mut self, what: &str) {
+    pub fn summarize(&self, what: &str) {
         if self.quiet {
             return;
         }
-        let total = self.total();
-        let mut line = match (total, self.show) {
-            (0, _) => format!("pct: no findings in {what}"),
+        let line = match (self.total, self.show) {
+            (0, _) => format!("no findings in {what}"),
             // With `Show::Files`, each file counts as one finding.
-            (1, Show::Files) => "pct: 1 file has findings, the first of them:".to_owned(),
-            (_, Show::Files) => format!("pct: {total} files have findings, the first of them:"),
-            _ if total == self.max => {
-                format!("pct: stopped after {}, as asked; findings so far: {total},", self.last)
+            (1, Show::Files) => "1 file has findings, the first of them:".to_owned(),
+            (total, Show::Files) => format!("{total} files have findings, the first of them:"),
+            (total, _) if total == self.max => {
+                format!("stopped after {}, as asked; findings so far: {total},", self.last)
             }
-            (1, _) => format!("pct: 1 finding in {what}:"),
-            _ => format!("pct: {total} findings in {what}:"),
+            (1, _) => format!("1 finding in {what}:"),
+            (total, _) => format!("{total} findings in {what}:"),
         };
-        let mut separator = " ";
-        for group in Group::ALL {
-            let count = self.counts[group as usize];
-            if count > 0 {
-                // Writing to a string does not fail.
-                let _ = write!(line, "{separator}{} {count}", group.name());
-                separator = ", ";
-            }
-        }
-        // If stderr is closed, nobody reads the summary.
-        let _ = writeln!(io::stderr(), "{line}");
-    }
-
-    fn total(&self) -> u64 {
-        self.counts.iter().sum()
+        let counts = Group::ALL.into_iter().zip(self.counts).filter(|(_, count)| *count > 0);
+        let counts: Vec<_> = counts.map(|(group, count)| format!("{} {count}", group.name())).collect();
+        let space = if counts.is_empty() { "" } else { " " };
+        warn(format_args!("{line}{space}{}", counts.join(", ")));
     }
 }

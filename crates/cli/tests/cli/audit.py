@@ -40,7 +40,7 @@ def kinds(line):
     return {
         "malformed": raw_percents(line),
         "nul": values.count(0),
-        "newline": values.count(10) + values.count(13),
+        "crlf": values.count(10) + values.count(13),
         "control": sum(is_control(byte) and byte not in (0, 10, 13) for byte in values),
         "raw-control": sum(is_control(byte) and byte != 9 for byte in raw),
         "slash": values.count(0x2F),

@@ -17,7 +17,7 @@ fn findings(args: &[&str], input: impl AsRef<[u8]>) -> Vec<String> {
 
 #[test]
 fn each_kind_is_found() {
-    let input = "fine%20\nab%4q%\nx%2541%252\n%00%2f%2F%5c%2E%2e\n%C3%28\nend%4";
+    let input = "fine%20\nab%4q%\nx%2541%252\n%00%2f%2F%5c%2E%2e\n%C3%28\n%0D%0aend%4";
     assert_eq!(
         findings(&[], input),
         [
@@ -31,7 +31,8 @@ fn each_kind_is_found() {
             "4:38: dot: %2E is .",
             "4:41: dot: %2e is .",
             "5:45: utf8: invalid UTF-8 after decoding, from byte 0xC3 on",
-            "6:55: malformed: %4: the input ends inside it",
+            "6:52: crlf: %0D%0a is a line end",
+            "6:61: malformed: %4: the input ends inside it",
         ]
     );
 }
@@ -68,19 +69,57 @@ fn utf8_is_reported_once_a_record_at_its_first_byte() {
 
 #[test]
 fn kinds_can_be_chosen() {
-    let input = "%zz %00 %2f %2e %2541 %FF\n";
-    assert_eq!(findings(&[], input).len(), 6);
+    let input = "%zz %00 %2f %2e %2541 %FF %0A\n";
+    assert_eq!(findings(&[], input).len(), 7);
     assert_eq!(findings(&["--kinds", "nul"], input), ["1:4: nul: %00"]);
     assert_eq!(findings(&["--kinds", "nul,dot"], input).len(), 2);
-    assert_eq!(findings(&["--ignore", "nul", "--ignore", "dot,utf8"], input).len(), 3);
-    for kind in ["malformed", "utf8", "double", "nul", "separator", "dot"] {
+    assert_eq!(findings(&["--ignore", "nul", "--ignore", "dot,utf8"], input).len(), 4);
+    for kind in ["malformed", "utf8", "double", "nul", "crlf", "separator", "dot"] {
         let found = findings(&["--kinds", kind], input);
         assert_eq!(found.len(), 1);
         assert!(found[0].contains(&format!(": {kind}: ")), "{found:?}");
     }
-    assert_eq!(findings(&["--ignore", "malformed,utf8,double,nul,separator,dot"], input), [""; 0]);
+    assert_eq!(findings(&["--ignore", "malformed,utf8,double,nul,crlf,separator,dot"], input), [""; 0]);
     assert_eq!(run(&["check", "--kinds", "nonsense"], "").code, Some(2));
     assert_eq!(run(&["check", "--kinds", "nul", "--ignore", "dot"], "").code, Some(2));
+}
+
+/// An escaped line end can begin a line of a header. CR and LF together are one finding, and no other kind has one for these bytes.
+#[test]
+fn escaped_line_ends_are_found() {
+    let all =
+        "malformed,utf8,double,nul,crlf,separator,dot,needless,illegal,non-ascii,control,host,port,ambiguous";
+    for (input, wanted) in [
+        ("/login?next=%0d%0aSet-Cookie:%20x", &["1:12: crlf: %0d%0a is a line end"][..]),
+        ("//a%0Db.org/", &["1:3: crlf: %0D is a line end"]),
+        ("/a#%0A", &["1:3: crlf: %0A is a line end"]),
+        ("%0a%0d", &["1:0: crlf: %0a is a line end", "1:3: crlf: %0d is a line end"]),
+        (
+            "%0d%0d%0A%0A",
+            &[
+                "1:0: crlf: %0d is a line end",
+                "1:3: crlf: %0d%0A is a line end",
+                "1:9: crlf: %0A is a line end",
+            ],
+        ),
+        ("%0d\n%0a", &["1:0: crlf: %0d is a line end", "2:4: crlf: %0a is a line end"]),
+        ("%250d%0", &["1:0: double: %250d decodes to %0d", "1:5: malformed: %0: the input ends inside it"]),
+        ("%09%0b%85", &["1:6: utf8: invalid UTF-8 after decoding, from byte 0x85 on"]),
+    ] {
+        assert_eq!(findings(&[], input), wanted, "{input}");
+        assert_eq!(findings(&["--kinds", all], input), wanted, "{input}");
+        let fields = findings(&["--delimiter", ";", "--field", "1", "--kinds", "crlf"], input).len();
+        assert_eq!(fields, wanted.iter().filter(|line| line.contains("crlf")).count(), "{input}");
+    }
+    assert_eq!(
+        findings(&["--component", "query", "--kinds", "crlf"], "/%0a?%0d%0a#%0a"),
+        ["1:5: crlf: %0d%0a is a line end"]
+    );
+    // The pairs of a line that does not fit into memory.
+    let long = ["/?", &"%0d%0A".repeat(700_000)].concat();
+    let found = findings(&[], &long);
+    assert_eq!(found.len(), 700_000);
+    assert!(found.iter().all(|line| line.ends_with(": crlf: %0d%0A is a line end")));
 }
 
 #[test]
