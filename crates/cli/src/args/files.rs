@@ -57,9 +57,8 @@ pub struct Target {
     ///
     /// The new file takes over the mode, the extended attributes and the access lists of the old one, and its owner
     /// if you may give files away. Other names of the old file (hard links) keep the old content, and a message says so. A symbolic
-    /// link is followed; a link to a missing file is an error. Devices, pipes
-    /// and streams that are already open (`/dev/stdout`, `/dev/fd/3`, or the file that standard output or standard
-    /// error is redirected to) are written to directly.
+    /// link is followed; a link to a missing file is an error. Devices, pipes, `/dev/stdout`, and the file that standard output or
+    /// standard error is redirected to are written to directly.
     #[arg(short, long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 

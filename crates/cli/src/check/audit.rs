@@ -12,9 +12,8 @@ use crate::check::scanner::{Found, Observer, Scan, State, ready};
 use crate::common::error::{Failure, Outcome};
 use crate::io::BLOCK;
 use crate::io::buffer::Buffer;
-use crate::io::input::{Input, Inputs, Others};
-use crate::io::names::{Names, Sources};
-use crate::io::progress::Progress;
+use crate::io::input::{Input, Inputs, OnUnreadableInput};
+use crate::io::names::Sources;
 
 /// The options that all audits have.
 #[derive(Clone, Debug)]
@@ -73,9 +72,7 @@ pub(super) fn run<A>(
     scan: impl Fn(&mut A, &mut Input, &mut Buffer) -> Result<(), Failure>,
     report: impl FnOnce(&mut A) -> String,
 ) -> Result<Outcome, Failure> {
-    let names = Names::new(&request.sources)?;
-    let progress = Progress::start(names.known(), request.quiet, false);
-    let mut inputs = Inputs::new(&request.sources, names, Others::Done, progress);
+    let mut inputs = Inputs::open(&request.sources, request.quiet, false, OnUnreadableInput::Done)?;
     let (mut window, mut has_input) = (Buffer::new(WINDOW), false);
     inputs.each(|input| {
         has_input = true;

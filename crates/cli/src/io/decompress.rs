@@ -4,17 +4,14 @@
 //! limits the memory.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 
 use super::BLOCK;
-use super::compression::{Format, Memory};
-use super::members::Members;
+use super::compression::{Format, Guess};
 use super::progress;
-use super::streams::Patient;
+use super::streams::BlockingFile;
 
 /// The size of a buffer of decompressed data, in bytes.
 const BUFFER: usize = 2 * BLOCK;
@@ -37,17 +34,16 @@ pub struct Decompressor {
 }
 
 impl Decompressor {
-    /// Starts a thread that decompresses the file whose first bytes are `start` and whose rest is read from `file`.
-    pub fn spawn(format: Format, memory: Memory, start: Vec<u8>, file: File) -> io::Result<Decompressor> {
+    /// Starts a thread that decompresses the file whose first bytes are `start` and whose rest is read from `file`, in at most `memory` MiB.
+    pub fn spawn(format: Format, memory: u32, start: Vec<u8>, file: File) -> io::Result<Decompressor> {
         let (sender, filled) = sync_channel(WAITING);
         let (emptied, returned) = channel();
         let work = move || {
-            let offset = Arc::new(AtomicU64::new(0));
-            let input = BufReader::with_capacity(BLOCK, io::Cursor::new(start).chain(Patient(file)));
-            let input = Counted { input, offset: Arc::clone(&offset) };
-            if let Err(error) = decompress(format, memory, input, &sender, &returned) {
+            let input = BufReader::with_capacity(BLOCK, io::Cursor::new(start).chain(BlockingFile(file)));
+            let mut input = Counted { input, offset: 0 };
+            if let Err(error) = decompress(format, memory, &mut input, &sender, &returned) {
                 // Sending fails if the reader has been dropped, and then nobody needs the error.
-                let _ = sender.send(Err((offset.load(Ordering::Relaxed), format.explain(error, memory))));
+                let _ = sender.send(Err((input.offset, error)));
             }
         };
         thread::Builder::new().name("decompress".to_owned()).spawn(work)?;
@@ -73,34 +69,104 @@ impl Decompressor {
     }
 }
 
+/// Sends the text of all members of `input`, and an empty buffer at their end.
 fn decompress(
     format: Format,
-    memory: Memory,
-    input: impl BufRead + Send,
+    memory: u32,
+    input: &mut Counted<impl BufRead + Send>,
     sender: &SyncSender<Message>,
     returned: &Receiver<Vec<u8>>,
 ) -> io::Result<()> {
-    let mut reader = Members::new(format, memory, input);
     loop {
-        let mut buffer = returned.try_recv().unwrap_or_default();
-        buffer.resize(BUFFER, 0);
-        let len = loop {
-            match reader.read(&mut buffer) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                result => break result?,
+        let explained = |error| explain(error, format, memory);
+        let mut member = member(format, memory, &mut *input).map_err(explained)?;
+        loop {
+            let mut buffer = returned.try_recv().unwrap_or_default();
+            buffer.resize(BUFFER, 0);
+            let len = member.read(&mut buffer).map_err(explained)?;
+            if len == 0 {
+                break;
             }
-        };
-        buffer.truncate(len);
-        if sender.send(Ok(buffer)).is_err() || len == 0 {
+            buffer.truncate(len);
+            // Sending fails if the reader has been dropped.
+            if sender.send(Ok(buffer)).is_err() {
+                return Ok(());
+            }
+        }
+        drop(member);
+        if !follows(format, input)? {
+            let _ = sender.send(Ok(Vec::new()));
             return Ok(());
         }
     }
 }
 
+/// Creates a decoder of the member that `input` begins with.
+fn member<'a>(
+    format: Format,
+    memory: u32,
+    input: impl BufRead + Send + 'a,
+) -> io::Result<Box<dyn Read + 'a>> {
+    Ok(match format {
+        Format::Gzip => Box::new(flate2::bufread::GzDecoder::new(input)),
+        Format::Zstd => {
+            let mut decoder = zstd::Decoder::with_buffer(input)?.single_frame();
+            // Zstandard limits its window by a power of two: the largest that fits in the memory limit.
+            decoder.window_log_max((u64::from(memory) << 20).ilog2().clamp(10, 31))?;
+            Box::new(decoder)
+        }
+        Format::Bzip2 => Box::new(bzip2::bufread::BzDecoder::new(input)),
+        Format::Xz => {
+            let stream = liblzma::stream::Stream::new_stream_decoder(u64::from(memory) << 20, 0)?;
+            Box::new(liblzma::bufread::XzDecoder::new_stream(input, stream))
+        }
+    })
+}
+
+/// Reports whether another member follows in `input`. Fails if other bytes follow.
+fn follows(format: Format, input: &mut impl BufRead) -> io::Result<bool> {
+    loop {
+        let rest = input.fill_buf()?;
+        if rest.is_empty() {
+            return Ok(false);
+        }
+        let zeros = if format.has_padding() { rest.iter().take_while(|byte| **byte == 0).count() } else { 0 };
+        if zeros < rest.len() {
+            let guess = Format::guess(&rest[zeros..]);
+            input.consume(zeros);
+            // A partial signature counts as a member, so that the decoder reports it as incomplete.
+            return if guess == Guess::Open || guess == Guess::Settled(Some(format)) {
+                Ok(true)
+            } else {
+                Err(io::Error::other(format!("there is garbage after the {} data", format.name())))
+            };
+        }
+        input.consume(zeros);
+    }
+}
+
+/// Converts an `error` of a decoder to one with a message for the user.
+fn explain(error: io::Error, format: Format, memory: u32) -> io::Error {
+    // Errors of the operating system are about the file, all others about its content.
+    if error.raw_os_error().is_some() {
+        return error;
+    }
+    let (kind, name, text) = (error.kind(), format.name(), error.to_string());
+    let message = if kind == ErrorKind::UnexpectedEof {
+        format!("the {name} data end too early")
+    } else if text.contains("too much memory") || text.contains("memory limit reached") {
+        // libzstd and liblzma report too little memory only by these messages.
+        format!("decompressing the {name} data needs more memory than {memory} MiB; --memory allows more")
+    } else {
+        format!("corrupt {name} data: {text}")
+    };
+    io::Error::new(kind, message)
+}
+
 /// A reader that counts the bytes that are read from a compressed file.
 struct Counted<R> {
     input: R,
-    offset: Arc<AtomicU64>,
+    offset: u64,
 }
 
 impl<R: BufRead> Read for Counted<R> {
@@ -117,7 +183,7 @@ impl<R: BufRead> BufRead for Counted<R> {
     }
 
     fn consume(&mut self, len: usize) {
-        self.offset.fetch_add(len as u64, Ordering::Relaxed);
+        self.offset += len as u64;
         progress::advance(len);
         self.input.consume(len);
     }

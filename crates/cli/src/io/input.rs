@@ -1,15 +1,15 @@
 //! Reads the inputs, which are files and standard input, in blocks. Compressed inputs are decompressed.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::BLOCK;
-use super::compression::{Format, Guess, Memory};
+use super::compression::{Format, Guess};
 use super::decompress::Decompressor;
 use super::names::{self, Names, Reading, Sources};
 use super::progress::{self, Progress};
-use super::streams::Patient;
+use super::streams::BlockingFile;
 use super::version::Version;
 use crate::common::error::Failure;
 
@@ -22,9 +22,10 @@ pub struct Inputs {
     first: Option<Input>,
     names: Names,
     reading: Reading,
-    progress: Option<Progress>,
+    /// The progress bar, which is hidden before a message is printed.
+    progress: Progress,
     /// The treatment of the other inputs if one input cannot be read.
-    others: Others,
+    others: OnUnreadableInput,
     /// The number of inputs that have been opened.
     count: u64,
     /// The highest exit code of the inputs that could not be read, or `None` if all could be read.
@@ -35,7 +36,7 @@ pub struct Inputs {
 
 /// The treatment of the other inputs if one input cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Others {
+pub enum OnUnreadableInput {
     /// The other inputs are processed, so that the output has everything that could be read.
     Done,
     /// The other inputs are only opened, so that every error is reported.
@@ -45,22 +46,29 @@ pub enum Others {
 }
 
 impl Inputs {
-    /// Creates the inputs of `sources`, with these `names`. `progress` is hidden before a message is printed.
-    pub fn new(sources: &Sources, names: Names, others: Others, progress: Progress) -> Inputs {
-        let first = sources.text.clone().map(Input::text);
-        let (reading, progress) = (sources.reading, Some(progress));
-        Inputs { first, names, reading, progress, others, count: 0, code: None, spare: Vec::new() }
+    /// Opens the list of the inputs of `sources`, and starts a progress bar, unless `quiet` is set, or `fills_terminal` and standard output is
+    /// a terminal.
+    pub fn open(
+        sources: &Sources,
+        quiet: bool,
+        fills_terminal: bool,
+        others: OnUnreadableInput,
+    ) -> Result<Inputs, Failure> {
+        let names = Names::new(sources)?;
+        let progress = Progress::start(names.known(), quiet, fills_terminal);
+        let (first, reading) = (sources.text.clone().map(Input::text), sources.reading);
+        Ok(Inputs { first, names, reading, progress, others, count: 0, code: None, spare: Vec::new() })
     }
 
     /// Creates a list of inputs with only `input`, which is already open.
     pub fn only(input: Input, reading: Reading) -> Inputs {
         let names = Names::Given(Vec::new().into_iter());
-        let (first, others) = (Some(input), Others::None);
-        Inputs { first, names, reading, progress: None, others, count: 0, code: None, spare: Vec::new() }
+        let (first, progress, others) = (Some(input), Progress::default(), OnUnreadableInput::None);
+        Inputs { first, names, reading, progress, others, count: 0, code: None, spare: Vec::new() }
     }
 
     /// Calls `work` with each input, until it returns false. If an input cannot be read, its error is reported, and
-    /// the remaining inputs are treated as [`Others`] says.
+    /// the remaining inputs are treated as [`OnUnreadableInput`] says.
     pub fn each(&mut self, mut work: impl FnMut(&mut Input) -> Result<bool, Failure>) -> Result<(), Failure> {
         while let Some(input) = self.next() {
             self.count += 1;
@@ -73,21 +81,14 @@ impl Inputs {
             match result {
                 Ok(true) => {}
                 Ok(false) => return Ok(()),
-                Err(failure @ Failure::Input { .. }) if self.others != Others::None => {
-                    if let Some(progress) = &mut self.progress {
-                        progress.hide();
-                    }
+                Err(failure @ Failure::Input { .. }) if self.others != OnUnreadableInput::None => {
+                    self.progress.hide();
                     self.code = self.code.max(Some(failure.report()));
                 }
                 Err(failure) => return Err(failure),
             }
         }
         Ok(())
-    }
-
-    /// Returns the compressed format of the input that was already open; `None` if it is not compressed.
-    pub fn format(&self) -> Option<Format> {
-        self.first.as_ref().and_then(|input| input.format)
     }
 
     /// Returns the buffer for the first bytes of a file, so that it can be reused.
@@ -119,7 +120,7 @@ impl Inputs {
 
     /// Reports whether the next input is processed, not only opened.
     fn is_wanted(&self) -> bool {
-        self.code.is_none() || self.others == Others::Done
+        self.code.is_none() || self.others == OnUnreadableInput::Done
     }
 }
 
@@ -149,33 +150,38 @@ enum Source {
 }
 
 impl Input {
-    /// Opens the input `path`; `-` is standard input. `start` is a buffer for the first bytes of the input.
+    /// Opens the input `path`; `-` is standard input. `start` is a buffer for the first bytes of the input. Fails if the file has an
+    /// unsupported format, also inside a compressed file, or is compressed twice.
     pub fn open_with(path: &Path, reading: Reading, mut start: Vec<u8>) -> Result<Input, Failure> {
-        let (name, mut file, metadata) = names::open(path)?;
+        let (name, file) = names::open(path)?;
+        let rejected = |error| Failure::input(&name, 0, error);
         let (mut len, mut format) = (0, None);
         if reading.decompress {
-            let found = recognise(&mut file, &mut start, &mut len);
-            format = found.map_err(|error| Failure::input(&name, 0, error))?;
+            let guess = recognise(&mut start, &mut len, |block| BlockingFile(&file).read(block));
+            format = match guess.map_err(rejected)? {
+                Guess::Foreign(foreign) => return Err(rejected(foreign.refusal())),
+                Guess::Settled(format) => format,
+                Guess::Open => None,
+            };
         }
-        let version = metadata.as_ref().filter(|metadata| metadata.is_file());
-        let version = version.map(|metadata| Version::of(&file, metadata));
-        let source = match format {
-            None => {
-                progress::advance(len);
-                Source::File(file)
+        let version = Version::of(&file);
+        let source = if let Some(outer) = format {
+            start.truncate(len);
+            let memory = reading.memory.unwrap_or(outer.usual_memory());
+            let mut text = Decompressor::spawn(outer, memory, std::mem::take(&mut start), file)
+                .map_err(|error| Failure::missing(&name, error))?;
+            len = 0;
+            let guess = recognise(&mut start, &mut len, |block| text.read(block));
+            match guess.map_err(|(offset, error)| Failure::input(&name, offset, error))? {
+                Guess::Foreign(foreign) => return Err(rejected(foreign.refusal())),
+                Guess::Settled(Some(inner)) => return Err(rejected(inner.nested(outer))),
+                _ => Source::Compressed(text),
             }
-            Some(format) => {
-                start.truncate(len);
-                let memory = Memory::new(format, reading.memory);
-                let decompressor = Decompressor::spawn(format, memory, std::mem::take(&mut start), file);
-                len = 0;
-                Source::Compressed(decompressor.map_err(|error| Failure::missing(&name, error))?)
-            }
+        } else {
+            progress::advance(len);
+            Source::File(file)
         };
-        let mut input =
-            Input { name, path: path.to_owned(), start, len, taken: 0, source, format, version, offset: 0 };
-        input.reject_foreign()?;
-        Ok(input)
+        Ok(Input { name, path: path.to_owned(), start, len, taken: 0, source, format, version, offset: 0 })
     }
 
     /// Creates an input that holds text from the command line.
@@ -183,29 +189,6 @@ impl Input {
         let (name, path, len) = (TEXT.to_owned(), PathBuf::new(), text.len());
         let (source, format, version) = (Source::Text, None, None);
         Input { name, path, start: text, len, taken: 0, source, format, version, offset: 0 }
-    }
-
-    /// Fails if the text of a compressed file is compressed again or has an unsupported format. Reads the first bytes of the text to see that.
-    fn reject_foreign(&mut self) -> Result<(), Failure> {
-        let (Source::Compressed(decompressor), Some(outer)) = (&mut self.source, self.format) else {
-            return Ok(());
-        };
-        self.start.resize(BLOCK, 0);
-        loop {
-            let block = &mut self.start[self.len..];
-            let more = decompressor
-                .read(block)
-                .map_err(|(offset, error)| Failure::input(&self.name, offset, error))?;
-            self.len += more;
-            match Format::guess(&self.start[..self.len]) {
-                Guess::Foreign(foreign) => return Err(Failure::input(&self.name, 0, foreign.refusal())),
-                Guess::Settled(Some(inner)) => {
-                    return Err(Failure::input(&self.name, 0, inner.nested(outer)));
-                }
-                Guess::Open if more > 0 => {}
-                _ => return Ok(()),
-            }
-        }
     }
 
     /// Returns the buffer for the first bytes of the input, so that it can be reused.
@@ -226,6 +209,11 @@ impl Input {
     /// Reports whether the input is text from the command line.
     pub fn is_argument(&self) -> bool {
         matches!(self.source, Source::Text)
+    }
+
+    /// Returns the format of the compressed input; `None` if it is not compressed.
+    pub fn format(&self) -> Option<Format> {
+        self.format
     }
 
     /// Returns the version of the input file; `None` if it is not a regular file.
@@ -263,7 +251,7 @@ impl Input {
             }
             Source::Text => 0,
             Source::File(file) => {
-                let len = Patient(&*file)
+                let len = BlockingFile(&*file)
                     .read(block)
                     .map_err(|error| Failure::input(&self.name, self.offset, error))?;
                 progress::advance(len);
@@ -278,18 +266,19 @@ impl Input {
     }
 }
 
-/// Reads the first bytes of `file` into `start`, until they show which compressed format the file has, if any. Sets
-/// `len` to the number of bytes read. Fails if the format is unsupported.
-fn recognise(file: &mut File, start: &mut Vec<u8>, len: &mut usize) -> io::Result<Option<Format>> {
+/// Calls `read` to fill `start`, until its first `len` bytes show which format the file has, or the file ends.
+fn recognise<E>(
+    start: &mut Vec<u8>,
+    len: &mut usize,
+    mut read: impl FnMut(&mut [u8]) -> Result<usize, E>,
+) -> Result<Guess, E> {
     start.resize(BLOCK, 0);
     loop {
-        let more = Patient(&*file).read(&mut start[*len..])?;
+        let more = read(&mut start[*len..])?;
         *len += more;
-        match Format::guess(&start[..*len]) {
-            Guess::Settled(format) => return Ok(format),
-            Guess::Foreign(foreign) => return Err(foreign.refusal()),
-            Guess::Open if more == 0 => return Ok(None),
-            Guess::Open => {}
+        let guess = Format::guess(&start[..*len]);
+        if guess != Guess::Open || more == 0 {
+            return Ok(guess);
         }
     }
 }

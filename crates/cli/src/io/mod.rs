@@ -1,16 +1,15 @@
 //! Handles files: names and lists of them, reading, writing, compression and progress.
 
-mod attributes;
 pub mod buffer;
 pub mod compression;
 mod decompress;
 pub mod files;
 pub mod held;
 pub mod input;
-mod members;
 pub mod names;
 pub mod output;
 pub mod progress;
+mod replacement;
 pub mod spill;
 mod streams;
 mod unfinished;

@@ -1,10 +1,10 @@
 //! Provides the names of inputs: from the arguments, or from a list that is read during the run.
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::streams::{self, Patient};
+use super::streams::{self, BlockingFile};
 use crate::common::error::Failure;
 use crate::common::shown::{quoted, shown};
 
@@ -43,14 +43,17 @@ const LONGEST_NAME: u64 = 64 * 1024;
 /// The names of the inputs, from the arguments or from a list.
 pub enum Names {
     Given(std::vec::IntoIter<PathBuf>),
-    /// The names come from a list, which may have any length because it is read during the run.
-    Listed {
-        list: Box<dyn BufRead + Send>,
-        name: String,
-        is_stdin: bool,
-        end: u8,
-        offset: u64,
-    },
+    Listed(List),
+}
+
+/// A list of names, which may have any length because it is read during the run.
+pub struct List {
+    file: BufReader<BlockingFile<File>>,
+    name: String,
+    is_stdin: bool,
+    /// The byte that ends each name.
+    end: u8,
+    offset: u64,
 }
 
 impl Names {
@@ -61,51 +64,16 @@ impl Names {
             let names = if is_stdin { vec![PathBuf::from("-")] } else { sources.names.clone() };
             return Ok(Names::Given(names.into_iter()));
         };
-        let (name, file, _) = open(path).map_err(Failure::of_list)?;
-        let list = Box::new(BufReader::new(Patient(file)));
-        Ok(Names::Listed { list, name, is_stdin: is_stdin(path), end: *end, offset: 0 })
+        let (name, file) = open(path).map_err(Failure::of_list)?;
+        let file = BufReader::new(BlockingFile(file));
+        Ok(Names::Listed(List { file, name, is_stdin: is_stdin(path), end: *end, offset: 0 }))
     }
 
     /// Returns the names, or `None` if they come from a list that has not been read yet.
     pub fn known(&self) -> Option<&[PathBuf]> {
         match self {
             Names::Given(names) => Some(names.as_slice()),
-            Names::Listed { .. } => None,
-        }
-    }
-
-    /// Reads the next name of a list; `None` at the end of the list.
-    fn listed(
-        list: &mut dyn BufRead,
-        name: &str,
-        is_stdin: bool,
-        end: u8,
-        offset: &mut u64,
-    ) -> Result<Option<PathBuf>, Failure> {
-        let mut bytes = Vec::new();
-        loop {
-            bytes.clear();
-            let read = Read::take(&mut *list, LONGEST_NAME).read_until(end, &mut bytes);
-            let len =
-                read.map_err(|error| Failure::input(name, *offset, error)).map_err(Failure::of_list)? as u64;
-            if bytes.pop_if(|last| *last == end).is_none() && len == LONGEST_NAME {
-                let error =
-                    io::Error::new(ErrorKind::InvalidFilename, "the name is longer than a file name can be");
-                return Err(Failure::input(name, *offset, error).of_list());
-            }
-            *offset += len;
-            if len == 0 {
-                return Ok(None);
-            }
-            if bytes.is_empty() {
-                continue;
-            }
-            if is_stdin && bytes == b"-" {
-                return Err(Failure::Usage(
-                    "standard input is the list of files, and cannot be one of them".to_owned(),
-                ));
-            }
-            return path(bytes).map(Some).map_err(|error| Failure::open(name, error));
+            Names::Listed(_) => None,
         }
     }
 }
@@ -116,8 +84,33 @@ impl Iterator for Names {
     fn next(&mut self) -> Option<Result<PathBuf, Failure>> {
         match self {
             Names::Given(names) => names.next().map(Ok),
-            Names::Listed { list, name, is_stdin, end, offset } => {
-                Names::listed(list, name, *is_stdin, *end, offset).transpose()
+            Names::Listed(list) => list.next().transpose(),
+        }
+    }
+}
+
+impl List {
+    /// Reads the next name; `None` at the end of the list.
+    fn next(&mut self) -> Result<Option<PathBuf>, Failure> {
+        loop {
+            let failed = |error| Failure::input(&self.name, self.offset, error).of_list();
+            let mut bytes = Vec::new();
+            let read = (&mut self.file).take(LONGEST_NAME).read_until(self.end, &mut bytes);
+            let len = read.map_err(failed)? as u64;
+            if bytes.pop_if(|last| *last == self.end).is_none() && len == LONGEST_NAME {
+                let what = "the name is longer than a file name can be";
+                return Err(failed(io::Error::new(ErrorKind::InvalidFilename, what)));
+            }
+            self.offset += len;
+            if len == 0 {
+                return Ok(None);
+            }
+            if self.is_stdin && bytes == b"-" {
+                let message = "standard input is the list of files, and cannot be one of them";
+                return Err(Failure::Usage(message.to_owned()));
+            }
+            if !bytes.is_empty() {
+                return path(bytes).map(Some).map_err(|error| Failure::open(&self.name, error));
             }
         }
     }
@@ -137,28 +130,23 @@ fn path(bytes: Vec<u8>) -> io::Result<PathBuf> {
     Ok(PathBuf::from(name.trim_end_matches('\r')))
 }
 
-/// Opens the file `path` or standard input. Returns its name for messages, the file and its metadata, which a console of Windows does
-/// not have.
-pub fn open(path: &Path) -> Result<(String, File, Option<Metadata>), Failure> {
+/// Opens the file `path` or standard input. Returns it with its name for messages.
+pub fn open(path: &Path) -> Result<(String, File), Failure> {
     if is_stdin(path) {
         let file = streams::stdin().map_err(|error| Failure::missing(STDIN, error))?;
-        let metadata = file.metadata().ok();
         if file.is_terminal() && io::stderr().is_terminal() {
             // Without the hint, a user who forgot the input would wait for output in vain.
             let hint = "pct: reading from the terminal; Ctrl-D ends the input, `pct help` shows examples";
             let _ = writeln!(io::stderr(), "{hint}");
         }
-        return Ok((STDIN.to_owned(), file, metadata));
+        return Ok((STDIN.to_owned(), file));
     }
-    let failed = |error| Failure::missing(shown(path), explain(path, error));
     // Windows opens no directory, and says that access is denied.
-    let file = File::open(path)
-        .map_err(|error| failed(if path.is_dir() { ErrorKind::IsADirectory.into() } else { error }))?;
-    let metadata = file.metadata().map_err(failed)?;
-    if metadata.is_dir() {
-        return Err(failed(ErrorKind::IsADirectory.into()));
+    let opened = if path.is_dir() { Err(ErrorKind::IsADirectory.into()) } else { File::open(path) };
+    match opened {
+        Ok(file) => Ok((shown(path), file)),
+        Err(error) => Err(Failure::missing(shown(path), explain(path, error))),
     }
-    Ok((shown(path), file, Some(metadata)))
 }
 
 /// Adds a hint to `error` if `path` looks like text that was meant as input.
@@ -167,16 +155,12 @@ fn explain(path: &Path, error: io::Error) -> io::Error {
         |name: &str| name.contains(|character| "% ?&<>\"'".contains(character)) || name.contains("://");
     // Windows does not search for a name with `?` or `"`, because none may have them.
     let is_missing = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidFilename);
-    match path.to_str().filter(|name| is_missing && is_text(name)) {
-        Some(_) => {
-            let text = quoted(&shown(path));
-            io::Error::new(
-                ErrorKind::NotFound,
-                format!(
-                    "No such file or directory; if that is text and not a file: -e {text}, or echo {text} | pct ..."
-                ),
-            )
-        }
-        None => error,
+    if !is_missing || !path.to_str().is_some_and(is_text) {
+        return error;
     }
+    let text = quoted(&shown(path));
+    let message = format!(
+        "No such file or directory; if that is text and not a file: -e {text}, or echo {text} | pct ..."
+    );
+    io::Error::new(ErrorKind::NotFound, message)
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
@@ -28,6 +28,7 @@ pub fn advance(bytes: usize) {
 }
 
 /// A progress bar, which disappears when this value is dropped. A thread of its own draws it.
+#[derive(Default)]
 pub struct Progress(Option<(SyncSender<()>, JoinHandle<()>)>);
 
 impl Progress {
@@ -59,9 +60,7 @@ impl Progress {
         let thread = thread::Builder::new().name("progress".to_owned()).spawn(work);
         Progress(thread.ok().map(|thread| (stop, thread)))
     }
-}
 
-impl Progress {
     /// Removes the progress bar from the terminal.
     pub fn hide(&mut self) {
         if let Some((stop, thread)) = self.0.take() {
@@ -80,17 +79,9 @@ impl Drop for Progress {
 
 /// Returns the size of the file `name`, or `None` if it is not a regular file.
 fn size(name: &PathBuf) -> Option<u64> {
-    let metadata = if names::is_stdin(name) {
-        #[cfg(unix)]
-        let metadata = fs::metadata("/dev/stdin");
-        #[cfg(not(unix))]
-        let metadata = Err(io::Error::from(io::ErrorKind::Unsupported));
-        metadata
-    } else {
-        fs::metadata(name)
-    };
+    let path = if names::is_stdin(name) { Path::new("/dev/stdin") } else { name };
     // A missing file has no size here; its error is reported when the file is opened.
-    metadata.ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len())
+    fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len())
 }
 
 /// Creates a progress bar with `total` bytes, or a spinner if the total is unknown. It has no colours, so `NO_COLOR`

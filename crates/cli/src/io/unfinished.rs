@@ -36,9 +36,6 @@ impl Unfinished {
         let unfinished = Unfinished(file.path().to_owned());
         Ok((file, unfinished))
     }
-
-    /// Removes the registration, because the file has its final name.
-    pub fn done(self) {}
 }
 
 impl Drop for Unfinished {

@@ -1,6 +1,6 @@
 //! Identifies files and the versions of their contents.
 
-use std::fs::{File, Metadata};
+use std::fs::{self, File, Metadata};
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -10,29 +10,33 @@ pub struct Identity((u64, u64));
 
 #[cfg(unix)]
 impl Identity {
-    /// Returns the identity of `file`, which has this metadata.
-    pub fn of(_: &File, metadata: &Metadata) -> Option<Identity> {
-        Identity::of_path(Path::new(""), metadata)
+    /// Returns the identity of `file`.
+    pub fn of(file: &File) -> Option<Identity> {
+        file.metadata().ok().map(|metadata| Identity::new(&metadata))
     }
 
-    /// Returns the identity of the file at `path`, which has this metadata.
-    pub fn of_path(_: &Path, metadata: &Metadata) -> Option<Identity> {
+    /// Returns the identity of the file at `path`.
+    pub fn of_path(path: &Path) -> Option<Identity> {
+        fs::metadata(path).ok().map(|metadata| Identity::new(&metadata))
+    }
+
+    fn new(metadata: &Metadata) -> Identity {
         use std::os::unix::fs::MetadataExt;
-        Some(Identity((metadata.dev(), metadata.ino())))
+        Identity((metadata.dev(), metadata.ino()))
     }
 }
 
 #[cfg(windows)]
 impl Identity {
     /// Returns the identity of `file`. It keeps no handle of the file, because Windows does not replace a file that is open.
-    pub fn of(file: &File, _: &Metadata) -> Option<Identity> {
+    pub fn of(file: &File) -> Option<Identity> {
         let information = winapi_util::file::information(file).ok()?;
         Some(Identity((information.volume_serial_number(), information.file_index())))
     }
 
     /// Returns the identity of the file at `path`.
-    pub fn of_path(path: &Path, metadata: &Metadata) -> Option<Identity> {
-        Identity::of(&File::open(path).ok()?, metadata)
+    pub fn of_path(path: &Path) -> Option<Identity> {
+        Identity::of(&File::open(path).ok()?)
     }
 }
 
@@ -45,14 +49,16 @@ pub struct Version {
 }
 
 impl Version {
-    /// Returns the version of `file`, which has this metadata.
-    pub fn of(file: &File, metadata: &Metadata) -> Version {
-        Version::new(Identity::of(file, metadata), metadata)
+    /// Returns the version of `file`; `None` if it is not a regular file.
+    pub fn of(file: &File) -> Option<Version> {
+        let metadata = file.metadata().ok().filter(Metadata::is_file)?;
+        Some(Version::new(Identity::of(file), &metadata))
     }
 
-    /// Returns the version of the file at `path`, which has this metadata.
-    pub fn of_path(path: &Path, metadata: &Metadata) -> Version {
-        Version::new(Identity::of_path(path, metadata), metadata)
+    /// Returns the version of the file at `path`; `None` if it is not a regular file.
+    pub fn of_path(path: &Path) -> Option<Version> {
+        let metadata = fs::metadata(path).ok().filter(Metadata::is_file)?;
+        Some(Version::new(Identity::of_path(path), &metadata))
     }
 
     fn new(identity: Option<Identity>, metadata: &Metadata) -> Version {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::common::error::Failure;
 use crate::io::compression::Format;
-use crate::io::output::{How, Output};
+use crate::io::output::{Output, OutputFileOptions};
 use crate::io::version::Version;
 
 /// Rejected values are buffered and written in pieces of this size.
@@ -22,7 +22,7 @@ impl Rejects {
     /// name.
     pub fn create(path: &Path, sync: bool) -> Result<Rejects, Failure> {
         let compression = Format::of_extension(path).map(|format| (format, format.usual_level()));
-        let output = Output::create(Some(path), How { compression, suffix: "", sync })?;
+        let output = Output::create(Some(path), OutputFileOptions { compression, suffix: "", sync })?;
         Ok(Rejects { output, buffer: String::new() })
     }
 

@@ -18,10 +18,9 @@ use crate::common::utf8;
 use crate::convert::policy::{Action, At, Record, Treat};
 use crate::convert::report::Report;
 use crate::convert::stats::Stats;
-use crate::io::input::{Input, Inputs, Others};
-use crate::io::names::{Names, Sources};
+use crate::io::input::{Input, Inputs, OnUnreadableInput};
+use crate::io::names::Sources;
 use crate::io::output::Output;
-use crate::io::progress::Progress;
 use crate::print::Sink;
 use crate::print::boundary::FileBoundary;
 use crate::print::findings::{Findings, Next, Show};
@@ -58,9 +57,7 @@ pub struct Options {
 
 /// Checks the values of `target`.
 pub fn run(options: &Options, target: Target) -> Result<Outcome, Failure> {
-    let names = Names::new(&options.sources)?;
-    let progress = Progress::start(names.known(), options.quiet, true);
-    let mut inputs = Inputs::new(&options.sources, names, Others::Done, progress);
+    let mut inputs = Inputs::open(&options.sources, options.quiet, true, OnUnreadableInput::Done)?;
     let mut output = Output::stdout()?;
     let mut findings = Findings::new(options.quiet, options.show, options.max, options.records.end());
     let (mut stats, mut workspace) = (Stats::default(), Workspace::default());

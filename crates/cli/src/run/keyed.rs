@@ -13,10 +13,9 @@ use crate::convert::policy::Record;
 use crate::convert::report::Report;
 use crate::convert::{Conversion, Value};
 use crate::io::files::{self, Destination};
-use crate::io::input::{Inputs, Others};
-use crate::io::names::{Names, Sources};
+use crate::io::input::{Inputs, OnUnreadableInput};
+use crate::io::names::Sources;
 use crate::io::output::Output;
-use crate::io::progress::Progress;
 use crate::print::Sink;
 use crate::print::boundary::FileBoundary;
 use crate::print::keys::{Counts, Distinct, Frame, Identity, Top};
@@ -34,9 +33,7 @@ pub fn top(
     (most, memory): (usize, usize),
 ) -> Result<(Top, Result<Outcome, Failure>), Failure> {
     let mut account = Account::open(options, false)?;
-    let names = Names::new(sources)?;
-    let progress = Progress::start(names.known(), quiet, false);
-    let mut inputs = Inputs::new(sources, names, Others::Done, progress);
+    let mut inputs = Inputs::open(sources, quiet, false, OnUnreadableInput::Done)?;
     let mut output = Output::stdout()?;
     let mut workspace = Workspace::default();
     let records = job.records();

@@ -383,12 +383,12 @@ fn files_and_folders_are_synced_unless_that_is_not_wanted() {
     };
     assert_eq!(one, ["sync", "rename", "sync"]);
     let two = calls(&["decode", "-i", &path("a"), &path("b")]).unwrap();
-    assert_eq!(two, ["sync", "sync", "rename", "rename", "sync"], "the folder once, at the end");
+    assert_eq!(two, ["sync", "rename", "sync", "rename", "sync"], "the folder once, at the end");
     assert_eq!(calls(&["decode", "--no-sync", "-i", &path("a"), &path("b")]).unwrap(), ["rename", "rename"]);
     assert_eq!(calls(&["decode", "--no-sync", "-o", &path("out"), &path("b")]).unwrap(), ["rename"]);
 }
 
-/// Files are synced in batches, but the results and messages are the same as with one file at a time.
+/// The results and messages for many files are those for one file at a time.
 #[cfg(unix)]
 #[test]
 fn many_files_are_replaced_as_one_by_one() {

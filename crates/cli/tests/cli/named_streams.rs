@@ -19,7 +19,7 @@ fn shell(script: &str) -> (tempfile::TempDir, Run) {
 
 #[test]
 fn a_name_of_an_open_stream_is_written_to_as_it_is() {
-    for name in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "so", "./so", "link"] {
+    for name in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "so", "./so", "link", "/dev/./stdout"] {
         let script = format!(
             "ln -s so link; (echo first; echo a%20b | \"$0\" decode -o {name}; echo last) > so; cat so"
         );
@@ -39,9 +39,14 @@ fn a_name_of_an_open_stream_is_written_to_as_it_is() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn other_descriptors_go_on_where_they_are() {
-    let script = "exec 3> f; echo first >&3; echo a%20b | \"$0\" decode -o /dev/fd/3; echo last >&3; cat f";
+fn files_of_other_descriptors_are_not_replaced() {
+    let script =
+        "exec 3> f; echo first >&3; echo a%20b | \"$0\" decode -o /dev/fd/3; echo $? last >&3; cat f";
     let (_dir, run) = shell(script);
+    assert_eq!(run.out, b"first\n2 last\n");
+    assert!(run.err.starts_with("pct: /dev/fd/3: this file is open already; "), "{}", run.err);
+    let (_dir, run) =
+        shell("exec 3> f; echo first >&3; echo a%20b | \"$0\" decode >&3; echo last >&3; cat f");
     assert_eq!((run.out.as_slice(), run.err.as_str()), (&b"first\na b\nlast\n"[..], ""));
     // The output may be a pipe that is named by its descriptor.
     let (_dir, run) = shell("exec 3>&1; echo a%20b | \"$0\" decode -o /dev/fd/3 > null");

@@ -1,0 +1,273 @@
+//! Replaces a file by a new one that appears whole or not at all, and keeps the attributes of the old file: its permissions, its owner, and
+//! its extended attributes, which include access control lists.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File, Metadata, OpenOptions, Permissions};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use super::output::backup;
+use super::streams::folder;
+use super::unfinished::Unfinished;
+use super::version::{Identity, Version};
+use crate::common::error::{Failure, warn};
+use crate::common::shown::shown;
+
+/// A new temporary file, in the same folder as the file that it will replace.
+pub struct Replacement {
+    temporary: NamedTempFile,
+    target: PathBuf,
+    /// The name under which the old file is kept; `None` if it is not kept.
+    backup: Option<PathBuf>,
+    /// The registration of the temporary file, until it has its final name.
+    _unfinished: Unfinished,
+    /// The permissions of the complete file. Until then only the user may open it.
+    permissions: Option<Permissions>,
+    /// The number of other names (hard links) of the old file, which keep its content.
+    others: u64,
+    /// Whether the new file must be on the disk before it gets its name.
+    sync: bool,
+}
+
+impl Replacement {
+    /// Creates the temporary file that will replace the file at `path`. If `suffix` is not empty, the old file is kept under its own name
+    /// followed by `suffix`. Returns the replacement with the identity of the old file, if there is one.
+    pub fn create(path: &Path, suffix: &str, sync: bool) -> io::Result<(Replacement, Option<Identity>)> {
+        let old = match OpenOptions::new().write(true).open(path) {
+            // The old file is opened for writing, because a file without write permission must not be replaced either.
+            Ok(file) => {
+                let metadata = file.metadata()?;
+                Some((file, metadata))
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        // A symbolic link stays in place: the file that it points to is replaced.
+        let target = match fs::symlink_metadata(path) {
+            Ok(metadata) if metadata.is_symlink() => {
+                fs::canonicalize(path).map_err(|error| match error.kind() {
+                    ErrorKind::NotFound => {
+                        io::Error::new(ErrorKind::NotFound, "a symbolic link to a file that is not there")
+                    }
+                    _ => error,
+                })?
+            }
+            _ => path.to_owned(),
+        };
+        let backup = if suffix.is_empty() { None } else { Some(backup(&target, suffix)) };
+        let (temporary, _unfinished) = Unfinished::create(|| temporary_name().tempfile_in(folder(&target)))?;
+        let mut new =
+            Replacement { temporary, target, backup, _unfinished, permissions: None, others: 0, sync };
+        let Some((old, metadata)) = old else {
+            #[cfg(unix)]
+            {
+                new.permissions = Some(usual_permissions(folder(&new.target))?);
+            }
+            return Ok((new, None));
+        };
+        let lost = keep_attributes(&old, &metadata, new.file())?;
+        if !lost.is_empty() {
+            warn(format_args!("{}: these extended attributes are lost: {}", shown(path), lost.join(", ")));
+        }
+        new.permissions = Some(metadata.permissions());
+        #[cfg(unix)]
+        {
+            let names = std::os::unix::fs::MetadataExt::nlink(&metadata);
+            let is_kept = new.backup.as_ref().is_some_and(|backup| is_kept(&new.target, backup));
+            new.others = names.saturating_sub(1 + u64::from(is_kept));
+        }
+        Ok((new, Identity::of(&old)))
+    }
+
+    /// Returns the new file.
+    pub fn file(&self) -> &File {
+        self.temporary.as_file()
+    }
+
+    /// Replaces the old file by the new one, which has `len` bytes and is called `name` in messages. Fails if the old file was read in the
+    /// version `read` and has changed since. Returns the identity of the new file.
+    pub fn commit(
+        self,
+        name: &str,
+        len: u64,
+        read: Option<&Version>,
+        folders: &mut Folders,
+    ) -> Result<Option<Identity>, Failure> {
+        let Replacement { temporary, target, backup, permissions, others, sync, _unfinished } = self;
+        let file = temporary.as_file();
+        let complete = || {
+            permissions.map_or(Ok(()), |permissions| file.set_permissions(permissions))?;
+            if sync { synced(file) } else { Ok(()) }
+        };
+        complete().map_err(|error| Failure::output(name, len, error))?;
+        let identity = Identity::of(file);
+        if let Some(read) = read {
+            // Another process may still write to the file between this check and the renaming. No system call
+            // prevents that.
+            if Version::of_path(&target).as_ref() != Some(read) {
+                let error = io::Error::other("the file changed while it was read, so it is not replaced");
+                return Err(Failure::open(name, error));
+            }
+        }
+        if let Some(backup) = backup {
+            keep(&target, &backup).map_err(|error| Failure::open(shown(&backup), error))?;
+        }
+        if sync {
+            folders.0.insert(folder(&target).to_owned());
+        }
+        temporary.persist(target).map_err(|error| Failure::output(name, len, error.error))?;
+        if others > 0 {
+            let names = if others == 1 { "another name (hard link)" } else { "other names (hard links)" };
+            warn(format_args!("{name}: the old file has {names}, with the old content"));
+        }
+        Ok(identity)
+    }
+}
+
+/// Returns a builder of names for temporary files.
+fn temporary_name() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".pct-").suffix(".tmp");
+    builder
+}
+
+/// The folders in which this run has given names to files.
+#[derive(Default)]
+pub struct Folders(BTreeSet<PathBuf>);
+
+impl Folders {
+    /// Waits until the names of the new files are on the disk.
+    pub fn sync(self) -> Result<(), Failure> {
+        // Only Unix can open a folder in order to sync it.
+        #[cfg(unix)]
+        for folder in self.0 {
+            let result = File::open(&folder).and_then(|file| synced(&file));
+            result.map_err(|error| Failure::open(shown(&folder), error))?;
+        }
+        Ok(())
+    }
+}
+
+/// Waits until `file` is on the disk. Succeeds if the file cannot be synced, such as a pipe.
+fn synced(file: &File) -> io::Result<()> {
+    match file.sync_all() {
+        Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => Ok(()),
+        result => result,
+    }
+}
+
+/// Returns whether `backup` is another name of the file `target`. A run that is killed between keeping the old file and replacing it
+/// leaves the two names so.
+fn is_kept(target: &Path, backup: &Path) -> bool {
+    let identity = |path: &Path| if path.is_symlink() { None } else { Identity::of_path(path) };
+    identity(target).is_some_and(|target| identity(backup) == Some(target))
+}
+
+/// Gives the file `target` the second name `backup`, or copies the file to that name.
+fn keep(target: &Path, backup: &Path) -> io::Result<()> {
+    // Renaming one name of a file to another name of it does nothing, so the temporary name would remain.
+    if is_kept(target, backup) {
+        return Ok(());
+    }
+    let (temporary, _unfinished) = Unfinished::create(|| {
+        let folder = folder(target);
+        // Some file systems do not support hard links.
+        temporary_name()
+            .make_in(folder, |path| fs::hard_link(target, path))
+            .or_else(|_| temporary_name().make_in(folder, |path| fs::copy(target, path).map(drop)))
+    })?;
+    temporary.persist(backup).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// Returns the permissions of a new file in `folder`: all, less the umask or as the default access list of the folder says. They are
+/// those of a file that is created and removed, because reading the umask would change it for other threads.
+#[cfg(unix)]
+fn usual_permissions(folder: &Path) -> io::Result<Permissions> {
+    let all = std::os::unix::fs::PermissionsExt::from_mode(0o666);
+    let (probe, _unfinished) = Unfinished::create(|| temporary_name().permissions(all).tempfile_in(folder))?;
+    Ok(probe.as_file().metadata()?.permissions())
+}
+
+/// Copies the owner and the extended attributes of `old`, which has this `metadata`, to `new`. Returns the names of
+/// the extended attributes that could not be copied. Only the owner may open `new` afterwards: it gets the mode of `old` when it
+/// is complete.
+fn keep_attributes(old: &File, metadata: &Metadata, new: &File) -> io::Result<Vec<String>> {
+    keep_owner(new, metadata)?;
+    let lost = keep_extended(old, new);
+    // An access control list also sets the mode, so the mode is set after it. The list has an effect again when `new` gets the mode
+    // of `old`, whose bits of the group are the mask of the list.
+    #[cfg(unix)]
+    new.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+    Ok(lost)
+}
+
+/// Gives `new` the owner and group of the old file, which has the metadata `old`, if the user is allowed to.
+fn keep_owner(new: &File, old: &Metadata) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, fchown};
+        let is = new.metadata()?;
+        // If the user may not change the owner, the new file belongs to the user, as with `sed -i`.
+        if is.gid() != old.gid() {
+            let _ = fchown(new, None, Some(old.gid()));
+        }
+        if is.uid() != old.uid() {
+            let _ = fchown(new, Some(old.uid()), None);
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = (new, old);
+    Ok(())
+}
+
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+fn keep_extended(old: &File, new: &File) -> Vec<String> {
+    use rustix::fs::{XattrFlags, fgetxattr, fgetxattr_query, fremovexattr, fsetxattr};
+
+    /// The extended attribute of access control lists on Linux. The new file may have one that is the default of its
+    /// folder.
+    const ACCESS: &str = "system.posix_acl_access";
+
+    let value = |file: &File, name: &str| {
+        let mut value = vec![0; fgetxattr_query(file, name).ok()?];
+        let len = fgetxattr(file, name, value.as_mut_slice()).ok()?;
+        value.truncate(len);
+        Some(value)
+    };
+    let names = names_of(old);
+    let mut lost = Vec::new();
+    for name in &names {
+        let kept = value(old, name).is_some_and(|wanted| {
+            value(new, name).as_ref() == Some(&wanted)
+                || fsetxattr(new, name.as_str(), &wanted, XattrFlags::empty()).is_ok()
+        });
+        if !kept {
+            lost.push(name.clone());
+        }
+    }
+    if !names.iter().any(|name| name == ACCESS) {
+        // The removal fails in the usual case that the new file has no access control list.
+        let _ = fremovexattr(new, ACCESS);
+    }
+    lost
+}
+
+/// Returns the names of the extended attributes of `file`. The list is empty if the file system does not support
+/// them.
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+fn names_of(file: &File) -> Vec<String> {
+    use rustix::fs::{flistxattr, flistxattr_query};
+    let Ok(len) = flistxattr_query(file) else { return Vec::new() };
+    let mut list = vec![0_u8; len];
+    let Ok(len) = flistxattr(file, list.as_mut_slice()) else { return Vec::new() };
+    let names = list[..len].split(|&byte| byte == 0).filter(|name| !name.is_empty());
+    names.map(|name| String::from_utf8_lossy(name).into_owned()).collect()
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+fn keep_extended(_: &File, _: &File) -> Vec<String> {
+    Vec::new()
+}
