@@ -81,7 +81,7 @@ impl TypedValueParser for CharsetParser {
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         let auto = self.guesses.then_some("auto");
-        Some(Box::new(auto.into_iter().chain(charset::NAMES.iter().copied()).map(PossibleValue::new)))
+        Some(Box::new(auto.into_iter().chain(charset::names()).map(PossibleValue::new)))
     }
 }
 

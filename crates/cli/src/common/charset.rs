@@ -25,48 +25,16 @@ pub enum Charset {
 }
 
 /// The names of all supported charsets. Most charsets also have other labels.
-pub const NAMES: &[&str] = &[
-    "big5",
-    "euc-jp",
-    "euc-kr",
-    "gb18030",
-    "gbk",
-    "ibm866",
-    "iso-2022-jp",
-    "iso-8859-1-strict",
-    "iso-8859-2",
-    "iso-8859-3",
-    "iso-8859-4",
-    "iso-8859-5",
-    "iso-8859-6",
-    "iso-8859-7",
-    "iso-8859-8",
-    "iso-8859-8-i",
-    "iso-8859-10",
-    "iso-8859-13",
-    "iso-8859-14",
-    "iso-8859-15",
-    "iso-8859-16",
-    "koi8-r",
-    "koi8-u",
-    "latin1",
-    "macintosh",
-    "shift_jis",
-    "us-ascii-strict",
-    "utf-8",
-    "windows-874",
-    "windows-1250",
-    "windows-1251",
-    "windows-1252",
-    "windows-1253",
-    "windows-1254",
-    "windows-1255",
-    "windows-1256",
-    "windows-1257",
-    "windows-1258",
-    "x-mac-cyrillic",
-    "x-user-defined",
-];
+const NAMES: &str = "big5 euc-jp euc-kr gb18030 gbk ibm866 iso-2022-jp iso-8859-1-strict iso-8859-2 iso-8859-3 iso-8859-4 \
+    iso-8859-5 iso-8859-6 iso-8859-7 iso-8859-8 iso-8859-8-i iso-8859-10 iso-8859-13 iso-8859-14 \
+    iso-8859-15 iso-8859-16 koi8-r koi8-u latin1 macintosh shift_jis us-ascii-strict utf-8 windows-874 \
+    windows-1250 windows-1251 windows-1252 windows-1253 windows-1254 windows-1255 windows-1256 \
+    windows-1257 windows-1258 x-mac-cyrillic x-user-defined";
+
+/// Returns the names of all supported charsets.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    NAMES.split_ascii_whitespace()
+}
 
 impl Charset {
     /// UTF-8, by the Encoding Standard.
@@ -89,20 +57,13 @@ impl Charset {
             )),
             None => {
                 let label_lower = label.to_ascii_lowercase();
-                let mut ranked: Vec<_> =
-                    NAMES.iter().map(|name| (strsim::jaro_winkler(&label_lower, name), *name)).collect();
-                ranked.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-                let similar: Vec<_> = ranked
-                    .into_iter()
-                    .filter(|(likeness, _)| *likeness >= 0.8)
-                    .map(|(_, name)| name)
-                    .collect();
+                let likeness = |name| strsim::jaro_winkler(&label_lower, name);
+                let mut similar: Vec<_> = names().filter(|name| likeness(name) >= 0.8).collect();
+                similar.sort_by(|a, b| likeness(b).total_cmp(&likeness(a)));
+                similar.truncate(4);
                 Err(match similar.is_empty() {
-                    false => format!(
-                        "unknown charset '{label}'; similar: {}",
-                        similar[..similar.len().min(4)].join(", ")
-                    ),
-                    true => format!("unknown charset '{label}'; known: {}", NAMES.join(", ")),
+                    false => format!("unknown charset '{label}'; similar: {}", similar.join(", ")),
+                    true => format!("unknown charset '{label}'; known: {}", NAMES.replace(' ', ", ")),
                 })
             }
         }
@@ -155,7 +116,7 @@ impl Charset {
     }
 
     /// Returns an encoder for one value.
-    pub fn encoder(self) -> Encoder {
+    fn encoder(self) -> Encoder {
         match self {
             Charset::Standard(encoding) | Charset::Auto(encoding) => {
                 Encoder::Standard(encoding.new_encoder())
@@ -174,42 +135,45 @@ impl Charset {
             return Ok(());
         }
         let mut decoder = self.of(bytes).decoder();
-        let mut refused = None;
         let mut read = 0;
         while let Some(invalid) = decoder.decode(bytes, &mut read, true, out) {
-            if policy.rejects() {
-                refused = Some(invalid.start);
-                break;
+            match policy {
+                Policy::Keep => escape(&bytes[invalid], out),
+                Policy::Replace => out.extend_from_slice("\u{fffd}".as_bytes()),
+                _ => return Err(invalid.start),
             }
-            replace(&bytes[invalid], policy, out);
         }
-        refused.map_or(Ok(()), Err)
+        Ok(())
     }
 }
 
 impl Charset {
-    /// Converts the UTF-8 `text` to this charset and appends the result to `out`. As in browsers, a character that
-    /// the charset lacks is written as `&#`, its number and `;`. Invalid UTF-8 stays, or becomes U+FFFD first. With
-    /// any other policy but [`Policy::Keep`] both are rejected.
-    pub fn encode(self, text: &[u8], policy: Policy, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    /// Converts the UTF-8 `text` to this charset and appends the result to `out`. Calls `lacking` with `out` and the number of each character
+    /// that the charset lacks. Invalid UTF-8 stays, or becomes U+FFFD first. Any other `policy` rejects both.
+    pub fn encode(
+        self,
+        text: &[u8],
+        policy: Policy,
+        out: &mut Vec<u8>,
+        mut lacking: impl FnMut(&mut Vec<u8>, u32),
+    ) -> Result<(), Refusal> {
         let mut offset = 0;
         for chunk in text.utf8_chunks() {
-            let valid = chunk.valid();
-            let invalid =
-                if policy == Policy::Replace && !chunk.invalid().is_empty() { "\u{fffd}" } else { "" };
-            for part in [valid, invalid] {
+            let is_invalid = !chunk.invalid().is_empty();
+            let replacement = if policy == Policy::Replace && is_invalid { "\u{fffd}" } else { "" };
+            for part in [chunk.valid(), replacement] {
                 let mut text = part;
                 while let Some(Lacking { character, at, rest }) = self.encoder().encode(text, out) {
                     if policy.rejects() {
                         let offset = offset + part.len() - text.len() + at;
                         return Err(Refusal { offset, reason: Reason::NotInCharset });
                     }
-                    out.extend_from_slice(format!("&#{};", u32::from(character)).as_bytes());
+                    lacking(out, u32::from(character));
                     text = rest;
                 }
             }
-            offset += valid.len();
-            if policy.rejects() && !chunk.invalid().is_empty() {
+            offset += chunk.valid().len();
+            if policy.rejects() && is_invalid {
                 return Err(Refusal { offset, reason: Reason::InvalidUtf8 });
             }
             if policy == Policy::Keep {
@@ -221,23 +185,20 @@ impl Charset {
     }
 }
 
-/// A character that a charset lacks.
-pub struct Lacking<'a> {
-    /// The character that is written as a number. It can differ from the character in the text, because some encoders
-    /// report another one.
-    pub character: char,
-    /// The offset of the character in the text.
-    pub at: usize,
-    /// The text after the character.
-    pub rest: &'a str,
+/// Appends the numeric reference that browsers write for a character that a charset lacks.
+pub fn push_reference(out: &mut Vec<u8>, number: u32) {
+    out.extend_from_slice(format!("&#{number};").as_bytes());
 }
 
-/// Appends the replacement for the `invalid` bytes: U+FFFD or their escapes.
-pub fn replace(invalid: &[u8], policy: Policy, out: &mut Vec<u8>) {
-    match policy {
-        Policy::Replace => out.extend_from_slice("\u{fffd}".as_bytes()),
-        _ => escape(invalid, out),
-    }
+/// A character that a charset lacks.
+struct Lacking<'a> {
+    /// The character that is written as a number. It can differ from the character in the text, because some encoders
+    /// report another one.
+    character: char,
+    /// The offset of the character in the text.
+    at: usize,
+    /// The text after the character.
+    rest: &'a str,
 }
 
 /// A decoder for one value, which may come in pieces.
@@ -303,7 +264,7 @@ impl Decoder {
 }
 
 /// An encoder for one value.
-pub enum Encoder {
+enum Encoder {
     Standard(encoding_rs::Encoder),
     /// A charset in which each character below this number is one byte.
     Below(u32),
@@ -312,7 +273,7 @@ pub enum Encoder {
 impl Encoder {
     /// Converts `text` to the charset and appends the result to `out`, up to the first character that the charset
     /// lacks. Returns that character.
-    pub fn encode<'a>(&mut self, text: &'a str, out: &mut Vec<u8>) -> Option<Lacking<'a>> {
+    fn encode<'a>(&mut self, text: &'a str, out: &mut Vec<u8>) -> Option<Lacking<'a>> {
         let encoder = match self {
             Encoder::Standard(encoder) => encoder,
             Encoder::Below(limit) => {

@@ -3,7 +3,7 @@
 use simdpct::{ByteSet, HexCase};
 
 use super::{Convert, Unit, Value};
-use crate::common::charset::{Charset, Lacking};
+use crate::common::charset::Charset;
 use crate::common::fault::{Handling, Policy};
 use crate::common::reason::{Reason, Refusal};
 use crate::common::records::Records;
@@ -79,40 +79,26 @@ impl Encoder {
         policy: Policy,
         out: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
-        // Invalid UTF-8 is replaced before the value is escaped.
-        let text = (policy == Policy::Replace).then(|| String::from_utf8_lossy(value));
-        let value = text.as_ref().map_or(value, |text| text.as_bytes());
         let Some(charset) = self.options.charset else {
-            if policy.rejects()
+            if policy != Policy::Keep
                 && let Err(offset) = utf8::validate(value)
             {
-                return Err(Refusal { offset, reason: Reason::InvalidUtf8 });
+                if policy.rejects() {
+                    return Err(Refusal { offset, reason: Reason::InvalidUtf8 });
+                }
+                self.escape(&utf8::repaired(value), records, out);
+                return Ok(());
             }
             self.escape(value, records, out);
             return Ok(());
         };
         let mut bytes = std::mem::take(&mut self.bytes);
         bytes.clear();
-        let mut offset = 0;
-        for chunk in value.utf8_chunks() {
-            let mut text = chunk.valid();
-            while let Some(Lacking { character, at, rest }) = charset.encoder().encode(text, &mut bytes) {
-                if policy.rejects() {
-                    let before = offset + chunk.valid().len() - text.len() + at;
-                    return Err(Refusal { offset: before, reason: Reason::NotInCharset });
-                }
-                self.escape(&bytes, records, out);
-                bytes.clear();
-                out.extend_from_slice(format!("%26%23{}%3B", u32::from(character)).as_bytes());
-                text = rest;
-            }
-            offset += chunk.valid().len();
-            if policy.rejects() && !chunk.invalid().is_empty() {
-                return Err(Refusal { offset, reason: Reason::InvalidUtf8 });
-            }
-            bytes.extend_from_slice(chunk.invalid());
-            offset += chunk.invalid().len();
-        }
+        charset.encode(value, policy, &mut bytes, |bytes, number| {
+            self.escape(bytes, records, out);
+            bytes.clear();
+            out.extend_from_slice(format!("%26%23{number}%3B").as_bytes());
+        })?;
         self.escape(&bytes, records, out);
         self.bytes = bytes;
         Ok(())

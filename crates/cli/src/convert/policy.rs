@@ -115,79 +115,28 @@ pub trait Treat {
 /// Converts values, and applies the policies for bad ones.
 #[derive(Clone)]
 pub struct Treatment {
-    convert: Conversion,
+    pub convert: Conversion,
     /// The bytes that stay escaped in the usual syntax around a value.
-    usual: ByteSet,
-    policies: Handling,
+    pub usual: ByteSet,
+    /// The policies for bad values and unreadable records.
+    pub policies: Handling,
     /// Whether faults have no effect, so that values need no checks.
-    lenient: bool,
+    pub lenient: bool,
     /// Whether values are counted.
-    stats: bool,
+    pub stats: bool,
     /// Whether values are written in JSON, which has a `null`.
-    is_json: bool,
+    pub is_json: bool,
     /// The text that is written for a missing record.
-    null: &'static [u8],
+    pub null: &'static [u8],
     /// The text that is written for an empty value, such as `-` in fields between blanks.
-    empty: &'static [u8],
-    /// The text that means a missing value, such as `-`, and is never converted; empty if no text has this meaning.
-    none: &'static [u8],
-    /// Whether new values are written beside the old ones.
-    is_beside: bool,
+    pub empty: &'static [u8],
+    /// The text that means a missing URL, such as `-`, and is never converted; empty if no text has this meaning.
+    pub none: &'static [u8],
+    /// Whether new values are written beside the old ones. If so, a rejected value has no new value.
+    pub is_beside: bool,
 }
 
 impl Treatment {
-    /// Creates a treatment that runs `convert`. The bytes of `usual` stay escaped in the usual syntax around a value. `stats` and
-    /// `rejects` tell whether values are counted and rejections are reported.
-    pub fn new(
-        convert: Conversion,
-        usual: ByteSet,
-        policies: Handling,
-        stats: bool,
-        rejects: bool,
-        empty: &'static [u8],
-    ) -> Treatment {
-        let lenient = policies == Handling::KEEP && !stats && !rejects;
-        Treatment {
-            convert,
-            usual,
-            policies,
-            lenient,
-            stats,
-            is_json: false,
-            null: b"",
-            empty,
-            none: b"",
-            is_beside: false,
-        }
-    }
-
-    /// Sets whether values are written in JSON, which has a `null`, and the text for a missing record.
-    pub fn with_null(self, is_json: bool, null: &'static [u8]) -> Treatment {
-        Treatment { is_json, null, ..self }
-    }
-
-    /// Sets whether new values are written beside the old ones. If so, a rejected value has no new value.
-    pub fn with_beside(self, is_beside: bool) -> Treatment {
-        let lenient = self.lenient && !(is_beside && self.convert.unit() == Unit::Value);
-        Treatment { lenient, is_beside, ..self }
-    }
-
-    /// Returns the text that is written for a missing record.
-    pub fn null(&self) -> &'static [u8] {
-        self.null
-    }
-
-    /// Sets the text `none`, which means a missing value. It matters only for whole URLs; other conversions treat it as
-    /// text.
-    pub fn with_none(self, none: &'static [u8]) -> Treatment {
-        Treatment { none: if self.convert.unit() == Unit::Value { none } else { b"" }, ..self }
-    }
-
-    /// Returns the policies for bad values.
-    pub fn policies(&self) -> Handling {
-        self.policies
-    }
-
     /// Returns the policies for values, as opposed to unreadable records.
     pub fn value_policies(&self) -> Handling {
         match self.policies.rejected {
@@ -270,7 +219,7 @@ impl Treat for Treatment {
         report: &mut Report,
         place: impl Fn(usize) -> usize,
     ) -> Action {
-        if !self.none.is_empty() && bytes == self.none {
+        if !self.none.is_empty() && bytes == self.none && self.convert.unit() == Unit::Value {
             out.extend_from_slice(bytes);
             return Action::Write;
         }

@@ -95,7 +95,7 @@ impl Account {
 /// Warns about records that were left out because of faults in their values, and then like [`warn_rejected`]. `treatment` has the
 /// policies that say what was done with them.
 fn warn_faulty(stats: &Stats, treatment: &Treatment, options: &OutputOptions) {
-    let policies = treatment.policies();
+    let policies = treatment.policies;
     let is_dropped = policies.rejected == Policy::Drop;
     let rejected = if is_dropped { stats.rejected + stats.unreadable } else { 0 };
     let count = stats.dropped.saturating_sub(rejected);

@@ -12,7 +12,7 @@ use simdpct_uri::{Converter, split};
 
 use super::values::in_utf8;
 use super::{Escapes, Rewrite};
-use crate::common::charset::Charset;
+use crate::common::charset::{Charset, push_reference};
 use crate::common::escape::{byte_of, escape};
 use crate::common::fault::{Handling, Policy};
 use crate::common::reason::{Reason, Refusal};
@@ -48,7 +48,7 @@ impl EncodeUrl {
         let (head, rest) = value.split_at(path_start(value));
         if handling.not_text.rejects() {
             utf8::validate(head).map_err(|offset| Refusal { offset, reason: Reason::InvalidUtf8 })?;
-            let refused = charset.encode(rest, Policy::Fail, &mut Vec::new());
+            let refused = charset.encode(rest, Policy::Fail, &mut Vec::new(), push_reference);
             refused.map_err(|refusal| Refusal { offset: head.len() + refusal.offset, ..refusal })?;
         }
         converter.encode_append(head, out);
@@ -152,7 +152,12 @@ fn from_utf8(charset: Charset, url: &[u8], out: &mut Vec<u8>) -> Result<(), Refu
         for chunk in bytes.utf8_chunks() {
             for character in chunk.valid().chars() {
                 let mut encoded = Vec::new();
-                charset.encode(character.encode_utf8(&mut [0; 4]).as_bytes(), Policy::Keep, &mut encoded)?;
+                charset.encode(
+                    character.encode_utf8(&mut [0; 4]).as_bytes(),
+                    Policy::Keep,
+                    &mut encoded,
+                    push_reference,
+                )?;
                 // A byte of a character can be one of ASCII that has a meaning in URLs.
                 out.extend_from_slice(simdpct::encode(&encoded).as_bytes());
             }

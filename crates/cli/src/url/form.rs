@@ -9,7 +9,7 @@ use simdpct_uri::form::{self, LineEnds, Serializer};
 
 use super::row::{self, Style};
 use super::{Escapes, Rewrite};
-use crate::common::charset::Charset;
+use crate::common::charset::{Charset, push_reference};
 use crate::common::fault::{Handling, Policy};
 use crate::common::reason::{Reason, Refusal};
 use crate::common::utf8;
@@ -232,7 +232,7 @@ impl Rewrite for ToForm {
                     for (text, bytes) in pair.iter().zip(&mut encoded) {
                         // The offset of the pair in its row is not known here, so the rejection has offset 0.
                         charset
-                            .encode(text, handling.not_text, bytes)
+                            .encode(text, handling.not_text, bytes, push_reference)
                             .map_err(|refusal| Refusal { offset: 0, ..refusal })?;
                     }
                     encoded.map(Cow::Owned)

@@ -16,9 +16,9 @@ use crate::common::error::{Failure, Outcome};
 use crate::common::fault::{Handling, Policy};
 use crate::common::reason::Reason;
 use crate::common::records::Records;
-use crate::convert::Conversion;
 use crate::convert::policy::{Action, Record, Treatment};
 use crate::convert::report::{Report, Stop};
+use crate::convert::{Conversion, Unit};
 use crate::io::BLOCK;
 use crate::io::files::{self, Destination};
 use crate::io::input::Input;
@@ -222,11 +222,11 @@ impl Values {
         let (rejects, stats, is_preview) = (rejects.is_some(), stats.is_some(), preview.is_some());
         // Values that are written alone are lines of text also if they come from JSON.
         let is_json = form.is_whole() && target.selector.is_json();
-        let lines = convert.clone();
-        let treatment = Treatment::new(convert, usual, policies, stats, rejects, empty)
-            .with_none(none)
-            .with_null(is_json, null)
-            .with_beside(!into.is_empty());
+        let (lines, is_beside) = (convert.clone(), !into.is_empty());
+        let may_reject = is_beside && convert.unit() == Unit::Value;
+        let lenient = policies == Handling::KEEP && !stats && !rejects && !may_reject;
+        let treatment =
+            Treatment { convert, usual, policies, lenient, stats, is_json, null, empty, none, is_beside };
         let is_plain = !is_preview && !only_changed;
         // Conversion in batches does not count values, so statistics exclude it.
         let is_batched = is_plain && !stats && target.selector.is_line() && records != Records::Raw;
@@ -312,7 +312,7 @@ impl Values {
         let mut pass = Pass { record, treatment: &mut self.treatment, edit, report };
         match self.target.selector.rewrite(&mut pass) {
             Action::Null => {
-                edit.leave_out(self.treatment.null(), record.stop);
+                edit.leave_out(self.treatment.null, record.stop);
                 if !self.form.is_whole() {
                     edit.copy_to(end).push(self.needs.records.end());
                 }
@@ -451,7 +451,7 @@ impl Job for Values {
     }
 
     fn long(&mut self, start: &[u8], reason: &Reason, report: &mut Report) -> Long {
-        let policy = self.treatment.policies().rejected;
+        let policy = self.treatment.policies.rejected;
         let is_left_out = policy == Policy::Drop || self.only_changed || !self.form.is_whole();
         // The run mentions the record at once, and not again in its summary.
         report.stats.mentioned += 1;
@@ -466,7 +466,7 @@ impl Job for Values {
                 report.stop = Some(Stop { line: 0, offset: 0, reason: reason.clone() });
                 Long::Skip
             }
-            Policy::Null => Long::Instead(self.treatment.null()),
+            Policy::Null => Long::Instead(self.treatment.null),
             _ if is_left_out => Long::Skip,
             _ if let Some(table) = self.target.selector.table()
                 && !self.into.is_empty() =>
