@@ -118,16 +118,17 @@ impl Decoder {
         self.options.charset
     }
 
-    /// Reports whether every value without a "%" stays as it is.
-    pub fn needs_percent(&self) -> bool {
-        !self.options.form && self.options.charset.is_none() && !self.options.printable
+    /// Reports whether every value without a "%" stays as it is, in a place where the bytes of `around` stay escaped.
+    pub fn needs_percent(&self, around: &ByteSet) -> bool {
+        let form = PlaceRules::new(&self.options, self.normalizes, around).form;
+        !form && self.options.charset.is_none() && !self.options.printable
     }
 
     /// Returns the codec that decodes values in a place where the bytes of `around` stay escaped, if decoding once is the only step and a
     /// `+` stays, and all bytes whose escapes stay.
     pub fn codec(&self, around: &ByteSet) -> Option<(simdpct::Decode, ByteSet)> {
         let place = PlaceRules::new(&self.options, self.normalizes, around);
-        (self.options.is_plain() && !self.options.form).then_some((place.codec, place.keep))
+        (self.options.is_plain() && !place.form).then_some((place.codec, place.keep))
     }
 
     /// Reports whether keeping the escapes of the bytes `around` and those of the user can split characters, because the charset uses the

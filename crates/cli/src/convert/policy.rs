@@ -3,7 +3,6 @@
 use simdpct::ByteSet;
 use simdpct_records::Kind;
 
-use super::decode::Decoder;
 use super::report::Report;
 use super::{Conversion, Escapes, Unit, Value};
 use crate::common::fault::{Handling, Policy};
@@ -147,7 +146,7 @@ impl Treatment {
 
     /// Reports whether a value without a "%" needs neither conversion nor checks.
     pub fn needs_percent(&self) -> bool {
-        self.lenient && self.convert.decoder().is_some_and(Decoder::needs_percent)
+        self.lenient && self.convert.decoder().is_some_and(|decoder| decoder.needs_percent(&self.usual))
     }
 
     /// Returns the codec of values in the usual syntax, if faults have no effect and values are decoded once, and the bytes
