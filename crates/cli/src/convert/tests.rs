@@ -2,10 +2,12 @@
 
 use simdpct::sets::RFC3986_UNRESERVED;
 use simdpct::{ByteSet, MalformedCause};
+use simdpct_records::Kind;
 
-use super::options::{DecodeOptions, EncodeOptions, Layers, Verb};
-use super::origins;
-use super::work::Work;
+use super::decode::{DecodeOptions, Decoder, Layers};
+use super::encode::{EncodeOptions, Encoder};
+use super::parts::Normalizer;
+use super::{Conversion, Value};
 use crate::common::charset::Charset;
 use crate::common::fault::{Handling, Policy};
 use crate::common::reason::{Reason, Refusal};
