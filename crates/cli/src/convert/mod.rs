@@ -133,6 +133,8 @@ impl<C: Convert + Clone + 'static> CloneBox for C {
 /// separate or quote values.
 pub struct Conversion {
     convert: Box<dyn Convert>,
+    /// The result of [`Convert::escapes`].
+    escapes: Option<Escapes>,
     /// The number of values that were rejected but kept.
     kept: u64,
     /// The bytes that stayed escaped last, and the same bytes if there are at most three of them, for a fast search.
@@ -162,7 +164,8 @@ impl DerefMut for Conversion {
 impl Conversion {
     /// Wraps `convert`.
     pub fn new(convert: impl Convert + 'static) -> Conversion {
-        Conversion { convert: Box::new(convert), kept: 0, fence: (ByteSet::EMPTY, None) }
+        let escapes = convert.escapes();
+        Conversion { convert: Box::new(convert), escapes, kept: 0, fence: (ByteSet::EMPTY, None) }
     }
 
     /// Returns the number of values that were rejected but kept since the last call.
@@ -180,7 +183,7 @@ impl Conversion {
         out: &mut Vec<u8>,
     ) -> Result<usize, Refusal> {
         let start = out.len();
-        let result = match self.convert.escapes() {
+        let result = match self.escapes {
             None => self.convert.append(value, handling, out),
             Some(escapes) => self.convert_url(escapes, value, handling, out).map(|()| 0),
         };
@@ -201,7 +204,7 @@ impl Conversion {
         let start = out.len();
         if let Some(kept) = self.convert.append_many(text, records, handling, out)
             && (kept == 0 || !handling.rejected.rejects())
-            && (self.escapes().is_none() || self.check(text, out, start, handling))
+            && (self.escapes.is_none() || self.check(text, out, start, handling))
         {
             self.kept += kept;
             return text.len();
@@ -278,7 +281,7 @@ impl Conversion {
 
     /// Fails if `value` contains a malformed escape or invalid UTF-8 that `handling` rejects.
     fn find_fault(&self, value: &[u8], handling: Handling) -> Result<(), Refusal> {
-        if handling.malformed.rejects() && self.escapes() != Some(Escapes::Data) {
+        if handling.malformed.rejects() && self.escapes != Some(Escapes::Data) {
             simdpct::validate(value).map_err(malformed)?;
         }
         if handling.not_text.rejects() && self.reads_utf8() {

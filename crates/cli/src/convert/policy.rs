@@ -59,10 +59,10 @@ impl<'a> Record<'a> {
 
     /// Adds a rejection at `offset` of the chunk to `report`, if rejections are reported and the record has none yet.
     pub fn refuse(&self, report: &mut Report, offset: usize, reason: &Reason) {
-        let is_known = report.refused.last().is_some_and(|last| last.offset >= self.start as i64);
+        let is_known = report.refused.last().is_some_and(|last| last.offset >= self.start as u64);
         if report.rejects && !is_known {
             let line = report.line(self.chunk, self.end, offset);
-            report.refuse(line, offset as i64, reason, self.bytes());
+            report.refuse(line, offset as u64, reason, self.bytes());
         }
     }
 }

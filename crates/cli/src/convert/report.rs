@@ -7,8 +7,7 @@ use super::stats::Stats;
 use crate::check::listing::List;
 use crate::common::reason::{Reason, Refusal};
 
-/// The messages about a chunk of input. Lines and offsets count from the start of the chunk; an offset is negative in
-/// a value that began in an earlier chunk.
+/// The messages about a chunk of input. Lines and offsets count from the start of the chunk.
 #[derive(Default)]
 pub struct Report {
     /// Whether positions are reported, so that lines must be counted.
@@ -35,14 +34,14 @@ pub struct Report {
 /// A rejection that stops the run.
 pub struct Stop {
     pub line: u64,
-    pub offset: i64,
+    pub offset: u64,
     pub reason: Reason,
 }
 
 /// A rejected value or record: its position, and the range of its text in the report.
 pub struct Refused {
     pub line: u64,
-    pub offset: i64,
+    pub offset: u64,
     text: Range<usize>,
 }
 
@@ -77,11 +76,11 @@ impl Report {
     /// Stops the run at `offset` of `chunk`.
     pub fn stop(&mut self, chunk: &[u8], end: u8, Refusal { offset, reason }: Refusal) {
         let line = self.line(chunk, end, offset);
-        self.stop = Some(Stop { line, offset: offset as i64, reason });
+        self.stop = Some(Stop { line, offset: offset as u64, reason });
     }
 
     /// Adds a rejection.
-    pub fn refuse(&mut self, line: u64, offset: i64, reason: &Reason, record: &[u8]) {
+    pub fn refuse(&mut self, line: u64, offset: u64, reason: &Reason, record: &[u8]) {
         let from = self.texts.len();
         // Writing to a `String` cannot fail.
         let _ = write!(self.texts, "{reason}: ");

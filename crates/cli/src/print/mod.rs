@@ -111,8 +111,7 @@ impl<'o> Sink<'o> {
     pub fn note(&mut self, offset: u64, report: &Report) -> Result<(), Failure> {
         if let Some(rejects) = &mut self.rejects {
             for refused in &report.refused {
-                let (line, offset) =
-                    (self.lines + refused.line + 1, offset.saturating_add_signed(refused.offset));
+                let (line, offset) = (self.lines + refused.line + 1, offset + refused.offset);
                 rejects.add(format_args!("{}:{line}:{offset}: {}\n", self.file, report.text(refused)))?;
             }
         }
@@ -121,11 +120,7 @@ impl<'o> Sink<'o> {
             findings.take(&self.file, self.lines, offset, &report.findings, self.output)?;
         }
         if let Some(Stop { line, offset: at, reason }) = &report.stop {
-            let place = Place {
-                file: self.file.clone(),
-                line: self.lines + line + 1,
-                offset: offset.saturating_add_signed(*at),
-            };
+            let place = Place { file: self.file.clone(), line: self.lines + line + 1, offset: offset + at };
             return Err(Failure::Data { place, reason: reason.clone() });
         }
         self.lines += report.lines;
