@@ -184,3 +184,64 @@ fn offsets_are_those_of_the_first_invalid_byte() {
     });
     assert!(rejected > 5_000, "{rejected}");
 }
+
+/// Converting many records at once gives the same as converting one after the other, up to the first one that is rejected.
+#[test]
+fn many_records_are_converted_like_single_ones() {
+    let words = words(
+        "% 2 5 %25 %2520 %252 %%34 %3 %4 %c3%a9 %2F 41 + %2B / g : a%41: %u %u0041 %u000A %uD83D %uDE00 %u4F60 00 é 你 %81 %81%30 %C4 %E3 \
+         a 0 %0A %00 \n \n \n \0 \0 \r \r\n \u{1F600} \u{202E} %1B \u{1b}$B $ \u{1b}(B %FF %E4%BD \u{fffd}",
+    );
+    let args: &[&[&str]] = &[
+        &["decode"],
+        &["decode", "--form", "--keep", "/%"],
+        &["decode", "--times", "3", "--form"],
+        &["decode", "--until-stable"],
+        &["decode", "--percent-u", "--until-stable", "--charset", "gbk", "--printable"],
+        &["decode", "--charset", "gb18030", "--times", "2"],
+        &["decode", "--charset", "utf-8", "--percent-u"],
+        &["decode", "--charset", "iso-2022-jp"],
+        &["decode", "--charset", "us-ascii-strict", "--printable"],
+        &["normalize"],
+        &["encode"],
+        &["encode", "--keep-escapes"],
+        &["encode", "--form"],
+        &["encode", "--charset", "gbk", "--keep-escapes"],
+        &["encode", "--charset", "iso-2022-jp"],
+        &["encode", "--charset", "iso-8859-1-strict"],
+    ];
+    let of = |malformed, not_text| Handling { malformed, not_text, ..Handling::KEEP };
+    let handlings = [
+        Handling::KEEP,
+        Handling::REJECT,
+        of(Policy::Keep, Policy::Drop),
+        of(Policy::Replace, Policy::Keep),
+        of(Policy::Replace, Policy::Replace),
+    ];
+    let mut rejected = 0;
+    for args in args {
+        let mut conversion = conversion(args);
+        for records in [Records::Lines, Records::Null] {
+            values(&words, 2_000, |round, text| {
+                let (text, handling) = (text.as_bytes(), handlings[round % handlings.len()]);
+                let case = format!("{args:?} {records:?} {handling:?} {}", text.escape_ascii());
+                let (mut many, mut single, mut done) = (Vec::new(), Vec::new(), 0);
+                let len = conversion.convert_many(text, records, handling, &mut many);
+                while done < text.len() {
+                    let record = &text[done..records.end_of(text, done)];
+                    let bytes = &record[..records.without_end(record)];
+                    let value = Value { bytes, kind: Kind::Text, keep: &records.structure() };
+                    if conversion.convert(value, handling, &mut single).is_err() {
+                        rejected += 1;
+                        break;
+                    }
+                    single.extend_from_slice(&record[bytes.len()..]);
+                    done += record.len();
+                }
+                assert_eq!(many.escape_ascii().to_string(), single.escape_ascii().to_string(), "{case}");
+                assert_eq!(len, done, "{case}");
+            });
+        }
+    }
+    assert!(rejected > 2_000, "{rejected}");
+}
