@@ -59,9 +59,7 @@ pub struct Decoder {
     /// Whether escapes are normalized: the digits of those that stay become upper case.
     normalizes: bool,
     place: PlaceRules,
-    /// Buffers between the steps, kept so that they are allocated once: the value after the first layer, if it contains `%uXXXX`, and after
-    /// all layers.
-    first: Vec<u8>,
+    /// A buffer for the value before `--charset`, kept so that it is allocated once.
     decoded: Vec<u8>,
 }
 
@@ -110,7 +108,7 @@ impl Decoder {
 
     fn with(options: DecodeOptions, normalizes: bool) -> Decoder {
         let place = PlaceRules::new(&options, normalizes, &ByteSet::EMPTY);
-        Decoder { options, normalizes, place, first: Vec::new(), decoded: Vec::new() }
+        Decoder { options, normalizes, place, decoded: Vec::new() }
     }
 
     /// Returns the charset of the decoded bytes, if it is not UTF-8.
@@ -186,13 +184,13 @@ impl Decoder {
         if handling.malformed.rejects() {
             self.validate(value).map_err(malformed)?;
         }
-        let (mut first, mut decoded) = (std::mem::take(&mut self.first), std::mem::take(&mut self.decoded));
+        let mut decoded = std::mem::take(&mut self.decoded);
         let (start, mut rest, mut layers) = (out.len(), value, 0);
         // No escape and no character continues across a malformed `%`, so the parts between them are independent.
         loop {
             let fault = if handling.malformed == Policy::Replace { self.validate(rest).err() } else { None };
             let (part, others) = rest.split_at(fault.map_or(rest.len(), |escape| escape.offset));
-            let result = self.part(part, (&mut first, &mut decoded), handling.not_text, out);
+            let result = self.part(part, &mut decoded, handling.not_text, out);
             let from = value.len() - rest.len();
             layers = layers.max(result.map_err(|at| {
                 let refusal = self.not_text(part, at);
@@ -205,12 +203,10 @@ impl Decoder {
             rest = &others[1..];
         }
         if self.options.printable && !printable::is_printable(&out[start..], records) {
-            decoded.clear();
-            decoded.extend_from_slice(&out[start..]);
-            out.truncate(start);
-            printable::append(&decoded, records, out);
+            let text = out.split_off(start);
+            printable::append(&text, records, out);
         }
-        (self.first, self.decoded) = (first, decoded);
+        self.decoded = decoded;
         Ok(layers)
     }
 
@@ -224,13 +220,13 @@ impl Decoder {
     fn part(
         &self,
         bytes: &[u8],
-        (first, decoded): (&mut Vec<u8>, &mut Vec<u8>),
+        decoded: &mut Vec<u8>,
         policy: Policy,
         out: &mut Vec<u8>,
     ) -> Result<usize, usize> {
         let Some(charset) = self.options.charset else {
             let start = out.len();
-            let layers = self.layers(bytes, first, out);
+            let layers = self.layers(bytes, out);
             if policy != Policy::Keep
                 && let Err(at) = utf8::validate(&out[start..])
             {
@@ -246,7 +242,7 @@ impl Decoder {
         let (mut layers, mut before) = (0, 0);
         let mut each = |part: &[u8], character: Option<char>| {
             decoded.clear();
-            layers = layers.max(self.layers(part, first, decoded));
+            layers = layers.max(self.layers(part, decoded));
             charset.decode(decoded, policy, out).map_err(|at| before + at)?;
             before += decoded.len();
             if let Some(character) = character {
@@ -276,27 +272,23 @@ impl Decoder {
     }
 
     /// Appends `bytes` with all layers of escapes decoded, and returns the number of layers.
-    fn layers(&self, bytes: &[u8], first: &mut Vec<u8>, out: &mut Vec<u8>) -> usize {
+    fn layers(&self, bytes: &[u8], out: &mut Vec<u8>) -> usize {
         let (start, codec) = (out.len(), &self.place.codec);
-        if self.options.percent_u && percent_u::characters(bytes).next().is_some() {
-            first.clear();
-            let changed = percent_u::decode(bytes, codec, &self.place.keep, first);
-            return usize::from(changed)
-                + match self.options.layers {
-                    Layers::UntilStable => codec.decode_until_stable_append(first, out),
-                    Layers::Times(times) => {
-                        out.extend_from_slice(first);
-                        self.repeat(times - 1, start, out)
-                    }
-                };
-        }
-        match self.options.layers {
-            Layers::UntilStable => codec.decode_until_stable_append(bytes, out),
-            Layers::Times(times) => {
+        let has_changed = match self.options.layers {
+            _ if self.options.percent_u => percent_u::decode(bytes, codec, &self.place.keep, out),
+            Layers::UntilStable => return codec.decode_until_stable_append(bytes, out),
+            Layers::Times(_) => {
                 codec.decode_append(bytes, out);
-                let changed = out.len() - start != bytes.len() || self.reads_plus(bytes);
-                if changed { 1 + self.repeat(times - 1, start, out) } else { 0 }
+                out.len() - start != bytes.len() || self.reads_plus(bytes)
             }
+        };
+        match self.options.layers {
+            _ if !has_changed => 0,
+            Layers::UntilStable => {
+                let first = out.split_off(start);
+                1 + codec.decode_until_stable_append(&first, out)
+            }
+            Layers::Times(times) => 1 + self.repeat(times - 1, start, out),
         }
     }
 
@@ -329,7 +321,7 @@ impl Decoder {
     fn origin(&self, value: &[u8], at: usize) -> usize {
         let decode = |bytes: &[u8]| {
             let mut out = Vec::new();
-            self.layers(bytes, &mut Vec::new(), &mut out);
+            self.layers(bytes, &mut out);
             out
         };
         let all = decode(value);
