@@ -29,6 +29,7 @@ use crate::plan::{CheckOptions, CheckRequest, FindingsFormat};
 Examples:
   pct check access.log
   pct check --ignore dot,separator urls.txt
+  pct check --kinds crlf -e '/login?next=%0d%0aSet-Cookie:%20x'
   pct check --quiet --kinds malformed urls.txt && pct decode urls.txt
   pct check --format jsonl logs/*.gz | jq -r 'select(.kind == \"nul\") | .file'
   pct check -l --kinds separator,dot lists/*.txt
@@ -69,7 +70,7 @@ pub struct Check {
     pub kinds: Vec<Group>,
 
     /// Report findings of all kinds but these
-    #[arg(long, value_name = "KIND,...", value_delimiter = ',')]
+    #[arg(long, value_name = "KIND,...", value_delimiter = ',', hide_possible_values = true)]
     pub ignore: Vec<Group>,
 
     /// Treat values as URLs, and report only findings in these components

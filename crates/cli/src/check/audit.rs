@@ -59,9 +59,9 @@ pub fn audit(request: &Request) -> Result<Outcome, Failure> {
         audit.report.bytes += input.offset();
         result
     };
-    run(request, &mut audit, scan, |audit| {
-        audit.report.escaped_bytes = audit.most_escaped();
-        if request.json { pretty_json(&audit.report) } else { audit.report.text(request.end == b'\0') }
+    run(request, &mut audit, scan, |audit| match request.json {
+        true => pretty_json(audit.report()),
+        false => audit.report().text(request.end == b'\0'),
     })
 }
 
@@ -108,7 +108,7 @@ pub(super) fn read_through(
 }
 
 /// The counts and examples of all files, as JSON has them.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Report {
     files: u64,
     lines: u64,
@@ -121,7 +121,7 @@ struct Report {
 }
 
 /// The findings of one kind.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Findings {
     kind: &'static str,
     meaning: &'static str,
@@ -144,7 +144,7 @@ struct Example {
 }
 
 /// The lines with a number of escapes from `least` to `most`.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Bucket {
     least: u64,
     most: Option<u64>,
@@ -166,24 +166,14 @@ fn serialize_lossy<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, 
 
 impl Report {
     fn new() -> Report {
-        let findings = |kind: Kind| {
-            let (kind, meaning) = (kind.name(), kind.description());
-            Findings { kind, meaning, lines: 0, found: 0, examples: Vec::new() }
-        };
-        let bucket = |at: usize| {
-            let most = BUCKETS.get(at + 1).map(|next| next - 1);
-            Bucket { least: BUCKETS[at], most, lines: 0 }
-        };
-        Report {
-            files: 0,
-            lines: 0,
-            bytes: 0,
-            longest_line: 0,
-            escapes: 0,
-            findings: Kind::ALL.map(findings),
-            escapes_per_line: std::array::from_fn(bucket),
-            escaped_bytes: Vec::new(),
+        let mut report = Report::default();
+        for (findings, kind) in report.findings.iter_mut().zip(Kind::ALL) {
+            (findings.kind, findings.meaning) = (kind.name(), kind.description());
         }
+        for (at, bucket) in report.escapes_per_line.iter_mut().enumerate() {
+            (bucket.least, bucket.most) = (BUCKETS[at], BUCKETS.get(at + 1).map(|next| next - 1));
+        }
+        report
     }
 
     /// Formats the report as text. `null` means that records end in NUL and are not called lines.
@@ -279,13 +269,14 @@ impl Audit<'_> {
         })
     }
 
-    /// Returns the byte values that are escaped at least once, with their counts, the most frequent ones first.
-    fn most_escaped(&self) -> Vec<EscapedByte> {
+    /// Returns the report with the byte values that are escaped at least once, the most frequent ones first.
+    fn report(&mut self) -> &Report {
         let counts = (0..=u8::MAX).zip(self.byte_counts).filter(|(_, count)| *count > 0);
         let mut bytes: Vec<_> =
             counts.map(|(byte, count)| EscapedByte { escape: format!("%{byte:02X}"), count, byte }).collect();
         bytes.sort_by_key(|escaped| (Reverse(escaped.count), escaped.byte));
-        bytes
+        self.report.escaped_bytes = bytes;
+        &self.report
     }
 
     /// Handles the first finding of a kind in a line: counts the line, and keeps it as an example unless there are
@@ -298,11 +289,10 @@ impl Audit<'_> {
             return;
         }
         let start = line_start.max(offset.saturating_sub(SHOWN_BEFORE as u64)).max(base);
-        let from = (start - base) as usize;
-        let at = (offset.max(base) - base) as usize;
-        let ahead = &window[at..window.len().min(at + SHOWN_AFTER)];
+        let ahead = &found.ahead()[..found.ahead().len().min(SHOWN_AFTER)];
         let len = memchr::memchr(self.request.end, ahead).unwrap_or(ahead.len());
-        let text = window[from..at + len].to_vec();
+        let at = window.len() - found.ahead().len();
+        let text = window[(start - base) as usize..at + len].to_vec();
         findings.examples.push(Example { file: self.file.clone(), line, offset, text });
     }
 }

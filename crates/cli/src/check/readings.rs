@@ -1,8 +1,10 @@
 //! Runs `pct route`: shows how servers read targets.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 use simdpct_readings::{Agreement, Outcome as Answer, READINGS, Reading, agreement};
 
 use super::chain::follow;
@@ -18,30 +20,6 @@ pub struct Request {
     /// Whether each reading gets the text that the one before it passes on.
     pub chain: bool,
     pub json: bool,
-}
-
-/// The answer of one reading, for JSON. Bytes that are not UTF-8 are escaped.
-#[derive(Default, Serialize)]
-struct JsonAnswer {
-    name: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    route: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    passed_on: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    redirect: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    refused: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    status: Option<u16>,
-}
-
-/// The answers to one target, for JSON.
-#[derive(Serialize)]
-struct JsonTarget {
-    target: String,
-    agree: bool,
-    readings: Vec<JsonAnswer>,
 }
 
 /// Reads all targets with all readings. The outcome says whether two disagree.
@@ -63,9 +41,8 @@ pub fn read(request: &Request) -> Result<Outcome, Failure> {
         }
         if request.json {
             let readings = request.readings.iter().zip(&answers);
-            let readings = readings.map(|(reading, answer)| json(reading, answer)).collect();
-            let line = JsonTarget { target: to_text(target).into_owned(), agree, readings };
-            text.push_str(&json_line(&line));
+            let readings: Vec<_> = readings.map(|(reading, answer)| json(reading, answer)).collect();
+            text.push_str(&json_line(&JsonTarget { target: to_text(target), agree, readings }));
         } else {
             if !text.is_empty() {
                 text.push('\n');
@@ -126,46 +103,59 @@ fn row(reading: &Reading, answer: &Answer<'_>) -> [String; 3] {
     [reading.name.to_owned(), route, passed_on]
 }
 
-fn json(reading: &Reading, answer: &Answer<'_>) -> JsonAnswer {
-    let text = |bytes: &[u8]| to_text(bytes).into_owned();
-    let mut json = JsonAnswer {
-        name: reading.name,
-        route: answer.route().map(text),
-        passed_on: answer.passed_on().map(text),
-        ..JsonAnswer::default()
-    };
+/// The answers to one target, for JSON. Bytes that are not UTF-8 are escaped.
+#[derive(Serialize)]
+struct JsonTarget<'t> {
+    target: Cow<'t, str>,
+    agree: bool,
+    readings: Vec<Members>,
+}
+
+/// The members of an object of JSON, in their order.
+struct Members(Vec<(&'static str, Value)>);
+
+impl Serialize for Members {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+fn json(reading: &Reading, answer: &Answer<'_>) -> Members {
+    let text = |bytes: &[u8]| Value::from(to_text(bytes));
+    let mut members = vec![("name", reading.name.into())];
     match answer {
-        Answer::Read { .. } => {}
-        Answer::Redirect(to) => json.redirect = Some(text(to)),
+        Answer::Read { route, passed_on } => {
+            members.push(("route", text(route)));
+            members.extend(passed_on.as_deref().map(|passed_on| ("passed_on", text(passed_on))));
+        }
+        Answer::Redirect(to) => members.push(("redirect", text(to))),
         Answer::Rejected { status, reason } => {
-            (json.status, json.refused) = (Some(*status), Some(reason.to_string()));
+            members.extend([("refused", reason.to_string().into()), ("status", (*status).into())]);
         }
     }
-    json
+    Members(members)
 }
 
 /// Lists all readings with their evidence.
 pub fn list(request: &Request) -> Result<Outcome, Failure> {
-    #[derive(Serialize)]
-    struct Row {
-        name: &'static str,
-        server: &'static str,
-        version: &'static str,
-        config: &'static str,
-        asked: &'static str,
-        date: &'static str,
-        default: bool,
-        steps: Vec<String>,
-    }
     let mut text = String::new();
     for reading in READINGS {
-        let Reading { name, server, version, config, asked, date, is_default: default, .. } = *reading;
-        let steps: Vec<String> = reading.steps().iter().map(ToString::to_string).collect();
+        let Reading { name, server, version, config, asked, date, is_default, .. } = *reading;
+        let steps: Vec<_> = reading.steps().iter().map(ToString::to_string).collect();
         if request.json {
-            let row = Row { name, server, version, config, asked, date, default, steps };
-            text.push_str(&json_line(&row));
+            let texts = [
+                ("name", name),
+                ("server", server),
+                ("version", version),
+                ("config", config),
+                ("asked", asked),
+                ("date", date),
+            ];
+            let mut row: Vec<_> = texts.into_iter().map(|(name, text)| (name, Value::from(text))).collect();
+            row.extend([("default", is_default.into()), ("steps", steps.into())]);
+            text.push_str(&json_line(&Members(row)));
         } else {
-            let mark = if default { '*' } else { ' ' };
+            let mark = if is_default { '*' } else { ' ' };
             let _ = writeln!(text, "{mark} {name:24} {server} {version}: {config}\n{:27}{date}, {asked}", "");
             let _ = writeln!(text, "{:27}{}", "", steps.join("; "));
         }

@@ -1,8 +1,7 @@
 //! Finds malformed and suspicious escapes in lines or single values.
 //!
 //! The scanner reads the input through a window. It scans a line in the pieces that the window contains, so lines may
-//! have any length. Most lines contain only printable text and some escapes. One vectorised check proves this for a
-//! line; then only each `%` is visited.
+//! have any length. Most lines contain only printable text and some escapes, so vectorised searches skip the text.
 
 use simdpct::{AsciiSet, sets};
 use simdpct_uri::Dialect;
@@ -136,8 +135,6 @@ pub struct State {
     kinds: u16,
     /// The number of escapes in the current line.
     escapes: u64,
-    /// Whether the last piece had a byte that is not printable ASCII, if such bytes must be found.
-    is_mixed: bool,
     sequence: Sequence,
     /// The offset of the current UTF-8 sequence in the file.
     sequence_start: u64,
@@ -241,9 +238,8 @@ impl<O: Observer> Scan<'_, O> {
 
     /// Scans a piece of a line, from `from` to `to` of the window.
     fn piece(&mut self, window: &[u8], from: usize, to: usize) {
-        // The check takes longer than it saves if the piece is like one before it that had other bytes.
-        let is_clean = !self.state.is_mixed && self.is_clean(&window[from..to]);
-        let (mut at, mut is_mixed) = (from, false);
+        let is_clean = self.is_clean(&window[from..to]);
+        let mut at = from;
         while at < to {
             let byte = window[at];
             if byte == b'%' {
@@ -263,22 +259,20 @@ impl<O: Observer> Scan<'_, O> {
                 at += plain;
                 continue;
             }
-            is_mixed |= !byte.is_ascii() || is_control(byte);
-            if is_control(byte) {
+            // Tabs are common in logs.
+            if byte.is_ascii_control() && byte != b'\t' {
                 self.found(Kind::RawControl, byte, window, self.state.base + at as u64);
             }
             self.byte(byte, window, at);
             at += 1;
         }
-        self.state.is_mixed = is_mixed && self.state.wanted & Kind::RawControl.bit() != 0;
     }
 
-    /// Reports whether `piece` can contain findings only at a `%`.
+    /// Reports whether `piece` is known to contain findings only at a `%`.
     fn is_clean(&self, piece: &[u8]) -> bool {
-        if self.state.wanted & Kind::RawControl.bit() != 0 {
-            return is_printable(piece);
-        }
-        self.state.wanted & UTF8 == 0 || simdutf8::basic::from_utf8(piece).is_ok()
+        let wanted = self.state.wanted;
+        wanted & Kind::RawControl.bit() == 0
+            && (wanted & UTF8 == 0 || simdutf8::basic::from_utf8(piece).is_ok())
     }
 
     /// Scans the escape at `at`, and returns its end. The digits may be read past the end of the line, because no
@@ -350,26 +344,6 @@ impl<O: Observer> Scan<'_, O> {
 #[inline]
 fn is_escape(high: u8, low: u8) -> bool {
     high.is_ascii_hexdigit() && low.is_ascii_hexdigit()
-}
-
-/// Reports whether `byte` is a control byte other than a tab. Tabs are common in logs.
-fn is_control(byte: u8) -> bool {
-    byte < 0x20 && byte != b'\t' || byte == 0x7F
-}
-
-/// Reports whether `piece` is ASCII without control bytes.
-fn is_printable(piece: &[u8]) -> bool {
-    // As a signed number, a byte that is not ASCII is negative.
-    let is_other = |byte: u8| ((byte.cast_signed() < 0x20) & (byte != b'\t')) | (byte == 0x7F);
-    let (chunks, rest) = piece.as_chunks::<16>();
-    // The loop has no early exit, so that it compiles to vector code. The last chunk overlaps the one before it.
-    let mut others = [false; 16];
-    for chunk in chunks.iter().chain(piece.last_chunk()) {
-        for (other, &byte) in others.iter_mut().zip(chunk) {
-            *other |= is_other(byte);
-        }
-    }
-    others == [false; 16] && (!chunks.is_empty() || !rest.iter().any(|&byte| is_other(byte)))
 }
 
 /// Reports whether none of `bytes` is a control byte, a `%` or not ASCII.

@@ -1,5 +1,6 @@
 //! Checks that the commands in README.md and docs/pipelines.md print what these pages show.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
@@ -66,6 +67,43 @@ fn commands_of_the_page_about_readings_print_what_it_shows() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::write(directory.path().join("access.log"), line.trim_start()).unwrap();
     check_page(&root, "docs/readings.md", directory.path(), 3);
+}
+
+/// The page, the help and the JavaScript package have the same kinds of findings.
+#[test]
+fn the_kinds_of_findings_are_one_list() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
+    let help = String::from_utf8(crate::support::ok(&["check", "--help"], "")).unwrap();
+    let (_, help) = help.split_once("--kinds <").unwrap();
+    let (help, _) = help.split_once("--ignore <").unwrap();
+    let mut kinds: Vec<(String, String)> = Vec::new();
+    for line in help.lines().map(str::trim) {
+        match (line.strip_prefix("- ").and_then(|line| line.split_once(':')), kinds.last_mut()) {
+            (Some((name, text)), _) => kinds.push((name.to_owned(), text.trim().to_owned())),
+            // A long text goes on in the next line.
+            (None, Some((_, text))) if !line.is_empty() => *text += &format!(" {line}"),
+            _ => {}
+        }
+    }
+    assert!(kinds.len() > 10, "{kinds:?}");
+    let page = read("docs/pipelines.md");
+    let (_, table) = page.split_once("| kind | finding |\n|---|---|\n").unwrap();
+    let (table, _) = table.split_once("\n\n").unwrap();
+    let row = |(name, text): &(String, String)| format!("| `{name}` | {text} |");
+    assert_eq!(table.lines().collect::<Vec<_>>(), kinds.iter().map(row).collect::<Vec<_>>());
+
+    let package = read("crates/wasm/codec.mjs");
+    let (_, findings) = package.split_once("const FINDINGS = [").unwrap();
+    let (findings, _) = findings.split_once("\n];").unwrap();
+    let names = findings.lines().filter_map(|line| line.trim().strip_prefix("['")?.split('\'').next());
+    let is_usual = |text: &str| !["In a URL", "A record"].iter().any(|start| text.starts_with(start));
+    let usual = kinds.iter().filter(|(_, text)| is_usual(text) && !text.ends_with("only if named"));
+    let usual: BTreeSet<_> = usual.map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names.collect::<BTreeSet<_>>(), usual);
+    for name in usual {
+        assert!(read("crates/wasm/codec.d.mts").contains(&format!("'{name}'")), "{name}");
+    }
 }
 
 #[test]
