@@ -85,32 +85,6 @@ impl At {
     }
 }
 
-/// Converts or checks the values of records.
-pub trait Treat {
-    /// Appends the new value for `value`, which is part of `record`. `place` maps an offset in the value to its
-    /// offset in the chunk.
-    fn value(
-        &mut self,
-        at: At,
-        value: &[u8],
-        out: &mut Vec<u8>,
-        record: Record<'_>,
-        report: &mut Report,
-        place: impl Fn(usize) -> usize,
-    ) -> Action;
-
-    /// Returns the action for a record, or a value in it, that cannot be parsed.
-    fn unreadable(&mut self, record: Record<'_>, refusal: Refusal, report: &mut Report) -> Action;
-
-    /// Makes the following values relative to `reference`, if the conversion resolves references. Returns whether it does.
-    fn enter_base(&mut self, _reference: &[u8]) -> bool {
-        false
-    }
-
-    /// Undoes the last call of [`Treat::enter_base`] that returned true.
-    fn leave_base(&mut self) {}
-}
-
 /// Converts values, and applies the policies for bad ones.
 #[derive(Clone)]
 pub struct Treatment {
@@ -156,7 +130,7 @@ impl Treatment {
         self.convert.decoder().filter(|_| is_plain)?.codec(&self.usual)
     }
 
-    /// Converts like [`Treat::value`], but does not count changes, and returns [`Action::Empty`] instead of writing an empty value.
+    /// Converts like [`Treatment::value`], but does not count changes, and returns [`Action::Empty`] instead of writing an empty value.
     fn judge(
         &mut self,
         value: Value<'_>,
@@ -206,10 +180,10 @@ impl Treatment {
             }
         }
     }
-}
 
-impl Treat for Treatment {
-    fn value(
+    /// Appends the new value for the value `bytes`, which is part of `record`. `place` maps an offset in the value to its
+    /// offset in the chunk.
+    pub fn value(
         &mut self,
         At { kind, kept, .. }: At,
         bytes: &[u8],
@@ -246,7 +220,8 @@ impl Treat for Treatment {
         action
     }
 
-    fn unreadable(&mut self, record: Record<'_>, refusal: Refusal, report: &mut Report) -> Action {
+    /// Returns the action for a record, or a value in it, that cannot be parsed.
+    pub fn unreadable(&mut self, record: Record<'_>, refusal: Refusal, report: &mut Report) -> Action {
         let is_clash = matches!(refusal.reason, Reason::HasKey(_));
         report.stats.unreadable += 1;
         report.stats.clashes += u64::from(is_clash);
@@ -258,11 +233,13 @@ impl Treat for Treatment {
         }
     }
 
-    fn enter_base(&mut self, reference: &[u8]) -> bool {
+    /// Makes the following values relative to `reference`, if the conversion resolves references. Returns whether it does.
+    pub fn enter_base(&mut self, reference: &[u8]) -> bool {
         self.convert.enter_base(reference)
     }
 
-    fn leave_base(&mut self) {
+    /// Undoes the last call of [`Treatment::enter_base`] that returned true.
+    pub fn leave_base(&mut self) {
         self.convert.leave_base();
     }
 }

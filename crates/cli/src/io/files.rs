@@ -36,6 +36,8 @@ pub enum Writes {
     Stdout { format: Option<Format> },
     /// The output is a file that appears whole or not at all.
     File { path: PathBuf, format: Option<Format> },
+    /// Nothing is written before all inputs are read, so that a progress bar can be shown.
+    Nothing,
     /// Each input file is replaced. If `suffix` is not empty, the old file is kept under its own name followed by
     /// `suffix`.
     InPlace { suffix: String },

@@ -19,16 +19,15 @@ use crate::io::files::{Destination, Writes};
 use crate::io::names::{self, Sources};
 use crate::io::output;
 use crate::run::blocks::{self, Blocks};
-use crate::run::keyed::{self, Dedup};
+use crate::run::job::{Job, Results, Spec};
 use crate::run::pump::Threads;
-use crate::run::values::{self, Spec, Values};
-use crate::run::{OutputOptions, checks};
+use crate::run::{self, OutputOptions};
 
 pub use self::selection::{Selection, Shape};
 pub use crate::print::findings::Show as FindingsFormat;
 use crate::print::keys::Top;
 pub use crate::print::preview::Show as PreviewFormat;
-pub use crate::run::checks::Options as CheckOptions;
+pub use crate::run::CheckOptions;
 pub use crate::run::logs::LogSelection;
 pub use crate::run::tables::Columns;
 
@@ -111,19 +110,8 @@ pub struct DedupRequest {
     pub jobs: Option<NonZeroUsize>,
 }
 
-/// The files, the options and the job of a run.
-pub struct Plan {
-    sources: Sources,
-    destination: Destination,
-    options: OutputOptions,
-    threads: Threads,
-    job: Job,
-}
-
-enum Job {
-    Blocks(Blocks),
-    Values(Box<Values>),
-}
+/// The commands that read values.
+pub struct Plan;
 
 impl Plan {
     /// Lists the findings that `request` asks for.
@@ -131,17 +119,16 @@ impl Plan {
         let CheckRequest { selection, delimiter, unescape, options } = request;
         selection.check(&Shape::default(), delimiter.is_some(), options.records).map_err(Failure::Usage)?;
         let target = selection.target(options.records, *delimiter, *unescape).map_err(Failure::Usage)?;
-        checks::run(options, target)
+        run::check(options, target)
     }
 
     /// Counts the values that `request` describes. Also returns the outcome of reading the inputs, some of which may have failed.
     pub fn top(request: TopRequest) -> Result<(Top, Result<Outcome, Failure>), Failure> {
         let TopRequest { request, most, memory } = request;
         check(&request).map_err(Failure::Usage)?;
-        let options = OutputOptions::default();
-        let job = request.values(&options).map_err(Failure::Usage)?;
+        let spec = request.spec().map_err(Failure::Usage)?;
         let (limits, quiet) = ((most, (memory as usize) << 20), request.destination.quiet);
-        keyed::top(&request.sources, quiet, &job, &options, Threads(request.jobs), limits)
+        run::top(&request.sources, quiet, spec, Threads(request.jobs), limits)
     }
 
     /// Keeps the first line of each key.
@@ -156,58 +143,42 @@ impl Plan {
             check_rejects(rejects, &sources, &destination).map_err(Failure::Usage)?;
         }
         let options = OutputOptions { rejects, has_rejects: true, ..OutputOptions::default() };
-        let mut values = None;
         if matches!(selection, Selection::Html) {
             let message =
                 "--html: a document has no records; list its URLs by `pct get '{url}' --html --values` first";
             return Err(Failure::Usage(message.to_owned()));
         }
-        if !selection.is_records() {
-            let selected =
-                selection.selected(&convert, records, delimiter, unescape, &shape).map_err(Failure::Usage)?;
-            let (into, only_changed, policies) = (Vec::new(), false, Handling::LEAVE_OUT);
-            let spec = Spec { selected, into, only_changed, policies, records, max_record };
-            values = Some(Values::new(spec, &options));
-        }
-        let memory = (memory as usize) << 20;
-        let dedup = Dedup { convert, values, has_fingerprints, records, memory, max_record };
-        keyed::dedup(&sources, &destination, &dedup, &options, Threads(jobs))
+        let selected =
+            selection.selected(&convert, records, delimiter, unescape, &shape).map_err(Failure::Usage)?;
+        let (into, only_changed, policies) = (Vec::new(), false, Handling::LEAVE_OUT);
+        let spec = Spec { selected, into, only_changed, policies, records, max_record };
+        let keys = (has_fingerprints, (memory as usize) << 20);
+        run::dedup(&sources, &destination, spec, &options, Threads(jobs), keys)
     }
 
     /// Runs the conversion that `request` describes.
-    pub fn run(request: Request) -> Result<Outcome, Failure> {
-        let Plan { sources, destination, options, threads, job } = Plan::new(request)?;
-        match job {
-            Job::Blocks(job) => blocks::run(&sources, &destination, &job, threads),
-            Job::Values(job) => values::run(&sources, &destination, &job, &options, threads),
-        }
-    }
-
-    fn new(request: Request) -> Result<Plan, Failure> {
+    pub fn run(mut request: Request) -> Result<Outcome, Failure> {
         check(&request).map_err(Failure::Usage)?;
+        let threads = Threads(request.jobs);
+        if request.is_stream() {
+            let job = Blocks::new(request.convert, request.records);
+            return blocks::run(&request.sources, &request.destination, &job, threads);
+        }
         let options = OutputOptions {
-            rejects: request.rejects.clone(),
+            rejects: request.rejects.take(),
             has_rejects: true,
             stats: request.stats,
             preview: request.preview.map(|show| (show, output::has_colours())),
             exit_code: request.exit_code,
         };
-        let job = if !request.is_stream() {
-            Job::Values(Box::new(request.values(&options).map_err(Failure::Usage)?))
-        } else {
-            Job::Blocks(Blocks::new(request.convert.clone(), request.records))
-        };
-        Ok(Plan {
-            sources: request.sources,
+        let mut results = Results::Records;
+        if options.preview.is_some() {
             // A preview replaces no file, so it goes to standard output.
-            destination: match request.preview {
-                Some(_) => Destination { place: Writes::Stdout { format: None }, ..request.destination },
-                None => request.destination,
-            },
-            options,
-            threads: Threads(request.jobs),
-            job,
-        })
+            results = Results::Marked;
+            request.destination.place = Writes::Stdout { format: None };
+        }
+        let job = Job::convert(request.spec().map_err(Failure::Usage)?, results, &options);
+        run::convert(&request.sources, &request.destination, &job, &options, threads)
     }
 }
 
@@ -229,13 +200,12 @@ impl Request {
             || ![Policy::Keep, Policy::Fail].contains(&self.policies.malformed)
     }
 
-    /// Returns the job that converts the selected values.
-    fn values(&self, options: &OutputOptions) -> Result<Values, String> {
+    /// Returns the selected values and their conversion.
+    fn spec(&self) -> Result<Spec, String> {
         let &Request { ref convert, records, ref shape, policies, max_record, .. } = self;
         let selected = self.selection.selected(convert, records, self.delimiter, self.unescape, shape)?;
         let (into, only_changed) = (shape.into.clone(), shape.only_changed);
-        let spec = Spec { selected, into, only_changed, policies, records, max_record };
-        Ok(Values::new(spec, options))
+        Ok(Spec { selected, into, only_changed, policies, records, max_record })
     }
 }
 

@@ -7,9 +7,9 @@ use crate::common::escape::escape;
 use crate::common::records::Records;
 use crate::convert::Conversion;
 use crate::run::Target;
+use crate::run::job::Selected;
 use crate::run::logs::LogSelection;
 use crate::run::tables::Columns;
-use crate::run::values::Selected;
 use crate::select::{FieldName, Format, Selector};
 
 /// The values that the user selected.

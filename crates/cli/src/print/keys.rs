@@ -3,7 +3,6 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::hash::BuildHasher;
-use std::ops::Range;
 
 use foldhash::fast::RandomState;
 use twox_hash::XxHash3_128;
@@ -11,12 +10,6 @@ use twox_hash::XxHash3_128;
 use crate::common::error::Failure;
 use crate::common::records::Records;
 use crate::io::spill::{Row, Spill, merge};
-
-/// Receives the results of a job, in the order of the input, and decides what is written.
-pub trait Gather: Send {
-    /// Takes the result for a chunk, and appends the bytes that are written now to `out`.
-    fn take(&mut self, result: &[u8], out: &mut Vec<u8>) -> Result<(), Failure>;
-}
 
 /// A hash table with linear probing.
 ///
@@ -139,12 +132,13 @@ impl<const COUNTED: bool> Keys<COUNTED> {
 
     /// Loads the places of `hashes`, before the keys are looked up, into the caches.
     #[inline]
-    fn load(&self, hashes: &[u64]) {
-        self.table.load(hashes.iter().copied());
+    fn load(&self, ids: &[u128]) {
+        let hashes = || ids.iter().map(|id| *id as u64);
+        self.table.load(hashes());
         if self.table.slots.len() >= LARGE_TABLE {
-            let start = |hash: &u64| self.table.find(*hash, |_| true).map_or(0, |slot| (slot >> 64) as usize);
+            let start = |hash| self.table.find(hash, |_| true).map_or(0, |slot| (slot >> 64) as usize);
             let read = |all: u8, hash| all | self.entries.get(start(hash)).copied().unwrap_or(0);
-            std::hint::black_box(hashes.iter().fold(0, read));
+            std::hint::black_box(hashes().fold(0, read));
         }
     }
 
@@ -154,15 +148,21 @@ impl<const COUNTED: bool> Keys<COUNTED> {
         self.table.find(hash, is_key).map(|slot| (slot >> 64) as usize - 1)
     }
 
-    /// Adds `count` to the count of `key`, which has this hash. Returns whether the key is new.
+    /// Adds one to the count of the key in the entry at `start`.
     #[inline]
-    fn add(&mut self, hash: u64, key: &[u8], count: u64) -> bool {
+    fn count(&mut self, start: usize) {
+        if COUNTED && let Some(count) = self.entries[start + 4..].first_chunk_mut() {
+            *count = (u64::from_le_bytes(*count) + 1).to_le_bytes();
+        }
+    }
+
+    /// Counts `key`, which has this hash. Returns whether the key is new.
+    #[inline]
+    fn add(&mut self, hash: u64, key: &[u8]) -> bool {
         self.table.make_room();
         match self.find(hash, key) {
             Ok(start) => {
-                if COUNTED && let Some(old) = self.entries[start + 4..].first_chunk_mut() {
-                    *old = (u64::from_le_bytes(*old) + count).to_le_bytes();
-                }
+                self.count(start);
                 false
             }
             Err(index) => {
@@ -170,7 +170,7 @@ impl<const COUNTED: bool> Keys<COUNTED> {
                 // A key is part of a record, whose length is limited to 4 GiB.
                 self.entries.extend_from_slice(&(key.len() as u32).to_le_bytes());
                 if COUNTED {
-                    self.entries.extend_from_slice(&count.to_le_bytes());
+                    self.entries.extend_from_slice(&1_u64.to_le_bytes());
                 }
                 self.entries.extend_from_slice(key);
                 true
@@ -182,25 +182,11 @@ impl<const COUNTED: bool> Keys<COUNTED> {
     fn size(&self) -> usize {
         self.entries.len() + self.table.size()
     }
-
-    fn sorted(&self) -> Vec<(&[u8], u64)> {
-        let mut keys: Vec<_> = self.iter().map(|(count, key)| (key, count)).collect();
-        keys.sort_unstable();
-        keys
-    }
 }
-
-/// The number of temporary files that are merged into one, so that few files are open.
-const MOST_RUNS: usize = 64;
 
 /// The counts of keys, which are records of results.
 pub struct Counts {
-    keys: Keys<true>,
-    state: RandomState,
-    /// The memory that keys may take, in bytes.
-    limit: usize,
-    /// Files of keys with their counts, in the order of the keys.
-    runs: Vec<Spill>,
+    level: Level,
     total: u64,
     records: Records,
 }
@@ -218,56 +204,15 @@ pub struct Top {
 impl Counts {
     /// Creates empty counts, which use up to `memory` bytes.
     pub fn new(memory: usize, records: Records) -> Counts {
-        // Sorted keys need a list of references.
-        let (keys, state, runs) = (Keys::default(), RandomState::default(), Vec::new());
-        Counts { keys, state, limit: memory / 2, runs, total: 0, records }
-    }
-
-    fn spill(&mut self) -> Result<(), Failure> {
-        let keys = std::mem::take(&mut self.keys);
-        let mut run = Spill::new()?;
-        for (key, count) in keys.sorted() {
-            run.push(count, key, &[])?;
-        }
-        drop(keys);
-        self.runs.push(run);
-        if self.runs.len() == MOST_RUNS {
-            let mut all = Spill::new()?;
-            Counts::merge(std::mem::take(&mut self.runs), |key, count| all.push(count, &key, &[]))?;
-            self.runs.push(all);
-        }
-        Ok(())
-    }
-
-    /// Passes each key of `runs` with its count to `each`, in the order of the keys.
-    fn merge(
-        runs: Vec<Spill>,
-        mut each: impl FnMut(Vec<u8>, u64) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
-        let mut last: Option<(Vec<u8>, u64)> = None;
-        merge(
-            runs,
-            |row| row.key().to_vec(),
-            |key, row| {
-                match &mut last {
-                    Some((known, count)) if *known == key => *count += row.number,
-                    _ => {
-                        if let Some((key, count)) = last.replace((key, row.number)) {
-                            each(key, count)?;
-                        }
-                    }
-                }
-                Ok(())
-            },
-        )?;
-        last.map_or(Ok(()), |(key, count)| each(key, count))
+        let (identity, seen) = (Identity::new(false), Seen::Counts(Keys::default()));
+        Counts { level: Level::new(identity, seen, memory), total: 0, records }
     }
 
     /// Returns the `most` keys with the highest counts.
-    pub fn top(mut self, most: usize) -> Result<Top, Failure> {
+    pub fn top(self, most: usize) -> Result<Top, Failure> {
         let mut best = BinaryHeap::new();
         let mut distinct = 0;
-        let mut each = |key: &[u8], count: u64| {
+        self.level.count(&mut |key, count| {
             distinct += 1;
             // The smallest entry, which is the first of the heap, has the lowest count and the last key.
             let is_better = |Reverse((least, Reverse(last))): &Reverse<(u64, Reverse<Vec<u8>>)>| {
@@ -279,44 +224,32 @@ impl Counts {
             if best.len() > most {
                 best.pop();
             }
-        };
-        if self.runs.is_empty() {
-            self.keys.iter().for_each(|(count, key)| each(key, count));
-        } else {
-            self.spill()?;
-            Counts::merge(self.runs, |key, count| {
-                each(&key, count);
-                Ok(())
-            })?;
-        }
+        })?;
         let rows =
             best.into_sorted_vec().into_iter().map(|Reverse((count, Reverse(key)))| (key, count)).collect();
         Ok(Top { rows, total: self.total, distinct })
     }
 }
 
-impl Gather for Counts {
+impl super::Keys for Counts {
     /// Counts the records of `result`.
     fn take(&mut self, result: &[u8], _: &mut Vec<u8>) -> Result<(), Failure> {
         let mut ends = memchr::memchr_iter(self.records.end(), result).map(|end| end + 1);
         let mut start = 0;
         while start < result.len() {
-            let (mut keys, mut hashes, mut len) = ([&b""[..]; GROUP], [0; GROUP], 0);
+            let (mut keys, mut ids, mut len) = ([&b""[..]; GROUP], [0; GROUP], 0);
             while len < GROUP && start < result.len() {
                 let end = ends.next().unwrap_or(result.len());
                 let record = &result[start..end];
                 keys[len] = &record[..self.records.without_end(record)];
-                hashes[len] = self.state.hash_one(keys[len]);
+                ids[len] = self.level.identity.of(keys[len]);
                 (start, len) = (end, len + 1);
             }
-            self.keys.load(&hashes[..len]);
-            for (key, hash) in keys.iter().zip(hashes).take(len) {
-                self.keys.add(hash, key, 1);
+            self.level.seen.load(&ids[..len]);
+            for (key, id) in keys.iter().zip(ids).take(len) {
+                self.level.push(0, id, key, &[])?;
             }
             self.total += len as u64;
-            if self.keys.size() > self.limit {
-                self.spill()?;
-            }
         }
         Ok(())
     }
@@ -352,39 +285,44 @@ impl Identity {
     pub fn of(&self, key: &[u8]) -> u128 {
         match self {
             Identity::Fingerprint(seed) => XxHash3_128::oneshot_with_seed(*seed, key).max(1),
-            Identity::Hash(state) => state.hash_one(key).into(),
+            Identity::Hash(state) => u128::from(state.hash_one(key)).max(1),
         }
     }
 }
 
 /// The keys that were seen.
 enum Seen {
+    Counts(Keys<true>),
     Keys(Keys<false>),
     Fingerprints(Table),
 }
 
 impl Seen {
-    fn new(identity: &Identity) -> Seen {
-        match identity {
-            Identity::Fingerprint(_) => Seen::Fingerprints(Table::default()),
-            Identity::Hash(_) => Seen::Keys(Keys::default()),
+    /// Returns an empty set of keys of the same type.
+    fn empty(&self) -> Seen {
+        match self {
+            Seen::Counts(_) => Seen::Counts(Keys::default()),
+            Seen::Keys(_) => Seen::Keys(Keys::default()),
+            Seen::Fingerprints(_) => Seen::Fingerprints(Table::default()),
         }
     }
 
     /// Loads the places of keys, before they are looked up, into the caches.
     #[inline]
-    fn load(&self, ids: &[u64]) {
+    fn load(&self, ids: &[u128]) {
         match self {
+            Seen::Counts(keys) => keys.load(ids),
             Seen::Keys(keys) => keys.load(ids),
-            Seen::Fingerprints(known) => known.load(ids.iter().copied()),
+            Seen::Fingerprints(known) => known.load(ids.iter().map(|id| *id as u64)),
         }
     }
 
-    /// Adds a key. Returns whether it is new.
+    /// Adds a key, or counts it if it is known. Returns whether it is new.
     #[inline]
     fn insert(&mut self, id: u128, key: &[u8]) -> bool {
         match self {
-            Seen::Keys(keys) => keys.add(id as u64, key, 1),
+            Seen::Counts(keys) => keys.add(id as u64, key),
+            Seen::Keys(keys) => keys.add(id as u64, key),
             Seen::Fingerprints(known) => {
                 known.make_room();
                 let place = known.find(id as u64, |high| high == (id >> 64) as u64);
@@ -396,8 +334,10 @@ impl Seen {
         }
     }
 
-    fn contains(&self, id: u128, key: &[u8]) -> bool {
+    /// Reports whether a key is known, and counts it then.
+    fn count_known(&mut self, id: u128, key: &[u8]) -> bool {
         match self {
+            Seen::Counts(keys) => keys.find(id as u64, key).map(|start| keys.count(start)).is_ok(),
             Seen::Keys(keys) => keys.find(id as u64, key).is_ok(),
             Seen::Fingerprints(known) => known.find(id as u64, |high| high == (id >> 64) as u64).is_ok(),
         }
@@ -405,6 +345,7 @@ impl Seen {
 
     fn size(&self) -> usize {
         match self {
+            Seen::Counts(keys) => keys.size(),
             Seen::Keys(keys) => keys.size(),
             Seen::Fingerprints(known) => known.size(),
         }
@@ -427,56 +368,61 @@ struct Level {
 }
 
 impl Level {
-    fn new(identity: Identity, limit: usize) -> Level {
-        let seen = Seen::new(&identity);
+    fn new(identity: Identity, seen: Seen, limit: usize) -> Level {
         Level { identity, seen, limit, is_full: false, state: RandomState::default(), parts: Vec::new() }
     }
 
-    /// Takes line `number` of the input, and the identity of its key. Returns whether the line is written now. A line whose key is empty
-    /// has none, and is always written.
+    /// Takes line `number` of the input, and its key. Returns whether the line is written now. A line whose identity is 0 has no key, and is
+    /// always written.
     #[inline]
     fn push(&mut self, number: u64, id: u128, key: &[u8], line: &[u8]) -> Result<bool, Failure> {
         if self.is_full {
             self.put_off(number, id, key, line)?;
             return Ok(false);
         }
-        let is_first = key.is_empty() || self.seen.insert(id, key);
+        let is_first = id == 0 || self.seen.insert(id, key);
         self.is_full = self.seen.size() > self.limit;
         Ok(is_first)
     }
 
     /// Writes the line to a file, unless its key is in memory.
     fn put_off(&mut self, number: u64, id: u128, key: &[u8], line: &[u8]) -> Result<(), Failure> {
-        if key.is_empty() || !self.seen.contains(id, key) {
-            if self.parts.is_empty() {
-                self.parts = (0..PARTS).map(|_| Spill::new()).collect::<Result<_, _>>()?;
-            }
-            let (part, fingerprint) = (self.state.hash_one(id) as usize % PARTS, id.to_le_bytes());
-            let is_short = !key.is_empty() && matches!(self.identity, Identity::Fingerprint(_));
-            self.parts[part].push(number, if is_short { &fingerprint } else { key }, line)?;
+        if id != 0 && self.seen.count_known(id, key) {
+            return Ok(());
         }
-        Ok(())
+        if self.parts.is_empty() {
+            self.parts = (0..PARTS).map(|_| Spill::new()).collect::<Result<_, _>>()?;
+        }
+        let (part, fingerprint) = (self.state.hash_one(id) as usize % PARTS, id.to_le_bytes());
+        let is_short = id != 0 && matches!(self.identity, Identity::Fingerprint(_));
+        self.parts[part].push(number, if is_short { &fingerprint } else { key }, line)
+    }
+
+    /// Returns the next level, for the lines of `part`, and adds these lines to it. Lines that are written go to `write`.
+    fn next(&self, part: Spill, write: &mut Write<'_>) -> Result<Level, Failure> {
+        let (mut rows, mut row) = (part.rows()?, Row::default());
+        let mut level = Level::new(self.identity.clone(), self.seen.empty(), self.limit);
+        while rows.next(&mut row)? {
+            let key = row.key();
+            let id = match (&self.identity, key.first_chunk()) {
+                (Identity::Fingerprint(_), bytes) => bytes.map_or(0, |bytes| u128::from_le_bytes(*bytes)),
+                (Identity::Hash(_), _) if key.is_empty() && !matches!(self.seen, Seen::Counts(_)) => 0,
+                (Identity::Hash(_), _) => self.identity.of(key),
+            };
+            if level.push(row.number, id, key, &row.line)? {
+                write(row.number, &row.line)?;
+            }
+        }
+        Ok(level)
     }
 
     /// Passes the remaining lines, and those of `first`, to `each` in the order of their numbers.
-    fn finish(self, first: Option<Spill>, each: &mut Write<'_>) -> Result<(), Failure> {
-        let Level { identity, seen, limit, parts, .. } = self;
+    fn finish(mut self, first: Option<Spill>, each: &mut Write<'_>) -> Result<(), Failure> {
         let mut runs: Vec<Spill> = first.into_iter().collect();
-        drop(seen);
-        for part in parts {
-            let (mut rows, mut row) = (part.rows()?, Row::default());
-            let (mut level, mut run) = (Level::new(identity.clone(), limit), Spill::new()?);
-            while rows.next(&mut row)? {
-                let key = row.key();
-                let id = match (&identity, key.first_chunk()) {
-                    (Identity::Fingerprint(_), bytes) => bytes.map_or(0, |bytes| u128::from_le_bytes(*bytes)),
-                    (Identity::Hash(_), _) => identity.of(key),
-                };
-                if level.push(row.number, id, key, &row.line)? {
-                    run.push(row.number, &[], &row.line)?;
-                }
-            }
-            drop(rows);
+        self.seen = self.seen.empty();
+        for part in std::mem::take(&mut self.parts) {
+            let mut run = Spill::new()?;
+            let level = self.next(part, &mut |number, line| run.push(number, &[], line))?;
             if !level.parts.is_empty() {
                 let mut all = Spill::new()?;
                 level.finish(Some(run), &mut |number, line| all.push(number, &[], line))?;
@@ -485,6 +431,18 @@ impl Level {
             runs.push(run);
         }
         merge(runs, |row| row.number, |number, row| each(number, &row.line))
+    }
+
+    /// Passes each key with its count to `each`, if keys are counted.
+    fn count(mut self, each: &mut dyn FnMut(&[u8], u64)) -> Result<(), Failure> {
+        if let Seen::Counts(keys) = &self.seen {
+            keys.iter().for_each(|(count, key)| each(key, count));
+        }
+        self.seen = self.seen.empty();
+        for part in std::mem::take(&mut self.parts) {
+            self.next(part, &mut |_, _| Ok(()))?.count(each)?;
+        }
+        Ok(())
     }
 }
 
@@ -495,13 +453,15 @@ pub struct Distinct {
     lines: u64,
 }
 
-/// Lines with their keys.
+/// Lines with their keys. Its text are the lines, and then the keys that differ from their lines.
 #[derive(Clone, Default)]
 pub struct Frame {
-    /// For each line the identity of its key, the position and the length of the key, and the length of the line.
+    /// For each line the identity of its key, the position and the length of the key in the text, and the length of the line.
     heads: Vec<u8>,
-    /// The text that contains the keys. If it is empty, the lines contain them.
-    pub keys: Vec<u8>,
+    /// The length of the lines in the text.
+    lines: usize,
+    /// The end of the last line, if the line has none.
+    end: Option<u8>,
 }
 
 /// The length of a head.
@@ -521,7 +481,7 @@ fn id_of(head: &[u8; HEAD]) -> u128 {
     head.first_chunk().map_or(0, |bytes| u128::from_le_bytes(*bytes))
 }
 
-/// Returns the head of an identity and three numbers. Lines and keys are shorter than 4 GiB.
+/// Returns the head of an identity and three numbers. Lines are shorter than 4 GiB.
 #[inline]
 fn head(id: u128, numbers: [usize; 3]) -> [u8; HEAD] {
     let mut head = [0; HEAD];
@@ -533,36 +493,99 @@ fn head(id: u128, numbers: [usize; 3]) -> [u8; HEAD] {
 }
 
 impl Frame {
-    /// Removes all lines.
-    pub fn clear(&mut self) {
+    /// Starts the frame of `lines`, which end in `end`.
+    pub fn begin(&mut self, lines: &[u8], end: u8) {
         self.heads.clear();
-        self.keys.clear();
+        self.end = Some(end).filter(|end| lines.last() != Some(end));
+        self.lines = lines.len() + usize::from(self.end.is_some());
     }
 
-    /// Adds a line of `len` bytes whose key has the identity `id` and is at `key` of the text that contains the keys. If the key is empty, the
-    /// line has none.
+    /// Adds a line of `len` bytes whose key is at the end of `keys`, from offset `from` on. If the key is empty, the line has none.
     #[inline]
-    pub fn push(&mut self, len: usize, id: u128, key: Range<usize>) {
-        self.heads.extend_from_slice(&head(id, [key.start, key.len(), len]));
+    pub fn push(&mut self, len: usize, identity: &Identity, keys: &[u8], from: usize) {
+        let key = &keys[from..];
+        let id = if key.is_empty() { 0 } else { identity.of(key) };
+        self.add(id, self.lines + from, key.len(), len);
     }
 
-    /// Appends this frame and its `lines` to `out`, and `end` if the last line does not end with it.
-    pub fn write(&mut self, lines: &[u8], end: Option<u8>, out: &mut Vec<u8>) {
-        let end = end.filter(|end| lines.last() != Some(end));
-        let end = end.as_slice();
+    /// Adds `lines`, which start at offset `start` of the lines of this frame. Their keys are at the end of `keys`, from offset `from` on, in
+    /// records that all have an end, except for the last. If the keys are the lines, they are removed from `keys`.
+    pub fn push_lines(
+        &mut self,
+        lines: &[u8],
+        start: usize,
+        keys: &mut Vec<u8>,
+        from: usize,
+        records: Records,
+        identity: &Identity,
+    ) {
+        let end = records.end();
+        let is_same = keys[from..] == *lines;
+        let (texts, base) = if is_same {
+            keys.truncate(from);
+            (lines, start)
+        } else {
+            if keys.last() != Some(&end) {
+                keys.push(end);
+            }
+            (&keys[from..], self.lines + from)
+        };
+        let mut ends = memchr::memchr_iter(end, texts);
+        let (mut at, mut begin) = (0, 0);
+        while at < lines.len() {
+            // If the lines are the keys, one search is enough.
+            let stop = ends.next().map_or(texts.len(), |at| at + 1);
+            let next = if is_same {
+                stop
+            } else {
+                memchr::memchr(end, &lines[at..]).map_or(lines.len(), |len| at + len + 1)
+            };
+            let mut key = begin..begin + records.without_end(&texts[begin..stop]);
+            if key.is_empty() {
+                // A record without a key is always written, and no other key is a record end.
+                key = stop - 1..stop;
+            }
+            self.add(identity.of(&texts[key.clone()]), base + key.start, key.len(), next - at);
+            (at, begin) = (next, stop);
+        }
+    }
+
+    #[inline]
+    fn add(&mut self, id: u128, start: usize, key: usize, line: usize) {
+        // A key that is so long has no place in a head, so its line is written like one without a key.
+        let (id, start, key) = if start + key > u32::MAX as usize { (0, 0, 0) } else { (id, start, key) };
+        self.heads.extend_from_slice(&head(id, [start, key, line]));
+    }
+
+    /// Appends a frame with the `piece` of a line that has no key to `out`, and `end` if the piece lacks it.
+    pub fn write_piece(&mut self, piece: &[u8], end: Option<u8>, out: &mut Vec<u8>) {
+        self.heads.clear();
+        self.end = end.filter(|end| piece.last() != Some(end));
+        self.lines = piece.len() + usize::from(self.end.is_some());
+        self.add(0, 0, 0, piece.len());
+        self.write(piece, &[], out);
+    }
+
+    /// Appends this frame with its `lines` and `keys` to `out`.
+    pub fn write(&mut self, lines: &[u8], keys: &[u8], out: &mut Vec<u8>) {
+        let end = self.end.as_slice();
         if let Some(last) = self.heads.last_chunk_mut() {
             let [start, len, line] = numbers(last);
             *last = head(id_of(last), [start, len, line + end.len()]);
         }
-        out.extend_from_slice(&head(0, [self.heads.len(), self.keys.len(), lines.len() + end.len()]));
-        [&self.heads, &self.keys, lines, end].iter().for_each(|bytes| out.extend_from_slice(bytes));
+        out.extend_from_slice(&head(0, [self.heads.len(), self.lines, keys.len()]));
+        [&self.heads, lines, end, keys].iter().for_each(|bytes| out.extend_from_slice(bytes));
     }
 }
 
 impl Distinct {
     /// Creates an empty set of keys, which uses up to `memory` bytes.
     pub fn new(memory: usize, identity: Identity) -> Distinct {
-        Distinct { level: Level::new(identity, memory), lines: 0 }
+        let seen = match identity {
+            Identity::Fingerprint(_) => Seen::Fingerprints(Table::default()),
+            Identity::Hash(_) => Seen::Keys(Keys::default()),
+        };
+        Distinct { level: Level::new(identity, seen, memory), lines: 0 }
     }
 
     /// Passes the lines that were not written yet to `write`.
@@ -571,39 +594,33 @@ impl Distinct {
     }
 }
 
-impl Gather for Distinct {
+impl super::Keys for Distinct {
     fn take(&mut self, mut result: &[u8], out: &mut Vec<u8>) -> Result<(), Failure> {
         out.reserve(result.len());
         while let Some((lens, rest)) = result.split_first_chunk() {
-            let [heads, keys, lines] = numbers(lens);
+            let [heads, lines, keys] = numbers(lens);
             let (heads, rest) = rest.split_at(heads);
-            let (keys, rest) = rest.split_at(keys);
-            let (lines, rest) = rest.split_at(lines);
-            let keys = if keys.is_empty() { lines } else { keys };
+            let (text, rest) = rest.split_at(lines + keys);
             result = rest;
             // The lines before `done` are written or left out, and those up to `at` are written.
             let (mut done, mut at) = (0, 0);
             for heads in heads.as_chunks::<HEAD>().0.chunks(GROUP) {
-                let mut hashes = [0; GROUP];
-                hashes.iter_mut().zip(heads).for_each(|(hash, head)| *hash = id_of(head) as u64);
-                self.level.seen.load(&hashes[..heads.len()]);
+                let mut ids = [0; GROUP];
+                ids.iter_mut().zip(heads).for_each(|(id, head)| *id = id_of(head));
+                self.level.seen.load(&ids[..heads.len()]);
                 for head in heads {
                     let [start, len, line] = numbers(head);
                     let end = at + line;
                     self.lines += 1;
-                    if !self.level.push(
-                        self.lines,
-                        id_of(head),
-                        &keys[start..start + len],
-                        &lines[at..end],
-                    )? {
-                        out.extend_from_slice(&lines[done..at]);
+                    let (key, line) = (&text[start..start + len], &text[at..end]);
+                    if !self.level.push(self.lines, id_of(head), key, line)? {
+                        out.extend_from_slice(&text[done..at]);
                         done = end;
                     }
                     at = end;
                 }
             }
-            out.extend_from_slice(&lines[done..at]);
+            out.extend_from_slice(&text[done..at]);
         }
         Ok(())
     }
@@ -615,6 +632,7 @@ mod tests {
     use std::fmt::Write as _;
 
     use super::*;
+    use crate::print::Keys as _;
 
     /// Compares with a set in memory, for limits that need no file, files of one level, and files of several levels.
     #[test]
@@ -633,22 +651,24 @@ mod tests {
                 let mut distinct = Distinct::new(memory, identity.clone());
                 let mut out = Vec::new();
                 for chunk in numbers.chunks(100) {
-                    let (mut frame, mut lines) = (Frame::default(), String::new());
+                    let (mut frame, mut lines, mut keys) = (Frame::default(), String::new(), Vec::new());
                     for number in chunk {
-                        let line = lines.len();
                         let _ = writeln!(lines, "{number}");
-                        let mut key = line..lines.len() - 1;
-                        let id = identity.of(&lines.as_bytes()[key.clone()]);
-                        // Half of the chunks have the keys beside the lines.
-                        if chunk[0] % 2 == 0 {
-                            key.start = frame.keys.len();
-                            frame.keys.extend_from_slice(number.to_string().as_bytes());
-                            key.end = frame.keys.len();
+                    }
+                    frame.begin(lines.as_bytes(), b'\n');
+                    // Half of the chunks have the keys beside the lines.
+                    if chunk[0] % 2 == 0 {
+                        for number in chunk {
+                            let (from, key) = (keys.len(), number.to_string());
+                            keys.extend_from_slice(key.as_bytes());
+                            frame.push(key.len() + 1, &identity, &keys, from);
                         }
-                        frame.push(lines.len() - line, id, key);
+                    } else {
+                        keys.extend_from_slice(lines.as_bytes());
+                        frame.push_lines(lines.as_bytes(), 0, &mut keys, 0, Records::Lines, &identity);
                     }
                     let mut frames = Vec::new();
-                    frame.write(lines.as_bytes(), Some(b'\n'), &mut frames);
+                    frame.write(lines.as_bytes(), &keys, &mut frames);
                     distinct.take(&frames, &mut out).expect("a temporary file");
                 }
                 let write = |line: &[u8]| {

@@ -8,7 +8,6 @@ pub mod rejects;
 
 use self::boundary::FileBoundary;
 use self::findings::Findings;
-use self::keys::Gather;
 use self::preview::Preview;
 use self::rejects::Rejects;
 use crate::common::error::{Failure, Place};
@@ -19,18 +18,31 @@ use crate::io::output::{Output, Shared};
 /// The byte order mark, which some software writes at the start of UTF-8 text.
 pub const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
+/// The recipient of the results of a job.
+pub enum Print<'o> {
+    /// The results are written as they are.
+    Result,
+    /// The results are marked lines of a preview.
+    Preview(&'o mut Preview),
+    /// The results are keys, or records with their keys, which decide what is written.
+    Keys(&'o mut (dyn Keys + 'static)),
+    /// The findings in the reports are listed. The list ends the run when it is complete.
+    Findings(&'o mut Findings),
+}
+
+/// Takes the keys of a job, in the order of the input, and decides what is written.
+pub trait Keys: Send {
+    /// Takes the result for a chunk, and appends the bytes that are written now to `out`.
+    fn take(&mut self, result: &[u8], out: &mut Vec<u8>) -> Result<(), Failure>;
+}
+
 /// The destination of the results of one input file.
 pub struct Sink<'o> {
     pub output: &'o mut Output,
     pub stats: &'o mut Stats,
     /// The file of rejected values, if the user asked for one.
     pub rejects: Option<&'o mut Rejects>,
-    /// The list of findings, if the job makes one. It ends the run when it is complete.
-    pub findings: Option<&'o mut Findings>,
-    /// The preview, if the user asked for one. It receives the marked lines that would otherwise go to the output.
-    pub preview: Option<&'o mut Preview>,
-    /// The keys of the results, if the job compares keys. They decide what is written.
-    pub keys: Option<&'o mut (dyn Gather + 'static)>,
+    pub print: Print<'o>,
     pub boundary: &'o mut FileBoundary,
     /// The name of the input.
     pub file: String,
@@ -39,8 +51,7 @@ pub struct Sink<'o> {
 }
 
 impl<'o> Sink<'o> {
-    /// Creates the destination for `file`, which is the next file of `boundary`, without rejects, findings and
-    /// preview.
+    /// Creates the destination for `file`, which is the next file of `boundary`, without rejects. Results are written as they are.
     pub fn new(
         output: &'o mut Output,
         stats: &'o mut Stats,
@@ -48,29 +59,17 @@ impl<'o> Sink<'o> {
         file: &str,
     ) -> Sink<'o> {
         boundary.next_file();
-        let file = file.to_owned();
-        Sink {
-            output,
-            stats,
-            rejects: None,
-            findings: None,
-            preview: None,
-            keys: None,
-            boundary,
-            file,
-            lines: 0,
-        }
+        Sink { output, stats, rejects: None, print: Print::Result, boundary, file: file.to_owned(), lines: 0 }
     }
 
     /// Returns the output file, if threads may write their results to it in any order: see [`Sink::reserve`].
     pub fn shared(&self) -> Option<Shared> {
-        let is_plain = self.preview.is_none() && self.findings.is_none() && self.keys.is_none();
-        if is_plain { self.output.shared() } else { None }
+        if let Print::Result = self.print { self.output.shared() } else { None }
     }
 
     /// Writes `out`, the result for the chunk at `offset`, and processes the report of this chunk.
     pub fn take(&mut self, offset: u64, out: &[u8], report: &Report) -> Result<(), Failure> {
-        if let Some(keys) = &mut self.keys {
+        if let Print::Keys(keys) = &mut self.print {
             let mut written = Vec::new();
             keys.take(out, &mut written)?;
             self.write(&written, false)?;
@@ -82,7 +81,7 @@ impl<'o> Sink<'o> {
 
     /// Writes `bytes`. `is_open` says that they end with an incomplete record.
     pub fn write(&mut self, bytes: &[u8], is_open: bool) -> Result<(), Failure> {
-        if let Some(preview) = &mut self.preview {
+        if let Print::Preview(preview) = &mut self.print {
             return preview.push(bytes, self.output);
         }
         self.begin(bytes, is_open)?;
@@ -116,7 +115,7 @@ impl<'o> Sink<'o> {
             }
         }
         self.stats.add(&report.stats);
-        if let Some(findings) = &mut self.findings {
+        if let Print::Findings(findings) = &mut self.print {
             findings.take(&self.file, self.lines, offset, &report.findings, self.output)?;
         }
         if let Some(Stop { line, offset: at, reason }) = &report.stop {
@@ -131,7 +130,7 @@ impl<'o> Sink<'o> {
     /// `is_kept`.
     pub fn pass_byte_order_mark(&mut self, is_kept: bool) -> Result<(), Failure> {
         self.stats.bytes_in += BYTE_ORDER_MARK.len() as u64;
-        if let Some(preview) = &mut self.preview {
+        if let Print::Preview(preview) = &mut self.print {
             preview.begin(BYTE_ORDER_MARK);
             return Ok(());
         }

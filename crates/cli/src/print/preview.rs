@@ -57,13 +57,14 @@ pub struct Preview {
     /// The name of the file as the header of a diff has it.
     header: String,
     has_colours: bool,
-    /// The number, from 1, of the next line in the old file.
-    old: u64,
-    /// The number, from 1, of the next line in the new file.
-    new: u64,
-    /// The last unchanged lines, which are the context before the next hunk.
-    before: VecDeque<Vec<u8>>,
-    hunk: Option<Hunk>,
+    /// The numbers, from 1, of the next line in the old file and in the new one.
+    next: [u64; 2],
+    /// The lines of the next hunk so far, with their marks. Without a change, they are the context before the hunk.
+    rows: VecDeque<Vec<u8>>,
+    /// The length of these lines in bytes.
+    size: usize,
+    /// The number of unchanged lines at their end.
+    tail: usize,
     /// The number of removed lines.
     gone: u64,
     /// The number of added lines.
@@ -71,23 +72,6 @@ pub struct Preview {
     has_header: bool,
     /// The byte order mark before the first line; empty if the file has none.
     prefix: &'static [u8],
-}
-
-/// Changed lines, and the unchanged lines around them.
-struct Hunk {
-    old: u64,
-    new: u64,
-    old_lines: u64,
-    new_lines: u64,
-    text: Vec<u8>,
-    /// The number of unchanged lines before the first change, and of their bytes in `text`.
-    context: (u64, usize),
-    /// Whether the hunk has no context, because it is a piece of a larger block.
-    is_bare: bool,
-    /// The added lines of the current block of changed lines. They follow the removed lines of the block.
-    plus: Vec<u8>,
-    /// The unchanged lines after the last changed line.
-    after: VecDeque<Vec<u8>>,
 }
 
 impl Preview {
@@ -98,10 +82,10 @@ impl Preview {
             name: shown(path),
             header: header(path),
             has_colours,
-            old: 1,
-            new: 1,
-            before: VecDeque::new(),
-            hunk: None,
+            next: [1; 2],
+            rows: VecDeque::new(),
+            size: 0,
+            tail: 0,
             gone: 0,
             come: 0,
             has_header: false,
@@ -130,7 +114,7 @@ impl Preview {
                 _ => {}
             }
             if self.show == Show::Diff {
-                let is_first = if line[0] == COMES { self.new == 1 } else { self.old == 1 };
+                let is_first = self.next[usize::from(line[0] == COMES)] == 1;
                 if is_first && !self.prefix.is_empty() {
                     let line = [&line[..1], self.prefix, &line[1..]].concat();
                     self.line(&line, output)?;
@@ -144,88 +128,106 @@ impl Preview {
 
     /// Counts the lines in `bytes`, which are part of an unchanged record that is too long to be shown.
     pub fn pass(&mut self, bytes: &[u8], output: &mut Output) -> Result<(), Failure> {
-        self.cut(output)?;
+        self.close(true, output)?;
         let lines = memchr::memchr_iter(b'\n', bytes).count() as u64;
-        (self.old, self.new) = (self.old + lines, self.new + lines);
+        self.next = self.next.map(|line| line + lines);
         Ok(())
     }
 
     fn line(&mut self, line: &[u8], output: &mut Output) -> Result<(), Failure> {
-        if line[0] == STAYS {
-            (self.old, self.new) = (self.old + 1, self.new + 1);
-            let Some(hunk) = &mut self.hunk else {
-                if self.before.len() == CONTEXT {
-                    self.before.pop_front();
-                }
-                self.before.push_back(line.to_vec());
-                return Ok(());
-            };
-            hunk.text.append(&mut hunk.plus);
-            hunk.after.push_back(line.to_vec());
-            return if hunk.after.len() > 2 * CONTEXT { self.close(output) } else { Ok(()) };
+        if line[0] == GOES && self.size >= LARGE {
+            self.close(true, output)?;
         }
-        let is_full = |hunk: &Hunk| line[0] == GOES && hunk.text.len() + hunk.plus.len() >= LARGE;
-        let is_bare = self.hunk.as_ref().is_some_and(is_full);
-        if is_bare {
-            self.cut(output)?;
+        for (next, other) in self.next.iter_mut().zip([COMES, GOES]) {
+            *next += u64::from(line[0] != other);
         }
-        let (old, new) = (self.old, self.new);
-        let before = &mut self.before;
-        let hunk = self.hunk.get_or_insert_with(|| {
-            let lines = before.len() as u64;
-            let text: Vec<u8> = before.drain(..).flatten().collect();
-            Hunk {
-                old: old - lines,
-                new: new - lines,
-                old_lines: lines,
-                new_lines: lines,
-                context: (lines, text.len()),
-                is_bare,
-                text,
-                plus: Vec::new(),
-                after: VecDeque::new(),
-            }
-        });
-        let between = hunk.after.len() as u64;
-        (hunk.old_lines, hunk.new_lines) = (hunk.old_lines + between, hunk.new_lines + between);
-        hunk.text.extend(hunk.after.drain(..).flatten());
-        if line[0] == GOES {
-            self.old += 1;
-            hunk.old_lines += 1;
-            hunk.text.extend_from_slice(line);
-        } else {
-            self.new += 1;
-            hunk.new_lines += 1;
-            hunk.plus.extend_from_slice(line);
+        self.tail = if line[0] == STAYS { self.tail + 1 } else { 0 };
+        self.size += line.len();
+        self.rows.push_back(line.to_vec());
+        if self.tail > 2 * CONTEXT {
+            return self.close(false, output);
         }
+        self.forget_context();
         Ok(())
     }
 
-    /// Writes the current hunk without context, because what follows belongs to the same block. Forgets the unchanged
-    /// lines since the last change.
-    fn cut(&mut self, output: &mut Output) -> Result<(), Failure> {
-        if let Some(hunk) = &mut self.hunk {
-            let (lines, bytes) = std::mem::take(&mut hunk.context);
-            hunk.text.drain(..bytes);
-            (hunk.old, hunk.new) = (hunk.old + lines, hunk.new + lines);
-            (hunk.old_lines, hunk.new_lines) = (hunk.old_lines - lines, hunk.new_lines - lines);
-            hunk.is_bare = true;
+    /// Forgets unchanged lines that are too far before the next change.
+    fn forget_context(&mut self) {
+        while self.rows.len() == self.tail && self.tail > CONTEXT {
+            self.size -= self.rows.pop_front().map_or(0, |row| row.len());
+            self.tail -= 1;
         }
-        self.close(output)?;
-        self.before.clear();
+    }
+
+    /// Writes the current hunk, if it has changes. If `is_cut`, the hunk has no context, because what follows belongs to the same block of
+    /// changes, or is not shown.
+    fn close(&mut self, is_cut: bool, output: &mut Output) -> Result<(), Failure> {
+        let mut rows = std::mem::take(&mut self.rows);
+        let tail = std::mem::take(&mut self.tail);
+        if rows.len() > tail {
+            let lines = |rows: &VecDeque<Vec<u8>>| {
+                [COMES, GOES].map(|other| rows.iter().filter(|row| row[0] != other).count() as u64)
+            };
+            let of_all = lines(&rows);
+            let mut first = [self.next[0] - of_all[0], self.next[1] - of_all[1]];
+            let context = rows.iter().take_while(|row| row[0] == STAYS).count();
+            if is_cut {
+                rows.drain(..context);
+                first = first.map(|line| line + context as u64);
+            }
+            // With less context before the changes than after them, `patch` looks for the hunk only at the start of the file.
+            let most = if is_cut {
+                0
+            } else if first[0] == 1 {
+                CONTEXT
+            } else {
+                context
+            };
+            let rest = rows.split_off(rows.len() - tail.saturating_sub(most));
+            let of_hunk = lines(&rows);
+            let mut text = Vec::new();
+            self.write_headers([(first[0], of_hunk[0]), (first[1], of_hunk[1])], &mut text);
+            // In a block of changes, the added lines follow all removed ones.
+            let mut added = Vec::new();
+            for row in &rows {
+                // The text about a missing line end has no mark and no colour.
+                let (line, note) =
+                    row.split_at(row.len() - if row.ends_with(NO_END) { NO_END.len() - 1 } else { 0 });
+                if row[0] == STAYS {
+                    text.append(&mut added);
+                }
+                let out = if row[0] == COMES { &mut added } else { &mut text };
+                match row[0] {
+                    COMES => self.paint("32", line, out),
+                    GOES => self.paint("31", line, out),
+                    _ => out.extend_from_slice(line),
+                }
+                out.extend_from_slice(note);
+            }
+            text.append(&mut added);
+            output.write(&text)?;
+            rows = rest;
+        }
+        if !is_cut {
+            (self.tail, self.size) = (rows.len(), rows.iter().map(Vec::len).sum());
+            self.rows = rows;
+            self.forget_context();
+            return Ok(());
+        }
+        self.size = 0;
         Ok(())
     }
 
     /// Shows that the record `old`, which is too long for memory, becomes `new`. Without a change, the record is passed
     /// over like the lines between hunks.
     pub fn large(&mut self, old: &mut Held, new: &mut Held, output: &mut Output) -> Result<(), Failure> {
-        self.cut(output)?;
+        self.close(true, output)?;
         let (old_lines, new_lines) = (old.lines(), new.lines());
         if !old.equals(new)? {
             (self.gone, self.come) = (self.gone + old_lines, self.come + new_lines);
             if self.show == Show::Diff {
                 let mut text = Vec::new();
-                self.write_headers([(self.old, old_lines), (self.new, new_lines)], &mut text);
+                self.write_headers([(self.next[0], old_lines), (self.next[1], new_lines)], &mut text);
                 output.write(&text)?;
                 for (mark, held) in [(GOES, old), (COMES, new)] {
                     let mut is_start = true;
@@ -244,7 +246,7 @@ impl Preview {
                 }
             }
         }
-        (self.old, self.new) = (self.old + old_lines, self.new + new_lines);
+        self.next = [self.next[0] + old_lines, self.next[1] + new_lines];
         Ok(())
     }
 
@@ -264,39 +266,6 @@ impl Preview {
         self.paint("36", format!("@@ -{old} +{new} @@\n").as_bytes(), out);
     }
 
-    /// Writes the current hunk.
-    fn close(&mut self, output: &mut Output) -> Result<(), Failure> {
-        let Some(mut hunk) = self.hunk.take() else { return Ok(()) };
-        hunk.text.append(&mut hunk.plus);
-        // With less context before the changes than after them, `patch` looks for the hunk only at the start of the file.
-        let most = match hunk.context.0 as usize {
-            _ if hunk.is_bare => 0,
-            _ if hunk.old == 1 => CONTEXT,
-            before => before,
-        };
-        let shown = hunk.after.len().min(most);
-        hunk.text.extend(hunk.after.drain(..shown).flatten());
-        let [old_lines, new_lines] = [hunk.old_lines, hunk.new_lines].map(|lines| lines + shown as u64);
-        while hunk.after.len() > CONTEXT {
-            hunk.after.pop_front();
-        }
-        self.before = hunk.after;
-        let mut text = Vec::new();
-        self.write_headers([(hunk.old, old_lines), (hunk.new, new_lines)], &mut text);
-        if self.has_colours {
-            for line in hunk.text.split_inclusive(|&byte| byte == b'\n') {
-                match line[0] {
-                    GOES => self.paint("31", line, &mut text),
-                    COMES => self.paint("32", line, &mut text),
-                    _ => text.extend_from_slice(line),
-                }
-            }
-        } else {
-            text.append(&mut hunk.text);
-        }
-        output.write(&text)
-    }
-
     /// Appends `line`, which ends in a line feed, in `colour` if the preview has colours.
     fn paint(&self, colour: &str, line: &[u8], out: &mut Vec<u8>) {
         if !self.has_colours {
@@ -310,7 +279,7 @@ impl Preview {
 
     /// Completes the preview of the file and reports whether the file would change.
     pub fn finish(mut self, output: &mut Output) -> Result<bool, Failure> {
-        self.close(output)?;
+        self.close(false, output)?;
         let lines = self.gone.max(self.come);
         if lines > 0 && self.show == Show::Counts {
             let plural = if lines == 1 { "" } else { "s" };

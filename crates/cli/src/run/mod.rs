@@ -1,32 +1,42 @@
-//! Runs verbs over files: each job converts or checks the content of files, and [`pump`] cuts the input into chunks, processes them in
+//! Runs jobs over files: a job converts or checks the content of files, and [`pump`] cuts the input into chunks, processes them in
 //! several threads, and keeps their order.
 
 pub mod blocks;
-pub mod checks;
-pub mod keyed;
+pub mod job;
 pub mod logs;
-mod pace;
+mod many;
 pub mod pump;
 pub mod tables;
-pub mod values;
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use simdpct_uri::{Component, Dialect};
+
+use self::job::{Job, Results, Spec};
 use self::logs::LogSelection;
-use self::tables::Columns;
+use self::pump::feed::{Cut, Feed};
+use self::pump::{Threads, Workspace, pump};
+use self::tables::{Columns, Head, Header};
+use crate::check::kind::Group;
+use crate::check::listing::{Criteria, List};
 use crate::common::error::{Failure, Outcome, warn};
 use crate::common::fault::Policy;
 use crate::common::records::Records;
 use crate::common::shown::shown;
-use crate::convert::policy::Treatment;
 use crate::convert::stats::{Stats, StatsFormat};
+use crate::io::files::{self, Destination, Writes};
 use crate::io::input::Input;
+use crate::io::names::Sources;
 use crate::io::output::Output;
-use crate::print::preview::Show;
+use crate::print::boundary::FileBoundary;
+use crate::print::findings::{Findings, Next, Show as FindingsFormat};
+use crate::print::keys::{Counts, Distinct, Frame, Identity, Top};
+use crate::print::preview::{self, Preview, Show};
 use crate::print::rejects::Rejects;
-use crate::print::{BYTE_ORDER_MARK, Sink};
-use crate::run::pump::feed::Feed;
+use crate::print::{BYTE_ORDER_MARK, Print, Sink};
 use crate::select::Selector;
+use crate::select::task::Task;
 
 /// The selection of the values that a job processes.
 #[derive(Clone)]
@@ -53,6 +63,39 @@ pub struct OutputOptions {
     pub preview: Option<(Show, bool)>,
     /// Whether the exit code says that a file would change.
     pub exit_code: bool,
+}
+
+/// The options of a check: the files, the kinds of findings, and the format of the list.
+#[derive(Clone, Debug)]
+pub struct CheckOptions {
+    pub sources: Sources,
+    pub records: Records,
+    /// The kinds of findings to list.
+    pub wanted: Vec<Group>,
+    /// The components that findings must be in, if values are URLs; empty for any.
+    pub components: Vec<Component>,
+    /// The specification that decides which bytes need escapes.
+    pub dialect: Dialect,
+    /// Whether only the exit code matters, so that no findings are printed.
+    pub quiet: bool,
+    pub show: FindingsFormat,
+    /// The number of findings after which the run ends.
+    pub max: Option<u64>,
+    /// The memory limit for a record in which values are selected, in MiB.
+    pub max_record: u32,
+    /// The number of threads, if the user gave one.
+    pub jobs: Option<NonZeroUsize>,
+}
+
+/// The recipient of the results of a run.
+enum Printer {
+    Output,
+    /// A preview of each file, and whether it has colours; the number of files, and of those that would change.
+    Preview(Show, bool, [u64; 2]),
+    Top(Counts),
+    /// The first record of each key, which are found in this memory.
+    Dedup(Identity, usize),
+    Check(Findings),
 }
 
 /// The list of rejected values and the statistics of a run.
@@ -92,58 +135,315 @@ impl Account {
     }
 }
 
-/// Warns about records that were left out because of faults in their values, and then like [`warn_rejected`]. `treatment` has the
-/// policies that say what was done with them.
-fn warn_faulty(stats: &Stats, treatment: &Treatment, options: &OutputOptions) {
-    let policies = treatment.policies;
-    let is_dropped = policies.rejected == Policy::Drop;
-    let rejected = if is_dropped { stats.rejected + stats.unreadable } else { 0 };
-    let count = stats.dropped.saturating_sub(rejected);
-    if count > 0 && options.stats.is_none() {
-        let fault = match (policies.malformed, policies.not_text) {
-            (Policy::Drop, Policy::Drop) => "a malformed escape or invalid bytes",
-            (Policy::Drop, _) => "a malformed escape",
-            _ => "invalid bytes",
+/// Passes each file through `job` to `printer`. Returns the outcome of reading, and the counts of the run.
+fn run(
+    (sources, destination): (&Sources, &Destination),
+    job: &Job,
+    options: &OutputOptions,
+    threads: Threads,
+    printer: &mut Printer,
+) -> Result<(Result<Outcome, Failure>, Stats), Failure> {
+    let mut account = Account::open(options, destination.sync)?;
+    let mut workspace = Workspace::default();
+    let result = files::each(sources, destination, |inputs, output| {
+        let (mut boundary, mut header) = (FileBoundary::new(job.records), Header::default());
+        let mut distinct = match printer {
+            Printer::Dedup(identity, memory) => Some(Distinct::new(*memory, identity.clone())),
+            _ => None,
         };
-        let (has, is) = if count == 1 { ("record has", "is") } else { ("records have", "are") };
-        warn(format_args!("{count} {has} {fault}, and {is} left out; {}", reasons(options)));
-    }
-    warn_rejected(stats, treatment.value_policies().rejected, policies.rejected, options);
+        inputs.each(|input| {
+            if !matches!(job.task, Task::Check(_)) {
+                account.admit(input, output)?;
+            }
+            let mut preview = None;
+            let print = match (&mut *printer, &mut distinct) {
+                (Printer::Preview(show, has_colours, _), _) => {
+                    // A preview shows each file separately, so no file repeats the header of another.
+                    header = Header::default();
+                    Print::Preview(preview.insert(Preview::new(*show, input.path(), *has_colours)))
+                }
+                (Printer::Top(counts), _) => Print::Keys(counts),
+                (Printer::Check(findings), _) => {
+                    findings.file(input);
+                    Print::Findings(findings)
+                }
+                (_, Some(distinct)) => Print::Keys(distinct),
+                (Printer::Output | Printer::Dedup(..), None) => Print::Result,
+            };
+            let Account { rejects, stats, .. } = &mut account;
+            let mut sink = Sink::new(output, stats, &mut boundary, input.name());
+            (sink.rejects, sink.print) = (rejects.as_mut(), print);
+            let passed = pass(input, sink, job.clone(), &mut header, threads, &mut workspace);
+            match (passed, &mut *printer, preview) {
+                (Err(Failure::Enough), Printer::Check(findings), _) => Ok(findings.next() != Next::Nothing),
+                (Ok(()), Printer::Preview(.., [files, changed]), Some(preview)) => {
+                    *files += 1;
+                    *changed += u64::from(preview.finish(output)?);
+                    Ok(true)
+                }
+                (passed, ..) => passed.map(|()| true),
+            }
+        })?;
+        match distinct {
+            Some(distinct) => distinct.finish(|line| output.write(line)),
+            None => Ok(()),
+        }
+    });
+    let stats = account.close(&result)?;
+    Ok((result, stats))
 }
 
-/// Returns the end of a message that says where reasons are listed.
-fn reasons(options: &OutputOptions) -> String {
-    match &options.rejects {
+/// Converts values by `job`.
+pub fn convert(
+    sources: &Sources,
+    destination: &Destination,
+    job: &Job,
+    options: &OutputOptions,
+    threads: Threads,
+) -> Result<Outcome, Failure> {
+    let mut printer = match options.preview {
+        Some((show, has_colours)) => Printer::Preview(show, has_colours, [0; 2]),
+        None => Printer::Output,
+    };
+    let (result, stats) = run((sources, destination), job, options, threads, &mut printer)?;
+    let mut would_change = false;
+    if let Printer::Preview(show, _, [files, changed]) = printer {
+        would_change = options.exit_code && changed > 0;
+        if result.is_ok() && !destination.quiet && show == Show::Counts {
+            preview::print_total(changed, files);
+        }
+    }
+    let outcome = result?;
+    warn_about(job, &stats, options, destination.quiet)?;
+    Ok(if would_change { Outcome::Findings } else { outcome })
+}
+
+/// Counts the values that `spec` describes, in up to `memory` bytes. Returns the `most` frequent ones, and the outcome of reading.
+pub fn top(
+    sources: &Sources,
+    quiet: bool,
+    spec: Spec,
+    threads: Threads,
+    (most, memory): (usize, usize),
+) -> Result<(Top, Result<Outcome, Failure>), Failure> {
+    let options = OutputOptions::default();
+    let job = Job::convert(spec, Results::Counted, &options);
+    let mut printer = Printer::Top(Counts::new(memory, job.records));
+    let destination = Destination { place: Writes::Nothing, level: None, sync: false, quiet };
+    let (result, stats) = run((sources, &destination), &job, &options, threads, &mut printer)?;
+    let Printer::Top(counts) = printer else { return Err(Failure::Enough) };
+    match result {
+        Ok(_) => warn_about(&job, &stats, &options, quiet)?,
+        // The counts are those of the files that could be read.
+        Err(Failure::Reported { .. }) => {}
+        Err(failure) => return Err(failure),
+    }
+    Ok((counts.top(most)?, result))
+}
+/// Keeps the first record of each key: the values that `spec` describes, which are fingerprints if `has_fingerprints`. The keys take up to
+/// `memory` bytes.
+pub fn dedup(
+    sources: &Sources,
+    destination: &Destination,
+    spec: Spec,
+    options: &OutputOptions,
+    threads: Threads,
+    (has_fingerprints, memory): (bool, usize),
+) -> Result<Outcome, Failure> {
+    let identity = Identity::new(has_fingerprints);
+    let job = Job::convert(spec, Results::Keyed(identity.clone(), Frame::default()), options);
+    let mut printer = Printer::Dedup(identity, memory);
+    let (result, stats) = run((sources, destination), &job, options, threads, &mut printer)?;
+    let outcome = result?;
+    warn_about(&job, &stats, options, destination.quiet)?;
+    Ok(outcome)
+}
+
+/// Lists the findings in the values of `target`.
+pub fn check(options: &CheckOptions, target: Target) -> Result<Outcome, Failure> {
+    let CheckOptions { sources, wanted, components, dialect, records, quiet, max_record, .. } = options;
+    let is_listed = wanted.contains(&Group::Unreadable);
+    let wanted = Criteria::new(wanted, components, *dialect, records.end());
+    let job = Job::check(target, wanted, *records, *max_record);
+    let place = Writes::Stdout { format: None };
+    let destination = Destination { place, level: None, sync: false, quiet: *quiet };
+    let findings = Findings::new(*quiet, options.show, options.max, records.end());
+    let (mut printer, none) = (Printer::Check(findings), OutputOptions::default());
+    let (result, stats) = run((sources, &destination), &job, &none, Threads(options.jobs), &mut printer)?;
+    let Printer::Check(mut findings) = printer else { return result };
+    match result {
+        // `check` writes only findings to standard output. If the reader closed it early, there was at least one
+        // finding.
+        Err(Failure::ReaderGone) => return Ok(Outcome::Findings),
+        Ok(_) | Err(Failure::Reported { .. }) => {}
+        Err(failure) => return Err(failure),
+    }
+    // With `--quiet` only the exit code matters, and one finding decides it.
+    if findings.settled() {
+        return Ok(findings.outcome());
+    }
+    let selector = &job.target.selector;
+    if stats.bytes_in > 0 || result.is_ok() {
+        let unit = match records {
+            _ if selector.table().is_some() => "row",
+            _ if selector.is_html() => "tag",
+            Records::Null => "record",
+            _ => "line",
+        };
+        let plural = |count| if count == 1 { "" } else { "s" };
+        let (count, bytes) = (stats.records, stats.bytes_in);
+        findings.summarize(&format!("{count} {unit}{} ({bytes} byte{})", plural(count), plural(bytes)));
+    }
+    if result.is_ok() && !quiet && findings.next() == Next::More {
+        tables::warn_missing(selector, &job.target.columns, &stats)?;
+        let outcome = ["is not checked", "are not checked"];
+        // If no line is JSON, there is a message with the count already.
+        let is_told = is_listed || selector.is_json() && !stats.searched;
+        warn_count(if is_told { 0 } else { stats.unreadable }, UNREADABLE, outcome, &none);
+    }
+    result.map(|_| findings.outcome())
+}
+
+/// Starts to read the file `input` for `job`: finds the columns of a table, and writes its header to `sink`. `first` keeps the header of
+/// the first table of the output.
+fn begin<'i>(
+    input: &'i mut Input,
+    sink: &mut Sink<'_>,
+    job: &mut Job,
+    first: &mut Header,
+) -> Result<Feed<'i>, Failure> {
+    let (end, mut limit) = (job.records.end(), (job.max_record as usize) << 20);
+    let cut = match &job.target.selector {
+        selector if selector.is_html() => Cut::Html,
+        _ if job.records == Records::Raw => Cut::Never,
+        selector => selector.table().map_or(Cut::Records(end), |table| Cut::Table(table.dialect())),
+    };
+    if let Task::Check(check) = &job.task
+        && job.target.selector.is_line()
+    {
+        // Escapes can be checked part by part, so such a line may have any length. A URL must be in memory as a
+        // whole.
+        limit = if check.wanted.takes_urls() { LONGEST } else { 0 };
+    }
+    let mut feed = Feed::new(input, cut, limit);
+    let is_whole = job.writes_records();
+    pass_byte_order_mark(&mut feed, sink, job.records, is_whole)?;
+    logs::choose(&mut job.target, &mut feed)?;
+    if let Some(log) = job.target.selector.log().filter(|log| log.writer.decodes)
+        && matches!(&job.task, Task::Check(check) if check.wanted.contains(Group::Unreadable))
+        && !feed.peek(1)?.is_empty()
+        && let Print::Findings(findings) = &mut sink.print
+    {
+        let mut list = List::default();
+        let text = format_args!(
+            "{} writes decoded paths, so that a client can write a line: no line of this log is certain",
+            log.name()
+        );
+        list.add(Group::Unreadable, 0, 0, text);
+        findings.take(feed.name(), 0, 0, &list, sink.output)?;
+    }
+    let Target { selector, columns, .. } = &mut job.target;
+    let Head { delimiter, header } = tables::choose(selector, &mut feed, sink, columns, &job.into)?;
+    let one_header = columns.one_header;
+    if is_whole && let Some(table) = job.target.selector.table() {
+        let row = tables::names(&header);
+        let cells = table.dialect().cells(row).unwrap_or_default();
+        let names = cells.into_iter().map(|(cell, _)| cell.into_owned()).chain([delimiter.clone()]);
+        if header.is_empty() || first.is_written(names.collect(), one_header, feed.name())? {
+            let new = [&table.widened(row), &header[row.len()..]].concat();
+            let mut out = Vec::new();
+            job.show(&delimiter, &delimiter, &mut out);
+            job.show(&header, &new, &mut out);
+            let last = header.last().or(delimiter.last());
+            if last.is_some() {
+                sink.write(&out, last != Some(&end))?;
+            }
+        }
+    }
+    Ok(feed)
+}
+
+/// The maximum length, in bytes, of a line that is checked as a URL. Longer lines are checked only for suspicious
+/// escapes.
+const LONGEST: usize = 16 << 20;
+
+/// Passes the file `input` through `job` to `sink`. `first` keeps the header of the first table of the output.
+fn pass(
+    input: &mut Input,
+    mut sink: Sink<'_>,
+    mut job: Job,
+    first: &mut Header,
+    threads: Threads,
+    workspace: &mut Workspace,
+) -> Result<(), Failure> {
+    let feed = begin(input, &mut sink, &mut job, first)?;
+    job.choose_many();
+    let threads = job.threads(threads);
+    pump(feed, job, sink, threads, workspace)
+}
+
+/// The messages for a record that cannot be read, and for several.
+const UNREADABLE: [&str; 2] = ["record is unreadable", "records are unreadable"];
+
+/// Warns about selected places that no file has, and about values and records that were rejected, unreadable or left out, because a run
+/// without an error would look like a conversion of everything. If `quiet`, it only warns about those that are lost.
+fn warn_about(job: &Job, stats: &Stats, options: &OutputOptions, quiet: bool) -> Result<(), Failure> {
+    let Target { selector, columns, .. } = &job.target;
+    if !quiet {
+        tables::warn_missing(selector, columns, stats)?;
+    }
+    let Task::Convert(treatment) = &job.task else { return Ok(()) };
+    // If no line is JSON, there is a message with the count already. Statistics have all counts.
+    if options.stats.is_some() || !quiet && !stats.searched && selector.is_json() {
+        return Ok(());
+    }
+    let policies = treatment.policies();
+    let is_dropped = policies.rejected == Policy::Drop;
+    let others = if is_dropped { stats.rejected + stats.unreadable } else { 0 };
+    let faults = match (policies.malformed, policies.not_text) {
+        (Policy::Drop, Policy::Drop) => [
+            "record has a malformed escape or invalid bytes",
+            "records have a malformed escape or invalid bytes",
+        ],
+        (Policy::Drop, _) => ["record has a malformed escape", "records have a malformed escape"],
+        _ => ["record has invalid bytes", "records have invalid bytes"],
+    };
+    let [values, mut records] = [treatment.value_policies().rejected, policies.rejected]
+        .map(|policy| if job.is_keyed() { Policy::Keep } else { policy });
+    if records == Policy::Keep && !job.writes_records() {
+        // Values that cannot be read cannot be written alone.
+        records = Policy::Drop;
+    }
+    // Records that have messages of their own are not counted again.
+    let unreadable = stats.unreadable.saturating_sub(stats.mentioned + stats.clashes + stats.partial);
+    for (count, policy, what) in [
+        (stats.dropped.saturating_sub(others), Policy::Drop, faults),
+        (stats.rejected, values, ["value was rejected", "values were rejected"]),
+        (unreadable, records, UNREADABLE),
+        (stats.partial, records, ["value is unreadable", "values are unreadable"]),
+    ] {
+        let outcome = match policy {
+            Policy::Fail => continue,
+            Policy::Keep if quiet => continue,
+            Policy::Keep => ["stays unchanged", "stay unchanged"],
+            Policy::Drop => ["is left out", "are left out"],
+            _ => ["nothing is written instead, or null in JSON"; 2],
+        };
+        warn_count(count, what, outcome, options);
+    }
+    Ok(())
+}
+
+/// Prints that `count` records or values are `what`, with their `outcome`, unless there are none. Both have a text for one and for several.
+fn warn_count(count: u64, what: [&str; 2], outcome: [&str; 2], options: &OutputOptions) {
+    let reasons = match &options.rejects {
         Some(path) => format!("{} lists the reasons", shown(path)),
         None if options.has_rejects => "--rejects FILE lists the reasons".to_owned(),
         None => "`pct check --kinds unreadable` lists the reasons".to_owned(),
-    }
-}
-
-/// Warns about values that were rejected, and records and values that could not be read, because a run without an error would
-/// look like a conversion of everything. `values` is the policy for rejected values, and `unreadable` that for the others. Statistics
-/// have these counts already.
-fn warn_rejected(stats: &Stats, values: Policy, unreadable: Policy, options: &OutputOptions) {
-    // Records that have messages of their own are not counted again.
-    let records = stats.unreadable.saturating_sub(stats.mentioned + stats.clashes + stats.partial);
-    for (count, policy, one, many) in [
-        (stats.rejected, values, "value was rejected", "values were rejected"),
-        (records, unreadable, "record is unreadable", "records are unreadable"),
-        (stats.partial, unreadable, "value is unreadable", "values are unreadable"),
-    ] {
-        if count == 0 || policy == Policy::Fail || options.stats.is_some() {
-            continue;
-        }
-        let (what, stays, left_out) = match count {
-            1 => (one, "stays unchanged", "is left out"),
-            _ => (many, "stay unchanged", "are left out"),
-        };
-        let outcome = match policy {
-            Policy::Keep => stays,
-            Policy::Drop => left_out,
-            _ => "nothing is written instead, or null in JSON",
-        };
-        warn(format_args!("{count} {what}, and {outcome}; {}", reasons(options)));
+    };
+    let number = usize::from(count != 1);
+    if count > 0 {
+        warn(format_args!("{count} {}, and {}; {reasons}", what[number], outcome[number]));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Selects the values of a record: the whole record, the URLs in a start tag of HTML, or those that a syntax of the crate of records finds.
 
 pub mod rewrite;
+pub mod task;
 
 use simdpct::ByteSet;
 use simdpct_records::html::{ATTRIBUTES, Link};

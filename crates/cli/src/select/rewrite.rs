@@ -4,24 +4,25 @@ use simdpct::{ByteSet, Encode};
 use simdpct_records::html::{ATTRIBUTES, Link, Role};
 use simdpct_records::{Editor, Escaping, Fence, Form, Marks, Place, Unreadable, is_document};
 
+use super::task::Task;
 use super::{Format, Selector};
 use crate::common::escape::to_text;
 use crate::common::reason::{Reason, Refusal};
-use crate::convert::policy::{Action, At, Record, Treat};
+use crate::convert::policy::{Action, At, Record};
 use crate::convert::report::Report;
 
-/// A record to rewrite, with the treatment of its values, the output and the report.
-pub struct Pass<'p, 'e, T> {
+/// A record to rewrite, with the task for its values, the output and the report.
+pub struct RewriteArgs<'p, 'e> {
     pub record: Record<'p>,
-    pub treatment: &'p mut T,
+    pub task: &'p mut Task,
     pub edit: &'p mut Editor<'e>,
     pub report: &'p mut Report,
 }
 
-impl<T: Treat> Pass<'_, '_, T> {
+impl RewriteArgs<'_, '_> {
     /// Returns the action for a record that cannot be read from `offset` of the chunk on.
     pub fn unreadable(&mut self, offset: usize, reason: Reason) -> Action {
-        self.treatment.unreadable(self.record, Refusal { offset, reason }, self.report)
+        self.task.unreadable(self.record, Refusal { offset, reason }, self.report)
     }
 
     /// Returns the action for a record of which a value cannot be read, and nobody knows where it is. If the record is kept, the other
@@ -38,46 +39,45 @@ impl<T: Treat> Pass<'_, '_, T> {
 pub type Around = (Fence, [Escaping; 3], Marks);
 
 impl Selector {
-    /// Rewrites the values of the record of `pass`.
-    pub fn rewrite(&mut self, pass: &mut Pass<'_, '_, impl Treat>) -> Action {
+    /// Rewrites the values of the record of `args`.
+    pub fn rewrite(&mut self, args: &mut RewriteArgs<'_, '_>) -> Action {
         match self.format {
             Format::Whole => {
-                let record = pass.record;
-                let out = pass.edit.copy_to(record.start);
+                let record = args.record;
+                let out = args.edit.copy_to(record.start);
                 let from = out.len();
                 let place = |offset| record.start + offset;
-                let action =
-                    pass.treatment.value(At::plain(0), record.bytes(), out, record, pass.report, place);
-                pass.edit.replace_to(record.stop, from);
+                let action = args.task.value(At::plain(0), record.bytes(), out, record, args.report, place);
+                args.edit.replace_to(record.stop, from);
                 action
             }
-            Format::Html => self.rewrite_links(pass),
-            _ => self.rewrite_found(pass),
+            Format::Html => self.rewrite_links(args),
+            _ => self.rewrite_found(args),
         }
     }
 
     /// Rewrites the URLs of a start tag.
-    fn rewrite_links(&mut self, pass: &mut Pass<'_, '_, impl Treat>) -> Action {
+    fn rewrite_links(&mut self, args: &mut RewriteArgs<'_, '_>) -> Action {
         let links = std::mem::take(&mut self.links);
-        let tag = pass.record.bytes();
+        let tag = args.record.bytes();
         let url =
             |link: &Link| link.place.value(tag, &mut Vec::new()).map(<[u8]>::to_vec).unwrap_or_default();
         let codebase = links.iter().find(|link| link.role == Role::Codebase).map(url);
-        pass.report.stats.searched = true;
+        args.report.stats.searched = true;
         self.found = links.iter().map(|link| link.place.clone()).collect();
         for (number, link) in links.iter().enumerate() {
             let codebase = codebase.as_deref().filter(|_| ATTRIBUTES[link.place.index].is_in_codebase);
-            let is_inside = codebase.is_some_and(|base| pass.treatment.enter_base(base));
-            let action = self.value(number, pass);
+            let is_inside = codebase.is_some_and(|base| args.task.enter_base(base));
+            let action = self.value(number, args);
             if is_inside {
-                pass.treatment.leave_base();
+                args.task.leave_base();
             }
             if action != Action::Write {
                 return action;
             }
             if link.role == Role::Base && !self.has_base {
                 self.has_base = true;
-                pass.treatment.enter_base(&url(link));
+                args.task.enter_base(&url(link));
             }
         }
         Action::Write
@@ -93,8 +93,8 @@ impl Selector {
 
     /// Rewrites the values of one record. A record that cannot be read as a whole stays as it is; its values are only checked. In a log, a
     /// value can be certain although others are not.
-    fn rewrite_found(&mut self, pass: &mut Pass<'_, '_, impl Treat>) -> Action {
-        let record = pass.record;
+    fn rewrite_found(&mut self, args: &mut RewriteArgs<'_, '_>) -> Action {
+        let record = args.record;
         self.found.clear();
         let result = self.syntax.find(record.bytes(), &mut self.found);
         if self.more != Escaping::None {
@@ -102,20 +102,20 @@ impl Selector {
         }
         let unreadable = result.err().map(|Unreadable { offset, reason }| (offset, Reason::Record(reason)));
         let is_partly_read = matches!(self.format, Format::Log(..)) && !self.found.is_empty();
-        if unreadable.is_none() || is_partly_read || matches!(pass.edit.form(), Form::Nothing) {
-            pass.report.stats.searched |=
+        if unreadable.is_none() || is_partly_read || matches!(args.edit.form(), Form::Nothing) {
+            args.report.stats.searched |=
                 (unreadable.is_none() || is_partly_read) && self.can_have_values(record.bytes());
-            let clashes = pass.report.stats.clashes;
+            let clashes = args.report.stats.clashes;
             for number in 0..self.found.len() {
                 // A record is counted once.
-                let is_first = pass.report.stats.clashes == clashes;
+                let is_first = args.report.stats.clashes == clashes;
                 let action = match self.clash(number) {
                     Some(name) if is_first => {
                         let name = Reason::HasKey(name.to_owned());
-                        pass.unreadable(record.start + self.found[number].whole().start, name)
+                        args.unreadable(record.start + self.found[number].whole().start, name)
                     }
                     Some(_) => continue,
-                    None => self.value(number, pass),
+                    None => self.value(number, args),
                 };
                 if !matches!(action, Action::Write | Action::Copy) {
                     return action;
@@ -123,8 +123,8 @@ impl Selector {
             }
         }
         match unreadable {
-            Some((offset, reason)) if is_partly_read => pass.unreadable_part(record.start + offset, reason),
-            Some((offset, reason)) => pass.unreadable(record.start + offset, reason),
+            Some((offset, reason)) if is_partly_read => args.unreadable_part(record.start + offset, reason),
+            Some((offset, reason)) => args.unreadable(record.start + offset, reason),
             None => Action::Write,
         }
     }
@@ -136,18 +136,18 @@ impl Selector {
     }
 
     /// Rewrites value number `number` of the record.
-    fn value(&mut self, number: usize, pass: &mut Pass<'_, '_, impl Treat>) -> Action {
+    fn value(&mut self, number: usize, args: &mut RewriteArgs<'_, '_>) -> Action {
         let Selector { syntax, format, into, found, kept, old, new, .. } = self;
-        let (record, place) = (pass.record, &found[number]);
+        let (record, place) = (args.record, &found[number]);
         let (bytes, start) = (record.bytes(), record.start);
-        pass.report.stats.find(place.index);
-        let is_whole = pass.edit.form().is_whole();
+        args.report.stats.find(place.index);
+        let is_whole = args.edit.form().is_whole();
         let value = match place.value(bytes, old) {
             Ok(value) => value,
             Err(offset) => {
-                let action = pass.unreadable(start + offset, Reason::Record(simdpct_records::Reason::ESCAPE));
+                let action = args.unreadable(start + offset, Reason::Record(simdpct_records::Reason::ESCAPE));
                 // If the record is kept, only this value stays as it is, because the others can be read.
-                pass.report.stats.partial += u64::from(matches!(action, Action::Copy | Action::Null));
+                args.report.stats.partial += u64::from(matches!(action, Action::Copy | Action::Null));
                 match action {
                     Action::Null => {
                         let none: &[u8] = match format {
@@ -155,12 +155,12 @@ impl Selector {
                             _ if is_whole && format.has_hyphens() => b"-",
                             _ => b"",
                         };
-                        pass.edit.put_text(place, none);
+                        args.edit.put_text(place, none);
                         return Action::Write;
                     }
                     Action::Copy => {
                         if matches!(format, Format::Unescaped) {
-                            let _ = pass.edit.put(place, place.raw(bytes));
+                            let _ = args.edit.put(place, place.raw(bytes));
                         }
                         return Action::Write;
                     }
@@ -179,7 +179,7 @@ impl Selector {
         });
         let at = At { index: place.index, kind: place.kind, kept };
         let origin = |offset| start + place.origin(bytes, offset);
-        let action = pass.treatment.value(at, value, new, record, pass.report, origin);
+        let action = args.task.value(at, value, new, record, args.report, origin);
         let is_null = action == Action::Null;
         if action != Action::Write && !is_null {
             return action;
@@ -188,13 +188,13 @@ impl Selector {
             // An empty field would disappear from the line.
             new.push(b'-');
         }
-        let edit = &mut *pass.edit;
+        let edit = &mut *args.edit;
         if is_whole && place.beside.is_some() && !into.is_empty() {
             if is_null {
                 let _ = edit.put_beside(syntax, place, None);
             } else {
                 let is_written = put(place, new, |new| edit.put_beside(syntax, place, Some(new)));
-                pass.report.stats.rejected += u64::from(!is_written);
+                args.report.stats.rejected += u64::from(!is_written);
             }
         } else if is_null {
             edit.put_text(place, if is_whole { b"null" } else { new });
@@ -206,7 +206,7 @@ impl Selector {
                 let is_same = other != new && other.eq_ignore_ascii_case(value);
                 if is_same { Ok(()) } else { edit.put(place, other) }
             });
-            pass.report.stats.rejected += u64::from(!is_written);
+            args.report.stats.rejected += u64::from(!is_written);
         }
         Action::Write
     }

@@ -5,7 +5,7 @@ use super::feed::Feed;
 use super::job::{Job, Long};
 use crate::common::error::{Failure, warn};
 use crate::io::held::Held;
-use crate::print::Sink;
+use crate::print::{Print, Sink};
 
 /// Passes a record that does not fit in memory through `job` to `sink`. The record is at `offset` of the input, and
 /// the block in `buffers` is full of its first bytes.
@@ -43,7 +43,7 @@ pub fn pass<J: Job>(
     warn(format_args!("{}:{line} offset {offset}: {reason}, and {outcome}", sink.file));
     // Memory is bounded, so the two versions of a record that a preview shows are in temporary files.
     let is_copied = matches!(long, Long::Copy);
-    let mut versions = match sink.preview.is_some() && !is_copied {
+    let mut versions = match matches!(sink.print, Print::Preview(_)) && !is_copied {
         true => Some((Held::new()?, Held::new()?)),
         false => None,
     };
@@ -64,15 +64,15 @@ pub fn pass<J: Job>(
             }
             _ => {}
         }
-        match (&mut versions, &mut sink.preview) {
+        match (&mut versions, &mut sink.print) {
             (Some((old, new)), _) => old.write(piece).and_then(|()| new.write(out)),
-            (None, Some(preview)) => preview.pass(piece, sink.output),
-            (None, None) if out.is_empty() => Ok(()),
-            (None, None) => sink.write(out, out.last() != Some(&end)),
+            (None, Print::Preview(preview)) => preview.pass(piece, sink.output),
+            _ if out.is_empty() => Ok(()),
+            _ => sink.write(out, out.last() != Some(&end)),
         }
     })?;
-    match (versions, &mut sink.preview) {
-        (Some((mut old, mut new)), Some(preview)) => preview.large(&mut old, &mut new, sink.output),
+    match (versions, &mut sink.print) {
+        (Some((mut old, mut new)), Print::Preview(preview)) => preview.large(&mut old, &mut new, sink.output),
         _ => Ok(()),
     }
 }

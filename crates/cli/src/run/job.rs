@@ -1,0 +1,548 @@
+//! The job over records: finds each record, gives its values to a task, and writes the result.
+
+use simdpct::{ByteSet, MalformedCause};
+use simdpct_records::{Editor, Form, Widener};
+
+use super::many::{self, Batch, EscapeSearch, Many};
+use super::{OutputOptions, Target, pump};
+use crate::check::kind::Group;
+use crate::check::listing::Criteria;
+use crate::common::fault::{Handling, Policy};
+use crate::common::reason::{Reason, Refusal};
+use crate::common::records::Records;
+use crate::common::utf8;
+use crate::convert::Conversion;
+use crate::convert::policy::{Action, Record, Treatment};
+use crate::convert::report::{Report, Stop};
+use crate::io::BLOCK;
+use crate::print::keys::{Frame, Identity};
+use crate::print::preview;
+use crate::run::pump::Threads;
+use crate::run::pump::feed::Chunk;
+use crate::run::pump::job::Long;
+use crate::select::rewrite::RewriteArgs;
+use crate::select::task::{Check, Task};
+
+/// The size of a chunk of records in which values are selected, in bytes. Most of the time for such a chunk can be reading and
+/// writing, and fewer calls of the system for that are faster. The chunk, its result and its marks fit in the second-level cache.
+const RECORDS_BLOCK: usize = 4 * BLOCK;
+
+/// The number of records that are treated one by one after a batch in which most records had to be.
+const PAUSE: u32 = 256;
+
+/// The selection of values in records, and the conversion of these values.
+pub struct Selected {
+    pub target: Target,
+    pub convert: Conversion,
+    /// The bytes that stay escaped in the usual syntax around a value.
+    pub usual: ByteSet,
+    /// The text that is written for a value that the policy `empty` replaces.
+    pub empty: &'static [u8],
+    /// The text that is written for a missing record.
+    pub null: &'static [u8],
+    /// The value that means "no value", such as a hyphen in logs; otherwise empty.
+    pub none: &'static [u8],
+    /// The part of each record that is written: all of it, or only the selected values.
+    pub form: Form,
+}
+
+/// The options of a job that converts values.
+pub struct Spec {
+    pub selected: Selected,
+    /// The names of the new columns or keys for converted values. If empty, converted values replace the old ones.
+    pub into: Vec<String>,
+    /// Whether only changed records are written.
+    pub only_changed: bool,
+    pub policies: Handling,
+    pub records: Records,
+    /// The memory limit for a record, in MiB.
+    pub max_record: u32,
+}
+
+/// The results of a job.
+#[derive(Clone)]
+pub enum Results {
+    /// The new records, or their values.
+    Records,
+    /// The values, which are counted and not written.
+    Counted,
+    /// The old lines and the new lines of a preview, each with a mark.
+    Marked,
+    /// The records with the keys that identify them.
+    Keyed(Identity, Frame),
+}
+
+/// A job over records: where values are, what is done with each, and what is written.
+#[derive(Clone)]
+pub struct Job {
+    pub target: Target,
+    pub task: Task,
+    pub records: Records,
+    results: Results,
+    /// The part of each record that is written.
+    form: Form,
+    /// The names of the new columns or keys for converted values. If empty, converted values replace the old ones.
+    pub into: Vec<String>,
+    only_changed: bool,
+    /// The memory limit for a record, in MiB.
+    pub max_record: u32,
+    /// Whether positions are reported, so that lines must be counted.
+    places: bool,
+    /// Whether rejected values are listed.
+    rejects: bool,
+    /// Whether records without an escape need not be parsed, once every selected place has been found.
+    skips: bool,
+    /// Whether every selected column, field or key has been found at least once.
+    has_found_all: bool,
+    many: Option<Many>,
+    /// The new record of a preview, or the keys of the records in the chunk.
+    buffer: Vec<u8>,
+    /// Adds cells to a row that is too long for memory.
+    widener: Option<Widener>,
+}
+
+impl Job {
+    /// Creates the job that converts values by `spec`, with these `results` and the additional outputs in `options`.
+    pub fn convert(spec: Spec, results: Results, options: &OutputOptions) -> Job {
+        let Spec { selected, into, only_changed, policies, records, max_record } = spec;
+        let Selected { target, convert, usual, empty, null, none, form } = selected;
+        let (rejects, stats) = (options.rejects.is_some(), options.stats.is_some());
+        // Values that are written alone are lines of text also if they come from JSON.
+        let is_json = form.is_whole() && target.selector.is_json();
+        let lines = convert.clone();
+        let treatment = Treatment::new(convert, usual, policies, stats, rejects, empty)
+            .with_none(none)
+            .with_null(is_json, null)
+            .with_beside(!into.is_empty());
+        let is_keyed = matches!(results, Results::Keyed(..));
+        let is_plain = !matches!(results, Results::Marked) && !only_changed;
+        // Conversion in batches does not count values, so statistics exclude it.
+        let is_batched = is_plain && !stats && target.selector.is_line() && records != Records::Raw;
+        let skips = is_plain
+            && form.is_whole()
+            && into.len() <= 1
+            && treatment.needs_percent()
+            && target.selector.can_pass_by();
+        Job {
+            // The list of rejected lines has no lines with a key.
+            many: is_batched
+                .then(|| Many::Batch(Batch::lines(lines, records, policies, rejects && !is_keyed))),
+            skips,
+            has_found_all: target.selector.is_line(),
+            target,
+            task: Task::Convert(Box::new(treatment)),
+            places: rejects || is_keyed || policies.can_fail(),
+            rejects,
+            records,
+            results,
+            form,
+            into,
+            only_changed,
+            max_record,
+            buffer: Vec::new(),
+            widener: None,
+        }
+    }
+
+    /// Creates the job that checks the values of `target` for `wanted` findings.
+    pub fn check(target: Target, wanted: Criteria, records: Records, max_record: u32) -> Job {
+        Job {
+            many: None,
+            skips: true,
+            has_found_all: false,
+            target,
+            task: Task::Check(Box::new(Check::new(wanted))),
+            places: true,
+            rejects: false,
+            records,
+            results: Results::Records,
+            form: Form::Nothing,
+            into: Vec::new(),
+            only_changed: false,
+            max_record,
+            buffer: Vec::new(),
+            widener: None,
+        }
+    }
+
+    /// Reports whether the job identifies records by keys.
+    pub fn is_keyed(&self) -> bool {
+        matches!(self.results, Results::Keyed(..))
+    }
+
+    /// Reports whether the job writes whole records, so that the lines before them are written, too.
+    pub fn writes_records(&self) -> bool {
+        match self.results {
+            Results::Keyed(..) => true,
+            Results::Counted => false,
+            Results::Records | Results::Marked => self.form.is_whole(),
+        }
+    }
+
+    /// Returns the threads that may work at the same time, of those that the user allows.
+    pub fn threads(&self, threads: Threads) -> Threads {
+        if self.target.is_sequential { Threads::ONE } else { threads }
+    }
+
+    /// Chooses how many records are treated at once, which depends on the header of a table.
+    pub fn choose_many(&mut self) {
+        let (selector, end) = (&self.target.selector, self.records.end());
+        let many = match &self.task {
+            // Lines of JSON without an escape would not be parsed.
+            Task::Check(check) if !check.wanted.takes_urls() && selector.can_pass_by() => {
+                selector.sweep(end, false).filter(|sweep| !sweep.is_text()).map(Many::of_sweep)
+            }
+            Task::Convert(treatment) if self.skips => {
+                let is_new = !self.into.is_empty();
+                let batch = Batch::field(selector, treatment, end, is_new).map(Many::Batch);
+                // If there is a new value, no record may be copied.
+                batch.or_else(|| (!is_new).then(|| Many::Skip(EscapeSearch::new())))
+            }
+            _ => return,
+        };
+        self.skips = many.is_some();
+        self.many = many;
+    }
+
+    /// Appends the output for a record that changes from `old` to `new`: the new record or, in a preview, its marked
+    /// lines.
+    pub fn show(&self, old: &[u8], new: &[u8], out: &mut Vec<u8>) {
+        if !matches!(self.results, Results::Marked) {
+            out.extend_from_slice(new);
+        } else if old == new {
+            preview::mark(preview::STAYS, old, out);
+        } else {
+            preview::mark(preview::GOES, old, out);
+            preview::mark(preview::COMES, new, out);
+        }
+    }
+
+    /// Treats the first records of `chunk` from `start` on at once. Returns the start of the record after them, and whether it needs a
+    /// treatment of its own; `None` if the run must end.
+    fn many(
+        &mut self,
+        chunk: &Chunk<'_>,
+        start: usize,
+        edit: &mut Editor<'_>,
+        report: &mut Report,
+    ) -> Option<(usize, bool)> {
+        let Job { many, results, buffer, target, records, .. } = self;
+        let end = records.end();
+        match many {
+            _ if !self.has_found_all => Some((start, true)),
+            None => Some((start, true)),
+            Some(Many::Batch(batch)) => {
+                let from = buffer.len();
+                let Results::Keyed(identity, frame) = results else {
+                    let (len, is_single) = batch.apply(chunk, start, end, edit.copy_to(start), report);
+                    edit.skip_to(start + len);
+                    return Some((start + len, is_single));
+                };
+                let (len, is_single) = batch.apply(chunk, start, end, buffer, report);
+                frame.push_lines(&chunk.bytes[start..start + len], start, buffer, from, *records, identity);
+                Some((start + len, is_single))
+            }
+            Some(Many::Skip(search)) => Some((search.next(&target.selector, chunk, start, *records), true)),
+            Some(Many::Sweep(..)) => self.sweep(chunk, start, report).map(|start| (start, true)),
+        }
+    }
+
+    /// Checks the first records of `chunk` from offset `start` on. Only those whose escapes may be findings are read one by one.
+    /// Returns the offset of the next record, which must be checked by itself; `None` if the run must end.
+    fn sweep(&mut self, chunk: &Chunk<'_>, mut start: usize, report: &mut Report) -> Option<usize> {
+        let (Some(Many::Sweep(mut sweep, mut pace)), Task::Check(check)) = (self.many.take(), &self.task)
+        else {
+            return Some(start);
+        };
+        let wanted = check.wanted.clone();
+        let end = self.records.end();
+        let needs_text = wanted.contains(Group::Utf8);
+        let mut scrap = Vec::new();
+        let mut may_try = pace.may_try();
+        while may_try && start < chunk.bytes.len() {
+            let len = sweep.next(chunk.bytes, start, pace.size(), chunk.marks());
+            let records = &chunk.bytes[start..start + len];
+            let is_whole = len > 0 && !(needs_text && utf8::validate(records).is_err());
+            pace.step(if is_whole { len } else { 0 }, is_whole);
+            if !is_whole {
+                break;
+            }
+            let mut count = memchr::memchr_iter(end, records).count() as u64;
+            count += u64::from(records.last() != Some(&end));
+            let mut passed = count;
+            // The records before this offset are checked.
+            let mut done = start;
+            let (chosen, first) = sweep.chosen();
+            for (index, &word) in chosen.iter().enumerate() {
+                let mut word = word;
+                while word != 0 {
+                    let at = start + index * u64::BITS as usize + word.trailing_zeros() as usize - first;
+                    word &= word - 1;
+                    let is_ahead = (done..start + len).contains(&at);
+                    if !is_ahead || !wanted.may_find(&chunk.bytes[at..]) {
+                        continue;
+                    }
+                    let from =
+                        memchr::memrchr(end, &chunk.bytes[done..at]).map_or(done, |found| done + found + 1);
+                    done = chunk.end_of(at, end);
+                    passed -= 1;
+                    let mut edit = Editor::new(chunk.bytes, from, Form::Nothing, &mut scrap);
+                    if !self.record(chunk.record(from, done, self.records), done, &mut edit, report) {
+                        return None;
+                    }
+                }
+            }
+            report.stats.records += passed;
+            start += len;
+            if passed < count / 2 {
+                pace.pause(PAUSE);
+                may_try = false;
+            }
+        }
+        self.many = Some(Many::Sweep(sweep, pace));
+        Some(start)
+    }
+
+    /// Treats the record of `chunk` from `start` to `end`. Returns false if the run must end.
+    fn one(
+        &mut self,
+        chunk: &Chunk<'_>,
+        start: usize,
+        end: usize,
+        edit: &mut Editor<'_>,
+        report: &mut Report,
+    ) -> bool {
+        let record = chunk.record(start, end, self.records);
+        let is_keyed = match self.results {
+            Results::Records | Results::Counted => return self.record(record, end, edit, report),
+            Results::Marked => false,
+            Results::Keyed(..) => true,
+        };
+        let mut buffer = std::mem::take(&mut self.buffer);
+        if !is_keyed {
+            buffer.clear();
+        }
+        let (from, dropped) = (buffer.len(), report.stats.dropped);
+        let mut own = Editor::new(chunk.bytes, start, self.form, &mut buffer);
+        let goes_on = self.record(record, end, &mut own, report);
+        if let Results::Keyed(identity, frame) = &mut self.results {
+            // A record without a key is always written, and no other key is a record end.
+            if buffer.len() == from && self.target.selector.is_line() && report.stats.dropped == dropped {
+                buffer.push(self.records.end());
+            }
+            frame.push(end - start, identity, &buffer, from);
+        } else if goes_on {
+            own.copy_to(end);
+            self.show(&chunk.bytes[start..end], &buffer, edit.copy_to(start));
+            edit.skip_to(end);
+        }
+        self.buffer = buffer;
+        goes_on
+    }
+
+    /// Treats the values of one record, and writes it by `edit`. `end` is the offset after its line end. Returns false if the run must end.
+    #[inline]
+    fn record(&mut self, record: Record<'_>, end: usize, edit: &mut Editor<'_>, report: &mut Report) -> bool {
+        let start = record.start;
+        edit.begin(start..record.stop);
+        let (findings, unreadable) = (report.findings.len(), report.stats.unreadable);
+        let selector = &mut self.target.selector;
+        let action = selector.rewrite(&mut RewriteArgs { record, task: &mut self.task, edit, report });
+        if let Task::Check(check) = &mut self.task {
+            check.name_values(start, findings, report, |index| selector.name(index));
+        }
+        let leaves_out = match action {
+            Action::Null => {
+                let null = self.null();
+                edit.leave_out(null, record.stop);
+                if !self.form.is_whole() {
+                    edit.copy_to(end).push(self.records.end());
+                }
+                false
+            }
+            Action::Write | Action::Empty => {
+                let has_changed = edit.end(self.target.selector.count(), end);
+                self.only_changed && !has_changed
+            }
+            Action::Copy => {
+                edit.discard();
+                self.only_changed || !self.form.is_whole()
+            }
+            Action::Drop => {
+                report.stats.dropped += 1;
+                true
+            }
+            Action::Stop(mut refusal) => {
+                // The line end after a line is not a digit of its last escape.
+                if let (Reason::Malformed(cause @ MalformedCause::Truncated), Some(&byte)) =
+                    (&mut refusal.reason, record.chunk.get(record.stop))
+                    && self.target.selector.is_line()
+                {
+                    *cause = MalformedCause::NotHex { offset: record.stop, byte };
+                }
+                edit.leave_out(b"", start);
+                report.stop(record.chunk, self.records.end(), refusal);
+                return false;
+            }
+        };
+        if leaves_out {
+            edit.leave_out(b"", end);
+            report.is_open &= end < record.chunk.len();
+        }
+        report.stats.records += 1;
+        let unreadable = report.stats.unreadable - unreadable;
+        if unreadable == 0
+            && let Some(Many::Batch(batch)) = &mut self.many
+        {
+            batch.learn(&self.target.selector, record.bytes());
+        }
+        // Such a record is not read at all if the search passes it, so it must not make a difference.
+        if unreadable > 0 && self.skips && many::may_pass(&self.target.selector, record.bytes()) {
+            report.stats.mentioned += unreadable;
+        }
+        true
+    }
+
+    /// Returns the policy for unreadable records.
+    fn policy(&self) -> Policy {
+        if let Task::Convert(treatment) = &self.task { treatment.policies().rejected } else { Policy::Keep }
+    }
+
+    /// Returns the text that is written for a missing record.
+    fn null(&self) -> &'static [u8] {
+        if let Task::Convert(treatment) = &self.task { treatment.null() } else { b"" }
+    }
+}
+
+impl pump::job::Job for Job {
+    fn work(&mut self, chunk: Chunk<'_>, out: &mut Vec<u8>, report: &mut Report) {
+        let (bytes, line_end) = (chunk.bytes, self.records.end());
+        let selector = &mut self.target.selector;
+        if let Task::Check(check) = &self.task
+            && selector.is_line()
+        {
+            report.stats.bytes_in += bytes.len() as u64;
+            let lines = check.wanted.scan_lines(bytes, &mut report.findings);
+            report.stats.records += lines;
+            report.lines = lines - u64::from(bytes.last().is_some_and(|last| *last != line_end));
+            return;
+        }
+        // Only the last record of a file can lack its record end.
+        report.is_open = self.form.is_whole() && bytes.last() != Some(&line_end);
+        if let Results::Keyed(_, frame) = &mut self.results {
+            frame.begin(bytes, line_end);
+            self.buffer.clear();
+        }
+        let mut edit = Editor::new(bytes, 0, self.form, out);
+        for (record, links) in chunk.tags() {
+            self.target.selector.set_links(links);
+            if !self.record(record, record.stop, &mut edit, report) {
+                return;
+            }
+        }
+        let (mut start, mut number) = (if self.target.selector.is_html() { bytes.len() } else { 0 }, 0_u32);
+        while start < bytes.len() {
+            let Some((next, is_single)) = self.many(&chunk, start, &mut edit, report) else { return };
+            start = next;
+            if !is_single || start == bytes.len() {
+                continue;
+            }
+            let end = match self.records {
+                Records::Raw => bytes.len(),
+                Records::Lines | Records::Null => chunk.end_of(start, line_end),
+            };
+            if !self.one(&chunk, start, end, &mut edit, report) {
+                return;
+            }
+            start = end;
+            // This takes as long as a record, so it is done after the first record and then rarely.
+            if self.skips && !self.has_found_all && number.is_multiple_of(64) {
+                self.has_found_all = self.target.selector.has_found_all(&report.stats);
+            }
+            number += 1;
+        }
+        edit.copy_to(bytes.len());
+        if let Results::Keyed(_, frame) = &mut self.results {
+            frame.write(bytes, &self.buffer, out);
+        }
+        report.stats.bytes_in += bytes.len() as u64;
+        if self.places {
+            report.line(bytes, line_end, bytes.len());
+        }
+    }
+
+    fn long(&mut self, start: &[u8], reason: &Reason, report: &mut Report) -> Long {
+        if let Task::Check(check) = &mut self.task {
+            if self.target.selector.is_line() {
+                check.begin_pieces();
+                return Long::Pieces;
+            }
+            let record = Record { chunk: start, start: 0, stop: start.len(), end: self.records.end() };
+            check.unreadable(record, &Refusal { offset: 0, reason: reason.clone() }, report);
+            check.name_values(0, report.findings.len(), report, |_| ("", String::new()));
+            report.stats.records += 1;
+            return Long::Pass;
+        }
+        report.stats.records += 1;
+        report.stats.unreadable += 1;
+        if report.rejects {
+            report.refuse(0, 0, reason, start);
+        }
+        if let Results::Keyed(..) = self.results {
+            return Long::Pieces;
+        }
+        // The run mentions the record at once, and not again in its summary.
+        report.stats.mentioned += 1;
+        let policy = self.policy();
+        report.stats.dropped += u64::from(policy == Policy::Drop);
+        match policy {
+            Policy::Fail => {
+                report.stop = Some(Stop { line: 0, offset: 0, reason: reason.clone() });
+                Long::Skip
+            }
+            Policy::Null => Long::Instead(self.null()),
+            Policy::Drop => Long::Skip,
+            _ if self.only_changed || !self.form.is_whole() => Long::Skip,
+            _ if let Some(table) = self.target.selector.table()
+                && !self.into.is_empty() =>
+            {
+                self.widener = Some(Widener::new(table));
+                Long::Edit
+            }
+            _ => Long::Copy,
+        }
+    }
+
+    fn piece(&mut self, piece: &[u8], is_last: bool, out: &mut Vec<u8>, report: &mut Report) {
+        let end = self.records.end();
+        match (&mut self.task, &mut self.results, &mut self.widener) {
+            (Task::Check(check), ..) => check.piece(piece, is_last, report, end),
+            // The piece has no key, so the record is kept.
+            (_, Results::Keyed(_, frame), _) => {
+                frame.write_piece(piece, Some(end).filter(|_| is_last), out);
+                report.stats.bytes_in += piece.len() as u64;
+                report.lines = memchr::memchr_iter(end, piece).count() as u64;
+            }
+            (.., Some(widener)) => {
+                if let Some(table) = self.target.selector.table() {
+                    widener.push(table, piece, is_last, out);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn block(&self) -> usize {
+        // Keys are compared in one thread, so small chunks are enough.
+        match (&self.task, &self.results) {
+            (Task::Check(_), _) => BLOCK,
+            (_, Results::Keyed(..)) => BLOCK,
+            _ if self.target.selector.is_line() => 2 * BLOCK,
+            _ => RECORDS_BLOCK,
+        }
+    }
+
+    fn report(&self) -> Report {
+        Report::new(self.places, self.rejects)
+    }
+}
