@@ -270,7 +270,7 @@ pub fn check(options: &CheckOptions, target: Target) -> Result<Outcome, Failure>
     let findings = Findings::new(*quiet, options.show, options.max, records.end());
     let (mut printer, none) = (Printer::Check(findings), OutputOptions::default());
     let (result, stats) = run((sources, &destination), &job, &none, Threads(options.jobs), &mut printer)?;
-    let Printer::Check(mut findings) = printer else { return result };
+    let Printer::Check(findings) = printer else { return result };
     match result {
         // `check` writes only findings to standard output. If the reader closed it early, there was at least one
         // finding.
