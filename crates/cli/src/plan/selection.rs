@@ -160,7 +160,9 @@ impl Selection {
                 if dialect == (Dialect { delimiter: b'\\', quotes: Quotes::Backslash }) {
                     return Err("--delimiter: a backslash escapes quotes here".to_owned());
                 }
-                let selector = Selector::columns(Table::new(dialect, &[], &[], None)?);
+                // With a header, the columns are found in each file.
+                let names = if columns.has_header { &[] } else { &columns.names[..] };
+                let selector = Selector::columns(Table::new(dialect, names, &[], None)?);
                 (selector.unescaping(columns.unescape), ByteSet::EMPTY)
             }
             Selection::Keys(paths) => (json(paths, into, unescape)?, ByteSet::EMPTY),

@@ -229,11 +229,9 @@ impl Counts {
             best.into_sorted_vec().into_iter().map(|Reverse((count, Reverse(key)))| (key, count)).collect();
         Ok(Top { rows, total: self.total, distinct })
     }
-}
 
-impl super::Keys for Counts {
     /// Counts the records of `result`.
-    fn take(&mut self, result: &[u8], _: &mut Vec<u8>) -> Result<(), Failure> {
+    pub fn take(&mut self, result: &[u8]) -> Result<(), Failure> {
         let mut ends = memchr::memchr_iter(self.records.end(), result).map(|end| end + 1);
         let mut start = 0;
         while start < result.len() {
@@ -588,14 +586,15 @@ impl Distinct {
         Distinct { level: Level::new(identity, seen, memory), lines: 0 }
     }
 
-    /// Passes the lines that were not written yet to `write`.
-    pub fn finish(self, mut write: impl FnMut(&[u8]) -> Result<(), Failure>) -> Result<(), Failure> {
-        self.level.finish(None, &mut |_, line| write(line))
+    /// Passes the lines that were not written yet to `write`, and forgets all keys.
+    pub fn finish(&mut self, mut write: impl FnMut(&[u8]) -> Result<(), Failure>) -> Result<(), Failure> {
+        let Level { identity, seen, limit, .. } = &self.level;
+        let next = Level::new(identity.clone(), seen.empty(), *limit);
+        std::mem::replace(&mut self.level, next).finish(None, &mut |_, line| write(line))
     }
-}
 
-impl super::Keys for Distinct {
-    fn take(&mut self, mut result: &[u8], out: &mut Vec<u8>) -> Result<(), Failure> {
+    /// Takes the frames of `result`, and appends the lines that are written now to `out`.
+    pub fn take(&mut self, mut result: &[u8], out: &mut Vec<u8>) -> Result<(), Failure> {
         out.reserve(result.len());
         while let Some((lens, rest)) = result.split_first_chunk() {
             let [heads, lines, keys] = numbers(lens);
@@ -632,7 +631,6 @@ mod tests {
     use std::fmt::Write as _;
 
     use super::*;
-    use crate::print::Keys as _;
 
     /// Compares with a set in memory, for limits that need no file, files of one level, and files of several levels.
     #[test]

@@ -8,6 +8,7 @@ pub mod rejects;
 
 use self::boundary::FileBoundary;
 use self::findings::Findings;
+use self::keys::{Counts, Distinct};
 use self::preview::Preview;
 use self::rejects::Rejects;
 use crate::common::error::{Failure, Place};
@@ -18,22 +19,18 @@ use crate::io::output::{Output, Shared};
 /// The byte order mark, which some software writes at the start of UTF-8 text.
 pub const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// The recipient of the results of a job.
-pub enum Print<'o> {
-    /// The results are written as they are.
+/// The recipient of the results of a job, in the order of the input.
+pub enum Print {
+    /// Writes the results as they are.
     Result,
-    /// The results are marked lines of a preview.
-    Preview(&'o mut Preview),
-    /// The results are keys, or records with their keys, which decide what is written.
-    Keys(&'o mut (dyn Keys + 'static)),
-    /// The findings in the reports are listed. The list ends the run when it is complete.
-    Findings(&'o mut Findings),
-}
-
-/// Takes the keys of a job, in the order of the input, and decides what is written.
-pub trait Keys: Send {
-    /// Takes the result for a chunk, and appends the bytes that are written now to `out`.
-    fn take(&mut self, result: &[u8], out: &mut Vec<u8>) -> Result<(), Failure>;
+    /// Writes a preview of the results, which are marked lines.
+    Preview(Box<Preview>),
+    /// Counts the results, which are keys.
+    Top(Box<Counts>),
+    /// Writes the first record of each key. The results are records with their keys.
+    Dedup(Box<Distinct>),
+    /// Lists the findings in the reports, and ends the run when the list is complete.
+    Findings(Box<Findings>),
 }
 
 /// The destination of the results of one input file.
@@ -42,7 +39,7 @@ pub struct Sink<'o> {
     pub stats: &'o mut Stats,
     /// The file of rejected values, if the user asked for one.
     pub rejects: Option<&'o mut Rejects>,
-    pub print: Print<'o>,
+    pub print: &'o mut Print,
     pub boundary: &'o mut FileBoundary,
     /// The name of the input.
     pub file: String,
@@ -51,15 +48,16 @@ pub struct Sink<'o> {
 }
 
 impl<'o> Sink<'o> {
-    /// Creates the destination for `file`, which is the next file of `boundary`, without rejects. Results are written as they are.
+    /// Creates the destination for `file`, which is the next file of `boundary`, without rejects.
     pub fn new(
         output: &'o mut Output,
         stats: &'o mut Stats,
         boundary: &'o mut FileBoundary,
+        print: &'o mut Print,
         file: &str,
     ) -> Sink<'o> {
         boundary.next_file();
-        Sink { output, stats, rejects: None, print: Print::Result, boundary, file: file.to_owned(), lines: 0 }
+        Sink { output, stats, rejects: None, print, boundary, file: file.to_owned(), lines: 0 }
     }
 
     /// Returns the output file, if threads may write their results to it in any order: see [`Sink::reserve`].
@@ -69,19 +67,21 @@ impl<'o> Sink<'o> {
 
     /// Writes `out`, the result for the chunk at `offset`, and processes the report of this chunk.
     pub fn take(&mut self, offset: u64, out: &[u8], report: &Report) -> Result<(), Failure> {
-        if let Print::Keys(keys) = &mut self.print {
-            let mut written = Vec::new();
-            keys.take(out, &mut written)?;
-            self.write(&written, false)?;
-        } else {
-            self.write(out, report.is_open)?;
+        match self.print {
+            Print::Top(counts) => counts.take(out)?,
+            Print::Dedup(distinct) => {
+                let mut written = Vec::new();
+                distinct.take(out, &mut written)?;
+                self.write(&written, false)?;
+            }
+            _ => self.write(out, report.is_open)?,
         }
         self.note(offset, report)
     }
 
     /// Writes `bytes`. `is_open` says that they end with an incomplete record.
     pub fn write(&mut self, bytes: &[u8], is_open: bool) -> Result<(), Failure> {
-        if let Print::Preview(preview) = &mut self.print {
+        if let Print::Preview(preview) = self.print {
             return preview.push(bytes, self.output);
         }
         self.begin(bytes, is_open)?;
@@ -115,7 +115,7 @@ impl<'o> Sink<'o> {
             }
         }
         self.stats.add(&report.stats);
-        if let Print::Findings(findings) = &mut self.print {
+        if let Print::Findings(findings) = self.print {
             findings.take(&self.file, self.lines, offset, &report.findings, self.output)?;
         }
         if let Some(Stop { line, offset: at, reason }) = &report.stop {
@@ -130,7 +130,7 @@ impl<'o> Sink<'o> {
     /// `is_kept`.
     pub fn pass_byte_order_mark(&mut self, is_kept: bool) -> Result<(), Failure> {
         self.stats.bytes_in += BYTE_ORDER_MARK.len() as u64;
-        if let Print::Preview(preview) = &mut self.print {
+        if let Print::Preview(preview) = self.print {
             preview.begin(BYTE_ORDER_MARK);
             return Ok(());
         }

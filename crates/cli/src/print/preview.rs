@@ -5,10 +5,9 @@
 //! for memory are in temporary files.
 
 use std::collections::VecDeque;
-use std::io::{self, Write as _};
 use std::path::Path;
 
-use crate::common::error::Failure;
+use crate::common::error::{Failure, warn};
 use crate::common::shown::shown;
 use crate::io::held::Held;
 use crate::io::output::Output;
@@ -49,9 +48,12 @@ pub fn mark(mark: u8, bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// The preview of one file.
+/// The previews of files, one after the other.
 pub struct Preview {
     show: Show,
+    /// The number of files so far, and of those that would change.
+    files: u64,
+    changed: u64,
     /// The name of the file for messages.
     name: String,
     /// The name of the file as the header of a diff has it.
@@ -75,12 +77,14 @@ pub struct Preview {
 }
 
 impl Preview {
-    /// Creates an empty preview of the file at `path`.
-    pub fn new(show: Show, path: &Path, has_colours: bool) -> Preview {
+    /// Creates a preview without files.
+    pub fn new(show: Show, has_colours: bool) -> Preview {
         Preview {
             show,
-            name: shown(path),
-            header: header(path),
+            files: 0,
+            changed: 0,
+            name: String::new(),
+            header: String::new(),
             has_colours,
             next: [1; 2],
             rows: VecDeque::new(),
@@ -91,6 +95,13 @@ impl Preview {
             has_header: false,
             prefix: b"",
         }
+    }
+
+    /// Starts with the file at `path`.
+    pub fn file(&mut self, path: &Path) {
+        let (name, header) = (shown(path), header(path));
+        let Preview { show, files, changed, has_colours, .. } = *self;
+        *self = Preview { files, changed, name, header, ..Preview::new(show, has_colours) };
     }
 
     /// Sets the byte order mark of the file, which is not part of its first line.
@@ -277,15 +288,33 @@ impl Preview {
         out.extend_from_slice(b"\x1B[m\n");
     }
 
-    /// Completes the preview of the file and reports whether the file would change.
-    pub fn finish(mut self, output: &mut Output) -> Result<bool, Failure> {
+    /// Completes the preview of the file.
+    pub fn finish(&mut self, output: &mut Output) -> Result<(), Failure> {
         self.close(false, output)?;
         let lines = self.gone.max(self.come);
+        self.files += 1;
+        self.changed += u64::from(lines > 0);
         if lines > 0 && self.show == Show::Counts {
             let plural = if lines == 1 { "" } else { "s" };
             output.write(format!("{}: {lines} line{plural} would change\n", self.name).as_bytes())?;
         }
-        Ok(lines > 0)
+        Ok(())
+    }
+
+    /// Reports whether a file would change.
+    pub fn has_changes(&self) -> bool {
+        self.changed > 0
+    }
+
+    /// Prints to stderr how many of the files would change, unless the changes are shown.
+    pub fn print_total(&self) {
+        if self.show == Show::Counts {
+            let plural = if self.files == 1 { "" } else { "s" };
+            warn(format_args!(
+                "{} of {} file{plural} would change; nothing was written",
+                self.changed, self.files
+            ));
+        }
     }
 }
 
@@ -306,12 +335,4 @@ fn header(path: &Path) -> String {
     }
     let tab = if name.contains(' ') { "\t" } else { "" };
     if is_quoted { format!("\"{name}\"{tab}") } else { name + tab }
-}
-
-/// Prints to stderr how many of the files would change.
-pub fn print_total(changed: u64, files: u64) {
-    let plural = if files == 1 { "" } else { "s" };
-    // If stderr is closed, nobody reads the message, so the error is ignored.
-    let _ =
-        writeln!(io::stderr(), "pct: {changed} of {files} file{plural} would change; nothing was written");
 }

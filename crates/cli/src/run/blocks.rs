@@ -10,7 +10,7 @@ use crate::convert::stats::Stats;
 use crate::io::BLOCK;
 use crate::io::files::{self, Destination};
 use crate::io::names::Sources;
-use crate::print::Sink;
+use crate::print::{Print, Sink};
 use crate::print::boundary::FileBoundary;
 use crate::run::pump::feed::{Chunk, Cut, Feed};
 use crate::run::pump::job::{Job, Long};
@@ -28,8 +28,8 @@ pub fn run(
         let mut boundary = FileBoundary::new(job.records);
         inputs.each(|input| {
             output.reads(input.version(), input.name())?;
-            let mut stats = Stats::default();
-            let mut sink = Sink::new(output, &mut stats, &mut boundary, input.name());
+            let (mut stats, mut print) = (Stats::default(), Print::Result);
+            let mut sink = Sink::new(output, &mut stats, &mut boundary, &mut print, input.name());
             let mut feed = Feed::new(input, Cut::Blocks, usize::MAX);
             super::pass_byte_order_mark(&mut feed, &mut sink, job.records, true)?;
             pump(feed, job.clone(), sink, threads, &mut workspace)?;

@@ -28,11 +28,10 @@ use crate::convert::stats::{Stats, StatsFormat};
 use crate::io::files::{self, Destination, Writes};
 use crate::io::input::Input;
 use crate::io::names::Sources;
-use crate::io::output::Output;
 use crate::print::boundary::FileBoundary;
 use crate::print::findings::{Findings, Next, Show as FindingsFormat};
 use crate::print::keys::{Counts, Distinct, Frame, Identity, Top};
-use crate::print::preview::{self, Preview, Show};
+use crate::print::preview::{Preview, Show};
 use crate::print::rejects::Rejects;
 use crate::print::{BYTE_ORDER_MARK, Print, Sink};
 use crate::select::Selector;
@@ -87,109 +86,54 @@ pub struct CheckOptions {
     pub jobs: Option<NonZeroUsize>,
 }
 
-/// The recipient of the results of a run.
-enum Printer {
-    Output,
-    /// A preview of each file, and whether it has colours; the number of files, and of those that would change.
-    Preview(Show, bool, [u64; 2]),
-    Top(Counts),
-    /// The first record of each key, which are found in this memory.
-    Dedup(Identity, usize),
-    Check(Findings),
-}
-
-/// The list of rejected values and the statistics of a run.
-struct Account {
-    rejects: Option<Rejects>,
-    stats: Stats,
-    format: Option<StatsFormat>,
-}
-
-impl Account {
-    /// Opens the file for rejected values, if there is one. `sync` says that the file must be on the disk when the
-    /// run ends.
-    fn open(options: &OutputOptions, sync: bool) -> Result<Account, Failure> {
-        let create = |path| Rejects::create(path, sync);
-        let rejects = options.rejects.as_deref().map(create).transpose()?;
-        Ok(Account { rejects, stats: Stats::default(), format: options.stats })
-    }
-
-    /// Fails if `input` is the file that the run writes to directly, or the file of `--rejects`.
-    fn admit(&self, input: &Input, output: &mut Output) -> Result<(), Failure> {
-        output.reads(input.version(), input.name())?;
-        match &self.rejects {
-            Some(rejects) => rejects.forbid(input.version(), input.name()),
-            None => Ok(()),
-        }
-    }
-
-    /// Completes the file for rejected values, even if some inputs failed, and prints the summary.
-    fn close(self, result: &Result<Outcome, Failure>) -> Result<Stats, Failure> {
-        if matches!(result, Ok(_) | Err(Failure::Reported { .. })) {
-            self.rejects.map(Rejects::commit).transpose()?;
-        }
-        if let Some(format) = self.format {
-            self.stats.print(format);
-        }
-        Ok(self.stats)
-    }
-}
-
-/// Passes each file through `job` to `printer`. Returns the outcome of reading, and the counts of the run.
+/// Passes each file through `job` to `print`. Returns the outcome of reading, and the counts of the run.
 fn run(
     (sources, destination): (&Sources, &Destination),
     job: &Job,
     options: &OutputOptions,
     threads: Threads,
-    printer: &mut Printer,
+    print: &mut Print,
 ) -> Result<(Result<Outcome, Failure>, Stats), Failure> {
-    let mut account = Account::open(options, destination.sync)?;
-    let mut workspace = Workspace::default();
+    let create = |path| Rejects::create(path, destination.sync);
+    let mut rejects = options.rejects.as_deref().map(create).transpose()?;
+    let (mut stats, mut workspace) = (Stats::default(), Workspace::default());
     let result = files::each(sources, destination, |inputs, output| {
         let (mut boundary, mut header) = (FileBoundary::new(job.records), Header::default());
-        let mut distinct = match printer {
-            Printer::Dedup(identity, memory) => Some(Distinct::new(*memory, identity.clone())),
-            _ => None,
-        };
         inputs.each(|input| {
-            if !matches!(job.task, Task::Check(_)) {
-                account.admit(input, output)?;
+            let (version, name) = (input.version(), input.name());
+            match print {
+                Print::Findings(findings) => findings.file(input),
+                _ => output.reads(version, name)?,
             }
-            let mut preview = None;
-            let print = match (&mut *printer, &mut distinct) {
-                (Printer::Preview(show, has_colours, _), _) => {
-                    // A preview shows each file separately, so no file repeats the header of another.
-                    header = Header::default();
-                    Print::Preview(preview.insert(Preview::new(*show, input.path(), *has_colours)))
-                }
-                (Printer::Top(counts), _) => Print::Keys(counts),
-                (Printer::Check(findings), _) => {
-                    findings.file(input);
-                    Print::Findings(findings)
-                }
-                (_, Some(distinct)) => Print::Keys(distinct),
-                (Printer::Output | Printer::Dedup(..), None) => Print::Result,
-            };
-            let Account { rejects, stats, .. } = &mut account;
-            let mut sink = Sink::new(output, stats, &mut boundary, input.name());
-            (sink.rejects, sink.print) = (rejects.as_mut(), print);
+            if let Some(rejects) = &rejects {
+                rejects.forbid(version, name)?;
+            }
+            if let Print::Preview(preview) = print {
+                preview.file(input.path());
+                // A preview shows each file separately, so no file repeats the header of another.
+                header = Header::default();
+            }
+            let sink = Sink::new(output, &mut stats, &mut boundary, print, name);
+            let sink = Sink { rejects: rejects.as_mut(), ..sink };
             let passed = pass(input, sink, job.clone(), &mut header, threads, &mut workspace);
-            match (passed, &mut *printer, preview) {
-                (Err(Failure::Enough), Printer::Check(findings), _) => Ok(findings.next() != Next::Nothing),
-                (Ok(()), Printer::Preview(.., [files, changed]), Some(preview)) => {
-                    *files += 1;
-                    *changed += u64::from(preview.finish(output)?);
-                    Ok(true)
-                }
-                (passed, ..) => passed.map(|()| true),
+            match (passed, &mut *print) {
+                (Err(Failure::Enough), Print::Findings(findings)) => Ok(findings.next() != Next::Nothing),
+                (Ok(()), Print::Preview(preview)) => preview.finish(output).map(|()| true),
+                (passed, _) => passed.map(|()| true),
             }
         })?;
-        match distinct {
-            Some(distinct) => distinct.finish(|line| output.write(line)),
-            None => Ok(()),
+        if let Print::Dedup(distinct) = print {
+            distinct.finish(|line| output.write(line))?;
         }
+        Ok(())
     });
-    let stats = account.close(&result)?;
+    // The list of rejected values is complete, even if some inputs failed.
+    if matches!(result, Ok(_) | Err(Failure::Reported { .. })) {
+        rejects.map(Rejects::commit).transpose()?;
+    }
+    if let Some(format) = options.stats {
+        stats.print(format);
+    }
     Ok((result, stats))
 }
 
@@ -201,21 +145,22 @@ pub fn convert(
     options: &OutputOptions,
     threads: Threads,
 ) -> Result<Outcome, Failure> {
-    let mut printer = match options.preview {
-        Some((show, has_colours)) => Printer::Preview(show, has_colours, [0; 2]),
-        None => Printer::Output,
+    let mut print = match options.preview {
+        Some((show, has_colours)) => Print::Preview(Box::new(Preview::new(show, has_colours))),
+        None => Print::Result,
     };
-    let (result, stats) = run((sources, destination), job, options, threads, &mut printer)?;
-    let mut would_change = false;
-    if let Printer::Preview(show, _, [files, changed]) = printer {
-        would_change = options.exit_code && changed > 0;
-        if result.is_ok() && !destination.quiet && show == Show::Counts {
-            preview::print_total(changed, files);
+    let (result, stats) = run((sources, destination), job, options, threads, &mut print)?;
+    let mut outcome = result?;
+    if let Print::Preview(preview) = print {
+        if !destination.quiet {
+            preview.print_total();
+        }
+        if options.exit_code && preview.has_changes() {
+            outcome = Outcome::Findings;
         }
     }
-    let outcome = result?;
-    warn_about(job, &stats, options, destination.quiet)?;
-    Ok(if would_change { Outcome::Findings } else { outcome })
+    warn_about(job, &stats, options, destination.quiet);
+    Ok(outcome)
 }
 
 /// Counts the values that `spec` describes, in up to `memory` bytes. Returns the `most` frequent ones, and the outcome of reading.
@@ -228,12 +173,12 @@ pub fn top(
 ) -> Result<(Top, Result<Outcome, Failure>), Failure> {
     let options = OutputOptions::default();
     let job = Job::convert(spec, Results::Counted, &options);
-    let mut printer = Printer::Top(Counts::new(memory, job.records));
+    let mut print = Print::Top(Box::new(Counts::new(memory, job.records)));
     let destination = Destination { place: Writes::Nothing, level: None, sync: false, quiet };
-    let (result, stats) = run((sources, &destination), &job, &options, threads, &mut printer)?;
-    let Printer::Top(counts) = printer else { return Err(Failure::Enough) };
+    let (result, stats) = run((sources, &destination), &job, &options, threads, &mut print)?;
+    let Print::Top(counts) = print else { return Err(Failure::Enough) };
     match result {
-        Ok(_) => warn_about(&job, &stats, &options, quiet)?,
+        Ok(_) => warn_about(&job, &stats, &options, quiet),
         // The counts are those of the files that could be read.
         Err(Failure::Reported { .. }) => {}
         Err(failure) => return Err(failure),
@@ -252,10 +197,10 @@ pub fn dedup(
 ) -> Result<Outcome, Failure> {
     let identity = Identity::new(has_fingerprints);
     let job = Job::convert(spec, Results::Keyed(identity.clone(), Frame::default()), options);
-    let mut printer = Printer::Dedup(identity, memory);
-    let (result, stats) = run((sources, destination), &job, options, threads, &mut printer)?;
+    let mut print = Print::Dedup(Box::new(Distinct::new(memory, identity)));
+    let (result, stats) = run((sources, destination), &job, options, threads, &mut print)?;
     let outcome = result?;
-    warn_about(&job, &stats, options, destination.quiet)?;
+    warn_about(&job, &stats, options, destination.quiet);
     Ok(outcome)
 }
 
@@ -268,9 +213,9 @@ pub fn check(options: &CheckOptions, target: Target) -> Result<Outcome, Failure>
     let place = Writes::Stdout { format: None };
     let destination = Destination { place, level: None, sync: false, quiet: *quiet };
     let findings = Findings::new(*quiet, options.show, options.max, records.end());
-    let (mut printer, none) = (Printer::Check(findings), OutputOptions::default());
-    let (result, stats) = run((sources, &destination), &job, &none, Threads(options.jobs), &mut printer)?;
-    let Printer::Check(findings) = printer else { return result };
+    let (mut print, none) = (Print::Findings(Box::new(findings)), OutputOptions::default());
+    let (result, stats) = run((sources, &destination), &job, &none, Threads(options.jobs), &mut print)?;
+    let Print::Findings(findings) = print else { return result };
     match result {
         // `check` writes only findings to standard output. If the reader closed it early, there was at least one
         // finding.
@@ -295,7 +240,7 @@ pub fn check(options: &CheckOptions, target: Target) -> Result<Outcome, Failure>
         findings.summarize(&format!("{count} {unit}{} ({bytes} byte{})", plural(count), plural(bytes)));
     }
     if result.is_ok() && !quiet && findings.next() == Next::More {
-        tables::warn_missing(selector, &job.target.columns, &stats)?;
+        warn_missing(selector, &stats);
         let outcome = ["is not checked", "are not checked"];
         // If no line is JSON, there is a message with the count already.
         let is_told = is_listed || selector.is_json() && !stats.searched;
@@ -332,7 +277,7 @@ fn begin<'i>(
     if let Some(log) = job.target.selector.log().filter(|log| log.writer.decodes)
         && matches!(&job.task, Task::Check(check) if check.wanted.contains(Group::Unreadable))
         && !feed.peek(1)?.is_empty()
-        && let Print::Findings(findings) = &mut sink.print
+        && let Print::Findings(findings) = sink.print
     {
         let mut list = List::default();
         let text = format_args!(
@@ -385,17 +330,24 @@ fn pass(
 /// The messages for a record that cannot be read, and for several.
 const UNREADABLE: [&str; 2] = ["record is unreadable", "records are unreadable"];
 
+/// Warns about selected fields, columns and keys that no file contains, according to the statistics of all files.
+fn warn_missing(selector: &Selector, stats: &Stats) {
+    for message in selector.missing(stats) {
+        warn(format_args!("{message}"));
+    }
+}
+
 /// Warns about selected places that no file has, and about values and records that were rejected, unreadable or left out, because a run
 /// without an error would look like a conversion of everything. If `quiet`, it only warns about those that are lost.
-fn warn_about(job: &Job, stats: &Stats, options: &OutputOptions, quiet: bool) -> Result<(), Failure> {
-    let Target { selector, columns, .. } = &job.target;
+fn warn_about(job: &Job, stats: &Stats, options: &OutputOptions, quiet: bool) {
+    let selector = &job.target.selector;
     if !quiet {
-        tables::warn_missing(selector, columns, stats)?;
+        warn_missing(selector, stats);
     }
-    let Task::Convert(treatment) = &job.task else { return Ok(()) };
+    let Task::Convert(treatment) = &job.task else { return };
     // If no line is JSON, there is a message with the count already. Statistics have all counts.
     if options.stats.is_some() || !quiet && !stats.searched && selector.is_json() {
-        return Ok(());
+        return;
     }
     let policies = treatment.policies();
     let is_dropped = policies.rejected == Policy::Drop;
@@ -431,7 +383,6 @@ fn warn_about(job: &Job, stats: &Stats, options: &OutputOptions, quiet: bool) ->
         };
         warn_count(count, what, outcome, options);
     }
-    Ok(())
 }
 
 /// Prints that `count` records or values are `what`, with their `outcome`, unless there are none. Both have a text for one and for several.

@@ -7,7 +7,6 @@ use simdpct_records::{Dialect, Escaping, Quotes, RETURNS, Table};
 
 use crate::common::error::{Failure, warn};
 use crate::common::shown::shown;
-use crate::convert::stats::Stats;
 use crate::print::Sink;
 use crate::run::pump::feed::Feed;
 use crate::select::Selector;
@@ -84,23 +83,6 @@ pub fn choose(
 pub fn names(header: &[u8]) -> &[u8] {
     let names = header.strip_suffix(b"\n").unwrap_or(header);
     names.strip_suffix(b"\r").unwrap_or(names)
-}
-
-/// Warns about selected fields, columns and keys that no file contains, according to the statistics of all files.
-pub fn warn_missing(selector: &Selector, columns: &Columns, stats: &Stats) -> Result<(), Failure> {
-    let mut selector = selector.clone();
-    if let Some(table) = selector.table()
-        && !columns.has_header
-    {
-        // Without a header, the missing columns are found by their numbers. With a header, a missing column was
-        // already an error.
-        let table = Table::new(table.dialect(), &columns.names, &[], None).map_err(Failure::Usage)?;
-        selector = Selector::columns(table);
-    }
-    for message in selector.missing(stats) {
-        warn(format_args!("{message}"));
-    }
-    Ok(())
 }
 
 /// The header of the first table of an output.

@@ -121,7 +121,15 @@ fn only_the_lines_up_to_the_next_row_stay() {
             &said.replace("stays unchanged", "nothing is written instead, or null in JSON"),
         ),
         (&["--only-changed"], "a,b\n1,A\n2,E\n4,\u{fffd}\n", said),
-        (&["--values"], "A\nE\n%zz\n\u{fffd}\n", said),
+        (&["--values"], "A\nE\n%zz\n\u{fffd}\n", left_out),
+        // Only losses are reported then.
+        (&["--quiet", "--values"], "A\nE\n%zz\n\u{fffd}\n", left_out),
+        (&["--quiet", "--on-rejected", "drop"], &dropped, left_out),
+        (
+            &["--quiet", "--on-malformed", "drop"],
+            &changed.replace("3,%zz\n", ""),
+            &left_out.replace("is unreadable", "has a malformed escape"),
+        ),
         (
             &["--into", "c"],
             "a,b,c\n1,%41,A\n%42,\"%43\nno row %44\n2,%45,E\n3,%zz,%zz\n4,%FF,\u{fffd}\n",
@@ -378,5 +386,40 @@ fn one_line_counts_unreadable_records() {
         [&["normalize", "--profile", "whatwg", "-j1"][..], &["normalize", "--profile", "whatwg", "-j3"]]
     {
         assert_eq!(run(args, &lines).err, said(100_000, "value", "--rejects FILE"), "{args:?}");
+    }
+}
+
+/// Every command that reads values says how many records it could not read, and what became of them.
+#[test]
+fn each_command_counts_the_records_that_it_cannot_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("list.jsonl");
+    let name = path.to_str().unwrap();
+    let lines = "{\"u\":\"http://a/%41\"}\n{\"u\":oops %41\n";
+    for (command, outcome) in [
+        (&["decode"][..], "stays unchanged; --rejects"),
+        (&["encode"], "stays unchanged; --rejects"),
+        (&["normalize"], "stays unchanged; --rejects"),
+        (&["normalize", "--profile", "whatwg"], "stays unchanged; --rejects"),
+        (&["resolve", "--base", "http://b/"], "stays unchanged; --rejects"),
+        (&["iri"], "stays unchanged; --rejects"),
+        (&["form"], "stays unchanged; --rejects"),
+        (&["dedup"], "stays unchanged; --rejects"),
+        (&["get", "{host}", "--values"], "is left out; --rejects"),
+        (&["split", "--values"], "is left out; --rejects"),
+        (&["decode", "--values"], "is left out; --rejects"),
+        (&["top", "{host}"], "is left out; `pct check --kinds unreadable`"),
+        (&["check", "--kinds", "malformed"], "is not checked; `pct check --kinds unreadable`"),
+    ] {
+        let can_replace = outcome.starts_with("stays");
+        for options in [&["-j1"][..], &["-j2"], &["-i"]] {
+            if options == ["-i"] && !can_replace {
+                continue;
+            }
+            fs::write(&path, lines).unwrap();
+            let run = run(&[command, options, &["--jsonl", "--key", "u", name]].concat(), "");
+            let said = format!("pct: 1 record is unreadable, and {outcome}");
+            assert!(run.err.contains(&said), "{command:?} {options:?}: {}", run.err);
+        }
     }
 }

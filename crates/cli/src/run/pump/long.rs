@@ -64,14 +64,14 @@ pub fn pass<J: Job>(
             }
             _ => {}
         }
-        match (&mut versions, &mut sink.print) {
+        match (&mut versions, &mut *sink.print) {
             (Some((old, new)), _) => old.write(piece).and_then(|()| new.write(out)),
             (None, Print::Preview(preview)) => preview.pass(piece, sink.output),
             _ if out.is_empty() => Ok(()),
             _ => sink.write(out, out.last() != Some(&end)),
         }
     })?;
-    match (versions, &mut sink.print) {
+    match (versions, &mut *sink.print) {
         (Some((mut old, mut new)), Print::Preview(preview)) => preview.large(&mut old, &mut new, sink.output),
         _ => Ok(()),
     }
