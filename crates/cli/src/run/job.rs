@@ -11,9 +11,9 @@ use crate::common::fault::{Handling, Policy};
 use crate::common::reason::{Reason, Refusal};
 use crate::common::records::Records;
 use crate::common::utf8;
-use crate::convert::Conversion;
 use crate::convert::policy::{Action, Record, Treatment};
 use crate::convert::report::{Report, Stop};
+use crate::convert::{Conversion, Unit};
 use crate::io::BLOCK;
 use crate::print::keys::{Frame, Identity};
 use crate::print::preview;
@@ -109,11 +109,11 @@ impl Job {
         let (rejects, stats) = (options.rejects.is_some(), options.stats.is_some());
         // Values that are written alone are lines of text also if they come from JSON.
         let is_json = form.is_whole() && target.selector.is_json();
-        let lines = convert.clone();
-        let treatment = Treatment::new(convert, usual, policies, stats, rejects, empty)
-            .with_none(none)
-            .with_null(is_json, null)
-            .with_beside(!into.is_empty());
+        let (lines, is_beside) = (convert.clone(), !into.is_empty());
+        let may_reject = is_beside && convert.unit() == Unit::Value;
+        let lenient = policies == Handling::KEEP && !stats && !rejects && !may_reject;
+        let treatment =
+            Treatment { convert, usual, policies, lenient, stats, is_json, null, empty, none, is_beside };
         let is_keyed = matches!(results, Results::Keyed(..));
         let is_plain = !matches!(results, Results::Marked) && !only_changed;
         // Conversion in batches does not count values, so statistics exclude it.
@@ -405,12 +405,12 @@ impl Job {
 
     /// Returns the policy for unreadable records.
     fn policy(&self) -> Policy {
-        if let Task::Convert(treatment) = &self.task { treatment.policies().rejected } else { Policy::Keep }
+        if let Task::Convert(treatment) = &self.task { treatment.policies.rejected } else { Policy::Keep }
     }
 
     /// Returns the text that is written for a missing record.
     fn null(&self) -> &'static [u8] {
-        if let Task::Convert(treatment) = &self.task { treatment.null() } else { b"" }
+        if let Task::Convert(treatment) = &self.task { treatment.null } else { b"" }
     }
 }
 

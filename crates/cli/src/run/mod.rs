@@ -349,7 +349,7 @@ fn warn_about(job: &Job, stats: &Stats, options: &OutputOptions, quiet: bool) {
     if options.stats.is_some() || !quiet && !stats.searched && selector.is_json() {
         return;
     }
-    let policies = treatment.policies();
+    let policies = treatment.policies;
     let is_dropped = policies.rejected == Policy::Drop;
     let others = if is_dropped { stats.rejected + stats.unreadable } else { 0 };
     let faults = match (policies.malformed, policies.not_text) {
