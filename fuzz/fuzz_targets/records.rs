@@ -75,17 +75,17 @@ fn any(random: &mut Random<'_>) {
     };
     let record: Vec<u8> = record.iter().copied().filter(|&byte| byte != b'\n').collect();
     let mut places = Vec::new();
-    let mut reader = lines::reader(log, spec.wrapper, None);
+    let mut syntax = lines::syntax(log, spec.wrapper, None);
     if let Some(header) = header {
-        let _ = reader.find(header, &mut Vec::new());
+        let _ = syntax.find(header, &mut Vec::new());
     }
-    let result = reader.find(&record, &mut places);
+    let result = syntax.find(&record, &mut places);
     assert!(result.is_ok_and(|()| true) || result.is_err_and(|error| error.offset <= record.len()));
     for place in &places {
         let value = lines::value(place, &record);
         assert!((0..=value.len()).map(|offset| place.origin(&record, offset)).is_sorted());
     }
-    lines::rewrite(random, log, &reader, &record, &places);
+    lines::rewrite(random, log, &syntax, &record, &places);
 }
 
 fuzz_target!(|input: &[u8]| {

@@ -7,7 +7,7 @@ use std::ops::Range;
 use memchr::{memchr, memchr_iter, memrchr, memrchr_iter};
 
 use crate::escaping::Escaping;
-use crate::place::{Fence, Field, Holds, Reason, Text, Unreadable, unreadable};
+use crate::place::{BLANK, Field, Holds, QUOTED, REQUEST, Reason, Text, Unreadable, unreadable};
 
 /// The layout of a line that has a quoted request.
 #[derive(Clone, Copy, Debug)]
@@ -232,16 +232,16 @@ pub(crate) fn find(
         let range = if ends.clone().count() == count { Ok(range) } else { Err(Reason::AMBIGUOUS) };
         let holds = if field == Field::Host { Holds::Authority } else { Holds::Url };
         let index = field as usize;
-        texts.push(Text { range, index, holds, escaping, fence: Fence::BLANK });
+        texts.push(Text { range, index, holds, escaping, fence: BLANK });
     }
     let mut add = |field: Option<Field>, range| {
         let Some(field) = field else { return };
         let (holds, fence) = match field {
-            Field::Target => (Holds::Request, Fence::REQUEST),
-            Field::Redirect => (Holds::Url, Fence::REQUEST),
-            Field::Agent => (Holds::Text, Fence::QUOTED),
-            Field::Host => (Holds::Authority, Fence::QUOTED),
-            _ => (Holds::Url, Fence::QUOTED),
+            Field::Target => (Holds::Request, REQUEST),
+            Field::Redirect => (Holds::Url, REQUEST),
+            Field::Agent => (Holds::Text, QUOTED),
+            Field::Host => (Holds::Authority, QUOTED),
+            _ => (Holds::Url, QUOTED),
         };
         let is_raw = rule == Rule::RequestEscaped && field != Field::Target;
         let escaping = if is_raw { Escaping::None } else { escaping };

@@ -1,8 +1,8 @@
 //! Chooses the format of a log by its first lines.
 
+use crate::escaping::Escaping;
 use crate::logs::Log;
-use crate::place::{Field, Fields};
-use crate::reader::Reader;
+use crate::syntax::Syntax;
 use crate::wrapper::Wrapper;
 
 /// The formats that are tried, the special ones first. CDX is left out, because any line of words could be CDX. Formats that differ only in
@@ -30,15 +30,14 @@ const CANDIDATES: [&str; 17] = [
 /// Returns the format that finds most values in `lines`, which are the first lines of a log. If several formats find equally many, the first
 /// one of a fixed list is chosen.
 pub fn detect(lines: &[&[u8]], wrapper: Option<Wrapper>) -> Option<Log> {
-    let fields = Fields::of(&Field::ALL.map(|(field, _)| field));
     let mut best = None;
     for log in CANDIDATES.iter().filter_map(|name| Log::named(name)) {
-        let mut reader = Reader::new(log, wrapper, fields);
+        let mut syntax = Syntax::log(log, wrapper, &log.layout.fields(), Escaping::None).ok()?;
         let mut places = Vec::new();
         for line in lines {
             let before = places.len();
             // Without a writer, the values that are certain after an error count: many lines have a text on which the writers disagree.
-            if reader.find(line, &mut places).is_err() && !log.writer.name.is_empty() {
+            if syntax.find(line, &mut places).is_err() && !log.writer.name.is_empty() {
                 places.truncate(before);
             }
         }

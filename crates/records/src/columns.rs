@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
+use simdpct::ByteSet;
+
 use crate::escaping::Escaping;
-use crate::place::{Fence, Field, Holds, Key, Reason, Text, Unreadable, unreadable};
+use crate::place::{BLANK, Field, Holds, Key, QUOTED, REQUEST, Reason, Text, Unreadable, unreadable};
 
 /// The layout of a file whose header lines name its columns.
 #[derive(Clone, Copy, Debug)]
@@ -109,14 +111,14 @@ impl Columns {
             return unreadable(line.len(), Reason::FIELD_COUNT);
         }
         let fence = match self.split {
-            Split::Tab => Fence::of(b"\t"),
-            Split::Blank => Fence::BLANK,
-            Split::QuotedBlank => Fence::REQUEST,
+            Split::Tab => ByteSet::from_bytes(b"\t"),
+            Split::Blank => BLANK,
+            Split::QuotedBlank => REQUEST,
         };
         for &(at, index, holds) in &header.selected {
             let (range, is_quoted) = cells[at].clone();
             let (escaping, fence) = match escaping {
-                _ if is_quoted => (escaping, Fence::QUOTED),
+                _ if is_quoted => (escaping, QUOTED),
                 // Where no quotes are around a text, none are doubled.
                 Escaping::DoubledQuote => (Escaping::None, fence),
                 _ => (escaping, fence),
@@ -219,7 +221,7 @@ impl Words {
         }
         let mut add = |range, holds| {
             let index = Field::Target as usize;
-            texts.push(Text { range: Ok(range), index, holds, escaping, fence: Fence::BLANK });
+            texts.push(Text { range: Ok(range), index, holds, escaping, fence: BLANK });
         };
         let mut at = 0;
         for word in self.before {

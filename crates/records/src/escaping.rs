@@ -102,8 +102,8 @@ struct Rule {
     escaping: Escaping,
     /// The byte that begins an escape.
     mark: u8,
-    /// The letters that mean a byte after the mark, each with this byte.
-    letters: &'static [(u8, u8)],
+    /// The letters that mean a byte after the mark: see [`meaning`].
+    letters: &'static [u8],
     /// The notations that are understood, in any case of digits. The first of them is written.
     numbers: &'static [Number],
     /// The bytes, in addition to controls, that are written by their numbers: those from this one on, and these.
@@ -118,19 +118,20 @@ struct Rule {
     has_breaks: bool,
 }
 
-const QUOTE: (u8, u8) = (b'"', b'"');
-const BACKSLASH: (u8, u8) = (b'\\', b'\\');
-const A: (u8, u8) = (b'a', 0x07);
-const B: (u8, u8) = (b'b', 0x08);
-const T: (u8, u8) = (b't', b'\t');
-const N: (u8, u8) = (b'n', b'\n');
-const V: (u8, u8) = (b'v', 0x0B);
-const F: (u8, u8) = (b'f', 0x0C);
-const R: (u8, u8) = (b'r', b'\r');
-const E: (u8, u8) = (b'e', 0x1B);
-const SOLIDUS: (u8, u8) = (b'/', b'/');
-const APOSTROPHE: (u8, u8) = (b'\'', b'\'');
-const JSON: &[(u8, u8)] = &[QUOTE, BACKSLASH, SOLIDUS, B, F, N, R, T];
+/// Returns the byte that `letter` means after a mark, in all escapings that have the letter.
+fn meaning(letter: u8) -> u8 {
+    match letter {
+        b'a' => 0x07,
+        b'b' => 0x08,
+        b't' => b'\t',
+        b'n' => b'\n',
+        b'v' => 0x0B,
+        b'f' => 0x0C,
+        b'r' => b'\r',
+        b'e' => 0x1B,
+        itself => itself,
+    }
+}
 
 /// No bytes but controls; those that are not ASCII, and DEL; and the bytes that CloudFront documents, and `%`.
 const NONE: (u16, &[u8]) = (0x100, b"");
@@ -138,52 +139,60 @@ const DELETE: (u16, &[u8]) = (0x100, b"\x7F");
 const HIGH: (u16, &[u8]) = (0x7F, b"");
 const CLOUDFRONT: (u16, &[u8]) = (0x7F, b" <>\"#%{}|\\^~[]`'");
 
-/// The rule of writers that write all bytes as they are.
-const RAW: Rule = Rule {
-    escaping: Escaping::None,
-    mark: b'\\',
-    letters: &[],
-    numbers: &[],
-    numbered: NONE,
-    mark_is_data: true,
-    doubles_quotes: false,
-    has_lines: false,
-    has_breaks: false,
-};
-
 /// Returns the rule of a writer that escapes by backslashes, and backslashes by letters or numbers.
 const fn rule(
     escaping: Escaping,
-    letters: &'static [(u8, u8)],
+    letters: &'static [u8],
     numbers: &'static [Number],
     numbered: (u16, &'static [u8]),
 ) -> Rule {
-    Rule { escaping, letters, numbers, numbered, mark_is_data: false, ..RAW }
+    let (mark_is_data, doubles_quotes, has_lines, has_breaks) = (false, false, false, false);
+    Rule {
+        escaping,
+        mark: b'\\',
+        letters,
+        numbers,
+        numbered,
+        mark_is_data,
+        doubles_quotes,
+        has_lines,
+        has_breaks,
+    }
 }
 
-/// Returns the rule of a writer that does not escape the mark.
-const fn raw_mark(rule: Rule) -> Rule {
-    Rule { mark_is_data: true, ..rule }
-}
-
-/// Returns the rule of a cell of CSV.
-const fn cell(rule: Rule) -> Rule {
-    Rule { doubles_quotes: true, has_lines: true, ..rule }
-}
-
-const fn with_mark(mark: u8, rule: Rule) -> Rule {
-    Rule { mark, ..rule }
+/// Returns the rule of a quoted text in which two quotes mean one.
+const fn doubled(escaping: Escaping) -> Rule {
+    rule(escaping, b"\"", &[], NONE).mark(b'"').doubles_quotes()
 }
 
 /// Returns the rule of an attribute of HTML, in which these bytes are written as references.
 #[cfg(feature = "html")]
 const fn html(escaping: Escaping, numbered: &'static [u8]) -> Rule {
-    raw_mark(with_mark(b'&', rule(escaping, &[], &[Number::Reference], (0x100, numbered))))
+    rule(escaping, b"", &[Number::Reference], (0x100, numbered)).mark(b'&').raw_mark()
 }
 
-#[cfg(feature = "html")]
-const fn url(rule: Rule) -> Rule {
-    Rule { has_breaks: true, ..rule }
+impl Rule {
+    const fn mark(self, mark: u8) -> Rule {
+        Rule { mark, ..self }
+    }
+
+    /// Returns the rule of a writer that does not escape the mark.
+    const fn raw_mark(self) -> Rule {
+        Rule { mark_is_data: true, ..self }
+    }
+
+    const fn doubles_quotes(self) -> Rule {
+        Rule { doubles_quotes: true, ..self }
+    }
+
+    const fn lines(self) -> Rule {
+        Rule { has_lines: true, ..self }
+    }
+
+    #[cfg(feature = "html")]
+    const fn breaks(self) -> Rule {
+        Rule { has_breaks: true, ..self }
+    }
 }
 
 /// The rules, in the order of [`Escaping`].
@@ -191,46 +200,49 @@ static RULES: &[Rule] = {
     use Escaping::*;
     use Number::{Bare, Byte, Lower, Octal as Digits, Unit, Upper};
     &[
-        RAW,
-        rule(Unknown, &[], &[], NONE),
-        rule(Apache, &[QUOTE, BACKSLASH, B, N, R, T, V], &[Lower], HIGH),
-        rule(Lighttpd, &[QUOTE, BACKSLASH, B, T, N, V, F, R], &[Upper], HIGH),
-        rule(Varnish, &[QUOTE, BACKSLASH, N, R, T], &[Lower], HIGH),
-        rule(Tomcat, &[QUOTE, BACKSLASH, B, T, N, F, R], &[Byte], HIGH),
-        Rule { doubles_quotes: true, ..rule(TomcatW3c, &[QUOTE, BACKSLASH, B, T, N, F, R], &[Byte], HIGH) },
-        rule(Go, &[QUOTE, BACKSLASH, A, B, F, N, R, T, V], &[Lower, Unit], HIGH),
+        rule(None, b"", &[], NONE).raw_mark(),
+        rule(Unknown, b"", &[], NONE),
+        rule(Apache, b"\"\\bnrtv", &[Lower], HIGH),
+        rule(Lighttpd, b"\"\\btnvfr", &[Upper], HIGH),
+        rule(Varnish, b"\"\\nrt", &[Lower], HIGH),
+        rule(Tomcat, b"\"\\btnfr", &[Byte], HIGH),
+        rule(TomcatW3c, b"\"\\btnfr", &[Byte], HIGH).doubles_quotes(),
+        rule(Go, b"\"\\abfnrtv", &[Lower, Unit], HIGH),
         rule(Morgan, JSON, &[Unit], NONE),
-        rule(Nginx, &[], &[Upper], (0x7F, b"\"\\")),
-        raw_mark(rule(H2o, &[], &[Lower], (0x7D, b"\""))),
-        raw_mark(rule(Rack, &[], &[Lower], HIGH)),
-        rule(Ruby, &[BACKSLASH, A, B, T, N, V, F, R, E], &[Upper], HIGH),
-        raw_mark(rule(Python, &[BACKSLASH], &[Lower], DELETE)),
-        raw_mark(rule(Quote, &[QUOTE], &[], NONE)),
-        with_mark(b'#', rule(Haproxy, &[], &[Bare], (0x7F, b"\"#"))),
-        rule(Squid, &[QUOTE, BACKSLASH, N, R, T], &[], NONE),
-        with_mark(b'%', rule(Percent, &[], &[Bare], CLOUDFRONT)),
+        rule(Nginx, b"", &[Upper], (0x7F, b"\"\\")),
+        rule(H2o, b"", &[Lower], (0x7D, b"\"")).raw_mark(),
+        rule(Rack, b"", &[Lower], HIGH).raw_mark(),
+        rule(Ruby, b"\\abtnvfre", &[Upper], HIGH),
+        rule(Python, b"\\", &[Lower], DELETE).raw_mark(),
+        rule(Quote, b"\"", &[], NONE).raw_mark(),
+        rule(Haproxy, b"", &[Bare], (0x7F, b"\"#")).mark(b'#'),
+        rule(Squid, b"\"\\nrt", &[], NONE),
+        rule(Percent, b"", &[Bare], CLOUDFRONT).mark(b'%'),
         rule(Json, JSON, &[Unit], NONE),
-        rule(JsonBytes, &[QUOTE, BACKSLASH, SOLIDUS], &[Byte], (0x7D, b"")),
-        rule(LighttpdJson, &[QUOTE, BACKSLASH, SOLIDUS, B, F, N, R, T, V], &[Unit, Upper], DELETE),
-        Rule { doubles_quotes: true, ..with_mark(b'"', rule(DoubledQuote, &[QUOTE], &[], NONE)) },
-        with_mark(b'#', raw_mark(rule(Octal, &[], &[Digits], DELETE))),
-        cell(with_mark(b'"', rule(Csv, &[QUOTE], &[], NONE))),
-        cell(with_mark(b'"', raw_mark(rule(CsvLazy, &[QUOTE], &[], NONE)))),
-        cell(raw_mark(rule(CsvBackslash, &[QUOTE, BACKSLASH], &[], NONE))),
-        rule(Logfmt, &[QUOTE, BACKSLASH, SOLIDUS, APOSTROPHE, A, B, F, N, R, T, V], &[Unit, Lower], NONE),
+        rule(JsonBytes, b"\"\\/", &[Byte], (0x7D, b"")),
+        rule(LighttpdJson, b"\"\\/bfnrtv", &[Unit, Upper], DELETE),
+        doubled(DoubledQuote),
+        rule(Octal, b"", &[Digits], DELETE).mark(b'#').raw_mark(),
+        doubled(Csv).lines(),
+        doubled(CsvLazy).raw_mark().lines(),
+        rule(CsvBackslash, b"\"\\", &[], NONE).raw_mark().doubles_quotes().lines(),
+        rule(Logfmt, b"\"\\/'abfnrtv", &[Unit, Lower], NONE),
         rule(JsonHex, JSON, &[Unit, Upper], NONE),
         #[cfg(feature = "html")]
         html(Html, b"&<>\"'"),
         #[cfg(feature = "html")]
-        url(html(HtmlDouble, b"&<>\"")),
+        html(HtmlDouble, b"&<>\"").breaks(),
         #[cfg(feature = "html")]
-        url(html(HtmlDoubleBare, b"<>\"")),
+        html(HtmlDoubleBare, b"<>\"").breaks(),
         #[cfg(feature = "html")]
-        url(html(HtmlSingle, b"&<>'")),
+        html(HtmlSingle, b"&<>'").breaks(),
         #[cfg(feature = "html")]
-        url(html(HtmlSingleBare, b"<>'")),
+        html(HtmlSingleBare, b"<>'").breaks(),
     ]
 };
+
+/// The letters of JSON.
+const JSON: &[u8] = b"\"\\/bfnrt";
 
 /// The bytes of an unescaped code point, or one byte, and the length of its escape.
 struct Unit {
@@ -338,8 +350,8 @@ impl Rule {
     /// Reads the escape at the start of `text`, whose first byte is the mark. Returns `None` if the mark begins no escape.
     fn read(&self, text: &[u8]) -> Option<Unit> {
         let letter = text.get(1)?;
-        if let Some(&(_, byte)) = self.letters.iter().find(|(known, _)| known == letter) {
-            return Some(Unit::byte(byte, 2));
+        if self.letters.contains(letter) {
+            return Some(Unit::byte(meaning(*letter), 2));
         }
         let unit = self.numbers.iter().find_map(|number| number.read(text))?;
         let mut written = Vec::new();
@@ -353,6 +365,16 @@ impl Rule {
     /// Reports whether escapes are character references, of which there are many for the same text.
     fn has_references(&self) -> bool {
         self.mark == b'&'
+    }
+
+    /// Returns an offset in `raw` before which each byte means itself, or `None` if all do.
+    #[inline]
+    fn first_unit(&self, raw: &[u8]) -> Option<usize> {
+        if self.has_breaks && memchr::memchr3(b'\t', b'\n', b'\r', raw).is_some() {
+            return Some(0);
+        }
+        let quote = if self.doubles_quotes { b'"' } else { self.mark };
+        memchr::memchr2(self.mark, quote, raw).filter(|_| self.escaping != Escaping::None)
     }
 
     /// Returns the unit at offset `at` of `raw`, or `None` if an escape there is malformed.
@@ -387,17 +409,21 @@ impl Rule {
         (is_usual || byte >= 0x80 && self.numbered.0 > 0xFF) && byte != self.mark
     }
 
+    /// Returns the letter that means `byte`.
+    fn letter(&self, byte: u8) -> Option<u8> {
+        self.letters.iter().copied().find(|&letter| meaning(letter) == byte)
+    }
+
     /// Reports whether `byte` is written so that it never ends a value. `\"` could end one if a backslash can be data.
     fn escapes(&self, byte: u8) -> bool {
-        let has_letter = self.letters.iter().any(|&(_, known)| known == byte);
-        has_letter && !self.mark_is_data || self.is_numbered(byte)
+        self.letter(byte).is_some() && !self.mark_is_data || self.is_numbered(byte)
     }
 
     fn write_byte(&self, byte: u8, out: &mut Vec<u8>) {
         // In quotes, these need no escape.
-        let letter = self.letters.iter().find(|&&(_, known)| known == byte && !b"/'".contains(&byte));
+        let letter = self.letter(byte).filter(|letter| !b"/'".contains(letter));
         match (letter, self.numbers.first()) {
-            (Some(&(letter, _)), _) => out.extend([self.mark, letter]),
+            (Some(letter), _) => out.extend([self.mark, letter]),
             (None, Some(number)) if self.is_numbered(byte) => {
                 out.push(self.mark);
                 number.write(byte, out);
@@ -425,14 +451,7 @@ impl Escaping {
     /// Returns the value that `raw` means, in `buffer` if it differs from `raw`. An error is the offset of a malformed escape in `raw`.
     pub fn undo<'a>(self, raw: &'a [u8], buffer: &'a mut Vec<u8>) -> Result<&'a [u8], usize> {
         let rule = self.rule();
-        let other_mark = if rule.doubles_quotes { b'"' } else { rule.mark };
-        let first = memchr::memchr2(rule.mark, other_mark, raw);
-        let first = if rule.has_breaks {
-            memchr::memchr3(b'\t', b'\n', b'\r', raw).map_or(first, |_| Some(0))
-        } else {
-            first
-        };
-        let Some(first) = first else { return Ok(raw) };
+        let Some(first) = rule.first_unit(raw) else { return Ok(raw) };
         buffer.clear();
         buffer.extend_from_slice(&raw[..first]);
         let mut at = first;
@@ -455,8 +474,12 @@ impl Escaping {
     /// Replaces `offsets` in the value, in ascending order, by those that [`Escaping::origin`] returns for them.
     pub(crate) fn origins(self, raw: &[u8], offsets: &mut [usize]) {
         let rule = self.rule();
+        let start = rule.first_unit(raw).unwrap_or(raw.len());
         let (mut at, mut passed) = (0, 0);
         for offset in offsets {
+            // Before the first escape, offsets are the same.
+            let same = start.min(*offset);
+            (at, passed) = if at < same { (same, same) } else { (at, passed) };
             while at < raw.len()
                 && let Some(unit) = rule.unit(raw, at)
                 && passed + unit.count <= *offset
@@ -567,7 +590,7 @@ impl Escaping {
     /// Returns the offset of the first quote in `text` from `from` on that ends a value: one that no backslash makes part of the value.
     pub fn next_quote(self, text: &[u8], mut from: usize) -> Option<usize> {
         let rule = self.rule();
-        let protects = rule.mark == b'\\' && rule.letters.contains(&QUOTE) && !rule.mark_is_data;
+        let protects = rule.mark == b'\\' && rule.letters.contains(&b'"') && !rule.mark_is_data;
         loop {
             let rest = text.get(from..)?;
             from += if protects { memchr::memchr2(b'"', b'\\', rest)? } else { memchr::memchr(b'"', rest)? };

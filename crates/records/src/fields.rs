@@ -4,9 +4,11 @@ use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
+use simdpct::ByteSet;
+
 use crate::escaping::Escaping;
-use crate::fast::Sweep;
-use crate::place::{Fence, Place};
+use crate::fast::{Delimited, Finder, Sweep};
+use crate::place::{CONTROLS, Place};
 use crate::separator::Separator;
 
 /// The fields at a position, as people count them: `N`, `N..M`, or `N.W` for word W of field N. Negative numbers count from the end. A range
@@ -153,7 +155,8 @@ impl Numbered {
         // No escape crosses a separator.
         let is_digit = matches!(self.separator, Separator::Byte(byte) if byte.is_ascii_hexdigit());
         let is_known = self.separator != Separator::Quoted && !is_digit && self.escaping == Escaping::None;
-        is_known.then(|| Sweep::delimited(self.separator, number - 1, &self.bare()))
+        let finder = || Finder::Delimited(Box::new(Delimited::new(self.separator, number - 1, false, false)));
+        is_known.then(|| Sweep::new(finder(), self.bare().refused(), ByteSet::EMPTY))
     }
 
     /// Returns a place of a field without marks around it, by which a caller learns which bytes such fields refuse.
@@ -255,29 +258,27 @@ impl Numbered {
         let is_word = word.is_some();
         let range = word.unwrap_or_else(|| span.range.clone());
         // A bracket that is open before the field must stay open.
-        let bracket = if span.after_bracket { Fence::of(b"]") } else { Fence::NONE };
+        let bracket = if span.after_bracket { ByteSet::from_bytes(b"]") } else { ByteSet::EMPTY };
         let fence = match (self.separator, span.mark) {
-            (Separator::Byte(byte), _) => Fence::of(&[byte]),
+            (Separator::Byte(byte), _) => ByteSet::from_bytes(&[byte]),
             // Blanks are also in quoted fields, whose quotes and escapes must stay.
-            (Separator::Blanks, _) => BLANKS.union(Fence::of(b"\"\\")),
-            (Separator::Quoted, b'"') if !is_word => Fence::of(b"\"\\").union(bracket),
-            (Separator::Quoted, b']') if !is_word => Fence::of(b"]\"\\"),
-            (Separator::Quoted, b']') => BLANKS.union(Fence::of(b"\"\\[]")),
-            (Separator::Quoted, _) => BLANKS.union(Fence::of(b"\"\\[")).union(bracket),
+            (Separator::Blanks, _) => BLANKS.add(b"\"\\"),
+            (Separator::Quoted, b'"') if !is_word => ByteSet::from_bytes(b"\"\\").union(bracket),
+            (Separator::Quoted, b']') if !is_word => ByteSet::from_bytes(b"]\"\\"),
+            (Separator::Quoted, b']') => BLANKS.add(b"\"\\[]"),
+            (Separator::Quoted, _) => BLANKS.add(b"\"\\[").union(bracket),
         };
         let is_bare = span.mark == b' ' && !matches!(self.separator, Separator::Byte(_));
         Place {
             has_lone_marks: self.separator != Separator::Byte(b'['),
             may_be_empty: !is_bare && !is_word,
+            // Nothing escapes controls in such lines.
             ..Place::new(range, index, self.escaping, fence.union(CONTROLS))
         }
     }
 }
 
-const BLANKS: Fence = Fence::of(b" \t");
-
-/// The bytes that a terminal obeys. A value cannot get them, because nothing escapes them in such lines.
-const CONTROLS: Fence = Fence::CONTROLS.union(Fence::of(b"\x7F"));
+const BLANKS: ByteSet = ByteSet::from_bytes(b" \t");
 
 fn is_blank(byte: u8) -> bool {
     byte == b' ' || byte == b'\t'

@@ -3,9 +3,11 @@
 
 use std::ops::Range;
 
+use simdpct::ByteSet;
+
 use crate::escaping::Escaping;
 use crate::path::{KeyPath, Step};
-use crate::place::{Fence, Field, Holds, Key, Reason, Text, Unreadable, unreadable};
+use crate::place::{BLANK, Field, Holds, Key, Reason, Text, Unreadable, unreadable};
 
 /// A string that was found.
 #[derive(Clone, Debug)]
@@ -88,7 +90,7 @@ pub(crate) fn find(
                 (Field::ALL.len() + path, holds.unwrap_or(Holds::Text))
             }
         };
-        let fence = if holds == Holds::Request { Fence::BLANK } else { Fence::NONE };
+        let fence = if holds == Holds::Request { BLANK } else { ByteSet::EMPTY };
         texts.push(Text { range: Ok(range), index, holds, escaping, fence });
     }
     Ok(())

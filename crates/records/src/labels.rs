@@ -3,13 +3,13 @@
 use memchr::memmem;
 
 use crate::escaping::Escaping;
-use crate::place::{Fence, Field, Holds, Reason, Text, Unreadable, unreadable};
+use crate::place::{Field, Holds, QUOTED, REQUEST, Reason, Text, Unreadable, unreadable};
 
 /// The labels after the server, in the order in which nginx writes them.
 pub(crate) const LABELS: [(&[u8], Field, Holds); 5] = [
     (b", request: \"", Field::Target, Holds::Request),
     (b", subrequest: \"", Field::Subrequest, Holds::Target),
-    (b", upstream: \"", Field::Upstream, Holds::Url),
+    (b", upstream: \"", Field::Upstream, Holds::Server),
     (b", host: \"", Field::Host, Holds::Authority),
     (b", referrer: \"", Field::Referer, Holds::Url),
 ];
@@ -62,7 +62,7 @@ pub(crate) fn find(line: &[u8], texts: &mut Vec<Text>) -> Result<(), Unreadable>
             // nginx cuts a line after 2,048 bytes.
             return unreadable(start - 1, Reason::OPEN_QUOTE);
         }
-        let fence = if number == 0 { Fence::REQUEST } else { Fence::QUOTED };
+        let fence = if number == 0 { REQUEST } else { QUOTED };
         let index = field as usize;
         texts.push(Text { range: Ok(start..end - 1), index, holds, escaping: Escaping::None, fence });
         from = end;

@@ -1,10 +1,12 @@
 //! Finds values of logfmt: `key=value` between blanks, where a value can be quoted.
 
+use simdpct::ByteSet;
+
 use crate::escaping::Escaping;
-use crate::place::{Fence, Marks, Place, Reason, Unreadable, unreadable};
+use crate::place::{CONTROLS, Marks, Place, Reason, Unreadable, unreadable};
 
 /// The bytes that a value without quotes does not have.
-const FENCE: Fence = Fence::CONTROLS.union(Fence::of(b" =\"\\\x7F"));
+const FENCE: ByteSet = CONTROLS.add(b" =\"\\");
 
 /// Appends the places of the values of `keys` in `line` to `places`. After an error, those before it are right.
 pub(crate) fn find(line: &[u8], keys: &[String], places: &mut Vec<Place>) -> Result<(), Unreadable> {
@@ -36,7 +38,7 @@ pub(crate) fn find(line: &[u8], keys: &[String], places: &mut Vec<Place>) -> Res
             }
             place = Place {
                 marks: Marks::Quotes,
-                ..Place::new(value + 1..close, place.index, Escaping::Logfmt, Fence::NONE)
+                ..Place::new(value + 1..close, place.index, Escaping::Logfmt, ByteSet::EMPTY)
             };
             at = close + 1;
         } else {

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use simdpct::ByteSet;
+
 use crate::charset::Charset;
 use crate::escaping::Escaping;
 
@@ -48,34 +50,20 @@ impl Field {
         Field::ALL[self as usize].1
     }
 
+    /// Reports whether the field contains URLs.
+    pub(crate) fn is_url(self) -> bool {
+        !matches!(self, Field::Agent | Field::Host)
+    }
+
     /// Returns the field with this name.
     pub fn named(name: &str) -> Option<Field> {
         Field::ALL.iter().find(|(_, known)| *known == name).map(|(field, _)| *field)
     }
 }
 
-/// A set of fields.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Fields(u16);
-
 impl AsRef<str> for Field {
     fn as_ref(&self) -> &str {
         self.name()
-    }
-}
-
-impl Fields {
-    /// The fields that contain URLs: all but the agent and the host.
-    pub const URLS: Fields = Fields(!(1 << Field::Agent as u16 | 1 << Field::Host as u16));
-
-    /// Returns the set of `fields`.
-    pub fn of(fields: &[Field]) -> Fields {
-        Fields(fields.iter().fold(0, |set, &field| set | 1 << field as u16))
-    }
-
-    /// Reports whether `field` is in the set.
-    pub fn contains(self, field: Field) -> bool {
-        self.0 & (1 << field as u16) != 0
     }
 }
 
@@ -107,6 +95,8 @@ pub enum Holds {
     Method,
     /// A URL.
     Url,
+    /// The URL of a server, or its host and port.
+    Server,
     /// A query.
     Query,
     /// A host, with a port if it has one.
@@ -136,48 +126,19 @@ pub(crate) struct Text {
     pub index: usize,
     pub holds: Holds,
     pub escaping: Escaping,
-    pub fence: Fence,
+    pub fence: ByteSet,
 }
 
-/// A set of bytes that would end a value, or change where other values are, if they were written as they are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Fence([u128; 2]);
+/// The control bytes, which terminals obey.
+pub(crate) const CONTROLS: ByteSet = ByteSet::from_bitmap([u32::MAX as u64, 1 << 63, 0, 0]);
+/// The bytes that a target between quotes, another text between quotes, and a word cannot contain.
+pub(crate) const REQUEST: ByteSet = ByteSet::from_bytes(b" \"");
+pub(crate) const QUOTED: ByteSet = ByteSet::from_bytes(b"\"");
+pub(crate) const BLANK: ByteSet = ByteSet::from_bytes(b" ");
 
-impl Fence {
-    /// The set of no bytes.
-    pub const NONE: Fence = Fence([0; 2]);
-    /// The control bytes.
-    pub(crate) const CONTROLS: Fence = Fence([u32::MAX as u128, 0]);
-    /// The bytes that a target between quotes, another text between quotes, and a word cannot contain.
-    pub(crate) const REQUEST: Fence = Fence::of(b" \"");
-    pub(crate) const QUOTED: Fence = Fence::of(b"\"");
-    pub(crate) const BLANK: Fence = Fence::of(b" ");
-
-    /// Returns the set of `bytes`.
-    pub const fn of(bytes: &[u8]) -> Fence {
-        let mut words = [0; 2];
-        let mut at = 0;
-        while at < bytes.len() {
-            words[(bytes[at] >> 7) as usize] |= 1 << (bytes[at] & 0x7F);
-            at += 1;
-        }
-        Fence(words)
-    }
-
-    /// Reports whether `byte` is in the set.
-    pub fn contains(self, byte: u8) -> bool {
-        self.0[usize::from(byte >> 7)] >> (byte & 0x7F) & 1 == 1
-    }
-
-    /// Returns the bytes that are in one of the sets.
-    pub const fn union(self, other: Fence) -> Fence {
-        Fence([self.0[0] | other.0[0], self.0[1] | other.0[1]])
-    }
-
-    /// Returns the bytes of the set.
-    pub fn bytes(self) -> impl Iterator<Item = u8> {
-        (0..=u8::MAX).filter(move |&byte| self.contains(byte))
-    }
+/// Returns the set of bytes for which `is_member` returns true.
+fn set(is_member: impl Fn(u8) -> bool) -> ByteSet {
+    ByteSet::from_bytes(&(0..=u8::MAX).filter(|&byte| is_member(byte)).collect::<Vec<_>>())
 }
 
 /// The quotes around a value.
@@ -196,8 +157,7 @@ pub enum Marks {
 pub struct Place {
     /// The bytes of the value in the record, without the quotes around it.
     pub range: Range<usize>,
-    /// The number of the value in the order in which the values were asked for. A [`Reader`](crate::Reader) numbers them as
-    /// [`Field::ALL`] does, and then the columns or paths that it was asked for.
+    /// The number of the value in the order in which the values were asked for.
     pub index: usize,
     /// The syntax of the value.
     pub kind: Kind,
@@ -205,7 +165,7 @@ pub struct Place {
     /// record. [`Escaping::None`] is in place of those that are missing.
     pub escapings: [Escaping; 3],
     /// The bytes that would end the value, or change where other values are.
-    pub fence: Fence,
+    pub fence: ByteSet,
     /// The quotes around the value.
     pub marks: Marks,
     /// Whether bytes of the fence that the value has already can stay. This is so where each of them is read by itself and its neighbours.
@@ -222,7 +182,7 @@ pub struct Place {
 
 impl Place {
     /// Returns the place of value number `index`, which `escaping` protects, in a record that has no other syntax there.
-    pub(crate) fn new(range: Range<usize>, index: usize, escaping: Escaping, fence: Fence) -> Place {
+    pub(crate) fn new(range: Range<usize>, index: usize, escaping: Escaping, fence: ByteSet) -> Place {
         Place {
             range,
             index,
@@ -235,11 +195,6 @@ impl Place {
             may_be_empty: true,
             beside: None,
         }
-    }
-
-    /// Returns the name of the value, if it is one of a log.
-    pub fn field(&self) -> Option<Field> {
-        Field::ALL.get(self.index).map(|(field, _)| *field)
     }
 
     /// Returns the bytes at this place.
@@ -269,11 +224,11 @@ impl Place {
             let number = offsets.partition_point(|&other| other < offset);
             self.range.start + origins[number]
         };
-        let fence = self.fence.bytes().filter(|byte| !logger.escapes(*byte)).collect::<Vec<_>>();
+        let fence = set(|byte| self.fence.contains(byte) && !logger.escapes(byte));
         for place in places {
             place.range = origin(place.range.start)..origin(place.range.end);
             place.escapings[2] = logger;
-            place.fence = place.fence.union(Fence::of(&fence));
+            place.fence = place.fence.union(fence);
             place.beside = None;
         }
         true
@@ -326,14 +281,15 @@ impl Place {
     /// value. It is 0 if the value cannot be empty.
     pub fn write(&self, record: &[u8], value: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
         let mut buffer = Vec::new();
-        if self.value(record, &mut buffer) == Ok(value) {
+        let old = self.value(record, &mut buffer);
+        if old == Ok(value) {
             out.extend_from_slice(self.raw(record));
             return Ok(());
         }
         let [more, mut writer, logger] = self.escapings;
         let mut quote: &[u8] = b"";
         let is_too_short = (value.is_empty() && !self.may_be_empty).then_some(0);
-        if let Some(offset) = self.barrier(record, value).or(is_too_short) {
+        if let Some(offset) = self.barrier(old.unwrap_or_default(), value).or(is_too_short) {
             let Marks::Optional(quoted) = self.marks else { return Err(offset) };
             (writer, quote) = (quoted, b"\"");
         }
@@ -369,9 +325,9 @@ impl Place {
 
     /// Returns the bytes that a new value should not have here, because they could be refused: a caller that has another way to write a byte
     /// can use it for these.
-    pub fn refused(&self) -> Fence {
+    pub fn refused(&self) -> ByteSet {
         if let Marks::Optional(_) = self.marks {
-            return Fence::NONE;
+            return ByteSet::EMPTY;
         }
         let [more, writer, _] = self.escapings;
         let can_write = |byte: u8| {
@@ -380,21 +336,18 @@ impl Place {
             let text = if more == Escaping::None { &[byte] } else { &text[..] };
             is_written && writer.apply(text, &mut out).is_ok()
         };
-        let refused = |byte: &u8| self.is_mark(*byte) || !can_write(*byte);
-        Fence::of(&(0..=u8::MAX).filter(refused).collect::<Vec<_>>())
+        set(|byte| self.is_mark(byte) || !can_write(byte))
     }
 
     /// Returns the bytes that can be written here, but not as they are.
-    pub(crate) fn respelt(&self) -> Fence {
+    pub(crate) fn respelt(&self) -> ByteSet {
         let [_, writer, _] = self.escapings;
         let is_same = |byte: u8| {
             let mut out = Vec::new();
             writer.apply(&[byte], &mut out).is_ok() && out == [byte] && byte != writer.mark()
         };
         let refused = self.refused();
-        Fence::of(
-            &(0..=u8::MAX).filter(|&byte| !is_same(byte) && !refused.contains(byte)).collect::<Vec<_>>(),
-        )
+        set(|byte| !is_same(byte) && !refused.contains(byte))
     }
 
     /// Reports whether `byte` would be read as a part of the syntax around the value.
@@ -407,8 +360,17 @@ impl Place {
     ///
     /// If its marks are lone ones, and there are no escapes, one that the old value has, too, may stay if those before it stay and its
     /// neighbours mean the same.
-    fn barrier(&self, record: &[u8], value: &[u8]) -> Option<usize> {
+    fn barrier(&self, old: &[u8], value: &[u8]) -> Option<usize> {
         let is_inner_bracket = |text: &[u8], at: usize| at > 0 && text[at] == b'[' && self.has_lone_marks;
+        let offsets = |text: &[u8]| {
+            let is_barrier = |at: &usize| self.is_mark(text[*at]) && !is_inner_bracket(text, *at);
+            (0..text.len()).filter(is_barrier).collect::<Vec<_>>()
+        };
+        let new = offsets(value);
+        // An escaping could hide a mark of the old value.
+        if new.is_empty() || !self.has_lone_marks || self.escapings.iter().any(|one| one.hides_marks()) {
+            return new.first().copied();
+        }
         // The mark at an offset, and what decides about its meaning.
         let mark = |text: &[u8], at: usize| {
             // A blank does not change what a control byte means.
@@ -416,23 +378,9 @@ impl Place {
             let is_before_blank = text.get(at + 1).map(is_blank);
             (text[at], at == 0, at > 0 && self.is_mark(text[at - 1]), is_before_blank)
         };
-        let offsets = |text: &[u8]| {
-            (0..text.len())
-                .filter(|&at| self.is_mark(text[at]) && !is_inner_bracket(text, at))
-                .collect::<Vec<_>>()
-        };
-        let new = offsets(value);
-        // An escaping could hide a mark of the old value.
-        let has_no_marks = !self.has_lone_marks
-            || new.is_empty()
-            || self.escapings.iter().any(|escaping| escaping.hides_marks());
-        let mut buffer = Vec::new();
-        let value_before =
-            if has_no_marks { &[] } else { self.value(record, &mut buffer).unwrap_or_default() };
-        let old = offsets(value_before);
-        let same =
-            new.iter().zip(&old).take_while(|(new, old)| mark(value, **new) == mark(value_before, **old));
-        new.get(same.count()).copied()
+        let pairs = new.iter().zip(offsets(old));
+        let same = pairs.take_while(|&(&new_at, old_at)| mark(value, new_at) == mark(old, old_at)).count();
+        new.get(same).copied()
     }
 }
 

@@ -2,14 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use simdpct::ByteSet;
+
 use crate::escaping::Escaping;
-use crate::fast::Sweep;
+use crate::fast::{Finder, Shapes, Sweep};
 use crate::fields::Numbered;
 use crate::json;
 use crate::logs::Log;
 use crate::pairs;
 use crate::path::KeyPath;
-use crate::place::{Fence, Field, Fields, Marks, Place, Reason, Unreadable, unreadable};
+use crate::place::{Marks, Place, Reason, Unreadable, unreadable};
 use crate::reader::Reader;
 use crate::table::Table;
 use crate::wrapper::Wrapper;
@@ -25,9 +27,20 @@ enum Kind {
     Table(Table),
     Json(Members),
     Logfmt(Vec<String>),
-    /// The names are those of fields, columns or paths, each with the number that the reader gives to it.
-    Log(Box<Reader>, Vec<(String, usize)>),
-    Nested(Box<[Syntax; 2]>),
+    Log(Box<Reader>),
+    /// The line of a logger, whose value is the record of a program.
+    Wrapper(Wrapper),
+    Nested(Box<Nested>),
+}
+
+/// Records in the values of other records.
+#[derive(Clone, Debug)]
+struct Nested {
+    outer: Syntax,
+    inner: Syntax,
+    /// The values of the current outer record, and the text of one of them.
+    values: Vec<Place>,
+    buffer: Vec<u8>,
 }
 
 /// The members of JSON documents that were asked for.
@@ -96,57 +109,44 @@ impl Syntax {
     ) -> Result<Syntax, String> {
         let mut names: Vec<String> = names.iter().map(|name| name.as_ref().to_owned()).collect();
         once(&names, String::clone)?;
-        let known = log.layout.fields();
         if names.is_empty() {
-            let urls =
-                Field::ALL.iter().filter(|(field, _)| Fields::URLS.contains(*field) && known.contains(field));
-            names.extend(urls.map(|(_, name)| String::from(*name)));
+            let urls = log.layout.fields().into_iter().filter(|field| field.is_url());
+            names.extend(urls.map(|field| field.name().to_owned()));
         }
-        let (mut fields, mut columns, mut numbered) = (Vec::new(), Vec::new(), Vec::new());
-        for name in names {
-            let number = match Field::named(&name) {
-                Some(field) if !known.contains(&field) => return Err(log.has_no(&name)),
-                Some(field) => {
-                    fields.push(field);
-                    field as usize
-                }
-                None => {
-                    columns.push(name.clone());
-                    Field::ALL.len() + columns.len() - 1
-                }
-            };
-            numbered.push((name, number));
-        }
-        let reader = Reader::new(log, wrapper, Fields::of(&fields)).unescape(more).columns(&columns)?;
-        Ok(Syntax(Kind::Log(Box::new(reader), numbered)))
+        let records = Syntax(Kind::Log(Box::new(Reader::new(log, names, more)?)));
+        Ok(match wrapper {
+            Some(wrapper) => Syntax(Kind::Wrapper(wrapper)).containing(records),
+            None => records,
+        })
     }
 
     /// Records of the syntax `inner` in the values of this one, such as a log in a string of JSON.
     pub fn containing(self, inner: Syntax) -> Syntax {
-        Syntax(Kind::Nested(Box::new([self, inner])))
+        let (values, buffer) = (Vec::new(), Vec::new());
+        Syntax(Kind::Nested(Box::new(Nested { outer: self, inner, values, buffer })))
     }
 
     /// Returns the names of the values: numbers of fields, names of columns, keys. Their order is that of [`Place::index`].
     pub fn names(&self) -> Vec<String> {
         match &self.0 {
-            Kind::Line(_) => vec!["line".to_owned()],
+            Kind::Line(_) | Kind::Wrapper(_) => vec!["line".to_owned()],
             Kind::Fields(fields) => fields.names(),
             Kind::Table(table) => table.names().to_vec(),
             Kind::Json(members) => members.reader.paths().iter().map(KeyPath::to_string).collect(),
             Kind::Logfmt(keys) => keys.clone(),
-            Kind::Log(_, names) => names.iter().map(|(name, _)| name.clone()).collect(),
-            Kind::Nested(pair) => pair[1].names(),
+            Kind::Log(reader) => reader.names().to_vec(),
+            Kind::Nested(nested) => nested.inner.names(),
         }
     }
 
     /// Returns the word for a value: `field`, `column` or `key`.
     pub fn noun(&self) -> &'static str {
         match &self.0 {
-            Kind::Line(_) => "line",
-            Kind::Fields(_) | Kind::Log(..) => "field",
+            Kind::Line(_) | Kind::Wrapper(_) => "line",
+            Kind::Fields(_) | Kind::Log(_) => "field",
             Kind::Table(_) => "column",
             Kind::Json(_) | Kind::Logfmt(_) => "key",
-            Kind::Nested(pair) => pair[1].noun(),
+            Kind::Nested(nested) => nested.inner.noun(),
         }
     }
 
@@ -157,7 +157,7 @@ impl Syntax {
             Kind::Line(_) | Kind::Fields(_) => true,
             Kind::Table(_) | Kind::Logfmt(_) => memchr::memchr(b'"', record).is_none(),
             Kind::Json(_) => matches!(record.trim_ascii(), [] | [b'{', .., b'}']),
-            Kind::Log(..) | Kind::Nested(_) => false,
+            Kind::Log(_) | Kind::Wrapper(_) | Kind::Nested(_) => false,
         }
     }
 
@@ -167,8 +167,8 @@ impl Syntax {
         match &self.0 {
             Kind::Fields(fields) => fields.sweep(),
             Kind::Table(table) => table.sweep(),
-            Kind::Json(members) if members.into.is_empty() => Some(Sweep::json(members.escaping)),
-            Kind::Log(reader, _) => reader.sweep(),
+            Kind::Json(members) if members.into.is_empty() => Some(members.sweep()),
+            Kind::Log(reader) => reader.sweep(),
             _ => None,
         }
     }
@@ -180,7 +180,7 @@ impl Syntax {
     pub fn find(&mut self, record: &[u8], places: &mut Vec<Place>) -> Result<(), Unreadable> {
         match &mut self.0 {
             Kind::Line(escaping) => {
-                places.push(Place::new(0..record.len(), 0, *escaping, Fence::NONE));
+                places.push(Place::new(0..record.len(), 0, *escaping, ByteSet::EMPTY));
                 Ok(())
             }
             Kind::Fields(fields) => {
@@ -190,20 +190,9 @@ impl Syntax {
             Kind::Table(table) => table.find(record, places),
             Kind::Json(members) => members.find(record, places),
             Kind::Logfmt(keys) => pairs::find(record, keys, places),
-            Kind::Log(reader, names) => {
-                let from = places.len();
-                let result = reader.find(record, places);
-                for place in &mut places[from..] {
-                    let index = names.iter().position(|(_, number)| *number == place.index);
-                    place.index = index.unwrap_or_default();
-                }
-                places[from..].sort_by_key(|place| place.range.start);
-                result
-            }
-            Kind::Nested(pair) => {
-                let [outer, inner] = &mut **pair;
-                nested(outer, inner, record, places)
-            }
+            Kind::Log(reader) => reader.find(record, places),
+            Kind::Wrapper(wrapper) => wrapper.find(record).map(|place| places.push(place)),
+            Kind::Nested(nested) => nested.find(record, places),
         }
     }
 
@@ -219,6 +208,11 @@ impl Syntax {
 }
 
 impl Members {
+    fn sweep(&self) -> Sweep {
+        let place = Place::new(0..0, 0, self.escaping, ByteSet::EMPTY);
+        Sweep::new(Finder::Shapes(Box::new(Shapes::default())), place.refused(), place.respelt())
+    }
+
     fn find(&mut self, record: &[u8], places: &mut Vec<Place>) -> Result<(), Unreadable> {
         if record.iter().all(u8::is_ascii_whitespace) {
             return Ok(());
@@ -230,7 +224,7 @@ impl Members {
                 self.into.get(path).and_then(|name| self.into.iter().position(|known| known == name));
             let is_free = object.zip(number).is_some_and(|member| taken.insert(member));
             let beside = is_free.then_some(range.end + 1);
-            let place = Place::new(range, path, self.escaping, Fence::NONE);
+            let place = Place::new(range, path, self.escaping, ByteSet::EMPTY);
             places.push(Place { marks: Marks::Quotes, beside, ..place });
         }
         Ok(())
@@ -260,33 +254,45 @@ fn push_string(value: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
     Ok(())
 }
 
-/// Finds the values of records of the syntax `inner` in the values of `outer`.
-fn nested(
-    outer: &mut Syntax,
-    inner: &mut Syntax,
-    record: &[u8],
-    places: &mut Vec<Place>,
-) -> Result<(), Unreadable> {
-    let (mut values, mut buffer) = (Vec::new(), Vec::new());
-    let mut result = outer.find(record, &mut values);
-    for outer in &values {
-        let text = match outer.value(record, &mut buffer) {
-            Ok(text) => text,
-            Err(offset) => {
-                result = result.and(unreadable(offset, Reason::ESCAPE));
+impl Nested {
+    fn find(&mut self, record: &[u8], places: &mut Vec<Place>) -> Result<(), Unreadable> {
+        let Nested { outer, inner, values, buffer } = self;
+        values.clear();
+        let mut result = outer.find(record, values);
+        for value in values {
+            let text = match value.value(record, buffer) {
+                Ok(text) => text,
+                Err(offset) => {
+                    result = result.and(unreadable(offset, Reason::ESCAPE));
+                    continue;
+                }
+            };
+            let line = text.strip_suffix(b"\n");
+            // Docker writes a line that is too long in parts, of which only the last one has the line end.
+            if line.is_none() && matches!(outer.0, Kind::Wrapper(Wrapper::Docker)) {
+                result = result.and(unreadable(value.range.end, Reason::PART));
                 continue;
             }
-        };
-        let line = text.strip_suffix(b"\n").unwrap_or(text);
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let from = places.len();
-        let found = inner.find(line, places);
-        result = result
-            .and(found.map_err(|error| Unreadable { offset: outer.origin(record, error.offset), ..error }));
-        if !outer.contain(record, &mut places[from..]) {
-            places.truncate(from);
-            result = result.and(unreadable(outer.range.start, Reason::TOO_DEEP));
+            let line = line.unwrap_or(text);
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            let from = places.len();
+            let found = inner.find(line, places);
+            result = result.and(
+                found.map_err(|error| Unreadable { offset: value.origin(record, error.offset), ..error }),
+            );
+            if !value.contain(record, &mut places[from..]) {
+                places.truncate(from);
+                result = result.and(unreadable(value.range.start, Reason::TOO_DEEP));
+            }
+            if matches!(outer.0, Kind::Wrapper(wrapper) if wrapper.is_rsyslog(record)) {
+                // It finds only those controls that the program has not escaped.
+                let is_raw = |place: &&mut Place| !place.escapings[1].escapes(b'\t');
+                places[from..]
+                    .iter_mut()
+                    .filter(is_raw)
+                    .for_each(|place| place.escapings[2] = Escaping::Octal);
+            }
         }
+        result
     }
-    result
 }

@@ -5,10 +5,13 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr2};
 
+use simdpct::ByteSet;
+
 use crate::ends::{Dialect, Ends, Quotes};
 use crate::escaping::Escaping;
-use crate::fast::Sweep;
-use crate::place::{Fence, Marks, Place, Reason, Unreadable, unreadable};
+use crate::fast::{Delimited, Finder, Sweep};
+use crate::place::{Marks, Place, Reason, Unreadable, unreadable};
+use crate::separator::Separator;
 
 /// A cell of a row.
 struct Cell {
@@ -132,8 +135,8 @@ impl Dialect {
     }
 
     /// Returns the bytes that a cell without quotes does not have.
-    fn fence(self) -> Fence {
-        Fence::of(&[self.delimiter, b'"', b'\n', b'\r', 0])
+    fn fence(self) -> ByteSet {
+        ByteSet::from_bytes(&[self.delimiter, b'"', b'\n', b'\r', 0])
     }
 
     /// Returns the delimiter that `line`, the first one of a file, names: `sep=;`. Such a line is no row.
@@ -250,8 +253,10 @@ impl Table {
     pub(crate) fn sweep(&self) -> Option<Sweep> {
         let ([(before, _)], delimiter) = (&*self.columns, self.dialect.delimiter) else { return None };
         // No escape crosses a delimiter.
-        let table = || Sweep::table(delimiter, *before, self.dialect.fence(), !self.into.is_empty());
-        (!delimiter.is_ascii_hexdigit()).then(table)
+        let lists_fields = !self.into.is_empty();
+        let delimited = Delimited::new(Separator::Byte(delimiter), *before, true, lists_fields);
+        let sweep = Sweep::new(Finder::Delimited(Box::new(delimited)), ByteSet::EMPTY, self.dialect.fence());
+        (!delimiter.is_ascii_hexdigit()).then_some(sweep)
     }
 
     /// Takes the width of the table from `row`, the first row of a table without a header.
@@ -286,7 +291,7 @@ impl Table {
             let beside = (!self.into.is_empty()).then_some(cell.end);
             let is_alone = cell.range == (0..row.len());
             let (escaping, fence, marks) = match cell.is_quoted {
-                true => (self.dialect.escaping(), Fence::NONE, Marks::Quotes),
+                true => (self.dialect.escaping(), ByteSet::EMPTY, Marks::Quotes),
                 false => (Escaping::None, self.dialect.fence(), Marks::Optional(self.dialect.escaping())),
             };
             let place = Place::new(cell.range, *index, escaping, fence);

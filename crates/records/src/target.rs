@@ -5,15 +5,6 @@ use std::ops::Range;
 use crate::escaping::Escaping;
 use crate::place::{Kind, Reason, Unreadable, unreadable};
 
-/// The parts of a request in a record.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
-    /// The method, which can be empty.
-    pub method: Range<usize>,
-    /// The target, if the record has one.
-    pub target: Option<Range<usize>>,
-}
-
 /// The texts that a program writes in place of a request, a target or a protocol that it does not know.
 #[derive(Clone, Copy, Debug)]
 pub struct Placeholders {
@@ -74,7 +65,7 @@ impl Placeholders {
 }
 
 /// Returns the form of `target` in a request with this method.
-pub fn kind(method: &[u8], target: &[u8]) -> Kind {
+pub(crate) fn kind(method: &[u8], target: &[u8]) -> Kind {
     match target {
         [b'/', ..] => Kind::Path,
         b"*" => Kind::Asterisk,
@@ -109,14 +100,15 @@ fn is_token(method: &[u8]) -> bool {
     method.iter().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte))
 }
 
-/// Splits the request at `range` of `line` into method, target and protocol. The target is the text between the first blank and the
-/// protocol, which is the last word. The writer may have written a part of the protocol as an escape.
-pub fn split(
+/// Returns the places of the method and of the target of the request at `range` of `line`, if it has a target. The target is the text
+/// between the first blank and the protocol, which is the last word. The writer may have written a part of the protocol as an escape.
+#[inline]
+pub(crate) fn split(
     line: &[u8],
     range: Range<usize>,
     known: &Placeholders,
     escaping: Escaping,
-) -> Result<Request, Unreadable> {
+) -> Result<Option<(Range<usize>, Range<usize>)>, Unreadable> {
     let trim = |range: Range<usize>| {
         let text = &line[range.clone()];
         let start = text.iter().take_while(|&&byte| byte == b' ').count();
@@ -125,9 +117,9 @@ pub fn split(
     };
     let range = trim(range);
     let request = &line[range.clone()];
-    let Some(blank) = memchr::memchr(b' ', request) else {
+    let Some(blank) = request.iter().position(|&byte| byte == b' ') else {
         return match request.is_empty() || is_protocol(request) || known.targets.contains(&request) {
-            true => Ok(Request { method: range, target: None }),
+            true => Ok(None),
             false => unreadable(range.start, Reason::NO_TARGET),
         };
     };
@@ -136,7 +128,7 @@ pub fn split(
         return unreadable(range.start, Reason::METHOD);
     }
     let rest = trim(range.start + blank..range.end);
-    let last = memchr::memrchr(b' ', &line[rest.clone()]).map_or(0, |blank| blank + 1);
+    let last = line[rest.clone()].iter().rposition(|&byte| byte == b' ').map_or(0, |blank| blank + 1);
     let raw = &line[rest.start + last..rest.end];
     let mut buffer = Vec::new();
     let word = escaping.undo(raw, &mut buffer).unwrap_or(raw);
@@ -150,6 +142,6 @@ pub fn split(
     let target = trim(rest.start..end);
     // Jetty and load balancers have a hyphen for the method and for the protocol.
     let is_refused = known.requests.contains(&request) || &line[method.clone()] == b"-" && word == b"-";
-    let target = Some(target).filter(|target| !is_refused && !known.contains(&line[target.clone()]));
-    Ok(Request { method, target })
+    let is_target = !is_refused && !known.contains(&line[target.clone()]);
+    Ok(is_target.then_some((method, target)))
 }

@@ -3,10 +3,11 @@
 use std::ops::Range;
 
 use memchr::memchr;
+use simdpct::ByteSet;
 
 use crate::escaping::Escaping;
 use crate::json;
-use crate::place::{Reason, Unreadable, unreadable};
+use crate::place::{Place, Reason, Unreadable, unreadable};
 
 /// The logger that wrote the lines of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,18 +28,22 @@ impl Wrapper {
     pub const ALL: [(Wrapper, &'static str); 3] =
         [(Wrapper::Cri, "cri"), (Wrapper::Docker, "docker"), (Wrapper::Syslog, "syslog")];
 
-    /// Returns the place of the program's record in `line`, and the escaping that the logger has added.
-    pub(crate) fn find(self, line: &[u8]) -> Result<(Range<usize>, Escaping), Unreadable> {
-        match self {
-            Wrapper::Cri => Ok((cri(line)?, Escaping::None)),
-            Wrapper::Docker => Ok((docker(line)?, Escaping::Json)),
-            Wrapper::Syslog => {
-                let Some(start) = syslog(line) else { return unreadable(0, Reason::NO_PREFIX) };
-                // A message on the wire has a priority, which rsyslog does not write into files.
-                let is_file = line.first() != Some(&b'<');
-                Ok((start..line.len(), if is_file { Escaping::Octal } else { Escaping::None }))
-            }
-        }
+    /// Returns the place of the program's record in `line`.
+    pub(crate) fn find(self, line: &[u8]) -> Result<Place, Unreadable> {
+        let (range, escaping) = match self {
+            Wrapper::Cri => (cri(line)?, Escaping::None),
+            Wrapper::Docker => (docker(line)?, Escaping::Json),
+            Wrapper::Syslog => match syslog(line) {
+                Some(start) => (start..line.len(), Escaping::None),
+                None => return unreadable(0, Reason::NO_PREFIX),
+            },
+        };
+        Ok(Place::new(range, 0, escaping, ByteSet::EMPTY))
+    }
+
+    /// Reports whether the logger of `line` is rsyslog, which escapes controls in files. A message on the wire has a priority instead.
+    pub(crate) fn is_rsyslog(self, line: &[u8]) -> bool {
+        self == Wrapper::Syslog && line.first() != Some(&b'<')
     }
 }
 

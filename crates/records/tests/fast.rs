@@ -4,15 +4,11 @@ mod common;
 
 use common::Random;
 use simdpct::internals::decode_chosen_append;
-use simdpct::{ByteSet, Decode, Tier};
+use simdpct::{Decode, Tier};
 use simdpct_records::{
-    Access, Dialect, Editor, Ends, Escaping, Fence, Field, Form, Lead, Log, Numbered, Part, Place, Quotes,
-    RowMarks, RowScan, Separator, Shape, Sweep, Syntax, Table, mark_rows,
+    Access, Dialect, Editor, Ends, Escaping, Field, Form, Lead, Log, Numbered, Part, Place, Quotes, RowMarks,
+    RowScan, Separator, Shape, Sweep, Syntax, Table, mark_rows,
 };
-
-fn set(fence: Fence) -> ByteSet {
-    ByteSet::from_bytes(&fence.bytes().collect::<Vec<_>>())
-}
 
 /// The share of tests that run, in per cent.
 fn rounds(count: usize) -> usize {
@@ -35,7 +31,7 @@ fn edited(record: &[u8], places: &[Place]) -> Vec<u8> {
     editor.begin(0..record.len());
     for place in places {
         let value = place.value(record, &mut buffer).unwrap().to_vec();
-        let decoded = Decode::new().keep(set(place.refused())).decode(&value).into_owned();
+        let decoded = Decode::new().keep(place.refused()).decode(&value).into_owned();
         if decoded != value {
             editor.put(place, &decoded).unwrap_or_else(|_| panic!("{} {place:?}", record.escape_ascii()));
         }
@@ -73,7 +69,7 @@ fn compare(
                     chosen.get(bit / 64).is_some_and(|word| word >> (bit % 64) & 1 == 1)
                 };
                 check(name, tier, syntax, &sweep, record, bits, seen);
-                let kept = set(sweep.kept()).union(set(sweep.special()));
+                let kept = sweep.kept().union(sweep.special());
                 let mut out = Vec::new();
                 decode_chosen_append(
                     &Decode::new().keep(kept),
@@ -118,7 +114,7 @@ fn check(
     let mut places = Vec::new();
     let result = syntax.find(line, &mut places);
     seen.passed += 1;
-    if sweep.skips_unread() && !line.contains(&b'%') {
+    if sweep.is_text() && !line.contains(&b'%') {
         assert!(syntax.seems_readable(line), "{}", shown());
         return;
     }
@@ -135,7 +131,7 @@ fn check(
     let mut words = vec![0; line.len().div_ceil(64)];
     found.iter().for_each(|&at| words[at / 64] |= 1 << (at % 64));
     let (mut out, mut done) = (Vec::new(), 0);
-    let decode = Decode::new().keep(set(sweep.kept()).union(set(sweep.special())));
+    let decode = Decode::new().keep(sweep.kept().union(sweep.special()));
     for at in found {
         let digits = line.get(at + 1..at + 3).and_then(|digits| str::from_utf8(digits).ok());
         let byte = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());

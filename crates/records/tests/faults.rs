@@ -1,28 +1,29 @@
 //! Faults that were seen in logs, one test for each kind.
 
-use simdpct_records::{
-    Escaping, Field, Fields, Kind, Log, Place, Reader, Reason, Spec, Syntax, Wrapper, detect,
-};
+use simdpct_records::{Escaping, Field, Kind, Log, Place, Reason, Spec, Syntax, Wrapper, detect};
 
-/// Returns the fields, kinds and values that `log` finds in the last line of `text`.
-fn find(log: &str, text: &[u8]) -> Result<Vec<(Field, Kind, String)>, Reason> {
-    let spec: Spec = log.parse().unwrap();
-    let mut reader = Reader::new(spec.log.unwrap(), spec.wrapper, Fields::URLS);
+/// Returns the syntax of `log`, with all values that contain URLs.
+fn urls(log: &str, more: Escaping) -> Syntax {
+    let Spec { log, wrapper } = log.parse().unwrap();
+    Syntax::log(log.unwrap(), wrapper, &[""; 0], more).unwrap()
+}
+
+/// Returns the kinds and values that `log` finds in the last line of `text`.
+fn find(log: &str, text: &[u8]) -> Result<Vec<(Kind, String)>, Reason> {
+    let mut syntax = urls(log, Escaping::None);
     let mut places: Vec<Place> = Vec::new();
     let mut result = Ok(());
     let mut last: &[u8] = b"";
     for line in text.split(|&byte| byte == b'\n') {
         places.clear();
-        result = reader.find(line, &mut places);
+        result = syntax.find(line, &mut places);
         last = line;
     }
     result.map_err(|error| error.reason)?;
     let value = |place: &Place| place.value(last, &mut Vec::new()).unwrap().escape_ascii().to_string();
     Ok(places
         .iter()
-        .map(|place| {
-            (place.field().unwrap(), place.kind, value(place).replace("\\\"", "\"").replace("\\\\", "\\"))
-        })
+        .map(|place| (place.kind, value(place).replace("\\\"", "\"").replace("\\\\", "\\")))
         .collect())
 }
 
@@ -30,8 +31,8 @@ fn find(log: &str, text: &[u8]) -> Result<Vec<(Field, Kind, String)>, Reason> {
 #[track_caller]
 fn finds(log: &str, line: &str, kind: Kind, values: &[&str]) {
     let found = find(log, line.as_bytes()).unwrap_or_else(|reason| panic!("{log}: {} in {line}", reason.0));
-    assert_eq!(found.iter().map(|(.., value)| value.as_str()).collect::<Vec<_>>(), values, "{log}: {line}");
-    assert_eq!(found.first().map(|(_, kind, _)| *kind), Some(kind), "{log}: {line}");
+    assert_eq!(found.iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>(), values, "{log}: {line}");
+    assert_eq!(found.first().map(|(kind, _)| *kind), Some(kind), "{log}: {line}");
 }
 
 #[track_caller]
@@ -255,10 +256,9 @@ fn a_backslash_that_is_data_swallows_no_field() {
 /// One byte that is not UTF-8, or an escape that JSON does not have, is in another member.
 #[test]
 fn json_is_read_as_servers_write_it() {
-    let spec: Spec = "nginx-json".parse().unwrap();
     let mut places = Vec::new();
     let line = b"{\"request\":\"GET /a HTTP/1.1\",\"uri\":\"/a\",\"ua\":\"\xE9\"}";
-    Reader::new(spec.log.unwrap(), None, Fields::URLS).find(line, &mut places).unwrap();
+    urls("nginx-json", Escaping::None).find(line, &mut places).unwrap();
     assert_eq!(places[0].raw(line), b"/a");
     finds("json:lighttpd", r#"{"request":"GET /a\vb HTTP/1.1","ua":"\xE9"}"#, Kind::Path, &[r"/a\x0bb"]);
     finds("json:apache", r#"{"request":"GET /\xc3\xa9\" HTTP/1.1"}"#, Kind::Path, &[r#"/\xc3\xa9""#]);
@@ -413,8 +413,8 @@ fn other_fields_after_the_request_do_not_hide_it() {
     ] {
         let spec: Spec = log.parse().unwrap();
         let mut places = Vec::new();
-        let target = Fields::of(&[Field::Target]);
-        let result = Reader::new(spec.log.unwrap(), None, target).find(line.as_bytes(), &mut places);
+        let target = Syntax::log(spec.log.unwrap(), None, &[Field::Target], Escaping::None);
+        let result = target.unwrap().find(line.as_bytes(), &mut places);
         assert_eq!((result, places[0].raw(line.as_bytes())), (Ok(()), b"/a".as_slice()), "{line}");
         if log == "nginx" {
             rejects(log, &line, Reason::OTHER_FIELDS);
@@ -483,9 +483,8 @@ fn the_first_lines_choose_a_format() {
 #[test]
 fn two_programs_can_escape_a_value() {
     let line = br#"{"url":"/a\\\"b\\\\"}"#;
-    let log = Log::named("nginx-json").unwrap();
     let mut places = Vec::new();
-    Reader::new(log, None, Fields::URLS).unescape(Escaping::Morgan).find(line, &mut places).unwrap();
+    urls("nginx-json", Escaping::Morgan).find(line, &mut places).unwrap();
     assert_eq!(places[0].value(line, &mut Vec::new()), Ok(br#"/a"b\"#.as_slice()));
     let mut out = Vec::new();
     assert_eq!(places[0].write(line, b"/a\\\n", &mut out), Ok(()));
@@ -497,9 +496,8 @@ fn two_programs_can_escape_a_value() {
 #[test]
 fn offsets_are_those_of_the_record() {
     let line = br#"{"log":"192.0.2.1 - - [01/Jan/2024:00:00:00 +0000] \"GET /a\\x22b HTTP/1.1\" 200 1\n"}"#;
-    let log = Log::named("common:nginx").unwrap();
     let mut places = Vec::new();
-    Reader::new(log, Some(Wrapper::Docker), Fields::URLS).find(line, &mut places).unwrap();
+    urls("docker+common:nginx", Escaping::None).find(line, &mut places).unwrap();
     let mut buffer = Vec::new();
     assert_eq!(places[0].value(line, &mut buffer), Ok(b"/a\"b".as_slice()));
     let offsets: Vec<usize> =

@@ -4,8 +4,8 @@
 mod common;
 
 use common::Random;
-use common::lines::{FIELDS, check, value, wrap, write};
-use simdpct_records::{Field, Fields, Log, Reader, WRITERS, Wrapper};
+use common::lines::{check, fields, syntax, value, wrap, write};
+use simdpct_records::{Escaping, Log, Syntax, WRITERS, Wrapper};
 
 #[test]
 fn no_value_shifts_another() {
@@ -35,10 +35,10 @@ fn a_layout_without_a_writer_reads_only_what_all_writers_mean() {
         for _ in 0..count {
             let written = write(&mut random, log);
             let mut places = Vec::new();
-            let _ = Reader::new(unknown, None, Fields::of(&FIELDS)).find(&written.line, &mut places);
+            let _ = syntax(unknown, None, None).find(&written.line, &mut places);
             for place in places.iter().filter(|_| !written.is_lossy) {
                 let (_, _, sent) =
-                    written.values.iter().find(|(field, ..)| Some(*field) == place.field()).unwrap();
+                    written.values.iter().find(|(field, ..)| *field == fields(unknown)[place.index]).unwrap();
                 assert_eq!(
                     value(place, &written.line).escape_ascii().to_string(),
                     sent.escape_ascii().to_string(),
@@ -58,7 +58,7 @@ fn one_reading_of_a_line_without_a_backslash_is_that_of_all_rules() {
     let log = Log::named("combined").unwrap();
     let find = |line: &str| {
         let mut places = Vec::new();
-        let result = Reader::new(log, None, Fields::of(&FIELDS)).find(line.as_bytes(), &mut places);
+        let result = syntax(log, None, None).find(line.as_bytes(), &mut places);
         (result.map_err(|error| error.reason), places)
     };
     let lead = "192.0.2.1 - - [10/Oct/2000:13:55:36 -0700] \"";
@@ -97,9 +97,9 @@ fn any_bytes_are_read_or_rejected() {
                 [None, Some(Wrapper::Cri), Some(Wrapper::Docker), Some(Wrapper::Syslog)][random.below(4)];
             let line =
                 if random.below(2) == 0 || line.contains(&b'\n') { line } else { wrap(wrapper, &line) };
-            let mut reader = Reader::new(log, wrapper, Fields::of(&Field::ALL.map(|(field, _)| field)));
+            let mut syntax = Syntax::log(log, wrapper, &log.layout.fields(), Escaping::None).unwrap();
             let mut places = Vec::new();
-            if let Err(error) = reader.find(&line, &mut places) {
+            if let Err(error) = syntax.find(&line, &mut places) {
                 assert!(error.offset <= line.len(), "{}: {error:?} {}", log.name(), line.escape_ascii());
             }
             for place in places {

@@ -1,6 +1,6 @@
 //! Replays lines that real servers wrote for known requests. `recorded.tsv` has a small part of a larger record.
 
-use simdpct_records::{Editor, Escaping, Field, Fields, Form, Reader, Spec, Syntax};
+use simdpct_records::{Editor, Escaping, Field, Form, Spec, Syntax};
 
 /// Reads the escapes of `[u8]::escape_ascii`.
 fn unescape(text: &str) -> Vec<u8> {
@@ -31,9 +31,10 @@ fn servers_lines_are_read() {
         let [format, case, want, line] = row.split('\t').collect::<Vec<_>>()[..] else { panic!("{row}") };
         let spec: Spec = format.parse().unwrap();
         let line = unescape(line);
-        let mut reader = Reader::new(spec.log.unwrap(), spec.wrapper, Fields::of(&[Field::Target]));
+        let mut syntax =
+            Syntax::log(spec.log.unwrap(), spec.wrapper, &[Field::Target], Escaping::None).unwrap();
         let mut places = Vec::new();
-        let result = reader.find(&line, &mut places);
+        let result = syntax.find(&line, &mut places);
         let mut buffer = Vec::new();
         let found = match (result, places.first()) {
             (Ok(()), None) => "(none)".to_owned(),

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use memchr::{memchr, memchr_iter};
 use serde::Serialize;
 use simdpct_readings::{Agreement, Outcome as Answer, Reading, agreement};
-use simdpct_records::{Field, Fields, Reader, Spec};
+use simdpct_records::{Escaping, Field, Spec, Syntax};
 
 use super::audit::{self, WINDOW, read_through};
 use super::page::{counted, grouped, pretty_json, share, visible};
@@ -64,7 +64,7 @@ pub fn audit(base: &audit::Request, request: &Request) -> Result<Outcome, Failur
         ..Report::default()
     };
     let (file, line, has_escape, has_non_ascii) = (String::new(), 0, false, false);
-    let mut audit = Audit { base, request, reader: None, report, file, line, has_escape, has_non_ascii };
+    let mut audit = Audit { base, request, syntax: None, report, file, line, has_escape, has_non_ascii };
     audit::run(base, &mut audit, Audit::scan, |audit| {
         audit.report.hint = (!audit.has_escape && audit.has_non_ascii).then_some(
             "no target has an escape, but some have bytes that clients escape: the log seems to hold decoded paths, which do not tell \
@@ -111,8 +111,8 @@ struct Example {
 struct Audit<'r> {
     base: &'r audit::Request,
     request: &'r Request,
-    /// The reader of the log, if the input is one.
-    reader: Option<Reader>,
+    /// The syntax of the log, if the input is one.
+    syntax: Option<Syntax>,
     report: Report,
     file: String,
     line: u64,
@@ -139,7 +139,8 @@ impl Audit<'_> {
             if log.is_none() && len > 0 {
                 log = Some(logs::detected(&window[..len], end, spec.wrapper, input.name(), quiet)?);
             }
-            self.reader = log.map(|log| Reader::new(log, spec.wrapper, Fields::of(&[Field::Target])));
+            let syntax = log.map(|log| Syntax::log(log, spec.wrapper, &[Field::Target], Escaping::None));
+            self.syntax = syntax.transpose().map_err(Failure::Usage)?;
         }
         // The first `seen` bytes of the window have no line end. `too_long` means that the start of the line has left the window.
         let (mut seen, mut too_long) = (0, false);
@@ -165,11 +166,11 @@ impl Audit<'_> {
         self.report.lines += 1;
         let record = record.strip_suffix(b"\r").unwrap_or(record);
         let (mut places, mut buffer) = (Vec::new(), Vec::new());
-        let target = match &mut self.reader {
+        let target = match &mut self.syntax {
             None => Some(record).filter(|record| !record.is_empty()),
-            Some(reader) => {
+            Some(syntax) => {
                 // The target can be certain if the record has other faults.
-                let _ = reader.find(record, &mut places);
+                let _ = syntax.find(record, &mut places);
                 places.first().and_then(|place| place.value(record, &mut buffer).ok())
             }
         };

@@ -2,7 +2,7 @@
 
 use simdpct::{ByteSet, Encode};
 use simdpct_records::html::{ATTRIBUTES, Link, Role};
-use simdpct_records::{Editor, Escaping, Fence, Form, Marks, Place, Unreadable, is_document};
+use simdpct_records::{Editor, Escaping, Form, Marks, Place, Unreadable, is_document};
 
 use super::task::Task;
 use super::{Format, Selector};
@@ -36,7 +36,7 @@ impl RewriteArgs<'_, '_> {
 }
 
 /// The properties of a place that decide which bytes a value cannot have there.
-pub type Around = (Fence, [Escaping; 3], Marks);
+pub type Around = (ByteSet, [Escaping; 3], Marks);
 
 impl Selector {
     /// Rewrites the values of the record of `args`.
@@ -224,21 +224,16 @@ fn kept_at(place: &Place, known: &mut Vec<(Around, ByteSet)>) -> ByteSet {
 
 /// Returns the bytes that stay escaped in the value at `place`.
 pub fn kept_in(place: &Place) -> ByteSet {
-    let refused = set_of(place.refused());
+    let refused = place.refused();
     // An opening bracket is refused only at the start of a value.
     if place.has_lone_marks { refused.remove(b"[") } else { refused }
-}
-
-/// Returns the bytes of `fence`.
-pub fn set_of(fence: Fence) -> ByteSet {
-    ByteSet::from_bytes(&fence.bytes().collect::<Vec<_>>())
 }
 
 /// Lets `write` write the value `new` at `place`. If the record cannot have a byte there, this byte is percent-encoded, then all such bytes,
 /// and then also those that are not UTF-8. Returns false if none of these can be there, such as an empty value between blanks.
 fn put(place: &Place, new: &[u8], mut write: impl FnMut(&[u8]) -> Result<(), usize>) -> bool {
     let Err(offset) = write(new) else { return true };
-    let encode = Encode::keeping(set_of(place.refused()).complement());
+    let encode = Encode::keeping(place.refused().complement());
     let (before, rest) = new.split_at(offset.min(new.len()));
     let (byte, after) = rest.split_at(rest.len().min(1));
     if write(&[before, &encode.encode(byte), after].concat()).is_ok() {

@@ -10,7 +10,6 @@ use crate::separator::Separator;
 /// Finds the escapes in one field of lines or rows.
 #[derive(Clone, Debug)]
 pub(crate) struct Delimited {
-    pub tier: Tier,
     separator: Separator,
     /// Whether the records are rows of a table.
     is_table: bool,
@@ -18,35 +17,34 @@ pub(crate) struct Delimited {
     pub lists_fields: bool,
     /// The places of bytes in a window whose chunk has no marks.
     found: Vec<Block>,
-    /// For each block, the places of `%` in the wanted field.
-    pub chosen: Vec<u64>,
     /// The places of the wanted field in each record that has it: where it begins, and where it ends.
     pub fields: Vec<[usize; 2]>,
-    /// The number of bytes between the start of the first block and the window.
-    pub shift: usize,
     /// For each field up to the wanted one, whether it is open at the start of the next block.
     open: Vec<u64>,
 }
 
 impl Delimited {
-    /// Selects field number `before`, from 0.
-    pub fn new(separator: Separator, before: usize, is_table: bool) -> Delimited {
+    /// Selects field number `before`, from 0, of lines. New fields go beside the old ones if `lists_fields`.
+    pub fn new(separator: Separator, before: usize, is_table: bool, lists_fields: bool) -> Delimited {
         Delimited {
-            tier: Tier::active(),
             separator,
             is_table,
-            lists_fields: false,
+            lists_fields,
             found: Vec::new(),
-            chosen: Vec::new(),
             fields: Vec::new(),
-            shift: 0,
             open: vec![0; before + 1],
         }
     }
 
     /// Finds the escapes in the first records of `window`, or the fields. Returns the length of these records. `given` are the marks of the
     /// chunk and the offset of the window in it. The rows of a chunk without marks have no quotes.
-    pub fn next(&mut self, mut window: &[u8], given: Option<(&RowMarks, usize)>) -> usize {
+    pub fn next(
+        &mut self,
+        tier: Tier,
+        mut window: &[u8],
+        given: Option<(&RowMarks, usize)>,
+        chosen: &mut Vec<u64>,
+    ) -> usize {
         if given.is_none_or(|(marks, _)| marks.has_returns()) {
             // A carriage return that is not part of a line end, or NUL, is written in another way if the value changes.
             let mut others = memchr::memchr2_iter(b'\r', 0, window);
@@ -55,15 +53,15 @@ impl Delimited {
         }
         if let Some((marks, start)) = given {
             let stop = (start + window.len()).div_ceil(BLOCK);
-            return self.find(&marks.blocks()[start / BLOCK..stop], true, start % BLOCK, window);
+            return self.find(&marks.blocks()[start / BLOCK..stop], true, start % BLOCK, window, chosen);
         }
         let mut found = std::mem::take(&mut self.found);
         match self.separator {
             Separator::Byte(byte) => {
-                masks::mark(self.tier, window, [b'%', b'\n', byte, byte], &mut found);
+                masks::mark(tier, window, [b'%', b'\n', byte, byte], &mut found);
             }
             _ => {
-                masks::mark(self.tier, window, [b'%', b'\n', b' ', b'\t'], &mut found);
+                masks::mark(tier, window, [b'%', b'\n', b' ', b'\t'], &mut found);
                 let mut was_outside = 1;
                 for block in &mut found {
                     // The first blank after a word ends it. The others, and those at the start of a line, are left to the next word.
@@ -74,7 +72,7 @@ impl Delimited {
                 }
             }
         }
-        let len = self.find(&found, false, 0, window);
+        let len = self.find(&found, false, 0, window, chosen);
         self.found = found;
         len
     }
@@ -82,8 +80,14 @@ impl Delimited {
     /// Finds the wanted fields in `blocks`, or the escapes in them. The records are those of `window`, which begins at byte `shift` of the first
     /// block. `has_irregular` says that the last places of blocks are irregular bytes. Returns the length of the first records, up to one that
     /// is incomplete or irregular.
-    fn find(&mut self, blocks: &[Block], has_irregular: bool, shift: usize, window: &[u8]) -> usize {
-        self.shift = shift;
+    fn find(
+        &mut self,
+        blocks: &[Block],
+        has_irregular: bool,
+        shift: usize,
+        window: &[u8],
+        chosen: &mut Vec<u64>,
+    ) -> usize {
         // The masks of the bytes of the records in the first block and in the last one.
         let (first, last) =
             (u64::MAX << shift, u64::MAX >> ((BLOCK - (shift + window.len()) % BLOCK) % BLOCK));
@@ -105,7 +109,7 @@ impl Delimited {
         let count = stop.map_or(blocks.len(), |stop| stop + 1);
         let last = (0..count).rev().find(|&index| ends(index) != 0);
         let end = last.map_or(0, |index| (index + 1) * BLOCK - ends(index).leading_zeros() as usize);
-        let Delimited { open, chosen, fields, .. } = self;
+        let Delimited { open, fields, .. } = self;
         open.fill(0);
         if self.lists_fields {
             fields.clear();

@@ -286,6 +286,31 @@ pub(crate) fn list_bits(words: impl ExactSizeIterator<Item = u64>, places: &mut 
     count
 }
 
+/// Returns the place of the first bit from `from` on that is set in the words of `blocks`. The place of bit `b` of word `i` is `64 * i + b`.
+#[inline(always)]
+pub(crate) fn next_bit<T>(blocks: &[T], word: impl Fn(&T) -> u64, from: usize) -> Option<usize> {
+    let mut live = u64::MAX << (from % BLOCK);
+    for (index, block) in blocks.iter().enumerate().skip(from / BLOCK) {
+        let found = word(block) & live;
+        if found != 0 {
+            return Some(index * BLOCK + found.trailing_zeros() as usize);
+        }
+        live = u64::MAX;
+    }
+    None
+}
+
+/// Returns the place of the last bit before `to` that is set in the words of `blocks`.
+#[inline(always)]
+pub(crate) fn last_bit<T>(blocks: &[T], word: impl Fn(&T) -> u64, to: usize) -> Option<usize> {
+    let whole = to / BLOCK;
+    let before = |index: usize| if index < whole { u64::MAX } else { !(u64::MAX << (to % BLOCK)) };
+    let blocks = blocks[..blocks.len().min(whole + 1)].iter().enumerate().rev();
+    let mut words = blocks.map(|(index, block)| (index, word(block) & before(index)));
+    let (index, found) = words.find(|(_, found)| *found != 0)?;
+    Some((index + 1) * BLOCK - 1 - found.leading_zeros() as usize)
+}
+
 /// Returns the indices of the words with the bits in `range`, each with the mask of these bits.
 #[inline(always)]
 pub(crate) fn words(range: Range<usize>) -> impl Iterator<Item = (usize, u64)> {

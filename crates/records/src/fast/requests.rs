@@ -1,23 +1,22 @@
 //! Finds the escapes in the requests, and in other quoted fields, of many lines of an access log at once.
 //!
-//! A line is passed if every quote is one of its layout, no byte is in it that the writer uses for escapes, and the request has a method in
-//! capitals and a protocol. All rules read such a line in the same way. The reader decides about all other lines.
+//! A line is passed if every quote is one of its layout, no byte is in it that the writer uses for escapes, and the request has a target.
+//! All rules read such a line in the same way. The reader decides about all other lines.
 
 use std::ops::Range;
 
 use simdpct::Tier;
 
-use super::masks::{self, BLOCK};
+use super::masks;
 use crate::access::{Access, Gap, Part, Rule};
 use crate::escaping::Escaping;
 use crate::logs::{Log, Shape};
-use crate::place::{Field, Fields};
-use crate::target::Protocol;
+use crate::place::Field;
+use crate::target::{self, Protocol};
 
 /// Finds the escapes in lines of an access log.
 #[derive(Clone, Debug)]
 pub(crate) struct Requests {
-    pub tier: Tier,
     pub log: Log,
     layout: &'static Access,
     /// The texts between the quoted texts, each with the number of its quotes, and whether the text before it is selected.
@@ -31,16 +30,14 @@ pub(crate) struct Requests {
     found: Vec<[u64; 5]>,
     /// The offsets of line feeds, quotes and marks, and then entries that are not used.
     places: Vec<u32>,
-    /// For each block, the places of `%` in the selected values.
-    pub chosen: Vec<u64>,
 }
 
 impl Requests {
-    /// Selects `fields` of this format. Returns `None` if its lines must be read one by one.
-    pub fn new(log: Log, fields: Fields) -> Option<Requests> {
+    /// Selects fields of this format. Returns `None` if its lines must be read one by one.
+    pub fn new(log: Log, is_wanted: impl Fn(Field) -> bool) -> Option<Requests> {
         let Shape::Access(layout) = &log.layout.shape else { return None };
-        let is_selected = |field: &Option<Field>| field.is_some_and(|field| fields.contains(field));
-        let has_other = layout.word.is_some_and(|word| fields.contains(word.field))
+        let is_selected = |field: &Option<Field>| field.is_some_and(&is_wanted);
+        let has_other = layout.word.is_some_and(|word| is_wanted(word.field))
             || layout.tail.iter().any(|part| matches!(part, Part::QuotedWord(field) if is_selected(field)));
         if has_other || log.writer.placeholders.protocol == Protocol::None {
             return None;
@@ -49,49 +46,46 @@ impl Requests {
             Part::Quoted(field) => Some(is_selected(field)),
             _ => None,
         });
-        let texts = [fields.contains(Field::Target)].into_iter().chain(texts);
+        let texts = [is_wanted(Field::Target)].into_iter().chain(texts);
         let gaps: Vec<_> =
             layout.gaps().zip(texts).map(|(gap, selected)| (gap, gap.quotes(), selected)).collect();
-        let quotes = 1 + gaps.iter().map(|(_, quotes, _)| quotes).sum::<usize>();
         let mark = log.escaping().mark();
         Some(Requests {
-            tier: Tier::active(),
             log,
             layout,
+            quotes: 1 + gaps.iter().map(|(_, quotes, _)| quotes).sum::<usize>(),
             gaps,
-            quotes,
             has_more: log.writer.rule == Rule::Escaped && !layout.is_closed,
             // HAProxy may be the unknown writer.
             marks: if log.escaping() == Escaping::Unknown { [mark, b'#'] } else { [mark; 2] },
             found: Vec::new(),
             places: Vec::new(),
-            chosen: Vec::new(),
         })
     }
 
     /// Finds the escapes in the first lines of `window`, up to a line that must be read by itself. Returns the length of these
     /// lines.
-    pub fn next(&mut self, window: &[u8]) -> usize {
+    pub fn next(&mut self, tier: Tier, window: &[u8], chosen: &mut Vec<u64>) -> usize {
         let [mark, other] = self.marks;
-        masks::mark(self.tier, window, [b'%', b'\n', b'"', mark, other], &mut self.found);
+        masks::mark(tier, window, [b'%', b'\n', b'"', mark, other], &mut self.found);
         // At first all escapes are chosen. Those outside the selected values are removed line by line, because they are rare.
-        self.chosen.clear();
-        self.chosen.extend(self.found.iter().map(|found| found[0]));
+        chosen.clear();
+        chosen.extend(self.found.iter().map(|found| found[0]));
         let mut places = std::mem::take(&mut self.places);
         let stops = self.found.iter().map(|[_, feeds, quotes, mark, other]| feeds | quotes | mark | other);
         let count = masks::list_bits(stops, &mut places);
-        let (mut start, mut rest, mut escape) = (0, &places[..count], self.find_escape(0));
+        let (mut start, mut rest, mut escape) = (0, &places[..count], find_escape(chosen, 0));
         while let Some((len, is_usual)) = self.line_end(window, rest) {
             let (quotes, feed) = (&rest[..len], rest[len] as usize);
             let is_passed = feed == start
                 || (is_usual || self.may_have_more(&window[..feed], quotes))
-                    && self.read(window, start, quotes, feed, escape).is_some();
+                    && self.read(&window[..feed], start, quotes, escape < feed, chosen).is_some();
             if !is_passed {
                 break;
             }
             (start, rest) = (feed + 1, &rest[len + 1..]);
             if escape < start {
-                escape = self.find_escape(start);
+                escape = find_escape(chosen, start);
             }
         }
         self.places = places;
@@ -113,33 +107,18 @@ impl Requests {
         Some((places.iter().position(is_feed)?, false))
     }
 
-    /// Returns the offset of the first `%` from `from` on that is chosen, or `usize::MAX` if none follows.
-    #[inline(always)]
-    fn find_escape(&self, from: usize) -> usize {
-        let mut live = u64::MAX << (from % BLOCK);
-        for (index, chosen) in self.chosen.iter().enumerate().skip(from / BLOCK) {
-            let found = chosen & live;
-            if found != 0 {
-                return index * BLOCK + found.trailing_zeros() as usize;
-            }
-            live = u64::MAX;
-        }
-        usize::MAX
-    }
-
-    /// Reads the line from `start` to `feed`, and removes its escapes outside the selected values. `quotes` are the offsets of the quotes in
-    /// it, and `escape` that of the first `%` from `start` on. Returns `None` if the line must be read by itself.
+    /// Reads the line that begins at `start` of `text` and ends with it, and removes its escapes outside the selected values from `chosen`, if
+    /// `has_escape`. `quotes` are the offsets of the quotes in it. Returns `None` if the line must be read by itself.
     #[inline(always)]
     fn read(
-        &mut self,
-        window: &[u8],
+        &self,
+        text: &[u8],
         start: usize,
         quotes: &[u32],
-        feed: usize,
-        escape: usize,
+        has_escape: bool,
+        chosen: &mut [u64],
     ) -> Option<()> {
-        let line = &window[..feed];
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let line = text.strip_suffix(b"\r").unwrap_or(text);
         let open = quotes[0] as usize;
         let lead = self.layout.lead;
         if !lead.holds(&line[start..], open - start) {
@@ -152,35 +131,23 @@ impl Requests {
             return None;
         }
         let (mut done, mut at, mut number) = (start, open + 1, 1);
-        for index in 0..self.gaps.len() {
-            let (gap, count, selected) = self.gaps[index];
+        for (index, &(gap, count, is_selected)) in self.gaps.iter().enumerate() {
             let close = quotes[number] as usize;
             let value = if index == 0 { self.target(line, at..close)? } else { at..close };
-            if escape < feed && selected {
-                self.clear(done..value.start);
+            if has_escape && is_selected {
+                clear(chosen, done..value.start);
                 done = value.end;
-                let has_escape = self.find_escape(value.start) < value.end;
-                if has_escape && !self.is_plain(&line[value], index == 0) {
+                if find_escape(chosen, value.start) < value.end && !self.is_plain(&line[value], index == 0) {
                     return None;
                 }
             }
             at = gap.end(line, close)?;
             number += count;
         }
-        if escape < feed {
-            self.clear(done..feed);
+        if has_escape {
+            clear(chosen, done..text.len());
         }
         Some(())
-    }
-
-    /// Removes the escapes in `range`. Most texts between values have none.
-    #[inline(always)]
-    fn clear(&mut self, range: Range<usize>) {
-        if self.find_escape(range.start) < range.end {
-            for (index, inside) in masks::words(range) {
-                self.chosen[index] &= !inside;
-            }
-        }
     }
 
     /// Reports whether `places` are quotes, and those after the ones of the layout can follow its fields in `line`. If no gap but the first one
@@ -196,30 +163,16 @@ impl Requests {
     /// Returns the place of the target in the request at `range` of `line`.
     #[inline(always)]
     fn target(&self, line: &[u8], range: Range<usize>) -> Option<Range<usize>> {
-        let request = &line[range.clone()];
-        let method = match request {
-            [b'G', b'E', b'T', b' ', ..] => 3,
-            _ => request.iter().take_while(|byte| byte.is_ascii_uppercase()).count(),
+        let writer = self.log.writer;
+        let request = target::split(line, range.clone(), &writer.placeholders, self.log.escaping());
+        let (method, target) = request.ok()??;
+        // Three words have one blank between two of them.
+        let is_three_words = || {
+            let blanks = memchr::memchr_iter(b' ', &line[range.clone()]).count();
+            blanks == 2 && method.start == range.start && target.end + 1 < range.end
         };
-        let (before, protocol) = match request.split_last_chunk::<9>() {
-            Some((before, [b' ', b'H', b'T', b'T', b'P', b'/', b'0'..=b'9', b'.', b'0'..=b'9'])) => {
-                (before, None)
-            }
-            _ => {
-                let blank = memchr::memrchr(b' ', request)?;
-                (&request[..blank], Some(&request[blank + 1..]))
-            }
-        };
-        let is_protocol = protocol.is_none_or(|word| self.log.writer.placeholders.is_protocol(word));
-        let (target, has_blanks) = (before.get(method + 1..)?, b" ".as_slice());
-        let is_word = !target.is_empty() && !target.starts_with(has_blanks) && !target.ends_with(has_blanks);
-        let needs_word = matches!(self.log.writer.rule, Rule::Words | Rule::WordsAfterUser);
-        let is_usual = method > 0
-            && request[method] == b' '
-            && is_protocol
-            && is_word
-            && !(needs_word && memchr::memchr(b' ', target).is_some());
-        is_usual.then_some(range.start + method + 1..range.start + before.len())
+        let needs_words = matches!(writer.rule, Rule::Words | Rule::WordsAfterUser);
+        (!needs_words || is_three_words()).then_some(target)
     }
 
     /// Reports whether a new value, of which only escapes change, is written as it is.
@@ -234,5 +187,21 @@ impl Requests {
             && (self.log.writer.rule == Rule::RequestEscaped
                 || memchr::memmem::find(value, b"%20").is_some());
         !is_odd && !is_other && !self.log.writer.placeholders.contains(value)
+    }
+}
+
+/// Returns the offset of the first `%` from `from` on that is chosen, or `usize::MAX` if none follows.
+#[inline(always)]
+fn find_escape(chosen: &[u64], from: usize) -> usize {
+    masks::next_bit(chosen, |word| *word, from).unwrap_or(usize::MAX)
+}
+
+/// Removes the escapes in `range`. Most texts between values have none.
+#[inline(always)]
+fn clear(chosen: &mut [u64], range: Range<usize>) {
+    if find_escape(chosen, range.start) < range.end {
+        for (index, inside) in masks::words(range) {
+            chosen[index] &= !inside;
+        }
     }
 }

@@ -54,34 +54,18 @@ impl RowMarks {
 
     /// Returns the end of the row that contains byte `at`, if the row is complete.
     pub fn end(&self, at: usize) -> Option<usize> {
-        let blocks = self.blocks();
-        let (mut index, mut word) = (at / BLOCK, blocks.get(at / BLOCK)?[1] & u64::MAX << (at % BLOCK));
-        while word == 0 {
-            index += 1;
-            word = blocks.get(index)?[1];
-        }
-        Some(index * BLOCK + word.trailing_zeros() as usize + 1)
+        masks::next_bit(self.blocks(), |block| block[1], at).map(|end| end + 1)
     }
 
     /// Returns the start of the row that contains byte `at`.
     pub fn start(&self, at: usize) -> usize {
-        let (blocks, whole, rest) = (self.blocks(), at / BLOCK, at % BLOCK);
-        let word = blocks.get(whole).map_or(0, |block| block[1] & !(u64::MAX << rest));
-        let before = blocks[..blocks.len().min(whole)].iter().map(|block| block[1]).enumerate().rev();
-        let mut words = std::iter::once((whole, word)).chain(before);
-        let last = words.find(|(_, word)| *word != 0);
-        last.map_or(0, |(index, word)| index * BLOCK + BLOCK - word.leading_zeros() as usize)
+        masks::last_bit(self.blocks(), |block| block[1], at).map_or(0, |end| end + 1)
     }
 
     /// Returns the first irregular byte in `range`, if there is one.
     pub fn irregular(&self, range: Range<usize>) -> Option<usize> {
-        let first = range.start / BLOCK;
-        let blocks = self.blocks().get(first..range.end.div_ceil(BLOCK))?;
-        let mask = |index: usize| if index == 0 { u64::MAX << (range.start % BLOCK) } else { u64::MAX };
-        let mut words = blocks.iter().enumerate().map(|(index, block)| (index, block[3] & mask(index)));
-        let (index, word) = words.find(|(_, word)| *word != 0)?;
-        let at = (first + index) * BLOCK + word.trailing_zeros() as usize;
-        (at < range.end).then_some(at)
+        let blocks = self.blocks().get(..range.end.div_ceil(BLOCK))?;
+        masks::next_bit(blocks, |block| block[3], range.start).filter(|&at| at < range.end)
     }
 
     /// Removes the marks from `end` on. If `end` is inside a block, all bytes of the block become irregular, because only the ends of

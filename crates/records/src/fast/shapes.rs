@@ -65,15 +65,12 @@ impl Shape {
 }
 
 /// Finds the escapes in the selected strings of JSON lines.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Shapes {
-    pub tier: Tier,
     /// The shapes of accepted lines, the one that was used last first.
     shapes: Vec<Shape>,
     /// For each block, the places of `%`, line feeds, backslashes and quotes.
     marks: Vec<[u64; 4]>,
-    /// For each block, the places of `%` in the selected strings.
-    pub chosen: Vec<u64>,
     /// The places of the selected strings of a line.
     values: Vec<(usize, usize)>,
     /// Whether the next line has a shape that is not known.
@@ -81,11 +78,6 @@ pub(crate) struct Shapes {
 }
 
 impl Shapes {
-    pub fn new() -> Shapes {
-        let (shapes, marks, chosen, values) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Shapes { tier: Tier::active(), shapes, marks, chosen, values, is_new: false }
-    }
-
     /// Adds the shape of `line`, the one at which [`Shapes::next`] has ended, if it is not known. It replaces the one that has not been used for
     /// the longest time.
     pub fn learn(&mut self, line: &[u8], places: &[Place]) {
@@ -99,12 +91,11 @@ impl Shapes {
 
     /// Finds the escapes in the first lines of `window`, up to a line that needs the reader. Returns the length of these lines. Lines without
     /// an escape that seem to be readable are passed.
-    pub fn next(&mut self, window: &[u8]) -> usize {
-        masks::mark(self.tier, window, *b"%\n\\\"", &mut self.marks);
-        self.chosen.clear();
-        self.chosen.resize(self.marks.len(), 0);
-        let last = self.marks.iter().enumerate().rev().find(|(_, marks)| marks[1] != 0);
-        let end = last.map_or(0, |(index, marks)| (index + 1) * BLOCK - marks[1].leading_zeros() as usize);
+    pub fn next(&mut self, tier: Tier, window: &[u8], chosen: &mut Vec<u64>) -> usize {
+        masks::mark(tier, window, *b"%\n\\\"", &mut self.marks);
+        chosen.clear();
+        chosen.resize(self.marks.len(), 0);
+        let end = masks::last_bit(&self.marks, |marks| marks[1], window.len()).map_or(0, |end| end + 1);
         self.is_new = false;
         // The lines before this offset are done.
         let mut line = 0;
@@ -123,7 +114,7 @@ impl Shapes {
                         special &= special - 1;
                     }
                     b'%' => {
-                        let Some(next) = self.read(window, line) else {
+                        let Some(next) = self.read(window, line, chosen) else {
                             self.is_new = true;
                             return line;
                         };
@@ -139,7 +130,7 @@ impl Shapes {
 
     /// Reads the line at `line`, if it has a known shape, and marks the `%` in its selected strings. Returns the end of the line.
     #[inline]
-    fn read(&mut self, window: &[u8], line: usize) -> Option<usize> {
+    fn read(&mut self, window: &[u8], line: usize, chosen: &mut [u64]) -> Option<usize> {
         let mut values = std::mem::take(&mut self.values);
         let known = (0..self.shapes.len())
             .find_map(|number| Some((number, self.compare(number, window, line, &mut values)?)));
@@ -151,7 +142,7 @@ impl Shapes {
         });
         for &(start, stop) in values.iter().filter(|_| end.is_some()) {
             for (index, inside) in masks::words(start..stop) {
-                self.chosen[index] |= self.marks[index][0] & inside;
+                chosen[index] |= self.marks[index][0] & inside;
             }
         }
         // A control byte is written in another way if the value changes.
@@ -182,30 +173,16 @@ impl Shapes {
             }
             let start = at + text.len();
             // Without a quote at its end, the string has an escape or is not closed. The next text begins with this quote.
-            at = if *hole == Hole::Number {
-                number_end(window, start)?
-            } else {
-                self.end(start, window.len())
+            let is_end = |[_, feeds, backslashes, quotes]: &[u64; 4]| feeds | backslashes | quotes;
+            at = match hole {
+                Hole::Number => number_end(window, start)?,
+                _ => masks::next_bit(&self.marks, is_end, start)?,
             };
             if *hole == Hole::Value {
                 values.push((start, at));
             }
         }
         window[at..].starts_with(last).then_some(at + last.len())
-    }
-
-    /// Returns the offset of the first quote, backslash or line feed from `at` on, or `len` if no such byte follows.
-    #[inline]
-    fn end(&self, at: usize, len: usize) -> usize {
-        let mut live = u64::MAX << (at % BLOCK);
-        for (index, &[_, feeds, backslashes, quotes]) in self.marks.iter().enumerate().skip(at / BLOCK) {
-            let found = (feeds | backslashes | quotes) & live;
-            if found != 0 {
-                return index * BLOCK + found.trailing_zeros() as usize;
-            }
-            live = u64::MAX;
-        }
-        len
     }
 }
 

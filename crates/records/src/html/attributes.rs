@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use crate::place::Fence;
+use simdpct::ByteSet;
+
+use crate::place::CONTROLS;
 
 /// The syntax of an attribute that contains URLs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +97,7 @@ pub(crate) fn find(element: &str, name: &str) -> Option<usize> {
 }
 
 /// ASCII whitespace of the HTML Standard.
-const BLANKS: Fence = Fence::of(b"\t\n\x0C\r ");
+const BLANKS: ByteSet = ByteSet::from_bytes(b"\t\n\x0C\r ");
 
 fn is_blank(byte: u8) -> bool {
     BLANKS.contains(byte)
@@ -116,16 +118,16 @@ fn span(text: &[u8], start: usize, mut inside: impl FnMut(u8) -> bool) -> usize 
 
 impl Syntax {
     /// Returns the bytes that would end a URL in `text`. Browsers remove blanks and controls from the ends of one.
-    pub(crate) fn fence(self, text: &[u8]) -> Fence {
-        let ends = Fence::CONTROLS.union(Fence::of(b" \x7F"));
+    pub(crate) fn fence(self, text: &[u8]) -> ByteSet {
+        let ends = CONTROLS.add(b" ");
         match self {
             Syntax::Url => ends,
             // A URL without `url=` before it could become one with that.
             Syntax::Refresh if refresh(text).is_some_and(|url| !text[..url.start].contains(&b'=')) => {
-                ends.union(Fence::of(b"\"'="))
+                ends.add(b"\"'=")
             }
-            Syntax::Refresh => ends.union(Fence::of(b"\"'")),
-            _ => ends.union(Fence::of(b",\"'()")),
+            Syntax::Refresh => ends.add(b"\"'"),
+            _ => ends.add(b",\"'()"),
         }
     }
 

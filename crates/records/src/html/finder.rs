@@ -11,9 +11,11 @@ use lol_html::send::{Element, HtmlRewriter, Settings};
 use lol_html::{ElementContentHandlers, MemorySettings, Selector};
 
 use super::attributes::{self, ATTRIBUTES, Attribute, Syntax};
+use simdpct::ByteSet;
+
 use crate::charset::Charset;
 use crate::escaping::Escaping;
-use crate::place::{Fence, Kind, Place};
+use crate::place::{Kind, Place};
 
 /// The role of a URL in its document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -240,7 +242,7 @@ impl Value {
         let syntax = ATTRIBUTES[self.row].syntax;
         // A quote would begin a value that is not quoted, and such a value has no blanks and cannot be empty.
         let is_quoted = matches!(quote, b'"' | b'\'');
-        let quotes = if is_quoted { Fence::NONE } else { Fence::of(b"'") };
+        let quotes = if is_quoted { ByteSet::EMPTY } else { ByteSet::from_bytes(b"'") };
         let fence = syntax.fence(text).union(quotes);
         let mut offsets: Vec<_> =
             syntax.urls(text).into_iter().flat_map(|url| [url.start, url.end]).collect();

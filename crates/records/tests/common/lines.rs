@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use simdpct_records::{
-    Access, Escaping, Field, Fields, Holds, Key, Kind, Lead, Log, Part, Place, Reader, Rule, Shape, Wrapper,
+    Access, Escaping, Field, Holds, Key, Kind, Lead, Log, Part, Place, Rule, Shape, Syntax, Wrapper,
 };
 
 use super::Random;
@@ -315,12 +315,18 @@ pub fn wrap(wrapper: Option<Wrapper>, line: &[u8]) -> Vec<u8> {
     [prefix, line].concat()
 }
 
-pub fn reader(log: Log, wrapper: Option<Wrapper>, header: Option<&[u8]>) -> Reader {
-    let mut reader = Reader::new(log, wrapper, Fields::of(&FIELDS));
+/// Returns the fields of [`FIELDS`] that the format has. Places have the numbers of these.
+pub fn fields(log: Log) -> Vec<Field> {
+    let known = log.layout.fields();
+    FIELDS.into_iter().filter(|field| known.contains(field)).collect()
+}
+
+pub fn syntax(log: Log, wrapper: Option<Wrapper>, header: Option<&[u8]>) -> Syntax {
+    let mut syntax = Syntax::log(log, wrapper, &fields(log), Escaping::None).unwrap();
     if let Some(header) = header {
-        reader.find(&wrap(wrapper, header), &mut Vec::new()).unwrap();
+        syntax.find(&wrap(wrapper, header), &mut Vec::new()).unwrap();
     }
-    reader
+    syntax
 }
 
 pub fn value(place: &Place, record: &[u8]) -> Vec<u8> {
@@ -338,12 +344,13 @@ pub fn check(random: &mut Random, log: Log) -> (usize, usize) {
     let wrapper = wrappers[random.below(4)];
     let record = wrap(wrapper, &written.line);
     let shown = || format!("{}: {}", log.name(), record.escape_ascii());
-    let mut reader = reader(log, wrapper, written.header);
+    let mut syntax = syntax(log, wrapper, written.header);
+    let fields = fields(log);
     let mut places = Vec::new();
-    let result = reader.find(&record, &mut places);
+    let result = syntax.find(&record, &mut places);
     for place in &places {
         let (_, range, sent) =
-            written.values.iter().find(|(field, ..)| Some(*field) == place.field()).unwrap_or_else(|| {
+            written.values.iter().find(|(field, ..)| *field == fields[place.index]).unwrap_or_else(|| {
                 panic!("invented {place:?} in {}", shown());
             });
         assert_eq!(
@@ -371,12 +378,12 @@ pub fn check(random: &mut Random, log: Log) -> (usize, usize) {
         let is_safe = log.writer.rule == Rule::Escaped && !has_word;
         assert!(!is_safe, "{result:?} {}", shown());
     }
-    rewrite(random, log, &reader, &record, &places);
+    rewrite(random, log, &syntax, &record, &places);
     (places.len(), written.values.len() - places.len())
 }
 
 /// Writes a value into one place, and checks that it is found there, and that all other values stay.
-pub fn rewrite(random: &mut Random, log: Log, reader: &Reader, record: &[u8], places: &[Place]) {
+pub fn rewrite(random: &mut Random, log: Log, syntax: &Syntax, record: &[u8], places: &[Place]) {
     if places.is_empty() {
         return;
     }
@@ -398,12 +405,12 @@ pub fn rewrite(random: &mut Random, log: Log, reader: &Reader, record: &[u8], pl
         format!(
             "{} {}: {}\n {}",
             log.name(),
-            place.field().unwrap().name(),
+            fields(log)[place.index].name(),
             record.escape_ascii(),
             changed.escape_ascii()
         )
     };
-    let result = reader.clone().find(&changed, &mut found);
+    let result = syntax.clone().find(&changed, &mut found);
     assert_eq!(found.len(), places.len(), "{result:?} {}", shown());
     for (number, (before, after)) in places.iter().zip(&found).enumerate() {
         if number == index {
