@@ -18,8 +18,8 @@ pub struct Columns {
     pub comment: &'static [u8],
     /// The columns that can be selected.
     pub columns: &'static [Key],
-    /// The positions of columns in lines before the first header line, from 0, with the number of each in `columns`.
-    pub default: &'static [(usize, usize)],
+    /// The names of the columns in lines before the first header line, of which the last ones can be missing; empty if there are none.
+    pub default: &'static [u8],
 }
 
 /// The bytes between columns.
@@ -92,14 +92,10 @@ impl Columns {
         if is_cdx && line.splitn(3, |&byte| byte == b' ').nth(2).is_some_and(|rest| rest.starts_with(b"{")) {
             return unreadable(0, Reason::CDXJ);
         }
-        if header.count.is_none() {
-            let key = |&(at, number): &(usize, usize)| {
-                let Key { field, holds, .. } = self.columns[number];
-                (at, field as usize, holds)
-            };
-            header.selected = self.default.iter().map(key).collect();
+        if header.count.is_none() && is_cdx && header.selected.is_empty() {
+            *header = Header { count: None, ..self.read_header(self.default, &[]) };
         }
-        let Some(least) = header.count.or(self.default.last().map(|(at, _)| at + 1)) else {
+        let Some(least) = header.count.or(header.selected.iter().map(|(at, ..)| at + 1).max()) else {
             return unreadable(0, Reason::NO_HEADER);
         };
         // An empty column is empty text between two blanks, but some writers align columns by several blanks.

@@ -108,15 +108,18 @@ struct Rule {
     numbers: &'static [Number],
     /// The bytes, in addition to controls, that are written by their numbers: those from this one on, and these.
     numbered: (u16, &'static [u8]),
-    /// The mark is also written for itself, so that only those escapes are undone that the writer produces.
-    mark_is_data: bool,
-    /// Two quotes mean one.
-    doubles_quotes: bool,
-    /// Line ends are data.
-    has_lines: bool,
-    /// Tabs and line ends are left out of the value.
-    has_breaks: bool,
+    /// Some of [`RAW_MARK`] and the constants after it.
+    flags: u8,
 }
+
+/// The mark is also written for itself, so that only those escapes are undone that the writer produces.
+const RAW_MARK: u8 = 1;
+/// Two quotes mean one.
+const DOUBLED: u8 = 2;
+/// Line ends are data.
+const LINES: u8 = 4;
+/// Tabs and line ends are left out of the value.
+const BREAKS: u8 = 8;
 
 /// Returns the byte that `letter` means after a mark, in all escapings that have the letter.
 fn meaning(letter: u8) -> u8 {
@@ -139,110 +142,68 @@ const DELETE: (u16, &[u8]) = (0x100, b"\x7F");
 const HIGH: (u16, &[u8]) = (0x7F, b"");
 const CLOUDFRONT: (u16, &[u8]) = (0x7F, b" <>\"#%{}|\\^~[]`'");
 
-/// Returns the rule of a writer that escapes by backslashes, and backslashes by letters or numbers.
+/// The letters of JSON.
+const JSON: &[u8] = b"\"\\/bfnrt";
+
+/// Returns the rule with these properties.
 const fn rule(
     escaping: Escaping,
+    mark: u8,
     letters: &'static [u8],
     numbers: &'static [Number],
     numbered: (u16, &'static [u8]),
+    flags: u8,
 ) -> Rule {
-    let (mark_is_data, doubles_quotes, has_lines, has_breaks) = (false, false, false, false);
-    Rule {
-        escaping,
-        mark: b'\\',
-        letters,
-        numbers,
-        numbered,
-        mark_is_data,
-        doubles_quotes,
-        has_lines,
-        has_breaks,
-    }
-}
-
-/// Returns the rule of a quoted text in which two quotes mean one.
-const fn doubled(escaping: Escaping) -> Rule {
-    rule(escaping, b"\"", &[], NONE).mark(b'"').doubles_quotes()
-}
-
-/// Returns the rule of an attribute of HTML, in which these bytes are written as references.
-#[cfg(feature = "html")]
-const fn html(escaping: Escaping, numbered: &'static [u8]) -> Rule {
-    rule(escaping, b"", &[Number::Reference], (0x100, numbered)).mark(b'&').raw_mark()
-}
-
-impl Rule {
-    const fn mark(self, mark: u8) -> Rule {
-        Rule { mark, ..self }
-    }
-
-    /// Returns the rule of a writer that does not escape the mark.
-    const fn raw_mark(self) -> Rule {
-        Rule { mark_is_data: true, ..self }
-    }
-
-    const fn doubles_quotes(self) -> Rule {
-        Rule { doubles_quotes: true, ..self }
-    }
-
-    const fn lines(self) -> Rule {
-        Rule { has_lines: true, ..self }
-    }
-
-    #[cfg(feature = "html")]
-    const fn breaks(self) -> Rule {
-        Rule { has_breaks: true, ..self }
-    }
+    Rule { escaping, mark, letters, numbers, numbered, flags }
 }
 
 /// The rules, in the order of [`Escaping`].
 static RULES: &[Rule] = {
     use Escaping::*;
+    #[cfg(feature = "html")]
+    use Number::Reference;
     use Number::{Bare, Byte, Lower, Octal as Digits, Unit, Upper};
     &[
-        rule(None, b"", &[], NONE).raw_mark(),
-        rule(Unknown, b"", &[], NONE),
-        rule(Apache, b"\"\\bnrtv", &[Lower], HIGH),
-        rule(Lighttpd, b"\"\\btnvfr", &[Upper], HIGH),
-        rule(Varnish, b"\"\\nrt", &[Lower], HIGH),
-        rule(Tomcat, b"\"\\btnfr", &[Byte], HIGH),
-        rule(TomcatW3c, b"\"\\btnfr", &[Byte], HIGH).doubles_quotes(),
-        rule(Go, b"\"\\abfnrtv", &[Lower, Unit], HIGH),
-        rule(Morgan, JSON, &[Unit], NONE),
-        rule(Nginx, b"", &[Upper], (0x7F, b"\"\\")),
-        rule(H2o, b"", &[Lower], (0x7D, b"\"")).raw_mark(),
-        rule(Rack, b"", &[Lower], HIGH).raw_mark(),
-        rule(Ruby, b"\\abtnvfre", &[Upper], HIGH),
-        rule(Python, b"\\", &[Lower], DELETE).raw_mark(),
-        rule(Quote, b"\"", &[], NONE).raw_mark(),
-        rule(Haproxy, b"", &[Bare], (0x7F, b"\"#")).mark(b'#'),
-        rule(Squid, b"\"\\nrt", &[], NONE),
-        rule(Percent, b"", &[Bare], CLOUDFRONT).mark(b'%'),
-        rule(Json, JSON, &[Unit], NONE),
-        rule(JsonBytes, b"\"\\/", &[Byte], (0x7D, b"")),
-        rule(LighttpdJson, b"\"\\/bfnrtv", &[Unit, Upper], DELETE),
-        doubled(DoubledQuote),
-        rule(Octal, b"", &[Digits], DELETE).mark(b'#').raw_mark(),
-        doubled(Csv).lines(),
-        doubled(CsvLazy).raw_mark().lines(),
-        rule(CsvBackslash, b"\"\\", &[], NONE).raw_mark().doubles_quotes().lines(),
-        rule(Logfmt, b"\"\\/'abfnrtv", &[Unit, Lower], NONE),
-        rule(JsonHex, JSON, &[Unit, Upper], NONE),
+        rule(None, b'\\', b"", &[], NONE, RAW_MARK),
+        rule(Unknown, b'\\', b"", &[], NONE, 0),
+        rule(Apache, b'\\', b"\"\\bnrtv", &[Lower], HIGH, 0),
+        rule(Lighttpd, b'\\', b"\"\\btnvfr", &[Upper], HIGH, 0),
+        rule(Varnish, b'\\', b"\"\\nrt", &[Lower], HIGH, 0),
+        rule(Tomcat, b'\\', b"\"\\btnfr", &[Byte], HIGH, 0),
+        rule(TomcatW3c, b'\\', b"\"\\btnfr", &[Byte], HIGH, DOUBLED),
+        rule(Go, b'\\', b"\"\\abfnrtv", &[Lower, Unit], HIGH, 0),
+        rule(Morgan, b'\\', JSON, &[Unit], NONE, 0),
+        rule(Nginx, b'\\', b"", &[Upper], (0x7F, b"\"\\"), 0),
+        rule(H2o, b'\\', b"", &[Lower], (0x7D, b"\""), RAW_MARK),
+        rule(Rack, b'\\', b"", &[Lower], HIGH, RAW_MARK),
+        rule(Ruby, b'\\', b"\\abtnvfre", &[Upper], HIGH, 0),
+        rule(Python, b'\\', b"\\", &[Lower], DELETE, RAW_MARK),
+        rule(Quote, b'\\', b"\"", &[], NONE, RAW_MARK),
+        rule(Haproxy, b'#', b"", &[Bare], (0x7F, b"\"#"), 0),
+        rule(Squid, b'\\', b"\"\\nrt", &[], NONE, 0),
+        rule(Percent, b'%', b"", &[Bare], CLOUDFRONT, 0),
+        rule(Json, b'\\', JSON, &[Unit], NONE, 0),
+        rule(JsonBytes, b'\\', b"\"\\/", &[Byte], (0x7D, b""), 0),
+        rule(LighttpdJson, b'\\', b"\"\\/bfnrtv", &[Unit, Upper], DELETE, 0),
+        rule(DoubledQuote, b'"', b"\"", &[], NONE, DOUBLED),
+        rule(Octal, b'#', b"", &[Digits], DELETE, RAW_MARK),
+        rule(Csv, b'"', b"\"", &[], NONE, DOUBLED | LINES),
+        rule(CsvLazy, b'"', b"\"", &[], NONE, RAW_MARK | DOUBLED | LINES),
+        rule(CsvBackslash, b'\\', b"\"\\", &[], NONE, RAW_MARK | DOUBLED | LINES),
+        rule(Logfmt, b'\\', b"\"\\/'abfnrtv", &[Unit, Lower], NONE, 0),
+        rule(JsonHex, b'\\', JSON, &[Unit, Upper], NONE, 0),
         #[cfg(feature = "html")]
-        html(Html, b"&<>\"'"),
+        rule(Html, b'&', b"", &[Reference], (0x100, b"&<>\"'"), RAW_MARK),
         #[cfg(feature = "html")]
-        html(HtmlDouble, b"&<>\"").breaks(),
+        rule(HtmlDouble, b'&', b"", &[Reference], (0x100, b"&<>\""), RAW_MARK | BREAKS),
         #[cfg(feature = "html")]
-        html(HtmlDoubleBare, b"<>\"").breaks(),
+        rule(HtmlDoubleBare, b'&', b"", &[Reference], (0x100, b"<>\""), RAW_MARK | BREAKS),
         #[cfg(feature = "html")]
-        html(HtmlSingle, b"&<>'").breaks(),
+        rule(HtmlSingle, b'&', b"", &[Reference], (0x100, b"&<>'"), RAW_MARK | BREAKS),
         #[cfg(feature = "html")]
-        html(HtmlSingleBare, b"<>'").breaks(),
+        rule(HtmlSingleBare, b'&', b"", &[Reference], (0x100, b"<>'"), RAW_MARK | BREAKS),
     ]
 };
-
-/// The letters of JSON.
-const JSON: &[u8] = b"\"\\/bfnrt";
 
 /// The bytes of an unescaped code point, or one byte, and the length of its escape.
 struct Unit {
@@ -355,11 +316,15 @@ impl Rule {
         }
         let unit = self.numbers.iter().find_map(|number| number.read(text))?;
         let mut written = Vec::new();
-        let is_own = !self.mark_is_data || self.has_references() || {
+        let is_own = !self.has(RAW_MARK) || self.has_references() || {
             self.write_byte(unit.bytes[0], &mut written);
             written == text[..unit.len]
         };
         is_own.then_some(unit)
+    }
+
+    fn has(&self, flag: u8) -> bool {
+        self.flags & flag != 0
     }
 
     /// Reports whether escapes are character references, of which there are many for the same text.
@@ -370,17 +335,17 @@ impl Rule {
     /// Returns an offset in `raw` before which each byte means itself, or `None` if all do.
     #[inline]
     fn first_unit(&self, raw: &[u8]) -> Option<usize> {
-        if self.has_breaks && memchr::memchr3(b'\t', b'\n', b'\r', raw).is_some() {
+        if self.has(BREAKS) && memchr::memchr3(b'\t', b'\n', b'\r', raw).is_some() {
             return Some(0);
         }
-        let quote = if self.doubles_quotes { b'"' } else { self.mark };
+        let quote = if self.has(DOUBLED) { b'"' } else { self.mark };
         memchr::memchr2(self.mark, quote, raw).filter(|_| self.escaping != Escaping::None)
     }
 
     /// Returns the unit at offset `at` of `raw`, or `None` if an escape there is malformed.
     fn unit(&self, raw: &[u8], at: usize) -> Option<Unit> {
         let unit = self.character(raw, at)?;
-        let is_left_out = self.has_breaks && matches!(unit.bytes(), [b'\t' | b'\n' | b'\r']);
+        let is_left_out = self.has(BREAKS) && matches!(unit.bytes(), [b'\t' | b'\n' | b'\r']);
         Some(Unit { count: if is_left_out { 0 } else { unit.count }, ..unit })
     }
 
@@ -388,9 +353,9 @@ impl Rule {
     fn character(&self, raw: &[u8], at: usize) -> Option<Unit> {
         let text = &raw[at..];
         match text {
-            [b'"', b'"', ..] if self.doubles_quotes => Some(Unit::byte(b'"', 2)),
+            [b'"', b'"', ..] if self.has(DOUBLED) => Some(Unit::byte(b'"', 2)),
             [mark, ..] if *mark == self.mark => match self.read(text) {
-                None if self.mark_is_data => Some(Unit::byte(*mark, 1)),
+                None if self.has(RAW_MARK) => Some(Unit::byte(*mark, 1)),
                 unit => unit,
             },
             _ => Some(Unit::byte(text[0], 1)),
@@ -416,7 +381,7 @@ impl Rule {
 
     /// Reports whether `byte` is written so that it never ends a value. `\"` could end one if a backslash can be data.
     fn escapes(&self, byte: u8) -> bool {
-        self.letter(byte).is_some() && !self.mark_is_data || self.is_numbered(byte)
+        self.letter(byte).is_some() && !self.has(RAW_MARK) || self.is_numbered(byte)
     }
 
     fn write_byte(&self, byte: u8, out: &mut Vec<u8>) {
@@ -503,8 +468,8 @@ impl Escaping {
         // Go writes characters as they are, and bytes only if the value is not UTF-8.
         let is_text = self == Escaping::Go && std::str::from_utf8(value).is_ok();
         for (offset, &byte) in value.iter().enumerate() {
-            let starts_line = matches!(byte, b'\n' | b'\r' | 0) && !rule.has_lines && !rule.escapes(byte);
-            if starts_line || byte == rule.mark && !rule.mark_is_data && !rule.escapes(byte) {
+            let starts_line = matches!(byte, b'\n' | b'\r' | 0) && !rule.has(LINES) && !rule.escapes(byte);
+            if starts_line || byte == rule.mark && !rule.has(RAW_MARK) && !rule.escapes(byte) {
                 out.truncate(before);
                 return Err(offset);
             }
@@ -518,7 +483,7 @@ impl Escaping {
                 rule.write_byte(byte, out);
             }
         }
-        if rule.mark_is_data {
+        if rule.has(RAW_MARK) {
             let mut buffer = Vec::new();
             let read = self.undo(&out[before..], &mut buffer);
             if read != Ok(value) {
@@ -540,17 +505,12 @@ impl Escaping {
     pub(crate) fn spell(self, byte: u8) -> Option<Vec<u8>> {
         let (rule, mut text) = (self.rule(), Vec::new());
         rule.write_byte(byte, &mut text);
-        (!rule.mark_is_data && self != Escaping::Go).then_some(text)
+        (!rule.has(RAW_MARK) && self != Escaping::Go).then_some(text)
     }
 
     /// Reports whether two quotes mean one.
     pub fn doubles_quotes(self) -> bool {
-        self.rule().doubles_quotes
-    }
-
-    /// Reports whether a value can contain line ends as they are.
-    pub fn has_lines(self) -> bool {
-        self.rule().has_lines
+        self.rule().has(DOUBLED)
     }
 
     /// Reports whether a text in this escaping should be UTF-8.
@@ -590,7 +550,7 @@ impl Escaping {
     /// Returns the offset of the first quote in `text` from `from` on that ends a value: one that no backslash makes part of the value.
     pub fn next_quote(self, text: &[u8], mut from: usize) -> Option<usize> {
         let rule = self.rule();
-        let protects = rule.mark == b'\\' && rule.letters.contains(&b'"') && !rule.mark_is_data;
+        let protects = rule.mark == b'\\' && rule.letters.contains(&b'"') && !rule.has(RAW_MARK);
         loop {
             let rest = text.get(from..)?;
             from += if protects { memchr::memchr2(b'"', b'\\', rest)? } else { memchr::memchr(b'"', rest)? };

@@ -186,12 +186,10 @@ impl Numbered {
     /// Returns the names of the values: their numbers.
     pub(crate) fn names(&self) -> Vec<String> {
         let names = self.positions.iter().flat_map(|&(position, _)| {
-            (0..position.count() as isize).map(move |number| match position.is_open() {
-                true => position.to_string(),
-                false => {
-                    Position { first: position.first + number, last: position.first + number, ..position }
-                        .to_string()
-                }
+            (0..position.count() as isize).map(move |number| {
+                let field = position.first + number;
+                let one = Position { first: field, last: field, ..position };
+                if position.is_open() { position } else { one }.to_string()
             })
         });
         names.collect()
@@ -212,7 +210,8 @@ impl Numbered {
                         break;
                     }
                     Some(word) => {
-                        let range = nth_word(line, span.range.clone(), word);
+                        let before = word.checked_sub(1);
+                        let range = before.and_then(|before| words(line, span.range.clone()).nth(before));
                         places.extend(range.map(|range| self.place(span, Some(range), first)));
                     }
                 }
@@ -229,27 +228,13 @@ impl Numbered {
     /// Splits `line`, as far as its fields are needed.
     fn split(&self, line: &[u8], spans: &mut Vec<Span>) {
         let last = self.last.unwrap_or(usize::MAX);
-        let bare = |range| Span { range, mark: b' ', after_bracket: false };
-        match self.separator {
-            Separator::Byte(byte) => {
-                let mut at = 0;
-                while spans.len() < last {
-                    let end = memchr::memchr(byte, &line[at..]).map_or(line.len(), |len| at + len);
-                    spans.push(bare(at..end));
-                    if end == line.len() {
-                        break;
-                    }
-                    at = end + 1;
-                }
-            }
-            Separator::Blanks => {
-                let mut at = 0;
-                while let Some(range) = next_word(line, at..line.len()).filter(|_| spans.len() < last) {
-                    at = range.end;
-                    spans.push(bare(range));
-                }
-            }
-            Separator::Quoted => split_quoted(line, last, spans),
+        let Separator::Byte(byte) = self.separator else {
+            return split_words(line, last, self.separator == Separator::Quoted, spans);
+        };
+        let mut start = 0;
+        for end in memchr::memchr_iter(byte, line).chain([line.len()]).take(last) {
+            spans.push(Span { range: start..end, mark: b' ', after_bracket: false });
+            start = end + 1;
         }
     }
 
@@ -258,56 +243,46 @@ impl Numbered {
         let is_word = word.is_some();
         let range = word.unwrap_or_else(|| span.range.clone());
         // A bracket that is open before the field must stay open.
-        let bracket = if span.after_bracket { ByteSet::from_bytes(b"]") } else { ByteSet::EMPTY };
+        let bracket = if span.after_bracket { const { CONTROLS.add(b"]") } } else { CONTROLS };
+        // Blanks are also in quoted fields, whose quotes and escapes must stay.
         let fence = match (self.separator, span.mark) {
-            (Separator::Byte(byte), _) => ByteSet::from_bytes(&[byte]),
-            // Blanks are also in quoted fields, whose quotes and escapes must stay.
-            (Separator::Blanks, _) => BLANKS.add(b"\"\\"),
-            (Separator::Quoted, b'"') if !is_word => ByteSet::from_bytes(b"\"\\").union(bracket),
-            (Separator::Quoted, b']') if !is_word => ByteSet::from_bytes(b"]\"\\"),
-            (Separator::Quoted, b']') => BLANKS.add(b"\"\\[]"),
-            (Separator::Quoted, _) => BLANKS.add(b"\"\\[").union(bracket),
+            (Separator::Byte(byte), _) => CONTROLS.add(&[byte]),
+            (Separator::Blanks, _) => const { CONTROLS.add(b" \t\"\\") },
+            (Separator::Quoted, b'"') if !is_word => const { CONTROLS.add(b"\"\\") }.union(bracket),
+            (Separator::Quoted, b']') if !is_word => const { CONTROLS.add(b"]\"\\") },
+            (Separator::Quoted, b']') => const { CONTROLS.add(b" \t\"\\[]") },
+            (Separator::Quoted, _) => const { CONTROLS.add(b" \t\"\\[") }.union(bracket),
         };
         let is_bare = span.mark == b' ' && !matches!(self.separator, Separator::Byte(_));
         Place {
             has_lone_marks: self.separator != Separator::Byte(b'['),
             may_be_empty: !is_bare && !is_word,
-            // Nothing escapes controls in such lines.
-            ..Place::new(range, index, self.escaping, fence.union(CONTROLS))
+            ..Place::new(range, index, self.escaping, fence)
         }
     }
 }
-
-const BLANKS: ByteSet = ByteSet::from_bytes(b" \t");
 
 fn is_blank(byte: u8) -> bool {
     byte == b' ' || byte == b'\t'
 }
 
-/// Returns the first word of `line` in `range`.
-fn next_word(line: &[u8], range: Range<usize>) -> Option<Range<usize>> {
-    let rest = &line[range.clone()];
-    let start = range.start + rest.iter().position(|&byte| !is_blank(byte))?;
-    Some(start..memchr::memchr2(b' ', b'\t', &line[start..range.end]).map_or(range.end, |len| start + len))
-}
-
-/// Returns word number `number`, from 1 on, of `line` in `range`.
-fn nth_word(line: &[u8], range: Range<usize>, number: usize) -> Option<Range<usize>> {
+/// Returns the words of `line` in `range`.
+fn words(line: &[u8], range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let mut at = range.start;
-    let words = std::iter::from_fn(|| {
-        let word = next_word(line, at..range.end)?;
-        at = word.end;
-        Some(word)
-    });
-    words.take(number).nth(number.checked_sub(1)?)
+    std::iter::from_fn(move || {
+        let start = at + line[at..range.end].iter().position(|&byte| !is_blank(byte))?;
+        let rest = &line[start..range.end];
+        at = memchr::memchr2(b' ', b'\t', rest).map_or(range.end, |len| start + len);
+        Some(start..at)
+    })
 }
 
-/// Appends the first `last` fields of `line`, of which some are in quotes or brackets, to `spans`.
-fn split_quoted(line: &[u8], last: usize, spans: &mut Vec<Span>) {
+/// Appends the first `last` words of `line` to `spans`. If `has_marks`, some fields are in quotes or brackets.
+fn split_words(line: &[u8], last: usize, has_marks: bool, spans: &mut Vec<Span>) {
     let mut at = 0;
     // The marks that no mark closes in the rest of the line.
-    let (mut open_quote, mut open_bracket) = (false, false);
-    while let Some(word) = next_word(line, at..line.len()).filter(|_| spans.len() < last) {
+    let (mut open_quote, mut open_bracket) = (!has_marks, !has_marks);
+    while let Some(word) = words(line, at..line.len()).next().filter(|_| spans.len() < last) {
         let (mark, is_open) = match line[word.start] {
             b'"' => (b'"', &mut open_quote),
             b'[' => (b']', &mut open_bracket),

@@ -241,7 +241,7 @@ const W3C_COLUMNS: &[Key] = &[
 ];
 
 const fn w3c(name: &'static str, split: Split, escaping: Escaping) -> Layout {
-    let columns = Columns { split, header: b"#Fields:", comment: b"#", columns: W3C_COLUMNS, default: &[] };
+    let columns = Columns { split, header: b"#Fields:", comment: b"#", columns: W3C_COLUMNS, default: b"" };
     Layout { name, shape: Shape::Columns(columns), escaping: Some(escaping) }
 }
 
@@ -256,8 +256,7 @@ static CDX: Layout = Layout {
         header: b" CDX ",
         comment: b" CDX ",
         columns: &[key("a", Field::Target, Holds::Url), key("r", Field::Redirect, Holds::Url)],
-        // Without a header line, the format is ` CDX N b a m s k r M S V g`.
-        default: &[(2, 0), (6, 1)],
+        default: b"N b a m s k r M S V g",
     }),
     escaping: Some(Escaping::None),
 };

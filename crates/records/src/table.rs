@@ -71,49 +71,40 @@ impl Dialect {
         unreadable(start, Reason::OPEN_QUOTE)
     }
 
-    /// Calls `visit` for the cells of `row`, each with its number from 0, until it returns false. Returns the number of these cells.
-    fn each(self, row: &[u8], mut visit: impl FnMut(usize, Cell) -> bool) -> Result<usize, Unreadable> {
-        let (mut start, mut count) = (0, 0);
-        loop {
-            let cell = self.cell(row, start)?;
-            let end = cell.end;
-            let goes_on = visit(count, cell);
-            count += 1;
-            if !goes_on || end == row.len() {
-                return Ok(count);
-            }
-            start = end + 1;
-        }
+    /// Returns the cells of `row`, up to the first one that cannot be read.
+    fn iter(self, row: &[u8]) -> impl Iterator<Item = Result<Cell, Unreadable>> {
+        let mut start = Some(0);
+        std::iter::from_fn(move || {
+            let cell = self.cell(row, start?);
+            start = cell.as_ref().ok().filter(|cell| cell.end < row.len()).map(|cell| cell.end + 1);
+            Some(cell)
+        })
     }
 
     /// Returns the number of cells of `row`.
     fn width(self, row: &[u8]) -> Result<usize, Unreadable> {
-        self.each(row, |_, _| true)
+        self.iter(row).try_fold(0, |count, cell| cell.map(|_| count + 1))
     }
 
     /// Returns the values of the cells of `row`, each with the answer to whether it is quoted.
     pub fn cells(self, row: &[u8]) -> Result<Vec<QuotedValue<'_>>, Unreadable> {
-        let mut cells = Vec::new();
-        self.each(row, |_, Cell { range, is_quoted, .. }| {
+        let value = |Cell { range, is_quoted, .. }| {
             let raw = &row[range];
             let mut buffer = Vec::new();
             let is_plain =
                 !is_quoted || self.escaping().undo(raw, &mut buffer).is_ok_and(|value| value == raw);
-            cells.push((if is_plain { Cow::Borrowed(raw) } else { Cow::Owned(buffer) }, is_quoted));
-            true
-        })?;
-        Ok(cells)
+            (if is_plain { Cow::Borrowed(raw) } else { Cow::Owned(buffer) }, is_quoted)
+        };
+        self.iter(row).map(|cell| cell.map(value)).collect()
     }
 
     /// Reports whether `row` seems to consist of lines that end in carriage returns: one is outside quotes.
     pub fn has_lone_return(self, row: &[u8]) -> bool {
-        let mut is_found = false;
-        let result = self.each(row, |_, cell| {
-            is_found |= !cell.is_quoted && memchr(b'\r', &row[cell.range]).is_some();
-            !is_found
-        });
-        let after_quote = |error: Unreadable| row.get(error.offset) == Some(&b'\r');
-        is_found || result.is_err_and(after_quote)
+        self.iter(row).any(|cell| match cell {
+            Ok(cell) => !cell.is_quoted && memchr(b'\r', &row[cell.range]).is_some(),
+            // After a quote.
+            Err(error) => row.get(error.offset) == Some(&b'\r'),
+        })
     }
 
     /// Appends `value` to `out` as a cell, in quotes if it needs them. An error is the offset of a byte that cannot be written.
@@ -177,24 +168,22 @@ impl Table {
         header: Option<&[u8]>,
     ) -> Result<Table, String> {
         let mut table = Table { dialect, columns: Vec::new(), names: Vec::new(), into: Vec::new(), width: 0 };
+        let number = |name: &str| name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
         let Some(header) = header else {
             for name in wanted {
-                let number = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-                let number = number.ok_or_else(|| {
-                    format!("column {name}: without a header, columns have numbers, from 1")
-                })?;
-                table.add(number, name.clone(), None)?;
+                let message = || format!("column {name}: without a header, columns have numbers, from 1");
+                table.add(number(name).ok_or_else(message)?, name.clone(), None)?;
             }
             return Ok(table);
         };
         if dialect.has_lone_return(header) {
             return Err(RETURNS.to_owned());
         }
-        let cells = dialect.cells(header);
-        let cells = cells
+        let cells = dialect
+            .cells(header)
             .map_err(|error| format!("the header cannot be read: {} at {}", error.reason.0, error.offset))?;
         let known: Vec<_> =
-            cells.into_iter().map(|(cell, _)| String::from_utf8_lossy(&cell).into_owned()).collect();
+            cells.iter().map(|(cell, _)| String::from_utf8_lossy(cell).into_owned()).collect();
         if let Some(taken) = into.iter().find(|name| known.contains(name)) {
             return Err(format!("{taken}: the header has this column already"));
         }
@@ -203,22 +192,13 @@ impl Table {
             // Several columns can have the same name.
             let mut numbers: Vec<_> = (0..known.len()).filter(|&number| known[number] == *name).collect();
             if numbers.is_empty() {
-                let number = name.parse::<usize>().ok().filter(|number| (1..=known.len()).contains(number));
-                numbers.extend(number.map(|number| number - 1));
+                numbers.extend(number(name).filter(|&number| number < known.len()));
             }
-            match numbers.len() {
-                0 => {
-                    return Err(format!(
-                        "no column '{name}'; the header has {}: {}",
-                        known.len(),
-                        known.join(", ")
-                    ));
-                }
+            let (count, all) = (numbers.len(), known.len());
+            match count {
+                0 => return Err(format!("no column '{name}'; the header has {all}: {}", known.join(", "))),
                 2.. if into.is_some() => {
-                    return Err(format!(
-                        "{} columns are called '{name}'; select one by number",
-                        numbers.len()
-                    ));
+                    return Err(format!("{count} columns are called '{name}'; select one by number"));
                 }
                 _ => numbers.iter().try_for_each(|&number| table.add(number, known[number].clone(), into))?,
             }
@@ -269,14 +249,6 @@ impl Table {
         self.dialect.width(row).map(|_| ())
     }
 
-    /// Returns the number of the column, from 0, if only one was asked for.
-    pub fn single(&self) -> Option<usize> {
-        match self.columns[..] {
-            [(number, _)] => Some(number),
-            _ => None,
-        }
-    }
-
     /// Appends the places of the cells of `row` to `places`. A blank line has none.
     pub(crate) fn find(&self, row: &[u8], places: &mut Vec<Place>) -> Result<(), Unreadable> {
         if row.is_empty() {
@@ -286,8 +258,10 @@ impl Table {
         // A row without quotes can be read.
         let has_quotes = memchr(b'"', row).is_some();
         let mut columns = self.columns.iter().peekable();
-        let result = self.dialect.each(row, |number, cell| {
-            let Some((_, index)) = columns.next_if(|(column, _)| *column == number) else { return true };
+        for (number, cell) in self.dialect.iter(row).enumerate() {
+            // Where a quote is wrong, it is not certain which of the cells before it are cells.
+            let cell = cell.inspect_err(|_| places.truncate(from))?;
+            let Some((_, index)) = columns.next_if(|(column, _)| *column == number) else { continue };
             let beside = (!self.into.is_empty()).then_some(cell.end);
             let is_alone = cell.range == (0..row.len());
             let (escaping, fence, marks) = match cell.is_quoted {
@@ -297,13 +271,11 @@ impl Table {
             let place = Place::new(cell.range, *index, escaping, fence);
             // A row of one empty cell without quotes would be a blank line.
             places.push(Place { marks, may_be_empty: !is_alone, beside, ..place });
-            has_quotes || columns.peek().is_some()
-        });
-        // Where a quote is wrong, it is not certain which of the cells before it are cells.
-        if result.is_err() {
-            places.truncate(from);
+            if !has_quotes && columns.peek().is_none() {
+                break;
+            }
         }
-        result.map(|_| ())
+        Ok(())
     }
 
     /// Appends a new cell with `value`, or an empty one, which is quoted if the cell at `place` is.
@@ -324,14 +296,14 @@ impl Table {
     pub fn widened(&self, header: &[u8]) -> Vec<u8> {
         let (mut out, mut done) = (Vec::new(), 0);
         let mut columns = self.columns.iter().filter(|(_, index)| *index < self.into.len()).peekable();
-        let _ = self.dialect.each(header, |number, cell| {
+        for (number, cell) in self.dialect.iter(header).map_while(Result::ok).enumerate() {
             if let Some((_, index)) = columns.next_if(|(column, _)| *column == number) {
-                out.extend_from_slice(&header[std::mem::replace(&mut done, cell.end)..cell.end]);
+                out.extend_from_slice(&header[done..cell.end]);
+                done = cell.end;
                 out.push(self.dialect.delimiter);
                 let _ = self.dialect.write_as(cell.is_quoted, self.into[*index].as_bytes(), &mut out);
             }
-            true
-        });
+        }
         out.extend_from_slice(&header[done..]);
         out
     }
