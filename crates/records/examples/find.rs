@@ -5,7 +5,7 @@
 
 use std::io::{self, BufRead};
 
-use simdpct_records::{Escaping, Field, Spec, Syntax};
+use simdpct_records::{Field, Spec, Syntax};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let names: Vec<String> = std::env::args().skip(1).collect();
@@ -13,7 +13,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let spec: Spec = log.parse()?;
     let log = spec.log.ok_or("name a server or a layout")?;
     let fields: Option<Vec<Field>> = fields.iter().map(|name| Field::named(name)).collect();
-    let mut syntax = Syntax::log(log, spec.wrapper, &fields.ok_or("no such field")?, Escaping::None)?;
+    let mut syntax = Syntax::log(log, spec.wrapper, &fields.ok_or("no such field")?)?;
     let names = syntax.names();
     for (number, line) in io::stdin().lock().split(b'\n').enumerate() {
         let line = line?;

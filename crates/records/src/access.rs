@@ -7,7 +7,7 @@ use std::ops::Range;
 use memchr::{memchr, memchr_iter, memrchr, memrchr_iter};
 
 use crate::escaping::Escaping;
-use crate::place::{BLANK, Field, Holds, QUOTED, REQUEST, Reason, Text, Unreadable, unreadable};
+use crate::place::{BLANK, Field, Holds, Kind, QUOTED, REQUEST, Reason, Text, Unreadable, unreadable};
 
 /// The layout of a line that has a quoted request.
 #[derive(Clone, Copy, Debug)]
@@ -128,9 +128,11 @@ fn is_usual_date(text: &[u8; 32]) -> bool {
     (0..32).fold(0, |any, at| any | outside(at)) == 0
 }
 
-/// The text between two quoted fields that can contain anything: a quote, words, and the next quote or the end of the line.
+/// The text after a quoted field that can contain anything: a quote, words, and the next quote or the end of the line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Gap {
+    /// The name of the field before the gap, if it can be selected.
+    pub field: Option<Field>,
     words: &'static [Part],
     is_last: bool,
     is_closed: bool,
@@ -140,9 +142,15 @@ impl Access {
     /// Returns the gaps after the request, of which the first one begins with the quote that closes the request.
     pub(crate) fn gaps(&self) -> impl DoubleEndedIterator<Item = Gap> + Clone + use<> {
         let (tail, is_closed) = (self.tail, self.is_closed);
-        tail.split(|part| matches!(part, Part::Quoted(_))).map(move |words| {
-            let is_last = words.as_ptr_range().end == tail.as_ptr_range().end;
-            Gap { words, is_last, is_closed }
+        (0..=tail.len()).filter_map(move |start| {
+            let field = match start.checked_sub(1).map(|before| tail[before]) {
+                None => Some(Field::Target),
+                Some(Part::Quoted(field)) => field,
+                Some(_) => return None,
+            };
+            let is_text = |part: &Part| matches!(part, Part::Quoted(_));
+            let words = tail[start..].split(is_text).next().unwrap_or_default();
+            Some(Gap { field, words, is_last: start + words.len() == tail.len(), is_closed })
         })
     }
 }
@@ -230,7 +238,8 @@ pub(crate) fn find(
         let start = |number: usize| ends.clone().nth(number.checked_sub(1)?).map(|end| end + 1);
         let range = start(number).unwrap_or(0)..ends.clone().nth(number).unwrap_or(lead);
         let range = if ends.clone().count() == count { Ok(range) } else { Err(Reason::AMBIGUOUS) };
-        let holds = if field == Field::Host { Holds::Authority } else { Holds::Url };
+        let holds =
+            if field == Field::Host { Holds::Value(Kind::Authority) } else { Holds::Value(Kind::Url) };
         let index = field as usize;
         texts.push(Text { range, index, holds, escaping, fence: BLANK });
     }
@@ -238,21 +247,16 @@ pub(crate) fn find(
         let Some(field) = field else { return };
         let (holds, fence) = match field {
             Field::Target => (Holds::Request, REQUEST),
-            Field::Redirect => (Holds::Url, REQUEST),
-            Field::Agent => (Holds::Text, QUOTED),
-            Field::Host => (Holds::Authority, QUOTED),
-            _ => (Holds::Url, QUOTED),
+            Field::Redirect => (Holds::Value(Kind::Url), REQUEST),
+            Field::Agent => (Holds::Value(Kind::Text), QUOTED),
+            Field::Host => (Holds::Value(Kind::Authority), QUOTED),
+            _ => (Holds::Value(Kind::Url), QUOTED),
         };
         let is_raw = rule == Rule::RequestEscaped && field != Field::Target;
         let escaping = if is_raw { Escaping::None } else { escaping };
         texts.push(Text { range, index: field as usize, holds, escaping, fence });
     };
-    let names = layout.tail.iter().filter_map(|part| match part {
-        Part::Quoted(field) => Some(*field),
-        _ => None,
-    });
-    let names = [Some(Field::Target)].into_iter().chain(names);
-    for ((range, name), gap) in quoted.iter().zip(names).zip(layout.gaps()) {
+    for (range, gap) in quoted.iter().zip(layout.gaps()) {
         // The quoted words after a text are certain if the text is.
         match range {
             Ok(range) if gap.quoted_words().next().is_some() => {
@@ -261,7 +265,7 @@ pub(crate) fn find(
             Ok(_) => {}
             Err(reason) => gap.quoted_words().for_each(|field| add(field, Err(*reason))),
         }
-        add(name, range.clone());
+        add(gap.field, range.clone());
     }
     Ok(())
 }
@@ -292,7 +296,7 @@ fn read(line: &[u8], layout: &Access, rule: Rule, escaping: Escaping) -> Result<
     let close_of = |from| if from == start { Some(close) } else { next(from) };
     let read = read_gaps(line, layout, start, |_| start, known, close_of);
     let words = layout.tail.get(..1).filter(|part| part == &[Part::Status]).unwrap_or_default();
-    let status = Gap { words, is_last: true, is_closed: false };
+    let status = Gap { field: None, words, is_last: true, is_closed: false };
     // The request is certain without the fields after it, which people change, but not in the formats of clouds.
     if read.is_ok() || matches!(layout.lead, Lead::Words(_)) || status.end(line, close).is_none() {
         return read;

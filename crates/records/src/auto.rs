@@ -1,6 +1,5 @@
 //! Chooses the format of a log by its first lines.
 
-use crate::escaping::Escaping;
 use crate::logs::Log;
 use crate::syntax::Syntax;
 use crate::wrapper::Wrapper;
@@ -15,7 +14,7 @@ const CANDIDATES: &str = "caddy traefik-json envoy-json nginx-json cloudfront w3
 pub fn detect(lines: &[&[u8]], wrapper: Option<Wrapper>) -> Option<Log> {
     let mut best = None;
     for log in CANDIDATES.split(' ').filter_map(Log::named) {
-        let mut syntax = Syntax::log(log, wrapper, &log.layout.fields(), Escaping::None).ok()?;
+        let mut syntax = Syntax::log(log, wrapper, &log.layout.fields()).ok()?;
         let mut places = Vec::new();
         for line in lines {
             let before = places.len();

@@ -5,7 +5,7 @@ use std::ops::Range;
 use simdpct::ByteSet;
 
 use crate::escaping::Escaping;
-use crate::place::{BLANK, Field, Holds, Key, QUOTED, REQUEST, Reason, Text, Unreadable, unreadable};
+use crate::place::{BLANK, Field, Holds, Key, Kind, QUOTED, REQUEST, Reason, Text, Unreadable, unreadable};
 
 /// The layout of a file whose header lines name its columns.
 #[derive(Clone, Copy, Debug)]
@@ -46,30 +46,30 @@ impl Columns {
     /// Reads the columns of a header line: those of the layout, and those with the names `wanted`.
     fn read_header(&self, names: &[u8], wanted: &[String]) -> Header {
         let names = names.split(|byte| b" \t".contains(byte)).filter(|name| !name.is_empty());
+        let names: Vec<_> = names.collect();
         let is_same = |known: &str, name: &[u8]| {
             // The names in CDX are letters whose case matters; those of W3C logs are case-insensitive.
             let known = known.as_bytes();
             if known.len() == 1 { known == name } else { known.eq_ignore_ascii_case(name) }
         };
-        let key = |name: &[u8]| self.columns.iter().position(|column| is_same(column.name, name));
-        // If several columns have the same value, the one that the row of the format names first is used.
-        let is_first = |number: usize| {
-            let Key { field, holds, .. } = self.columns[number];
-            let others = names.clone().filter_map(key).filter(|&other| other < number);
-            let mut same = others.map(|other| &self.columns[other]).filter(|other| other.field == field);
-            holds == Holds::Method || same.all(|other| other.holds == Holds::Method)
+        let mut selected: Vec<(usize, usize, Holds)> = Vec::new();
+        let mut select = |name: &str, index, holds| {
+            let places = (0..names.len()).filter(|&at| is_same(name, names[at]));
+            // If several columns have the same value, the one that the row of the format names first is used.
+            let is_first =
+                selected.iter().all(|(_, known, other)| *known != index || *other == Holds::Method);
+            let is_used = is_first || holds == Holds::Method;
+            selected.extend(places.filter(|_| is_used).map(|at| (at, index, holds)));
         };
-        let selected = names.clone().enumerate().flat_map(|(at, name)| {
-            let known = key(name);
-            let holds = known.map_or(Holds::Text, |key| self.columns[key].holds);
-            let known =
-                known.filter(|&key| is_first(key)).map(|key| (at, self.columns[key].field as usize, holds));
-            let number = wanted.iter().position(|wanted| is_same(wanted, name));
+        self.columns.iter().for_each(|key| select(key.name, key.field as usize, key.holds));
+        for (number, name) in wanted.iter().enumerate() {
+            let key = self.columns.iter().find(|key| is_same(key.name, name.as_bytes()));
             // A method is text if it was asked for.
-            let holds = if holds == Holds::Method { Holds::Text } else { holds };
-            known.into_iter().chain(number.map(|number| (at, Field::ALL.len() + number, holds)))
-        });
-        Header { count: Some(names.clone().count()), selected: selected.collect() }
+            let holds = key.map(|key| key.holds).filter(|holds| *holds != Holds::Method);
+            select(name, Field::ALL.len() + number, holds.unwrap_or(Holds::Value(Kind::Text)));
+        }
+        selected.sort_by_key(|(at, ..)| *at);
+        Header { count: Some(names.len()), selected }
     }
 
     /// Appends the known columns of `line`, and those with the names `wanted`, to `texts`, or reads a header line into `header`.

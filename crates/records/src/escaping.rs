@@ -515,19 +515,12 @@ impl Escaping {
 
     /// Reports whether a text in this escaping should be UTF-8.
     pub(crate) fn is_text(self) -> bool {
-        matches!(self, Escaping::Json | Escaping::JsonHex | Escaping::LighttpdJson)
-            || self.rule().has_references()
+        matches!(self, Escaping::Json | Escaping::JsonHex | Escaping::LighttpdJson) || self.has_references()
     }
 
-    /// Reports whether `byte` is no part of the syntax around the value, because the writer escapes it. Lists of URLs in HTML are split after
-    /// references are undone.
-    pub(crate) fn protects(self, byte: u8) -> bool {
-        self.escapes(byte) && !self.rule().has_references()
-    }
-
-    /// Reports whether an escape can mean a byte that is a part of the syntax around the value if it is written as it is.
-    pub(crate) fn hides_marks(self) -> bool {
-        self != Escaping::None && !self.rule().has_references()
+    /// Reports whether escapes are character references of HTML. Lists of URLs are split after these are undone.
+    pub(crate) fn has_references(self) -> bool {
+        self.rule().has_references()
     }
 
     /// Reports whether an escape is at the start of `text`.

@@ -7,7 +7,7 @@ use simdpct::ByteSet;
 
 use crate::escaping::Escaping;
 use crate::path::{KeyPath, Step};
-use crate::place::{BLANK, Field, Holds, Key, Reason, Text, Unreadable, unreadable};
+use crate::place::{BLANK, Field, Holds, Key, Kind, Reason, Text, Unreadable, unreadable};
 
 /// A string that was found.
 #[derive(Clone, Debug)]
@@ -87,7 +87,7 @@ pub(crate) fn find(
                 // A path that a key has, too, has the content that the key says. A method is text if it was asked for.
                 let key = known.iter().position(|known| *known == asked[path]);
                 let holds = key.map(|key| keys[key].holds).filter(|holds| *holds != Holds::Method);
-                (Field::ALL.len() + path, holds.unwrap_or(Holds::Text))
+                (Field::ALL.len() + path, holds.unwrap_or(Holds::Value(Kind::Text)))
             }
         };
         let fence = if holds == Holds::Request { BLANK } else { ByteSet::EMPTY };

@@ -3,15 +3,15 @@
 use memchr::memmem;
 
 use crate::escaping::Escaping;
-use crate::place::{Field, Holds, QUOTED, REQUEST, Reason, Text, Unreadable, unreadable};
+use crate::place::{Field, Holds, Kind, QUOTED, REQUEST, Reason, Text, Unreadable, unreadable};
 
 /// The labels after the server, in the order in which nginx writes them.
 pub(crate) const LABELS: [(&[u8], Field, Holds); 5] = [
     (b", request: \"", Field::Target, Holds::Request),
     (b", subrequest: \"", Field::Subrequest, Holds::Target),
     (b", upstream: \"", Field::Upstream, Holds::Server),
-    (b", host: \"", Field::Host, Holds::Authority),
-    (b", referrer: \"", Field::Referer, Holds::Url),
+    (b", host: \"", Field::Host, Holds::Value(Kind::Authority)),
+    (b", referrer: \"", Field::Referer, Holds::Value(Kind::Url)),
 ];
 
 /// The counts that a stream has after its labels.

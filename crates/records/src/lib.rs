@@ -10,7 +10,7 @@
 //! use simdpct_records::{Editor, Escaping, Field, Form, Log, Syntax};
 //!
 //! let log = Log::named("apache").unwrap();
-//! let mut syntax = Syntax::log(log, None, &[Field::Target], Escaping::None).unwrap();
+//! let mut syntax = Syntax::log(log, None, &[Field::Target]).unwrap();
 //! let line = br#"192.0.2.1 - - [10/Oct/2000:13:55:36 -0700] "GET /q?a=\"x\" HTTP/1.1" 200 1 "-" "x""#;
 //! let mut places = Vec::new();
 //! syntax.find(line, &mut places).unwrap();

@@ -9,7 +9,7 @@ use crate::access::{Access, Lead, LeadWord, Part, Rule};
 use crate::columns::{Columns, Split, Word, Words};
 use crate::escaping::Escaping;
 use crate::labels::LABELS;
-use crate::place::{Field, Holds, Key};
+use crate::place::{Field, Holds, Key, Kind};
 use crate::target::{Placeholders, Protocol};
 use crate::wrapper::Wrapper;
 
@@ -85,23 +85,21 @@ const WORD: Part = Part::Word;
 
 /// Returns the layout of lines with a quoted request after `lead`, and then `tail`.
 const fn access(name: &'static str, lead: Lead, tail: &'static [Part]) -> Layout {
-    let shape = Shape::Access(Access { lead, word: None, tail, is_closed: false });
-    Layout { name, shape, escaping: None }
+    line(name, Access { lead, word: None, tail, is_closed: false })
 }
 
 /// Returns the layout of lines that end after `tail`.
 const fn closed(name: &'static str, lead: Lead, tail: &'static [Part]) -> Layout {
-    let shape = Shape::Access(Access { lead, word: None, tail, is_closed: true });
-    Layout { name, shape, escaping: None }
+    line(name, Access { lead, word: None, tail, is_closed: true })
 }
 
 /// Returns the layout of access logs in which one of the words before the request can be selected.
 const fn with_word(name: &'static str, lead: Lead, word: LeadWord, tail: &'static [Part]) -> Layout {
-    Layout {
-        name,
-        shape: Shape::Access(Access { lead, word: Some(word), tail, is_closed: false }),
-        escaping: None,
-    }
+    line(name, Access { lead, word: Some(word), tail, is_closed: false })
+}
+
+const fn line(name: &'static str, access: Access) -> Layout {
+    Layout { name, shape: Shape::Access(access), escaping: None }
 }
 
 const fn json(name: &'static str, keys: &'static [Key], escaping: Option<Escaping>) -> Layout {
@@ -168,56 +166,62 @@ static TORNADO: Layout = words("tornado", &[Word::Status, Word::Method], 2);
 /// `200 - - 0.576 ms` is after the target.
 static TINY: Layout = words("tiny", &[Word::Method], 5);
 
+const TARGET: Holds = Holds::Target;
+const METHOD: Holds = Holds::Method;
+const URL: Holds = Holds::Value(Kind::Url);
+const TEXT: Holds = Holds::Value(Kind::Text);
+const AUTHORITY: Holds = Holds::Value(Kind::Authority);
+
 const fn key(name: &'static str, field: Field, holds: Holds) -> Key {
     Key { name, field, holds }
 }
 
 /// The names that people give to members in the JSON logs of servers whose layout is a choice.
 const KEYS: &[Key] = &[
-    key("request_uri", Field::Target, Holds::Target),
+    key("request_uri", Field::Target, TARGET),
     key("request", Field::Target, Holds::Request),
-    key("uri", Field::Target, Holds::Target),
-    key("url", Field::Target, Holds::Target),
-    key("req.url", Field::Target, Holds::Target),
-    key("request_method", Field::Target, Holds::Method),
-    key("method", Field::Target, Holds::Method),
-    key("req.method", Field::Target, Holds::Method),
-    key("http_referer", Field::Referer, Holds::Url),
-    key("http_referrer", Field::Referer, Holds::Url),
-    key("referer", Field::Referer, Holds::Url),
-    key("referrer", Field::Referer, Holds::Url),
-    key("requestHeaders.Referer", Field::Referer, Holds::Url),
-    key("req.headers.referer", Field::Referer, Holds::Url),
-    key("http_user_agent", Field::Agent, Holds::Text),
-    key("user_agent", Field::Agent, Holds::Text),
-    key("ua", Field::Agent, Holds::Text),
-    key("requestHeaders.User-Agent", Field::Agent, Holds::Text),
-    key("req.headers.user-agent", Field::Agent, Holds::Text),
-    key("http_host", Field::Host, Holds::Authority),
-    key("host", Field::Host, Holds::Authority),
-    key("req.headers.host", Field::Host, Holds::Authority),
+    key("uri", Field::Target, TARGET),
+    key("url", Field::Target, TARGET),
+    key("req.url", Field::Target, TARGET),
+    key("request_method", Field::Target, METHOD),
+    key("method", Field::Target, METHOD),
+    key("req.method", Field::Target, METHOD),
+    key("http_referer", Field::Referer, URL),
+    key("http_referrer", Field::Referer, URL),
+    key("referer", Field::Referer, URL),
+    key("referrer", Field::Referer, URL),
+    key("requestHeaders.Referer", Field::Referer, URL),
+    key("req.headers.referer", Field::Referer, URL),
+    key("http_user_agent", Field::Agent, TEXT),
+    key("user_agent", Field::Agent, TEXT),
+    key("ua", Field::Agent, TEXT),
+    key("requestHeaders.User-Agent", Field::Agent, TEXT),
+    key("req.headers.user-agent", Field::Agent, TEXT),
+    key("http_host", Field::Host, AUTHORITY),
+    key("host", Field::Host, AUTHORITY),
+    key("req.headers.host", Field::Host, AUTHORITY),
 ];
 const CADDY_KEYS: &[Key] = &[
-    key("request.uri", Field::Target, Holds::Target),
-    key("request.method", Field::Target, Holds::Method),
-    key("request.headers.Referer[]", Field::Referer, Holds::Url),
-    key("request.headers.User-Agent[]", Field::Agent, Holds::Text),
-    key("request.host", Field::Host, Holds::Authority),
+    key("request.uri", Field::Target, TARGET),
+    key("request.method", Field::Target, METHOD),
+    key("request.headers.Referer[]", Field::Referer, URL),
+    key("request.headers.User-Agent[]", Field::Agent, TEXT),
+    key("request.host", Field::Host, AUTHORITY),
 ];
 const ENVOY_KEYS: &[Key] = &[
-    key("path", Field::Target, Holds::Target),
-    key("method", Field::Target, Holds::Method),
-    key("referer", Field::Referer, Holds::Url),
-    key("user_agent", Field::Agent, Holds::Text),
-    key("ua", Field::Agent, Holds::Text),
-    key("authority", Field::Host, Holds::Authority),
+    key("path", Field::Target, TARGET),
+    key("method", Field::Target, METHOD),
+    key("referer", Field::Referer, URL),
+    key("user_agent", Field::Agent, TEXT),
+    key("ua", Field::Agent, TEXT),
+    key("authority", Field::Host, AUTHORITY),
 ];
 const TRAEFIK_KEYS: &[Key] = &[
-    key("RequestPath", Field::Target, Holds::Target),
-    key("RequestMethod", Field::Target, Holds::Method),
-    key("request_Referer", Field::Referer, Holds::Url),
-    key("request_User-Agent", Field::Agent, Holds::Text),
-    key("RequestAddr", Field::Host, Holds::Authority),
+    key("RequestPath", Field::Target, TARGET),
+    key("RequestMethod", Field::Target, METHOD),
+    key("request_Referer", Field::Referer, URL),
+    key("request_User-Agent", Field::Agent, TEXT),
+    key("RequestAddr", Field::Host, AUTHORITY),
 ];
 static JSON: Layout = json("json", KEYS, None);
 static JSON_TEXT: Layout = json("json", KEYS, Some(Escaping::Json));
@@ -229,15 +233,15 @@ static TRAEFIK_JSON: Layout = json("traefik-json", TRAEFIK_KEYS, Some(Escaping::
 static CADDY: Layout = json("caddy", CADDY_KEYS, Some(Escaping::Json));
 
 const W3C_COLUMNS: &[Key] = &[
-    key("cs-uri", Field::Target, Holds::Target),
-    key("cs-uri-stem", Field::Target, Holds::Target),
-    key("cs-uri-query", Field::Query, Holds::Query),
-    key("cs(Referer)", Field::Referer, Holds::Url),
-    key("cs(Referrer)", Field::Referer, Holds::Url),
-    key("cs(User-Agent)", Field::Agent, Holds::Text),
-    key("cs-host", Field::Host, Holds::Authority),
-    key("cs(Host)", Field::Host, Holds::Authority),
-    key("cs-method", Field::Target, Holds::Method),
+    key("cs-uri", Field::Target, TARGET),
+    key("cs-uri-stem", Field::Target, TARGET),
+    key("cs-uri-query", Field::Query, Holds::Value(Kind::Query)),
+    key("cs(Referer)", Field::Referer, URL),
+    key("cs(Referrer)", Field::Referer, URL),
+    key("cs(User-Agent)", Field::Agent, TEXT),
+    key("cs-host", Field::Host, AUTHORITY),
+    key("cs(Host)", Field::Host, AUTHORITY),
+    key("cs-method", Field::Target, METHOD),
 ];
 
 const fn w3c(name: &'static str, split: Split, escaping: Escaping) -> Layout {
@@ -255,7 +259,7 @@ static CDX: Layout = Layout {
         split: Split::Blank,
         header: b" CDX ",
         comment: b" CDX ",
-        columns: &[key("a", Field::Target, Holds::Url), key("r", Field::Redirect, Holds::Url)],
+        columns: &[key("a", Field::Target, URL), key("r", Field::Redirect, URL)],
         default: b"N b a m s k r M S V g",
     }),
     escaping: Some(Escaping::None),
@@ -469,24 +473,16 @@ impl FromStr for Spec {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Spec, &'static str> {
-        let wrapper =
+        let named =
             |name: &str| Wrapper::ALL.iter().find(|(_, known)| *known == name).map(|(found, _)| *found);
         let (wrapper, name) = match text.split_once('+') {
             Some((name, rest)) => {
-                (Some(wrapper(name).ok_or("no such wrapper; expected cri, docker or syslog")?), rest)
+                (Some(named(name).ok_or("no such wrapper; expected cri, docker or syslog")?), rest)
             }
-            None => match wrapper(text) {
-                Some(wrapper) => (Some(wrapper), "auto"),
-                None => (None, text),
-            },
+            None => named(text).map_or((None, text), |wrapper| (Some(wrapper), "auto")),
         };
-        match name {
-            "auto" => Ok(Spec { wrapper, log: None }),
-            name => {
-                let log =
-                    Log::named(name).ok_or("no such format; expected a server, a layout or LAYOUT:SERVER")?;
-                Ok(Spec { wrapper, log: Some(log) })
-            }
-        }
+        let missing = "no such format; expected a server, a layout or LAYOUT:SERVER";
+        let log = if name == "auto" { None } else { Some(Log::named(name).ok_or(missing)?) };
+        Ok(Spec { wrapper, log })
     }
 }

@@ -93,16 +93,10 @@ pub enum Holds {
     Target,
     /// The method of a request.
     Method,
-    /// A URL.
-    Url,
     /// The URL of a server, or its host and port.
     Server,
-    /// A query.
-    Query,
-    /// A host, with a port if it has one.
-    Authority,
-    /// Text without a known syntax.
-    Text,
+    /// A value of this kind.
+    Value(Kind),
 }
 
 /// A text that the record itself names: a member of a JSON document, or a column.
@@ -353,7 +347,7 @@ impl Place {
     /// Reports whether `byte` would be read as a part of the syntax around the value.
     fn is_mark(&self, byte: u8) -> bool {
         let [more, writer, _] = self.escapings;
-        self.fence.contains(byte) && !more.escapes(byte) && !writer.protects(byte)
+        self.fence.contains(byte) && !more.escapes(byte) && (writer.has_references() || !writer.escapes(byte))
     }
 
     /// Returns the offset of the first byte of `value` that would be read as a part of the syntax around it.
@@ -368,7 +362,8 @@ impl Place {
         };
         let new = offsets(value);
         // An escaping could hide a mark of the old value.
-        if new.is_empty() || !self.has_lone_marks || self.escapings.iter().any(|one| one.hides_marks()) {
+        let is_hidden = self.escapings.iter().any(|one| *one != Escaping::None && !one.has_references());
+        if new.is_empty() || !self.has_lone_marks || is_hidden {
             return new.first().copied();
         }
         // The mark at an offset, and what decides about its meaning.

@@ -23,8 +23,6 @@ pub(crate) struct Reader {
     numbers: Vec<Option<usize>>,
     /// The names of those values that have no [`Field`]: columns or paths.
     own: Vec<String>,
-    /// The escaping to undo in values after that of the writer: a program has escaped the text before another one wrote it into the record.
-    more: Escaping,
     header: Header,
     /// The reader of documents, if the records are JSON.
     json: json::Reader,
@@ -34,7 +32,7 @@ pub(crate) struct Reader {
 
 impl Reader {
     /// Returns a reader of records of this format that finds the values with these names. An error is a message for the user.
-    pub fn new(log: Log, names: Vec<String>, more: Escaping) -> Result<Reader, String> {
+    pub fn new(log: Log, names: Vec<String>) -> Result<Reader, String> {
         let known = log.layout.fields();
         let (mut numbers, mut own) = (vec![None; Field::ALL.len()], Vec::new());
         for (number, name) in names.iter().enumerate() {
@@ -54,7 +52,7 @@ impl Reader {
         }
         let json = json::Reader::new(paths, Vec::new());
         let (header, texts) = (Header::default(), Vec::new());
-        Ok(Reader { log, names, numbers, own, more, header, json, texts })
+        Ok(Reader { log, names, numbers, own, header, json, texts })
     }
 
     /// Returns the names of the values.
@@ -65,7 +63,7 @@ impl Reader {
     /// Returns the search for escapes in the lines, if they need not be read one by one.
     pub fn sweep(&self) -> Option<Sweep> {
         let is_selected = |field: Field| self.numbers[field as usize].is_some();
-        let requests = Requests::new(self.log, is_selected).filter(|_| self.more == Escaping::None)?;
+        let requests = Requests::new(self.log, is_selected)?;
         let place = Place::new(0..0, 0, self.log.escaping(), REQUEST);
         Some(Sweep::new(Finder::Requests(Box::new(requests)), place.refused(), place.respelt()))
     }
@@ -128,7 +126,6 @@ impl Reader {
             return unreadable(start, Reason::UNKNOWN_WRITER);
         }
         let mut place = Place::new(range, index, escaping, fence);
-        place.escapings[0] = self.more;
         place.may_be_empty = !matches!(holds, Holds::Request | Holds::Target);
         let mut buffer = Vec::new();
         let value = match place.value(record, &mut buffer) {
@@ -141,10 +138,9 @@ impl Reader {
         place.kind = match holds {
             Holds::Request | Holds::Target => target::kind(&record[method], value),
             Holds::Server if memchr::memmem::find(value, b"://").is_none() => Kind::Authority,
-            Holds::Authority => Kind::Authority,
-            Holds::Url | Holds::Server => Kind::Url,
-            Holds::Query => Kind::Query,
-            Holds::Method | Holds::Text => Kind::Text,
+            Holds::Server => Kind::Url,
+            Holds::Method => Kind::Text,
+            Holds::Value(kind) => kind,
         };
         Ok(Some(place))
     }

@@ -99,21 +99,16 @@ impl Syntax {
     }
 
     /// Values of logs, in the lines of `wrapper` if there is one; all that contain URLs if `names` is empty. A name is that of a [`Field`] or,
-    /// where the records have names of their own, that of a column or a path in JSON. `more` is undone after the escaping of the writer. An
-    /// error is a message for the user.
-    pub fn log(
-        log: Log,
-        wrapper: Option<Wrapper>,
-        names: &[impl AsRef<str>],
-        more: Escaping,
-    ) -> Result<Syntax, String> {
+    /// where the records have names of their own, that of a column or a path in JSON. An error is a message
+    /// for the user.
+    pub fn log(log: Log, wrapper: Option<Wrapper>, names: &[impl AsRef<str>]) -> Result<Syntax, String> {
         let mut names: Vec<String> = names.iter().map(|name| name.as_ref().to_owned()).collect();
         once(&names, String::clone)?;
         if names.is_empty() {
             let urls = log.layout.fields().into_iter().filter(|field| field.is_url());
             names.extend(urls.map(|field| field.name().to_owned()));
         }
-        let records = Syntax(Kind::Log(Box::new(Reader::new(log, names, more)?)));
+        let records = Syntax(Kind::Log(Box::new(Reader::new(log, names)?)));
         Ok(match wrapper {
             Some(wrapper) => Syntax(Kind::Wrapper(wrapper)).containing(records),
             None => records,

@@ -49,10 +49,9 @@ impl Wrapper {
 
 fn cri(line: &[u8]) -> Result<Range<usize>, Unreadable> {
     let mut words = line.splitn(4, |&byte| byte == b' ');
-    let prefix = [(); 3].map(|()| words.next().unwrap_or_default());
-    match prefix {
-        [time, b"stdout" | b"stderr", tag] if is_time(time) && words.next().is_some() => {
-            let start = time.len() + b" stdout ".len() + tag.len() + 1;
+    match [(); 4].map(|()| words.next()) {
+        [Some(time), Some(b"stdout" | b"stderr"), Some(tag), Some(text)] if is_time(time) => {
+            let start = line.len() - text.len();
             // The tag can have further parts after a colon.
             match tag {
                 [b'F'] | [b'F', b':', ..] => Ok(start..line.len()),

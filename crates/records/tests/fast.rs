@@ -264,7 +264,7 @@ fn requests_are_those_of_the_reader() {
         let Shape::Access(layout) = &log.layout.shape else { continue };
         for fields in [&[Field::Target][..], &[Field::Target, Field::Referer], &[Field::Agent]] {
             // Not every layout has every field.
-            let Ok(mut syntax) = Syntax::log(log, None, fields, Escaping::None) else { continue };
+            let Ok(mut syntax) = Syntax::log(log, None, fields) else { continue };
             if syntax.sweep().is_none() {
                 assert!(matches!(log.writer.name, "daphne"), "{}", log.name());
                 continue;

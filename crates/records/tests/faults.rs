@@ -3,14 +3,14 @@
 use simdpct_records::{Escaping, Field, Kind, Log, Place, Reason, Spec, Syntax, Wrapper, detect};
 
 /// Returns the syntax of `log`, with all values that contain URLs.
-fn urls(log: &str, more: Escaping) -> Syntax {
+fn urls(log: &str) -> Syntax {
     let Spec { log, wrapper } = log.parse().unwrap();
-    Syntax::log(log.unwrap(), wrapper, &[""; 0], more).unwrap()
+    Syntax::log(log.unwrap(), wrapper, &[""; 0]).unwrap()
 }
 
 /// Returns the kinds and values that `log` finds in the last line of `text`.
 fn find(log: &str, text: &[u8]) -> Result<Vec<(Kind, String)>, Reason> {
-    let mut syntax = urls(log, Escaping::None);
+    let mut syntax = urls(log);
     let mut places: Vec<Place> = Vec::new();
     let mut result = Ok(());
     let mut last: &[u8] = b"";
@@ -258,7 +258,7 @@ fn a_backslash_that_is_data_swallows_no_field() {
 fn json_is_read_as_servers_write_it() {
     let mut places = Vec::new();
     let line = b"{\"request\":\"GET /a HTTP/1.1\",\"uri\":\"/a\",\"ua\":\"\xE9\"}";
-    urls("nginx-json", Escaping::None).find(line, &mut places).unwrap();
+    urls("nginx-json").find(line, &mut places).unwrap();
     assert_eq!(places[0].raw(line), b"/a");
     finds("json:lighttpd", r#"{"request":"GET /a\vb HTTP/1.1","ua":"\xE9"}"#, Kind::Path, &[r"/a\x0bb"]);
     finds("json:apache", r#"{"request":"GET /\xc3\xa9\" HTTP/1.1"}"#, Kind::Path, &[r#"/\xc3\xa9""#]);
@@ -413,7 +413,7 @@ fn other_fields_after_the_request_do_not_hide_it() {
     ] {
         let spec: Spec = log.parse().unwrap();
         let mut places = Vec::new();
-        let target = Syntax::log(spec.log.unwrap(), None, &[Field::Target], Escaping::None);
+        let target = Syntax::log(spec.log.unwrap(), None, &[Field::Target]);
         let result = target.unwrap().find(line.as_bytes(), &mut places);
         assert_eq!((result, places[0].raw(line.as_bytes())), (Ok(()), b"/a".as_slice()), "{line}");
         if log == "nginx" {
@@ -484,7 +484,8 @@ fn the_first_lines_choose_a_format() {
 fn two_programs_can_escape_a_value() {
     let line = br#"{"url":"/a\\\"b\\\\"}"#;
     let mut places = Vec::new();
-    urls("nginx-json", Escaping::Morgan).find(line, &mut places).unwrap();
+    urls("nginx-json").find(line, &mut places).unwrap();
+    places[0].escapings[0] = Escaping::Morgan;
     assert_eq!(places[0].value(line, &mut Vec::new()), Ok(br#"/a"b\"#.as_slice()));
     let mut out = Vec::new();
     assert_eq!(places[0].write(line, b"/a\\\n", &mut out), Ok(()));
@@ -497,7 +498,7 @@ fn two_programs_can_escape_a_value() {
 fn offsets_are_those_of_the_record() {
     let line = br#"{"log":"192.0.2.1 - - [01/Jan/2024:00:00:00 +0000] \"GET /a\\x22b HTTP/1.1\" 200 1\n"}"#;
     let mut places = Vec::new();
-    urls("docker+common:nginx", Escaping::None).find(line, &mut places).unwrap();
+    urls("docker+common:nginx").find(line, &mut places).unwrap();
     let mut buffer = Vec::new();
     assert_eq!(places[0].value(line, &mut buffer), Ok(b"/a\"b".as_slice()));
     let offsets: Vec<usize> =
@@ -538,7 +539,7 @@ fn a_request_in_a_message_is_no_request() {
 #[track_caller]
 fn named(format: &str, names: &[&str], lines: &str) -> Vec<(usize, String)> {
     let spec: Spec = format.parse().unwrap();
-    let mut syntax = Syntax::log(spec.log.unwrap(), spec.wrapper, names, Escaping::None).unwrap();
+    let mut syntax = Syntax::log(spec.log.unwrap(), spec.wrapper, names).unwrap();
     let mut found = Vec::new();
     for line in lines.lines() {
         let mut places = Vec::new();
@@ -580,11 +581,11 @@ fn columns_and_paths_have_names_of_their_own() {
         ("iis", "key", "iis has no field 'key'; it has target, query, referer, agent, host"),
     ] {
         let log = Log::named(format).unwrap();
-        assert_eq!(Syntax::log(log, None, &[name], Escaping::None).unwrap_err(), message);
+        assert_eq!(Syntax::log(log, None, &[name]).unwrap_err(), message);
     }
     let log = Log::named("nginx-json").unwrap();
-    assert!(Syntax::log(log, None, &["a..b"], Escaping::None).is_err());
-    assert!(Syntax::log(log, None, &["agent", "agent"], Escaping::None).is_err());
+    assert!(Syntax::log(log, None, &["a..b"]).is_err());
+    assert!(Syntax::log(log, None, &["agent", "agent"]).is_err());
 }
 
 /// A request of three words has no other parts than a target without blanks, whatever its last word is.

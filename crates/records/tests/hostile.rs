@@ -5,7 +5,7 @@ mod common;
 
 use common::Random;
 use common::lines::{check, fields, syntax, value, wrap, write};
-use simdpct_records::{Escaping, Log, Syntax, WRITERS, Wrapper};
+use simdpct_records::{Log, Syntax, WRITERS, Wrapper};
 
 #[test]
 fn no_value_shifts_another() {
@@ -97,7 +97,7 @@ fn any_bytes_are_read_or_rejected() {
                 [None, Some(Wrapper::Cri), Some(Wrapper::Docker), Some(Wrapper::Syslog)][random.below(4)];
             let line =
                 if random.below(2) == 0 || line.contains(&b'\n') { line } else { wrap(wrapper, &line) };
-            let mut syntax = Syntax::log(log, wrapper, &log.layout.fields(), Escaping::None).unwrap();
+            let mut syntax = Syntax::log(log, wrapper, &log.layout.fields()).unwrap();
             let mut places = Vec::new();
             if let Err(error) = syntax.find(&line, &mut places) {
                 assert!(error.offset <= line.len(), "{}: {error:?} {}", log.name(), line.escape_ascii());

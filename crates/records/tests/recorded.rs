@@ -1,6 +1,6 @@
 //! Replays lines that real servers wrote for known requests. `recorded.tsv` has a small part of a larger record.
 
-use simdpct_records::{Editor, Escaping, Field, Form, Spec, Syntax};
+use simdpct_records::{Editor, Field, Form, Spec, Syntax};
 
 /// Reads the escapes of `[u8]::escape_ascii`.
 fn unescape(text: &str) -> Vec<u8> {
@@ -31,8 +31,7 @@ fn servers_lines_are_read() {
         let [format, case, want, line] = row.split('\t').collect::<Vec<_>>()[..] else { panic!("{row}") };
         let spec: Spec = format.parse().unwrap();
         let line = unescape(line);
-        let mut syntax =
-            Syntax::log(spec.log.unwrap(), spec.wrapper, &[Field::Target], Escaping::None).unwrap();
+        let mut syntax = Syntax::log(spec.log.unwrap(), spec.wrapper, &[Field::Target]).unwrap();
         let mut places = Vec::new();
         let result = syntax.find(&line, &mut places);
         let mut buffer = Vec::new();
@@ -55,7 +54,7 @@ fn places_are_in_the_order_of_the_line() {
         let spec: Spec = format.parse().unwrap();
         let line = unescape(line);
         let all = spec.log.unwrap().layout.fields();
-        let mut syntax = Syntax::log(spec.log.unwrap(), spec.wrapper, &all, Escaping::None).unwrap();
+        let mut syntax = Syntax::log(spec.log.unwrap(), spec.wrapper, &all).unwrap();
         let mut places = Vec::new();
         let _ = syntax.find(&line, &mut places);
         assert!(places.is_sorted_by(|one, other| one.range.end <= other.range.start), "{row}");

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use memchr::{memchr, memchr_iter};
 use serde::Serialize;
 use simdpct_readings::{Agreement, Outcome as Answer, Reading, agreement};
-use simdpct_records::{Escaping, Field, Spec, Syntax};
+use simdpct_records::{Field, Spec, Syntax};
 
 use super::audit::{self, WINDOW, read_through};
 use super::page::{counted, grouped, pretty_json, share, visible};
@@ -139,7 +139,7 @@ impl Audit<'_> {
             if log.is_none() && len > 0 {
                 log = Some(logs::detected(&window[..len], end, spec.wrapper, input.name(), quiet)?);
             }
-            let syntax = log.map(|log| Syntax::log(log, spec.wrapper, &[Field::Target], Escaping::None));
+            let syntax = log.map(|log| Syntax::log(log, spec.wrapper, &[Field::Target]));
             self.syntax = syntax.transpose().map_err(Failure::Usage)?;
         }
         // The first `seen` bytes of the window have no line end. `too_long` means that the start of the line has left the window.

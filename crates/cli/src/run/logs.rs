@@ -34,7 +34,7 @@ impl LogSelection {
             )),
         };
         let names = self.names.iter().map(name).collect::<Result<Vec<_>, _>>()?;
-        let inner = Syntax::log(log, wrapper, &names, Escaping::None)?;
+        let inner = Syntax::log(log, wrapper, &names)?;
         if self.outer.is_empty() {
             return Ok(inner);
         }

@@ -51,19 +51,30 @@ impl Delimited {
             let other = others.find(|&at| window[at..].first_chunk() != Some(b"\r\n"));
             window = &window[..other.unwrap_or(window.len())];
         }
-        if let Some((marks, start)) = given {
-            let stop = (start + window.len()).div_ceil(BLOCK);
-            return self.find(&marks.blocks()[start / BLOCK..stop], true, start % BLOCK, window, chosen);
-        }
-        let mut found = std::mem::take(&mut self.found);
-        match self.separator {
-            Separator::Byte(byte) => {
-                masks::mark(tier, window, [b'%', b'\n', byte, byte], &mut found);
+        match (self.separator, given) {
+            (_, Some((marks, start))) => {
+                let (shift, stop) = (start % BLOCK, (start + window.len()).div_ceil(BLOCK));
+                self.found.clear();
+                self.found.extend_from_slice(&marks.blocks()[start / BLOCK..stop]);
+                // The records before the first irregular byte are usable. Most windows have none.
+                let end = masks::next_bit(&self.found, |block| block[3], shift).unwrap_or(usize::MAX);
+                let end = end.min(shift + window.len());
+                self.found.truncate(end.div_ceil(BLOCK));
+                if let Some(last) = self.found.last_mut().filter(|_| !end.is_multiple_of(BLOCK)) {
+                    last[1] &= !(u64::MAX << (end % BLOCK));
+                }
+                if let Some(first) = self.found.first_mut() {
+                    first[1] &= u64::MAX << shift;
+                }
+                return self.find(shift, window, chosen);
+            }
+            (Separator::Byte(byte), None) => {
+                masks::mark(tier, window, [b'%', b'\n', byte, byte], &mut self.found);
             }
             _ => {
-                masks::mark(tier, window, [b'%', b'\n', b' ', b'\t'], &mut found);
+                masks::mark(tier, window, [b'%', b'\n', b' ', b'\t'], &mut self.found);
                 let mut was_outside = 1;
-                for block in &mut found {
+                for block in &mut self.found {
                     // The first blank after a word ends it. The others, and those at the start of a line, are left to the next word.
                     let blanks = block[2] | block[3];
                     let outside = blanks | block[1];
@@ -72,116 +83,73 @@ impl Delimited {
                 }
             }
         }
-        let len = self.find(&found, false, 0, window, chosen);
-        self.found = found;
-        len
+        self.find(0, window, chosen)
     }
 
-    /// Finds the wanted fields in `blocks`, or the escapes in them. The records are those of `window`, which begins at byte `shift` of the first
-    /// block. `has_irregular` says that the last places of blocks are irregular bytes. Returns the length of the first records, up to one that
-    /// is incomplete or irregular.
-    fn find(
-        &mut self,
-        blocks: &[Block],
-        has_irregular: bool,
-        shift: usize,
-        window: &[u8],
-        chosen: &mut Vec<u64>,
-    ) -> usize {
-        // The masks of the bytes of the records in the first block and in the last one.
-        let (first, last) =
-            (u64::MAX << shift, u64::MAX >> ((BLOCK - (shift + window.len()) % BLOCK) % BLOCK));
-        let live = |index: usize| {
-            let mask = if index == 0 { first } else { u64::MAX };
-            if index + 1 == blocks.len() { mask & last } else { mask }
-        };
-        // The records before the first irregular byte are usable. Most windows have none.
-        let irregular = |index: usize| blocks[index][3] & live(index);
-        let may_stop = has_irregular && blocks.iter().fold(0, |any, block| any | block[3]) != 0;
-        let stop = if may_stop { (0..blocks.len()).find(|&index| irregular(index) != 0) } else { None };
-        let ends = |index: usize| {
-            let mut usable = live(index);
-            if Some(index) == stop {
-                usable &= (irregular(index) & irregular(index).wrapping_neg()).wrapping_sub(1);
-            }
-            blocks[index][1] & usable
-        };
-        let count = stop.map_or(blocks.len(), |stop| stop + 1);
-        let last = (0..count).rev().find(|&index| ends(index) != 0);
-        let end = last.map_or(0, |index| (index + 1) * BLOCK - ends(index).leading_zeros() as usize);
-        let Delimited { open, fields, .. } = self;
+    /// Finds the wanted fields in the blocks that were found, or the escapes in them. The records are those of `window`, which begins at byte
+    /// `shift` of the first block. Returns the length of the complete records.
+    fn find(&mut self, shift: usize, window: &[u8], chosen: &mut Vec<u64>) -> usize {
+        let Delimited { open, found: blocks, fields, is_table, .. } = self;
+        let end = masks::last_bit(blocks, |block| block[1], usize::MAX).map_or(shift, |end| end + 1);
         open.fill(0);
-        if self.lists_fields {
-            fields.clear();
-            let (mut begin, mut is_open) = (0, false);
-            for (index, block) in blocks[..count].iter().enumerate() {
-                let start = if index == 0 { 1 << shift } else { 0 };
-                let (mut starts, mut stops) = field(open, start, ends(index), block[2]);
-                // Each field that begins is listed, and ends at the next stop.
-                while starts | stops != 0 {
-                    let (start, stop) = (starts.trailing_zeros(), stops.trailing_zeros());
-                    if start <= stop && starts != 0 {
-                        // A field that began in the block before goes on.
-                        begin = if is_open { begin } else { index * BLOCK + start as usize };
-                        (is_open, starts) = (true, starts & (starts - 1));
-                    } else {
-                        fields.push([begin, index * BLOCK + stop as usize]);
-                        (is_open, stops) = (false, stops & (stops - 1));
-                    }
-                }
-            }
-            // The last record may be incomplete.
-            fields.truncate(fields.partition_point(|[_, stop]| *stop < end));
-            let (is_first, is_table) = (open.len() == 1, self.is_table);
-            fields.retain_mut(|[begin, stop]| {
-                let text = &window[*begin - shift..=*stop - shift];
-                // The carriage return before a line feed is no part of the last field, and a blank line has no field.
-                *stop -= usize::from(is_table && text.ends_with(b"\r\n"));
-                !(is_first && is_table && begin == stop && text.ends_with(b"\n"))
-            });
-        } else {
+        if !self.lists_fields {
             chosen.clear();
-            chosen.resize(count, 0);
-            let blocks = &blocks[..count];
+            chosen.resize(blocks.len(), 0);
             // With a number of fields that the compiler knows, their states stay in registers.
             match open.len() {
-                1 => choose([0; 1], blocks, shift, ends, chosen),
-                2 => choose([0; 2], blocks, shift, ends, chosen),
-                3 => choose([0; 3], blocks, shift, ends, chosen),
-                4 => choose([0; 4], blocks, shift, ends, chosen),
-                _ => choose(open, blocks, shift, ends, chosen),
+                1 => choose([0; 1], blocks, shift, chosen),
+                2 => choose([0; 2], blocks, shift, chosen),
+                3 => choose([0; 3], blocks, shift, chosen),
+                4 => choose([0; 4], blocks, shift, chosen),
+                _ => choose(open, blocks, shift, chosen),
+            }
+            return end - shift;
+        }
+        fields.clear();
+        let (mut begin, mut is_open) = (0, false);
+        for (index, block) in blocks.iter().enumerate() {
+            let start = if index == 0 { 1 << shift } else { 0 };
+            let (mut starts, mut stops) = field(open, start, block);
+            // Each field that begins is listed, and ends at the next stop.
+            while starts | stops != 0 {
+                let (start, stop) = (starts.trailing_zeros(), stops.trailing_zeros());
+                if start <= stop && starts != 0 {
+                    // A field that began in the block before goes on.
+                    begin = if is_open { begin } else { index * BLOCK + start as usize };
+                    (is_open, starts) = (true, starts & (starts - 1));
+                } else {
+                    fields.push([begin, index * BLOCK + stop as usize]);
+                    (is_open, stops) = (false, stops & (stops - 1));
+                }
             }
         }
-        end.saturating_sub(shift)
+        // The last record may be incomplete.
+        fields.truncate(fields.partition_point(|[_, stop]| *stop < end));
+        let is_first = open.len() == 1;
+        fields.retain_mut(|[begin, stop]| {
+            let text = &window[*begin - shift..=*stop - shift];
+            // The carriage return before a line feed is no part of the last field, and a blank line has no field.
+            *stop -= usize::from(*is_table && text.ends_with(b"\r\n"));
+            !(is_first && *is_table && begin == stop && text.ends_with(b"\n"))
+        });
+        end - shift
     }
 }
 
-/// Chooses the escapes in the wanted field of `blocks`: the last one of `open`. The records begin at byte `shift` of the first block, and `ends`
-/// returns the places where they end in a block.
+/// Chooses the escapes in the wanted field of `blocks`: the last one of `open`. The records begin at byte `shift` of the first block.
 #[inline]
-fn choose(
-    mut open: impl AsMut<[u64]>,
-    blocks: &[Block],
-    shift: usize,
-    ends: impl Fn(usize) -> u64,
-    chosen: &mut [u64],
-) {
+fn choose(mut open: impl AsMut<[u64]>, blocks: &[Block], shift: usize, chosen: &mut [u64]) {
     let open = open.as_mut();
     let first = |index: usize| if index == 0 { 1 << shift } else { 0 };
     // If more than one block in 16 has a `%`, a branch on that is hard to predict, so all blocks are done. With many fields, that would
     // take longer than the mispredicted branches. Every fourth block is counted.
     let escaped = blocks.iter().step_by(4).filter(|block| block[0] != 0).count();
-    if blocks.len() > 1 && 4 * 16 * escaped > blocks.len() && open.len() <= 4 {
-        let last = blocks.len() - 1;
-        let mut store = |index: usize, (starts, stops): (u64, u64)| {
-            chosen[index] = blocks[index][0] & stops.wrapping_sub(starts);
-        };
-        store(0, field(open, first(0), ends(0), blocks[0][2]));
-        for (index, block) in blocks.iter().enumerate().take(last).skip(1) {
-            store(index, field(open, 0, block[1], block[2]));
-        }
-        store(last, field(open, 0, ends(last), blocks[last][2]));
-        return;
+    let mut choose = |index: usize, open: &mut [u64]| {
+        let (starts, stops) = field(open, first(index), &blocks[index]);
+        chosen[index] = blocks[index][0] & stops.wrapping_sub(starts);
+    };
+    if 4 * 16 * escaped > blocks.len() && open.len() <= 4 {
+        return (0..blocks.len()).for_each(|index| choose(index, open));
     }
     // The blocks before this one are done.
     let mut done = 0;
@@ -194,10 +162,7 @@ fn choose(
         if from > done {
             open.fill(0);
         }
-        for index in from..=index {
-            let (starts, stops) = field(open, first(index), ends(index), blocks[index][2]);
-            chosen[index] = blocks[index][0] & stops.wrapping_sub(starts);
-        }
+        (from..=index).for_each(|index| choose(index, open));
         done = index + 1;
     }
 }
@@ -207,7 +172,7 @@ fn choose(
 /// the bytes of the field. Field 0 begins at `first` and after each end of a record. The function has no branch that depends on the block,
 /// because the ends are hard to predict.
 #[inline(always)]
-fn field(open: &mut [u64], first: u64, ends: u64, delimiters: u64) -> (u64, u64) {
+fn field(open: &mut [u64], first: u64, &[_, ends, delimiters, _]: &Block) -> (u64, u64) {
     let stops = ends | delimiters;
     let (mut begins, mut carry) = (ends << 1 | first, ends >> 63);
     let mut wanted = (0, 0);

@@ -42,13 +42,8 @@ impl Requests {
         if has_other || log.writer.placeholders.protocol == Protocol::None {
             return None;
         }
-        let texts = layout.tail.iter().filter_map(|part| match part {
-            Part::Quoted(field) => Some(is_selected(field)),
-            _ => None,
-        });
-        let texts = [is_wanted(Field::Target)].into_iter().chain(texts);
-        let gaps: Vec<_> =
-            layout.gaps().zip(texts).map(|(gap, selected)| (gap, gap.quotes(), selected)).collect();
+        let text = |gap: Gap| (gap, gap.quotes(), is_selected(&gap.field));
+        let gaps: Vec<_> = layout.gaps().map(text).collect();
         let mark = log.escaping().mark();
         Some(Requests {
             log,

@@ -32,15 +32,6 @@ impl RowMarks {
         &self.blocks[..self.len]
     }
 
-    /// Returns the entries for the next `count` blocks. They join the list when `len` counts them.
-    fn room(&mut self, count: usize) -> &mut [Block] {
-        let end = self.len + count;
-        if self.blocks.len() < end {
-            self.blocks.resize(end, [0; 4]);
-        }
-        &mut self.blocks[self.len..end]
-    }
-
     /// Reports whether the chunk may have a carriage return, or NUL.
     pub fn has_returns(&self) -> bool {
         self.has_returns
@@ -156,7 +147,8 @@ impl RowScan {
                 if at == bytes.len() {
                     break;
                 }
-                marks.room(1)[0] = [0, 0, 0, u64::MAX];
+                marks.blocks.truncate(marks.len);
+                marks.blocks.push([0, 0, 0, u64::MAX]);
                 marks.len += 1;
             }
             at = self.step(bytes, at, &mut ends, marks, resume);
@@ -170,11 +162,11 @@ impl RowScan {
 
     /// Marks the first whole blocks of `bytes`, up to one with a misplaced quote, and returns their number.
     fn mark(&self, bytes: &[u8], ends: &mut Ends, marks: &mut RowMarks) -> usize {
-        let mut has_returns = false;
-        let room = marks.room(bytes.len() / BLOCK);
-        let count = masks::mark_rows(self.tier, bytes, ends, &mut has_returns, room);
-        marks.len += count;
-        marks.has_returns |= has_returns;
+        let RowMarks { blocks, len, has_returns } = marks;
+        let end = *len + bytes.len() / BLOCK;
+        blocks.resize(blocks.len().max(end), [0; 4]);
+        let count = masks::mark_rows(self.tier, bytes, ends, has_returns, &mut blocks[*len..end]);
+        *len += count;
         count
     }
 

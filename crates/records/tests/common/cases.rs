@@ -31,7 +31,7 @@ pub fn logfmt(keys: &[&str]) -> Syntax {
 }
 
 pub fn log(name: &str) -> Syntax {
-    Syntax::log(Log::named(name).unwrap(), None, &[Field::Agent, Field::Target], Escaping::None).unwrap()
+    Syntax::log(Log::named(name).unwrap(), None, &[Field::Agent, Field::Target]).unwrap()
 }
 
 /// A syntax, and the texts of which records of it are made.

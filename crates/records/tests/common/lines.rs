@@ -322,7 +322,7 @@ pub fn fields(log: Log) -> Vec<Field> {
 }
 
 pub fn syntax(log: Log, wrapper: Option<Wrapper>, header: Option<&[u8]>) -> Syntax {
-    let mut syntax = Syntax::log(log, wrapper, &fields(log), Escaping::None).unwrap();
+    let mut syntax = Syntax::log(log, wrapper, &fields(log)).unwrap();
     if let Some(header) = header {
         syntax.find(&wrap(wrapper, header), &mut Vec::new()).unwrap();
     }
