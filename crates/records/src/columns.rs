@@ -157,15 +157,11 @@ impl Columns {
 
 /// Returns the quote that closes the column at `start`.
 fn closing_quote(line: &[u8], start: usize, escaping: Escaping) -> Result<usize, Unreadable> {
-    let mut from = start;
-    while let Some(quote) = escaping.next_quote(line, from) {
-        match line.get(quote + 1) {
-            Some(b'"') if escaping.doubles_quotes() => from = quote + 2,
-            None | Some(b' ') => return Ok(quote),
-            Some(_) => return unreadable(quote, Reason::OTHER_FIELDS),
-        }
+    match escaping.next_quote(line, start) {
+        Some(quote) if line.get(quote + 1).is_none_or(|&byte| byte == b' ') => Ok(quote),
+        Some(quote) => unreadable(quote, Reason::OTHER_FIELDS),
+        None => unreadable(start - 1, Reason::OPEN_QUOTE),
     }
-    unreadable(start - 1, Reason::OPEN_QUOTE)
 }
 
 /// The layout of lines that have a target between words. The target can contain blanks, the words cannot.

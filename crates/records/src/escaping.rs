@@ -508,11 +508,6 @@ impl Escaping {
         (!rule.has(RAW_MARK) && self != Escaping::Go).then_some(text)
     }
 
-    /// Reports whether two quotes mean one.
-    pub fn doubles_quotes(self) -> bool {
-        self.rule().has(DOUBLED)
-    }
-
     /// Reports whether a text in this escaping should be UTF-8.
     pub(crate) fn is_text(self) -> bool {
         matches!(self, Escaping::Json | Escaping::JsonHex | Escaping::LighttpdJson) || self.has_references()
@@ -540,14 +535,16 @@ impl Escaping {
         rule.unit(text, 0).map(|unit| unit.len).or_else(|| is_surrogate().then_some(6))
     }
 
-    /// Returns the offset of the first quote in `text` from `from` on that ends a value: one that no backslash makes part of the value.
+    /// Returns the offset of the first quote in `text` from `from` on that ends a value: no backslash, and no second quote, makes it a part of
+    /// the value.
     pub fn next_quote(self, text: &[u8], mut from: usize) -> Option<usize> {
         let rule = self.rule();
-        let protects = rule.mark == b'\\' && rule.letters.contains(&b'"') && !rule.has(RAW_MARK);
+        let protects = rule.mark == b'\\' && rule.letters.contains(&b'"') && rule.letters.contains(&b'\\');
         loop {
             let rest = text.get(from..)?;
             from += if protects { memchr::memchr2(b'"', b'\\', rest)? } else { memchr::memchr(b'"', rest)? };
-            if text[from] == b'"' {
+            let is_doubled = || rule.has(DOUBLED) && text.get(from + 1) == Some(&b'"');
+            if text[from] == b'"' && !is_doubled() {
                 return Some(from);
             }
             from += 2;

@@ -266,30 +266,23 @@ static CDX: Layout = Layout {
 };
 
 /// Returns the row of a program that escapes quotes in all fields.
-const fn escaped(
+const fn writer(
     name: &'static str,
     layouts: &'static [&'static Layout],
     escaping: Escaping,
     checked: &'static str,
 ) -> Writer {
-    let placeholders = Placeholders::HYPHEN;
-    let decodes = false;
-    Writer { name, layouts, escaping, rule: Rule::Escaped, placeholders, checked, note: "", decodes }
-}
-
-/// Returns the row of a program that escapes no quotes.
-const fn raw(
-    name: &'static str,
-    layouts: &'static [&'static Layout],
-    escaping: Escaping,
-    checked: &'static str,
-) -> Writer {
-    escaped(name, layouts, escaping, checked)
-        .rule(Rule::Raw)
-        .note("quotes are not escaped: a line that could be read in two ways is unreadable")
+    let (rule, placeholders) = (Rule::Escaped, Placeholders::HYPHEN);
+    Writer { name, layouts, escaping, rule, placeholders, checked, note: "", decodes: false }
 }
 
 impl Writer {
+    /// Returns the row of a program that escapes no quotes.
+    const fn raw(self) -> Writer {
+        self.rule(Rule::Raw)
+            .note("quotes are not escaped: a line that could be read in two ways is unreadable")
+    }
+
     const fn rule(self, rule: Rule) -> Writer {
         let protocol = match rule {
             Rule::Words | Rule::WordsAfterUser => Protocol::Word,
@@ -319,80 +312,84 @@ const DECODED: &str =
     "not safe: the path is decoded, so that a client can write a new line; the query is missing";
 
 /// All programs, in the order of help.
-pub static WRITERS: &[Writer] =
-    &[
-        escaped("", &[&COMBINED, &COMMON, &VHOST], Escaping::Unknown, "")
-            .rule(Rule::Unknown)
-            .placeholders(Placeholders {
-                requests: VARNISH_REFUSED,
-                targets: &[b"-", b"<BADREQ>"],
-                protocols: &[b"null", b"-"],
-                prefixes: &[],
-                protocol: Protocol::Version,
-            })
-            .note(DISAGREE),
-        escaped("apache", &[&COMBINED, &COMMON, &VHOST, &JSON], Escaping::Apache, "2.4.71"),
-        escaped(
-            "nginx",
-            &[&COMBINED, &COMMON, &VHOST, &NGINX_JSON, &JSON, &NGINX_ERROR],
-            Escaping::Nginx,
-            "1.22.1",
-        ),
-        raw("nginx-none", &[&RAW_COMBINED, &RAW_COMMON], Escaping::None, "1.22.1 with escape=none"),
-        escaped("haproxy", &[&HTTPLOG, &HTTPSLOG, &CLF, &RAW_COMBINED], Escaping::Haproxy, "2.6.12")
-            .rule(Rule::RequestEscaped)
-            .placeholders(Placeholders { targets: &[b"-", b"<BADREQ>"], ..HYPHEN }),
-        escaped("varnish", &[&COMBINED, &COMMON, &JSON_TEXT], Escaping::Varnish, "7.1.1")
-            .placeholders(Placeholders { requests: VARNISH_REFUSED, ..HYPHEN })
-            .note("the target is http://HOST and the path; values are cut after 255 bytes without a sign"),
-        escaped("lighttpd", &[&LIGHTTPD, &COMBINED, &COMMON, &LIGHTTPD_JSON], Escaping::Lighttpd, "1.4.69"),
-        escaped("h2o", &[&COMBINED, &COMMON, &H2O_JSON], Escaping::H2o, "2.2.5")
-            .note("an escape that the client sent, such as \\x22, cannot be told from one of h2o"),
-        escaped("tomcat", &[&COMMON, &COMBINED, &JSON, &TOMCAT_W3C], Escaping::Tomcat, "10.1.60")
-            .placeholders(Placeholders { protocols: &[b"null"], ..HYPHEN }),
-        raw("jetty", &[&RAW_COMBINED, &RAW_COMMON], Escaping::None, "9.4.57")
-            .placeholders(Placeholders { protocols: &[b"-"], ..HYPHEN }),
-        escaped("gunicorn", &[&RAW_COMBINED], Escaping::Quote, "27.0.1")
-            .rule(Rule::WordsAfterUser)
-            .note("not safe with %(U)s, which is decoded, so that a client can write a new line"),
-        escaped("uvicorn", &[&UVICORN], Escaping::None, "0.54.0")
-            .rule(Rule::Words)
-            .note("the path was decoded and encoded again"),
-        escaped("morgan", &[&COMBINED, &COMMON, &TINY, &JSON], Escaping::Morgan, "1.12.1"),
-        escaped("envoy", &[&ENVOY, &ISTIO, &RAW_COMBINED, &ENVOY_JSON], Escaping::None, "1.39.3")
-            .rule(Rule::Words)
-            .note("quotes in headers are not escaped: only the target is always certain"),
-        escaped("traefik", &[&TRAEFIK, &RAW_COMBINED, &TRAEFIK_JSON], Escaping::Quote, "3.7.15")
-            .rule(Rule::WordsAfterUser)
-            .note("the path was cleaned and encoded again"),
-        escaped("caddy", &[&CADDY], Escaping::Json, "2.6.2, 2.11.7"),
-        raw("squid", &[&SQUID, &SQUID_COMMON, &SQUID_COMBINED], Escaping::None, "5.7")
-            .placeholders(Placeholders { prefixes: &[b"error:"], ..HYPHEN }),
-        escaped("go", &[&COMBINED, &COMMON], Escaping::Go, "gorilla/handlers 1.5.1"),
-        raw("rack", &[&RACK], Escaping::Rack, "rack 2.2.22, puma 5.6.5"),
-        raw("aiohttp", &[&RAW_COMBINED], Escaping::None, "3.14.5").rule(Rule::Words).placeholders(
-            Placeholders { requests: &[b"UNKNOWN / HTTP/1.0"], protocol: Protocol::Word, ..HYPHEN },
-        ),
-        raw("uwsgi", &[&RAW_COMBINED], Escaping::None, "2.0.21"),
-        raw("daphne", &[&RAW_COMMON], Escaping::None, "4.2.3")
-            .placeholders(Placeholders { protocol: Protocol::None, ..HYPHEN }),
-        raw("tornado", &[&TORNADO], Escaping::None, "6.6.1"),
-        raw("django", &[&RAW_COMMON], Escaping::None, "5.2.19"),
-        raw("webrick", &[&RAW_COMMON, &RAW_COMBINED], Escaping::Ruby, "1.8.1"),
-        raw("python", &[&RAW_COMMON], Escaping::Python, "http.server, wsgiref of 3.11.7, werkzeug 3.1.9"),
-        raw("hypercorn", &[&RAW_COMBINED], Escaping::None, "0.18.0")
-            .placeholders(Placeholders { protocol: Protocol::Version, ..HYPHEN })
-            .decoding(),
-        raw("granian", &[&GRANIAN], Escaping::None, "2.8.9").decoding(),
-        escaped("elb", &[&ELB], Escaping::None, DOCUMENTATION).rule(Rule::Words),
-        escaped("alb", &[&ALB], Escaping::None, DOCUMENTATION).rule(Rule::Words),
-        escaped("s3", &[&S3], Escaping::None, DOCUMENTATION).rule(Rule::Words),
-        escaped("cloudfront", &[&CLOUDFRONT], Escaping::Percent, DOCUMENTATION),
-        escaped("w3c", &[&W3C], Escaping::DoubledQuote, DOCUMENTATION),
-        escaped("cdx", &[&CDX], Escaping::None, DOCUMENTATION),
-        escaped("iis", &[&IIS], Escaping::None, DOCUMENTATION)
-            .note("the server writes + for bytes that are not printable"),
-    ];
+pub static WRITERS: &[Writer] = &[
+    writer("", &[&COMBINED, &COMMON, &VHOST], Escaping::Unknown, "")
+        .rule(Rule::Unknown)
+        .placeholders(Placeholders {
+            requests: VARNISH_REFUSED,
+            targets: &[b"-", b"<BADREQ>"],
+            protocols: &[b"null", b"-"],
+            prefixes: &[],
+            protocol: Protocol::Version,
+        })
+        .note(DISAGREE),
+    writer("apache", &[&COMBINED, &COMMON, &VHOST, &JSON], Escaping::Apache, "2.4.71"),
+    writer(
+        "nginx",
+        &[&COMBINED, &COMMON, &VHOST, &NGINX_JSON, &JSON, &NGINX_ERROR],
+        Escaping::Nginx,
+        "1.22.1",
+    ),
+    writer("nginx-none", &[&RAW_COMBINED, &RAW_COMMON], Escaping::None, "1.22.1 with escape=none").raw(),
+    writer("haproxy", &[&HTTPLOG, &HTTPSLOG, &CLF, &RAW_COMBINED], Escaping::Haproxy, "2.6.12")
+        .rule(Rule::RequestEscaped)
+        .placeholders(Placeholders { targets: &[b"-", b"<BADREQ>"], ..HYPHEN }),
+    writer("varnish", &[&COMBINED, &COMMON, &JSON_TEXT], Escaping::Varnish, "7.1.1")
+        .placeholders(Placeholders { requests: VARNISH_REFUSED, ..HYPHEN })
+        .note("the target is http://HOST and the path; values are cut after 255 bytes without a sign"),
+    writer("lighttpd", &[&LIGHTTPD, &COMBINED, &COMMON, &LIGHTTPD_JSON], Escaping::Lighttpd, "1.4.69"),
+    writer("h2o", &[&COMBINED, &COMMON, &H2O_JSON], Escaping::H2o, "2.2.5")
+        .note("an escape that the client sent, such as \\x22, cannot be told from one of h2o"),
+    writer("tomcat", &[&COMMON, &COMBINED, &JSON, &TOMCAT_W3C], Escaping::Tomcat, "10.1.60")
+        .placeholders(Placeholders { protocols: &[b"null"], ..HYPHEN }),
+    writer("jetty", &[&RAW_COMBINED, &RAW_COMMON], Escaping::None, "9.4.57")
+        .raw()
+        .placeholders(Placeholders { protocols: &[b"-"], ..HYPHEN }),
+    writer("gunicorn", &[&RAW_COMBINED], Escaping::Quote, "27.0.1")
+        .rule(Rule::WordsAfterUser)
+        .note("not safe with %(U)s, which is decoded, so that a client can write a new line"),
+    writer("uvicorn", &[&UVICORN], Escaping::None, "0.54.0")
+        .rule(Rule::Words)
+        .note("the path was decoded and encoded again"),
+    writer("morgan", &[&COMBINED, &COMMON, &TINY, &JSON], Escaping::Morgan, "1.12.1"),
+    writer("envoy", &[&ENVOY, &ISTIO, &RAW_COMBINED, &ENVOY_JSON], Escaping::None, "1.39.3")
+        .rule(Rule::Words)
+        .note("quotes in headers are not escaped: only the target is always certain"),
+    writer("traefik", &[&TRAEFIK, &RAW_COMBINED, &TRAEFIK_JSON], Escaping::Quote, "3.7.15")
+        .rule(Rule::WordsAfterUser)
+        .note("the path was cleaned and encoded again"),
+    writer("caddy", &[&CADDY], Escaping::Json, "2.6.2, 2.11.7"),
+    writer("squid", &[&SQUID, &SQUID_COMMON, &SQUID_COMBINED], Escaping::None, "5.7")
+        .raw()
+        .placeholders(Placeholders { prefixes: &[b"error:"], ..HYPHEN }),
+    writer("go", &[&COMBINED, &COMMON], Escaping::Go, "gorilla/handlers 1.5.1"),
+    writer("rack", &[&RACK], Escaping::Rack, "rack 2.2.22, puma 5.6.5").raw(),
+    writer("aiohttp", &[&RAW_COMBINED], Escaping::None, "3.14.5").raw().rule(Rule::Words).placeholders(
+        Placeholders { requests: &[b"UNKNOWN / HTTP/1.0"], protocol: Protocol::Word, ..HYPHEN },
+    ),
+    writer("uwsgi", &[&RAW_COMBINED], Escaping::None, "2.0.21").raw(),
+    writer("daphne", &[&RAW_COMMON], Escaping::None, "4.2.3")
+        .raw()
+        .placeholders(Placeholders { protocol: Protocol::None, ..HYPHEN }),
+    writer("tornado", &[&TORNADO], Escaping::None, "6.6.1").raw(),
+    writer("django", &[&RAW_COMMON], Escaping::None, "5.2.19").raw(),
+    writer("webrick", &[&RAW_COMMON, &RAW_COMBINED], Escaping::Ruby, "1.8.1").raw(),
+    writer("python", &[&RAW_COMMON], Escaping::Python, "http.server, wsgiref of 3.11.7, werkzeug 3.1.9")
+        .raw(),
+    writer("hypercorn", &[&RAW_COMBINED], Escaping::None, "0.18.0")
+        .raw()
+        .placeholders(Placeholders { protocol: Protocol::Version, ..HYPHEN })
+        .decoding(),
+    writer("granian", &[&GRANIAN], Escaping::None, "2.8.9").raw().decoding(),
+    writer("elb", &[&ELB], Escaping::None, DOCUMENTATION).rule(Rule::Words),
+    writer("alb", &[&ALB], Escaping::None, DOCUMENTATION).rule(Rule::Words),
+    writer("s3", &[&S3], Escaping::None, DOCUMENTATION).rule(Rule::Words),
+    writer("cloudfront", &[&CLOUDFRONT], Escaping::Percent, DOCUMENTATION),
+    writer("w3c", &[&W3C], Escaping::DoubledQuote, DOCUMENTATION),
+    writer("cdx", &[&CDX], Escaping::None, DOCUMENTATION),
+    writer("iis", &[&IIS], Escaping::None, DOCUMENTATION)
+        .note("the server writes + for bytes that are not printable"),
+];
 
 impl Layout {
     /// Returns the fields that lines can have.

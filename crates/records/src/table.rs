@@ -53,19 +53,14 @@ impl Dialect {
                 _ => Ok(Cell { range: start..end, is_quoted: false, end }),
             };
         }
-        let backslash = if self.quotes == Quotes::Backslash { b'\\' } else { b'"' };
         let mut at = start + 1;
-        while let Some(len) = row.get(at..).and_then(|rest| memchr2(b'"', backslash, rest)) {
-            at += len;
-            let after = row.get(at + 1);
-            let is_end = after.is_none_or(|&byte| byte == self.delimiter);
-            match (row[at], after) {
-                (b'"', _) if is_end => {
-                    return Ok(Cell { range: start + 1..at, is_quoted: true, end: at + 1 });
+        while let Some(quote) = self.escaping().next_quote(row, at) {
+            match row.get(quote + 1) {
+                Some(&byte) if byte != self.delimiter && self.quotes == Quotes::Lazy => at = quote + 1,
+                Some(&byte) if byte != self.delimiter => {
+                    return unreadable(quote + 1, Reason::TEXT_AFTER_QUOTE);
                 }
-                (b'\\', _) | (_, Some(b'"')) => at += 2,
-                _ if self.quotes == Quotes::Lazy => at += 1,
-                _ => return unreadable(at + 1, Reason::TEXT_AFTER_QUOTE),
+                _ => return Ok(Cell { range: start + 1..quote, is_quoted: true, end: quote + 1 }),
             }
         }
         unreadable(start, Reason::OPEN_QUOTE)

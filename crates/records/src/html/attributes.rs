@@ -96,19 +96,10 @@ pub(crate) fn find(element: &str, name: &str) -> Option<usize> {
     ATTRIBUTES.iter().position(|row| row.name.eq_ignore_ascii_case(name) && is_in(row.elements))
 }
 
-/// ASCII whitespace of the HTML Standard.
-const BLANKS: ByteSet = ByteSet::from_bytes(b"\t\n\x0C\r ");
-
-fn is_blank(byte: u8) -> bool {
-    BLANKS.contains(byte)
-}
-
-/// Returns `range` without the blanks at its ends.
+/// Returns `range` without the ASCII whitespace at its ends.
 fn trim(text: &[u8], range: Range<usize>) -> Range<usize> {
-    let inner = &text[range.clone()];
-    let start = inner.iter().take_while(|&&byte| is_blank(byte)).count();
-    let end = inner[start..].iter().rev().take_while(|&&byte| is_blank(byte)).count();
-    range.start + start..range.end - end
+    let start = range.end - text[range.clone()].trim_ascii_start().len();
+    start..start + text[start..range.end].trim_ascii_end().len()
 }
 
 /// Returns the end of the longest part of `text` from `start` on whose bytes are all `inside`.
@@ -136,7 +127,8 @@ impl Syntax {
         match self {
             Syntax::Url => vec![trim(text, 0..text.len())],
             Syntax::Blanks | Syntax::Commas => {
-                let is_end = |byte| if self == Syntax::Commas { byte == b',' } else { is_blank(byte) };
+                let is_end =
+                    |byte: u8| if self == Syntax::Commas { byte == b',' } else { byte.is_ascii_whitespace() };
                 let (mut found, mut start) = (Vec::new(), 0);
                 while start <= text.len() {
                     let end = span(text, start, |byte| !is_end(byte));
@@ -155,11 +147,11 @@ impl Syntax {
 fn candidates(text: &[u8]) -> Vec<Range<usize>> {
     let (mut found, mut start) = (Vec::new(), 0);
     loop {
-        start = span(text, start, |byte| is_blank(byte) || byte == b',');
+        start = span(text, start, |byte| byte.is_ascii_whitespace() || byte == b',');
         if start == text.len() {
             return found;
         }
-        let end = span(text, start, |byte| !is_blank(byte));
+        let end = span(text, start, |byte| !byte.is_ascii_whitespace());
         let url = &text[start..end];
         let commas = url.iter().rev().take_while(|&&byte| byte == b',').count();
         found.push(start..end - commas);
@@ -178,25 +170,25 @@ fn candidates(text: &[u8]) -> Vec<Range<usize>> {
 
 /// Returns the place of the URL in `content` of `<meta http-equiv=refresh>` (HTML Standard, "shared declarative refresh steps").
 fn refresh(text: &[u8]) -> Option<Range<usize>> {
-    let mut at = span(text, 0, is_blank);
+    let mut at = span(text, 0, |byte| byte.is_ascii_whitespace());
     let number = at;
     at = span(text, at, |byte| byte.is_ascii_digit());
     if at == number && text.get(at) != Some(&b'.') {
         return None;
     }
     at = span(text, at, |byte| byte.is_ascii_digit() || byte == b'.');
-    let separator = span(text, at, is_blank);
+    let separator = span(text, at, |byte| byte.is_ascii_whitespace());
     at = match text.get(separator)? {
         b';' | b',' => separator + 1,
         _ if separator > at => separator,
         _ => return None,
     };
-    at = span(text, at, is_blank);
+    at = span(text, at, |byte| byte.is_ascii_whitespace());
     let start = at;
     if text[at..].get(..3).is_some_and(|word| word.eq_ignore_ascii_case(b"url")) {
-        let equals = span(text, at + 3, is_blank);
+        let equals = span(text, at + 3, |byte| byte.is_ascii_whitespace());
         if text.get(equals) == Some(&b'=') {
-            at = span(text, equals + 1, is_blank);
+            at = span(text, equals + 1, |byte| byte.is_ascii_whitespace());
         }
     }
     let end = match text.get(at)? {
