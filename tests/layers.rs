@@ -106,18 +106,16 @@ const COMMAND_MAY_IMPORT: &[(&str, &str)] = &[
     ("print print/*", "print convert check io common"),
     ("run/pump run/pump/*", "run/pump print select convert io common"),
     ("run run/*", "run print select convert check io common"),
-    ("plan plan/*", "plan run print select convert io common"),
     // The user's request. It uses the plain types of the rooms above, but does not call the functions that do the work.
     (
         "args args/*",
-        "args plan/Request plan/PreviewFormat plan/LogSelection plan/Selection plan/Shape plan/Columns \
-         plan/CheckRequest plan/CheckOptions plan/FindingsFormat plan/TopRequest plan/DedupRequest check/audit check/top check/kind \
-         check/listing select/FieldName convert check/chain check/readings io/compression io/files \
-         io/names url common",
+        "args check/audit check/kind check/listing select/FieldName convert check/chain check/readings io/compression io/files io/names url \
+         common",
     ),
+    ("plan plan/*", "plan args run print select convert check/top io common"),
     (
         "commands commands/*",
-        "args commands/tables plan/Plan check/schemes check/audit check/chain check/readings check/top io/output url/canonical common",
+        "args commands/tables plan check/schemes check/audit check/chain check/readings convert io/output url/canonical common",
     ),
     ("main", "commands"),
 ];

@@ -2,20 +2,15 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum, ValueHint};
+use clap::{Args as Options, ValueEnum, ValueHint};
 use simdpct::NamedSet;
 
-use super::parsers::{SetParser, formats};
+use super::parsers::{ANY_SET, TABLES, choice};
 use crate::common::format::OutputFormat;
 
 /// Write the manual pages or shell completions, which are generated from the same definitions as this help
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  pct generate man --directory /usr/local/share/man/man1
-  pct generate bash > /etc/bash_completion.d/pct
-  pct generate zsh > /usr/local/share/zsh/site-functions/_pct
-  pct generate fish > ~/.config/fish/completions/pct.fish")]
+#[derive(Debug, Options)]
+#[command(after_long_help = include_str!("examples/generate.txt").trim_ascii_end())]
 pub struct Generate {
     /// The format to write
     pub what: Generated,
@@ -35,18 +30,11 @@ pub enum Generated {
 }
 
 /// List the named sets, their bytes and the specifications that define them
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  pct sets
-  pct sets whatwg-path whatwg-query
-  pct sets --format json                      the list for a program
-  pct sets --table                            every character and its escapes
-  pct sets --table --format json              the same for a program
-  pct sets --schemes                          reserved characters in ftp, http, gopher, ...")]
+#[derive(Debug, Options)]
+#[command(after_long_help = include_str!("examples/sets.txt").trim_ascii_end())]
 pub struct Sets {
     /// List only these sets
-    #[arg(value_name = "NAME", hide_possible_values = true, value_parser = SetParser::ALL)]
+    #[arg(value_name = "NAME", hide_possible_values = true, value_parser = ANY_SET)]
     pub names: Vec<&'static NamedSet>,
 
     /// Write the reference tables instead: every character of ASCII and windows-1252 with its escapes in windows-1252
@@ -61,7 +49,7 @@ pub struct Sets {
     #[arg(long, conflicts_with_all = ["names", "table"])]
     pub schemes: bool,
 
-    /// The format of the list or of the tables
-    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = formats(&[OutputFormat::Text, OutputFormat::Tsv, OutputFormat::Json]))]
+    /// The format of the output
+    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = choice(TABLES))]
     pub format: OutputFormat,
 }

@@ -1,24 +1,22 @@
 //! The definitions of the arguments, from which help, manual pages and completions are generated.
 //!
-//! Each subcommand is one struct, and options that several subcommands share are structs that are flattened into
-//! them. The methods called `request` convert them to plain options, so nothing below [`crate::commands`] knows clap.
+//! Each subcommand is one struct. An option that several subcommands share is defined once, in a struct of [`options`] that is flattened
+//! into them. [`Args`] has those that say what is read and written; [`crate::plan`] reads it by reference. The methods called `verb` return
+//! the conversion.
 
-mod files;
 mod info;
-mod inspect;
-mod keyed;
+mod options;
 mod parsers;
-mod route;
+mod reports;
 mod transform;
 mod urls;
-mod values;
 
 use clap::{Parser, Subcommand};
 
 pub use self::info::{Generate, Generated, Sets};
-pub use self::inspect::{Audit, Check};
-pub use self::keyed::{Dedup, Top};
-pub use self::route::Route;
+pub use self::options::Args;
+pub use self::parsers::{is_log, removed};
+pub use self::reports::{Audit, Check, Dedup, Route, Top};
 pub use self::transform::{Decode, Encode, Normalize};
 pub use self::urls::{Form, Get, Iri, Join, Resolve, Split, Uri};
 
@@ -30,39 +28,6 @@ Examples:
   pct audit access.log                        a summary of its escapes, on one page
   pct help decode                             options and examples of one command";
 
-const EXAMPLES: &str = "\
-Examples:
-  pct encode names.txt                        escape all but unreserved bytes, line by line
-  pct encode --set whatwg-path paths.txt      escape as browsers do in a path
-  pct decode -e 'caf%C3%A9%20noir'            text instead of a file
-  pct decode urls.txt -o plain.txt            write plain.txt whole or not at all
-  pct check --kinds malformed,nul access.log.gz
-  pct decode crawl.zst -o plain.txt.gz        reads and writes compressed files
-  pct normalize -i.bak lists/*.txt            replace files, and keep the old ones
-  pct audit access.log                        a summary of its escapes, on one page
-  pct decode --field 7 --charset gbk -j2 access.log.gz -o plain.log.zst
-  pct decode -i --csv --column url crawl.csv.gz
-  pct decode --log combined --values access.log | sort | uniq -c
-  pct normalize crawl.txt | sort -u           one spelling of escapes (RFC 3986, section 6.2.2)
-  pct normalize --profile whatwg crawl.txt    canonical forms of whole URLs; --list names all
-  pct get '{host}' crawl.txt | sort | uniq -c
-  pct top '{domain}' crawl.txt                the most frequent registrable domains
-  pct dedup --profile rfc3986-scheme crawl.txt -o unique.txt
-  pct help decode                             options and examples of one command
-
-Exit codes:
-  0  success
-  1  check has findings, --strict or a policy of `fail` has stopped the run, or --exit-code says that a file would change
-  2  wrong arguments, or a file could not be read or written; the other inputs are still read
-
-When the reader of standard output exits (`pct ... | head`), pct stops quietly with 0, or check with 1 if it has
-findings. After an error, the FILE of `-o FILE` is unchanged.
-
-Environment:
-  SIMDPCT_TIER  use the kernels of this tier instead of the best ones; `pct info` lists the tiers
-  NO_COLOR      show help without colours
-  TMPDIR        the directory for temporary files: keys beyond --memory, and long records of --diff";
-
 /// Percent-encode, decode, normalize and check URLs at close to the speed of copying
 ///
 /// By default each line is one value. Line ends ("\n" or "\r\n") are structure: they stay, and decoding never makes
@@ -73,7 +38,7 @@ Environment:
     name = "pct",
     version,
     after_help = FIRST_EXAMPLES,
-    after_long_help = EXAMPLES,
+    after_long_help = include_str!("examples/pct.txt").trim_ascii_end(),
     arg_required_else_help = true,
     max_term_width = 100,
     args_conflicts_with_subcommands = true
@@ -135,9 +100,31 @@ pub enum Command {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
+
     use clap::CommandFactory;
 
     use super::Cli;
+
+    /// An option has the same help, short name and type of values on every command. Only `--chain` names the servers in `audit`, where
+    /// `route` has `--reading` for that.
+    #[test]
+    fn an_option_means_one_thing_everywhere() {
+        let mut cli = Cli::command();
+        cli.build();
+        let mut known = HashMap::new();
+        for verb in cli.get_subcommands() {
+            for option in verb.get_arguments() {
+                let Some(long) = option.get_long() else { continue };
+                let help = option.get_help().expect("help").to_string();
+                let kind = (long != "chain").then(|| option.get_value_parser().type_id());
+                let meaning = (help, option.get_short(), kind);
+                let first = known.entry(long.to_owned()).or_insert_with(|| meaning.clone());
+                assert_eq!(*first, meaning, "{} --{long}", verb.get_name());
+            }
+        }
+        assert!(known.len() > 80);
+    }
 
     #[test]
     fn subcommands_are_described_as_in_their_own_help() {

@@ -1,8 +1,9 @@
-//! Parsers for option values that clap does not read by itself.
+//! Parses the values of arguments that clap does not read by itself.
 //!
 //! The modules below do not depend on clap, so the names and help texts of their choices are defined here.
 
-use std::ffi::{OsStr, OsString};
+use std::env;
+use std::ffi::OsStr;
 use std::num::{IntErrorKind, NonZeroUsize, ParseIntError};
 use std::sync::Arc;
 
@@ -10,139 +11,138 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command, Error, ValueEnum};
 use simdpct::{ByteSet, NamedSet, SetKind, sets};
-use simdpct_records::{Escaping, Layout, Log, Position, Quotes, Spec, WRITERS, Wrapper, Writer};
-use simdpct_uri::SuffixList;
+use simdpct_readings::{READINGS, Reading};
+use simdpct_records::{Escaping, Layout, Log, Quotes, Spec, WRITERS, Wrapper, Writer};
 use simdpct_uri::canon::Profile;
+use simdpct_uri::{Dialect, SuffixList};
 
+use super::options::Compression;
+use crate::check::chain::Rule;
 use crate::check::kind::Group;
 use crate::common::charset::{self, Charset};
 use crate::common::fault::Policy;
 use crate::common::format::OutputFormat;
 use crate::convert::stats::StatsFormat;
+use crate::io::compression::Format;
 use crate::select::FieldName;
+use crate::url::canonical::Hash;
 use crate::url::row::Style;
 
-/// Parses the name of a set.
+/// Parses a name, with an error message of its own. Help and completions show the possible names.
 #[derive(Clone)]
-pub struct SetParser {
-    /// Whether building blocks are rejected, so that only policies remain.
-    policies: bool,
+pub struct Named<T> {
+    find: fn(&str) -> Result<T, String>,
+    names: fn() -> Vec<PossibleValue>,
 }
 
-impl SetParser {
-    /// Accepts only the sets that an encoder may keep.
-    pub const POLICIES: SetParser = SetParser { policies: true };
+impl<T: Clone + Send + Sync + 'static> TypedValueParser for Named<T> {
+    type Value = T;
 
-    /// Accepts all sets.
-    pub const ALL: SetParser = SetParser { policies: false };
-
-    fn takes(&self, set: &NamedSet) -> bool {
-        !self.policies || set.kind == SetKind::Policy
-    }
-}
-
-impl TypedValueParser for SetParser {
-    type Value = &'static NamedSet;
-
-    fn parse_ref(&self, _: &Command, _: Option<&Arg>, value: &OsStr) -> Result<&'static NamedSet, Error> {
-        let name = value.to_string_lossy();
-        find_set(&name, self).map_err(|message| Error::raw(ErrorKind::InvalidValue, format!("{message}\n")))
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        // Completions show the names, which are too many for help; help points to `pct sets` instead.
-        Some(Box::new(sets::ALL.iter().filter(|set| self.takes(set)).map(|set| PossibleValue::new(set.name))))
-    }
-}
-
-/// Parses the label of a charset.
-#[derive(Clone)]
-pub struct CharsetParser {
-    /// Whether the charset can be guessed.
-    guesses: bool,
-}
-
-impl CharsetParser {
-    /// Accepts labels.
-    pub const LABEL: CharsetParser = CharsetParser { guesses: false };
-
-    /// Accepts labels, `auto` and `auto:LABEL`.
-    pub const LABEL_OR_AUTO: CharsetParser = CharsetParser { guesses: true };
-}
-
-impl TypedValueParser for CharsetParser {
-    type Value = Charset;
-
-    fn parse_ref(&self, _: &Command, _: Option<&Arg>, value: &OsStr) -> Result<Charset, Error> {
-        let find = if self.guesses { Charset::find_or_auto } else { Charset::find };
-        find(&value.to_string_lossy())
+    fn parse_ref(&self, _: &Command, _: Option<&Arg>, value: &OsStr) -> Result<T, Error> {
+        (self.find)(&value.to_string_lossy())
             .map_err(|message| Error::raw(ErrorKind::InvalidValue, format!("{message}\n")))
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        let auto = self.guesses.then_some("auto");
-        Some(Box::new(auto.into_iter().chain(charset::names()).map(PossibleValue::new)))
+        Some(Box::new((self.names)().into_iter()))
     }
 }
 
-/// Parses the name of a canonical form.
-#[derive(Clone)]
-pub struct ProfileParser;
+/// A set that an encoder may keep.
+pub const KEPT_SET: Named<&'static NamedSet> =
+    Named { find: |name| find_set(name, true), names: || set_names(true) };
 
-impl TypedValueParser for ProfileParser {
-    type Value = Profile;
+/// Any set.
+pub const ANY_SET: Named<&'static NamedSet> =
+    Named { find: |name| find_set(name, false), names: || set_names(false) };
 
-    fn parse_ref(&self, _: &Command, _: Option<&Arg>, value: &OsStr) -> Result<Profile, Error> {
-        let name = value.to_string_lossy();
-        Profile::find(&name.to_ascii_lowercase().replace('_', "-")).ok_or_else(|| {
+/// A charset, or the way to guess one.
+pub const CHARSET: Named<Charset> = Named {
+    find: Charset::find_or_auto,
+    names: || std::iter::once("auto").chain(charset::names()).map(PossibleValue::new).collect(),
+};
+
+/// A canonical form.
+pub const PROFILE: Named<Profile> = Named {
+    find: |name| {
+        Profile::find(&spelled(name)).ok_or_else(|| {
             let names: Vec<_> = Profile::ALL.iter().map(|profile| profile.name()).collect();
-            let message = format!("unknown profile '{name}'; expected one of {}\n", names.join(", "));
-            Error::raw(ErrorKind::InvalidValue, message)
+            format!("unknown profile '{name}'; expected one of {}", names.join(", "))
         })
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+    },
+    names: || {
         let value = |profile: &Profile| PossibleValue::new(profile.name()).help(profile.about());
-        Some(Box::new(Profile::ALL.iter().map(value)))
-    }
-}
+        Profile::ALL.iter().map(value).collect()
+    },
+};
 
-/// Parses the name of a log format.
-#[derive(Clone)]
-pub struct LogParser;
+/// The format of a log.
+pub const LOG: Named<Spec> = Named {
+    find: |name| {
+        let name = name.to_ascii_lowercase();
+        name.parse().map_err(|message| format!("--log {name}: {message}; `pct help decode` lists them"))
+    },
+    names: log_names,
+};
 
-impl TypedValueParser for LogParser {
-    type Value = Spec;
-
-    fn parse_ref(&self, _: &Command, _: Option<&Arg>, value: &OsStr) -> Result<Spec, Error> {
-        let name = value.to_string_lossy().to_ascii_lowercase();
-        name.parse().map_err(|message| {
-            let message = format!("--log {name}: {message}; `pct help decode` lists them\n");
-            Error::raw(ErrorKind::InvalidValue, message)
+/// A server whose escapes are undone.
+pub const UNESCAPE: Named<Escaping> = Named {
+    find: |name| {
+        let name = name.to_ascii_lowercase();
+        let found = escaping_servers().find(|(known, _)| *known == name);
+        found.map(|(_, escaping)| escaping).ok_or_else(|| {
+            let names: Vec<_> = escaping_servers().map(|(name, _)| name).collect();
+            format!("--unescape {name}: expected one of {}", names.join(", "))
         })
-    }
+    },
+    names: || escaping_servers().map(|(name, _)| PossibleValue::new(name)).collect(),
+};
 
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        let auto = PossibleValue::new("auto").help("The format of the first lines of each file");
-        let values = WRITERS.iter().flat_map(|writer| {
-            let names: Vec<_> = writer.layouts.iter().map(|layout| Log { writer, layout }.name()).collect();
-            if writer.name.is_empty() {
-                let help = format!("Servers that are not known: {}", writer.note);
-                return names.into_iter().map(|name| PossibleValue::new(name).help(help.clone())).collect();
-            }
-            let mut values = vec![PossibleValue::new(writer.name).help(describe(writer, &names))];
-            values.extend(
-                names
-                    .into_iter()
-                    .filter(|name| name != writer.name)
-                    .map(|name| PossibleValue::new(name).hide(true)),
-            );
-            values
-        });
-        let wrappers =
-            Wrapper::ALL.iter().map(|(_, name)| PossibleValue::new(format!("{name}+auto")).hide(true));
-        Some(Box::new([auto].into_iter().chain(values).chain(wrappers)))
+/// The number of a field, or its name in a log.
+pub const FIELD: Named<FieldName> = Named {
+    find: |text| {
+        let is_number = text.starts_with(|first: char| first.is_ascii_digit() || "-.".contains(first));
+        if !is_number && !text.is_empty() {
+            return Ok(FieldName::Name(text.to_owned()));
+        }
+        let position = text.parse().map(FieldName::Number);
+        position.map_err(|message| format!("invalid value '{text}' for '--field': {message}"))
+    },
+    names: Vec::new,
+};
+
+/// A reading of a server.
+pub const READING: Named<&'static Reading> = Named {
+    find: |name| {
+        simdpct_readings::find(name).ok_or_else(|| {
+            let similar = similar(&name.to_ascii_lowercase(), READINGS.iter().map(|reading| reading.name));
+            let hint = similar.first().map_or(String::new(), |best| format!("did you mean '{best}'? "));
+            format!("unknown reading '{name}'; {hint}`pct route --list` names all")
+        })
+    },
+    names: || READINGS.iter().map(|reading| reading.name).chain(["strict"]).map(PossibleValue::new).collect(),
+};
+
+/// Returns the names of log formats, with help for each server. `-h` has no space for them.
+fn log_names() -> Vec<PossibleValue> {
+    if env::args_os().any(|argument| argument == "-h") {
+        return Vec::new();
     }
+    let mut values = vec![PossibleValue::new("auto").help("The format of the first lines of each file")];
+    for writer in WRITERS {
+        let names: Vec<_> = writer.layouts.iter().map(|layout| Log { writer, layout }.name()).collect();
+        if writer.name.is_empty() {
+            let help = format!("Servers that are not known: {}", writer.note);
+            values.extend(names.into_iter().map(|name| PossibleValue::new(name).help(help.clone())));
+            continue;
+        }
+        values.push(PossibleValue::new(writer.name).help(describe(writer, &names)));
+        let others = names.into_iter().filter(|name| name != writer.name);
+        values.extend(others.map(|name| PossibleValue::new(name).hide(true)));
+    }
+    let wrappers = Wrapper::ALL.iter().map(|(_, name)| PossibleValue::new(format!("{name}+auto")).hide(true));
+    values.extend(wrappers);
+    values
 }
 
 /// Returns the help text for the formats `names` of `writer`.
@@ -151,19 +151,11 @@ fn describe(writer: &Writer, names: &[String]) -> String {
         let fields: Vec<_> = layout.fields().into_iter().map(|field| field.name()).collect();
         fields.join(", ")
     };
-    let layouts: Vec<_> = writer
-        .layouts
-        .iter()
-        .zip(names)
-        .map(|(layout, name)| format!("{name} ({})", fields(layout)))
-        .collect();
+    let layouts = writer.layouts.iter().zip(names);
+    let layouts: Vec<_> = layouts.map(|(layout, name)| format!("{name} ({})", fields(layout))).collect();
     let note = if writer.note.is_empty() { String::new() } else { format!("; {}", writer.note) };
     format!("{}{note}", layouts.join(", "))
 }
-
-/// Parses the name of the server whose escapes are undone.
-#[derive(Clone)]
-pub struct UnescapeParser;
 
 /// Returns the servers that write escapes, with their escaping.
 fn escaping_servers() -> impl Iterator<Item = (&'static str, Escaping)> {
@@ -171,71 +163,43 @@ fn escaping_servers() -> impl Iterator<Item = (&'static str, Escaping)> {
     servers.filter(|(_, escaping)| ![Escaping::None, Escaping::Unknown].contains(escaping))
 }
 
-impl TypedValueParser for UnescapeParser {
-    type Value = Escaping;
-
-    fn parse_ref(&self, _: &Command, _: Option<&Arg>, value: &OsStr) -> Result<Escaping, Error> {
-        let name = value.to_string_lossy().to_ascii_lowercase();
-        let found = escaping_servers().find(|(known, _)| *known == name);
-        found.map(|(_, escaping)| escaping).ok_or_else(|| {
-            let names: Vec<_> = escaping_servers().map(|(name, _)| name).collect();
-            let message = format!("--unescape {name}: expected one of {}\n", names.join(", "));
-            Error::raw(ErrorKind::InvalidValue, message)
-        })
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(escaping_servers().map(|(name, _)| PossibleValue::new(name))))
-    }
+/// Returns the bytes of `text`, in which a byte may be written as an escape.
+pub fn byte_set(text: &OsStr) -> ByteSet {
+    ByteSet::EMPTY.add(&simdpct::decode(text.as_encoded_bytes()))
 }
 
-/// Parses the number of a field, or its name in a log.
-#[derive(Clone)]
-pub struct FieldParser;
-
-impl TypedValueParser for FieldParser {
-    type Value = FieldName;
-
-    fn parse_ref(&self, _: &Command, _: Option<&Arg>, value: &OsStr) -> Result<FieldName, Error> {
-        let text = value.to_string_lossy();
-        if !text.starts_with(|first: char| first.is_ascii_digit() || "-.".contains(first)) && !text.is_empty()
-        {
-            return Ok(FieldName::Name(text.into_owned()));
-        }
-        let position: Result<Position, _> = text.parse();
-        position.map(FieldName::Number).map_err(|message| {
-            Error::raw(ErrorKind::InvalidValue, format!("invalid value '{text}' for '--field': {message}\n"))
-        })
-    }
-}
-
-/// Parses a set of bytes, in which a byte may be written as an escape.
-#[derive(Clone)]
-pub struct BytesParser;
-
-impl TypedValueParser for BytesParser {
-    type Value = ByteSet;
-
-    fn parse_ref(&self, command: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<ByteSet, Error> {
-        self.parse(command, argument, value.to_owned())
-    }
-
-    fn parse(&self, _: &Command, _: Option<&Arg>, value: OsString) -> Result<ByteSet, Error> {
-        Ok(ByteSet::EMPTY.add(&simdpct::decode(value.as_encoded_bytes())))
-    }
+/// Returns the bytes of `--escape`: those of the set that `text` names, or those of `text` itself.
+pub fn escaped_set(text: &OsStr) -> ByteSet {
+    named_set(&text.to_string_lossy()).map_or_else(|| byte_set(text), |set| set.set.to_byte_set())
 }
 
 /// Parses the byte that separates fields or columns.
 pub fn delimiter(text: &str) -> Result<u8, &'static str> {
-    match (text, text.as_bytes()) {
-        ("tab" | "\\t", _) => Ok(b'\t'),
-        ("space", _) => Ok(b' '),
+    match text {
         // These bytes can be part of an escape, a quoted cell or a line end.
-        (_, [b'\n' | b'\r' | b'"' | b'%' | b'+']) => {
+        "\n" | "\r" | "\"" | "%" | "+" => {
             Err("this byte cannot separate fields: it is part of escapes, quotes or line ends")
         }
-        (_, &[byte]) if byte.is_ascii() && !byte.is_ascii_alphanumeric() => Ok(byte),
-        _ => Err("expected one ASCII character other than a letter or digit, or `tab` or `space`"),
+        _ => separator(text)
+            .ok_or("expected one ASCII character other than a letter or digit, or `tab` or `space`"),
+    }
+}
+
+/// Parses the byte that is written between values.
+pub fn join_delimiter(text: &str) -> Result<u8, &'static str> {
+    // A `%` begins escapes; CR and LF end lines.
+    separator(text)
+        .filter(|byte| !b"%\r\n".contains(byte))
+        .ok_or("expected one ASCII character other than a letter, a digit or %, or `tab` or `space`")
+}
+
+/// Returns the byte that `text` names, unless it is a letter or digit, which are parts of escapes.
+fn separator(text: &str) -> Option<u8> {
+    match (text, text.as_bytes()) {
+        ("tab" | "\\t", _) => Some(b'\t'),
+        ("space", _) => Some(b' '),
+        (_, &[byte]) if byte.is_ascii() && !byte.is_ascii_alphanumeric() => Some(byte),
+        _ => None,
     }
 }
 
@@ -245,19 +209,6 @@ pub fn quote_escape(text: &str) -> Result<Quotes, &'static str> {
         "\"" => Ok(Quotes::Strict),
         "\\" => Ok(Quotes::Backslash),
         _ => Err("a quote or a backslash"),
-    }
-}
-
-/// Parses the byte that is written between values.
-pub fn join_delimiter(text: &str) -> Result<u8, &'static str> {
-    match (text, text.as_bytes()) {
-        ("tab" | "\\t", _) => Ok(b'\t'),
-        ("space", _) => Ok(b' '),
-        // Letters, digits and `%` are parts of escapes; CR and LF end lines.
-        (_, &[byte]) if byte.is_ascii() && !byte.is_ascii_alphanumeric() && !b"%\r\n".contains(&byte) => {
-            Ok(byte)
-        }
-        _ => Err("expected one ASCII character other than a letter, a digit or %, or `tab` or `space`"),
     }
 }
 
@@ -271,28 +222,38 @@ pub fn threads(text: &str) -> Result<NonZeroUsize, &'static str> {
     })
 }
 
-/// Returns the name of a set in the spelling of [`NamedSet::name`].
+/// Returns the name of a set or a profile in the usual spelling.
 fn spelled(name: &str) -> String {
     name.to_ascii_lowercase().replace('_', "-")
 }
 
 /// Returns the set called `name`, a policy or a building block.
-fn named(name: &str) -> Option<&'static NamedSet> {
+fn named_set(name: &str) -> Option<&'static NamedSet> {
     let name = spelled(name);
     sets::ALL.iter().find(|set| set.name == name)
 }
 
+/// Returns the sets, without building blocks if `kept`, so that only those remain that an encoder may keep.
+fn all_sets(kept: bool) -> impl Iterator<Item = &'static NamedSet> {
+    sets::ALL.iter().filter(move |set| !kept || set.kind == SetKind::Policy)
+}
+
+/// Returns the names of sets for completions; they are too many for help, which points to `pct sets` instead.
+fn set_names(kept: bool) -> Vec<PossibleValue> {
+    all_sets(kept).map(|set| PossibleValue::new(set.name)).collect()
+}
+
 /// Returns the set called `name`, or an error message that suggests an alternative.
-fn find_set(name: &str, parser: &SetParser) -> Result<&'static NamedSet, String> {
-    match named(name) {
-        Some(set) if parser.takes(set) => Ok(set),
+fn find_set(name: &str, kept: bool) -> Result<&'static NamedSet, String> {
+    match named_set(name) {
+        Some(set) if !kept || set.kind == SetKind::Policy => Ok(set),
         Some(set) => Err(format!(
             "--set {name}: this set is a building block, not a policy for encoding; `--escape {}` \
              escapes its bytes, and `pct sets` lists the sets to keep",
             set.name
         )),
         None => {
-            let similar = similar(&spelled(name), parser);
+            let similar = similar(&spelled(name), all_sets(kept).map(|set| set.name));
             let hint =
                 if similar.is_empty() { String::new() } else { format!("similar: {}; ", similar.join(", ")) };
             Err(format!("unknown set '{name}'; {hint}`pct sets` lists all"))
@@ -300,106 +261,136 @@ fn find_set(name: &str, parser: &SetParser) -> Result<&'static NamedSet, String>
     }
 }
 
-/// Returns up to four set names that are similar to `name`, the best first.
-fn similar(name: &str, parser: &SetParser) -> Vec<&'static str> {
-    let likeness = |set: &NamedSet| {
-        let part = !name.is_empty() && (set.name.contains(name) || name.contains(set.name));
-        f64::from(u8::from(part)) + strsim::jaro_winkler(name, set.name)
+/// Returns up to four of `names` that are similar to `name`, the best first.
+fn similar(name: &str, names: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
+    let likeness = |known: &str| {
+        let part = !name.is_empty() && (known.contains(name) || name.contains(known));
+        f64::from(u8::from(part)) + strsim::jaro_winkler(name, known)
     };
-    let sets = sets::ALL.iter().filter(|set| parser.takes(set));
-    let mut ranked: Vec<_> = sets.map(|set| (likeness(set), set.name)).collect();
+    let mut ranked: Vec<_> = names.map(|known| (likeness(known), known)).collect();
     ranked.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     ranked.into_iter().filter(|(likeness, _)| *likeness >= 0.8).map(|(_, name)| name).take(4).collect()
 }
 
-/// Parses the bytes of `--escape`: the name of a set, or the bytes themselves.
-#[derive(Clone)]
-pub struct EscapeParser;
-
-impl TypedValueParser for EscapeParser {
-    type Value = ByteSet;
-
-    fn parse_ref(&self, command: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<ByteSet, Error> {
-        match named(&value.to_string_lossy()) {
-            Some(set) => Ok(set.set.to_byte_set()),
-            None => BytesParser.parse_ref(command, argument, value),
-        }
-    }
+/// Returns the error message for a template without a part.
+pub fn template_error(verb: &str) -> String {
+    let what = if verb == "top" { "key" } else { "template" };
+    format!("the {what} has no {{PART}}: write it before the files, as in `pct {verb} '{{host}}' FILE`")
 }
 
-/// Returns the parser of `--format` for a command that writes the formats `all`.
-pub fn formats(all: &'static [OutputFormat]) -> impl TypedValueParser<Value = OutputFormat> {
-    let values = all.iter().filter_map(ValueEnum::to_possible_value);
-    PossibleValuesParser::new(values).try_map(|name| OutputFormat::from_str(&name, false))
+/// Reports whether `name` is the format of a log.
+pub fn is_log(name: &str) -> bool {
+    (LOG.find)(name).is_ok()
 }
 
-/// Implements [`ValueEnum`] for an enum, with the name and the help text of each variant.
-macro_rules! choices {
-    ($type:ident: $($variant:ident $name:literal $help:literal;)*) => {
-        impl ValueEnum for $type {
-            fn value_variants<'a>() -> &'a [$type] {
-                &[$($type::$variant),*]
-            }
-
-            fn to_possible_value(&self) -> Option<PossibleValue> {
-                Some(match self {
-                    $($type::$variant => PossibleValue::new($name).help($help),)*
-                })
-            }
-        }
-    };
-}
-
-/// The policies for malformed escapes and invalid bytes, with their names and descriptions.
-pub const ON_FAULT: &[(Policy, &str, &str)] = &[
-    (Policy::Keep, "keep", "Leave bad escapes and bytes as they are, and convert the rest"),
+/// Commands and options that other programs or earlier versions have, with the words to use instead.
+const REMOVED: &[(&str, &str)] = &[
+    ("cpu", "`pct info` shows the instruction sets"),
     (
-        Policy::Replace,
-        "replace",
-        "Write \"%25\" for a \"%\" that starts no escape, and U+FFFD for invalid UTF-8",
+        "log",
+        "--log FORMAT of every command reads the lines of a log, as in `pct decode --log combined access.log`",
     ),
-    (Policy::Empty, "empty", "Make the value empty (\"-\" in a blank-separated line)"),
-    (Policy::Drop, "drop", "Leave the record out"),
-    (Policy::Fail, "fail", "Stop with an error that says where, and exit with 1, like --strict"),
+    ("read", "`pct route` shows how servers read a path"),
+    ("--as", "--format names the format of the output, and --reading the readings of `pct route`"),
+    ("--fields", "--parts names parts of URLs, and --field N selects fields of a line"),
+    ("--format", "--log FORMAT reads the lines of a log, such as --log combined"),
+    ("--json", "--jsonl --key PATH selects values of JSON; --format jsonl, or json, writes JSON"),
+    ("--max-memory", "--memory is the limit"),
+    ("--nginx", "--log nginx reads its logs, and --unescape nginx undoes its escapes"),
+    ("--on-error", "--on-malformed is the policy for malformed escapes"),
+    ("--only", "--values writes only the values, and --kinds names the kinds of `pct check`"),
+    ("--parquet", "DuckDB, Polars and DataFusion convert columns of Parquet: docs/pipelines.md"),
 ];
 
-/// The policies for rejected values and unreadable records, with their names and descriptions.
-pub const ON_REJECTED: &[(Policy, &str, &str)] = &[
-    (Policy::Keep, "keep", "Leave the value or the record as it is"),
-    (Policy::Drop, "drop", "Leave the record out"),
-    (Policy::Null, "null", "Write `null` in JSON, and nothing elsewhere (\"-\" in a blank-separated line)"),
-    (Policy::Fail, "fail", "Stop with an error that says where, and exit with 1, like --strict"),
-];
+/// Returns the words to use in place of the unknown option or command `name`.
+pub fn removed(name: &str) -> Option<&'static str> {
+    let name = name.split('=').next().unwrap_or(name);
+    REMOVED.iter().find(|(old, _)| *old == name).map(|(_, hint)| *hint)
+}
 
-/// Returns the parser of these policies.
-pub fn policy(
-    policies: &'static [(Policy, &'static str, &'static str)],
-) -> impl TypedValueParser<Value = Policy> {
-    let values = policies.iter().map(|(_, name, help)| PossibleValue::new(*name).help(*help));
-    PossibleValuesParser::new(values).map(|given| {
-        let found = policies.iter().find(|(_, name, _)| *name == given);
-        found.map_or(Policy::Keep, |(policy, ..)| *policy)
+/// A choice: its name, what it means for the program, and its description.
+type Choice<T> = (&'static str, T, &'static str);
+
+/// Returns the parser of one of `choices`.
+pub fn choice<T: Clone + Send + Sync>(choices: &'static [Choice<T>]) -> impl TypedValueParser<Value = T> {
+    let values = choices.iter().map(|(name, _, help)| PossibleValue::new(*name).help(*help));
+    PossibleValuesParser::new(values).try_map(|given| {
+        let found = choices.iter().find(|(name, ..)| *name == given);
+        found.map(|(_, choice, _)| choice.clone()).ok_or("unknown name")
     })
 }
 
-choices! { OutputFormat:
-    Text "text" "For reading";
-    Tsv "tsv" "Separated by tabs, without quotes";
-    Csv "csv" "Separated by commas, quoted where necessary (RFC 4180)";
-    Jsonl "jsonl" "JSON, one document per line";
-    Json "json" "One JSON document";
-}
+/// The policies for malformed escapes and invalid bytes.
+pub const ON_FAULT: &[Choice<Policy>] = &[
+    ("keep", Policy::Keep, "Leave bad escapes and bytes as they are, and convert the rest"),
+    ("replace", Policy::Replace, "Write \"%25\" for a malformed \"%\", and U+FFFD for invalid UTF-8"),
+    ("empty", Policy::Empty, "Make the value empty (\"-\" in a blank-separated line)"),
+    ("drop", Policy::Drop, "Leave the record out"),
+    ("fail", Policy::Fail, "Stop with an error that says where, and exit with 1, like --strict"),
+];
 
-choices! { Style:
-    Tsv "tsv" "Separated by tabs, without quotes";
-    Csv "csv" "Separated by commas, quoted where necessary (RFC 4180)";
-    Jsonl "jsonl" "JSON, one document per line";
-}
+/// The policies for rejected values and unreadable records.
+pub const ON_REJECTED: &[Choice<Policy>] = &[
+    ("keep", Policy::Keep, "Leave the value or the record as it is"),
+    ("drop", Policy::Drop, "Leave the record out"),
+    ("null", Policy::Null, "Write `null` in JSON, and nothing elsewhere (\"-\" in a blank-separated line)"),
+    ("fail", Policy::Fail, "Stop with an error that says where, and exit with 1, like --strict"),
+];
 
-choices! { StatsFormat:
-    Text "text" "One line per count";
-    Json "json" "One JSON object";
-}
+/// The formats of rows that are read.
+pub const STYLES: &[Choice<Style>] = &[
+    ("tsv", Style::Tsv, "Separated by tabs, without quotes"),
+    ("csv", Style::Csv, "Separated by commas, quoted where necessary (RFC 4180)"),
+    ("jsonl", Style::Jsonl, "JSON, one document per line"),
+];
+
+const TEXT: Choice<OutputFormat> = ("text", OutputFormat::Text, "For reading");
+const TSV: Choice<OutputFormat> = ("tsv", OutputFormat::Tsv, "Separated by tabs, without quotes");
+const CSV: Choice<OutputFormat> =
+    ("csv", OutputFormat::Csv, "Separated by commas, quoted where necessary (RFC 4180)");
+const JSONL: Choice<OutputFormat> = ("jsonl", OutputFormat::Jsonl, "JSON, one document per line");
+const JSON: Choice<OutputFormat> = ("json", OutputFormat::Json, "One JSON document");
+
+/// The formats of rows that are written, of tables, of one text, and of a list.
+pub const ROWS: &[Choice<OutputFormat>] = &[TSV, CSV, JSONL];
+pub const TABLES: &[Choice<OutputFormat>] = &[TEXT, TSV, JSON];
+pub const ONE_TEXT: &[Choice<OutputFormat>] = &[TEXT, JSON];
+pub const LISTS: &[Choice<OutputFormat>] = &[TEXT, JSONL];
+
+/// The formats of statistics.
+pub const STATS: &[Choice<StatsFormat>] =
+    &[("text", StatsFormat::Text, "One line per count"), ("json", StatsFormat::Json, "One JSON object")];
+
+/// The compression of the output.
+pub const COMPRESSION: &[Choice<Compression>] = &[
+    ("gzip", Some(Format::Gzip), ""),
+    ("zstd", Some(Format::Zstd), ""),
+    ("bzip2", Some(Format::Bzip2), ""),
+    ("xz", Some(Format::Xz), ""),
+    ("none", None, ""),
+];
+
+/// The specifications of URLs.
+pub const DIALECTS: &[Choice<Dialect>] = &[
+    ("rfc3986", Dialect::Rfc3986, ""),
+    ("rfc2396", Dialect::Rfc2396, ""),
+    ("rfc1738", Dialect::Rfc1738, ""),
+];
+
+/// The hash functions of fingerprints.
+pub const HASHES: &[Choice<Hash>] = &[
+    ("xxh3", Hash::Xxh3, "64 bits, the fastest; not for data that somebody may choose to collide"),
+    ("xxh3-128", Hash::Xxh3_128, "128 bits, as fast"),
+    ("sha1", Hash::Sha1, "160 bits, cryptographic but broken"),
+    ("sha256", Hash::Sha256, "256 bits, cryptographic"),
+];
+
+/// The routes that a rule matches.
+pub const RULES: &[Choice<Rule>] = &[
+    ("prefix", Rule::Prefix, "Routes that begin with PATH"),
+    ("segment", Rule::Segment, "PATH, and the routes below it"),
+    ("exact", Rule::Exact, "Only PATH"),
+];
 
 impl ValueEnum for Group {
     fn value_variants<'a>() -> &'a [Group] {

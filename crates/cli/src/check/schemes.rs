@@ -1,10 +1,9 @@
 //! Lists which reserved characters the grammar of RFC 1738 (section 5) allows unescaped, for each scheme.
 
-use serde::Serialize;
 use simdpct::sets;
 
 /// A scheme of RFC 1738.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub struct Scheme {
     pub name: &'static str,
     /// The section that describes the scheme.
@@ -45,11 +44,6 @@ impl Scheme {
     /// Returns the scheme called `name`, in letters of either case.
     pub fn find(name: &[u8]) -> Option<&'static Scheme> {
         SCHEMES.iter().find(|scheme| scheme.name.as_bytes().eq_ignore_ascii_case(name))
-    }
-
-    /// Returns the scheme as a row of a table.
-    pub fn cells(&self) -> [&str; 5] {
-        [self.name, self.section, self.separators, self.path, self.query.unwrap_or_default()]
     }
 
     /// Passes the offset of each reserved character in `tail` that is not allowed to `found`. `tail` is the path of a URL with its query,

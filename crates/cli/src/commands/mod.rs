@@ -7,17 +7,17 @@ mod sets;
 mod tables;
 
 use std::env;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, CommandFactory, Parser};
+use clap::{CommandFactory, Parser};
 
-use crate::args::{Cli, Command};
-use crate::check::audit::audit;
-use crate::check::{chain, readings, top};
+use crate::args::{self, Args, Cli, Command};
+use crate::check::{audit, chain, readings};
 use crate::common::error::{Failure, Outcome};
+use crate::convert::Conversion;
 use crate::io::output;
-use crate::plan::Plan;
+use crate::plan;
 
 /// Runs the command that the arguments of the process ask for.
 pub fn run() -> Result<Outcome, Failure> {
@@ -31,84 +31,62 @@ pub fn run() -> Result<Outcome, Failure> {
 }
 
 /// Returns `arguments` with `-i.bak` rewritten as `--in-place=.bak`, because clap accepts an optional value only
-/// after a `=`.
+/// after a `=`. The value of another option may begin with a hyphen, and so may the name of a file after `--`.
 fn spelt(mut arguments: Vec<OsString>) -> Vec<OsString> {
-    let suffix = |argument: &OsString| {
-        let suffix = argument.to_str()?.strip_prefix("-i")?;
-        (!suffix.is_empty() && !suffix.starts_with('=')).then(|| format!("--in-place={suffix}"))
-    };
-    let Some(first) = arguments.iter().position(|argument| suffix(argument).is_some()) else {
-        return arguments;
-    };
-    let mut command = Cli::command();
-    command.build();
-    let verb = arguments.iter().skip(1).find_map(|argument| command.find_subcommand(argument));
-    let Some(verb) = verb.filter(|verb| verb.get_arguments().any(|option| option.get_short() == Some('i')))
-    else {
-        return arguments;
-    };
-    for index in first..arguments.len() {
-        if arguments[index - 1] == "--" || arguments[..index].iter().any(|argument| argument == "--") {
-            break;
-        }
-        if let Some(new) = suffix(&arguments[index])
-            && !takes_next(verb, &arguments[index - 1])
+    let end = arguments.iter().position(|argument| argument == "--").unwrap_or(arguments.len());
+    for index in 1..end {
+        let before = arguments[index - 1].to_string_lossy();
+        let is_group = before.starts_with('-') && !before.starts_with("--");
+        let is_value = HYPHENS.contains(&&*before) || is_group && before.ends_with(['e', 'f']);
+        if let Some(suffix) = arguments[index].to_str().and_then(|argument| argument.strip_prefix("-i"))
+            && !(is_value || suffix.is_empty() || suffix.starts_with('='))
         {
-            arguments[index] = new.into();
+            arguments[index] = format!("--in-place={suffix}").into();
         }
     }
     arguments
 }
 
-/// Reports whether `argument` is an option whose value is the next argument.
-fn takes_next(verb: &clap::Command, argument: &OsStr) -> bool {
-    let Some(text) = argument.to_str() else { return false };
-    let takes = |option: &Arg| option.get_action().takes_values() && !option.is_require_equals_set();
-    let mut options = verb.get_arguments();
-    match (text.strip_prefix("--"), text.strip_prefix('-')) {
-        (Some(long), _) => options.any(|option| option.get_long() == Some(long) && takes(option)),
-        // In a group of short options, the first that takes a value uses the rest of the group, or the next argument.
-        (None, Some(shorts)) => {
-            let of = |short| verb.get_arguments().find(|option| option.get_short() == Some(short));
-            let first = shorts.char_indices().find(|&(_, short)| of(short).is_some_and(takes));
-            first.is_some_and(|(at, short)| at + short.len_utf8() == shorts.len())
-        }
-        (None, None) => false,
-    }
-}
+/// The options whose value may begin with a hyphen, besides -e and -f.
+const HYPHENS: [&str; 4] = ["--expression", "--field", "--keep", "--escape"];
 
 fn dispatch(command: Command) -> Result<Outcome, Failure> {
     info::check_forced_tier()?;
+    let convert = |args: &Args, conversion: Result<Conversion, String>| {
+        plan::convert(args, &conversion.map_err(Failure::Usage)?)
+    };
     match command {
-        Command::Encode(args) => Plan::run(args.request().map_err(Failure::Usage)?),
-        Command::Decode(args) => Plan::run(args.request().map_err(Failure::Usage)?),
-        Command::Normalize(args) if args.list => profiles::list(),
-        Command::Normalize(args) => Plan::run(args.request()),
-        Command::Split(args) => Plan::run(args.request()),
-        Command::Get(args) => Plan::run(args.request().map_err(Failure::Usage)?),
-        Command::Join(args) => Plan::run(args.request().map_err(Failure::Usage)?),
-        Command::Resolve(args) => Plan::run(args.request().map_err(Failure::Usage)?),
-        Command::Iri(args) => Plan::run(args.request()),
-        Command::Uri(args) => Plan::run(args.request()),
-        Command::Form(args) => Plan::run(args.request().map_err(Failure::Usage)?),
-        Command::Top(args) => {
-            let style = args.format;
-            let (top, read) = Plan::top(args.request().map_err(Failure::Usage)?)?;
-            top::print(&top.rows, top.total, top.distinct, style).and(read)
+        Command::Encode(encode) => {
+            let conversion = encode.conversion();
+            convert(&encode.args(), conversion)
         }
-        Command::Dedup(args) => Plan::dedup(args.request()),
-        Command::Check(args) => Plan::check(&args.request().map_err(Failure::Usage)?),
-        Command::Audit(args) => match args.request().map_err(Failure::Usage)? {
-            (request, None) => audit(&request),
-            (request, Some(chain)) => chain::audit(&request, &chain),
+        Command::Decode(decode) => convert(&decode.args, decode.conversion()),
+        Command::Normalize(normalize) if normalize.list => profiles::list(),
+        Command::Normalize(normalize) => convert(&normalize.args, normalize.conversion()),
+        Command::Split(split) => convert(&split.args, split.conversion()),
+        Command::Get(get) => convert(&get.args, get.conversion()),
+        Command::Join(mut join) => {
+            let conversion = join.conversion();
+            convert(&join.args, conversion)
+        }
+        Command::Resolve(resolve) => convert(&resolve.args, resolve.conversion()),
+        Command::Iri(iri) => convert(&iri.args, iri.conversion()),
+        Command::Uri(uri) => convert(&uri.args, uri.conversion()),
+        Command::Form(form) => convert(&form.args, form.conversion()),
+        Command::Top(top) => plan::top(top),
+        Command::Dedup(dedup) => plan::dedup(dedup),
+        Command::Check(check) => plan::check(check),
+        Command::Audit(audit) => match audit.chain_request().map_err(Failure::Usage)? {
+            None => audit::audit(&audit.request()),
+            Some(chain) => chain::audit(&audit.request(), &chain),
         },
-        Command::Route(args) if args.list => readings::list(&args.request()),
-        Command::Route(args) => readings::read(&args.request()),
-        Command::Sets(args) if args.table => tables::write(args.format),
-        Command::Sets(args) if args.schemes => tables::write_schemes(args.format),
-        Command::Sets(args) => sets::list(&args),
+        Command::Route(route) if route.list => readings::list(&route.request()),
+        Command::Route(route) => readings::read(&route.request()),
+        Command::Sets(sets) if sets.table => tables::write(sets.format),
+        Command::Sets(sets) if sets.schemes => tables::write_schemes(sets.format),
+        Command::Sets(sets) => sets::list(&sets),
         Command::Info => info::describe(),
-        Command::Generate(args) => generate::generate(&args),
+        Command::Generate(generate) => generate::generate(&generate),
     }
 }
 
@@ -129,7 +107,7 @@ fn print(message: &clap::Error) -> Result<Outcome, Failure> {
             "--verbose only adds to --version, as in `pct --version --verbose`; `pct help` lists the commands".to_owned(),
         ));
     }
-    if let Some(text) = no_such_verb(message) {
+    if let Some(text) = no_such_verb(message).or_else(|| no_such_option(message)) {
         return Err(Failure::Usage(text));
     }
     if message.use_stderr() {
@@ -145,12 +123,36 @@ fn no_such_verb(message: &clap::Error) -> Option<String> {
     let Some(ContextValue::String(name)) = message.get(ContextKind::InvalidSubcommand) else { return None };
     let cli = Cli::command();
     let verbs = cli.get_subcommands().filter(|verb| !verb.is_hide_set()).map(clap::Command::get_name);
-    let mut ranked: Vec<_> = verbs.map(|verb| (strsim::damerau_levenshtein(name, verb), verb)).collect();
-    ranked.sort_unstable();
-    Some(match ranked[..] {
-        [(distance, verb), ..] if distance <= 2 => {
+    let is_start = |verb: &str| name.len() > 1 && verb.starts_with(name);
+    let distance = |verb: &str| if is_start(verb) { 0 } else { strsim::damerau_levenshtein(name, verb) };
+    let (distance, verb) = verbs.map(|verb| (distance(verb), verb)).min()?;
+    Some(match args::removed(name) {
+        Some(hint) => format!("unknown command '{name}'; {hint}"),
+        None if distance <= 2.min(name.len() / 2) => {
             format!("unknown command '{name}'; did you mean '{verb}'?")
         }
-        _ => format!("unknown command '{name}'; `pct help` lists all"),
+        None => format!("unknown command '{name}'; `pct help` lists all"),
     })
+}
+
+/// Returns the message for an option that has another name here, or for the name of a log format as the format of an output.
+fn no_such_option(message: &clap::Error) -> Option<String> {
+    let text = |kind| match message.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let option = text(ContextKind::InvalidArg)?;
+    match message.kind() {
+        ErrorKind::UnknownArgument => {
+            args::removed(option).map(|hint| format!("there is no option '{option}' here; {hint}"))
+        }
+        ErrorKind::InvalidValue if option.starts_with("--format") => {
+            let value = text(ContextKind::InvalidValue)?;
+            let is_log = args::is_log(value);
+            is_log.then(|| {
+                format!("--format names the format of the output; --log {value} reads the lines of a log")
+            })
+        }
+        _ => None,
+    }
 }

@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-use serde::Serialize;
 use simdpct::{AsciiSet, NamedSet, SetKind, sets};
 
 use super::tables;
@@ -11,40 +10,19 @@ use crate::common::error::{Failure, Outcome};
 use crate::common::format::OutputFormat;
 use crate::io::output::Output;
 
-/// One set, as a row of a table.
-#[derive(Serialize)]
-struct Row {
-    name: &'static str,
-    kind: &'static str,
-    bytes: String,
-    source: &'static str,
-    description: &'static str,
-}
-
-impl Row {
-    fn of(set: &NamedSet) -> Row {
-        let &NamedSet { name, source, description, .. } = set;
-        let kind = if set.kind == SetKind::Policy { "policy" } else { "building block" };
-        // The text format writes ranges such as A-Z, which a program would have to parse.
-        let bytes = set.set.iter().map(char::from).collect();
-        Row { name, kind, bytes, source, description }
-    }
-
-    fn cells(&self) -> [&str; 5] {
-        [self.name, self.kind, &self.bytes, self.source, self.description]
-    }
-}
-
 /// Lists the sets named in `args`, or all of them.
 pub fn list(args: &Sets) -> Result<Outcome, Failure> {
     let all: Vec<_> = sets::ALL.iter().collect();
     let wanted = if args.names.is_empty() { &all } else { &args.names };
     if args.format != OutputFormat::Text {
-        let rows: Vec<_> = wanted.iter().map(|set| Row::of(set)).collect();
+        let row = |set: &&NamedSet| {
+            let kind = if set.kind == SetKind::Policy { "policy" } else { "building block" };
+            // The text format writes ranges such as A-Z, which a program would have to parse.
+            let bytes: String = set.set.iter().map(char::from).collect();
+            [set.name, kind, &bytes, set.source, set.description].map(|cell| Some(cell.to_owned()))
+        };
         let header = ["name", "kind", "bytes", "source", "description"];
-        let text = tables::formatted(args.format, header, &[("Sets", &rows)], Row::cells);
-        Output::stdout()?.write(text.as_bytes())?;
-        return Ok(Outcome::Clean);
+        return tables::print(args.format, &header, &[("Sets", wanted.iter().map(row).collect())]);
     }
     let mut text = String::new();
     for set in wanted {

@@ -2,9 +2,10 @@
 //! list of sets as a table.
 
 use std::fmt::Write;
+use std::ops::RangeInclusive;
 
 use encoding_rs::WINDOWS_1252;
-use serde::Serialize;
+use serde_json::json;
 use simdpct::AsciiSet;
 use simdpct::sets::{
     NONE, RFC1738_RESERVED, RFC1738_UNRESERVED, RFC2396_RESERVED, RFC2396_UNRESERVED, RFC3986_RESERVED,
@@ -17,28 +18,8 @@ use crate::common::error::{Failure, Outcome};
 use crate::common::format::OutputFormat;
 use crate::io::output::Output;
 
-/// One character and its escapes.
-#[derive(Serialize)]
-struct Row {
-    /// The byte of the character in windows-1252, in hexadecimal digits.
-    byte: String,
-    decimal: String,
-    binary: String,
-    /// The character, or an abbreviation if it is invisible.
-    character: String,
-    /// The name of an invisible character.
-    name: &'static str,
-    /// The class of the character in each RFC, such as `unreserved`.
-    rfc3986: &'static str,
-    rfc2396: &'static str,
-    rfc1738: &'static str,
-    #[serde(rename = "windows-1252")]
-    windows_1252: String,
-    #[serde(rename = "utf-8")]
-    utf8: String,
-    /// Why the character is unsafe, or the meaning of a delimiter.
-    why: &'static str,
-}
+/// A row of a table. A cell without a value is `null` in JSON, and empty elsewhere.
+pub type Row<const N: usize> = [Option<String>; N];
 
 /// The reasons to escape characters, which the web page shows as well: a line for each byte, in hexadecimal digits, and its text. They
 /// follow RFC 1738 (section 2.2) and RFC 3986 (section 3).
@@ -63,134 +44,86 @@ const UNSEEN: &str = "\
     EM end of medium, SUB substitute, ESC escape, FS file separator, GS group separator, \
     RS record separator, US unit separator, SP space";
 
-impl Row {
-    fn of(byte: u8, charset: Charset) -> Row {
-        let bytes = [byte];
-        let (text, _) = WINDOWS_1252.decode_without_bom_handling(&bytes);
-        let (character, name) = match byte {
-            0x7F => ("DEL", "delete"),
-            0xA0 => ("NBSP", "no-break space"),
-            0xAD => ("SHY", "soft hyphen"),
-            _ if text.chars().all(char::is_control) && !byte.is_ascii() => ("", "not assigned"),
-            _ => {
-                let unseen = UNSEEN.split(", ").nth(byte.into()).and_then(|both| both.split_once(' '));
-                unseen.unwrap_or((&text, ""))
-            }
-        };
-        let mut windows_1252 = String::new();
-        charset.encode_append(&text, NONE, &mut windows_1252);
-        Row {
-            byte: format!("{byte:02X}"),
-            decimal: byte.to_string(),
-            binary: format!("{byte:08b}"),
-            character: character.to_owned(),
-            name,
-            rfc3986: class(
-                byte,
-                &[("unreserved", RFC3986_UNRESERVED), ("reserved", RFC3986_RESERVED)],
-                "not allowed",
-            ),
-            rfc2396: class(
-                byte,
-                &[("unreserved", RFC2396_UNRESERVED), ("reserved", RFC2396_RESERVED)],
-                "excluded",
-            ),
-            rfc1738: class(
-                byte,
-                &[("unreserved", RFC1738_UNRESERVED), ("reserved", RFC1738_RESERVED)],
-                "unsafe",
-            ),
-            windows_1252,
-            utf8: simdpct::Encode::keeping(NONE).encode(text.as_bytes()).into_owned(),
-            why: reason(byte),
+/// Returns the row of the character whose byte is `byte` in windows-1252, which is `charset`: an invisible character has an abbreviation and
+/// a name.
+fn character(byte: u8, charset: Charset) -> Row<11> {
+    let bytes = [byte];
+    let (text, _) = WINDOWS_1252.decode_without_bom_handling(&bytes);
+    let (character, name) = match byte {
+        0x7F => ("DEL", "delete"),
+        0xA0 => ("NBSP", "no-break space"),
+        0xAD => ("SHY", "soft hyphen"),
+        _ if text.chars().all(char::is_control) && !byte.is_ascii() => ("", "not assigned"),
+        _ => {
+            let unseen = UNSEEN.split(", ").nth(byte.into()).and_then(|both| both.split_once(' '));
+            unseen.unwrap_or((&text, ""))
         }
-    }
-
-    fn cells(&self) -> [&str; 11] {
-        [
-            &self.byte,
-            &self.decimal,
-            &self.binary,
-            &self.character,
-            self.name,
-            self.rfc3986,
-            self.rfc2396,
-            self.rfc1738,
-            &self.windows_1252,
-            &self.utf8,
-            self.why,
-        ]
-    }
+    };
+    let mut windows_1252 = String::new();
+    charset.encode_append(&text, NONE, &mut windows_1252);
+    let rfc3986 = class(byte, RFC3986_UNRESERVED, RFC3986_RESERVED, "not allowed");
+    let rfc2396 = class(byte, RFC2396_UNRESERVED, RFC2396_RESERVED, "excluded");
+    let rfc1738 = class(byte, RFC1738_UNRESERVED, RFC1738_RESERVED, "unsafe");
+    let [hexadecimal, decimal, binary] = [format!("{byte:02X}"), byte.to_string(), format!("{byte:08b}")];
+    let utf8 = simdpct::Encode::keeping(NONE).encode(text.as_bytes());
+    let classes = [rfc3986, rfc2396, rfc1738, &windows_1252, &utf8, reason(byte)].map(str::to_owned);
+    let [rfc3986, rfc2396, rfc1738, windows_1252, utf8, why] = classes;
+    let (character, name) = (character.to_owned(), name.to_owned());
+    [hexadecimal, decimal, binary, character, name, rfc3986, rfc2396, rfc1738, windows_1252, utf8, why]
+        .map(Some)
 }
 
-/// The titles of the columns.
-const HEADER: [&str; 11] = [
-    "byte",
-    "decimal",
-    "binary",
-    "character",
-    "name",
-    "rfc3986",
-    "rfc2396",
-    "rfc1738",
-    "windows-1252",
-    "utf-8",
-    "why",
-];
-
-/// Returns the class of `byte` by an RFC whose classes of visible ASCII are `sets`, or else `rest`.
-fn class(byte: u8, sets: &[(&'static str, AsciiSet)], rest: &'static str) -> &'static str {
+/// Returns the class of `byte` by an RFC with these sets of visible ASCII; `rest` is the class of the bytes outside both.
+fn class(byte: u8, unreserved: AsciiSet, reserved: AsciiSet, rest: &'static str) -> &'static str {
     match byte {
         0..0x20 | 0x7F => "control",
         0x80.. => "not ASCII",
-        _ => sets.iter().find(|(_, set)| set.contains(byte)).map_or(rest, |(name, _)| name),
+        _ if unreserved.contains(byte) => "unreserved",
+        _ if reserved.contains(byte) => "reserved",
+        _ => rest,
     }
 }
 
-/// Writes the tables in the given format.
+/// Writes the tables of characters in `format`.
 pub fn write(format: OutputFormat) -> Result<Outcome, Failure> {
     let Some(charset) = Charset::find("windows-1252") else {
         return Err(Failure::Usage("windows-1252 is not supported".to_owned()));
     };
-    let rows: Vec<_> = (0..=u8::MAX).map(|byte| Row::of(byte, charset)).collect();
-    let tables = [("ASCII", &rows[..0x80]), ("Windows-1252 and UTF-8", &rows[0x80..])];
-    Output::stdout()?.write(formatted(format, HEADER, &tables, Row::cells).as_bytes())?;
-    Ok(Outcome::Clean)
+    let header =
+        "byte decimal binary character name rfc3986 rfc2396 rfc1738 windows-1252 utf-8 why".split(' ');
+    let rows = |bytes: RangeInclusive<u8>| bytes.map(|byte| character(byte, charset)).collect();
+    let tables = [("ASCII", rows(0..=0x7F)), ("Windows-1252 and UTF-8", rows(0x80..=0xFF))];
+    print(format, &header.collect::<Vec<_>>(), &tables)
 }
 
-/// Writes the table of schemes in the given format.
+/// Writes the table of schemes in `format`.
 pub fn write_schemes(format: OutputFormat) -> Result<Outcome, Failure> {
+    let row = |&Scheme { name, section, separators, path, query }: &Scheme| {
+        [Some(name), Some(section), Some(separators), Some(path), query].map(|cell| cell.map(str::to_owned))
+    };
+    let rows = SCHEMES.iter().map(row).collect();
     let header = ["name", "section", "separators", "path", "query"];
-    let text = formatted(
-        format,
-        header,
-        &[("Reserved characters by scheme (RFC 1738)", &SCHEMES[..])],
-        Scheme::cells,
-    );
-    Output::stdout()?.write(text.as_bytes())?;
-    Ok(Outcome::Clean)
+    print(format, &header, &[("Reserved characters by scheme (RFC 1738)", rows)])
 }
 
-/// Returns the text of `tables`, each a title with its rows, in the given format. JSON is made from the rows themselves, the other
-/// formats from the cells that `cells` returns for a row.
-pub fn formatted<R: Serialize, const N: usize>(
+/// Prints `tables`, each a title with its rows, in `format`.
+pub fn print<const N: usize>(
     format: OutputFormat,
-    header: [&str; N],
-    tables: &[(&str, &[R])],
-    cells: impl Fn(&R) -> [&str; N],
-) -> String {
-    let rows = || tables.iter().flat_map(|(_, rows)| *rows);
+    header: &[&str],
+    tables: &[(&str, Vec<Row<N>>)],
+) -> Result<Outcome, Failure> {
+    let rows = || tables.iter().flat_map(|(_, rows)| rows);
     let mut text = String::new();
     // Writing to a string does not fail.
     match format {
         OutputFormat::Text => {
             let widest = |column: usize| rows().map(|row| cells(row)[column].chars().count()).max();
-            let widths: [usize; N] =
-                std::array::from_fn(|column| widest(column).unwrap_or(0).max(header[column].len()));
+            let widths: Vec<_> =
+                (0..N).map(|column| widest(column).unwrap_or(0).max(header[column].len())).collect();
             for (title, rows) in tables {
                 let _ = writeln!(text, "{}{title}\n", if text.is_empty() { "" } else { "\n" });
-                append_line(widths, header, &mut text);
-                rows.iter().for_each(|row| append_line(widths, cells(row), &mut text));
+                append_line(&widths, header, &mut text);
+                rows.iter().for_each(|row| append_line(&widths, &cells(row), &mut text));
             }
         }
         OutputFormat::Tsv => {
@@ -200,15 +133,25 @@ pub fn formatted<R: Serialize, const N: usize>(
             }
         }
         _ => {
-            text = serde_json::to_string_pretty(&rows().collect::<Vec<_>>()).unwrap_or_default();
-            text.push('\n');
+            let object = |row: &Row<N>| {
+                let members = header.iter().zip(row);
+                let members = members.map(|(name, cell)| format!("    {}: {}", json!(name), json!(cell)));
+                format!("  {{\n{}\n  }}", members.collect::<Vec<_>>().join(",\n"))
+            };
+            let _ = writeln!(text, "[\n{}\n]", rows().map(object).collect::<Vec<_>>().join(",\n"));
         }
     }
-    text
+    Output::stdout()?.write(text.as_bytes())?;
+    Ok(Outcome::Clean)
 }
 
-fn append_line<const N: usize>(widths: [usize; N], cells: [&str; N], text: &mut String) {
-    let cells: Vec<_> = cells.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+/// Returns the text of each cell.
+fn cells<const N: usize>(row: &Row<N>) -> [&str; N] {
+    row.each_ref().map(|cell| cell.as_deref().unwrap_or_default())
+}
+
+fn append_line(widths: &[usize], cells: &[&str], text: &mut String) {
+    let cells: Vec<_> = cells.iter().zip(widths).map(|(cell, &width)| format!("{cell:width$}")).collect();
     text.push_str(cells.join("  ").trim_end());
     text.push('\n');
 }

@@ -1,6 +1,7 @@
 //! Chooses the format of a log by its first lines.
 
 use std::io;
+use std::sync::Once;
 
 use simdpct_records::{Log, Wrapper, detect};
 
@@ -8,6 +9,28 @@ use super::error::{Failure, warn};
 
 /// The number of lines that the format of a log is chosen by.
 const LINES: usize = 100;
+
+/// Returns the format of the log that begins with `start`, if there is one that fits.
+fn find(start: &[u8], end: u8, wrapper: Option<Wrapper>) -> Option<Log> {
+    // The last line can be cut, if it is not the only one.
+    let whole = memchr::memrchr(end, start).map_or(start.len(), |last| last + 1);
+    let lines = start[..whole].split(|&byte| byte == end).take(LINES);
+    let lines: Vec<_> = lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line)).collect();
+    detect(&lines, wrapper)
+}
+
+/// Says, once in a run, that the file `name`, which begins with `start`, looks like a log, if it does.
+pub fn mention(start: &[u8], end: u8, name: &str) {
+    static ONCE: Once = Once::new();
+    if let Some(log) = find(start, end, None) {
+        ONCE.call_once(|| {
+            let log = log.name();
+            warn(format_args!(
+                "{name}: this looks like a log, and whole lines are counted; --log {log} counts the URLs of its requests"
+            ));
+        });
+    }
+}
 
 /// Returns the format of the log `name` that begins with `start`, in lines of `wrapper` if there is one, and prints it unless `quiet`. Lines
 /// end in `end`.
@@ -18,11 +41,7 @@ pub fn detected(
     name: &str,
     quiet: bool,
 ) -> Result<Log, Failure> {
-    // The last line can be cut, if it is not the only one.
-    let whole = memchr::memrchr(end, start).map_or(start.len(), |last| last + 1);
-    let lines = start[..whole].split(|&byte| byte == end).take(LINES);
-    let lines: Vec<_> = lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line)).collect();
-    let log = detect(&lines, wrapper).ok_or_else(|| {
+    let log = find(start, end, wrapper).ok_or_else(|| {
         Failure::missing(
             name,
             io::Error::other("--log auto: no format fits the first lines; name the format"),

@@ -57,14 +57,6 @@ impl Destination {
         }
     }
 
-    /// Returns the suffix for the names of old files, or `None` if old files are not kept.
-    pub fn suffix(&self) -> Option<&str> {
-        match &self.place {
-            Writes::InPlace { suffix } if !suffix.is_empty() => Some(suffix),
-            _ => None,
-        }
-    }
-
     /// Returns the compression format and level of standard output or of the output file. Returns `None` if the
     /// output is not compressed or is in place.
     fn compression(&self) -> Result<Option<(Format, u8)>, Failure> {

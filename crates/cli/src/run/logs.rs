@@ -57,8 +57,11 @@ impl LogSelection {
 
 /// Chooses the format of the log in `feed`, if the user left that to its first lines, and makes `target` select the values of its records.
 pub fn choose(target: &mut Target, feed: &mut Feed<'_>) -> Result<(), Failure> {
-    let Some(selected) = &target.auto else { return Ok(()) };
     let end = feed.line_end();
+    if target.mentions_logs {
+        logs::mention(&feed.peek(START)?, end, feed.name());
+    }
+    let Some(selected) = &target.auto else { return Ok(()) };
     let start = feed.peek(START)?;
     if start.is_empty() {
         return Ok(());

@@ -47,6 +47,8 @@ pub struct Target {
     pub columns: Columns,
     /// The selection of a log whose format the first lines of each file choose.
     pub auto: Option<LogSelection>,
+    /// Whether a file whose whole lines are the values is mentioned if it looks like a log.
+    pub mentions_logs: bool,
 }
 
 /// The additional outputs of a job, besides its result.

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use simdpct_records::{Dialect, Escaping, Quotes, RETURNS, Table};
+use simdpct_records::{Dialect, Escaping, RETURNS, Table};
 
 use crate::common::error::{Failure, warn};
 use crate::common::shown::shown;
@@ -18,8 +18,6 @@ pub struct Columns {
     pub has_header: bool,
     /// Whether only the header of the first file is written.
     pub one_header: bool,
-    /// The way in which quotes are read.
-    pub quotes: Quotes,
     /// The escapes of a server that are undone in cells.
     pub unescape: Escaping,
 }

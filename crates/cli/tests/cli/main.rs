@@ -49,4 +49,5 @@ mod targets;
 mod texts;
 mod unreadable;
 mod uri;
+mod vocabulary;
 mod work;

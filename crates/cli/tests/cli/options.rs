@@ -111,7 +111,7 @@ fn a_value_that_cannot_be_used_is_explained() {
     for (args, wanted) in [
         (&["encode", "-j0"][..], "'0' for '--jobs <N>': expected a number of threads, at least 1"),
         (&["check", "--jobs", "x"], "'x' for '--jobs <N>': expected a number of threads, at least 1"),
-        (&["get", "urls.txt"], "pct: the template has no {PART}, and there is no file: "),
+        (&["get", "urls.txt"], "pct: the template has no {PART}: "),
         (&["decode", "-i", "--exit-code", "x"], "the following required arguments were not provided"),
     ] {
         let run = run(args, "");

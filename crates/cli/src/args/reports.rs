@@ -1,0 +1,363 @@
+//! The arguments of the commands that compare keys, and of those that report on their input: top, dedup, check, audit, route.
+
+use std::ffi::OsString;
+
+use clap::{Args as Options, ValueEnum};
+use simdpct::sets;
+use simdpct_readings::{READINGS, Reading};
+use simdpct_records::Spec;
+use simdpct_uri::{Component, Dialect};
+
+use super::options::{Args, DialectArg, Input, Output, Parts, Places, ProfileArg, Strict, Written};
+use super::parsers::{LISTS, LOG, ONE_TEXT, READING, RULES, TABLES, choice, template_error};
+use crate::check::kind::Group;
+use crate::check::{audit, chain, listing, readings};
+use crate::common::format::OutputFormat;
+use crate::convert::Conversion;
+use crate::convert::parts::Normalizer;
+use crate::select::FieldName;
+use crate::url::Rewriting;
+use crate::url::canonical::Canonical;
+use crate::url::split::{Get, Template};
+
+/// Count the parts of URLs that a template names, and show the most frequent
+///
+/// Counts are exact. Keys with the same count are in the order of their bytes, so the output does not depend on the number of threads. A
+/// missing part is an empty key, and schemes and hosts are in lower case. With --log, only the URL of the request counts, in W3C logs
+/// without a query that has its own column. Records that cannot be read are left out and counted on stderr.
+#[derive(Debug, Options)]
+#[command(after_long_help = include_str!("examples/top.txt").trim_ascii_end())]
+pub struct Top {
+    /// The key, with {PART} for each part; the names are those of `pct split --parts`
+    #[arg(value_parser = Template::new)]
+    pub template: Template,
+
+    /// The number of keys to show, at least 1
+    #[arg(short, long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(u32).range(1..))]
+    pub number: u32,
+
+    /// The format of the output
+    ///
+    /// The default is text on a terminal, and tsv elsewhere.
+    #[arg(long, value_name = "FORMAT", value_parser = choice(TABLES))]
+    pub format: Option<OutputFormat>,
+
+    #[command(flatten)]
+    pub parts: Parts,
+    #[command(flatten)]
+    pub input: Input,
+    #[command(flatten)]
+    pub places: Places,
+}
+
+/// Keep the first line of each key, in the order of the input
+///
+/// The key of a line is the line as `pct normalize` writes it, with the same --profile. With --field, --csv, --jsonl, --logfmt or --log, the key
+/// consists of the selected values, and a record without any of them is kept. The line itself stays as it is. A line that the profile rejects, or that is
+/// longer than --max-record, is kept and counted on stderr; --rejects says where and why. A line end is added to a last line that has none. The result does not depend on the
+/// number of threads.
+#[derive(Debug, Options)]
+#[command(after_long_help = include_str!("examples/dedup.txt").trim_ascii_end())]
+pub struct Dedup {
+    #[command(flatten)]
+    pub profile: ProfileArg,
+
+    /// Compare whole keys, or fingerprints of 128 bits (xxh3), which need less memory
+    ///
+    /// Among 10^9 different keys, two have the same fingerprint with a probability of 1.5 in 10^21; one of their lines would be lost. Do not use
+    /// fingerprints if somebody may choose URLs to collide.
+    #[arg(long, value_name = "KEY", default_value = "key")]
+    pub by: By,
+
+    #[command(flatten)]
+    pub input: Input,
+    #[command(flatten)]
+    pub places: Places,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// The names of the ways to compare keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum By {
+    Key,
+    Hash,
+}
+
+/// Report suspicious and malformed escapes
+///
+/// Each finding is one line on standard output, FILE:LINE:OFFSET: KIND: TEXT, where OFFSET is the number of bytes in
+/// the file before the finding. A summary goes to stderr.
+///
+/// If fields, columns or keys are selected, only these are checked. TEXT then begins with the name of the field and
+/// the offset of the finding in its record: `column url at 12: %00`.
+#[derive(Debug, Options)]
+#[command(after_long_help = include_str!("examples/check.txt").trim_ascii_end())]
+pub struct Check {
+    /// Report only findings of these kinds
+    ///
+    /// The kinds about URLs are checked only if they are named here or --component is given.
+    #[arg(long, value_name = "KIND,...", value_delimiter = ',', conflicts_with = "ignore")]
+    pub kinds: Vec<Group>,
+
+    /// Report findings of all kinds but these
+    #[arg(
+        long,
+        value_name = "KIND,...",
+        value_delimiter = ',',
+        hide_possible_values = true,
+        hide_short_help = true
+    )]
+    pub ignore: Vec<Group>,
+
+    /// Treat values as URLs, and report only findings in these components
+    ///
+    /// The components are scheme, userinfo, host, port, path, query and fragment. All kinds are reported unless
+    /// --kinds is given.
+    #[arg(long, value_name = "COMPONENT,...", value_delimiter = ',', value_parser = listing::find_component)]
+    pub component: Vec<Component>,
+
+    #[command(flatten)]
+    pub dialect: DialectArg,
+
+    /// The format of the output
+    ///
+    /// In JSON, each finding is an object with the members file, line, offset, kind and text.
+    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = choice(LISTS), conflicts_with = "files_with_findings")]
+    pub format: OutputFormat,
+
+    /// Write only the names of files with findings, and stop reading each file at its first finding
+    #[arg(short = 'l', long)]
+    pub files_with_findings: bool,
+
+    /// Stop after N findings; with --files-with-findings, after N files
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max: Option<u64>,
+
+    #[command(flatten)]
+    pub input: Input,
+    #[command(flatten)]
+    pub places: Places,
+}
+
+/// Summarise the escapes in a log or a list of URLs
+///
+/// One pass counts the lines that contain something malformed or suspicious, shows the first examples of each kind,
+/// and draws how many escapes each line has and which bytes are escaped most often. Memory use does not depend on the
+/// size of the input, and the exit code does not depend on the findings. `pct check` lists every finding.
+#[derive(Debug, Options)]
+#[command(after_long_help = include_str!("examples/audit.txt").trim_ascii_end())]
+pub struct Audit {
+    /// The number of examples to show of each kind
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(..=1000))]
+    pub examples: u16,
+
+    /// The format of the output
+    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = choice(ONE_TEXT))]
+    pub format: OutputFormat,
+
+    #[command(flatten)]
+    pub input: Input,
+    #[command(flatten)]
+    pub chain: ChainArgs,
+}
+
+/// The options of `audit` about chains of servers.
+#[derive(Debug, Options)]
+#[command(next_help_heading = "Chains of servers")]
+pub struct ChainArgs {
+    /// Chain servers: each reads the text that the one before it passes on
+    ///
+    /// The targets are counted that the last of these servers routes differently from the first; `pct route --list` names all.
+    /// Each line is the target of a request, unless --log is given.
+    #[arg(long, value_name = "NAME,NAME,...", value_delimiter = ',', hide_possible_values = true, value_parser = READING)]
+    pub chain: Vec<&'static Reading>,
+
+    /// Work on the URLs in a log of this format, such as `combined`, `nginx` or `auto`; --field names values
+    ///
+    /// Here the target of each request is taken; `pct help decode` lists the formats.
+    #[arg(long, value_name = "FORMAT", value_parser = LOG, hide_possible_values = true, requires = "chain")]
+    pub log: Option<Spec>,
+
+    /// Show only targets whose route matches PATH at the last server, and not at the first, which was meant to hold the rule
+    #[arg(long, value_name = "PATH", requires = "chain")]
+    pub guard: Option<OsString>,
+
+    /// The routes that the rule of --guard matches
+    #[arg(long = "match", value_name = "RULE", default_value = "segment", requires = "guard", value_parser = choice(RULES))]
+    pub rule: chain::Rule,
+
+    /// Let the rule of --guard match in any case
+    #[arg(long, requires = "guard")]
+    pub ignore_case: bool,
+}
+
+/// Show on which path servers route a request, and what they pass on
+///
+/// Each server reads the path of a request in its own way. A row shows the route, on which rules and locations match, and the text
+/// that goes on to the next server or to the application. The readings come from servers that were asked; `--list` names versions
+/// and configurations. Other versions and configurations may differ, so equal routes prove nothing about them.
+#[derive(Debug, Options)]
+#[command(after_long_help = include_str!("examples/route.txt").trim_ascii_end())]
+pub struct Route {
+    /// Targets of requests, as they are after the method: /path?query
+    #[arg(value_name = "TARGET", required_unless_present = "list", conflicts_with = "list")]
+    pub targets: Vec<OsString>,
+
+    /// The readings to show [default: those of 18 servers]
+    #[arg(
+        long, value_name = "NAME,...", value_delimiter = ',', hide_possible_values = true, value_parser = READING,
+        conflicts_with = "list"
+    )]
+    pub reading: Vec<&'static Reading>,
+
+    /// Chain servers: each reads the text that the one before it passes on
+    #[arg(long, requires = "reading")]
+    pub chain: bool,
+
+    /// List the values of --profile or --reading, with descriptions
+    ///
+    /// For a reading, these are its versions, its configuration and the way in which it was observed.
+    #[arg(long)]
+    pub list: bool,
+
+    /// The format of the output
+    ///
+    /// JSON has one line for each target, or for each reading of --list.
+    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = choice(LISTS))]
+    pub format: OutputFormat,
+}
+
+impl Top {
+    /// Returns the conversion of a URL to its key, or an error message.
+    pub fn conversion(&self) -> Result<Conversion, String> {
+        if !self.template.has_parts() {
+            return Err(template_error("top"));
+        }
+        let get = Get::new(self.template.clone(), self.parts.decode, self.parts.suffixes());
+        Ok(Conversion::new(Rewriting::new(get.in_charset(self.parts.charset()?).folded())))
+    }
+
+    /// Returns the options that are not about the key.
+    pub fn args(self) -> Args {
+        keyed(self.input, self.places, Output::default())
+    }
+}
+
+/// Returns the options of a command that compares keys.
+fn keyed(input: Input, mut places: Places, output: Output) -> Args {
+    // In a log, the target of the request is the key, unless other fields are named.
+    if places.log.is_some() && places.field.is_empty() && places.column.is_empty() {
+        places.field.push(FieldName::Name("target".to_owned()));
+    }
+    // Several tables become one, which has one header.
+    let written = Written { one_header: true, ..Written::default() };
+    Args { input, places, output, written, strict: Strict::default() }
+}
+
+impl Dedup {
+    /// Returns the conversion of a line to its key.
+    pub fn conversion(&self) -> Conversion {
+        match self.profile.profile {
+            Some(profile) => Conversion::new(Rewriting::new(Canonical(profile))),
+            None => Conversion::new(Normalizer::new(sets::RFC3986_UNRESERVED.to_byte_set())),
+        }
+    }
+
+    /// Reports whether fingerprints are compared, and not whole keys.
+    pub fn has_fingerprints(&self) -> bool {
+        self.by == By::Hash
+    }
+
+    /// Returns the options that are not about the key.
+    pub fn args(self) -> Args {
+        keyed(self.input, self.places, self.output)
+    }
+}
+
+impl Check {
+    /// Returns the specification of the kinds `illegal` and `needless`.
+    pub fn dialect(&self) -> Dialect {
+        self.dialect.dialect.unwrap_or(Dialect::Rfc3986)
+    }
+
+    /// Returns the options that say what is read.
+    pub fn args(self) -> Args {
+        Args { input: self.input, places: self.places, ..Args::default() }
+    }
+
+    /// Returns the kinds of findings to report, or an error message.
+    pub fn wanted(&self) -> Result<Vec<Group>, String> {
+        let is_wanted = |group: &Group| {
+            let is_usual = group.is_usual() || !self.component.is_empty() && *group != Group::Ambiguous;
+            (self.kinds.is_empty() && is_usual || self.kinds.contains(group)) && !self.ignore.contains(group)
+        };
+        let wanted: Vec<_> = Group::ALL.into_iter().filter(is_wanted).collect();
+        let has_dialect = wanted.iter().any(|group| matches!(group, Group::Illegal | Group::Needless));
+        if self.dialect.dialect.is_some() && !has_dialect {
+            return Err("--dialect changes only the kinds illegal and needless, which are not reported: \
+                        add --kinds illegal,needless"
+                .to_owned());
+        }
+        Ok(wanted)
+    }
+}
+
+impl Audit {
+    /// Returns the request for an audit of escapes.
+    pub fn request(&self) -> audit::Request {
+        let records = self.input.records();
+        audit::Request {
+            sources: self.input.sources(records),
+            end: records.end(),
+            examples: usize::from(self.examples),
+            json: self.format == OutputFormat::Json,
+            quiet: self.input.quiet,
+        }
+    }
+
+    /// Returns the request for an audit of a chain of servers, if there is a chain, or an error message.
+    pub fn chain_request(&self) -> Result<Option<chain::Request>, String> {
+        let ChainArgs { chain, log, guard, rule, ignore_case } = &self.chain;
+        if chain.is_empty() {
+            return Ok(None);
+        }
+        if let Some(log) = log.and_then(|spec| spec.log)
+            && (log.writer.decodes || ["w3c", "iis", "cdx"].contains(&log.layout.name))
+        {
+            if log.layout.name == "cdx" {
+                return Err(
+                    "--log cdx: its records are no requests; decode its URLs first, and leave --log out"
+                        .to_owned(),
+                );
+            }
+            return Err(format!(
+                "--log {}: the log holds decoded paths, which do not tell which target was sent, so nothing can be said about \
+                 chains; use a log with the request line, such as combined",
+                log.name()
+            ));
+        }
+        if chain.len() < 2 {
+            return Err(
+                "--chain: name at least two readings, the server in front first; `pct route --list` shows all"
+                    .to_owned(),
+            );
+        }
+        let guard = guard.clone().map(OsString::into_encoded_bytes);
+        let guard = guard.map(|path| chain::Guard { path, rule: *rule, ignore_case: *ignore_case });
+        Ok(Some(chain::Request { chain: chain.clone(), log: *log, guard }))
+    }
+}
+
+impl Route {
+    /// Returns the request.
+    pub fn request(self) -> readings::Request {
+        let defaults = || READINGS.iter().filter(|reading| reading.is_default).collect();
+        readings::Request {
+            targets: self.targets.into_iter().map(OsString::into_encoded_bytes).collect(),
+            readings: if self.reading.is_empty() { defaults() } else { self.reading },
+            chain: self.chain,
+            json: self.format == OutputFormat::Jsonl,
+        }
+    }
+}

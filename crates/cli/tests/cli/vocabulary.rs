@@ -1,0 +1,155 @@
+//! Tests the words of the command line: the table of options, short help, and hints for mistakes.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use crate::support::{command, ok, run, wait};
+
+/// Returns the options of the program with their commands and meanings, as the completions of fish have them.
+fn options() -> BTreeMap<String, (Vec<String>, String)> {
+    let script = String::from_utf8(ok(&["generate", "fish"], "")).unwrap();
+    let mut found = BTreeMap::<String, (Vec<String>, String)>::new();
+    for line in script.lines() {
+        let Some((_, rest)) = line.split_once("\"__fish_pct_using_subcommand ") else { continue };
+        let (verb, rest) = rest.split_once('"').expect("the name is quoted");
+        let Some((_, long)) = rest.split_once("-l ") else { continue };
+        let (long, rest) = long.split_once(' ').expect("options have descriptions");
+        let meaning = rest.split_once("-d '").expect("options have descriptions").1;
+        let meaning = meaning.replace("\\'", "\u{0}").split('\'').next().unwrap().replace('\u{0}', "'");
+        let (verbs, known) = found.entry(long.to_owned()).or_default();
+        verbs.push(verb.split(';').next().unwrap().to_owned());
+        if known.is_empty() {
+            *known = meaning.replace("\\\\", "\\");
+        }
+    }
+    found.remove("help");
+    found
+}
+
+#[test]
+fn the_page_lists_each_option_with_its_commands_and_meaning() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/pipelines.md");
+    let page = fs::read_to_string(page).unwrap();
+    let (_, table) = page.split_once("\n# All options\n").expect("the page has the table");
+    let (_, group) = table.split_once("**converting** commands are ").expect("the group is described");
+    let group = group.split('.').next().unwrap().replace('`', "").replace(" and ", ", ").replace('\n', " ");
+    let mut listed = BTreeMap::new();
+    for row in table.lines().filter(|line| line.starts_with("| `--")) {
+        let cells: Vec<_> = row.replace("\\|", "\u{0}").split(" | ").map(str::to_owned).collect();
+        let [option, verbs, meaning] = &cells[..] else { panic!("{row}") };
+        let option = option.trim_start_matches("| `--").split(['`', ' ']).next().unwrap();
+        let verbs = verbs.replace("converting", &group);
+        let mut verbs: Vec<_> = verbs.split(", ").map(|verb| verb.trim().to_owned()).collect();
+        verbs.sort();
+        let meaning = meaning.trim_end_matches(" |").replace('\u{0}', "|");
+        let known = listed.insert(option.to_owned(), (verbs, meaning));
+        assert!(known.is_none(), "{option} is listed twice");
+    }
+    let mut all = options();
+    assert!(all.len() > 80, "{}", all.len());
+    all.values_mut().for_each(|(verbs, _)| verbs.sort());
+    for (option, described) in &all {
+        assert_eq!(listed.get(option), Some(described), "--{option}");
+    }
+    for option in listed.keys() {
+        assert!(all.contains_key(option), "the program has no --{option}");
+    }
+}
+
+/// Short help fits on a screen of 50 lines of 80 columns.
+#[test]
+fn short_help_fits_on_a_screen() {
+    let verbs: Vec<String> = options().into_values().flat_map(|(verbs, _)| verbs).collect();
+    assert!(verbs.len() > 100);
+    for verb in verbs.iter().map(String::as_str).chain(["", "info"]) {
+        let args: Vec<_> = [verb, "-h"].into_iter().filter(|word| !word.is_empty()).collect();
+        let help = wait(command(&args).env("COLUMNS", "80").spawn().unwrap());
+        let help = String::from_utf8(help.out).unwrap();
+        let (lines, widest) = (help.lines().count(), help.lines().map(|line| line.chars().count()).max());
+        assert!((5..=50).contains(&lines) && widest <= Some(80), "{verb}: {lines} {widest:?}\n{help}");
+    }
+}
+
+/// A mistake, and words that the message has.
+#[test]
+fn mistakes_get_hints() {
+    for (args, words) in [
+        (&["get", "host", "f"][..], "`pct get '{host}' FILE`"),
+        (&["get", "host"], "the template has no {PART}"),
+        (&["split", "--log", "combined"], "--values"),
+        (&["split", "--csv", "--column", "u"], "--into NAME"),
+        (&["get", "{host}", "--csv", "--column", "u"], "--into NAME"),
+        (&["get", "{host}", "--tsv", "--column", "u"], "--into NAME"),
+        (&["decode", "--json", "url"], "--jsonl --key"),
+        (&["decode", "--format", "combined"], "--log combined"),
+        (&["split", "--format", "nginx"], "--log nginx"),
+        (&["decode", "--only"], "--values"),
+        (&["decode", "--nginx"], "--log nginx"),
+        (&["top", "{host}", "--as", "json"], "--format"),
+        (&["decode", "--on-error", "drop"], "--on-malformed"),
+        (&["decode", "--on-error=drop"], "--on-malformed"),
+        (&["dedup", "--max-memory", "4"], "--memory"),
+        (&["decode", "--parquet"], "DuckDB"),
+        (&["dec"], "did you mean 'decode'?"),
+        (&["norm"], "did you mean 'normalize'?"),
+        (&["decdoe"], "did you mean 'decode'?"),
+        (&["help", "dec"], "did you mean 'decode'?"),
+        (&["help", "log"], "--log FORMAT"),
+        (&["cpu"], "`pct info`"),
+        (&["read", "/"], "`pct route`"),
+        (&["tsv"], "`pct help` lists all"),
+        (&["decode", "--tsv"], "--tsv needs --field or --column"),
+        (&["encode", "--charset", "auto"], "--charset auto decodes"),
+        (&["get", "{host}", "--charset", "gbk"], "--charset needs --decode"),
+        (&["dedup", "--max-record", "4096"], "at most 2048"),
+        (&["normalize", "--profile", "whatwg", "--dialect", "rfc1738"], "remove --dialect"),
+    ] {
+        let run = run(args, "");
+        assert_eq!((run.code, &*run.out), (Some(2), &b""[..]), "{args:?}: {}", run.err);
+        assert!(run.err.starts_with("pct: ") && run.err.contains(words), "{args:?}: {}", run.err);
+    }
+}
+
+#[test]
+fn a_suffix_after_a_blank_is_no_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let list = dir.path().join("crawl.txt");
+    fs::write(&list, "%41\n").unwrap();
+    for args in [&["-i", ".bak", "crawl.txt"][..], &["crawl.txt", "-i", ".bak"], &["-i", ".bak"]] {
+        let mut child = command(&[&["decode"], args].concat());
+        let run = wait(child.current_dir(&dir).spawn().unwrap());
+        assert!(run.code == Some(2) && run.err.contains("-i.bak"), "{args:?}: {}", run.err);
+        assert_eq!(fs::read(&list).unwrap(), b"%41\n", "{args:?}");
+    }
+    // Other files that are missing, and files with such a name, are inputs.
+    fs::write(dir.path().join(".bak"), "%42\n").unwrap();
+    let mut child = command(&["decode", "-i", ".bak", "crawl.txt"]);
+    assert_eq!(wait(child.current_dir(&dir).spawn().unwrap()).code, Some(0));
+    assert_eq!(fs::read(&list).unwrap(), b"A\n");
+    assert_eq!(fs::read_dir(&dir).unwrap().count(), 2);
+}
+
+#[test]
+fn columns_may_be_separated_by_tabs() {
+    let table = "a\tu\n%41\t%42\n";
+    let wanted = b"a\tu\n%41\tB\n";
+    for args in [&["--tsv"][..], &["--csv", "--tsv"], &["--csv", "-d", "tab"]] {
+        assert_eq!(ok(&[&["decode", "--column", "u"], args].concat(), table), wanted, "{args:?}");
+    }
+    assert_eq!(ok(&["decode", "--tsv", "--column", "1", "--no-header", "--values"], table), b"a\nA\n");
+    assert_eq!(ok(&["decode", "--tsv", "-f", "2"], table), b"a\tu\n%41\tB\n");
+    assert_eq!(run(&["decode", "--log", "w3c", "--column", "u", "--no-header"], "").code, Some(2));
+}
+
+#[test]
+fn whole_lines_of_a_log_are_counted_with_a_hint() {
+    let log = "1 - - [10/Oct/2000:13:55:36 -0700] \"GET /a HTTP/1.1\" 200 1 \"-\" \"ua\"\n";
+    let whole = run(&["top", "{path}"], log);
+    assert!(whole.code == Some(0) && whole.err.contains("--log combined"), "{}", whole.err);
+    assert_eq!(run(&["top", "{path}", "-q"], log).err, "");
+    assert_eq!(ok(&["top", "{path}", "--log", "combined"], log), b"1\t/a\n");
+    for list in ["http://a/b c\n", "/a\n/b?c\n", "a\n", "", "GET /a HTTP/1.1\n"] {
+        assert_eq!(run(&["top", "{path}"], list).err, "", "{list}");
+    }
+}
