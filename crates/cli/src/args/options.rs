@@ -24,8 +24,10 @@ use crate::io::compression::Format;
 use crate::io::files::{Destination, Writes};
 use crate::io::names::{Reading, Sources};
 use crate::select::FieldName;
+use crate::url::canonical::Canonical;
 use crate::url::part::{self, Part, Suffixes};
 use crate::url::row::Style;
+use crate::url::split::PartOptions;
 
 const INPUT: &str = "Input";
 const OUTPUT: &str = "Output";
@@ -406,6 +408,8 @@ pub struct Parts {
     pub decode: bool,
 
     #[command(flatten)]
+    pub no_scheme: NoScheme,
+    #[command(flatten)]
     pub charset: CharsetArg,
 
     /// Divide hosts by this public suffix list instead of the one that is compiled in, whose version `pct info` shows
@@ -418,6 +422,17 @@ pub struct Parts {
     /// Use only the ICANN section of the list, so that the domain of a.github.io is github.io
     #[arg(long, hide_short_help = true)]
     pub icann: bool,
+}
+
+/// The option for URLs without schemes.
+#[derive(Debug, Options)]
+pub struct NoScheme {
+    /// Read `example.com/a` and `localhost:80` as URLs that begin with a host
+    ///
+    /// A URL begins with a host unless it begins with a scheme and a colon, `/`, `?`, `#`, `./` or `../`. A name, a colon and digits are a host
+    /// and a port. A canonical form has no scheme either; a --profile of whole URLs, such as whatwg, rejects such a value.
+    #[arg(long, hide_short_help = true)]
+    pub no_scheme: bool,
 }
 
 /// The charset of escaped bytes.
@@ -469,6 +484,8 @@ pub struct ProfileArg {
     /// A profile is versioned and never changes, and no two profiles give the same keys.
     #[arg(long, value_name = "NAME", value_parser = PROFILE, hide_possible_values = true)]
     pub profile: Option<Profile>,
+    #[command(flatten)]
+    pub no_scheme: NoScheme,
 }
 
 /// The specification of URLs.
@@ -497,7 +514,8 @@ pub struct Columns {
     /// The parts of a row, in this order
     ///
     /// The parts are url, scheme, authority, userinfo, user, password, host, port, path, query, fragment, query:NAME for the
-    /// value of the first parameter of that name, and segment:N for a segment of the path, from 1, or from -1 backwards.
+    /// value of the first parameter of that name, query:NAME[] for all its values with blanks between them, and segment:N for a segment of the
+    /// path, from 1, or from -1 backwards.
     /// domain is the registrable domain of the host, suffix its public suffix, and subdomain the labels before the domain.
     #[arg(long, value_name = "PART,...", value_delimiter = ',', default_value = part::USUAL, value_parser = Part::find)]
     pub parts: Vec<Part>,
@@ -647,18 +665,24 @@ impl Args {
 }
 
 impl Parts {
-    /// Returns the charset of the decoded parts, or an error message if no part is decoded.
-    pub fn charset(&self) -> Result<Option<Charset>, String> {
-        match self.charset.charset {
-            Some(_) if !self.decode => {
-                Err("--charset needs --decode: parts that are not decoded have no charset".to_owned())
-            }
-            charset => Ok(charset),
+    /// Returns the options, or an error message if there is a charset and no part is decoded.
+    pub fn options(&self) -> Result<PartOptions, String> {
+        let charset = self.charset.charset;
+        if charset.is_some() && !self.decode {
+            return Err("--charset needs --decode: parts that are not decoded have no charset".to_owned());
         }
+        let suffixes = Suffixes { list: self.suffix_list.clone(), icann: self.icann };
+        Ok(PartOptions { decode: self.decode, charset, suffixes, no_scheme: self.no_scheme.no_scheme })
     }
+}
 
-    /// Returns the list to divide hosts by.
-    pub fn suffixes(&self) -> Suffixes {
-        Suffixes { list: self.suffix_list.clone(), icann: self.icann }
+impl ProfileArg {
+    /// Returns the conversion to the canonical form, if one is named, or an error message.
+    pub fn canonical(&self) -> Result<Option<Canonical>, String> {
+        let no_scheme = self.no_scheme.no_scheme;
+        match self.profile {
+            None if no_scheme => Err("--no-scheme needs --profile".to_owned()),
+            profile => Ok(profile.map(|profile| Canonical { profile, no_scheme })),
+        }
     }
 }

@@ -16,14 +16,14 @@ use crate::common::format::OutputFormat;
 use crate::convert::Conversion;
 use crate::convert::parts::Normalizer;
 use crate::select::FieldName;
-use crate::url::Rewriting;
-use crate::url::canonical::Canonical;
-use crate::url::split::{Get, Template};
+use crate::url::part::Template;
+use crate::url::split::PartsWriter;
 
 /// Count the parts of URLs that a template names, and show the most frequent
 ///
 /// Counts are exact. Keys with the same count are in the order of their bytes, so the output does not depend on the number of threads. A
-/// missing part is an empty key, and schemes and hosts are in lower case. With --log, only the URL of the request counts, in W3C logs
+/// missing part is an empty key. All spellings of a host count as one, in lower case and Punycode, or characters with --decode. The template
+/// `{query:q[]}` counts each value of the parameter. With --log, only the URL of the request counts, in W3C logs
 /// without a query that has its own column. Records that cannot be read are left out and counted on stderr.
 #[derive(Debug, Options)]
 #[command(after_long_help = include_str!("examples/top.txt").trim_ascii_end())]
@@ -234,8 +234,7 @@ impl Top {
         if !self.template.has_parts() {
             return Err(template_error("top"));
         }
-        let get = Get::new(self.template.clone(), self.parts.decode, self.parts.suffixes());
-        Ok(Conversion::new(Rewriting::new(get.in_charset(self.parts.charset()?).folded())))
+        Ok(Conversion::new(PartsWriter::key(self.template.clone(), self.parts.options()?)))
     }
 
     /// Returns the options that are not about the key.
@@ -256,12 +255,12 @@ fn keyed(input: Input, mut places: Places, output: Output) -> Args {
 }
 
 impl Dedup {
-    /// Returns the conversion of a line to its key.
-    pub fn conversion(&self) -> Conversion {
-        match self.profile.profile {
-            Some(profile) => Conversion::new(Rewriting::new(Canonical(profile))),
+    /// Returns the conversion of a line to its key, or an error message.
+    pub fn conversion(&self) -> Result<Conversion, String> {
+        Ok(match self.profile.canonical()? {
+            Some(canonical) => Conversion::new(canonical),
             None => Conversion::new(Normalizer::new(sets::RFC3986_UNRESERVED.to_byte_set())),
-        }
+        })
     }
 
     /// Reports whether fingerprints are compared, and not whole keys.

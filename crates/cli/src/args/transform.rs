@@ -15,8 +15,7 @@ use crate::convert::Conversion;
 use crate::convert::decode::{DecodeOptions, Decoder, Layers};
 use crate::convert::encode::{EncodeOptions, Encoder};
 use crate::convert::parts::{Normalizer, UrlPart, UrlPartDecoder};
-use crate::url::Rewriting;
-use crate::url::canonical::{Canonical, Fingerprint, Hash};
+use crate::url::canonical::{Fingerprint, Hash};
 use crate::url::convert::{DecodeUrl, EncodeUrl};
 
 /// Write bytes outside a set as escapes
@@ -179,7 +178,7 @@ impl Encode {
         }
         if self.kept.url {
             let charset = url_charset(charset)?;
-            return Ok(Conversion::new(Rewriting::new(EncodeUrl { charset })));
+            return Ok(Conversion::new(EncodeUrl { charset }));
         }
         Ok(Conversion::new(Encoder::new(EncodeOptions {
             keep: self.escape.map_or(self.set.set.to_byte_set(), kept).union(all(&self.kept.keep)),
@@ -203,7 +202,7 @@ impl Decode {
         let charset = self.charset.charset;
         if self.kept.url {
             let charset = url_charset(charset)?;
-            return Ok(Conversion::new(Rewriting::new(DecodeUrl { charset })));
+            return Ok(Conversion::new(DecodeUrl { charset }));
         }
         let options = DecodeOptions {
             keep: all(&self.kept.keep),
@@ -225,14 +224,12 @@ impl Normalize {
     /// Returns the conversion, or an error message.
     pub fn conversion(&self) -> Result<Conversion, String> {
         let dialect = self.dialect.dialect;
-        match (self.profile.profile, self.hash) {
+        match (self.profile.canonical()?, self.hash) {
             (Some(_), _) if dialect.is_some() => {
                 return Err("--profile names the form of the whole URL; remove --dialect".to_owned());
             }
-            (Some(profile), Some(hash)) => {
-                return Ok(Conversion::new(Rewriting::new(Fingerprint(profile, hash))));
-            }
-            (Some(profile), None) => return Ok(Conversion::new(Rewriting::new(Canonical(profile)))),
+            (Some(canonical), Some(hash)) => return Ok(Conversion::new(Fingerprint(canonical, hash))),
+            (Some(canonical), None) => return Ok(Conversion::new(canonical)),
             (None, _) => {}
         }
         let unreserved = match dialect {

@@ -14,11 +14,10 @@ use crate::common::format::OutputFormat;
 use crate::convert::Conversion;
 use crate::url::form::{FromForm, ToForm};
 use crate::url::join;
-use crate::url::part::Part;
+use crate::url::part::{Part, Template};
 use crate::url::refer::{self, ToIri, ToUri};
 use crate::url::row::Style;
-use crate::url::split::{self, Template};
-use crate::url::{Rewrite, Rewriting};
+use crate::url::split::PartsWriter;
 
 /// Split URLs into their parts, before anything is decoded (RFC 3986, sections 2.4 and 3)
 ///
@@ -51,7 +50,8 @@ pub struct Split {
 /// Write the parts of URLs that a template names
 ///
 /// `{host}` stands for the host unchanged, `{query:q}` for the value of the first parameter `q`, and a missing part
-/// is empty. The names are those of `pct split --parts`. \t is a tab, \{ a brace, and \\ a backslash.
+/// is empty. `{query:q[]}` has all values, with blanks between them, or commas if the template has blanks; such a byte in one of several values is
+/// escaped. The names are those of `pct split --parts`. \t is a tab, \{ a brace, and \\ a backslash.
 ///
 /// The target of a request in a log is read by RFC 9112: one that begins with a slash has no host, and that of CONNECT is a host and a
 /// port.
@@ -174,19 +174,13 @@ fn style(format: OutputFormat) -> Style {
     }
 }
 
-/// Returns the conversion that rewrites whole URLs.
-fn whole(rewrite: impl Rewrite + 'static) -> Conversion {
-    Conversion::new(Rewriting::new(rewrite))
-}
-
 impl Split {
     /// Returns the conversion, or an error message.
     pub fn conversion(&self) -> Result<Conversion, String> {
         self.args.check_overwritten("split", true)?;
         let parameters = self.query_param.iter().cloned().map(Part::Parameter);
         let parts = self.columns.parts.iter().cloned().chain(parameters).collect();
-        let split = split::Split::new(parts, style(self.format), self.parts.decode, self.parts.suffixes());
-        Ok(whole(split.in_charset(self.parts.charset()?)))
+        Ok(Conversion::new(PartsWriter::row(parts, style(self.format), self.parts.options()?)))
     }
 }
 
@@ -197,8 +191,7 @@ impl Get {
             return Err(template_error("get"));
         }
         self.args.check_overwritten("get", false)?;
-        let get = split::Get::new(self.template.clone(), self.parts.decode, self.parts.suffixes());
-        Ok(whole(get.in_charset(self.parts.charset()?)))
+        Ok(Conversion::new(PartsWriter::template(self.template.clone(), self.parts.options()?)))
     }
 }
 
@@ -230,7 +223,7 @@ impl Join {
             self.args.written.on_rejected.get_or_insert(Policy::Fail);
         }
         let from = self.from.from.unwrap_or(Style::Tsv);
-        Ok(whole(join::Join::new(parts.clone(), from, fixed, self.encode)))
+        Ok(Conversion::new(join::Join::new(parts.clone(), from, fixed, self.encode)))
     }
 }
 
@@ -247,24 +240,24 @@ impl Resolve {
     /// Returns the conversion, or an error message.
     pub fn conversion(&self) -> Result<Conversion, String> {
         if self.standard {
-            return Ok(whole(refer::ResolveStandard::new(&self.base)?));
+            return Ok(Conversion::new(refer::ResolveStandard::new(&self.base)?));
         }
         let strictness = if self.not_strict { Strictness::Lenient } else { Strictness::Strict };
-        Ok(whole(refer::Resolve::new(self.base.clone().into_bytes(), strictness)?))
+        Ok(Conversion::new(refer::Resolve::new(self.base.clone().into_bytes(), strictness)?))
     }
 }
 
 impl Iri {
     /// Returns the conversion.
     pub fn conversion(&self) -> Result<Conversion, String> {
-        Ok(whole(ToIri))
+        Ok(Conversion::new(ToIri))
     }
 }
 
 impl Uri {
     /// Returns the conversion.
     pub fn conversion(&self) -> Result<Conversion, String> {
-        Ok(whole(ToUri))
+        Ok(Conversion::new(ToUri))
     }
 }
 
@@ -278,9 +271,9 @@ impl Form {
             }
             Some(from) => {
                 let line_ends = if self.crlf { LineEnds::CrLf } else { LineEnds::Kept };
-                Ok(whole(ToForm { from, line_ends, charset }))
+                Ok(Conversion::new(ToForm { from, line_ends, charset }))
             }
-            None => Ok(whole(FromForm { style: style(self.format), charset })),
+            None => Ok(Conversion::new(FromForm { style: style(self.format), charset })),
         }
     }
 }

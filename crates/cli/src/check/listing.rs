@@ -235,7 +235,7 @@ impl Observer for Listing<'_> {
             return;
         }
         let mut buffer = Vec::new();
-        let parts = target::split(*kind, value, &mut buffer);
+        let parts = target::split(*kind, value, false, &mut buffer);
         let (url, at) = (parts.input(), parts.offsets());
         // The value is the end of the URL.
         let url_start = start - (url.len() - value.len()) as i64;

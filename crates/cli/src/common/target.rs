@@ -32,11 +32,30 @@ fn is_authority(value: &[u8]) -> bool {
     !value.iter().any(|byte| b"/?#".contains(byte))
 }
 
-/// Splits `value` into its parts. Their input is the value, or a copy of it in `buffer` after a prefix.
+/// Returns the host at the start of `value`, with its port and userinfo, if `value` is a URL without a scheme and the slashes before the host:
+/// `example.com/a`, `localhost:80`, `[::1]`. A name and a colon are a scheme unless only digits, and at least one, follow.
+pub fn host_without_scheme(value: &[u8]) -> Option<&[u8]> {
+    let end = value.iter().position(|byte| b"/?#".contains(byte)).unwrap_or(value.len());
+    let authority = &value[..end];
+    let name_end = match authority {
+        [b'[', ..] => memchr::memchr(b']', authority)? + 1,
+        _ => memchr::memchr(b':', authority).unwrap_or(end),
+    };
+    let is_host = match authority.split_at(name_end) {
+        (b"" | b"." | b"..", _) => false,
+        (_, [b':', port @ ..]) => !port.is_empty() && port.iter().all(u8::is_ascii_digit),
+        (_, after) => after.is_empty(),
+    };
+    is_host.then_some(authority)
+}
+
+/// Splits `value` into its parts. Their input is the value, or a copy of it in `buffer` after a prefix. With `no_scheme`, a URL can begin with
+/// a host.
 #[inline]
-pub fn split<'a>(kind: Kind, value: &'a [u8], buffer: &'a mut Vec<u8>) -> Parts<'a> {
+pub fn split<'a>(kind: Kind, value: &'a [u8], no_scheme: bool, buffer: &'a mut Vec<u8>) -> Parts<'a> {
     let prefix = match kind {
         Kind::Path => return simdpct_uri::split_path(value),
+        Kind::Url | Kind::Text if no_scheme && host_without_scheme(value).is_some() => b"//",
         kind => prefix(kind, value),
     };
     if prefix.is_empty() {
@@ -52,7 +71,7 @@ pub fn split<'a>(kind: Kind, value: &'a [u8], buffer: &'a mut Vec<u8>) -> Parts<
 #[inline]
 pub fn offsets(kind: Kind, value: &[u8]) -> Offsets {
     let mut buffer = Vec::new();
-    let parts = split(kind, value, &mut buffer);
+    let parts = split(kind, value, false, &mut buffer);
     let (at, before) = (parts.offsets(), parts.input().len() - value.len());
     let inside = |offset: usize| offset.saturating_sub(before);
     Offsets {
@@ -185,7 +204,7 @@ mod tests {
     /// Returns userinfo, host, port, path, query and fragment.
     fn parts(kind: Kind, value: &str) -> [Option<String>; 6] {
         let mut buffer = Vec::new();
-        let parts = split(kind, value.as_bytes(), &mut buffer);
+        let parts = split(kind, value.as_bytes(), false, &mut buffer);
         assert_eq!(parts.scheme().is_some(), kind == Kind::Url && value.contains(':'));
         let text = |part: Option<&[u8]>| part.map(|part| str::from_utf8(part).unwrap().to_owned());
         let piece = |piece: Option<simdpct_uri::Piece<'_>>| text(piece.map(|piece| piece.raw()));
@@ -229,6 +248,6 @@ mod tests {
         check(Kind::Text, "//a/b", [NO, Some("a"), NO, Some("/b"), NO, NO]);
         // A URL in the place of a host and a port.
         let mut buffer = Vec::new();
-        assert_eq!(split(Kind::Authority, b"http://a/", &mut buffer).host().unwrap(), "a");
+        assert_eq!(split(Kind::Authority, b"http://a/", false, &mut buffer).host().unwrap(), "a");
     }
 }

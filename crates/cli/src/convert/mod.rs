@@ -108,6 +108,11 @@ pub trait Convert: CloneBox + Send {
         b""
     }
 
+    /// Returns a hint for the user about the values that were converted so far, by this conversion and its clones.
+    fn advice(&self) -> Option<String> {
+        None
+    }
+
     /// Makes the following values relative to `reference`, which is itself relative to the current base, if the conversion resolves
     /// references. Returns whether it does.
     fn enter_base(&mut self, _reference: &[u8]) -> bool {

@@ -54,7 +54,7 @@ pub fn convert(args: &Args, conversion: &Conversion) -> Result<Outcome, Failure>
 /// Counts the keys of URLs, and prints the most frequent ones, even if some inputs could not be read.
 pub fn top(top: Top) -> Result<Outcome, Failure> {
     let conversion = top.conversion().map_err(Failure::Usage)?;
-    let (number, format) = (top.number as usize, top.format);
+    let (number, format, has_lists) = (top.number as usize, top.format, top.template.is_list());
     let args = &top.args();
     conflicts::check_keyed(args).map_err(Failure::Usage)?;
     let is_whole = args.places.is_whole();
@@ -62,13 +62,14 @@ pub fn top(top: Top) -> Result<Outcome, Failure> {
     spec.selected.target.mentions_logs = is_whole && !args.input.quiet;
     let sources = args.input.sources(args.records());
     let threads = Threads(args.places.jobs);
-    let (counts, read) = run::top(&sources, args.input.quiet, spec, threads, (number, key_memory(args)))?;
+    let (counts, read) = run::top(&sources, args.input.quiet, spec, threads, (number, key_memory(args)), has_lists)?;
     top::print(&counts.rows, counts.total, counts.distinct, format).and(read)
 }
 
 /// Keeps the first record of each key.
 pub fn dedup(dedup: Dedup) -> Result<Outcome, Failure> {
-    let (conversion, has_fingerprints) = (dedup.conversion(), dedup.has_fingerprints());
+    let conversion = dedup.conversion().map_err(Failure::Usage)?;
+    let has_fingerprints = dedup.has_fingerprints();
     let args = &dedup.args();
     conflicts::check_keyed(args).map_err(Failure::Usage)?;
     let rejects = args.output.rejects.clone();

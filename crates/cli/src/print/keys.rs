@@ -189,6 +189,8 @@ pub struct Counts {
     level: Level,
     total: u64,
     records: Records,
+    /// Whether each word of a record is a key.
+    has_lists: bool,
 }
 
 /// The most frequent keys.
@@ -203,9 +205,9 @@ pub struct Top {
 
 impl Counts {
     /// Creates empty counts, which use up to `memory` bytes.
-    pub fn new(memory: usize, records: Records) -> Counts {
+    pub fn new(memory: usize, records: Records, has_lists: bool) -> Counts {
         let (identity, seen) = (Identity::new(false), Seen::Counts(Keys::default()));
-        Counts { level: Level::new(identity, seen, memory), total: 0, records }
+        Counts { level: Level::new(identity, seen, memory), total: 0, records, has_lists }
     }
 
     /// Returns the `most` keys with the highest counts.
@@ -232,6 +234,13 @@ impl Counts {
 
     /// Counts the records of `result`.
     pub fn take(&mut self, result: &[u8]) -> Result<(), Failure> {
+        let end = self.records.end();
+        let words: Vec<u8>;
+        let mut result = result;
+        if self.has_lists {
+            words = result.iter().map(|&byte| if byte == b' ' { end } else { byte }).collect();
+            result = &words;
+        }
         let mut ends = memchr::memchr_iter(self.records.end(), result).map(|end| end + 1);
         let mut start = 0;
         while start < result.len() {

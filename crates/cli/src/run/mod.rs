@@ -165,17 +165,18 @@ pub fn convert(
     Ok(outcome)
 }
 
-/// Counts the values that `spec` describes, in up to `memory` bytes. Returns the `most` frequent ones, and the outcome of reading.
+/// Counts the values that `spec` describes, or the words of each if `has_lists`, in up to `memory` bytes. Returns the `most` frequent ones, and the outcome of reading.
 pub fn top(
     sources: &Sources,
     quiet: bool,
     spec: Spec,
     threads: Threads,
     (most, memory): (usize, usize),
+    has_lists: bool,
 ) -> Result<(Top, Result<Outcome, Failure>), Failure> {
     let options = OutputOptions::default();
     let job = Job::convert(spec, Results::Counted, &options);
-    let mut print = Print::Top(Box::new(Counts::new(memory, job.records)));
+    let mut print = Print::Top(Box::new(Counts::new(memory, job.records, has_lists)));
     let destination = Destination { place: Writes::Nothing, level: None, sync: false, quiet };
     let (result, stats) = run((sources, &destination), &job, &options, threads, &mut print)?;
     let Print::Top(counts) = print else { return Err(Failure::Enough) };
@@ -347,6 +348,9 @@ fn warn_about(job: &Job, stats: &Stats, options: &OutputOptions, quiet: bool) {
         warn_missing(selector, stats);
     }
     let Task::Convert(treatment) = &job.task else { return };
+    if let Some(advice) = treatment.convert.advice().filter(|_| !quiet) {
+        warn(format_args!("{advice}"));
+    }
     // If no line is JSON, there is a message with the count already. Statistics have all counts.
     if options.stats.is_some() || !quiet && !stats.searched && selector.is_json() {
         return;

@@ -2,36 +2,62 @@
 
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
-use simdpct::ByteSet;
 use simdpct_records::Kind;
 use simdpct_uri::canon::{self, CanonicalizeError, Profile};
 
 use twox_hash::{XxHash3_64, XxHash3_128};
 
-use super::Rewrite;
 use crate::common::fault::Handling;
 use crate::common::reason::{Reason, Refusal};
+use crate::common::records::Records;
 use crate::common::target;
+use crate::convert::{Convert, Escapes, Value};
 
 /// Converts a URL to the canonical form of a profile.
 #[derive(Clone, Copy, Debug)]
-pub struct Canonical(pub Profile);
+pub struct Canonical {
+    pub profile: Profile,
+    /// Whether values like `example.com/a` begin with a host.
+    pub no_scheme: bool,
+}
 
-impl Rewrite for Canonical {
-    fn append(
-        &self,
-        value: &[u8],
-        kind: Kind,
-        _: &ByteSet,
-        _: Handling,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Refusal> {
-        target::convert(kind, value, out, |url, out| self.0.canonicalize_append(url, out).map_err(refusal))
+impl Convert for Canonical {
+    fn append(&mut self, value: Value<'_>, _: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
+        let Value { bytes, kind, .. } = value;
+        let canonicalize = |url: &[u8], out: &mut Vec<u8>| {
+            self.profile.canonicalize_append(url, out).map_err(|CanonicalizeError { offset, reason, .. }| {
+                let reason = match reason {
+                    canon::Reason::InvalidUtf8 => Reason::InvalidUtf8,
+                    reason => Reason::Url(reason.to_string()),
+                };
+                Refusal { offset, reason }
+            })
+        };
+        let has_host = |value| target::host_without_scheme(value).is_some();
+        if !self.no_scheme || !matches!(kind, Kind::Url | Kind::Text) || !has_host(bytes) {
+            target::convert(kind, bytes, out, canonicalize)?;
+            return Ok(0);
+        }
+        let start = out.len();
+        canonicalize(&[b"//", bytes].concat(), out)
+            .map_err(|refusal| Refusal { offset: refusal.offset.saturating_sub(2), ..refusal })?;
+        if out[start..].strip_prefix(b"//").is_some_and(has_host) {
+            out.drain(start..start + 2);
+        }
+        Ok(0)
     }
 
-    fn append_lines(&self, text: &[u8], out: &mut Vec<u8>, refused: &mut dyn FnMut()) -> bool {
-        self.0.canonicalize_lines(text, out, |_, _| refused());
-        true
+    fn append_many(&mut self, text: &[u8], records: Records, _: Handling, out: &mut Vec<u8>) -> Option<u64> {
+        let mut kept = 0;
+        let is_done = records == Records::Lines && !self.no_scheme;
+        if is_done {
+            self.profile.canonicalize_lines(text, out, |_, _| kept += 1);
+        }
+        is_done.then_some(kept)
+    }
+
+    fn escapes(&self) -> Option<Escapes> {
+        Some(Escapes::Copied)
     }
 }
 
@@ -46,19 +72,12 @@ pub enum Hash {
 
 /// Converts a URL to the fingerprint of its canonical form.
 #[derive(Clone, Copy, Debug)]
-pub struct Fingerprint(pub Profile, pub Hash);
+pub struct Fingerprint(pub Canonical, pub Hash);
 
-impl Rewrite for Fingerprint {
-    fn append(
-        &self,
-        value: &[u8],
-        kind: Kind,
-        keep: &ByteSet,
-        handling: Handling,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Refusal> {
+impl Convert for Fingerprint {
+    fn append(&mut self, value: Value<'_>, handling: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
         let mut key = Vec::new();
-        Canonical(self.0).append(value, kind, keep, handling, &mut key)?;
+        self.0.append(value, handling, &mut key)?;
         let mut digits = |bytes: &[u8]| {
             for byte in bytes {
                 out.extend([byte >> 4, byte & 0xF].map(|digit| b"0123456789abcdef"[usize::from(digit)]));
@@ -70,14 +89,10 @@ impl Rewrite for Fingerprint {
             Hash::Sha1 => digits(&Sha1::digest(&key)),
             Hash::Sha256 => digits(&Sha256::digest(&key)),
         }
-        Ok(())
+        Ok(0)
     }
-}
 
-fn refusal(error: CanonicalizeError) -> Refusal {
-    let reason = match error.reason {
-        canon::Reason::InvalidUtf8 => Reason::InvalidUtf8,
-        reason => Reason::Url(reason.to_string()),
-    };
-    Refusal { offset: error.offset, reason }
+    fn escapes(&self) -> Option<Escapes> {
+        Some(Escapes::Copied)
+    }
 }

@@ -5,18 +5,16 @@
 
 use std::borrow::Cow;
 
-use simdpct::ByteSet;
-use simdpct_records::Kind;
 use simdpct_uri::host::special_port;
 use simdpct_uri::{Converter, split};
 
 use super::values::in_utf8;
-use super::{Escapes, Rewrite};
 use crate::common::charset::{Charset, push_reference};
 use crate::common::escape::{byte_of, escape};
 use crate::common::fault::{Handling, Policy};
 use crate::common::reason::{Reason, Refusal};
 use crate::common::{target, utf8};
+use crate::convert::{Convert, Escapes, Value};
 
 /// The conversion of `encode --url`: escapes `%` and the bytes that a URL cannot contain.
 #[derive(Clone, Copy, Debug)]
@@ -32,82 +30,50 @@ pub struct DecodeUrl {
     pub charset: Option<Charset>,
 }
 
-impl EncodeUrl {
-    fn append_url(
-        &self,
-        value: &[u8],
-        keep: &ByteSet,
-        handling: Handling,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Refusal> {
-        let converter = Converter::new().keeping(*keep);
-        let Some(charset) = self.charset else {
-            converter.encode_append(value, out);
-            return Ok(());
-        };
-        let (head, rest) = value.split_at(path_start(value));
-        if handling.not_text.rejects() {
-            utf8::validate(head).map_err(|offset| Refusal { offset, reason: Reason::InvalidUtf8 })?;
-            let refused = charset.encode(rest, Policy::Fail, &mut Vec::new(), push_reference);
-            refused.map_err(|refusal| Refusal { offset: head.len() + refusal.offset, ..refusal })?;
-        }
-        converter.encode_append(head, out);
-        let mut url = Vec::new();
-        converter.encode_append(rest, &mut url);
-        from_utf8(charset, &url, out)
+impl Convert for EncodeUrl {
+    fn append(&mut self, value: Value<'_>, handling: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
+        let converter = Converter::new().keeping(*value.keep);
+        target::convert(value.kind, value.bytes, out, |url, out| {
+            let Some(charset) = self.charset else {
+                converter.encode_append(url, out);
+                return Ok(());
+            };
+            let (head, rest) = url.split_at(path_start(url));
+            if handling.not_text.rejects() {
+                utf8::validate(head).map_err(|offset| Refusal { offset, reason: Reason::InvalidUtf8 })?;
+                let refused = charset.encode(rest, Policy::Fail, &mut Vec::new(), push_reference);
+                refused.map_err(|refusal| Refusal { offset: head.len() + refusal.offset, ..refusal })?;
+            }
+            converter.encode_append(head, out);
+            let mut encoded = Vec::new();
+            converter.encode_append(rest, &mut encoded);
+            from_utf8(charset, &encoded, out)
+        })?;
+        Ok(0)
+    }
+
+    fn escapes(&self) -> Option<Escapes> {
+        Some(Escapes::Data)
     }
 }
 
-impl Rewrite for EncodeUrl {
-    fn append(
-        &self,
-        value: &[u8],
-        kind: Kind,
-        keep: &ByteSet,
-        handling: Handling,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Refusal> {
-        target::convert(kind, value, out, |url, out| self.append_url(url, keep, handling, out))
+impl Convert for DecodeUrl {
+    fn append(&mut self, value: Value<'_>, handling: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
+        target::convert(value.kind, value.bytes, out, |url, out| {
+            let url = match self.charset {
+                None => Cow::Borrowed(url),
+                // Escapes that stay are decoded with all others.
+                Some(charset) => in_utf8(charset, url, path_start(url), b"%25", handling.not_text)?.into(),
+            };
+            let url = handling.repaired(&url, b"%2525");
+            Converter::new().keeping(*value.keep).decode_append(&url, out);
+            Ok(())
+        })?;
+        Ok(0)
     }
 
-    fn escapes(&self) -> Escapes {
-        Escapes::Data
-    }
-}
-
-impl DecodeUrl {
-    fn append_url(
-        &self,
-        value: &[u8],
-        keep: &ByteSet,
-        handling: Handling,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Refusal> {
-        let url = match self.charset {
-            None => Cow::Borrowed(value),
-            // Escapes that stay are decoded with all others.
-            Some(charset) => in_utf8(charset, value, path_start(value), b"%25", handling.not_text)?.into(),
-        };
-        let url = handling.repaired(&url, b"%2525");
-        Converter::new().keeping(*keep).decode_append(&url, out);
-        Ok(())
-    }
-}
-
-impl Rewrite for DecodeUrl {
-    fn append(
-        &self,
-        value: &[u8],
-        kind: Kind,
-        keep: &ByteSet,
-        handling: Handling,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Refusal> {
-        target::convert(kind, value, out, |url, out| self.append_url(url, keep, handling, out))
-    }
-
-    fn escapes(&self) -> Escapes {
-        Escapes::Decoded
+    fn escapes(&self) -> Option<Escapes> {
+        Some(Escapes::Decoded)
     }
 }
 

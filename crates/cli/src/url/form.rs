@@ -2,17 +2,17 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
+use serde_json::Value as Json;
 use simdpct::{ByteSet, Decode, TryDecode};
-use simdpct_records::Kind;
 use simdpct_uri::form::{self, LineEnds, Serializer};
 
 use super::row::{self, Style};
-use super::{Escapes, Rewrite};
+use super::values::to_text;
 use crate::common::charset::{Charset, push_reference};
 use crate::common::fault::{Handling, Policy};
 use crate::common::reason::{Reason, Refusal};
-use crate::common::utf8;
+use crate::common::records::Records;
+use crate::convert::{Convert, Escapes, Value};
 
 /// Converts a form to its pairs, as a row of alternating names and values or as a JSON array of pairs.
 #[derive(Clone, Copy, Debug)]
@@ -42,41 +42,29 @@ fn starts(form: &[u8]) -> impl Iterator<Item = usize> {
     })
 }
 
-impl Rewrite for FromForm {
-    fn append(
-        &self,
-        value: &[u8],
-        _: Kind,
-        _: &ByteSet,
-        handling: Handling,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Refusal> {
-        let repaired = handling.repaired(value, b"%2525");
+impl Convert for FromForm {
+    fn append(&mut self, value: Value<'_>, handling: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
+        let repaired = handling.repaired(value.bytes, b"%2525");
         let charset = named_charset(form::pairs(&*repaired)).or(self.charset);
         let mut refusal = None;
-        let pairs = form::pairs(&*repaired).zip(starts(value)).map_while(|((name, value), offset)| {
+        let pairs = form::pairs(&*repaired).zip(starts(value.bytes)).map_while(|((name, value), offset)| {
             let pair = text_in(charset, name, handling.not_text)
                 .and_then(|name| Ok((name, text_in(charset, value, handling.not_text)?)));
             pair.map_err(|reason| refusal = Some(Refusal { offset, reason })).ok()
         });
         self.write(pairs, out);
-        refusal.map_or(Ok(()), Err)
+        refusal.map_or(Ok(0), Err)
     }
 
-    fn append_lines(&self, text: &[u8], out: &mut Vec<u8>, _: &mut dyn FnMut()) -> bool {
-        if self.style != Style::Tsv || self.charset.is_some() {
-            return false;
+    fn append_many(&mut self, text: &[u8], records: Records, _: Handling, out: &mut Vec<u8>) -> Option<u64> {
+        if records != Records::Lines || self.style != Style::Tsv || self.charset.is_some() {
+            return None;
         }
-        let start = out.len();
-        let is_done = append_tsv(text, out).is_some();
-        if !is_done {
-            out.truncate(start);
-        }
-        is_done
+        append_tsv(text, out).map(|()| 0)
     }
 
-    fn escapes(&self) -> Escapes {
-        Escapes::Decoded
+    fn escapes(&self) -> Option<Escapes> {
+        Some(Escapes::Decoded)
     }
 
     fn reads_utf8(&self) -> bool {
@@ -160,19 +148,17 @@ fn append_tsv(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
 
 /// Converts a decoded name or value to UTF-8. Without a charset, bytes that are invalid UTF-8 stay unless `policy` says
 /// otherwise.
-fn text_in(charset: Option<Charset>, bytes: Cow<'_, [u8]>, policy: Policy) -> Result<Cow<'_, [u8]>, Reason> {
+fn text_in(
+    charset: Option<Charset>,
+    bytes: Cow<'_, [u8]>,
+    policy: Policy,
+) -> Result<Cow<'_, [u8]>, Reason> {
     if let Some(charset) = charset {
         let mut text = Vec::new();
         charset.decode(&bytes, policy, &mut text).map_err(|_| Reason::NotInCharset)?;
         return Ok(Cow::Owned(text));
     }
-    if policy == Policy::Keep || utf8::validate(&bytes).is_ok() {
-        return Ok(bytes);
-    }
-    match policy {
-        Policy::Replace => Ok(Cow::Owned(String::from_utf8_lossy(&bytes).into_owned().into_bytes())),
-        _ => Err(Reason::InvalidUtf8),
-    }
+    to_text(bytes, policy)
 }
 
 impl FromForm {
@@ -189,11 +175,14 @@ impl FromForm {
             out.push(b']');
             return;
         }
-        // A pair always has a value, so an empty cell without quotes can mean an empty value.
-        let cells = pairs.flat_map(|(name, value)| {
-            [name, value].map(|cell| Some(row::escaped(self.style, cell)).filter(|cell| !cell.is_empty()))
-        });
-        row::write_cells(self.style, false, cells, out);
+        for (index, cell) in pairs.flat_map(|(name, value)| [name, value]).enumerate() {
+            if index > 0 {
+                out.push(self.style.delimiter());
+            }
+            // A pair always has a value, so an empty cell without quotes can mean an empty value.
+            let cell = Some(row::escaped(self.style, cell)).filter(|cell| !cell.is_empty());
+            row::write_cell(self.style, false, cell.as_deref(), out);
+        }
     }
 }
 
@@ -208,21 +197,14 @@ pub struct ToForm {
     pub charset: Option<Charset>,
 }
 
-impl Rewrite for ToForm {
-    fn append(
-        &self,
-        value: &[u8],
-        _: Kind,
-        _: &ByteSet,
-        handling: Handling,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Refusal> {
-        if value.is_empty() {
-            return Ok(());
+impl Convert for ToForm {
+    fn append(&mut self, value: Value<'_>, handling: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
+        if value.bytes.is_empty() {
+            return Ok(0);
         }
         let mut form = Serializer::new();
         form.line_ends(self.line_ends);
-        let pairs = self.pairs(value)?;
+        let pairs = self.pairs(value.bytes)?;
         let charset = named_charset(pairs.iter().map(|[name, value]| (name, value))).or(self.charset);
         for pair in pairs {
             let [name, value] = match charset {
@@ -241,11 +223,11 @@ impl Rewrite for ToForm {
             form.append_pair(&name, &value);
         }
         out.extend_from_slice(form.finish().as_bytes());
-        Ok(())
+        Ok(0)
     }
 
-    fn escapes(&self) -> Escapes {
-        Escapes::Data
+    fn escapes(&self) -> Option<Escapes> {
+        Some(Escapes::Data)
     }
 }
 
@@ -264,19 +246,19 @@ impl ToForm {
             }
             return Ok(pairs);
         }
-        let pair = |name: Vec<u8>, value: Value| Some([name, text(value)?].map(Cow::Owned));
+        let pair = |name: Vec<u8>, value: Json| Some([name, text(value)?].map(Cow::Owned));
         let pairs: Option<Vec<_>> = match row::read_json(row)? {
-            Value::Array(pairs) => pairs
+            Json::Array(pairs) => pairs
                 .into_iter()
                 .map(|item| {
                     let [name, value] = serde_json::from_value(item).ok()?;
                     pair(text(name)?, value)
                 })
                 .collect(),
-            Value::Object(members) => members
+            Json::Object(members) => members
                 .into_iter()
                 .flat_map(|(name, value)| {
-                    let values = if let Value::Array(values) = value { values } else { vec![value] };
+                    let values = if let Json::Array(values) = value { values } else { vec![value] };
                     values.into_iter().map(move |value| pair(name.clone().into_bytes(), value))
                 })
                 .collect(),
@@ -288,13 +270,13 @@ impl ToForm {
 
 /// Returns a string, number, boolean, or object of [`row::write_bytes`] as text for a form, or `None` for other JSON
 /// values.
-fn text(value: Value) -> Option<Vec<u8>> {
+fn text(value: Json) -> Option<Vec<u8>> {
     match value {
-        Value::String(text) => Some(text.into_bytes()),
-        Value::Number(number) => Some(number.to_string().into_bytes()),
-        Value::Bool(truth) => Some(truth.to_string().into_bytes()),
-        Value::Object(members) => row::read_bytes(&members),
-        Value::Null | Value::Array(_) => None,
+        Json::String(text) => Some(text.into_bytes()),
+        Json::Number(number) => Some(number.to_string().into_bytes()),
+        Json::Bool(truth) => Some(truth.to_string().into_bytes()),
+        Json::Object(members) => row::read_bytes(&members),
+        Json::Null | Json::Array(_) => None,
     }
 }
 
@@ -334,7 +316,7 @@ mod tests {
             "%30%39",
             "a longer value that has no escapes at all, so that blocks are clean",
         ];
-        let form = FromForm { style: Style::Tsv, charset: None };
-        crate::url::tests::assert_lines_are_like_values(&form, WORDS);
+        let mut form = FromForm { style: Style::Tsv, charset: None };
+        crate::url::tests::assert_lines_are_like_values(&mut form, WORDS);
     }
 }

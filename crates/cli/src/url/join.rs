@@ -2,17 +2,16 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
-use simdpct::{AsciiSet, ByteSet, Decode, Encode, MalformedEscape, sets};
-use simdpct_records::Kind;
+use serde_json::Value as Json;
+use simdpct::{AsciiSet, Decode, Encode, sets};
 use simdpct_uri::host::special_port;
 use simdpct_uri::{Builder, Components};
 
-use super::part::Part;
+use super::part::{Part, Suffixes};
 use super::row::{self, Style};
-use super::{Escapes, Rewrite};
 use crate::common::fault::Handling;
 use crate::common::reason::{Reason, Refusal};
+use crate::convert::{Convert, Escapes, Value};
 
 /// The conversion that builds a URL from its parts, which are the cells of a row.
 #[derive(Clone, Debug)]
@@ -26,20 +25,15 @@ pub struct Join {
     encode: bool,
 }
 
-/// The parts from which one URL is built; `None` for parts that are not given.
+/// The parts from which one URL is built.
 #[derive(Default)]
-struct Given<'a> {
-    scheme: Option<Cow<'a, [u8]>>,
-    authority: Option<Cow<'a, [u8]>>,
-    userinfo: Option<Cow<'a, [u8]>>,
-    user: Option<Cow<'a, [u8]>>,
-    password: Option<Cow<'a, [u8]>>,
-    host: Option<Cow<'a, [u8]>>,
-    port: Option<Cow<'a, [u8]>>,
-    path: Option<Cow<'a, [u8]>>,
-    query: Option<Cow<'a, [u8]>>,
-    fragment: Option<Cow<'a, [u8]>>,
-    parameters: Vec<(Cow<'a, str>, Cow<'a, [u8]>)>,
+struct Given<'a>(Vec<(Part, Cow<'a, [u8]>)>);
+
+impl Given<'_> {
+    /// Returns the value of `part`, if it is given.
+    fn get(&self, part: &Part) -> Option<&[u8]> {
+        self.0.iter().find(|(given, _)| given == part).map(|(_, value)| &**value)
+    }
 }
 
 /// Returns an error if `port` is not a number or empty.
@@ -101,28 +95,16 @@ impl Join {
     /// Sets one part of `given` to `value`, or returns an error if the part cannot hold it.
     fn give<'a>(&self, given: &mut Given<'a>, part: &Part, value: Cow<'a, [u8]>) -> Result<(), Refusal> {
         check(part, &value, self.encode)?;
-        let place = match part {
+        match part {
             Part::Url => return Err(refuse("'url' is a whole URL and not a part to join")),
             Part::Segment(_) => return Err(refuse("a segment is not a part to join: give the whole path")),
             Part::Domain | Part::Suffix | Part::Subdomain => {
                 return Err(refuse(format!("'{part}' is not a part to join: give the whole host")));
             }
-            Part::Scheme => &mut given.scheme,
-            Part::Authority => &mut given.authority,
-            Part::Userinfo => &mut given.userinfo,
-            Part::User => &mut given.user,
-            Part::Password => &mut given.password,
-            Part::Host => &mut given.host,
-            Part::Port => &mut given.port,
-            Part::Path => &mut given.path,
-            Part::Query => &mut given.query,
-            Part::Fragment => &mut given.fragment,
-            Part::Parameter(name) => {
-                given.parameters.push((Cow::Owned(name.clone()), value));
-                return Ok(());
-            }
-        };
-        *place = Some(value);
+            _ => {}
+        }
+        given.0.retain(|(known, _)| known != part);
+        given.0.push((part.clone(), value));
         Ok(())
     }
 
@@ -130,23 +112,12 @@ impl Join {
     fn given<'a>(&'a self, row: &'a [u8], handling: Handling) -> Result<Given<'a>, Refusal> {
         let mut given = if row.is_empty() { Given::default() } else { self.read(row)? };
         for (part, value) in &self.fixed {
-            if let Part::Parameter(name) = part {
-                given.parameters.retain(|(known, _)| known != name);
+            if !self.encode && handling.malformed.rejects() {
+                // The part is not in the record, so the rejection has offset 0.
+                simdpct::validate(value)
+                    .map_err(|escape| Refusal { offset: 0, reason: Reason::Malformed(escape.cause) })?;
             }
-            let mut value = Cow::Borrowed(&value[..]);
-            if !self.encode {
-                if handling.malformed.rejects() {
-                    // The part is not in the record, so the rejection has offset 0.
-                    let malformed = |escape: MalformedEscape| Reason::Malformed(escape.cause);
-                    simdpct::validate(&value)
-                        .map_err(malformed)
-                        .map_err(|reason| Refusal { offset: 0, reason })?;
-                }
-                value = match handling.repaired(&value, b"%25") {
-                    Cow::Owned(repaired) => Cow::Owned(repaired),
-                    Cow::Borrowed(_) => value,
-                };
-            }
+            let value = if self.encode { value.into() } else { handling.repaired(value, b"%25") };
             self.give(&mut given, part, value)?;
         }
         Ok(given)
@@ -167,15 +138,15 @@ impl Join {
             }
             return Ok(given);
         }
-        let Value::Object(members) = row::read_json(row)? else {
+        let Json::Object(members) = row::read_json(row)? else {
             return Err(refuse("expected an object of parts, such as {\"host\":\"a\"}"));
         };
         for (name, value) in members {
             let part = Part::find(&name).map_err(refuse)?;
             let text = match value {
-                Value::Null => continue,
-                Value::String(text) => text,
-                Value::Number(number) => number.to_string(),
+                Json::Null => continue,
+                Json::String(text) => text,
+                Json::Number(number) => number.to_string(),
                 _ => return Err(refuse(format!("'{name}' is not a string"))),
             };
             self.give(&mut given, &part, Cow::Owned(text.into_bytes()))?;
@@ -184,105 +155,103 @@ impl Join {
     }
 
     /// Returns `value`. If the parts are data, the bytes outside `set` are escaped.
-    fn escaped<'a>(&self, set: AsciiSet, keeps_escapes: bool, value: Cow<'a, [u8]>) -> Cow<'a, [u8]> {
+    fn escaped<'a>(&self, set: AsciiSet, keeps_escapes: bool, value: &'a [u8]) -> Cow<'a, [u8]> {
         if !self.encode {
-            return value;
+            return Cow::Borrowed(value);
         }
         let encode = Encode::keeping(set);
         let encode = if keeps_escapes { encode.keep_escapes() } else { encode };
-        Cow::Owned(encode.encode(&value).into_owned().into_bytes())
+        Cow::Owned(encode.encode(value).into_owned().into_bytes())
+    }
+
+    /// Builds the userinfo of the URL. Parts that are given twice must agree.
+    fn userinfo<'g>(&self, given: &'g Given<'_>) -> Result<Option<Cow<'g, [u8]>>, Refusal> {
+        const SET: AsciiSet = sets::RFC3986_USERINFO;
+
+        let whole = given.get(&Part::Userinfo).map(|whole| self.escaped(SET, true, whole));
+        let (user, password) = (given.get(&Part::User), given.get(&Part::Password));
+        if user.is_none() && password.is_none() {
+            return Ok(whole);
+        }
+        let user = user.unwrap_or_default();
+        if !self.encode && user.contains(&b':') {
+            let user = user.escape_ascii();
+            return Err(refuse(format!("a colon would end the user; write %3A, or add --encode: '{user}'")));
+        }
+        let mut userinfo = self.escaped(SET.remove(b":"), false, user);
+        if let Some(password) = password {
+            let userinfo = userinfo.to_mut();
+            userinfo.push(b':');
+            userinfo.extend_from_slice(&self.escaped(SET, false, password));
+        }
+        if whole.is_some_and(|whole| whole != userinfo) {
+            return Err(refuse("userinfo, user and password differ; give userinfo or the other two"));
+        }
+        Ok(Some(userinfo))
     }
 
     /// Builds the authority of the URL from userinfo, host and port. Parts that are given twice must agree.
-    fn authority<'a>(&self, given: &mut Given<'a>) -> Result<Option<Cow<'a, [u8]>>, Refusal> {
-        let whole = given.userinfo.take().map(|part| self.escaped(sets::RFC3986_USERINFO, true, part));
-        let userinfo = match (given.user.take(), given.password.take()) {
-            (None, None) => whole.clone(),
-            (user, password) => {
-                if let Some(user) = user.as_deref().filter(|user| !self.encode && user.contains(&b':')) {
-                    let user = user.escape_ascii();
-                    return Err(refuse(format!(
-                        "a colon would end the user; write %3A, or add --encode: '{user}'"
-                    )));
-                }
-                let user = user.unwrap_or_default();
-                let mut userinfo =
-                    self.escaped(sets::RFC3986_USERINFO.remove(b":"), false, user).into_owned();
-                if let Some(password) = password {
-                    userinfo.push(b':');
-                    userinfo.extend_from_slice(&self.escaped(sets::RFC3986_USERINFO, false, password));
-                }
-                Some(Cow::Owned(userinfo))
-            }
-        };
-        if whole.is_some() && whole != userinfo {
-            return Err(refuse("userinfo, user and password differ; give userinfo or the other two"));
-        }
-        let Some(host) = given.host.take() else {
-            if userinfo.is_some() || given.port.is_some() {
+    fn authority<'g>(&self, given: &'g Given<'_>) -> Result<Option<Cow<'g, [u8]>>, Refusal> {
+        let userinfo = self.userinfo(given)?;
+        let (whole, port) = (given.get(&Part::Authority), given.get(&Part::Port));
+        let Some(host) = given.get(&Part::Host) else {
+            if userinfo.is_some() || port.is_some() {
                 return Err(refuse("userinfo or a port needs a host"));
             }
-            let authority = given.authority.take();
-            let whole = [b"//", authority.as_deref().unwrap_or_default()].concat();
-            let read = simdpct_uri::split(&whole);
-            let host = read.host().map(|host| host.raw());
-            let userinfo = read.userinfo().map(|userinfo| userinfo.raw());
-            for (part, value) in [(Part::Host, host), (Part::Userinfo, userinfo), (Part::Port, read.port())] {
+            let read = [b"//", whole.unwrap_or_default()].concat();
+            let read = simdpct_uri::split(&read);
+            for part in [Part::Host, Part::Userinfo, Part::Port] {
+                let value = part.raw(&read, &Suffixes::default());
                 check(&part, value.unwrap_or_default(), false)?;
             }
-            return Ok(authority);
+            return Ok(whole.map(Cow::Borrowed));
         };
-        let host = if self.encode {
+        let mut host = Cow::Borrowed(host);
+        if self.encode {
             let built = Builder::new().host(&host).build();
             let built = built.map_err(|error| refuse(format!("{error}: '{}'", host.escape_ascii())))?;
-            Cow::Owned(built.into_bytes().split_off(2))
-        } else {
-            host
-        };
-        let mut authority = Vec::new();
+            host = Cow::Owned(built.into_bytes().split_off(2));
+        }
+        let mut authority = b"//".to_vec();
         if let Some(userinfo) = &userinfo {
             authority.extend_from_slice(userinfo);
             authority.push(b'@');
         }
         authority.extend_from_slice(&host);
-        if let Some(port) = &given.port {
+        if let Some(port) = port {
             authority.push(b':');
             authority.extend_from_slice(port);
         }
-        let read = [b"//", &authority[..]].concat();
-        let read = simdpct_uri::split(&read);
-        let is_read = read.authority() == Some(&authority[..])
+        let read = simdpct_uri::split(&authority);
+        let is_read = read.authority() == Some(&authority[2..])
             && read.host().map(|host| host.raw()) == Some(&*host)
             && read.userinfo().map(|piece| piece.raw()) == userinfo.as_deref()
-            && read.port() == given.port.as_deref();
-        if given.authority.as_deref().is_some_and(|given| given != authority) {
+            && read.port() == port;
+        if whole.is_some_and(|whole| whole != &authority[2..]) {
             return Err(refuse("authority and host differ; give the authority, or host, userinfo and port"));
         }
         if is_read {
-            return Ok(Some(Cow::Owned(authority)));
+            return Ok(Some(Cow::Owned(authority.split_off(2))));
         }
         let host = host.escape_ascii();
         Err(refuse(format!("host, userinfo and port cannot be read back from the authority: host '{host}'")))
     }
 
     /// Builds the query of the URL, and adds the parameters that the given query does not contain.
-    fn query<'a>(&self, given: &mut Given<'a>) -> Result<Option<Cow<'a, [u8]>>, Refusal> {
+    fn query(&self, given: &Given<'_>) -> Result<Option<Vec<u8>>, Refusal> {
         // The removed bytes have a meaning of their own in parameters, so names and values must contain them only as
         // escapes.
         let set = sets::RFC3986_QUERY.remove(b"&=+;");
-        let mut query =
-            given.query.take().map(|query| self.escaped(sets::RFC3986_QUERY, true, query).into_owned());
-        for (name, value) in given.parameters.drain(..) {
+        let query = given.get(&Part::Query);
+        let mut query = query.map(|query| self.escaped(sets::RFC3986_QUERY, true, query).into_owned());
+        for (part, value) in &given.0 {
+            let Part::Parameter(name) = part else { continue };
             if !self.encode && value.contains(&b'&') {
                 let message = "cannot be read back from the query; write %26, or add --encode";
                 return Err(refuse(format!("the parameter '{name}' {message}: '{}'", value.escape_ascii())));
             }
             let query = query.get_or_insert_default();
-            let data = if self.encode {
-                value.clone()
-            } else {
-                Decode::new().form().decode(&value).into_owned().into()
-            };
+            let data = if self.encode { Cow::Borrowed(&**value) } else { Decode::new().form().decode(value) };
             let (mut is_known, mut is_same) = (false, false);
             for (known, known_value) in simdpct_uri::form::pairs(&query[..]) {
                 let is_named = *known == *name.as_bytes();
@@ -304,26 +273,20 @@ impl Join {
             query.push(b'=');
             query.extend_from_slice(&self.escaped(set, false, value));
         }
-        Ok(query.map(Cow::Owned))
+        Ok(query)
     }
 }
 
-impl Rewrite for Join {
-    fn append(
-        &self,
-        value: &[u8],
-        _: Kind,
-        _: &ByteSet,
-        handling: Handling,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Refusal> {
-        let mut given = self.given(value, handling)?;
-        let authority = self.authority(&mut given)?;
-        let query = self.query(&mut given)?;
-        let path = self.escaped(sets::RFC3986_PATH, true, given.path.unwrap_or_default());
-        let fragment = given.fragment.map(|part| self.escaped(sets::RFC3986_FRAGMENT, false, part));
+impl Convert for Join {
+    fn append(&mut self, value: Value<'_>, handling: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
+        let given = self.given(value.bytes, handling)?;
+        let authority = self.authority(&given)?;
+        let query = self.query(&given)?;
+        let path = self.escaped(sets::RFC3986_PATH, true, given.get(&Part::Path).unwrap_or_default());
+        let fragment = given.get(&Part::Fragment);
+        let fragment = fragment.map(|part| self.escaped(sets::RFC3986_FRAGMENT, false, part));
         let wanted = Components {
-            scheme: given.scheme.as_deref(),
+            scheme: given.get(&Part::Scheme),
             authority: authority.as_deref(),
             path: &path,
             query: query.as_deref(),
@@ -360,7 +323,7 @@ impl Rewrite for Join {
             ("fragment", wanted.fragment, read.fragment),
         ];
         match parts.into_iter().find(|(_, wanted, read)| wanted != read) {
-            None => Ok(()),
+            None => Ok(0),
             Some((name, wanted, _)) => {
                 let wanted = wanted.unwrap_or_default().escape_ascii();
                 Err(refuse(format!("the {name} cannot be read back from the URL: '{wanted}'")))
@@ -368,7 +331,7 @@ impl Rewrite for Join {
         }
     }
 
-    fn escapes(&self) -> Escapes {
-        if self.encode { Escapes::Data } else { Escapes::Copied }
+    fn escapes(&self) -> Option<Escapes> {
+        Some(if self.encode { Escapes::Data } else { Escapes::Copied })
     }
 }

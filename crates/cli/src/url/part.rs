@@ -1,4 +1,4 @@
-//! Defines the named parts of a URL.
+//! Defines the named parts of a URL, and the templates that name them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,6 +8,7 @@ use std::sync::Arc;
 use simdpct::{ByteSet, Decode};
 use simdpct_uri::{DomainName, Parts, SuffixList};
 
+use super::row::{self, Style};
 use crate::common::fault::Handling;
 
 /// A named part of a URL, as options and rows name it.
@@ -30,7 +31,7 @@ pub enum Part {
     Path,
     Query,
     Fragment,
-    /// The value of the first query parameter with this name.
+    /// The value of the first query parameter with this name, or all values if the name ends in `[]`.
     Parameter(String),
     /// The segment of the path with this number, from 1, or from -1 backwards.
     Segment(NonZeroIsize),
@@ -93,6 +94,27 @@ impl Part {
     /// Reports whether the case of letters in this part has no meaning (RFC 3986, sections 3.1 and 3.2.2).
     pub fn has_no_case(&self) -> bool {
         matches!(self, Part::Scheme | Part::Host | Part::Domain | Part::Suffix | Part::Subdomain)
+    }
+
+    /// Reports whether the part is a part of the authority.
+    pub fn is_in_authority(&self) -> bool {
+        let is_division = matches!(self, Part::Domain | Part::Suffix | Part::Subdomain);
+        is_division || matches!(self, Part::Authority | Part::Host | Part::Port)
+    }
+
+    /// Returns the name of the parameter if the part has all its values: `a` for `query:a[]`.
+    pub fn list(&self) -> Option<&str> {
+        let Part::Parameter(name) = self else { return None };
+        name.strip_suffix("[]").filter(|name| !name.is_empty())
+    }
+
+    /// Returns all values in `url` of the parameter that the part names with `[]`, as they are spelt there. PHP and Rails write lists with such
+    /// names, so the values of parameters named `a[]` are among those of `a`.
+    pub fn values<'a>(&self, url: &Parts<'a>) -> Option<impl Iterator<Item = &'a [u8]>> {
+        let name = self.list()?.as_bytes();
+        let is_named = move |known: &[u8]| known.strip_suffix(b"[]").unwrap_or(known) == name;
+        let pairs = url.query_pairs().filter(move |pair| is_named(&pair.name.decode_form()));
+        Some(pairs.map(|pair| pair.value.unwrap_or_default().raw()))
     }
 
     /// Returns this part of `url` as it is spelt there, or `None` if the URL does not have this part.
@@ -172,5 +194,80 @@ impl fmt::Display for Part {
             Part::Segment(number) => write!(f, "segment:{number}"),
             part => f.write_str(NAMES.iter().find(|(_, known)| known == part).map_or("", |(name, _)| *name)),
         }
+    }
+}
+
+/// A text with placeholders for parts of a URL.
+#[derive(Clone, Debug, Default)]
+pub struct Template {
+    pub items: Vec<Item>,
+    /// The text after the last part.
+    pub end: Vec<u8>,
+}
+
+/// A part, and the text before it.
+#[derive(Clone, Debug)]
+pub struct Item {
+    pub before: Vec<u8>,
+    pub part: Part,
+}
+
+impl Template {
+    /// Parses a template: a text with placeholders such as `{host}` and `{query:q}`, and with the escapes `\t`, `\\`
+    /// and `\{`.
+    pub fn new(text: &str) -> Result<Template, String> {
+        let (mut items, mut before, mut rest) = (Vec::new(), Vec::new(), text);
+        while let Some(at) = rest.find(['{', '\\']) {
+            before.extend_from_slice(&rest.as_bytes()[..at]);
+            let after = &rest[at + 1..];
+            if rest.as_bytes()[at] == b'{' {
+                let Some((name, after)) = after.split_once('}') else {
+                    return Err(format!("'{}' has no '}}'; write \"\\{{\" for a literal '{{'", &rest[at..]));
+                };
+                items.push(Item { before: std::mem::take(&mut before), part: Part::find(name)? });
+                rest = after;
+                continue;
+            }
+            before.push(match after.as_bytes().first() {
+                Some(b't') => b'\t',
+                Some(byte @ (b'\\' | b'{')) => *byte,
+                _ => return Err("a '\\' must be followed by 't', '\\' or '{'".to_owned()),
+            });
+            rest = &after[1..];
+        }
+        before.extend_from_slice(rest.as_bytes());
+        Ok(Template { items, end: before })
+    }
+
+    /// Returns the template of a row of `parts`, or of an object: then a comma, its name and a quote are before each part.
+    pub fn row(parts: Vec<Part>, style: Style) -> Template {
+        let mut items = Vec::new();
+        for part in parts {
+            let mut before = Vec::new();
+            if style == Style::Jsonl {
+                before.push(b',');
+                row::write_string(part.to_string().as_bytes(), &mut before);
+                before.extend_from_slice(b":\"");
+            } else if !items.is_empty() {
+                before.push(style.delimiter());
+            }
+            items.push(Item { before, part });
+        }
+        Template { items, end: if style == Style::Jsonl { b"}".to_vec() } else { Vec::new() } }
+    }
+
+    /// Reports whether the template is nothing but all values of a parameter.
+    pub fn is_list(&self) -> bool {
+        self.items.len() == 1 && self.items[0].part.list().is_some() && self.texts().all(<[u8]>::is_empty)
+    }
+
+    /// Returns the texts between the parts.
+    pub fn texts(&self) -> impl Iterator<Item = &[u8]> {
+        self.items.iter().map(|item| &*item.before).chain([&*self.end])
+    }
+
+    /// Reports whether the template names a part.
+    pub fn has_parts(&self) -> bool {
+        !self.items.is_empty()
     }
 }

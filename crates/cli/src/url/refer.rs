@@ -1,18 +1,18 @@
 //! Resolves URI references, and converts IRIs to URIs and back.
 
+use std::ops::Range;
 use std::str::Utf8Error;
-use std::sync::Arc;
 
 use simdpct::{ByteSet, Encode, sets};
 use simdpct_records::Kind;
 use simdpct_uri::canon::Base;
 use simdpct_uri::{Component, Parts, PartsVisitor, Strictness, iri, resolve_append, split, visit_each_line};
 
-use super::{Escapes, Rewrite};
 use crate::common::fault::Handling;
 use crate::common::reason::{Reason, Refusal};
 use crate::common::records::Records;
 use crate::common::{target, utf8};
+use crate::convert::{Convert, Escapes, Value};
 
 /// The bytes of URIs, and the end of a line.
 const URI_LINES: ByteSet = sets::RFC3986_URI.to_byte_set().add(b"\n");
@@ -34,56 +34,53 @@ fn find_unusual(bytes: &[u8]) -> Option<usize> {
     pairs.position(|(&byte, &next)| is_unusual(byte, next)).map(|found| at + found)
 }
 
-/// Appends lines to an output: most are copied, and some are converted.
-struct Lines<'t, 'o, R> {
-    rewrite: &'t R,
+/// Converts lines of a text: most are copied, and some are converted.
+struct Lines<'t, 'o, C> {
+    convert: &'t mut C,
     text: &'t [u8],
     /// The end of the text that is in the output.
     done: usize,
     out: &'o mut Vec<u8>,
-    /// Is called for each rejected line, which is copied.
-    refused: &'o mut dyn FnMut(),
+    /// The number of lines that were rejected and copied.
+    kept: u64,
 }
 
-impl<R: Rewrite> Lines<'_, '_, R> {
-    /// Copies the text before `value`, which is a line from `start` on, and converts `value`.
-    fn convert(&mut self, start: usize, value: &[u8]) {
-        self.out.extend_from_slice(&self.text[self.done..start]);
-        self.done = start + value.len();
-        let len = self.out.len();
-        if self.rewrite.append(value, Kind::Text, &ByteSet::EMPTY, Handling::KEEP, self.out).is_err() {
+impl<'t, 'o, C: Convert> Lines<'t, 'o, C> {
+    fn new(convert: &'t mut C, text: &'t [u8], out: &'o mut Vec<u8>) -> Self {
+        Lines { convert, text, done: 0, out, kept: 0 }
+    }
+
+    /// Copies the text before `range`, which is a line without its end, and converts the line.
+    fn convert(&mut self, range: Range<usize>) {
+        let bytes = &self.text[range.clone()];
+        self.out.extend_from_slice(&self.text[self.done..range.start]);
+        self.done = range.end;
+        let (len, value) = (self.out.len(), Value { bytes, kind: Kind::Text, keep: &ByteSet::EMPTY });
+        if self.convert.append(value, Handling::KEEP, self.out).is_err() {
             self.out.truncate(len);
-            self.out.extend_from_slice(value);
-            (self.refused)();
+            self.out.extend_from_slice(bytes);
+            self.kept += 1;
         }
     }
 
-    /// Copies the rest of the text.
-    fn end(self) {
+    /// Converts the lines in `range` of the text for which `stays` is false.
+    fn convert_all(&mut self, range: Range<usize>, stays: impl Fn(&[u8]) -> bool) {
+        let mut start = range.start;
+        while start < range.end {
+            let end = Records::Lines.end_of(self.text, start);
+            let stop = start + Records::Lines.without_end(&self.text[start..end]);
+            if !stays(&self.text[start..stop]) {
+                self.convert(start..stop);
+            }
+            start = end;
+        }
+    }
+
+    /// Copies the rest of the text, and returns the number of rejected lines.
+    fn end(self) -> u64 {
         self.out.extend_from_slice(&self.text[self.done..]);
+        self.kept
     }
-}
-
-/// Appends the lines of `text` to `out`. Lines for which `stays` is true are copied; `rewrite` converts the others. `refused` is
-/// called for each rejected line, which is copied.
-fn append_lines(
-    rewrite: &impl Rewrite,
-    text: &[u8],
-    out: &mut Vec<u8>,
-    refused: &mut dyn FnMut(),
-    stays: impl Fn(&[u8]) -> bool,
-) {
-    let mut lines = Lines { rewrite, text, done: 0, out, refused };
-    let mut start = 0;
-    while start < text.len() {
-        let end = memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |found| start + found + 1);
-        let value = &text[start..][..Records::Lines.without_end(&text[start..end])];
-        if !stays(value) {
-            lines.convert(start, value);
-        }
-        start = end;
-    }
-    lines.end();
 }
 
 /// Returns `value` as text.
@@ -95,7 +92,8 @@ fn text(value: &[u8]) -> Result<&str, Refusal> {
 /// Resolves each value, a URI reference, against a base URI (RFC 3986, section 5.2).
 #[derive(Clone, Debug)]
 pub struct Resolve {
-    base: Vec<u8>,
+    /// The base, and the bases inside it. The last one holds.
+    bases: Vec<Vec<u8>>,
     strictness: Strictness,
 }
 
@@ -103,46 +101,50 @@ impl Resolve {
     /// Creates a converter that resolves references against `base`. Returns an error message if `base` has no scheme.
     pub fn new(base: Vec<u8>, strictness: Strictness) -> Result<Resolve, String> {
         if split(&base).is_uri() {
-            return Ok(Resolve { base, strictness });
+            return Ok(Resolve { bases: vec![base], strictness });
         }
         let base = base.escape_ascii();
         Err(format!("--base '{base}' has no scheme, so nothing can be resolved against it"))
     }
+
+    /// Appends the target of `reference`.
+    fn resolve(&self, reference: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
+        resolve_append(&self.bases[self.bases.len() - 1], reference, self.strictness, out)
+            .map_err(|error| Refusal { offset: 0, reason: Reason::Url(error.to_string()) })
+    }
 }
 
-impl Rewrite for Resolve {
-    fn append(
-        &self,
-        value: &[u8],
-        kind: Kind,
-        _: &ByteSet,
-        _: Handling,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Refusal> {
-        target::with_reference(kind, value, out, |reference, out| {
-            resolve_append(&self.base, reference, self.strictness, out)
-                .map_err(|error| Refusal { offset: 0, reason: Reason::Url(error.to_string()) })
-        })
-        .map(|_| ())
+impl Convert for Resolve {
+    fn append(&mut self, value: Value<'_>, _: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
+        target::with_reference(value.kind, value.bytes, out, |reference, out| self.resolve(reference, out))?;
+        Ok(0)
     }
 
-    fn with_base(&self, reference: &[u8]) -> Option<Arc<dyn Rewrite>> {
-        let mut base = Vec::new();
-        resolve_append(&self.base, reference, self.strictness, &mut base).ok()?;
-        Some(Arc::new(Resolve { base, strictness: self.strictness }))
-    }
-
-    fn append_lines(&self, text: &[u8], out: &mut Vec<u8>, refused: &mut dyn FnMut()) -> bool {
+    fn append_many(&mut self, text: &[u8], records: Records, _: Handling, out: &mut Vec<u8>) -> Option<u64> {
         // Line ends of the base must be escaped, which is done for single values.
-        if memchr::memchr3(b'\r', b'\n', 0, &self.base).is_some() {
-            return false;
+        let has_lines = memchr::memchr3(b'\r', b'\n', 0, self.bases.last()?).is_some();
+        if records != Records::Lines || has_lines {
+            return None;
         }
         let may_have_dots = memchr::memmem::find(text, b"/.").is_some();
-        let lines = Lines { rewrite: self, text, done: 0, out, refused };
-        let mut references = References { lines, may_have_dots };
+        let mut references = References { lines: Lines::new(self, text, out), may_have_dots };
         visit_each_line(text, &mut references);
-        references.lines.end();
-        true
+        Some(references.lines.end())
+    }
+
+    fn escapes(&self) -> Option<Escapes> {
+        Some(Escapes::Copied)
+    }
+
+    fn enter_base(&mut self, reference: &[u8]) -> bool {
+        let mut base = Vec::new();
+        let is_base = self.resolve(reference, &mut base).is_ok();
+        self.bases.extend(is_base.then_some(base));
+        is_base
+    }
+
+    fn leave_base(&mut self) {
+        self.bases.pop();
     }
 }
 
@@ -157,7 +159,7 @@ impl PartsVisitor<'_> for References<'_, '_> {
     #[inline(always)]
     fn url(&mut self, url: Parts<'_>) {
         // A URI without dot segments is its own target.
-        let stays = self.lines.rewrite.strictness == Strictness::Strict
+        let stays = self.lines.convert.strictness == Strictness::Strict
             && url.is_uri()
             && url.host().is_some()
             && !(self.may_have_dots && memchr::memmem::find(url.path(), b"/.").is_some());
@@ -166,7 +168,7 @@ impl PartsVisitor<'_> for References<'_, '_> {
             let start = url.input().as_ptr().addr() - text.as_ptr().addr();
             // Without a line feed after it, a carriage return is not a part of the line end.
             let len = url.input().len() + usize::from(&text[start + url.input().len()..] == b"\r");
-            self.lines.convert(start, &text[start..][..len]);
+            self.lines.convert(start..start + len);
         }
     }
 }
@@ -174,40 +176,48 @@ impl PartsVisitor<'_> for References<'_, '_> {
 /// Resolves each value against a base URL as browsers do, by the URL Standard.
 #[derive(Clone, Debug)]
 pub struct ResolveStandard {
-    base: Base,
+    /// The base, and the bases inside it. The last one holds.
+    bases: Vec<Base>,
 }
 
 impl ResolveStandard {
     /// Creates a converter that resolves references against `base`. Returns an error message if `base` is not a valid URL.
     pub fn new(base: &str) -> Result<ResolveStandard, String> {
         let message = |_| format!("--base '{}' is not a valid URL of the URL Standard", base.escape_debug());
-        Ok(ResolveStandard { base: Base::parse(base).map_err(message)? })
+        Ok(ResolveStandard { bases: vec![Base::parse(base).map_err(message)?] })
+    }
+
+    /// Returns the target of `reference`.
+    fn resolve(&self, reference: &[u8]) -> Result<String, Refusal> {
+        self.bases[self.bases.len() - 1].resolve(text(reference)?).map_err(|error| Refusal {
+            offset: error.offset,
+            reason: Reason::Url(error.reason.to_string()),
+        })
     }
 }
 
-impl Rewrite for ResolveStandard {
-    fn append(
-        &self,
-        value: &[u8],
-        kind: Kind,
-        _: &ByteSet,
-        _: Handling,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Refusal> {
-        target::with_reference(kind, value, out, |reference, out| {
-            let url = self.base.resolve(text(reference)?).map_err(|error| Refusal {
-                offset: error.offset,
-                reason: Reason::Url(error.reason.to_string()),
-            })?;
-            out.extend_from_slice(url.as_bytes());
+impl Convert for ResolveStandard {
+    fn append(&mut self, value: Value<'_>, _: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
+        target::with_reference(value.kind, value.bytes, out, |reference, out| {
+            out.extend_from_slice(self.resolve(reference)?.as_bytes());
             Ok(())
-        })
-        .map(|_| ())
+        })?;
+        Ok(0)
     }
 
-    fn with_base(&self, reference: &[u8]) -> Option<Arc<dyn Rewrite>> {
-        let base = self.base.resolve(std::str::from_utf8(reference).ok()?).ok()?;
-        Some(Arc::new(ResolveStandard::new(&base).ok()?))
+    fn escapes(&self) -> Option<Escapes> {
+        Some(Escapes::Copied)
+    }
+
+    fn enter_base(&mut self, reference: &[u8]) -> bool {
+        let base = self.resolve(reference).ok().and_then(|url| Base::parse(&url).ok());
+        let is_base = base.is_some();
+        self.bases.extend(base);
+        is_base
+    }
+
+    fn leave_base(&mut self) {
+        self.bases.pop();
     }
 }
 
@@ -215,16 +225,9 @@ impl Rewrite for ResolveStandard {
 #[derive(Clone, Copy, Debug)]
 pub struct ToUri;
 
-impl Rewrite for ToUri {
-    fn append(
-        &self,
-        value: &[u8],
-        kind: Kind,
-        _: &ByteSet,
-        _: Handling,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Refusal> {
-        target::convert(kind, value, out, |iri, out| {
+impl Convert for ToUri {
+    fn append(&mut self, value: Value<'_>, _: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
+        target::convert(value.kind, value.bytes, out, |iri, out| {
             let uri = iri::to_uri(text(iri)?).map_err(|error| Refusal {
                 offset: error.offset,
                 reason: Reason::Url(match error.component {
@@ -234,39 +237,38 @@ impl Rewrite for ToUri {
             })?;
             out.extend_from_slice(uri.as_bytes());
             Ok(())
-        })
+        })?;
+        Ok(0)
     }
 
-    fn append_lines(&self, text: &[u8], out: &mut Vec<u8>, refused: &mut dyn FnMut()) -> bool {
-        if memchr::memchr(b'\r', text).is_some() {
-            return false;
+    fn append_many(&mut self, text: &[u8], records: Records, _: Handling, out: &mut Vec<u8>) -> Option<u64> {
+        if records != Records::Lines || memchr::memchr(b'\r', text).is_some() {
+            return None;
         }
         let encode = Encode::keeping(URI_LINES).keep_escapes();
         let find_change = |from| encode.first_change(&text[from..]).map_or(text.len(), |at| from + at);
         let find_unusual = |from| find_unusual(&text[from..]).map_or(text.len(), |at| from + at);
-        let (mut done, mut change, mut unusual) = (0, find_change(0), find_unusual(0));
+        let (mut end, mut change, mut unusual) = (0, find_change(0), find_unusual(0));
+        let mut lines = Lines::new(self, text, out);
         while change.min(unusual) < text.len() {
             let at = change.min(unusual);
-            let start = memchr::memrchr(b'\n', &text[done..at]).map_or(done, |found| done + found + 1);
-            let end = memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |found| at + found + 1);
-            out.extend_from_slice(&text[done..start]);
-            append_lines(self, &text[start..end], out, refused, |_| false);
-            done = end;
+            let start = memchr::memrchr(b'\n', &text[end..at]).map_or(end, |found| end + found + 1);
+            end = Records::Lines.end_of(text, at);
+            lines.convert_all(start..end, |_| false);
             // Each search goes on only after its last result, so that no byte is searched twice.
-            if change < done {
-                change = find_change(done);
+            if change < end {
+                change = find_change(end);
             }
-            if unusual < done {
-                unusual = find_unusual(done);
+            if unusual < end {
+                unusual = find_unusual(end);
             }
         }
-        out.extend_from_slice(&text[done..]);
-        true
+        Some(lines.end())
     }
 
-    fn escapes(&self) -> Escapes {
+    fn escapes(&self) -> Option<Escapes> {
         // The conversion escapes the `%` of a malformed escape.
-        Escapes::Data
+        Some(Escapes::Data)
     }
 }
 
@@ -274,22 +276,16 @@ impl Rewrite for ToUri {
 #[derive(Clone, Copy, Debug)]
 pub struct ToIri;
 
-impl Rewrite for ToIri {
-    fn append(
-        &self,
-        value: &[u8],
-        kind: Kind,
-        _: &ByteSet,
-        _: Handling,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Refusal> {
-        target::convert(kind, value, out, |uri, out| {
+impl Convert for ToIri {
+    fn append(&mut self, value: Value<'_>, _: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
+        target::convert(value.kind, value.bytes, out, |uri, out| {
             out.extend_from_slice(iri::from_uri(uri).as_bytes());
             Ok(())
-        })
+        })?;
+        Ok(0)
     }
 
-    fn append_lines(&self, text: &[u8], out: &mut Vec<u8>, refused: &mut dyn FnMut()) -> bool {
+    fn append_many(&mut self, text: &[u8], records: Records, _: Handling, out: &mut Vec<u8>) -> Option<u64> {
         // Escapes of characters outside ASCII begin with such digits, and names in Punycode have two hyphens. Other text that is
         // valid UTF-8 stays.
         let may_change = |text: &[u8]| {
@@ -299,15 +295,18 @@ impl Rewrite for ToIri {
                 any | (a == b'%') & ((b | 0x20).wrapping_sub(b'c') < 4) | (a == b'-') & (b == b'-')
             })
         };
-        if utf8::validate(text).is_err() {
-            return false;
+        if records != Records::Lines || utf8::validate(text).is_err() {
+            return None;
         }
+        let mut lines = Lines::new(self, text, out);
         if may_change(text) {
-            append_lines(self, text, out, refused, |line| !may_change(line));
-        } else {
-            out.extend_from_slice(text);
+            lines.convert_all(0..text.len(), |line| !may_change(line));
         }
-        true
+        Some(lines.end())
+    }
+
+    fn escapes(&self) -> Option<Escapes> {
+        Some(Escapes::Copied)
     }
 }
 
@@ -351,10 +350,10 @@ mod tests {
         ];
         for base in ["http://b.org/c/d?e", "mailto:a", "a:///b/"] {
             for strictness in [Strictness::Strict, Strictness::Lenient] {
-                assert_lines_are_like_values(&Resolve { base: base.into(), strictness }, WORDS);
+                assert_lines_are_like_values(&mut Resolve { bases: vec![base.into()], strictness }, WORDS);
             }
         }
-        assert_lines_are_like_values(&ToUri, WORDS);
-        assert_lines_are_like_values(&ToIri, WORDS);
+        assert_lines_are_like_values(&mut ToUri, WORDS);
+        assert_lines_are_like_values(&mut ToIri, WORDS);
     }
 }

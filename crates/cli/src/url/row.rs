@@ -6,9 +6,10 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::{Map, Value};
-use simdpct_records::{Dialect, Quotes, Unreadable};
+use simdpct::{ByteSet, Encode};
+use simdpct_records::{Dialect, Escaping, Quotes, Unreadable};
 
 use crate::common::escape::{byte_of, escape, to_text};
 use crate::common::reason::{Reason, Refusal};
@@ -31,12 +32,12 @@ const EMPTY: &[u8] = b"\"\"";
 impl Style {
     /// Returns the bytes that stay escaped in a cell, so that a row is one line and keeps its cells. For JSON there
     /// are none, because JSON has its own escapes.
-    pub fn structure(self) -> &'static [u8] {
-        match self {
+    pub const fn structure(self) -> ByteSet {
+        ByteSet::from_bytes(match self {
             Style::Tsv => b"\t\r\n\0",
             Style::Csv => b"\r\n\0",
             Style::Jsonl => b"",
-        }
+        })
     }
 
     /// Returns the row that is written for a value without a result.
@@ -52,7 +53,8 @@ impl Style {
         written.iter().position(|&known| known == byte).map(|at| &written[at..=at])
     }
 
-    fn delimiter(self) -> u8 {
+    /// Returns the byte between the cells of TSV or CSV.
+    pub fn delimiter(self) -> u8 {
         if self == Style::Tsv { b'\t' } else { b',' }
     }
 }
@@ -63,61 +65,21 @@ pub fn is_plain(value: &[u8]) -> bool {
     !value.iter().fold(false, |any, &byte| any | (byte < 0x20) | (byte == b'"') | (byte == b','))
 }
 
-/// Appends `cells` as a row of TSV or CSV. `None` is a missing part. `is_plain` says that no cell needs escapes or
-/// quotes.
-pub fn write_cells<'a>(
-    style: Style,
-    is_plain: bool,
-    cells: impl Iterator<Item = Option<Cow<'a, [u8]>>>,
-    out: &mut Vec<u8>,
-) {
-    for (index, cell) in cells.enumerate() {
-        if index > 0 {
-            out.push(style.delimiter());
-        }
-        match cell.as_deref() {
-            None => {}
-            Some(b"") => out.extend_from_slice(EMPTY),
-            Some(cell) if is_plain => out.extend_from_slice(cell),
-            Some(cell) if style == Style::Tsv => write_tsv(cell, out),
-            Some(cell) => write_csv(cell, out),
-        }
-    }
-}
+/// Appends `cell` to a row of TSV or CSV. `None` is a missing part. `is_plain` says that the cell needs neither escapes nor quotes. In other
+/// cells, tabs of TSV, line ends and NUL are percent-encoded, so that a row is one line.
+pub fn write_cell(style: Style, is_plain: bool, cell: Option<&[u8]>, out: &mut Vec<u8>) {
+    const TSV: Encode<ByteSet> = Encode::keeping(Style::Tsv.structure().complement());
+    const CSV_LINE: Encode<ByteSet> = Encode::keeping(Style::Csv.structure().complement());
 
-/// Appends a cell of TSV, which has no quotes. Tabs, line ends and NUL are percent-encoded.
-fn write_tsv(cell: &[u8], out: &mut Vec<u8>) {
-    if cell == EMPTY {
-        escape(cell, out);
-        return;
+    match cell {
+        None => {}
+        Some(b"") => out.extend_from_slice(EMPTY),
+        Some(cell) if is_plain => out.extend_from_slice(cell),
+        Some(EMPTY) if style == Style::Tsv => escape(EMPTY, out),
+        Some(cell) if style == Style::Tsv => TSV.encode_append(cell, out),
+        // A cell of CSV can have any byte.
+        Some(cell) => CSV.write(&CSV_LINE.encode(cell), out).unwrap_or_default(),
     }
-    let structure = Style::Tsv.structure();
-    if !cell.iter().fold(false, |any, &byte| any | (byte < 0x20)) {
-        out.extend_from_slice(cell);
-        return;
-    }
-    push_escaped(cell, structure, out);
-}
-
-/// Appends `cell`, with an escape for each byte of `structure`.
-fn push_escaped(cell: &[u8], structure: &[u8], out: &mut Vec<u8>) {
-    for &byte in cell {
-        if structure.contains(&byte) { escape(&[byte], out) } else { out.push(byte) }
-    }
-}
-
-/// Appends a cell of CSV, in quotes if necessary (RFC 4180). Line ends and NUL are percent-encoded, so that a row is
-/// one line.
-fn write_csv(cell: &[u8], out: &mut Vec<u8>) {
-    let structure = Style::Csv.structure();
-    let mut text = Cow::Borrowed(cell);
-    if cell.iter().any(|byte| structure.contains(byte)) {
-        let mut line = Vec::new();
-        push_escaped(cell, structure, &mut line);
-        text = Cow::Owned(line);
-    }
-    // A cell of CSV can have any byte.
-    let _ = CSV.write(&text, out);
 }
 
 /// Returns `cell` with an additional `%25` for each `%` that [`unescaped`] would read as the start of an escape.
@@ -160,36 +122,17 @@ fn replace<'a, 'n>(cell: Cow<'a, [u8]>, new: impl Fn(&[u8]) -> Option<(usize, &'
     Cow::Owned(out)
 }
 
-/// Appends a JSON object with those `members` that are not missing, that is, not `None`.
-pub fn write_object<'a>(members: impl Iterator<Item = (&'a str, Option<Cow<'a, [u8]>>)>, out: &mut Vec<u8>) {
-    let mut before = b'{';
-    for (name, value) in members {
-        if let Some(value) = value {
-            out.push(before);
-            write_string(name.as_bytes(), out);
-            out.push(b':');
-            write_string(&value, out);
-            before = b',';
-        }
-    }
-    if before == b'{' {
-        out.push(before);
-    }
-    out.push(b'}');
-}
-
 /// Appends `value` as a JSON string. Bytes that are invalid UTF-8 are percent-encoded.
 pub fn write_string(value: &[u8], out: &mut Vec<u8>) {
-    let is_odd = |byte: u8| !(0x20..0x7F).contains(&byte) | (byte == b'"') | (byte == b'\\');
-    // The loop has no early exit, so that it compiles to vector code.
-    if !value.iter().fold(false, |any, &byte| any | is_odd(byte)) {
-        out.push(b'"');
-        out.extend_from_slice(value);
-        out.push(b'"');
-        return;
-    }
-    // Serializing a string to memory cannot fail.
-    let _ = serde_json::to_writer(out, &to_text(value));
+    out.push(b'"');
+    end_string(value, out);
+}
+
+/// Appends the rest of a JSON string, after its first quote.
+pub fn end_string(value: &[u8], out: &mut Vec<u8>) {
+    // A string of JSON can have every text.
+    let _ = Escaping::Json.apply(to_text(value).as_bytes(), out);
+    out.push(b'"');
 }
 
 /// The name of the member that holds bytes which are not UTF-8.
@@ -232,12 +175,9 @@ pub fn read_cells(style: Style, row: &[u8]) -> Result<Vec<Option<Cow<'_, [u8]>>>
     Ok(cells.into_iter().map(|(cell, is_quoted)| (is_quoted || !cell.is_empty()).then_some(cell)).collect())
 }
 
-/// An object of JSON, and the name of a member that it has twice.
+/// An object of JSON, which has no member twice, because one of the values would be lost.
 #[derive(Default)]
-struct Object {
-    members: Map<String, Value>,
-    twice: Option<String>,
-}
+struct Object(Map<String, Value>);
 
 impl<'de> Deserialize<'de> for Object {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Object, D::Error> {
@@ -254,31 +194,26 @@ impl<'de> Visitor<'de> for Object {
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Object, A::Error> {
         while let Some((name, value)) = map.next_entry::<String, Value>()? {
-            if self.members.contains_key(&name) {
-                self.twice = Some(name);
-            } else {
-                self.members.insert(name, value);
+            if self.0.contains_key(&name) {
+                return Err(A::Error::custom(format_args!("the member '{name}' is given twice")));
             }
+            self.0.insert(name, value);
         }
         Ok(self)
     }
 }
 
-/// Parses `row` as a JSON document. An object that has a member twice is rejected, because one of the values would be lost.
+/// Parses `row` as a JSON document. An object that has a member twice is rejected.
 pub fn read_json(row: &[u8]) -> Result<Value, Refusal> {
-    let refuse = |error: serde_json::Error| Refusal {
-        offset: error.column().saturating_sub(1).min(row.len()),
-        reason: Reason::not_json(&error),
+    let document = match row.trim_ascii_start().first() {
+        Some(b'{') => serde_json::from_slice(row).map(|Object(members)| Value::Object(members)),
+        _ => serde_json::from_slice(row),
     };
-    if !row.trim_ascii_start().starts_with(b"{") {
-        return serde_json::from_slice(row).map_err(refuse);
-    }
-    let Object { members, twice } = serde_json::from_slice(row).map_err(refuse)?;
-    match twice {
-        None => Ok(Value::Object(members)),
-        Some(name) => {
-            let message = format!("the member '{name}' is given twice");
-            Err(Refusal { offset: 0, reason: Reason::Url(message) })
-        }
-    }
+    document.map_err(|error| match (error.to_string().rsplit_once(" at line "), error.is_data()) {
+        (Some((message, _)), true) => Refusal { offset: 0, reason: Reason::Url(message.to_owned()) },
+        _ => Refusal {
+            offset: error.column().saturating_sub(1).min(row.len()),
+            reason: Reason::not_json(&error),
+        },
+    })
 }

@@ -1,193 +1,303 @@
-//! Writes the parts of URLs, in rows or in templates.
+//! Writes parts of URLs: in rows, in objects of JSON, or as a template says.
 
 use std::borrow::Cow;
-use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
-use simdpct::ByteSet;
+use simdpct::{ByteSet, Encode};
 use simdpct_records::Kind;
-use simdpct_uri::{Parts, PartsVisitor, Piece, visit_each_line};
+use simdpct_uri::{Parts, PartsVisitor, Piece, Section, SuffixList, host, visit_each_line};
 
-use super::part::{Part, Suffixes, USUAL};
+use super::part::{Item, Part, Suffixes, Template, USUAL};
 use super::row::{self, Style};
-use super::values::{NOT_ASCII, in_utf8};
-use super::{Escapes, Rewrite};
+use super::values::{NOT_ASCII, in_utf8, to_text};
 use crate::common::charset::Charset;
-use crate::common::fault::{Handling, Policy};
-use crate::common::reason::{Reason, Refusal};
+use crate::common::fault::Handling;
+use crate::common::reason::Refusal;
+use crate::common::records::Records;
 use crate::common::{target, utf8};
+use crate::convert::{Convert, Escapes, Value};
 
-/// Splits a URL and writes its parts as a row.
-#[derive(Clone, Debug)]
-pub struct Split {
-    fields: Vec<Part>,
-    /// Whether the parts are those of [`USUAL`].
-    is_usual: bool,
-    /// The names of the parts, which are the members of a JSON object.
-    names: Vec<String>,
-    /// The start of each member of a JSON object: its name and the quote before its value.
-    members: Vec<Vec<u8>>,
-    style: Style,
+/// The options for reading the parts of URLs.
+#[derive(Clone, Debug, Default)]
+pub struct PartOptions {
     /// Whether each part is decoded once before it is written.
-    decode: bool,
+    pub decode: bool,
     /// The charset of the decoded values; `None` for UTF-8.
-    charset: Option<Charset>,
-    suffixes: Suffixes,
+    pub charset: Option<Charset>,
+    pub suffixes: Suffixes,
+    /// Whether values like `example.com/a` begin with a host.
+    pub no_scheme: bool,
 }
 
-impl Split {
-    /// Creates a converter from URLs to rows of the parts `fields`, in this order.
-    pub fn new(fields: Vec<Part>, style: Style, decode: bool, suffixes: Suffixes) -> Split {
-        let names: Vec<_> = fields.iter().map(Part::to_string).collect();
-        let member = |name: &String| {
-            let mut member = Vec::new();
-            row::write_string(name.as_bytes(), &mut member);
-            member.extend_from_slice(b":\"");
-            member
-        };
-        let is_usual = names.join(",") == USUAL;
-        let members = names.iter().map(member).collect();
-        Split { fields, is_usual, names, members, style, decode, charset: None, suffixes }
-    }
+/// The values without a host that would have one with `--no-scheme`.
+#[derive(Debug, Default)]
+struct Hostless {
+    count: AtomicU64,
+    /// The host that the first of them would have.
+    host: OnceLock<Vec<u8>>,
+}
 
-    /// Sets the charset of the decoded values.
-    pub fn in_charset(self, charset: Option<Charset>) -> Split {
-        Split { charset, ..self }
+impl Hostless {
+    /// Counts `value`, which has no host, if it begins like one with a dot.
+    fn count(&self, value: &[u8]) {
+        let host = target::host_without_scheme(value).filter(|host| host.contains(&b'.'));
+        if let Some(host) = host {
+            self.count.fetch_add(1, Ordering::Relaxed);
+            self.host.get_or_init(|| host.to_vec());
+        }
     }
 }
 
-impl Rewrite for Split {
-    fn append(
+/// The arrangement of parts in the output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Layout {
+    /// The parts are in the text of a template.
+    Template,
+    /// The parts are in the text of a template, and all spellings of a scheme or a host become one.
+    Key,
+    /// The parts are the cells of a row, or the members of an object.
+    Row(Style),
+}
+
+/// Splits a URL and writes some of its parts.
+#[derive(Clone, Debug)]
+pub struct PartsWriter {
+    template: Template,
+    layout: Layout,
+    options: PartOptions,
+    /// Whether the parts are the usual ones, which are found together faster than one by one.
+    is_usual: bool,
+    /// Whether one of the parts depends on the host.
+    needs_host: bool,
+    hostless: Arc<Hostless>,
+}
+
+impl PartsWriter {
+    /// Creates a converter from URLs to rows of `parts`, in this order.
+    pub fn row(parts: Vec<Part>, style: Style, options: PartOptions) -> PartsWriter {
+        PartsWriter::new(Template::row(parts, style), Layout::Row(style), options)
+    }
+
+    /// Creates a converter that fills `template`.
+    pub fn template(template: Template, options: PartOptions) -> PartsWriter {
+        PartsWriter::new(template, Layout::Template, options)
+    }
+
+    /// Creates a converter that fills `template`. All spellings of a scheme or a host become one: lower case, and Punycode, or characters if
+    /// parts are decoded.
+    pub fn key(template: Template, options: PartOptions) -> PartsWriter {
+        PartsWriter::new(template, Layout::Key, options)
+    }
+
+    fn new(template: Template, layout: Layout, options: PartOptions) -> PartsWriter {
+        let parts = || template.items.iter().map(|item| &item.part);
+        let needs_host = !options.no_scheme && parts().any(Part::is_in_authority);
+        let is_usual = parts().map(Part::to_string).collect::<Vec<_>>().join(",") == USUAL;
+        PartsWriter { template, layout, options, is_usual, needs_host, hostless: Arc::default() }
+    }
+
+    /// Splits `value`. With a charset, the parts have the characters of their escapes, and `keep` has also the bytes whose escapes are
+    /// invalid in the charset.
+    fn split<'a>(
         &self,
-        value: &[u8],
-        kind: Kind,
-        keep: &ByteSet,
+        value: Value<'a>,
         handling: Handling,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Refusal> {
-        // JSON strings can contain line ends, because JSON has its own escapes for them.
-        let mut keep = match self.style {
-            Style::Tsv | Style::Csv => keep.add(self.style.structure()),
-            Style::Jsonl => ByteSet::EMPTY,
+        keep: &mut ByteSet,
+        [buffer, text]: &'a mut [Vec<u8>; 2],
+    ) -> Result<Parts<'a>, Refusal> {
+        let url = target::split(value.kind, value.bytes, self.options.no_scheme, buffer);
+        if self.needs_host && url.host().is_none() {
+            self.hostless.count(value.bytes);
+        }
+        let Some(charset) = self.options.charset else { return Ok(url) };
+        let before = url.input().len() - value.bytes.len();
+        *text = in_utf8(charset, url.input(), url.offsets().path_start, b"%", handling.not_text)
+            .map_err(|refusal| Refusal { offset: refusal.offset.saturating_sub(before), ..refusal })?;
+        *keep = keep.union(NOT_ASCII);
+        Ok(if value.kind == Kind::Path { simdpct_uri::split_path(text) } else { simdpct_uri::split(text) })
+    }
+
+    /// Returns the text that is written for `part` of `url`, or `None` if the URL does not have it.
+    fn cell<'a>(
+        &self,
+        part: &Part,
+        url: &Parts<'a>,
+        keep: ByteSet,
+        handling: Handling,
+    ) -> Option<Cow<'a, [u8]>> {
+        let decoded = |raw| match self.options.decode {
+            true => part.decoded(raw, keep, handling),
+            false => Cow::Borrowed(raw),
+        };
+        if let Some(values) = part.values(url) {
+            return self.joined(values.map(decoded).collect());
+        }
+        let raw = part.raw(url, &self.options.suffixes)?;
+        let cell = decoded(raw);
+        if self.layout != Layout::Key || !part.has_no_case() {
+            return Some(cell);
+        }
+        let name = simdpct::decode(raw);
+        let host = match part {
+            Part::Scheme => None,
+            _ if self.options.decode => host::to_unicode(&name),
+            _ => host::to_ascii(&name),
+        };
+        Some(match (host, str::from_utf8(&cell)) {
+            (Some(host), _) => host.into_owned().into_bytes().into(),
+            (None, Ok(text)) => text.to_lowercase().into_bytes().into(),
+            (None, Err(_)) => cell.to_ascii_lowercase().into(),
+        })
+    }
+
+    /// Joins the `values` of a parameter: by blanks, or by commas if the text around them has blanks, like elements of an array in a column.
+    /// Such a byte inside one of several values is escaped, and in a key always, so that a value has one spelling.
+    fn joined<'a>(&self, mut values: Vec<Cow<'a, [u8]>>) -> Option<Cow<'a, [u8]>> {
+        if values.len() < 2 && self.layout != Layout::Key {
+            return values.pop();
+        }
+        let is_row = matches!(self.layout, Layout::Row(_));
+        let has_blanks = !is_row && self.template.texts().any(|text| text.contains(&b' '));
+        let separator = if has_blanks { b"," } else { b" " };
+        let encode = Encode::keeping(ByteSet::from_bytes(separator).complement());
+        let values: Vec<_> = values.iter().map(|value| encode.encode(value)).collect();
+        (!values.is_empty()).then(|| values.join(&separator[..]).into())
+    }
+}
+
+impl Convert for PartsWriter {
+    fn append(&mut self, value: Value<'_>, handling: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
+        let mut keep = match self.layout {
+            Layout::Template | Layout::Key => *value.keep,
+            // JSON strings can contain line ends, because JSON has its own escapes for them.
+            Layout::Row(Style::Jsonl) => ByteSet::EMPTY,
+            Layout::Row(style) => value.keep.union(style.structure()),
         };
         let mut buffers = Default::default();
-        let url = split(value, kind, self.charset, handling, &mut keep, &mut buffers)?;
-        let mut is_text = true;
-        let cells = self.fields.iter().map(|part| {
-            // A whole URL is never decoded.
-            let raw = if *part == Part::Url { value } else { part.raw(&url, &self.suffixes)? };
-            // A URL always has a path, so an empty cell without quotes can mean an empty path.
-            if raw.is_empty() && *part == Part::Path && self.style != Style::Jsonl {
-                return None;
+        let url = self.split(value, handling, &mut keep, &mut buffers)?;
+        let is_row = matches!(self.layout, Layout::Row(_));
+        let is_plain = is_row && !self.options.decode && row::is_plain(value.bytes);
+        let start = out.len();
+        for Item { before, part } in &self.template.items {
+            let cell = match part {
+                // A whole URL is never decoded.
+                Part::Url => Some(Cow::Borrowed(value.bytes)),
+                part => self.cell(part, &url, keep, handling),
+            };
+            match (self.layout, cell) {
+                (Layout::Row(Style::Jsonl), None) => {}
+                (Layout::Row(Style::Jsonl), Some(cell)) => {
+                    out.extend_from_slice(before);
+                    // A row of JSON is always UTF-8, so its cells are checked before they are written.
+                    let cell =
+                        to_text(cell, handling.not_text).map_err(|reason| Refusal { offset: 0, reason })?;
+                    row::end_string(&cell, out);
+                }
+                (Layout::Row(style), cell) => {
+                    out.extend_from_slice(before);
+                    // A URL always has a path, so an empty cell without quotes can mean an empty path.
+                    let cell = cell.filter(|cell| *part != Part::Path || !cell.is_empty());
+                    row::write_cell(style, is_plain, cell.as_deref(), out);
+                }
+                (Layout::Template | Layout::Key, cell) => {
+                    out.extend_from_slice(before);
+                    out.extend_from_slice(&cell.unwrap_or_default());
+                }
             }
-            let cell = if self.decode { part.decoded(raw, keep, handling) } else { Cow::Borrowed(raw) };
-            if self.style != Style::Jsonl
-                || handling.not_text == Policy::Keep
-                || utf8::validate(&cell).is_ok()
-            {
-                return Some(cell);
-            }
-            // A row of JSON is always UTF-8, so its cells are checked before they are written.
-            is_text = false;
-            Some(Cow::Owned(String::from_utf8_lossy(&cell).into_owned().into_bytes()))
-        });
-        match self.style {
-            Style::Tsv | Style::Csv => {
-                let is_plain = !self.decode && row::is_plain(value);
-                row::write_cells(self.style, is_plain, cells, out);
-            }
-            Style::Jsonl => row::write_object(self.names.iter().map(String::as_str).zip(cells), out),
         }
-        if !is_text && handling.not_text.rejects() {
-            return Err(Refusal { offset: 0, reason: Reason::InvalidUtf8 });
+        if self.layout == Layout::Row(Style::Jsonl) {
+            // A brace is in the place of the first comma.
+            out.splice(start..out.len().min(start + 1), *b"{");
         }
-        Ok(())
+        out.extend_from_slice(&self.template.end);
+        Ok(0)
     }
 
-    fn append_lines(&self, text: &[u8], out: &mut Vec<u8>, _: &mut dyn FnMut()) -> bool {
-        if self.decode {
-            return false;
-        }
-        let fields = self.fields.len();
-        if may_need_escapes(text, if self.style == Style::Jsonl { b'\\' } else { b'"' }) {
-            return false;
-        }
-        match self.style {
-            Style::Tsv if self.is_usual => each_line(text, (fields, 3 * fields), out, UsualRow),
-            Style::Tsv => {
-                each_line(text, (fields, 3 * fields), out, |url: &Parts<'_>, rows: &mut Rows<'_, '_>| {
-                    for (index, part) in self.fields.iter().enumerate() {
-                        if index > 0 {
-                            rows.push(b'\t');
-                        }
-                        match part.raw(url, &self.suffixes) {
-                            // A URL always has a path, so an empty cell without quotes can mean an empty path.
-                            Some(b"") if *part != Part::Path => rows.copy(b"\"\""),
-                            cell => rows.part(cell.unwrap_or_default()),
-                        }
-                    }
-                });
+    fn append_many(&mut self, text: &[u8], records: Records, _: Handling, out: &mut Vec<u8>) -> Option<u64> {
+        let Template { items, end } = &self.template;
+        let is_list = |item: &Item| item.part.list().is_some();
+        let is_odd = |text: &[u8]| memchr::memchr3(b'\r', b'\n', 0, text).is_some();
+        let is_slow = match self.layout {
+            _ if records != Records::Lines || self.options.decode || self.options.no_scheme => true,
+            _ if items.iter().any(is_list) => true,
+            Layout::Template | Layout::Key => {
+                memchr::memchr(b'\r', text).is_some() || self.template.texts().any(is_odd)
             }
             // JSON is UTF-8. Only bytes of ASCII separate parts, so each part of a valid text is valid.
-            Style::Jsonl if utf8::validate(text).is_ok() => {
-                let names: usize = self.members.iter().map(|member| member.len() + 2).sum();
-                let most = (fields, names + 2);
-                if self.is_usual {
-                    each_line(text, most, out, UsualObject);
-                    return true;
-                }
-                each_line(text, most, out, |url: &Parts<'_>, rows: &mut Rows<'_, '_>| {
-                    let mut before = b'{';
-                    for (part, member) in self.fields.iter().zip(&self.members) {
-                        if let Some(raw) = part.raw(url, &self.suffixes) {
-                            rows.push(before);
-                            rows.copy(member);
-                            rows.part(raw);
-                            rows.push(b'"');
-                            before = b',';
-                        }
-                    }
-                    rows.copy(if before == b'{' { b"{}" } else { b"}" });
-                });
-            }
-            Style::Csv | Style::Jsonl => return false,
+            Layout::Row(Style::Jsonl) => may_need_escapes(text, b'\\') || utf8::validate(text).is_err(),
+            Layout::Row(Style::Tsv) => may_need_escapes(text, b'"'),
+            Layout::Row(Style::Csv) => may_need_escapes(text, b','),
+        };
+        if is_slow {
+            return None;
         }
-        true
+        let copied = |item: &Item| (Copied::new(item.before.clone()), item.part.clone());
+        let mut lines = LineWriter {
+            writer: self,
+            items: items.iter().map(copied).collect(),
+            end: Copied::new([end, &b"\n"[..]].concat()),
+            most: self.template.texts().map(|text| text.len() + 2).sum(),
+            rows: Rows { text, len: out.len(), out, has_spellings: false },
+            hostless: Vec::new(),
+        };
+        visit_each_line(text, &mut lines);
+        let LineWriter { rows: Rows { out, mut len, has_spellings, .. }, hostless, .. } = lines;
+        if text.last() != Some(&b'\n') && !text.is_empty() {
+            len -= 1;
+        }
+        out.truncate(len);
+        hostless.into_iter().for_each(|url| self.hostless.count(url));
+        (!has_spellings).then_some(0)
     }
 
-    fn escapes(&self) -> Escapes {
-        escapes(self.decode)
+    fn escapes(&self) -> Option<Escapes> {
+        Some(if self.options.decode { Escapes::Decoded } else { Escapes::Copied })
     }
 
     fn reads_utf8(&self) -> bool {
-        self.charset.is_none()
+        self.options.charset.is_none()
+    }
+
+    fn advice(&self) -> Option<String> {
+        let host = self.hostless.host.get()?;
+        let name = SuffixList::compiled().find(&**host)?;
+        let (count, host) = (self.hostless.count.load(Ordering::Relaxed), host.escape_ascii());
+        let (values, their) = if count == 1 { ("value has", "its") } else { ("values have", "their") };
+        let message = format!("{count} {values} no host; --no-scheme reads one at {their} start, such as '{host}'");
+        (name.section() != Section::Unlisted).then_some(message)
     }
 
     fn missing(&self) -> &'static [u8] {
-        self.style.missing()
+        if let Layout::Row(style) = self.layout { style.missing() } else { b"" }
     }
 }
 
-/// Splits `value`, which has the syntax `kind`. With a charset, the parts have the characters of their escapes, and `keep` has also the bytes
-/// whose escapes are invalid in the charset.
-fn split<'a>(
-    value: &'a [u8],
-    kind: Kind,
-    charset: Option<Charset>,
-    handling: Handling,
-    keep: &mut ByteSet,
-    [buffer, text]: &'a mut [Vec<u8>; 2],
-) -> Result<Parts<'a>, Refusal> {
-    let url = target::split(kind, value, buffer);
-    let Some(charset) = charset else { return Ok(url) };
-    let before = url.input().len() - value.len();
-    *text = in_utf8(charset, url.input(), url.offsets().path_start, b"%", handling.not_text)
-        .map_err(|refusal| Refusal { offset: refusal.offset.saturating_sub(before), ..refusal })?;
-    *keep = keep.union(NOT_ASCII);
-    Ok(if kind == Kind::Path { simdpct_uri::split_path(text) } else { simdpct_uri::split(text) })
+/// Reports whether parts of the lines in `text` may need escapes: it contains a quote, the byte `special` or a control byte other than a
+/// line feed.
+fn may_need_escapes(text: &[u8], special: u8) -> bool {
+    let is_odd = |byte: u8| ((byte < 0x20) & (byte != b'\n')) | (byte == b'"') | (byte == special);
+    // The loop has no early exit, so that it compiles to vector code.
+    text.iter().fold(false, |any, &byte| any | is_odd(byte))
 }
 
 /// The size of the pieces in which parts are copied. Most parts are one piece.
 const PIECE: usize = 64;
+
+/// A text that is copied often, in a piece of a fixed size if it is short.
+struct Copied {
+    text: Vec<u8>,
+    /// The start of the text.
+    piece: [u8; 16],
+}
+
+impl Copied {
+    fn new(text: Vec<u8>) -> Copied {
+        let mut piece = [0; 16];
+        piece.iter_mut().zip(&text).for_each(|(to, from)| *to = *from);
+        Copied { text, piece }
+    }
+}
 
 /// Writes rows that consist of parts of the text `text`. Parts are copied in pieces of a fixed size, and the surplus is
 /// overwritten later, because a copy of a length that varies takes several times as long.
@@ -196,6 +306,8 @@ struct Rows<'t, 'o> {
     out: &'o mut Vec<u8>,
     /// The number of bytes of `out` that are written.
     len: usize,
+    /// Whether a part of a key can have spellings that differ in more than the case of ASCII.
+    has_spellings: bool,
 }
 
 impl Rows<'_, '_> {
@@ -208,339 +320,94 @@ impl Rows<'_, '_> {
         }
     }
 
-    #[inline]
-    fn push(&mut self, byte: u8) {
-        self.out[self.len] = byte;
-        self.len += 1;
-    }
-
-    #[inline]
-    fn copy(&mut self, bytes: &[u8]) {
-        self.out[self.len..][..bytes.len()].copy_from_slice(bytes);
+    /// Writes `bytes`, a copy of whose start is `piece`. If `bytes` are longer, there is no such piece, or not enough space for it, `bytes` are
+    /// copied.
+    #[inline(always)]
+    fn copy<const LEN: usize>(&mut self, piece: Option<&[u8; LEN]>, bytes: &[u8]) {
+        match (piece, self.out[self.len..].first_chunk_mut::<LEN>()) {
+            (Some(piece), Some(new)) if bytes.len() <= LEN => *new = *piece,
+            _ => self.out[self.len..][..bytes.len()].copy_from_slice(bytes),
+        }
         self.len += bytes.len();
     }
 
     /// Writes `part`, which is usually a part of the text.
-    #[inline]
+    #[inline(always)]
     fn part(&mut self, part: &[u8]) {
-        self.short_part::<PIECE>(part);
-    }
-
-    /// Writes `part`, which usually has at most `MOST` bytes.
-    #[inline]
-    fn short_part<const MOST: usize>(&mut self, part: &[u8]) {
         // If the part is elsewhere, this offset is after the text.
         let from = part.as_ptr().addr().wrapping_sub(self.text.as_ptr().addr());
-        let old = self.text.get(from..).and_then(<[u8]>::first_chunk::<MOST>);
-        let new = self.out[self.len..].first_chunk_mut::<MOST>();
-        match (old, new) {
-            (Some(old), Some(new)) if part.len() <= MOST => {
-                *new = *old;
-                self.len += part.len();
+        self.copy(self.text.get(from..).and_then(<[u8]>::first_chunk::<PIECE>), part);
+    }
+
+    /// Writes `raw`, the spelling of `part`, after the text `before`.
+    #[inline(always)]
+    fn cell(&mut self, layout: Layout, before: &Copied, part: &Part, raw: Option<&[u8]>) {
+        if layout == Layout::Row(Style::Jsonl) {
+            if let Some(raw) = raw {
+                self.copy(Some(&before.piece), &before.text);
+                self.part(raw);
+                self.copy(Some(b"\""), b"\"");
             }
-            _ => self.copy(part),
+            return;
+        }
+        self.copy(Some(&before.piece), &before.text);
+        let from = self.len;
+        match raw {
+            None => {}
+            // A URL always has a path, so an empty cell without quotes can mean an empty path.
+            Some(b"") if matches!(layout, Layout::Row(_)) && *part != Part::Path => self.copy(Some(b"\"\""), b"\"\""),
+            Some(raw) => self.part(raw),
+        }
+        if layout == Layout::Key && part.has_no_case() {
+            let written = &mut self.out[from..self.len];
+            let is_odd = |byte: u8| !byte.is_ascii() | (byte == b'%');
+            self.has_spellings |= written.iter().fold(false, |any, &byte| any | is_odd(byte));
+            written.make_ascii_lowercase();
         }
     }
 }
 
-/// The parts of [`USUAL`] as a row of TSV.
-struct UsualRow;
-
-impl Write for UsualRow {
-    #[inline(always)]
-    fn write(&self, url: &Parts<'_>, rows: &mut Rows<'_, '_>) {
-        #[inline(always)]
-        fn cell<const MOST: usize>(part: Option<&[u8]>, rows: &mut Rows<'_, '_>) {
-            match part {
-                Some(b"") => rows.copy(b"\"\""),
-                Some(part) => rows.short_part::<MOST>(part),
-                None => {}
-            }
-            rows.push(b'\t');
-        }
-        cell::<16>(url.scheme(), rows);
-        cell::<16>(url.userinfo().map(Piece::raw), rows);
-        cell::<32>(url.host().map(Piece::raw), rows);
-        cell::<16>(url.port(), rows);
-        // A URL always has a path, so an empty cell without quotes can mean an empty path.
-        cell::<PIECE>(Some(url.path()).filter(|path| !path.is_empty()), rows);
-        cell::<PIECE>(url.query(), rows);
-        cell::<PIECE>(url.fragment().map(Piece::raw), rows);
-        rows.len -= 1;
-    }
-}
-
-/// The parts of [`USUAL`] as a JSON object.
-struct UsualObject;
-
-impl Write for UsualObject {
-    #[inline(always)]
-    fn write(&self, url: &Parts<'_>, rows: &mut Rows<'_, '_>) {
-        #[inline(always)]
-        fn member<const MOST: usize, const LEN: usize>(
-            name: &[u8; LEN],
-            part: Option<&[u8]>,
-            rows: &mut Rows<'_, '_>,
-        ) {
-            if let Some(part) = part {
-                rows.copy(name);
-                rows.short_part::<MOST>(part);
-                rows.push(b'"');
-            }
-        }
-        let start = rows.len;
-        member::<16, _>(b",\"scheme\":\"", url.scheme(), rows);
-        member::<16, _>(b",\"userinfo\":\"", url.userinfo().map(Piece::raw), rows);
-        member::<32, _>(b",\"host\":\"", url.host().map(Piece::raw), rows);
-        member::<16, _>(b",\"port\":\"", url.port(), rows);
-        member::<PIECE, _>(b",\"path\":\"", Some(url.path()), rows);
-        member::<PIECE, _>(b",\"query\":\"", url.query(), rows);
-        member::<PIECE, _>(b",\"fragment\":\"", url.fragment().map(Piece::raw), rows);
-        // A URL always has a path, so there is a first member, and no comma before it.
-        rows.out[start] = b'{';
-        rows.push(b'}');
-    }
-}
-
-/// The host alone.
-struct HostAlone;
-
-impl Write for HostAlone {
-    #[inline(always)]
-    fn write(&self, url: &Parts<'_>, rows: &mut Rows<'_, '_>) {
-        rows.short_part::<32>(url.host().map_or(b"", |host| host.raw()));
-    }
-}
-
-/// Reports whether parts of the lines in `text` may need escapes: it contains a quote, the byte `special` or a control byte other than a
-/// line feed.
-fn may_need_escapes(text: &[u8], special: u8) -> bool {
-    let is_odd = |byte: u8| ((byte < 0x20) & (byte != b'\n')) | (byte == b'"') | (byte == special);
-    // The loop has no early exit, so that it compiles to vector code.
-    text.iter().fold(false, |any, &byte| any | is_odd(byte))
-}
-
-/// Writes the parts of one URL.
-trait Write {
-    /// Writes the parts of `url` to `rows`. Implementations of this method are marked `#[inline(always)]`, because it is called for each line.
-    fn write(&self, url: &Parts<'_>, rows: &mut Rows<'_, '_>);
-}
-
-impl<F: Fn(&Parts<'_>, &mut Rows<'_, '_>)> Write for F {
-    #[inline(always)]
-    fn write(&self, url: &Parts<'_>, rows: &mut Rows<'_, '_>) {
-        self(url, rows);
-    }
-}
-
-/// Writes a line for each URL. A line is at most `most.0` times as long as the URL, and `most.1` bytes.
-struct Writer<'t, 'o, W> {
+/// Writes the parts of each line of a text.
+struct LineWriter<'w, 't, 'o> {
+    writer: &'w PartsWriter,
+    /// The parts, and the text before each.
+    items: Vec<(Copied, Part)>,
+    /// The text after the last part, and the line end.
+    end: Copied,
+    /// The maximum length of a line without its parts.
+    most: usize,
     rows: Rows<'t, 'o>,
-    most: (usize, usize),
-    write: W,
+    /// The URLs without a host, if one of the parts depends on it.
+    hostless: Vec<&'t [u8]>,
 }
 
-impl<W: Write> PartsVisitor<'_> for Writer<'_, '_, W> {
+impl<'t> PartsVisitor<'t> for LineWriter<'_, 't, '_> {
     #[inline(always)]
-    fn url(&mut self, url: Parts<'_>) {
-        self.rows.reserve(self.most.0 * url.input().len() + self.most.1 + 1);
-        self.write.write(&url, &mut self.rows);
-        self.rows.push(b'\n');
-    }
-}
-
-/// Appends a line for each URL in `text`, one per line, as `write` writes it. See [`Writer`] for `most`. The text must not contain a
-/// carriage return.
-fn each_line(text: &[u8], most: (usize, usize), out: &mut Vec<u8>, write: impl Write) {
-    let mut writer = Writer { rows: Rows { text, len: out.len(), out }, most, write };
-    visit_each_line(text, &mut writer);
-    let Rows { out, mut len, .. } = writer.rows;
-    if text.last() != Some(&b'\n') && !text.is_empty() {
-        len -= 1;
-    }
-    out.truncate(len);
-}
-
-/// Returns the meaning of a `%` if parts are written, depending on whether they are decoded.
-fn escapes(decodes: bool) -> Escapes {
-    if decodes { Escapes::Decoded } else { Escapes::Copied }
-}
-
-/// A text with placeholders for parts of a URL.
-#[derive(Clone, Debug)]
-pub struct Template {
-    items: Vec<Item>,
-}
-
-#[derive(Clone, Debug)]
-enum Item {
-    Text(Vec<u8>),
-    Part(Part),
-}
-
-impl Template {
-    /// Parses a template: a text with placeholders such as `{host}` and `{query:q}`, and with the escapes `\t`, `\\`
-    /// and `\{`.
-    pub fn new(text: &str) -> Result<Template, String> {
-        let mut items = Vec::new();
-        let mut plain = Vec::new();
-        let mut rest = text;
-        while let Some(at) = rest.find(['{', '\\']) {
-            plain.extend_from_slice(&rest.as_bytes()[..at]);
-            let after = &rest[at + 1..];
-            if rest.as_bytes()[at] == b'{' {
-                let Some((name, after)) = after.split_once('}') else {
-                    return Err(format!("'{}' has no '}}'; write \"\\{{\" for a literal '{{'", &rest[at..]));
-                };
-                if !plain.is_empty() {
-                    items.push(Item::Text(std::mem::take(&mut plain)));
-                }
-                items.push(Item::Part(Part::find(name)?));
-                rest = after;
-                continue;
+    fn url(&mut self, url: Parts<'t>) {
+        let LineWriter { writer, items, end, most, rows, hostless } = self;
+        if writer.needs_host && url.host().is_none() {
+            hostless.push(url.input());
+        }
+        rows.reserve(items.len() * url.input().len() + *most);
+        let start = rows.len;
+        if writer.is_usual {
+            let (userinfo, host, fragment) = (url.userinfo(), url.host(), url.fragment());
+            let [userinfo, host, fragment] = [userinfo, host, fragment].map(|piece| piece.map(Piece::raw));
+            let parts = [url.scheme(), userinfo, host, url.port(), Some(url.path()), url.query(), fragment];
+            for ((before, part), raw) in items.iter().zip(parts) {
+                rows.cell(writer.layout, before, part, raw);
             }
-            let byte = match after.as_bytes().first() {
-                Some(b't') => b'\t',
-                Some(byte @ (b'\\' | b'{')) => *byte,
-                _ => return Err("a '\\' must be followed by 't', '\\' or '{'".to_owned()),
-            };
-            plain.push(byte);
-            rest = &after[1..];
-        }
-        plain.extend_from_slice(rest.as_bytes());
-        if !plain.is_empty() {
-            items.push(Item::Text(plain));
-        }
-        Ok(Template { items })
-    }
-
-    /// Reports whether the template names a part.
-    pub fn has_parts(&self) -> bool {
-        self.items.iter().any(|item| matches!(item, Item::Part(_)))
-    }
-}
-
-/// Writes the text of a template, filled with the parts of a URL.
-#[derive(Clone, Debug)]
-pub struct Get {
-    template: Template,
-    /// Whether each part is decoded once before it is written.
-    decode: bool,
-    /// The charset of the decoded values; `None` for UTF-8.
-    charset: Option<Charset>,
-    suffixes: Suffixes,
-    /// Whether parts whose case has no meaning are written in lower case.
-    folds: bool,
-}
-
-impl Get {
-    /// Creates a converter that fills `template`.
-    pub fn new(template: Template, decode: bool, suffixes: Suffixes) -> Get {
-        Get { template, decode, charset: None, suffixes, folds: false }
-    }
-
-    /// Sets the charset of the decoded values.
-    pub fn in_charset(self, charset: Option<Charset>) -> Get {
-        Get { charset, ..self }
-    }
-
-    /// Writes schemes, hosts and their divisions in lower case.
-    pub fn folded(self) -> Get {
-        Get { folds: true, ..self }
-    }
-
-    /// Reports whether `part` is written in lower case.
-    fn folds(&self, part: &Part) -> bool {
-        self.folds && part.has_no_case()
-    }
-}
-
-impl Rewrite for Get {
-    fn append(
-        &self,
-        value: &[u8],
-        kind: Kind,
-        keep: &ByteSet,
-        handling: Handling,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Refusal> {
-        let (mut keep, mut buffers) = (*keep, Default::default());
-        let url = split(value, kind, self.charset, handling, &mut keep, &mut buffers)?;
-        for item in &self.template.items {
-            match item {
-                Item::Text(text) => out.extend_from_slice(text),
-                Item::Part(part) => {
-                    // A whole URL is never decoded.
-                    let raw = if *part == Part::Url { Some(value) } else { part.raw(&url, &self.suffixes) };
-                    let raw = raw.unwrap_or_default();
-                    let cell = if self.decode { part.decoded(raw, keep, handling) } else { raw.into() };
-                    if !self.folds(part) {
-                        out.extend_from_slice(&cell);
-                    } else if let Ok(text) = str::from_utf8(&cell) {
-                        out.extend_from_slice(text.to_lowercase().as_bytes());
-                    } else {
-                        out.extend_from_slice(&cell.to_ascii_lowercase());
-                    }
-                }
+        } else {
+            for (before, part) in items.iter() {
+                rows.cell(writer.layout, before, part, part.raw(&url, &writer.options.suffixes));
             }
         }
-        Ok(())
-    }
-
-    fn append_lines(&self, text: &[u8], out: &mut Vec<u8>, _: &mut dyn FnMut()) -> bool {
-        let items = &self.template.items;
-        let most = items.iter().fold((0, 0), |(parts, bytes), item| match item {
-            Item::Text(text) => (parts, bytes + text.len()),
-            Item::Part(_) => (parts + 1, bytes),
-        });
-        let has_feed = |item: &Item| matches!(item, Item::Text(text) if text.iter().any(|byte| b"\r\n\0".contains(byte)));
-        // A text is folded faster than many short parts. The small letter of one outside ASCII can be longer, so parts with such
-        // letters are not folded here.
-        let stays = |item: &Item| matches!(item, Item::Part(part) if !self.folds(part));
-        let is_folded = self.folds && !items.iter().any(stays);
-        let may_be_foreign = self.folds && !text.is_ascii();
-        let folded = is_folded.then(|| text.to_ascii_lowercase());
-        let text = folded.as_deref().unwrap_or(text);
-        if self.decode || items.iter().any(has_feed) || memchr::memchr(b'\r', text).is_some() {
-            return false;
+        if writer.layout == Layout::Row(Style::Jsonl) {
+            // A brace is in the place of the first comma.
+            rows.out[start] = b'{';
+            rows.len = rows.len.max(start + 1);
         }
-        if let ([Item::Part(Part::Host)], false) = (&items[..], may_be_foreign) {
-            each_line(text, most, out, HostAlone);
-            return true;
-        }
-        let start = out.len();
-        let is_foreign = Cell::new(false);
-        each_line(text, most, out, |url: &Parts<'_>, rows: &mut Rows<'_, '_>| {
-            for item in items {
-                match item {
-                    Item::Text(text) => rows.copy(text),
-                    Item::Part(part) => {
-                        let from = rows.len;
-                        match part {
-                            Part::Host => HostAlone.write(url, rows),
-                            part => rows.part(part.raw(url, &self.suffixes).unwrap_or_default()),
-                        }
-                        if (may_be_foreign || !is_folded) && self.folds(part) {
-                            let written = &mut rows.out[from..rows.len];
-                            is_foreign.set(is_foreign.get() || !written.is_ascii());
-                            written.make_ascii_lowercase();
-                        }
-                    }
-                }
-            }
-        });
-        if is_foreign.get() {
-            out.truncate(start);
-        }
-        !is_foreign.get()
-    }
-
-    fn escapes(&self) -> Escapes {
-        escapes(self.decode)
-    }
-
-    fn reads_utf8(&self) -> bool {
-        self.charset.is_none()
+        rows.copy(Some(&end.piece), &end.text);
     }
 }
 
@@ -556,6 +423,7 @@ mod tests {
             "/",
             "/",
             "a.org",
+            "A.Org",
             "user:pw@",
             "@",
             ":",
@@ -572,22 +440,20 @@ mod tests {
             "\u{7f}",
             "a/longer/path/without/anything/special/in/it",
         ];
-        let parts = |names: &str| names.split(',').map(|name| Part::find(name).unwrap()).collect();
+        let options = PartOptions::default();
+        let check = |mut writer: PartsWriter| crate::url::tests::assert_lines_are_like_values(&mut writer, WORDS);
         for names in
-            [USUAL, "host,path,user,password,query:q,segment:-1,url,domain,suffix,subdomain", "fragment"]
+            ["host,path,user,password,query:q,segment:-1,url,domain,suffix,subdomain", USUAL, "fragment"]
         {
+            let parts: Vec<_> = names.split(',').map(|name| Part::find(name).unwrap()).collect();
             for style in [Style::Tsv, Style::Jsonl] {
-                crate::url::tests::assert_lines_are_like_values(
-                    &Split::new(parts(names), style, false, Suffixes::default()),
-                    WORDS,
-                );
+                check(PartsWriter::row(parts.clone(), style, options.clone()));
             }
         }
-        let get = Get::new(
-            Template::new("{host}\\t<{path}>{query:r}{domain}").unwrap(),
-            false,
-            Suffixes::default(),
-        );
-        crate::url::tests::assert_lines_are_like_values(&get, WORDS);
+        for template in ["{host}\\t<{path}>{query:r}{domain}", "{host}"] {
+            let template = Template::new(template).unwrap();
+            check(PartsWriter::template(template.clone(), options.clone()));
+            check(PartsWriter::key(template, options.clone()));
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! Converts the escapes in a URL from the charset of each of its values: each segment of the path, each name and each value of the
 //! query, and the fragment.
 
+use std::borrow::Cow;
+
 use simdpct::ByteSet;
 
 use crate::common::charset::Charset;
@@ -12,6 +14,16 @@ use crate::common::utf8;
 
 /// The bytes outside ASCII. Their escapes stay in the result of [`in_utf8`] if they are invalid in the charset.
 pub const NOT_ASCII: ByteSet = ByteSet::from_bitmap([0, 0, u64::MAX, u64::MAX]);
+
+/// Returns `bytes` if they are valid UTF-8. Otherwise, `policy` decides whether they stay, are repaired or are rejected.
+pub fn to_text(bytes: Cow<'_, [u8]>, policy: Policy) -> Result<Cow<'_, [u8]>, Reason> {
+    match policy {
+        Policy::Keep => Ok(bytes),
+        _ if utf8::validate(&bytes).is_ok() => Ok(bytes),
+        Policy::Replace => Ok(utf8::repaired(&bytes).into()),
+        _ => Err(Reason::InvalidUtf8),
+    }
+}
 
 /// Returns `url` with the characters that its escapes represent in `charset` as UTF-8. All other escapes stay, so that the URL has
 /// the same parts. The charset holds from the offset `path` on; before it is the host, which is in UTF-8.

@@ -40,10 +40,18 @@ fn top_counts_keys_and_orders_ties_by_key() {
         let args = [&["top", key], decode].concat();
         assert_eq!(text(&args, spellings), "2\thttp a.example.com example.com com a /X\n");
     }
-    // Letters outside ASCII are folded too, also those whose small letter has more bytes. Other bytes stay.
-    let spellings = "http://www.BÜCHER.de/Ü\nhttp://WWW.bücher.de/Ü\n";
-    assert_eq!(text(&["top", "{subdomain} {domain} {path}"], spellings), "2\twww bücher.de /Ü\n");
-    assert_eq!(text(&["top", "{host}{host}"], "//ȺȺ\n"), "1\tⱥⱥⱥⱥ\n");
+    // All spellings of a host or a domain count as one, which is in ASCII, or in characters if parts are decoded. Other parts stay.
+    let spellings = "http://www.BÜCHER.de/Ü\nhttp://WWW.bücher.de/Ü\nhttp://www.xn--BCHER-kva.de/Ü\nhttp://www.b%C3%9ccher.%44E/Ü\n";
+    let key = "{subdomain} {domain} {path}";
+    assert_eq!(text(&["top", key], spellings), "4\twww xn--bcher-kva.de /Ü\n");
+    assert_eq!(text(&["top", "--decode", key], spellings), "4\twww bücher.de /Ü\n");
+    let domains = "http://test.公司.cn/\nhttp://test.xn--55qx5d.cn/\nhttp://ｅｘａｍｐｌｅ．ｃｏｍ/\nhttp://example.com/\nhttp://%65xample.com/\n";
+    assert_eq!(text(&["top", "{domain}"], domains), "3\texample.com\n2\ttest.xn--55qx5d.cn\n");
+    assert_eq!(text(&["top", "{host}"], domains), "3\texample.com\n2\ttest.xn--55qx5d.cn\n");
+    assert_eq!(text(&["get", "{domain}"], domains).lines().nth(2), Some("ｅｘａｍｐｌｅ．ｃｏｍ"));
+    // A host that is not valid in IDNA is in lower case. The small letter of this one has more bytes.
+    assert_eq!(text(&["top", "{host}{host}"], "//ȺȺ<\n"), "1\tⱥⱥ<ⱥⱥ<\n");
+    assert_eq!(text(&["top", "{host}"], "//xn--A\n//%2F\n//[::A]\n"), "1\t%2f\n1\t[::a]\n1\txn--a\n");
     assert_eq!(run(&["top", "{host}"], b"//A\xC3\n").out, b"1\ta\xC3\n");
     // Control bytes and backslashes are escaped, so that different keys differ.
     let keys = "/\t\x1b[m\x7f\0/%09%1B[m%7F\0/\\t\\x1b[m\\x7f\0/\r\r\0";

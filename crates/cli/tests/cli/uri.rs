@@ -577,6 +577,112 @@ fn get_fills_a_template() {
     assert_eq!(text(&["get", "--decode", "{path}"], "/a%0Ab%0d\n"), "/a%0Ab%0d\n");
 }
 
+/// `[]` after a name means all values of the parameter. They are joined like elements of an array in a column, by blanks, or by commas if the
+/// template has blanks.
+#[test]
+fn a_list_has_all_values_of_a_parameter() {
+    let url = "/?a=1&b=x+y&a[]=%32&A=5&c=p%20q&a%5B%5D=3+4&c=r,s&d\n";
+    let cases: &[(&[&str], &str)] = &[
+        (&["get", "{query:a[]}"], "1 %32 3+4\n"),
+        (&["get", "{query:a[]};"], "1 %32 3+4;\n"),
+        (&["get", "--decode", "{query:a[]}"], "1 2 3%204\n"),
+        (&["get", "--decode", "{path} {query:a[]} {query:c[]}"], "/ 1,2,3 4 p q,r%2Cs\n"),
+        (&["get", "--decode", "{query:b[]}"], "x y\n"),
+        (&["get", "{query:d[]}|{query:e[]}|{query:a}"], "||1\n"),
+        (&["get", "{query:[]}"], "\n"),
+        (&["split", "--parts", "query:a[],query:e[],query:d[]"], "1 %32 3+4\t\t\"\"\n"),
+        (&["split", "--parts", "query:a[]", "--format", "jsonl"], "{\"query:a[]\":\"1 %32 3+4\"}\n"),
+        (&["split", "--query-param", "c[]", "--parts", "path", "--format", "csv"], "/,\"p%20q r,s\"\n"),
+        (&["top", "{query:a[]}"], "1\t%32\n1\t1\n1\t3+4\n"),
+        (&["top", "--decode", "{query:a[]}"], "1\t1\n1\t2\n1\t3%204\n"),
+        (&["top", "--decode", "{query:b[]}"], "1\tx%20y\n"),
+        (&["top", "{query:e[]}"], "1\t\n"),
+        (&["top", "{path} {query:a[]}"], "1\t/ 1,%32,3+4\n"),
+    ];
+    for (args, wanted) in cases {
+        assert_eq!(text(args, url), *wanted, "{args:?}");
+    }
+    // Each value counts, also with records that end in NUL.
+    assert_eq!(text(&["top", "-0", "{query:t[]}"], "?t=a&t=b\0?t=b\0?t=b&t=b\0"), "4\tb\n1\ta\n");
+    // `join` writes the name as it is.
+    assert_eq!(text(&["join", "path=/", "query:a[]=1"], ""), "/?a%5B%5D=1\n");
+}
+
+/// Lists of hosts and of URLs without schemes.
+#[test]
+fn a_url_without_a_scheme_can_begin_with_a_host() {
+    // The value, and its host, port and path with --no-scheme.
+    let values = [
+        ("example.com/a", "example.com||/a"),
+        ("example.com", "example.com||"),
+        ("localhost:80", "localhost|80|"),
+        ("me@a.org:8080/b:c?d", "a.org|8080|/b:c"),
+        ("[::1]:80/a", "[::1]|80|/a"),
+        ("[::1]", "[::1]||"),
+        ("a.org?q=/", "a.org||"),
+        ("a.org#http://b/", "a.org||"),
+        ("index.html", "index.html||"),
+        ("http://b.org:1/a", "b.org|1|/a"),
+        ("//b.org/a", "b.org||/a"),
+        ("/a.org/b", "||/a.org/b"),
+        ("./a.org", "||./a.org"),
+        ("../a", "||../a"),
+        ("..", "||.."),
+        ("?a.org", "||"),
+        ("#a.org", "||"),
+        ("", "||"),
+        ("mailto:a@b.org", "||a@b.org"),
+        ("localhost:", "||"),
+        ("a.org:80x/b", "||80x/b"),
+        ("[::1", "||[::1"),
+    ];
+    let (lines, wanted): (Vec<_>, Vec<_>) = values.into_iter().unzip();
+    let (lines, wanted) = (lines.join("\n") + "\n", wanted.join("\n") + "\n");
+    let template = "{host}|{port}|{path}";
+    assert_eq!(text(&["get", "--no-scheme", template], &lines), wanted);
+    assert_eq!(text(&["get", "--no-scheme", "{url}"], &lines), lines);
+    let parts = ["split", "--no-scheme", "--parts", "host,port,path"];
+    let cells = wanted.replace('|', "\t");
+    assert_eq!(text(&parts, &lines), cells);
+    let json = text(&["split", "--no-scheme", "--format", "jsonl"], "example.com/a?b\n");
+    assert_eq!(json, "{\"host\":\"example.com\",\"path\":\"/a\",\"query\":\"b\"}\n");
+    assert_eq!(text(&["top", "--no-scheme", "{domain}"], "www.a.org/b\nA.org:80\n"), "2\ta.org\n");
+    let charset = ["get", "--no-scheme", "--decode", "--charset", "gbk", "{host} {query:q}"];
+    assert_eq!(text(&charset, "a.org?q=%C4%E3\n"), "a.org 你\n");
+    assert_eq!(
+        run(&[&charset[..], &["--on-invalid-utf8", "fail"]].concat(), "a.org?q=%FF\n").err,
+        "pct: <stdin>:1: offset 8: not in the charset\n"
+    );
+    // The canonical form has no scheme either, and is its own form. The target of a request is read as before.
+    let normalize = ["normalize", "--no-scheme", "--profile", "rfc3986"];
+    let form = "example.com/~a\nhttp://a/b\n/c\nb:80/\n";
+    let old = "EXAMPLE.com/x/../%7ea\nHTTP://A/b\n/c\nB:80/\n";
+    assert_eq!(text(&normalize, old), form);
+    assert_eq!(text(&normalize, form), form);
+    let dedup = ["dedup", "--no-scheme", "--profile", "rfc3986"];
+    assert_eq!(text(&dedup, "a.org/b\nA.ORG/b\na.org/B\n"), "a.org/b\na.org/B\n");
+    let log = "- - - [01/Jan/2024:00:00:00 +0000] \"GET /a.org HTTP/1.1\" 200 1\n";
+    assert_eq!(text(&["get", "--no-scheme", template, "--log", "common", "--values"], log), "||/a.org\n");
+    for args in [&["normalize", "--no-scheme"], &["dedup", "--no-scheme"]] {
+        assert_eq!(run(args, "").code, Some(2), "{args:?}");
+    }
+}
+
+#[test]
+fn values_that_seem_to_begin_with_a_host_are_counted() {
+    let hint = "no host; --no-scheme reads one at their start, such as 'example.com'\n";
+    let two = "example.com/a\n/x\nlocalhost\nhttp://b/\nwww.b.org:80\n";
+    for args in [&["get", "{host}"][..], &["top", "{domain}"], &["split"], &["split", "--format", "csv"]] {
+        assert_eq!(run(args, two).err, format!("pct: 2 values have {hint}"), "{args:?}");
+        assert_eq!(run(&[args, &["-q"]].concat(), two).err, "", "{args:?}");
+        assert_eq!(run(args, "img/a.png\nindex.html\nhttp://a/\n").err, "", "{args:?}");
+    }
+    assert_eq!(run(&["top", "{host}"], "É.example.com/\nexample.com\n").err.matches("2 values").count(), 1);
+    assert_eq!(run(&["get", "{path}"], two).err, "");
+    assert_eq!(run(&["get", "{host}", "--no-scheme"], two).err, "");
+    assert_eq!(run(&["get", "{host}", "--csv", "--column", "u"], "u\nexample.com\n").err, format!("pct: 1 value has {}", hint.replace("their", "its")));
+}
+
 /// All examples of reference resolution in RFC 3986, section 5.4.
 #[test]
 fn references_are_resolved() {
