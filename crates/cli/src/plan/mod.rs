@@ -62,7 +62,8 @@ pub fn top(top: Top) -> Result<Outcome, Failure> {
     spec.selected.target.mentions_logs = is_whole && !args.input.quiet;
     let sources = args.input.sources(args.records());
     let threads = Threads(args.places.jobs);
-    let (counts, read) = run::top(&sources, args.input.quiet, spec, threads, (number, key_memory(args)), has_lists)?;
+    let (counts, read) =
+        run::top(&sources, args.input.quiet, spec, threads, (number, key_memory(args)), has_lists)?;
     top::print(&counts.rows, counts.total, counts.distinct, format).and(read)
 }
 

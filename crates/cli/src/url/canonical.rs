@@ -25,13 +25,15 @@ impl Convert for Canonical {
     fn append(&mut self, value: Value<'_>, _: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
         let Value { bytes, kind, .. } = value;
         let canonicalize = |url: &[u8], out: &mut Vec<u8>| {
-            self.profile.canonicalize_append(url, out).map_err(|CanonicalizeError { offset, reason, .. }| {
-                let reason = match reason {
-                    canon::Reason::InvalidUtf8 => Reason::InvalidUtf8,
-                    reason => Reason::Url(reason.to_string()),
-                };
-                Refusal { offset, reason }
-            })
+            self.profile.canonicalize_append(url, out).map_err(
+                |CanonicalizeError { offset, reason, .. }| {
+                    let reason = match reason {
+                        canon::Reason::InvalidUtf8 => Reason::InvalidUtf8,
+                        reason => Reason::Url(reason.to_string()),
+                    };
+                    Refusal { offset, reason }
+                },
+            )
         };
         let has_host = |value| target::host_without_scheme(value).is_some();
         if !self.no_scheme || !matches!(kind, Kind::Url | Kind::Text) || !has_host(bytes) {

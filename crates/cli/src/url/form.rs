@@ -148,11 +148,7 @@ fn append_tsv(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
 
 /// Converts a decoded name or value to UTF-8. Without a charset, bytes that are invalid UTF-8 stay unless `policy` says
 /// otherwise.
-fn text_in(
-    charset: Option<Charset>,
-    bytes: Cow<'_, [u8]>,
-    policy: Policy,
-) -> Result<Cow<'_, [u8]>, Reason> {
+fn text_in(charset: Option<Charset>, bytes: Cow<'_, [u8]>, policy: Policy) -> Result<Cow<'_, [u8]>, Reason> {
     if let Some(charset) = charset {
         let mut text = Vec::new();
         charset.decode(&bytes, policy, &mut text).map_err(|_| Reason::NotInCharset)?;

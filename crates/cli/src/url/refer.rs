@@ -189,10 +189,9 @@ impl ResolveStandard {
 
     /// Returns the target of `reference`.
     fn resolve(&self, reference: &[u8]) -> Result<String, Refusal> {
-        self.bases[self.bases.len() - 1].resolve(text(reference)?).map_err(|error| Refusal {
-            offset: error.offset,
-            reason: Reason::Url(error.reason.to_string()),
-        })
+        self.bases[self.bases.len() - 1]
+            .resolve(text(reference)?)
+            .map_err(|error| Refusal { offset: error.offset, reason: Reason::Url(error.reason.to_string()) })
     }
 }
 

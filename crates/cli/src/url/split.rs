@@ -264,7 +264,8 @@ impl Convert for PartsWriter {
         let name = SuffixList::compiled().find(&**host)?;
         let (count, host) = (self.hostless.count.load(Ordering::Relaxed), host.escape_ascii());
         let (values, their) = if count == 1 { ("value has", "its") } else { ("values have", "their") };
-        let message = format!("{count} {values} no host; --no-scheme reads one at {their} start, such as '{host}'");
+        let message =
+            format!("{count} {values} no host; --no-scheme reads one at {their} start, such as '{host}'");
         (name.section() != Section::Unlisted).then_some(message)
     }
 
@@ -355,7 +356,9 @@ impl Rows<'_, '_> {
         match raw {
             None => {}
             // A URL always has a path, so an empty cell without quotes can mean an empty path.
-            Some(b"") if matches!(layout, Layout::Row(_)) && *part != Part::Path => self.copy(Some(b"\"\""), b"\"\""),
+            Some(b"") if matches!(layout, Layout::Row(_)) && *part != Part::Path => {
+                self.copy(Some(b"\"\""), b"\"\"")
+            }
             Some(raw) => self.part(raw),
         }
         if layout == Layout::Key && part.has_no_case() {
@@ -441,7 +444,8 @@ mod tests {
             "a/longer/path/without/anything/special/in/it",
         ];
         let options = PartOptions::default();
-        let check = |mut writer: PartsWriter| crate::url::tests::assert_lines_are_like_values(&mut writer, WORDS);
+        let check =
+            |mut writer: PartsWriter| crate::url::tests::assert_lines_are_like_values(&mut writer, WORDS);
         for names in
             ["host,path,user,password,query:q,segment:-1,url,domain,suffix,subdomain", USUAL, "fragment"]
         {

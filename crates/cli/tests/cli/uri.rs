@@ -680,7 +680,10 @@ fn values_that_seem_to_begin_with_a_host_are_counted() {
     assert_eq!(run(&["top", "{host}"], "É.example.com/\nexample.com\n").err.matches("2 values").count(), 1);
     assert_eq!(run(&["get", "{path}"], two).err, "");
     assert_eq!(run(&["get", "{host}", "--no-scheme"], two).err, "");
-    assert_eq!(run(&["get", "{host}", "--csv", "--column", "u"], "u\nexample.com\n").err, format!("pct: 1 value has {}", hint.replace("their", "its")));
+    assert_eq!(
+        run(&["get", "{host}", "--csv", "--column", "u"], "u\nexample.com\n").err,
+        format!("pct: 1 value has {}", hint.replace("their", "its"))
+    );
 }
 
 /// All examples of reference resolution in RFC 3986, section 5.4.
