@@ -24,8 +24,6 @@ const FIRST_EXAMPLES: &str = "\
 Examples:
   pct encode names.txt                        escape all but unreserved bytes, line by line
   pct decode -e 'caf%C3%A9%20noir'            text instead of a file
-  pct decode urls.txt -o plain.txt            write plain.txt whole or not at all
-  pct audit access.log                        a summary of its escapes, on one page
   pct help decode                             options and examples of one command";
 
 /// Percent-encode, decode, normalize and check URLs at close to the speed of copying

@@ -313,7 +313,8 @@ type Choice<T> = (&'static str, T, &'static str);
 
 /// Returns the parser of one of `choices`.
 pub fn choice<T: Clone + Send + Sync>(choices: &'static [Choice<T>]) -> impl TypedValueParser<Value = T> {
-    let values = choices.iter().map(|(name, _, help)| PossibleValue::new(*name).help(*help));
+    let help = |help: &'static str| (!help.is_empty()).then_some(help);
+    let values = choices.iter().map(|(name, _, text)| PossibleValue::new(*name).help(help(text)));
     PossibleValuesParser::new(values).try_map(|given| {
         let found = choices.iter().find(|(name, ..)| *name == given);
         found.map(|(_, choice, _)| choice.clone()).ok_or("unknown name")
