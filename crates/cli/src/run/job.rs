@@ -170,6 +170,13 @@ impl Job {
         matches!(self.results, Results::Keyed(..))
     }
 
+    /// Reports whether the job previews a conversion that has no limit for records.
+    fn previews_stream(&self) -> bool {
+        let Task::Convert(treatment) = &self.task else { return false };
+        let is_stream = treatment.lenient && treatment.convert.unit() == Unit::Byte && !self.only_changed;
+        is_stream && self.target.selector.is_line() && matches!(self.results, Results::Marked)
+    }
+
     /// Reports whether the job writes whole records, so that the lines before them are written, too.
     pub fn writes_records(&self) -> bool {
         match self.results {
@@ -482,6 +489,9 @@ impl pump::job::Job for Job {
             check.name_values(0, report.findings.len(), report, |_| ("", String::new()));
             report.stats.records += 1;
             return Long::Pass;
+        }
+        if self.previews_stream() {
+            return Long::Unseen;
         }
         report.stats.records += 1;
         report.stats.unreadable += 1;

@@ -236,7 +236,7 @@ fn decoding_a_part_of_a_url_creates_no_scheme() {
         assert_eq!(String::from_utf8(out).unwrap(), wanted, "{args:?} {url}");
     }
     let long = "%41:".repeat(1 << 20);
-    let args = ["normalize", "--max-record", "4"];
+    let args = ["normalize", "--max-record", "8"];
     assert_same("long", &ok(&args, &long), format!("%41:{}", "A:".repeat((1 << 20) - 1)).as_bytes());
 }
 
@@ -403,7 +403,7 @@ fn only_the_plain_codec_converts_lines_of_any_length() {
         let wanted = "pct: <stdin>:2: offset 4: the record is longer than 1 MiB (--max-record)\n";
         assert_eq!((fails.out, fails.err.as_str(), fails.code), (short.out, wanted, Some(1)), "{args:?}");
         // The whole input can be one such record.
-        if run(&[args, &["--raw"]].concat(), "").code == Some(0) {
+        if args != ["normalize"] && run(&[args, &["--raw"]].concat(), "").code == Some(0) {
             let raw = run(&[args, &["--raw", "--max-record", "1"]].concat(), format!("a\n{long}"));
             assert_same(&format!("{args:?}"), &raw.out, format!("a\n{long}").as_bytes());
             let said = said.replace('4', "0");

@@ -92,11 +92,15 @@ fn patch_can_apply_a_diff_of_any_size() {
         format!("1\n2\n3\n4\n%45\n{}", line("%zz")),
     ];
     for (round, text) in texts.iter().enumerate() {
-        for policy in [["--on-malformed", "replace"], ["--on-malformed", "drop"], ["--on-rejected", "drop"]] {
+        for policy in [
+            &["--on-malformed", "replace"][..],
+            &["--on-malformed", "drop"],
+            &["--on-malformed", "replace", "--on-rejected", "drop"],
+        ] {
             let paths = ["patched", "replaced", "diff"].map(|name| dir.path().join(name));
             let [patched, replaced, diff] = paths.each_ref().map(|path| path.to_str().unwrap());
             [patched, replaced].iter().for_each(|path| fs::write(path, text).unwrap());
-            let args = ["decode", "-q", "-i", policy[0], policy[1]];
+            let args = [&["decode", "-q", "-i"], policy].concat();
             fs::write(diff, ok(&[&args[..], &["--diff", patched]].concat(), "")).unwrap();
             let changed = run(&[&args[..], &["--dry-run", "--exit-code", patched]].concat(), "");
             assert_eq!(changed.code, Some(1), "{round}");
@@ -112,6 +116,19 @@ fn patch_can_apply_a_diff_of_any_size() {
             );
         }
     }
+}
+
+/// The plain codec converts lines of any length, but a preview does not show those that are too long for memory.
+#[test]
+fn a_preview_says_that_a_line_is_too_long_for_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("in").to_str().unwrap().to_owned();
+    fs::write(&path, format!("%41\n{}\n", "%41".repeat(1 << 20))).unwrap();
+    let Run { out, err, code } = run(&["decode", "-i", "--dry-run", &path], "");
+    assert_eq!((out, code), (format!("{path}: 1 line would change\n").into_bytes(), Some(0)));
+    let long =
+        "the record is longer than 2 MiB (--max-record), and is too long for a preview, but -i converts it";
+    assert!(err.contains(long) && !err.contains("unreadable"), "{err}");
 }
 
 /// Applying the output of `--diff` with `patch` gives the same file as `--in-place`.

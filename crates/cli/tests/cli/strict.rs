@@ -55,7 +55,7 @@ fn whole_records_before_the_error_are_written() {
         let Run { out, err, code } = run(&[&["decode", "--strict"], more].concat(), &input);
         assert_eq!(out, "xA\n".repeat(50_000).into_bytes(), "{more:?}");
         let wanted = "pct: <stdin>:50001: offset 250004: malformed escape: 'g' is not a hexadecimal digit\n";
-        assert!(err.starts_with(wanted) && code == Some(1), "{more:?} {err}");
+        assert!(err.contains(wanted) && code == Some(1), "{more:?} {err}");
     }
     // With --raw, the whole input is one record.
     for verb in ["decode", "normalize"] {

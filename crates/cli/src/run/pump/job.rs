@@ -32,6 +32,8 @@ pub trait Job: Clone + Send {
 pub enum Long {
     /// The record is written unchanged.
     Copy,
+    /// The run is a preview, which does not show the record, but it would be converted.
+    Unseen,
     /// The record is written as [`Job::piece`] changes it.
     Edit,
     /// The record is left out of the output.

@@ -23,6 +23,7 @@ pub fn pass<J: Job>(
     sink.take(offset, &[], report)?;
     let outcome = match long {
         Long::Copy => "stays as it is",
+        Long::Unseen => "is too long for a preview, but -i converts it",
         Long::Edit => "stays as it is, with an empty new cell",
         Long::Skip => "is left out",
         Long::Instead(_) => "is now empty, or null in JSON",
@@ -42,7 +43,7 @@ pub fn pass<J: Job>(
     let line = if report.places { format!("{}:", sink.lines + 1) } else { String::new() };
     warn(format_args!("{}:{line} offset {offset}: {reason}, and {outcome}", sink.file));
     // Memory is bounded, so the two versions of a record that a preview shows are in temporary files.
-    let is_copied = matches!(long, Long::Copy);
+    let is_copied = matches!(long, Long::Copy | Long::Unseen);
     let mut versions = match matches!(sink.print, Print::Preview(_)) && !is_copied {
         true => Some((Held::new()?, Held::new()?)),
         false => None,
