@@ -190,25 +190,43 @@ impl Criteria {
         is_last: bool,
         list: &mut List,
     ) -> u64 {
-        let first = state.line();
+        let first = state.line;
         let mut listing = Listing { wanted: self, kind: Syntax::Text, from: list.len(), list, shift };
         Scan { observer: &mut listing, state }.window(window, 0, ready, is_last);
-        state.line() - first
+        state.line - first
     }
 }
 
+/// The components of URLs in their order, with their names in messages and options.
+const COMPONENTS: [(&str, Component); 7] = [
+    ("scheme", Component::Scheme),
+    ("userinfo", Component::Userinfo),
+    ("host", Component::Host),
+    ("port", Component::Port),
+    ("path", Component::Path),
+    ("query", Component::Query),
+    ("fragment", Component::Fragment),
+];
+
 /// Returns the component of a URL that contains the byte at offset `at`. A delimiter belongs to the component after it.
 fn component(url: Offsets, at: usize) -> Component {
-    let authority = if url.scheme_end > 0 { url.scheme_end + 1 } else { 0 };
-    match at {
-        _ if at < authority => Component::Scheme,
-        _ if at < url.host_start => Component::Userinfo,
-        _ if at < url.host_end => Component::Host,
-        _ if at < url.path_start => Component::Port,
-        _ if at < url.path_end => Component::Path,
-        _ if at < url.query_end => Component::Query,
-        _ => Component::Fragment,
-    }
+    let Offsets { scheme_end, host_start, host_end, path_start, path_end, query_end } = url;
+    let scheme_end = scheme_end + usize::from(scheme_end > 0);
+    let ends = [scheme_end, host_start, host_end, path_start, path_end, query_end];
+    COMPONENTS[ends.iter().position(|&end| at < end).unwrap_or(ends.len())].1
+}
+
+/// Returns the name of `component` in messages and options.
+fn name(component: Component) -> &'static str {
+    COMPONENTS.iter().find(|(_, known)| *known == component).map_or("URL", |(name, _)| *name)
+}
+
+/// Returns the component called `name`, or an error message.
+pub fn find_component(name: &str) -> Result<Component, String> {
+    COMPONENTS.iter().find(|(known, _)| *known == name).map(|(_, component)| *component).ok_or_else(|| {
+        let names = COMPONENTS.map(|(name, _)| name).join(", ");
+        format!("unknown component '{name}'; expected one of {names}")
+    })
 }
 
 /// An observer that adds findings to a list.
@@ -299,10 +317,10 @@ impl Observer for Listing<'_> {
             match flaw.kind {
                 FlawKind::Illegal(byte) => add(format_args!("'{}' in the {component}", char::from(byte))),
                 FlawKind::NonAscii(byte) | FlawKind::Control(byte) => {
-                    add(format_args!("byte 0x{byte:02X} in the {component}"));
+                    add(format_args!("byte 0x{byte:02X} in the {component}"))
                 }
                 FlawKind::ColonInFirstSegment => {
-                    add(format_args!("':' in the first path segment, without a scheme before it"));
+                    add(format_args!("':' in the first path segment, without a scheme before it"))
                 }
                 FlawKind::SeveralAt => add(format_args!("more than one '@' before the host")),
                 FlawKind::UnclosedBracket => add(format_args!("'[' without ']'")),
@@ -369,27 +387,4 @@ fn push_escaped(text: &mut String, bytes: &[u8]) {
             text.extend(byte.escape_ascii().map(char::from));
         }
     }
-}
-
-/// Returns the name of `component` in messages and options.
-fn name(component: Component) -> &'static str {
-    NAMES.iter().find(|(_, known)| *known == component).map_or("URL", |(name, _)| *name)
-}
-
-const NAMES: &[(&str, Component)] = &[
-    ("scheme", Component::Scheme),
-    ("userinfo", Component::Userinfo),
-    ("host", Component::Host),
-    ("port", Component::Port),
-    ("path", Component::Path),
-    ("query", Component::Query),
-    ("fragment", Component::Fragment),
-];
-
-/// Returns the component called `name`, or an error message.
-pub fn find_component(name: &str) -> Result<Component, String> {
-    NAMES.iter().find(|(known, _)| *known == name).map(|(_, component)| *component).ok_or_else(|| {
-        let names: Vec<_> = NAMES.iter().map(|(name, _)| *name).collect();
-        format!("unknown component '{name}'; expected one of {}", names.join(", "))
-    })
 }

@@ -126,7 +126,7 @@ pub struct State {
     /// The byte that ends a line.
     end: u8,
     /// The number of the current line.
-    line: u64,
+    pub(super) line: u64,
     /// The offset of the window in the file.
     base: u64,
     /// The offset of the current line in the file.
@@ -146,11 +146,6 @@ impl State {
     pub fn new(end: u8, wanted: u16, takes_urls: bool, dialect: Dialect) -> State {
         let kinds_of_bytes = kinds_of(dialect);
         State { wanted, takes_urls, kinds_of_bytes, end, line: 1, ..State::default() }
-    }
-
-    /// Returns the number of the current line.
-    pub fn line(&self) -> u64 {
-        self.line
     }
 
     /// Returns the offset of the window in the file.
