@@ -67,11 +67,11 @@ pub(crate) fn find(
     let (asked, known) = reader.paths.split_at(reader.paths.len() - keys.len());
     // For each value, the first key in the row whose member has text.
     let mut first = [usize::MAX; Field::ALL.len()];
-    let values = reader.found.iter().filter_map(|found| Some((found.path.checked_sub(asked.len())?, found)));
-    for (key, found) in values.filter(|(key, _)| keys[*key].holds != Holds::Method) {
-        if !matches!(&text[found.range.clone()], b"" | b"-") {
-            let first = &mut first[keys[key].field as usize];
-            *first = (*first).min(key);
+    for Found { path, range, .. } in &reader.found {
+        let Some(key) = path.checked_sub(asked.len()) else { continue };
+        let Key { field, holds, .. } = keys[key];
+        if holds != Holds::Method && !matches!(&text[range.clone()], b"" | b"-") {
+            first[field as usize] = first[field as usize].min(key);
         }
     }
     for Found { path, range, .. } in reader.found.drain(..) {

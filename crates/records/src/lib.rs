@@ -7,7 +7,7 @@
 //! # Use
 //!
 //! ```
-//! use simdpct_records::{Editor, Escaping, Field, Form, Log, Syntax};
+//! use simdpct_records::{Editor, Field, Form, Log, Syntax};
 //!
 //! let log = Log::named("apache").unwrap();
 //! let mut syntax = Syntax::log(log, None, &[Field::Target]).unwrap();
@@ -35,7 +35,7 @@
 //!    documents (with the feature `html`).
 //! 3. `target` splits request lines. `access`, `columns`, `json` and `labels` are the four ways to split a line of a log. Each is driven by a
 //!    row.
-//! 4. `wrapper` takes records out of the lines of loggers.
+//! 4. `wrapper` finds the records in the lines of loggers.
 //! 5. `logs` is the table of formats.
 //! 6. `reader` finds the values of a log by its row, and `auto` chooses a row.
 //! 7. `syntax` is one type for all records, also for those in values of other records, and `editor` writes records with new values.
@@ -44,7 +44,7 @@
 //!
 //! A sweep over many records can use the rows, too: [`Rule`], [`Lead`] and [`Part`] say which quotes and blanks are around the target, and
 //! [`Escaping::next_quote`] which byte can hide a quote. A line in which each quote, blank and mark is where a usual line has it can be
-//! passed without a [`Reader`]; the reader decides about all others. For tables, [`Ends`] is the rule that a sweep must follow.
+//! passed unread; the reader of the format decides about all others: [`Syntax::sweep`] does so. For tables, [`Ends`] is the rule that a sweep must follow.
 
 #![forbid(unsafe_code)]
 
@@ -66,7 +66,6 @@ mod pairs;
 mod path;
 mod place;
 mod reader;
-mod separator;
 mod syntax;
 mod table;
 mod target;
@@ -82,12 +81,11 @@ pub use escaping::Escaping;
 #[doc(hidden)]
 pub use fast::mark_rows;
 pub use fast::{RowMarks, RowScan, Sweep, mark_bytes};
-pub use fields::{Numbered, Position};
+pub use fields::{Numbered, Position, Separator};
 pub use json::is_document;
 pub use logs::{Layout, Log, Shape, Spec, WRITERS, Writer};
 pub use path::KeyPath;
 pub use place::{Field, Holds, Key, Kind, Marks, Place, Reason, Unreadable};
-pub use separator::Separator;
 pub use simdpct::ByteSet;
 pub use syntax::Syntax;
 pub use table::{QuotedValue, RETURNS, Table, Widener};

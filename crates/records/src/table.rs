@@ -10,8 +10,8 @@ use simdpct::ByteSet;
 use crate::ends::{Dialect, Ends, Quotes};
 use crate::escaping::Escaping;
 use crate::fast::{Delimited, Finder, Sweep};
+use crate::fields::Separator;
 use crate::place::{Marks, Place, Reason, Unreadable, unreadable};
-use crate::separator::Separator;
 
 /// A cell of a row.
 struct Cell {
@@ -67,11 +67,15 @@ impl Dialect {
     }
 
     /// Returns the cells of `row`, up to the first one that cannot be read.
+    #[inline]
     fn iter(self, row: &[u8]) -> impl Iterator<Item = Result<Cell, Unreadable>> {
         let mut start = Some(0);
         std::iter::from_fn(move || {
             let cell = self.cell(row, start?);
-            start = cell.as_ref().ok().filter(|cell| cell.end < row.len()).map(|cell| cell.end + 1);
+            start = match &cell {
+                Ok(cell) if cell.end < row.len() => Some(cell.end + 1),
+                _ => None,
+            };
             Some(cell)
         })
     }
@@ -109,8 +113,8 @@ impl Dialect {
 
     /// Appends `value` to `out` as a cell, in quotes if `is_quoted` or if it needs them. An error is that of [`Dialect::write`].
     fn write_as(self, is_quoted: bool, value: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
-        let fence = self.fence();
-        if !is_quoted && !value.iter().any(|byte| fence.contains(*byte)) {
+        let is_special = |byte: &u8| *byte == self.delimiter || matches!(byte, b'"' | b'\n' | b'\r' | 0);
+        if !is_quoted && !value.iter().any(is_special) {
             out.extend_from_slice(value);
             return Ok(());
         }
@@ -118,11 +122,6 @@ impl Dialect {
         self.escaping().apply(value, out)?;
         out.push(b'"');
         Ok(())
-    }
-
-    /// Returns the bytes that a cell without quotes does not have.
-    fn fence(self) -> ByteSet {
-        ByteSet::from_bytes(&[self.delimiter, b'"', b'\n', b'\r', 0])
     }
 
     /// Returns the delimiter that `line`, the first one of a file, names: `sep=;`. Such a line is no row.
@@ -143,6 +142,8 @@ pub const RETURNS: &str = "lines end in carriage returns (CR); convert them with
 #[derive(Clone, Debug)]
 pub struct Table {
     dialect: Dialect,
+    /// The bytes that a cell without quotes does not have.
+    fence: ByteSet,
     /// The number of each column, from 0, and the number of its value, in the order of the table.
     columns: Vec<(usize, usize)>,
     /// The name of each value: that of its column or, without a header, its number from 1.
@@ -162,7 +163,9 @@ impl Table {
         into: &[String],
         header: Option<&[u8]>,
     ) -> Result<Table, String> {
-        let mut table = Table { dialect, columns: Vec::new(), names: Vec::new(), into: Vec::new(), width: 0 };
+        let fence = ByteSet::from_bytes(&[dialect.delimiter, b'"', b'\n', b'\r', 0]);
+        let mut table =
+            Table { dialect, fence, columns: Vec::new(), names: Vec::new(), into: Vec::new(), width: 0 };
         let number = |name: &str| name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
         let Some(header) = header else {
             for name in wanted {
@@ -230,7 +233,7 @@ impl Table {
         // No escape crosses a delimiter.
         let lists_fields = !self.into.is_empty();
         let delimited = Delimited::new(Separator::Byte(delimiter), *before, true, lists_fields);
-        let sweep = Sweep::new(Finder::Delimited(Box::new(delimited)), ByteSet::EMPTY, self.dialect.fence());
+        let sweep = Sweep::new(Finder::Delimited(Box::new(delimited)), ByteSet::EMPTY, self.fence);
         (!delimiter.is_ascii_hexdigit()).then_some(sweep)
     }
 
@@ -261,7 +264,7 @@ impl Table {
             let is_alone = cell.range == (0..row.len());
             let (escaping, fence, marks) = match cell.is_quoted {
                 true => (self.dialect.escaping(), ByteSet::EMPTY, Marks::Quotes),
-                false => (Escaping::None, self.dialect.fence(), Marks::Optional(self.dialect.escaping())),
+                false => (Escaping::None, self.fence, Marks::Optional(self.dialect.escaping())),
             };
             let place = Place::new(cell.range, *index, escaping, fence);
             // A row of one empty cell without quotes would be a blank line.
@@ -290,23 +293,21 @@ impl Table {
     /// Returns `header` with the names of the new columns.
     pub fn widened(&self, header: &[u8]) -> Vec<u8> {
         let (mut out, mut done) = (Vec::new(), 0);
-        let mut columns = self.columns.iter().filter(|(_, index)| *index < self.into.len()).peekable();
         for (number, cell) in self.dialect.iter(header).map_while(Result::ok).enumerate() {
-            if let Some((_, index)) = columns.next_if(|(column, _)| *column == number) {
-                out.extend_from_slice(&header[done..cell.end]);
-                done = cell.end;
-                out.push(self.dialect.delimiter);
-                let _ = self.dialect.write_as(cell.is_quoted, self.into[*index].as_bytes(), &mut out);
-            }
+            let Some(name) = self.name_after(number) else { continue };
+            out.extend_from_slice(&header[done..cell.end]);
+            done = cell.end;
+            out.push(self.dialect.delimiter);
+            let _ = self.dialect.write_as(cell.is_quoted, name.as_bytes(), &mut out);
         }
         out.extend_from_slice(&header[done..]);
         out
     }
 
-    /// Appends a delimiter for each new column after column number `column`.
-    fn push_empty_cells(&self, column: usize, out: &mut Vec<u8>) {
-        let is_new = self.columns.iter().any(|&(number, index)| number == column && index < self.into.len());
-        out.extend(is_new.then_some(self.dialect.delimiter));
+    /// Returns the name of the new column after column number `column`, if there is one.
+    fn name_after(&self, column: usize) -> Option<&String> {
+        let place = self.columns.binary_search_by_key(&column, |(number, _)| *number).ok()?;
+        self.into.get(self.columns[place].1)
     }
 
     /// Returns the length of the part of `record` that cannot be read: up to the next line that is a row of the width of the table. `record`
@@ -377,7 +378,7 @@ impl Widener {
                 piece = &[];
                 break;
             };
-            table.push_empty_cells(cell, out);
+            out.extend(table.name_after(cell).map(|_| table.dialect.delimiter));
             out.extend((held || has_return && is_empty && is_line_end).then_some(b'\r'));
             out.push(piece[end - 1]);
             self.cell = (!is_line_end).then_some(cell + 1);
@@ -386,7 +387,7 @@ impl Widener {
         out.extend_from_slice(piece);
         if let Some(cell) = self.cell.filter(|_| is_end) {
             out.extend(std::mem::take(&mut self.has_return).then_some(b'\r'));
-            table.push_empty_cells(cell, out);
+            out.extend(table.name_after(cell).map(|_| table.dialect.delimiter));
             self.cell = None;
         }
     }

@@ -100,6 +100,24 @@ fn is_token(method: &[u8]) -> bool {
     method.iter().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte))
 }
 
+/// Returns the length of the method, and that of all before the protocol, of a request such as `GET /a HTTP/1.1`. Most requests are like that,
+/// and this check takes a few instructions.
+#[inline(always)]
+fn usual(request: &[u8]) -> Option<(usize, usize)> {
+    let (before, protocol) = request.split_last_chunk()?;
+    let [b' ', b'H', b'T', b'T', b'P', b'/', b'0'..=b'9', b'.', b'0'..=b'9'] = protocol else { return None };
+    let method = match before {
+        [b'G', b'E', b'T', b' ', ..] => 3,
+        _ => before.iter().take_while(|byte| byte.is_ascii_uppercase()).count(),
+    };
+    match before.get(method..)? {
+        [b' ', target @ ..] if method > 0 && target.first()? != &b' ' && target.last()? != &b' ' => {
+            Some((method, before.len()))
+        }
+        _ => None,
+    }
+}
+
 /// Returns the places of the method and of the target of the request at `range` of `line`, if it has a target. The target is the text
 /// between the first blank and the protocol, which is the last word. The writer may have written a part of the protocol as an escape.
 #[inline]
@@ -109,6 +127,12 @@ pub(crate) fn split(
     known: &Placeholders,
     escaping: Escaping,
 ) -> Result<Option<(Range<usize>, Range<usize>)>, Unreadable> {
+    let request = &line[range.clone()];
+    if let Some((method, end)) = usual(request).filter(|_| known.protocol != Protocol::None) {
+        let (start, target) = (range.start, range.start + method + 1..range.start + end);
+        let is_target = !known.requests.contains(&request) && !known.contains(&line[target.clone()]);
+        return Ok(is_target.then_some((start..start + method, target)));
+    }
     let trim = |range: Range<usize>| {
         let text = &line[range.clone()];
         let start = text.iter().take_while(|&&byte| byte == b' ').count();

@@ -5,7 +5,7 @@ use simdpct::Tier;
 
 use super::masks::{self, BLOCK, Block};
 use super::rows::RowMarks;
-use crate::separator::Separator;
+use crate::fields::Separator;
 
 /// Finds the escapes in one field of lines or rows.
 #[derive(Clone, Debug)]
