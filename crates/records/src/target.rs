@@ -33,6 +33,9 @@ pub enum Protocol {
     None,
 }
 
+/// The places of the method and of the target.
+pub(crate) type Parts = (Range<usize>, Range<usize>);
+
 /// The least length of a request that a server has cut.
 const SHORTEST_CUT: usize = 1000;
 
@@ -126,13 +129,24 @@ pub(crate) fn split(
     range: Range<usize>,
     known: &Placeholders,
     escaping: Escaping,
-) -> Result<Option<(Range<usize>, Range<usize>)>, Unreadable> {
+) -> Result<Option<Parts>, Unreadable> {
     let request = &line[range.clone()];
     if let Some((method, end)) = usual(request).filter(|_| known.protocol != Protocol::None) {
         let (start, target) = (range.start, range.start + method + 1..range.start + end);
         let is_target = !known.requests.contains(&request) && !known.contains(&line[target.clone()]);
         return Ok(is_target.then_some((start..start + method, target)));
     }
+    split_other(line, range, known, escaping)
+}
+
+/// Splits a request that is not a usual one.
+#[inline(never)]
+fn split_other(
+    line: &[u8],
+    range: Range<usize>,
+    known: &Placeholders,
+    escaping: Escaping,
+) -> Result<Option<Parts>, Unreadable> {
     let trim = |range: Range<usize>| {
         let text = &line[range.clone()];
         let start = text.iter().take_while(|&&byte| byte == b' ').count();
