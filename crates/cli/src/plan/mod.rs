@@ -16,7 +16,6 @@ use crate::convert::{Conversion, Unit};
 use crate::io::output;
 use crate::print::findings::Show as FindingsFormat;
 use crate::print::preview::Show as PreviewFormat;
-use crate::run::blocks::{self, Blocks};
 use crate::run::job::{Job, Results, Spec};
 use crate::run::pump::Threads;
 use crate::run::{self, CheckOptions, OutputOptions};
@@ -29,10 +28,6 @@ pub fn convert(args: &Args, conversion: &Conversion) -> Result<Outcome, Failure>
     conflicts::check(args, Some(conversion)).map_err(Failure::Usage)?;
     let (records, threads) = (args.records(), Threads(args.places.jobs));
     let (sources, destination) = (args.input.sources(records), args.destination());
-    if is_stream(args, conversion) {
-        let job = Blocks::new(conversion.clone(), records);
-        return blocks::run(&sources, &destination, &job, threads);
-    }
     let preview = match (args.written.diff, args.written.dry_run) {
         (true, _) => Some(PreviewFormat::Diff),
         (_, true) => Some(PreviewFormat::Counts),
@@ -47,7 +42,9 @@ pub fn convert(args: &Args, conversion: &Conversion) -> Result<Outcome, Failure>
     };
     let results = if preview.is_some() { Results::Marked } else { Results::Records };
     let form = places::form(args, args.written.values);
-    let job = Job::convert(spec(args, conversion, form, args.policies())?, results, &options);
+    let is_stream = is_stream(args, conversion);
+    let spec = Spec { is_stream, ..spec(args, conversion, form, args.policies())? };
+    let job = Job::convert(spec, results, &options);
     run::convert(&sources, &destination, &job, &options, threads)
 }
 

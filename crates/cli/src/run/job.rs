@@ -4,7 +4,8 @@ use simdpct::{ByteSet, MalformedCause};
 use simdpct_records::{Editor, Form, Widener};
 
 use super::many::{self, Batch, EscapeSearch, Many};
-use super::{OutputOptions, Target, pump};
+use super::pump::feed::Chunk;
+use super::{OutputOptions, Target};
 use crate::check::kind::Group;
 use crate::check::listing::Criteria;
 use crate::common::fault::{Handling, Policy};
@@ -17,9 +18,6 @@ use crate::convert::{Conversion, Unit};
 use crate::io::BLOCK;
 use crate::print::keys::{Frame, Identity};
 use crate::print::preview;
-use crate::run::pump::Threads;
-use crate::run::pump::feed::Chunk;
-use crate::run::pump::job::Long;
 use crate::select::rewrite::RewriteArgs;
 use crate::select::task::{Check, Task};
 
@@ -57,6 +55,8 @@ pub struct Spec {
     pub records: Records,
     /// The memory limit for a record, in MiB.
     pub max_record: u32,
+    /// Whether the input is converted as one stream of bytes, whose records may have any length.
+    pub is_stream: bool,
 }
 
 /// The results of a job.
@@ -104,7 +104,7 @@ pub struct Job {
 impl Job {
     /// Creates the job that converts values by `spec`, with these `results` and the additional outputs in `options`.
     pub fn convert(spec: Spec, results: Results, options: &OutputOptions) -> Job {
-        let Spec { selected, into, only_changed, policies, records, max_record } = spec;
+        let Spec { selected, into, only_changed, policies, records, max_record, is_stream } = spec;
         let Selected { target, convert, usual, empty, null, none, form } = selected;
         let (rejects, stats) = (options.rejects.is_some(), options.stats.is_some());
         // Values that are written alone are lines of text also if they come from JSON.
@@ -186,9 +186,9 @@ impl Job {
         }
     }
 
-    /// Returns the threads that may work at the same time, of those that the user allows.
-    pub fn threads(&self, threads: Threads) -> Threads {
-        if self.target.is_sequential { Threads::ONE } else { threads }
+    /// Reports whether the job converts blocks of input, whose records may have any length.
+    pub fn takes_blocks(&self) -> bool {
+        matches!(self.many, Some(Many::Blocks(_)))
     }
 
     /// Chooses how many records are treated at once, which depends on the header of a table.
@@ -249,6 +249,8 @@ impl Job {
                 frame.push_lines(&chunk.bytes[start..start + len], start, buffer, from, *records, identity);
                 Some((start + len, is_single))
             }
+            // Such a job has a loop of its own.
+            Some(Many::Blocks(_)) => Some((start, true)),
             Some(Many::Skip(search)) => Some((search.next(&target.selector, chunk, start, *records), true)),
             Some(Many::Sweep(..)) => self.sweep(chunk, start, report).map(|start| (start, true)),
         }
@@ -421,9 +423,18 @@ impl Job {
     }
 }
 
-impl pump::job::Job for Job {
-    fn work(&mut self, chunk: Chunk<'_>, out: &mut Vec<u8>, report: &mut Report) {
+impl Job {
+    /// Appends the result for `chunk` to `out`. If `report.stop` is set, `out` holds the result up to the record
+    /// with the error.
+    pub fn work(&mut self, chunk: Chunk<'_>, out: &mut Vec<u8>, report: &mut Report) {
         let (bytes, line_end) = (chunk.bytes, self.records.end());
+        if let Some(Many::Blocks(convert)) = &mut self.many {
+            report.is_open = bytes.last() != Some(&line_end);
+            convert.set_before(chunk.before);
+            let done = convert.convert_many(bytes, self.records, Handling::KEEP, out);
+            debug_assert!(done == bytes.len(), "nothing is rejected");
+            return;
+        }
         let selector = &mut self.target.selector;
         if let Task::Check(check) = &self.task
             && selector.is_line()
@@ -478,7 +489,9 @@ impl pump::job::Job for Job {
         }
     }
 
-    fn long(&mut self, start: &[u8], reason: &Reason, report: &mut Report) -> Long {
+    /// Decides what to do with a record that is unreadable for `reason`: it does not fit in memory. `start` holds the first bytes
+    /// of the record. If the record is rejected, this function adds the rejection to `report`.
+    pub fn long(&mut self, start: &[u8], reason: &Reason, report: &mut Report) -> Long {
         if let Task::Check(check) = &mut self.task {
             if self.target.selector.is_line() {
                 check.begin_pieces();
@@ -523,7 +536,9 @@ impl pump::job::Job for Job {
         }
     }
 
-    fn piece(&mut self, piece: &[u8], is_last: bool, out: &mut Vec<u8>, report: &mut Report) {
+    /// Appends the result for a piece of a record that [`Job::long`] wants to see, the last one if `is_last`, to `out`. The last piece ends
+    /// with the record end, or is empty if the input ends without one.
+    pub fn piece(&mut self, piece: &[u8], is_last: bool, out: &mut Vec<u8>, report: &mut Report) {
         let end = self.records.end();
         match (&mut self.task, &mut self.results, &mut self.widener) {
             (Task::Check(check), ..) => check.piece(piece, is_last, report, end),
@@ -542,7 +557,8 @@ impl pump::job::Job for Job {
         }
     }
 
-    fn block(&self) -> usize {
+    /// Returns the size of the chunks that one thread works on, in bytes.
+    pub fn block(&self) -> usize {
         // Keys are compared in one thread, so small chunks are enough.
         match (&self.task, &self.results) {
             (Task::Check(_), _) => BLOCK,
@@ -552,7 +568,24 @@ impl pump::job::Job for Job {
         }
     }
 
-    fn report(&self) -> Report {
+    /// Returns an empty report that collects what this job needs.
+    pub fn report(&self) -> Report {
         Report::new(self.places, self.rejects)
     }
+}
+
+/// The treatment of a record that does not fit in memory.
+pub enum Long {
+    /// The record is written unchanged.
+    Copy,
+    /// The record is written as [`Job::piece`] changes it.
+    Edit,
+    /// The record is left out of the output.
+    Skip,
+    /// This text is written instead of the record, without its end.
+    Instead(&'static [u8]),
+    /// The record is not checked. Such a job does not write records.
+    Pass,
+    /// [`Job::piece`] processes the record, and there is no message.
+    Pieces,
 }

@@ -19,6 +19,8 @@ use crate::select::Selector;
 /// The treatment of many records at once.
 #[derive(Clone)]
 pub enum Many {
+    /// Converts blocks of input, which may begin and end inside records. The conversion converts each byte or escape by itself.
+    Blocks(Conversion),
     /// Converts records with one call.
     Batch(Batch),
     /// Skips the records that cannot change.

@@ -1,7 +1,6 @@
 //! Runs jobs over files: a job converts or checks the content of files, and [`pump`] cuts the input into chunks, processes them in
 //! several threads, and keeps their order.
 
-pub mod blocks;
 pub mod job;
 pub mod logs;
 mod many;
@@ -263,6 +262,7 @@ fn begin<'i>(
     let (end, mut limit) = (job.records.end(), (job.max_record as usize) << 20);
     let cut = match &job.target.selector {
         selector if selector.is_html() => Cut::Html,
+        _ if job.takes_blocks() => Cut::Blocks,
         _ if job.records == Records::Raw => Cut::Never,
         selector => selector.table().map_or(Cut::Records(end), |table| Cut::Table(table.dialect())),
     };
@@ -272,6 +272,9 @@ fn begin<'i>(
         // Escapes can be checked part by part, so such a line may have any length. A URL must be in memory as a
         // whole.
         limit = if check.wanted.takes_urls() { LONGEST } else { 0 };
+    }
+    if job.takes_blocks() {
+        limit = usize::MAX;
     }
     let mut feed = Feed::new(input, cut, limit);
     let is_whole = job.writes_records();
@@ -326,7 +329,7 @@ fn pass(
 ) -> Result<(), Failure> {
     let feed = begin(input, &mut sink, &mut job, first)?;
     job.choose_many();
-    let threads = job.threads(threads);
+    let threads = if job.target.is_sequential { Threads::ONE } else { threads };
     pump(feed, job, sink, threads, workspace)
 }
 

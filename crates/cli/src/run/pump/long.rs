@@ -1,17 +1,17 @@
 //! Handles records that do not fit in memory.
 
-use super::buffers::Buffers;
+use super::Buffers;
 use super::feed::Feed;
-use super::job::{Job, Long};
 use crate::common::error::{Failure, warn};
 use crate::io::held::Held;
 use crate::print::{Print, Sink};
+use crate::run::job::{Job, Long};
 
 /// Passes a record that does not fit in memory through `job` to `sink`. The record is at `offset` of the input, and
 /// the block in `buffers` is full of its first bytes.
-pub fn pass<J: Job>(
+pub fn pass(
     feed: &mut Feed<'_>,
-    job: &mut J,
+    job: &mut Job,
     buffers: &mut Buffers,
     sink: &mut Sink<'_>,
     offset: u64,

@@ -4,17 +4,15 @@
 //! result. The number of buffers is the number of threads, however long the input is, and results have the order of
 //! the chunks.
 
-mod buffers;
 pub mod feed;
-pub mod job;
 mod long;
 mod threads;
 
-use self::buffers::Buffers;
-use self::feed::{Feed, Piece};
-use self::job::Job;
+use self::feed::{Block, Feed, Piece};
 pub use self::threads::Threads;
+use super::job::Job;
 use crate::common::error::Failure;
+use crate::convert::report::Report;
 use crate::print::Sink;
 
 /// Inputs smaller than this run on one thread: starting threads would cost more than they save. Threads start when as
@@ -26,15 +24,15 @@ const SMALL: u64 = 2 << 20;
 pub struct Workspace(Option<Buffers>);
 
 /// Passes the input of `feed` through `job` to `sink`.
-pub fn pump<J: Job>(
+pub fn pump(
     mut feed: Feed<'_>,
-    mut job: J,
+    mut job: Job,
     mut sink: Sink<'_>,
     threads: Threads,
     workspace: &mut Workspace,
 ) -> Result<(), Failure> {
     let mut buffers = match workspace.0.take() {
-        Some(buffers) => buffers.with_report(job.report()),
+        Some(buffers) => Buffers { report: job.report(), ..buffers },
         None => Buffers::new(job.block(), job.report()),
     };
     let start = feed.offset();
@@ -61,5 +59,47 @@ pub fn pump<J: Job>(
                 return Ok(());
             }
         }
+    }
+}
+
+/// Returns the capacity of the output buffer for one block of input. It is enough if each byte becomes a three-byte
+/// escape, so results need not be measured in advance. The operating system allocates only those pages that are
+/// written.
+const fn capacity(block: usize) -> usize {
+    3 * block + 4096
+}
+
+/// The buffers of a worker thread: a block of input, its result, and its report.
+pub struct Buffers {
+    size: usize,
+    pub block: Block,
+    pub out: Vec<u8>,
+    pub report: Report,
+}
+
+impl Buffers {
+    /// Creates buffers for blocks of `size` bytes.
+    pub fn new(size: usize, report: Report) -> Buffers {
+        Buffers { size, block: Block::new(size), out: Vec::with_capacity(capacity(size)), report }
+    }
+
+    /// Clears the output and the report of the last block.
+    pub fn clear(&mut self) {
+        self.out.clear();
+        self.report.clear();
+    }
+
+    /// Reports whether a long record has made the block grow.
+    pub fn has_grown(&self) -> bool {
+        self.block.len() > self.size
+    }
+
+    /// Frees the additional memory that a long record needed.
+    pub fn shrink(&mut self) {
+        if self.has_grown() {
+            self.block = Block::new(self.size);
+        }
+        self.out.clear();
+        self.out.shrink_to(capacity(self.size));
     }
 }

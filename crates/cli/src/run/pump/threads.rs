@@ -3,13 +3,12 @@
 use std::num::NonZeroUsize;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::buffers::Buffers;
 use super::feed::{Feed, Piece};
-use super::job::Job;
-use super::long;
+use super::{Buffers, long};
 use crate::common::error::Failure;
 use crate::io::{BLOCK, output};
 use crate::print::Sink;
+use crate::run::job::Job;
 
 /// The largest number of threads that are started.
 const MOST: usize = 128;
@@ -42,7 +41,7 @@ impl Threads {
 }
 
 /// Passes the rest of `feed` through `job` to `sink`, in `threads` threads.
-pub fn run<J: Job>(feed: Feed<'_>, job: J, sink: Sink<'_>, threads: usize) -> Result<(), Failure> {
+pub fn run(feed: Feed<'_>, job: Job, sink: Sink<'_>, threads: usize) -> Result<(), Failure> {
     let file = sink.shared();
     let most = if file.is_some() { FREE_BLOCK } else { LONG_BLOCK };
     let size = (SPREAD / threads).next_multiple_of(4096).clamp(BLOCK, most);
@@ -97,7 +96,7 @@ struct OutputState<'a> {
 
 impl<'a> Shared<'a> {
     /// Processes chunks until the input ends or something fails.
-    fn run<J: Job>(&self, mut job: J, size: usize) {
+    fn run(&self, mut job: Job, size: usize) {
         let _end = EndOnPanic(self);
         let mut buffers = Buffers::new(size, job.report());
         loop {
