@@ -104,7 +104,6 @@ const COMMAND_MAY_IMPORT: &[(&str, &str)] = &[
     ("select select/*", "select convert check/kind check/listing check/scanner common"),
     // Results, chunks and threads, the work on a chunk, and what the user asked for.
     ("print print/*", "print convert check io common"),
-    ("run/pump run/pump/*", "run/pump print select convert io common"),
     ("run run/*", "run print select convert check io common"),
     // The user's request. It uses the plain types of the rooms above, but does not call the functions that do the work.
     (

@@ -124,9 +124,12 @@ impl Job {
             && treatment.needs_percent()
             && target.selector.can_pass_by();
         Job {
-            // The list of rejected lines has no lines with a key.
-            many: is_batched
-                .then(|| Many::Batch(Batch::lines(lines, records, policies, rejects && !is_keyed))),
+            many: if is_stream {
+                Some(Many::Blocks(lines))
+            } else {
+                // The list of rejected lines has no lines with a key.
+                is_batched.then(|| Many::Batch(Batch::lines(lines, records, policies, rejects && !is_keyed)))
+            },
             skips,
             has_found_all: target.selector.is_line(),
             target,
@@ -148,7 +151,7 @@ impl Job {
     pub fn check(target: Target, wanted: Criteria, records: Records, max_record: u32) -> Job {
         Job {
             many: None,
-            skips: true,
+            skips: false,
             has_found_all: false,
             target,
             task: Task::Check(Box::new(Check::new(wanted))),
