@@ -140,5 +140,6 @@ fn spec(args: &Args, conversion: &Conversion, form: Form, policies: Handling) ->
         policies,
         records: args.records(),
         max_record: args.places.max_record,
+        is_stream: false,
     })
 }
