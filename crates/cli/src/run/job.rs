@@ -581,6 +581,8 @@ impl Job {
 pub enum Long {
     /// The record is written unchanged.
     Copy,
+    /// The run is a preview, which does not show the record, but it would be converted.
+    Unseen,
     /// The record is written as [`Job::piece`] changes it.
     Edit,
     /// The record is left out of the output.
