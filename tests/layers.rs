@@ -114,7 +114,8 @@ const COMMAND_MAY_IMPORT: &[(&str, &str)] = &[
     ("plan plan/*", "plan args run print select convert check/top io common"),
     (
         "commands commands/*",
-        "args commands/tables plan check/schemes check/audit check/chain check/readings convert io/output url/canonical common",
+        "args commands/tables plan check/schemes check/audit check/chain check/kind check/listing check/page check/readings convert io \
+         url/canonical url/part common",
     ),
     ("main", "commands"),
 ];

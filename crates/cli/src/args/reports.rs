@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use clap::{Args as Options, ValueEnum};
+use clap::Args as Options;
 use simdpct::sets;
 use simdpct_readings::{READINGS, Reading};
 use simdpct_records::Spec;
@@ -17,7 +17,7 @@ use crate::convert::Conversion;
 use crate::convert::parts::Normalizer;
 use crate::select::FieldName;
 use crate::url::part::Template;
-use crate::url::split::PartsWriter;
+use crate::url::split::{PartOptions, PartsWriter};
 
 /// Count the parts of URLs that a template names, and show the most frequent
 ///
@@ -52,7 +52,7 @@ pub struct Top {
 
 /// Keep the first line of each key, in the order of the input
 ///
-/// The key of a line is the line as `pct normalize` writes it, with the same --profile. With --field, --csv, --jsonl, --logfmt or --log, the key
+/// The key of a line is the line as `pct normalize` writes it, with the same --profile, or consists of the parts that --by names. With --field, --csv, --jsonl, --logfmt or --log, the key
 /// consists of the selected values, and a record without any of them is kept. The line itself stays as it is. A line that the profile rejects, or that is
 /// longer than --max-record, is kept and counted on stderr; --rejects says where and why. A line end is added to a last line that has none. The result does not depend on the
 /// number of threads.
@@ -62,12 +62,16 @@ pub struct Dedup {
     #[command(flatten)]
     pub profile: ProfileArg,
 
-    /// Compare whole keys, or fingerprints of 128 bits (xxh3), which need less memory
+    /// The key of a URL, with {PART} for each part, as in `pct top`; a missing part is empty
+    #[arg(long, value_name = "TEMPLATE", conflicts_with = "profile", value_parser = template_of_key)]
+    pub by: Option<Template>,
+
+    /// Compare fingerprints of 128 bits (xxh3) instead of whole keys, which needs less memory
     ///
     /// Among 10^9 different keys, two have the same fingerprint with a probability of 1.5 in 10^21; one of their lines would be lost. Do not use
     /// fingerprints if somebody may choose URLs to collide.
-    #[arg(long, value_name = "KEY", default_value = "key")]
-    pub by: By,
+    #[arg(long)]
+    pub fingerprints: bool,
 
     #[command(flatten)]
     pub input: Input,
@@ -75,13 +79,6 @@ pub struct Dedup {
     pub places: Places,
     #[command(flatten)]
     pub output: Output,
-}
-
-/// The names of the ways to compare keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum By {
-    Key,
-    Hash,
 }
 
 /// Report suspicious and malformed escapes
@@ -254,18 +251,28 @@ fn keyed(input: Input, mut places: Places, output: Output) -> Args {
     Args { input, places, output, written, strict: Strict::default() }
 }
 
+/// Parses the template of a key, which must not be the same for all URLs.
+fn template_of_key(text: &str) -> Result<Template, String> {
+    let template = Template::new(text)?;
+    if template.has_parts() {
+        Ok(template)
+    } else {
+        Err("the key has no {PART}, as in '{host}{path}'".to_owned())
+    }
+}
+
 impl Dedup {
     /// Returns the conversion of a line to its key, or an error message.
     pub fn conversion(&self) -> Result<Conversion, String> {
+        if let Some(template) = &self.by {
+            let no_scheme = self.profile.no_scheme.no_scheme;
+            let options = PartOptions { no_scheme, ..PartOptions::default() };
+            return Ok(Conversion::new(PartsWriter::key(template.clone(), options)));
+        }
         Ok(match self.profile.canonical()? {
             Some(canonical) => Conversion::new(canonical),
             None => Conversion::new(Normalizer::new(sets::RFC3986_UNRESERVED.to_byte_set())),
         })
-    }
-
-    /// Reports whether fingerprints are compared, and not whole keys.
-    pub fn has_fingerprints(&self) -> bool {
-        self.by == By::Hash
     }
 
     /// Returns the options that are not about the key.

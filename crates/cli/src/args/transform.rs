@@ -8,7 +8,7 @@ use simdpct_uri::Dialect;
 use super::options::{
     Args, CharsetArg, DialectArg, Input, Kept, Output, Places, ProfileArg, Strict, Written,
 };
-use super::parsers::{HASHES, KEPT_SET, choice, escaped_set};
+use super::parsers::{HASHES, KEPT_SET, byte_set, choice, escaped_set};
 use crate::common::charset::Charset;
 use crate::common::records::Records;
 use crate::convert::Conversion;
@@ -17,6 +17,7 @@ use crate::convert::encode::{EncodeOptions, Encoder};
 use crate::convert::parts::{Normalizer, UrlPart, UrlPartDecoder};
 use crate::url::canonical::{Fingerprint, Hash};
 use crate::url::convert::{DecodeUrl, EncodeUrl};
+use crate::url::ext_value::ExtValue;
 
 /// Write bytes outside a set as escapes
 #[derive(Debug, Options)]
@@ -25,7 +26,7 @@ pub struct Encode {
     /// Keep the bytes of this set as they are, and escape all others; `pct sets` lists the names
     #[arg(
         long, value_name = "NAME", default_value = "rfc3986-unreserved", hide_possible_values = true, value_parser = KEPT_SET,
-        conflicts_with = "url"
+        conflicts_with_all = ["url", "ext_value"]
     )]
     pub set: &'static NamedSet,
 
@@ -38,16 +39,16 @@ pub struct Encode {
     /// else is a list of bytes, in which %XX names a byte that is hard to type.
     #[arg(
         long, value_name = "BYTES|NAME", value_parser = OsStringValueParser::new().map(|text| escaped_set(&text)),
-        allow_hyphen_values = true, conflicts_with_all = ["set", "url"]
+        allow_hyphen_values = true, conflicts_with_all = ["set", "url", "ext_value"]
     )]
     pub escape: Option<ByteSet>,
 
     /// Leave valid escapes alone, and escape only a "%" that starts none: encoding twice changes nothing
-    #[arg(long, conflicts_with_all = ["url", "form"])]
+    #[arg(long, conflicts_with_all = ["url", "form", "ext_value"])]
     pub keep_escapes: bool,
 
     /// Write new escapes with lower-case digits
-    #[arg(long, conflicts_with = "url", hide_short_help = true)]
+    #[arg(long, conflicts_with_all = ["url", "ext_value"], hide_short_help = true)]
     pub lower: bool,
 
     #[command(flatten)]
@@ -74,19 +75,28 @@ pub struct Decode {
     #[command(flatten)]
     pub kept: Kept,
 
+    /// Decode only the escapes of these bytes; %XX names a byte that is hard to type
+    ///
+    /// VCF escapes `:;=%,`, CR, LF and tabs; GFF3 escapes `;=&,%`, tabs and other controls. Line ends stay escaped in lines.
+    #[arg(
+        long, value_name = "BYTES", value_parser = OsStringValueParser::new().map(|text| byte_set(&text)), allow_hyphen_values = true,
+        hide_short_help = true, conflicts_with_all = ["keep", "url", "percent_u", "ext_value"]
+    )]
+    pub bytes: Option<ByteSet>,
+
     /// Decode only the names and values in the query of a URL; delimiters stay escaped
-    #[arg(long, conflicts_with_all = ["url", "path"], hide_short_help = true)]
+    #[arg(long, conflicts_with_all = ["url", "path", "ext_value"], hide_short_help = true)]
     pub query: bool,
 
     /// Decode only the path of a URL; an escaped "/" stays
-    #[arg(long, conflicts_with = "url", hide_short_help = true)]
+    #[arg(long, conflicts_with_all = ["url", "ext_value"], hide_short_help = true)]
     pub path: bool,
 
     /// Decode N times, with the same result as N runs
     ///
     /// --strict checks only the first layer; %uXXXX is read once.
     #[arg(
-        long, value_name = "N", default_value = "1", hide_default_value = true, hide_short_help = true, conflicts_with = "url",
+        long, value_name = "N", default_value = "1", hide_default_value = true, hide_short_help = true, conflicts_with_all = ["url", "ext_value"],
         value_parser = clap::value_parser!(u16).range(1..)
     )]
     pub times: u16,
@@ -95,14 +105,14 @@ pub struct Decode {
     ///
     /// --strict checks only the first layer; %uXXXX is read once. With --form, a "+" in any
     /// layer becomes a space.
-    #[arg(long, conflicts_with_all = ["times", "url"])]
+    #[arg(long, conflicts_with_all = ["times", "url", "ext_value"])]
     pub until_stable: bool,
 
     /// Decode %uXXXX as well: UTF-16 code units, as JavaScript's `escape` writes them
     ///
     /// A surrogate without its other half stays as it is. A %XX next to it is a byte; with `--charset latin1` the
     /// result is that of JavaScript's `unescape`.
-    #[arg(long, conflicts_with = "url", hide_short_help = true)]
+    #[arg(long, conflicts_with_all = ["url", "ext_value"], hide_short_help = true)]
     pub percent_u: bool,
 
     #[command(flatten)]
@@ -113,7 +123,7 @@ pub struct Decode {
     /// These are C0 controls other than line ends, DEL, C1 controls, invalid UTF-8, line and paragraph separators
     /// (U+2028, U+2029), and characters that change the direction of text. They are escaped even if they were not
     /// escaped in the input.
-    #[arg(long, conflicts_with = "url")]
+    #[arg(long, conflicts_with_all = ["url", "ext_value"])]
     pub printable: bool,
 
     #[command(flatten)]
@@ -169,12 +179,25 @@ fn url_charset(charset: Option<Charset>) -> Result<Option<Charset>, String> {
     Ok(charset)
 }
 
+/// Returns the conversion of values of header parameters, or an error message.
+fn ext_value(conversion: ExtValue, charset: Option<Charset>) -> Result<Conversion, String> {
+    match charset {
+        None => Ok(Conversion::new(conversion)),
+        Some(_) => {
+            Err("--charset cannot be used with --ext-value, whose values name their charset".to_owned())
+        }
+    }
+}
+
 impl Encode {
     /// Returns the conversion, or an error message.
     pub fn conversion(&self) -> Result<Conversion, String> {
         let charset = self.charset.charset;
         if charset.is_some_and(Charset::is_guessed) {
             return Err("--charset auto decodes; name the charset to encode in".to_owned());
+        }
+        if self.kept.ext_value {
+            return ext_value(ExtValue::Encode, charset);
         }
         if self.kept.url {
             let charset = url_charset(charset)?;
@@ -200,12 +223,15 @@ impl Decode {
     /// Returns the conversion, or an error message.
     pub fn conversion(&self) -> Result<Conversion, String> {
         let charset = self.charset.charset;
+        if self.kept.ext_value {
+            return ext_value(ExtValue::Decode, charset);
+        }
         if self.kept.url {
             let charset = url_charset(charset)?;
             return Ok(Conversion::new(DecodeUrl { charset }));
         }
         let options = DecodeOptions {
-            keep: all(&self.kept.keep),
+            keep: self.bytes.map_or_else(|| all(&self.kept.keep), |bytes| bytes.complement()),
             form: self.kept.form,
             layers: if self.until_stable { Layers::UntilStable } else { Layers::Times(self.times) },
             percent_u: self.percent_u,

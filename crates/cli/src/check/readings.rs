@@ -90,7 +90,7 @@ fn write_matrix(
 }
 
 /// Returns the name, the route and the text passed on, as they are shown.
-fn row(reading: &Reading, answer: &Answer<'_>) -> [String; 3] {
+pub fn row(reading: &Reading, answer: &Answer<'_>) -> [String; 3] {
     let (route, passed_on) = match answer {
         Answer::Read { route, passed_on } => {
             let route = if route.is_empty() { "(empty)".to_owned() } else { visible(route) };

@@ -1,5 +1,6 @@
 //! Runs the subcommands: parses the arguments and starts the engine.
 
+mod explain;
 mod generate;
 mod info;
 mod profiles;
@@ -69,6 +70,7 @@ fn dispatch(command: Command) -> Result<Outcome, Failure> {
             let conversion = join.conversion();
             convert(&join.args, conversion)
         }
+        Command::Edit(edit) => convert(&edit.args, edit.conversion()),
         Command::Resolve(resolve) => convert(&resolve.args, resolve.conversion()),
         Command::Iri(iri) => convert(&iri.args, iri.conversion()),
         Command::Uri(uri) => convert(&uri.args, uri.conversion()),
@@ -82,6 +84,7 @@ fn dispatch(command: Command) -> Result<Outcome, Failure> {
         },
         Command::Route(route) if route.list => readings::list(&route.request()),
         Command::Route(route) => readings::read(&route.request()),
+        Command::Explain(explain) => explain::explain(explain),
         Command::Sets(sets) if sets.table => tables::write(sets.format),
         Command::Sets(sets) if sets.schemes => tables::write_schemes(sets.format),
         Command::Sets(sets) => sets::list(&sets),

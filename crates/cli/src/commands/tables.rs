@@ -11,7 +11,6 @@ use simdpct::sets::{
     NONE, RFC1738_RESERVED, RFC1738_UNRESERVED, RFC2396_RESERVED, RFC2396_UNRESERVED, RFC3986_RESERVED,
     RFC3986_UNRESERVED,
 };
-use simdpct_uri::charset::Charset;
 
 use crate::check::schemes::{SCHEMES, Scheme};
 use crate::common::error::{Failure, Outcome};
@@ -44,9 +43,9 @@ const UNSEEN: &str = "\
     EM end of medium, SUB substitute, ESC escape, FS file separator, GS group separator, \
     RS record separator, US unit separator, SP space";
 
-/// Returns the row of the character whose byte is `byte` in windows-1252, which is `charset`: an invisible character has an abbreviation and
+/// Returns the row of the character whose byte is `byte` in windows-1252: an invisible character has an abbreviation and
 /// a name.
-fn character(byte: u8, charset: Charset) -> Row<11> {
+pub fn character(byte: u8) -> Row<11> {
     let bytes = [byte];
     let (text, _) = WINDOWS_1252.decode_without_bom_handling(&bytes);
     let (character, name) = match byte {
@@ -59,8 +58,7 @@ fn character(byte: u8, charset: Charset) -> Row<11> {
             unseen.unwrap_or((&text, ""))
         }
     };
-    let mut windows_1252 = String::new();
-    charset.encode_append(&text, NONE, &mut windows_1252);
+    let windows_1252 = format!("%{byte:02X}");
     let rfc3986 = class(byte, RFC3986_UNRESERVED, RFC3986_RESERVED, "not allowed");
     let rfc2396 = class(byte, RFC2396_UNRESERVED, RFC2396_RESERVED, "excluded");
     let rfc1738 = class(byte, RFC1738_UNRESERVED, RFC1738_RESERVED, "unsafe");
@@ -86,12 +84,9 @@ fn class(byte: u8, unreserved: AsciiSet, reserved: AsciiSet, rest: &'static str)
 
 /// Writes the tables of characters in `format`.
 pub fn write(format: OutputFormat) -> Result<Outcome, Failure> {
-    let Some(charset) = Charset::find("windows-1252") else {
-        return Err(Failure::Usage("windows-1252 is not supported".to_owned()));
-    };
     let header =
         "byte decimal binary character name rfc3986 rfc2396 rfc1738 windows-1252 utf-8 why".split(' ');
-    let rows = |bytes: RangeInclusive<u8>| bytes.map(|byte| character(byte, charset)).collect();
+    let rows = |bytes: RangeInclusive<u8>| bytes.map(character).collect();
     let tables = [("ASCII", rows(0..=0x7F)), ("Windows-1252 and UTF-8", rows(0x80..=0xFF))];
     print(format, &header.collect::<Vec<_>>(), &tables)
 }

@@ -67,7 +67,7 @@ pub fn top(top: Top) -> Result<Outcome, Failure> {
 /// Keeps the first record of each key.
 pub fn dedup(dedup: Dedup) -> Result<Outcome, Failure> {
     let conversion = dedup.conversion().map_err(Failure::Usage)?;
-    let has_fingerprints = dedup.has_fingerprints();
+    let has_fingerprints = dedup.fingerprints;
     let args = &dedup.args();
     conflicts::check_keyed(args).map_err(Failure::Usage)?;
     let rejects = args.output.rejects.clone();

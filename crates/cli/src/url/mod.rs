@@ -5,6 +5,8 @@
 
 pub mod canonical;
 pub mod convert;
+pub mod edit;
+pub mod ext_value;
 pub mod form;
 pub mod join;
 pub mod part;

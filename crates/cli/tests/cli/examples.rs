@@ -7,7 +7,7 @@ use std::process::Command;
 
 use crate::support::{assert_same, ok};
 
-const VERBS: [&str; 19] = [
+const VERBS: [&str; 21] = [
     "",
     "encode",
     "decode",
@@ -15,6 +15,7 @@ const VERBS: [&str; 19] = [
     "split",
     "get",
     "join",
+    "edit",
     "resolve",
     "iri",
     "uri",
@@ -23,6 +24,7 @@ const VERBS: [&str; 19] = [
     "dedup",
     "check",
     "audit",
+    "explain",
     "route",
     "sets",
     "info",

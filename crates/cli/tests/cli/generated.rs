@@ -5,13 +5,14 @@ use std::process::{Command, Stdio};
 
 use crate::support::{ok, output, run};
 
-const VERBS: [&str; 13] = [
+const VERBS: [&str; 14] = [
     "encode",
     "decode",
     "normalize",
     "split",
     "get",
     "join",
+    "edit",
     "resolve",
     "iri",
     "uri",

@@ -141,12 +141,12 @@ fn limits_and_threads_do_not_change_the_result() {
                 text(&[&["top", "{url}", "-n50"][..], &limits].concat(), &lines) == top,
                 "top {limits:?}"
             );
-            for by in ["key", "hash"] {
-                let dedup = ["dedup", "--profile", "rfc3986", "--by", by];
-                assert!(text(&[&dedup[..], &limits].concat(), &lines) == first, "dedup {by} {limits:?}");
+            for by in [&[][..], &["--fingerprints"]] {
+                let dedup = [&["dedup", "--profile", "rfc3986"], by].concat();
+                assert!(text(&[&dedup[..], &limits].concat(), &lines) == first, "dedup {by:?} {limits:?}");
                 // Most of these lines are their own keys, which are in files once.
-                let dedup = ["dedup", "--by", by];
-                assert!(text(&[&dedup[..], &limits].concat(), &first) == first, "dedup {by} {limits:?}");
+                let dedup = [&["dedup"], by].concat();
+                assert!(text(&[&dedup[..], &limits].concat(), &first) == first, "dedup {by:?} {limits:?}");
             }
         }
     }
@@ -244,13 +244,41 @@ fn dedup_keeps_first_lines_and_rejected_ones() {
     let args = ["dedup", "-q", "--csv", "--column", "u", "--max-record", "1", &tables.0, &tables.1];
     assert_same("tables", &run(&args, "").out, format!("u\n{long}\na\n{long}\nb\n{long}\n").as_bytes());
     // Without a profile, the key is the line as `normalize` writes it.
-    for by in ["key", "hash"] {
-        let dedup = |args: &[&str], input| text(&[&["dedup", "--by", by][..], args].concat(), input);
-        assert_eq!(dedup(&[], "a\r\n\nb\n%61\na\n\r\n\nB"), "a\r\n\nb\nB\n", "{by}");
-        assert_eq!(dedup(&["-0"], "a\n\0a\0\0\0a\n"), "a\n\0a\0\0", "{by}");
+    for by in [&[][..], &["--fingerprints"]] {
+        let dedup = |args: &[&str], input| text(&[&["dedup"], by, args].concat(), input);
+        assert_eq!(dedup(&[], "a\r\n\nb\n%61\na\n\r\n\nB"), "a\r\n\nb\nB\n", "{by:?}");
+        assert_eq!(dedup(&["-0"], "a\n\0a\0\0\0a\n"), "a\n\0a\0\0", "{by:?}");
         // The empty key is one like others, also if it is made of a line without an end.
-        assert_eq!(dedup(&["--profile", "escapes"], "%61\n\na\n\n"), "%61\n\n", "{by}");
+        assert_eq!(dedup(&["--profile", "escapes"], "%61\n\na\n\n"), "%61\n\n", "{by:?}");
     }
+}
+
+#[test]
+fn dedup_compares_the_parts_that_a_template_names() {
+    let urls = "http://E/p?a=1&b=2\nhttp://e/p?a=3&b=4\nhttp://e/P\nHTTP://e/p#x\n/p\n/p?c\n";
+    for (template, wanted) in [
+        ("{host}{path}", "http://E/p?a=1&b=2\nhttp://e/P\n/p\n"),
+        ("{scheme}", "http://E/p?a=1&b=2\n/p\n"),
+        ("{query:a}", "http://E/p?a=1&b=2\nhttp://e/p?a=3&b=4\nhttp://e/P\n"),
+    ] {
+        for options in [&[][..], &["--fingerprints"], &["-j2"]] {
+            let dedup = [&["dedup", "--by", template], options].concat();
+            assert_eq!(text(&dedup, urls), wanted, "{template} {options:?}");
+        }
+    }
+    let csv = "id,u\n1,http://a/x\n2,http://A/y\n3,http://b/x\n";
+    let by_host = ["dedup", "--by", "{host}", "--csv", "--column", "u"];
+    assert_eq!(text(&by_host, csv), "id,u\n1,http://a/x\n3,http://b/x\n");
+    let log = |target: &str| {
+        format!("- - - [10/Oct/2000:13:55:36 -0700] \"GET {target} HTTP/1.0\" 200 23 \"-\" \"x\"\n")
+    };
+    let lines = [log("//x?a"), log("//x?b"), log("/x")];
+    assert_eq!(
+        text(&["dedup", "--by", "{path}", "--log", "combined"], &lines.concat()),
+        lines[0].clone() + &lines[2]
+    );
+    assert!(run(&["dedup", "--by", "host"], "").err.contains("the key has no {PART}"));
+    assert!(run(&["dedup", "--by", "{host}", "--profile", "whatwg"], "").err.contains("cannot be used with"));
 }
 
 #[test]

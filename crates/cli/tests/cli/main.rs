@@ -8,9 +8,11 @@ mod combined;
 mod compressed;
 #[cfg(unix)]
 mod docs;
+mod edit;
 mod errors;
 #[cfg(unix)]
 mod examples;
+mod explain;
 mod fields;
 mod files;
 mod generated;

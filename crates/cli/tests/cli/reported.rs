@@ -244,3 +244,42 @@ fn urls_are_those_of_the_current_standards() {
         ("uri", "http://a host/\n", Some("http://a host/\n"), rejected),
     ]);
 }
+
+/// VCF and GFF3 escape only the bytes of their own syntax.
+#[test]
+fn only_the_bytes_that_a_format_escapes_are_decoded() {
+    let info = "AN=1%3B2%2C3%3D4%253B%20%41%0A%E9\n";
+    check(&[
+        ("decode --bytes :;=%,", info, Some("AN=1;2,3=4%3B%20%41%0A%E9\n"), ""),
+        ("decode --bytes %3B%2C", info, Some("AN=1;2,3%3D4%253B%20%41%0A%E9\n"), ""),
+        ("decode --bytes ;% --until-stable", info, Some("AN=1;2%2C3%3D4;%20%41%0A%E9\n"), ""),
+        ("decode --bytes ; --delimiter ; --field 1", "a%3Bb;c%3Bd\n", Some("a%3Bb;c%3Bd\n"), ""),
+        ("decode --bytes & --query", "/x%26?a=b%26c\n", Some("/x%26?a=b%26c\n"), ""),
+        ("decode --bytes , --query", "/x%2C?a=b%2Cc\n", Some("/x%2C?a=b,c\n"), ""),
+        ("decode --bytes ; --keep ,", "", Some(""), "cannot be used with"),
+        ("decode --bytes ; --url", "", Some(""), "cannot be used with"),
+    ]);
+}
+
+#[test]
+fn values_of_header_parameters_have_a_charset() {
+    let rejected = "1 value was rejected";
+    check(&[
+        ("encode --ext-value", "John's report(1).pdf\n", Some("UTF-8''John%27s%20report%281%29.pdf\n"), ""),
+        ("encode --ext-value", "é%41\r\n\n", Some("UTF-8''%C3%A9%2541\r\nUTF-8''\n"), ""),
+        ("decode --ext-value", "iso-8859-1'en'%A3%20rates\n", Some("£ rates\n"), ""),
+        ("decode --ext-value", "utf-8''a%0Ab%2541\r\n", Some("a%0Ab%41\r\n"), ""),
+        ("decode --ext-value", "utf-8''%A3\n", Some("utf-8''%A3\n"), rejected),
+        ("decode --ext-value", "koi8-r''%A3\n", Some("koi8-r''%A3\n"), rejected),
+        ("decode --ext-value", "a b\n", Some("a b\n"), rejected),
+        ("decode --ext-value --strict", "UTF-8''100%\n", Some(""), "pct: <stdin>:1: offset 10: "),
+        (
+            "decode --ext-value --csv --column v --into text",
+            "v\nUTF-8''a%2Cb\n",
+            Some("v,text\nUTF-8''a%2Cb,\"a,b\"\n"),
+            "",
+        ),
+        ("decode --ext-value --charset latin1", "", Some(""), "cannot be used with"),
+        ("encode --ext-value --form", "", Some(""), "cannot be used with"),
+    ]);
+}

@@ -13,7 +13,7 @@ fn text(args: &[&str], input: &str) -> String {
 }
 
 /// Returns about `len` bytes of random lines. Schemes, delimiters, dot segments and other URL syntax are frequent in them.
-fn urls(seed: u64, len: usize) -> Vec<u8> {
+pub fn urls(seed: u64, len: usize) -> Vec<u8> {
     const WORDS: &[&[u8]] = &[
         b"http://example.org/a/b?c=d#e\n",
         b"https://example.org/a/b/c/d/e/f/g/h\r\n",
@@ -56,7 +56,7 @@ fn urls(seed: u64, len: usize) -> Vec<u8> {
 }
 
 /// Splits `text` into lines, each as the pair of its content and its line end.
-fn lines(text: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+pub fn lines(text: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     text.split_inclusive(|&byte| byte == b'\n').map(|line| {
         let end = line.len() - usize::from(line.ends_with(b"\n")) - usize::from(line.ends_with(b"\r\n"));
         line.split_at(end)

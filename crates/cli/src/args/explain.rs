@@ -1,0 +1,40 @@
+//! The arguments of `explain`.
+
+use std::path::PathBuf;
+
+use clap::Args as Options;
+
+use super::options::Input;
+use super::parsers::{ANY_TEXT, choice};
+use crate::common::format::OutputFormat;
+use crate::io::names::{self, Sources};
+
+/// Explain each byte of a URL that is not plain: whether it must be escaped there, and what it means to whom
+///
+/// The notes name the part of the URL, the character, and its class in RFC 1738, 2396 and 3986 and in the URL Standard. A byte is plain if it is
+/// unreserved in RFC 3986, or a delimiter in its place. An argument that names no file is a URL. The last lines say which URL browsers
+/// make of it, and on which path servers route it (`pct route`).
+#[derive(Debug, Options)]
+#[command(after_long_help = include_str!("examples/explain.txt").trim_ascii_end())]
+pub struct Explain {
+    /// The format of the output
+    ///
+    /// The default is text on a terminal, and else a document a line for each URL.
+    #[arg(long, value_name = "FORMAT", value_parser = choice(ANY_TEXT))]
+    pub format: Option<OutputFormat>,
+
+    #[command(flatten)]
+    pub input: Input,
+}
+
+impl Explain {
+    /// Returns the inputs. An argument that names no file is a URL.
+    pub fn sources(self) -> Sources {
+        let mut input = self.input;
+        let is_file = |name: &PathBuf| names::is_stdin(name) || name.exists();
+        let (names, urls): (Vec<_>, Vec<_>) = input.files.into_iter().partition(is_file);
+        input.files = names;
+        input.expression.extend(urls.into_iter().map(PathBuf::into_os_string));
+        input.sources(input.records())
+    }
+}
