@@ -115,17 +115,6 @@ impl Charset {
         }
     }
 
-    /// Returns an encoder for one value.
-    fn encoder(self) -> Encoder {
-        match self {
-            Charset::Standard(encoding) | Charset::Auto(encoding) => {
-                Encoder::Standard(encoding.new_encoder())
-            }
-            Charset::Latin1 => Encoder::Below(0x100),
-            Charset::Ascii => Encoder::Below(0x80),
-        }
-    }
-
     /// Converts `bytes` from this charset and appends them to `out` as UTF-8. Bytes that are invalid in this charset
     /// are escaped, rejected, or replaced by U+FFFD, as `policy` says. The error is the offset of the first
     /// rejected byte.
@@ -145,9 +134,7 @@ impl Charset {
         }
         Ok(())
     }
-}
 
-impl Charset {
     /// Converts the UTF-8 `text` to this charset and appends the result to `out`. Calls `lacking` with `out` and the number of each character
     /// that the charset lacks. Invalid UTF-8 stays, or becomes U+FFFD first. Any other `policy` rejects both.
     pub fn encode(
@@ -163,7 +150,7 @@ impl Charset {
             let replacement = if policy == Policy::Replace && is_invalid { "\u{fffd}" } else { "" };
             for part in [chunk.valid(), replacement] {
                 let mut text = part;
-                while let Some(Lacking { character, at, rest }) = self.encoder().encode(text, out) {
+                while let Some(Lacking { character, at, rest }) = self.encode_part(text, out) {
                     if policy.rejects() {
                         let offset = offset + part.len() - text.len() + at;
                         return Err(Refusal { offset, reason: Reason::NotInCharset });
@@ -182,6 +169,25 @@ impl Charset {
             offset += chunk.invalid().len();
         }
         Ok(())
+    }
+
+    /// Converts `text` to the charset and appends the result to `out`, up to the first character that the charset lacks. Returns that
+    /// character.
+    fn encode_part<'a>(self, text: &'a str, out: &mut Vec<u8>) -> Option<Lacking<'a>> {
+        let limit = match self {
+            Charset::Standard(encoding) | Charset::Auto(encoding) => {
+                return encode_standard(encoding.new_encoder(), text, out);
+            }
+            Charset::Latin1 => 0x100,
+            Charset::Ascii => 0x80,
+        };
+        for (at, character) in text.char_indices() {
+            if u32::from(character) >= limit {
+                return Some(Lacking { character, at, rest: &text[at + character.len_utf8()..] });
+            }
+            out.push(u32::from(character) as u8);
+        }
+        None
     }
 }
 
@@ -263,52 +269,35 @@ impl Decoder {
     }
 }
 
-/// An encoder for one value.
-enum Encoder {
-    Standard(encoding_rs::Encoder),
-    /// A charset in which each character below this number is one byte.
-    Below(u32),
-}
-
-impl Encoder {
-    /// Converts `text` to the charset and appends the result to `out`, up to the first character that the charset
-    /// lacks. Returns that character.
-    fn encode<'a>(&mut self, text: &'a str, out: &mut Vec<u8>) -> Option<Lacking<'a>> {
-        let encoder = match self {
-            Encoder::Standard(encoder) => encoder,
-            Encoder::Below(limit) => {
-                for (at, character) in text.char_indices() {
-                    if u32::from(character) >= *limit {
-                        return Some(Lacking { character, at, rest: &text[at + character.len_utf8()..] });
-                    }
-                    out.push(u32::from(character) as u8);
-                }
-                return None;
+/// Converts `text` by `encoder` and appends the result to `out`, up to the first character that the charset lacks. Returns that
+/// character.
+fn encode_standard<'a>(
+    mut encoder: encoding_rs::Encoder,
+    text: &'a str,
+    out: &mut Vec<u8>,
+) -> Option<Lacking<'a>> {
+    let mut rest = text;
+    let mut written = out.len();
+    let lacking = loop {
+        make_room(out, written, rest.len());
+        let (result, read, more) =
+            encoder.encode_from_utf8_without_replacement(rest, &mut out[written..], true);
+        written += more;
+        rest = &rest[read..];
+        match result {
+            EncoderResult::InputEmpty => break None,
+            EncoderResult::OutputFull => {}
+            EncoderResult::Unmappable(character) => {
+                // The reported character may differ from the one in the text, so its offset is derived from the
+                // length of the text read.
+                let read = &text[..text.len() - rest.len()];
+                let at = read.char_indices().next_back().map_or(0, |(at, _)| at);
+                break Some(Lacking { character, at, rest });
             }
-        };
-        let mut rest = text;
-        let mut written = out.len();
-        let lacking = loop {
-            make_room(out, written, rest.len());
-            let (result, read, more) =
-                encoder.encode_from_utf8_without_replacement(rest, &mut out[written..], true);
-            written += more;
-            rest = &rest[read..];
-            match result {
-                EncoderResult::InputEmpty => break None,
-                EncoderResult::OutputFull => {}
-                EncoderResult::Unmappable(character) => {
-                    // The reported character may differ from the one in the text, so its offset is derived from the
-                    // length of the text read.
-                    let read = &text[..text.len() - rest.len()];
-                    let at = read.char_indices().next_back().map_or(0, |(at, _)| at);
-                    break Some(Lacking { character, at, rest });
-                }
-            }
-        };
-        out.truncate(written);
-        lacking
-    }
+        }
+    };
+    out.truncate(written);
+    lacking
 }
 
 /// Grows `out` for the result of `rest` more bytes; its first `written` bytes are in use. It grows a little at a
