@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{ok, run};
+use crate::support::{done, ok, run};
 
 /// Writes one file for each of `contents`, and returns their folder and names.
 fn files(contents: &[&[u8]]) -> (tempfile::TempDir, Vec<String>) {
@@ -22,7 +22,7 @@ fn joined(args: &[&str], contents: &[&[u8]], wanted: &[u8]) {
     for jobs in ["-j1", "-j2"] {
         let args: Vec<_> =
             args.iter().copied().chain([jobs]).chain(names.iter().map(String::as_str)).collect();
-        assert_eq!(ok(&args, "").escape_ascii().to_string(), wanted.escape_ascii().to_string(), "{args:?}");
+        assert_eq!(done(&args, "").escape_ascii().to_string(), wanted.escape_ascii().to_string(), "{args:?}");
     }
 }
 

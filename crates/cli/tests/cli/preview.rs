@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::process::Command;
 
-use crate::support::{Numbers, Run, assert_same, command, ok, run, wait};
+use crate::support::{Numbers, Run, assert_same, command, done, ok, run, wait};
 
 #[test]
 fn a_diff_is_shown_and_nothing_is_written() {
@@ -101,10 +101,10 @@ fn patch_can_apply_a_diff_of_any_size() {
             let [patched, replaced, diff] = paths.each_ref().map(|path| path.to_str().unwrap());
             [patched, replaced].iter().for_each(|path| fs::write(path, text).unwrap());
             let args = [&["decode", "-q", "-i"], policy].concat();
-            fs::write(diff, ok(&[&args[..], &["--diff", patched]].concat(), "")).unwrap();
+            fs::write(diff, done(&[&args[..], &["--diff", patched]].concat(), "")).unwrap();
             let changed = run(&[&args[..], &["--dry-run", "--exit-code", patched]].concat(), "");
             assert_eq!(changed.code, Some(1), "{round}");
-            ok(&[&args[..], &[replaced]].concat(), "");
+            done(&[&args[..], &[replaced]].concat(), "");
             let Ok(patch) = Command::new("patch").args(["--binary", "-s", patched, diff]).output() else {
                 return;
             };
@@ -172,9 +172,9 @@ fn patch_can_apply_a_diff() {
             (false, _) => &["--on-malformed", "replace", "--on-invalid-utf8", "empty"],
         };
         let args = |more, file| [&["decode", "-q", "-i"], options, more, &[file]].concat();
-        let diff = ok(&args(&["--diff"][..], patched), "");
+        let diff = done(&args(&["--diff"][..], patched), "");
         assert_eq!(fs::read(patched).unwrap(), text);
-        ok(&args(&[], replaced), "");
+        done(&args(&[], replaced), "");
         if !diff.is_empty() {
             let file = dir.path().join("diff");
             fs::write(&file, &diff).unwrap();

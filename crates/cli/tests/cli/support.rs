@@ -52,6 +52,14 @@ pub fn ok(args: &[&str], input: impl AsRef<[u8]>) -> Vec<u8> {
     out
 }
 
+/// Runs the binary, checks that it succeeds, and returns its output. It may warn about records that are lost or left as they are.
+#[track_caller]
+pub fn done(args: &[&str], input: impl AsRef<[u8]>) -> Vec<u8> {
+    let Run { out, err, code } = run(args, input);
+    assert_eq!(code, Some(0), "pct {args:?}: {err}");
+    out
+}
+
 /// Returns the words of this system for an error that opening `path` gives.
 #[track_caller]
 pub fn open_error(path: impl AsRef<Path>) -> String {
