@@ -68,7 +68,7 @@ pub struct PartsWriter {
     options: PartOptions,
     /// Whether the parts are the usual ones, which are found together faster than one by one.
     is_usual: bool,
-    /// Whether one of the parts depends on the host.
+    /// Whether values without a host are counted: their parts depend on it.
     needs_host: bool,
     hostless: Arc<Hostless>,
 }
@@ -92,7 +92,9 @@ impl PartsWriter {
 
     fn new(template: Template, layout: Layout, options: PartOptions) -> PartsWriter {
         let parts = || template.items.iter().map(|item| &item.part);
-        let needs_host = !options.no_scheme && parts().any(Part::is_in_authority);
+        // A row with the path has all of such a value.
+        let is_whole = matches!(layout, Layout::Row(_)) && parts().any(|part| *part == Part::Path);
+        let needs_host = !options.no_scheme && !is_whole && parts().any(Part::is_in_authority);
         let is_usual = parts().map(Part::to_string).collect::<Vec<_>>().join(",") == USUAL;
         PartsWriter { template, layout, options, is_usual, needs_host, hostless: Arc::default() }
     }
