@@ -1,6 +1,7 @@
 //! The options that several commands share. Each is defined once, with one meaning.
 
 use std::ffi::OsString;
+use std::io::IsTerminal;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -433,6 +434,23 @@ pub struct NoScheme {
     /// and a port. A canonical form has no scheme either; a --profile of whole URLs, such as whatwg, rejects such a value.
     #[arg(long, hide_short_help = true)]
     pub no_scheme: bool,
+}
+
+/// The option for control characters on a terminal.
+#[derive(Debug, Options)]
+pub struct Controls {
+    /// Write decoded control characters to a terminal as they are
+    ///
+    /// Without this option, and if standard output is a terminal, the characters that `decode --printable` escapes are escaped.
+    #[arg(long, hide_short_help = true, help_heading = WRITTEN)]
+    pub show_controls: bool,
+}
+
+impl Controls {
+    /// Reports whether the output of a command with `args` goes to a terminal, which control characters must not reach.
+    pub fn are_escaped(&self, args: &Args) -> bool {
+        !self.show_controls && args.destination().is_stdout() && std::io::stdout().is_terminal()
+    }
 }
 
 /// The charset of escaped bytes.

@@ -6,7 +6,7 @@ use simdpct::{ByteSet, NamedSet, sets};
 use simdpct_uri::Dialect;
 
 use super::options::{
-    Args, CharsetArg, DialectArg, Input, Kept, Output, Places, ProfileArg, Strict, Written,
+    Args, CharsetArg, Controls, DialectArg, Input, Kept, Output, Places, ProfileArg, Strict, Written,
 };
 use super::parsers::{HASHES, KEPT_SET, byte_set, choice, escaped_set};
 use crate::common::charset::Charset;
@@ -127,6 +127,8 @@ pub struct Decode {
     pub printable: bool,
 
     #[command(flatten)]
+    pub controls: Controls,
+    #[command(flatten)]
     pub args: Args,
 }
 
@@ -222,13 +224,14 @@ impl Encode {
 impl Decode {
     /// Returns the conversion, or an error message.
     pub fn conversion(&self) -> Result<Conversion, String> {
+        let is_escaped = self.controls.are_escaped(&self.args);
         let charset = self.charset.charset;
         if self.kept.ext_value {
-            return ext_value(ExtValue::Decode, charset);
+            return Ok(ext_value(ExtValue::Decode, charset)?.printable(is_escaped));
         }
         if self.kept.url {
             let charset = url_charset(charset)?;
-            return Ok(Conversion::new(DecodeUrl { charset }));
+            return Ok(Conversion::new(DecodeUrl { charset }).printable(is_escaped));
         }
         let options = DecodeOptions {
             keep: self.bytes.map_or_else(|| all(&self.kept.keep), |bytes| bytes.complement()),
@@ -236,7 +239,7 @@ impl Decode {
             layers: if self.until_stable { Layers::UntilStable } else { Layers::Times(self.times) },
             percent_u: self.percent_u,
             charset,
-            printable: self.printable,
+            printable: self.printable || is_escaped,
         };
         Ok(match (self.query, self.path) {
             (true, _) => Conversion::new(UrlPartDecoder::new(options, UrlPart::Query)),

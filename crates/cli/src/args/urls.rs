@@ -6,7 +6,7 @@ use clap::Args as Options;
 use simdpct_uri::Strictness;
 use simdpct_uri::form::LineEnds;
 
-use super::options::{Args, CharsetArg, Columns, FromArg, Parts};
+use super::options::{Args, CharsetArg, Columns, Controls, FromArg, Parts};
 use super::parsers::{ROWS, choice, template_error};
 use crate::common::charset::Charset;
 use crate::common::fault::Policy;
@@ -44,6 +44,8 @@ pub struct Split {
     #[command(flatten)]
     pub parts: Parts,
     #[command(flatten)]
+    pub controls: Controls,
+    #[command(flatten)]
     pub args: Args,
 }
 
@@ -64,6 +66,8 @@ pub struct Get {
 
     #[command(flatten)]
     pub parts: Parts,
+    #[command(flatten)]
+    pub controls: Controls,
     #[command(flatten)]
     pub args: Args,
 }
@@ -162,6 +166,8 @@ pub struct Form {
     #[command(flatten)]
     pub charset: CharsetArg,
     #[command(flatten)]
+    pub controls: Controls,
+    #[command(flatten)]
     pub args: Args,
 }
 
@@ -180,7 +186,9 @@ impl Split {
         self.args.check_overwritten("split", true)?;
         let parameters = self.query_param.iter().cloned().map(Part::Parameter);
         let parts = self.columns.parts.iter().cloned().chain(parameters).collect();
-        Ok(Conversion::new(PartsWriter::row(parts, style(self.format), self.parts.options()?)))
+        let is_escaped = self.parts.decode && self.controls.are_escaped(&self.args);
+        let writer = PartsWriter::row(parts, style(self.format), self.parts.options()?);
+        Ok(Conversion::new(writer).printable(is_escaped))
     }
 }
 
@@ -191,7 +199,9 @@ impl Get {
             return Err(template_error("get"));
         }
         self.args.check_overwritten("get", false)?;
-        Ok(Conversion::new(PartsWriter::template(self.template.clone(), self.parts.options()?)))
+        let is_escaped = self.parts.decode && self.controls.are_escaped(&self.args);
+        let writer = PartsWriter::template(self.template.clone(), self.parts.options()?);
+        Ok(Conversion::new(writer).printable(is_escaped))
     }
 }
 
@@ -273,7 +283,10 @@ impl Form {
                 let line_ends = if self.crlf { LineEnds::CrLf } else { LineEnds::Kept };
                 Ok(Conversion::new(ToForm { from, line_ends, charset }))
             }
-            None => Ok(Conversion::new(FromForm { style: style(self.format), charset })),
+            None => {
+                let is_escaped = self.controls.are_escaped(&self.args);
+                Ok(Conversion::new(FromForm { style: style(self.format), charset }).printable(is_escaped))
+            }
         }
     }
 }

@@ -202,9 +202,10 @@ impl Decoder {
             out.extend_from_slice(b"%25");
             rest = &others[1..];
         }
-        if self.options.printable && !printable::is_printable(&out[start..], records) {
+        let end = printable::end(records);
+        if self.options.printable && !printable::is_printable(&out[start..], end) {
             let text = out.split_off(start);
-            printable::append(&text, records, out);
+            printable::append(&text, end, out);
         }
         self.decoded = decoded;
         Ok(layers)

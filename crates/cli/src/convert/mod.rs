@@ -140,6 +140,8 @@ pub struct Conversion {
     convert: Box<dyn Convert>,
     /// The result of [`Convert::escapes`].
     escapes: Option<Escapes>,
+    /// Whether the results of URL conversions are made printable.
+    is_printable: bool,
     /// The number of values that were rejected but kept.
     kept: u64,
     /// The bytes that stayed escaped last, and the same bytes if there are at most three of them, for a fast search.
@@ -169,8 +171,14 @@ impl DerefMut for Conversion {
 impl Conversion {
     /// Wraps `convert`.
     pub fn new(convert: impl Convert + 'static) -> Conversion {
-        let escapes = convert.escapes();
-        Conversion { convert: Box::new(convert), escapes, kept: 0, fence: (ByteSet::EMPTY, None) }
+        let (escapes, fence) = (convert.escapes(), (ByteSet::EMPTY, None));
+        Conversion { convert: Box::new(convert), escapes, is_printable: false, kept: 0, fence }
+    }
+
+    /// Makes the results of a conversion of URLs printable, if `is_printable` is set. Tabs stay, because they separate columns.
+    #[must_use]
+    pub fn printable(self, is_printable: bool) -> Conversion {
+        Conversion { is_printable, ..self }
     }
 
     /// Returns the number of values that were rejected but kept since the last call.
@@ -192,6 +200,9 @@ impl Conversion {
             None => self.convert.append(value, handling, out),
             Some(escapes) => self.convert_url(escapes, value, handling, out).map(|()| 0),
         };
+        if self.is_printable && !printable::is_printable(&out[start..], b'\t') {
+            printable::append(&out.split_off(start), b'\t', out);
+        }
         if result.is_err() {
             out.truncate(start);
         }
@@ -207,7 +218,8 @@ impl Conversion {
         out: &mut Vec<u8>,
     ) -> usize {
         let start = out.len();
-        if let Some(kept) = self.convert.append_many(text, records, handling, out)
+        if !self.is_printable
+            && let Some(kept) = self.convert.append_many(text, records, handling, out)
             && (kept == 0 || !handling.rejected.rejects())
             && (self.escapes.is_none() || self.check(text, out, start, handling))
         {

@@ -7,29 +7,35 @@ use crate::common::shown::is_harmful;
 /// The number of bytes that are checked together.
 const LANES: usize = 32;
 
-/// Appends `text` with everything but the ends of `records` made printable. The result is valid UTF-8.
-pub fn append(text: &[u8], records: Records, out: &mut Vec<u8>) {
+/// Returns the byte that ends `records`.
+pub fn end(records: Records) -> u8 {
+    // A space is never suspect, so with `Records::Raw` no byte is exempt.
+    if records == Records::Raw { b' ' } else { records.end() }
+}
+
+/// Appends `text` with everything but the byte `end`, which ends records or separates columns, made printable. The result is valid UTF-8.
+pub fn append(text: &[u8], end: u8, out: &mut Vec<u8>) {
     let mut rest = text;
     // Validation stops at the first error, so the loop takes linear time.
     while let Err(error) = simdutf8::compat::from_utf8(rest) {
         let (valid, others) = rest.split_at(error.valid_up_to());
-        append_valid(valid, records, out);
+        append_valid(valid, end, out);
         let (invalid, others) = others.split_at(error.error_len().unwrap_or(others.len()));
         escape(invalid, out);
         rest = others;
     }
-    append_valid(rest, records, out);
+    append_valid(rest, end, out);
 }
 
 /// Reports whether [`append`] would copy `text`. `false` means that it may change it.
-pub fn is_printable(text: &[u8], records: Records) -> bool {
-    first_suspect(text, records).is_none() && simdutf8::basic::from_utf8(text).is_ok()
+pub fn is_printable(text: &[u8], end: u8) -> bool {
+    first_suspect(text, end).is_none() && simdutf8::basic::from_utf8(text).is_ok()
 }
 
 /// Appends `text`, which is valid UTF-8, like [`append`].
-fn append_valid(text: &[u8], records: Records, out: &mut Vec<u8>) {
+fn append_valid(text: &[u8], end: u8, out: &mut Vec<u8>) {
     let mut rest = text;
-    while let Some(at) = first_suspect(rest, records) {
+    while let Some(at) = first_suspect(rest, end) {
         out.extend_from_slice(&rest[..at]);
         rest = &rest[at..];
         let len = match rest[0] {
@@ -38,7 +44,7 @@ fn append_valid(text: &[u8], records: Records, out: &mut Vec<u8>) {
             _ => 1,
         };
         let (bytes, others) = rest.split_at(len);
-        let is_end = records == Records::Lines && rest.starts_with(b"\r\n");
+        let is_end = end == b'\n' && rest.starts_with(b"\r\n");
         if !is_end && str::from_utf8(bytes).is_ok_and(|text| text.contains(is_harmful)) {
             escape(bytes, out);
         } else {
@@ -49,10 +55,8 @@ fn append_valid(text: &[u8], records: Records, out: &mut Vec<u8>) {
     out.extend_from_slice(rest);
 }
 
-/// Returns the offset of the first byte of `text` that can begin a harmful character and does not end one of the `records`.
-fn first_suspect(text: &[u8], records: Records) -> Option<usize> {
-    // A space is never suspect, so with `Records::Raw` no byte is exempt.
-    let end = if records == Records::Raw { b' ' } else { records.end() };
+/// Returns the offset of the first byte of `text` that can begin a harmful character and is not `end`.
+fn first_suspect(text: &[u8], end: u8) -> Option<usize> {
     let is_suspect = |byte: &u8| is_suspect(*byte) & (*byte != end);
     // There is no early exit inside a chunk, so that the loop compiles to vector code.
     let is_any = |lanes: &[u8; LANES]| lanes.iter().fold(false, |any, byte| any | is_suspect(byte));
@@ -77,11 +81,11 @@ mod tests {
             assert!(!is_harmful(character) || is_suspect(spelt.as_bytes()[0]), "{character:?}");
             for records in [Records::Lines, Records::Null, Records::Raw] {
                 let mut out = Vec::new();
-                append(spelt.as_bytes(), records, &mut out);
+                append(spelt.as_bytes(), end(records), &mut out);
                 let stays = !is_harmful(character)
                     || (records != Records::Raw && spelt.as_bytes() == [records.end()]);
                 assert_eq!(out == spelt.as_bytes(), stays, "{character:?}, {records:?}");
-                assert!(stays || !is_printable(spelt.as_bytes(), records), "{character:?}, {records:?}");
+                assert!(stays || !is_printable(spelt.as_bytes(), end(records)), "{character:?}, {records:?}");
             }
         }
     }

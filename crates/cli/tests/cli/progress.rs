@@ -1,4 +1,4 @@
-//! Tests that the progress bar appears only on a terminal, and only for long runs.
+//! Tests what appears only on a terminal: a progress bar in long runs, hints, and escapes in place of control characters.
 
 use std::io::Write;
 use std::process::Command;
@@ -43,5 +43,31 @@ fn a_terminal_as_input_is_explained() {
     ] {
         let Some(shown) = on_a_terminal(script) else { return };
         assert_eq!(shown.contains("reading from the terminal"), is_explained, "{script}: {shown:?}");
+    }
+}
+
+/// Control characters that were escaped in the input do not reach a terminal, unless the user asks for them or reads them with another program.
+#[test]
+fn decoded_control_characters_do_not_reach_a_terminal() {
+    let (raw, escaped) = ("a\u{1b}[2Jb\u{7}", "a%1B[2Jb%07");
+    for (script, wanted) in [
+        ("$PCT decode -e 'a%1B[2Jb%07'", escaped),
+        ("echo 'a%1B[2Jb%07' | $PCT decode -o -", escaped),
+        ("echo 'a%1B[2Jb%07' | $PCT decode --raw", "a%1B[2Jb%07%0A"),
+        ("$PCT decode --url -e '/a%1B[2Jb%07'", escaped),
+        ("$PCT decode --query -e '?q=a%1B[2Jb%07'", escaped),
+        ("$PCT decode --csv --column 1 --no-header -e 'a%1B[2Jb%07,x'", escaped),
+        ("$PCT get '{query:q}' --decode -e '?q=a%1B[2Jb%07'", escaped),
+        ("$PCT split --parts path,query:q --decode -e '/x?q=a%1B[2Jb%07'", "/x\ta%1B[2Jb%07"),
+        ("$PCT form -e 'q=a%1B[2Jb%07'", "q\ta%1B[2Jb%07"),
+        ("$PCT decode -e 'a%C2%9B%FF%E2%80%AE'", "a%C2%9B%FF%E2%80%AE"),
+        ("$PCT decode --show-controls -e 'a%1B[2Jb%07'", raw),
+        ("$PCT decode --url --show-controls -e '/a%1B[2Jb%07'", raw),
+        ("$PCT get '{query:q}' --decode --show-controls -e '?q=a%1B[2Jb%07'", raw),
+        ("$PCT form --show-controls -e 'q=a%1B[2Jb%07'", raw),
+        ("$PCT decode -e 'a%1B[2Jb%07' | cat", raw),
+    ] {
+        let Some(shown) = on_a_terminal(script) else { return };
+        assert!(shown.contains(wanted) && shown.contains('\u{1b}') == (wanted == raw), "{script}: {shown:?}");
     }
 }
