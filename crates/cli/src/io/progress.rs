@@ -1,14 +1,12 @@
 //! Shows a progress bar on stderr, if the run takes long and stderr is a terminal.
 
 use std::fs;
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
-
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::names;
 
@@ -20,6 +18,12 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The time between two updates of the progress bar.
 const PERIOD: Duration = Duration::from_millis(100);
+
+/// The number of columns of a terminal that a bar fills.
+const WIDTH: usize = 79;
+
+/// The number of columns of a full bar, without its tip.
+const BAR: f64 = 19.0;
 
 /// Records that `bytes` more bytes were read from an input file.
 #[inline]
@@ -50,11 +54,12 @@ impl Progress {
             if stopped.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout) {
                 return;
             }
-            let bar = bar(total).with_elapsed(start.elapsed());
+            // If stderr is closed, nobody sees the bar.
             while stopped.recv_timeout(PERIOD) == Err(RecvTimeoutError::Timeout) {
-                bar.set_position(READ.load(Ordering::Relaxed));
+                let line = line(READ.load(Ordering::Relaxed), total, start.elapsed());
+                let _ = write!(io::stderr(), "\r{line:WIDTH$.WIDTH$}");
             }
-            bar.finish_and_clear();
+            let _ = write!(io::stderr(), "\r{:WIDTH$}\r", "");
         };
         // If the operating system cannot start a thread, there is no bar.
         let thread = thread::Builder::new().name("progress".to_owned()).spawn(work);
@@ -84,18 +89,32 @@ fn size(name: &PathBuf) -> Option<u64> {
     fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len())
 }
 
-/// Creates a progress bar with `total` bytes, or a spinner if the total is unknown. It has no colours, so `NO_COLOR`
-/// needs no check.
-fn bar(total: Option<u64>) -> ProgressBar {
-    let template = match total {
-        Some(_) => "{percent:>3}% [{bar:32}] {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left",
-        None => "{spinner} {bytes}, {bytes_per_sec}, {elapsed}",
+/// Returns the text of a bar after `read` bytes of `total`, which is `None` if the total is unknown.
+fn line(read: u64, total: Option<u64>, elapsed: Duration) -> String {
+    let (read, seconds) = (read as f64, elapsed.as_secs_f64());
+    let rate = read / seconds;
+    let Some(total) = total.map(|total| total as f64).filter(|total| *total >= read) else {
+        return format!("{}, {}/s, {}", size_text(read), size_text(rate), time_text(seconds));
     };
-    let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
-    // Both templates are valid, so the default style is never used. A test draws a bar.
-    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    bar.set_style(style.progress_chars("=> "));
-    bar
+    let share = read / total.max(1.0);
+    let bar = format!("{}>", "=".repeat((share * BAR) as usize));
+    let left = time_text((total - read) / rate.max(1.0));
+    let (percent, read, total, rate) = (share * 100.0, size_text(read), size_text(total), size_text(rate));
+    format!("{percent:3.0}% [{bar:20}] {read} of {total}, {rate}/s, {left} left")
+}
+
+fn size_text(mut bytes: f64) -> String {
+    let mut units = ["B", "KiB", "MiB", "GiB", "TiB"].iter();
+    let mut unit = units.next();
+    while bytes >= 1024.0 && units.len() > 0 {
+        (bytes, unit) = (bytes / 1024.0, units.next());
+    }
+    format!("{bytes:.1} {}", unit.unwrap_or(&""))
+}
+
+fn time_text(seconds: f64) -> String {
+    let seconds = seconds as u64;
+    format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
 #[cfg(test)]
@@ -110,5 +129,22 @@ mod tests {
         assert_eq!(size(&file), Some(5));
         assert_eq!(size(&dir.path().to_owned()), None);
         assert_eq!(size(&dir.path().join("missing")), None);
+    }
+
+    #[test]
+    fn a_bar_says_how_much_is_read_and_how_long_the_rest_takes() {
+        for (read, total, wanted) in [
+            (0, Some(0), "  0% [>                   ] 0.0 B of 0.0 B, 0.0 B/s, 0:00:00 left"),
+            (
+                1 << 20,
+                Some(4 << 20),
+                " 25% [====>               ] 1.0 MiB of 4.0 MiB, 512.0 KiB/s, 0:00:06 left",
+            ),
+            (1023, Some(1023), "100% [===================>] 1023.0 B of 1023.0 B, 511.5 B/s, 0:00:00 left"),
+            (5, Some(4), "5.0 B, 2.5 B/s, 0:00:02"),
+            (u64::MAX, None, "16777216.0 TiB, 8388608.0 TiB/s, 0:00:02"),
+        ] {
+            assert_eq!(line(read, total, Duration::from_secs(2)), wanted);
+        }
     }
 }
