@@ -449,7 +449,9 @@ pub struct Controls {
 impl Controls {
     /// Reports whether the output of a command with `args` goes to a terminal, which control characters must not reach.
     pub fn are_escaped(&self, args: &Args) -> bool {
-        !self.show_controls && args.destination().is_stdout() && std::io::stdout().is_terminal()
+        // A preview shows what would be written to a file.
+        let is_shown = args.destination().is_stdout() && args.output.in_place.is_none();
+        is_shown && !self.show_controls && std::io::stdout().is_terminal()
     }
 }
 

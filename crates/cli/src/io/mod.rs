@@ -4,14 +4,13 @@ pub mod buffer;
 pub mod compression;
 mod decompress;
 pub mod files;
-pub mod held;
 pub mod input;
 pub mod names;
 pub mod output;
 pub mod progress;
 mod replacement;
-pub mod spill;
 mod streams;
+pub mod temporary;
 mod unfinished;
 pub mod version;
 

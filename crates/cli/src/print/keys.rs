@@ -9,7 +9,7 @@ use twox_hash::XxHash3_128;
 
 use crate::common::error::Failure;
 use crate::common::records::Records;
-use crate::io::spill::{Row, Spill, merge};
+use crate::io::temporary::{Row, Spill, merge};
 
 /// A hash table with linear probing.
 ///

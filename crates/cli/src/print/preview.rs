@@ -9,8 +9,8 @@ use std::path::Path;
 
 use crate::common::error::{Failure, warn};
 use crate::common::shown::shown;
-use crate::io::held::Held;
 use crate::io::output::Output;
+use crate::io::temporary::SpooledBytes;
 
 /// The format of a preview.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -229,31 +229,33 @@ impl Preview {
         Ok(())
     }
 
-    /// Shows that the record `old`, which is too long for memory, becomes `new`. Without a change, the record is passed
-    /// over like the lines between hunks.
-    pub fn large(&mut self, old: &mut Held, new: &mut Held, output: &mut Output) -> Result<(), Failure> {
+    /// Shows that the record `old`, which is too long for memory, becomes `new`.
+    pub fn large(
+        &mut self,
+        old: &mut SpooledBytes,
+        new: &mut SpooledBytes,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
         self.close(true, output)?;
         let (old_lines, new_lines) = (old.lines(), new.lines());
-        if !old.equals(new)? {
-            (self.gone, self.come) = (self.gone + old_lines, self.come + new_lines);
-            if self.show == Show::Diff {
-                let mut text = Vec::new();
-                self.write_headers([(self.next[0], old_lines), (self.next[1], new_lines)], &mut text);
-                output.write(&text)?;
-                for (mark, held) in [(GOES, old), (COMES, new)] {
-                    let mut is_start = true;
-                    held.each(|block| {
-                        for line in block.split_inclusive(|&byte| byte == b'\n') {
-                            if std::mem::replace(&mut is_start, line.ends_with(b"\n")) {
-                                output.write(&[mark])?;
-                            }
-                            output.write(line)?;
+        (self.gone, self.come) = (self.gone + old_lines, self.come + new_lines);
+        if self.show == Show::Diff {
+            let mut text = Vec::new();
+            self.write_headers([(self.next[0], old_lines), (self.next[1], new_lines)], &mut text);
+            output.write(&text)?;
+            for (mark, held) in [(GOES, old), (COMES, new)] {
+                let mut is_start = true;
+                held.each(|block| {
+                    for line in block.split_inclusive(|&byte| byte == b'\n') {
+                        if std::mem::replace(&mut is_start, line.ends_with(b"\n")) {
+                            output.write(&[mark])?;
                         }
-                        Ok(())
-                    })?;
-                    if held.last().is_some_and(|last| last != b'\n') {
-                        output.write(NO_END)?;
+                        output.write(line)?;
                     }
+                    Ok(())
+                })?;
+                if held.last().is_some_and(|last| last != b'\n') {
+                    output.write(NO_END)?;
                 }
             }
         }

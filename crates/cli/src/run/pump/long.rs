@@ -3,7 +3,7 @@
 use super::Buffers;
 use super::feed::Feed;
 use crate::common::error::{Failure, warn};
-use crate::io::held::Held;
+use crate::io::temporary::SpooledBytes;
 use crate::print::{Print, Sink};
 use crate::run::job::{Job, Long};
 
@@ -45,7 +45,7 @@ pub fn pass(
     // Memory is bounded, so the two versions of a record that a preview shows are in temporary files.
     let is_copied = matches!(long, Long::Copy | Long::Unseen);
     let mut versions = match matches!(sink.print, Print::Preview(_)) && !is_copied {
-        true => Some((Held::new()?, Held::new()?)),
+        true => Some((SpooledBytes::new()?, SpooledBytes::new()?)),
         false => None,
     };
     let mut is_open = true;

@@ -1,13 +1,58 @@
-//! Keeps rows in temporary files, because memory is bounded, and merges files of sorted rows.
+//! Keeps data in temporary files, because memory is bounded: bytes that wait to be written, and rows, whose sorted files are merged.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
+use std::io::{self, BufReader, BufWriter, ErrorKind, Read, Seek, Write};
 
 use super::BLOCK;
-use super::held::Held;
 use crate::common::error::Failure;
+
+/// Bytes in a temporary file.
+pub struct SpooledBytes {
+    file: File,
+    /// The number of line feeds in the file.
+    line_feeds: u64,
+    /// The last byte of the file.
+    last: Option<u8>,
+}
+
+impl SpooledBytes {
+    /// Creates an empty temporary file.
+    pub fn new() -> Result<SpooledBytes, Failure> {
+        Ok(SpooledBytes { file: create()?, line_feeds: 0, last: None })
+    }
+
+    /// Appends `bytes`.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.file.write_all(bytes).map_err(failure)?;
+        self.line_feeds += memchr::memchr_iter(b'\n', bytes).count() as u64;
+        self.last = bytes.last().copied().or(self.last);
+        Ok(())
+    }
+
+    /// Returns the last byte, if there is one.
+    pub fn last(&self) -> Option<u8> {
+        self.last
+    }
+
+    /// Returns the number of lines. The last one may lack its line feed.
+    pub fn lines(&self) -> u64 {
+        self.line_feeds + u64::from(self.last.is_some_and(|last| last != b'\n'))
+    }
+
+    /// Passes all bytes to `take`, block by block.
+    pub fn each(&mut self, mut take: impl FnMut(&[u8]) -> Result<(), Failure>) -> Result<(), Failure> {
+        self.file.rewind().map_err(failure)?;
+        let mut block = vec![0; BLOCK];
+        loop {
+            match self.file.read(&mut block).map_err(failure)? {
+                0 => return Ok(()),
+                len => take(&block[..len])?,
+            }
+        }
+    }
+}
 
 /// A row of a temporary file.
 #[derive(Default)]
@@ -32,7 +77,7 @@ pub struct Spill(BufWriter<File>);
 impl Spill {
     /// Creates an empty temporary file.
     pub fn new() -> Result<Spill, Failure> {
-        Ok(Spill(BufWriter::with_capacity(BLOCK, tempfile::tempfile().map_err(failure)?)))
+        Ok(Spill(BufWriter::with_capacity(BLOCK, create()?)))
     }
 
     /// Appends a row.
@@ -69,7 +114,7 @@ impl Rows {
     pub fn next(&mut self, row: &mut Row) -> Result<bool, Failure> {
         let mut head = [0; HEAD];
         match self.0.read_exact(&mut head) {
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(false),
             result => result.map_err(failure)?,
         }
         let value = |index: usize| {
@@ -110,6 +155,14 @@ pub fn merge<R: Ord>(
     Ok(())
 }
 
+/// Creates a temporary file, which only the user may open, also by a name such as `/proc/1/fd/3`.
+fn create() -> Result<File, Failure> {
+    let file = tempfile::tempfile().map_err(failure)?;
+    #[cfg(unix)]
+    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600)).map_err(failure)?;
+    Ok(file)
+}
+
 fn failure(error: io::Error) -> Failure {
-    Failure::open(Held::name(), error)
+    Failure::open(format!("temporary file in {}", std::env::temp_dir().display()), error)
 }
