@@ -371,7 +371,7 @@ fn warn_about(job: &Job, stats: &Stats, options: &OutputOptions, quiet: bool) {
     };
     let [values, mut records] = [treatment.value_policies().rejected, policies.rejected]
         .map(|policy| if job.is_keyed() { Policy::Keep } else { policy });
-    if records == Policy::Keep && !job.writes_records() {
+    if records == Policy::Keep && !job.writes_records() && !selector.is_unescaped_line() {
         // Values that cannot be read cannot be written alone.
         records = Policy::Drop;
     }

@@ -146,6 +146,11 @@ impl Selector {
         matches!(self.format, Format::Whole)
     }
 
+    /// Reports whether each record is one value in which escapes of a server are undone.
+    pub fn is_unescaped_line(&self) -> bool {
+        matches!(self.format, Format::Unescaped)
+    }
+
     /// Reports whether records are start tags of HTML.
     pub fn is_html(&self) -> bool {
         matches!(self.format, Format::Html)
