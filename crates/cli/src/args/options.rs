@@ -643,8 +643,8 @@ impl Written {
 }
 
 impl Args {
-    /// Returns an error message if `verb`, whose results are no URLs, would write them over the values of a table, or those of a log if
-    /// it writes `rows`.
+    /// Returns an error message if `verb`, whose results are no URLs, would write its `rows` into the lines of a log, or other results over
+    /// the cells of a table.
     pub fn check_overwritten(&self, verb: &str, rows: bool) -> Result<(), String> {
         let is_beside = self.written.values || !self.written.into.is_empty();
         if self.places.log.is_some() && rows && !is_beside {
@@ -652,7 +652,7 @@ impl Args {
                 "pct {verb} --log would write rows into the lines of the log; --values writes only the rows"
             ));
         }
-        if self.places.is_table() && !is_beside {
+        if self.places.is_table() && !rows && !is_beside {
             return Err(format!(
                 "pct {verb} --csv would overwrite the column; --into NAME writes a new column, and --values only the results"
             ));

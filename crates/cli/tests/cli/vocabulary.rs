@@ -78,7 +78,6 @@ fn mistakes_get_hints() {
         (&["get", "host", "f"][..], "`pct get '{host}' FILE`"),
         (&["get", "host"], "the template has no {PART}"),
         (&["split", "--log", "combined"], "--values"),
-        (&["split", "--csv", "--column", "u"], "--into NAME"),
         (&["get", "{host}", "--csv", "--column", "u"], "--into NAME"),
         (&["get", "{host}", "--tsv", "--column", "u"], "--into NAME"),
         (&["decode", "--json", "url"], "--jsonl --key"),
