@@ -9,9 +9,9 @@ use super::parsers::{ANY_TEXT, choice};
 use crate::common::format::OutputFormat;
 use crate::io::names::{self, Sources};
 
-/// Explain each byte of a URL that is not plain: whether it must be escaped there, and what it means to whom
+/// Explain the bytes of URLs that are not plain, for people or as JSON
 ///
-/// The notes name the part of the URL, the character, and its class in RFC 1738, 2396 and 3986 and in the URL Standard. A byte is plain if it is
+/// The notes say whether a byte must be escaped there and why, and name the part of the URL, the character, and its class in RFC 1738, 2396 and 3986 and in the URL Standard. A byte is plain if it is
 /// unreserved in RFC 3986, or a delimiter in its place. An argument that names no file is a URL. The last lines say which URL browsers
 /// make of it, and on which path servers route it (`pct route`).
 #[derive(Debug, Options)]

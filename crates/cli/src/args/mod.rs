@@ -26,9 +26,9 @@ pub use self::urls::{Form, Get, Iri, Join, Resolve, Split, Uri};
 
 const FIRST_EXAMPLES: &str = "\
 Examples:
-  pct encode names.txt                        escape all but unreserved bytes, line by line
+  pct encode names.txt                        escape line by line
   pct decode -e 'caf%C3%A9%20noir'            text instead of a file
-  pct help decode                             options and examples of one command";
+  pct help decode                             options and examples";
 
 /// Percent-encode, decode, normalize and check URLs at close to the speed of copying
 ///
@@ -92,7 +92,7 @@ pub enum Command {
     Check(Check),
     /// Summarise the escapes in a log or a list of URLs
     Audit(Audit),
-    /// Explain each byte of a URL that is not plain: whether it must be escaped there, and what it means to whom
+    /// Explain the bytes of URLs that are not plain, for people or as JSON
     Explain(Explain),
     /// Show on which path servers route a request, and what they pass on
     Route(Route),
