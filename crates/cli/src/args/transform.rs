@@ -112,7 +112,7 @@ pub struct Decode {
     ///
     /// A surrogate without its other half stays as it is. A %XX next to it is a byte; with `--charset latin1` the
     /// result is that of JavaScript's `unescape`.
-    #[arg(long, conflicts_with_all = ["url", "ext_value"], hide_short_help = true)]
+    #[arg(long, conflicts_with = "ext_value", hide_short_help = true)]
     pub percent_u: bool,
 
     #[command(flatten)]
@@ -231,7 +231,7 @@ impl Decode {
         }
         if self.kept.url {
             let charset = url_charset(charset)?;
-            return Ok(Conversion::new(DecodeUrl { charset }).printable(is_escaped));
+            return Ok(Conversion::new(DecodeUrl { charset, percent_u: self.percent_u }).printable(is_escaped));
         }
         let options = DecodeOptions {
             keep: self.bytes.map_or_else(|| all(&self.kept.keep), |bytes| bytes.complement()),

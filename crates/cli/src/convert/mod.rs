@@ -13,7 +13,7 @@
 pub mod decode;
 pub mod encode;
 pub mod parts;
-mod percent_u;
+pub mod percent_u;
 pub mod policy;
 mod printable;
 pub mod report;
@@ -24,7 +24,7 @@ mod tests;
 use std::borrow::Cow;
 use std::ops::{Deref, DerefMut};
 
-use simdpct::ByteSet;
+use simdpct::{ByteSet, MalformedEscape};
 use simdpct_records::Kind;
 
 use self::decode::Decoder;
@@ -96,6 +96,11 @@ pub trait Convert: CloneBox + Send {
     /// conversions return `None` and handle them themselves.
     fn escapes(&self) -> Option<Escapes> {
         None
+    }
+
+    /// Fails with the first malformed escape in `url`.
+    fn validate(&self, url: &[u8]) -> Result<(), MalformedEscape> {
+        simdpct::validate(url)
     }
 
     /// Reports whether a URL is UTF-8, as opposed to bytes in a charset.
@@ -299,7 +304,7 @@ impl Conversion {
     /// Fails if `value` contains a malformed escape or invalid UTF-8 that `handling` rejects.
     fn find_fault(&self, value: &[u8], handling: Handling) -> Result<(), Refusal> {
         if handling.malformed.rejects() && self.escapes != Some(Escapes::Data) {
-            simdpct::validate(value).map_err(malformed)?;
+            self.validate(value).map_err(malformed)?;
         }
         if handling.not_text.rejects() && self.reads_utf8() {
             let not_text = |offset| Refusal { offset, reason: Reason::InvalidUtf8 };

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use simdpct::{ByteSet, MalformedEscape};
 
-use crate::common::escape::hex;
+use crate::common::escape::{escape, hex};
 
 /// Returns the code unit of the six-byte escape at the start of `rest`.
 fn unit_at(rest: &[u8]) -> Option<u16> {
@@ -54,6 +54,18 @@ pub fn decode(value: &[u8], decode: &simdpct::Decode, keep: &ByteSet, out: &mut 
         from = found.end;
     }
     changed | plain(&value[from..], out)
+}
+
+/// Returns `text` with each `%uXXXX` replaced by the escapes of its character in UTF-8.
+pub fn as_escapes(text: &[u8]) -> Vec<u8> {
+    let (mut out, mut from) = (Vec::with_capacity(text.len()), 0);
+    for (found, character) in characters(text) {
+        out.extend_from_slice(&text[from..found.start]);
+        escape(character.encode_utf8(&mut [0; 4]).as_bytes(), &mut out);
+        from = found.end;
+    }
+    out.extend_from_slice(&text[from..]);
+    out
 }
 
 /// Reports whether `keep` contains `character`.

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use simdpct::MalformedEscape;
 use simdpct_uri::host::special_port;
 use simdpct_uri::{Converter, split};
 
@@ -14,7 +15,7 @@ use crate::common::escape::{byte_of, escape};
 use crate::common::fault::{Handling, Policy};
 use crate::common::reason::{Reason, Refusal};
 use crate::common::{target, utf8};
-use crate::convert::{Convert, Escapes, Value};
+use crate::convert::{Convert, Escapes, Value, percent_u};
 
 /// The conversion of `encode --url`: escapes `%` and the bytes that a URL cannot contain.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +29,8 @@ pub struct EncodeUrl {
 pub struct DecodeUrl {
     /// The charset of the decoded bytes; `None` for UTF-8.
     pub charset: Option<Charset>,
+    /// Whether `%uXXXX` is decoded, whose characters are not in the charset.
+    pub percent_u: bool,
 }
 
 impl Convert for EncodeUrl {
@@ -65,6 +68,7 @@ impl Convert for DecodeUrl {
                 // Escapes that stay are decoded with all others.
                 Some(charset) => in_utf8(charset, url, path_start(url), b"%25", handling.not_text)?.into(),
             };
+            let url = if self.percent_u { percent_u::as_escapes(&url).into() } else { url };
             let url = handling.repaired(&url, b"%2525");
             Converter::new().keeping(*value.keep).decode_append(&url, out);
             Ok(())
@@ -74,6 +78,10 @@ impl Convert for DecodeUrl {
 
     fn escapes(&self) -> Option<Escapes> {
         Some(Escapes::Decoded)
+    }
+
+    fn validate(&self, url: &[u8]) -> Result<(), MalformedEscape> {
+        if self.percent_u { percent_u::validate(url) } else { simdpct::validate(url) }
     }
 }
 

@@ -262,6 +262,18 @@ fn only_the_bytes_that_a_format_escapes_are_decoded() {
 }
 
 #[test]
+fn code_units_are_decoded_in_whole_urls() {
+    check(&[
+        ("decode --url --percent-u", "http://a/%u00e9%2F?q=1\n", Some("http://a/é%2F?q=1\n"), ""),
+        ("decode --url --percent-u --strict", "/%u4F60%u002f%uD83D%uDE00%C3%A9\n", Some("/你%2F😀é\n"), ""),
+        ("decode --url --percent-u --charset latin1", "/%u00e9%E9%2F\n", Some("/éé%2F\n"), ""),
+        ("decode --url --percent-u --strict", "/%uD83D\n", Some(""), "malformed escape"),
+        ("decode --url --strict", "/%u00e9\n", Some(""), "malformed escape"),
+        ("decode --url", "/%u00e9\n", Some("/%u00e9\n"), ""),
+    ]);
+}
+
+#[test]
 fn values_of_header_parameters_have_a_charset() {
     let rejected = "1 value was rejected";
     check(&[
