@@ -121,7 +121,9 @@ mod tests {
         let mut known = HashMap::new();
         for verb in cli.get_subcommands() {
             for option in verb.get_arguments() {
-                let Some(long) = option.get_long().filter(|long| *long != "set") else { continue };
+                let Some(long) = option.get_long().filter(|long| !["help", "set"].contains(long)) else {
+                    continue;
+                };
                 let help = option.get_help().expect("help").to_string();
                 let kind = (long != "chain").then(|| option.get_value_parser().type_id());
                 let meaning = (help, option.get_short(), kind);

@@ -254,10 +254,10 @@ fn keyed(input: Input, mut places: Places, output: Output) -> Args {
 /// Parses the template of a key, which must not be the same for all URLs.
 fn template_of_key(text: &str) -> Result<Template, String> {
     let template = Template::new(text)?;
-    if template.has_parts() {
-        Ok(template)
-    } else {
-        Err("the key has no {PART}, as in '{host}{path}'".to_owned())
+    match (template.has_parts(), template.is_list()) {
+        (true, false) => Ok(template),
+        (true, true) => Err("a key has one value of a parameter, as in {query:NAME}".to_owned()),
+        (false, _) => Err("the key has no {PART}, as in '{host}{path}'".to_owned()),
     }
 }
 

@@ -278,6 +278,12 @@ fn dedup_compares_the_parts_that_a_template_names() {
         lines[0].clone() + &lines[2]
     );
     assert!(run(&["dedup", "--by", "host"], "").err.contains("the key has no {PART}"));
+    assert!(run(&["dedup", "--by", "{query:a[]}"], "").err.contains("a key has one value"));
+    // A host has one key in whatever spelling, and --no-scheme finds hosts.
+    assert_eq!(
+        text(&["dedup", "--by", "{host}", "--no-scheme"], "a.com/x\nhttp://A.com/\nb.com\n"),
+        "a.com/x\nb.com\n"
+    );
     assert!(run(&["dedup", "--by", "{host}", "--profile", "whatwg"], "").err.contains("cannot be used with"));
 }
 
