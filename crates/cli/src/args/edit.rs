@@ -8,12 +8,12 @@ use crate::url::edit::{self, Parameter};
 
 /// Change parts of URLs, and keep every other byte
 ///
-/// The options may be given several times. Their order has no meaning: parts change first, and then the query, in the order of the list
-/// below. Names of parameters are compared decoded, where `+` is a space. Only `&` separates parameters; those that stay keep
+/// The options may be given several times. Their order has no meaning: parts change first. Then parameters are kept, dropped, set,
+/// replaced, appended and sorted. Names of parameters are compared decoded, where `+` is a space. Only `&` separates parameters; those that stay keep
 /// their bytes and their order.
 ///
-/// A VALUE is text: bytes that its part cannot contain are escaped, and so are those that would end it. Valid escapes stay, so write %25 for
-/// a `%` before two hexadecimal digits. A URL whose new parts could not be read back, or only by some programs, is rejected: it
+/// A VALUE is text: bytes that its part cannot contain are escaped, and so are those that would end it. Valid escapes stay, so write %25
+/// for a `%` before two hexadecimal digits. A URL whose new parts could not be read back, or only by some programs, is rejected: it
 /// stays as it is, and is counted.
 #[derive(Debug, Options)]
 #[command(
@@ -24,7 +24,8 @@ use crate::url::edit::{self, Parameter};
 pub struct Edit {
     /// Write VALUE as this part, such as scheme, host, path or query:NAME
     ///
-    /// The parts are scheme, userinfo, user, password, host, port, path, query, query:NAME and fragment. A host is converted by IDNA, and only a URL that has a host can get another one, a port, a user or a password. `pct resolve --base` adds
+    /// The parts are scheme, userinfo, user, password, host, port, path, query, query:NAME and fragment. A host is converted
+    /// by IDNA, and only a URL that has a host can get another one, a port, a user or a password. `pct resolve --base` adds
     /// hosts. `query:NAME` takes the place of the first parameter of this name, and the others of the name go. If there is none, it
     /// is added at the end.
     #[arg(long, value_name = "PART=VALUE", group = "changes")]

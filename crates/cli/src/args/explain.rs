@@ -11,9 +11,9 @@ use crate::io::names::{self, Sources};
 
 /// Explain the bytes of URLs that are not plain, for people or as JSON
 ///
-/// The notes say whether a byte must be escaped there and why, and name the part of the URL, the character, and its class in RFC 1738, 2396 and 3986 and in the URL Standard. A byte is plain if it is
-/// unreserved in RFC 3986, or a delimiter in its place. An argument that names no file is a URL. The last lines say which URL browsers
-/// make of it, and on which path servers route it (`pct route`).
+/// The notes say whether a byte must be escaped there and why, and name the part of the URL, the character, and its class in RFC 1738, 2396
+/// and 3986 and in the URL Standard. A byte is plain if it is unreserved in RFC 3986, or a delimiter in its place. An argument that
+/// names no file is a URL. The last lines say which URL browsers make of it, and on which path servers route it (`pct route`).
 #[derive(Debug, Options)]
 #[command(after_long_help = include_str!("examples/explain.txt").trim_ascii_end())]
 pub struct Explain {

@@ -242,8 +242,8 @@ impl Edit {
         Ok(())
     }
 
-    /// Returns the new query for `query`. The parameters that stay keep their bytes and their order, unless they are sorted. A query without
-    /// any parameters left is removed.
+    /// Returns the new query for `query`. The parameters that stay keep their bytes and their order, unless they are sorted. A query
+    /// without any parameters left is removed.
     fn changed_query<'a>(&self, query: Option<Cow<'a, [u8]>>) -> Option<Cow<'a, [u8]>> {
         let old = query.as_deref().unwrap_or_default();
         let mut parameters: Vec<&[u8]> =
