@@ -72,9 +72,10 @@ impl Requests {
         let (mut start, mut rest, mut escape) = (0, &places[..count], find_escape(chosen, 0));
         while let Some((len, is_usual)) = self.line_end(window, rest) {
             let (quotes, feed) = (&rest[..len], rest[len] as usize);
+            let line = window[..feed].strip_suffix(b"\r").unwrap_or(&window[..feed]);
             let is_passed = feed == start
-                || (is_usual || self.may_have_more(&window[..feed], quotes))
-                    && self.read(&window[..feed], start, quotes, escape < feed, chosen).is_some();
+                || (is_usual || self.may_have_more(line, quotes))
+                    && self.read(line, start, quotes, escape < feed, chosen).is_some();
             if !is_passed {
                 break;
             }
@@ -102,18 +103,17 @@ impl Requests {
         Some((places.iter().position(is_feed)?, false))
     }
 
-    /// Reads the line that begins at `start` of `text` and ends with it, and removes its escapes outside the selected values from `chosen`, if
+    /// Reads the line from `start` to the end of `line`, and removes its escapes outside the selected values from `chosen`, if
     /// `has_escape`. `quotes` are the offsets of the quotes in it. Returns `None` if the line must be read by itself.
     #[inline(always)]
     fn read(
         &self,
-        text: &[u8],
+        line: &[u8],
         start: usize,
         quotes: &[u32],
         has_escape: bool,
         chosen: &mut [u64],
     ) -> Option<()> {
-        let line = text.strip_suffix(b"\r").unwrap_or(text);
         let open = quotes[0] as usize;
         let lead = self.layout.lead;
         if !lead.holds(&line[start..], open - start) {
@@ -140,7 +140,7 @@ impl Requests {
             number += count;
         }
         if has_escape {
-            clear(chosen, done..text.len());
+            clear(chosen, done..line.len());
         }
         Some(())
     }
