@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use simdpct::ByteSet;
 
 use crate::escaping::Escaping;
-use crate::fast::{Finder, Shapes, Sweep};
+use crate::fast::{Finder, Sweep};
 use crate::fields::Numbered;
 use crate::json;
 use crate::logs::Log;
@@ -205,7 +205,7 @@ impl Syntax {
 impl Members {
     fn sweep(&self) -> Sweep {
         let place = Place::new(0..0, 0, self.escaping, ByteSet::EMPTY);
-        Sweep::new(Finder::Shapes(Box::new(Shapes::default())), place.refused(), place.respelt())
+        Sweep::new(Finder::Shapes(Box::default()), place.refused(), place.respelt())
     }
 
     fn find(&mut self, record: &[u8], places: &mut Vec<Place>) -> Result<(), Unreadable> {
