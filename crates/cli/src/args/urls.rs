@@ -195,7 +195,8 @@ impl Split {
 impl Get {
     /// Returns the conversion, or an error message.
     pub fn conversion(&self) -> Result<Conversion, String> {
-        if !self.template.has_parts() {
+        // A text for each `-e` is no mistake: a file has not taken the place of the template.
+        if !self.template.has_parts() && self.args.input.expression.is_empty() {
             return Err(template_error("get"));
         }
         self.args.check_overwritten("get", false)?;

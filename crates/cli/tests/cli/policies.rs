@@ -121,6 +121,7 @@ fn every_policy_of_every_verb_does_something_or_is_refused() {
         (&["normalize"], url),
         (&["normalize", "--dialect", "rfc1738"], url),
         (&["normalize", "--profile", "rfc3986"], url),
+        (&["edit", "--drop-query", "a"], url),
         (&["normalize", "--profile", "whatwg"], b"http://a/%zz\nhttp://b/\xFF"),
         (&["split"], url),
         (&["split", "--format", "jsonl"], url),
