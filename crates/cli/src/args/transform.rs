@@ -231,7 +231,9 @@ impl Decode {
         }
         if self.kept.url {
             let charset = url_charset(charset)?;
-            return Ok(Conversion::new(DecodeUrl { charset, percent_u: self.percent_u }).printable(is_escaped));
+            return Ok(
+                Conversion::new(DecodeUrl { charset, percent_u: self.percent_u }).printable(is_escaped)
+            );
         }
         let options = DecodeOptions {
             keep: self.bytes.map_or_else(|| all(&self.kept.keep), |bytes| bytes.complement()),

@@ -1,6 +1,6 @@
 //! Tests `--jsonl`, which converts string values of JSON Lines.
 
-use crate::support::{Numbers, ok, oracle, run, written};
+use crate::support::{Numbers, done, ok, oracle, run};
 
 fn decode(key: &str, input: &str) -> String {
     String::from_utf8(ok(&["decode", "--quiet", "--jsonl", "--key", key], input)).unwrap()
@@ -89,7 +89,7 @@ fn a_line_that_is_not_json_is_refused() {
         for (policy, wanted) in
             [("keep", format!("{line}\n")), ("null", "null\n".to_owned()), ("drop", String::new())]
         {
-            let out = String::from_utf8(written(&args(policy), &input)).unwrap();
+            let out = String::from_utf8(done(&args(policy), &input)).unwrap();
             assert_eq!(out, format!("{{\"u\":\"A\"}}\n{wanted}{{\"u\":\"B\"}}\n"), "{line}");
         }
         let run = run(&args("fail"), &input);

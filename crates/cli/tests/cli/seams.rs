@@ -1,6 +1,6 @@
 //! Tests which parts of a record are written, and the warnings when the selected fields, columns or keys do not exist.
 
-use crate::support::{Numbers, Run, assert_same, ok, oracle, run, written};
+use crate::support::{Numbers, Run, assert_same, done, ok, oracle, run};
 
 fn text(args: &[&str], input: &str) -> String {
     String::from_utf8(ok(&[&["decode"], args].concat(), input)).unwrap()
@@ -164,7 +164,7 @@ fn only_values_are_written_one_a_line() {
     let csv = "id,url\r\n1,\"a%22\nb%0A\"\r\n2\r\n3,%41\r\n";
     assert_eq!(text(&["--values", "--csv", "--column", "url"], csv), "a\"%0Ab%0A\nA\n");
     let json = "{\"u\":[\"a\\n%0A\",\"b%FF\"]}\nnope\n{}\n{\"u\":[]}\n";
-    assert_eq!(written(&["decode", "-q", "--values", "--jsonl", "--key", "u[]"], json), b"a%0A%0A\nb\xFF\n");
+    assert_eq!(done(&["decode", "-q", "--values", "--jsonl", "--key", "u[]"], json), b"a%0A%0A\nb\xFF\n");
     assert_eq!(
         ok(
             &["decode", "--values", "--jsonl", "--key", "u[]", "--output-delimiter", ","],
@@ -193,7 +193,7 @@ fn only_goes_with_policies_and_counts() {
     assert_eq!(out, b"A\nB\n");
     assert!(err.contains("\"records\":3,\"dropped\":1,\"bytes_in\":18,\"bytes_out\":4,"), "{err}");
     let args = ["decode", "-q", "--values", "--field", "1,2", "--on-malformed", "drop"];
-    assert_eq!(written(&args, input), b"a\nA\nc\nB\n");
+    assert_eq!(done(&args, input), b"a\nA\nc\nB\n");
     assert_eq!(text(&["--values", "--field", "2", "--on-malformed", "empty"], input), "A\n\nB\n");
     let fails = run(&["decode", "--values", "--field", "2", "--strict"], input);
     assert_eq!((fails.out.as_slice(), fails.code), (&b"A\n"[..], Some(1)));
