@@ -146,7 +146,8 @@ fn urls_alone_and_findings() {
     assert_eq!(
         String::from_utf8(found.out).unwrap(),
         "<stdin>:2:30: separator: attribute href at 26: %2F is /\n\
-         <stdin>:3:56: dot: attribute srcset at 20: %2E is .\n"
+         <stdin>:3:56: dot: attribute srcset at 20: %2E is .\n\
+         <stdin>:3:59: crlf: attribute srcset at 23: %0A is a line end\n"
     );
     let run = run(&["decode", "--html", "--strict"], "<p>\n<a href='a&amp;%zz'>");
     assert_eq!(run.code, Some(1));

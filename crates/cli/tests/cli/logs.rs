@@ -1,6 +1,6 @@
 //! Tests `--log`, with lines from the documentation of each program.
 
-use crate::support::{assert_same, ok, run};
+use crate::support::{assert_same, done, ok, run};
 
 /// Checks that `--log` selects the values `wanted` in `lines`, and that decoding changes only these values.
 #[track_caller]
@@ -296,7 +296,7 @@ fn requests_of_proxies_cannot_be_hidden() {
         (&["--values", "--output-delimiter", "|"], "|B\n"),
         (&["--values", "--output-delimiter", "|", "--on-rejected", "null"], "|B\n"),
     ] {
-        let out = ok(&[&["decode", "-q", "--log", "combined"], options].concat(), line);
+        let out = done(&[&["decode", "-q", "--log", "combined"], options].concat(), line);
         assert_eq!(String::from_utf8(out).unwrap(), wanted, "{options:?}");
     }
     let said = run(&["decode", "--log", "combined"], line).err;
@@ -322,7 +322,7 @@ fn requests_of_proxies_cannot_be_hidden() {
         ("- - - ", ""),
     ] {
         let line = format!("1 - - [10/Oct/2000:13:55:36 -0700] \"{request}\" 200 1\n");
-        let target = String::from_utf8(ok(&["decode", "-q", "--log", "common", "--values"], line)).unwrap();
+        let target = String::from_utf8(done(&["decode", "-q", "--log", "common", "--values"], line)).unwrap();
         assert_eq!(target.trim_end(), wanted, "{request}");
     }
     let text = String::from_utf8(run(&["check", "--log", "haproxy"], "\n  \nx\n").out).unwrap();
