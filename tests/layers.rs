@@ -104,7 +104,7 @@ const COMMAND_MAY_IMPORT: &[(&str, &str)] = &[
     ("select select/*", "select convert check/kind check/listing check/scanner common"),
     // Results, chunks and threads, the work on a chunk, and what the user asked for.
     ("print print/*", "print convert check io common"),
-    ("run run/*", "run print select convert check io common"),
+    ("run run/* run/pump/*", "run print select convert check io common"),
     // The user's request. It uses the plain types of the rooms above, but does not call the functions that do the work.
     (
         "args args/*",
@@ -193,8 +193,8 @@ const RECORDS_MAY_IMPORT: &[(&str, &str)] = &[
     ("place", "charset escaping"),
     // Values by number, column, key and path.
     ("path", ""),
-    ("ends separator", ""),
-    ("fields", "escaping fast place separator"),
+    ("ends", ""),
+    ("fields", "ends escaping fast place"),
     ("pairs", "escaping place"),
     ("table", "ends escaping fast place"),
     ("json", "escaping path place"),
@@ -207,11 +207,11 @@ const RECORDS_MAY_IMPORT: &[(&str, &str)] = &[
     // The table of formats, and those who read it.
     ("logs", "access columns escaping labels place target wrapper"),
     ("reader", "access columns escaping fast json labels logs path place target wrapper"),
-    ("auto", "logs place reader wrapper"),
     // The sweeps over many records, which ask the rows above.
-    ("fast fast/*", "access ends escaping fast fast/* json logs place separator target"),
+    ("fast fast/*", "access ends escaping fast fast/* json logs place target"),
     // All records.
     ("syntax", "escaping fast fields json logs pairs path place reader table wrapper"),
+    ("auto", "logs syntax wrapper"),
     ("editor", "place syntax"),
     ("lib", ""),
 ];

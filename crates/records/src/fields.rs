@@ -6,21 +6,10 @@ use std::str::FromStr;
 
 use simdpct::ByteSet;
 
+use crate::ends::Separator;
 use crate::escaping::Escaping;
 use crate::fast::{Delimited, Finder, Sweep};
 use crate::place::{CONTROLS, Place};
-
-/// The bytes between fields.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Separator {
-    /// This byte, each time.
-    Byte(u8),
-    /// Runs of blanks, as for awk.
-    Blanks,
-    /// Runs of blanks, except in quotes and brackets. A quote, or a bracket, ends the field that it began if a blank or the end of the line
-    /// follows, and no backslash is before it.
-    Quoted,
-}
 
 /// The fields at a position, as people count them: `N`, `N..M`, or `N.W` for word W of field N. Negative numbers count from the end. A range
 /// without a number on one side begins with the first field, or ends with the last.

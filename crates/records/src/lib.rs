@@ -76,12 +76,12 @@ pub use auto::detect;
 pub use charset::Charset;
 pub use columns::{Columns, Split, Word, Words};
 pub use editor::{Editor, Form};
-pub use ends::{Dialect, Ends, Quotes};
+pub use ends::{Dialect, Ends, Quotes, Separator};
 pub use escaping::Escaping;
 #[doc(hidden)]
 pub use fast::mark_rows;
 pub use fast::{RowMarks, RowScan, Sweep, mark_bytes};
-pub use fields::{Numbered, Position, Separator};
+pub use fields::{Numbered, Position};
 pub use json::is_document;
 pub use logs::{Layout, Log, Shape, Spec, WRITERS, Writer};
 pub use path::KeyPath;

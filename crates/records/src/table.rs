@@ -7,10 +7,9 @@ use memchr::{memchr, memchr2};
 
 use simdpct::ByteSet;
 
-use crate::ends::{Dialect, Ends, Quotes};
+use crate::ends::{Dialect, Ends, Quotes, Separator};
 use crate::escaping::Escaping;
 use crate::fast::{Delimited, Finder, Sweep};
-use crate::fields::Separator;
 use crate::place::{Marks, Place, Reason, Unreadable, unreadable};
 
 /// A cell of a row.

@@ -14,8 +14,8 @@ use simdpct_uri::canon::Profile;
 use simdpct_uri::{Dialect, SuffixList};
 
 use super::parsers::{
-    CHARSET, COMPRESSION, DIALECTS, FIELD, LOG, ON_FAULT, ON_REJECTED, PROFILE, STATS, STYLES, UNESCAPE,
-    byte_set, choice, delimiter, join_delimiter, quote_escape, suffix_list, threads,
+    CHARSET, COMPRESSION, Compression, DIALECTS, FIELD, LOG, ON_FAULT, ON_REJECTED, PROFILE, STATS, STYLES,
+    UNESCAPE, byte_set, choice, delimiter, join_delimiter, quote_escape, suffix_list, threads,
 };
 use crate::common::charset::Charset;
 use crate::common::fault::{Handling, Policy};
@@ -299,9 +299,6 @@ pub struct Output {
     #[arg(long, value_name = "FILE", help_heading = POLICIES, value_hint = ValueHint::FilePath, hide_short_help = true)]
     pub rejects: Option<PathBuf>,
 }
-
-/// The format of `--compress`; `None` if the output is not compressed.
-pub type Compression = Option<Format>;
 
 /// The options about the form of the output, and about bad values.
 #[derive(Debug, Default, Options)]

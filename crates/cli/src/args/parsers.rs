@@ -16,7 +16,6 @@ use simdpct_records::{Escaping, Layout, Log, Quotes, Spec, WRITERS, Wrapper, Wri
 use simdpct_uri::canon::Profile;
 use simdpct_uri::{Dialect, SuffixList};
 
-use super::options::Compression;
 use crate::check::chain::Rule;
 use crate::check::kind::Group;
 use crate::common::charset::{self, Charset};
@@ -314,9 +313,13 @@ type Choice<T> = (&'static str, T, &'static str);
 /// Returns the parser of one of `choices`.
 pub fn choice<T: Clone + Send + Sync>(choices: &'static [Choice<T>]) -> impl TypedValueParser<Value = T> {
     let help = |help: &'static str| (!help.is_empty()).then_some(help);
-    let values = choices.iter().map(|(name, _, text)| PossibleValue::new(*name).help(help(text)));
-    PossibleValuesParser::new(values).try_map(|given| {
-        let found = choices.iter().find(|(name, ..)| *name == given);
+    // Where each line is a document, and no single one, `json` can mean only that.
+    let is_json = |name: &str| name == "jsonl" && !choices.iter().any(|(name, ..)| *name == "json");
+    let other = move |name| if is_json(name) { "json" } else { name };
+    let value = move |name| PossibleValue::new(name).alias(other(name));
+    let values = choices.iter().map(|(name, _, text)| value(*name).help(help(text)));
+    PossibleValuesParser::new(values).try_map(move |given| {
+        let found = choices.iter().find(|(name, ..)| *name == given || other(name) == given);
         found.map(|(_, choice, _)| choice.clone()).ok_or("unknown name")
     })
 }
@@ -362,6 +365,9 @@ pub const ANY_TEXT: &[Choice<OutputFormat>] = &[TEXT, JSON, JSONL];
 /// The formats of statistics.
 pub const STATS: &[Choice<StatsFormat>] =
     &[("text", StatsFormat::Text, "One line per count"), ("json", StatsFormat::Json, "One JSON object")];
+
+/// The format of `--compress`; `None` if the output is not compressed.
+pub type Compression = Option<Format>;
 
 /// The compression of the output.
 pub const COMPRESSION: &[Choice<Compression>] = &[

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use super::compression::Format;
 use super::input::{Input, Inputs, OnUnreadableInput};
 use super::names::{Names, Sources};
-use super::output::{self, Output, OutputFileOptions};
+use super::output::{Output, OutputFileOptions};
 use super::progress::Progress;
-use super::replacement::Folders;
+use super::replacement::{self, Folders};
 use super::streams;
 use super::version::{Identity, Version};
 use crate::common::error::{Failure, Outcome};
@@ -219,7 +219,7 @@ impl Taken<'_> {
         if self.suffix.is_empty() {
             return None;
         }
-        fs::canonicalize(name).ok().map(|path| output::backup(&path, self.suffix))
+        fs::canonicalize(name).ok().map(|path| replacement::backup(&path, self.suffix))
     }
 }
 

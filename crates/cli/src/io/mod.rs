@@ -8,7 +8,7 @@ pub mod input;
 pub mod names;
 pub mod output;
 pub mod progress;
-mod replacement;
+pub mod replacement;
 mod streams;
 pub mod temporary;
 mod unfinished;

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::compression::{self, Encoder, Format};
 use super::replacement::{Folders, Replacement};
@@ -250,11 +250,4 @@ pub fn has_colours() -> bool {
     let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let is_dumb = std::env::var_os("TERM").is_none_or(|terminal| terminal == "dumb");
     io::stdout().is_terminal() && !is_set("NO_COLOR") && !is_dumb
-}
-
-/// Returns the name under which the old file `target` is kept: the path followed by `suffix`.
-pub fn backup(target: &Path, suffix: &str) -> PathBuf {
-    let mut name = target.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
 }

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-use super::output::backup;
 use super::streams::folder;
 use super::unfinished::Unfinished;
 use super::version::{Identity, Version};
@@ -270,4 +269,11 @@ fn names_of(file: &File) -> Vec<String> {
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 fn keep_extended(_: &File, _: &File) -> Vec<String> {
     Vec::new()
+}
+
+/// Returns the name under which the old file `target` is kept: the path followed by `suffix`.
+pub fn backup(target: &Path, suffix: &str) -> PathBuf {
+    let mut name = target.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
 }

@@ -10,7 +10,7 @@ use crate::common::records::Records;
 use crate::common::shown::shown;
 use crate::convert::{Conversion, Escapes};
 use crate::io::files::Writes;
-use crate::io::{names, output};
+use crate::io::{names, output, replacement};
 
 /// The maximum of `--max-record` in MiB if records have keys, whose lengths are in 32 bits.
 const LONGEST_KEYED: u32 = 2048;
@@ -198,7 +198,7 @@ fn check_rejects(args: &Args) -> Result<(), String> {
         }
         if let Writes::InPlace { suffix } = &place
             && !suffix.is_empty()
-            && output::is_one(&output::backup(name, suffix), rejects)
+            && output::is_one(&replacement::backup(name, suffix), rejects)
         {
             return Err(format!("{}: its backup and --rejects are the same file", shown(name)));
         }

@@ -5,7 +5,7 @@ use simdpct::Tier;
 
 use super::masks::{self, BLOCK, Block};
 use super::rows::RowMarks;
-use crate::fields::Separator;
+use crate::ends::Separator;
 
 /// Finds the escapes in one field of lines or rows.
 #[derive(Clone, Debug)]

@@ -57,7 +57,6 @@ pub fn pass(
         is_open = is_last && piece.last() != Some(&end);
         out.clear();
         match long {
-            Long::Copy => out.extend_from_slice(piece),
             Long::Edit => job.piece(piece, is_last, out, report),
             Long::Instead(text) if is_last => {
                 out.extend_from_slice(text);
@@ -68,6 +67,7 @@ pub fn pass(
         match (&mut versions, &mut *sink.print) {
             (Some((old, new)), _) => old.write(piece).and_then(|()| new.write(out)),
             (None, Print::Preview(preview)) => preview.pass(piece, sink.output),
+            _ if is_copied && !piece.is_empty() => sink.write(piece, piece.last() != Some(&end)),
             _ if out.is_empty() => Ok(()),
             _ => sink.write(out, out.last() != Some(&end)),
         }
