@@ -19,7 +19,7 @@ pub use self::edit::Edit;
 pub use self::explain::Explain;
 pub use self::info::{Generate, Generated, Sets};
 pub use self::options::Args;
-pub use self::parsers::{is_log, removed};
+pub use self::parsers::{hint, is_log};
 pub use self::reports::{Audit, Check, Dedup, Route, Top};
 pub use self::transform::{Decode, Encode, Normalize};
 pub use self::urls::{Form, Get, Iri, Join, Resolve, Split, Uri};

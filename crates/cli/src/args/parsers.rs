@@ -283,28 +283,12 @@ pub fn is_log(name: &str) -> bool {
 }
 
 /// Commands and options that other programs or earlier versions have, with the words to use instead.
-const REMOVED: &[(&str, &str)] = &[
-    ("cpu", "`pct info` shows the instruction sets"),
-    (
-        "log",
-        "--log FORMAT of every command reads the lines of a log, as in `pct decode --log combined access.log`",
-    ),
-    ("read", "`pct route` shows how servers read a path"),
-    ("--as", "--format names the format of the output, and --reading the readings of `pct route`"),
-    ("--fields", "--parts names parts of URLs, and --field N selects fields of a line"),
-    ("--format", "--log FORMAT reads the lines of a log, such as --log combined"),
-    ("--json", "--jsonl --key PATH selects values of JSON; --format jsonl, or json, writes JSON"),
-    ("--max-memory", "--memory is the limit"),
-    ("--nginx", "--log nginx reads its logs, and --unescape nginx undoes its escapes"),
-    ("--on-error", "--on-malformed is the policy for malformed escapes"),
-    ("--only", "--values writes only the values, and --kinds names the kinds of `pct check`"),
-    ("--parquet", "DuckDB, Polars and DataFusion convert columns of Parquet: docs/pipelines.md"),
-];
+const HINTS: &str = include_str!("hints.tsv");
 
 /// Returns the words to use in place of the unknown option or command `name`.
-pub fn removed(name: &str) -> Option<&'static str> {
+pub fn hint(name: &str) -> Option<&'static str> {
     let name = name.split('=').next().unwrap_or(name);
-    REMOVED.iter().find(|(old, _)| *old == name).map(|(_, hint)| *hint)
+    HINTS.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('\t'))
 }
 
 /// A choice: its name, what it means for the program, and its description.

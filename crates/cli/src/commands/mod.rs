@@ -129,7 +129,7 @@ fn no_such_verb(message: &clap::Error) -> Option<String> {
     let is_start = |verb: &str| name.len() > 1 && verb.starts_with(name);
     let distance = |verb: &str| if is_start(verb) { 0 } else { strsim::damerau_levenshtein(name, verb) };
     let (distance, verb) = verbs.map(|verb| (distance(verb), verb)).min()?;
-    Some(match args::removed(name) {
+    Some(match args::hint(name) {
         Some(hint) => format!("unknown command '{name}'; {hint}"),
         None if distance <= 2.min(name.len() / 2) => {
             format!("unknown command '{name}'; did you mean '{verb}'?")
@@ -147,7 +147,7 @@ fn no_such_option(message: &clap::Error) -> Option<String> {
     let option = text(ContextKind::InvalidArg)?;
     match message.kind() {
         ErrorKind::UnknownArgument => {
-            args::removed(option).map(|hint| format!("there is no option '{option}' here; {hint}"))
+            args::hint(option).map(|hint| format!("there is no option '{option}' here; {hint}"))
         }
         ErrorKind::InvalidValue if option.starts_with("--format") => {
             let value = text(ContextKind::InvalidValue)?;

@@ -111,6 +111,31 @@ fn mistakes_get_hints() {
 }
 
 #[test]
+fn hints_name_words_that_exist() {
+    let (known, mut rows) = (options(), 0);
+    let verbs: Vec<_> =
+        known.values().flat_map(|(verbs, _)| verbs.clone()).chain(["info".to_owned()]).collect();
+    let is_verb = |name: &str| verbs.iter().any(|verb| verb == name);
+    for line in include_str!("../../src/args/hints.tsv").lines() {
+        let (name, hint) = line.split_once('\t').expect("a name and a hint");
+        // A word that only some commands have is an option of others.
+        let is_known = name.strip_prefix("--").map_or_else(|| is_verb(name), |long| known.contains_key(long));
+        assert!(!is_known || ["--format", "--host"].contains(&name), "{name} is a word of the program");
+        for word in hint.split([' ', '`', '=', ',', ';']) {
+            let is_known = word.strip_prefix("--").is_none_or(|long| known.contains_key(long));
+            assert!(is_known, "{name}: {word}");
+        }
+        for verb in hint.split("`pct ").skip(1).map(|rest| rest.split([' ', '`']).next().unwrap()) {
+            assert!(is_verb(verb), "{name}: pct {verb}");
+        }
+        rows += 1;
+        let used = if name.starts_with("--") { vec!["decode", name] } else { vec![name] };
+        assert!(run(&used, "").err.ends_with(&format!("; {hint}\n")), "{used:?}: {}", run(&used, "").err);
+    }
+    assert!(rows > 40, "{rows}");
+}
+
+#[test]
 fn a_suffix_after_a_blank_is_no_file() {
     let dir = tempfile::tempdir().unwrap();
     let list = dir.path().join("crawl.txt");
