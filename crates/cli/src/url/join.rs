@@ -103,7 +103,6 @@ impl Join {
             }
             _ => {}
         }
-        given.0.retain(|(known, _)| known != part);
         given.0.push((part.clone(), value));
         Ok(())
     }
@@ -118,6 +117,7 @@ impl Join {
                     .map_err(|escape| Refusal { offset: 0, reason: Reason::Malformed(escape.cause) })?;
             }
             let value = if self.encode { value.into() } else { handling.repaired(value, b"%25") };
+            given.0.retain(|(known, _)| known != part);
             self.give(&mut given, part, value)?;
         }
         Ok(given)

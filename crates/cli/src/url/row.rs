@@ -62,7 +62,8 @@ impl Style {
 /// Reports whether each part of the URL `value` can be written without escapes and quotes in all formats.
 pub fn is_plain(value: &[u8]) -> bool {
     // The loop has no early exit, so that it compiles to vector code.
-    !value.iter().fold(false, |any, &byte| any | (byte < 0x20) | (byte == b'"') | (byte == b','))
+    let is_odd = |byte: u8| (byte < 0x20) | (byte == b'"') | (byte == b',') | (byte == b'\\');
+    !value.iter().fold(false, |any, &byte| any | is_odd(byte))
 }
 
 /// Appends `cell` to a row of TSV or CSV. `None` is a missing part. `is_plain` says that the cell needs neither escapes nor quotes. In other
@@ -130,8 +131,13 @@ pub fn write_string(value: &[u8], out: &mut Vec<u8>) {
 
 /// Appends the rest of a JSON string, after its first quote.
 pub fn end_string(value: &[u8], out: &mut Vec<u8>) {
-    // A string of JSON can have every text.
-    let _ = Escaping::Json.apply(to_text(value).as_bytes(), out);
+    let text = to_text(value);
+    if is_plain(text.as_bytes()) {
+        out.extend_from_slice(text.as_bytes());
+    } else {
+        // A string of JSON can have every text.
+        let _ = Escaping::Json.apply(text.as_bytes(), out);
+    }
     out.push(b'"');
 }
 

@@ -65,13 +65,22 @@ enum Layout {
 pub struct PartsWriter {
     template: Template,
     layout: Layout,
+    /// The bytes that stay escaped in the cells of a row.
+    structure: ByteSet,
     options: PartOptions,
-    /// Whether the parts are the usual ones, which are found together faster than one by one.
-    is_usual: bool,
+    /// The parts for which the writer of lines is compiled: [`ANY`], [`USUAL_ROW`] or [`HOST`].
+    shape: u8,
     /// Whether values without a host are counted: their parts depend on it.
     needs_host: bool,
     hostless: Arc<Hostless>,
 }
+
+/// Any parts, which are found one by one.
+const ANY: u8 = 0;
+/// The usual parts, which are found together faster than one by one.
+const USUAL_ROW: u8 = 1;
+/// The host and no text.
+const HOST: u8 = 2;
 
 impl PartsWriter {
     /// Creates a converter from URLs to rows of `parts`, in this order.
@@ -96,7 +105,16 @@ impl PartsWriter {
         let is_whole = matches!(layout, Layout::Row(_)) && parts().any(|part| *part == Part::Path);
         let needs_host = !options.no_scheme && !is_whole && parts().any(Part::is_in_authority);
         let is_usual = parts().map(Part::to_string).collect::<Vec<_>>().join(",") == USUAL;
-        PartsWriter { template, layout, options, is_usual, needs_host, hostless: Arc::default() }
+        let is_host = parts().eq([&Part::Host]) && template.texts().all(<[u8]>::is_empty);
+        let shape = if is_usual {
+            USUAL_ROW
+        } else if is_host {
+            HOST
+        } else {
+            ANY
+        };
+        let structure = if let Layout::Row(style) = layout { style.structure() } else { ByteSet::EMPTY };
+        PartsWriter { template, layout, structure, options, shape, needs_host, hostless: Arc::default() }
     }
 
     /// Splits `value`. With a charset, the parts have the characters of their escapes, and `keep` has also the bytes whose escapes are
@@ -153,6 +171,42 @@ impl PartsWriter {
         })
     }
 
+    /// Appends the parts of each line of `text`, in which no part needs escapes. Returns `None` if a part of a key can have spellings that
+    /// differ in more than the case of ASCII.
+    fn append_plain<const SHAPE: u8>(&self, text: &[u8], out: &mut Vec<u8>) -> Option<()> {
+        let Template { items, end } = &self.template;
+        let start = out.len();
+        let folds_all = self.layout == Layout::Key && items.iter().all(|item| item.part.has_no_case());
+        // A text is folded faster than many short parts.
+        let folded = if folds_all { Cow::Owned(text.to_ascii_lowercase()) } else { Cow::Borrowed(text) };
+        let copied = |item: &Item| (Copied::new(item.before.clone()), item.part.clone());
+        let mut lines = LineWriter::<SHAPE> {
+            writer: self,
+            items: items.iter().map(copied).collect(),
+            end: Copied::new([end, &b"\n"[..]].concat()),
+            most: self.template.texts().map(|text| text.len() + 2).sum(),
+            rows: Rows {
+                text: &folded,
+                len: start,
+                out,
+                folds: self.layout == Layout::Key && !folds_all,
+                has_spellings: false,
+            },
+            hostless: Vec::new(),
+        };
+        visit_each_line(&folded, &mut lines);
+        let LineWriter { rows: Rows { out, mut len, has_spellings, .. }, hostless, .. } = lines;
+        if text.last() != Some(&b'\n') && !text.is_empty() {
+            len -= 1;
+        }
+        out.truncate(len);
+        if has_spellings || folds_all && may_have_spellings(&out[start..]) {
+            return None;
+        }
+        hostless.into_iter().for_each(|url| self.hostless.count(url));
+        Some(())
+    }
+
     /// Joins the `values` of a parameter: by blanks, or by commas if the text around them has blanks, like elements of an array in a column.
     /// Such a byte inside one of several values is escaped, and in a key always, so that a value has one spelling.
     fn joined<'a>(&self, mut values: Vec<Cow<'a, [u8]>>) -> Option<Cow<'a, [u8]>> {
@@ -174,7 +228,7 @@ impl Convert for PartsWriter {
             Layout::Template | Layout::Key => *value.keep,
             // JSON strings can contain line ends, because JSON has its own escapes for them.
             Layout::Row(Style::Jsonl) => ByteSet::EMPTY,
-            Layout::Row(style) => value.keep.union(style.structure()),
+            Layout::Row(_) => value.keep.union(self.structure),
         };
         let mut buffers = Default::default();
         let url = self.split(value, handling, &mut keep, &mut buffers)?;
@@ -216,41 +270,57 @@ impl Convert for PartsWriter {
         Ok(0)
     }
 
-    fn append_many(&mut self, text: &[u8], records: Records, _: Handling, out: &mut Vec<u8>) -> Option<u64> {
-        let Template { items, end } = &self.template;
+    fn append_many(
+        &mut self,
+        text: &[u8],
+        records: Records,
+        handling: Handling,
+        out: &mut Vec<u8>,
+    ) -> Option<u64> {
         let is_list = |item: &Item| item.part.list().is_some();
-        let is_odd = |text: &[u8]| memchr::memchr3(b'\r', b'\n', 0, text).is_some();
-        let is_slow = match self.layout {
-            _ if records != Records::Lines || self.options.decode || self.options.no_scheme => true,
-            _ if items.iter().any(is_list) => true,
-            Layout::Template | Layout::Key => {
-                memchr::memchr(b'\r', text).is_some() || self.template.texts().any(is_odd)
-            }
-            // JSON is UTF-8. Only bytes of ASCII separate parts, so each part of a valid text is valid.
-            Layout::Row(Style::Jsonl) => may_need_escapes(text, b'\\') || utf8::validate(text).is_err(),
-            Layout::Row(Style::Tsv) => may_need_escapes(text, b'"'),
-            Layout::Row(Style::Csv) => may_need_escapes(text, b','),
-        };
-        if is_slow {
+        let is_line = |text: &[u8]| memchr::memchr3(b'\r', b'\n', 0, text).is_none();
+        let is_slow =
+            self.options.decode || self.options.no_scheme || self.template.items.iter().any(is_list);
+        if is_slow || records != Records::Lines || !self.template.texts().all(is_line) {
             return None;
         }
-        let copied = |item: &Item| (Copied::new(item.before.clone()), item.part.clone());
-        let mut lines = LineWriter {
-            writer: self,
-            items: items.iter().map(copied).collect(),
-            end: Copied::new([end, &b"\n"[..]].concat()),
-            most: self.template.texts().map(|text| text.len() + 2).sum(),
-            rows: Rows { text, len: out.len(), out, has_spellings: false },
-            hostless: Vec::new(),
-        };
-        visit_each_line(text, &mut lines);
-        let LineWriter { rows: Rows { out, mut len, has_spellings, .. }, hostless, .. } = lines;
-        if text.last() != Some(&b'\n') && !text.is_empty() {
-            len -= 1;
+        // JSON is UTF-8. Only bytes of ASCII separate parts, so each part of a valid text is valid.
+        if self.layout == Layout::Row(Style::Jsonl) && utf8::validate(text).is_err() {
+            return None;
         }
-        out.truncate(len);
-        hostless.into_iter().for_each(|url| self.hostless.count(url));
-        (!has_spellings).then_some(0)
+        let is_control = |byte: u8| (byte < 0x20) & (byte != b'\n');
+        let mut done = 0;
+        loop {
+            // The next byte that may need an escape in a part.
+            let rest = &text[done..];
+            let odd = match self.layout {
+                Layout::Template | Layout::Key => memchr::memchr(b'\r', rest),
+                Layout::Row(Style::Jsonl) => {
+                    find(rest, |byte| is_control(byte) | (byte == b'"') | (byte == b'\\'))
+                }
+                Layout::Row(Style::Tsv) => find(rest, |byte| is_control(byte) | (byte == b'"')),
+                Layout::Row(Style::Csv) => {
+                    find(rest, |byte| is_control(byte) | (byte == b'"') | (byte == b','))
+                }
+            };
+            let odd = odd.map(|at| done + at);
+            let start = odd.map_or(text.len(), |at| {
+                memchr::memrchr(b'\n', &text[done..at]).map_or(done, |found| done + found + 1)
+            });
+            let plain = &text[done..start];
+            match self.shape {
+                USUAL_ROW => self.append_plain::<USUAL_ROW>(plain, out)?,
+                HOST => self.append_plain::<HOST>(plain, out)?,
+                _ => self.append_plain::<ANY>(plain, out)?,
+            }
+            let Some(at) = odd else { return Some(0) };
+            done = records.end_of(text, at);
+            let line = &text[start..done];
+            let bytes = &line[..records.without_end(line)];
+            let value = Value { bytes, kind: Kind::Text, keep: &records.structure() };
+            self.append(value, handling, out).ok()?;
+            out.extend_from_slice(&line[bytes.len()..]);
+        }
     }
 
     fn escapes(&self) -> Option<Escapes> {
@@ -276,12 +346,19 @@ impl Convert for PartsWriter {
     }
 }
 
-/// Reports whether parts of the lines in `text` may need escapes: it contains a quote, the byte `special` or a control byte other than a
-/// line feed.
-fn may_need_escapes(text: &[u8], special: u8) -> bool {
-    let is_odd = |byte: u8| ((byte < 0x20) & (byte != b'\n')) | (byte == b'"') | (byte == special);
+/// Returns the offset of the first byte for which `is_odd` is true.
+fn find(bytes: &[u8], is_odd: impl Fn(u8) -> bool) -> Option<usize> {
+    let (chunks, _) = bytes.as_chunks::<64>();
+    // The inner loop has no early exit, so that it compiles to vector code.
+    let is_clean = |chunk: &&[u8; 64]| !chunk.iter().fold(false, |any, &byte| any | is_odd(byte));
+    let clean = 64 * chunks.iter().take_while(is_clean).count();
+    bytes[clean..].iter().position(|&byte| is_odd(byte)).map(|at| clean + at)
+}
+
+/// Reports whether a host can have spellings that differ from `name` in more than the case of ASCII.
+fn may_have_spellings(name: &[u8]) -> bool {
     // The loop has no early exit, so that it compiles to vector code.
-    text.iter().fold(false, |any, &byte| any | is_odd(byte))
+    name.iter().fold(false, |any, &byte| any | !byte.is_ascii() | (byte == b'%'))
 }
 
 /// The size of the pieces in which parts are copied. Most parts are one piece.
@@ -309,7 +386,9 @@ struct Rows<'t, 'o> {
     out: &'o mut Vec<u8>,
     /// The number of bytes of `out` that are written.
     len: usize,
-    /// Whether a part of a key can have spellings that differ in more than the case of ASCII.
+    /// Whether parts whose case has no meaning are written in lower case.
+    folds: bool,
+    /// Whether one of these parts can have spellings that differ in more than the case of ASCII.
     has_spellings: bool,
 }
 
@@ -363,17 +442,16 @@ impl Rows<'_, '_> {
             }
             Some(raw) => self.part(raw),
         }
-        if layout == Layout::Key && part.has_no_case() {
+        if self.folds && part.has_no_case() {
             let written = &mut self.out[from..self.len];
-            let is_odd = |byte: u8| !byte.is_ascii() | (byte == b'%');
-            self.has_spellings |= written.iter().fold(false, |any, &byte| any | is_odd(byte));
+            self.has_spellings |= may_have_spellings(written);
             written.make_ascii_lowercase();
         }
     }
 }
 
 /// Writes the parts of each line of a text.
-struct LineWriter<'w, 't, 'o> {
+struct LineWriter<'w, 't, 'o, const SHAPE: u8> {
     writer: &'w PartsWriter,
     /// The parts, and the text before each.
     items: Vec<(Copied, Part)>,
@@ -386,7 +464,7 @@ struct LineWriter<'w, 't, 'o> {
     hostless: Vec<&'t [u8]>,
 }
 
-impl<'t> PartsVisitor<'t> for LineWriter<'_, 't, '_> {
+impl<'t, const SHAPE: u8> PartsVisitor<'t> for LineWriter<'_, 't, '_, SHAPE> {
     #[inline(always)]
     fn url(&mut self, url: Parts<'t>) {
         let LineWriter { writer, items, end, most, rows, hostless } = self;
@@ -395,13 +473,15 @@ impl<'t> PartsVisitor<'t> for LineWriter<'_, 't, '_> {
         }
         rows.reserve(items.len() * url.input().len() + *most);
         let start = rows.len;
-        if writer.is_usual {
+        if SHAPE == USUAL_ROW {
             let (userinfo, host, fragment) = (url.userinfo(), url.host(), url.fragment());
             let [userinfo, host, fragment] = [userinfo, host, fragment].map(|piece| piece.map(Piece::raw));
             let parts = [url.scheme(), userinfo, host, url.port(), Some(url.path()), url.query(), fragment];
             for ((before, part), raw) in items.iter().zip(parts) {
                 rows.cell(writer.layout, before, part, raw);
             }
+        } else if SHAPE == HOST {
+            rows.part(url.host().map_or(b"", |host| host.raw()));
         } else {
             for (before, part) in items.iter() {
                 rows.cell(writer.layout, before, part, part.raw(&url, &writer.options.suffixes));
@@ -442,6 +522,7 @@ mod tests {
             "\u{e9}",
             "[::1]",
             ";",
+            "\"",
             "\u{7f}",
             "a/longer/path/without/anything/special/in/it",
         ];
@@ -452,7 +533,7 @@ mod tests {
             ["host,path,user,password,query:q,segment:-1,url,domain,suffix,subdomain", USUAL, "fragment"]
         {
             let parts: Vec<_> = names.split(',').map(|name| Part::find(name).unwrap()).collect();
-            for style in [Style::Tsv, Style::Jsonl] {
+            for style in [Style::Tsv, Style::Csv, Style::Jsonl] {
                 check(PartsWriter::row(parts.clone(), style, options.clone()));
             }
         }
