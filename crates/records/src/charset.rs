@@ -2,39 +2,18 @@
 
 use std::borrow::Cow;
 
-#[cfg(feature = "html")]
-use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
+use encoding_rs::Encoding;
 
 /// The charset of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Charset(#[cfg(feature = "html")] Option<&'static Encoding>);
+pub struct Charset(Option<&'static Encoding>);
 
-#[cfg(not(feature = "html"))]
-impl Charset {
-    /// Reports whether the bytes of the value are its text.
-    pub(crate) fn is_same(self) -> bool {
-        true
-    }
-
-    /// Returns the text of `raw`.
-    pub(crate) fn decode(self, raw: &[u8]) -> Cow<'_, [u8]> {
-        Cow::Borrowed(raw)
-    }
-
-    /// Replaces `offsets` in the text of `raw`, in ascending order, by the offsets in `raw` of the characters there.
-    pub(crate) fn origins(self, _raw: &[u8], _offsets: &mut [usize]) {}
-
-    /// Returns the bytes of `text`.
-    pub(crate) fn encode(self, text: Vec<u8>) -> Vec<u8> {
-        text
-    }
-}
-
-#[cfg(feature = "html")]
 impl Charset {
     /// Returns the charset of `value` in a document in `charset`. If it names none, the value is UTF-8 or else in windows-1252, as browsers
     /// assume.
+    #[cfg(feature = "html")]
     pub(crate) fn of(value: &[u8], charset: Option<&'static Encoding>) -> Charset {
+        use encoding_rs::{UTF_8, WINDOWS_1252};
         let guess = || if str::from_utf8(value).is_ok() { UTF_8 } else { WINDOWS_1252 };
         let charset = Some(charset.unwrap_or_else(guess)).filter(|charset| *charset != UTF_8);
         let is_valid = |charset: &&'static Encoding| !charset.decode_without_bom_handling(value).1;

@@ -61,19 +61,14 @@ pub enum Escaping {
     /// A JSON string that can have `\xHH`, which programs put into JSON that they build from text.
     JsonHex,
     /// The text of an attribute of HTML: character references.
-    #[cfg(feature = "html")]
     Html,
     /// A URL in an attribute of HTML between `"`. Tabs and line ends in it mean nothing (URL Standard).
-    #[cfg(feature = "html")]
     HtmlDouble,
     /// The same, if the author writes `&` for itself where it cannot be read as a reference.
-    #[cfg(feature = "html")]
     HtmlDoubleBare,
     /// A URL in an attribute of HTML between `'`.
-    #[cfg(feature = "html")]
     HtmlSingle,
     /// The same, if the author writes `&` for itself where it cannot be read as a reference.
-    #[cfg(feature = "html")]
     HtmlSingleBare,
 }
 
@@ -93,15 +88,14 @@ enum Number {
     /// `uhhhh` for a code unit of UTF-16.
     Unit,
     /// A character reference of HTML.
-    #[cfg(feature = "html")]
     Reference,
 }
 
 /// The rule of an escaping.
-struct Rule {
+pub(crate) struct Rule {
     escaping: Escaping,
     /// The byte that begins an escape.
-    mark: u8,
+    pub mark: u8,
     /// The letters that mean a byte after the mark: see [`meaning`].
     letters: &'static [u8],
     /// The notations that are understood, in any case of digits. The first of them is written.
@@ -160,9 +154,7 @@ const fn rule(
 /// The rules, in the order of [`Escaping`].
 static RULES: &[Rule] = {
     use Escaping::*;
-    #[cfg(feature = "html")]
-    use Number::Reference;
-    use Number::{Bare, Byte, Lower, Octal as Digits, Unit, Upper};
+    use Number::{Bare, Byte, Lower, Octal as Digits, Reference, Unit, Upper};
     &[
         rule(None, b'\\', b"", &[], NONE, RAW_MARK),
         rule(Unknown, b'\\', b"", &[], NONE, 0),
@@ -192,15 +184,10 @@ static RULES: &[Rule] = {
         rule(CsvBackslash, b'\\', b"\"\\", &[], NONE, RAW_MARK | DOUBLED | LINES),
         rule(Logfmt, b'\\', b"\"\\/'abfnrtv", &[Unit, Lower], NONE, 0),
         rule(JsonHex, b'\\', JSON, &[Unit, Upper], NONE, 0),
-        #[cfg(feature = "html")]
         rule(Html, b'&', b"", &[Reference], (0x100, b"&<>\"'"), RAW_MARK),
-        #[cfg(feature = "html")]
         rule(HtmlDouble, b'&', b"", &[Reference], (0x100, b"&<>\""), RAW_MARK | BREAKS),
-        #[cfg(feature = "html")]
         rule(HtmlDoubleBare, b'&', b"", &[Reference], (0x100, b"<>\""), RAW_MARK | BREAKS),
-        #[cfg(feature = "html")]
         rule(HtmlSingle, b'&', b"", &[Reference], (0x100, b"&<>'"), RAW_MARK | BREAKS),
-        #[cfg(feature = "html")]
         rule(HtmlSingleBare, b'&', b"", &[Reference], (0x100, b"<>'"), RAW_MARK | BREAKS),
     ]
 };
@@ -237,7 +224,6 @@ impl Number {
             Number::Bare => (None, 2, 16),
             Number::Octal => (None, 3, 8),
             Number::Byte | Number::Unit => (Some(b'u'), 4, 16),
-            #[cfg(feature = "html")]
             Number::Reference => return reference(text),
         };
         if letter.is_some() && text.get(1) != letter.as_ref() {
@@ -268,7 +254,6 @@ impl Number {
             Number::Bare => format!("{byte:02X}"),
             Number::Octal => format!("{byte:03o}"),
             Number::Byte | Number::Unit => format!("u{byte:04x}"),
-            #[cfg(feature = "html")]
             Number::Reference => match byte {
                 b'&' => "amp;".to_owned(),
                 b'<' => "lt;".to_owned(),
@@ -282,7 +267,6 @@ impl Number {
 }
 
 /// Returns the characters for the character reference at the start of `text` (HTML Standard, "character reference state", in an attribute).
-#[cfg(feature = "html")]
 fn reference(text: &[u8]) -> Option<Unit> {
     let hashes = usize::from(text.get(1) == Some(&b'#'));
     let len = 1 + hashes + text[1 + hashes..].iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
@@ -316,7 +300,7 @@ impl Rule {
         }
         let unit = self.numbers.iter().find_map(|number| number.read(text))?;
         let mut written = Vec::new();
-        let is_own = !self.has(RAW_MARK) || self.has_references() || {
+        let is_own = !self.has(RAW_MARK) || self.escaping.has_references() || {
             self.write_byte(unit.bytes[0], &mut written);
             written == text[..unit.len]
         };
@@ -325,11 +309,6 @@ impl Rule {
 
     fn has(&self, flag: u8) -> bool {
         self.flags & flag != 0
-    }
-
-    /// Reports whether escapes are character references, of which there are many for the same text.
-    fn has_references(&self) -> bool {
-        self.mark == b'&'
     }
 
     /// Returns an offset in `raw` before which each byte means itself, or `None` if all do.
@@ -404,13 +383,9 @@ impl Escaping {
         RULES.iter().map(|rule| rule.escaping)
     }
 
-    fn rule(self) -> &'static Rule {
+    /// Returns the rule.
+    pub(crate) fn rule(self) -> &'static Rule {
         &RULES[self as usize]
-    }
-
-    /// Returns the byte that begins an escape.
-    pub(crate) fn mark(self) -> u8 {
-        self.rule().mark
     }
 
     /// Returns the value that `raw` means, in `buffer` if it differs from `raw`. An error is the offset of a malformed escape in `raw`.
@@ -473,7 +448,7 @@ impl Escaping {
                 out.truncate(before);
                 return Err(offset);
             }
-            let is_ambiguous = byte == rule.mark && rule.has_references() && self.is_escape(&value[offset..]);
+            let is_ambiguous = byte == rule.mark && self.has_references() && self.is_escape(&value[offset..]);
             if is_text && byte >= 0x80 {
                 out.push(byte);
             } else if is_ambiguous {
@@ -513,9 +488,10 @@ impl Escaping {
         matches!(self, Escaping::Json | Escaping::JsonHex | Escaping::LighttpdJson) || self.has_references()
     }
 
-    /// Reports whether escapes are character references of HTML. Lists of URLs are split after these are undone.
+    /// Reports whether escapes are character references of HTML, of which there are many for the same text. Lists of URLs are split after these
+    /// are undone.
     pub(crate) fn has_references(self) -> bool {
-        self.rule().has_references()
+        self.rule().mark == b'&'
     }
 
     /// Reports whether an escape is at the start of `text`.

@@ -43,7 +43,7 @@ struct State {
 /// A reader of documents.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reader {
-    paths: Vec<KeyPath>,
+    pub paths: Vec<KeyPath>,
     /// The names whose members are noted.
     watched: Vec<String>,
     open: Vec<Open>,
@@ -106,11 +106,6 @@ impl Reader {
     /// Returns a reader that finds the strings at `paths`, and the members with the names `watched`.
     pub fn new(paths: Vec<KeyPath>, watched: Vec<String>) -> Reader {
         Reader { paths, watched, ..Reader::default() }
-    }
-
-    /// Returns the paths.
-    pub fn paths(&self) -> &[KeyPath] {
-        &self.paths
     }
 
     /// Reads `text`, one document, in which no path leads to two strings.

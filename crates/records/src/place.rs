@@ -338,7 +338,7 @@ impl Place {
         let [_, writer, _] = self.escapings;
         let is_same = |byte: u8| {
             let mut out = Vec::new();
-            writer.apply(&[byte], &mut out).is_ok() && out == [byte] && byte != writer.mark()
+            writer.apply(&[byte], &mut out).is_ok() && out == [byte] && byte != writer.rule().mark
         };
         let refused = self.refused();
         set(|byte| !is_same(byte) && !refused.contains(byte))

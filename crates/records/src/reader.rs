@@ -18,7 +18,7 @@ use crate::target;
 pub(crate) struct Reader {
     log: Log,
     /// The names of the values.
-    names: Vec<String>,
+    pub names: Vec<String>,
     /// For each [`Text::index`], the number of the value, if it was asked for.
     numbers: Vec<Option<usize>>,
     /// The names of those values that have no [`Field`]: columns or paths.
@@ -53,11 +53,6 @@ impl Reader {
         let json = json::Reader::new(paths, Vec::new());
         let (header, texts) = (Header::default(), Vec::new());
         Ok(Reader { log, names, numbers, own, header, json, texts })
-    }
-
-    /// Returns the names of the values.
-    pub fn names(&self) -> &[String] {
-        &self.names
     }
 
     /// Returns the search for escapes in the lines, if they need not be read one by one.

@@ -13,7 +13,7 @@ use crate::pairs;
 use crate::path::KeyPath;
 use crate::place::{Marks, Place, Reason, Unreadable, unreadable};
 use crate::reader::Reader;
-use crate::table::Table;
+use crate::table::{Table, without_end};
 use crate::wrapper::Wrapper;
 
 /// The syntax of records, and the values of them that were asked for.
@@ -126,10 +126,10 @@ impl Syntax {
         match &self.0 {
             Kind::Line(_) | Kind::Wrapper(_) => vec!["line".to_owned()],
             Kind::Fields(fields) => fields.names(),
-            Kind::Table(table) => table.names().to_vec(),
-            Kind::Json(members) => members.reader.paths().iter().map(KeyPath::to_string).collect(),
+            Kind::Table(table) => table.names.clone(),
+            Kind::Json(members) => members.reader.paths.iter().map(KeyPath::to_string).collect(),
             Kind::Logfmt(keys) => keys.clone(),
-            Kind::Log(reader) => reader.names().to_vec(),
+            Kind::Log(reader) => reader.names.clone(),
             Kind::Nested(nested) => nested.inner.names(),
         }
     }
@@ -262,16 +262,13 @@ impl Nested {
                     continue;
                 }
             };
-            let line = text.strip_suffix(b"\n");
             // Docker writes a line that is too long in parts, of which only the last one has the line end.
-            if line.is_none() && matches!(outer.0, Kind::Wrapper(Wrapper::Docker)) {
+            if !text.ends_with(b"\n") && matches!(outer.0, Kind::Wrapper(Wrapper::Docker)) {
                 result = result.and(unreadable(value.range.end, Reason::PART));
                 continue;
             }
-            let line = line.unwrap_or(text);
-            let line = line.strip_suffix(b"\r").unwrap_or(line);
             let from = places.len();
-            let found = inner.find(line, places);
+            let found = inner.find(without_end(text), places);
             result = result.and(
                 found.map_err(|error| Unreadable { offset: value.origin(record, error.offset), ..error }),
             );

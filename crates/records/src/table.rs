@@ -146,7 +146,7 @@ pub struct Table {
     /// The number of each column, from 0, and the number of its value, in the order of the table.
     columns: Vec<(usize, usize)>,
     /// The name of each value: that of its column or, without a header, its number from 1.
-    names: Vec<String>,
+    pub(crate) names: Vec<String>,
     /// The name of the new column beside each value; empty if new values replace the old ones.
     into: Vec<String>,
     /// The number of cells of the header or, without a header, of the first row. It is 0 if there is no such row.
@@ -214,11 +214,6 @@ impl Table {
         self.names.push(name);
         self.into.extend(into.cloned());
         Ok(())
-    }
-
-    /// Returns the names of the values.
-    pub(crate) fn names(&self) -> &[String] {
-        &self.names
     }
 
     /// Returns the dialect.
@@ -309,34 +304,28 @@ impl Table {
         self.into.get(self.columns[place].1)
     }
 
-    /// Returns the length of the part of `record` that cannot be read: up to the next line that is a row of the width of the table. `record`
-    /// begins with a row that cannot be read, and has line ends.
-    pub fn salvage(&self, record: &[u8]) -> usize {
-        let mut starts = memchr::memchr_iter(b'\n', record).map(|end| end + 1);
-        let is_row = |start: &usize| {
-            let line = &record[*start..];
-            self.is_row(&line[..memchr(b'\n', line).unwrap_or(line.len())])
-        };
-        starts.find(is_row).unwrap_or(record.len())
-    }
-
-    /// Returns the place in `record`, a row with its line end, where reading goes on, if the row cannot be read and there is such a place.
+    /// Returns the place in `record`, a row with its line end, where reading goes on, if the row cannot be read and there is such a place: the
+    /// next line that is a row of the width of the table.
     pub fn resume(&self, record: &[u8]) -> Option<usize> {
-        let row = record.strip_suffix(b"\n").unwrap_or(record);
-        let row = row.strip_suffix(b"\r").unwrap_or(row);
+        let row = without_end(record);
         if memchr(b'\n', row).is_none() || self.check(row).is_ok() {
             return None;
         }
-        Some(self.salvage(record)).filter(|&len| len < record.len())
+        let is_row = |&start: &usize| {
+            let line = &record[start..];
+            let line = without_end(&line[..memchr(b'\n', line).map_or(line.len(), |end| end + 1)]);
+            let has_width = self.dialect.width(line).is_ok_and(|width| [0, width].contains(&self.width));
+            // Lazy quotes can be anywhere, so that a line tells nothing about those before it.
+            has_width && !line.is_empty() && self.dialect.quotes != Quotes::Lazy
+        };
+        memchr::memchr_iter(b'\n', record).map(|end| end + 1).find(is_row)
     }
+}
 
-    /// Reports whether reading can go on at `line`, which has no line feed, after a quote that is not closed.
-    fn is_row(&self, line: &[u8]) -> bool {
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let has_width = self.dialect.width(line).is_ok_and(|width| [0, width].contains(&self.width));
-        // Lazy quotes can be anywhere, so that a line tells nothing about those before it.
-        has_width && !line.is_empty() && self.dialect.quotes != Quotes::Lazy
-    }
+/// Returns `record` without its line end.
+pub(crate) fn without_end(record: &[u8]) -> &[u8] {
+    let record = record.strip_suffix(b"\n").unwrap_or(record);
+    record.strip_suffix(b"\r").unwrap_or(record)
 }
 
 /// Adds empty cells in the new columns of a row that arrives in pieces, because it is too long to be read.
@@ -345,49 +334,40 @@ pub struct Widener {
     ends: Ends,
     /// The number of the current cell; `None` after the end of the row.
     cell: Option<usize>,
-    /// Whether the last byte was a carriage return, which has not been written: it can be a part of the line end.
-    has_return: bool,
+    /// The current piece, after the carriage return at the end of the one before, which can be a part of the line end.
+    buffer: Vec<u8>,
 }
 
 impl Widener {
     /// Starts at the beginning of a row of `table`.
     pub fn new(table: &Table) -> Widener {
-        Widener { ends: Ends::new(table.dialect), cell: Some(0), has_return: false }
+        Widener { ends: Ends::new(table.dialect), cell: Some(0), buffer: Vec::new() }
     }
 
     /// Appends `piece`, the next one of the row, to `out`. `is_end` says that the row ends with it.
-    pub fn push(&mut self, table: &Table, mut piece: &[u8], is_end: bool, out: &mut Vec<u8>) {
-        while let Some(cell) = self.cell.filter(|_| !piece.is_empty()) {
-            let has_return = std::mem::take(&mut self.has_return);
-            let end = self.ends.next_cell(piece);
-            let (text, mark) = piece.split_at(end.map_or(piece.len(), |end| end - 1));
-            let is_line_end = mark.first() == Some(&b'\n') && end.is_some();
-            // The carriage return before a line feed, or before what follows in the next piece.
-            let (text, held) = match text.strip_suffix(b"\r") {
-                Some(before) if is_line_end || end.is_none() => (before, true),
-                _ => (text, false),
-            };
-            let is_empty = text.is_empty() && !held;
-            if has_return && !(is_empty && is_line_end) {
-                out.push(b'\r');
+    pub fn push(&mut self, table: &Table, piece: &[u8], is_end: bool, out: &mut Vec<u8>) {
+        self.buffer.extend_from_slice(piece);
+        let held = usize::from(!is_end && self.buffer.ends_with(b"\r"));
+        let mut rest = &self.buffer[..self.buffer.len() - held];
+        while let Some(cell) = self.cell.filter(|_| is_end || !rest.is_empty()) {
+            let found = self.ends.next_cell(rest);
+            let end = found.unwrap_or(rest.len());
+            let is_last = found.is_none() || rest[end - 1] == b'\n';
+            if found.is_some() || is_end {
+                let line_end = match found {
+                    Some(_) if rest[..end].ends_with(b"\r\n") => 2,
+                    _ => usize::from(found.is_some()),
+                };
+                out.extend_from_slice(&rest[..end - line_end]);
+                out.extend(table.name_after(cell).map(|_| table.dialect.delimiter));
+                out.extend_from_slice(&rest[end - line_end..end]);
+                self.cell = (!is_last).then_some(cell + 1);
+            } else {
+                out.extend_from_slice(rest);
             }
-            out.extend_from_slice(text);
-            let Some(end) = end else {
-                self.has_return = held;
-                piece = &[];
-                break;
-            };
-            out.extend(table.name_after(cell).map(|_| table.dialect.delimiter));
-            out.extend((held || has_return && is_empty && is_line_end).then_some(b'\r'));
-            out.push(piece[end - 1]);
-            self.cell = (!is_line_end).then_some(cell + 1);
-            piece = &piece[end..];
+            rest = &rest[end..];
         }
-        out.extend_from_slice(piece);
-        if let Some(cell) = self.cell.filter(|_| is_end) {
-            out.extend(std::mem::take(&mut self.has_return).then_some(b'\r'));
-            out.extend(table.name_after(cell).map(|_| table.dialect.delimiter));
-            self.cell = None;
-        }
+        out.extend_from_slice(rest);
+        self.buffer.drain(..self.buffer.len() - held);
     }
 }

@@ -44,7 +44,7 @@ impl Requests {
         }
         let text = |gap: Gap| (gap, gap.quotes(), is_selected(&gap.field));
         let gaps: Vec<_> = layout.gaps().map(text).collect();
-        let mark = log.escaping().mark();
+        let mark = log.escaping().rule().mark;
         Some(Requests {
             log,
             layout,

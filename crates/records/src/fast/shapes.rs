@@ -131,16 +131,15 @@ impl Shapes {
     /// Reads the line at `line`, if it has a known shape, and marks the `%` in its selected strings. Returns the end of the line.
     #[inline]
     fn read(&mut self, window: &[u8], line: usize, chosen: &mut [u64]) -> Option<usize> {
-        let mut values = std::mem::take(&mut self.values);
-        let known = (0..self.shapes.len())
-            .find_map(|number| Some((number, self.compare(number, window, line, &mut values)?)));
+        let known =
+            (0..self.shapes.len()).find_map(|number| Some((number, self.compare(number, window, line)?)));
         let end = known.map(|(number, end)| {
             if number > 0 {
                 self.shapes[..=number].rotate_right(1);
             }
             end
         });
-        for &(start, stop) in values.iter().filter(|_| end.is_some()) {
+        for &(start, stop) in self.values.iter().filter(|_| end.is_some()) {
             for (index, inside) in masks::words(start..stop) {
                 chosen[index] |= self.marks[index][0] & inside;
             }
@@ -149,24 +148,16 @@ impl Shapes {
         let has_control = |&(start, stop): &(usize, usize)| {
             window[start..stop].iter().fold(false, |any, &byte| any | (byte < b' '))
         };
-        let is_plain = !values.iter().any(has_control);
-        self.values = values;
-        end.filter(|_| is_plain)
+        end.filter(|_| !self.values.iter().any(has_control))
     }
 
-    /// Compares the line at `start` of `window` with shape number `number`. Returns the end of the line if it has this shape, and replaces
-    /// `values` by the places of the selected strings.
+    /// Compares the line at `start` of `window` with shape number `number`. Returns the end of the line if it has this shape, and notes the
+    /// places of the selected strings.
     #[inline]
-    fn compare(
-        &self,
-        number: usize,
-        window: &[u8],
-        start: usize,
-        values: &mut Vec<(usize, usize)>,
-    ) -> Option<usize> {
+    fn compare(&mut self, number: usize, window: &[u8], start: usize) -> Option<usize> {
         let Shape { texts, last } = &self.shapes[number];
         let mut at = start;
-        values.clear();
+        self.values.clear();
         for (text, hole) in texts {
             if !window[at..].starts_with(text) {
                 return None;
@@ -179,7 +170,7 @@ impl Shapes {
                 _ => masks::next_bit(&self.marks, is_end, start)?,
             };
             if *hole == Hole::Value {
-                values.push((start, at));
+                self.values.push((start, at));
             }
         }
         window[at..].starts_with(last).then_some(at + last.len())
