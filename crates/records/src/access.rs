@@ -7,7 +7,7 @@ use std::ops::Range;
 use memchr::{memchr, memchr_iter, memrchr, memrchr_iter};
 
 use crate::escaping::Escaping;
-use crate::place::{BLANK, Field, Holds, Kind, QUOTED, REQUEST, Reason, Text, Unreadable, unreadable};
+use crate::place::{BLANK, Field, Holds, Kind, QUOTED, REQUEST, Reason, Text, Texts, Unreadable, unreadable};
 
 /// The layout of a line that has a quoted request.
 #[derive(Clone, Copy, Debug)]
@@ -80,7 +80,7 @@ pub enum Rule {
 const MOST: usize = 9;
 
 /// The quoted texts of a line: first the request, then those after it. An error is the reason why a text is not certain.
-type Texts = [Result<Range<usize>, Reason>; MOST];
+type Quoted = [Result<Range<usize>, Reason>; MOST];
 
 impl Lead {
     /// Reports whether the text before the quote at `open` is this lead.
@@ -224,12 +224,8 @@ fn word_len(text: &[u8]) -> usize {
 }
 
 /// Appends the texts of `line` that can be selected to `texts`, by the rule and the escaping of their writer.
-pub(crate) fn find(
-    line: &[u8],
-    layout: &Access,
-    (rule, escaping): (Rule, Escaping),
-    texts: &mut Vec<Text>,
-) -> Result<(), Unreadable> {
+pub(crate) fn find(line: &[u8], layout: &Access, rule: Rule, texts: &mut Texts) -> Result<(), Unreadable> {
+    let escaping = texts.escaping;
     let quoted = read(line, layout, rule, escaping);
     let quoted = quoted.as_ref().map_err(|error| *error)?;
     let lead = quoted[0].as_ref().map_or(0, |request| request.start.saturating_sub(1));
@@ -240,8 +236,7 @@ pub(crate) fn find(
         let range = if ends.clone().count() == count { Ok(range) } else { Err(Reason::AMBIGUOUS) };
         let holds =
             if field == Field::Host { Holds::Value(Kind::Authority) } else { Holds::Value(Kind::Url) };
-        let index = field as usize;
-        texts.push(Text { range, index, holds, escaping, fence: BLANK });
+        texts.add(field as usize, range, holds, BLANK);
     }
     let mut add = |field: Option<Field>, range| {
         let Some(field) = field else { return };
@@ -254,7 +249,7 @@ pub(crate) fn find(
         };
         let is_raw = rule == Rule::RequestEscaped && field != Field::Target;
         let escaping = if is_raw { Escaping::None } else { escaping };
-        texts.push(Text { range, index: field as usize, holds, escaping, fence });
+        texts.list.push(Text { range, index: field as usize, holds, escaping, fence });
     };
     for (range, gap) in quoted.iter().zip(layout.gaps()) {
         // The quoted words after a text are certain if the text is.
@@ -271,7 +266,7 @@ pub(crate) fn find(
 }
 
 /// Reads the quoted texts of `line` by `rule`.
-fn read(line: &[u8], layout: &Access, rule: Rule, escaping: Escaping) -> Result<Texts, Unreadable> {
+fn read(line: &[u8], layout: &Access, rule: Rule, escaping: Escaping) -> Result<Quoted, Unreadable> {
     if let Lead::Words(count) = layout.lead
         && let Some(end) = memchr_iter(b' ', line).nth(count.saturating_sub(1))
         && line[end..].starts_with(b" - ")
@@ -307,7 +302,7 @@ fn read(line: &[u8], layout: &Access, rule: Rule, escaping: Escaping) -> Result<
 }
 
 /// Reads a line whose writer is unknown.
-fn unknown(line: &[u8], layout: &Access) -> Result<Texts, Unreadable> {
+fn unknown(line: &[u8], layout: &Access) -> Result<Quoted, Unreadable> {
     let escaped = |escaping: Escaping| {
         let (start, _) = escaped(line, layout, escaping)?;
         read_gaps(line, layout, start, |_| start, MOST, |from| escaping.next_quote(line, from))
@@ -380,7 +375,7 @@ fn words(line: &[u8], layout: &Access, is_first: bool) -> Result<(usize, usize),
 }
 
 /// Reads a line in which nothing is escaped.
-fn raw(line: &[u8], layout: &Access) -> Result<Texts, Unreadable> {
+fn raw(line: &[u8], layout: &Access) -> Result<Quoted, Unreadable> {
     let holds = |open: &usize| layout.lead.holds(line, *open);
     let Some(first) = memchr_iter(b'"', line).find(holds) else {
         return unreadable(line.len(), Reason::NO_REQUEST);
@@ -402,7 +397,7 @@ fn read_gaps(
     last: impl Fn(usize) -> usize,
     known: usize,
     close: impl Fn(usize) -> Option<usize>,
-) -> Result<Texts, Unreadable> {
+) -> Result<Quoted, Unreadable> {
     let gaps = layout.gaps();
     let count = gaps.clone().count();
     let mut left = [(0, start); MOST + 1];

@@ -5,7 +5,9 @@ use std::ops::Range;
 use simdpct::ByteSet;
 
 use crate::escaping::Escaping;
-use crate::place::{BLANK, Field, Holds, Key, Kind, QUOTED, REQUEST, Reason, Text, Unreadable, unreadable};
+use crate::place::{
+    BLANK, Field, Holds, Key, Kind, QUOTED, REQUEST, Reason, Text, Texts, Unreadable, unreadable,
+};
 
 /// The layout of a file whose header lines name its columns.
 #[derive(Clone, Copy, Debug)]
@@ -36,17 +38,26 @@ pub enum Split {
 /// The columns that the last header line has named.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Header {
+    /// The columns, or the paths of JSON, that were asked for by their own names.
+    pub wanted: Vec<String>,
     /// The number of columns, once a line has named them.
     count: Option<usize>,
     /// The position of each column that can be selected, the number of its value, and its content.
     selected: Vec<(usize, usize, Holds)>,
 }
 
+/// The place of a column, and whether it is quoted.
+type Column = (Range<usize>, bool);
+
+/// Returns the names of columns in a header line.
+fn column_names(names: &[u8]) -> impl Iterator<Item = &[u8]> {
+    names.split(|byte| b" \t".contains(byte)).filter(|name| !name.is_empty())
+}
+
 impl Columns {
-    /// Reads the columns of a header line: those of the layout, and those with the names `wanted`.
-    fn read_header(&self, names: &[u8], wanted: &[String]) -> Header {
-        let names = names.split(|byte| b" \t".contains(byte)).filter(|name| !name.is_empty());
-        let names: Vec<_> = names.collect();
+    /// Returns the columns among `names` that can be selected: those of the layout, and those with the names `wanted`.
+    fn select(&self, names: &[u8], wanted: &[String]) -> Vec<(usize, usize, Holds)> {
+        let names: Vec<_> = column_names(names).collect();
         let is_same = |known: &str, name: &[u8]| {
             // The names in CDX are letters whose case matters; those of W3C logs are case-insensitive.
             let known = known.as_bytes();
@@ -69,20 +80,14 @@ impl Columns {
             select(name, Field::ALL.len() + number, holds.unwrap_or(Holds::Value(Kind::Text)));
         }
         selected.sort_by_key(|(at, ..)| *at);
-        Header { count: Some(names.len()), selected }
+        selected
     }
 
-    /// Appends the known columns of `line`, and those with the names `wanted`, to `texts`, or reads a header line into `header`.
-    pub(crate) fn find(
-        &self,
-        line: &[u8],
-        escaping: Escaping,
-        wanted: &[String],
-        header: &mut Header,
-        texts: &mut Vec<Text>,
-    ) -> Result<(), Unreadable> {
+    /// Appends the known columns of `line`, and those that are wanted, to `texts`, or reads a header line into `header`.
+    pub(crate) fn find(&self, line: &[u8], header: &mut Header, texts: &mut Texts) -> Result<(), Unreadable> {
         if let Some(names) = line.strip_prefix(self.header) {
-            *header = self.read_header(names, wanted);
+            header.selected = self.select(names, &header.wanted);
+            header.count = Some(column_names(names).count());
             return Ok(());
         }
         if line.starts_with(self.comment) {
@@ -93,12 +98,13 @@ impl Columns {
             return unreadable(0, Reason::CDXJ);
         }
         if header.count.is_none() && is_cdx && header.selected.is_empty() {
-            *header = Header { count: None, ..self.read_header(self.default, &[]) };
+            header.selected = self.select(self.default, &[]);
         }
         let Some(least) = header.count.or(header.selected.iter().map(|(at, ..)| at + 1).max()) else {
             return unreadable(0, Reason::NO_HEADER);
         };
         // An empty column is empty text between two blanks, but some writers align columns by several blanks.
+        let escaping = texts.escaping;
         let mut cells = self.cells(line, escaping, false)?;
         if cells.len() != least && self.split != Split::Tab {
             cells = self.cells(line, escaping, true)?;
@@ -119,18 +125,13 @@ impl Columns {
                 Escaping::DoubledQuote => (Escaping::None, fence),
                 _ => (escaping, fence),
             };
-            texts.push(Text { range: Ok(range), index, holds, escaping, fence });
+            texts.list.push(Text { range: Ok(range), index, holds, escaping, fence });
         }
         Ok(())
     }
 
     /// Splits `line`, at runs of blanks if `runs`.
-    fn cells(
-        &self,
-        line: &[u8],
-        escaping: Escaping,
-        runs: bool,
-    ) -> Result<Vec<(Range<usize>, bool)>, Unreadable> {
+    fn cells(&self, line: &[u8], escaping: Escaping, runs: bool) -> Result<Vec<Column>, Unreadable> {
         let delimiter = if self.split == Split::Tab { b'\t' } else { b' ' };
         let mut cells = Vec::new();
         let mut at = 0;
@@ -201,20 +202,12 @@ impl Word {
 
 impl Words {
     /// Appends the method and the target of `line` to `texts`.
-    pub(crate) fn find(
-        &self,
-        line: &[u8],
-        escaping: Escaping,
-        texts: &mut Vec<Text>,
-    ) -> Result<(), Unreadable> {
+    pub(crate) fn find(&self, line: &[u8], texts: &mut Texts) -> Result<(), Unreadable> {
         // Squid ends a line that is too long with NUL, and writes no line end.
         if let Some(nul) = memchr::memchr(0, line) {
             return unreadable(nul, Reason::GLUED);
         }
-        let mut add = |range, holds| {
-            let index = Field::Target as usize;
-            texts.push(Text { range: Ok(range), index, holds, escaping, fence: BLANK });
-        };
+        let mut add = |range, holds| texts.add(Field::Target as usize, Ok(range), holds, BLANK);
         let mut at = 0;
         for word in self.before {
             at += line[at..].iter().take_while(|&&byte| byte == b' ').count();

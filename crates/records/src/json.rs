@@ -7,7 +7,7 @@ use simdpct::ByteSet;
 
 use crate::escaping::Escaping;
 use crate::path::{KeyPath, Step};
-use crate::place::{BLANK, Field, Holds, Key, Kind, Reason, Text, Unreadable, unreadable};
+use crate::place::{BLANK, Field, Holds, Key, Kind, Reason, Texts, Unreadable, unreadable};
 
 /// A string that was found.
 #[derive(Clone, Debug)]
@@ -55,47 +55,6 @@ pub(crate) struct Reader {
     pub members: Vec<(usize, usize)>,
 }
 
-/// Appends the strings of the document `text` that `keys` name to `texts`. `reader` has paths that were asked for, and then those of the keys.
-pub(crate) fn find(
-    text: &[u8],
-    keys: &[Key],
-    reader: &mut Reader,
-    escaping: Escaping,
-    texts: &mut Vec<Text>,
-) -> Result<(), Unreadable> {
-    reader.read_once(text, escaping)?;
-    let (asked, known) = reader.paths.split_at(reader.paths.len() - keys.len());
-    // For each value, the first key in the row whose member has text.
-    let mut first = [usize::MAX; Field::ALL.len()];
-    for Found { path, range, .. } in &reader.found {
-        let Some(key) = path.checked_sub(asked.len()) else { continue };
-        let Key { field, holds, .. } = keys[key];
-        if holds != Holds::Method && !matches!(&text[range.clone()], b"" | b"-") {
-            first[field as usize] = first[field as usize].min(key);
-        }
-    }
-    for Found { path, range, .. } in reader.found.drain(..) {
-        let (index, holds) = match path.checked_sub(asked.len()) {
-            Some(key) => {
-                let Key { field, holds, .. } = keys[key];
-                if holds != Holds::Method && key > first[field as usize] {
-                    continue;
-                }
-                (field as usize, holds)
-            }
-            None => {
-                // A path that a key has, too, has the content that the key says. A method is text if it was asked for.
-                let key = known.iter().position(|known| *known == asked[path]);
-                let holds = key.map(|key| keys[key].holds).filter(|holds| *holds != Holds::Method);
-                (Field::ALL.len() + path, holds.unwrap_or(Holds::Value(Kind::Text)))
-            }
-        };
-        let fence = if holds == Holds::Request { BLANK } else { ByteSet::EMPTY };
-        texts.push(Text { range: Ok(range), index, holds, escaping, fence });
-    }
-    Ok(())
-}
-
 /// Reports whether `value` is a JSON object or array. The value of a string can be one, and should stay one.
 pub fn is_document(value: &[u8]) -> bool {
     matches!(value.trim_ascii_start(), [b'{' | b'[', ..])
@@ -106,6 +65,41 @@ impl Reader {
     /// Returns a reader that finds the strings at `paths`, and the members with the names `watched`.
     pub fn new(paths: Vec<KeyPath>, watched: Vec<String>) -> Reader {
         Reader { paths, watched, ..Reader::default() }
+    }
+
+    /// Appends the strings of the document `text` that `keys` name to `texts`. The paths of the keys are the last ones of the reader.
+    pub fn find(&mut self, text: &[u8], keys: &[Key], texts: &mut Texts) -> Result<(), Unreadable> {
+        self.read_once(text, texts.escaping)?;
+        let (asked, known) = self.paths.split_at(self.paths.len() - keys.len());
+        // For each value, the first key in the row whose member has text.
+        let mut first = [usize::MAX; Field::ALL.len()];
+        for Found { path, range, .. } in &self.found {
+            let Some(key) = path.checked_sub(asked.len()) else { continue };
+            let Key { field, holds, .. } = keys[key];
+            if holds != Holds::Method && !matches!(&text[range.clone()], b"" | b"-") {
+                first[field as usize] = first[field as usize].min(key);
+            }
+        }
+        for Found { path, range, .. } in self.found.drain(..) {
+            let (index, holds) = match path.checked_sub(asked.len()) {
+                Some(key) => {
+                    let Key { field, holds, .. } = keys[key];
+                    if holds != Holds::Method && key > first[field as usize] {
+                        continue;
+                    }
+                    (field as usize, holds)
+                }
+                None => {
+                    // A path that a key has, too, has the content that the key says. A method is text if it was asked for.
+                    let key = known.iter().position(|known| *known == asked[path]);
+                    let holds = key.map(|key| keys[key].holds).filter(|holds| *holds != Holds::Method);
+                    (Field::ALL.len() + path, holds.unwrap_or(Holds::Value(Kind::Text)))
+                }
+            };
+            let fence = if holds == Holds::Request { BLANK } else { ByteSet::EMPTY };
+            texts.add(index, Ok(range), holds, fence);
+        }
+        Ok(())
     }
 
     /// Reads `text`, one document, in which no path leads to two strings.

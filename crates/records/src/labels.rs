@@ -2,8 +2,7 @@
 
 use memchr::memmem;
 
-use crate::escaping::Escaping;
-use crate::place::{Field, Holds, Kind, QUOTED, REQUEST, Reason, Text, Unreadable, unreadable};
+use crate::place::{Field, Holds, Kind, QUOTED, REQUEST, Reason, Texts, Unreadable, unreadable};
 
 /// The labels after the server, in the order in which nginx writes them.
 pub(crate) const LABELS: [(&[u8], Field, Holds); 5] = [
@@ -26,7 +25,7 @@ const LEVELS: [&[u8]; 8] =
 /// Nothing is escaped, and the message before the labels contains the decoded name of a file, in which a client can plant labels. So the
 /// last label of a request counts, unless it can be a part of the referrer, or of a request line that nginx did not understand. Other
 /// request lines and hosts have no blanks, and so no labels.
-pub(crate) fn find(line: &[u8], texts: &mut Vec<Text>) -> Result<(), Unreadable> {
+pub(crate) fn find(line: &[u8], texts: &mut Texts) -> Result<(), Unreadable> {
     let has = |text: &[u8]| memmem::find(line, text).is_some();
     // A message can have several lines, of which the last one has the labels.
     if !LEVELS.iter().any(|level| has(level)) && !has(b", client: ") {
@@ -63,8 +62,7 @@ pub(crate) fn find(line: &[u8], texts: &mut Vec<Text>) -> Result<(), Unreadable>
             return unreadable(start - 1, Reason::OPEN_QUOTE);
         }
         let fence = if number == 0 { REQUEST } else { QUOTED };
-        let index = field as usize;
-        texts.push(Text { range: Ok(start..end - 1), index, holds, escaping: Escaping::None, fence });
+        texts.add(field as usize, Ok(start..end - 1), holds, fence);
         from = end;
     }
     Ok(())

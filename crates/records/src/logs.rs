@@ -82,6 +82,8 @@ const REFERER: Part = Part::Quoted(Some(Field::Referer));
 const AGENT: Part = Part::Quoted(Some(Field::Agent));
 const OTHER: Part = Part::Quoted(None);
 const WORD: Part = Part::Word;
+const QUOTED: Part = Part::QuotedWord(None);
+const REDIRECT: Part = Part::QuotedWord(Some(Field::Redirect));
 
 /// Returns the layout of lines with a quoted request after `lead`, and then `tail`.
 const fn access(name: &'static str, lead: Lead, tail: &'static [Part]) -> Layout {
@@ -114,15 +116,13 @@ const HOST_SECOND: LeadWord = LeadWord { field: Field::Host, number: 1, count: 5
 const KEY: LeadWord = LeadWord { field: Field::Key, number: 8, count: 9 };
 
 /// After the counters, Envoy writes the addresses of the client, the agent, the number of the request, the host and the upstream.
-const ENVOY_TAIL: &[Part] = &{
-    const W: Part = WORD;
-    [Part::Status, W, W, W, W, W, OTHER, AGENT, OTHER, HOST, OTHER]
-};
+const ENVOY_TAIL: &[Part] = &[Part::Status, WORD, WORD, WORD, WORD, WORD, OTHER, AGENT, OTHER, HOST, OTHER];
 /// Istio has a quoted reason among the counters.
-const ISTIO_TAIL: &[Part] = &{
-    const W: Part = WORD;
-    [Part::Status, W, W, W, OTHER, W, W, W, W, OTHER, AGENT, OTHER, HOST, OTHER]
-};
+const ISTIO_TAIL: &[Part] =
+    &[Part::Status, WORD, WORD, WORD, OTHER, WORD, WORD, WORD, WORD, OTHER, AGENT, OTHER, HOST, OTHER];
+
+/// The quoted words are a trace, the domain and the certificate; then the actions and the URL of a redirect.
+const ALB_TAIL: &[Part] = &[AGENT, WORD, WORD, WORD, QUOTED, QUOTED, QUOTED, WORD, WORD, QUOTED, REDIRECT];
 
 static COMMON: Layout = access("common", Lead::Date, COMMON_TAIL);
 static COMBINED: Layout = access("combined", Lead::Date, COMBINED_TAIL);
@@ -145,11 +145,7 @@ static SQUID_COMBINED: Layout = access("combined", Lead::Date, &[Part::Status, W
 static ENVOY: Layout = access("envoy", Lead::Date, ENVOY_TAIL);
 static ISTIO: Layout = access("istio", Lead::Date, ISTIO_TAIL);
 static ELB: Layout = access("elb", Lead::Words(11), &[AGENT]);
-static ALB: Layout = access("alb", Lead::Words(12), &{
-    const W: Part = WORD;
-    const Q: Part = Part::QuotedWord(None);
-    [AGENT, W, W, W, Q, Q, Q, W, W, Q, Part::QuotedWord(Some(Field::Redirect))]
-});
+static ALB: Layout = access("alb", Lead::Words(12), ALB_TAIL);
 static S3: Layout =
     with_word("s3", Lead::Words(9), KEY, &[Part::Status, WORD, WORD, WORD, WORD, WORD, REFERER, AGENT]);
 static NGINX_ERROR: Layout =

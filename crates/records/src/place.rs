@@ -123,6 +123,21 @@ pub(crate) struct Text {
     pub fence: ByteSet,
 }
 
+/// The texts of the current record.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Texts {
+    /// The escaping of the writer.
+    pub escaping: Escaping,
+    pub list: Vec<Text>,
+}
+
+impl Texts {
+    /// Adds a text that the writer has escaped.
+    pub fn add(&mut self, index: usize, range: Result<Range<usize>, Reason>, holds: Holds, fence: ByteSet) {
+        self.list.push(Text { range, index, holds, escaping: self.escaping, fence });
+    }
+}
+
 /// The control bytes, which terminals obey.
 pub(crate) const CONTROLS: ByteSet = ByteSet::from_bitmap([u32::MAX as u64, 1 << 63, 0, 0]);
 /// The bytes that a target between quotes, another text between quotes, and a word cannot contain.

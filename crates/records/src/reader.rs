@@ -10,7 +10,7 @@ use crate::json;
 use crate::labels;
 use crate::logs::{Log, Shape};
 use crate::path::KeyPath;
-use crate::place::{Field, Holds, Kind, Place, REQUEST, Reason, Text, Unreadable, unreadable};
+use crate::place::{Field, Holds, Kind, Place, REQUEST, Reason, Text, Texts, Unreadable, unreadable};
 use crate::target;
 
 /// A reader of the records of one file.
@@ -21,38 +21,35 @@ pub(crate) struct Reader {
     pub names: Vec<String>,
     /// For each [`Text::index`], the number of the value, if it was asked for.
     numbers: Vec<Option<usize>>,
-    /// The names of those values that have no [`Field`]: columns or paths.
-    own: Vec<String>,
     header: Header,
     /// The reader of documents, if the records are JSON.
     json: json::Reader,
-    /// The texts of the current record.
-    texts: Vec<Text>,
+    texts: Texts,
 }
 
 impl Reader {
     /// Returns a reader of records of this format that finds the values with these names. An error is a message for the user.
     pub fn new(log: Log, names: Vec<String>) -> Result<Reader, String> {
         let known = log.layout.fields();
-        let (mut numbers, mut own) = (vec![None; Field::ALL.len()], Vec::new());
+        let (mut numbers, mut header) = (vec![None; Field::ALL.len()], Header::default());
         for (number, name) in names.iter().enumerate() {
             match Field::named(name) {
                 Some(field) if known.contains(&field) => numbers[field as usize] = Some(number),
                 None if matches!(log.layout.shape, Shape::Columns(_) | Shape::Json(_)) => {
                     numbers.push(Some(number));
-                    own.push(name.clone());
+                    header.wanted.push(name.clone());
                 }
                 _ => return Err(log.has_no(name)),
             }
         }
         let mut paths = Vec::new();
         if let Shape::Json(keys) = &log.layout.shape {
-            let names = own.iter().map(String::as_str).chain(keys.iter().map(|key| key.name));
+            let names = header.wanted.iter().map(String::as_str).chain(keys.iter().map(|key| key.name));
             paths = names.map(str::parse).collect::<Result<Vec<KeyPath>, _>>()?;
         }
         let json = json::Reader::new(paths, Vec::new());
-        let (header, texts) = (Header::default(), Vec::new());
-        Ok(Reader { log, names, numbers, own, header, json, texts })
+        let texts = Texts { escaping: log.escaping(), list: Vec::new() };
+        Ok(Reader { log, names, numbers, header, json, texts })
     }
 
     /// Returns the search for escapes in the lines, if they need not be read one by one.
@@ -71,19 +68,19 @@ impl Reader {
         if record.iter().all(u8::is_ascii_whitespace) {
             return Ok(());
         }
-        let (writer, escaping, texts) = (self.log.writer, self.log.escaping(), &mut self.texts);
-        texts.clear();
+        let texts = &mut self.texts;
+        texts.list.clear();
         match &self.log.layout.shape {
-            Shape::Access(layout) => access::find(record, layout, (writer.rule, writer.escaping), texts)?,
-            Shape::Json(keys) => json::find(record, keys, &mut self.json, escaping, texts)?,
-            Shape::Columns(layout) => layout.find(record, escaping, &self.own, &mut self.header, texts)?,
-            Shape::Words(layout) => layout.find(record, escaping, texts)?,
+            Shape::Access(layout) => access::find(record, layout, self.log.writer.rule, texts)?,
+            Shape::Json(keys) => self.json.find(record, keys, texts)?,
+            Shape::Columns(layout) => layout.find(record, &mut self.header, texts)?,
+            Shape::Words(layout) => layout.find(record, texts)?,
             Shape::Labels => labels::find(record, texts)?,
         }
-        let method = self.texts.iter().find(|text| text.holds == Holds::Method);
+        let method = self.texts.list.iter().find(|text| text.holds == Holds::Method);
         let method = method.and_then(|text| text.range.clone().ok()).unwrap_or(0..0);
         let (from, mut result) = (places.len(), Ok(()));
-        for text in &self.texts {
+        for text in &self.texts.list {
             match self.place(record, text, &method) {
                 // A column can be asked for by its own name, too.
                 Ok(Some(place))
@@ -107,7 +104,7 @@ impl Reader {
         let range = range.clone().or_else(|reason| unreadable(0, reason))?;
         let known = &self.log.writer.placeholders;
         let (method, range) = match holds {
-            Holds::Request => match target::split(record, range, known, escaping)? {
+            Holds::Request => match target::split(record, range, self.log)? {
                 Some(parts) => parts,
                 None => return Ok(None),
             },

@@ -195,7 +195,13 @@ impl Syntax {
     /// offset of the first byte of `value` that cannot be written.
     pub fn write_beside(&self, place: &Place, value: Option<&[u8]>, out: &mut Vec<u8>) -> Result<(), usize> {
         match &self.0 {
-            Kind::Table(table) => table.write_beside(place, value, out),
+            Kind::Table(table) => {
+                let dialect = table.dialect();
+                out.push(dialect.delimiter);
+                // The new cell is quoted if the one at `place` is.
+                let is_quoted = place.marks == Marks::Quotes;
+                value.map_or(Ok(()), |value| dialect.write_as(is_quoted, value, out))
+            }
             Kind::Json(members) => members.write_beside(place.index, value, out),
             _ => Ok(()),
         }

@@ -111,7 +111,7 @@ impl Dialect {
     }
 
     /// Appends `value` to `out` as a cell, in quotes if `is_quoted` or if it needs them. An error is that of [`Dialect::write`].
-    fn write_as(self, is_quoted: bool, value: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
+    pub(crate) fn write_as(self, is_quoted: bool, value: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
         let is_special = |byte: &u8| *byte == self.delimiter || matches!(byte, b'"' | b'\n' | b'\r' | 0);
         if !is_quoted && !value.iter().any(is_special) {
             out.extend_from_slice(value);
@@ -268,20 +268,6 @@ impl Table {
             }
         }
         Ok(())
-    }
-
-    /// Appends a new cell with `value`, or an empty one, which is quoted if the cell at `place` is.
-    pub(crate) fn write_beside(
-        &self,
-        place: &Place,
-        value: Option<&[u8]>,
-        out: &mut Vec<u8>,
-    ) -> Result<(), usize> {
-        out.push(self.dialect.delimiter);
-        match value {
-            Some(value) => self.dialect.write_as(place.marks == Marks::Quotes, value, out),
-            None => Ok(()),
-        }
     }
 
     /// Returns `header` with the names of the new columns.

@@ -69,7 +69,7 @@ fn compare(
                     chosen.get(bit / 64).is_some_and(|word| word >> (bit % 64) & 1 == 1)
                 };
                 check(name, tier, syntax, &sweep, record, bits, seen);
-                let kept = sweep.kept().union(sweep.special());
+                let kept = sweep.kept.union(sweep.special);
                 let mut out = Vec::new();
                 decode_chosen_append(
                     &Decode::new().keep(kept),
@@ -131,11 +131,11 @@ fn check(
     let mut words = vec![0; line.len().div_ceil(64)];
     found.iter().for_each(|&at| words[at / 64] |= 1 << (at % 64));
     let (mut out, mut done) = (Vec::new(), 0);
-    let decode = Decode::new().keep(sweep.kept().union(sweep.special()));
+    let decode = Decode::new().keep(sweep.kept.union(sweep.special));
     for at in found {
         let digits = line.get(at + 1..at + 3).and_then(|digits| str::from_utf8(digits).ok());
         let byte = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        if let Some(byte) = byte.filter(|&byte| line[at + 1] != b'+' && sweep.special().contains(byte)) {
+        if let Some(byte) = byte.filter(|&byte| line[at + 1] != b'+' && sweep.special.contains(byte)) {
             let Some(text) = sweep.spell(byte) else { return };
             decode_chosen_append(&decode, &line[done..at], &words, done, false, &mut out).unwrap();
             out.extend(text);

@@ -200,9 +200,9 @@ struct FieldCodec {
 impl FieldCodec {
     fn new(selector: &Selector, treatment: &Treatment, end: u8, is_new: bool) -> Option<FieldCodec> {
         let sweep = selector.sweep(end, is_new)?;
-        let structure = sweep.special();
+        let structure = sweep.special;
         let (codec, keep) = treatment.codec()?;
-        let keep = keep.union(sweep.kept());
+        let keep = keep.union(sweep.kept);
         let respelt = structure.difference(keep);
         let spell = |byte| if respelt.contains(byte) { sweep.spell(byte) } else { None };
         let mut spellings: Vec<_> = (0..=u8::MAX).map(spell).collect();

@@ -29,8 +29,11 @@ pub struct Sweep {
     chosen: Vec<u64>,
     /// The number of bytes between the start of the first block and the records.
     shift: usize,
-    kept: ByteSet,
-    special: ByteSet,
+    /// The bytes whose escapes stay in a value, because the record cannot have these bytes there.
+    pub kept: ByteSet,
+    /// The bytes that the record has in another spelling. A record in which an escape of one of them is decoded must be read by itself, unless
+    /// [`Sweep::spell`] knows the spelling.
+    pub special: ByteSet,
 }
 
 /// The way to find the values.
@@ -42,7 +45,7 @@ pub(crate) enum Finder {
 }
 
 impl Sweep {
-    /// Uses `finder`. `kept` and `special` are the results of the methods with these names.
+    /// Uses `finder`.
     pub(crate) fn new(finder: Finder, kept: ByteSet, special: ByteSet) -> Sweep {
         Sweep { finder, tier: Tier::active(), chosen: Vec::new(), shift: 0, kept, special }
     }
@@ -52,17 +55,6 @@ impl Sweep {
     #[must_use]
     pub fn tier(self, tier: Tier) -> Sweep {
         Sweep { tier, ..self }
-    }
-
-    /// Returns the bytes whose escapes stay in a value, because the record cannot have these bytes there.
-    pub fn kept(&self) -> ByteSet {
-        self.kept
-    }
-
-    /// Returns the bytes that the record has in another spelling. A record in which an escape of one of them is decoded must be read by
-    /// itself, unless [`Sweep::spell`] knows the spelling.
-    pub fn special(&self) -> ByteSet {
-        self.special
     }
 
     /// Returns the spelling of `byte`, which is one of [`Sweep::special`], if it is the same in every value.

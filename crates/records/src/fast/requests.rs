@@ -158,15 +158,13 @@ impl Requests {
     /// Returns the place of the target in the request at `range` of `line`.
     #[inline(always)]
     fn target(&self, line: &[u8], range: Range<usize>) -> Option<Range<usize>> {
-        let writer = self.log.writer;
-        let request = target::split(line, range.clone(), &writer.placeholders, self.log.escaping());
-        let (method, target) = request.ok()??;
+        let (method, target) = target::split(line, range.clone(), self.log).ok()??;
         // Three words have one blank between two of them.
         let is_three_words = || {
             let blanks = memchr::memchr_iter(b' ', &line[range.clone()]).count();
             blanks == 2 && method.start == range.start && target.end + 1 < range.end
         };
-        let needs_words = matches!(writer.rule, Rule::Words | Rule::WordsAfterUser);
+        let needs_words = matches!(self.log.writer.rule, Rule::Words | Rule::WordsAfterUser);
         (!needs_words || is_three_words()).then_some(target)
     }
 
