@@ -45,7 +45,7 @@ struct State {
 pub(crate) struct Reader {
     pub paths: Vec<KeyPath>,
     /// The names whose members are noted.
-    watched: Vec<String>,
+    pub watched: Vec<String>,
     open: Vec<Open>,
     /// The paths that lead to the current value, after those that lead to the objects and arrays around it.
     states: Vec<State>,

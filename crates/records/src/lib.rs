@@ -88,6 +88,6 @@ pub use path::KeyPath;
 pub use place::{Field, Holds, Key, Kind, Marks, Place, Reason, Unreadable};
 pub use simdpct::ByteSet;
 pub use syntax::Syntax;
-pub use table::{QuotedValue, RETURNS, Table, Widener};
+pub use table::{QuotedValue, RETURNS, Table, Widener, without_end};
 pub use target::{Placeholders, Protocol};
 pub use wrapper::Wrapper;

@@ -46,9 +46,8 @@ struct Nested {
 /// The members of JSON documents that were asked for.
 #[derive(Clone, Debug)]
 struct Members {
+    /// The reader, which watches the name of the new member beside each value; none if new values replace the old ones.
     reader: json::Reader,
-    /// The name of the new member beside each value; empty if new values replace the old ones.
-    into: Vec<String>,
     escaping: Escaping,
 }
 
@@ -88,8 +87,8 @@ impl Syntax {
     /// them. An error is a message for the user.
     pub fn json(paths: &[KeyPath], into: &[String], escaping: Escaping) -> Result<Syntax, String> {
         once(paths, KeyPath::to_string)?;
-        let (reader, into) = (json::Reader::new(paths.to_vec(), into.to_vec()), into.to_vec());
-        Ok(Syntax(Kind::Json(Members { reader, into, escaping })))
+        let reader = json::Reader::new(paths.to_vec(), into.to_vec());
+        Ok(Syntax(Kind::Json(Members { reader, escaping })))
     }
 
     /// Values of `keys` in logfmt. An error is a message for the user.
@@ -162,7 +161,7 @@ impl Syntax {
         match &self.0 {
             Kind::Fields(fields) => fields.sweep(),
             Kind::Table(table) => table.sweep(),
-            Kind::Json(members) if members.into.is_empty() => Some(members.sweep()),
+            Kind::Json(members) if members.reader.watched.is_empty() => Some(members.sweep()),
             Kind::Log(reader) => reader.sweep(),
             _ => None,
         }
@@ -200,7 +199,7 @@ impl Syntax {
                 out.push(dialect.delimiter);
                 // The new cell is quoted if the one at `place` is.
                 let is_quoted = place.marks == Marks::Quotes;
-                value.map_or(Ok(()), |value| dialect.write_as(is_quoted, value, out))
+                value.map_or(Ok(()), |value| dialect.write(is_quoted, value, out))
             }
             Kind::Json(members) => members.write_beside(place.index, value, out),
             _ => Ok(()),
@@ -219,10 +218,10 @@ impl Members {
             return Ok(());
         }
         self.reader.read(record, self.escaping)?;
-        let mut taken: BTreeSet<_> = self.reader.members.drain(..).collect();
-        for json::Found { path, range, object } in self.reader.found.drain(..) {
-            let number =
-                self.into.get(path).and_then(|name| self.into.iter().position(|known| known == name));
+        let json::Reader { watched: into, members, found, .. } = &mut self.reader;
+        let mut taken: BTreeSet<_> = members.drain(..).collect();
+        for json::Found { path, range, object } in found.drain(..) {
+            let number = into.get(path).and_then(|name| into.iter().position(|known| known == name));
             let is_free = object.zip(number).is_some_and(|member| taken.insert(member));
             let beside = is_free.then_some(range.end + 1);
             let place = Place::new(range, path, self.escaping, ByteSet::EMPTY);
@@ -232,7 +231,7 @@ impl Members {
     }
 
     fn write_beside(&self, index: usize, value: Option<&[u8]>, out: &mut Vec<u8>) -> Result<(), usize> {
-        let Some(name) = self.into.get(index) else { return Ok(()) };
+        let Some(name) = self.reader.watched.get(index) else { return Ok(()) };
         out.push(b',');
         push_string(name.as_bytes(), out)?;
         out.push(b':');

@@ -105,13 +105,9 @@ impl Dialect {
         })
     }
 
-    /// Appends `value` to `out` as a cell, in quotes if it needs them. An error is the offset of a byte that cannot be written.
-    pub fn write(self, value: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
-        self.write_as(false, value, out)
-    }
-
-    /// Appends `value` to `out` as a cell, in quotes if `is_quoted` or if it needs them. An error is that of [`Dialect::write`].
-    pub(crate) fn write_as(self, is_quoted: bool, value: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
+    /// Appends `value` to `out` as a cell, in quotes if `is_quoted` or if it needs them. An error is the offset of a byte
+    /// that cannot be written.
+    pub fn write(self, is_quoted: bool, value: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
         let is_special = |byte: &u8| *byte == self.delimiter || matches!(byte, b'"' | b'\n' | b'\r' | 0);
         if !is_quoted && !value.iter().any(is_special) {
             out.extend_from_slice(value);
@@ -278,7 +274,7 @@ impl Table {
             out.extend_from_slice(&header[done..cell.end]);
             done = cell.end;
             out.push(self.dialect.delimiter);
-            let _ = self.dialect.write_as(cell.is_quoted, name.as_bytes(), &mut out);
+            let _ = self.dialect.write(cell.is_quoted, name.as_bytes(), &mut out);
         }
         out.extend_from_slice(&header[done..]);
         out
@@ -309,7 +305,7 @@ impl Table {
 }
 
 /// Returns `record` without its line end.
-pub(crate) fn without_end(record: &[u8]) -> &[u8] {
+pub fn without_end(record: &[u8]) -> &[u8] {
     let record = record.strip_suffix(b"\n").unwrap_or(record);
     record.strip_suffix(b"\r").unwrap_or(record)
 }

@@ -297,7 +297,7 @@ fn begin<'i>(
     let Head { delimiter, header } = tables::choose(selector, &mut feed, sink, columns, &job.into)?;
     let one_header = columns.one_header;
     if is_whole && let Some(table) = job.target.selector.table() {
-        let row = tables::names(&header);
+        let row = simdpct_records::without_end(&header);
         let cells = table.dialect().cells(row).unwrap_or_default();
         let names = cells.into_iter().map(|(cell, _)| cell.into_owned()).chain([delimiter.clone()]);
         if header.is_empty() || first.is_written(names.collect(), one_header, feed.name())? {

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use simdpct_records::{Dialect, Escaping, RETURNS, Table};
+use simdpct_records::{Dialect, Escaping, RETURNS, Table, without_end};
 
 use crate::common::error::{Failure, warn};
 use crate::common::shown::shown;
@@ -43,7 +43,7 @@ pub fn choose(
     let Some(mut dialect) = selector.table().map(Table::dialect) else { return Ok(Head::default()) };
     let mut head = Head::default();
     let mut first = feed.peek_record()?;
-    if let Some(delimiter) = first.as_ref().and_then(|line| Dialect::named(names(line))) {
+    if let Some(delimiter) = first.as_ref().and_then(|line| Dialect::named(without_end(line))) {
         head.delimiter = feed.first_record()?;
         dialect.delimiter = delimiter;
         feed.set_dialect(dialect);
@@ -56,7 +56,7 @@ pub fn choose(
         head.header = feed.first_record()?;
         // An empty file has no columns.
         let wanted = if head.header.is_empty() { &[] } else { &columns.names[..] };
-        Table::new(dialect, wanted, into, Some(names(&head.header)))
+        Table::new(dialect, wanted, into, Some(without_end(&head.header)))
             .map_err(|message| usage(feed, &message))?
     } else {
         Table::new(dialect, &columns.names, &[], None).map_err(Failure::Usage)?
@@ -66,7 +66,7 @@ pub fn choose(
         if row.last() != Some(&b'\n') && dialect.has_lone_return(&row) {
             return Err(usage(feed, RETURNS));
         }
-        table.measure(names(&row));
+        table.measure(without_end(&row));
     }
     feed.set_table(table.clone());
     *selector = Selector::columns(table).with_new_members(into).unescaping(columns.unescape);
@@ -75,12 +75,6 @@ pub fn choose(
         sink.lines += memchr::memchr_iter(feed.line_end(), line).count() as u64;
     }
     Ok(head)
-}
-
-/// Returns `header` without its line end.
-pub fn names(header: &[u8]) -> &[u8] {
-    let names = header.strip_suffix(b"\n").unwrap_or(header);
-    names.strip_suffix(b"\r").unwrap_or(names)
 }
 
 /// The header of the first table of an output.

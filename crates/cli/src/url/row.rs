@@ -79,7 +79,7 @@ pub fn write_cell(style: Style, is_plain: bool, cell: Option<&[u8]>, out: &mut V
         Some(EMPTY) if style == Style::Tsv => escape(EMPTY, out),
         Some(cell) if style == Style::Tsv => TSV.encode_append(cell, out),
         // A cell of CSV can have any byte.
-        Some(cell) => CSV.write(&CSV_LINE.encode(cell), out).unwrap_or_default(),
+        Some(cell) => CSV.write(false, &CSV_LINE.encode(cell), out).unwrap_or_default(),
     }
 }
 
