@@ -104,7 +104,7 @@ impl Reader {
         let range = range.clone().or_else(|reason| unreadable(0, reason))?;
         let known = &self.log.writer.placeholders;
         let (method, range) = match holds {
-            Holds::Request => match target::split(record, range, self.log)? {
+            Holds::Request => match target::split(record, range, known, escaping)? {
                 Some(parts) => parts,
                 None => return Ok(None),
             },

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::logs::Log;
+use crate::escaping::Escaping;
 use crate::place::{Kind, Reason, Unreadable, unreadable};
 
 /// The texts that a program writes in place of a request, a target or a protocol that it does not know.
@@ -124,20 +124,29 @@ fn usual(request: &[u8]) -> Option<(usize, usize)> {
 /// Returns the places of the method and of the target of the request at `range` of `line`, if it has a target. The target is the text
 /// between the first blank and the protocol, which is the last word. The writer may have written a part of the protocol as an escape.
 #[inline]
-pub(crate) fn split(line: &[u8], range: Range<usize>, log: Log) -> Result<Option<Parts>, Unreadable> {
-    let (request, known) = (&line[range.clone()], &log.writer.placeholders);
+pub(crate) fn split(
+    line: &[u8],
+    range: Range<usize>,
+    known: &Placeholders,
+    escaping: Escaping,
+) -> Result<Option<Parts>, Unreadable> {
+    let request = &line[range.clone()];
     if let Some((method, end)) = usual(request).filter(|_| known.protocol != Protocol::None) {
         let (start, target) = (range.start, range.start + method + 1..range.start + end);
         let is_target = !known.requests.contains(&request) && !known.contains(&line[target.clone()]);
         return Ok(is_target.then_some((start..start + method, target)));
     }
-    split_other(line, range, log)
+    split_other(line, range, known, escaping)
 }
 
 /// Splits a request that is not a usual one.
 #[inline(never)]
-fn split_other(line: &[u8], range: Range<usize>, log: Log) -> Result<Option<Parts>, Unreadable> {
-    let known = &log.writer.placeholders;
+fn split_other(
+    line: &[u8],
+    range: Range<usize>,
+    known: &Placeholders,
+    escaping: Escaping,
+) -> Result<Option<Parts>, Unreadable> {
     let trim = |range: Range<usize>| {
         let text = &line[range.clone()];
         let start = text.iter().take_while(|&&byte| byte == b' ').count();
@@ -160,7 +169,7 @@ fn split_other(line: &[u8], range: Range<usize>, log: Log) -> Result<Option<Part
     let last = line[rest.clone()].iter().rposition(|&byte| byte == b' ').map_or(0, |blank| blank + 1);
     let raw = &line[rest.start + last..rest.end];
     let mut buffer = Vec::new();
-    let word = log.escaping().undo(raw, &mut buffer).unwrap_or(raw);
+    let word = escaping.undo(raw, &mut buffer).unwrap_or(raw);
     // Where any third word is the protocol, there can be only two words, the second of which is the target or the protocol.
     let is_second = last == 0 && known.protocol == Protocol::Word;
     let has_protocol = if is_second { is_protocol(word) } else { known.is_protocol(word) };

@@ -158,7 +158,8 @@ impl Requests {
     /// Returns the place of the target in the request at `range` of `line`.
     #[inline(always)]
     fn target(&self, line: &[u8], range: Range<usize>) -> Option<Range<usize>> {
-        let (method, target) = target::split(line, range.clone(), self.log).ok()??;
+        let known = &self.log.writer.placeholders;
+        let (method, target) = target::split(line, range.clone(), known, self.log.escaping()).ok()??;
         // Three words have one blank between two of them.
         let is_three_words = || {
             let blanks = memchr::memchr_iter(b' ', &line[range.clone()]).count();
