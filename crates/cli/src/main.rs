@@ -25,9 +25,12 @@ mod url;
 
 use std::process::ExitCode;
 
+use common::error::Outcome;
+
 fn main() -> ExitCode {
     match commands::run() {
-        Ok(outcome) => outcome.into(),
+        Ok(Outcome::Clean) => ExitCode::SUCCESS,
+        Ok(Outcome::Findings) => ExitCode::from(1),
         Err(failure) => failure.report().into(),
     }
 }

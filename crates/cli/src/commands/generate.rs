@@ -12,7 +12,7 @@ use clap_mangen::roff::{Roff, roman};
 use crate::args::{Cli, Generate, Generated};
 use crate::common::error::{Failure, Outcome};
 use crate::common::shown::shown;
-use crate::io::output::{Output, STDOUT};
+use crate::io::output::{self, STDOUT};
 
 /// Runs `pct generate`.
 pub fn generate(args: &Generate) -> Result<Outcome, Failure> {
@@ -35,8 +35,7 @@ pub fn generate(args: &Generate) -> Result<Outcome, Failure> {
             text = quoted_for_fish(&String::from_utf8_lossy(&text)).into_bytes();
         }
     }
-    Output::stdout()?.write(&text)?;
-    Ok(Outcome::Clean)
+    output::print(text)
 }
 
 /// Returns `script` with each backslash in the help of a value escaped once more. `clap_complete` writes a list of values

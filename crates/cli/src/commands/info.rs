@@ -7,7 +7,7 @@ use simdpct::Tier;
 use simdpct_uri::SuffixList;
 
 use crate::common::error::{Failure, Outcome};
-use crate::io::output::Output;
+use crate::io::output;
 
 /// Fails if SIMDPCT_TIER names a tier that is not available. The library would fall back to the best tier, but a
 /// user who forces a tier expects an error.
@@ -47,6 +47,5 @@ pub fn describe() -> Result<Outcome, Failure> {
     }
     let version = SuffixList::compiled().version().unwrap_or("unknown");
     let _ = writeln!(text, "public suffix list: version {version}");
-    Output::stdout()?.write(text.as_bytes())?;
-    Ok(Outcome::Clean)
+    output::print(text)
 }

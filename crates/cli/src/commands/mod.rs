@@ -3,8 +3,6 @@
 mod explain;
 mod generate;
 mod info;
-mod profiles;
-mod sets;
 mod tables;
 
 use std::env;
@@ -62,7 +60,7 @@ fn dispatch(command: Command) -> Result<Outcome, Failure> {
             convert(&encode.args(), conversion)
         }
         Command::Decode(decode) => convert(&decode.args, decode.conversion()),
-        Command::Normalize(normalize) if normalize.list => profiles::list(),
+        Command::Normalize(normalize) if normalize.list => tables::write_profiles(),
         Command::Normalize(normalize) => convert(&normalize.args, normalize.conversion()),
         Command::Split(split) => convert(&split.args, split.conversion()),
         Command::Get(get) => convert(&get.args, get.conversion()),
@@ -87,7 +85,7 @@ fn dispatch(command: Command) -> Result<Outcome, Failure> {
         Command::Explain(explain) => explain::explain(explain),
         Command::Sets(sets) if sets.table => tables::write(sets.format),
         Command::Sets(sets) if sets.schemes => tables::write_schemes(sets.format),
-        Command::Sets(sets) => sets::list(&sets),
+        Command::Sets(sets) => tables::write_sets(&sets),
         Command::Info => info::describe(),
         Command::Generate(generate) => generate::generate(&generate),
     }

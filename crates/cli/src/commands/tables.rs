@@ -1,24 +1,26 @@
-//! `pct sets --table`: writes the reference tables of URL encoding, computed by the library itself. Also formats the
-//! list of sets as a table.
+//! `pct sets` and `pct normalize --list`: lists the named sets and the canonical forms, and writes the reference tables of URL encoding,
+//! computed by the library itself.
 
 use std::fmt::Write;
 use std::ops::RangeInclusive;
 
 use encoding_rs::WINDOWS_1252;
 use serde_json::json;
-use simdpct::AsciiSet;
 use simdpct::sets::{
-    NONE, RFC1738_RESERVED, RFC1738_UNRESERVED, RFC2396_RESERVED, RFC2396_UNRESERVED, RFC3986_RESERVED,
+    self, NONE, RFC1738_RESERVED, RFC1738_UNRESERVED, RFC2396_RESERVED, RFC2396_UNRESERVED, RFC3986_RESERVED,
     RFC3986_UNRESERVED,
 };
+use simdpct::{AsciiSet, NamedSet, SetKind};
+use simdpct_uri::canon::Profile;
 
+use crate::args::Sets;
 use crate::check::schemes::{SCHEMES, Scheme};
 use crate::common::error::{Failure, Outcome};
 use crate::common::format::OutputFormat;
-use crate::io::output::Output;
+use crate::io::output;
 
 /// A row of a table. A cell without a value is `null` in JSON, and empty elsewhere.
-pub type Row<const N: usize> = [Option<String>; N];
+type Row<const N: usize> = [Option<String>; N];
 
 /// The reasons to escape characters, which the web page shows as well: a line for each byte, in hexadecimal digits, and its text. They
 /// follow RFC 1738 (section 2.2) and RFC 3986 (section 3).
@@ -102,7 +104,7 @@ pub fn write_schemes(format: OutputFormat) -> Result<Outcome, Failure> {
 }
 
 /// Prints `tables`, each a title with its rows, in `format`.
-pub fn print<const N: usize>(
+fn print<const N: usize>(
     format: OutputFormat,
     header: &[&str],
     tables: &[(&str, Vec<Row<N>>)],
@@ -136,8 +138,7 @@ pub fn print<const N: usize>(
             let _ = writeln!(text, "[\n{}\n]", rows().map(object).collect::<Vec<_>>().join(",\n"));
         }
     }
-    Output::stdout()?.write(text.as_bytes())?;
-    Ok(Outcome::Clean)
+    output::print(text)
 }
 
 /// Returns the text of each cell.
@@ -149,4 +150,70 @@ fn append_line(widths: &[usize], cells: &[&str], text: &mut String) {
     let cells: Vec<_> = cells.iter().zip(widths).map(|(cell, &width)| format!("{cell:width$}")).collect();
     text.push_str(cells.join("  ").trim_end());
     text.push('\n');
+}
+
+/// Lists the sets named in `args`, or all of them.
+pub fn write_sets(args: &Sets) -> Result<Outcome, Failure> {
+    let all: Vec<_> = sets::ALL.iter().collect();
+    let wanted = if args.names.is_empty() { &all } else { &args.names };
+    if args.format != OutputFormat::Text {
+        let row = |set: &&NamedSet| {
+            let kind = if set.kind == SetKind::Policy { "policy" } else { "building block" };
+            // The text format writes ranges such as A-Z, which a program would have to parse.
+            let bytes: String = set.set.iter().map(char::from).collect();
+            [set.name, kind, &bytes, set.source, set.description].map(|cell| Some(cell.to_owned()))
+        };
+        let header = ["name", "kind", "bytes", "source", "description"];
+        return print(args.format, &header, &[("Sets", wanted.iter().map(row).collect())]);
+    }
+    let mut text = String::new();
+    for set in wanted {
+        let NamedSet { name, source, description, .. } = set;
+        let (verb, kind) = match set.kind {
+            SetKind::Policy => ("keeps ", "policy: --set keeps these bytes, and escapes all others"),
+            _ => ("holds ", "building block: --escape escapes these bytes"),
+        };
+        let bytes = spell(&set.set);
+        let count = set.set.len();
+        // Writing to a string does not fail.
+        let _ = write!(
+            text,
+            "{name}\n  {verb}  {bytes}  ({count} bytes)\n  kind    {kind}\n  source  {source}\n  {description}\n\n"
+        );
+    }
+    output::print(format!("{}\n", text.trim_end()))
+}
+
+/// Returns the members of `set` as text, with letters and digits as ranges and the space by its name.
+fn spell(set: &AsciiSet) -> String {
+    let mut words = Vec::new();
+    let mut rest = *set;
+    for (word, range) in [
+        ("A-Z", &b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"[..]),
+        ("a-z", b"abcdefghijklmnopqrstuvwxyz"),
+        ("0-9", b"0123456789"),
+    ] {
+        if range.iter().all(|&byte| set.contains(byte)) {
+            words.push(word.to_owned());
+            rest = rest.remove(range);
+        }
+    }
+    words.extend(rest.iter().map(|byte| match byte {
+        b' ' => "SPACE".to_owned(),
+        byte => {
+            byte.escape_ascii().to_string().replace("\\\\", "\\").replace("\\'", "'").replace("\\\"", "\"")
+        }
+    }));
+    if words.is_empty() { "nothing".to_owned() } else { words.join(" ") }
+}
+
+/// Lists the profiles, one per line.
+pub fn write_profiles() -> Result<Outcome, Failure> {
+    let width = Profile::ALL.iter().map(|profile| profile.name().len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for profile in Profile::ALL {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "{:width$}  {} ({})", profile.name(), profile.about(), profile.edition());
+    }
+    output::print(text)
 }

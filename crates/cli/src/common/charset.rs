@@ -15,11 +15,8 @@ use super::utf8;
 pub enum Charset {
     /// A charset of the Encoding Standard.
     Standard(&'static Encoding),
-    /// ISO 8859-1, in which each byte is the character of its number. The Encoding Standard, and so each browser,
-    /// uses this name for windows-1252, which differs from 0x80 to 0x9F.
-    Latin1,
-    /// US-ASCII, in which bytes from 0x80 on are invalid.
-    Ascii,
+    /// A charset in which each byte below this limit is the character of its number, and bytes from there on are invalid.
+    Numbers(u16),
     /// UTF-8 for a value that is valid UTF-8, and otherwise this charset. Only decoders have it.
     Auto(&'static Encoding),
 }
@@ -37,6 +34,12 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 impl Charset {
+    /// ISO 8859-1. The Encoding Standard, and so each browser, uses this name for windows-1252, which differs from 0x80 to 0x9F.
+    const LATIN1: Charset = Charset::Numbers(0x100);
+
+    /// US-ASCII.
+    const ASCII: Charset = Charset::Numbers(0x80);
+
     /// UTF-8, by the Encoding Standard.
     pub const UTF_8: Charset = Charset::Standard(encoding_rs::UTF_8);
 
@@ -44,8 +47,8 @@ impl Charset {
     pub fn find(label: &str) -> Result<Charset, String> {
         let label = label.trim_ascii();
         match label.to_ascii_lowercase().as_str() {
-            "iso-8859-1-strict" => return Ok(Charset::Latin1),
-            "us-ascii-strict" => return Ok(Charset::Ascii),
+            "iso-8859-1-strict" => return Ok(Charset::LATIN1),
+            "us-ascii-strict" => return Ok(Charset::ASCII),
             _ => {}
         }
         match Encoding::for_label(label.as_bytes()) {
@@ -110,8 +113,7 @@ impl Charset {
             Charset::Standard(encoding) | Charset::Auto(encoding) => {
                 Decoder::Standard(encoding.new_decoder_without_bom_handling())
             }
-            Charset::Latin1 => Decoder::Latin1,
-            Charset::Ascii => Decoder::Ascii,
+            Charset::Numbers(limit) => Decoder::Numbers(limit),
         }
     }
 
@@ -174,20 +176,40 @@ impl Charset {
     /// Converts `text` to the charset and appends the result to `out`, up to the first character that the charset lacks. Returns that
     /// character.
     fn encode_part<'a>(self, text: &'a str, out: &mut Vec<u8>) -> Option<Lacking<'a>> {
-        let limit = match self {
-            Charset::Standard(encoding) | Charset::Auto(encoding) => {
-                return encode_standard(encoding.new_encoder(), text, out);
+        let encoding = match self {
+            Charset::Standard(encoding) | Charset::Auto(encoding) => encoding,
+            Charset::Numbers(limit) => {
+                for (at, character) in text.char_indices() {
+                    if u32::from(character) >= u32::from(limit) {
+                        return Some(Lacking { character, at, rest: &text[at + character.len_utf8()..] });
+                    }
+                    out.push(u32::from(character) as u8);
+                }
+                return None;
             }
-            Charset::Latin1 => 0x100,
-            Charset::Ascii => 0x80,
         };
-        for (at, character) in text.char_indices() {
-            if u32::from(character) >= limit {
-                return Some(Lacking { character, at, rest: &text[at + character.len_utf8()..] });
+        let mut encoder = encoding.new_encoder();
+        let (mut rest, mut written) = (text, out.len());
+        let lacking = loop {
+            make_room(out, written, rest.len());
+            let (result, read, more) =
+                encoder.encode_from_utf8_without_replacement(rest, &mut out[written..], true);
+            written += more;
+            rest = &rest[read..];
+            match result {
+                EncoderResult::InputEmpty => break None,
+                EncoderResult::OutputFull => {}
+                EncoderResult::Unmappable(character) => {
+                    // The reported character may differ from the one in the text, so its offset is derived from the
+                    // length of the text read.
+                    let read = &text[..text.len() - rest.len()];
+                    let at = read.char_indices().next_back().map_or(0, |(at, _)| at);
+                    break Some(Lacking { character, at, rest });
+                }
             }
-            out.push(u32::from(character) as u8);
-        }
-        None
+        };
+        out.truncate(written);
+        lacking
     }
 }
 
@@ -210,8 +232,7 @@ struct Lacking<'a> {
 /// A decoder for one value, which may come in pieces.
 pub enum Decoder {
     Standard(encoding_rs::Decoder),
-    Latin1,
-    Ascii,
+    Numbers(u16),
 }
 
 impl Decoder {
@@ -229,22 +250,15 @@ impl Decoder {
     ) -> Option<Range<usize>> {
         let decoder = match self {
             Decoder::Standard(decoder) => decoder,
-            Decoder::Latin1 => {
-                for &byte in &bytes[*read..] {
+            Decoder::Numbers(limit) => {
+                while let Some(&byte) = bytes.get(*read) {
+                    *read += 1;
+                    if u16::from(byte) >= *limit {
+                        return Some(*read - 1..*read);
+                    }
                     out.extend_from_slice(char::from(byte).encode_utf8(&mut [0; 2]).as_bytes());
                 }
-                *read = bytes.len();
                 return None;
-            }
-            Decoder::Ascii => {
-                let len = Encoding::ascii_valid_up_to(&bytes[*read..]);
-                out.extend_from_slice(&bytes[*read..*read + len]);
-                *read += len;
-                if *read == bytes.len() {
-                    return None;
-                }
-                *read += 1;
-                return Some(*read - 1..*read);
             }
         };
         let mut written = out.len();
@@ -267,37 +281,6 @@ impl Decoder {
         out.truncate(written);
         invalid
     }
-}
-
-/// Converts `text` by `encoder` and appends the result to `out`, up to the first character that the charset lacks. Returns that
-/// character.
-fn encode_standard<'a>(
-    mut encoder: encoding_rs::Encoder,
-    text: &'a str,
-    out: &mut Vec<u8>,
-) -> Option<Lacking<'a>> {
-    let mut rest = text;
-    let mut written = out.len();
-    let lacking = loop {
-        make_room(out, written, rest.len());
-        let (result, read, more) =
-            encoder.encode_from_utf8_without_replacement(rest, &mut out[written..], true);
-        written += more;
-        rest = &rest[read..];
-        match result {
-            EncoderResult::InputEmpty => break None,
-            EncoderResult::OutputFull => {}
-            EncoderResult::Unmappable(character) => {
-                // The reported character may differ from the one in the text, so its offset is derived from the
-                // length of the text read.
-                let read = &text[..text.len() - rest.len()];
-                let at = read.char_indices().next_back().map_or(0, |(at, _)| at);
-                break Some(Lacking { character, at, rest });
-            }
-        }
-    };
-    out.truncate(written);
-    lacking
 }
 
 /// Grows `out` for the result of `rest` more bytes; its first `written` bytes are in use. It grows a little at a

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::io::{self, ErrorKind, Write};
-use std::process::ExitCode;
 
 use super::reason::Reason;
 
@@ -13,15 +12,6 @@ pub enum Outcome {
     Clean,
     /// `check` has found something, or `--exit-code` reports that a file would change, so the exit code is 1.
     Findings,
-}
-
-impl From<Outcome> for ExitCode {
-    fn from(outcome: Outcome) -> ExitCode {
-        ExitCode::from(match outcome {
-            Outcome::Clean => 0,
-            Outcome::Findings => 1,
-        })
-    }
 }
 
 /// A place in a file.
@@ -105,14 +95,16 @@ impl fmt::Display for Failure {
             Failure::Data { place: Place { file, line, offset }, reason } => {
                 write!(f, "{file}:{line}: offset {offset}: {reason}")
             }
-            Failure::Input { file, offset, error } | Failure::Io { file, offset, error } => match offset {
-                Some(offset) => write!(f, "{file}: offset {offset}: {}", Plain(error)),
-                None => write!(f, "{file}: {}", Plain(error)),
-            },
+            Failure::Input { file, offset, error } | Failure::Io { file, offset, error } => {
+                write!(f, "{file}: ")?;
+                offset.map_or(Ok(()), |offset| write!(f, "offset {offset}: "))?;
+                // The error number of the operating system is left out.
+                let text = error.to_string();
+                f.write_str(text.split(" (os error ").next().unwrap_or(&text))
+            }
             Failure::Usage(message) => f.write_str(message),
-            Failure::ReaderGone => f.write_str("the reader of the output went away"),
-            Failure::Enough => f.write_str("enough is known"),
-            Failure::Reported { .. } => f.write_str("some files were not done"),
+            // These failures are not displayed.
+            Failure::ReaderGone | Failure::Enough | Failure::Reported { .. } => Ok(()),
         }
     }
 }
@@ -121,14 +113,4 @@ impl fmt::Display for Failure {
 pub fn warn(message: fmt::Arguments<'_>) {
     // If stderr is closed, nobody reads the warning.
     let _ = writeln!(io::stderr(), "pct: {message}");
-}
-
-/// An I/O error that is displayed without the error number of the operating system.
-struct Plain<'a>(&'a io::Error);
-
-impl fmt::Display for Plain<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = self.0.to_string();
-        f.write_str(text.split(" (os error ").next().unwrap_or(&text))
-    }
 }

@@ -18,15 +18,15 @@ pub enum Format {
 }
 
 /// The properties of a compressed format.
-struct Traits {
-    name: &'static str,
+pub struct Traits {
+    pub name: &'static str,
     extensions: [&'static str; 2],
     /// The compression levels, numbered as in the format's own command.
-    levels: RangeInclusive<u8>,
+    pub levels: RangeInclusive<u8>,
     /// The default compression level of the format's own command.
-    usual_level: u8,
+    pub usual_level: u8,
     /// Whether NUL bytes between and after the members of a file are padding.
-    has_padding: bool,
+    pub has_padding: bool,
 }
 
 /// The properties of the formats, in the order of [`Format`].
@@ -42,29 +42,15 @@ static TRAITS: [Traits; 4] = [
 pub enum Guess {
     /// The file has this format, or is not compressed.
     Settled(Option<Format>),
-    /// The file has an unsupported format.
-    Foreign(Foreign),
+    /// The file has an unsupported format. It is recognised so that its bytes are not processed as text. `remedy` is the command that converts
+    /// such a file to text, in words for the error message.
+    Foreign { name: &'static str, remedy: &'static str },
     /// More bytes of the file are needed to decide.
     Open,
 }
 
-/// An unsupported format. It is recognised so that its bytes are not processed as text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Foreign {
-    name: &'static str,
-    /// The command that converts such a file to text, in words for the error message.
-    remedy: &'static str,
-}
-
-impl Foreign {
-    /// Returns the error for a file in this format.
-    pub fn refusal(&self) -> io::Error {
-        refusal(self.name, self.remedy)
-    }
-}
-
 /// Returns the error for a file that is `what`. `remedy` names a command that helps.
-fn refusal(what: &str, remedy: &str) -> io::Error {
+pub fn refusal(what: &str, remedy: &str) -> io::Error {
     let message = format!(
         "this is {what}, which pct does not read as text; {remedy}, or --no-decompress reads the file unchanged"
     );
@@ -81,11 +67,10 @@ const fn read(least: &'static [u8], most: &'static [u8], format: Format) -> Sign
 
 /// Returns the signature of files in an unsupported format.
 const fn foreign(bytes: &'static [u8], name: &'static str, remedy: &'static str) -> Signature {
-    Signature(bytes, bytes, Guess::Foreign(Foreign { name, remedy }))
+    Signature(bytes, bytes, Guess::Foreign { name, remedy })
 }
 
-const UTF_16: Guess =
-    Guess::Foreign(Foreign { name: "UTF-16 text", remedy: "iconv -f UTF-16 -t UTF-8 converts it" });
+const UTF_16: Guess = Guess::Foreign { name: "UTF-16 text", remedy: "iconv -f UTF-16 -t UTF-8 converts it" };
 
 static SIGNATURES: [Signature; 20] = [
     read(b"\x1F\x8B\x08", b"\x1F\x8B\x08", Format::Gzip),
@@ -118,7 +103,7 @@ static SIGNATURES: [Signature; 20] = [
 ];
 
 /// A tar archive, whose signature is not at its start.
-const TAR: Foreign = Foreign { name: "a tar archive", remedy: "tar -xO writes what is in it" };
+const TAR: Guess = Guess::Foreign { name: "a tar archive", remedy: "tar -xO writes what is in it" };
 
 /// The offset of the signature of tar archives.
 const TAR_OFFSET: usize = 257;
@@ -140,7 +125,8 @@ fn is_tar(start: &[u8]) -> bool {
 impl Format {
     const ALL: [Format; 4] = [Format::Gzip, Format::Zstd, Format::Bzip2, Format::Xz];
 
-    fn traits(self) -> &'static Traits {
+    /// Returns the properties of the format.
+    pub fn traits(self) -> &'static Traits {
         &TRAITS[self as usize]
     }
 
@@ -148,7 +134,7 @@ impl Format {
     pub fn guess(start: &[u8]) -> Guess {
         // A shorter start is not held back for this, because files of text would wait for it, too.
         if is_tar(start) {
-            return Guess::Foreign(TAR);
+            return TAR;
         }
         let mut guess = Guess::Settled(None);
         for Signature(least, most, found) in &SIGNATURES {
@@ -164,11 +150,9 @@ impl Format {
 
     /// Returns the error for text of this format inside a file in the format `outer`.
     pub fn nested(self, outer: Format) -> io::Error {
-        let (inner, outer) = (self.name(), outer.name());
-        refusal(
-            &format!("{inner} data inside {outer} data"),
-            &format!("{outer} -dc decompresses the outer layer"),
-        )
+        let (inner, outer) = (self.traits().name, outer.traits().name);
+        let remedy = format!("{outer} -dc decompresses the outer layer");
+        refusal(&format!("{inner} data inside {outer} data"), &remedy)
     }
 
     /// Returns the format that the file name extension of `path` means.
@@ -177,30 +161,10 @@ impl Format {
         Format::ALL.into_iter().find(|format| format.traits().extensions.contains(&extension.as_str()))
     }
 
-    /// Returns the name of the format.
-    pub fn name(self) -> &'static str {
-        self.traits().name
-    }
-
-    /// Returns the compression levels, numbered as in the format's own command.
-    pub fn levels(self) -> RangeInclusive<u8> {
-        self.traits().levels.clone()
-    }
-
-    /// Returns the default compression level of the format's own command.
-    pub fn usual_level(self) -> u8 {
-        self.traits().usual_level
-    }
-
     /// Returns the default memory limit for decompression, in MiB, which is enough for files compressed with usual options.
     pub fn usual_memory(self) -> u32 {
         // 256 MiB is more than the highest preset of xz needs; 128 MiB is the limit of `zstd -d`.
         if self == Format::Xz { 256 } else { 128 }
-    }
-
-    /// Reports whether NUL bytes between and after the members of a file are padding.
-    pub fn has_padding(self) -> bool {
-        self.traits().has_padding
     }
 }
 

@@ -130,7 +130,8 @@ fn follows(format: Format, input: &mut impl BufRead) -> io::Result<bool> {
         if rest.is_empty() {
             return Ok(false);
         }
-        let zeros = if format.has_padding() { rest.iter().take_while(|byte| **byte == 0).count() } else { 0 };
+        let zeros =
+            if format.traits().has_padding { rest.iter().take_while(|byte| **byte == 0).count() } else { 0 };
         if zeros < rest.len() {
             let guess = Format::guess(&rest[zeros..]);
             input.consume(zeros);
@@ -138,7 +139,7 @@ fn follows(format: Format, input: &mut impl BufRead) -> io::Result<bool> {
             return if guess == Guess::Open || guess == Guess::Settled(Some(format)) {
                 Ok(true)
             } else {
-                Err(io::Error::other(format!("there is garbage after the {} data", format.name())))
+                Err(io::Error::other(format!("there is garbage after the {} data", format.traits().name)))
             };
         }
         input.consume(zeros);
@@ -151,7 +152,7 @@ fn explain(error: io::Error, format: Format, memory: u32) -> io::Error {
     if error.raw_os_error().is_some() {
         return error;
     }
-    let (kind, name, text) = (error.kind(), format.name(), error.to_string());
+    let (kind, name, text) = (error.kind(), format.traits().name, error.to_string());
     let message = if kind == ErrorKind::UnexpectedEof {
         format!("the {name} data end too early")
     } else if text.contains("too much memory") || text.contains("memory limit reached") {

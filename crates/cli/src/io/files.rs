@@ -6,14 +6,13 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::compression::Format;
+use super::compression::{Format, Traits};
 use super::input::{Input, Inputs, OnUnreadableInput};
 use super::names::{Names, Sources};
 use super::output::{Output, OutputFileOptions};
 use super::progress::Progress;
 use super::replacement::{self, Folders};
-use super::streams;
-use super::version::{Identity, Version};
+use super::streams::{self, Identity, Version};
 use crate::common::error::{Failure, Outcome};
 use crate::common::shown::shown;
 
@@ -71,11 +70,11 @@ impl Destination {
 
     /// Returns `format` with the compression level that the user gave, or else with its default level.
     fn leveled(&self, format: Format) -> Result<(Format, u8), Failure> {
-        let level = self.level.unwrap_or(format.usual_level());
-        if format.levels().contains(&level) {
+        let Traits { name, levels, usual_level, .. } = format.traits();
+        let level = self.level.unwrap_or(*usual_level);
+        if levels.contains(&level) {
             return Ok((format, level));
         }
-        let (name, levels) = (format.name(), format.levels());
         let (least, most) = (levels.start(), levels.end());
         Err(Failure::Usage(format!("--level {level}: {name} has the levels {least} to {most}")))
     }
@@ -120,19 +119,16 @@ fn in_place(
     let names = Names::new(sources)?;
     let mut taken = Taken::new(names.known().unwrap_or_default(), suffix)?;
     let mut progress = Progress::start(names.known(), destination.quiet, false);
-    let (mut folders, mut spare, mut code) = (Folders::default(), Vec::new(), None);
+    let (mut folders, mut code) = (Folders::default(), None);
     for name in names {
         let name = name?;
-        let input = regular(&name)
-            .and_then(|()| Input::open_with(&name, sources.reading, std::mem::take(&mut spare)));
+        let input = regular(&name).and_then(|()| Input::open(&name, sources.reading));
         let result = input.and_then(|input| {
             taken.check(&name, &input)?;
             let compression = input.format().map(|format| destination.leveled(format)).transpose()?;
             let options = OutputFileOptions { compression, suffix, sync: destination.sync };
             let mut output = Output::replace(&name, options)?;
-            let mut inputs = Inputs::only(input, sources.reading);
-            work(&mut inputs, &mut output)?;
-            spare = inputs.into_spare();
+            work(&mut Inputs::only(input, sources.reading), &mut output)?;
             taken.new.extend(output.commit_to(&mut folders)?);
             taken.backups.extend(taken.backup(&name));
             Ok(())
@@ -199,27 +195,22 @@ impl Taken<'_> {
             );
         }
         let is_backup = || fs::canonicalize(name).is_ok_and(|path| self.backups.contains(&path));
-        if self.new.contains(identity) || (!self.backups.is_empty() && is_backup()) {
+        if self.new.contains(&identity) || (!self.backups.is_empty() && is_backup()) {
             return refused("this file has already been replaced, or is the backup of one that has");
         }
         // The backup must not replace a file that this run has written.
+        let is_new =
+            |path: &Path| Identity::of_path(path).is_some_and(|identity| self.new.contains(&identity));
         match self.backup(name) {
-            Some(backup) if self.made(&backup) || self.backups.contains(&backup) => Err(clash(name, &backup)),
+            Some(backup) if is_new(&backup) || self.backups.contains(&backup) => Err(clash(name, &backup)),
             _ => Ok(()),
         }
     }
 
-    /// Reports whether this run has written the file at `path`.
-    fn made(&self, path: &Path) -> bool {
-        Identity::of_path(path).is_some_and(|identity| self.new.contains(&identity))
-    }
-
     /// Returns the name under which the old version of `name` is kept, or `None` if old files are not kept.
     fn backup(&self, name: &Path) -> Option<PathBuf> {
-        if self.suffix.is_empty() {
-            return None;
-        }
-        fs::canonicalize(name).ok().map(|path| replacement::backup(&path, self.suffix))
+        let path = if self.suffix.is_empty() { None } else { fs::canonicalize(name).ok() };
+        path.map(|path| replacement::backup(&path, self.suffix))
     }
 }
 

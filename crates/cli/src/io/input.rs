@@ -5,12 +5,11 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::BLOCK;
-use super::compression::{Format, Guess};
+use super::compression::{Format, Guess, refusal};
 use super::decompress::Decompressor;
 use super::names::{self, Names, Reading, Sources};
 use super::progress::{self, Progress};
-use super::streams::BlockingFile;
-use super::version::Version;
+use super::streams::{BlockingFile, Version};
 use crate::common::error::Failure;
 
 /// The name in messages of an input that is text from the command line.
@@ -30,8 +29,6 @@ pub struct Inputs {
     count: u64,
     /// The highest exit code of the inputs that could not be read, or `None` if all could be read.
     code: Option<u8>,
-    /// A buffer for the first bytes of a file, which is reused for the next file.
-    spare: Vec<u8>,
 }
 
 /// The treatment of the other inputs if one input cannot be read.
@@ -57,14 +54,13 @@ impl Inputs {
         let names = Names::new(sources)?;
         let progress = Progress::start(names.known(), quiet, fills_terminal);
         let (first, reading) = (sources.text.clone().map(Input::text), sources.reading);
-        Ok(Inputs { first, names, reading, progress, others, count: 0, code: None, spare: Vec::new() })
+        Ok(Inputs { first, names, reading, progress, others, count: 0, code: None })
     }
 
     /// Creates a list of inputs with only `input`, which is already open.
     pub fn only(input: Input, reading: Reading) -> Inputs {
-        let names = Names::Given(Vec::new().into_iter());
-        let (first, progress, others) = (Some(input), Progress::default(), OnUnreadableInput::None);
-        Inputs { first, names, reading, progress, others, count: 0, code: None, spare: Vec::new() }
+        let (names, progress, others) = (Names::default(), Progress::default(), OnUnreadableInput::None);
+        Inputs { first: Some(input), names, reading, progress, others, count: 0, code: None }
     }
 
     /// Calls `work` with each input, until it returns false. If an input cannot be read, its error is reported, and
@@ -73,12 +69,7 @@ impl Inputs {
         while let Some(input) = self.next() {
             self.count += 1;
             let is_wanted = self.is_wanted();
-            let result = input.and_then(|mut input| {
-                let result = if is_wanted { work(&mut input) } else { Ok(true) };
-                self.spare = input.into_spare();
-                result
-            });
-            match result {
+            match input.and_then(|mut input| if is_wanted { work(&mut input) } else { Ok(true) }) {
                 Ok(true) => {}
                 Ok(false) => return Ok(()),
                 Err(failure @ Failure::Input { .. }) if self.others != OnUnreadableInput::None => {
@@ -89,11 +80,6 @@ impl Inputs {
             }
         }
         Ok(())
-    }
-
-    /// Returns the buffer for the first bytes of a file, so that it can be reused.
-    pub fn into_spare(self) -> Vec<u8> {
-        self.spare
     }
 
     /// Returns the number of inputs that have been opened.
@@ -114,8 +100,7 @@ impl Inputs {
         // If inputs are only opened and not processed, standard input is skipped, because it might wait for the user.
         let named = |name: &Result<PathBuf, Failure>| name.as_ref().is_ok_and(|name| names::is_stdin(name));
         let name = self.names.find(|name| is_wanted || !named(name))?;
-        let spare = std::mem::take(&mut self.spare);
-        Some(name.and_then(|name| Input::open_with(&name, self.reading, spare)))
+        Some(name.and_then(|name| Input::open(&name, self.reading)))
     }
 
     /// Reports whether the next input is processed, not only opened.
@@ -150,16 +135,16 @@ enum Source {
 }
 
 impl Input {
-    /// Opens the input `path`; `-` is standard input. `start` is a buffer for the first bytes of the input. Fails if the file has an
-    /// unsupported format, also inside a compressed file, or is compressed twice.
-    pub fn open_with(path: &Path, reading: Reading, mut start: Vec<u8>) -> Result<Input, Failure> {
+    /// Opens the input `path`; `-` is standard input. Fails if the file has an unsupported format, also inside a compressed file, or is
+    /// compressed twice.
+    pub fn open(path: &Path, reading: Reading) -> Result<Input, Failure> {
         let (name, file) = names::open(path)?;
         let rejected = |error| Failure::input(&name, 0, error);
-        let (mut len, mut format) = (0, None);
+        let (mut start, mut len, mut format) = (Vec::new(), 0, None);
         if reading.decompress {
             let guess = recognise(&mut start, &mut len, |block| BlockingFile(&file).read(block));
             format = match guess.map_err(rejected)? {
-                Guess::Foreign(foreign) => return Err(rejected(foreign.refusal())),
+                Guess::Foreign { name, remedy } => return Err(rejected(refusal(name, remedy))),
                 Guess::Settled(format) => format,
                 Guess::Open => None,
             };
@@ -173,7 +158,7 @@ impl Input {
             len = 0;
             let guess = recognise(&mut start, &mut len, |block| text.read(block));
             match guess.map_err(|(offset, error)| Failure::input(&name, offset, error))? {
-                Guess::Foreign(foreign) => return Err(rejected(foreign.refusal())),
+                Guess::Foreign { name, remedy } => return Err(rejected(refusal(name, remedy))),
                 Guess::Settled(Some(inner)) => return Err(rejected(inner.nested(outer))),
                 _ => Source::Compressed(text),
             }
@@ -189,11 +174,6 @@ impl Input {
         let (name, path, len) = (TEXT.to_owned(), PathBuf::new(), text.len());
         let (source, format, version) = (Source::Text, None, None);
         Input { name, path, start: text, len, taken: 0, source, format, version, offset: 0 }
-    }
-
-    /// Returns the buffer for the first bytes of the input, so that it can be reused.
-    fn into_spare(self) -> Vec<u8> {
-        self.start
     }
 
     /// Returns the name of the input for messages.

@@ -9,10 +9,8 @@ pub mod names;
 pub mod output;
 pub mod progress;
 pub mod replacement;
-mod streams;
+pub mod streams;
 pub mod temporary;
-mod unfinished;
-pub mod version;
 
 /// The number of bytes that are read at once, which is the capacity of a pipe on Linux. Input and output of this size
 /// fit in the second-level cache.

@@ -41,13 +41,14 @@ pub fn is_stdin(path: &Path) -> bool {
 const LONGEST_NAME: u64 = 64 * 1024;
 
 /// The names of the inputs, from the arguments or from a list.
-pub enum Names {
-    Given(std::vec::IntoIter<PathBuf>),
-    Listed(List),
+#[derive(Default)]
+pub struct Names {
+    given: std::vec::IntoIter<PathBuf>,
+    list: Option<List>,
 }
 
 /// A list of names, which may have any length because it is read during the run.
-pub struct List {
+struct List {
     file: BufReader<BlockingFile<File>>,
     name: String,
     is_stdin: bool,
@@ -62,19 +63,17 @@ impl Names {
         let Some((path, end)) = &sources.list else {
             let is_stdin = sources.names.is_empty() && sources.text.is_none();
             let names = if is_stdin { vec![PathBuf::from("-")] } else { sources.names.clone() };
-            return Ok(Names::Given(names.into_iter()));
+            return Ok(Names { given: names.into_iter(), list: None });
         };
         let (name, file) = open(path).map_err(Failure::of_list)?;
         let file = BufReader::new(BlockingFile(file));
-        Ok(Names::Listed(List { file, name, is_stdin: is_stdin(path), end: *end, offset: 0 }))
+        let list = List { file, name, is_stdin: is_stdin(path), end: *end, offset: 0 };
+        Ok(Names { list: Some(list), ..Names::default() })
     }
 
     /// Returns the names, or `None` if they come from a list that has not been read yet.
     pub fn known(&self) -> Option<&[PathBuf]> {
-        match self {
-            Names::Given(names) => Some(names.as_slice()),
-            Names::Listed(_) => None,
-        }
+        self.list.is_none().then_some(self.given.as_slice())
     }
 }
 
@@ -82,9 +81,9 @@ impl Iterator for Names {
     type Item = Result<PathBuf, Failure>;
 
     fn next(&mut self) -> Option<Result<PathBuf, Failure>> {
-        match self {
-            Names::Given(names) => names.next().map(Ok),
-            Names::Listed(list) => list.next().transpose(),
+        match &mut self.list {
+            None => self.given.next().map(Ok),
+            Some(list) => list.next().transpose(),
         }
     }
 }

@@ -6,9 +6,8 @@ use std::path::Path;
 
 use super::compression::{self, Encoder, Format};
 use super::replacement::{Folders, Replacement};
-use super::streams::{self, BlockingFile, folder};
-use super::version::{Identity, Version};
-use crate::common::error::Failure;
+use super::streams::{self, BlockingFile, Identity, Version, folder};
+use crate::common::error::{Failure, Outcome};
 use crate::common::shown::shown;
 
 pub use super::streams::is_stdout;
@@ -109,7 +108,7 @@ impl Output {
                 "compressed output is not for a terminal; name a file with -o".to_owned(),
             ));
         }
-        let identity = Version::of(&file).and_then(|version| version.identity().cloned());
+        let identity = Version::of(&file).and_then(|version| version.identity());
         Output::new(name, Place::Direct(file), identity, options)
     }
 
@@ -161,7 +160,7 @@ impl Output {
 
     /// Reports whether this output writes to the file with this `version`, or will replace it.
     pub fn harms(&self, version: Option<&Version>) -> bool {
-        self.identity.is_some() && version.and_then(Version::identity) == self.identity.as_ref()
+        self.identity.is_some() && version.and_then(Version::identity) == self.identity
     }
 
     /// Writes all of `bytes`.
@@ -223,6 +222,12 @@ impl Output {
     }
 }
 
+/// Writes `text`, which is all that a run prints, to standard output.
+pub fn print(text: impl AsRef<[u8]>) -> Result<Outcome, Failure> {
+    Output::stdout()?.write(text.as_ref())?;
+    Ok(Outcome::Clean)
+}
+
 /// Opens the device or pipe at `path`. Returns `None` if the path names neither.
 fn special(path: &Path) -> io::Result<Option<File>> {
     match fs::metadata(path) {
@@ -238,7 +243,7 @@ fn special(path: &Path) -> io::Result<Option<File>> {
 pub fn is_one(a: &Path, b: &Path) -> bool {
     if a.exists() || b.exists() {
         // The files are compared without opening pipes, because that would wait.
-        let identity = |path: &Path| Version::of_path(path)?.identity().cloned();
+        let identity = |path: &Path| Version::of_path(path)?.identity();
         return identity(a).is_some_and(|of_a| identity(b) == Some(of_a));
     }
     let folder = |path| fs::canonicalize(folder(path)).ok();

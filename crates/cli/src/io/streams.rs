@@ -1,12 +1,12 @@
-//! Opens streams that already exist: the standard streams, and those that a path such as `/dev/stdout` names.
+//! Opens streams that already exist: the standard streams, and those that a path such as `/dev/stdout` names. Identifies files and the versions
+//! of their contents.
 
 use std::borrow::Borrow;
-use std::fs::{self, File};
-use std::io;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::OnceLock;
-
-use super::version::{Identity, Version};
+use std::time::SystemTime;
 
 /// Returns standard input as a file, without the buffer of [`io::stdin`].
 pub fn stdin() -> io::Result<File> {
@@ -60,17 +60,16 @@ fn number(path: &Path) -> Option<u32> {
     match path.to_str() {
         Some("/dev/stdout" | "/dev/fd/1" | "/proc/self/fd/1") => Some(1),
         Some("/dev/stderr" | "/dev/fd/2" | "/proc/self/fd/2") => Some(2),
-        _ => shared(Version::of_path(path)?.identity()?),
+        _ => shared(Version::of_path(path)?.identity?),
     }
 }
 
 /// Returns the number of the standard stream, 1 or 2, that is redirected to the regular file with this `identity`; `None` if neither is.
-pub fn shared(identity: &Identity) -> Option<u32> {
+pub fn shared(identity: Identity) -> Option<u32> {
     static OPEN: OnceLock<[Option<Identity>; 2]> = OnceLock::new();
-    let of = |file: io::Result<File>| Version::of(&file.ok()?)?.identity().cloned();
+    let of = |file: io::Result<File>| Version::of(&file.ok()?)?.identity;
     let [stdout, stderr] = OPEN.get_or_init(|| [of(stdout()), of(stderr())]);
-    let is = |stream: &Option<Identity>| stream.as_ref() == Some(identity);
-    if is(stdout) { Some(1) } else { is(stderr).then_some(2) }
+    if *stdout == Some(identity) { Some(1) } else { (*stderr == Some(identity)).then_some(2) }
 }
 
 /// Reports whether `path` is such as `/dev/fd/3` and names a regular file. Linux would open that file a second time, with the position at
@@ -89,48 +88,113 @@ pub fn folder(path: &Path) -> &Path {
 pub struct BlockingFile<F>(pub F);
 
 impl<F: Borrow<File>> BlockingFile<F> {
-    fn wait(&self, error: io::Error, for_input: bool) -> io::Result<()> {
-        match error.kind() {
-            io::ErrorKind::Interrupted => Ok(()),
-            #[cfg(unix)]
-            io::ErrorKind::WouldBlock => {
-                use rustix::event::{PollFd, PollFlags, poll};
-                let wanted = if for_input { PollFlags::IN } else { PollFlags::OUT };
-                match poll(&mut [PollFd::new(self.0.borrow(), wanted)], None) {
-                    Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
-                    Err(error) => Err(error.into()),
+    /// Repeats `call` until it succeeds, or fails for another reason than that the file is not ready.
+    fn retry(&self, for_input: bool, mut call: impl FnMut(&File) -> io::Result<usize>) -> io::Result<usize> {
+        loop {
+            match call(self.0.borrow()) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                #[cfg(unix)]
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    use rustix::event::{PollFd, PollFlags, poll};
+                    let wanted = if for_input { PollFlags::IN } else { PollFlags::OUT };
+                    match poll(&mut [PollFd::new(self.0.borrow(), wanted)], None) {
+                        Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                        Err(error) => return Err(error.into()),
+                    }
+                }
+                result => {
+                    let _ = for_input;
+                    return result;
                 }
             }
-            _ => {
-                let _ = for_input;
-                Err(error)
-            }
         }
     }
 }
 
-impl<F: Borrow<File>> io::Read for BlockingFile<F> {
+impl<F: Borrow<File>> Read for BlockingFile<F> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        loop {
-            match self.0.borrow().read(bytes) {
-                Err(error) => self.wait(error, true)?,
-                result => return result,
-            }
-        }
+        self.retry(true, |mut file| file.read(bytes))
     }
 }
 
-impl<F: Borrow<File>> io::Write for BlockingFile<F> {
+impl<F: Borrow<File>> Write for BlockingFile<F> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        loop {
-            match self.0.borrow().write(bytes) {
-                Err(error) => self.wait(error, false)?,
-                result => return result,
-            }
-        }
+        self.retry(false, |mut file| file.write(bytes))
     }
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+/// The identity of a file, which is the same for all names of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Identity(u64, u64);
+
+#[cfg(unix)]
+impl Identity {
+    /// Returns the identity of `file`.
+    pub fn of(file: &File) -> Option<Identity> {
+        file.metadata().ok().map(|metadata| Identity::new(&metadata))
+    }
+
+    /// Returns the identity of the file at `path`.
+    pub fn of_path(path: &Path) -> Option<Identity> {
+        fs::metadata(path).ok().map(|metadata| Identity::new(&metadata))
+    }
+
+    fn new(metadata: &Metadata) -> Identity {
+        use std::os::unix::fs::MetadataExt;
+        Identity(metadata.dev(), metadata.ino())
+    }
+}
+
+#[cfg(windows)]
+impl Identity {
+    /// Returns the identity of `file`. It keeps no handle of the file, because Windows does not replace a file that is open.
+    pub fn of(file: &File) -> Option<Identity> {
+        let information = winapi_util::file::information(file).ok()?;
+        Some(Identity(information.volume_serial_number(), information.file_index()))
+    }
+
+    /// Returns the identity of the file at `path`.
+    pub fn of_path(path: &Path) -> Option<Identity> {
+        Identity::of(&File::open(path).ok()?)
+    }
+}
+
+/// The version of a file's content. It changes when the file is written or replaced.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Version {
+    identity: Option<Identity>,
+    len: u64,
+    modified: Option<SystemTime>,
+}
+
+impl Version {
+    /// Returns the version of `file`; `None` if it is not a regular file.
+    pub fn of(file: &File) -> Option<Version> {
+        let metadata = file.metadata().ok().filter(Metadata::is_file)?;
+        Some(Version::new(Identity::of(file), &metadata))
+    }
+
+    /// Returns the version of the file at `path`; `None` if it is not a regular file.
+    pub fn of_path(path: &Path) -> Option<Version> {
+        let metadata = fs::metadata(path).ok().filter(Metadata::is_file)?;
+        Some(Version::new(Identity::of_path(path), &metadata))
+    }
+
+    fn new(identity: Option<Identity>, metadata: &Metadata) -> Version {
+        Version { identity, len: metadata.len(), modified: metadata.modified().ok() }
+    }
+
+    /// Returns the length of the file, in bytes.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Returns the identity of the file.
+    pub fn identity(&self) -> Option<Identity> {
+        self.identity
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::common::error::Failure;
 use crate::io::compression::Format;
 use crate::io::output::{Output, OutputFileOptions};
-use crate::io::version::Version;
+use crate::io::streams::Version;
 
 /// Rejected values are buffered and written in pieces of this size.
 const BUFFER: usize = 64 * 1024;
@@ -21,7 +21,7 @@ impl Rejects {
     /// Opens the file that will get the name `path`. `sync` says that it must be on the disk before it gets this
     /// name.
     pub fn create(path: &Path, sync: bool) -> Result<Rejects, Failure> {
-        let compression = Format::of_extension(path).map(|format| (format, format.usual_level()));
+        let compression = Format::of_extension(path).map(|format| (format, format.traits().usual_level));
         let output = Output::create(Some(path), OutputFileOptions { compression, suffix: "", sync })?;
         Ok(Rejects { output, buffer: String::new() })
     }
