@@ -1,7 +1,7 @@
 //! Reads the inputs, which are files and standard input, in blocks. Compressed inputs are decompressed.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::BLOCK;
@@ -114,9 +114,8 @@ pub struct Input {
     name: String,
     /// The path exactly as the user gave it; empty for text from the command line.
     path: PathBuf,
-    /// The first `len` bytes of the text are at the start of `start`. The rest is read from `source`.
+    /// The first bytes of the text. The rest is read from `source`.
     start: Vec<u8>,
-    len: usize,
     /// The number of bytes of `start` that have been handed out.
     taken: usize,
     source: Source,
@@ -139,41 +138,31 @@ impl Input {
     /// compressed twice.
     pub fn open(path: &Path, reading: Reading) -> Result<Input, Failure> {
         let (name, file) = names::open(path)?;
-        let rejected = |error| Failure::input(&name, 0, error);
-        let (mut start, mut len, mut format) = (Vec::new(), 0, None);
+        let (mut start, mut format) = (Vec::new(), None);
         if reading.decompress {
-            let guess = recognise(&mut start, &mut len, |block| BlockingFile(&file).read(block));
-            format = match guess.map_err(rejected)? {
-                Guess::Foreign { name, remedy } => return Err(rejected(refusal(name, remedy))),
-                Guess::Settled(format) => format,
-                Guess::Open => None,
-            };
+            let read = |block: &mut [u8]| BlockingFile(&file).read(block).map_err(|error| (0, error));
+            format = recognise(&name, &mut start, read)?;
         }
         let version = Version::of(&file);
         let source = if let Some(outer) = format {
-            start.truncate(len);
             let memory = reading.memory.unwrap_or(outer.usual_memory());
             let mut text = Decompressor::spawn(outer, memory, std::mem::take(&mut start), file)
                 .map_err(|error| Failure::missing(&name, error))?;
-            len = 0;
-            let guess = recognise(&mut start, &mut len, |block| text.read(block));
-            match guess.map_err(|(offset, error)| Failure::input(&name, offset, error))? {
-                Guess::Foreign { name, remedy } => return Err(rejected(refusal(name, remedy))),
-                Guess::Settled(Some(inner)) => return Err(rejected(inner.nested(outer))),
-                _ => Source::Compressed(text),
+            if let Some(inner) = recognise(&name, &mut start, |block| text.read(block))? {
+                return Err(Failure::input(&name, 0, inner.nested(outer)));
             }
+            Source::Compressed(text)
         } else {
-            progress::advance(len);
+            progress::advance(start.len());
             Source::File(file)
         };
-        Ok(Input { name, path: path.to_owned(), start, len, taken: 0, source, format, version, offset: 0 })
+        Ok(Input { name, path: path.to_owned(), start, taken: 0, source, format, version, offset: 0 })
     }
 
     /// Creates an input that holds text from the command line.
     fn text(text: Vec<u8>) -> Input {
-        let (name, path, len) = (TEXT.to_owned(), PathBuf::new(), text.len());
-        let (source, format, version) = (Source::Text, None, None);
-        Input { name, path, start: text, len, taken: 0, source, format, version, offset: 0 }
+        let (name, path, source) = (TEXT.to_owned(), PathBuf::new(), Source::Text);
+        Input { name, path, start: text, taken: 0, source, format: None, version: None, offset: 0 }
     }
 
     /// Returns the name of the input for messages.
@@ -209,7 +198,7 @@ impl Input {
     /// Skips `prefix` at the current position and reports whether it was there. Returns `None` if too few bytes have
     /// been read to decide.
     pub fn skip(&mut self, prefix: &[u8]) -> Option<bool> {
-        let rest = &self.start[self.taken..self.len];
+        let rest = &self.start[self.taken..];
         if rest.starts_with(prefix) {
             self.taken += prefix.len();
             self.offset += prefix.len() as u64;
@@ -221,7 +210,7 @@ impl Input {
     /// Reads the available bytes, at most as many as fit in `block`, and returns their number; 0 at the end. It does
     /// not wait to fill the block, so a slow producer sees its output at once.
     pub fn read(&mut self, block: &mut [u8]) -> Result<usize, Failure> {
-        let rest = &self.start[self.taken..self.len];
+        let rest = &self.start[self.taken..];
         let len = match &mut self.source {
             _ if !rest.is_empty() => {
                 let taking = block.len().min(rest.len());
@@ -246,19 +235,26 @@ impl Input {
     }
 }
 
-/// Calls `read` to fill `start`, until its first `len` bytes show which format the file has, or the file ends.
-fn recognise<E>(
+/// Reads bytes of the file `name` into `start`, until they show which format the file has, or the file ends. Fails if the format is not
+/// supported. Errors of `read` have their offset in the file.
+fn recognise(
+    name: &str,
     start: &mut Vec<u8>,
-    len: &mut usize,
-    mut read: impl FnMut(&mut [u8]) -> Result<usize, E>,
-) -> Result<Guess, E> {
-    start.resize(BLOCK, 0);
+    mut read: impl FnMut(&mut [u8]) -> Result<usize, (u64, io::Error)>,
+) -> Result<Option<Format>, Failure> {
+    let mut len = 0;
     loop {
-        let more = read(&mut start[*len..])?;
-        *len += more;
-        let guess = Format::guess(&start[..*len]);
-        if guess != Guess::Open || more == 0 {
-            return Ok(guess);
+        start.resize(BLOCK, 0);
+        let more = read(&mut start[len..]).map_err(|(offset, error)| Failure::input(name, offset, error))?;
+        len += more;
+        start.truncate(len);
+        match Format::guess(start) {
+            Guess::Settled(format) => return Ok(format),
+            Guess::Open if more == 0 => return Ok(None),
+            Guess::Open => {}
+            Guess::Foreign { name: what, remedy } => {
+                return Err(Failure::input(name, 0, refusal(what, remedy)));
+            }
         }
     }
 }

@@ -3,7 +3,9 @@
 //! removed.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File, Metadata, OpenOptions, Permissions};
+#[cfg(unix)]
+use std::fs::Metadata;
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -36,10 +38,7 @@ impl Replacement {
     pub fn create(path: &Path, suffix: &str, sync: bool) -> io::Result<(Replacement, Option<Identity>)> {
         let old = match OpenOptions::new().write(true).open(path) {
             // The old file is opened for writing, because a file without write permission must not be replaced either.
-            Ok(file) => {
-                let metadata = file.metadata()?;
-                Some((file, metadata))
-            }
+            Ok(file) => Some((file.metadata()?, file)),
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
@@ -59,20 +58,21 @@ impl Replacement {
         let (temporary, _unfinished) = Unfinished::create(|| temporary_name().tempfile_in(folder(&target)))?;
         let mut new =
             Replacement { temporary, target, backup, _unfinished, permissions: None, others: 0, sync };
-        let Some((old, metadata)) = old else {
+        let Some((metadata, old)) = old else {
             #[cfg(unix)]
             {
                 new.permissions = Some(usual_permissions(folder(&new.target))?);
             }
             return Ok((new, None));
         };
-        let lost = keep_attributes(&old, &metadata, new.file())?;
-        if !lost.is_empty() {
-            warn(format_args!("{}: these extended attributes are lost: {}", shown(path), lost.join(", ")));
-        }
         new.permissions = Some(metadata.permissions());
         #[cfg(unix)]
         {
+            let lost = keep_attributes(&old, &metadata, new.file())?;
+            if !lost.is_empty() {
+                let lost = lost.join(", ");
+                warn(format_args!("{}: these extended attributes are lost: {lost}", shown(path)));
+            }
             let names = std::os::unix::fs::MetadataExt::nlink(&metadata);
             let is_kept = new.backup.as_ref().is_some_and(|backup| is_kept(&new.target, backup));
             new.others = names.saturating_sub(1 + u64::from(is_kept));
@@ -193,82 +193,46 @@ fn usual_permissions(folder: &Path) -> io::Result<Permissions> {
 /// Copies the owner and the extended attributes of `old`, which has this `metadata`, to `new`. Returns the names of
 /// the extended attributes that could not be copied. Only the owner may open `new` afterwards: it gets the mode of `old` when it
 /// is complete.
+#[cfg(unix)]
 fn keep_attributes(old: &File, metadata: &Metadata, new: &File) -> io::Result<Vec<String>> {
-    keep_owner(new, metadata)?;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+    let is = new.metadata()?;
+    // If the user may not change the owner, the new file belongs to the user, as with `sed -i`.
+    if is.gid() != metadata.gid() {
+        let _ = fchown(new, None, Some(metadata.gid()));
+    }
+    if is.uid() != metadata.uid() {
+        let _ = fchown(new, Some(metadata.uid()), None);
+    }
     let lost = keep_extended(old, new);
     // An access control list also sets the mode, so the mode is set after it. The list has an effect again when `new` gets the mode
     // of `old`, whose bits of the group are the mask of the list.
-    #[cfg(unix)]
-    new.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+    new.set_permissions(Permissions::from_mode(0o600))?;
     Ok(lost)
 }
 
-/// Gives `new` the owner and group of the old file, which has the metadata `old`, if the user is allowed to.
-fn keep_owner(new: &File, old: &Metadata) -> io::Result<()> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::{MetadataExt, fchown};
-        let is = new.metadata()?;
-        // If the user may not change the owner, the new file belongs to the user, as with `sed -i`.
-        if is.gid() != old.gid() {
-            let _ = fchown(new, None, Some(old.gid()));
-        }
-        if is.uid() != old.uid() {
-            let _ = fchown(new, Some(old.uid()), None);
-        }
-    }
-    #[cfg(not(unix))]
-    let _ = (new, old);
-    Ok(())
-}
-
-#[cfg(any(target_os = "linux", target_os = "macos"))]
+/// Copies the extended attributes of `old` to `new`. Returns the names of those that could not be copied.
+#[cfg(unix)]
 fn keep_extended(old: &File, new: &File) -> Vec<String> {
-    use rustix::fs::{XattrFlags, fgetxattr, fgetxattr_query, fremovexattr, fsetxattr};
+    use xattr::FileExt;
 
     /// The extended attribute of access control lists on Linux. The new file may have one that is the default of its
     /// folder.
     const ACCESS: &str = "system.posix_acl_access";
 
-    let value = |file: &File, name: &str| {
-        let mut value = vec![0; fgetxattr_query(file, name).ok()?];
-        let len = fgetxattr(file, name, value.as_mut_slice()).ok()?;
-        value.truncate(len);
-        Some(value)
+    // There are no names if the file system does not support the attributes.
+    let names: Vec<_> = old.list_xattr().into_iter().flatten().collect();
+    let value = |file: &File, name: &std::ffi::OsString| file.get_xattr(name).ok().flatten();
+    let is_lost = |name: &&std::ffi::OsString| {
+        let Some(wanted) = value(old, name) else { return true };
+        value(new, name).as_ref() != Some(&wanted) && new.set_xattr(name, &wanted).is_err()
     };
-    let names = names_of(old);
-    let mut lost = Vec::new();
-    for name in &names {
-        let kept = value(old, name).is_some_and(|wanted| {
-            value(new, name).as_ref() == Some(&wanted)
-                || fsetxattr(new, name.as_str(), &wanted, XattrFlags::empty()).is_ok()
-        });
-        if !kept {
-            lost.push(name.clone());
-        }
-    }
+    let lost = names.iter().filter(is_lost).map(|name| name.to_string_lossy().into_owned()).collect();
     if !names.iter().any(|name| name == ACCESS) {
         // The removal fails in the usual case that the new file has no access control list.
-        let _ = fremovexattr(new, ACCESS);
+        let _ = new.remove_xattr(ACCESS);
     }
     lost
-}
-
-/// Returns the names of the extended attributes of `file`. The list is empty if the file system does not support
-/// them.
-#[cfg(any(target_os = "linux", target_os = "macos"))]
-fn names_of(file: &File) -> Vec<String> {
-    use rustix::fs::{flistxattr, flistxattr_query};
-    let Ok(len) = flistxattr_query(file) else { return Vec::new() };
-    let mut list = vec![0_u8; len];
-    let Ok(len) = flistxattr(file, list.as_mut_slice()) else { return Vec::new() };
-    let names = list[..len].split(|&byte| byte == 0).filter(|name| !name.is_empty());
-    names.map(|name| String::from_utf8_lossy(name).into_owned()).collect()
-}
-
-#[cfg(not(any(target_os = "linux", target_os = "macos")))]
-fn keep_extended(_: &File, _: &File) -> Vec<String> {
-    Vec::new()
 }
 
 /// Returns the name under which the old file `target` is kept: the path followed by `suffix`.
