@@ -75,11 +75,9 @@ impl fmt::Display for Reason {
             Reason::InvalidUtf8 => f.write_str("not UTF-8"),
             Reason::NotInCharset => f.write_str("not in the charset"),
             Reason::NotJson(message) => write!(f, "not JSON: {message}"),
-            Reason::OpenQuote { limit: None } => {
-                f.write_str("the quoted value that begins here is not closed")
-            }
-            Reason::OpenQuote { limit: Some(limit) } => {
-                write!(f, "the quoted value that begins here is not closed within {limit} MiB (--max-record)")
+            Reason::OpenQuote { limit } => {
+                f.write_str("the quoted value that begins here is not closed")?;
+                limit.map_or(Ok(()), |limit| write!(f, " within {limit} MiB (--max-record)"))
             }
             Reason::Record(simdpct_records::Reason(text)) => f.write_str(text),
             Reason::Url(message) => f.write_str(message),

@@ -1,27 +1,28 @@
-//! Formats file names for messages.
+//! Formats file names and other bytes for messages.
 
-use std::fmt::Write;
 use std::path::Path;
 
 /// Returns `path` as one line of text. Characters that would control a terminal, or that are invisible, are escaped.
 pub fn shown(path: &Path) -> String {
     let mut text = String::new();
-    for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
+    append_line(path.as_os_str().as_encoded_bytes(), is_harmful, &mut text);
+    text
+}
+
+/// Appends `bytes` to `out` as text. The characters for which `is_escaped` returns true, and invalid UTF-8, are escaped as in C.
+pub fn append_line(bytes: &[u8], is_escaped: impl Fn(char) -> bool, out: &mut String) {
+    for chunk in bytes.utf8_chunks() {
         for character in chunk.valid().chars() {
             match character {
-                '\0'..='\x1F' | '\x7F' => {
-                    text.extend(std::ascii::escape_default(character as u8).map(char::from))
+                _ if !is_escaped(character) => out.push(character),
+                _ if character.is_ascii() => {
+                    out.extend(std::ascii::escape_default(character as u8).map(char::from))
                 }
-                _ if is_harmful(character) => text.extend(character.escape_unicode()),
-                _ => text.push(character),
+                _ => out.extend(character.escape_unicode()),
             }
         }
-        for byte in chunk.invalid() {
-            // Writing to a string does not fail.
-            let _ = write!(text, "\\x{byte:02x}");
-        }
+        out.extend(chunk.invalid().escape_ascii().map(char::from));
     }
-    text
 }
 
 /// Reports whether `character` is harmful in a terminal: a control (C0, DEL, C1), a line or paragraph separator, or a

@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::stats::Stats;
 use crate::check::listing::List;
 use crate::common::reason::{Reason, Refusal};
+use crate::common::shown::append_line;
 
 /// The messages about a chunk of input. Lines and offsets count from the start of the chunk.
 #[derive(Default)]
@@ -84,7 +85,9 @@ impl Report {
         let from = self.texts.len();
         // Writing to a `String` cannot fail.
         let _ = write!(self.texts, "{reason}: ");
-        escape(&record[..record.len().min(SHOWN)], &mut self.texts);
+        let is_escaped =
+            |character: char| character.is_control() || matches!(character, '\\' | '\u{2028}' | '\u{2029}');
+        append_line(&record[..record.len().min(SHOWN)], is_escaped, &mut self.texts);
         if record.len() > SHOWN {
             self.texts.push_str("...");
         }
@@ -94,23 +97,5 @@ impl Report {
     /// Returns the reason and the record of a rejection.
     pub fn text(&self, refused: &Refused) -> &str {
         &self.texts[refused.text.clone()]
-    }
-}
-
-/// Appends `record` as one line of text. Backslashes, control bytes and invalid UTF-8 are escaped as in C.
-fn escape(record: &[u8], out: &mut String) {
-    for chunk in record.utf8_chunks() {
-        for character in chunk.valid().chars() {
-            match character {
-                '\0'..='\x1F' | '\\' | '\x7F' => {
-                    out.extend(std::ascii::escape_default(character as u8).map(char::from))
-                }
-                '\u{80}'..='\u{9F}' | '\u{2028}' | '\u{2029}' => out.extend(character.escape_default()),
-                _ => out.push(character),
-            }
-        }
-        for byte in chunk.invalid() {
-            out.extend(std::ascii::escape_default(*byte).map(char::from));
-        }
     }
 }

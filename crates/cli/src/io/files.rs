@@ -48,14 +48,6 @@ impl Destination {
         matches!(self.place, Writes::Stdout { .. })
     }
 
-    /// Returns the file of `--output`, if there is one.
-    pub fn path(&self) -> Option<&Path> {
-        match &self.place {
-            Writes::File { path, .. } => Some(path),
-            _ => None,
-        }
-    }
-
     /// Returns the compression format and level of standard output or of the output file. Returns `None` if the
     /// output is not compressed or is in place.
     fn compression(&self) -> Result<Option<(Format, u8)>, Failure> {
@@ -93,7 +85,8 @@ pub fn each(
     }
     let options =
         OutputFileOptions { compression: destination.compression()?, suffix: "", sync: destination.sync };
-    let mut output = Output::create(destination.path(), options)?;
+    let path = if let Writes::File { path, .. } = &destination.place { Some(path.as_path()) } else { None };
+    let mut output = Output::create(path, options)?;
     // If one input fails, a direct output goes on with the others, as `cat` does. An output file would be incomplete,
     // so it does not appear.
     let others = if output.is_atomic() { OnUnreadableInput::Opened } else { OnUnreadableInput::Done };
