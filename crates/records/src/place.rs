@@ -252,20 +252,30 @@ impl Place {
             let next = match escaping.undo(text, &mut buffer) {
                 Ok(next) if *next == **text => text.clone(),
                 Ok(_) => Cow::Owned(buffer),
-                Err(offset) => return Err(self.outer_origin(record, &texts, number + 1, offset)),
+                Err(offset) => {
+                    let mut offsets = [offset];
+                    self.outer_origins(record, &texts, number + 1, &mut offsets);
+                    return Err(offsets[0]);
+                }
             };
             texts.push(next);
         }
         Ok(texts)
     }
 
-    /// Returns the offset in the record of `offset` in the last of `texts`, which is inside the escapings from `number` on.
-    fn outer_origin(&self, record: &[u8], texts: &[Cow<'_, [u8]>], number: usize, offset: usize) -> usize {
-        let layers = self.escapings[number..].iter().zip(texts.iter().rev().skip(1));
-        let offset = layers.fold(offset, |offset, (escaping, text)| escaping.origin(text, offset));
-        let mut offsets = [offset];
-        self.charset.origins(self.raw(record), &mut offsets);
-        self.range.start + offsets[0]
+    /// Replaces `offsets` in the last of `texts`, which is inside the escapings from `number` on, by those in the record.
+    fn outer_origins(
+        &self,
+        record: &[u8],
+        texts: &[Cow<'_, [u8]>],
+        number: usize,
+        offsets: &mut [usize],
+    ) {
+        for (escaping, text) in self.escapings[number..].iter().zip(texts.iter().rev().skip(1)) {
+            escaping.origins(text, offsets);
+        }
+        self.charset.origins(self.raw(record), offsets);
+        offsets.iter_mut().for_each(|offset| *offset += self.range.start);
     }
 
     /// Returns the value as the client sent it, in `buffer` if it differs from the bytes of the record. An error is the offset in `record` of
@@ -282,7 +292,18 @@ impl Place {
 
     /// Returns the offset in `record` that byte number `offset` of the value comes from.
     pub fn origin(&self, record: &[u8], offset: usize) -> usize {
-        self.texts(record).map_or(self.range.start, |texts| self.outer_origin(record, &texts, 0, offset))
+        let mut offsets = [offset];
+        self.origins(record, &mut offsets);
+        offsets[0]
+    }
+
+    /// Replaces `offsets` in the value, in ascending order, by those that [`Place::origin`] returns for them. The time is linear in the
+    /// length of the value.
+    pub fn origins(&self, record: &[u8], offsets: &mut [usize]) {
+        match self.texts(record) {
+            Ok(texts) => self.outer_origins(record, &texts, 0, offsets),
+            Err(_) => offsets.fill(self.range.start),
+        }
     }
 
     /// Appends `value` to `out` as the writer of the record would write it here. The bytes of the record stay if the value is the same. An

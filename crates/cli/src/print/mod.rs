@@ -1,19 +1,19 @@
 //! Writes the results of a job in the order of the input: output, rejected values, findings and previews.
 
-pub mod boundary;
 pub mod findings;
 pub mod keys;
 pub mod preview;
 pub mod rejects;
 
-use self::boundary::FileBoundary;
 use self::findings::Findings;
 use self::keys::{Counts, Distinct};
 use self::preview::Preview;
 use self::rejects::Rejects;
 use crate::common::error::{Failure, Place};
+use crate::common::records::Records;
 use crate::convert::report::{Report, Stop};
 use crate::convert::stats::Stats;
+use crate::io::input::Input;
 use crate::io::output::{Output, Shared};
 
 /// The byte order mark, which some software writes at the start of UTF-8 text.
@@ -33,14 +33,21 @@ pub enum Print {
     Findings(Box<Findings>),
 }
 
-/// The destination of the results of one input file.
+/// The destination of the results of the input files of one output.
 pub struct Sink<'o> {
     pub output: &'o mut Output,
     pub stats: &'o mut Stats,
     /// The file of rejected values, if the user asked for one.
-    pub rejects: Option<&'o mut Rejects>,
+    rejects: Option<&'o mut Rejects>,
     pub print: &'o mut Print,
-    pub boundary: &'o mut FileBoundary,
+    /// The byte that ends a record; `None` if the input has no records.
+    end: Option<u8>,
+    /// Whether the output ends with an incomplete record, one without its record end.
+    is_open: bool,
+    /// Whether nothing of the current file has been written.
+    is_start: bool,
+    /// Whether anything has been written at all.
+    is_used: bool,
     /// The name of the input.
     pub file: String,
     /// The number of lines before the next chunk.
@@ -48,16 +55,34 @@ pub struct Sink<'o> {
 }
 
 impl<'o> Sink<'o> {
-    /// Creates the destination for `file`, which is the next file of `boundary`, without rejects.
+    /// Creates the destination before the first file.
     pub fn new(
         output: &'o mut Output,
         stats: &'o mut Stats,
-        boundary: &'o mut FileBoundary,
+        rejects: Option<&'o mut Rejects>,
         print: &'o mut Print,
-        file: &str,
+        records: Records,
     ) -> Sink<'o> {
-        boundary.next_file();
-        Sink { output, stats, rejects: None, print, boundary, file: file.to_owned(), lines: 0 }
+        let end = Some(records.end()).filter(|_| records != Records::Raw);
+        let (is_open, is_start, is_used) = (false, true, false);
+        Sink { output, stats, rejects, print, end, is_open, is_start, is_used, file: String::new(), lines: 0 }
+    }
+
+    /// Starts with the results of `input`. Fails if the output or the file of rejected values would replace this file.
+    pub fn next_file(&mut self, input: &Input) -> Result<(), Failure> {
+        let (version, name) = (input.version(), input.name());
+        match self.print {
+            Print::Findings(findings) => findings.file(input),
+            _ => self.output.reads(version, name)?,
+        }
+        if let Some(rejects) = &self.rejects {
+            rejects.forbid(version, name)?;
+        }
+        if let Print::Preview(preview) = self.print {
+            preview.file(input.path());
+        }
+        (self.is_start, self.file, self.lines) = (true, name.to_owned(), 0);
+        Ok(())
     }
 
     /// Returns the output file, if threads may write their results to it in any order: see [`Sink::reserve`].
@@ -97,10 +122,14 @@ impl<'o> Sink<'o> {
 
     /// Counts `bytes`, and writes the missing record end of the previous file, if there is one.
     fn begin(&mut self, bytes: &[u8], is_open: bool) -> Result<(), Failure> {
-        if let Some(end) = self.boundary.before(bytes, is_open) {
+        if bytes.is_empty() && !is_open {
+            return Ok(());
+        }
+        if let Some(end) = self.end.filter(|_| self.is_start && self.is_open) {
             self.stats.bytes_out += 1;
             self.output.write(&[end])?;
         }
+        (self.is_open, self.is_start, self.is_used) = (is_open, false, true);
         self.stats.bytes_out += bytes.len() as u64;
         Ok(())
     }
@@ -134,9 +163,6 @@ impl<'o> Sink<'o> {
             preview.begin(BYTE_ORDER_MARK);
             return Ok(());
         }
-        if self.boundary.is_used() || !is_kept {
-            return Ok(());
-        }
-        self.write(BYTE_ORDER_MARK, false)
+        if self.is_used || !is_kept { Ok(()) } else { self.write(BYTE_ORDER_MARK, false) }
     }
 }

@@ -27,7 +27,6 @@ use crate::convert::stats::{Stats, StatsFormat};
 use crate::io::files::{self, Destination, Writes};
 use crate::io::input::Input;
 use crate::io::names::Sources;
-use crate::print::boundary::FileBoundary;
 use crate::print::findings::{Findings, Next, Show as FindingsFormat};
 use crate::print::keys::{Counts, Distinct, Frame, Identity, Top};
 use crate::print::preview::{Preview, Show};
@@ -99,32 +98,23 @@ fn run(
     let mut rejects = options.rejects.as_deref().map(create).transpose()?;
     let (mut stats, mut workspace) = (Stats::default(), Workspace::default());
     let result = files::each(sources, destination, |inputs, output| {
-        let (mut boundary, mut header) = (FileBoundary::new(job.records), Header::default());
+        let mut sink = Sink::new(output, &mut stats, rejects.as_mut(), print, job.records);
+        let mut header = Header::default();
         inputs.each(|input| {
-            let (version, name) = (input.version(), input.name());
-            match print {
-                Print::Findings(findings) => findings.file(input),
-                _ => output.reads(version, name)?,
-            }
-            if let Some(rejects) = &rejects {
-                rejects.forbid(version, name)?;
-            }
-            if let Print::Preview(preview) = print {
-                preview.file(input.path());
+            sink.next_file(input)?;
+            if let Print::Preview(_) = sink.print {
                 // A preview shows each file separately, so no file repeats the header of another.
                 header = Header::default();
             }
-            let sink = Sink::new(output, &mut stats, &mut boundary, print, name);
-            let sink = Sink { rejects: rejects.as_mut(), ..sink };
-            let passed = pass(input, sink, job.clone(), &mut header, threads, &mut workspace);
-            match (passed, &mut *print) {
+            let passed = pass(input, &mut sink, job.clone(), &mut header, threads, &mut workspace);
+            match (passed, &mut *sink.print) {
                 (Err(Failure::Enough), Print::Findings(findings)) => Ok(findings.next() != Next::Nothing),
-                (Ok(()), Print::Preview(preview)) => preview.finish(output).map(|()| true),
+                (Ok(()), Print::Preview(preview)) => preview.finish(sink.output).map(|()| true),
                 (passed, _) => passed.map(|()| true),
             }
         })?;
-        if let Print::Dedup(distinct) = print {
-            distinct.finish(|line| output.write(line))?;
+        if let Print::Dedup(distinct) = sink.print {
+            distinct.finish(|line| sink.output.write(line))?;
         }
         Ok(())
     });
@@ -278,7 +268,10 @@ fn begin<'i>(
     }
     let mut feed = Feed::new(input, cut, limit);
     let is_whole = job.writes_records();
-    pass_byte_order_mark(&mut feed, sink, job.records, is_whole)?;
+    // A byte order mark is not part of any value. Only files of lines have one: otherwise it is part of the first record.
+    if job.records == Records::Lines && !feed.is_argument() && feed.strip(BYTE_ORDER_MARK)? {
+        sink.pass_byte_order_mark(is_whole)?;
+    }
     logs::choose(&mut job.target, &mut feed)?;
     if let Some(log) = job.target.selector.log().filter(|log| log.writer.decodes)
         && matches!(&job.task, Task::Check(check) if check.wanted.contains(Group::Unreadable))
@@ -321,13 +314,13 @@ const LONGEST: usize = 16 << 20;
 /// Passes the file `input` through `job` to `sink`. `first` keeps the header of the first table of the output.
 fn pass(
     input: &mut Input,
-    mut sink: Sink<'_>,
+    sink: &mut Sink<'_>,
     mut job: Job,
     first: &mut Header,
     threads: Threads,
     workspace: &mut Workspace,
 ) -> Result<(), Failure> {
-    let feed = begin(input, &mut sink, &mut job, first)?;
+    let feed = begin(input, sink, &mut job, first)?;
     job.choose_many();
     let threads = if job.target.is_sequential { Threads::ONE } else { threads };
     pump(feed, job, sink, threads, workspace)
@@ -343,8 +336,11 @@ fn warn_missing(selector: &Selector, stats: &Stats) {
     }
 }
 
+/// The messages for a value that the conversion rejects, and for several.
+const REJECTED: [&str; 2] = ["value was rejected", "values were rejected"];
+
 /// Warns about selected places that no file has, and about values and records that were rejected, unreadable or left out, because a run
-/// without an error would look like a conversion of everything. If `quiet`, it only warns about those that are lost.
+/// without an error would look like a conversion of everything. If `quiet`, it only warns about those that are lost or could not be read.
 fn warn_about(job: &Job, stats: &Stats, options: &OutputOptions, quiet: bool) {
     let selector = &job.target.selector;
     if !quiet {
@@ -379,13 +375,13 @@ fn warn_about(job: &Job, stats: &Stats, options: &OutputOptions, quiet: bool) {
     let unreadable = stats.unreadable.saturating_sub(stats.mentioned + stats.clashes + stats.partial);
     for (count, policy, what) in [
         (stats.dropped.saturating_sub(others), Policy::Drop, faults),
-        (stats.rejected, values, ["value was rejected", "values were rejected"]),
+        (stats.rejected, values, REJECTED),
         (unreadable, records, UNREADABLE),
         (stats.partial, records, ["value is unreadable", "values are unreadable"]),
     ] {
         let outcome = match policy {
             Policy::Fail => continue,
-            Policy::Keep if quiet => continue,
+            Policy::Keep if quiet && what == REJECTED => continue,
             Policy::Keep => ["stays unchanged", "stay unchanged"],
             Policy::Drop => ["is left out", "are left out"],
             _ => ["nothing is written instead, or null in JSON"; 2],
@@ -405,16 +401,4 @@ fn warn_count(count: u64, what: [&str; 2], outcome: [&str; 2], options: &OutputO
     if count > 0 {
         warn(format_args!("{count} {}, and {}; {reasons}", what[number], outcome[number]));
     }
-}
-
-/// Skips a byte order mark at the start of the input, because it is not part of any value. If `is_kept`, the mark is
-/// copied to the output. Only files of lines have such a mark: otherwise it is part of the first record.
-fn pass_byte_order_mark(
-    feed: &mut Feed<'_>,
-    sink: &mut Sink<'_>,
-    records: Records,
-    is_kept: bool,
-) -> Result<(), Failure> {
-    let is_skipped = records == Records::Lines && !feed.is_argument() && feed.strip(BYTE_ORDER_MARK)?;
-    if is_skipped { sink.pass_byte_order_mark(is_kept) } else { Ok(()) }
 }

@@ -46,7 +46,7 @@ impl Selector {
                 let record = args.record;
                 let out = args.edit.copy_to(record.start);
                 let from = out.len();
-                let place = |offset| record.start + offset;
+                let place = |offsets: &mut [usize]| offsets.iter_mut().for_each(|offset| *offset += record.start);
                 let action = args.task.value(At::plain(0), record.bytes(), out, record, args.report, place);
                 args.edit.replace_to(record.stop, from);
                 action
@@ -178,7 +178,10 @@ impl Selector {
             kept => kept,
         });
         let at = At { index: place.index, kind: place.kind, kept };
-        let origin = |offset| start + place.origin(bytes, offset);
+        let origin = |offsets: &mut [usize]| {
+            place.origins(bytes, offsets);
+            offsets.iter_mut().for_each(|offset| *offset += start);
+        };
         let action = args.task.value(at, value, new, record, args.report, origin);
         let is_null = action == Action::Null;
         if action != Action::Write && !is_null {

@@ -15,8 +15,8 @@ pub enum Task {
 }
 
 impl Task {
-    /// Appends the new value for `value`, which is part of `record`. `place` maps an offset in the value to its
-    /// offset in the chunk.
+    /// Appends the new value for `value`, which is part of `record`. `place` replaces offsets in the value, in ascending order, by offsets
+    /// in the chunk.
     pub fn value(
         &mut self,
         at: At,
@@ -24,10 +24,14 @@ impl Task {
         out: &mut Vec<u8>,
         record: Record<'_>,
         report: &mut Report,
-        place: impl Fn(usize) -> usize,
+        place: impl Fn(&mut [usize]),
     ) -> Action {
         match self {
-            Task::Convert(treatment) => treatment.value(at, value, out, record, report, place),
+            Task::Convert(treatment) => treatment.value(at, value, out, record, report, |offset| {
+                let mut offsets = [offset];
+                place(&mut offsets);
+                offsets[0]
+            }),
             Task::Check(check) => {
                 check.value(at, value, record, report, place);
                 out.extend_from_slice(value);
@@ -105,12 +109,19 @@ impl Check {
         value: &[u8],
         record: Record<'_>,
         report: &mut Report,
-        place: impl Fn(usize) -> usize,
+        place: impl Fn(&mut [usize]),
     ) {
         let from = report.findings.len();
         self.wanted.scan_value(value, at.kind, &mut report.findings);
+        // Findings of different kinds do not have the order of their offsets.
+        let mut offsets: Vec<_> =
+            report.findings.since(from).iter().map(|finding| finding.offset as usize).collect();
+        offsets.sort_unstable();
+        let mut places = offsets.clone();
+        place(&mut places);
         for number in from..report.findings.len() {
-            let offset = place(report.findings.since(number)[0].offset as usize);
+            let offset = report.findings.since(number)[0].offset as usize;
+            let offset = places[offsets.partition_point(|&other| other < offset)];
             let line = report.line(record.chunk, record.end, offset);
             let finding = &mut report.findings.since(number)[0];
             (finding.offset, finding.line) = (offset as i64, line);

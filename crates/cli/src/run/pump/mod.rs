@@ -27,7 +27,7 @@ pub struct Workspace(Option<Buffers>);
 pub fn pump(
     mut feed: Feed<'_>,
     mut job: Job,
-    mut sink: Sink<'_>,
+    sink: &mut Sink<'_>,
     threads: Threads,
     workspace: &mut Workspace,
 ) -> Result<(), Failure> {
@@ -52,7 +52,7 @@ pub fn pump(
                 job.work(block.chunk(len), out, report);
                 sink.take(offset, out, report)?;
             }
-            Piece::Long { offset } => long::pass(&mut feed, &mut job, &mut buffers, &mut sink, offset)?,
+            Piece::Long { offset } => long::pass(&mut feed, &mut job, &mut buffers, sink, offset)?,
             Piece::End => {
                 buffers.shrink();
                 workspace.0 = Some(buffers);

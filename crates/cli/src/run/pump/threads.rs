@@ -41,7 +41,7 @@ impl Threads {
 }
 
 /// Passes the rest of `feed` through `job` to `sink`, in `threads` threads.
-pub fn run(feed: Feed<'_>, job: Job, sink: Sink<'_>, threads: usize) -> Result<(), Failure> {
+pub fn run(feed: Feed<'_>, job: Job, sink: &mut Sink<'_>, threads: usize) -> Result<(), Failure> {
     let file = sink.shared();
     let most = if file.is_some() { FREE_BLOCK } else { LONG_BLOCK };
     let size = (SPREAD / threads).next_multiple_of(4096).clamp(BLOCK, most);
@@ -68,11 +68,11 @@ pub fn run(feed: Feed<'_>, job: Job, sink: Sink<'_>, threads: usize) -> Result<(
 }
 
 /// The state that threads share.
-struct Shared<'a> {
+struct Shared<'a, 'o> {
     /// The output file, if threads may write to it in any order.
     file: Option<output::Shared>,
     input: Mutex<InputState<'a>>,
-    output: Mutex<OutputState<'a>>,
+    output: Mutex<OutputState<'a, 'o>>,
     /// Signals that `output.number` or `output.ended` has changed.
     turned: Condvar,
 }
@@ -86,15 +86,15 @@ struct InputState<'a> {
 }
 
 /// The sink, and the number of the chunk that is written next.
-struct OutputState<'a> {
-    sink: Sink<'a>,
+struct OutputState<'a, 'o> {
+    sink: &'a mut Sink<'o>,
     /// The number of the next chunk to write.
     number: u64,
     /// The failure that ended the run, or `Ok` if nothing has failed.
     ended: Result<(), Failure>,
 }
 
-impl<'a> Shared<'a> {
+impl<'a, 'o> Shared<'a, 'o> {
     /// Processes chunks until the input ends or something fails.
     fn run(&self, mut job: Job, size: usize) {
         let _end = EndOnPanic(self);
@@ -160,7 +160,7 @@ impl<'a> Shared<'a> {
     }
 
     /// Waits until chunk `number` may be written. Returns `None` if the run has failed.
-    fn wait_for(&self, number: u64) -> Option<MutexGuard<'_, OutputState<'a>>> {
+    fn wait_for(&self, number: u64) -> Option<MutexGuard<'_, OutputState<'a, 'o>>> {
         let output = lock(&self.output);
         let waited = self.turned.wait_while(output, |output| output.number != number && output.ended.is_ok());
         Some(waited.unwrap_or_else(PoisonError::into_inner)).filter(|output| output.ended.is_ok())
@@ -169,11 +169,11 @@ impl<'a> Shared<'a> {
     /// Calls `work` with the sink, and then lets the next chunk be written. Returns `None` if the run has failed.
     fn finish(
         &self,
-        turn: Option<MutexGuard<'_, OutputState<'a>>>,
-        work: impl FnOnce(&mut Sink<'a>) -> Result<(), Failure>,
+        turn: Option<MutexGuard<'_, OutputState<'a, 'o>>>,
+        work: impl FnOnce(&mut Sink<'o>) -> Result<(), Failure>,
     ) -> Option<()> {
         let mut output = turn?;
-        output.ended = work(&mut output.sink);
+        output.ended = work(output.sink);
         output.number += 1;
         self.turned.notify_all();
         output.ended.is_ok().then_some(())
@@ -192,9 +192,9 @@ impl<'a> Shared<'a> {
 }
 
 /// Ends the run if the thread that owns this value panics, so that no other thread waits for it.
-struct EndOnPanic<'s, 'a>(&'s Shared<'a>);
+struct EndOnPanic<'s, 'a, 'o>(&'s Shared<'a, 'o>);
 
-impl Drop for EndOnPanic<'_, '_> {
+impl Drop for EndOnPanic<'_, '_, '_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             lock(&self.0.output).ended = Err(Failure::Usage("a thread has failed; this is a bug".to_owned()));
