@@ -264,13 +264,7 @@ impl Place {
     }
 
     /// Replaces `offsets` in the last of `texts`, which is inside the escapings from `number` on, by those in the record.
-    fn outer_origins(
-        &self,
-        record: &[u8],
-        texts: &[Cow<'_, [u8]>],
-        number: usize,
-        offsets: &mut [usize],
-    ) {
+    fn outer_origins(&self, record: &[u8], texts: &[Cow<'_, [u8]>], number: usize, offsets: &mut [usize]) {
         for (escaping, text) in self.escapings[number..].iter().zip(texts.iter().rev().skip(1)) {
             escaping.origins(text, offsets);
         }

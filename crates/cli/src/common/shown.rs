@@ -36,3 +36,8 @@ pub fn is_harmful(character: char) -> bool {
 pub fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
+
+/// Returns `count` with its `noun`, in the plural if necessary.
+pub fn counted(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}

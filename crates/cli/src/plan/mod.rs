@@ -43,7 +43,8 @@ pub fn convert(args: &Args, conversion: &Conversion) -> Result<Outcome, Failure>
     let results = if preview.is_some() { Results::Marked } else { Results::Records };
     let form = places::form(args, args.written.values);
     let is_stream = is_stream(args, conversion);
-    let spec = Spec { is_stream, ..spec(args, conversion, form, args.policies())? };
+    let spec =
+        Spec { is_stream, ..places::spec(args, conversion, form, args.policies()).map_err(Failure::Usage)? };
     let job = Job::convert(spec, results, &options);
     run::convert(&sources, &destination, &job, &options, threads)
 }
@@ -55,8 +56,9 @@ pub fn top(top: Top) -> Result<Outcome, Failure> {
     let args = &top.args();
     conflicts::check_keyed(args).map_err(Failure::Usage)?;
     let is_whole = args.places.is_whole();
-    let mut spec = spec(args, &conversion, places::form(args, !is_whole), Handling::LEAVE_OUT)?;
-    spec.selected.target.mentions_logs = is_whole && !args.input.quiet;
+    let form = places::form(args, !is_whole);
+    let mut spec = places::spec(args, &conversion, form, Handling::LEAVE_OUT).map_err(Failure::Usage)?;
+    spec.target.mentions_logs = is_whole && !args.input.quiet;
     let sources = args.input.sources(args.records());
     let threads = Threads(args.places.jobs);
     let (counts, read) =
@@ -72,7 +74,7 @@ pub fn dedup(dedup: Dedup) -> Result<Outcome, Failure> {
     conflicts::check_keyed(args).map_err(Failure::Usage)?;
     let rejects = args.output.rejects.clone();
     let options = OutputOptions { rejects, has_rejects: true, ..OutputOptions::default() };
-    let spec = spec(args, &conversion, Form::Key, Handling::LEAVE_OUT)?;
+    let spec = places::spec(args, &conversion, Form::Key, Handling::LEAVE_OUT).map_err(Failure::Usage)?;
     let sources = args.input.sources(args.records());
     let keys = (has_fingerprints, key_memory(args));
     run::dedup(&sources, &args.destination(), spec, &options, Threads(args.places.jobs), keys)
@@ -129,17 +131,4 @@ fn is_stream(args: &Args, conversion: &Conversion) -> bool {
 /// Reports whether keeping the escapes of the bytes `kept` can split characters of the charset that `conversion` decodes.
 fn may_garble(conversion: &Conversion, kept: ByteSet) -> bool {
     conversion.decoder().is_some_and(|decoder| decoder.may_garble(kept))
-}
-
-/// Returns the selected values and their conversion, of which `form` is written.
-fn spec(args: &Args, conversion: &Conversion, form: Form, policies: Handling) -> Result<Spec, Failure> {
-    Ok(Spec {
-        selected: places::selected(args, conversion, form).map_err(Failure::Usage)?,
-        into: args.written.new_names(),
-        only_changed: args.written.only_changed,
-        policies,
-        records: args.records(),
-        max_record: args.places.max_record,
-        is_stream: false,
-    })
 }

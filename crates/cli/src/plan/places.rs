@@ -5,10 +5,11 @@ use simdpct_records::{Dialect, Escaping, Form, KeyPath, Numbered, Quotes, Separa
 
 use crate::args::Args;
 use crate::common::escape::escape;
+use crate::common::fault::Handling;
 use crate::common::records::Records;
 use crate::convert::Conversion;
 use crate::run::Target;
-use crate::run::job::Selected;
+use crate::run::job::Spec;
 use crate::run::logs::LogSelection;
 use crate::run::tables::Columns;
 use crate::select::{FieldName, Format, Selector};
@@ -94,7 +95,7 @@ pub fn form(args: &Args, only_values: bool) -> Form {
 }
 
 /// Returns the selector of the values in records, and the conversion of these values, of which `form` is written.
-pub fn selected(args: &Args, conversion: &Conversion, form: Form) -> Result<Selected, String> {
+pub fn spec(args: &Args, conversion: &Conversion, form: Form, policies: Handling) -> Result<Spec, String> {
     let places = &args.places;
     let (target, mut kept) = locate(args)?;
     let selector = &target.selector;
@@ -130,7 +131,21 @@ pub fn selected(args: &Args, conversion: &Conversion, form: Form) -> Result<Sele
              choose values by --csv or --jsonl, or write them alone with --values"
             .to_owned());
     }
-    Ok(Selected { target, convert: conversion.clone(), usual: kept, empty, null, none, form })
+    Ok(Spec {
+        target,
+        convert: conversion.clone(),
+        usual: kept,
+        empty,
+        null,
+        none,
+        form,
+        into: args.written.new_names(),
+        only_changed: args.written.only_changed,
+        policies,
+        records: args.records(),
+        max_record: places.max_record,
+        is_stream: false,
+    })
 }
 
 /// Returns the selector of the strings at `paths` in JSON, whose new values have the names `into`, or else replace the old ones. `unescape`

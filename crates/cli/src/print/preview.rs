@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::path::Path;
 
 use crate::common::error::{Failure, warn};
-use crate::common::shown::shown;
+use crate::common::shown::{counted, shown};
 use crate::io::output::Output;
 
 /// The format of a preview.
@@ -270,8 +270,7 @@ impl Preview {
         self.files += 1;
         self.changed += u64::from(lines > 0);
         if lines > 0 && self.show == Show::Counts {
-            let plural = if lines == 1 { "" } else { "s" };
-            output.write(format!("{}: {lines} line{plural} would change\n", self.name).as_bytes())?;
+            output.write(format!("{}: {} would change\n", self.name, counted(lines, "line")).as_bytes())?;
         }
         Ok(())
     }
@@ -284,11 +283,8 @@ impl Preview {
     /// Prints to stderr how many of the files would change, unless the changes are shown.
     pub fn print_total(&self) {
         if self.show == Show::Counts {
-            let plural = if self.files == 1 { "" } else { "s" };
-            warn(format_args!(
-                "{} of {} file{plural} would change; nothing was written",
-                self.changed, self.files
-            ));
+            let files = counted(self.files, "file");
+            warn(format_args!("{} of {files} would change; nothing was written", self.changed));
         }
     }
 }

@@ -28,8 +28,8 @@ const RECORDS_BLOCK: usize = 4 * BLOCK;
 /// The number of records that are treated one by one after a batch in which most records had to be.
 const PAUSE: u32 = 256;
 
-/// The selection of values in records, and the conversion of these values.
-pub struct Selected {
+/// The options of a job that converts values: their selection, their conversion, and what is written.
+pub struct Spec {
     pub target: Target,
     pub convert: Conversion,
     /// The bytes that stay escaped in the usual syntax around a value.
@@ -42,11 +42,6 @@ pub struct Selected {
     pub none: &'static [u8],
     /// The part of each record that is written: all of it, or only the selected values.
     pub form: Form,
-}
-
-/// The options of a job that converts values.
-pub struct Spec {
-    pub selected: Selected,
     /// The names of the new columns or keys for converted values. If empty, converted values replace the old ones.
     pub into: Vec<String>,
     /// Whether only changed records are written.
@@ -104,8 +99,8 @@ pub struct Job {
 impl Job {
     /// Creates the job that converts values by `spec`, with these `results` and the additional outputs in `options`.
     pub fn convert(spec: Spec, results: Results, options: &OutputOptions) -> Job {
-        let Spec { selected, into, only_changed, policies, records, max_record, is_stream } = spec;
-        let Selected { target, convert, usual, empty, null, none, form } = selected;
+        let Spec { target, convert, usual, empty, null, none, form, into, policies, .. } = spec;
+        let Spec { only_changed, records, max_record, is_stream, .. } = spec;
         let (rejects, stats) = (options.rejects.is_some(), options.stats.is_some());
         // Values that are written alone are lines of text also if they come from JSON.
         let is_json = form.is_whole() && target.selector.is_json();
@@ -123,39 +118,39 @@ impl Job {
             && into.len() <= 1
             && treatment.needs_percent()
             && target.selector.can_pass_by();
+        // The list of rejected lines has no lines with a key.
+        let batch = || Many::Batch(Batch::lines(lines.clone(), records, policies, rejects && !is_keyed));
         Job {
-            many: if is_stream {
-                Some(Many::Blocks(lines))
-            } else {
-                // The list of rejected lines has no lines with a key.
-                is_batched.then(|| Many::Batch(Batch::lines(lines, records, policies, rejects && !is_keyed)))
-            },
+            many: if is_stream { Some(Many::Blocks(lines)) } else { is_batched.then(batch) },
             skips,
             has_found_all: target.selector.is_line(),
-            target,
-            task: Task::Convert(Box::new(treatment)),
             places: rejects || is_keyed || policies.can_fail(),
             rejects,
-            records,
             results,
             form,
             into,
             only_changed,
-            max_record,
-            buffer: Vec::new(),
-            widener: None,
+            ..Job::new(target, Task::Convert(Box::new(treatment)), records, max_record)
         }
     }
 
     /// Creates the job that checks the values of `target` for `wanted` findings.
     pub fn check(target: Target, wanted: Criteria, records: Records, max_record: u32) -> Job {
         Job {
+            places: true,
+            ..Job::new(target, Task::Check(Box::new(Check::new(wanted))), records, max_record)
+        }
+    }
+
+    /// Creates a job without results, which treats records one by one.
+    fn new(target: Target, task: Task, records: Records, max_record: u32) -> Job {
+        Job {
             many: None,
             skips: false,
             has_found_all: false,
             target,
-            task: Task::Check(Box::new(Check::new(wanted))),
-            places: true,
+            task,
+            places: false,
             rejects: false,
             records,
             results: Results::Records,
@@ -171,13 +166,6 @@ impl Job {
     /// Reports whether the job identifies records by keys.
     pub fn is_keyed(&self) -> bool {
         matches!(self.results, Results::Keyed(..))
-    }
-
-    /// Reports whether the job previews a conversion that has no limit for records.
-    fn previews_stream(&self) -> bool {
-        let Task::Convert(treatment) = &self.task else { return false };
-        let is_stream = treatment.lenient && treatment.convert.unit() == Unit::Byte && !self.only_changed;
-        is_stream && self.target.selector.is_line() && matches!(self.results, Results::Marked)
     }
 
     /// Reports whether the job writes whole records, so that the lines before them are written, too.
@@ -365,7 +353,7 @@ impl Job {
         }
         let leaves_out = match action {
             Action::Null => {
-                let null = self.null();
+                let null = if let Task::Convert(treatment) = &self.task { treatment.null } else { b"" };
                 edit.leave_out(null, record.stop);
                 if !self.form.is_whole() {
                     edit.copy_to(end).push(self.records.end());
@@ -415,18 +403,6 @@ impl Job {
         true
     }
 
-    /// Returns the policy for unreadable records.
-    fn policy(&self) -> Policy {
-        if let Task::Convert(treatment) = &self.task { treatment.policies.rejected } else { Policy::Keep }
-    }
-
-    /// Returns the text that is written for a missing record.
-    fn null(&self) -> &'static [u8] {
-        if let Task::Convert(treatment) = &self.task { treatment.null } else { b"" }
-    }
-}
-
-impl Job {
     /// Appends the result for `chunk` to `out`. If `report.stop` is set, `out` holds the result up to the record
     /// with the error.
     pub fn work(&mut self, chunk: Chunk<'_>, out: &mut Vec<u8>, report: &mut Report) {
@@ -495,18 +471,23 @@ impl Job {
     /// Decides what to do with a record that is unreadable for `reason`: it does not fit in memory. `start` holds the first bytes
     /// of the record. If the record is rejected, this function adds the rejection to `report`.
     pub fn long(&mut self, start: &[u8], reason: &Reason, report: &mut Report) -> Long {
-        if let Task::Check(check) = &mut self.task {
-            if self.target.selector.is_line() {
+        let is_line = self.target.selector.is_line();
+        let treatment = match &mut self.task {
+            Task::Check(check) if is_line => {
                 check.begin_pieces();
                 return Long::Pieces;
             }
-            let record = Record { chunk: start, start: 0, stop: start.len(), end: self.records.end() };
-            check.unreadable(record, &Refusal { offset: 0, reason: reason.clone() }, report);
-            check.name_values(0, report.findings.len(), report, |_| ("", String::new()));
-            report.stats.records += 1;
-            return Long::Pass;
-        }
-        if self.previews_stream() {
+            Task::Check(check) => {
+                let record = Record { chunk: start, start: 0, stop: start.len(), end: self.records.end() };
+                check.unreadable(record, &Refusal { offset: 0, reason: reason.clone() }, report);
+                check.name_values(0, report.findings.len(), report, |_| ("", String::new()));
+                report.stats.records += 1;
+                return Long::Pass;
+            }
+            Task::Convert(treatment) => treatment,
+        };
+        let is_stream = treatment.lenient && treatment.convert.unit() == Unit::Byte && !self.only_changed;
+        if is_stream && is_line && matches!(self.results, Results::Marked) {
             return Long::Unseen;
         }
         report.stats.records += 1;
@@ -519,14 +500,14 @@ impl Job {
         }
         // The run mentions the record at once, and not again in its summary.
         report.stats.mentioned += 1;
-        let policy = self.policy();
+        let policy = treatment.policies.rejected;
         report.stats.dropped += u64::from(policy == Policy::Drop);
         match policy {
             Policy::Fail => {
                 report.stop = Some(Stop { line: 0, offset: 0, reason: reason.clone() });
                 Long::Skip
             }
-            Policy::Null => Long::Instead(self.null()),
+            Policy::Null => Long::Instead(treatment.null),
             Policy::Drop => Long::Skip,
             _ if self.only_changed || !self.form.is_whole() => Long::Skip,
             _ if let Some(table) = self.target.selector.table()

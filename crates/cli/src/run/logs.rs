@@ -40,19 +40,6 @@ impl LogSelection {
         }
         Ok(Syntax::json(&self.outer, &[], Escaping::Json)?.containing(inner))
     }
-
-    /// Appends the records in the strings of the document `line`.
-    fn append_texts(&self, line: &[u8], texts: &mut Vec<u8>) {
-        let (mut places, mut buffer) = (Vec::new(), Vec::new());
-        if let Ok(mut strings) = Syntax::json(&self.outer, &[], Escaping::Json) {
-            // The strings before an error are records, too.
-            let _ = strings.find(line, &mut places);
-        }
-        for place in &places {
-            texts.extend_from_slice(place.value(line, &mut buffer).unwrap_or_default().trim_ascii_end());
-            texts.push(b'\n');
-        }
-    }
 }
 
 /// Chooses the format of the log in `feed`, if the user left that to its first lines, and makes `target` select the values of its records.
@@ -66,12 +53,23 @@ pub fn choose(target: &mut Target, feed: &mut Feed<'_>) -> Result<(), Failure> {
     if start.is_empty() {
         return Ok(());
     }
-    let (wrapper, mut texts) = (selected.spec.wrapper, Vec::new());
+    let (wrapper, mut texts) = (selected.spec.wrapper, start);
     if !selected.outer.is_empty() {
-        start.split(|&byte| byte == end).for_each(|line| selected.append_texts(line, &mut texts));
+        let documents = std::mem::take(&mut texts);
+        let mut strings = Syntax::json(&selected.outer, &[], Escaping::Json).map_err(Failure::Usage)?;
+        let (mut places, mut buffer) = (Vec::new(), Vec::new());
+        for line in documents.split(|&byte| byte == end) {
+            places.clear();
+            // The strings before an error are records, too.
+            let _ = strings.find(line, &mut places);
+            for place in &places {
+                let text = place.value(line, &mut buffer).unwrap_or_default().trim_ascii_end();
+                texts.extend_from_slice(text);
+                texts.push(b'\n');
+            }
+        }
     }
-    let start = if selected.outer.is_empty() { &start } else { &texts };
-    let log = logs::detected(start, end, wrapper, feed.name(), selected.quiet)?;
+    let log = logs::detected(&texts, end, wrapper, feed.name(), selected.quiet)?;
     let syntax = selected.syntax(log, wrapper);
     let syntax = syntax.map_err(|message| Failure::Usage(format!("{}: {message}", feed.name())))?;
     target.selector = Selector::new(syntax, Format::Log(log, !selected.names.is_empty()));

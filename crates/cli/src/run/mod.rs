@@ -16,13 +16,13 @@ use self::job::{Job, Results, Spec};
 use self::logs::LogSelection;
 use self::pump::feed::{Cut, Feed};
 use self::pump::{Threads, Workspace, pump};
-use self::tables::{Columns, Head, Header};
+use self::tables::{Columns, Header};
 use crate::check::kind::Group;
 use crate::check::listing::{Criteria, List};
 use crate::common::error::{Failure, Outcome, warn};
 use crate::common::fault::Policy;
 use crate::common::records::Records;
-use crate::common::shown::shown;
+use crate::common::shown::{counted, shown};
 use crate::convert::stats::{Stats, StatsFormat};
 use crate::io::files::{self, Destination, Writes};
 use crate::io::input::Input;
@@ -227,9 +227,8 @@ pub fn check(options: &CheckOptions, target: Target) -> Result<Outcome, Failure>
             Records::Null => "record",
             _ => "line",
         };
-        let plural = |count| if count == 1 { "" } else { "s" };
-        let (count, bytes) = (stats.records, stats.bytes_in);
-        findings.summarize(&format!("{count} {unit}{} ({bytes} byte{})", plural(count), plural(bytes)));
+        let (count, bytes) = (counted(stats.records, unit), counted(stats.bytes_in, "byte"));
+        findings.summarize(&format!("{count} ({bytes})"));
     }
     if result.is_ok() && !quiet && findings.next() == Next::More {
         warn_missing(selector, &stats);
@@ -286,24 +285,7 @@ fn begin<'i>(
         list.add(Group::Unreadable, 0, 0, text);
         findings.take(feed.name(), 0, 0, &list, sink.output)?;
     }
-    let Target { selector, columns, .. } = &mut job.target;
-    let Head { delimiter, header } = tables::choose(selector, &mut feed, sink, columns, &job.into)?;
-    let one_header = columns.one_header;
-    if is_whole && let Some(table) = job.target.selector.table() {
-        let row = simdpct_records::without_end(&header);
-        let cells = table.dialect().cells(row).unwrap_or_default();
-        let names = cells.into_iter().map(|(cell, _)| cell.into_owned()).chain([delimiter.clone()]);
-        if header.is_empty() || first.is_written(names.collect(), one_header, feed.name())? {
-            let new = [&table.widened(row), &header[row.len()..]].concat();
-            let mut out = Vec::new();
-            job.show(&delimiter, &delimiter, &mut out);
-            job.show(&header, &new, &mut out);
-            let last = header.last().or(delimiter.last());
-            if last.is_some() {
-                sink.write(&out, last != Some(&end))?;
-            }
-        }
-    }
+    tables::begin(job, &mut feed, sink, first)?;
     Ok(feed)
 }
 

@@ -8,6 +8,7 @@ use simdpct_records::{Dialect, Escaping, RETURNS, Table, without_end};
 use crate::common::error::{Failure, warn};
 use crate::common::shown::shown;
 use crate::print::Sink;
+use crate::run::job::Job;
 use crate::run::pump::feed::Feed;
 use crate::select::Selector;
 
@@ -22,21 +23,13 @@ pub struct Columns {
     pub unescape: Escaping,
 }
 
-/// The lines before the rows of a table.
-#[derive(Default)]
-pub struct Head {
-    /// The line that names the delimiter, `sep=;`, with its end; empty if the file has no such line.
-    pub delimiter: Vec<u8>,
-    /// The header with its line end; empty if the table has no header.
-    pub header: Vec<u8>,
-}
-
-/// Finds the selected `columns` of the table in the file of `feed`, whose dialect is that of the table in `selector`. Returns the lines before
-/// the rows. `into` names the columns for new values.
-pub fn choose(
-    selector: &mut Selector,
+/// Reads the lines before the rows of the table in the file of `feed`, if `job` takes tables: a line that names the delimiter, `sep=;`, and
+/// the header. Finds the selected columns, and writes these lines to `sink`. `first` keeps the header of the first table of the output.
+pub fn begin(
+    job: &mut Job,
     feed: &mut Feed<'_>,
     sink: &mut Sink<'_>,
+<<<<<<< HEAD
     columns: &Columns,
     into: &[String],
 ) -> Result<Head, Failure> {
@@ -45,23 +38,40 @@ pub fn choose(
     let mut first = feed.peek_record()?;
     if let Some(delimiter) = first.as_ref().and_then(|line| Dialect::named(without_end(line))) {
         head.delimiter = feed.first_record()?;
+=======
+    first: &mut Header,
+) -> Result<(), Failure> {
+    let (columns, into) = (&job.target.columns, &job.into);
+    let Some(mut dialect) = job.target.selector.table().map(Table::dialect) else { return Ok(()) };
+    // Both lines have their ends, or are empty if the file has no such line.
+    let (mut naming, mut header) = (Vec::new(), Vec::new());
+    let mut line = feed.peek_record()?;
+    if let Some(delimiter) = line.as_ref().and_then(|line| Dialect::named(without_end(line))) {
+        naming = feed.first_record()?;
+>>>>>>> dcd6116 (A job has one list of options; tables and logs begin in one function each)
         dialect.delimiter = delimiter;
         feed.set_dialect(dialect);
-        first = feed.peek_record()?;
+        line = feed.peek_record()?;
     }
     let usage = |feed: &Feed<'_>, message: &str| {
         Failure::Usage(format!("{}: {}", feed.name(), shown(Path::new(message))))
     };
     let mut table = if columns.has_header {
-        head.header = feed.first_record()?;
+        header = feed.first_record()?;
         // An empty file has no columns.
+<<<<<<< HEAD
         let wanted = if head.header.is_empty() { &[] } else { &columns.names[..] };
         Table::new(dialect, wanted, into, Some(without_end(&head.header)))
             .map_err(|message| usage(feed, &message))?
+=======
+        let wanted = if header.is_empty() { &[] } else { &columns.names[..] };
+        let table = Table::new(dialect, wanted, into, Some(without_end(&header)));
+        table.map_err(|message| usage(feed, &message))?
+>>>>>>> dcd6116 (A job has one list of options; tables and logs begin in one function each)
     } else {
         Table::new(dialect, &columns.names, &[], None).map_err(Failure::Usage)?
     };
-    if let Some(row) = first.filter(|_| !columns.has_header) {
+    if let Some(row) = line.filter(|_| !columns.has_header) {
         // The only line of the input.
         if row.last() != Some(&b'\n') && dialect.has_lone_return(&row) {
             return Err(usage(feed, RETURNS));
@@ -69,12 +79,26 @@ pub fn choose(
         table.measure(without_end(&row));
     }
     feed.set_table(table.clone());
-    *selector = Selector::columns(table).with_new_members(into).unescaping(columns.unescape);
-    for line in [&head.delimiter, &head.header] {
+    for line in [&naming, &header] {
         sink.stats.bytes_in += line.len() as u64;
         sink.lines += memchr::memchr_iter(feed.line_end(), line).count() as u64;
     }
-    Ok(head)
+    let (row, last) = (without_end(&header), header.last().or(naming.last()));
+    let cells = dialect.cells(row).unwrap_or_default().into_iter().map(|(cell, _)| cell.into_owned());
+    let mut is_written = job.writes_records() && last.is_some();
+    if is_written && !header.is_empty() {
+        let names = cells.chain([naming.clone()]).collect();
+        is_written = first.is_written(names, columns.one_header, feed.name())?;
+    }
+    if is_written {
+        let mut out = Vec::new();
+        job.show(&naming, &naming, &mut out);
+        job.show(&header, &[&table.widened(row), &header[row.len()..]].concat(), &mut out);
+        sink.write(&out, last != Some(&job.records.end()))?;
+    }
+    let selector = Selector::columns(table).with_new_members(into).unescaping(columns.unescape);
+    job.target.selector = selector;
+    Ok(())
 }
 
 /// The header of the first table of an output.

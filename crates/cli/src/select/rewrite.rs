@@ -46,7 +46,8 @@ impl Selector {
                 let record = args.record;
                 let out = args.edit.copy_to(record.start);
                 let from = out.len();
-                let place = |offsets: &mut [usize]| offsets.iter_mut().for_each(|offset| *offset += record.start);
+                let place =
+                    |offsets: &mut [usize]| offsets.iter_mut().for_each(|offset| *offset += record.start);
                 let action = args.task.value(At::plain(0), record.bytes(), out, record, args.report, place);
                 args.edit.replace_to(record.stop, from);
                 action
