@@ -1,4 +1,4 @@
-//! Keeps rows in temporary files, because memory is bounded. Sorted files are merged.
+//! Keeps data in temporary files, because memory is bounded: bytes that wait to be written, and rows, whose sorted files are merged.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,6 +7,52 @@ use std::io::{self, BufReader, BufWriter, ErrorKind, Read, Seek, Write};
 
 use super::BLOCK;
 use crate::common::error::Failure;
+
+/// Bytes in a temporary file.
+pub struct SpooledBytes {
+    file: File,
+    /// The number of line feeds in the file.
+    line_feeds: u64,
+    /// The last byte of the file.
+    last: Option<u8>,
+}
+
+impl SpooledBytes {
+    /// Creates an empty temporary file.
+    pub fn new() -> Result<SpooledBytes, Failure> {
+        Ok(SpooledBytes { file: create()?, line_feeds: 0, last: None })
+    }
+
+    /// Appends `bytes`.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.file.write_all(bytes).map_err(failure)?;
+        self.line_feeds += memchr::memchr_iter(b'\n', bytes).count() as u64;
+        self.last = bytes.last().copied().or(self.last);
+        Ok(())
+    }
+
+    /// Returns the last byte, if there is one.
+    pub fn last(&self) -> Option<u8> {
+        self.last
+    }
+
+    /// Returns the number of lines. The last one may lack its line feed.
+    pub fn lines(&self) -> u64 {
+        self.line_feeds + u64::from(self.last.is_some_and(|last| last != b'\n'))
+    }
+
+    /// Passes all bytes to `take`, block by block.
+    pub fn each(&mut self, mut take: impl FnMut(&[u8]) -> Result<(), Failure>) -> Result<(), Failure> {
+        self.file.rewind().map_err(failure)?;
+        let mut block = vec![0; BLOCK];
+        loop {
+            match self.file.read(&mut block).map_err(failure)? {
+                0 => return Ok(()),
+                len => take(&block[..len])?,
+            }
+        }
+    }
+}
 
 /// A row of a temporary file.
 #[derive(Default)]

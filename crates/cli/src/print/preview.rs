@@ -2,7 +2,7 @@
 //!
 //! The job says which old record becomes which new one, so no search for differences is needed. The time is linear in
 //! the input. Memory is bounded: a long block of changed lines is cut into several hunks, and lines that are too long
-//! for memory are not shown.
+//! for memory are in temporary files.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -10,6 +10,7 @@ use std::path::Path;
 use crate::common::error::{Failure, warn};
 use crate::common::shown::{counted, shown};
 use crate::io::output::Output;
+use crate::io::temporary::SpooledBytes;
 
 /// The format of a preview.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,19 +137,11 @@ impl Preview {
         Ok(())
     }
 
-    /// Counts the lines in `bytes`, which are part of a record that is too long to be shown. Its last line has no end if `is_open`. The
-    /// lines count as changed if `has_changed`.
-    pub fn pass(
-        &mut self,
-        bytes: &[u8],
-        is_open: bool,
-        has_changed: bool,
-        output: &mut Output,
-    ) -> Result<(), Failure> {
+    /// Counts the lines in `bytes`, which are part of an unchanged record that is too long to be shown.
+    pub fn pass(&mut self, bytes: &[u8], output: &mut Output) -> Result<(), Failure> {
         self.close(true, output)?;
-        let lines = memchr::memchr_iter(b'\n', bytes).count() as u64 + u64::from(is_open);
+        let lines = memchr::memchr_iter(b'\n', bytes).count() as u64;
         self.next = self.next.map(|line| line + lines);
-        self.gone += if has_changed { lines } else { 0 };
         Ok(())
     }
 
@@ -233,6 +226,40 @@ impl Preview {
             return Ok(());
         }
         self.size = 0;
+        Ok(())
+    }
+
+    /// Shows that the record `old`, which is too long for memory, becomes `new`.
+    pub fn large(
+        &mut self,
+        old: &mut SpooledBytes,
+        new: &mut SpooledBytes,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
+        self.close(true, output)?;
+        let (old_lines, new_lines) = (old.lines(), new.lines());
+        (self.gone, self.come) = (self.gone + old_lines, self.come + new_lines);
+        if self.show == Show::Diff {
+            let mut text = Vec::new();
+            self.write_headers([(self.next[0], old_lines), (self.next[1], new_lines)], &mut text);
+            output.write(&text)?;
+            for (mark, held) in [(GOES, old), (COMES, new)] {
+                let mut is_start = true;
+                held.each(|block| {
+                    for line in block.split_inclusive(|&byte| byte == b'\n') {
+                        if std::mem::replace(&mut is_start, line.ends_with(b"\n")) {
+                            output.write(&[mark])?;
+                        }
+                        output.write(line)?;
+                    }
+                    Ok(())
+                })?;
+                if held.last().is_some_and(|last| last != b'\n') {
+                    output.write(NO_END)?;
+                }
+            }
+        }
+        self.next = [self.next[0] + old_lines, self.next[1] + new_lines];
         Ok(())
     }
 

@@ -210,7 +210,7 @@ fn new_columns() {
     );
     assert_eq!(csv("b,a", "B,A", "a,b\n%41,%42\n"), "a,A,b,B\n%41,A,%42,B\n");
     // No quote closes this cell, so the row stays as it is.
-    assert_eq!(text(&["-q", "--csv", "--column", "u", "--into", "v"], "u\n\"%41"), "u,v\n\"%41");
+    assert_eq!(done(&["decode", "--csv", "--column", "u", "--into", "v"], "u\n\"%41"), b"u,v\n\"%41");
     assert_eq!(csv("2", "n", "\"a,\",u\n1,2"), "\"a,\",u,n\n1,2,2");
     assert_eq!(
         text(&["--csv", "--column", "u", "--into", "v", "--only-changed"], "u\n1\n%41\n"),
@@ -320,11 +320,11 @@ fn only_changed_records_are_written() {
     assert_eq!(text(&["--only-changed", "--field", "2"], "%41 b\na %42\n"), "a B\n");
     assert_eq!(text(&["--only-changed", "--csv", "--column", "2"], "a,b\n%41,b\na,%42\n"), "a,b\na,B\n");
     assert_eq!(
-        text(
-            &["-q", "--only-changed", "--jsonl", "--key", "u"],
+        done(
+            &["decode", "--only-changed", "--jsonl", "--key", "u"],
             "{\"u\":\"\\u00e9%FF\"}\nnope\n{\"u\":\"%41\"}\n"
         ),
-        "{\"u\":\"A\"}\n"
+        b"{\"u\":\"A\"}\n"
     );
     assert_eq!(text(&["--only-changed", "--values", "--field", "1,2"], "a b\n%41 b\n"), "A\nb\n");
     assert_eq!(text(&["--only-changed", "--on-malformed", "replace"], "a\n%zz\n"), "%25zz\n");

@@ -1,6 +1,6 @@
 //! Property tests: a new value never changes how its line is split into fields. [`fields`] splits lines independently.
 
-use crate::support::{Numbers, assert_same, ok, run};
+use crate::support::{Numbers, assert_same, done, ok, run};
 
 /// Splits `line` into fields at blanks, and keeps the quotes or brackets that enclose a field. A mark encloses a field
 /// only at its start, and closes it before a blank or the end of the line, unless an odd number of backslashes precedes it.
@@ -105,7 +105,7 @@ fn show(bytes: &[u8]) -> String {
 /// Converts hostile lines, and checks that each has as many fields as before, and that only the `chosen` fields changed.
 fn check(args: &[&str], chosen: &[usize], extra: &[&[u8]]) {
     let input = hostile(0x5EED + args.len() as u64, 40_000, extra);
-    let out = ok(&[args, &["-j1", "-q"]].concat(), &input);
+    let out = done(&[args, &["-j1", "-q"]].concat(), &input);
     let (before, after): (Vec<_>, Vec<_>) =
         (input.split(|&byte| byte == b'\n').collect(), out.split(|&byte| byte == b'\n').collect());
     assert_eq!(before.len(), after.len(), "{args:?}: lines");
@@ -123,7 +123,7 @@ fn check(args: &[&str], chosen: &[usize], extra: &[&[u8]]) {
         }
     }
     assert!(changed > 1000, "{args:?}: only {changed} values changed");
-    assert_same(&format!("{args:?} -j2"), &ok(&[args, &["-j2", "-q"]].concat(), &input), &out);
+    assert_same(&format!("{args:?} -j2"), &done(&[args, &["-j2", "-q"]].concat(), &input), &out);
 }
 
 #[test]
@@ -139,12 +139,12 @@ fn decoding_makes_the_ends_of_nothing() {
         ("1 %5ba b]", "1 %5ba b]"),
     ] {
         for field in ["1", "2", "1,2"] {
-            let out = ok(&["decode", "-q", "--quoted", "--field", field], input);
+            let out = done(&["decode", "-q", "--quoted", "--field", field], input);
             let out = String::from_utf8(out).unwrap();
             assert_eq!(fields(out.as_bytes()).len(), fields(input.as_bytes()).len(), "{field}: {out}");
         }
         assert_eq!(
-            String::from_utf8(ok(&["decode", "-q", "--quoted", "--field", "2"], input)).unwrap(),
+            String::from_utf8(done(&["decode", "-q", "--quoted", "--field", "2"], input)).unwrap(),
             wanted
         );
     }
@@ -207,7 +207,7 @@ fn lines_split_as_before_for_awk() {
         (&["get", "to:{path}", "-f", "2"], 1..2),
     ] {
         let input = hostile(0xA3C, 40_000, &[]);
-        let out = ok(&[args, &["-q"]].concat(), &input);
+        let out = done(&[args, &["-q"]].concat(), &input);
         let mut changed = 0;
         for (old, new) in input.split(|&byte| byte == b'\n').zip(out.split(|&byte| byte == b'\n')) {
             let what = || format!("{args:?}: {} became {}", show(old), show(new));
@@ -232,7 +232,7 @@ fn words_stay_words() {
         &["encode", "--quoted", "--field", "1.2", "--keep", "\"]"],
     ] {
         let input = hostile(77, 40_000, &[]);
-        let out = ok(&[args, &["-q"]].concat(), &input);
+        let out = done(&[args, &["-q"]].concat(), &input);
         for (old, new) in input.split(|&byte| byte == b'\n').zip(out.split(|&byte| byte == b'\n')) {
             let count = |line| fields(line).into_iter().map(words).collect::<Vec<_>>();
             assert_eq!(count(old), count(new), "{args:?}: {} became {}", show(old), show(new));
@@ -277,15 +277,15 @@ fn edges_of_buffers_do_not_show() {
         &["decode", "-q", "--only-changed"],
         &["decode", "-q", "--logfmt", "--key", "a,xy"],
     ] {
-        let whole = ok(args, &input);
+        let whole = done(args, &input);
         let lines = input.split_inclusive(|&byte| byte == b'\n');
         let halves: Vec<_> = lines.collect::<Vec<_>>().chunks(10_000).map(<[&[u8]]>::concat).collect();
         let parts: Vec<u8> = halves.iter().flat_map(|part| run(args, part).out).collect();
         assert_same(&format!("{args:?}"), &parts, &whole);
         for pad in [1, 17, 65_530] {
             let start = [&b"x".repeat(pad)[..], b"\n"].concat();
-            let padded = ok(args, [&start[..], &input].concat());
-            let alone = ok(args, &start);
+            let padded = done(args, [&start[..], &input].concat());
+            let alone = done(args, &start);
             assert_same(&format!("{args:?} after {pad}"), &padded[alone.len()..], &whole);
         }
     }

@@ -112,7 +112,7 @@ fn only_the_lines_up_to_the_next_row_stay() {
     for (options, wanted, err) in [
         (&[][..], &*changed, said),
         (&["--on-malformed", "keep"], &changed, said),
-        (&["--quiet"], &changed, ""),
+        (&["--quiet"], &changed, said),
         (&["--rejects", file], &changed, &listed),
         (&["--on-rejected", "drop"], &dropped, left_out),
         (
@@ -160,6 +160,11 @@ fn only_the_lines_up_to_the_next_row_stay() {
         run(&["decode", "--csv", "--column", "b"], "a,b\n1,\"x\n2,%41\n3,\"y\n4,%42\n5,\"x\n6,\"y\n7,%43\n");
     assert_eq!(closed.out, b"a,b\n1,\"x\n2,A\n3,\"y\n4,B\n5,\"x\n6,\"y\n7,C\n");
     assert_eq!(closed.err, said.replace("1 record is", "3 records are").replace("stays", "stay"));
+    // -q hides progress, but not that values were not converted.
+    let quiet = ["decode", "-q", "--csv", "--column", "b"];
+    assert_eq!(run(&quiet, "a,b\n1,\"x\n2,%41\n").err, said);
+    let line = run(&["decode", "-q", "--unescape", "nginx"], "%41\\x4\n%42\n");
+    assert_eq!((line.out, line.err), (b"%41\\x4\nB\n".to_vec(), said.replace("record", "value")));
     // A file after the open quote starts anew.
     let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
     fs::write(path("one"), "a\n\"%41").unwrap();

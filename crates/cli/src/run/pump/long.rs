@@ -3,6 +3,7 @@
 use super::Buffers;
 use super::feed::Feed;
 use crate::common::error::{Failure, warn};
+use crate::io::temporary::SpooledBytes;
 use crate::print::{Print, Sink};
 use crate::run::job::{Job, Long};
 
@@ -40,21 +41,22 @@ pub fn pass(
         }
     };
     let line = if report.places { format!("{}:", sink.lines + 1) } else { String::new() };
-    let is_hidden = matches!(sink.print, Print::Preview(_)) && !matches!(long, Long::Copy | Long::Unseen);
-    let note = if is_hidden { ", which a preview does not show" } else { "" };
-    warn(format_args!("{}:{line} offset {offset}: {reason}, and {outcome}{note}", sink.file));
+    warn(format_args!("{}:{line} offset {offset}: {reason}, and {outcome}", sink.file));
+    // Memory is bounded, so the two versions of a record that a preview shows are in temporary files.
+    let is_copied = matches!(long, Long::Copy | Long::Unseen);
+    let mut versions = match matches!(sink.print, Print::Preview(_)) && !is_copied {
+        true => Some((SpooledBytes::new()?, SpooledBytes::new()?)),
+        false => None,
+    };
+    let mut is_open = true;
     feed.rest(block, |piece, is_last| {
         if report.places {
             sink.lines += memchr::memchr_iter(end, piece).count() as u64;
         }
         sink.stats.bytes_in += piece.len() as u64;
-        let is_open = is_last && piece.last() != Some(&end);
-        if let Print::Preview(preview) = sink.print {
-            return preview.pass(piece, is_open, is_hidden, sink.output);
-        }
+        is_open = is_last && piece.last() != Some(&end);
         out.clear();
         match long {
-            Long::Copy => out.extend_from_slice(piece),
             Long::Edit => job.piece(piece, is_last, out, report),
             Long::Instead(text) if is_last => {
                 out.extend_from_slice(text);
@@ -62,6 +64,16 @@ pub fn pass(
             }
             _ => {}
         }
-        if out.is_empty() { Ok(()) } else { sink.write(out, out.last() != Some(&end)) }
-    })
+        match (&mut versions, &mut *sink.print) {
+            (Some((old, new)), _) => old.write(piece).and_then(|()| new.write(out)),
+            (None, Print::Preview(preview)) => preview.pass(piece, sink.output),
+            _ if is_copied && !piece.is_empty() => sink.write(piece, piece.last() != Some(&end)),
+            _ if out.is_empty() => Ok(()),
+            _ => sink.write(out, out.last() != Some(&end)),
+        }
+    })?;
+    match (versions, &mut *sink.print) {
+        (Some((mut old, mut new)), Print::Preview(preview)) => preview.large(&mut old, &mut new, sink.output),
+        _ => Ok(()),
+    }
 }
