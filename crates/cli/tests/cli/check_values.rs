@@ -295,3 +295,15 @@ fn findings_do_not_depend_on_threads() {
         }
     }
 }
+
+/// The offsets of findings in a value are found one after the other, and not each from the start of the value.
+#[test]
+fn many_findings_in_one_value_take_linear_time() {
+    let count = 60_000;
+    let input = format!("a\n\"{}\"\n", "\"\"%00".repeat(count));
+    let Run { out, code, .. } = run(&["check", "-m1000000000", "--csv", "--column", "a"], &input);
+    let out = String::from_utf8(out).unwrap();
+    assert_eq!((out.lines().count(), code), (count, Some(1)));
+    let last = format!("<stdin>:2:{}:", 5 * count);
+    assert!(out.lines().last().unwrap().starts_with(&last), "{last} {:?}", out.lines().last());
+}

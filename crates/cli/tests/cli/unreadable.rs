@@ -122,13 +122,13 @@ fn only_the_lines_up_to_the_next_row_stay() {
         ),
         (&["--only-changed"], "a,b\n1,A\n2,E\n4,\u{fffd}\n", said),
         (&["--values"], "A\nE\n%zz\n\u{fffd}\n", left_out),
-        // Only losses are reported then.
+        // -q hides only the progress.
         (&["--quiet", "--values"], "A\nE\n%zz\n\u{fffd}\n", left_out),
         (&["--quiet", "--on-rejected", "drop"], &dropped, left_out),
         (
             &["--quiet", "--on-malformed", "drop"],
             &changed.replace("3,%zz\n", ""),
-            &left_out.replace("is unreadable", "has a malformed escape"),
+            &(left_out.replace("is unreadable", "has a malformed escape") + said),
         ),
         (
             &["--into", "c"],
