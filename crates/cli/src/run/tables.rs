@@ -29,16 +29,6 @@ pub fn begin(
     job: &mut Job,
     feed: &mut Feed<'_>,
     sink: &mut Sink<'_>,
-<<<<<<< HEAD
-    columns: &Columns,
-    into: &[String],
-) -> Result<Head, Failure> {
-    let Some(mut dialect) = selector.table().map(Table::dialect) else { return Ok(Head::default()) };
-    let mut head = Head::default();
-    let mut first = feed.peek_record()?;
-    if let Some(delimiter) = first.as_ref().and_then(|line| Dialect::named(without_end(line))) {
-        head.delimiter = feed.first_record()?;
-=======
     first: &mut Header,
 ) -> Result<(), Failure> {
     let (columns, into) = (&job.target.columns, &job.into);
@@ -48,7 +38,6 @@ pub fn begin(
     let mut line = feed.peek_record()?;
     if let Some(delimiter) = line.as_ref().and_then(|line| Dialect::named(without_end(line))) {
         naming = feed.first_record()?;
->>>>>>> dcd6116 (A job has one list of options; tables and logs begin in one function each)
         dialect.delimiter = delimiter;
         feed.set_dialect(dialect);
         line = feed.peek_record()?;
@@ -59,15 +48,9 @@ pub fn begin(
     let mut table = if columns.has_header {
         header = feed.first_record()?;
         // An empty file has no columns.
-<<<<<<< HEAD
-        let wanted = if head.header.is_empty() { &[] } else { &columns.names[..] };
-        Table::new(dialect, wanted, into, Some(without_end(&head.header)))
-            .map_err(|message| usage(feed, &message))?
-=======
         let wanted = if header.is_empty() { &[] } else { &columns.names[..] };
         let table = Table::new(dialect, wanted, into, Some(without_end(&header)));
         table.map_err(|message| usage(feed, &message))?
->>>>>>> dcd6116 (A job has one list of options; tables and logs begin in one function each)
     } else {
         Table::new(dialect, &columns.names, &[], None).map_err(Failure::Usage)?
     };
