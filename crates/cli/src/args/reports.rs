@@ -257,7 +257,10 @@ fn template_of_key(text: &str) -> Result<Template, String> {
     match (template.has_parts(), template.is_list()) {
         (true, false) => Ok(template),
         (true, true) => Err("a key has one value of a parameter, as in {query:NAME}".to_owned()),
-        (false, _) => Err("the key has no {PART}, as in '{host}{path}'".to_owned()),
+        (false, _) => {
+            Err("the key has no {PART}, as in '{host}{path}'; --fingerprints compares fingerprints of keys"
+                .to_owned())
+        }
     }
 }
 

@@ -377,7 +377,7 @@ fn warn_count(count: u64, what: [&str; 2], outcome: [&str; 2], options: &OutputO
     let reasons = match &options.rejects {
         Some(path) => format!("{} lists the reasons", shown(path)),
         None if options.has_rejects => "--rejects FILE lists the reasons".to_owned(),
-        None => "`pct check --kinds unreadable` lists the reasons".to_owned(),
+        None => "`pct check --kinds unreadable` with the same input options lists the reasons".to_owned(),
     };
     let number = usize::from(count != 1);
     if count > 0 {

@@ -87,7 +87,7 @@ fn top_selects_values_of_records() {
     );
     assert_eq!((json.out.as_slice(), json.code), (&b"2\ta\n"[..], Some(0)));
     assert!(
-        json.err.contains("1 record is unreadable, and is left out; `pct check --kinds unreadable` lists"),
+        json.err.contains("1 record is unreadable, and is left out; `pct check --kinds unreadable` with the same input options lists"),
         "{}",
         json.err
     );
