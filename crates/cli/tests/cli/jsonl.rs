@@ -3,7 +3,7 @@
 use crate::support::{Numbers, done, ok, oracle, run};
 
 fn decode(key: &str, input: &str) -> String {
-    String::from_utf8(ok(&["decode", "--quiet", "--jsonl", "--key", key], input)).unwrap()
+    String::from_utf8(done(&["decode", "--quiet", "--jsonl", "--key", key], input)).unwrap()
 }
 
 #[test]
