@@ -230,6 +230,10 @@ impl Job {
             _ if !self.has_found_all => Some((start, true)),
             None => Some((start, true)),
             Some(Many::Batch(batch)) => {
+                // The editor copies the records before this one only once.
+                if !batch.may_try() {
+                    return Some((start, true));
+                }
                 let from = buffer.len();
                 let Results::Keyed(identity, frame) = results else {
                     let (len, is_single) = batch.apply(chunk, start, end, edit.copy_to(start), report);

@@ -39,7 +39,7 @@ pub struct Pace {
     size: usize,
     /// The number of bytes that were treated since the last batch that ended early.
     done: usize,
-    /// The number of consecutive batches that ended early near their start, counted up to 4.
+    /// The number of consecutive batches that ended early near their start, counted up to 7.
     ended: u32,
     /// The number of next records that are treated by themselves without an attempt to treat a batch.
     skip: u32,
@@ -79,7 +79,7 @@ impl Pace {
         if is_whole {
             self.size = self.most.min(2 * self.size);
         } else {
-            self.ended = if self.done < LEAST { (self.ended + 1).min(4) } else { 0 };
+            self.ended = if self.done < LEAST { (self.ended + 1).min(7) } else { 0 };
             self.skip = (1 << self.ended) - 1;
             self.size = (2 * self.done).clamp(LEAST, self.most);
             self.done = 0;
@@ -142,6 +142,11 @@ impl Batch {
         }
     }
 
+    /// Reports whether the batch may be treated now, and not the next record by itself.
+    pub fn may_try(&mut self) -> bool {
+        self.pace.may_try()
+    }
+
     /// Converts the first records of `chunk` from `start` on, and appends the result to `out`. Records end in `end`. Returns the length of
     /// these records, and whether the next record needs a treatment of its own.
     pub fn apply(
@@ -152,9 +157,6 @@ impl Batch {
         out: &mut Vec<u8>,
         report: &mut Report,
     ) -> (usize, bool) {
-        if !self.pace.may_try() {
-            return (0, true);
-        }
         let (rest, size) = (&chunk.bytes[start..], self.pace.size());
         let (len, done) = match &mut self.way {
             Way::Lines(convert, records, handling) => {
