@@ -320,6 +320,9 @@ impl Decoder {
     /// Returns the offset in `value` of the byte at offset `at` of the decoded value, which begins a character that is invalid. It is not
     /// ASCII, except in ISO-2022-JP, so it is no part of an escape of a further layer, and a search by halves finds it.
     fn origin(&self, value: &[u8], at: usize) -> usize {
+        if self.options.is_plain() {
+            return self.plain_origin(value, at);
+        }
         let decode = |bytes: &[u8]| {
             let mut out = Vec::new();
             self.layers(bytes, &mut out);
@@ -338,6 +341,19 @@ impl Decoder {
             }
             _ => start,
         }
+    }
+
+    /// Returns the same offset if `value` is decoded once: each escape that does not stay is three bytes that become one.
+    fn plain_origin(&self, value: &[u8], at: usize) -> usize {
+        let mut shorter = 0;
+        for percent in memchr::memchr_iter(b'%', value) {
+            if percent >= at + shorter {
+                break;
+            }
+            let byte = value[percent..].first_chunk().and_then(byte_of);
+            shorter += if byte.is_some_and(|byte| !self.place.keep.contains(byte)) { 2 } else { 0 };
+        }
+        at + shorter
     }
 }
 
