@@ -227,6 +227,10 @@ fn salvage_ends_at_the_next_row_of_the_same_width() {
     assert_eq!(rest("1,\"a\n2,b,c\n\nx\n3,\"c\"\n"), "3,\"c\"\n");
     assert_eq!(rest("1,\"a\n2\"x,b\n"), "");
     assert_eq!(rest("1,\"a"), "");
+    // A blank line is no row, whatever the width is.
+    let table = Table::new(Dialect::strict(b','), &strings(&["1"]), &[], None).unwrap();
+    assert_eq!(table.resume(b"\"a\n\nx\n"), Some(4));
+    assert_eq!(table.resume(b"\"a\n\n"), None);
 }
 
 #[test]
