@@ -243,7 +243,9 @@ impl<O: Observer> Scan<'_, O> {
             }
             let plain = if is_clean {
                 memchr::memchr(b'%', &window[at..to]).unwrap_or(to - at)
-            } else if window[at..to].first_chunk().is_some_and(is_plain) {
+            } else if window[at..to].first_chunk::<32>().is_some_and(is_plain) {
+                32
+            } else if window[at..to].first_chunk::<16>().is_some_and(is_plain) {
                 16
             } else {
                 // The bytes after the piece are read, so that the last bytes of the piece need no loop of their own.
@@ -254,8 +256,7 @@ impl<O: Observer> Scan<'_, O> {
                 at += plain;
                 continue;
             }
-            // Tabs are common in logs.
-            if byte.is_ascii_control() && byte != b'\t' {
+            if byte.is_ascii_control() {
                 self.found(Kind::RawControl, byte, window, self.state.base + at as u64);
             }
             self.byte(byte, window, at);
@@ -341,25 +342,26 @@ fn is_escape(high: u8, low: u8) -> bool {
     high.is_ascii_hexdigit() && low.is_ascii_hexdigit()
 }
 
-/// Reports whether none of `bytes` is a control byte, a `%` or not ASCII.
+/// Reports whether none of `bytes` is a control byte, a `%` or not ASCII. Tabs count as text, because they are common in logs.
 #[inline]
-fn is_plain(bytes: &[u8; 16]) -> bool {
+fn is_plain<const N: usize>(bytes: &[u8; N]) -> bool {
     // As a signed number, a byte that is not ASCII is negative.
-    let is_other = |byte: u8| (byte.cast_signed() < 0x20) | (byte == 0x7F) | (byte == b'%');
+    let is_control = |byte: u8| (byte.cast_signed() < 0x20) & (byte != b'\t');
+    let is_other = |byte: u8| is_control(byte) | (byte == 0x7F) | (byte == b'%');
     // The loop has no early exit, so that it compiles to vector code.
     !bytes.iter().fold(false, |any, &byte| any | is_other(byte))
 }
 
-/// Returns the number of bytes before the first one that is a control byte, a `%` or not ASCII.
+/// Returns the number of bytes before the first one that is a control byte other than a tab, a `%` or not ASCII.
 #[inline]
 fn plain(bytes: &[u8; 8]) -> usize {
     const ONES: u64 = u64::MAX / 0xFF;
     let word = u64::from_le_bytes(*bytes);
     // The highest bit of each byte is the answer for that byte. The additions carry nothing into the next byte.
     let low = word & (0x7F * ONES);
+    let is_not = |byte: u8| (low ^ (u64::from(byte) * ONES)) + 0x7F * ONES;
     let (is_text, is_delete) = (low + 0x60 * ONES, low + ONES);
-    let is_other = (low ^ (u64::from(b'%') * ONES)) + 0x7F * ONES;
-    let special = (word | !is_text | is_delete | !is_other) & (0x80 * ONES);
+    let special = (word | (!is_text & is_not(b'\t')) | is_delete | !is_not(b'%')) & (0x80 * ONES);
     special.trailing_zeros() as usize / 8
 }
 
