@@ -256,7 +256,8 @@ impl<O: Observer> Scan<'_, O> {
                 at += plain;
                 continue;
             }
-            if byte.is_ascii_control() {
+            // Tabs are common in logs, and the last bytes of a window are not checked together.
+            if byte.is_ascii_control() && byte != b'\t' {
                 self.found(Kind::RawControl, byte, window, self.state.base + at as u64);
             }
             self.byte(byte, window, at);
