@@ -171,7 +171,7 @@ impl Format {
 /// Compresses the bytes that it is called with, and completes the stream if there are none. Returns the compressed bytes that are ready.
 pub type Encoder = Box<dyn FnMut(&[u8]) -> io::Result<Vec<u8>> + Send>;
 
-/// Creates a compressor. `level` is one of [`Format::levels`].
+/// Creates a compressor. `level` is one of the levels of `format`.
 pub fn encoder(format: Format, level: u8) -> io::Result<Encoder> {
     fn new<E: Write + Send + 'static>(
         mut encoder: E,

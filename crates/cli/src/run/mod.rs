@@ -1,4 +1,4 @@
-//! Runs jobs over files: a job converts or checks the content of files, and [`pump`] cuts the input into chunks, processes them in
+//! Runs jobs over files: a job converts or checks the content of files, and [`mod@pump`] cuts the input into chunks, processes them in
 //! several threads, and keeps their order.
 
 pub mod job;

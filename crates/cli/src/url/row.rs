@@ -88,7 +88,7 @@ pub fn escaped<'a>(style: Style, cell: Cow<'a, [u8]>) -> Cow<'a, [u8]> {
     replace(cell, |rest| style.escape_at(rest).map(|_| (1, &b"%25"[..])))
 }
 
-/// Returns `cell` with the escapes decoded that [`escaped`] and [`write_cells`] write.
+/// Returns `cell` with the escapes decoded that [`escaped`] and the writers of rows write.
 pub fn unescaped<'a>(style: Style, cell: Cow<'a, [u8]>) -> Cow<'a, [u8]> {
     replace(cell, |rest| style.escape_at(rest).map(|byte| (3, byte)))
 }
