@@ -97,7 +97,8 @@ impl Syntax {
         Ok(Syntax(Kind::Logfmt(keys.to_vec())))
     }
 
-    /// Values of logs, in the lines of `wrapper` if there is one; all that contain URLs if `names` is empty. A name is that of a [`Field`](crate::Field) or,
+    /// Values of logs, in the lines of `wrapper` if there is one; all that contain URLs if `names` is empty. A name is that of a
+    /// [`Field`](crate::Field) or,
     /// where the records have names of their own, that of a column or a path in JSON. An error is a message
     /// for the user.
     pub fn log(log: Log, wrapper: Option<Wrapper>, names: &[impl AsRef<str>]) -> Result<Syntax, String> {
