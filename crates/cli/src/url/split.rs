@@ -413,21 +413,26 @@ impl Rows<'_, '_> {
         self.len += bytes.len();
     }
 
-    /// Writes `part`, which is usually a part of the text.
+    /// Writes `part`, which is usually a part of the text of at most `MOST` bytes.
     #[inline(always)]
-    fn part(&mut self, part: &[u8]) {
+    fn part<const MOST: usize>(&mut self, part: &[u8]) {
         // If the part is elsewhere, this offset is after the text.
         let from = part.as_ptr().addr().wrapping_sub(self.text.as_ptr().addr());
-        self.copy(self.text.get(from..).and_then(<[u8]>::first_chunk::<PIECE>), part);
+        self.copy(self.text.get(from..).and_then(<[u8]>::first_chunk::<MOST>), part);
     }
 
-    /// Writes `raw`, the spelling of `part`, after the text `before`.
+    /// Writes `raw`, the spelling of `part`, which usually has at most `MOST` bytes, after the text `before`.
     #[inline(always)]
-    fn cell(&mut self, layout: Layout, before: &Copied, part: &Part, raw: Option<&[u8]>) {
+    fn cell<const MOST: usize>(
+        &mut self,
+        layout: Layout,
+        (before, part): &(Copied, Part),
+        raw: Option<&[u8]>,
+    ) {
         if layout == Layout::Row(Style::Jsonl) {
             if let Some(raw) = raw {
                 self.copy(Some(&before.piece), &before.text);
-                self.part(raw);
+                self.part::<MOST>(raw);
                 self.copy(Some(b"\""), b"\"");
             }
             return;
@@ -440,7 +445,7 @@ impl Rows<'_, '_> {
             Some(b"") if matches!(layout, Layout::Row(_)) && *part != Part::Path => {
                 self.copy(Some(b"\"\""), b"\"\"")
             }
-            Some(raw) => self.part(raw),
+            Some(raw) => self.part::<MOST>(raw),
         }
         if self.folds && part.has_no_case() {
             let written = &mut self.out[from..self.len];
@@ -474,17 +479,20 @@ impl<'t, const SHAPE: u8> PartsVisitor<'t> for LineWriter<'_, 't, '_, SHAPE> {
         rows.reserve(items.len() * url.input().len() + *most);
         let start = rows.len;
         if SHAPE == USUAL_ROW {
-            let (userinfo, host, fragment) = (url.userinfo(), url.host(), url.fragment());
-            let [userinfo, host, fragment] = [userinfo, host, fragment].map(|piece| piece.map(Piece::raw));
-            let parts = [url.scheme(), userinfo, host, url.port(), Some(url.path()), url.query(), fragment];
-            for ((before, part), raw) in items.iter().zip(parts) {
-                rows.cell(writer.layout, before, part, raw);
-            }
+            let [scheme, userinfo, host, port, path, query, fragment] = items.as_slice() else { return };
+            let layout = writer.layout;
+            rows.cell::<16>(layout, scheme, url.scheme());
+            rows.cell::<16>(layout, userinfo, url.userinfo().map(Piece::raw));
+            rows.cell::<32>(layout, host, url.host().map(Piece::raw));
+            rows.cell::<16>(layout, port, url.port());
+            rows.cell::<PIECE>(layout, path, Some(url.path()));
+            rows.cell::<PIECE>(layout, query, url.query());
+            rows.cell::<PIECE>(layout, fragment, url.fragment().map(Piece::raw));
         } else if SHAPE == HOST {
-            rows.part(url.host().map_or(b"", |host| host.raw()));
+            rows.part::<32>(url.host().map_or(b"", |host| host.raw()));
         } else {
-            for (before, part) in items.iter() {
-                rows.cell(writer.layout, before, part, part.raw(&url, &writer.options.suffixes));
+            for item in items.iter() {
+                rows.cell::<PIECE>(writer.layout, item, item.1.raw(&url, &writer.options.suffixes));
             }
         }
         if writer.layout == Layout::Row(Style::Jsonl) {
