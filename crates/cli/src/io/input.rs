@@ -137,13 +137,12 @@ impl Input {
     /// Opens the input `path`; `-` is standard input. Fails if the file has an unsupported format, also inside a compressed file, or is
     /// compressed twice.
     pub fn open(path: &Path, reading: Reading) -> Result<Input, Failure> {
-        let (name, file) = names::open(path)?;
+        let (name, file, version) = names::open(path)?;
         let (mut start, mut format) = (Vec::new(), None);
         if reading.decompress {
             let read = |block: &mut [u8]| BlockingFile(&file).read(block).map_err(|error| (0, error));
             format = recognise(&name, &mut start, read)?;
         }
-        let version = Version::of(&file);
         let source = if let Some(outer) = format {
             let memory = reading.memory.unwrap_or(outer.usual_memory());
             let mut text = Decompressor::spawn(outer, memory, std::mem::take(&mut start), file)

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::streams::{self, BlockingFile};
+use super::streams::{self, BlockingFile, Version};
 use crate::common::error::Failure;
 use crate::common::shown::{quoted, shown};
 
@@ -65,7 +65,7 @@ impl Names {
             let names = if is_stdin { vec![PathBuf::from("-")] } else { sources.names.clone() };
             return Ok(Names { given: names.into_iter(), list: None });
         };
-        let (name, file) = open(path).map_err(Failure::of_list)?;
+        let (name, file, _) = open(path).map_err(Failure::of_list)?;
         let file = BufReader::new(BlockingFile(file));
         let list = List { file, name, is_stdin: is_stdin(path), end: *end, offset: 0 };
         Ok(Names { list: Some(list), ..Names::default() })
@@ -129,8 +129,8 @@ fn path(bytes: Vec<u8>) -> io::Result<PathBuf> {
     Ok(PathBuf::from(name.trim_end_matches('\r')))
 }
 
-/// Opens the file `path` or standard input. Returns it with its name for messages.
-pub fn open(path: &Path) -> Result<(String, File), Failure> {
+/// Opens the file `path` or standard input. Returns it with its name for messages, and its version if it is a regular file.
+pub fn open(path: &Path) -> Result<(String, File, Option<Version>), Failure> {
     if is_stdin(path) {
         let file = streams::stdin().map_err(|error| Failure::missing(STDIN, error))?;
         if file.is_terminal() && io::stderr().is_terminal() {
@@ -138,12 +138,15 @@ pub fn open(path: &Path) -> Result<(String, File), Failure> {
             let hint = "pct: reading from the terminal; Ctrl-D ends the input, `pct help` shows examples";
             let _ = writeln!(io::stderr(), "{hint}");
         }
-        return Ok((STDIN.to_owned(), file));
+        let version = Version::of(&file);
+        return Ok((STDIN.to_owned(), file, version));
     }
-    // Windows opens no directory, and says that access is denied.
-    let opened = if path.is_dir() { Err(ErrorKind::IsADirectory.into()) } else { File::open(path) };
+    let opened = File::open(path).map(|file| (Version::of(&file), file));
     match opened {
-        Ok(file) => Ok((shown(path), file)),
+        Ok((version @ Some(_), file)) => Ok((shown(path), file, version)),
+        // Windows opens no directory, and says that access is denied.
+        _ if path.is_dir() => Err(Failure::missing(shown(path), ErrorKind::IsADirectory.into())),
+        Ok((None, file)) => Ok((shown(path), file, None)),
         Err(error) => Err(Failure::missing(shown(path), explain(path, error))),
     }
 }

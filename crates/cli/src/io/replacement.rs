@@ -77,7 +77,7 @@ impl Replacement {
             let is_kept = new.backup.as_ref().is_some_and(|backup| is_kept(&new.target, backup));
             new.others = names.saturating_sub(1 + u64::from(is_kept));
         }
-        Ok((new, Identity::of(&old)))
+        Ok((new, Identity::of(&old, &metadata)))
     }
 
     /// Returns the new file.
@@ -101,7 +101,7 @@ impl Replacement {
             if sync { synced(file) } else { Ok(()) }
         };
         complete().map_err(|error| Failure::output(name, len, error))?;
-        let identity = Identity::of(file);
+        let identity = file.metadata().ok().and_then(|metadata| Identity::of(file, &metadata));
         if let Some(read) = read {
             // Another process may still write to the file between this check and the renaming. No system call
             // prevents that.

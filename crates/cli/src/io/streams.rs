@@ -133,9 +133,9 @@ pub struct Identity(u64, u64);
 
 #[cfg(unix)]
 impl Identity {
-    /// Returns the identity of `file`.
-    pub fn of(file: &File) -> Option<Identity> {
-        file.metadata().ok().map(|metadata| Identity::new(&metadata))
+    /// Returns the identity of `file`, which has this metadata.
+    pub fn of(_: &File, metadata: &Metadata) -> Option<Identity> {
+        Some(Identity::new(metadata))
     }
 
     /// Returns the identity of the file at `path`.
@@ -152,14 +152,15 @@ impl Identity {
 #[cfg(windows)]
 impl Identity {
     /// Returns the identity of `file`. It keeps no handle of the file, because Windows does not replace a file that is open.
-    pub fn of(file: &File) -> Option<Identity> {
+    pub fn of(file: &File, _: &Metadata) -> Option<Identity> {
         let information = winapi_util::file::information(file).ok()?;
         Some(Identity(information.volume_serial_number(), information.file_index()))
     }
 
     /// Returns the identity of the file at `path`.
     pub fn of_path(path: &Path) -> Option<Identity> {
-        Identity::of(&File::open(path).ok()?)
+        let file = File::open(path).ok()?;
+        Identity::of(&file, &file.metadata().ok()?)
     }
 }
 
@@ -175,7 +176,7 @@ impl Version {
     /// Returns the version of `file`; `None` if it is not a regular file.
     pub fn of(file: &File) -> Option<Version> {
         let metadata = file.metadata().ok().filter(Metadata::is_file)?;
-        Some(Version::new(Identity::of(file), &metadata))
+        Some(Version::new(Identity::of(file, &metadata), &metadata))
     }
 
     /// Returns the version of the file at `path`; `None` if it is not a regular file.
