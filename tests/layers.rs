@@ -93,7 +93,7 @@ const MAY_IMPORT: &[(&str, &str)] = &[
 const COMMAND_MAY_IMPORT: &[(&str, &str)] = &[
     ("common common/*", "common"),
     ("io io/*", "io common"),
-    // What is found in a value or a line, and then the reports.
+    // The first row finds bytes in a value or a line, and the second one reports them.
     (
         "check/kind check/listing check/scanner check/schemes",
         "check/kind check/listing check/scanner check/schemes common",

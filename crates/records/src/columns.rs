@@ -20,7 +20,7 @@ pub struct Columns {
     pub comment: &'static [u8],
     /// The columns that can be selected.
     pub columns: &'static [Key],
-    /// The names of the columns in lines before the first header line, of which the last ones can be missing; empty if there are none.
+    /// The names of the columns in lines before the first header line, of which the last ones can be missing; empty if such lines have no names.
     pub default: &'static [u8],
 }
 

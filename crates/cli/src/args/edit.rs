@@ -26,8 +26,8 @@ pub struct Edit {
     ///
     /// The parts are scheme, userinfo, user, password, host, port, path, query, query:NAME and fragment. A host is converted
     /// by IDNA, and only a URL that has a host can get another one, a port, a user or a password. `pct resolve --base` adds
-    /// hosts. `query:NAME` takes the place of the first parameter of this name, and the others of the name go. If there is none, it
-    /// is added at the end.
+    /// hosts. `query:NAME` replaces the first parameter of this name, and removes the others of the name. A URL without such a
+    /// parameter gets it at the end.
     #[arg(long, value_name = "PART=VALUE", group = "changes")]
     pub set: Vec<String>,
 

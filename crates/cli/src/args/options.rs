@@ -56,7 +56,7 @@ pub struct Args {
 #[derive(Debug, Default, Options)]
 #[command(next_help_heading = INPUT)]
 pub struct Input {
-    /// Files to read; standard input if there is none, or for `-`
+    /// Files to read; without FILE, and for `-`, standard input is read
     ///
     /// They are read one after the other. Compressed files (gzip, zstd, bzip2, xz) are recognised by their first bytes.
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = None)]

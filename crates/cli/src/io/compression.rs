@@ -168,7 +168,7 @@ impl Format {
     }
 }
 
-/// Compresses the bytes that it is called with, and completes the stream if there are none. Returns the compressed bytes that are ready.
+/// Compresses the bytes that it is called with. A call with an empty slice completes the stream. Returns the compressed bytes that are ready.
 pub type Encoder = Box<dyn FnMut(&[u8]) -> io::Result<Vec<u8>> + Send>;
 
 /// Creates a compressor. `level` is one of the levels of `format`.

@@ -172,7 +172,7 @@ impl Output {
         self.pass(bytes)
     }
 
-    /// Writes all of `bytes`, compressed if the output is. If there are none, this completes the compressed stream.
+    /// Writes all of `bytes`, compressed if the output is. An empty slice completes the compressed stream.
     fn pass(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         let result = match &mut self.encoder {
             None => self.file.write_all(bytes),

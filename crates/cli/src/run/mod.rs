@@ -372,7 +372,7 @@ fn warn_about(job: &Job, stats: &Stats, options: &OutputOptions, quiet: bool) {
     }
 }
 
-/// Prints that `count` records or values are `what`, with their `outcome`, unless there are none. Both have a text for one and for several.
+/// Prints that `count` records or values are `what`, with their `outcome`, unless `count` is 0. Both have a text for one and for several.
 fn warn_count(count: u64, what: [&str; 2], outcome: [&str; 2], options: &OutputOptions) {
     let reasons = match &options.rejects {
         Some(path) => format!("{} lists the reasons", shown(path)),

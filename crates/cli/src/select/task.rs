@@ -7,7 +7,7 @@ use crate::common::reason::Refusal;
 use crate::convert::policy::{Action, At, Record, Treatment};
 use crate::convert::report::Report;
 
-/// What a job does with each selected value.
+/// The work on each selected value.
 #[derive(Clone)]
 pub enum Task {
     Convert(Box<Treatment>),

@@ -146,7 +146,7 @@ fn a_suffix_after_a_blank_is_no_file() {
         assert!(run.code == Some(2) && run.err.contains("-i.bak"), "{args:?}: {}", run.err);
         assert_eq!(fs::read(&list).unwrap(), b"%41\n", "{args:?}");
     }
-    // Other files that are missing, and files with such a name, are inputs.
+    // A file with such a name is an input, and so is another file that is missing.
     fs::write(dir.path().join(".bak"), "%42\n").unwrap();
     let mut child = command(&["decode", "-i", ".bak", "crawl.txt"]);
     assert_eq!(wait(child.current_dir(&dir).spawn().unwrap()).code, Some(0));
