@@ -18,6 +18,8 @@ pub struct Columns {
     pub header: &'static [u8],
     /// The start of a line without columns.
     pub comment: &'static [u8],
+    /// The bytes that no new value can start with, because the line could be read as one without columns.
+    pub reserved: &'static [u8],
     /// The columns that can be selected.
     pub columns: &'static [Key],
     /// The names of the columns in lines before the first header line, of which the last ones can be missing; empty if such lines have no names.

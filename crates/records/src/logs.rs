@@ -241,7 +241,14 @@ const W3C_COLUMNS: &[Key] = &[
 ];
 
 const fn w3c(name: &'static str, split: Split, escaping: Escaping) -> Layout {
-    let columns = Columns { split, header: b"#Fields:", comment: b"#", columns: W3C_COLUMNS, default: b"" };
+    let columns = Columns {
+        split,
+        header: b"#Fields:",
+        comment: b"#",
+        reserved: b"#",
+        columns: W3C_COLUMNS,
+        default: b"",
+    };
     Layout { name, shape: Shape::Columns(columns), escaping: Some(escaping) }
 }
 
@@ -255,6 +262,8 @@ static CDX: Layout = Layout {
         split: Split::Blank,
         header: b" CDX ",
         comment: b" CDX ",
+        // CDXJ has an object of JSON after the time.
+        reserved: b"{",
         columns: &[key("a", Field::Target, URL), key("r", Field::Redirect, URL)],
         default: b"N b a m s k r M S V g",
     }),

@@ -175,6 +175,8 @@ pub struct Place {
     pub escapings: [Escaping; 3],
     /// The bytes that would end the value, or change where other values are.
     pub fence: ByteSet,
+    /// The bytes that a new value cannot start with, unless the old one does.
+    pub reserved: &'static [u8],
     /// The quotes around the value.
     pub marks: Marks,
     /// Whether bytes of the fence that the value has already can stay. This is so where each of them is read by itself and its neighbours.
@@ -198,6 +200,7 @@ impl Place {
             kind: Kind::Text,
             escapings: [Escaping::None, escaping, Escaping::None],
             fence,
+            reserved: b"",
             marks: Marks::None,
             has_lone_marks: false,
             charset: Charset::default(),
@@ -302,7 +305,7 @@ impl Place {
 
     /// Appends `value` to `out` as the writer of the record would write it here. The bytes of the record stay if the value is the same. An
     /// error is the offset of the first byte of `value` that cannot be written here: the writer has no escape for it, and it would end the
-    /// value. It is 0 if the value cannot be empty.
+    /// value. It is 0 if the value cannot be empty, or cannot start with its first byte.
     pub fn write(&self, record: &[u8], value: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
         let mut buffer = Vec::new();
         let old = self.value(record, &mut buffer);
@@ -312,8 +315,12 @@ impl Place {
         }
         let [more, mut writer, logger] = self.escapings;
         let mut quote: &[u8] = b"";
-        let is_too_short = (value.is_empty() && !self.may_be_empty).then_some(0);
-        if let Some(offset) = self.barrier(old.unwrap_or_default(), value).or(is_too_short) {
+        let old = old.unwrap_or_default();
+        let is_bad_start = match value.first() {
+            Some(first) => self.reserved.contains(first) && old.first() != Some(first),
+            None => !self.may_be_empty,
+        };
+        if let Some(offset) = self.barrier(old, value).or(is_bad_start.then_some(0)) {
             let Marks::Optional(quoted) = self.marks else { return Err(offset) };
             (writer, quote) = (quoted, b"\"");
         }

@@ -118,6 +118,9 @@ impl Reader {
             return unreadable(start, Reason::UNKNOWN_WRITER);
         }
         let mut place = Place::new(range, index, escaping, fence);
+        if let Shape::Columns(columns) = &self.log.layout.shape {
+            place.reserved = columns.reserved;
+        }
         place.may_be_empty = !matches!(holds, Holds::Request | Holds::Target);
         let mut buffer = Vec::new();
         let value = match place.value(record, &mut buffer) {
