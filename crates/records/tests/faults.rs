@@ -395,6 +395,23 @@ fn a_column_can_be_empty() {
     rejects("cdx", "org,e)/ 2014 {\"url\": \"http://e.org/\"}", Reason::CDXJ);
 }
 
+/// A line whose value begins in these ways would be a line of JSON, or a comment.
+#[test]
+fn no_new_value_begins_another_kind_of_line() {
+    for (log, lines, value) in [
+        ("cdx", "org,e)/ 2014 %7Bid%7D text/html 200 ABC - - 500 333 a.warc.gz", "{id}"),
+        ("w3c", "#Fields: cs-uri-stem time\n%23a 10:00", "#a"),
+    ] {
+        let spec: Spec = log.parse().unwrap();
+        let mut syntax = Syntax::log(spec.log.unwrap(), spec.wrapper, &["target"]).unwrap();
+        let mut places = Vec::new();
+        lines.lines().for_each(|line| syntax.find(line.as_bytes(), &mut places).unwrap());
+        let record = lines.lines().last().unwrap().as_bytes();
+        assert_eq!(places[0].write(record, value.as_bytes(), &mut Vec::new()), Err(0), "{log}");
+        assert_eq!(places[0].write(record, format!("/{value}").as_bytes(), &mut Vec::new()), Ok(()), "{log}");
+    }
+}
+
 #[test]
 fn alb_has_a_redirect() {
     let line = r#"https 2018-07-02T22:23:00.186641 app/lb/50 192.168.131.39:2817 10.0.0.1:80 0.086 0.048 0.037 200 200 0 57 "GET https://www.example.com:443/%5A HTTP/1.1" "curl/7.46.0" ECDHE TLSv1.2 arn:aws:x "Root=1" "www.example.com" "arn:aws:y" 1 2018-07-02T22:22:48.364000 "authenticate,redirect" "https://example.com:80/%5A" "-" "10.0.0.1:80" "200" "-" "-" TID"#;
