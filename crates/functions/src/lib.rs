@@ -17,6 +17,8 @@
 #![doc = include_str!("../FUNCTIONS.md")]
 
 mod canonical;
+#[cfg(feature = "arrow")]
+pub mod columns;
 mod output;
 mod policy;
 mod table;

@@ -45,6 +45,29 @@ pub enum Failure {
     },
     /// The results are too long for the type of their offsets.
     TooLong(TooLong),
+    /// The value of a row is outside the buffers of its array, or its offsets are not in order.
+    Broken {
+        /// The row of the value.
+        row: usize,
+    },
+    /// The arguments do not fit each other or the function.
+    Invalid(String),
+}
+
+#[cfg(feature = "arrow")]
+impl Failure {
+    /// Changes the number of the row that failed.
+    pub(crate) fn map(self, new: impl FnOnce(usize) -> usize) -> Failure {
+        match self {
+            Failure::Rejected { row, why } => Failure::Rejected { row: new(row), why },
+            Failure::TooLong(mut error) => {
+                error.index = new(error.index);
+                Failure::TooLong(error)
+            }
+            Failure::Broken { row } => Failure::Broken { row: new(row) },
+            Failure::Invalid(why) => Failure::Invalid(why),
+        }
+    }
 }
 
 impl From<TooLong> for Failure {
@@ -58,6 +81,8 @@ impl fmt::Display for Failure {
         match self {
             Failure::Rejected { row, why } => write!(out, "row {row}: {why}"),
             Failure::TooLong(error) => error.fmt(out),
+            Failure::Broken { row } => write!(out, "row {row} is not in the buffers of its array"),
+            Failure::Invalid(why) => out.write_str(why),
         }
     }
 }

@@ -95,6 +95,8 @@ impl From<functions::Failure> for Failure {
         match failure {
             functions::Failure::Rejected { row, why } => Failure::Row(row, why),
             functions::Failure::TooLong(error) => error.into(),
+            functions::Failure::Broken { row } => Failure::Broken(row),
+            functions::Failure::Invalid(why) => Failure::Argument(why),
         }
     }
 }

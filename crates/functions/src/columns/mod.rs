@@ -1,0 +1,623 @@
+//! Applies functions to columns of Arrow arrays, on all cores.
+//!
+//! A host describes itself with [`Host`], makes a [`Job`] of a function and its options, and calls [`Job::apply`] with columns. Nothing here
+//! trusts the offsets and views of an array: a value that is not in its buffers is an error. The results have the layout of the first
+//! column: offsets of 32 or 64 bits, or views. Rows that do not change, values of views that do not change, and parts of views stay in the
+//! buffers of the column.
+
+mod rows;
+
+use std::borrow::Cow;
+use std::iter;
+use std::num::NonZero;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use arrow_buffer::{ArrowNativeType, BooleanBufferBuilder, Buffer, NullBuffer};
+use arrow_data::{ArrayData, ArrayDataBuilder};
+use arrow_schema::{ArrowError, DataType, Field};
+use memchr::memchr;
+use simdpct::batch::{ColumnBuf, Offset};
+
+use self::rows::{Given, OffsetRows, Rows, Stored, View, view_of, view_of_part};
+use crate::canonical::{Form, canonicalize_each};
+use crate::output::Output;
+use crate::policy::Failure;
+use crate::table::{Body, Function, Options};
+use crate::url::{Extracted, PartBody, Value, extract_parts};
+use crate::values::Values;
+use crate::verb::Verb;
+
+/// The number of rows that a thread works on at a time. Each such range makes one array of the results.
+pub const ROWS: usize = 1 << 16;
+
+/// The number of rows of a range for each buffer of a column of views. The array of each range has all buffers, so ranges of a fixed length
+/// would make the time grow with the square of the column.
+const ROWS_PER_BUFFER: usize = 1 << 8;
+
+/// A column: its type, and its values in arrays of this type.
+#[derive(Clone, Debug)]
+pub struct Column {
+    /// The type of all arrays.
+    pub data_type: DataType,
+    /// The arrays.
+    pub chunks: Vec<ArrayData>,
+}
+
+impl Column {
+    /// Returns the value of a row, or `None` if it is null or does not exist.
+    #[must_use]
+    pub fn get(&self, mut row: usize) -> Option<&[u8]> {
+        for chunk in &self.chunks {
+            if row < chunk.len() {
+                return Rows::new(chunk, row..row + 1).ok()?.get(0);
+            }
+            row -= chunk.len();
+        }
+        None
+    }
+}
+
+/// The ways in which a host wants its results.
+#[derive(Debug)]
+pub struct Host {
+    /// Whether the offsets of lists have 64 bits, and not 32.
+    pub large_lists: bool,
+    /// Whether an array of results may be cut: into ranges of at least [`ROWS`] rows, and into shorter ones whose results fit their offsets.
+    pub is_split: bool,
+    /// Returns an empty vector with capacity for a number of bytes.
+    pub take: fn(usize) -> Vec<u8>,
+    /// Frees a vector, or keeps it for `take`.
+    pub free: fn(Vec<u8>),
+    /// Makes a buffer of a vector from `take`.
+    pub buffer: fn(Vec<u8>) -> Buffer,
+    /// Builds an array of results, and may check it.
+    pub build: fn(ArrayDataBuilder) -> Result<ArrayData, ArrowError>,
+}
+
+/// A function with its options, for columns of any type.
+#[derive(Clone, Copy, Debug)]
+pub struct Job {
+    /// The function.
+    pub function: &'static Function,
+    /// The options of the function. `utf8` is ignored, because the type of the column decides.
+    pub options: Options,
+    /// The host of the results.
+    pub host: &'static Host,
+}
+
+/// Reports whether the values of a type are text and not binary. `None` is a type that is neither.
+fn is_text(of: &DataType) -> Option<bool> {
+    match of {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Some(true),
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => Some(false),
+        _ => None,
+    }
+}
+
+impl Job {
+    /// Returns the type of the results for a first column of the type `of`, or `None` if that is neither text nor binary.
+    #[must_use]
+    pub fn result_type(&self, of: &DataType) -> Option<DataType> {
+        is_text(of)?;
+        let output = self.function.output;
+        let field = |name: &&str| Field::new(*name, of.clone(), true);
+        let item = match (output, of) {
+            (Output::Boolean, _) => DataType::Boolean,
+            (Output::Bytes, DataType::Utf8) => DataType::Binary,
+            (Output::Bytes, DataType::LargeUtf8) => DataType::LargeBinary,
+            (Output::Bytes, DataType::Utf8View) => DataType::BinaryView,
+            (Output::Pairs | Output::Parts, _) => {
+                DataType::Struct(output.fields().iter().map(field).collect())
+            }
+            _ => of.clone(),
+        };
+        if !output.is_list() {
+            return Some(item);
+        }
+        let item = Arc::new(Field::new_list_field(item, true));
+        Some(if self.host.large_lists { DataType::LargeList(item) } else { DataType::List(item) })
+    }
+
+    /// Applies the function to each row, on up to `threads` threads, or on all cores. `more` are the arguments after the first; one that has
+    /// one row has its value in all rows. Returns arrays of the results in the order of the rows, and none if there is no row.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Rejected`] for a bad value, in most cases the first, if the policy is to fail; [`Failure::TooLong`] if the results do not
+    /// fit their offsets; [`Failure::Broken`] for a value that is not in its buffers; [`Failure::Invalid`] for arguments that do not fit, and
+    /// for errors of [`Host::build`]. Rows are those of the whole column.
+    pub fn apply(
+        &self,
+        first: &Column,
+        more: &[Column],
+        threads: Option<NonZero<usize>>,
+    ) -> Result<Vec<ArrayData>, Failure> {
+        let Some((text, result)) = is_text(&first.data_type).zip(self.result_type(&first.data_type)) else {
+            return Err(Failure::Invalid(format!("neither text nor binary: {}", first.data_type)));
+        };
+        let (more, rows) = self.arguments(first, more, text)?;
+        let is_same = rows != first.chunks.iter().map(ArrayData::len).sum::<usize>();
+        let (mut pieces, mut start) = (Vec::new(), 0);
+        for chunk in &first.chunks {
+            let rows = if is_same && chunk.len() == 1 { rows } else { chunk.len() };
+            let step = ROWS.max(ROWS_PER_BUFFER * chunk.buffers().len());
+            let step = if self.host.is_split { step } else { rows.max(1) };
+            for first in (0..rows).step_by(step) {
+                let rows = first..(first + step).min(rows);
+                pieces.push(Piece {
+                    job: self,
+                    text,
+                    result: &result,
+                    chunk,
+                    rows,
+                    start,
+                    is_same,
+                    more: &more,
+                });
+            }
+            start += chunk.len();
+        }
+        in_parallel(&pieces, threads)
+    }
+
+    /// Returns the values of the arguments after the first, and the number of rows that all arguments together make.
+    fn arguments<'a>(
+        &self,
+        first: &Column,
+        more: &'a [Column],
+        text: bool,
+    ) -> Result<(Vec<Given<'a>>, usize), Failure> {
+        let mut rows = first.chunks.iter().map(ArrayData::len).sum();
+        let mut given = Vec::new();
+        if more.len() != self.function.more.len() {
+            return Err(Failure::Invalid(format!("{} arguments", 1 + more.len())));
+        }
+        for (column, name) in more.iter().zip(self.function.more) {
+            // The results for text are text, so the arguments must be, too.
+            if text && is_text(&column.data_type) != Some(true) {
+                return Err(Failure::Invalid(format!("{name} must be text, as the first column is")));
+            }
+            let column = Given::new(&column.chunks)?;
+            if rows != column.rows && rows != 1 && column.rows != 1 {
+                let message = format!("{name} has {} rows, and the arguments before it {rows}", column.rows);
+                return Err(Failure::Invalid(message));
+            }
+            // A column of one row is repeated, also for no row.
+            rows = if rows == 1 { column.rows } else { rows };
+            given.push(column);
+        }
+        Ok((given, rows))
+    }
+}
+
+/// Works on pieces, on up to `threads` threads, and returns the arrays of all in their order.
+fn in_parallel(pieces: &[Piece<'_>], threads: Option<NonZero<usize>>) -> Result<Vec<ArrayData>, Failure> {
+    let threads =
+        threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZero::get).min(pieces.len());
+    let next = AtomicUsize::new(0);
+    let results = Mutex::new(Vec::with_capacity(pieces.len()));
+    let run = || {
+        while let Some((index, piece)) = {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            pieces.get(index).map(|piece| (index, piece))
+        } {
+            let mut arrays = Vec::new();
+            let result = piece.work(&mut arrays);
+            if result.is_err() {
+                // The rows before the failed piece are already being processed, and the pieces after it are not needed.
+                next.store(pieces.len(), Ordering::Relaxed);
+            }
+            if let Ok(mut results) = results.lock() {
+                results.push((index, result.map(|()| arrays)));
+            }
+        }
+    };
+    thread::scope(|scope| {
+        // The current thread is one of the workers. If the system does not start a thread, the other workers do its share.
+        for _ in 1..threads {
+            let _ = thread::Builder::new().name("simdpct".to_owned()).spawn_scoped(scope, run);
+        }
+        run();
+    });
+    let mut results = results.into_inner().unwrap_or_default();
+    results.sort_by_key(|(index, _)| *index);
+    let mut arrays = Vec::with_capacity(results.len());
+    for (_, result) in results {
+        arrays.extend(result?);
+    }
+    Ok(arrays)
+}
+
+/// A range of the rows of a chunk.
+#[derive(Clone)]
+struct Piece<'a> {
+    job: &'a Job,
+    /// Whether the first column is text.
+    text: bool,
+    result: &'a DataType,
+    chunk: &'a ArrayData,
+    rows: Range<usize>,
+    /// The row of the column at which the chunk starts.
+    start: usize,
+    /// Whether all these rows have the value of the only row of the chunk.
+    is_same: bool,
+    /// The arguments of the function after the first.
+    more: &'a [Given<'a>],
+}
+
+impl<'a> Piece<'a> {
+    /// Appends the results for these rows to `out`: one array, or more if one would be too long for its offsets.
+    fn work(&self, out: &mut Vec<ArrayData>) -> Result<(), Failure> {
+        match self.array() {
+            Ok(array) => out.push(array),
+            Err(Failure::TooLong(_)) if self.job.host.is_split && self.rows.len() > 1 => {
+                let middle = self.rows.start + self.rows.len() / 2;
+                for rows in [self.rows.start..middle, middle..self.rows.end] {
+                    Piece { rows, ..self.clone() }.work(out)?;
+                }
+            }
+            Err(why) => return Err(why.map(|row| self.start + self.rows.start + row)),
+        }
+        Ok(())
+    }
+
+    /// Returns the results for these rows.
+    fn array(&self) -> Result<ArrayData, Failure> {
+        let rows = Rows::new(self.chunk, if self.is_same { 0..1 } else { self.rows.clone() })?;
+        match (self.job.function.body, rows.stored) {
+            (Body::Verb(make), stored) => {
+                let verb = make(&Options { utf8: self.text, ..self.job.options });
+                match stored {
+                    Stored::Small(column) => self.offsets(verb, &OffsetRows { column, rows: &rows }),
+                    Stored::Large(column) => self.offsets(verb, &OffsetRows { column, rows: &rows }),
+                    Stored::View(views, buffers) => self.views(verb, &rows, views, buffers),
+                }
+            }
+            (Body::Part(part), Stored::View(views, buffers)) => self.parts(part, &rows, views, buffers),
+            (Body::Part(part), _) => {
+                let mut values = Vec::with_capacity(self.rows.len());
+                extract_parts(part, &rows, |_, part| values.push(part.map(Cow::Borrowed)));
+                self.texts(&values, None)
+            }
+            (Body::Url(body), stored) => {
+                let (output, count) = (self.job.function.output, self.more.len());
+                let given =
+                    |index: usize, row: usize| self.more[index].get(self.start + self.rows.start + row);
+                let made = if self.is_same {
+                    let Some(value) = rows.get(0) else {
+                        rows.check()?;
+                        return Ok(ArrayData::new_null(self.result, self.rows.len()));
+                    };
+                    output.extract(body, &vec![value; self.rows.len()][..], count, given, self.text)
+                } else {
+                    output.extract(body, &rows, count, given, self.text)
+                };
+                rows.check()?;
+                let places = match stored {
+                    Stored::View(_, buffers) => Some(Places::new(buffers)),
+                    _ => None,
+                };
+                self.nested(made, places.as_ref())
+            }
+        }
+    }
+
+    fn build(
+        &self,
+        of: &DataType,
+        len: usize,
+        nulls: Option<NullBuffer>,
+        buffers: Vec<Buffer>,
+        children: Vec<ArrayData>,
+    ) -> Result<ArrayData, Failure> {
+        let builder = ArrayDataBuilder::new(of.clone()).len(len).nulls(nulls).buffers(buffers);
+        let builder = builder.child_data(children).align_buffers(true);
+        (self.job.host.build)(builder).map_err(|error| Failure::Invalid(error.to_string()))
+    }
+
+    /// Returns these rows of the column itself, because no value changes. Text may become binary.
+    fn unchanged(&self) -> Result<ArrayData, Failure> {
+        let rows = self.chunk.slice(self.rows.start, self.rows.len());
+        if rows.data_type() == self.result {
+            return Ok(rows);
+        }
+        let builder = rows.into_builder().data_type(self.result.clone());
+        (self.job.host.build)(builder).map_err(|error| Failure::Invalid(error.to_string()))
+    }
+
+    /// Makes an empty column with capacity for a number of values and bytes.
+    fn column<O: Offset>(&self, values: usize, bytes: usize) -> ColumnBuf<O> {
+        let mut offsets = ColumnBuf::<O>::new().into_parts().1;
+        offsets.reserve(values);
+        // A column without values has one offset.
+        ColumnBuf::from_parts((self.job.host.take)(bytes), offsets)
+            .unwrap_or_else(|_| ColumnBuf::with_capacity(values, bytes))
+    }
+
+    fn free<O: Offset>(&self, column: ColumnBuf<O>) {
+        (self.job.host.free)(column.into_parts().0);
+    }
+
+    /// Makes an array with offsets.
+    fn small_or_large<O: ArrowNativeType + Offset>(
+        &self,
+        of: &DataType,
+        column: ColumnBuf<O>,
+        nulls: Option<NullBuffer>,
+    ) -> Result<ArrayData, Failure> {
+        let (bytes, offsets) = column.into_parts();
+        let len = offsets.len() - 1;
+        self.build(of, len, nulls, vec![Buffer::from_vec(offsets), (self.job.host.buffer)(bytes)], Vec::new())
+    }
+
+    /// Makes an array of views.
+    fn array_of_views(
+        &self,
+        of: &DataType,
+        views: Vec<u8>,
+        nulls: Option<NullBuffer>,
+        mut buffers: Vec<Buffer>,
+    ) -> Result<ArrayData, Failure> {
+        let len = views.len() / size_of::<View>();
+        buffers.insert(0, (self.job.host.buffer)(views));
+        self.build(of, len, nulls, buffers, Vec::new())
+    }
+
+    /// Makes an array of booleans, of which the rows `set` are true.
+    fn booleans(
+        &self,
+        nulls: Option<NullBuffer>,
+        set: impl Iterator<Item = usize>,
+    ) -> Result<ArrayData, Failure> {
+        let mut bits = BooleanBufferBuilder::new(self.rows.len());
+        bits.append_n(self.rows.len(), false);
+        set.for_each(|row| bits.set_bit(row, true));
+        self.build(self.result, self.rows.len(), nulls, vec![bits.finish().into_inner()], Vec::new())
+    }
+
+    /// Applies a verb to rows with offsets.
+    fn offsets<O>(&self, verb: Verb, rows: &OffsetRows<'a, '_, O>) -> Result<ArrayData, Failure>
+    where
+        O: ArrowNativeType + Offset + TryInto<usize>,
+    {
+        let (column, nulls) = (rows.column, &rows.rows.nulls);
+        let used = column.offsets()[0].as_usize()..column.offsets()[column.len()].as_usize();
+        if verb.needs_escapes() && memchr(b'%', &column.bytes()[used]).is_none() {
+            return self.unchanged();
+        }
+        let out = self.column(column.len(), verb.capacity(rows.size()));
+        let results = verb.apply(rows, out)?;
+        if *self.result == DataType::Boolean {
+            let made = self.booleans(nulls.clone(), results.nulls());
+            self.free(results.into_memory());
+            return made;
+        }
+        if results.equal(rows) {
+            self.free(results.into_memory());
+            return self.unchanged();
+        }
+        let nulls = without(nulls.as_ref(), column.len(), results.nulls());
+        let column = results.into_column(|values, bytes| self.column(values, bytes), |old| self.free(old))?;
+        self.small_or_large::<O>(self.result, column, nulls)
+    }
+
+    /// Applies a verb to views. Views of values that do not change still point to the old buffers.
+    fn views(
+        &self,
+        verb: Verb,
+        rows: &Rows<'a>,
+        views: &[View],
+        buffers: &[Buffer],
+    ) -> Result<ArrayData, Failure> {
+        // The rows that may change, and the values of these rows.
+        let (mut changed, mut values) = (Vec::new(), Vec::new());
+        for row in 0..views.len() {
+            if let Some(value) = rows.get(row)
+                && (!verb.needs_escapes() || memchr(b'%', value).is_some())
+            {
+                changed.push(row);
+                values.push(value);
+            }
+        }
+        rows.check()?;
+        let at_row = |why: Failure, rows: &[usize]| why.map(|index| rows.get(index).copied().unwrap_or(0));
+        let (column, nulls): (ColumnBuf<i32>, Vec<usize>) =
+            if let Verb::Canonicalize { profile, policy, utf8 } = verb {
+                // Most URLs are canonical already, so only the forms of the other URLs are copied.
+                let (mut column, mut nulls, mut new) = (ColumnBuf::new(), Vec::new(), Vec::new());
+                canonicalize_each(&values[..], profile, policy, utf8, |index, form| {
+                    match form {
+                        Form::Same => {}
+                        Form::New(form) => {
+                            column.push(form)?;
+                            new.push(changed[index]);
+                        }
+                        Form::Null => nulls.push(changed[index]),
+                    }
+                    Ok(())
+                })
+                .map_err(|why| at_row(why, &changed))?;
+                if new.is_empty() && nulls.is_empty() {
+                    return self.unchanged();
+                }
+                changed = new;
+                (column, nulls)
+            } else {
+                let out = self.column(values.len(), verb.capacity(values[..].size()));
+                let results = verb.apply(&values[..], out).map_err(|why| at_row(why, &changed))?;
+                let nulls = results.nulls().map(|index| changed[index]);
+                if *self.result == DataType::Boolean {
+                    return self.booleans(rows.nulls.clone(), nulls);
+                }
+                if results.equal(&values[..]) {
+                    return self.unchanged();
+                }
+                let nulls = nulls.collect();
+                let new = |values, bytes| self.column(values, bytes);
+                let column = results
+                    .into_column(new, |old| self.free(old))
+                    .map_err(|why| at_row(why.into(), &changed))?;
+                (column, nulls)
+            };
+        let nulls = without(rows.nulls.as_ref(), views.len(), nulls.into_iter());
+        let valid = views.len() - rows.nulls.as_ref().map_or(0, NullBuffer::null_count);
+        // If all values change, the result does not keep the old buffers alive.
+        let mut buffers = if changed.len() == valid { Vec::new() } else { buffers.to_vec() };
+        let number = buffers.len() as u32;
+        let mut new = (self.job.host.take)(size_of_val(views));
+        new.extend_from_slice(views.as_flattened());
+        let words = new.as_chunks_mut().0;
+        for ((&row, value), start) in changed.iter().zip(&column).zip(column.offsets()) {
+            words[row] = view_of(value, number, start.cast_unsigned());
+        }
+        // The view of a null may be arbitrary.
+        if let Some(nulls) = &nulls {
+            (0..views.len()).filter(|row| nulls.is_null(*row)).for_each(|row| words[row] = [0; 16]);
+        }
+        buffers.push((self.job.host.buffer)(column.into_parts().0));
+        self.array_of_views(self.result, new, nulls, buffers)
+    }
+
+    /// Makes views of the parts of URLs, which are views themselves.
+    fn parts(
+        &self,
+        part: PartBody,
+        rows: &Rows<'a>,
+        views: &[View],
+        buffers: &[Buffer],
+    ) -> Result<ArrayData, Failure> {
+        let mut new = (self.job.host.take)(size_of_val(views));
+        let (mut all, mut nulls) = (views.iter(), Vec::new());
+        extract_parts(part, rows, |url, part| {
+            let view = all.next().copied().unwrap_or_default();
+            if part.is_none() {
+                nulls.push(new.len() / size_of::<View>());
+            }
+            let part = part.unwrap_or_default();
+            let start = part.as_ptr().addr().wrapping_sub(url.as_ptr().addr());
+            let start = if part.is_empty() { 0 } else { start };
+            new.extend_from_slice(&view_of_part(view, url, start, part.len()));
+        });
+        rows.check()?;
+        let nulls = without(None, views.len(), nulls.into_iter());
+        self.array_of_views(self.result, new, nulls, buffers.to_vec())
+    }
+
+    /// Makes an array of texts. `places` are the buffers of the first column if it has views: then a text that is a slice of one of them
+    /// becomes a view of it.
+    fn texts(&self, values: &[Value<'_>], places: Option<&Places<'_>>) -> Result<ArrayData, Failure> {
+        let of = self.chunk.data_type();
+        let nulls = (0..).zip(values).filter(|(_, value)| value.is_none()).map(|(row, _)| row);
+        let nulls = without(None, values.len(), nulls);
+        let Some(places) = places else {
+            return match of {
+                DataType::LargeUtf8 | DataType::LargeBinary => {
+                    self.small_or_large(of, self.pushed::<i64>(values)?, nulls)
+                }
+                _ => self.small_or_large(of, self.pushed::<i32>(values)?, nulls),
+            };
+        };
+        let mut views = (self.job.host.take)(values.len() * size_of::<View>());
+        // The texts that are not slices of the column.
+        let mut column = ColumnBuf::<i32>::new();
+        let mut next = 0;
+        for value in values {
+            let value = value.as_deref().unwrap_or_default();
+            let (number, start) = match places.find(value) {
+                // A short text is in its view.
+                _ if value.len() <= 12 => (0, 0),
+                Some(place) => place,
+                None => {
+                    column.push(value)?;
+                    (places.buffers.len() as u32, std::mem::replace(&mut next, column.bytes().len() as u32))
+                }
+            };
+            views.extend_from_slice(&view_of(value, number, start));
+        }
+        let mut buffers = places.buffers.to_vec();
+        if !column.is_empty() {
+            buffers.push(Buffer::from_vec(column.into_parts().0));
+        }
+        self.array_of_views(of, views, nulls, buffers)
+    }
+
+    fn pushed<O: Offset>(&self, values: &[Value<'_>]) -> Result<ColumnBuf<O>, Failure> {
+        let size = values.iter().flatten().map(|value| value.len()).sum();
+        let mut column = self.column(values.len(), size);
+        for value in values {
+            column.push(value.as_deref().unwrap_or_default())?;
+        }
+        Ok(column)
+    }
+
+    /// Makes an array of the results of a function of URLs.
+    fn nested(&self, made: Extracted<'_>, places: Option<&Places<'_>>) -> Result<ArrayData, Failure> {
+        let fields = made.fields.iter().map(|values| self.texts(values, places));
+        let mut fields = fields.collect::<Result<Vec<_>, _>>()?;
+        let len = made.valid.len();
+        let nulls = made.valid.contains(&false).then(|| NullBuffer::from(made.valid));
+        let item = match self.result {
+            DataType::Struct(_) => return self.build(self.result, len, nulls, Vec::new(), fields),
+            DataType::List(item) | DataType::LargeList(item) => item.data_type(),
+            _ => return Ok(fields.swap_remove(0)),
+        };
+        let items = match item {
+            DataType::Struct(_) => self.build(item, fields[0].len(), None, Vec::new(), fields)?,
+            _ => fields.swap_remove(0),
+        };
+        let ends = iter::once(0).chain(made.ends);
+        let offsets = if self.job.host.large_lists {
+            Buffer::from_vec(ends.map(|end| end as i64).collect())
+        } else {
+            let ends: Result<Vec<i32>, _> = ends.map(i32::try_from).collect();
+            Buffer::from_vec(
+                ends.map_err(|_| Failure::Invalid("a batch has more than 2^31 items".to_owned()))?,
+            )
+        };
+        self.build(self.result, len, nulls, vec![offsets], vec![items])
+    }
+}
+
+/// The buffers of views, by their places in memory.
+struct Places<'a> {
+    buffers: &'a [Buffer],
+    /// The address of each buffer with its index, in ascending order.
+    starts: Vec<(usize, u32)>,
+}
+
+impl<'a> Places<'a> {
+    fn new(buffers: &'a [Buffer]) -> Places<'a> {
+        let mut starts: Vec<_> =
+            buffers.iter().zip(0..).map(|(buffer, number)| (buffer.as_ptr().addr(), number)).collect();
+        starts.sort_unstable();
+        Places { buffers, starts }
+    }
+
+    /// Returns the index of the buffer that has `value`, and the offset in it.
+    fn find(&self, value: &[u8]) -> Option<(u32, u32)> {
+        let at = value.as_ptr().addr();
+        let (start, number) =
+            *self.starts[..self.starts.partition_point(|(start, _)| *start <= at)].last()?;
+        let offset = at - start;
+        let is_inside = offset + value.len() <= self.buffers[number as usize].len();
+        is_inside.then_some((number, u32::try_from(offset).ok()?))
+    }
+}
+
+/// Returns the validity `nulls` of `len` rows, with the rows of `more` set to null as well.
+fn without(nulls: Option<&NullBuffer>, len: usize, more: impl Iterator<Item = usize>) -> Option<NullBuffer> {
+    let mut more = more.peekable();
+    if more.peek().is_none() {
+        return nulls.cloned();
+    }
+    let mut bits = BooleanBufferBuilder::new(len);
+    match nulls {
+        Some(nulls) => bits.append_buffer(nulls.inner()),
+        None => bits.append_n(len, true),
+    }
+    more.for_each(|row| bits.set_bit(row, false));
+    Some(NullBuffer::new(bits.finish()))
+}
