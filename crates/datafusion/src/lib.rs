@@ -108,7 +108,10 @@ pub mod expr_fn {
         try_url_canonical(url) = "try_url_canonical";
         try_url_canonical_by(url, profile) = "try_url_canonical";
         url_scheme(url) = "url_scheme";
+        url_authority(url) = "url_authority";
         url_userinfo(url) = "url_userinfo";
+        url_user(url) = "url_user";
+        url_password(url) = "url_password";
         url_host(url) = "url_host";
         url_domain(url) = "url_domain";
         url_suffix(url) = "url_suffix";

@@ -45,7 +45,7 @@ impl Default for Options {
             keep: sets::RFC3986_UNRESERVED,
             plus: false,
             profile: Profile::Rfc3986Scheme,
-            policy: Policy::Keep,
+            policy: Policy::default(),
             utf8: true,
         }
     }
@@ -222,9 +222,18 @@ url_functions! {
     URL_SCHEME = url_scheme(url) -> Text:
         "Returns the scheme of a URL without its `:`.",
         Part(|url| url.scheme());
+    URL_AUTHORITY = url_authority(url) -> Text:
+        "Returns the user information, host and port of a URL without the `//`.",
+        Part(|url| url.authority());
     URL_USERINFO = url_userinfo(url) -> Text:
         "Returns the user information of a URL without its `@`.",
         Part(|url| url.userinfo().map(Piece::raw));
+    URL_USER = url_user(url) -> Text:
+        "Returns the user information before its first colon.",
+        Part(|url| url.user().map(Piece::raw));
+    URL_PASSWORD = url_password(url) -> Text:
+        "Returns the user information after its first colon.",
+        Part(|url| url.password().map(Piece::raw));
     URL_HOST = url_host(url) -> Text:
         "Returns the host of a URL, with the brackets of an IPv6 address. NULL without `//`, and empty in `file:///a`.",
         Part(|url| url.host().map(Piece::raw));

@@ -263,7 +263,10 @@ fn parts_of_urls_equal_the_model() -> Result<()> {
     type Model = fn(&str) -> Option<Vec<Value>>;
     let functions: &[(&str, Model)] = &[
         ("url_scheme(v)", |v| slice(split(v).scheme())),
+        ("url_authority(v)", |v| slice(split(v).authority())),
         ("url_userinfo(v)", |v| piece(split(v).userinfo())),
+        ("url_user(v)", |v| piece(split(v).user())),
+        ("url_password(v)", |v| piece(split(v).password())),
         ("url_host(v)", |v| piece(split(v).host())),
         ("url_port(v)", |v| slice(split(v).port())),
         ("url_path(v)", |v| slice(Some(split(v).path()))),
@@ -632,5 +635,5 @@ fn each_function_is_documented() {
         assert!(documentation.syntax_example.starts_with(&format!("{}(", function.name())));
         assert!(function.is_strict());
     }
-    assert_eq!(functions().len(), 23);
+    assert_eq!(functions().len(), 26);
 }
