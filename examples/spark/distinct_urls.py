@@ -62,7 +62,7 @@ def why_bad(value, profile):
         return 'no request in the line'
     try:
         simdpct.validate(value)
-        simdpct.canonicalize(value, profile)
+        simdpct.canonicalize(value, profile, errors='strict')
     except simdpct.MalformedEscape as error:
         return f'malformed escape: {error}'
     except ValueError as error:

@@ -19,7 +19,7 @@ def register(ctx):
         "pct_decode": lambda text: simdpct.unquote_array(text, errors="keep", threads=1),
         "try_pct_decode": lambda text: simdpct.unquote_array(text, errors="null", threads=1),
         "pct_normalize": lambda text: simdpct.normalize_array(text, threads=1),
-        "try_url_canonical": lambda url: simdpct.canonicalize_array(url, "rfc3986-scheme", threads=1),
+        "try_url_canonical": lambda url: simdpct.canonicalize_array(url, "rfc3986-scheme", errors="null", threads=1),
     }
     for name, function in functions.items():
         ctx.register_udf(datafusion.udf(arrays(function), [TEXT], TEXT, "immutable", name))

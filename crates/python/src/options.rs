@@ -7,9 +7,7 @@
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use functions::{
-    Body, CANONICALIZE, DECODE, ENCODE, Function, MALFORMED, NORMALIZE, Name, Options, sql_functions,
-};
+use functions::Options;
 use memchr::{memchr, memmem};
 use pyo3::prelude::*;
 
@@ -18,133 +16,82 @@ use crate::strings::{self, Text};
 use crate::{quoting, table};
 
 /// The mark before the options. Its number is the version of their format.
-const START: &str = "simdpct:1 ";
+const START: &str = "simdpct:2 ";
 /// The mark after the options.
 const END: char = ';';
 
-/// A function as an expression of Polars, and whether a space is written `+`.
-#[derive(Clone, Copy)]
-pub(crate) struct Expression {
-    /// The function, or `None` if the options name a function of URLs.
-    function: Option<&'static Function>,
-    plus: bool,
-}
-
-impl Expression {
-    pub(crate) const QUOTE: Expression = Expression { function: Some(&ENCODE), plus: false };
-    pub(crate) const QUOTE_PLUS: Expression = Expression { function: Some(&ENCODE), plus: true };
-    pub(crate) const UNQUOTE: Expression = Expression { function: Some(&DECODE), plus: false };
-    pub(crate) const UNQUOTE_PLUS: Expression = Expression { function: Some(&DECODE), plus: true };
-    pub(crate) const NORMALIZE: Expression = Expression { function: Some(&NORMALIZE), plus: false };
-    pub(crate) const CANONICALIZE: Expression = Expression { function: Some(&CANONICALIZE), plus: false };
-    pub(crate) const URL: Expression = Expression { function: None, plus: false };
-    pub(crate) const MALFORMED: Expression = Expression { function: Some(&MALFORMED), plus: false };
-}
-
-/// Return the options of an expression as text, for the keyword arguments of a plugin. An argument that is a column is None. Raises ValueError like the functions on
-/// columns.
+/// Return the options of a function as text, for the keyword arguments of a plugin. `more` are the arguments after the URL of a function of
+/// URLs; None among them is a column. Raises ValueError like the functions on columns, with `caller` as the name of the called function.
 #[pyfunction]
-#[pyo3(signature = (*more, safe = None, profile = None, errors = None, url = None))]
+#[pyo3(signature = (caller, function, more = None, *, safe = None, plus = false, profile = None, errors = None))]
 pub(crate) fn polars_options(
-    more: Vec<Option<Text<'_>>>,
+    caller: &str,
+    function: &str,
+    more: Option<Vec<Option<Bound<'_, PyAny>>>>,
     safe: Option<Text<'_>>,
+    plus: bool,
     profile: Option<&str>,
     errors: Option<&str>,
-    url: Option<&str>,
 ) -> PyResult<String> {
     let mut text = START.to_owned();
-    if let Some(name) = url {
-        text += &format!("url={name} ");
-        for argument in table::url_job(name, &more)?.more {
-            match argument {
-                Argument::Constant(bytes) => {
-                    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-                    text += &format!("more={digits} ");
-                }
-                Argument::Column => text += "column= ",
-            }
-        }
-    }
     if let Some(safe) = safe {
         text += &format!("safe={:032x} ", quoting::bits_of(safe.bytes()?));
     }
-    if let Some(name) = profile {
-        text += &format!("profile={} ", strings::profile(name)?.name());
+    if plus {
+        text += "plus= ";
     }
-    if let Some(errors) = errors {
-        // All functions without a profile have the same policies, so `DECODE` stands for each of them.
-        table::policy(if profile.is_some() { &CANONICALIZE } else { &DECODE }, errors)?;
+    if let Some(name) = profile {
+        text += &format!("profile={} ", strings::profile(caller, name)?.name());
+    }
+    if let (Some(errors), Some(function)) = (errors, table::find(function)) {
+        table::policy(caller, function, errors)?;
         text += &format!("errors={errors} ");
+    }
+    let more = more.map(|more| Ok::<_, PyErr>(table::url_arguments(caller, function, &more)?.1));
+    for argument in more.transpose()?.unwrap_or_default() {
+        match argument {
+            Argument::Constant(bytes) => {
+                let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+                text += &format!("more={digits} ");
+            }
+            Argument::Column => text += "column= ",
+        }
     }
     text.push(END);
     Ok(text)
 }
 
-impl Expression {
-    /// Reads the options from the keyword arguments as Polars has serialized them, and returns the job of this expression.
-    ///
-    /// # Errors
-    ///
-    /// A message if the options are missing or unknown.
-    pub(crate) fn job(self, kwargs: &[u8]) -> Result<Job, String> {
-        let job = match self.function {
-            Some(function) => {
-                self.options(function, kwargs).map(|options| Job { function, options, more: Vec::new() })
-            }
-            None => url_job(kwargs),
-        };
-        job.ok_or_else(|| {
-            "the options are not such as this version of simdpct.polars passes; did another version make the plan?".to_owned()
-        })
-    }
-
-    fn options(self, function: &Function, kwargs: &[u8]) -> Option<Options> {
-        let mut options = Options { plus: self.plus, ..Options::default() };
-        let (needs_safe, needs_profile) =
-            (function.name == Some(Name::Set), function.name == Some(Name::Profile));
-        let needs_errors = !function.policies.is_empty();
-        if !needs_safe && !needs_errors {
-            return Some(options);
-        }
-        let (mut safe, mut profile, mut errors) = (false, false, false);
-        for option in find(kwargs)?.split_ascii_whitespace() {
-            let (name, value) = option.split_once('=')?;
-            match name {
-                "safe" => options.keep = quoting::keep(u128::from_str_radix(value, 16).ok()?),
-                "profile" => options.profile = functions::find_profile(value).ok()?,
-                "errors" => options.policy = table::find_policy(value)?,
-                _ => return None,
-            }
-            safe |= name == "safe";
-            profile |= name == "profile";
-            errors |= name == "errors";
-        }
-        ((safe, profile, errors) == (needs_safe, needs_profile, needs_errors)).then_some(options)
-    }
+/// Reads the options of a function from the keyword arguments as Polars has serialized them, and returns its job.
+///
+/// # Errors
+///
+/// A message if the options are missing or unknown.
+pub(crate) fn job(function: &str, kwargs: &[u8]) -> Result<Job, String> {
+    read(function, kwargs).ok_or_else(|| {
+        "the options are not such as this version of simdpct.polars passes; did another version make the plan?".to_owned()
+    })
 }
 
-/// Returns the options in the keyword arguments.
-fn find(kwargs: &[u8]) -> Option<&str> {
+fn read(function: &str, kwargs: &[u8]) -> Option<Job> {
+    let mut job = Job { function: table::find(function)?, options: Options::default(), more: Vec::new() };
     let text = &kwargs[memmem::find(kwargs, START.as_bytes())? + START.len()..];
-    std::str::from_utf8(&text[..memchr(END as u8, text)?]).ok()
-}
-
-/// Reads the name and the arguments of a function of URLs, and returns its job.
-fn url_job(kwargs: &[u8]) -> Option<Job> {
-    let mut options = find(kwargs)?.split_ascii_whitespace().map(|option| option.split_once('='));
-    let (_, name) = options.next()?.filter(|(name, _)| *name == "url")?;
-    let sql = sql_functions().iter().find(|sql| sql.name.strip_prefix("url_") == Some(name))?;
+    let text = std::str::from_utf8(&text[..memchr(END as u8, text)?]).ok()?;
     let byte = |digits: &[u8]| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok();
-    let argument = |option: Option<(&str, &str)>| match option? {
-        ("more", digits) => {
-            digits.as_bytes().chunks(2).map(byte).collect::<Option<_>>().map(Argument::Constant)
+    for option in text.split_ascii_whitespace() {
+        match option.split_once('=')? {
+            ("safe", bits) => job.options.keep = quoting::keep(u128::from_str_radix(bits, 16).ok()?),
+            ("plus", "") => job.options.plus = true,
+            ("profile", name) => job.options.profile = functions::find_profile(name).ok()?,
+            ("errors", name) => job.options.policy = table::find_policy(name)?,
+            ("more", digits) => {
+                let bytes = digits.as_bytes().chunks(2).map(byte).collect::<Option<_>>()?;
+                job.more.push(Argument::Constant(bytes));
+            }
+            ("column", "") => job.more.push(Argument::Column),
+            _ => return None,
         }
-        ("column", "") => Some(Argument::Column),
-        _ => None,
-    };
-    let more = options.map(argument).collect::<Option<Vec<_>>>()?;
-    let is_url = !matches!(sql.function.body, Body::Verb(_)) && more.len() == sql.function.more.len();
-    is_url.then(|| Job { function: sql.function, options: Options::default(), more })
+    }
+    (job.more.len() == job.function.more.len()).then_some(job)
 }
 
 /// The number of threads that Polars has, or 0 if it is not known.

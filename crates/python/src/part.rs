@@ -197,7 +197,7 @@ impl BitBuf {
         }
     }
 
-    fn bits(&self) -> Bits<'_> {
+    pub(crate) fn bits(&self) -> Bits<'_> {
         Bits { bytes: &self.bytes, start: 0 }
     }
 }
@@ -257,6 +257,16 @@ impl ViewBuf {
 
     pub(crate) fn views(&self) -> &[View] {
         &self.views
+    }
+
+    /// Returns the value of a row.
+    pub(crate) fn value(&self, row: usize) -> &[u8] {
+        let view = &self.views[row];
+        if view.len() <= 12 {
+            return &view.0[4..4 + view.len()];
+        }
+        let (buffer, start) = (self.buffers[view.word(2) as usize].slice(), view.word(3) as usize);
+        &buffer[start..start + view.len()]
     }
 
     pub(crate) fn buffers(&self) -> &[Bytes] {
@@ -373,6 +383,10 @@ impl Part {
 
     pub(crate) fn nulls(&self) -> usize {
         self.validity.as_ref().map_or(0, |validity| validity.nulls)
+    }
+
+    pub(crate) fn is_null(&self, row: usize) -> bool {
+        self.validity().is_some_and(|bits| !bits.bits().get(row))
     }
 
     pub(crate) fn validity(&self) -> Option<&BitBuf> {

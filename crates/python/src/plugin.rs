@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use crate::arrow::{self, ArrowArray, ArrowSchema, Imported, Input, Owned, Rejected};
 use crate::columns::{self, Argument, Failure, Job, Output};
-use crate::options::{self, Expression};
+use crate::options;
 use crate::part::{Layout, Part, Type};
 
 /// The version of the plugin interface. Its upper 16 bits are the major number.
@@ -171,12 +171,12 @@ fn check_count(job: &Job, count: usize) -> Result<(), String> {
 const ALONE: usize = 2 * columns::ROWS;
 
 fn apply(
-    expression: Expression,
+    function: &str,
     mut inputs: Vec<Given>,
     kwargs: &[u8],
     parallel: bool,
 ) -> Result<(Output, CString), String> {
-    let job = expression.job(kwargs)?;
+    let job = options::job(function, kwargs)?;
     check_count(&job, inputs.len())?;
     let (first, more) = inputs.split_first_mut().ok_or("one column is needed")?;
     let schema = first.schema()?;
@@ -245,7 +245,7 @@ fn enter(work: impl FnOnce() -> Result<(), String>) {
 /// `inputs` points to `count` columns of Polars, which the caller no longer uses. `kwargs` is a pointer to bytes and their
 /// number, and the bytes are alive during the call. `out` is a place for a column. `context` is NULL or valid.
 unsafe fn call(
-    expression: Expression,
+    function: &str,
     inputs: *const SeriesExport,
     count: usize,
     kwargs: (*const u8, usize),
@@ -259,7 +259,7 @@ unsafe fn call(
             (inputs, bytes(kwargs.0, kwargs.1), context.as_ref())
         };
         let parallel = context.is_some_and(|context| context.flags & 1 != 0);
-        let (output, name) = apply(expression, inputs, kwargs, parallel)?;
+        let (output, name) = apply(function, inputs, kwargs, parallel)?;
         // SAFETY: the caller promises that `out` is a place for a column.
         unsafe { out.write(export(output, name)) };
         Ok(())
@@ -273,7 +273,7 @@ unsafe fn call(
 /// `inputs` points to `count` schemas, which the caller keeps. `out` is a place for a schema. `kwargs` is a pointer to bytes
 /// and their number, and the bytes are alive during the call.
 unsafe fn field(
-    expression: Expression,
+    function: &str,
     inputs: *const ArrowSchema,
     count: usize,
     out: *mut ArrowSchema,
@@ -281,7 +281,7 @@ unsafe fn field(
 ) {
     enter(|| {
         // SAFETY: the caller promises the bytes at `kwargs`.
-        let job = expression.job(unsafe { bytes(kwargs.0, kwargs.1) })?;
+        let job = options::job(function, unsafe { bytes(kwargs.0, kwargs.1) })?;
         check_count(&job, count)?;
         // SAFETY: `count` is at least 1, and the caller promises `count` schemas at `inputs`.
         let schemas = unsafe { std::slice::from_raw_parts(inputs, count) };
@@ -308,12 +308,12 @@ extern "C" fn _polars_plugin_get_last_error_message() -> *const c_char {
 }
 
 macro_rules! expressions {
-    ($($call:ident $field:ident $expression:ident;)*) => {$(
+    ($($name:literal)*) => {$(const _: () = {
         /// # Safety
         ///
         /// The arguments are as [`call`] requires. Polars calls this by its name.
-        #[unsafe(no_mangle)]
-        unsafe extern "C" fn $call(
+        #[unsafe(export_name = concat!("_polars_plugin_", $name))]
+        unsafe extern "C" fn call_function(
             inputs: *const SeriesExport,
             count: usize,
             kwargs: *const u8,
@@ -322,14 +322,14 @@ macro_rules! expressions {
             context: *const CallerContext,
         ) {
             // SAFETY: the precondition of this function is that of `call`.
-            unsafe { call(Expression::$expression, inputs, count, (kwargs, len), out, context) }
+            unsafe { call($name, inputs, count, (kwargs, len), out, context) }
         }
 
         /// # Safety
         ///
         /// The arguments are as [`field`] requires. Polars calls this by its name.
-        #[unsafe(no_mangle)]
-        unsafe extern "C" fn $field(
+        #[unsafe(export_name = concat!("_polars_plugin_field_", $name))]
+        unsafe extern "C" fn find_field(
             inputs: *const ArrowSchema,
             count: usize,
             out: *mut ArrowSchema,
@@ -337,17 +337,13 @@ macro_rules! expressions {
             len: usize,
         ) {
             // SAFETY: the precondition of this function is that of `field`.
-            unsafe { field(Expression::$expression, inputs, count, out, (kwargs, len)) }
+            unsafe { field($name, inputs, count, out, (kwargs, len)) }
         }
-    )*};
+    };)*};
 }
+// Each function has symbols of its own, because the plan that Polars prints shows their name.
 expressions! {
-    _polars_plugin_quote _polars_plugin_field_quote QUOTE;
-    _polars_plugin_quote_plus _polars_plugin_field_quote_plus QUOTE_PLUS;
-    _polars_plugin_unquote _polars_plugin_field_unquote UNQUOTE;
-    _polars_plugin_unquote_plus _polars_plugin_field_unquote_plus UNQUOTE_PLUS;
-    _polars_plugin_normalize _polars_plugin_field_normalize NORMALIZE;
-    _polars_plugin_canonicalize _polars_plugin_field_canonicalize CANONICALIZE;
-    _polars_plugin_malformed _polars_plugin_field_malformed MALFORMED;
-    _polars_plugin_url _polars_plugin_field_url URL;
+    "encode" "decode" "normalize" "canonicalize" "malformed"
+    "scheme" "authority" "userinfo" "user" "password" "host" "domain" "suffix" "port" "path" "query" "fragment"
+    "parts" "segments" "param" "params" "without_params" "with_param" "join"
 }

@@ -2,15 +2,17 @@
 
 use std::borrow::Cow;
 
-use codec::MalformedCause;
+use codec::{ByteSet, Decode, MalformedCause, OnInvalidUtf8};
+use functions::{CANONICALIZE, Policy};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
-use uri::Piece;
 use uri::canon::Profile;
+use uri::{DomainName, Piece, SuffixList, delimiters};
 
 use crate::object::{decode_str, error, new_bytes, new_int, new_pair, new_str};
+use crate::table;
 
 /// The argument of a function that takes a `str` or `bytes`.
 pub(crate) enum Text<'py> {
@@ -42,7 +44,7 @@ impl<'py> Text<'py> {
     }
 
     /// Makes the answer of a function: an object of the type of its argument `self`, with the content `bytes`. If `bytes` is
-    /// borrowed, nothing has changed, and the answer is the argument itself. Invalid UTF-8 becomes U+FFFD in a `str`.
+    /// borrowed, nothing has changed, and the answer is the argument itself.
     fn answer(&self, py: Python<'py>, bytes: Cow<'_, [u8]>) -> PyResult<Bound<'py, PyAny>> {
         match (self, bytes) {
             (Text::Str(text), Cow::Borrowed(_)) => Ok(text.clone().into_any()),
@@ -51,13 +53,20 @@ impl<'py> Text<'py> {
         }
     }
 
-    /// Makes a `str` if `self` is a `str`, or else a `bytes`, with the content `bytes`. Invalid UTF-8 becomes U+FFFD in a
-    /// `str`.
+    /// Makes a `str` if `self` is a `str`, or else a `bytes`, with the content `bytes`, which is UTF-8 for a `str`.
     fn part(&self, py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
         Ok(match self {
             Text::Str(_) => decode_str(py, bytes, true)?,
             Text::Bytes(_) => new_bytes(py, bytes)?,
         })
+    }
+
+    /// Decodes `raw`, which is a part of `self`. In a `str`, an escape stays if its byte is not part of valid UTF-8.
+    fn decoded(&self, py: Python<'py>, raw: &[u8], decoder: Decode) -> PyResult<Bound<'py, PyAny>> {
+        match self {
+            Text::Str(_) => self.part(py, decoder.decode_utf8_with(raw, OnInvalidUtf8::Keep).as_bytes()),
+            Text::Bytes(_) => self.part(py, &decoder.decode(raw)),
+        }
     }
 
     /// Converts an offset in the bytes to an index into the Python object, which counts characters if it is a `str`.
@@ -159,14 +168,23 @@ pub(crate) fn count(string: Text<'_>) -> PyResult<Counts> {
 
 /// Decode until nothing changes, in linear time: for text that was encoded an unknown number of times.
 ///
-/// Returns the type that it gets. Invalid UTF-8 becomes U+FFFD in a str.
+/// Returns the type that it gets. In a str, bytes that are not valid UTF-8 stay escaped, in upper case.
 ///
 /// >>> decode_until_stable('%252525%41')
 /// '%A'
 #[pyfunction]
 #[pyo3(signature = (string, /))]
 pub(crate) fn decode_until_stable<'py>(py: Python<'py>, string: Text<'py>) -> PyResult<Bound<'py, PyAny>> {
-    string.answer(py, codec::decode_until_stable(string.bytes()?))
+    let stable = codec::decode_until_stable(string.bytes()?);
+    if !matches!(string, Text::Str(_)) || std::str::from_utf8(&stable).is_ok() {
+        return string.answer(py, stable);
+    }
+    let mut text = String::new();
+    for chunk in stable.utf8_chunks() {
+        text += chunk.valid();
+        text.extend(chunk.invalid().iter().map(|byte| format!("%{byte:02X}")));
+    }
+    Ok(decode_str(py, text.as_bytes(), true)?)
 }
 
 /// Encode text as the value of a header parameter whose name ends with `*`, such as `filename*` (RFC 8187, section 3.2.1).
@@ -217,33 +235,45 @@ pub(crate) fn decode_multipart_name<'py>(py: Python<'py>, name: Text<'py>) -> Py
     name.answer(py, codec::header::decode_multipart_name(name.bytes()?))
 }
 
-/// Returns the profile with this name. An unknown name raises `ValueError`.
-pub(crate) fn profile(name: &str) -> PyResult<Profile> {
-    functions::find_profile(name).map_err(PyValueError::new_err)
+/// Returns the profile with this name. An unknown name raises `ValueError` with the name of the Python function that got it.
+pub(crate) fn profile(caller: &str, name: &str) -> PyResult<Profile> {
+    functions::find_profile(name).map_err(|why| table::invalid(caller, &why))
 }
 
 /// Return the canonical form of a URL by a profile, which is one of PROFILES.
 ///
-/// Crawlers, archives, browsers and block lists each have a canonical form of their own. Returns the type that it gets. Raises
-/// ValueError if the profile rejects the URL.
+/// Crawlers, archives, browsers and block lists each have a canonical form of their own. Returns the type that it gets.
 ///
-/// >>> canonicalize('HTTP://www.Example.com:80/a/./b/../%7Ejoe', 'rfc3986-scheme')
+/// `errors` says what happens to a URL that the profile rejects: with 'keep' it stays, with 'null' the result is None, and 'strict'
+/// raises ValueError with the reason.
+///
+/// >>> canonicalize('HTTP://www.Example.com:80/a/./b/../%7Ejoe')
 /// 'http://www.example.com/a/~joe'
+/// >>> canonicalize('HTTP://München.de', 'whatwg')
+/// 'http://xn--mnchen-3ya.de/'
 #[pyfunction]
-#[pyo3(signature = (url, profile, /))]
+#[pyo3(signature = (url, /, profile = "rfc3986-scheme", *, errors = "keep"))]
 pub(crate) fn canonicalize<'py>(
     py: Python<'py>,
     url: Text<'py>,
     profile: &str,
-) -> PyResult<Bound<'py, PyAny>> {
-    let form = self::profile(profile)?.canonicalize(url.bytes()?);
-    let form = form.map_err(|rejected| error::<PyValueError>(py, &rejected.to_string()))?;
-    if let (Text::Str(_), Cow::Owned(form)) = (&url, &form)
-        && std::str::from_utf8(form).is_err()
-    {
-        return Err(PyValueError::new_err("the canonical form is not valid UTF-8; pass the URL as bytes"));
+    errors: &str,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let policy = table::policy("canonicalize", &CANONICALIZE, errors)?;
+    let bytes = url.bytes()?;
+    let form = self::profile("canonicalize", profile)?.canonicalize(bytes);
+    let form = form.map_err(|rejected| rejected.to_string()).and_then(|form| match &url {
+        Text::Str(_) if std::str::from_utf8(&form).is_err() => {
+            Err("the canonical form is not valid UTF-8; pass the URL as bytes".to_owned())
+        }
+        _ => Ok(form),
+    });
+    match (form, policy) {
+        (Ok(form), _) => url.answer(py, form).map(Some),
+        (Err(_), Policy::Null) => Ok(None),
+        (Err(why), Policy::Fail) => Err(error::<PyValueError>(py, &why)),
+        (Err(_), _) => url.answer(py, Cow::Borrowed(bytes)).map(Some),
     }
-    url.answer(py, form)
 }
 
 /// The parts of a URL, not decoded. A part that the URL does not have is None.
@@ -255,6 +285,10 @@ pub(crate) struct Parts {
     authority: Option<Py<PyAny>>,
     /// The user name, and the password after a colon.
     userinfo: Option<Py<PyAny>>,
+    /// The user information before its first colon.
+    user: Option<Py<PyAny>>,
+    /// The user information after its first colon.
+    password: Option<Py<PyAny>>,
     /// The host. An IPv6 address has its brackets.
     host: Option<Py<PyAny>>,
     /// The port as a number; None also if it is not a number up to 65535.
@@ -269,6 +303,18 @@ pub(crate) struct Parts {
 
 #[pymethods]
 impl Parts {
+    /// The registrable domain of the host, by the Public Suffix List.
+    #[getter]
+    fn domain<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.host_part(py, |name| name.domain())
+    }
+
+    /// The public suffix of the host, such as `com` or `co.uk`.
+    #[getter]
+    fn suffix<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.host_part(py, |name| Some(name.suffix()))
+    }
+
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let mut text = String::from("Parts(");
         let fields = [
@@ -295,6 +341,19 @@ impl Parts {
     }
 }
 
+impl Parts {
+    fn host_part<'py>(
+        &self,
+        py: Python<'py>,
+        part: impl for<'a> Fn(DomainName<'a>) -> Option<Piece<'a>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(host) = &self.host else { return Ok(None) };
+        let host: Text<'py> = host.bind(py).extract()?;
+        let found = SuffixList::compiled().find(host.bytes()?).and_then(part);
+        found.map(|piece| host.part(py, piece.raw())).transpose()
+    }
+}
+
 /// Split a URL into its parts (RFC 3986, appendix B). It takes any str or bytes, and decodes nothing.
 ///
 /// >>> split('https://example.com:8080/a%2Fb?q=1#top')
@@ -309,6 +368,8 @@ pub(crate) fn split(py: Python<'_>, url: Text<'_>) -> PyResult<Parts> {
         scheme: part(parts.scheme())?,
         authority: part(parts.authority())?,
         userinfo: part(parts.userinfo().map(Piece::raw))?,
+        user: part(parts.user().map(Piece::raw))?,
+        password: part(parts.password().map(Piece::raw))?,
         host: part(parts.host().map(Piece::raw))?,
         port: parts.port_number(),
         path: url.part(py, parts.path())?.unbind(),
@@ -317,42 +378,52 @@ pub(crate) fn split(py: Python<'_>, url: Text<'_>) -> PyResult<Parts> {
     })
 }
 
-/// Return one decoded part of a URL: 'scheme', 'user', 'password', 'host', 'port', 'path', 'query' or 'fragment'. With `param`,
-/// return the value of the first query parameter with that name, decoded as in a form. Return None if the URL does not have it.
+/// Return a part of a URL as it is written: 'scheme', 'authority', 'userinfo', 'user', 'password', 'host', 'domain', 'suffix', 'port',
+/// 'path', 'query' or 'fragment'. With `param`, return the value of the first parameter of the query with that name, decoded as in a form.
+/// Return None if the URL does not have it.
 ///
-/// The URL is split first and each piece decoded once, so `%2F` in a path or `%26` in a value is not a delimiter.
+/// With `decode`, the part is decoded once, and the escapes of its delimiters stay: `%2F` in a path, `%26`, `%3D`, `%3B` and `%2B` in a
+/// query, `%3A` and `%40` in an authority, and in all of these `%25`. In a str, the escapes of invalid UTF-8 stay as well.
 ///
-/// >>> get('https://example.com/a%20b?to=x%26y&q=1', 'path')
-/// '/a b'
-/// >>> get('https://example.com/a%20b?to=x%26y&q=1', param='to')
+/// >>> url = 'https://example.com/caf%C3%A9%2Fbar?to=x%26y&q=1'
+/// >>> get(url, 'path')
+/// '/caf%C3%A9%2Fbar'
+/// >>> get(url, 'path', decode=True)
+/// '/café%2Fbar'
+/// >>> get(url, param='to')
 /// 'x&y'
 #[pyfunction]
-#[pyo3(signature = (url, part = None, *, param = None))]
+#[pyo3(signature = (url, part = None, *, param = None, decode = false))]
 pub(crate) fn get<'py>(
     py: Python<'py>,
     url: Text<'py>,
     part: Option<&str>,
     param: Option<Text<'py>>,
+    decode: bool,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let parts = uri::split(url.bytes()?);
-    let decoded = match (part, param) {
+    let (raw, decoder) = match (part, param) {
         (None, Some(name)) => {
             let name = name.bytes()?;
             let pair = parts.query_pairs().find(|pair| &*pair.name.decode_form() == name);
-            pair.map(|pair| pair.value.map_or(Cow::Borrowed(&[][..]), Piece::decode_form))
+            (pair.map(|pair| pair.value.unwrap_or_default().raw()), Some(Decode::new().form()))
         }
-        (Some(part), None) => match part {
-            "scheme" => parts.scheme().map(Cow::Borrowed),
-            "user" => parts.user().map(Piece::decode),
-            "password" => parts.password().map(Piece::decode),
-            "host" => parts.host().map(Piece::decode),
-            "port" => parts.port().map(Cow::Borrowed),
-            "path" => Some(Piece::new(parts.path()).decode()),
-            "query" => parts.query().map(|query| Piece::new(query).decode()),
-            "fragment" => parts.fragment().map(Piece::decode),
-            _ => return Err(PyValueError::new_err(format!("a URL has no part {part:?}"))),
-        },
-        _ => return Err(PyValueError::new_err("pass either the name of a part or `param`")),
+        (Some(part), None) => {
+            let keep = match part {
+                "authority" => delimiters::AUTHORITY,
+                "userinfo" => delimiters::USERINFO,
+                "path" => delimiters::PATH,
+                "query" => delimiters::QUERY,
+                _ => b"",
+            };
+            let decoder = Decode::new().keep(ByteSet::EMPTY.add(keep));
+            (table::part("get", part)?(&parts), decode.then_some(decoder))
+        }
+        _ => return Err(table::invalid("get", "pass either the name of a part or `param`")),
     };
-    decoded.map(|decoded| url.part(py, &decoded)).transpose()
+    let value = |raw| match decoder {
+        Some(decoder) => url.decoded(py, raw, decoder),
+        None => url.part(py, raw),
+    };
+    raw.map(value).transpose()
 }

@@ -4,21 +4,26 @@ use std::num::NonZero;
 use std::sync::Arc;
 
 use functions::{
-    Body, CANONICALIZE, DECODE, ENCODE, Function, MALFORMED, NORMALIZE, Options, Policy, SqlFunction,
+    Body, CANONICALIZE, DECODE, ENCODE, Function, MALFORMED, NORMALIZE, Options, PartBody, Policy,
     sql_functions,
 };
-use pyo3::exceptions::{PyOverflowError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyOverflowError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyIterator, PyList, PyString};
 
 use crate::arrow::Input;
 use crate::columns::{self, Argument, Failure, Job};
-use crate::part::{self, Part, Type};
+use crate::object::{decode_str, new_bytes, new_dict, new_list, new_str};
+use crate::part::{self, Data, Part, Type};
 use crate::strings::{self, Text};
 use crate::{arrow, quoting};
 
 /// A column of results, for any library that takes Arrow data by the PyCapsule interface: `pyarrow.chunked_array(column)`,
 /// `polars.Series(column)`, `pandas.Series.from_arrow(column)`, and DuckDB through `pyarrow.table`. None of these copies it.
 /// `pyarrow.array(column)` joins the parts of a long column first.
+///
+/// It is also a sequence of Python objects, so that `frame["name"] = column` works with pandas: str or bytes, bool, list and dict, and None
+/// for null.
 #[pyclass(frozen, name = "Column", module = "simdpct")]
 pub(crate) struct PyColumn {
     class: Type,
@@ -37,8 +42,48 @@ impl PyColumn {
         self.parts.iter().map(|part| part.nulls()).sum()
     }
 
-    fn __repr__(&self) -> String {
-        format!("<simdpct.Column of {} values, {} null>", self.__len__(), self.null_count())
+    /// Return the values as a list of str, bytes, bool, list or dict, with None for null.
+    fn to_pylist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = new_list(py)?;
+        for part in &self.parts {
+            for row in 0..part.len() {
+                list.append(item(py, self.class, part, row)?)?;
+            }
+        }
+        Ok(list)
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        self.to_pylist(py)?.try_iter()
+    }
+
+    fn __getitem__<'py>(&self, py: Python<'py>, index: isize) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let (len, mut start) = (self.__len__(), 0);
+        let row = if index < 0 { len.wrapping_add_signed(index) } else { index.unsigned_abs() };
+        for part in &self.parts {
+            if (start..start + part.len()).contains(&row) {
+                return item(py, self.class, part, row - start);
+            }
+            start += part.len();
+        }
+        Err(PyIndexError::new_err(format!("index {index} is outside a column of {len} values")))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        const SHOWN: usize = 10;
+        let (len, nulls) = (self.__len__(), self.null_count());
+        let mut shown = Vec::new();
+        for row in 0..len.min(SHOWN) {
+            let value = self.__getitem__(py, row as isize)?.into_pyobject(py)?.repr()?.to_string();
+            shown.push(match value.char_indices().nth(80) {
+                Some((end, _)) => format!("{}...", &value[..end]),
+                None => value,
+            });
+        }
+        if len > SHOWN {
+            shown.push("...".to_owned());
+        }
+        Ok(format!("<simdpct.Column of {len} values, {nulls} null: [{}]>", shown.join(", ")))
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -73,18 +118,59 @@ impl PyColumn {
     }
 }
 
+/// Returns the value of a row of a part, or `None` if it is null.
+fn item<'py>(py: Python<'py>, class: Type, part: &Part, row: usize) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if part.is_null(row) {
+        return Ok(None);
+    }
+    let text = |bytes: &[u8]| if class.text { decode_str(py, bytes, true) } else { new_bytes(py, bytes) };
+    let children = class.children();
+    Ok(Some(match part.data() {
+        Data::Small(column) => text(column.as_column().get(row).unwrap_or_default())?,
+        Data::Large(column) => text(column.as_column().get(row).unwrap_or_default())?,
+        Data::View(views) => text(views.value(row))?,
+        Data::Bool(bits) => bits.bits().get(row).into_pyobject(py)?.to_owned().into_any(),
+        Data::Struct(fields) => {
+            let dict = new_dict(py)?;
+            for ((name, of), field) in children.into_iter().zip(fields) {
+                dict.set_item(new_str(py, name.as_bytes())?, item(py, of, field, row)?)?;
+            }
+            dict.into_any()
+        }
+        Data::List(offsets, items) => {
+            let list = new_list(py)?;
+            for row in offsets[row] as usize..offsets[row + 1] as usize {
+                list.append(item(py, children[0].1, items, row)?)?;
+            }
+            list.into_any()
+        }
+    }))
+}
+
+/// Returns the exception for an invalid argument of the Python function `caller`.
+pub(crate) fn invalid(caller: &str, why: &str) -> PyErr {
+    PyValueError::new_err(format!("{caller}: {why}"))
+}
+
 fn apply(
+    caller: &str,
     values: &Bound<'_, PyAny>,
     function: &'static Function,
     options: Options,
     threads: Option<usize>,
 ) -> PyResult<PyColumn> {
-    run(values, &[], Job { function, options, more: Vec::new() }, threads)
+    run(caller, values, &[], Job { function, options, more: Vec::new() }, threads)
 }
 
-fn run(values: &Bound<'_, PyAny>, more: &[Input], job: Job, threads: Option<usize>) -> PyResult<PyColumn> {
+fn run(
+    caller: &str,
+    values: &Bound<'_, PyAny>,
+    more: &[Input],
+    job: Job,
+    threads: Option<usize>,
+) -> PyResult<PyColumn> {
     let threads = match threads.map(NonZero::new) {
-        Some(None) => return Err(PyValueError::new_err("threads must be a positive number")),
+        Some(None) => return Err(invalid(caller, "threads must be a positive number")),
         Some(threads) => threads,
         None => None,
     };
@@ -99,7 +185,7 @@ fn run(values: &Bound<'_, PyAny>, more: &[Input], job: Job, threads: Option<usiz
                 Failure::Broken(row) => PyValueError::new_err(format!(
                     "not valid as an Arrow column: row {row} is not in its buffers"
                 )),
-                Failure::Argument(why) => PyValueError::new_err(why),
+                Failure::Argument(why) => invalid(caller, &why),
             },
         )?;
     Ok(PyColumn { class: made.class, parts: made.parts })
@@ -118,13 +204,13 @@ pub(crate) fn find_policy(name: &str) -> Option<Policy> {
     Policy::ALL.into_iter().find(|policy| name_of(*policy) == name)
 }
 
-/// Returns the policy that the argument `errors` names. A name that `function` does not support raises `ValueError`.
-pub(crate) fn policy(function: &Function, errors: &str) -> PyResult<Policy> {
+/// Returns the policy that the argument `errors` of `caller` names. A name that `function` does not support raises `ValueError`.
+pub(crate) fn policy(caller: &str, function: &Function, errors: &str) -> PyResult<Policy> {
     let choices = || function.policies.iter().map(|(policy, _)| *policy);
     find_policy(errors).filter(|found| choices().any(|policy| policy == *found)).ok_or_else(|| {
         let names: Vec<_> = choices().map(|policy| format!("'{}'", name_of(policy))).collect();
         let (last, others) = names.split_last().expect("a function with choices");
-        PyValueError::new_err(format!("errors must be {} or {last}, not {errors:?}", others.join(", ")))
+        invalid(caller, &format!("errors must be {} or {last}, not {errors:?}", others.join(", ")))
     })
 }
 
@@ -148,7 +234,7 @@ pub(crate) fn quote_array(
 ) -> PyResult<PyColumn> {
     let safe = safe.as_ref().map_or(Ok(&b"/"[..]), Text::bytes)?;
     let keep = quoting::keep(quoting::bits_of(safe));
-    apply(values, &ENCODE, Options { keep, plus, ..Options::default() }, threads)
+    apply("quote_array", values, &ENCODE, Options { keep, plus, ..Options::default() }, threads)
 }
 
 /// Decode the escapes of each value of a column like `unquote`, or with `plus` like `unquote_plus`.
@@ -156,7 +242,7 @@ pub(crate) fn quote_array(
 /// `errors` says what happens to a value with a malformed escape or, in a column of strings, with invalid UTF-8 when decoded:
 ///
 /// - 'keep': malformed escapes stay, and so do the escapes of invalid UTF-8.
-/// - 'replace', like urllib: malformed escapes stay, and U+FFFD replaces invalid UTF-8.
+/// - 'replace', like `unquote` and urllib: malformed escapes stay, and U+FFFD replaces invalid UTF-8.
 /// - 'null': the value becomes null.
 /// - 'strict': raise ValueError, which names the row.
 ///
@@ -164,15 +250,15 @@ pub(crate) fn quote_array(
 /// >>> pyarrow.array(unquote_array(pyarrow.array(["a%20b", "%FF", "100%"]), errors="null")).to_pylist()
 /// ['a b', None, None]
 #[pyfunction]
-#[pyo3(signature = (values, *, plus = false, errors = "replace", threads = None))]
+#[pyo3(signature = (values, *, plus = false, errors = "keep", threads = None))]
 pub(crate) fn unquote_array(
     values: &Bound<'_, PyAny>,
     plus: bool,
     errors: &str,
     threads: Option<usize>,
 ) -> PyResult<PyColumn> {
-    let policy = policy(&DECODE, errors)?;
-    apply(values, &DECODE, Options { plus, policy, ..Options::default() }, threads)
+    let policy = policy("unquote_array", &DECODE, errors)?;
+    apply("unquote_array", values, &DECODE, Options { plus, policy, ..Options::default() }, threads)
 }
 
 /// Normalize the escapes of each value of a column like `normalize`.
@@ -190,8 +276,8 @@ pub(crate) fn normalize_array(
     errors: &str,
     threads: Option<usize>,
 ) -> PyResult<PyColumn> {
-    let policy = policy(&NORMALIZE, errors)?;
-    apply(values, &NORMALIZE, Options { policy, ..Options::default() }, threads)
+    let policy = policy("normalize_array", &NORMALIZE, errors)?;
+    apply("normalize_array", values, &NORMALIZE, Options { policy, ..Options::default() }, threads)
 }
 
 /// Bring each URL of a column into a canonical form like `canonicalize`.
@@ -201,18 +287,27 @@ pub(crate) fn normalize_array(
 ///
 /// >>> import pyarrow
 /// >>> urls = pyarrow.array(["HTTP://Example.com:80/%7Ejoe", "http://a:99999/"])
-/// >>> pyarrow.array(canonicalize_array(urls, "rfc3986-scheme")).to_pylist()
+/// >>> canonicalize_array(urls, errors="null").to_pylist()
 /// ['http://example.com/~joe', None]
 #[pyfunction]
-#[pyo3(signature = (values, profile, *, errors = "null", threads = None))]
+#[pyo3(signature = (values, profile = "rfc3986-scheme", *, errors = "keep", threads = None))]
 pub(crate) fn canonicalize_array(
     values: &Bound<'_, PyAny>,
     profile: &str,
     errors: &str,
     threads: Option<usize>,
 ) -> PyResult<PyColumn> {
-    let (profile, policy) = (strings::profile(profile)?, policy(&CANONICALIZE, errors)?);
-    apply(values, &CANONICALIZE, Options { profile, policy, ..Options::default() }, threads)
+    let (profile, policy) = (
+        strings::profile("canonicalize_array", profile)?,
+        policy("canonicalize_array", &CANONICALIZE, errors)?,
+    );
+    apply(
+        "canonicalize_array",
+        values,
+        &CANONICALIZE,
+        Options { profile, policy, ..Options::default() },
+        threads,
+    )
 }
 
 /// Report for each value of a column whether it is malformed, as a column of booleans.
@@ -226,48 +321,99 @@ pub(crate) fn canonicalize_array(
 #[pyfunction]
 #[pyo3(signature = (values, *, threads = None))]
 pub(crate) fn malformed_array(values: &Bound<'_, PyAny>, threads: Option<usize>) -> PyResult<PyColumn> {
-    apply(values, &MALFORMED, Options::default(), threads)
+    apply("malformed_array", values, &MALFORMED, Options::default(), threads)
 }
 
-/// Returns the job of a function of URLs. `None` is an argument that is a column. An unknown name or another number of arguments
-/// raises `ValueError`.
-pub(crate) fn url_job(name: &str, more: &[Option<Text<'_>>]) -> PyResult<Job> {
-    let urls = || sql_functions().iter().filter(|sql| !matches!(sql.function.body, Body::Verb(_)));
-    let short = |sql: &SqlFunction| sql.name.trim_start_matches("url_").to_owned();
-    let Some(sql) = urls().find(|sql| short(sql) == name) else {
-        let names: Vec<_> = urls().map(short).collect();
+/// Returns the functions of URLs with the names that they have in Python.
+fn url_functions() -> impl Iterator<Item = (&'static str, &'static Function)> {
+    sql_functions()
+        .iter()
+        .filter_map(|sql| Some((sql.name.strip_prefix("url_")?, sql.function)))
+        .filter(|(_, function)| !matches!(function.body, Body::Verb(_)))
+}
+
+/// Returns the function with this name in Python.
+pub(crate) fn find(name: &str) -> Option<&'static Function> {
+    let verbs = [
+        ("encode", &ENCODE),
+        ("decode", &DECODE),
+        ("normalize", &NORMALIZE),
+        ("canonicalize", &CANONICALIZE),
+        ("malformed", &MALFORMED),
+    ];
+    verbs.into_iter().chain(url_functions()).find(|(known, _)| *known == name).map(|(_, function)| function)
+}
+
+/// Returns the function of `caller` that returns the part with this name. An unknown name raises `ValueError`.
+pub(crate) fn part(caller: &str, name: &str) -> PyResult<PartBody> {
+    let parts = || {
+        url_functions().filter_map(|(name, function)| match function.body {
+            Body::Part(body) => Some((name, body)),
+            _ => None,
+        })
+    };
+    parts().find(|(known, _)| *known == name).map(|(_, body)| body).ok_or_else(|| {
+        let names: Vec<_> = parts().map(|(name, _)| name).collect();
+        invalid(caller, &format!("a URL has no part {name:?}; the parts are {}", names.join(", ")))
+    })
+}
+
+/// Returns the arguments of the function of URLs `name` after the first. `None` is an argument that is a column. An unknown name or another
+/// number of arguments raises `ValueError`.
+pub(crate) fn url_arguments(
+    caller: &str,
+    name: &str,
+    more: &[Option<Bound<'_, PyAny>>],
+) -> PyResult<(&'static Function, Vec<Argument>)> {
+    let Some((_, function)) = url_functions().find(|(known, _)| *known == name) else {
+        let names: Vec<_> = url_functions().map(|(name, _)| name).collect();
         let message =
             format!("there is no function {name:?} of URLs; the functions are {}", names.join(", "));
-        return Err(PyValueError::new_err(message));
+        return Err(invalid(caller, &message));
     };
-    if more.len() != sql.function.more.len() {
-        let message = format!("{} does not take {} arguments", sql.syntax(), 1 + more.len());
-        return Err(PyValueError::new_err(message));
+    if more.len() != function.more.len() {
+        let needed = function.more.join(" and ");
+        let needed = if needed.is_empty() { "no argument".to_owned() } else { needed };
+        let message =
+            format!("{name:?} takes {needed} after the {}, but got {} arguments", function.value, more.len());
+        return Err(invalid(caller, &message));
     }
-    let argument = |text: &Option<Text<'_>>| match text {
-        Some(text) => Ok(Argument::Constant(text.bytes()?.to_vec())),
+    let argument = |(value, name): (&Option<Bound<'_, PyAny>>, &&str)| match value {
         None => Ok(Argument::Column),
+        Some(value)
+            if *name == "names"
+                && !value.is_instance_of::<PyString>()
+                && !value.is_instance_of::<PyBytes>() =>
+        {
+            // Commas separate names, so a comma in a name becomes its escape.
+            let names: Vec<Text<'_>> = value.extract()?;
+            let names = names.iter().map(|name| {
+                Ok(name.bytes()?.split(|byte| *byte == b',').collect::<Vec<_>>().join(&b"%2C"[..]))
+            });
+            Ok(Argument::Constant(names.collect::<PyResult<Vec<_>>>()?.join(&b',')))
+        }
+        Some(text) => Ok(Argument::Constant(text.extract::<Text<'_>>()?.bytes()?.to_vec())),
     };
-    let more = more.iter().map(argument).collect::<PyResult<_>>()?;
-    Ok(Job { function: sql.function, options: Options::default(), more })
+    Ok((function, more.iter().zip(function.more).map(argument).collect::<PyResult<_>>()?))
 }
 
-/// Take each URL of a column apart, or put it together, by a function of the SQL engines without its `url_`: 'scheme', 'userinfo', 'host',
-/// 'domain', 'suffix', 'port', 'path', 'query', 'fragment', 'parts', 'segments', 'params', 'param', 'without_params', 'with_param' or 'join'.
+/// Take each URL of a column apart, or put it together, by a function of the SQL engines without its `url_`: 'scheme', 'authority',
+/// 'userinfo', 'user', 'password', 'host', 'domain', 'suffix', 'port', 'path', 'query', 'fragment', 'parts', 'segments', 'params', 'param',
+/// 'without_params', 'with_param' or 'join'.
 ///
 /// The README of the package describes them. `arguments` are those after the URL: constants, or columns with a value for each URL. A column
-/// of one row has the same value for all. A part that a URL does not have is null. The parts of a column of views are views of its
-/// buffers.
+/// of one row has the same value for all. The names of 'without_params' may be a list. A part that a URL does not have is null. The parts
+/// of a column of views are views of its buffers.
 ///
 /// >>> import pyarrow
 /// >>> urls = pyarrow.array(["http://a.example/b?q=c%26d&utm_id=1", "/b", None])
-/// >>> pyarrow.array(url_array(urls, "host")).to_pylist()
+/// >>> url_array(urls, "host").to_pylist()
 /// ['a.example', None, None]
-/// >>> pyarrow.array(url_array(urls, "param", "q")).to_pylist()
+/// >>> url_array(urls, "param", "q").to_pylist()
 /// ['c&d', None, None]
-/// >>> pyarrow.array(url_array(urls, "without_params", "utm_*,gclid")).to_pylist()
+/// >>> url_array(urls, "without_params", ["utm_*", "gclid"]).to_pylist()
 /// ['http://a.example/b?q=c%26d', '/b', None]
-/// >>> pyarrow.array(url_array(urls, "join", pyarrow.array(["../c", "d", "e"]))).to_pylist()
+/// >>> url_array(urls, "join", pyarrow.array(["../c", "d", "e"])).to_pylist()
 /// ['http://a.example/c', None, None]
 #[pyfunction]
 #[pyo3(signature = (values, function, *arguments, threads = None))]
@@ -278,12 +424,13 @@ pub(crate) fn url_array(
     threads: Option<usize>,
 ) -> PyResult<PyColumn> {
     let (mut more, mut columns) = (Vec::new(), Vec::new());
-    for argument in &arguments {
+    for argument in arguments {
         let is_column = argument.hasattr("__arrow_c_array__")? || argument.hasattr("__arrow_c_stream__")?;
-        more.push(if is_column { None } else { Some(argument.extract()?) });
         if is_column {
-            columns.push(arrow::import(argument)?);
+            columns.push(arrow::import(&argument)?);
         }
+        more.push(Some(argument).filter(|_| !is_column));
     }
-    run(values, &columns, url_job(function, &more)?, threads)
+    let (function, more) = url_arguments("url_array", function, &more)?;
+    run("url_array", values, &columns, Job { function, options: Options::default(), more }, threads)
 }

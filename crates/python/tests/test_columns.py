@@ -73,9 +73,9 @@ VERBS = [
     (lambda column, **kw: simdpct.quote_array(column, **kw), simdpct.quote),
     (lambda column, **kw: simdpct.quote_array(column, "", **kw), lambda value: simdpct.quote(value, "")),
     (lambda column, **kw: simdpct.quote_array(column, "+é", plus=True, **kw), lambda value: simdpct.quote_plus(value, "+é")),
-    (lambda column, **kw: simdpct.unquote_array(column, **kw), simdpct.unquote),
-    (lambda column, **kw: simdpct.unquote_array(column, plus=True, **kw), simdpct.unquote_plus),
-    (lambda column, **kw: simdpct.unquote_array(column, errors="keep", **kw), keep),
+    (lambda column, **kw: simdpct.unquote_array(column, errors="replace", **kw), simdpct.unquote),
+    (lambda column, **kw: simdpct.unquote_array(column, plus=True, errors="replace", **kw), simdpct.unquote_plus),
+    (lambda column, **kw: simdpct.unquote_array(column, **kw), keep),
     (
         lambda column, **kw: simdpct.unquote_array(column, errors="null", **kw),
         lambda value: None if malformed(value) else simdpct.unquote(value),
@@ -95,6 +95,7 @@ def check(result, class_, wanted):
     assert array.type == class_
     assert array.to_pylist() == wanted
     assert (len(result), result.null_count) == (len(wanted), wanted.count(None))
+    assert result.to_pylist() == wanted
     chunks = pyarrow.chunked_array(result)
     chunks.validate(full=True)
     assert chunks.type == class_ and chunks.to_pylist() == wanted
@@ -187,12 +188,12 @@ def test_canonicalize(class_):
     rows = ["HTTP://Example.com:80/%7Ejoe", None, "http://a:99999/", "http://example.com/é", "a b"]
     array = pyarrow.array(rows, class_)
     wanted = ["http://example.com/~joe", None, None, "http://example.com/é", "a b"]
-    check(simdpct.canonicalize_array(array, "rfc3986-scheme"), class_, wanted)
+    check(simdpct.canonicalize_array(array, "rfc3986-scheme", errors="null"), class_, wanted)
     wanted[2] = rows[2]
-    check(simdpct.canonicalize_array(array, "rfc3986-scheme", errors="keep"), class_, wanted)
+    check(simdpct.canonicalize_array(array), class_, wanted)
     with pytest.raises(ValueError, match="row 2: the port"):
         simdpct.canonicalize_array(array, "rfc3986-scheme", errors="strict")
-    with pytest.raises(ValueError, match="errors must be 'keep', 'null' or 'strict', not \"replace\""):
+    with pytest.raises(ValueError, match="^canonicalize_array: errors must be 'keep', 'null' or 'strict', not \"replace\""):
         simdpct.canonicalize_array(array, "rfc3986", errors="replace")
     for profile in simdpct.PROFILES:
         ours = pyarrow.array(simdpct.canonicalize_array(array[:1], profile)).to_pylist()
@@ -212,10 +213,10 @@ def test_objects_that_are_not_columns():
     ]:
         with pytest.raises(TypeError, match=why):
             simdpct.quote_array(thing)
-    with pytest.raises(ValueError, match="errors must be 'keep', 'replace', 'null' or 'strict', not \"ignore\""):
+    with pytest.raises(ValueError, match="^unquote_array: errors must be 'keep', 'replace', 'null' or 'strict', not \"ignore\""):
         simdpct.unquote_array(pyarrow.array(["a"]), errors="ignore")
     for threads in (0, -1):
-        with pytest.raises((ValueError, OverflowError)):
+        with pytest.raises((ValueError, OverflowError), match="quote_array: threads must be|negative"):
             simdpct.quote_array(pyarrow.array(["a"]), threads=threads)
     # A table with one column is a column, and so is a slice of it.
     check(simdpct.quote_array(table.select(["a"])), pyarrow.string(), ["b"])
@@ -386,6 +387,18 @@ def test_pandas():
     series = pandas.Series(["a b", None, "é"])
     result = pandas.Series.from_arrow(simdpct.quote_array(series))
     assert result.isna().tolist() == [False, True, False] and result[0] == "a%20b" and result[2] == "%C3%A9"
+    # A column of results can be assigned.
+    frame = pandas.DataFrame({"c": ["a%20b", None, "%C3%A9"]}, index=[5, 6, 7])
+    frame["d"] = simdpct.unquote_array(frame["c"])
+    frame["e"] = simdpct.malformed_array(frame["c"])
+    frame["f"] = simdpct.url_array(frame["c"], "segments")
+    frame = frame.assign(g=simdpct.quote_array(frame["d"]))
+    assert frame["d"].dtype == frame["c"].dtype and frame["d"].isna().tolist() == [False, True, False]
+    assert frame["d"][5] == "a b" and frame["d"][7] == "é" and frame["e"].tolist() == [False, None, False]
+    assert frame["f"].tolist() == [["a b"], None, ["é"]] and frame["g"].equals(frame["c"])
+    assert pandas.Series(simdpct.unquote_array(frame["c"]), index=frame.index).equals(frame["d"])
+    with pytest.raises(ValueError, match="Length of values"):
+        frame["d"] = simdpct.unquote_array(frame["c"][:2])
 
 
 def test_duckdb():
@@ -427,10 +440,29 @@ def test_datafusion():
         )
 
 
+@pytest.mark.parametrize("class_", TEXT + BINARY, ids=str)
+def test_results_are_sequences(class_):
+    rows = ["a b", None, "", "é" * 20] * 20_000
+    rows = rows if class_ in TEXT else [each(str.encode)(row) for row in rows]
+    column = simdpct.unquote_array(pyarrow.array(rows, class_))
+    assert list(column) == column.to_pylist() == rows and list(column) == rows
+    assert [column[index] for index in (0, 1, 3, -1, -80_000, 79_999, 65_537)] == [rows[index] for index in (0, 1, 3, -1, 0, -1, 65_537)]
+    assert rows[3] in column and "x" not in column
+    for index in (80_000, -80_001, 2**62, -(2**63)):
+        with pytest.raises(IndexError, match="outside a column of 80000 values"):
+            column[index]
+    with pytest.raises(TypeError):
+        column["a"]
+    flags = simdpct.malformed_array(pyarrow.array(rows, class_))
+    assert flags[0] is False and flags[1] is None and flags[-1] is False
+
+
 def test_results_are_columns_themselves():
     column = simdpct.quote_array(pyarrow.array(["é/%", None]))
     check(simdpct.unquote_array(column, errors="strict"), pyarrow.string(), ["é/%", None])
-    assert repr(column) == "<simdpct.Column of 2 values, 1 null>"
+    assert repr(column) == "<simdpct.Column of 2 values, 1 null: ['%C3%A9/%25', None]>"
+    column = simdpct.quote_array(pyarrow.array(["a" * 200] * 200_000))
+    assert repr(column) == "<simdpct.Column of 200000 values, 0 null: [" + ("'" + "a" * 79 + "..., ") * 10 + "...]>"
     with pytest.raises(TypeError):
         simdpct.Column()
 
@@ -599,9 +631,46 @@ def test_urls_equal_urllib():
 
 def test_functions_of_urls_that_do_not_exist():
     column = pyarrow.array(["a"])
-    with pytest.raises(ValueError, match='there is no function "hots" of URLs; the functions are scheme, userinfo, host, domain, suffix'):
+    with pytest.raises(ValueError, match='^url_array: there is no function "hots" of URLs; the functions are scheme, authority, userinfo'):
         simdpct.url_array(column, "hots")
-    with pytest.raises(ValueError, match=r"url_param\(url, name\) does not take 1 arguments"):
-        simdpct.url_array(column, "param")
-    with pytest.raises(TypeError):
-        simdpct.url_array(column, "param", 5)
+    for arguments, needed in [(("param",), "name after the url"), (("with_param", "a"), "name and value after the url"), (("host", "a"), "no argument")]:
+        with pytest.raises(ValueError, match=f'^url_array: "{arguments[0]}" takes {needed}.*, but got {len(arguments) - 1} arguments'):
+            simdpct.url_array(column, *arguments)
+    for arguments in [("param", 5), ("param", ["q"]), ("without_params", 5), ("without_params", ["q", 5])]:
+        with pytest.raises(TypeError):
+            simdpct.url_array(column, *arguments)
+
+
+def test_lists_of_names():
+    column = pyarrow.array(["/?utm_a=1&q=2&gclid=3&a,b=4&a%2Cb=5&*=6"])
+    for names, wanted in [
+        (["utm_*", "gclid"], "/?q=2&a,b=4&a%2Cb=5&*=6"),
+        (("q",), "/?utm_a=1&gclid=3&a,b=4&a%2Cb=5&*=6"),
+        ([b"a,b"], "/?utm_a=1&q=2&gclid=3&*=6"),
+        (["%2A", "", " q "], "/?utm_a=1&gclid=3&a,b=4&a%2Cb=5"),
+        ([], "/?utm_a=1&q=2&gclid=3&a,b=4&a%2Cb=5&*=6"),
+    ]:
+        assert simdpct.url_array(column, "without_params", names).to_pylist() == [wanted]
+
+
+DEFAULTS = [
+    # How to call a function with one value and `errors`; a value; and the results: by default, keep, replace, null and strict.
+    (lambda *args, **kw: simdpct.unquote_array(pyarrow.array(args), **kw).to_pylist()[0], "%zz%41", ["%zzA", "%zzA", None]),
+    (lambda *args, **kw: simdpct.unquote_array(pyarrow.array(args), **kw).to_pylist()[0], "%FF%41", ["%FFA", "\ufffdA", None]),
+    (lambda *args, **kw: simdpct.normalize_array(pyarrow.array(args), **kw).to_pylist()[0], "%zz%41", ["%zzA", "%zzA", None]),
+    (lambda *args, **kw: simdpct.canonicalize_array(pyarrow.array(args), **kw).to_pylist()[0], "http://a:99999/", ["http://a:99999/", None, None]),
+    (lambda *args, **kw: simdpct.canonicalize(*args, **kw), "http://a:99999/", ["http://a:99999/", None, None]),
+]
+
+
+@pytest.mark.parametrize("row", DEFAULTS, ids=range(len(DEFAULTS)))
+def test_one_default_for_bad_values(row):
+    function, value, (keep, replace, null) = row
+    assert function(value) == function(value, errors="keep") == keep
+    assert function(value, errors="null") is null
+    if replace is not None:
+        assert function(value, errors="replace") == replace
+    with pytest.raises(ValueError):
+        function(value, errors="strict")
+    # The functions of urllib have the default of urllib.
+    assert simdpct.unquote("%FF") == "\ufffd"

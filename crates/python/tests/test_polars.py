@@ -74,11 +74,9 @@ def is_malformed(value, text=True):
     return False
 
 
-def refused_is_none(value):
-    try:
-        return simdpct.canonicalize(value, "rfc3986-scheme")
-    except ValueError:
-        return None
+def keep(value):
+    """Decode, and keep the escapes of invalid UTF-8."""
+    return simdpct.get("#" + value, "fragment", decode=True)
 
 
 # Each expression, with a function for one value that is not null.
@@ -88,12 +86,14 @@ EXPRESSIONS = {
     "quote, nothing safe": (lambda c: pct.quote(c, safe=b""), lambda value: urllib.parse.quote(value, "")),
     "quote_plus": (lambda c: pct.quote_plus(c), urllib.parse.quote_plus),
     "quote_plus, safe": (lambda c: pct.quote_plus(c, "+&"), lambda value: urllib.parse.quote_plus(value, "+&")),
-    "unquote": (lambda c: pct.unquote(c), urllib.parse.unquote),
+    "unquote": (lambda c: pct.unquote(c, errors="replace"), urllib.parse.unquote),
+    "unquote, keep": (lambda c: pct.unquote(c), keep),
     "unquote, null": (
         lambda c: pct.unquote(c, errors="null"),
         lambda value: None if is_malformed(value) else urllib.parse.unquote(value),
     ),
-    "unquote_plus": (lambda c: pct.unquote_plus(c), urllib.parse.unquote_plus),
+    "unquote_plus": (lambda c: pct.unquote_plus(c, errors="replace"), urllib.parse.unquote_plus),
+    "unquote, plus": (lambda c: pct.unquote(c, plus=True, errors="replace"), urllib.parse.unquote_plus),
     "unquote_plus, null": (
         lambda c: pct.unquote_plus(c, errors="null"),
         lambda value: None if is_malformed(value) else urllib.parse.unquote_plus(value),
@@ -103,7 +103,8 @@ EXPRESSIONS = {
         lambda c: pct.normalize(c, errors="null"),
         lambda value: None if is_malformed(value, text=False) else simdpct.normalize(value),
     ),
-    "canonicalize": (lambda c: pct.canonicalize(c, "rfc3986-scheme"), refused_is_none),
+    "canonicalize": (lambda c: pct.canonicalize(c), simdpct.canonicalize),
+    "canonicalize, null": (lambda c: pct.canonicalize(c, errors="null"), lambda value: simdpct.canonicalize(value, errors="null")),
     "malformed": (lambda c: pct.malformed(c), is_malformed),
 }
 
@@ -168,26 +169,77 @@ def test_urls_equal_the_functions_on_columns(options):
         (("parts",), pl.Struct(dict.fromkeys(["scheme", "userinfo", "host", "port", "path", "query", "fragment"], pl.String))),
     ]:
         query = frame.lazy().select(pct.url("url", *arguments))
-        assert query.collect_schema()["url"] == dtype
-        got = query.collect(**options)["url"]
+        name = {"param": "q", "without_params": "url", "with_param": "url"}.get(arguments[0], arguments[0])
+        assert query.collect_schema() == {name: dtype}
+        got = query.collect(**options)[name]
         assert got.dtype == dtype
         # The oldest Polars shows a null as a structure of nulls. The path of a URL is never null.
         found = [None if isinstance(row, dict) and set(row.values()) == {None} else row for row in got.to_list()]
         assert found == pyarrow.array(simdpct.url_array(column, *arguments)).to_pylist()
-        nothing = pl.DataFrame({"url": [None, None]}).select(pct.url("url", *arguments))["url"]
+        nothing = pl.DataFrame({"url": [None, None]}).select(pct.url("url", *arguments))[name]
         assert nothing.null_count() == 2 and nothing.dtype == dtype
     # Arguments are constants or columns.
     both = pl.DataFrame({"url": rows, "reference": rows[1:] + rows[:1]}, schema={"url": pl.String, "reference": pl.String})
-    joined = both.lazy().select(pct.url("url", "join", pl.col("reference"))).collect(**options)["url"]
+    joined = both.lazy().select(pct.url("url", "join", pl.col("reference"))).collect(**options)["join"]
     assert joined.to_list() == pyarrow.array(simdpct.url_array(column, "join", pyarrow.array(rows[1:] + rows[:1]))).to_pylist()
     based = both.lazy().select(pct.url(pl.lit("http://a/b"), "join", pl.col("reference")).alias("url")).collect(**options)["url"]
     assert based.to_list() == pyarrow.array(simdpct.url_array(pyarrow.array(["http://a/b"]), "join", pyarrow.array(rows[1:] + rows[:1]))).to_pylist()
-    assert both.select(pct.url("url", "join", pl.lit(None)))["url"].null_count() == len(rows)
+    assert both.select(pct.url("url", "join", pl.lit(None)))["join"].null_count() == len(rows)
     # Nested results go on through a query.
     found = frame.lazy().select(pct.url("url", "segments").list.len().sum(), n=pct.url("url", "parts").struct.field("host").n_unique())
     assert found.collect(**options).row(0)[1] > 100
-    with pytest.raises(ValueError, match="there is no function"):
-        pct.url("url", "hots")
+
+
+def test_parts_are_named():
+    frame = pl.DataFrame({"url": ["http://u:p@www.a.co.uk:80/b%20c?q=1+2&utm_id=3#f", "/x", None], "href": ["../d", "", "e"]})
+    url = pl.col("url").pct
+    names = ["scheme", "authority", "userinfo", "user", "password", "host", "domain", "suffix", "port", "path", "query", "fragment"]
+    parts = frame.select(getattr(url, name)() for name in names)
+    assert_frame_equal(parts, frame.select(pct.url("url", name) for name in names))
+    assert parts.columns == names
+    assert list(parts.row(0)) == [simdpct.get(frame["url"][0], name) for name in names]
+    assert parts.row(2) == (None,) * 12
+    frame = frame.with_columns(url.host(), url.path(), url.param("q"), url.join(pl.col("href")))
+    assert frame.columns == ["url", "href", "host", "path", "q", "join"]
+    assert frame.row(0)[2:] == ("www.a.co.uk", "/b%20c", "1 2", "http://u:p@www.a.co.uk:80/d")
+    assert frame.select(pl.lit("http://b/").pct.join(pl.col("href")), url.param(pl.col("href"))).columns == ["join", "param"]
+    # A URL that is changed keeps its name.
+    changed = frame.select(url.without_params(["utm_*", "q"]).pct.with_param("n", pl.col("href")))
+    assert changed["url"].to_list() == ["http://u:p@www.a.co.uk:80/b%20c?n=../d#f", "/x?n=", None]
+    assert frame.select(url.segments(), url.params(), url.parts()).columns == ["segments", "params", "parts"]
+    # The arguments of methods are those of the functions.
+    assert frame.select(url.path().pct.decode(), x=url.query().pct.decode(plus=True)).row(0) == ("/b c", "q=1 2&utm_id=3")
+    assert pl.select(pl.lit("a b/").pct.encode(), x=pl.lit("a b/").pct.encode("/", plus=True)).row(0) == ("a%20b%2F", "a+b/")
+    assert pl.select(pl.lit("%7e").pct.normalize(), x=pl.lit("HTTP://A").pct.canonicalize(), y=pl.lit("%").pct.malformed()).row(0) == ("~", "http://a/", True)
+    assert pl.select(pl.lit("http://a:99999/").pct.canonicalize(errors="null")).item() is None
+    assert pl.select(pl.lit("%FF").pct.decode(), x=pl.lit("%FF").pct.decode(errors="replace")).row(0) == ("%FF", "\ufffd")
+    # Series have the same methods, and there is a class for type checkers.
+    assert_series_equal(frame["url"].pct.host(), parts["host"])
+    assert_series_equal(frame.select(pct.Pct("url").host())["host"], parts["host"])
+    with pytest.raises(AttributeError, match="hots"):
+        frame["url"].pct.hots()
+
+
+def test_plans_show_the_part():
+    lazy = pl.LazyFrame({"url": ["http://a/b"]})
+    for name in ("host", "path", "segments"):
+        plan = lazy.select(pct.url("url", name).alias("x")).explain()
+        assert f":{name}(" in plan
+    assert ":decode(" in lazy.select(pct.unquote("url")).explain()
+
+
+def test_messages_name_the_function():
+    for wrong, why in [
+        (lambda: pct.url("url", "hots"), 'url: there is no function "hots" of URLs; the functions are scheme, authority'),
+        (lambda: pct.url("url", "encode"), 'url: there is no function "encode"'),
+        (lambda: pct.url("url", "param"), 'url: "param" takes name after the url, but got 0 arguments'),
+        (lambda: pl.col("url").pct.decode(errors="x"), "decode: errors must be 'keep'"),
+        (lambda: pl.col("url").pct.canonicalize("x"), "canonicalize: there is no profile 'x'"),
+    ]:
+        with pytest.raises(ValueError, match="^" + re.escape(why)):
+            wrong()
+    with pytest.raises(TypeError):
+        pl.col("url").pct.param(["q"])
 
 
 def test_binary():
@@ -228,7 +280,7 @@ def test_many_rows():
     rows = ROWS * 21
     frame = pl.DataFrame({"row": range(len(rows)), "url": rows})
     expected = frame.with_columns(
-        quoted=pl.Series(wanted("quote") * 21), unquoted=pl.Series(wanted("unquote") * 21), bad=pl.Series(wanted("malformed") * 21)
+        quoted=pl.Series(wanted("quote") * 21), unquoted=pl.Series(wanted("unquote, keep") * 21), bad=pl.Series(wanted("malformed") * 21)
     )
     query = frame.lazy().with_columns(quoted=pct.quote("url"), unquoted=pct.unquote("url"), bad=pct.malformed("url"))
     assert_frame_equal(query.collect(), expected)
@@ -238,7 +290,7 @@ def test_many_rows():
 @pytest.mark.parametrize("options", [{}, STREAMING], ids=["in memory", "streaming"])
 def test_queries(options, tmp_path):
     frame = pl.DataFrame({"row": range(len(ROWS)), "url": ROWS, "key": [row % 7 for row in range(len(ROWS))]})
-    unquoted = pl.Series("url", wanted("unquote"))
+    unquoted = pl.Series("url", wanted("unquote, keep"))
     whole = frame.with_columns(unquoted)
     # Predicates run before and after the expression.
     query = frame.lazy().filter(~pct.malformed("url"), pl.col("key") > 2).with_columns(pct.unquote("url", errors="strict"))
@@ -295,7 +347,7 @@ def test_nothing_and_nulls(name, options):
 
 def test_results_are_columns_of_polars_as_any():
     """Polars relies on all parts of views: prefixes, lengths, inline values, null counts."""
-    frame = pl.DataFrame({"url": ROWS}).with_columns(ours=pct.unquote("url"), theirs=pl.Series(wanted("unquote")))
+    frame = pl.DataFrame({"url": ROWS}).with_columns(ours=pct.unquote("url"), theirs=pl.Series(wanted("unquote, keep")))
     assert_series_equal(frame["ours"], frame["theirs"], check_names=False)
     assert frame["ours"].null_count() == ROWS.count(None)
     assert frame["ours"].sort().to_list() == frame["theirs"].sort().to_list()
@@ -336,15 +388,10 @@ def test_strict():
 
 def test_arguments():
     four, three = "'keep', 'replace', 'null' or 'strict'", "'keep', 'null' or 'strict'"
-    for wrong, choices in [
-        (lambda: pct.unquote("a", errors="ignore"), four),
-        (lambda: pct.unquote_plus("a", errors="ignore"), four),
-        (lambda: pct.normalize("a", errors="raise"), four),
-        (lambda: pct.canonicalize("a", "rfc3986", errors="replace"), three),
-    ]:
-        with pytest.raises(ValueError, match=f"^errors must be {choices}, not "):
-            wrong()
-    with pytest.raises(ValueError, match="there is no profile 'nope'; profiles are escapes,"):
+    for name, errors, choices in [("unquote", "ignore", four), ("unquote_plus", "", four), ("normalize", "raise", four), ("canonicalize", "replace", three)]:
+        with pytest.raises(ValueError, match=f"^{name}: errors must be {choices}, not "):
+            getattr(pct, name)("a", errors=errors)
+    with pytest.raises(ValueError, match="^canonicalize: there is no profile 'nope'; profiles are escapes,"):
         pct.canonicalize("a", "nope")
     with pytest.raises(TypeError):
         pct.quote("a", safe=5)
@@ -381,7 +428,7 @@ def test_other_types_are_rejected_while_the_query_is_planned(series):
 
 def test_threads():
     frame = pl.DataFrame({"url": ROWS})
-    expected = [wanted("unquote"), wanted("quote")]
+    expected = [wanted("unquote, keep"), wanted("quote")]
     wrong = []
 
     def work(number):
@@ -463,26 +510,26 @@ def test_the_border():
     assert library._polars_plugin_get_version() == 0x0001
     message = library._polars_plugin_get_last_error_message
     message.restype = ctypes.c_char_p
-    good = pickle.dumps({"options": simdpct._simdpct.polars_options(safe="/")}, protocol=5)
+    good = pickle.dumps({"options": simdpct._simdpct.polars_options("quote", "encode", safe="/")}, protocol=5)
 
     def call(count, options):
         out = (ctypes.c_uint64 * 5)()
-        library._polars_plugin_quote(None, ctypes.c_size_t(count), options, ctypes.c_size_t(len(options)), out, None)
+        library._polars_plugin_encode(None, ctypes.c_size_t(count), options, ctypes.c_size_t(len(options)), out, None)
         assert list(out) == [0] * 5
         return message().decode()
 
     def field(count, options):
         out = (ctypes.c_uint64 * 9)()
-        library._polars_plugin_field_quote(None, ctypes.c_size_t(count), out, options, ctypes.c_size_t(len(options)))
+        library._polars_plugin_field_encode(None, ctypes.c_size_t(count), out, options, ctypes.c_size_t(len(options)))
         assert list(out) == [0] * 9
         return message().decode()
 
     for function in (call, field):
         assert function(0, good) == "one column is needed"
-        for options in (b"", b"\x80", good[:-6], good.replace(b":1 ", b":2 "), good.replace(b"safe", b"save"), good.replace(b"safe=0", b"safe=g")):
+        for options in (b"", b"\x80", good[:-6], good.replace(b":2 ", b":1 "), good.replace(b"safe", b"save"), good.replace(b"safe=0", b"safe=g")):
             assert "options are not such as this version" in function(0, options)
         # The options are also found in JSON.
-        assert function(0, b'{"options":"simdpct:1 safe=0 ;"}') == "one column is needed"
+        assert function(0, b'{"options":"simdpct:2 safe=0 ;"}') == "one column is needed"
     # No list can have so many columns, so this panics.
     assert call(2**62, good) == "a bug in simdpct: its code panicked"
     # Each thread has its own message, and a new thread has none.
@@ -515,18 +562,22 @@ def exported(path):
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads ELF")
 def test_nothing_else_is_exported():
-    plugin = ["get_version", "get_last_error_message"] + [prefix + name for name in pct.__all__ for prefix in ("", "field_")]
+    methods = [name for name in vars(pct.Pct) if name[0] != "_"]
+    plugin = ["get_version", "get_last_error_message"] + [prefix + name for name in methods for prefix in ("", "field_")]
     assert sorted(exported(LIBRARY)) == sorted(["PyInit__simdpct"] + ["_polars_plugin_" + name for name in plugin])
 
 
 @pytest.mark.skipif(VERSION < (1, 23), reason="the examples name the streaming engine as it is called today")
 def test_examples():
     result = doctest.testmod(pct, extraglobs={"pl": pl, "pct": pct})
-    assert result.attempted >= 16 and result.failed == 0
-    assert all(getattr(pct, name).__doc__ and ">>>" in getattr(pct, name).__doc__ for name in pct.__all__)
+    assert result.attempted >= 30 and result.failed == 0
+    assert all(">>>" in getattr(pct, name).__doc__ for name in pct.__all__ if name != "Pct")
+    assert all(method.__doc__ for name, method in vars(pct.Pct).items() if name[0] != "_")
 
 
 def test_types_are_declared():
-    for name in pct.__all__:
+    for name in pct.__all__[1:]:
         hints = typing.get_type_hints(getattr(pct, name))
         assert hints["return"] is pl.Expr and hints["column"] == typing.Union[str, pl.Expr, pl.Series]
+    for name, method in vars(pct.Pct).items():
+        assert name[0] == "_" or typing.get_type_hints(method)["return"] is pl.Expr

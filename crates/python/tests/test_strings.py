@@ -1,5 +1,6 @@
 """Functions of one string that urllib does not have."""
 
+import codecs
 import random
 import urllib.parse
 
@@ -43,6 +44,9 @@ def test_count():
     assert counts == simdpct.count(b"%20%2f%25%41%") != simdpct.count("")
 
 
+codecs.register_error("escapes", lambda error: ("".join(f"%{byte:02X}" for byte in error.object[error.start : error.end]), error.end))
+
+
 def test_until_stable():
     rng = random.Random(3)
     for _ in range(2000):
@@ -51,7 +55,7 @@ def test_until_stable():
         while wanted != before:
             before, wanted = wanted, simdpct.unquote_to_bytes(wanted)
         assert simdpct.decode_until_stable(text.encode()) == wanted
-        assert simdpct.decode_until_stable(text) == wanted.decode(errors="replace")
+        assert simdpct.decode_until_stable(text) == wanted.decode(errors="escapes")
     assert simdpct.decode_until_stable("%" + "25" * 100_000 + "41") == "A"
 
 
@@ -80,10 +84,19 @@ def test_canonicalize():
         # A SURT is a key for sorting, not a URL.
         key = "com,example)/a" if profile.startswith("surt") else clean
         assert simdpct.canonicalize(clean, profile) == key
+    rejected = "http://a:99999/"
     with pytest.raises(ValueError, match="not a number.*at offset 9"):
-        simdpct.canonicalize("http://a:99999/", "rfc3986")
-    with pytest.raises(ValueError, match="there is no profile 'x'; profiles are .*rfc3986"):
+        simdpct.canonicalize(rejected, "rfc3986", errors="strict")
+    assert simdpct.canonicalize(rejected) is simdpct.canonicalize(rejected, errors="keep") is rejected
+    assert simdpct.canonicalize(rejected, errors="null") is simdpct.canonicalize(rejected.encode(), errors="null") is None
+    assert simdpct.canonicalize(url) == simdpct.canonicalize(url, profile="rfc3986-scheme")
+    with pytest.raises(ValueError, match="^canonicalize: there is no profile 'x'; profiles are .*rfc3986"):
         simdpct.canonicalize(url, "x")
+    with pytest.raises(ValueError, match="^canonicalize: errors must be 'keep', 'null' or 'strict', not \"replace\""):
+        simdpct.canonicalize(url, errors="replace")
+
+
+PARTS = ["scheme", "authority", "userinfo", "user", "password", "host", "domain", "suffix", "port", "path", "query", "fragment"]
 
 
 def test_split_and_get():
@@ -94,14 +107,29 @@ def test_split_and_get():
     assert (parts.scheme, parts.host, parts.port, parts.path, parts.query, parts.fragment) == (None, None, None, b"a", b"", b"")
     assert simdpct.split("//h:99999/").port is None
     url = "https://j%40b:p%3A@ex%41mple.com:80/a%2Fb%20c?a=1&b=x%26+y&c&a=2#f%20"
-    wanted = {"scheme": "https", "user": "j@b", "password": "p:", "host": "exAmple.com", "port": "80", "path": "/a/b c"}
-    wanted |= {"query": "a=1&b=x&+y&c&a=2", "fragment": "f "}
-    assert {name: simdpct.get(url, name) for name in wanted} == wanted
+    # A part is the same by each function, as it is written.
+    parts = simdpct.split(url)
+    for name in PARTS:
+        written = str(parts.port) if name == "port" else getattr(parts, name)
+        assert simdpct.get(url, name) == written, name
+        assert simdpct.get(url.encode(), name) == written.encode()
+    assert (parts.path, parts.query, parts.user, parts.password) == ("/a%2Fb%20c", "a=1&b=x%26+y&c&a=2", "j%40b", "p%3A")
+    decoded = {"user": "j@b", "password": "p:", "userinfo": "j@b:p%3A", "authority": "j%40b:p%3A@exAmple.com:80", "host": "exAmple.com"}
+    decoded |= {"path": "/a%2Fb c", "query": "a=1&b=x%26+y&c&a=2", "fragment": "f ", "scheme": "https", "port": "80"}
+    assert {name: simdpct.get(url, name, decode=True) for name in decoded} == decoded
+    assert simdpct.get("?a=%3D%3B%2B%26%25%FF%41", "query", decode=True) == "a=%3D%3B%2B%26%25%FFA"
+    assert simdpct.get(b"?a=%3D%3B%2B%26%25%FF%41", "query", decode=True) == b"a=%3D%3B%2B%26%25\xffA"
     assert [simdpct.get(url, param=name) for name in "abcd"] == ["1", "x& y", "", None]
     assert simdpct.get(url.encode(), param=b"b") == b"x& y"
-    assert simdpct.get("a", "host") is None
-    for args in [{}, {"part": "x"}, {"part": "host", "param": "a"}]:
-        with pytest.raises(ValueError):
+    assert simdpct.get("?q=%FF%41", param="q") == "%FFA"
+    parts = simdpct.split("http://www.example.co.uk/")
+    assert (parts.domain, parts.suffix, parts.user) == ("example.co.uk", "co.uk", None)
+    assert simdpct.split("/a").domain is simdpct.split("http://127.0.0.1/").suffix is None
+    assert simdpct.split(b"//a.b.com").domain == b"b.com"
+    for name in PARTS:
+        assert simdpct.get("", name) == ("" if name == "path" else None)
+    for args in [{}, {"part": "x"}, {"part": "segments"}, {"part": "host", "param": "a"}]:
+        with pytest.raises(ValueError, match="^get: "):
             simdpct.get(url, **args)
 
 

@@ -132,6 +132,8 @@ pub use offsets::Offsets;
 #[cfg(feature = "alloc")]
 pub use owned::{InvalidUri, UriBuf};
 pub use parts::{Parts, split, split_path};
+#[doc(hidden)]
+pub use pieces::delimiters;
 pub use pieces::{Piece, QueryPair};
 #[cfg(feature = "domains")]
 pub use suffix::{DomainName, InvalidSuffixList, Section, SuffixList};

@@ -10,6 +10,15 @@ use simdpct::{BufferTooSmall, Decode};
 
 use crate::text::{Text, copy};
 
+/// The delimiters between the pieces of a part that has several, and `%`. If their escapes stay, the decoded part has the same pieces.
+#[doc(hidden)] // For the command and the package for Python.
+pub mod delimiters {
+    pub const AUTHORITY: &[u8] = b":@%";
+    pub const USERINFO: &[u8] = b":%";
+    pub const PATH: &[u8] = b"/%";
+    pub const QUERY: &[u8] = b"&=;+%";
+}
+
 /// A part of a URI as it is written, without delimiters in it. All of it is data, so it can be decoded, once.
 ///
 /// A piece of text is a `str`, and has the methods of `str`; a piece of bytes is a `[u8]`. `==` compares the text as it is written:

@@ -6,7 +6,7 @@ use std::num::NonZeroIsize;
 use std::sync::Arc;
 
 use simdpct::{ByteSet, Decode};
-use simdpct_uri::{DomainName, Parts, SuffixList};
+use simdpct_uri::{DomainName, Parts, SuffixList, delimiters};
 
 use super::row::{self, Style};
 use crate::common::fault::Handling;
@@ -178,10 +178,10 @@ impl Part {
     /// Returns the delimiters between the pieces of this part, and `%`. The set is empty for a part without pieces.
     fn delimiters(&self) -> ByteSet {
         ByteSet::EMPTY.add(match self {
-            Part::Authority => b":@%",
-            Part::Userinfo => b":%",
-            Part::Path => b"/%",
-            Part::Query => b"&=;+%",
+            Part::Authority => delimiters::AUTHORITY,
+            Part::Userinfo => delimiters::USERINFO,
+            Part::Path => delimiters::PATH,
+            Part::Query => delimiters::QUERY,
             _ => b"",
         })
     }

@@ -1,4 +1,4 @@
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, AnyStr, Final, Generic, Literal, Protocol, final, overload
 
 __version__: str
@@ -195,8 +195,20 @@ class Parts(Generic[AnyStr]):
     def userinfo(self) -> AnyStr | None:
         """The user name, and the password after a colon."""
     @property
+    def user(self) -> AnyStr | None:
+        """The user information before its first colon."""
+    @property
+    def password(self) -> AnyStr | None:
+        """The user information after its first colon."""
+    @property
     def host(self) -> AnyStr | None:
         """The host. An IPv6 address has its brackets."""
+    @property
+    def domain(self) -> AnyStr | None:
+        """The registrable domain of the host, by the Public Suffix List."""
+    @property
+    def suffix(self) -> AnyStr | None:
+        """The public suffix of the host, such as `com` or `co.uk`."""
     @property
     def port(self) -> int | None:
         """The port as a number; None also if it is not a number up to 65535."""
@@ -236,7 +248,7 @@ def count(string: str | bytes, /) -> Counts:
 def decode_until_stable(string: AnyStr, /) -> AnyStr:
     """Decode until nothing changes, in linear time: for text that was encoded an unknown number of times.
 
-    Returns the type that it gets. Invalid UTF-8 becomes U+FFFD in a str.
+    Returns the type that it gets. In a str, bytes that are not valid UTF-8 stay escaped, in upper case.
 
     >>> decode_until_stable('%252525%41')
     '%A'
@@ -270,30 +282,42 @@ def decode_multipart_name(name: AnyStr, /) -> AnyStr:
     >>> decode_multipart_name('say %2250%25%22.txt')
     'say "50%25".txt'
     """
-def canonicalize(url: AnyStr, profile: str, /) -> AnyStr:
+@overload
+def canonicalize(url: AnyStr, /, profile: str = "rfc3986-scheme", *, errors: Literal["keep", "strict"] = "keep") -> AnyStr:
     """Return the canonical form of a URL by a profile, which is one of PROFILES.
 
-    Crawlers, archives, browsers and block lists each have a canonical form of their own. Returns the type that it gets. Raises
-    ValueError if the profile rejects the URL.
+    Crawlers, archives, browsers and block lists each have a canonical form of their own. Returns the type that it gets.
 
-    >>> canonicalize('HTTP://www.Example.com:80/a/./b/../%7Ejoe', 'rfc3986-scheme')
+    `errors` says what happens to a URL that the profile rejects: with 'keep' it stays, with 'null' the result is None, and 'strict'
+    raises ValueError with the reason.
+
+    >>> canonicalize('HTTP://www.Example.com:80/a/./b/../%7Ejoe')
     'http://www.example.com/a/~joe'
+    >>> canonicalize('HTTP://München.de', 'whatwg')
+    'http://xn--mnchen-3ya.de/'
     """
+@overload
+def canonicalize(url: AnyStr, /, profile: str = "rfc3986-scheme", *, errors: Literal["null"]) -> AnyStr | None: ...
 def split(url: AnyStr, /) -> Parts[AnyStr]:
     """Split a URL into its parts (RFC 3986, appendix B). It takes any str or bytes, and decodes nothing.
 
     >>> split('https://example.com:8080/a%2Fb?q=1#top')
     Parts(scheme='https', authority='example.com:8080', host='example.com', port=8080, path='/a%2Fb', query='q=1', fragment='top')
     """
-def get(url: AnyStr, part: str | None = None, *, param: str | bytes | None = None) -> AnyStr | None:
-    """Return one decoded part of a URL: 'scheme', 'user', 'password', 'host', 'port', 'path', 'query' or 'fragment'. With `param`,
-    return the value of the first query parameter with that name, decoded as in a form. Return None if the URL does not have it.
+def get(url: AnyStr, part: str | None = None, *, param: str | bytes | None = None, decode: bool = False) -> AnyStr | None:
+    """Return a part of a URL as it is written: 'scheme', 'authority', 'userinfo', 'user', 'password', 'host', 'domain', 'suffix', 'port',
+    'path', 'query' or 'fragment'. With `param`, return the value of the first parameter of the query with that name, decoded as in a form.
+    Return None if the URL does not have it.
 
-    The URL is split first and each piece decoded once, so `%2F` in a path or `%26` in a value is not a delimiter.
+    With `decode`, the part is decoded once, and the escapes of its delimiters stay: `%2F` in a path, `%26`, `%3D`, `%3B` and `%2B` in a
+    query, `%3A` and `%40` in an authority, and in all of these `%25`. In a str, the escapes of invalid UTF-8 stay as well.
 
-    >>> get('https://example.com/a%20b?to=x%26y&q=1', 'path')
-    '/a b'
-    >>> get('https://example.com/a%20b?to=x%26y&q=1', param='to')
+    >>> url = 'https://example.com/caf%C3%A9%2Fbar?to=x%26y&q=1'
+    >>> get(url, 'path')
+    '/caf%C3%A9%2Fbar'
+    >>> get(url, 'path', decode=True)
+    '/café%2Fbar'
+    >>> get(url, param='to')
     'x&y'
     """
 
@@ -308,12 +332,19 @@ class Column:
     """A column of results, for any library that takes Arrow data by the PyCapsule interface: `pyarrow.chunked_array(column)`,
     `polars.Series(column)`, `pandas.Series.from_arrow(column)`, and DuckDB through `pyarrow.table`. None of these copies it.
     `pyarrow.array(column)` joins the parts of a long column first.
+
+    It is also a sequence of Python objects, so that `frame["name"] = column` works with pandas: str or bytes, bool, list and dict, and None
+    for null.
     """
 
     @property
     def null_count(self) -> int:
         """The number of nulls."""
+    def to_pylist(self) -> list[Any]:
+        """Return the values as a list of str, bytes, bool, list or dict, with None for null."""
     def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[Any]: ...
+    def __getitem__(self, index: int, /) -> Any: ...
     def __arrow_c_schema__(self) -> object: ...
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
@@ -335,7 +366,7 @@ def unquote_array(
     values: _ArrowArray | _ArrowStream,
     *,
     plus: bool = False,
-    errors: Literal["keep", "replace", "null", "strict"] = "replace",
+    errors: Literal["keep", "replace", "null", "strict"] = "keep",
     threads: int | None = None,
 ) -> Column:
     """Decode the escapes of each value of a column like `unquote`, or with `plus` like `unquote_plus`.
@@ -343,7 +374,7 @@ def unquote_array(
     `errors` says what happens to a value with a malformed escape or, in a column of strings, with invalid UTF-8 when decoded:
 
     - 'keep': malformed escapes stay, and so do the escapes of invalid UTF-8.
-    - 'replace', like urllib: malformed escapes stay, and U+FFFD replaces invalid UTF-8.
+    - 'replace', like `unquote` and urllib: malformed escapes stay, and U+FFFD replaces invalid UTF-8.
     - 'null': the value becomes null.
     - 'strict': raise ValueError, which names the row.
 
@@ -368,9 +399,9 @@ def normalize_array(
     """
 def canonicalize_array(
     values: _ArrowArray | _ArrowStream,
-    profile: str,
+    profile: str = "rfc3986-scheme",
     *,
-    errors: Literal["keep", "null", "strict"] = "null",
+    errors: Literal["keep", "null", "strict"] = "keep",
     threads: int | None = None,
 ) -> Column:
     """Bring each URL of a column into a canonical form like `canonicalize`.
@@ -380,7 +411,7 @@ def canonicalize_array(
 
     >>> import pyarrow
     >>> urls = pyarrow.array(["HTTP://Example.com:80/%7Ejoe", "http://a:99999/"])
-    >>> pyarrow.array(canonicalize_array(urls, "rfc3986-scheme")).to_pylist()
+    >>> canonicalize_array(urls, errors="null").to_pylist()
     ['http://example.com/~joe', None]
     """
 def malformed_array(values: _ArrowArray | _ArrowStream, *, threads: int | None = None) -> Column:
@@ -397,24 +428,25 @@ def malformed_array(values: _ArrowArray | _ArrowStream, *, threads: int | None =
 def url_array(
     values: _ArrowArray | _ArrowStream,
     function: str,
-    *arguments: str | bytes | _ArrowArray | _ArrowStream,
+    *arguments: str | bytes | Sequence[str | bytes] | _ArrowArray | _ArrowStream,
     threads: int | None = None,
 ) -> Column:
-    """Take each URL of a column apart, or put it together, by a function of the SQL engines without its `url_`: 'scheme', 'userinfo', 'host',
-    'domain', 'suffix', 'port', 'path', 'query', 'fragment', 'parts', 'segments', 'params', 'param', 'without_params', 'with_param' or 'join'.
+    """Take each URL of a column apart, or put it together, by a function of the SQL engines without its `url_`: 'scheme', 'authority',
+    'userinfo', 'user', 'password', 'host', 'domain', 'suffix', 'port', 'path', 'query', 'fragment', 'parts', 'segments', 'params', 'param',
+    'without_params', 'with_param' or 'join'.
 
     The README of the package describes them. `arguments` are those after the URL: constants, or columns with a value for each URL. A column
-    of one row has the same value for all. A part that a URL does not have is null. The parts of a column of views are views of its
-    buffers.
+    of one row has the same value for all. The names of 'without_params' may be a list. A part that a URL does not have is null. The parts
+    of a column of views are views of its buffers.
 
     >>> import pyarrow
     >>> urls = pyarrow.array(["http://a.example/b?q=c%26d&utm_id=1", "/b", None])
-    >>> pyarrow.array(url_array(urls, "host")).to_pylist()
+    >>> url_array(urls, "host").to_pylist()
     ['a.example', None, None]
-    >>> pyarrow.array(url_array(urls, "param", "q")).to_pylist()
+    >>> url_array(urls, "param", "q").to_pylist()
     ['c&d', None, None]
-    >>> pyarrow.array(url_array(urls, "without_params", "utm_*,gclid")).to_pylist()
+    >>> url_array(urls, "without_params", ["utm_*", "gclid"]).to_pylist()
     ['http://a.example/b?q=c%26d', '/b', None]
-    >>> pyarrow.array(url_array(urls, "join", pyarrow.array(["../c", "d", "e"]))).to_pylist()
+    >>> url_array(urls, "join", pyarrow.array(["../c", "d", "e"])).to_pylist()
     ['http://a.example/c', None, None]
     """
