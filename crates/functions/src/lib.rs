@@ -10,9 +10,7 @@
 //! row of `url_functions!`, and its body sees one row at a time. Another function makes a [`Verb`], which works on a whole batch; if no
 //! verb does it yet, add one to `verb.rs`. SQL engines then have the function without a further change, because they
 //! register [`sql_functions`]; the Rust expressions of DataFusion and the functions of Python name it once more. Then run
-//! `SIMDPCT_BLESS=1 cargo test -p simdpct-functions`, which writes the tables of the READMEs anew.
-//!
-//! # The functions in SQL
+//! `SIMDPCT_BLESS=1 cargo test -p simdpct-functions`, which writes the table of FUNCTIONS.md anew.
 //!
 #![doc = include_str!("../FUNCTIONS.md")]
 

@@ -305,14 +305,16 @@ impl Name {
     }
 }
 
-/// Returns the set with this name.
+/// Returns the set with this name. A name without its standard is one of RFC 3986: `path` means `rfc3986-path`.
 ///
 /// # Errors
 ///
 /// A message with all names if there is no such set, or if it is only a building block of others.
 pub fn find_set(name: &str) -> Result<AsciiSet, String> {
     let policies = || sets::ALL.iter().filter(|set| set.kind == SetKind::Policy).map(|set| set.name);
-    sets::find(name).map(|set| set.set).ok_or_else(|| unknown("set", name, policies()))
+    let found = sets::find(name).or_else(|| sets::find(&format!("rfc3986-{name}")));
+    let message = || unknown("set", name, policies()) + "; `rfc3986-` may be left out";
+    found.map(|set| set.set).ok_or_else(message)
 }
 
 /// Returns the profile with this name.
