@@ -44,8 +44,13 @@ macro_rules! used {
 used! {
     duckdb_connect duckdb_disconnect
     duckdb_create_logical_type duckdb_create_list_type duckdb_create_struct_type duckdb_destroy_logical_type
+    duckdb_get_type_id duckdb_decimal_width duckdb_decimal_scale duckdb_decimal_internal_type
+    duckdb_enum_internal_type duckdb_create_enum_value
+    duckdb_create_float duckdb_create_double duckdb_create_decimal
+    duckdb_get_varchar duckdb_destroy_value duckdb_free
+    duckdb_create_data_chunk duckdb_destroy_data_chunk
     duckdb_data_chunk_get_column_count duckdb_data_chunk_get_vector duckdb_data_chunk_get_size
-    duckdb_vector_get_data duckdb_vector_get_validity duckdb_vector_ensure_validity_writable
+    duckdb_vector_size duckdb_vector_get_column_type duckdb_vector_get_data duckdb_vector_get_validity duckdb_vector_ensure_validity_writable
     duckdb_vector_assign_string_element_len duckdb_validity_set_row_invalid
     duckdb_list_vector_reserve duckdb_list_vector_set_size duckdb_list_vector_get_child duckdb_struct_vector_get_child
     duckdb_create_scalar_function duckdb_destroy_scalar_function duckdb_scalar_function_set_name
@@ -87,6 +92,8 @@ handles! {
     LogicalType(sys::duckdb_logical_type) duckdb_destroy_logical_type
     /// One signature of a function.
     ScalarFunction(sys::duckdb_scalar_function) duckdb_destroy_scalar_function
+    /// A chunk with one column of text, which was made of numbers.
+    DataChunk(sys::duckdb_data_chunk) duckdb_destroy_data_chunk
     /// The signatures of a function.
     ScalarFunctionSet(sys::duckdb_scalar_function_set) duckdb_destroy_scalar_function_set
 }
@@ -119,6 +126,8 @@ pub(crate) enum Type {
     Varchar,
     /// Bytes, DuckDB's BLOB.
     Blob,
+    /// Any type. [`columns`] makes text of it.
+    Any,
 }
 
 impl<'a> LogicalType<'a> {
@@ -126,8 +135,9 @@ impl<'a> LogicalType<'a> {
         let id = match of {
             Type::Varchar => sys::DUCKDB_TYPE_DUCKDB_TYPE_VARCHAR,
             Type::Blob => sys::DUCKDB_TYPE_DUCKDB_TYPE_BLOB,
+            Type::Any => sys::DUCKDB_TYPE_DUCKDB_TYPE_ANY,
         };
-        // SAFETY: `id` is one of two constants of `DUCKDB_TYPE`, of types without parameters, which the function accepts.
+        // SAFETY: `id` is one of three constants of `DUCKDB_TYPE`, of types without parameters, which the function accepts.
         LogicalType { api, raw: unsafe { duckdb!(api, duckdb_create_logical_type(id)) } }
     }
 
@@ -233,29 +243,134 @@ pub(crate) unsafe fn set_error(api: &Api, info: sys::duckdb_function_info, messa
     unsafe { duckdb!(api, duckdb_scalar_function_set_error(info, message.as_ptr())) };
 }
 
-/// Returns the columns of a chunk of rows.
+/// Returns the columns of a chunk of rows. Numbers become text, as DuckDB's cast to VARCHAR writes them, in chunks that are added
+/// to `texts`.
+///
+/// # Errors
+///
+/// A message if a column has a value that is not text or a number. The first column may have bytes.
 ///
 /// # Safety
 ///
-/// `chunk` is the argument of a callback whose parameters are all of type VARCHAR or BLOB. `'a` ends before the call does.
-pub(crate) unsafe fn columns<'a>(api: &Api, chunk: sys::duckdb_data_chunk) -> Vec<Vector<'a>> {
+/// `chunk` is the argument of a callback. `'a` ends before the call does, and before a chunk of `texts` is dropped.
+pub(crate) unsafe fn columns<'a>(
+    api: &'a Api,
+    chunk: sys::duckdb_data_chunk,
+    texts: &mut Vec<DataChunk<'a>>,
+) -> Result<Vec<Vector<'a>>, &'static str> {
     // SAFETY: by the caller's promise, the chunk is valid. Each index is below the number of columns. DuckDB flattens the
     // arguments of a callback, so a column has a value for each row, which nobody writes to during the call. If there is a
-    // validity mask, it has a bit for each row.
+    // validity mask, it has a bit for each row. `text_of` makes as many strings, in a chunk that outlives `'a`.
     unsafe {
         let rows = duckdb!(api, duckdb_data_chunk_get_size(chunk)) as usize;
         let count = duckdb!(api, duckdb_data_chunk_get_column_count(chunk));
         let column = |index| {
             let vector = duckdb!(api, duckdb_data_chunk_get_vector(chunk, index));
-            let values: *mut c_void = duckdb!(api, duckdb_vector_get_data(vector));
             let mask = duckdb!(api, duckdb_vector_get_validity(vector));
-            Vector {
-                values: slice::from_raw_parts(values.cast(), rows),
-                validity: (!mask.is_null()).then(|| slice::from_raw_parts(mask, rows.div_ceil(64))),
-                start: 0,
+            let validity = (!mask.is_null()).then(|| slice::from_raw_parts(mask, rows.div_ceil(64)));
+            let mut values: *mut c_void = duckdb!(api, duckdb_vector_get_data(vector));
+            let of = LogicalType { api, raw: duckdb!(api, duckdb_vector_get_column_type(vector)) };
+            let id = duckdb!(api, duckdb_get_type_id(of.raw));
+            // Bytes can only be encoded, and the value to encode is the first argument.
+            let is_bytes = id == sys::DUCKDB_TYPE_DUCKDB_TYPE_BLOB && index == 0;
+            if id != sys::DUCKDB_TYPE_DUCKDB_TYPE_VARCHAR && !is_bytes {
+                let valid = Vector { values: &[], validity, start: 0 };
+                let text = text_of(&of, values, rows, |row| valid.is_valid(row))?;
+                values = duckdb!(
+                    api,
+                    duckdb_vector_get_data(duckdb!(api, duckdb_data_chunk_get_vector(text.raw, 0)))
+                );
+                texts.push(text);
             }
+            Ok(Vector { values: slice::from_raw_parts(values.cast(), rows), validity, start: 0 })
         };
         (0..count).map(column).collect()
+    }
+}
+
+/// Makes text of `rows` numbers, or values of an ENUM, of the type `of`.
+///
+/// # Errors
+///
+/// A message if a value has another type, unless all are null.
+///
+/// # Safety
+///
+/// The memory at `values` has this number of values of this type, to which nobody writes during the call, and which are valid unless
+/// `is_valid` returns `false` for the row.
+unsafe fn text_of<'a>(
+    of: &LogicalType<'a>,
+    values: *const c_void,
+    rows: usize,
+    is_valid: impl Fn(usize) -> bool,
+) -> Result<DataChunk<'a>, &'static str> {
+    use sys::*;
+    macro_rules! read {
+        ($type:ty, $row:expr) => {
+            *values.cast::<$type>().add($row)
+        };
+    }
+    let api = of.api;
+    let mut varchar = LogicalType::new(api, Type::Varchar);
+    // SAFETY: by the caller's promise, there is a value of the type `of` for each row, and it is valid if it is read. DuckDB stores DECIMAL
+    // and ENUM as integers of their internal types, and the other types that are read as the Rust types. The new chunk has one
+    // vector of strings, whose capacity is `duckdb_vector_size`, and nobody else uses it. DuckDB makes a value of each valid one
+    // and text of the value, which it gets back once each.
+    unsafe {
+        let text = DataChunk { api, raw: duckdb!(api, duckdb_create_data_chunk(&mut varchar.raw, 1)) };
+        if text.raw.is_null() || rows > duckdb!(api, duckdb_vector_size()) as usize {
+            return Err("DuckDB has no memory for text");
+        }
+        let vector = duckdb!(api, duckdb_data_chunk_get_vector(text.raw, 0));
+        let mut out = Output::of_shape(api, vector, Shape::Text, rows);
+        let integer = |id, row| {
+            Ok(match id {
+                DUCKDB_TYPE_DUCKDB_TYPE_TINYINT => i128::from(read!(i8, row)),
+                DUCKDB_TYPE_DUCKDB_TYPE_SMALLINT => i128::from(read!(i16, row)),
+                DUCKDB_TYPE_DUCKDB_TYPE_INTEGER => i128::from(read!(i32, row)),
+                DUCKDB_TYPE_DUCKDB_TYPE_BIGINT => i128::from(read!(i64, row)),
+                DUCKDB_TYPE_DUCKDB_TYPE_UTINYINT => i128::from(read!(u8, row)),
+                DUCKDB_TYPE_DUCKDB_TYPE_USMALLINT => i128::from(read!(u16, row)),
+                DUCKDB_TYPE_DUCKDB_TYPE_UINTEGER => i128::from(read!(u32, row)),
+                DUCKDB_TYPE_DUCKDB_TYPE_UBIGINT => i128::from(read!(u64, row)),
+                DUCKDB_TYPE_DUCKDB_TYPE_HUGEINT => {
+                    let number = read!(duckdb_hugeint, row);
+                    i128::from(number.upper) << 64 | i128::from(number.lower)
+                }
+                _ => return Err("an argument is not text or a number; cast it to VARCHAR"),
+            })
+        };
+        let id = duckdb!(api, duckdb_get_type_id(of.raw));
+        for row in (0..rows).filter(|&row| is_valid(row)) {
+            let mut value = match id {
+                DUCKDB_TYPE_DUCKDB_TYPE_FLOAT => duckdb!(api, duckdb_create_float(read!(f32, row))),
+                DUCKDB_TYPE_DUCKDB_TYPE_DOUBLE => duckdb!(api, duckdb_create_double(read!(f64, row))),
+                DUCKDB_TYPE_DUCKDB_TYPE_DECIMAL => {
+                    let width = duckdb!(api, duckdb_decimal_width(of.raw));
+                    let scale = duckdb!(api, duckdb_decimal_scale(of.raw));
+                    let number = integer(duckdb!(api, duckdb_decimal_internal_type(of.raw)), row)?;
+                    let value = duckdb_hugeint { lower: number as u64, upper: (number >> 64) as i64 };
+                    duckdb!(api, duckdb_create_decimal(duckdb_decimal { width, scale, value }))
+                }
+                DUCKDB_TYPE_DUCKDB_TYPE_ENUM => {
+                    let index = integer(duckdb!(api, duckdb_enum_internal_type(of.raw)), row)?;
+                    duckdb!(api, duckdb_create_enum_value(of.raw, index as u64))
+                }
+                _ => {
+                    out.put(row, integer(id, row)?.to_string().as_bytes());
+                    continue;
+                }
+            };
+            let made = duckdb!(api, duckdb_get_varchar(value));
+            duckdb!(api, duckdb_destroy_value(&mut value));
+            if made.is_null() {
+                return Err("DuckDB has no memory for text");
+            }
+            out.put(row, CStr::from_ptr(made).to_bytes());
+            duckdb!(api, duckdb_free(made.cast()));
+        }
+        drop(out);
+        Ok(text)
     }
 }
 

@@ -58,16 +58,19 @@ fn register(api: &Api, connection: &Connection<'_>, sql: &'static SqlFunction) -
         return false;
     }
     let mut set = ScalarFunctionSet::new(api, &name);
-    let values: &[Type] =
-        if sql.function.takes_binary { &[Type::Varchar, Type::Blob] } else { &[Type::Varchar] };
-    let least = 1 + sql.function.more.len();
-    let most = least + usize::from(sql.function.name.is_some());
+    // DuckDB prefers VARCHAR to ANY, which is for the other arguments that may be numbers: values to encode, and data of parameters.
+    let more = sql.function.more.len();
+    let values: &[(Type, Type)] = match sql.function.takes_binary {
+        true => &[Type::Varchar, Type::Blob, Type::Any].map(|value| (value, Type::Varchar)),
+        false if more > 0 => &[(Type::Varchar, Type::Varchar), (Type::Varchar, Type::Any)],
+        false => &[(Type::Varchar, Type::Varchar)],
+    };
     let mut registered = true;
-    for &value in values {
-        for count in least..=most {
-            let mut parameters = vec![Type::Varchar; count];
+    for &(value, rest) in values {
+        for count in more..=more + usize::from(sql.function.name.is_some()) {
+            let mut parameters = vec![rest; 1 + count];
             parameters[0] = value;
-            // SAFETY: `chunk` takes columns of VARCHAR or BLOB, writes the results of `sql`, and runs on any thread.
+            // SAFETY: `chunk` takes columns of any type, writes the results of `sql`, and runs on any thread.
             registered &= unsafe { set.add(&name, &parameters, result, chunk, sql) };
         }
     }
@@ -78,22 +81,27 @@ fn register(api: &Api, connection: &Connection<'_>, sql: &'static SqlFunction) -
 ///
 /// # Safety
 ///
-/// DuckDB calls this for a function that `register` added, with arguments that are valid during the call: a chunk of columns of
-/// type VARCHAR or BLOB, and a vector for the results of the function with capacity for its rows.
+/// DuckDB calls this for a function that `register` added, with arguments that are valid during the call: a chunk of columns with at
+/// least one, and a vector for the results of the function with capacity for its rows.
 unsafe extern "C" fn chunk(
     info: sys::duckdb_function_info,
     input: sys::duckdb_data_chunk,
     output: sys::duckdb_vector,
 ) {
     let api = API.get().expect("the entry point has set it");
-    // SAFETY: the caller promises valid arguments. `register` passes an `SqlFunction` as `extra`, and no reference into the
-    // chunk outlives this function.
+    let mut texts = Vec::new();
+    // SAFETY: the caller promises valid arguments. `register` passes an `SqlFunction` as `extra`. `texts` is declared before all
+    // references into it and into the chunk, so it is dropped after them, and none outlives this function.
     let (function, columns) =
-        unsafe { (api::extra_info::<SqlFunction>(api, info), api::columns(api, input)) };
-    let rows = columns[0].rows();
-    // SAFETY: the caller promises a vector for these results with capacity for the rows, and nobody else uses it during the call.
-    let mut out = unsafe { Output::new(api, output, function.function.output, rows) };
-    if let Err(message) = functions::evaluate(function, &columns, &mut out) {
+        unsafe { (api::extra_info::<SqlFunction>(api, info), api::columns(api, input, &mut texts)) };
+    let in_function = |message| format!("{}: {message}", function.name);
+    let evaluated = columns.map_err(in_function).and_then(|columns| {
+        let rows = columns[0].rows();
+        // SAFETY: the caller promises a vector for these results with capacity for the rows, and nobody else uses it.
+        let mut out = unsafe { Output::new(api, output, function.function.output, rows) };
+        functions::evaluate(function, &columns, &mut out)
+    });
+    if let Err(message) = evaluated {
         let message = CString::new(message.replace('\0', "\\0")).unwrap_or_default();
         // SAFETY: `info` is the argument of this callback, which is valid during the call.
         unsafe { api::set_error(api, info, &message) };
