@@ -11,9 +11,10 @@ use datafusion_expr::{
     ColumnarValue, DocSection, Documentation, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature,
     Volatility,
 };
+use simdpct_functions::columns::Job;
 use simdpct_functions::{Body, Name, Output, SqlFunction, sql_functions};
 
-use crate::apply::{self, Job};
+use crate::apply::{HOST, apply};
 
 /// A function of SQL as DataFusion registers it.
 #[derive(Debug)]
@@ -66,23 +67,45 @@ impl Function {
     }
 
     /// Returns the type of the result for a first argument of type `passed`.
-    fn result(&self, passed: &DataType) -> DataType {
-        match self.sql.function.body {
-            Body::Verb(_) => apply::with_layout(self.is_text(), passed),
-            Body::Part(_) | Body::Url(_) => apply::nested(self.sql.function.output, passed),
+    fn result(&self, passed: &DataType) -> Result<DataType> {
+        if let DataType::Dictionary(keys, values) = passed {
+            return Ok(DataType::Dictionary(keys.clone(), Box::new(self.result(values)?)));
         }
+        let Some(result) = self.job(None)?.result_type(passed) else {
+            return plan_err!("{}: {} is neither text nor binary", self.sql.syntax(), passed);
+        };
+        // In SQL, the encoded form of binary is text.
+        Ok(match result {
+            DataType::Binary if self.is_text() => DataType::Utf8,
+            DataType::LargeBinary if self.is_text() => DataType::LargeUtf8,
+            DataType::BinaryView if self.is_text() => DataType::Utf8View,
+            result => result,
+        })
     }
 
     fn is_text(&self) -> bool {
         self.sql.function.output == Output::Text
     }
 
+    /// Returns the job of a call with the name of a set or profile, or of a call without a name.
     fn job(&self, name: Option<&str>) -> Result<Job> {
-        let Body::Verb(make) = self.sql.function.body else {
-            return exec_err!("{} has no verb", self.name());
+        let options = self.sql.options(name).map_err(|message| plan_datafusion_err!("{message}"))?;
+        Ok(Job { function: self.sql.function, options, host: &HOST })
+    }
+
+    /// Applies a job to the arguments. All rows have the same name of a set or profile, or none.
+    fn with_job(&self, job: &Job, arguments: &[ColumnarValue]) -> Result<ColumnarValue> {
+        let array = |argument: &ColumnarValue| match argument {
+            ColumnarValue::Array(array) => Ok(Arc::clone(array)),
+            ColumnarValue::Scalar(value) => value.to_array(),
         };
-        let verb = self.sql.verb(make, name).map_err(|message| plan_datafusion_err!("{message}"))?;
-        Ok(Job { verb, text: self.is_text() })
+        let arrays = arguments.iter().map(array).collect::<Result<Vec<_>>>()?;
+        let made = apply(job, &arrays, &self.result(arrays[0].data_type())?)?;
+        let is_constant = arguments.iter().all(|argument| matches!(argument, ColumnarValue::Scalar(_)));
+        Ok(match is_constant {
+            true => ColumnarValue::Scalar(ScalarValue::try_from_array(&made, 0)?),
+            false => ColumnarValue::Array(made),
+        })
     }
 }
 
@@ -124,7 +147,7 @@ impl ScalarUDFImpl for Function {
 
     fn return_type(&self, passed: &[DataType]) -> Result<DataType> {
         match passed.first() {
-            Some(first) => Ok(self.result(first)),
+            Some(first) => self.result(first),
             None => plan_err!("{} does not take 0 arguments", self.sql.syntax()),
         }
     }
@@ -147,30 +170,18 @@ impl ScalarUDFImpl for Function {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let rows = args.number_rows;
-        if !matches!(self.sql.function.body, Body::Verb(_)) {
-            let arrays = ColumnarValue::values_to_arrays(&args.args)?;
-            let made = match self.sql.function.body {
-                Body::Part(part) => apply::parts(part, &arrays[0])?,
-                Body::Url(body) => apply::extract(self.sql, body, &arrays)?,
-                Body::Verb(_) => return exec_err!("{} is not a function of URLs", self.name()),
-            };
-            let is_constant = args.args.iter().all(|argument| matches!(argument, ColumnarValue::Scalar(_)));
-            return Ok(match is_constant {
-                true => ColumnarValue::Scalar(ScalarValue::try_from_array(&made, 0)?),
-                false => ColumnarValue::Array(made),
-            });
-        }
-        match &args.args[..] {
-            [value] => with_job(value, self.job(None)?),
-            [value, ColumnarValue::Scalar(name)] => match name.try_as_str() {
-                Some(Some(name)) => with_job(value, self.job(Some(name))?),
-                _ => Ok(ColumnarValue::Scalar(ScalarValue::try_new_null(&self.result(&value.data_type()))?)),
-            },
-            [value, ColumnarValue::Array(names)] => {
-                self.with_names(&value.to_array(rows)?, names).map(ColumnarValue::Array)
+        match (self.second(), &args.args[..]) {
+            (None, arguments @ [_, ..]) | (Some(_), arguments @ [_]) => {
+                self.with_job(&self.job(None)?, arguments)
             }
-            _ => exec_err!("{} does not take {} arguments", self.sql.syntax(), args.args.len()),
+            (Some(_), [value, ColumnarValue::Scalar(name)]) => match name.try_as_str() {
+                Some(Some(name)) => self.with_job(&self.job(Some(name))?, std::slice::from_ref(value)),
+                _ => Ok(ColumnarValue::Scalar(ScalarValue::try_new_null(&self.result(&value.data_type())?)?)),
+            },
+            (Some(_), [value, ColumnarValue::Array(names)]) => {
+                self.with_names(&value.to_array(args.number_rows)?, names).map(ColumnarValue::Array)
+            }
+            (_, arguments) => exec_err!("{} does not take {} arguments", self.sql.syntax(), arguments.len()),
         }
     }
 
@@ -195,21 +206,10 @@ fn document(sql: &SqlFunction) -> Documentation {
     }
 }
 
-/// Applies one job to all rows, because all have the same name or none.
-fn with_job(value: &ColumnarValue, job: Job) -> Result<ColumnarValue> {
-    Ok(match value {
-        ColumnarValue::Array(values) => ColumnarValue::Array(apply::apply(values, job)?),
-        ColumnarValue::Scalar(value) => {
-            let made = apply::apply(&value.to_array()?, job)?;
-            ColumnarValue::Scalar(ScalarValue::try_from_array(&made, 0)?)
-        }
-    })
-}
-
 impl Function {
     /// Applies the function with a name for each row. Rows are grouped by name, because there are few different names.
     fn with_names(&self, values: &ArrayRef, names: &ArrayRef) -> Result<ArrayRef> {
-        let result = self.result(values.data_type());
+        let result = self.result(values.data_type())?;
         // A dictionary is unpacked, because rows that share one of its values may have different names.
         let values = match values.data_type() {
             DataType::Dictionary(_, flat) => compute::cast(values, flat)?,
@@ -233,7 +233,7 @@ impl Function {
             places.push((group, if group == 0 { 0 } else { groups[group].1.len() }));
             groups[group].1.push(row);
         }
-        let flat = self.result(values.data_type());
+        let flat = self.result(values.data_type())?;
         let mut made = vec![new_null_array(&flat, 1)];
         for (name, rows) in &groups[1..] {
             let job = self.job(*name)?;
@@ -242,7 +242,7 @@ impl Function {
             } else {
                 compute::take(&values, &UInt32Array::from(rows.clone()), None)?
             };
-            made.push(apply::apply(&some, job)?);
+            made.push(apply(&job, &[some], &flat)?);
         }
         let made: Vec<&dyn Array> = made.iter().map(|some| &**some).collect();
         let flat = compute::interleave(&made, &places)?;

@@ -35,7 +35,8 @@
 //! Text is `Utf8`, `LargeUtf8`, `Utf8View`, or a dictionary of one of these; binary is `Binary`, `LargeBinary`, `BinaryView` or a
 //! dictionary. The result has the layout of the argument. Each value of a dictionary is processed once, and the keys stay. A
 //! column in which nothing changes is returned itself, without a copy, and so are the values of a `Utf8View` that have no escape to
-//! decode. Parts of URLs in a `Utf8View` are views of its buffers. For parts of URLs, a dictionary is unpacked.
+//! decode. Parts of URLs in a `Utf8View` are views of its buffers. For parts of URLs, a dictionary is unpacked. The code for arrays is
+//! [`simdpct_functions::columns`].
 //!
 //! The results of a batch of `Utf8` or of views may be at most 2 GiB long; a longer batch is an error, and casting the column to
 //! `LargeUtf8` avoids it.

@@ -38,7 +38,7 @@ pub(crate) fn evaluate(
             return Ok(());
         }
     };
-    let Some(names) = columns.get(1) else { return fill(function.verb(make, None)?, values, 0, out) };
+    let Some(names) = columns.get(1) else { return fill(make(&function.options(None)?), values, 0, out) };
     let mut start = 0;
     while start < values.rows() {
         let name = names.get(start);
@@ -48,7 +48,7 @@ pub(crate) fn evaluate(
             // All names of sets and profiles are ASCII, so a name with invalid UTF-8 matches none of them, with or without
             // U+FFFD.
             Some(name) => {
-                let verb = function.verb(make, Some(&String::from_utf8_lossy(name)))?;
+                let verb = make(&function.options(Some(&String::from_utf8_lossy(name)))?);
                 fill(verb, &values.slice(start..end), start, out)?;
             }
         }

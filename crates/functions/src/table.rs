@@ -385,12 +385,12 @@ impl SqlFunction {
         self.policy == Policy::Null || !matches!(self.function.body, Body::Verb(_))
     }
 
-    /// Makes the verb for a call with the name of a set or profile, or for a call without a name. `make` is the body.
+    /// Returns the options of a call with the name of a set or profile, or of a call without a name.
     ///
     /// # Errors
     ///
     /// A message if there is no set or profile with this name. It starts with the name of the function.
-    pub fn verb(&self, make: fn(&Options) -> Verb, name: Option<&str>) -> Result<Verb, String> {
+    pub fn options(&self, name: Option<&str>) -> Result<Options, String> {
         let mut options = Options { policy: self.policy, ..Options::default() };
         let in_function = |message| format!("{}: {message}", self.name);
         match (self.function.name, name) {
@@ -398,6 +398,6 @@ impl SqlFunction {
             (Some(Name::Profile), Some(name)) => options.profile = find_profile(name).map_err(in_function)?,
             _ => {}
         }
-        Ok(make(&options))
+        Ok(options)
     }
 }

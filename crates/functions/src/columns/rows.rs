@@ -112,16 +112,18 @@ fn value<'a>(view: &'a View, buffers: &'a [Buffer]) -> Option<&'a [u8]> {
 
 /// Makes the view of `value`, which is at the offset `start` of the buffer with the index `buffer`.
 pub(super) fn view_of(value: &[u8], buffer: u32, start: u32) -> View {
-    let mut view = [0; 16];
+    let len = value.len() as u32;
     match value.first_chunk::<4>().filter(|_| value.len() > 12) {
-        None => view[4..4 + value.len()].copy_from_slice(value),
         Some(prefix) => {
-            let long = ByteView::new(0, prefix).with_buffer_index(buffer).with_offset(start);
-            view = long.as_u128().to_le_bytes();
+            ByteView::new(len, prefix).with_buffer_index(buffer).with_offset(start).as_u128().to_le_bytes()
+        }
+        None => {
+            let mut view = [0; 16];
+            view[..4].copy_from_slice(&len.to_le_bytes());
+            view[4..4 + value.len()].copy_from_slice(value);
+            view
         }
     }
-    view[..4].copy_from_slice(&(value.len() as u32).to_le_bytes());
-    view
 }
 
 /// Makes the view of a part of `whole`: `len` bytes from `start` on. `view` is the view of `whole`.
