@@ -21,7 +21,7 @@ use arrow_schema::{ArrowError, DataType, Field};
 use memchr::memchr;
 use simdpct::batch::{ColumnBuf, Offset};
 
-use self::rows::{Given, OffsetRows, Rows, Stored, View, view_of, view_of_part};
+use self::rows::{Given, OffsetRows, Rows, Stored, View, ViewRows, view_of, view_of_part};
 use crate::canonical::{Form, canonicalize_each};
 use crate::output::Output;
 use crate::policy::Failure;
@@ -52,12 +52,21 @@ impl Column {
     pub fn get(&self, mut row: usize) -> Option<&[u8]> {
         for chunk in &self.chunks {
             if row < chunk.len() {
-                return Rows::new(chunk, row..row + 1).ok()?.get(0);
+                return value(chunk, row);
             }
             row -= chunk.len();
         }
         None
     }
+}
+
+/// Returns the value of a row of an array of text or binary, or `None` if it is null or does not exist.
+#[must_use]
+pub fn value(array: &ArrayData, row: usize) -> Option<&[u8]> {
+    if row >= array.len() {
+        return None;
+    }
+    Rows::new(array, row..row + 1).ok()?.get(0)
 }
 
 /// The ways in which a host wants its results.
@@ -370,11 +379,10 @@ impl<'a> Piece<'a> {
     fn booleans(
         &self,
         nulls: Option<NullBuffer>,
-        set: impl Iterator<Item = usize>,
-    ) -> Result<ArrayData, Failure> {
+        set: Vec<usize>) -> Result<ArrayData, Failure> {
         let mut bits = BooleanBufferBuilder::new(self.rows.len());
         bits.append_n(self.rows.len(), false);
-        set.for_each(|row| bits.set_bit(row, true));
+        set.into_iter().for_each(|row| bits.set_bit(row, true));
         self.build(self.result, self.rows.len(), nulls, vec![bits.finish().into_inner()], Vec::new())
     }
 
@@ -391,7 +399,7 @@ impl<'a> Piece<'a> {
         let out = self.column(column.len(), verb.capacity(rows.size()));
         let results = verb.apply(rows, out)?;
         if *self.result == DataType::Boolean {
-            let made = self.booleans(nulls.clone(), results.nulls());
+            let made = self.booleans(nulls.clone(), results.nulls().collect());
             self.free(results.into_memory());
             return made;
         }
@@ -409,73 +417,69 @@ impl<'a> Piece<'a> {
         &self,
         verb: Verb,
         rows: &Rows<'a>,
-        views: &[View],
-        buffers: &[Buffer],
+        views: &'a [View],
+        buffers: &'a [Buffer],
     ) -> Result<ArrayData, Failure> {
-        // The rows that may change, and the values of these rows.
-        let (mut changed, mut values) = (Vec::new(), Vec::new());
-        for row in 0..views.len() {
-            if let Some(value) = rows.get(row)
-                && (!verb.needs_escapes() || memchr(b'%', value).is_some())
-            {
-                changed.push(row);
-                values.push(value);
-            }
-        }
-        rows.check()?;
-        let at_row = |why: Failure, rows: &[usize]| why.map(|index| rows.get(index).copied().unwrap_or(0));
-        let (column, nulls): (ColumnBuf<i32>, Vec<usize>) =
+        let chosen = ViewRows::new(rows, views, buffers);
+        let chosen = if verb.needs_escapes() { chosen.with_escapes() } else { chosen };
+        let at_row = |why: Failure| why.map(|index| chosen.row(index));
+        // The new values, the rows that have them unless all do, and the rows that become null.
+        let (column, changed, nulls): (ColumnBuf<i32>, Option<Vec<u32>>, Vec<usize>) =
             if let Verb::Canonicalize { profile, policy, utf8 } = verb {
                 // Most URLs are canonical already, so only the forms of the other URLs are copied.
-                let (mut column, mut nulls, mut new) = (ColumnBuf::new(), Vec::new(), Vec::new());
-                canonicalize_each(&values[..], profile, policy, utf8, |index, form| {
+                let (mut column, mut changed, mut nulls) = (ColumnBuf::new(), Vec::new(), Vec::new());
+                canonicalize_each(&chosen, profile, policy, utf8, |row, form| {
                     match form {
                         Form::Same => {}
                         Form::New(form) => {
                             column.push(form)?;
-                            new.push(changed[index]);
+                            changed.push(row as u32);
                         }
-                        Form::Null => nulls.push(changed[index]),
+                        Form::Null => nulls.push(row),
                     }
                     Ok(())
-                })
-                .map_err(|why| at_row(why, &changed))?;
-                if new.is_empty() && nulls.is_empty() {
+                })?;
+                rows.check()?;
+                if changed.is_empty() && nulls.is_empty() {
                     return self.unchanged();
                 }
-                changed = new;
-                (column, nulls)
+                (column, Some(changed), nulls)
             } else {
-                let out = self.column(values.len(), verb.capacity(values[..].size()));
-                let results = verb.apply(&values[..], out).map_err(|why| at_row(why, &changed))?;
-                let nulls = results.nulls().map(|index| changed[index]);
-                if *self.result == DataType::Boolean {
-                    return self.booleans(rows.nulls.clone(), nulls);
+                let out = self.column(chosen.rows(), verb.capacity(chosen.size()));
+                let results = verb.apply(&chosen, out).map_err(at_row)?;
+                rows.check()?;
+                let nulls: Vec<_> = results.nulls().map(|index| chosen.row(index)).collect();
+                let is_boolean = *self.result == DataType::Boolean;
+                if is_boolean || results.equal(&chosen) {
+                    self.free(results.into_memory());
+                    return if is_boolean { self.booleans(rows.nulls.clone(), nulls) } else { self.unchanged() };
                 }
-                if results.equal(&values[..]) {
-                    return self.unchanged();
-                }
-                let nulls = nulls.collect();
                 let new = |values, bytes| self.column(values, bytes);
-                let column = results
-                    .into_column(new, |old| self.free(old))
-                    .map_err(|why| at_row(why.into(), &changed))?;
-                (column, nulls)
+                let column = results.into_column(new, |old| self.free(old));
+                (column.map_err(|why| at_row(why.into()))?, chosen.list, nulls)
             };
         let nulls = without(rows.nulls.as_ref(), views.len(), nulls.into_iter());
         let valid = views.len() - rows.nulls.as_ref().map_or(0, NullBuffer::null_count);
         // If all values change, the result does not keep the old buffers alive.
-        let mut buffers = if changed.len() == valid { Vec::new() } else { buffers.to_vec() };
+        let keeps = changed.as_ref().is_some_and(|changed| changed.len() < valid);
+        let mut buffers = if keeps { buffers.to_vec() } else { Vec::new() };
         let number = buffers.len() as u32;
+        let made = column.iter().zip(column.offsets());
+        let mut made = made.map(|(value, start)| view_of(value, number, start.cast_unsigned()));
         let mut new = (self.job.host.take)(size_of_val(views));
-        new.extend_from_slice(views.as_flattened());
-        let words = new.as_chunks_mut().0;
-        for ((&row, value), start) in changed.iter().zip(&column).zip(column.offsets()) {
-            words[row] = view_of(value, number, start.cast_unsigned());
-        }
-        // The view of a null may be arbitrary.
-        if let Some(nulls) = &nulls {
-            (0..views.len()).filter(|row| nulls.is_null(*row)).for_each(|row| words[row] = [0; 16]);
+        match changed {
+            None => made.for_each(|view| new.extend_from_slice(&view)),
+            Some(changed) => {
+                new.extend_from_slice(views.as_flattened());
+                let words = new.as_chunks_mut().0;
+                for row in changed {
+                    words[row as usize] = made.next().unwrap_or_default();
+                }
+                // The view of a null may be arbitrary.
+                if let Some(nulls) = &nulls {
+                    (0..views.len()).filter(|row| nulls.is_null(*row)).for_each(|row| words[row] = [0; 16]);
+                }
+            }
         }
         buffers.push((self.job.host.buffer)(column.into_parts().0));
         self.array_of_views(self.result, new, nulls, buffers)
@@ -486,12 +490,12 @@ impl<'a> Piece<'a> {
         &self,
         part: PartBody,
         rows: &Rows<'a>,
-        views: &[View],
-        buffers: &[Buffer],
+        views: &'a [View],
+        buffers: &'a [Buffer],
     ) -> Result<ArrayData, Failure> {
         let mut new = (self.job.host.take)(size_of_val(views));
         let (mut all, mut nulls) = (views.iter(), Vec::new());
-        extract_parts(part, rows, |url, part| {
+        extract_parts(part, &ViewRows::new(rows, views, buffers), |url, part| {
             let view = all.next().copied().unwrap_or_default();
             if part.is_none() {
                 nulls.push(new.len() / size_of::<View>());

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer};
 use arrow_data::{ArrayData, ByteView};
 use arrow_schema::DataType;
+use memchr::memchr;
 use simdpct::batch::{Column, Offset};
 
 use super::Failure;
@@ -99,15 +100,19 @@ impl<'a> Values<'a> for Rows<'a> {
     }
 }
 
+/// Returns an integer of a view, the first of which is the length.
+fn word(view: &View, index: usize) -> usize {
+    u32::from_le_bytes(view.as_chunks().0[index]) as usize
+}
+
 /// Returns the value of a view, or `None` if it is not in the buffers.
 #[inline(always)]
 fn value<'a>(view: &'a View, buffers: &'a [Buffer]) -> Option<&'a [u8]> {
-    let word = |index: usize| u32::from_le_bytes(view.as_chunks().0[index]) as usize;
-    let len = word(0);
+    let len = word(view, 0);
     if len <= 12 {
         return Some(&view[4..4 + len]);
     }
-    buffers.get(word(2))?.as_slice().get(word(3)..)?.get(..len)
+    buffers.get(word(view, 2))?.as_slice().get(word(view, 3)..)?.get(..len)
 }
 
 /// Makes the view of `value`, which is at the offset `start` of the buffer with the index `buffer`.
@@ -141,6 +146,70 @@ pub(super) fn view_of_part(view: View, whole: &[u8], start: usize, len: usize) -
     // The part is in the buffer of the whole, so the sum fits 32 bits if the part is long.
     let long = text & u128::from(u64::MAX) | place.wrapping_add((start as u128) << 96);
     ((if len > 12 { long } else { short }) | len as u128).to_le_bytes()
+}
+
+/// The number of rows of which most tell that most rows have escapes.
+const SAMPLE: usize = 64;
+
+/// Rows of an array of views: all, or some.
+pub(super) struct ViewRows<'a, 'b> {
+    rows: &'b Rows<'a>,
+    views: &'a [View],
+    buffers: &'a [Buffer],
+    /// The rows, or `None` for all.
+    pub(super) list: Option<Vec<u32>>,
+}
+
+impl<'a, 'b> ViewRows<'a, 'b> {
+    /// Chooses all rows, whose views are `views`.
+    pub(super) fn new(rows: &'b Rows<'a>, views: &'a [View], buffers: &'a [Buffer]) -> ViewRows<'a, 'b> {
+        ViewRows { rows, views, buffers, list: None }
+    }
+
+    /// Chooses the rows with a `%`, unless there are so many that it is quicker to work on all.
+    pub(super) fn with_escapes(self) -> ViewRows<'a, 'b> {
+        let has_escape = |row: &usize| self.get(*row).is_some_and(|value| memchr(b'%', value).is_some());
+        let rows = 0..self.views.len();
+        if rows.len() >= SAMPLE && (0..SAMPLE).filter(has_escape).count() > SAMPLE / 8 {
+            return self;
+        }
+        let mut list = Vec::with_capacity(rows.len());
+        list.extend(rows.filter(has_escape).map(|row| row as u32));
+        ViewRows { list: Some(list), ..self }
+    }
+
+    /// Returns the row with this index among the chosen ones.
+    pub(super) fn row(&self, index: usize) -> usize {
+        self.list.as_ref().map_or(index, |list| list[index] as usize)
+    }
+}
+
+impl<'a> Values<'a> for ViewRows<'a, '_> {
+    type Offset = i32;
+
+    fn rows(&self) -> usize {
+        self.list.as_ref().map_or(self.views.len(), Vec::len)
+    }
+
+    #[inline(always)]
+    fn get(&self, index: usize) -> Option<&'a [u8]> {
+        let row = self.row(index);
+        if self.rows.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
+            return None;
+        }
+        let value = value(&self.views[row], self.buffers);
+        if value.is_none() {
+            self.rows.broken.store(row, Ordering::Relaxed);
+        }
+        value
+    }
+
+    fn size(&self) -> usize {
+        // The view of a null may have any length, so the sum of the lengths is limited.
+        let most = self.buffers.iter().map(Buffer::len).sum::<usize>() + 12 * self.views.len();
+        let size = |row| word(&self.views[row], 0);
+        (0..self.rows()).map(|index| size(self.row(index))).sum::<usize>().min(most)
+    }
 }
 
 /// The rows of an array with offsets.
