@@ -4,22 +4,19 @@ use std::num::NonZero;
 use std::sync::Arc;
 
 use arrow_select::dictionary::garbage_collect_any_dictionary;
-use datafusion_common::arrow::array::{Array, ArrayData, ArrayDataBuilder, ArrayRef, AsArray, make_array};
-use datafusion_common::arrow::buffer::Buffer;
+use datafusion_common::arrow::array::{
+    Array, ArrayData, ArrayRef, AsArray, GenericStringArray, OffsetSizeTrait, make_array,
+};
+use datafusion_common::arrow::buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use datafusion_common::arrow::datatypes::DataType;
+use datafusion_common::arrow::error::ArrowError;
 use datafusion_common::{DataFusionError, Result, exec_datafusion_err};
 use simdpct_functions::Failure;
-use simdpct_functions::columns::{Column, Host, Job};
+use simdpct_functions::columns::{Column, Host, Job, Parts, builder};
 
 /// DataFusion gets one array for each array, and all results are checked, because this package has no unsafe code.
-pub(crate) static HOST: Host = Host {
-    large_lists: false,
-    is_split: false,
-    take: Vec::with_capacity,
-    free: drop,
-    buffer,
-    build: ArrayDataBuilder::build,
-};
+pub(crate) static HOST: Host =
+    Host { large_lists: false, is_split: false, take: Vec::with_capacity, free: drop, buffer, build };
 
 /// Makes an Arrow buffer of `bytes` without a copy, unless more than half of the memory is unused.
 fn buffer(mut bytes: Vec<u8>) -> Buffer {
@@ -27,6 +24,23 @@ fn buffer(mut bytes: Vec<u8>) -> Buffer {
         bytes.shrink_to_fit();
     }
     Buffer::from_vec(bytes)
+}
+
+fn build(parts: Parts) -> std::result::Result<ArrayData, ArrowError> {
+    /// Typed arrays are checked in half the time.
+    fn text<O: OffsetSizeTrait>(
+        (_, len, nulls, start, buffers, _): Parts,
+    ) -> std::result::Result<ArrayData, ArrowError> {
+        let [offsets, bytes] =
+            buffers.try_into().map_err(|_| ArrowError::InvalidArgumentError("two buffers".to_owned()))?;
+        let offsets = OffsetBuffer::new(ScalarBuffer::new(offsets, start, len + 1));
+        Ok(GenericStringArray::<O>::try_new(offsets, bytes, nulls)?.into_data())
+    }
+    match parts.0 {
+        DataType::Utf8 => text::<i32>(parts),
+        DataType::LargeUtf8 => text::<i64>(parts),
+        _ => builder(parts).build(),
+    }
 }
 
 fn failed(failure: Failure) -> DataFusionError {

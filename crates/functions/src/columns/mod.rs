@@ -11,7 +11,6 @@ use std::borrow::Cow;
 use std::iter;
 use std::num::NonZero;
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -83,7 +82,17 @@ pub struct Host {
     /// Makes a buffer of a vector from `take`.
     pub buffer: fn(Vec<u8>) -> Buffer,
     /// Builds an array of results, and may check it.
-    pub build: fn(ArrayDataBuilder) -> Result<ArrayData, ArrowError>,
+    pub build: fn(Parts) -> Result<ArrayData, ArrowError>,
+}
+
+/// The fields of an array, in the order of [`ArrayData::into_parts`]: type, length, validity, offset, buffers and children.
+pub type Parts = (DataType, usize, Option<NullBuffer>, usize, Vec<Buffer>, Vec<ArrayData>);
+
+/// Returns a builder of an array with these fields.
+#[must_use]
+pub fn builder((data_type, len, nulls, offset, buffers, children): Parts) -> ArrayDataBuilder {
+    let builder = ArrayDataBuilder::new(data_type).len(len).nulls(nulls).offset(offset);
+    builder.buffers(buffers).child_data(children).align_buffers(true)
 }
 
 /// A function with its options, for columns of any type.
@@ -182,7 +191,7 @@ impl Job {
         let mut rows = first.chunks.iter().map(ArrayData::len).sum();
         let mut given = Vec::new();
         if more.len() != self.function.more.len() {
-            return Err(Failure::Invalid(format!("{} arguments", 1 + more.len())));
+            return Err(Failure::Invalid(format!("the function does not take {} arguments", 1 + more.len())));
         }
         for (column, name) in more.iter().zip(self.function.more) {
             // The results for text are text, so the arguments must be, too.
@@ -206,21 +215,14 @@ impl Job {
 fn in_parallel(pieces: &[Piece<'_>], threads: Option<NonZero<usize>>) -> Result<Vec<ArrayData>, Failure> {
     let threads =
         threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZero::get).min(pieces.len());
-    let next = AtomicUsize::new(0);
-    let results = Mutex::new(Vec::with_capacity(pieces.len()));
+    let mut results: Vec<_> = pieces.iter().map(|_| Ok(Vec::new())).collect();
+    let queue = Mutex::new(pieces.iter().zip(&mut results));
     let run = || {
-        while let Some((index, piece)) = {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            pieces.get(index).map(|piece| (index, piece))
-        } {
-            let mut arrays = Vec::new();
-            let result = piece.work(&mut arrays);
+        while let Some((piece, result)) = queue.lock().ok().and_then(|mut queue| queue.next()) {
+            *result = piece.work();
             if result.is_err() {
                 // The rows before the failed piece are already being processed, and the pieces after it are not needed.
-                next.store(pieces.len(), Ordering::Relaxed);
-            }
-            if let Ok(mut results) = results.lock() {
-                results.push((index, result.map(|()| arrays)));
+                queue.lock().into_iter().for_each(|mut queue| queue.by_ref().for_each(drop));
             }
         }
     };
@@ -231,13 +233,8 @@ fn in_parallel(pieces: &[Piece<'_>], threads: Option<NonZero<usize>>) -> Result<
         }
         run();
     });
-    let mut results = results.into_inner().unwrap_or_default();
-    results.sort_by_key(|(index, _)| *index);
-    let mut arrays = Vec::with_capacity(results.len());
-    for (_, result) in results {
-        arrays.extend(result?);
-    }
-    Ok(arrays)
+    let arrays = results.into_iter().collect::<Result<Vec<_>, _>>()?;
+    Ok(arrays.into_iter().flatten().collect())
 }
 
 /// A range of the rows of a chunk.
@@ -258,19 +255,17 @@ struct Piece<'a> {
 }
 
 impl<'a> Piece<'a> {
-    /// Appends the results for these rows to `out`: one array, or more if one would be too long for its offsets.
-    fn work(&self, out: &mut Vec<ArrayData>) -> Result<(), Failure> {
+    /// Returns the results for these rows: one array, or more if one would be too long for its offsets.
+    fn work(&self) -> Result<Vec<ArrayData>, Failure> {
         match self.array() {
-            Ok(array) => out.push(array),
+            Ok(array) => Ok(vec![array]),
             Err(Failure::TooLong(_)) if self.job.host.is_split && self.rows.len() > 1 => {
                 let middle = self.rows.start + self.rows.len() / 2;
-                for rows in [self.rows.start..middle, middle..self.rows.end] {
-                    Piece { rows, ..self.clone() }.work(out)?;
-                }
+                let half = |rows| Piece { rows, ..self.clone() }.work();
+                Ok([half(self.rows.start..middle)?, half(middle..self.rows.end)?].concat())
             }
-            Err(why) => return Err(why.map(|row| self.start + self.rows.start + row)),
+            Err(why) => Err(why.map(|row| self.start + self.rows.start + row)),
         }
-        Ok(())
     }
 
     /// Returns the results for these rows.
@@ -322,9 +317,8 @@ impl<'a> Piece<'a> {
         buffers: Vec<Buffer>,
         children: Vec<ArrayData>,
     ) -> Result<ArrayData, Failure> {
-        let builder = ArrayDataBuilder::new(of.clone()).len(len).nulls(nulls).buffers(buffers);
-        let builder = builder.child_data(children).align_buffers(true);
-        (self.job.host.build)(builder).map_err(|error| Failure::Invalid(error.to_string()))
+        let parts = (of.clone(), len, nulls, 0, buffers, children);
+        (self.job.host.build)(parts).map_err(|error| Failure::Invalid(error.to_string()))
     }
 
     /// Returns these rows of the column itself, because no value changes. Text may become binary.
@@ -333,8 +327,9 @@ impl<'a> Piece<'a> {
         if rows.data_type() == self.result {
             return Ok(rows);
         }
-        let builder = rows.into_builder().data_type(self.result.clone());
-        (self.job.host.build)(builder).map_err(|error| Failure::Invalid(error.to_string()))
+        let mut parts = rows.into_parts();
+        parts.0 = self.result.clone();
+        (self.job.host.build)(parts).map_err(|error| Failure::Invalid(error.to_string()))
     }
 
     /// Makes an empty column with capacity for a number of values and bytes.
@@ -376,10 +371,7 @@ impl<'a> Piece<'a> {
     }
 
     /// Makes an array of booleans, of which the rows `set` are true.
-    fn booleans(
-        &self,
-        nulls: Option<NullBuffer>,
-        set: Vec<usize>) -> Result<ArrayData, Failure> {
+    fn booleans(&self, nulls: Option<NullBuffer>, set: Vec<usize>) -> Result<ArrayData, Failure> {
         let mut bits = BooleanBufferBuilder::new(self.rows.len());
         bits.append_n(self.rows.len(), false);
         set.into_iter().for_each(|row| bits.set_bit(row, true));
@@ -452,7 +444,11 @@ impl<'a> Piece<'a> {
                 let is_boolean = *self.result == DataType::Boolean;
                 if is_boolean || results.equal(&chosen) {
                     self.free(results.into_memory());
-                    return if is_boolean { self.booleans(rows.nulls.clone(), nulls) } else { self.unchanged() };
+                    return if is_boolean {
+                        self.booleans(rows.nulls.clone(), nulls)
+                    } else {
+                        self.unchanged()
+                    };
                 }
                 let new = |values, bytes| self.column(values, bytes);
                 let column = results.into_column(new, |old| self.free(old));
@@ -527,7 +523,6 @@ impl<'a> Piece<'a> {
         let mut views = (self.job.host.take)(values.len() * size_of::<View>());
         // The texts that are not slices of the column.
         let mut column = ColumnBuf::<i32>::new();
-        let mut next = 0;
         for value in values {
             let value = value.as_deref().unwrap_or_default();
             let (number, start) = match places.find(value) {
@@ -535,8 +530,9 @@ impl<'a> Piece<'a> {
                 _ if value.len() <= 12 => (0, 0),
                 Some(place) => place,
                 None => {
+                    let start = column.bytes().len() as u32;
                     column.push(value)?;
-                    (places.buffers.len() as u32, std::mem::replace(&mut next, column.bytes().len() as u32))
+                    (places.buffers.len() as u32, start)
                 }
             };
             views.extend_from_slice(&view_of(value, number, start));
