@@ -76,7 +76,7 @@ function setText(text) {
     fields.text.value = text;
   } else {
     large = text.length;
-    fields.text.value = text.slice(0, SHOWN);
+    fields.text.value = text.slice(0, SHOWN).replace(/[\ud800-\udbff]$/, '');
     const bytes = text.isWellFormed?.() ?? true ? new TextEncoder().encode(text) : undefined;
     ask('text', { text: bytes ?? text }, { transfer: bytes ? [bytes.buffer] : [] });
   }
@@ -125,7 +125,7 @@ function show(side, result) {
   if (result.note) notes.push(result.note);
   if (result.pieces?.some((piece) => typeof piece !== 'string')) notes.push('Labels mark invisible characters; Copy copies the characters.');
   if (side === 'decode' && !failed && !empty && result.unchanged && notes.length === 0) notes.push('Nothing to decode.');
-  if (side === 'encode' && !failed && /%25[0-9a-f]{2}/i.test(result.value ?? '') && !/url|normal/.test(result.id) && /%[0-9a-f]{2}/i.test(fields.text.value)) notes.push('The text has escapes already: each % is escaped again.');
+  if (side === 'encode' && !failed && /%25[0-9a-f]{2}/i.test(result.value ?? '') && !/url|normal|query/.test(result.id) && /%[0-9a-f]{2}/i.test(fields.text.value)) notes.push('The text has escapes already: each % is escaped again.');
   $(`${side}-note`).textContent = notes.join(' ');
   for (const button of $(side).querySelectorAll('.actions button')) {
     button.disabled = failed || empty;
@@ -214,6 +214,7 @@ function describeCursor() {
   const { selectionStart: at } = fields.text;
   const mark = document.activeElement === fields.text ? marked.find(({ offset, end }) => offset <= at && at < end) ?? marked.find(({ end }) => at === end) : undefined;
   const words = mark?.reason ?? (marked.length > 0 ? LEGEND : '');
+  $('about').classList.toggle('legend', words === LEGEND);
   if ($('about').textContent !== words) $('about').textContent = words;
 }
 
@@ -235,13 +236,24 @@ const jumper = ([start, end]) => {
 };
 
 const MOST_PLACES = 12;
+const titleOf = ({ title, places }) => (places.length > 1 ? `${title} × ${places.length.toLocaleString('en')}` : title);
 function showFindings(target, groups, shift = 0) {
-  target.replaceChildren(...groups.map(({ kind, title, reason, places }) => {
-    const more = places.length - MOST_PLACES;
-    return make('li', {}, make('span', { class: `kind ${kind}` }, places.length > 1 ? `${title} × ${places.length.toLocaleString('en')}` : title),
-      make('span', { class: 'reason' }, `${reason[0].toUpperCase()}${reason.slice(1)}`),
+  target.replaceChildren(...groups.map((group) => {
+    const { kind, reason, places, charsets = [] } = group, more = places.length - MOST_PLACES;
+    return make('li', {}, make('span', { class: `kind ${kind}` }, titleOf(group)),
+      make('span', { class: 'reason' }, `${reason[0].toUpperCase()}${reason.slice(1)}`, ...charsets.map(charsetButton)),
       make('span', { class: 'places' }, 'at ', ...places.slice(0, MOST_PLACES).map(([start, end]) => jumper([start + shift, end + shift])), ...(more > 0 ? [` and ${more.toLocaleString('en')} more`] : [])));
   }));
+}
+
+/** Makes a button that chooses a charset. It shows a word in this charset. */
+function charsetButton([charset, title, word]) {
+  const button = make('button', { type: 'button', class: 'fit' }, `${title}: `, ...chipped(chipsOf(word)));
+  button.addEventListener('click', () => {
+    fields.charset.value = charset;
+    changed();
+  });
+  return button;
 }
 
 function showParts(found, shift) {
@@ -268,6 +280,8 @@ import('./names.mjs').then(({ HIDDEN, labelOf }) => {
 function showDetails({ marks, findings, layers, parts, cut, shift }) {
   showMarks(marks);
   showFindings($('findings'), findings);
+  $('summary').textContent = count(findings.reduce((sum, { places }) => sum + places.length, 0), 'finding');
+  $('summary').hidden = findings.length === 0;
   if (findings.length === 0) $('findings').append(make('li', { class: 'quiet' }, fields.text.value === '' ? 'Nothing to check yet.' : 'No malformed or suspicious escapes.'));
   if (cut) $('findings').append(make('li', { class: 'quiet' }, `Only the first ${SHOWN.toLocaleString('en')} characters are checked.`));
   $('layers').replaceChildren();
@@ -285,9 +299,9 @@ function showRules({ kept, about, source }, decoded) {
     words.push(range);
     rest = rest.replace(pattern, '');
   }
-  words.push(...[...rest].filter((sign) => sign > ' ' && sign < '\x7f'));
+  words.push(rest.replace(/[^!-~]/g, ''));
   $('encode-about').title = about;
-  $('encode-about').replaceChildren('Keeps ', make('code', {}, words.join(' ') || 'nothing'), ...(source ? [' ', make('a', { href: source }, 'Source')] : []));
+  $('encode-about').replaceChildren('Keeps ', make('code', {}, words.join(' ').trim() || 'nothing'), ...(source ? [' ', make('a', { href: source }, 'Source')] : []));
   $('decode-about').textContent = `${decoded[0].toUpperCase()}${decoded.slice(1)}`;
 }
 
@@ -421,6 +435,13 @@ async function share() {
 
 // ---- reference
 
+/** Opens the reference. Some browsers do so by themselves where the address names a place in it. */
+function openReference(place) {
+  if (!place) return;
+  $('reference').open = true;
+  place.scrollIntoView();
+}
+
 function search() {
   const wanted = $('search').value.trim(), low = wanted.toLowerCase();
   let found = 0;
@@ -534,6 +555,14 @@ $('share').addEventListener('click', share);
 $('clear').addEventListener('click', clear);
 $('others').addEventListener('toggle', showOthers);
 $('search').addEventListener('input', search);
+$('summary').addEventListener('click', () => $('findings-title').scrollIntoView());
+$('to-reference').addEventListener('click', (event) => {
+  // The address keeps its text.
+  event.preventDefault();
+  openReference($('tables'));
+});
+addEventListener('hashchange', () => openReference($('tables').querySelector(':target')));
+openReference($('tables').querySelector(':target'));
 $('tables').addEventListener('click', ({ target }) => target.localName === 'button' && copy(target.textContent, target, target.textContent));
 document.addEventListener('paste', pasted);
 document.addEventListener('copy', copySelection);

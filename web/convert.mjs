@@ -139,6 +139,8 @@ function resolve(codec, options = {}) {
 
 const encoder = (options) => ({ options, run: (codec, input) => codec.encode(input, resolve(codec, options)) });
 const decoder = (options) => ({ decodes: options, run: (codec, input, more) => codec.decode(input, { ...options, keep: resolve(codec, { set: options.keep }).set, ...more }) });
+const QUERY = { set: { base: 'whatwg-form', add: '?&=+' }, keepEscapes: true };
+const plus = (input) => (isText(input) ? input.replaceAll(' ', '+') : input.map((byte) => (byte === 0x20 ? 0x2b : byte)));
 // The escapes that ECMAScript's decodeURI leaves.
 const URI_KEPT = { add: ';/?:@&=+$,#' };
 
@@ -146,7 +148,8 @@ const URI_KEPT = { add: ';/?:@&=+$,#' };
 export const ENCODE = [
   ['component', 'What to encode', 'One value', 'for one value inside a URL, such as a parameter or a folder name (encodeURIComponent)', encoder({})],
   ['url', 'What to encode', 'Whole URL', 'keeps the separators of the URL and the escapes it has; repairs the rest', { run: (codec, input) => codec.encodeUrl(input, { keepEscapes: true }) }],
-  ['url-data', 'What to encode', 'Whole URL without escapes', 'keeps the separators; each % that does not escape a separator is data', { run: (codec, input) => codec.encodeUrl(input) }],
+  ['url-data', 'What to encode', 'Decoded URL', 'for a URL as "Whole URL" decodes it: keeps the separators; each % that does not escape one is data', { run: (codec, input) => codec.encodeUrl(input) }],
+  ['query', 'What to encode', 'Query string', 'keeps its separators and the escapes it has; a space becomes +', { run: (codec, input) => codec.encode(plus(input), resolve(codec, QUERY)) }],
   ['form', 'What to encode', 'Form value', 'as browsers send forms: a space becomes + (URLSearchParams)', encoder({ set: 'whatwg-form', form: true })],
   ['normalize', 'What to encode', 'Normalized URL', 'the same URL with its escapes in one spelling (RFC 3986, section 6.2.2)', { run: (codec, input) => codec.normalize(input) }],
   ['js-component', 'Functions', 'JavaScript encodeURIComponent', 'keeps letters, digits and - _ . ! ~ * \' ( )', encoder({ set: 'ecma-uri-component' })],
@@ -186,12 +189,8 @@ export const isUrl = (text) => /^\s*[a-z][a-z0-9+.-]*:\/\/\S/i.test(text);
 /** Reports whether `text` is a query string alone, such as `a=1&b=2`. */
 export const isQuery = (text) => !isUrl(text) && /^\??[^?#/\s:=&]+=[^?#\n]*&[^?#\n]*$|^\?[^?#\n]+$/.test(text.trim());
 
-/** Chooses the rules for a text: `[encode, decode, reason]`. */
-export function choose(text) {
-  if (isUrl(text)) return ['url', 'decode', 'a whole URL'];
-  if (isQuery(text)) return ['component', 'form-decode', 'a query string'];
-  return ['component', 'decode', 'text'];
-}
+/** Chooses the rules for a text: one for encoding and one for decoding. */
+export const choose = (text) => (isUrl(text) ? ['url', 'decode'] : isQuery(text) ? ['query', 'form-decode'] : ['component', 'decode']);
 
 /** Applies `run` to the text with the selected line breaks. */
 function lineByLine(input, lines, run) {
@@ -344,6 +343,18 @@ export function marks(codec, text, charset = 'utf-8') {
   return all;
 }
 
+/**
+ * Returns the beginning of a text, at most `SHOWN` characters, and its marks. It ends between characters, whether they are escaped or not,
+ * because the rest of a character would look like a fault of the text.
+ */
+export function begin(codec, source, charset = 'utf-8') {
+  // No escaped character has more than 12 characters.
+  const { text } = preview(source, SHOWN + 16);
+  const all = marks(codec, text, charset);
+  const end = all.find((mark) => mark.offset < SHOWN && mark.end > SHOWN)?.offset ?? SHOWN;
+  return { head: preview(text, end).text, marked: all.filter((mark) => mark.end <= end) };
+}
+
 const TITLES = {
   malformed: 'Malformed escape', double: 'Encoded twice', nul: 'NUL', crlf: 'Escaped line end', separator: 'Escaped slash', dot: 'Escaped dot', utf8: 'Not UTF-8',
   charset: 'Not in the charset', bidi: 'Reorders text', surrogate: 'Half a character',
@@ -355,13 +366,35 @@ const REASONS = {
   crlf: 'in a header or a log, the decoded line end begins a new line, which the author of the URL chooses.',
   separator: 'some servers read an escaped slash or backslash in a path as a separator, and others do not.',
   dot: 'some servers read an escaped dot in a path as part of . or .., and others do not.',
-  utf8: 'the decoded bytes are not UTF-8. Another charset may fit.',
-  charset: 'the decoded bytes are not characters of the charset.',
+  utf8: 'the decoded bytes are not UTF-8. Another charset may fit:',
+  charset: 'the decoded bytes are not characters of the charset. Another one may fit:',
   bidi: 'a control character for the direction of text makes the decoded text look like another one.',
   surrogate: 'half of a character (a lone surrogate) cannot be encoded.',
 };
 
-/** Returns the findings as groups `{ kind, title, reason, places: [[start, end]] }`. */
+/**
+ * Returns at most three charsets in which the words with escapes of other bytes than ASCII look most like words, as `[charset, title,
+ * word]`. Signs within words, letters of two scripts side by side, and capitals after small letters are signs of the wrong charset.
+ */
+function fitting(codec, text) {
+  const words = text.match(/(?:%[0-9a-f]{2}|[a-z])*%[89a-f][0-9a-f](?:%[0-9a-f]{2}|[@-~])*/gi)?.slice(0, 8) ?? [];
+  const bytes = codec.decode(utf8.encode(words.join(' '))), best = new Map();
+  for (const [charset, title] of CHARSETS) {
+    let value;
+    try {
+      value = new TextDecoder(charset, { fatal: true }).decode(bytes);
+    } catch {
+      continue;
+    }
+    const doubts = value.match(/[^\p{ASCII}\p{L}\p{M}€]|[a-z](?![\p{ASCII}\p{sc=Latin}])\p{L}|(?![\p{ASCII}\p{sc=Latin}])\p{L}[a-z]|\p{Ll}\p{Lu}/gu)?.length ?? 0;
+    // The same result needs no second button.
+    if (!best.has(value)) best.set(value, [charset, title, [...value.split(' ')[0]].slice(0, 20).join(''), doubts]);
+  }
+  const least = Math.min(...[...best.values()].map(([, , , doubts]) => doubts));
+  return [...best.values()].filter(([, , , doubts]) => doubts === least).slice(0, 3);
+}
+
+/** Returns the findings as groups `{ kind, title, reason, places: [[start, end]], charsets? }`. */
 export function findings(codec, text, charset = 'utf-8', known = marks(codec, text, charset)) {
   const groups = new Map();
   const add = (kind, start, end) => {
@@ -380,6 +413,8 @@ export function findings(codec, text, charset = 'utf-8', known = marks(codec, te
   if (charset !== 'utf-8') for (const { kind, offset, end } of known) if (kind === 'invalid') add('charset', offset, end);
   for (const { offset, end, kind, reason } of known) if (kind === 'escape' && BIDI.test(String.fromCodePoint(parseInt(/U\+([0-9A-F]+)/.exec(reason)[1], 16)))) add('bidi', offset, end);
   for (const { index } of text.matchAll(new RegExp(BIDI, 'g'))) add('bidi', index, index + 1);
+  const foreign = groups.get('utf8') ?? groups.get('charset');
+  if (foreign) foreign.charsets = fitting(codec, text);
   return [...groups.values()].sort((a, b) => a.places[0][0] - b.places[0][0]);
 }
 
@@ -405,7 +440,8 @@ export function parts(codec, url, charset = 'utf-8') {
   }
   row('Fragment', split.fragment);
   const flaws = new Map();
-  for (const { kind, component, offset, reason } of split.flaws) {
+  // `findings` has the malformed escapes.
+  for (const { kind, component, offset, reason } of split.flaws.filter(({ kind }) => kind !== 'malformed')) {
     const words = kind === 'non-ascii' ? 'characters that are not ASCII need escapes here' : reason;
     const key = `${component} ${words}`;
     if (!flaws.has(key)) flaws.set(key, { kind, title: component[0].toUpperCase() + component.slice(1), reason: words, places: [] });

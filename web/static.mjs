@@ -32,7 +32,7 @@ sets.sort((a, b) => order.indexOf(a[1]) - order.indexOf(b[1]));
 // A file is a stream of bytes, which is converted by rules that need no other bytes than those at hand.
 const files = [
   ...DECODE.filter(([, group, , , { decodes, rounds }]) => group === 'What to decode' && !rounds && decodes).filter(([id]) => id !== 'decode-url')
-    .map(([id, , name, about]) => [`decode:${id}`, 'Decode', `Decode: ${name.toLowerCase()} (${about})`]),
+    .map(([id, , name]) => [`decode:${id}`, 'Decode', `Decode: ${name.toLowerCase()}`]),
   ...ENCODE.filter(([id, , , , rule]) => rule.options || id === 'normalize').map(([id, , name]) => [`encode:${id}`, 'Encode', `Encode: ${name}`]),
   ...sets.map(([id, , name]) => [`encode:${id}`, 'Encode, keeping a named set', name]),
 ];
@@ -77,19 +77,18 @@ const table = (id, title, bytes) => `<h3 id="${id}">${title}</h3>\n<table aria-l
 const sources = { 'RFC 3986': 'rfc3986-reserved', 'RFC 2396': 'rfc2396-reserved', 'RFC 1738': 'rfc1738-unsafe', 'the URL Standard': 'whatwg-component', ECMAScript: 'ecma-uri-component' };
 const link = (title) => `<a href="${codec.describeSet(sources[title]).source}">${title}</a>`;
 
-const reference = `<div class="line"><h2 id="reference-title">Reference: every escape</h2>
-<div class="search"><label for="search">Find</label> <input id="search" type="search" placeholder="é, %E2, tilde, 41" autocomplete="off" spellcheck="false"></div></div>
-<div class="prose">
+const reference = `<div class="prose">
 <p><strong>When to encode.</strong> Encode each value before you put it into a URL, and encode it once. A value is the name of a folder, or the name or value of a parameter. Do not encode a whole URL that is finished: that would turn its separators into data.</p>
 <p><strong>Unreserved</strong> characters never need an escape. <strong>Reserved</strong> characters separate the parts of a URL: they stay where they separate, and are escaped in values. All others are <strong>not allowed</strong> in a URL and always escaped. Characters that are not ASCII are converted to bytes first, today in UTF-8, and each byte is escaped. In a form, a space becomes <code>+</code>.</p>
 <p>The rules come from ${link('RFC 3986')}, which replaced ${link('RFC 2396')} and ${link('RFC 1738')} (with its class “unsafe”), from ${link('the URL Standard')} for browsers, and from ${link('ECMAScript')}. Click on an escape to copy it.</p>
 </div>
-<p class="quiet" id="shown" role="status"></p>
 <div id="tables">
+<div class="search"><label for="search">Find</label> <input id="search" type="search" placeholder="é, %E2, tilde, 41" autocomplete="off" spellcheck="false"> <span class="quiet" id="shown" role="status"></span></div>
 ${table('printable', 'Printable ASCII', range(0x20, 0x7f))}${table('latin', 'Windows-1252, 80 to FF', range(0x80, 0x100))}${table('controls', 'Control characters', [...range(0, 0x20), 0x7f])}</div>`;
 
 const parts = {
-  charsets: CHARSETS.map(option).join(''), lines: LINES.map(option).join(''), encode: options([...ENCODE, ...sets]), decode: options(DECODE), files: options(files), reference,
+  charsets: CHARSETS.map(option).join(''), lines: LINES.map(option).join(''), encode: options([...ENCODE, ...sets]), 
+  decode: `${options(DECODE)}<option disabled>Java and Go: for encoding only</option>`, files: options(files), reference,
 };
 writeFileSync(`${out}/index.html`, readFileSync(here('index.html'), 'utf8').replace(/<!--(\w+)-->/g, (_, name) => parts[name]));
 

@@ -1,7 +1,7 @@
 // Converts in a thread of its own, so that the page never waits. The page sends the text, then asks for results. Long results stay here:
 // the page gets their first characters, and asks for a whole value when the user copies or saves it.
 import { instantiate } from './simdpct/codec.mjs';
-import { DECODE, ENCODE, SHOWN, chips, choose, convert, findings, keeps, layers, marks, parts, preview, streamOf } from './convert.mjs';
+import { DECODE, ENCODE, SHOWN, begin, chips, choose, convert, findings, keeps, layers, parts, preview, streamOf } from './convert.mjs';
 
 let codec;
 /** The text: a string, or bytes in UTF-8 if it is large. */
@@ -33,8 +33,6 @@ function others(side, options) {
   return [...rows.values()];
 }
 
-const decoder = new TextDecoder();
-
 const TASKS = {
   start({ module }) {
     codec = instantiate(module);
@@ -45,15 +43,14 @@ const TASKS = {
   },
   /** Runs the two rules of the page, and then what is known about the text. */
   convert({ encode, decode, options }, reply) {
-    const head = isText(source) ? source.slice(0, SHOWN) : decoder.decode(source.subarray(0, SHOWN), { stream: true }).slice(0, SHOWN);
-    const chosen = choose(head);
+    const chosen = choose(preview(source).text);
     const ids = { encode: encode === 'auto' ? chosen[0] : encode, decode: decode === 'auto' ? chosen[1] : decode };
     reply({
-      encode: show('encode', ids.encode, options), decode: show('decode', ids.decode, options), reason: chosen[2], keeps: keeps(codec, ids.encode),
+      encode: show('encode', ids.encode, options), decode: show('decode', ids.decode, options), keeps: keeps(codec, ids.encode),
       about: DECODE.find(([id]) => id === ids.decode)[3],
       size: source.length, bytes: isText(source) ? undefined : source.length,
     });
-    const marked = marks(codec, head, options.charset);
+    const { head, marked } = begin(codec, source, options.charset);
     const url = head.trim();
     const several = /[\r\n]/.test(url);
     return {

@@ -208,6 +208,35 @@ describe('what it shows', () => {
     await close();
   });
 
+  test('offers charsets that fit, as buttons', async () => {
+    const { page, close } = await open();
+    for (const [text, charset, word, decoded] of [
+      ['https://example.org/caf%E9?q=M%FCnchen', 'windows-1252', 'café', 'https://example.org/café?q=München'], ['%F0%D2%C9%D7%C5%D4', 'koi8-r', 'Привет', 'Привет'],
+      ['%93%FA%96%7B', 'shift_jis', '日本', '日本'], ['%A3%F3d%BC', 'iso-8859-2', 'Łódź', 'Łódź'],
+    ]) {
+      await choose(page, '#charset', 'utf-8');
+      assert.deepEqual((await results(page, text)).findings.map(([kind]) => kind), ['utf8']);
+      await settled(page, () => page.locator('#findings .reason button', { hasText: `: ${word}` }).click());
+      const { decode, findings } = await shown(page);
+      assert.deepEqual([decode.text, findings, await page.inputValue('#charset')], [decoded, [], charset]);
+    }
+    await close();
+  });
+
+  test('a query string is decoded as a form, and encoded back', async () => {
+    const { page, close } = await open();
+    for (const text of ['name=Jürgen&x=1', 'a=x y&b=~"<>&c=é+ü', 'a=&b=', '?q=100 %&r=1']) {
+      const { encode } = await results(page, text);
+      assert.equal(encode.text.replace(/^\?/, ''), new URLSearchParams(text).toString());
+      await settled(page, () => page.click('[data-use=encode]'));
+      const { encode: again, decode } = await shown(page);
+      assert.deepEqual([again.text, decode.text], [encode.text, text.replaceAll('+', ' ')]);
+    }
+    await choose(page, '#charset', 'windows-1252');
+    assert.equal((await results(page, 'name=J%FCrgen ü&x=1')).encode.text, 'name=J%FCrgen+%FC&x=1');
+    await close();
+  });
+
   test('strict decoding rejects invalid UTF-8, as decodeURIComponent does', async () => {
     const { page, close } = await open();
     await choose(page, '#decode-rule', 'strict');
@@ -253,6 +282,9 @@ describe('what it shows', () => {
     for (const text of ['a=1&b=x+y', '?a=1&b=x+y']) assert.deepEqual((await results(page, text)).parts, [['Parameter a', 'a=1', '1'], ['Parameter b', 'b=x+y', 'x y']]);
     assert.equal((await results(page, 'a=1&b=x+y')).decode.text, 'a=1&b=x y');
     assert.deepEqual((await results(page, 'http://a@b@host:99999/x y')).flaws.map(([, title, places]) => [title, places]), [['Userinfo', [8]], ['Port', [16]], ['Path', [23]]]);
+    // A malformed escape is a finding, and not also a flaw of a part.
+    const malformed = await results(page, 'http://h/50%?q=%zz');
+    assert.deepEqual([malformed.findings, malformed.flaws], [[['malformed', 'Malformed escape × 2', [11, 15]]], []]);
     // Characters that are not ASCII are one flaw of a part.
     assert.deepEqual((await results(page, 'http://h/é/ö?ü')).flaws.map(([kind, title, places]) => [kind, title, places]), [['non-ascii', 'Path × 2', [9, 11]], ['non-ascii', 'Query', [13]]]);
     const nested = await results(page, 'https://h/?u=https%3A%2F%2Fx%2F%2e');
@@ -358,6 +390,7 @@ describe('small things that a user notices', () => {
     await type(page, 'a b %41');
     assert.deepEqual([await label('encode'), await label('decode'), await page.textContent('#decode-about')], ['Automatic: One value', 'Automatic: Text', 'A % that begins no escape stays']);
     assert.match(await page.innerText('#encode-note'), /has escapes already/);
+    assert.match(await page.textContent('#decode-rule option:disabled'), /^Java and Go: for encoding only$/);
     assert(!(await visible(page, '[data-save=encode]')));
     await page.click('#share');
     await choose(page, '#encode-rule', 'form');
@@ -398,6 +431,31 @@ describe('small things that a user notices', () => {
     // No block of the result ends within a character.
     assert(await page.$$eval('#decode-output .block', (blocks) => blocks.every((block) => block.textContent.isWellFormed())));
     assert.deepEqual((await results(page, 'http://a/\nhttp://b/')).parts, [['The text has several lines: one URL at a time.']]);
+    await close();
+  });
+
+  test('a long text is not cut within an escape or a character, so that nothing is found where nothing is wrong', async () => {
+    const { page, close } = await open();
+    for (const unit of ['%41', '%C3%A9', '%E6%97%A5', '%F0%9F%98%80', '😀']) {
+      for (let shift = 0; shift < unit.length; shift++) {
+        const { findings, marks } = await results(page, 'a'.repeat(shift) + unit.repeat(Math.ceil(20_100 / unit.length)));
+        assert.deepEqual([findings, marks.filter(([kind, text]) => kind !== 'escape' || text !== unit)], [[], []], `${shift} ${unit}`);
+      }
+    }
+    for (const [charset, unit] of [['shift_jis', '%93%FA'], ['gb18030', '%95%32%82%36'], ['windows-1252', '%E9']]) {
+      await choose(page, '#charset', charset);
+      for (let shift = 0; shift < unit.length; shift++) assert.deepEqual((await results(page, 'a'.repeat(shift) + unit.repeat(7000))).findings, [], `${shift} ${unit}`);
+    }
+    await choose(page, '#charset', 'utf-8');
+    // A text that is large enough to become bytes, twice.
+    await type(page, '');
+    await paste(page, `a${'日%E6%97%A5😀'.repeat(90_000)}`);
+    assert.match(await page.textContent('#large'), /characters/);
+    for (const lines of ['crlf', 'lf']) {
+      await choose(page, '#lines', lines);
+      assert.deepEqual((await shown(page)).findings, []);
+    }
+    assert((await page.inputValue('#text')).isWellFormed());
     await close();
   });
 
@@ -565,6 +623,7 @@ describe('the reference', () => {
       assert.deepEqual(cells.slice(3).map((cell) => cell.trim()), expected);
     }
     assert.deepEqual(byHex.get('7E').slice(1), ['~', 'tilde', '126', '7E', '01111110', 'unreserved', 'unreserved', 'unsafe', '%7E', 'same', 'Unsafe only in RFC 1738: old systems changed it.']);
+    await page.click('#to-reference');
     const found = () => page.$$eval('#tables tbody tr:not([hidden])', (list) => list.map((row) => row.cells[row.cells.length - 3].textContent));
     for (const [wanted, expected] of [['é', ['%C3%A9']], ['tilde', ['%7E', '%CB%9C', '%C3%83', '%C3%91', '%C3%95', '%C3%A3', '%C3%B1', '%C3%B5']], ['%E2%82%AC', ['%E2%82%AC']], ['euro', ['%E2%82%AC']], ['nbsp', ['%C2%A0']], ['no such', []]]) {
       await page.fill('#search', wanted);
@@ -610,6 +669,7 @@ describe('everybody', () => {
     test(`can read it: axe has nothing to say, and nothing is cut off, ${name}`, async () => {
       const { page, close } = await open({ ...options, bypassCSP: true });
       await page.click('#others summary');
+      await page.click('#to-reference');
       await type(page, 'https://example.org/caf%C3%A9 menu/50%?q=a%26b&note=%2541&bad=%ff');
       await page.evaluate(axe);
       const { violations, passes } = await page.evaluate(() =>
@@ -643,6 +703,53 @@ describe('everybody', () => {
       await close();
     });
   }
+
+  const LONG = 'https://example.org/caf%C3%A9 menu/50%?q=a%26b&note=%2541&x=%zz';
+
+  test('sees the findings beside the field, and both results, in the first screen of a desktop', async () => {
+    const { page, close } = await open({ viewport: { width: 1280, height: 900 } });
+    await type(page, LONG);
+    const bottoms = await page.$$eval('#findings li, .result output', (all) => all.map((element) => element.getBoundingClientRect().bottom));
+    assert(bottoms.length === 4 && bottoms.every((bottom) => bottom <= 900), String(bottoms));
+    // A badge is one line.
+    const heights = await page.$$eval('.kind', (all) => all.map((element) => element.getBoundingClientRect().height));
+    assert(heights.every((height) => height < 30), String(heights));
+    await close();
+  });
+
+  test('sees both results in the first screen of a phone, from which the findings and the reference are one tap away', async () => {
+    const { page, close } = await open({ viewport: { width: 390, height: 844 } });
+    await type(page, LONG);
+    const inside = (selector) => page.$eval(selector, (element) => element.getBoundingClientRect().top >= 0 && element.getBoundingClientRect().bottom <= innerHeight);
+    assert(await inside('#decode-output'));
+    assert(await page.evaluate(() => document.documentElement.scrollHeight) < 4000);
+    assert.equal(await page.innerText('#summary'), '3 findings');
+    await page.click('#summary');
+    assert(await inside('#findings'));
+    await page.click('#to-reference');
+    assert(await inside('#search'));
+    assert.equal(new URL(page.url()).hash, '');
+    await close();
+  });
+
+  test('can read the whole of what is chosen on a phone', async () => {
+    const { page, close } = await open({ viewport: { width: 390, height: 844 } });
+    const cut = () => page.evaluate(() => {
+      const pen = document.createElement('canvas').getContext('2d');
+      const isCut = (field) => {
+        const style = getComputedStyle(field);
+        pen.font = style.font;
+        return pen.measureText(field.selectedOptions[0].textContent).width > field.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight) - 16;
+      };
+      return [...[...document.querySelectorAll('select')].filter(isCut).map((field) => field.selectedOptions[0].textContent),
+        ...[...document.querySelectorAll('main :not(option, select)')].filter((element) => getComputedStyle(element).textOverflow === 'ellipsis' && element.scrollWidth > element.clientWidth).map(({ id }) => id)];
+    });
+    await type(page, LONG);
+    assert.deepEqual(await cut(), []);
+    for (const [field, value] of [['#encode-rule', 'js-component'], ['#decode-rule', 'strict'], ['#charset', 'gb18030'], ['#lines', 'each']]) await choose(page, field, value);
+    assert.deepEqual(await cut(), []);
+    await close();
+  });
 
   test('can use it with a keyboard', async () => {
     const { page, close } = await open();
