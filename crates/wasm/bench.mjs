@@ -1,7 +1,8 @@
 // Compares the package with the engine's own functions, which take turns within one run:  node bench.mjs [ROUNDS] [REGEX]
 // In a browser: `import { bench } from './bench.mjs'` (ci/web --bench does that in Chromium).
-// The results of all rivals are compared first. Each line has a function's throughput in GB/s of input, the median of the rounds,
-// and the ratio to the engine's own function. Higher is better. Fails if a ratio is below its limit three times.
+// The results of all rivals are compared first. Each line has a function's throughput in GB/s of input, that of its fastest round, because
+// what else the machine does only adds time, and the ratio to the engine's own function. Higher is better. Fails if a ratio is below its
+// limit three times.
 import { instantiate } from './codec.mjs';
 import { random } from './test/inputs.mjs';
 
@@ -29,15 +30,14 @@ const LENGTHS = [4, 16, 52, 128, 256, 512, 767, 1024, 4096, 65536];
 
 const utf8 = new TextEncoder();
 const size = (input) => (typeof input === 'string' ? utf8.encode(input).length : input.length);
-const median = (numbers) => numbers.sort((a, b) => a - b)[numbers.length >> 1];
 
-/** Returns the limit of the ratio for strings: never slower, except for the noise, and faster for long text of ASCII. */
+/** Returns the limit of the ratio for strings: the price of a call for short ones, and faster for long text of ASCII. */
 const limitOf = (operation, kind, length) =>
-  !/^(en|de)code$/.test(operation) ? 0 : length < 1024 || !/^(clean|URLs|prose)$/.test(kind) ? 0.95 : operation === 'encode' ? 2 : 1.2;
+  !/^(en|de)code$/.test(operation) ? 0 : length < 16 ? 0.8 : length < 1024 || !/^(clean|URLs|prose)$/.test(kind) ? 0.9 : operation === 'encode' ? 2 : 1.2;
 
 const EACH = (run) => (list) => { for (const input of list) run(input); };
 
-/** Measures everything whose name matches `wanted`; `load` reads one of the two modules, and `print` takes a line. */
+/** Measures what `wanted` matches, and returns whether all limits hold. `load` reads one of the two modules, `print` takes a line. */
 export async function bench(load, { rounds = 15, wanted = /(?:)/, print = console.log } = {}) {
   const compile = async (name) => instantiate(await WebAssembly.compile(await load(name)));
   const simd = await compile('./simdpct.simd128.wasm');
@@ -45,16 +45,17 @@ export async function bench(load, { rounds = 15, wanted = /(?:)/, print = consol
   const slow = [];
 
   const measure = (rivals, list) => {
-    const times = rivals.map(() => []);
+    const times = rivals.map(() => Infinity);
     const once = (rival) => {
       const start = performance.now();
       rival.run(list);
-      return performance.now() - start;
+      // Clocks of browsers have steps of 5 µs.
+      return Math.max(performance.now() - start, 0.005);
     };
     // Engines compile code that has run for a while.
     for (const rival of rivals) for (let time = 0; time < 100; ) time += once(rival) + 1;
-    for (let round = 0; round < rounds; round++) rivals.forEach((rival, i) => times[i].push(once(rival)));
-    return times.map(median);
+    for (let round = 0; round < rounds; round++) rivals.forEach((rival, i) => (times[i] = Math.min(times[i], once(rival))));
+    return times;
   };
   const row = (operation, kind, length, rivals, list) => {
     const name = `${operation}: ${kind}, ${length}`, limit = limitOf(operation, kind, length);
@@ -96,12 +97,14 @@ export async function bench(load, { rounds = 15, wanted = /(?:)/, print = consol
       ], JSON.parse(JSON.stringify(texts.map(encodeURIComponent))));
     }
   }
-  if (slow.length > 0) throw new Error(`slower than the engine's own function:\n${slow.join('\n')}`);
+  for (const line of slow) print(`slower than the engine's own function: ${line}`);
+  return slow.length === 0;
 }
 
 if (typeof process === 'object' && process.argv?.[1]?.endsWith('bench.mjs')) {
   const { readFile } = await import('node:fs/promises');
   const [rounds = '15', wanted = ''] = process.argv.slice(2);
   console.log(`node ${process.version}, V8 ${process.versions.v8}, ${process.arch}; ${rounds} rounds; GB/s of input\n`);
-  await bench((name) => readFile(new URL(name, import.meta.url)), { rounds: Number(rounds), wanted: new RegExp(wanted) });
+  const holds = await bench((name) => readFile(new URL(name, import.meta.url)), { rounds: Number(rounds), wanted: new RegExp(wanted) });
+  process.exitCode = holds ? 0 : 1;
 }

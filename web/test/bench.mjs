@@ -11,10 +11,10 @@ page.on('console', (message) => console.log(message.text()));
 await page.goto(`${server.origin}/empty/`);
 console.log(`Chromium ${browser.version()}; ${rounds} rounds; GB/s of input\n`);
 try {
-  await page.evaluate(async ({ rounds, wanted }) => {
+  process.exitCode = await page.evaluate(async ({ rounds, wanted }) => {
     const { bench } = await import('/wasm/bench.mjs');
     const load = async (name) => (await fetch(new URL(name, new URL('/wasm/', location.href)))).arrayBuffer();
-    await bench(load, { rounds: Number(rounds), wanted: new RegExp(wanted) });
+    return (await bench(load, { rounds: Number(rounds), wanted: new RegExp(wanted) })) ? 0 : 1;
   }, { rounds, wanted });
 } finally {
   await browser.close();
