@@ -732,8 +732,8 @@ describe('everybody', () => {
     await close();
   });
 
-  test('can read the whole of what is chosen on a phone', async () => {
-    const { page, close } = await open({ viewport: { width: 390, height: 844 } });
+  for (const width of [390, 760, 1280]) test(`can read the whole of what is chosen, ${width} pixels`, async () => {
+    const { page, close } = await open({ viewport: { width, height: 844 } });
     const cut = () => page.evaluate(() => {
       const pen = document.createElement('canvas').getContext('2d');
       const isCut = (field) => {
