@@ -25,7 +25,17 @@ use record::{Table, markdown, newest, number};
 type Failure = Box<dyn std::error::Error>;
 
 /// The documents with tables.
-const DOCUMENTS: [&str; 3] = ["README.md", "docs/speed.md", "crates/capi/README.md"];
+const DOCUMENTS: [&str; 9] = [
+    "README.md",
+    "docs/speed.md",
+    "crates/capi/README.md",
+    "crates/datafusion/README.md",
+    "crates/duckdb/README.md",
+    "crates/percent-encoding/README.md",
+    "crates/python/README.md",
+    "crates/uri/README.md",
+    "crates/wasm/README.md",
+];
 
 fn main() -> ExitCode {
     let files: Vec<String> = env::args().skip(1).collect();

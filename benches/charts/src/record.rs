@@ -19,6 +19,14 @@ impl Table {
         let line = self.lines.iter().find(|line| line.first().is_some_and(|cell| cell == row))?;
         line.get(column).map(String::as_str)
     }
+
+    /// Returns the table as Markdown.
+    pub fn to_markdown(&self) -> String {
+        let mut lines: Vec<String> =
+            self.lines.iter().map(|cells| format!("| {} |\n", cells.join(" | "))).collect();
+        lines.insert(1, format!("|{}\n", "---|".repeat(self.lines[0].len())));
+        lines.concat()
+    }
 }
 
 /// Returns the `* KEY: VALUE` lines of `text`, and its tables.
@@ -32,7 +40,7 @@ pub fn markdown(text: &str) -> (BTreeMap<String, String>, Vec<Table>) {
                 tables.push(Table { title: title.clone(), lines: Vec::new() });
             }
             within = true;
-            let is_rule = cells.iter().all(|cell| !cell.is_empty() && cell.chars().all(|c| c == '-'));
+            let is_rule = cells.iter().all(|cell| !cell.is_empty() && cell.chars().all(|c| "-:".contains(c)));
             if let (false, Some(table)) = (is_rule, tables.last_mut()) {
                 table.lines.push(cells);
             }

@@ -1,4 +1,7 @@
-//! Fills the tables of README.md, docs/speed.md and crates/capi/README.md with the figures of records.
+//! Fills the tables of documents with the figures of records.
+//!
+//! The comment `<!-- record duckdb: ns a row -->` before a table names a table of the newest record `*-duckdb.md`, by its title or
+//! the start of its first cell. That table is copied.
 //!
 //! The comment `<!-- table command -->` before a table names its template, which is the file `command.md` in `benches/charts/tables`. The
 //! first line of a template names the records, and the table follows after an empty line:
@@ -37,8 +40,16 @@ pub fn fill(
             continue;
         }
         out.push_str(line);
-        let name = line.trim_end().strip_prefix("<!-- table ").and_then(|rest| rest.strip_suffix(" -->"));
-        if let Some(name) = name {
+        let comment = line.trim_end().strip_prefix("<!-- ").and_then(|rest| rest.strip_suffix(" -->"));
+        if let Some((name, title)) = comment.and_then(|rest| rest.strip_prefix("record ")?.split_once(": ")) {
+            let tables = read(&format!("*-{name}.md")).ok_or_else(|| format!("there is no record {name}"))?;
+            let copied =
+                tables.iter().find(|table| table.title == title || table.lines[0][0].starts_with(title));
+            out.push_str(
+                &copied.ok_or_else(|| format!("record {name}: there is no table '{title}'"))?.to_markdown(),
+            );
+            is_old = true;
+        } else if let Some(name) = comment.and_then(|rest| rest.strip_prefix("table ")) {
             let template = template(name).ok_or_else(|| format!("there is no template {name}"))?;
             out.push_str(&table(&template, &read).map_err(|message| format!("table {name}: {message}"))?);
             is_old = true;
@@ -157,5 +168,21 @@ mod tests {
             assert_eq!(filled(template).unwrap_err(), message);
         }
         assert_eq!(fill("<!-- table t -->", |_| None, read).unwrap_err(), "there is no template t");
+        let read = |name: &str| {
+            (name == "*-door.md").then(|| markdown("## A\n\n| b c | d |\n|---|--:|\n| e | |\n").1)
+        };
+        for title in ["A", "b c", "b"] {
+            let copied =
+                fill(&format!("<!-- record door: {title} -->\n| old |\n\n"), |_| None, read).unwrap();
+            assert_eq!(
+                copied,
+                format!("<!-- record door: {title} -->\n| b c | d |\n|---|---|\n| e |  |\n\n")
+            );
+        }
+        assert_eq!(fill("<!-- record other: A -->", |_| None, read).unwrap_err(), "there is no record other");
+        assert_eq!(
+            fill("<!-- record door: B -->", |_| None, read).unwrap_err(),
+            "record door: there is no table 'B'"
+        );
     }
 }

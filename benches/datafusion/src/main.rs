@@ -6,7 +6,8 @@
 //! ```
 //!
 //! A LIST has a URL in each line; without one it is samples/urls.txt. Prints medians of rounds in which the rivals take turns,
-//! in nanoseconds a row. Answers are compared before they are timed.
+//! in nanoseconds a row, and in brackets the factor to the first row of the group. Answers are compared before they are timed.
+//! `benches/doors datafusion` writes a record.
 
 #![forbid(unsafe_code)]
 
@@ -46,7 +47,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     let found = batches(&(Arc::new(found) as ArrayRef));
     let encoded = Task::ours("pct_encode", &[]).run(&found)?;
     println!(
-        "{ROWS} rows of {:.0} bytes on average, {:.0} encoded; medians of {ROUNDS} rounds (fastest to slowest), ns a row",
+        "## {ROWS} rows of {:.0} bytes, {:.0} encoded\n\n| ns a row | `Utf8` | `Utf8View` |\n|---|---|---|",
         mean(&found),
         mean(&encoded)
     );
@@ -64,31 +65,28 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
         percent("decode", decode_all),
         spark("try_url_decode"),
     ];
-    for (layout, of) in [("Utf8", DataType::Utf8), ("Utf8View", DataType::Utf8View)] {
-        let as_layout = |batches: &[ArrayRef]| {
-            batches.iter().map(|batch| cast(batch, &of)).collect::<std::result::Result<Vec<_>, _>>()
-        };
-        let (found, encoded) = (as_layout(&found)?, as_layout(&encoded)?);
-        compare(&format!("{layout}, encode"), &found, &encode)?;
-        compare(&format!("{layout}, decode as found"), &found, &decode)?;
-        compare(&format!("{layout}, decode encoded"), &encoded, &decode)?;
-        let alone = [
-            Task::ours("pct_normalize", &[]),
-            Task::ours("url_canonical", &["rfc3986"]),
-            Task::ours("url_canonical", &["rfc3986-scheme"]),
-            Task::ours("url_canonical", &["whatwg"]),
-        ];
-        for task in alone {
-            compare(&format!("{layout}, as found"), &found, &[task])?;
-        }
+    let views = |batches: &[ArrayRef]| {
+        batches
+            .iter()
+            .map(|batch| cast(batch, &DataType::Utf8View))
+            .collect::<std::result::Result<Vec<_>, _>>()
+    };
+    let (found, encoded) = ([found.clone(), views(&found)?], [encoded.clone(), views(&encoded)?]);
+    let (found, encoded) = (found.each_ref().map(Vec::as_slice), encoded.each_ref().map(Vec::as_slice));
+    compare("", &found, &encode)?;
+    compare(", as found", &found, &decode)?;
+    compare(", encoded", &encoded, &decode)?;
+    compare("", &found, &[Task::ours("pct_normalize", &[])])?;
+    for profile in ["rfc3986", "rfc3986-scheme", "whatwg"] {
+        compare("", &found, &[Task::ours("url_canonical", &[profile])])?;
     }
     // This column has 200 distinct values, each of them many times.
     let few = StringArray::from_iter_values(
         (0..ROWS).map(|row| format!("{}&row={}", lines[row % lines.len()], row % 200)),
     );
     let few = cast(&few, &DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8)))?;
-    compare("dictionary of few, encode", &batches(&few), &[Task::ours("pct_encode", &[])])?;
-    Ok(())
+    compare(", a dictionary of few values", &[&batches(&few)], &[Task::ours("pct_encode", &[])])
+        .map_err(Into::into)
 }
 
 fn batches(array: &ArrayRef) -> Vec<ArrayRef> {
@@ -112,11 +110,7 @@ impl Task {
     fn ours(name: &str, names: &[&'static str]) -> Task {
         let found = simdpct_datafusion::functions().into_iter().find(|function| function.name() == name);
         let function = found.expect("a function of ours");
-        Task {
-            name: format!("{name}{}", names.iter().map(|n| format!(" '{n}'")).collect::<String>()),
-            function,
-            names: names.to_vec(),
-        }
+        Task { name: [&[name], names].concat().join(" "), function, names: names.to_vec() }
     }
 
     fn of(name: String, work: fn(&[ColumnarValue]) -> Result<ColumnarValue>) -> Task {
@@ -156,31 +150,34 @@ impl Task {
     }
 }
 
-/// Times the tasks in turn, and prints how many answers of each differ from those of the first task, which is ours.
-fn compare(title: &str, batches: &[ArrayRef], tasks: &[Task]) -> Result<()> {
-    let want = tasks[0].run(batches)?;
-    for task in &tasks[1..] {
-        let got = task.run(batches)?;
-        let differ: usize = got.iter().zip(&want).map(|(got, want)| differences(got, want)).sum();
-        if differ > 0 {
-            println!("  {title}: {} differs from {} in {differ} rows", task.name, tasks[0].name);
+/// Times the tasks in turn on each layout of the rows, and prints a row for each task. Reports how many answers differ from
+/// those of the first task, which is ours.
+fn compare(title: &str, layouts: &[&[ArrayRef]], tasks: &[Task]) -> Result<()> {
+    let mut cells = vec![String::new(); tasks.len()];
+    for batches in layouts {
+        let want = tasks[0].run(batches)?;
+        for task in &tasks[1..] {
+            let got = task.run(batches)?;
+            let differ: usize = got.iter().zip(&want).map(|(got, want)| differences(got, want)).sum();
+            if differ > 0 {
+                eprintln!("{}{title} differs from {} in {differ} rows", task.name, tasks[0].name);
+            }
+        }
+        let mut times = vec![Vec::new(); tasks.len()];
+        for _ in 0..ROUNDS {
+            for (task, times) in tasks.iter().zip(&mut times) {
+                times.push(task.time(batches)?);
+            }
+        }
+        times.iter_mut().for_each(|times| times.sort_by(f64::total_cmp));
+        let ours = times[0][ROUNDS / 2];
+        for (times, cells) in times.iter().zip(&mut cells) {
+            let median = times[ROUNDS / 2];
+            *cells += &format!(" {median:.1} ({:.1}) |", median / ours);
         }
     }
-    let mut times = vec![Vec::new(); tasks.len()];
-    for _ in 0..ROUNDS {
-        for (task, times) in tasks.iter().zip(&mut times) {
-            times.push(task.time(batches)?);
-        }
-    }
-    for (task, times) in tasks.iter().zip(&mut times) {
-        times.sort_by(f64::total_cmp);
-        println!(
-            "{title:26} {:28} {:7.1}   ({:.1} to {:.1})",
-            task.name,
-            times[ROUNDS / 2],
-            times[0],
-            times[ROUNDS - 1]
-        );
+    for (task, cells) in tasks.iter().zip(&cells) {
+        println!("| `{}`{title} |{cells}", task.name);
     }
     Ok(())
 }

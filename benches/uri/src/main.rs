@@ -1,8 +1,8 @@
 //! Times crates/uri beside its peers: `cargo run --release --manifest-path benches/uri/Cargo.toml -- [LIST...]`.
 //!
 //! Each LIST is a file with one URL on each line; without one, a list is generated from a seed. All contestants run in turn, round
-//! after round, in one process. The output has medians over the rounds: MB/s of the list, ns for each URL, and the ratio to the
-//! first contestant of the group. Answers are checked before they are timed.
+//! after round, in one process. The output has a table for each group, with a column for each list: MB/s, medians over the rounds, and in
+//! brackets the factor to the time of the first contestant. Answers are checked before they are timed. `benches/doors uri` writes a record.
 
 #![forbid(unsafe_code)]
 
@@ -28,6 +28,26 @@ const TURN: Duration = Duration::from_millis(12);
 
 /// A contestant: its name, and one pass over the list.
 type Contestant<'a> = (String, Box<dyn FnMut() + 'a>);
+
+/// A row of the table of a group, with a cell for each list.
+struct Row {
+    group: String,
+    name: String,
+    cells: Vec<String>,
+}
+
+/// The rows of all tables, those of a group one after the other.
+#[derive(Default)]
+struct Report(Vec<Row>);
+
+impl Report {
+    fn add(&mut self, group: &str, name: &str, cell: String) {
+        match self.0.iter_mut().find(|row| row.group == group && row.name == name) {
+            Some(row) => row.cells.push(cell),
+            None => self.0.push(Row { group: group.to_owned(), name: name.to_owned(), cells: vec![cell] }),
+        }
+    }
+}
 
 fn main() {
     let mut only = None;
@@ -57,36 +77,45 @@ fn main() {
     } else if lists.len() > 1 {
         lists.push(("mixture".to_owned(), mixture(&lists)));
     }
-    println!("tier {}; MB/s (ns for each URL), ratio to the first of the group", Tier::active());
+    let mut report = Report::default();
     for (name, text) in &lists {
         let urls: Vec<&str> = text.lines().collect();
-        println!("\n{name}: {} URLs, {} bytes", urls.len(), text.len());
+        eprintln!("{name}");
+        report.add("lists", "URLs", urls.len().to_string());
+        report.add("lists", "bytes", text.len().to_string());
         let wanted = |group: &str| only.as_deref().is_none_or(|only| only == group);
         if wanted("split") {
-            of_split(text, &urls);
+            of_split(&mut report, text, &urls);
         }
         if wanted("rfc3986") {
-            of_rfc3986(text, &urls);
+            of_rfc3986(&mut report, text, &urls);
         }
         if wanted("whatwg") {
-            of_whatwg(text, &urls);
+            of_whatwg(&mut report, text, &urls);
         }
         if wanted("keys") {
-            of_keys(text, &urls);
+            of_keys(&mut report, text, &urls);
         }
         if wanted("surt") {
-            of_surt(text, &urls);
+            of_surt(&mut report, text);
         }
         if wanted("readings") {
-            of_readings(&urls);
+            of_readings(&mut report, &urls);
         }
+    }
+    let names: Vec<&str> = lists.iter().map(|(name, _)| name.split('.').next().unwrap_or(name)).collect();
+    for rows in report.0.chunk_by(|a, b| a.group == b.group) {
+        let group = &rows[0].group;
+        println!("## {group}\n\n| {group} | {} |\n|---|{}", names.join(" | "), "---|".repeat(names.len()));
+        rows.iter().for_each(|row| println!("| {} | {} |", row.name, row.cells.join(" | ")));
+        println!();
     }
     if only.as_deref().is_none_or(|only| only == "worst") {
         worst();
     }
 }
 
-fn of_split(text: &str, urls: &[&str]) {
+fn of_split(report: &mut Report, text: &str, urls: &[&str]) {
     let mut bytes = Vec::new();
     let mut offsets = vec![0_u32];
     for url in urls {
@@ -116,12 +145,12 @@ fn of_split(text: &str, urls: &[&str]) {
     contestants.push(("fluent-uri parse".into(), Box::new(move || urls.iter().for_each(&parse))));
     let parse = |url: &&str| _ = black_box(iri_string::types::UriReferenceStr::new(url).is_ok());
     contestants.push(("iri-string parse".into(), Box::new(move || urls.iter().for_each(&parse))));
-    measure("split", contestants, bytes.len(), urls.len());
+    measure(report, "split", contestants, bytes.len());
 }
 
-fn of_rfc3986(text: &str, urls: &[&str]) {
+fn of_rfc3986(report: &mut Report, text: &str, urls: &[&str]) {
     let mut contestants = of_profile(Profile::Rfc3986, text);
-    let changed = changed(Profile::Rfc3986, urls);
+    report.add("rfc3986", "lines that change", changed(Profile::Rfc3986, urls));
     contestants.push(peer("fluent-uri normalize", urls, |url, out| {
         let parsed = fluent_uri::UriRef::parse(url).ok()?;
         out.extend_from_slice(parsed.normalize().as_str().as_bytes());
@@ -131,12 +160,12 @@ fn of_rfc3986(text: &str, urls: &[&str]) {
         let parsed = iri_string::types::UriStr::new(url).ok()?;
         write!(out, "{}", parsed.normalize()).ok()
     }));
-    measure(&format!("rfc3986 ({changed} lines change)"), contestants, text.len(), urls.len());
+    measure(report, "rfc3986", contestants, text.len());
 }
 
-fn of_whatwg(text: &str, urls: &[&str]) {
+fn of_whatwg(report: &mut Report, text: &str, urls: &[&str]) {
     let mut contestants = of_profile(Profile::Whatwg, text);
-    let changed = changed(Profile::Whatwg, urls);
+    report.add("whatwg", "lines that change", changed(Profile::Whatwg, urls));
     for url in urls {
         // url is older than two rules of the standard: it leaves `^` in paths, and rejects invalid Punycode.
         let Ok(theirs) = url::Url::parse(url) else { continue };
@@ -152,33 +181,29 @@ fn of_whatwg(text: &str, urls: &[&str]) {
         out.extend_from_slice(ada_url::Url::parse(url, None).ok()?.href().as_bytes());
         Some(())
     }));
-    measure(&format!("whatwg ({changed} lines change)"), contestants, text.len(), urls.len());
+    measure(report, "whatwg", contestants, text.len());
 }
 
 /// Times the profiles whose peers are programs in Python.
-fn of_keys(text: &str, urls: &[&str]) {
+fn of_keys(report: &mut Report, text: &str, urls: &[&str]) {
     for profile in [Profile::SafeBrowsing4, Profile::SafeBrowsing5, W3LIB] {
-        let changed = changed(profile, urls);
-        measure(
-            &format!("{profile} ({changed} lines change)"),
-            of_profile(profile, text),
-            text.len(),
-            urls.len(),
-        );
+        let group = profile.to_string();
+        report.add(&group, "lines that change", changed(profile, urls));
+        measure(report, &group, of_profile(profile, text), text.len());
     }
 }
 
-fn of_surt(text: &str, urls: &[&str]) {
+fn of_surt(report: &mut Report, text: &str) {
     // These profiles change every line, so only the slow path is measured, which is the last contestant.
     let mut contestants = Vec::new();
     for profile in [Profile::SurtPython0_3, Profile::SurtJava] {
         contestants.extend(of_profile(profile, text).pop().map(|(_, run)| (profile.to_string(), run)));
     }
-    measure("surt", contestants, text.len(), urls.len());
+    measure(report, "surt", contestants, text.len());
 }
 
 /// Times the readings of servers: of all request targets of the list, and of the paths that all readings route on as they are.
-fn of_readings(urls: &[&str]) {
+fn of_readings(report: &mut Report, urls: &[&str]) {
     let targets: Vec<&str> = urls
         .iter()
         .filter_map(|url| {
@@ -203,18 +228,15 @@ fn of_readings(urls: &[&str]) {
         let run = || targets.iter().for_each(|target| _ = black_box(is_ambiguous(target.as_bytes())));
         contestants.push(("is_ambiguous".to_owned(), Box::new(run)));
         let bytes = targets.iter().map(|target| target.len()).sum();
-        measure(
-            &format!("readings: {} {name}, {bytes} bytes", targets.len()),
-            contestants,
-            bytes,
-            targets.len(),
-        );
+        let group = format!("readings: {name}");
+        report.add(&group, "paths", targets.len().to_string());
+        measure(report, &group, contestants, bytes);
     }
 }
 
 /// Times the worst cases: URLs for which the kernels have no fast path, and lists in which every line changes.
 fn worst() {
-    println!("\nworst cases of split: ns for each URL, and their ratio to 15 ns + 0.1 ns a byte");
+    println!("## worst cases of split\n\n| URL | ns | ratio to 15 ns + 0.1 ns a byte |\n|---|---|---|");
     let long_host = format!("http://{}/", "a".repeat(90));
     let cases = [
         ("one byte", "a".to_owned()),
@@ -239,10 +261,11 @@ fn worst() {
         let urls: Vec<&str> = (0..count).map(|at| &text[at * url.len()..][..url.len()]).collect();
         let mut run = || urls.iter().for_each(|url| _ = black_box(split(url)));
         let ns = seconds_of(&mut run) * 1e9 / count as f64;
-        println!("    {name:<24} {ns:>8.1}  {:>6.2}", ns / (15.0 + 0.1 * url.len() as f64));
+        println!("| {name} | {ns:.1} | {:.2} |", ns / (15.0 + 0.1 * url.len() as f64));
     }
 
-    println!("\ntime with kernels divided by time without, for lists in which every line changes");
+    println!("\n## time with kernels divided by time without, for lists in which every line changes\n");
+    println!("| profile | change | ratio |\n|---|---|---|");
     let cases = [
         ("escapes", "http://example.com/%7Euser/index.html"),
         ("dots", "https://www.example.com/a/../b/index.html?q=1"),
@@ -262,7 +285,7 @@ fn worst() {
                 black_box(&out);
             };
             let (alone, both) = (seconds_of(&mut || run(scalar)), seconds_of(&mut || run(Tier::active())));
-            println!("    {:<16} {name:<12} {:>6.2}", profile.to_string(), both / alone);
+            println!("| {profile} | {name} | {:.2} |", both / alone);
         }
     }
 }
@@ -324,13 +347,13 @@ fn of_profile<'a>(profile: Profile, text: &'a str) -> Vec<Contestant<'a>> {
     contestants
 }
 
-/// Counts the URLs that the profile changes.
-fn changed(profile: Profile, urls: &[&str]) -> usize {
-    urls.iter().filter(|url| profile.canonicalize(url).is_ok_and(|form| form != **url)).count()
+/// Returns the number of URLs that the profile changes.
+fn changed(profile: Profile, urls: &[&str]) -> String {
+    urls.iter().filter(|url| profile.canonicalize(url).is_ok_and(|form| form != **url)).count().to_string()
 }
 
-/// Times the contestants of a group, and prints their medians.
-fn measure(group: &str, mut contestants: Vec<Contestant<'_>>, bytes: usize, urls: usize) {
+/// Times the contestants of a group, and adds their medians to its table.
+fn measure(report: &mut Report, group: &str, mut contestants: Vec<Contestant<'_>>, bytes: usize) {
     let mut seconds: Vec<Vec<f64>> = vec![Vec::new(); contestants.len()];
     for _ in 0..ROUNDS {
         for ((_, run), seconds) in contestants.iter_mut().zip(&mut seconds) {
@@ -347,12 +370,10 @@ fn measure(group: &str, mut contestants: Vec<Contestant<'_>>, bytes: usize, urls
         values.sort_by(f64::total_cmp);
         values[values.len() / 2]
     };
-    println!("  {group}");
     for ((name, _), own) in contestants.iter().zip(&seconds) {
         let ratio = median(own.iter().zip(&seconds[0]).map(|(own, first)| own / first).collect());
-        let median = median(own.clone());
-        let (mb, ns) = (bytes as f64 / median / 1e6, median * 1e9 / urls as f64);
-        println!("    {name:<24} {mb:>7.0} ({ns:>6.1})  {ratio:>6.2}");
+        let speed = bytes as f64 / median(own.clone()) / 1e6;
+        report.add(group, name, format!("{speed:.0} ({ratio:.2})"));
     }
 }
 

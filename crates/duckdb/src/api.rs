@@ -50,7 +50,8 @@ used! {
     duckdb_get_varchar duckdb_destroy_value duckdb_free
     duckdb_create_data_chunk duckdb_destroy_data_chunk
     duckdb_data_chunk_get_column_count duckdb_data_chunk_get_vector duckdb_data_chunk_get_size
-    duckdb_vector_size duckdb_vector_get_column_type duckdb_vector_get_data duckdb_vector_get_validity duckdb_vector_ensure_validity_writable
+    duckdb_vector_size duckdb_vector_get_column_type duckdb_vector_get_data
+    duckdb_vector_get_validity duckdb_vector_ensure_validity_writable
     duckdb_vector_assign_string_element_len duckdb_validity_set_row_invalid
     duckdb_list_vector_reserve duckdb_list_vector_set_size duckdb_list_vector_get_child duckdb_struct_vector_get_child
     duckdb_create_scalar_function duckdb_destroy_scalar_function duckdb_scalar_function_set_name

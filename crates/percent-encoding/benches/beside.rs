@@ -5,7 +5,7 @@
 //! cargo bench -- 'decode' 'utf8'   # rows whose names hold all of these
 //! ```
 //!
-//! A row is an operation on a list of distinct strings. Each line has the time of a call in ns with the published crate and with
+//! A row of the tables is an operation on a list of distinct strings. It has the time of a call in ns with the published crate and with
 //! this one, and the speedup of this one: the median of the rounds, and the quartiles. The results of both are compared before
 //! anything is timed. The last lines name the rows on which this crate is more than 3 % slower; two copies of the same code
 //! differ by about that much.
@@ -219,8 +219,15 @@ fn nanoseconds(operation: Operation, strings: &[&str], times: usize) -> f64 {
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
     let (mut slower, mut measured) = (Vec::new(), 0);
-    println!("{:<45} {:>12} {:>12} {:>7}  quartiles", "", "published", "this", "times");
+    let mut title = "";
     for (verb, name, row) in rows() {
+        let kind = if name.starts_with("urls") { "URLs" } else { "By length" };
+        if title != kind {
+            title = kind;
+            println!(
+                "\n## {title}\n\n| ns a call | published | this | times as fast | quartiles |\n|---|---|---|---|---|"
+            );
+        }
         for (old, new) in old::ALL.iter().zip(new::ALL).filter(|(old, _)| old.0 == verb) {
             let name = format!("{verb:?} {}, {name}", old.1).to_lowercase();
             if !words.iter().all(|word| name.contains(&word.to_lowercase())) {
@@ -239,7 +246,7 @@ fn main() {
             rounds.sort_by(|a, b| a.0.total_cmp(&b.0));
             let [low, median, high] = [1, 2, 3].map(|quarter| rounds[ROUNDS * quarter / 4]);
             println!(
-                "{name:<45} {:>12.2} {:>12.2} {:>7.2}  {:.2}-{:.2}",
+                "| {name} | {:.1} | {:.1} | {:.2} | {:.2}-{:.2} |",
                 median.1, median.2, median.0, low.0, high.0
             );
             measured += 1;
@@ -254,6 +261,6 @@ fn main() {
         slower.len()
     );
     for (times, name) in slower {
-        println!("{times:>7.2}  {name}");
+        println!("* {times:.2} {name}");
     }
 }
