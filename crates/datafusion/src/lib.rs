@@ -79,7 +79,7 @@ fn udf(sql: &'static SqlFunction) -> Arc<ScalarUDF> {
 
 /// The functions as expressions, for data frames. Names of sets and profiles are expressions, too: `lit("rfc3986-path")`.
 ///
-/// The documentation of the [crate](crate) describes the functions.
+/// The documentation of the [crate] describes the functions.
 pub mod expr_fn {
     use datafusion_expr::Expr;
     use simdpct_functions::sql_functions;

@@ -1,8 +1,11 @@
 //! Defines each function for data engines once: its name, arguments, choices on bad input, documentation and body.
 //!
-//! DuckDB, DataFusion, Polars and the columns of the Python package call these functions. Their packages only translate types:
-//! they give a batch of rows as [`Values`], call [`Verb::apply`], [`extract_parts`] or [`Output::extract`], and copy the [`Results`] or [`Extracted`] texts
-//! into a vector or an array of the engine. They do not decide what a function does, and this crate knows no engine.
+//! DuckDB, DataFusion, Polars and the columns of the Python package call these functions. Their packages only translate types, and do
+//! not decide what a function does; this crate knows no engine.
+//!
+//! - DataFusion, Polars and Python have Arrow arrays, which they pass to the module `columns`. It needs the feature `arrow`.
+//! - DuckDB gives a batch of rows as [`Values`], calls [`Verb::apply`], [`extract_parts`] or [`Output::extract`], and copies the
+//!   [`Results`] or [`Extracted`] texts into a vector.
 //!
 //! # Adding a function
 //!

@@ -424,7 +424,10 @@ impl<'a> Piece<'a> {
                     match form {
                         Form::Same => {}
                         Form::New(form) => {
-                            column.push(form)?;
+                            column.push(form).map_err(|mut why| {
+                                why.index = row;
+                                why
+                            })?;
                             changed.push(row as u32);
                         }
                         Form::Null => nulls.push(row),
@@ -514,10 +517,8 @@ impl<'a> Piece<'a> {
         let nulls = without(None, values.len(), nulls);
         let Some(places) = places else {
             return match of {
-                DataType::LargeUtf8 | DataType::LargeBinary => {
-                    self.small_or_large(of, self.pushed::<i64>(values)?, nulls)
-                }
-                _ => self.small_or_large(of, self.pushed::<i32>(values)?, nulls),
+                DataType::LargeUtf8 | DataType::LargeBinary => self.copied::<i64>(values, nulls),
+                _ => self.copied::<i32>(values, nulls),
             };
         };
         let mut views = (self.job.host.take)(values.len() * size_of::<View>());
@@ -525,9 +526,9 @@ impl<'a> Piece<'a> {
         let mut column = ColumnBuf::<i32>::new();
         for value in values {
             let value = value.as_deref().unwrap_or_default();
-            let (number, start) = match places.find(value) {
-                // A short text is in its view.
-                _ if value.len() <= 12 => (0, 0),
+            // A short text is in its view.
+            let place = if value.len() <= 12 { Some((0, 0)) } else { places.find(value) };
+            let (number, start) = match place {
                 Some(place) => place,
                 None => {
                     let start = column.bytes().len() as u32;
@@ -544,13 +545,17 @@ impl<'a> Piece<'a> {
         self.array_of_views(of, views, nulls, buffers)
     }
 
-    fn pushed<O: Offset>(&self, values: &[Value<'_>]) -> Result<ColumnBuf<O>, Failure> {
-        let size = values.iter().flatten().map(|value| value.len()).sum();
-        let mut column = self.column(values.len(), size);
+    /// Makes an array of texts with offsets.
+    fn copied<O>(&self, values: &[Value<'_>], nulls: Option<NullBuffer>) -> Result<ArrayData, Failure>
+    where
+        O: ArrowNativeType + Offset,
+    {
+        let mut column =
+            self.column::<O>(values.len(), values.iter().flatten().map(|value| value.len()).sum());
         for value in values {
             column.push(value.as_deref().unwrap_or_default())?;
         }
-        Ok(column)
+        self.small_or_large(self.chunk.data_type(), column, nulls)
     }
 
     /// Makes an array of the results of a function of URLs.
