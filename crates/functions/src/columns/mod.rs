@@ -20,7 +20,7 @@ use arrow_schema::{ArrowError, DataType, Field};
 use memchr::memchr;
 use simdpct::batch::{ColumnBuf, Offset};
 
-use self::rows::{Given, OffsetRows, Rows, Stored, View, ViewRows, view_of, view_of_part};
+use self::rows::{Chosen, Given, OffsetRows, Rows, Stored, View, ViewRows, view_of, view_of_part};
 use crate::canonical::{Form, canonicalize_each};
 use crate::output::Output;
 use crate::policy::Failure;
@@ -412,8 +412,7 @@ impl<'a> Piece<'a> {
         views: &'a [View],
         buffers: &'a [Buffer],
     ) -> Result<ArrayData, Failure> {
-        let chosen = ViewRows::new(rows, views, buffers);
-        let chosen = if verb.needs_escapes() { chosen.with_escapes() } else { chosen };
+        let chosen = Chosen::new(ViewRows { rows, views, buffers }, verb.needs_escapes());
         let at_row = |why: Failure| why.map(|index| chosen.row(index));
         // The new values, the rows that have them unless all do, and the rows that become null.
         let (column, changed, nulls): (ColumnBuf<i32>, Option<Vec<u32>>, Vec<usize>) =
@@ -494,7 +493,7 @@ impl<'a> Piece<'a> {
     ) -> Result<ArrayData, Failure> {
         let mut new = (self.job.host.take)(size_of_val(views));
         let (mut all, mut nulls) = (views.iter(), Vec::new());
-        extract_parts(part, &ViewRows::new(rows, views, buffers), |url, part| {
+        extract_parts(part, &ViewRows { rows, views, buffers }, |url, part| {
             let view = all.next().copied().unwrap_or_default();
             if part.is_none() {
                 nulls.push(new.len() / size_of::<View>());

@@ -148,52 +148,22 @@ pub(super) fn view_of_part(view: View, whole: &[u8], start: usize, len: usize) -
     ((if len > 12 { long } else { short }) | len as u128).to_le_bytes()
 }
 
-/// The number of rows of which most tell that most rows have escapes.
-const SAMPLE: usize = 64;
-
-/// Rows of an array of views: all, or some.
+/// The rows of an array of views.
 pub(super) struct ViewRows<'a, 'b> {
-    rows: &'b Rows<'a>,
-    views: &'a [View],
-    buffers: &'a [Buffer],
-    /// The rows, or `None` for all.
-    pub(super) list: Option<Vec<u32>>,
-}
-
-impl<'a, 'b> ViewRows<'a, 'b> {
-    /// Chooses all rows, whose views are `views`.
-    pub(super) fn new(rows: &'b Rows<'a>, views: &'a [View], buffers: &'a [Buffer]) -> ViewRows<'a, 'b> {
-        ViewRows { rows, views, buffers, list: None }
-    }
-
-    /// Chooses the rows with a `%`, unless there are so many that it is quicker to work on all.
-    pub(super) fn with_escapes(self) -> ViewRows<'a, 'b> {
-        let has_escape = |row: &usize| self.get(*row).is_some_and(|value| memchr(b'%', value).is_some());
-        let rows = 0..self.views.len();
-        if rows.len() >= SAMPLE && (0..SAMPLE).filter(has_escape).count() > SAMPLE / 8 {
-            return self;
-        }
-        let mut list = Vec::with_capacity(rows.len());
-        list.extend(rows.filter(has_escape).map(|row| row as u32));
-        ViewRows { list: Some(list), ..self }
-    }
-
-    /// Returns the row with this index among the chosen ones.
-    pub(super) fn row(&self, index: usize) -> usize {
-        self.list.as_ref().map_or(index, |list| list[index] as usize)
-    }
+    pub(super) rows: &'b Rows<'a>,
+    pub(super) views: &'a [View],
+    pub(super) buffers: &'a [Buffer],
 }
 
 impl<'a> Values<'a> for ViewRows<'a, '_> {
     type Offset = i32;
 
     fn rows(&self) -> usize {
-        self.list.as_ref().map_or(self.views.len(), Vec::len)
+        self.views.len()
     }
 
     #[inline(always)]
-    fn get(&self, index: usize) -> Option<&'a [u8]> {
-        let row = self.row(index);
+    fn get(&self, row: usize) -> Option<&'a [u8]> {
         if self.rows.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
             return None;
         }
@@ -205,10 +175,58 @@ impl<'a> Values<'a> for ViewRows<'a, '_> {
     }
 
     fn size(&self) -> usize {
+        0
+    }
+}
+
+/// The number of rows of which most tell that most rows have escapes.
+const SAMPLE: usize = 64;
+
+/// The rows of views that a verb may change.
+pub(super) struct Chosen<'a, 'b> {
+    all: ViewRows<'a, 'b>,
+    /// The rows, or `None` for all.
+    pub(super) list: Option<Vec<u32>>,
+}
+
+impl<'a, 'b> Chosen<'a, 'b> {
+    /// Chooses all rows. If a value without `%` does not change, chooses only those with one, unless there are so many that it is quicker to
+    /// work on all.
+    pub(super) fn new(all: ViewRows<'a, 'b>, needs_escapes: bool) -> Chosen<'a, 'b> {
+        let has_escape = |row: &usize| all.get(*row).is_some_and(|value| memchr(b'%', value).is_some());
+        let rows = 0..all.views.len();
+        let has_many = || rows.len() >= SAMPLE && (0..SAMPLE).filter(has_escape).count() > SAMPLE / 8;
+        if !needs_escapes || has_many() {
+            return Chosen { all, list: None };
+        }
+        let mut list = Vec::with_capacity(rows.len());
+        list.extend(rows.filter(has_escape).map(|row| row as u32));
+        Chosen { all, list: Some(list) }
+    }
+
+    /// Returns the row with this index among the chosen ones.
+    pub(super) fn row(&self, index: usize) -> usize {
+        self.list.as_ref().map_or(index, |list| list[index] as usize)
+    }
+}
+
+impl<'a> Values<'a> for Chosen<'a, '_> {
+    type Offset = i32;
+
+    fn rows(&self) -> usize {
+        self.list.as_ref().map_or(self.all.views.len(), Vec::len)
+    }
+
+    #[inline(always)]
+    fn get(&self, index: usize) -> Option<&'a [u8]> {
+        self.all.get(self.row(index))
+    }
+
+    fn size(&self) -> usize {
+        let ViewRows { views, buffers, .. } = self.all;
         // The view of a null may have any length, so the sum of the lengths is limited.
-        let most = self.buffers.iter().map(Buffer::len).sum::<usize>() + 12 * self.views.len();
-        let size = |row| word(&self.views[row], 0);
-        (0..self.rows()).map(|index| size(self.row(index))).sum::<usize>().min(most)
+        let most = buffers.iter().map(Buffer::len).sum::<usize>() + 12 * views.len();
+        (0..self.rows()).map(|index| word(&views[self.row(index)], 0)).sum::<usize>().min(most)
     }
 }
 
