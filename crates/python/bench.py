@@ -141,6 +141,19 @@ def columns(found):
     row("`normalize_array`", rows, lambda array, threads: simdpct.normalize_array(array, threads=threads))
     row("`canonicalize_array`, rfc3986", rows, lambda array, threads: simdpct.canonicalize_array(array, "rfc3986", threads=threads))
     row("`malformed_array`, quoted", quoted_rows, lambda array, threads: simdpct.malformed_array(array, threads=threads))
+    print("\n| ns a value, `string_view` in so many buffers | 1 | 1,000 | 3,000 | 10,000 |")
+    print("|---|---|---|---|---|")
+    cells = []
+    for buffers in (1, 1000, 3000, 10_000):
+        size = -(-len(rows) // buffers)
+        parts = [pyarrow.array(rows[at : at + size]).cast(pyarrow.string_view()) for at in range(0, len(rows), size)]
+        array, times = pyarrow.concat_arrays(parts), []
+        for _ in range(ROUNDS):
+            start = time.perf_counter_ns()
+            pyarrow.chunked_array(simdpct.url_array(array, "host", threads=1))
+            times.append((time.perf_counter_ns() - start) / len(array))
+        cells.append(f"{statistics.median(times):.1f}")
+    print("| `url_array(urls, 'host')` | " + " | ".join(cells) + " |", flush=True)
     some = pyarrow.array(rows[:20_000])
     start = time.perf_counter_ns()
     pyarrow.array([urllib.parse.quote(value) for value in some.to_pylist()])

@@ -9,8 +9,7 @@
 //! | `strings` | functions of one string that urllib does not have |
 //! | `table` | the functions on columns, as Python calls them |
 //! | `plugin`, `options` | the same functions as Polars calls them, and their options |
-//! | `columns` | runs the functions of the crate `simdpct-functions` on columns, on all cores |
-//! | `part` | results in memory: bits, views, strings with offsets |
+//! | `columns` | columns, and the functions of the crate `simdpct-functions` on them |
 //! | `arrow` | columns from and to other libraries, by the Arrow C data interface |
 //! | `pool` | memory that is used again |
 //!
@@ -21,7 +20,6 @@ mod call;
 mod columns;
 mod object;
 mod options;
-mod part;
 mod plugin;
 mod pool;
 mod query;

@@ -9,15 +9,19 @@
 use std::any::Any;
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_void};
-use std::mem;
+use std::mem::{self, ManuallyDrop};
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 
-use crate::arrow::{self, ArrowArray, ArrowSchema, Imported, Input, Owned, Rejected};
-use crate::columns::{self, Argument, Failure, Job, Output};
+use arrow_data::ArrayData;
+use arrow_data::ffi::FFI_ArrowArray;
+use arrow_schema::DataType;
+use arrow_schema::ffi::FFI_ArrowSchema;
+use functions::{Failure, columns};
+
+use crate::arrow::{self, Rejected};
+use crate::columns::{Column, Job};
 use crate::options;
-use crate::part::{Layout, Part, Type};
 
 /// The version of the plugin interface. Its upper 16 bits are the major number.
 const VERSION: u32 = 1;
@@ -25,8 +29,8 @@ const VERSION: u32 = 1;
 /// The C struct for a column of Polars: its type, and an array for each chunk.
 #[repr(C)]
 struct SeriesExport {
-    field: *mut ArrowSchema,
-    arrays: *mut *mut ArrowArray,
+    field: *mut FFI_ArrowSchema,
+    arrays: *mut *mut FFI_ArrowArray,
     len: usize,
     release: Option<unsafe extern "C" fn(*mut SeriesExport)>,
     private_data: *mut c_void,
@@ -43,7 +47,7 @@ struct CallerContext {
 // INVARIANT: Polars made `export`, and nobody else releases it.
 struct Given {
     export: SeriesExport,
-    arrays: Vec<Owned<ArrowArray>>,
+    arrays: Vec<FFI_ArrowArray>,
 }
 
 impl Given {
@@ -55,30 +59,31 @@ impl Given {
         // arrays but not their contents, so each array has one owner here.
         unsafe {
             let export = export.read();
-            let array = |index| Owned::new((*export.arrays.add(index)).read());
+            let array = |index| FFI_ArrowArray::from_raw(*export.arrays.add(index));
             Given { arrays: (0..export.len).map(array).collect(), export }
         }
     }
 
-    fn schema(&self) -> Result<&ArrowSchema, String> {
+    fn schema(&self) -> Result<&FFI_ArrowSchema, String> {
         // SAFETY: by the invariant, the schema is NULL, or valid as long as the column.
         unsafe { self.export.field.as_ref() }.ok_or_else(|| "a column without a type".to_owned())
     }
 
-    /// Takes the arrays, which have the type `class`, and returns them with the number of their rows. A column of Arrow's null type
-    /// becomes one without arrays.
-    fn input(&mut self, class: Type) -> Result<(Input, usize), String> {
-        let is_null = arrow::is_null_type(self.schema()?);
+    /// Takes the arrays, and returns them as a column with the number of its rows. A column of Arrow's null type becomes one without
+    /// arrays.
+    fn column(&mut self) -> Result<(Column, usize), String> {
+        let schema = self.schema()?;
+        let (is_null, of) = (arrow::is_null_type(schema), (type_of(schema)?, false));
         let (mut chunks, mut len) = (Vec::new(), 0_usize);
         for array in mem::take(&mut self.arrays) {
-            len = len.saturating_add(array.rows().map_err(|rejected| rejected.to_string())?);
+            len = len.saturating_add(arrow::rows(&array).map_err(|rejected| rejected.to_string())?);
             if !is_null {
-                // SAFETY: Polars promises that the arrays of a column have its schema, from which `class` was read.
-                let chunk = unsafe { Imported::new(array, (class, false)) };
-                chunks.push(Arc::new(chunk.map_err(|rejected| rejected.to_string())?));
+                // SAFETY: Polars promises that the arrays of a column have its schema, from which the type was read.
+                let data = unsafe { arrow::data_of(array, &of) };
+                chunks.push(data.map_err(|rejected| rejected.to_string())?);
             }
         }
-        Ok((Input { class, chunks }, len))
+        Ok((Column { data_type: of.0, chunks }, len))
     }
 }
 
@@ -104,15 +109,15 @@ unsafe fn bytes<'a>(kwargs: *const u8, len: usize) -> &'a [u8] {
     unsafe { std::slice::from_raw_parts(kwargs, len) }
 }
 
-/// Returns the type of a column, and whether it can only have nulls.
-fn class_of(schema: &ArrowSchema) -> Result<(Type, bool), String> {
+/// Returns the type of a column. One of Arrow's null type counts as text.
+fn type_of(schema: &FFI_ArrowSchema) -> Result<DataType, String> {
     if arrow::is_null_type(schema) {
-        return Ok((Type::flat(Layout::View, true), true));
+        return Ok(DataType::Utf8View);
     }
-    match arrow::class_of(schema) {
-        Ok((class, false)) => Ok((class, false)),
+    match arrow::type_of(schema) {
+        Ok((of, false)) => Ok(of),
         Ok((_, true)) | Err(Rejected::Type(_)) => {
-            let name = arrow::name_of(schema).to_string_lossy().into_owned();
+            let name = arrow::name_of(schema);
             Err(format!(
                 "column {name:?} is not of String or Binary; cast it: pl.col({name:?}).cast(pl.String)"
             ))
@@ -123,10 +128,10 @@ fn class_of(schema: &ArrowSchema) -> Result<(Type, bool), String> {
 
 /// The memory of a result while Polars uses it.
 struct Made {
-    schema: Owned<ArrowSchema>,
+    schema: FFI_ArrowSchema,
     /// The structs of the arrays. Polars takes over and releases their contents.
-    _arrays: Vec<ArrowArray>,
-    pointers: Vec<*mut ArrowArray>,
+    arrays: Vec<ManuallyDrop<FFI_ArrowArray>>,
+    pointers: Vec<*mut FFI_ArrowArray>,
 }
 
 /// Frees the memory of a result.
@@ -142,14 +147,13 @@ unsafe extern "C" fn release_series(series: *mut SeriesExport) {
     }
 }
 
-fn export(output: Output, name: CString) -> SeriesExport {
-    let mut arrays: Vec<_> = output.parts.iter().map(arrow::array_of).collect();
-    let pointers = arrays.iter_mut().map(|array| &raw mut *array).collect();
-    // SAFETY: the schema is new, and only `release_series` releases it, not Polars.
-    let schema = unsafe { Owned::new(arrow::schema_of(output.class, name)) };
-    let mut made = Box::new(Made { schema, _arrays: arrays, pointers });
+fn export(column: &Column, name: &str) -> SeriesExport {
+    let arrays = column.chunks.iter().map(|data| ManuallyDrop::new(FFI_ArrowArray::new(data))).collect();
+    let schema = arrow::schema_of(&column.data_type, name);
+    let mut made = Box::new(Made { schema, arrays, pointers: Vec::new() });
+    made.pointers = made.arrays.iter_mut().map(|array| &raw mut **array).collect();
     SeriesExport {
-        field: made.schema.get_mut(),
+        field: &raw mut made.schema,
         arrays: made.pointers.as_mut_ptr(),
         len: made.pointers.len(),
         release: Some(release_series),
@@ -159,7 +163,7 @@ fn export(output: Output, name: CString) -> SeriesExport {
 
 /// Returns an error message if `count` is not the number of columns that `job` takes.
 fn check_count(job: &Job, count: usize) -> Result<(), String> {
-    match 1 + job.more.iter().filter(|argument| matches!(argument, Argument::Column)).count() {
+    match job.columns() {
         needed if needed == count => Ok(()),
         1 => Err("one column is needed".to_owned()),
         needed => Err(format!("{needed} columns are needed")),
@@ -175,42 +179,35 @@ fn apply(
     mut inputs: Vec<Given>,
     kwargs: &[u8],
     parallel: bool,
-) -> Result<(Output, CString), String> {
+) -> Result<(Column, String), String> {
     let job = options::job(function, kwargs)?;
     check_count(&job, inputs.len())?;
-    let (first, more) = inputs.split_first_mut().ok_or("one column is needed")?;
-    let schema = first.schema()?;
-    let name = arrow::name_of(schema);
-    let (class, is_null) = class_of(schema)?;
-    let result = job.class(class);
-    let (input, mut len) = first.input(class)?;
+    let name = arrow::name_of(inputs.first().ok_or("one column is needed")?.schema()?);
     let mut columns = Vec::new();
-    let mut all_null = is_null;
-    for given in more {
-        let (class, is_null) = class_of(given.schema()?)?;
-        let (column, rows) = given.input(class)?;
-        all_null |= is_null;
+    let (mut all_null, mut len) = (false, 1);
+    for given in &mut inputs {
+        all_null |= arrow::is_null_type(given.schema()?);
+        let (column, rows) = given.column()?;
         len = if len == 1 { rows } else { len };
         columns.push(column);
     }
+    let first = columns.remove(0);
+    let data_type = job.result_type(&first.data_type);
     if all_null || len == 0 {
-        let part = Part::of_nulls(result, len);
-        return Ok((Output { class: result, parts: vec![Arc::new(part)] }, name));
+        let chunks = vec![ArrayData::new_null(&data_type, len)];
+        return Ok((Column { data_type, chunks }, name));
     }
     let threads = if parallel || len <= ALONE { NonZero::new(1) } else { options::threads() };
-    let output = columns::apply(&input, &columns, &job, threads).map_err(|failure| match failure {
-        Failure::Row(row, why) => {
-            // The message has no row number, because Polars passes only some rows in each call.
-            let value = columns::value(&input, row);
-            format!("{why}, in {} of column {:?}", shown(&value), name.to_string_lossy())
+    let made = job.apply(&first, columns, threads).map_err(|failure| match failure {
+        // The message has no row number, because Polars passes only some rows in each call.
+        Failure::Rejected { row, why } => {
+            format!("{why}, in {} of column {name:?}", shown(first.get(row).unwrap_or_default()))
         }
-        Failure::TooLong(_) => {
-            format!("a value of column {:?} becomes longer than 2 GiB", name.to_string_lossy())
-        }
-        Failure::Broken(_) => "a value is not in the buffers of its column".to_owned(),
-        Failure::Argument(why) => why,
+        Failure::TooLong(_) => format!("a value of column {name:?} becomes longer than 2 GiB"),
+        Failure::Broken { .. } => "a value is not in the buffers of its column".to_owned(),
+        Failure::Invalid(why) => why,
     })?;
-    Ok((output, name))
+    Ok((made, name))
 }
 
 /// Quotes a value, or the start of a long one, for a message.
@@ -259,9 +256,9 @@ unsafe fn call(
             (inputs, bytes(kwargs.0, kwargs.1), context.as_ref())
         };
         let parallel = context.is_some_and(|context| context.flags & 1 != 0);
-        let (output, name) = apply(function, inputs, kwargs, parallel)?;
+        let (column, name) = apply(function, inputs, kwargs, parallel)?;
         // SAFETY: the caller promises that `out` is a place for a column.
-        unsafe { out.write(export(output, name)) };
+        unsafe { out.write(export(&column, &name)) };
         Ok(())
     });
 }
@@ -274,9 +271,9 @@ unsafe fn call(
 /// and their number, and the bytes are alive during the call.
 unsafe fn field(
     function: &str,
-    inputs: *const ArrowSchema,
+    inputs: *const FFI_ArrowSchema,
     count: usize,
-    out: *mut ArrowSchema,
+    out: *mut FFI_ArrowSchema,
     kwargs: (*const u8, usize),
 ) {
     enter(|| {
@@ -285,11 +282,10 @@ unsafe fn field(
         check_count(&job, count)?;
         // SAFETY: `count` is at least 1, and the caller promises `count` schemas at `inputs`.
         let schemas = unsafe { std::slice::from_raw_parts(inputs, count) };
-        schemas.iter().try_for_each(|schema| class_of(schema).map(drop))?;
-        let schema = &schemas[0];
-        let (class, _) = class_of(schema)?;
+        let types = schemas.iter().map(type_of).collect::<Result<Vec<_>, _>>()?;
+        let schema = arrow::schema_of(&job.result_type(&types[0]), &arrow::name_of(&schemas[0]));
         // SAFETY: the caller promises that `out` is a place for a schema.
-        unsafe { out.write(arrow::schema_of(job.class(class), arrow::name_of(schema))) };
+        unsafe { out.write(schema) };
         Ok(())
     });
 }
@@ -330,9 +326,9 @@ macro_rules! expressions {
         /// The arguments are as [`field`] requires. Polars calls this by its name.
         #[unsafe(export_name = concat!("_polars_plugin_field_", $name))]
         unsafe extern "C" fn find_field(
-            inputs: *const ArrowSchema,
+            inputs: *const FFI_ArrowSchema,
             count: usize,
-            out: *mut ArrowSchema,
+            out: *mut FFI_ArrowSchema,
             kwargs: *const u8,
             len: usize,
         ) {

@@ -1,67 +1,85 @@
-//! Pools that keep the memory of freed results for new results.
+//! A pool that keeps the memory of freed results for new results.
 //!
-//! The system takes four times as long to provide new pages as the codec takes to fill them. So pools keep large buffers, up to
+//! The system takes four times as long to provide new pages as the codec takes to fill them. So the pool keeps large buffers, up to
 //! a limit.
 
-use std::sync::{Mutex, TryLockError};
+use std::mem;
+use std::sync::{Mutex, MutexGuard, TryLockError};
 
-/// The smallest buffer, in bytes, that a pool keeps. The allocator keeps smaller ones by itself.
+use arrow_buffer::Buffer;
+use bytes::Bytes;
+
+/// The smallest buffer, in bytes, that the pool keeps. The allocator keeps smaller ones by itself.
 const LARGE: usize = 1 << 16;
-/// The largest number of bytes that a pool keeps.
+/// The largest number of bytes that the pool keeps.
 const LIMIT: usize = 128 << 20;
 
-/// A pool of buffers that can be reused.
-pub(crate) struct Pool<T>(Mutex<Kept<T>>);
+static POOL: Mutex<Kept> = Mutex::new(Kept { buffers: Vec::new(), size: 0 });
 
-struct Kept<T> {
-    buffers: Vec<Vec<T>>,
+struct Kept {
+    buffers: Vec<Vec<u8>>,
     /// The number of bytes of all kept buffers together.
     size: usize,
 }
 
-fn size_of_buffer<T>(buffer: &Vec<T>) -> usize {
-    buffer.capacity() * size_of::<T>()
+/// Returns an empty vector with capacity for `count` bytes.
+pub(crate) fn take(count: usize) -> Vec<u8> {
+    let fits = |buffer: &Vec<u8>| (count..=count.saturating_mul(4)).contains(&buffer.capacity());
+    if count >= LARGE
+        && let Some(mut kept) = lock()
+        && let Some(index) = kept.buffers.iter().rposition(fits)
+    {
+        let buffer = kept.buffers.swap_remove(index);
+        kept.size -= buffer.capacity();
+        return buffer;
+    }
+    Vec::with_capacity(count)
 }
 
-impl<T> Pool<T> {
-    pub(crate) const fn new() -> Pool<T> {
-        Pool(Mutex::new(Kept { buffers: Vec::new(), size: 0 }))
-    }
-
-    /// Returns an empty vector with capacity for `count` values.
-    pub(crate) fn take(&self, count: usize) -> Vec<T> {
-        let fits = |buffer: &Vec<T>| (count..=count.saturating_mul(4)).contains(&buffer.capacity());
-        if count.saturating_mul(size_of::<T>()) >= LARGE
-            && let Some(mut kept) = self.lock()
-            && let Some(index) = kept.buffers.iter().position(fits)
-        {
-            let buffer = kept.buffers.swap_remove(index);
-            kept.size -= size_of_buffer(&buffer);
-            return buffer;
+/// Keeps the memory of a vector for reuse, if it is large, in place of other memory if the limit requires that.
+pub(crate) fn give(mut buffer: Vec<u8>) {
+    let size = buffer.capacity();
+    if (LARGE..=LIMIT).contains(&size)
+        && let Some(mut kept) = lock()
+    {
+        while kept.size + size > LIMIT {
+            kept.size -= kept.buffers.remove(0).capacity();
         }
-        Vec::with_capacity(count)
+        buffer.clear();
+        kept.size += size;
+        kept.buffers.push(buffer);
     }
+}
 
-    /// Keeps the memory of a vector for reuse, if it is large and the limit allows it.
-    pub(crate) fn give(&self, mut buffer: Vec<T>) {
-        let size = size_of_buffer(&buffer);
-        if (LARGE..=LIMIT).contains(&size)
-            && let Some(mut kept) = self.lock()
-            && kept.size + size <= LIMIT
-        {
-            buffer.clear();
-            kept.size += size;
-            kept.buffers.push(buffer);
-        }
+/// Locks the pool. Returns `None` if another thread has it, because using the allocator is then quicker than waiting.
+fn lock() -> Option<MutexGuard<'static, Kept>> {
+    match POOL.try_lock() {
+        Ok(kept) => Some(kept),
+        // A panic cannot leave the buffers half changed, so poisoning is ignored.
+        Err(TryLockError::Poisoned(kept)) => Some(kept.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
     }
+}
 
-    /// Locks the pool. Returns `None` if another thread has it, because using the allocator is then quicker than waiting.
-    fn lock(&self) -> Option<std::sync::MutexGuard<'_, Kept<T>>> {
-        match self.0.try_lock() {
-            Ok(kept) => Some(kept),
-            // A panic cannot leave the buffers half changed, so poisoning is ignored.
-            Err(TryLockError::Poisoned(kept)) => Some(kept.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
-        }
+/// Bytes whose memory the pool gets when they are dropped.
+struct Pooled(Vec<u8>);
+
+impl AsRef<[u8]> for Pooled {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl Drop for Pooled {
+    fn drop(&mut self) {
+        give(mem::take(&mut self.0));
+    }
+}
+
+/// Makes an Arrow buffer of bytes, without a copy.
+pub(crate) fn buffer(bytes: Vec<u8>) -> Buffer {
+    match bytes.capacity() {
+        LARGE.. => Buffer::from(Bytes::from_owner(Pooled(bytes))),
+        _ => Buffer::from_vec(bytes),
     }
 }

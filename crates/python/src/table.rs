@@ -1,20 +1,20 @@
 //! The functions on columns, and the class of their results, for Python.
 
 use std::num::NonZero;
-use std::sync::Arc;
 
+use arrow_buffer::bit_util;
+use arrow_data::ArrayData;
+use arrow_schema::DataType;
 use functions::{
-    Body, CANONICALIZE, DECODE, ENCODE, Function, MALFORMED, NORMALIZE, Options, PartBody, Policy,
+    Body, CANONICALIZE, DECODE, ENCODE, Failure, Function, MALFORMED, NORMALIZE, Options, PartBody, Policy,
     sql_functions,
 };
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyIterator, PyList, PyString};
+use pyo3::types::{PyBytes, PyCapsule, PyIterator, PyList, PyString};
 
-use crate::arrow::Input;
-use crate::columns::{self, Argument, Failure, Job};
+use crate::columns::{self, Argument, Column, Job};
 use crate::object::{decode_str, new_bytes, new_dict, new_list, new_str};
-use crate::part::{self, Data, Part, Type};
 use crate::strings::{self, Text};
 use crate::{arrow, quoting};
 
@@ -25,29 +25,26 @@ use crate::{arrow, quoting};
 /// It is also a sequence of Python objects, so that `frame["name"] = column` works with pandas: str or bytes, bool, list and dict, and None
 /// for null.
 #[pyclass(frozen, name = "Column", module = "simdpct")]
-pub(crate) struct PyColumn {
-    class: Type,
-    parts: Vec<Arc<Part>>,
-}
+pub(crate) struct PyColumn(Column);
 
 #[pymethods]
 impl PyColumn {
     fn __len__(&self) -> usize {
-        self.parts.iter().map(|part| part.len()).sum()
+        self.0.chunks.iter().map(ArrayData::len).sum()
     }
 
     /// The number of nulls.
     #[getter]
     fn null_count(&self) -> usize {
-        self.parts.iter().map(|part| part.nulls()).sum()
+        self.0.chunks.iter().map(ArrayData::null_count).sum()
     }
 
     /// Return the values as a list of str, bytes, bool, list or dict, with None for null.
     fn to_pylist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let list = new_list(py)?;
-        for part in &self.parts {
-            for row in 0..part.len() {
-                list.append(item(py, self.class, part, row)?)?;
+        for data in &self.0.chunks {
+            for row in 0..data.len() {
+                list.append(item(py, data, row)?)?;
             }
         }
         Ok(list)
@@ -60,11 +57,11 @@ impl PyColumn {
     fn __getitem__<'py>(&self, py: Python<'py>, index: isize) -> PyResult<Option<Bound<'py, PyAny>>> {
         let (len, mut start) = (self.__len__(), 0);
         let row = if index < 0 { len.wrapping_add_signed(index) } else { index.unsigned_abs() };
-        for part in &self.parts {
-            if (start..start + part.len()).contains(&row) {
-                return item(py, self.class, part, row - start);
+        for data in &self.0.chunks {
+            if (start..start + data.len()).contains(&row) {
+                return item(py, data, row - start);
             }
-            start += part.len();
+            start += data.len();
         }
         Err(PyIndexError::new_err(format!("index {index} is outside a column of {len} values")))
     }
@@ -86,8 +83,8 @@ impl PyColumn {
         Ok(format!("<simdpct.Column of {len} values, {nulls} null: [{}]>", shown.join(", ")))
     }
 
-    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        arrow::schema_capsule(py, self.class)
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        arrow::schema_capsule(py, &self.0.data_type)
     }
 
     #[pyo3(signature = (requested_schema = None))]
@@ -95,16 +92,15 @@ impl PyColumn {
         &self,
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
         // The PyCapsule interface allows a producer to ignore the requested schema.
         let _ = requested_schema;
-        let (class, parts) = (self.class, &self.parts);
-        let part = py.detach(|| part::joined(class, parts)).ok_or_else(|| {
+        let data = py.detach(|| columns::joined(&self.0)).map_err(|_| {
             PyOverflowError::new_err(
                 "the column is too long for one array with offsets of 32 bits; take it as a stream of chunks",
             )
         })?;
-        Ok((arrow::schema_capsule(py, class)?, arrow::array_capsule(py, &part)?))
+        Ok((arrow::schema_capsule(py, &self.0.data_type)?, arrow::array_capsule(py, &data)?))
     }
 
     #[pyo3(signature = (requested_schema = None))]
@@ -112,38 +108,40 @@ impl PyColumn {
         &self,
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
-        arrow::stream_capsule(py, self.class, self.parts.clone())
+        arrow::stream_capsule(py, &self.0)
     }
 }
 
-/// Returns the value of a row of a part, or `None` if it is null.
-fn item<'py>(py: Python<'py>, class: Type, part: &Part, row: usize) -> PyResult<Option<Bound<'py, PyAny>>> {
-    if part.is_null(row) {
+/// Returns the value of a row of an array, or `None` if it is null.
+fn item<'py>(py: Python<'py>, data: &ArrayData, row: usize) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if data.is_null(row) {
         return Ok(None);
     }
-    let text = |bytes: &[u8]| if class.text { decode_str(py, bytes, true) } else { new_bytes(py, bytes) };
-    let children = class.children();
-    Ok(Some(match part.data() {
-        Data::Small(column) => text(column.as_column().get(row).unwrap_or_default())?,
-        Data::Large(column) => text(column.as_column().get(row).unwrap_or_default())?,
-        Data::View(views) => text(views.value(row))?,
-        Data::Bool(bits) => bits.bits().get(row).into_pyobject(py)?.to_owned().into_any(),
-        Data::Struct(fields) => {
+    let at = data.offset() + row;
+    Ok(Some(match data.data_type() {
+        DataType::Boolean => {
+            bit_util::get_bit(&data.buffers()[0], at).into_pyobject(py)?.to_owned().into_any()
+        }
+        DataType::Struct(fields) => {
             let dict = new_dict(py)?;
-            for ((name, of), field) in children.into_iter().zip(fields) {
-                dict.set_item(new_str(py, name.as_bytes())?, item(py, of, field, row)?)?;
+            for (field, values) in fields.iter().zip(data.child_data()) {
+                dict.set_item(new_str(py, field.name().as_bytes())?, item(py, values, at)?)?;
             }
             dict.into_any()
         }
-        Data::List(offsets, items) => {
-            let list = new_list(py)?;
-            for row in offsets[row] as usize..offsets[row + 1] as usize {
-                list.append(item(py, children[0].1, items, row)?)?;
+        DataType::LargeList(_) => {
+            let (list, offsets) = (new_list(py)?, data.buffers()[0].typed_data::<i64>());
+            for row in offsets[at]..offsets[at + 1] {
+                list.append(item(py, &data.child_data()[0], row as usize)?)?;
             }
             list.into_any()
         }
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => {
+            decode_str(py, columns::value(data, row).unwrap_or_default(), true)?
+        }
+        _ => new_bytes(py, columns::value(data, row).unwrap_or_default())?,
     }))
 }
 
@@ -159,13 +157,13 @@ fn apply(
     options: Options,
     threads: Option<usize>,
 ) -> PyResult<PyColumn> {
-    run(caller, values, &[], Job { function, options, more: Vec::new() }, threads)
+    run(caller, values, Vec::new(), Job { function, options, more: Vec::new() }, threads)
 }
 
 fn run(
     caller: &str,
     values: &Bound<'_, PyAny>,
-    more: &[Input],
+    more: Vec<Column>,
     job: Job,
     threads: Option<usize>,
 ) -> PyResult<PyColumn> {
@@ -174,21 +172,19 @@ fn run(
         Some(threads) => threads,
         None => None,
     };
-    let input = arrow::import(values)?;
-    let made =
-        values.py().detach(|| columns::apply(&input, more, &job, threads)).map_err(
-            |failure| match failure {
-                Failure::Row(row, why) => PyValueError::new_err(format!("row {row}: {why}")),
-                Failure::TooLong(row) => PyOverflowError::new_err(format!(
-                    "row {row}: its result is longer than 2 GiB; cast the column to large_string"
-                )),
-                Failure::Broken(row) => PyValueError::new_err(format!(
-                    "not valid as an Arrow column: row {row} is not in its buffers"
-                )),
-                Failure::Argument(why) => invalid(caller, &why),
-            },
-        )?;
-    Ok(PyColumn { class: made.class, parts: made.parts })
+    let column = arrow::import(values)?;
+    let made = values.py().detach(|| job.apply(&column, more, threads)).map_err(|failure| match failure {
+        Failure::Rejected { row, why } => PyValueError::new_err(format!("row {row}: {why}")),
+        Failure::TooLong(error) => PyOverflowError::new_err(format!(
+            "row {}: its result is longer than 2 GiB; cast the column to large_string",
+            error.index
+        )),
+        Failure::Broken { row } => {
+            PyValueError::new_err(format!("not valid as an Arrow column: row {row} is not in its buffers"))
+        }
+        Failure::Invalid(why) => invalid(caller, &why),
+    })?;
+    Ok(PyColumn(made))
 }
 
 /// Returns the name that a policy has in Python's argument `errors`.
@@ -432,5 +428,5 @@ pub(crate) fn url_array(
         more.push(Some(argument).filter(|_| !is_column));
     }
     let (function, more) = url_arguments("url_array", function, &more)?;
-    run("url_array", values, &columns, Job { function, options: Options::default(), more }, threads)
+    run("url_array", values, columns, Job { function, options: Options::default(), more }, threads)
 }

@@ -255,6 +255,42 @@ def test_columns_that_are_not_valid():
     check(simdpct.quote_array(array), views, [None])
 
 
+def test_structs_that_are_not_valid():
+    """Change a number or a pointer of the C struct in a capsule: it is refused before a buffer is read."""
+    get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    get_pointer.argtypes, get_pointer.restype = [ctypes.py_object, ctypes.c_char_p], ctypes.c_void_p
+    length, offset, buffer_count, child_count, buffers, release = 0, 2, 3, 4, 5, 8
+
+    class Changed:
+        def __init__(self, array, field, value, index=None):
+            self.pair = array.__arrow_c_array__()
+            fields = (ctypes.c_int64 * 10).from_address(get_pointer(self.pair[1], b"arrow_array"))
+            if index is not None:
+                # A pointer to a buffer.
+                fields = (ctypes.c_int64 * fields[buffer_count]).from_address(fields[buffers])
+                field, value = index, value and fields[index] + value
+            if field == "lengths":
+                pointers = (ctypes.c_int64 * fields[buffer_count]).from_address(fields[buffers])
+                field, fields = 0, (ctypes.c_int64 * 1).from_address(pointers[fields[buffer_count] - 1])
+            fields[field] = value
+
+        def __arrow_c_array__(self, requested_schema=None):
+            return self.pair
+
+    changes = [(length, -1), (length, 2**62), (offset, -1), (offset, 2**62), (buffer_count, -1), (buffer_count, 1), (buffers, 0)]
+    changes += [(release, 0), (buffers, 0, 1), (buffers, 1, 1), (buffers, 0, 2)]
+    for class_ in TEXT + BINARY:
+        values = ["a", "b" * 20, None] if class_ in TEXT else [b"a", b"b" * 20, None]
+        has_views = class_ in (TEXT[2], BINARY[2])
+        for change in changes + has_views * [("lengths", -1), ("lengths", 19), (buffers, 0, 3), (buffers, 4, 3), (buffer_count, 2)]:
+            with pytest.raises(ValueError, match="not valid as an Arrow column"):
+                simdpct.quote_array(Changed(pyarrow.array(values, class_), *change))
+        check(simdpct.quote_array(Changed(pyarrow.array(values, class_), length, 2)), class_, values[:2])
+    for change in [(child_count, 0), (length, 3), (offset, 1), (offset, 2**63 - 1)]:
+        with pytest.raises(ValueError, match="not valid as an Arrow column"):
+            simdpct.quote_array(Changed(pyarrow.record_batch({"a": ["a", None]}), *change))
+
+
 def test_capsules_are_used_once():
     class Once:
         def __init__(self, array):
@@ -598,6 +634,24 @@ def test_parts_of_views_are_views():
     column = simdpct.url_array(pyarrow.array(["http://a-long-host.example/"] * 100_000, pyarrow.string_view()), "host")
     gc.collect()
     check(column, pyarrow.string_view(), ["a-long-host.example"] * 100_000)
+
+
+def test_buffers_of_views_are_handed_over_once():
+    """Many small columns that were joined have as many buffers, which each array of a result has. So a long column is one array."""
+    urls = [f"http://a-long-host.example/{row}" for row in range(200_000)]
+    parts = [pyarrow.array(urls[row : row + 200]).cast(pyarrow.string_view()) for row in range(0, len(urls), 200)]
+    array = pyarrow.concat_arrays(parts)
+    assert len(array.buffers()[2:]) == len(parts) == 1000
+    changed = pyarrow.concat_arrays([array, pyarrow.array(["%41" * 9], array.type)])
+    for result, most in [
+        (simdpct.url_array(array, "host"), 1000),
+        (simdpct.url_array(array, "without_params", "a"), 1000),
+        (simdpct.unquote_array(array), 1000),
+        (simdpct.unquote_array(changed), 1002),
+        (simdpct.quote_array(array), 1),
+    ]:
+        chunks = pyarrow.chunked_array(result).chunks
+        assert len(chunks) == 1 and len(chunks[0].buffers()[2:]) <= most
 
 
 def test_urls_equal_urllib():

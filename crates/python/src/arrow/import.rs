@@ -1,22 +1,23 @@
 //! Imports columns that other libraries have made, by the Arrow C data interface, and checks them.
 
-use std::ffi::{CStr, CString, c_int};
+use std::ffi::{CStr, c_int};
 use std::fmt;
+use std::mem;
+use std::ptr::NonNull;
 use std::sync::Arc;
 
-use codec::batch::{Column, Offset};
+use arrow_buffer::{ArrowNativeType, BooleanBuffer, Buffer, NullBuffer};
+use arrow_data::ffi::FFI_ArrowArray;
+use arrow_data::{ArrayData, ArrayDataBuilder};
+use arrow_schema::DataType;
+use arrow_schema::ffi::FFI_ArrowSchema;
+use functions::columns::Column;
 use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use super::{ArrowArray, ArrowArrayStream, ArrowSchema, FORMATS, Owned};
-use crate::part::{Bits, Buffers, Layout, Type, View};
-
-/// A column that another library has made: its type, and one array for each chunk.
-pub(crate) struct Input {
-    pub(crate) class: Type,
-    pub(crate) chunks: Vec<Arc<Imported>>,
-}
+use super::{ArrowArrayStream, FORMATS, Struct};
 
 /// The reason why an object is rejected as a column. It holds no Python object, because Polars calls on threads without the
 /// GIL.
@@ -50,201 +51,154 @@ fn invalid(message: &'static str) -> Rejected {
     Rejected::Data(message)
 }
 
-/// The values of an imported array, in the layout in which the array stores them.
-pub(crate) enum Stored<'a> {
-    Small(&'a [u8], &'a [i32]),
-    Large(&'a [u8], &'a [i64]),
-    View(Vec<&'a [u8]>, &'a [View]),
+/// The buffers of an array, and the struct that keeps them alive.
+struct Source<'a> {
+    array: &'a FFI_ArrowArray,
+    owner: &'a Arc<FFI_ArrowArray>,
 }
 
-impl<'a> Stored<'a> {
-    /// Returns the bytes of a row. The result is arbitrary if the row is null or its view is outside the buffers.
-    pub(crate) fn value(&self, row: usize) -> &'a [u8] {
-        match self {
-            Stored::Small(bytes, offsets) => &bytes[offsets[row] as usize..offsets[row + 1] as usize],
-            Stored::Large(bytes, offsets) => &bytes[offsets[row] as usize..offsets[row + 1] as usize],
-            Stored::View(buffers, views) => views[row].value(buffers).unwrap_or_default(),
-        }
-    }
-}
-
-/// An imported array of strings or bytes.
-// INVARIANT: the array, or its only child if `is_child` is true, has the type `class`, and its buffers have the sizes that the
-// Arrow interface requires.
-pub(crate) struct Imported {
-    array: Owned<ArrowArray>,
-    is_child: bool,
-    offset: usize,
-    len: usize,
-    class: Type,
-}
-
-impl Imported {
-    /// Takes an array over, and checks everything that can be checked without trusting its producer.
-    ///
-    /// # Safety
-    ///
-    /// A producer made the array for a schema for which [`class_of`] returned `class` and `is_child`.
-    pub(crate) unsafe fn new(
-        array: Owned<ArrowArray>,
-        (class, is_child): (Type, bool),
-    ) -> Result<Imported, Rejected> {
-        let mut imported = Imported { array, is_child, offset: 0, len: 0, class };
-        let (outer, inner) = (imported.array.get(), imported.array()?);
-        let size = |number: i64| usize::try_from(number).map_err(|_| invalid("a negative length"));
-        let (mut offset, len) = (size(inner.offset)?, size(outer.length)?);
-        if is_child {
-            let start = size(outer.offset)?;
-            if size(inner.length)? < start.saturating_add(len) {
-                return Err(invalid("a column shorter than its table"));
-            }
-            offset = offset.checked_add(start).ok_or_else(|| invalid("an offset out of range"))?;
-            if outer.null_count != 0 && outer.n_buffers > 0 && !outer.buffers.is_null() {
-                // SAFETY: by the invariant of `ArrowArray`, `buffers` has `n_buffers` pointers, and there is at least one.
-                if !unsafe { *outer.buffers }.is_null() {
-                    return Err(Rejected::Type("a table with null rows; pass the column".to_owned()));
-                }
-            }
-        }
-        // This limit ensures that the sizes of offsets, views and bits do not overflow.
-        if offset
-            .checked_add(len)
-            .and_then(|end| end.checked_mul(32))
-            .is_none_or(|size| size > isize::MAX as usize)
-        {
-            return Err(invalid("a length out of range"));
-        }
-        (imported.offset, imported.len) = (offset, len);
-        // Later calls of both functions succeed if these do, unless the producer changes the data.
-        imported.stored()?;
-        imported.validity()?;
-        Ok(imported)
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Returns the array that has the values: the imported array, or its only child if `is_child` is true.
-    fn array(&self) -> Result<&ArrowArray, Rejected> {
-        let array = self.array.get();
-        if !self.is_child {
-            return Ok(array);
-        }
-        if array.n_children != 1 || array.children.is_null() {
-            return Err(invalid("another number of columns than its type has"));
-        }
-        // SAFETY: by the invariant of `ArrowArray`, `children` has one pointer, and the child lives as long as its parent.
-        unsafe { (*array.children).as_ref() }.ok_or_else(|| invalid("a column without data"))
-    }
-
+impl Source<'_> {
     /// Returns the first `count` values of the buffer with this index.
     ///
     /// # Safety
     ///
-    /// Buffer `index` of a column of this type, length and offset has `count` values of type `T`, any bits of which are valid.
-    unsafe fn buffer<T>(&self, index: usize, count: usize) -> Result<&[T], Rejected> {
-        let array = self.array()?;
+    /// The producer promises `count` values of type `T` in buffer `index`, or that it is NULL. Any bits are a valid `T`.
+    unsafe fn buffer<T>(&self, index: usize, count: usize) -> Result<Buffer, Rejected> {
+        let array = self.array;
         if array.buffers.is_null() || !usize::try_from(array.n_buffers).is_ok_and(|count| index < count) {
             return Err(invalid("a buffer is missing"));
         }
-        // SAFETY: by the invariant of `ArrowArray`, `buffers` has `n_buffers` pointers, and `index` is smaller.
-        let data = unsafe { *array.buffers.add(index) }.cast::<T>();
         if count == 0 {
-            return Ok(&[]);
+            return Ok(Buffer::default());
         }
-        if data.is_null()
-            || !data.is_aligned()
-            || count.checked_mul(size_of::<T>()).is_none_or(|size| size > isize::MAX as usize)
-        {
+        // SAFETY: by the Arrow interface, `buffers` has `n_buffers` pointers, and `index` is smaller.
+        let data = NonNull::new(unsafe { *array.buffers.add(index) }.cast::<T>().cast_mut());
+        let size = count.checked_mul(size_of::<T>()).filter(|size| isize::try_from(*size).is_ok());
+        let (Some(data), Some(size)) = (data.filter(|data| data.is_aligned()), size) else {
             return Err(invalid("a buffer that is NULL, not aligned or too long"));
-        }
-        // SAFETY: the pointer is not NULL and is aligned, and the size is at most `isize::MAX`, by the checks above. The caller
-        // promises `count` values. They live until `self` releases the array, and by the Arrow interface they do not change.
-        Ok(unsafe { std::slice::from_raw_parts(data, count) })
-    }
-
-    /// Returns the bytes and offsets of a column, whose type must have offsets of type `O`.
-    fn column<O: Offset + TryInto<usize>>(&self) -> Result<(&[u8], &[O]), Rejected> {
-        if self.len == 0 {
-            return Ok((&[], &[]));
-        }
-        // SAFETY: by the invariant of `Imported`, a column of this type has one offset more than values, and as many bytes as
-        // the last offset says. Any bits are a valid integer.
-        let (bytes, offsets) = unsafe {
-            let offsets = &self.buffer::<O>(1, self.offset + self.len + 1)?[self.offset..];
-            let end = offsets[self.len].try_into().map_err(|_| invalid("a negative offset"))?;
-            (self.buffer::<u8>(2, end)?, offsets)
         };
-        Column::new(bytes, offsets).map_err(|_| invalid("offsets that are not in order"))?;
-        Ok((bytes, offsets))
+        // SAFETY: the pointer is not NULL, and the caller promises `size` bytes at it. They live until the owner of the buffer releases
+        // the array, and by the Arrow interface they do not change.
+        Ok(unsafe { Buffer::from_custom_allocation(data.cast(), size, self.owner.clone()) })
     }
 
-    /// Returns the values in the layout in which the array stores them.
-    pub(crate) fn stored(&self) -> Result<Stored<'_>, Rejected> {
-        Ok(match self.class.layout {
-            Layout::Small => {
-                let (bytes, offsets) = self.column()?;
-                Stored::Small(bytes, offsets)
-            }
-            Layout::Large => {
-                let (bytes, offsets) = self.column()?;
-                Stored::Large(bytes, offsets)
-            }
-            Layout::Bool => return Err(Rejected::Type("a column of booleans".to_owned())),
-            Layout::View => {
-                if cfg!(target_endian = "big") {
-                    return Err(Rejected::Type("views are read on little-endian systems only".to_owned()));
-                }
-                let buffers =
-                    usize::try_from(self.array()?.n_buffers).ok().and_then(|count| count.checked_sub(3));
-                let count = buffers.ok_or_else(|| invalid("a view without buffers"))?;
-                // SAFETY: by the invariant of `Imported`, a column of this type has a view for each value, then buffers of
-                // bytes, and last the length of each buffer. Any bits are a valid integer or view.
-                unsafe {
-                    let lens = self.buffer::<i64>(count + 2, count)?;
-                    let buffers = lens.iter().enumerate().map(|(index, len)| {
-                        self.buffer(
-                            index + 2,
-                            usize::try_from(*len).map_err(|_| invalid("a negative length"))?,
-                        )
-                    });
-                    let views = self.buffer::<View>(1, self.offset + self.len)?;
-                    Stored::View(buffers.collect::<Result<_, _>>()?, &views[self.offset..])
-                }
-            }
-        })
-    }
-
-    /// Returns the validity bitmap of the values, or `None` if no value is null.
-    pub(crate) fn validity(&self) -> Result<Option<Bits<'_>>, Rejected> {
-        let array = self.array()?;
-        if array.null_count == 0 || self.len == 0 || array.buffers.is_null() || array.n_buffers < 1 {
-            return Ok(None);
+    /// Returns the offsets and the bytes of a column of `len` values, of which there is at least one.
+    ///
+    /// # Safety
+    ///
+    /// The array has the layout of strings with offsets of type `O`, and at least `start + len` values.
+    unsafe fn offsets<O: ArrowNativeType>(&self, start: usize, len: usize) -> Result<Vec<Buffer>, Rejected> {
+        // SAFETY: by the caller's promise, there is one offset more than values, and there are as many bytes as the last offset
+        // says. Any bits are a valid integer.
+        unsafe {
+            let offsets = self.buffer::<O>(1, start + len + 1)?.slice(start * size_of::<O>());
+            let end =
+                offsets.typed_data::<O>()[len].to_usize().ok_or_else(|| invalid("a negative offset"))?;
+            Ok(vec![offsets, self.buffer::<u8>(2, end)?])
         }
-        // SAFETY: by the invariant of `ArrowArray` there is a first buffer. In each layout it is the validity bitmap, which is
-        // NULL or has a bit for each value.
-        let bytes = unsafe {
-            if (*array.buffers).is_null() {
-                return Ok(None);
+    }
+
+    /// Returns the views and the buffers of a column of `len` values.
+    ///
+    /// # Safety
+    ///
+    /// The array has the layout of views, and at least `start + len` values.
+    unsafe fn views(&self, start: usize, len: usize) -> Result<Vec<Buffer>, Rejected> {
+        if cfg!(target_endian = "big") {
+            return Err(Rejected::Type("views are read on little-endian systems only".to_owned()));
+        }
+        let count = usize::try_from(self.array.n_buffers).ok().and_then(|count| count.checked_sub(3));
+        let count = count.ok_or_else(|| invalid("a view without buffers"))?;
+        // SAFETY: by the caller's promise, there is a view for each value, then buffers of bytes, and last the length of each
+        // buffer. Any bits are a valid integer. A view is aligned like an integer of eight bytes.
+        unsafe {
+            let lens = self.buffer::<i64>(count + 2, count)?;
+            let mut buffers = vec![self.buffer::<[u64; 2]>(1, start + len)?.slice(start * 16)];
+            for (index, len) in (2..).zip(lens.typed_data::<i64>()) {
+                let len = usize::try_from(*len).map_err(|_| invalid("a negative length"))?;
+                buffers.push(self.buffer::<u8>(index, len)?);
             }
-            self.buffer::<u8>(0, (self.offset + self.len).div_ceil(8))?
-        };
-        Ok(Some(Bits { bytes, start: self.offset }))
+            Ok(buffers)
+        }
     }
 }
 
-impl Buffers for Imported {
-    fn buffer(&self, index: usize) -> &[u8] {
-        match self.stored() {
-            Ok(Stored::View(buffers, _)) => buffers.get(index).copied().unwrap_or_default(),
-            _ => &[],
+/// Returns the array that has the values of a table of one column.
+fn only_child(array: &FFI_ArrowArray) -> Result<&FFI_ArrowArray, Rejected> {
+    if array.n_children != 1 || array.children.is_null() {
+        return Err(invalid("another number of columns than its type has"));
+    }
+    // SAFETY: by the Arrow interface, `children` has one pointer, and the child lives as long as its parent.
+    unsafe { (*array.children).as_ref() }.ok_or_else(|| invalid("a column without data"))
+}
+
+/// Returns the number of rows of an array of any type.
+pub(crate) fn rows(array: &FFI_ArrowArray) -> Result<usize, Rejected> {
+    size(array.length)
+}
+
+fn size(number: i64) -> Result<usize, Rejected> {
+    usize::try_from(number).map_err(|_| invalid("a negative length"))
+}
+
+/// Takes an array over, and checks its lengths and buffers. Offsets and views are checked when they are read.
+///
+/// # Safety
+///
+/// A producer made the array for a schema for which [`type_of`] returned `of` and `is_child`.
+pub(crate) unsafe fn data_of(
+    array: FFI_ArrowArray,
+    (of, is_child): &(DataType, bool),
+) -> Result<ArrayData, Rejected> {
+    let owner = Arc::new(array);
+    let outer: &FFI_ArrowArray = &owner;
+    if outer.is_released() {
+        return Err(invalid("an array that was used before"));
+    }
+    let array = if *is_child { only_child(outer)? } else { outer };
+    let (mut start, len) = (size(array.offset)?, rows(outer)?);
+    if *is_child {
+        let before = size(outer.offset)?;
+        if rows(array)? < before.saturating_add(len) {
+            return Err(invalid("a column shorter than its table"));
+        }
+        start = start.checked_add(before).ok_or_else(|| invalid("an offset out of range"))?;
+        if outer.null_count != 0 && outer.n_buffers > 0 && !outer.buffers.is_null() {
+            // SAFETY: by the Arrow interface, `buffers` has `n_buffers` pointers, and there is at least one.
+            if !unsafe { *outer.buffers }.is_null() {
+                return Err(Rejected::Type("a table with null rows; pass the column".to_owned()));
+            }
         }
     }
+    // This limit ensures that the sizes of offsets, views and bits do not overflow.
+    let end = start
+        .checked_add(len)
+        .filter(|end| end.checked_mul(32).is_some_and(|size| size <= isize::MAX as usize));
+    let end = end.ok_or_else(|| invalid("a length out of range"))?;
+    if len == 0 {
+        return Ok(ArrayData::new_empty(of));
+    }
+    let source = Source { array, owner: &owner };
+    // SAFETY: by the caller's promise, the array has the layout of `of`. It has `array.length` values from its offset on, which are
+    // `len` or at least `before + len`. Its first buffer has a bit for each value, or is NULL.
+    let (buffers, nulls) = unsafe {
+        let buffers = match of {
+            DataType::LargeUtf8 | DataType::LargeBinary => source.offsets::<i64>(start, len)?,
+            DataType::Utf8View | DataType::BinaryView => source.views(start, len)?,
+            _ => source.offsets::<i32>(start, len)?,
+        };
+        let has_nulls = array.null_count != 0 && !(*array.buffers).is_null();
+        let bits = has_nulls.then(|| source.buffer::<u8>(0, end.div_ceil(8))).transpose()?;
+        (buffers, bits.map(|bits| NullBuffer::new(BooleanBuffer::new(bits, start, len))))
+    };
+    let nulls = nulls.filter(|nulls| nulls.null_count() > 0);
+    let data = ArrayDataBuilder::new(of.clone()).len(len).nulls(nulls).buffers(buffers).align_buffers(true);
+    // SAFETY: the buffers are those of the type. No code of this package reads their values without checks.
+    Ok(unsafe { data.build_unchecked() })
 }
 
 /// Returns the type of a column, and whether the column is the only child of a struct, as in a table of one column.
-pub(crate) fn class_of(schema: &ArrowSchema) -> Result<(Type, bool), Rejected> {
+pub(crate) fn type_of(schema: &FFI_ArrowSchema) -> Result<(DataType, bool), Rejected> {
     let mut schema = schema;
     let mut is_child = false;
     loop {
@@ -261,57 +215,64 @@ pub(crate) fn class_of(schema: &ArrowSchema) -> Result<(Type, bool), Rejected> {
                 let message = format!("a table with {} columns; select one", schema.n_children);
                 return Err(Rejected::Type(message));
             }
-            // SAFETY: by the invariant of `ArrowSchema`, `children` has one pointer, and the child lives as long as its parent.
+            // SAFETY: by the Arrow interface, `children` has one pointer, and the child lives as long as its parent.
             schema =
                 unsafe { (*schema.children).as_ref() }.ok_or_else(|| invalid("a column without a type"))?;
             is_child = true;
             continue;
         }
         return match FORMATS.iter().find(|(known, _)| *known == format) {
-            Some((_, class)) if class.layout != Layout::Bool => Ok((*class, is_child)),
-            _ => Err(Rejected::Type(format!(
+            Some((_, of)) => Ok((of.clone(), is_child)),
+            None => Err(Rejected::Type(format!(
                 "expected a column of strings or binary, not one of Arrow format {format:?}"
             ))),
         };
     }
 }
 
-fn format_of(schema: &ArrowSchema) -> Option<&CStr> {
-    // SAFETY: by the invariant of `ArrowSchema`, a format that is not NULL is a C string that lives as long as the schema.
+fn format_of(schema: &FFI_ArrowSchema) -> Option<&CStr> {
+    // SAFETY: by the Arrow interface, a format that is not NULL is a C string that lives as long as the schema.
     (!schema.format.is_null()).then(|| unsafe { CStr::from_ptr(schema.format) })
 }
 
-impl Owned<ArrowArray> {
-    /// Returns the number of rows of an array of any type.
-    pub(crate) fn rows(&self) -> Result<usize, Rejected> {
-        usize::try_from(self.get().length).map_err(|_| invalid("a negative length"))
-    }
-}
-
 /// Reports whether a column has Arrow's null type, so that every value is null.
-pub(crate) fn is_null_type(schema: &ArrowSchema) -> bool {
+pub(crate) fn is_null_type(schema: &FFI_ArrowSchema) -> bool {
     format_of(schema) == Some(c"n")
 }
 
 /// Returns the name of a column.
-pub(crate) fn name_of(schema: &ArrowSchema) -> CString {
+pub(crate) fn name_of(schema: &FFI_ArrowSchema) -> String {
     if schema.name.is_null() {
-        return CString::default();
+        return String::new();
     }
-    // SAFETY: by the invariant of `ArrowSchema`, a name that is not NULL is a C string that lives as long as the schema.
-    unsafe { CStr::from_ptr(schema.name) }.to_owned()
+    // SAFETY: by the Arrow interface, a name that is not NULL is a C string that lives as long as the schema.
+    unsafe { CStr::from_ptr(schema.name) }.to_string_lossy().into_owned()
+}
+
+/// Takes over the struct in a capsule, and leaves a struct in the capsule that is marked as released.
+fn take<T: Struct>(capsule: &Bound<'_, PyAny>) -> PyResult<T> {
+    // SAFETY: `capsule` is a live object. If it is not a capsule with this name, CPython returns NULL and sets an exception.
+    let inside = unsafe { ffi::PyCapsule_GetPointer(capsule.as_ptr(), T::CAPSULE.as_ptr()) }.cast::<T>();
+    if inside.is_null() {
+        return Err(PyErr::fetch(capsule.py()));
+    }
+    // SAFETY: by the PyCapsule interface, a capsule with this name contains such a struct, which may be moved. The thread has the
+    // GIL, so nobody else uses the capsule, whose destructor then finds a struct that is marked as released. By the invariant of
+    // `Struct`, zero bytes are such a struct.
+    Ok(unsafe { inside.replace(mem::zeroed()) })
 }
 
 /// Takes a column from an object with `__arrow_c_array__` or `__arrow_c_stream__`.
-pub(crate) fn import(values: &Bound<'_, PyAny>) -> PyResult<Input> {
+pub(crate) fn import(values: &Bound<'_, PyAny>) -> PyResult<Column> {
     let py = values.py();
     if let Some(method) = values.getattr_opt("__arrow_c_array__")? {
         let pair = method.call0()?.cast_into::<PyTuple>()?;
-        let schema = Owned::<ArrowSchema>::take(&pair.get_item(0)?)?;
-        let array = Owned::<ArrowArray>::take(&pair.get_item(1)?)?;
-        let class = class_of(schema.get())?;
+        let schema: FFI_ArrowSchema = take(&pair.get_item(0)?)?;
+        let array = take(&pair.get_item(1)?)?;
+        let of = type_of(&schema)?;
         // SAFETY: by the PyCapsule interface, `__arrow_c_array__` returns an array and its schema.
-        return Ok(Input { class: class.0, chunks: vec![Arc::new(unsafe { Imported::new(array, class) }?)] });
+        let chunks = vec![unsafe { data_of(array, &of) }?];
+        return Ok(Column { data_type: of.0, chunks });
     }
     let Some(method) = values.getattr_opt("__arrow_c_stream__")? else {
         let message = format!(
@@ -321,44 +282,44 @@ pub(crate) fn import(values: &Bound<'_, PyAny>) -> PyResult<Input> {
         );
         return Err(PyTypeError::new_err(message));
     };
-    let stream = Owned::<ArrowArrayStream>::take(&method.call0()?)?;
+    let stream = take(&method.call0()?)?;
     // The producer may work on other threads, which may need the GIL.
     py.detach(|| drain(stream))
 }
 
-fn drain(mut stream: Owned<ArrowArrayStream>) -> PyResult<Input> {
-    let mut schema = Owned::<ArrowSchema>::null();
-    let (Some(get_schema), Some(get_next)) = (stream.get().get_schema, stream.get().get_next) else {
+fn drain(mut stream: ArrowArrayStream) -> PyResult<Column> {
+    let (Some(get_schema), Some(get_next)) = (stream.get_schema, stream.get_next) else {
         return Err(invalid("a stream that was used before").into());
     };
+    let mut schema = FFI_ArrowSchema::empty();
     // SAFETY: the functions are not NULL, so the stream is not released, and `schema` is a place for a schema.
-    let status = unsafe { get_schema(stream.get_mut(), schema.get_mut()) };
+    let status = unsafe { get_schema(&raw mut stream, &raw mut schema) };
     if status != 0 {
         return Err(stream_error(&mut stream, status));
     }
-    let class = class_of(schema.get())?;
+    let of = type_of(&schema)?;
     let mut chunks = Vec::new();
     loop {
-        let mut array = Owned::<ArrowArray>::null();
+        let mut array = FFI_ArrowArray::empty();
         // SAFETY: the stream is not released, and `array` is a place for an array.
-        let status = unsafe { get_next(stream.get_mut(), array.get_mut()) };
+        let status = unsafe { get_next(&raw mut stream, &raw mut array) };
         if status != 0 {
             return Err(stream_error(&mut stream, status));
         }
-        if array.get().release.is_none() {
-            return Ok(Input { class: class.0, chunks });
+        if array.is_released() {
+            return Ok(Column { data_type: of.0, chunks });
         }
         // SAFETY: by the Arrow interface, all arrays of a stream have the schema of the stream.
-        chunks.push(Arc::new(unsafe { Imported::new(array, class) }?));
+        chunks.push(unsafe { data_of(array, &of) }?);
     }
 }
 
-fn stream_error(stream: &mut Owned<ArrowArrayStream>, status: c_int) -> PyErr {
+fn stream_error(stream: &mut ArrowArrayStream, status: c_int) -> PyErr {
     let mut message = String::new();
-    if let Some(last_error) = stream.get().get_last_error {
+    if let Some(last_error) = stream.get_last_error {
         // SAFETY: the stream is not released, and its last call failed. The text is NULL or lives until the next call.
         unsafe {
-            let text = last_error(stream.get_mut());
+            let text = last_error(stream);
             if !text.is_null() {
                 message = CStr::from_ptr(text).to_string_lossy().into_owned();
             }

@@ -1,165 +1,70 @@
 //! Columns from and to other libraries, by the Arrow C data interface and its capsules for Python.
 //!
 //! The interface: <https://arrow.apache.org/docs/format/CDataInterface.html>, CStreamInterface and PyCapsuleInterface. `import`
-//! checks columns as far as it can: layout, number and alignment of buffers, offsets, views. It cannot check that a buffer is
-//! as long as its column requires; the producer promises that.
+//! checks the structs of columns as far as it can: lengths, and the number, size and alignment of buffers. It cannot check that a
+//! buffer is as long as its column requires; the producer promises that. The crate `simdpct-functions` checks each offset and
+//! view that it reads.
 
 mod export;
 mod import;
 
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::ptr::{null, null_mut};
 
-pub(crate) use export::{array_capsule, array_of, schema_capsule, schema_of, stream_capsule};
-pub(crate) use import::{Imported, Input, Rejected, Stored, class_of, import, is_null_type, name_of};
-use pyo3::ffi;
-use pyo3::prelude::*;
+use arrow_data::ffi::FFI_ArrowArray;
+use arrow_schema::DataType;
+use arrow_schema::ffi::FFI_ArrowSchema;
 
-use crate::part::{Layout, Type};
+pub(crate) use export::{array_capsule, build, schema_capsule, schema_of, stream_capsule};
+pub(crate) use import::{Rejected, data_of, import, is_null_type, name_of, rows, type_of};
 
-/// The Arrow C struct of the type of a column.
-// INVARIANT: a schema that is not released is valid by the interface: its strings and children live as long as the schema.
-// Schemas come from `schema_of`, or from producers, which promise this.
-#[repr(C)]
-pub(crate) struct ArrowSchema {
-    format: *const c_char,
-    name: *const c_char,
-    metadata: *const c_char,
-    flags: i64,
-    n_children: i64,
-    children: *mut *mut ArrowSchema,
-    dictionary: *mut ArrowSchema,
-    release: Option<unsafe extern "C" fn(*mut ArrowSchema)>,
-    private_data: *mut c_void,
+/// One of the three Arrow structs. It is released when it is dropped, unless a consumer has taken it over.
+// INVARIANT: the fields are numbers, and pointers that may be NULL. A struct whose bytes are all 0 is marked as released.
+trait Struct: Send + 'static {
+    /// The name that the PyCapsule interface gives to capsules with this struct.
+    const CAPSULE: &'static CStr;
 }
 
-/// The Arrow C struct of the data of a column.
-// INVARIANT: an array that is not released is valid by the interface: `buffers` has `n_buffers` pointers and `children` has
-// `n_children`, which live as long as the array. Arrays come from `array_of`, or from producers, which promise this.
-#[repr(C)]
-pub(crate) struct ArrowArray {
-    length: i64,
-    null_count: i64,
-    offset: i64,
-    n_buffers: i64,
-    n_children: i64,
-    buffers: *const *const c_void,
-    children: *mut *mut ArrowArray,
-    dictionary: *mut ArrowArray,
-    release: Option<unsafe extern "C" fn(*mut ArrowArray)>,
-    private_data: *mut c_void,
+impl Struct for FFI_ArrowSchema {
+    const CAPSULE: &'static CStr = c"arrow_schema";
+}
+
+impl Struct for FFI_ArrowArray {
+    const CAPSULE: &'static CStr = c"arrow_array";
+}
+
+impl Struct for ArrowArrayStream {
+    const CAPSULE: &'static CStr = c"arrow_array_stream";
 }
 
 /// The Arrow C struct of a column in several arrays.
-// INVARIANT: if a stream is not released, its functions may be called as the interface allows.
+// INVARIANT: if a stream is not released, its functions may be called as the interface allows, on any thread.
 #[repr(C)]
 struct ArrowArrayStream {
-    get_schema: Option<unsafe extern "C" fn(*mut ArrowArrayStream, *mut ArrowSchema) -> c_int>,
-    get_next: Option<unsafe extern "C" fn(*mut ArrowArrayStream, *mut ArrowArray) -> c_int>,
+    get_schema: Option<unsafe extern "C" fn(*mut ArrowArrayStream, *mut FFI_ArrowSchema) -> c_int>,
+    get_next: Option<unsafe extern "C" fn(*mut ArrowArrayStream, *mut FFI_ArrowArray) -> c_int>,
     get_last_error: Option<unsafe extern "C" fn(*mut ArrowArrayStream) -> *const c_char>,
     release: Option<unsafe extern "C" fn(*mut ArrowArrayStream)>,
     private_data: *mut c_void,
 }
 
-/// One of the three Arrow structs. Its owner calls its `release` exactly once, unless `release` is `None`.
-pub(crate) trait Released: Sized {
-    /// The name that the PyCapsule interface gives to capsules with this struct.
-    const CAPSULE: &'static CStr;
-    /// A value of the struct that is marked as released.
-    const NULL: Self;
-
-    /// Calls the function `release` of the struct, if there is one.
-    fn release(&mut self);
-}
-
-macro_rules! released {
-    ($($name:ident $capsule:literal { $($field:ident: $empty:expr),* })*) => {$(
-        impl Released for $name {
-            const CAPSULE: &'static CStr = $capsule;
-            const NULL: $name = $name { $($field: $empty,)* release: None, private_data: null_mut() };
-
-            fn release(&mut self) {
-                if let Some(release) = self.release {
-                    // SAFETY: `release` is not `None`, so the struct is not released, and by its invariant `release` may be
-                    // called.
-                    unsafe { release(self) };
-                    self.release = None;
-                }
-            }
-        }
-    )*};
-}
-released! {
-    ArrowSchema c"arrow_schema" {
-        format: null(), name: null(), metadata: null(), flags: 0, n_children: 0, children: null_mut(), dictionary: null_mut()
-    }
-    ArrowArray c"arrow_array" {
-        length: 0, null_count: 0, offset: 0, n_buffers: 0, n_children: 0, buffers: null(), children: null_mut(),
-        dictionary: null_mut()
-    }
-    ArrowArrayStream c"arrow_array_stream" { get_schema: None, get_next: None, get_last_error: None }
-}
-
-/// An Arrow struct that is released when its owner is dropped.
-// INVARIANT: nobody else releases the struct.
-pub(crate) struct Owned<T: Released>(Box<T>);
-
-impl<T: Released> Owned<T> {
-    fn null() -> Owned<T> {
-        Owned(Box::new(T::NULL))
-    }
-
-    /// Takes a struct over.
-    ///
-    /// # Safety
-    ///
-    /// Nobody else releases the struct.
-    pub(crate) unsafe fn new(inside: T) -> Owned<T> {
-        Owned(Box::new(inside))
-    }
-
-    pub(crate) fn get(&self) -> &T {
-        &self.0
-    }
-
-    pub(crate) fn get_mut(&mut self) -> &mut T {
-        &mut self.0
-    }
-
-    /// Takes over the struct in a capsule, and leaves a struct in the capsule that is marked as released.
-    fn take(capsule: &Bound<'_, PyAny>) -> PyResult<Owned<T>> {
-        // SAFETY: `capsule` is a live object. If it is not a capsule with this name, CPython returns NULL and sets an
-        // exception.
-        let inside = unsafe { ffi::PyCapsule_GetPointer(capsule.as_ptr(), T::CAPSULE.as_ptr()) }.cast::<T>();
-        if inside.is_null() {
-            return Err(PyErr::fetch(capsule.py()));
-        }
-        let mut owned = Owned::null();
-        // SAFETY: by the PyCapsule interface, a capsule with this name contains such a struct, which may be moved. The thread
-        // has the GIL, so nobody else uses the capsule, whose destructor then finds a struct that is marked as released.
-        unsafe { std::ptr::swap(inside, &raw mut *owned.0) };
-        Ok(owned)
-    }
-}
-
-impl<T: Released> Drop for Owned<T> {
+impl Drop for ArrowArrayStream {
     fn drop(&mut self) {
-        self.0.release();
+        if let Some(release) = self.release {
+            // SAFETY: `release` is not `None`, so the stream is not released, and by its invariant `release` may be called.
+            unsafe { release(self) };
+        }
     }
 }
 
-// SAFETY: the Arrow interface allows a consumer to release a struct on any thread.
-unsafe impl<T: Released> Send for Owned<T> {}
-// SAFETY: nothing writes through a shared reference, and by the Arrow interface the buffers of an array do not change.
-unsafe impl<T: Released> Sync for Owned<T> {}
+// SAFETY: by the invariant, the functions of a stream may be called on any thread.
+unsafe impl Send for ArrowArrayStream {}
 
-/// The format strings of the Arrow interface for the column types that this package supports.
-const FORMATS: [(&CStr, Type); 7] = [
-    (c"u", Type::flat(Layout::Small, true)),
-    (c"U", Type::flat(Layout::Large, true)),
-    (c"vu", Type::flat(Layout::View, true)),
-    (c"z", Type::flat(Layout::Small, false)),
-    (c"Z", Type::flat(Layout::Large, false)),
-    (c"vz", Type::flat(Layout::View, false)),
-    (c"b", Type::flat(Layout::Bool, false)),
+/// The format strings of the Arrow interface for the types of columns that this package takes.
+const FORMATS: [(&CStr, DataType); 6] = [
+    (c"u", DataType::Utf8),
+    (c"U", DataType::LargeUtf8),
+    (c"vu", DataType::Utf8View),
+    (c"z", DataType::Binary),
+    (c"Z", DataType::LargeBinary),
+    (c"vz", DataType::BinaryView),
 ];
