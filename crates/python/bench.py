@@ -3,7 +3,7 @@
     pip install dist/simdpct-*.whl -r crates/python/requirements-test.txt yarl
     python crates/python/bench.py [URLS [PART...]]
 
-URLS is a file with a URL in each line; without it, generated ones. A PART is strings, lengths, columns
+URLS is a file with a URL in each line, or - for generated ones, like no argument. A PART is strings, lengths, columns
 or polars. Prints nanoseconds for each value, without the loop around the call: medians of rounds in which the rivals take turns.
 """
 
@@ -30,7 +30,7 @@ ROUNDS = 7
 
 
 def urls():
-    if len(sys.argv) > 1:
+    if len(sys.argv) > 1 and sys.argv[1] != "-":
         return pathlib.Path(sys.argv[1]).read_text(encoding="utf-8", errors="replace").split("\n")[:-1]
     rng = random.Random(1)
     words = "search article image user profile café view index latest über data item 日本 archive static".split()

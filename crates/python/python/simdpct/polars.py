@@ -72,8 +72,8 @@ def _url(caller: str, function: str, column: _Column, *arguments: _Argument | Se
     if function in _WHOLE:
         return expression
     # Several parameters in one query have different names.
-    is_name = function == "param" and isinstance(arguments[0], str)
-    return expression.alias(arguments[0] if is_name else function)
+    name = arguments[0] if function == "param" else function
+    return expression.alias(name if isinstance(name, str) else function)
 
 
 @_pl.api.register_expr_namespace("pct")
