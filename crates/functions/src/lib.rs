@@ -32,7 +32,7 @@ pub use output::Output;
 pub use policy::{Failure, Policy};
 pub use table::{
     Body, CANONICALIZE, DECODE, DECODE_BYTES, ENCODE, Function, MALFORMED, NORMALIZE, Name, Options,
-    SqlFunction, find_profile, find_set, sql_functions,
+    SqlFunction, find_profile, find_set, sql_functions, unknown,
 };
 pub use url::{Extracted, PartBody, Row, UrlBody, Value, extract_parts};
 pub use values::Values;

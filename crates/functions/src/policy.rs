@@ -22,19 +22,13 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// All policies.
-    pub const ALL: [Policy; 4] = [Policy::Keep, Policy::Replace, Policy::Null, Policy::Fail];
-
-    /// Returns the name: `keep`, `replace`, `null` or `fail`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Policy::Keep => "keep",
-            Policy::Replace => "replace",
-            Policy::Null => "null",
-            Policy::Fail => "fail",
-        }
-    }
+    /// All policies with their names in Python.
+    pub const ALL: [(&str, Policy); 4] = [
+        ("keep", Policy::Keep),
+        ("replace", Policy::Replace),
+        ("null", Policy::Null),
+        ("strict", Policy::Fail),
+    ];
 }
 
 /// The reason why a batch of rows has no results.

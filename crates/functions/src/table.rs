@@ -327,7 +327,8 @@ pub fn find_profile(name: &str) -> Result<Profile, String> {
         .ok_or_else(|| unknown("profile", name, Profile::ALL.iter().map(|profile| profile.name())))
 }
 
-fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> String {
+/// Returns the message that there is nothing with a name, and which names are known.
+pub fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> String {
     format!("there is no {what} '{name}'; {what}s are {}", known.collect::<Vec<_>>().join(", "))
 }
 

@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
 use uri::canon::Profile;
-use uri::{DomainName, Piece, SuffixList, delimiters};
+use uri::{Piece, delimiters};
 
 use crate::object::{decode_str, error, new_bytes, new_int, new_pair, new_str};
 use crate::table;
@@ -279,6 +279,8 @@ pub(crate) fn canonicalize<'py>(
 /// The parts of a URL, not decoded. A part that the URL does not have is None.
 #[pyclass(frozen, generic, get_all, module = "simdpct")]
 pub(crate) struct Parts {
+    /// The URL itself.
+    url: Py<PyAny>,
     /// The scheme, without the colon.
     scheme: Option<Py<PyAny>>,
     /// The authority: userinfo, host and port.
@@ -306,51 +308,24 @@ impl Parts {
     /// The registrable domain of the host, by the Public Suffix List.
     #[getter]
     fn domain<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.host_part(py, |name| name.domain())
+        get(py, self.url.extract(py)?, Some("domain"), None, false)
     }
 
     /// The public suffix of the host, such as `com` or `co.uk`.
     #[getter]
     fn suffix<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.host_part(py, |name| Some(name.suffix()))
+        get(py, self.url.extract(py)?, Some("suffix"), None, false)
     }
 
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let mut text = String::from("Parts(");
-        let fields = [
-            ("scheme", &self.scheme),
-            ("authority", &self.authority),
-            ("userinfo", &self.userinfo),
-            ("host", &self.host),
-        ];
-        for (name, part) in fields {
-            if let Some(part) = part {
-                text += &format!("{name}={}, ", part.bind(py).repr()?);
+    fn __repr__(slf: &Bound<'_, Parts>) -> PyResult<String> {
+        let mut fields = Vec::new();
+        for name in ["scheme", "authority", "userinfo", "host", "port", "path", "query", "fragment"] {
+            let value = slf.getattr(name)?;
+            if !value.is_none() {
+                fields.push(format!("{name}={}", value.repr()?));
             }
         }
-        if let Some(port) = self.port {
-            text += &format!("port={port}, ");
-        }
-        text += &format!("path={}", self.path.bind(py).repr()?);
-        for (name, part) in [("query", &self.query), ("fragment", &self.fragment)] {
-            if let Some(part) = part {
-                text += &format!(", {name}={}", part.bind(py).repr()?);
-            }
-        }
-        Ok(text + ")")
-    }
-}
-
-impl Parts {
-    fn host_part<'py>(
-        &self,
-        py: Python<'py>,
-        part: impl for<'a> Fn(DomainName<'a>) -> Option<Piece<'a>>,
-    ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let Some(host) = &self.host else { return Ok(None) };
-        let host: Text<'py> = host.bind(py).extract()?;
-        let found = SuffixList::compiled().find(host.bytes()?).and_then(part);
-        found.map(|piece| host.part(py, piece.raw())).transpose()
+        Ok(format!("Parts({})", fields.join(", ")))
     }
 }
 
@@ -365,6 +340,7 @@ pub(crate) fn split(py: Python<'_>, url: Text<'_>) -> PyResult<Parts> {
     let part =
         |bytes: Option<&[u8]>| bytes.map(|bytes| Ok::<_, PyErr>(url.part(py, bytes)?.unbind())).transpose();
     Ok(Parts {
+        url: url.answer(py, Cow::Borrowed(b""))?.unbind(),
         scheme: part(parts.scheme())?,
         authority: part(parts.authority())?,
         userinfo: part(parts.userinfo().map(Piece::raw))?,

@@ -7,11 +7,11 @@ use arrow_data::ArrayData;
 use arrow_schema::DataType;
 use functions::{
     Body, CANONICALIZE, DECODE, ENCODE, Failure, Function, MALFORMED, NORMALIZE, Options, PartBody, Policy,
-    sql_functions,
+    sql_functions, unknown,
 };
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PyIterator, PyList, PyString};
+use pyo3::types::{PyCapsule, PyIterator, PyList};
 
 use crate::columns::{self, Argument, Column, Job};
 use crate::object::{decode_str, new_bytes, new_dict, new_list, new_str};
@@ -187,24 +187,13 @@ fn run(
     Ok(PyColumn(made))
 }
 
-/// Returns the name that a policy has in Python's argument `errors`.
-fn name_of(policy: Policy) -> &'static str {
-    match policy {
-        Policy::Fail => "strict",
-        policy => policy.name(),
-    }
-}
-
-/// Returns the policy that Python's argument `errors` calls `name`.
-pub(crate) fn find_policy(name: &str) -> Option<Policy> {
-    Policy::ALL.into_iter().find(|policy| name_of(*policy) == name)
-}
-
 /// Returns the policy that the argument `errors` of `caller` names. A name that `function` does not support raises `ValueError`.
 pub(crate) fn policy(caller: &str, function: &Function, errors: &str) -> PyResult<Policy> {
-    let choices = || function.policies.iter().map(|(policy, _)| *policy);
-    find_policy(errors).filter(|found| choices().any(|policy| policy == *found)).ok_or_else(|| {
-        let names: Vec<_> = choices().map(|policy| format!("'{}'", name_of(policy))).collect();
+    let mut choices = Policy::ALL.to_vec();
+    choices.retain(|(_, policy)| function.policies.iter().any(|(known, _)| known == policy));
+    let found = choices.iter().find(|(name, _)| *name == errors);
+    found.map(|(_, policy)| *policy).ok_or_else(|| {
+        let names: Vec<_> = choices.iter().map(|(name, _)| format!("'{name}'")).collect();
         let (last, others) = names.split_last().expect("a function with choices");
         invalid(caller, &format!("errors must be {} or {last}, not {errors:?}", others.join(", ")))
     })
@@ -293,17 +282,10 @@ pub(crate) fn canonicalize_array(
     errors: &str,
     threads: Option<usize>,
 ) -> PyResult<PyColumn> {
-    let (profile, policy) = (
-        strings::profile("canonicalize_array", profile)?,
-        policy("canonicalize_array", &CANONICALIZE, errors)?,
-    );
-    apply(
-        "canonicalize_array",
-        values,
-        &CANONICALIZE,
-        Options { profile, policy, ..Options::default() },
-        threads,
-    )
+    let policy = policy("canonicalize_array", &CANONICALIZE, errors)?;
+    let profile = strings::profile("canonicalize_array", profile)?;
+    let options = Options { profile, policy, ..Options::default() };
+    apply("canonicalize_array", values, &CANONICALIZE, options, threads)
 }
 
 /// Report for each value of a column whether it is malformed, as a column of booleans.
@@ -322,22 +304,22 @@ pub(crate) fn malformed_array(values: &Bound<'_, PyAny>, threads: Option<usize>)
 
 /// Returns the functions of URLs with the names that they have in Python.
 fn url_functions() -> impl Iterator<Item = (&'static str, &'static Function)> {
+    let is_url = |function: &&Function| !matches!(function.body, Body::Verb(_));
     sql_functions()
         .iter()
-        .filter_map(|sql| Some((sql.name.strip_prefix("url_")?, sql.function)))
-        .filter(|(_, function)| !matches!(function.body, Body::Verb(_)))
+        .filter_map(move |sql| Some(sql.name.strip_prefix("url_")?).zip(Some(sql.function).filter(is_url)))
 }
 
 /// Returns the function with this name in Python.
 pub(crate) fn find(name: &str) -> Option<&'static Function> {
-    let verbs = [
-        ("encode", &ENCODE),
-        ("decode", &DECODE),
-        ("normalize", &NORMALIZE),
-        ("canonicalize", &CANONICALIZE),
-        ("malformed", &MALFORMED),
-    ];
-    verbs.into_iter().chain(url_functions()).find(|(known, _)| *known == name).map(|(_, function)| function)
+    Some(match name {
+        "encode" => &ENCODE,
+        "decode" => &DECODE,
+        "normalize" => &NORMALIZE,
+        "canonicalize" => &CANONICALIZE,
+        "malformed" => &MALFORMED,
+        _ => url_functions().find(|(known, _)| *known == name)?.1,
+    })
 }
 
 /// Returns the function of `caller` that returns the part with this name. An unknown name raises `ValueError`.
@@ -348,47 +330,39 @@ pub(crate) fn part(caller: &str, name: &str) -> PyResult<PartBody> {
             _ => None,
         })
     };
-    parts().find(|(known, _)| *known == name).map(|(_, body)| body).ok_or_else(|| {
-        let names: Vec<_> = parts().map(|(name, _)| name).collect();
-        invalid(caller, &format!("a URL has no part {name:?}; the parts are {}", names.join(", ")))
-    })
+    let found = parts().find(|(known, _)| *known == name).map(|(_, body)| body);
+    found.ok_or_else(|| invalid(caller, &unknown("part", name, parts().map(|(name, _)| name))))
 }
 
-/// Returns the arguments of the function of URLs `name` after the first. `None` is an argument that is a column. An unknown name or another
-/// number of arguments raises `ValueError`.
+/// Returns the function of URLs with this name, and its arguments after the first. `None` is an argument that is a column. An unknown name
+/// or another number of arguments raises `ValueError`.
 pub(crate) fn url_arguments(
     caller: &str,
     name: &str,
     more: &[Option<Bound<'_, PyAny>>],
 ) -> PyResult<(&'static Function, Vec<Argument>)> {
-    let Some((_, function)) = url_functions().find(|(known, _)| *known == name) else {
-        let names: Vec<_> = url_functions().map(|(name, _)| name).collect();
-        let message =
-            format!("there is no function {name:?} of URLs; the functions are {}", names.join(", "));
-        return Err(invalid(caller, &message));
-    };
+    let found = url_functions().find(|(known, _)| *known == name);
+    let message = || unknown("function", name, url_functions().map(|(name, _)| name));
+    let (_, function) = found.ok_or_else(|| invalid(caller, &message()))?;
     if more.len() != function.more.len() {
-        let needed = function.more.join(" and ");
-        let needed = if needed.is_empty() { "no argument".to_owned() } else { needed };
-        let message =
-            format!("{name:?} takes {needed} after the {}, but got {} arguments", function.value, more.len());
+        let needed = [function.value].into_iter().chain(function.more.iter().copied()).collect::<Vec<_>>();
+        let message = format!("{name:?} takes {}, and got {} arguments", needed.join(", "), 1 + more.len());
         return Err(invalid(caller, &message));
     }
-    let argument = |(value, name): (&Option<Bound<'_, PyAny>>, &&str)| match value {
-        None => Ok(Argument::Column),
-        Some(value)
-            if *name == "names"
-                && !value.is_instance_of::<PyString>()
-                && !value.is_instance_of::<PyBytes>() =>
-        {
-            // Commas separate names, so a comma in a name becomes its escape.
-            let names: Vec<Text<'_>> = value.extract()?;
-            let names = names.iter().map(|name| {
-                Ok(name.bytes()?.split(|byte| *byte == b',').collect::<Vec<_>>().join(&b"%2C"[..]))
-            });
-            Ok(Argument::Constant(names.collect::<PyResult<Vec<_>>>()?.join(&b',')))
-        }
-        Some(text) => Ok(Argument::Constant(text.extract::<Text<'_>>()?.bytes()?.to_vec())),
+    let argument = |(value, name): (&Option<Bound<'_, PyAny>>, &&str)| {
+        let Some(value) = value else { return Ok(Argument::Column) };
+        Ok(Argument::Constant(match value.extract::<Text<'_>>() {
+            Err(_) if *name == "names" => {
+                // Commas separate names, so a comma in a name becomes its escape.
+                let names: Vec<Text<'_>> = value.extract()?;
+                let escaped = |name: &Text<'_>| {
+                    let pieces: Vec<_> = name.bytes()?.split(|byte| *byte == b',').collect();
+                    Ok(pieces.join(&b"%2C"[..]))
+                };
+                names.iter().map(escaped).collect::<PyResult<Vec<_>>>()?.join(&b',')
+            }
+            text => text?.bytes()?.to_vec(),
+        }))
     };
     Ok((function, more.iter().zip(function.more).map(argument).collect::<PyResult<_>>()?))
 }

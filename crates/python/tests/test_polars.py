@@ -230,9 +230,9 @@ def test_plans_show_the_part():
 
 def test_messages_name_the_function():
     for wrong, why in [
-        (lambda: pct.url("url", "hots"), 'url: there is no function "hots" of URLs; the functions are scheme, authority'),
-        (lambda: pct.url("url", "encode"), 'url: there is no function "encode"'),
-        (lambda: pct.url("url", "param"), 'url: "param" takes name after the url, but got 0 arguments'),
+        (lambda: pct.url("url", "hots"), "url: there is no function 'hots'; functions are scheme, authority"),
+        (lambda: pct.url("url", "encode"), "url: there is no function 'encode'"),
+        (lambda: pct.url("url", "param"), 'url: "param" takes url, name, and got 1 arguments'),
         (lambda: pl.col("url").pct.decode(errors="x"), "decode: errors must be 'keep'"),
         (lambda: pl.col("url").pct.canonicalize("x"), "canonicalize: there is no profile 'x'"),
     ]:

@@ -85,5 +85,5 @@ def test_the_parts_are_listed():
     names = re.findall(r"`(\w+)`", listed)
     with pytest.raises(ValueError) as raised:
         simdpct.get("a", "x")
-    assert str(raised.value).endswith("the parts are " + ", ".join(names))
-    assert set(names) | {"domain", "suffix"} == {name for name in vars(simdpct.Parts) if name[0] != "_"}
+    assert str(raised.value).endswith("there is no part 'x'; parts are " + ", ".join(names))
+    assert set(names) | {"domain", "suffix"} == {name for name in vars(simdpct.Parts) if name[0] != "_" and name != "url"}

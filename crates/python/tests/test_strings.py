@@ -113,6 +113,7 @@ def test_split_and_get():
         written = str(parts.port) if name == "port" else getattr(parts, name)
         assert simdpct.get(url, name) == written, name
         assert simdpct.get(url.encode(), name) == written.encode()
+    assert parts.url is url
     assert (parts.path, parts.query, parts.user, parts.password) == ("/a%2Fb%20c", "a=1&b=x%26+y&c&a=2", "j%40b", "p%3A")
     decoded = {"user": "j@b", "password": "p:", "userinfo": "j@b:p%3A", "authority": "j%40b:p%3A@exAmple.com:80", "host": "exAmple.com"}
     decoded |= {"path": "/a%2Fb c", "query": "a=1&b=x%26+y&c&a=2", "fragment": "f ", "scheme": "https", "port": "80"}

@@ -186,6 +186,9 @@ class Parts(Generic[AnyStr]):
     """The parts of a URL, not decoded. A part that the URL does not have is None."""
 
     @property
+    def url(self) -> AnyStr:
+        """The URL itself."""
+    @property
     def scheme(self) -> AnyStr | None:
         """The scheme, without the colon."""
     @property
