@@ -7,8 +7,9 @@
 //! | `call` | the arguments of a call, and urllib's own functions for unusual ones |
 //! | `object` | Python objects as slices, and slices as Python objects |
 //! | `strings` | functions of one string that urllib does not have |
-//! | `table` | the functions on columns, as Python calls them |
-//! | `plugin`, `options` | the same functions as Polars calls them, and their options |
+//! | `table` | the functions on columns by their names in Python, and the class of their results |
+//! | `options` | the options of these functions as text |
+//! | `plugin` | the same functions as Polars calls them |
 //! | `columns` | columns, and the functions of the crate `simdpct-functions` on them |
 //! | `arrow` | columns from and to other libraries, by the Arrow C data interface |
 //! | `pool` | memory that is used again |
@@ -56,15 +57,10 @@ fn _simdpct(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(strings::canonicalize, module)?,
         wrap_pyfunction!(strings::split, module)?,
         wrap_pyfunction!(strings::get, module)?,
-        wrap_pyfunction!(table::quote_array, module)?,
-        wrap_pyfunction!(table::unquote_array, module)?,
-        wrap_pyfunction!(table::normalize_array, module)?,
-        wrap_pyfunction!(table::canonicalize_array, module)?,
-        wrap_pyfunction!(table::malformed_array, module)?,
-        wrap_pyfunction!(table::url_array, module)?,
     ];
-    // Only simdpct.polars calls these two functions.
-    module.add_function(wrap_pyfunction!(options::polars_options, module)?)?;
+    // Only the modules of the package call these functions.
+    module.add_function(wrap_pyfunction!(table::apply, module)?)?;
+    module.add_function(wrap_pyfunction!(options::options, module)?)?;
     module.add_function(wrap_pyfunction!(options::polars_threads, module)?)?;
     for function in functions {
         function.setattr("__module__", "simdpct")?;

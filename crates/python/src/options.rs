@@ -1,5 +1,6 @@
-//! The options of an expression on their way through Polars: from Python to text, and from text to a job.
+//! The options of a function on a column: from Python to text, and from text to a job.
 //!
+//! The functions on columns read the text at once. That of an expression goes through Polars.
 //! Polars takes the options of a plugin as keyword arguments, serializes them, and passes the bytes to the plugin. Current
 //! versions pickle them, but Polars only promises a format for values that JSON can express. So the options are one ASCII
 //! string, which looks the same in both formats. This module finds it by a mark at its start and one at its end.
@@ -20,14 +21,14 @@ const START: &str = "simdpct:2 ";
 /// The mark after the options.
 const END: char = ';';
 
-/// Return the options of a function as text, for the keyword arguments of a plugin. `more` are the arguments after the URL of a function of
+/// Return the options of a function as text. `more` are the arguments after the URL of a function of
 /// URLs; None among them is a column. Raises ValueError like the functions on columns, with `caller` as the name of the called function.
 #[pyfunction]
 #[pyo3(signature = (caller, function, more = None, *, safe = None, plus = false, profile = None, errors = None))]
-pub(crate) fn polars_options(
+pub(crate) fn options(
     caller: &str,
     function: &str,
-    more: Option<Vec<Option<Bound<'_, PyAny>>>>,
+    more: Option<Vec<Option<Text<'_>>>>,
     safe: Option<Text<'_>>,
     plus: bool,
     profile: Option<&str>,
@@ -47,7 +48,7 @@ pub(crate) fn polars_options(
         table::policy(caller, function, errors)?;
         text += &format!("errors={errors} ");
     }
-    let more = more.map(|more| Ok::<_, PyErr>(table::url_arguments(caller, function, &more)?.1));
+    let more = more.map(|more| Ok::<_, PyErr>(table::url_arguments(caller, function, &more)?));
     for argument in more.transpose()?.unwrap_or_default() {
         match argument {
             Argument::Constant(bytes) => {

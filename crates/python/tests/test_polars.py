@@ -510,7 +510,7 @@ def test_the_border():
     assert library._polars_plugin_get_version() == 0x0001
     message = library._polars_plugin_get_last_error_message
     message.restype = ctypes.c_char_p
-    good = pickle.dumps({"options": simdpct._simdpct.polars_options("quote", "encode", safe="/")}, protocol=5)
+    good = pickle.dumps({"options": simdpct._simdpct.options("quote", "encode", safe="/")}, protocol=5)
 
     def call(count, options):
         out = (ctypes.c_uint64 * 5)()

@@ -17,6 +17,7 @@ For one string: `normalize`, `validate`, `count`, `decode_until_stable`; for a U
 `encode_ext_value`, `decode_ext_value`, `encode_multipart_name`, `decode_multipart_name`.
 """
 
+from ._columns import canonicalize_array, malformed_array, normalize_array, quote_array, unquote_array, url_array
 from ._patch import patch, unpatch
 from ._simdpct import (
     PROFILES,
@@ -26,7 +27,6 @@ from ._simdpct import (
     Parts,
     __version__,
     canonicalize,
-    canonicalize_array,
     count,
     decode_ext_value,
     decode_multipart_name,
@@ -34,21 +34,16 @@ from ._simdpct import (
     encode_ext_value,
     encode_multipart_name,
     get,
-    malformed_array,
     normalize,
-    normalize_array,
     parse_qs,
     parse_qsl,
     quote,
-    quote_array,
     quote_from_bytes,
     quote_plus,
     split,
     unquote,
-    unquote_array,
     unquote_plus,
     unquote_to_bytes,
-    url_array,
     validate,
 )
 from ._urlencode import urlencode

@@ -36,6 +36,7 @@ from typing import Any, Literal, Union
 import polars as _pl
 
 from . import _simdpct
+from ._columns import split_arguments
 
 __all__ = ["Pct", "canonicalize", "malformed", "normalize", "quote", "quote_plus", "unquote", "unquote_plus", "url"]
 
@@ -55,14 +56,17 @@ _WHOLE = ("without_params", "with_param")
 _simdpct.polars_threads(_pl.thread_pool_size())
 
 
+def _is_column(argument: Any) -> bool:
+    return isinstance(argument, (_pl.Expr, _pl.Series))
+
+
 def _expression(caller: str, function: str, column: _Column, more: Sequence[Any] | None = None, **options: Any) -> _pl.Expr:
-    columns = [argument for argument in more or () if isinstance(argument, (_pl.Expr, _pl.Series))]
-    constants = more and [None if isinstance(argument, (_pl.Expr, _pl.Series)) else argument for argument in more]
+    constants, columns = (None, []) if more is None else split_arguments(function, more, _is_column)
     return _register(
         plugin_path=_LIBRARY,
         function_name=function,
         args=[column, *columns],
-        kwargs={"options": _simdpct.polars_options(caller, function, constants, **options)},
+        kwargs={"options": _simdpct.options(caller, function, constants, **options)},
         is_elementwise=True,
     )
 
