@@ -76,7 +76,7 @@ def test_the_table_of_defaults():
 
 
 def test_the_functions_of_urllib_are_listed():
-    listed = re.search(r"These are (.*?)\.\n", README, re.DOTALL)[1]
+    listed = re.search(r"These are (.*?)\.\s", README, re.DOTALL)[1]
     assert sorted(re.findall(r"`(\w+)`", listed)) == sorted(simdpct._patch._NAMES)
 
 
