@@ -48,7 +48,7 @@ pub(crate) fn options(
         table::policy(caller, function, errors)?;
         text += &format!("errors={errors} ");
     }
-    let more = more.map(|more| Ok::<_, PyErr>(table::url_arguments(caller, function, &more)?));
+    let more = more.map(|more| table::url_arguments(caller, function, &more));
     for argument in more.transpose()?.unwrap_or_default() {
         match argument {
             Argument::Constant(bytes) => {
