@@ -24,7 +24,7 @@ use crate::{arrow, options};
 ///
 /// It is also a sequence of Python objects, so that `frame["name"] = column` works with pandas: str or bytes, bool, list and dict, and None
 /// for null.
-#[pyclass(frozen, name = "Column", module = "simdpct")]
+#[pyclass(frozen, sequence, name = "Column", module = "simdpct")]
 pub(crate) struct PyColumn(Column);
 
 #[pymethods]

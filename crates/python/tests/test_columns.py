@@ -484,6 +484,8 @@ def test_results_are_sequences(class_):
     assert list(column) == column.to_pylist() == rows and list(column) == rows
     assert [column[index] for index in (0, 1, 3, -1, -80_000, 79_999, 65_537)] == [rows[index] for index in (0, 1, 3, -1, 0, -1, 65_537)]
     assert rows[3] in column and "x" not in column
+    numpy = pytest.importorskip("numpy")
+    assert numpy.asarray(column, dtype=object).tolist() == rows
     for index in (80_000, -80_001, 2**62, -(2**63)):
         with pytest.raises(IndexError, match="outside a column of 80000 values"):
             column[index]
