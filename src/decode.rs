@@ -327,7 +327,7 @@ pub struct Decode {
     pub(crate) core: Core,
 }
 
-/// A decoder that may fail: a malformed escape is an error.
+/// A decoder that may fail: a malformed escape is an error, unless [`Decode::lenient`] made the decoder.
 ///
 /// [`Decode::strict`] makes one. It has the verbs of [`Decode`], and each returns the first malformed escape as an error. Options
 /// are set before: `Decode::new().form().strict()`.
@@ -397,6 +397,41 @@ impl Decode {
     pub const fn strict(mut self) -> TryDecode {
         self.core.job.strict = true;
         TryDecode { core: self.core }
+    }
+
+    /// Gives this decoder the type of a strict one. Its verbs never return a malformed escape, and their output is the same. Use it in
+    /// programs that learn at run time whether malformed escapes are errors.
+    ///
+    /// ```
+    /// use simdpct::Decode;
+    ///
+    /// for is_strict in [false, true] {
+    ///     let decode = if is_strict { Decode::new().strict() } else { Decode::new().lenient() };
+    ///     assert_eq!(decode.decode("100%").is_err(), is_strict);
+    /// }
+    /// ```
+    #[inline(always)]
+    pub const fn lenient(self) -> TryDecode {
+        TryDecode { core: self.core }
+    }
+
+    /// Continues an input that is `before` so far. Only [`Decode::NORMALIZE`], and decoders that are made of it, depend on the bytes
+    /// before their input: an escape of a digit stays if the decoded digit would complete an escape that began there. So the pieces of an
+    /// input can be normalized one by one, or at the same time, as long as none ends inside an escape. [`stream`](crate::stream) also
+    /// joins escapes.
+    ///
+    /// `before` is before each input of the decoder: before each value of a column, and before each input of a stream. Only its last two
+    /// bytes matter.
+    ///
+    /// ```
+    /// use simdpct::Decode;
+    ///
+    /// assert_eq!(&*Decode::NORMALIZE.decode("%35"), b"5");
+    /// assert_eq!(&*Decode::NORMALIZE.continuing(b"a%2").decode("%35"), b"%35");
+    /// ```
+    #[inline]
+    pub fn continuing(self, before: &[u8]) -> Decode {
+        Decode { core: self.core.at(before, before.len()) }
     }
 
     /// Keeps the escapes of the bytes of `set`, an [`AsciiSet`](crate::AsciiSet) or a [`ByteSet`](crate::ByteSet), exactly as
@@ -601,7 +636,7 @@ impl TryDecode {
         out: &mut [u8],
     ) -> Result<usize, DecodeError> {
         let input = input.as_ref();
-        cursor::lend_slice(out, (), |(), room| Ok(self.write_checked(input, room)?.len()))
+        cursor::lend_slice(out, (), |(), room| Ok(self.write(input, room)?.len()))
     }
 
     /// Decodes into memory that need not be initialised, and returns the part that was written. See
@@ -617,11 +652,11 @@ impl TryDecode {
         out: &'o mut [MaybeUninit<u8>],
     ) -> Result<&'o mut [u8], DecodeError> {
         let input = input.as_ref();
-        cursor::fill(out, |room| Ok((self.write_checked(input, room)?, ()))).map(|(bytes, ())| bytes)
+        cursor::fill(out, |room| Ok((self.write(input, room)?, ()))).map(|(bytes, ())| bytes)
     }
 
     #[inline(always)]
-    fn write_checked<'id>(&self, input: &[u8], out: OutputSpan<'id>) -> Result<Written<'id>, DecodeError> {
+    pub(crate) fn write<'id>(&self, input: &[u8], out: OutputSpan<'id>) -> Result<Written<'id>, DecodeError> {
         let outcome = self.core.write_checked(input, out, true)?;
         unless_malformed(input, outcome.end)?;
         Ok(outcome.written)

@@ -61,9 +61,17 @@ impl MalformedEscape {
     pub(crate) fn with_flaw(offset: usize, flaw: usize) -> MalformedEscape {
         let cause = match flaw {
             0 => MalformedCause::Truncated,
-            _ => MalformedCause::NotHex { offset: offset + (flaw >> 8), byte: flaw as u8 },
+            _ => MalformedCause::NotHex { offset: offset.saturating_add(flaw >> 8), byte: flaw as u8 },
         };
         MalformedEscape { offset, cause }
+    }
+
+    /// Returns the flaw from which [`MalformedEscape::with_flaw`] makes this error.
+    pub(crate) fn flaw(&self) -> u16 {
+        match self.cause {
+            MalformedCause::Truncated => 0,
+            MalformedCause::NotHex { offset, byte } => ((offset - self.offset) << 8) as u16 | u16::from(byte),
+        }
     }
 
     /// Returns `Ok` if a decoding of `input` reached its end, that is, if `stopped` is its length. Otherwise returns the error
@@ -74,7 +82,6 @@ impl MalformedEscape {
     }
 
     /// Adds `by` to the offsets of the error, for an input that begins `by` bytes before the part in which the error was found.
-    #[cfg(feature = "alloc")]
     pub(crate) fn shifted(mut self, by: usize) -> MalformedEscape {
         self.offset = self.offset.saturating_add(by);
         if let MalformedCause::NotHex { offset, .. } = &mut self.cause {
@@ -85,7 +92,6 @@ impl MalformedEscape {
 
     /// Corrects the cause of an error that was found in the first `len` bytes of an input whose next byte is `%`: the escape is
     /// not truncated, but has that `%` in place of a digit.
-    #[cfg(feature = "alloc")]
     pub(crate) fn before_percent(mut self, len: usize) -> MalformedEscape {
         if self.cause == MalformedCause::Truncated {
             self.cause = MalformedCause::NotHex { offset: len, byte: b'%' };
@@ -124,7 +130,7 @@ impl fmt::Display for MalformedCause {
 /// }
 /// assert_eq!(simdpct::encode_to_slice("a b", &mut out), Ok(5));
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct BufferTooSmall {
     /// The size that the output needs, in bytes.

@@ -2,67 +2,23 @@
 //!
 //! | item | crates that use it |
 //! |---|---|
-//! | [`after`], [`try_after`] | `crates/cli` and `crates/capi`, which decode a value piece by piece |
-//! | [`strict_if`] | `crates/capi`, `crates/wasm` and `crates/testkit`, which learn the strictness at run time |
 //! | [`form_keeping_plus`] | `crates/capi`, `crates/functions`, `crates/python` and `crates/testkit`, for Python's `quote_plus(text, safe='+')` |
 //! | [`TIER_NAMES`] | `crates/capi` and `benches/charts`, which know the tiers of other machines |
 //! | [`compiled_features`] | the tests, which ask the standard library for the same features |
 //! | [`decode_chosen_append`] | `crates/cli`, which converts one value of many records that `crates/records` has found |
 
 #[cfg(feature = "alloc")]
-use alloc::vec::Vec;
+use {
+    crate::decode::Decode,
+    crate::kernel::cursor::Tail,
+    crate::kernel::job::{DecodeRule, Marks},
+    alloc::vec::Vec,
+};
 
 use crate::coder::KeepSet;
-use crate::decode::{Decode, TryDecode};
 use crate::encode::Encode;
 pub use crate::kernel::isa::TIER_NAMES;
 use crate::kernel::isa::Tier;
-#[cfg(feature = "alloc")]
-use crate::kernel::{
-    cursor::Tail,
-    job::{DecodeRule, Marks},
-};
-
-/// Continues an input whose last two bytes so far are `before` (zeros for bytes that do not exist). Only
-/// [`Decode::NORMALIZE`], and decoders that are made of it, depend on them. They are before each input of the decoder: before
-/// each value of a column, and before each input of a stream.
-///
-/// ```
-/// use simdpct::{Decode, internals::after};
-///
-/// assert_eq!(&*Decode::NORMALIZE.decode("%35"), b"5");
-/// assert_eq!(&*after(Decode::NORMALIZE, *b"%2").decode("%35"), b"%35");
-/// ```
-#[inline(always)]
-pub const fn after(mut decode: Decode, before: [u8; 2]) -> Decode {
-    decode.core.job.before = before;
-    decode
-}
-
-/// Does the same as [`after`] for a [`TryDecode`].
-#[inline(always)]
-pub const fn try_after(mut decode: TryDecode, before: [u8; 2]) -> TryDecode {
-    decode.core.job.before = before;
-    decode
-}
-
-/// Makes a malformed escape an error if `strict` is true. If `strict` is false, the returned decoder gives the same output as
-/// `decode` and never fails because of its input.
-///
-/// ```
-/// use simdpct::Decode;
-/// use simdpct::internals::strict_if;
-///
-/// for strict in [false, true] {
-///     assert_eq!(strict_if(Decode::new(), strict).decode("100%").is_err(), strict);
-/// }
-/// ```
-#[inline(always)]
-pub const fn strict_if(decode: Decode, strict: bool) -> TryDecode {
-    let mut decode = decode.strict();
-    decode.core.job.strict = strict;
-    decode
-}
 
 /// Writes a space as `+`, and keeps `+` if the set of `encode` holds it. So a `+` and a space give the same output, as with
 /// Python's `quote_plus(text, safe='+')`.

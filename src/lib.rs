@@ -65,10 +65,10 @@
 //!
 //! * `std` (default): `SIMDPCT_TIER`, [`stream::Writer`] and [`stream::Reader`].
 //! * `alloc` (part of `std`): the verbs that return or append to `Cow`, `String` and `Vec`, [`batch::ColumnBuf`], and the
-//!   modules [`form`] and [`stream`].
+//!   module [`form`].
 //!
-//! Without both, the verbs that write into slices and the [`batch`] verbs that write into the caller's memory remain, and
-//! nothing is allocated. The crate detects the CPU at run time in any case, unless there is no operating system
+//! Without both, the verbs that write into slices remain, and the functions of [`batch`], [`stream`] and [`header`] that write into the
+//! caller's memory. Nothing is allocated. The crate detects the CPU at run time in any case, unless there is no operating system
 //! (`target_os = "none"`). Then the target features of the build decide.
 //!
 //! # When not to use it
@@ -102,7 +102,6 @@ mod encode;
 mod error;
 #[cfg(feature = "alloc")]
 pub mod form;
-#[cfg(feature = "alloc")]
 pub mod header;
 #[doc(hidden)]
 pub mod internals;
@@ -118,7 +117,6 @@ mod set;
 pub mod simd;
 #[cfg(feature = "alloc")]
 mod stable;
-#[cfg(feature = "alloc")]
 pub mod stream;
 mod utf8;
 mod validate;

@@ -75,13 +75,13 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     ("validate", "decode error hex set"),
     ("internals", "coder decode encode kernel/isa/TIER_NAMES kernel/isa/Tier kernel/cursor kernel/job"),
     ("stable", "decode hex"),
-    ("stream", "coder decode encode error hex kernel/job"),
+    ("stream", "coder decode encode error hex kernel/cursor kernel/fixed_vec kernel/job"),
     ("stream/*", "stream"),
     ("batch", "decode encode"),
     ("batch/tests", "batch decode encode kernel/isa/Tier set"),
     ("batch/*", "batch coder decode encode error kernel/cursor kernel/ends kernel/fixed_vec utf8"),
     ("form", "decode encode set"),
-    ("header", "decode encode error set"),
+    ("header", "decode encode error kernel/fixed_vec kernel/reference set"),
     // Vector instructions for other crates.
     ("simd", "kernel/isa kernel/simd"),
     // The crate: declarations and exports.

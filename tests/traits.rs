@@ -11,7 +11,7 @@ use simdpct::batch::{
     Column, ColumnBuf, ColumnError, ColumnTooSmall, InvalidOffsets, Iter, TooLong, UninitColumn,
 };
 use simdpct::header::{ExtValue, ExtValueError};
-use simdpct::stream::{Decoder, Encoder, FinishError, Reader, TryDecoder, Writer};
+use simdpct::stream::{Decoder, Encoder, FinishError, Reader, State, TryDecoder, Writer};
 use simdpct::{
     AsciiSet, BufferTooSmall, ByteSet, Counts, Decode, DecodeError, DecodeUtf8Error, Encode, Encoded, Escape,
     Escapes, HexCase, InvalidUtf8, MalformedCause, MalformedEscape, NamedSet, OnInvalidUtf8, SetKind, Tier,
@@ -57,7 +57,7 @@ assert_traits! {
     PlainError: MalformedEscape, InvalidUtf8, BufferTooSmall, DecodeError, DecodeUtf8Error, TierInUse, InvalidOffsets,
         TooLong, ColumnTooSmall, ColumnError, ExtValueError;
     Options: MalformedCause;
-    Cloned: ExtValue['static], Escapes['static], Iter['static, i64], ColumnBuf[i32], Encoder[AsciiSet], Decoder, TryDecoder;
+    Cloned: ExtValue['static], Escapes['static], Iter['static, i64], ColumnBuf[i32], Encoder[AsciiSet], Decoder, TryDecoder, State;
     // These types hold a unique borrow or values of the caller's types, so they implement only what all types do.
     Plain: UninitColumn['static, i32], StringWriter, BytesReader, Failed;
 }
@@ -78,6 +78,7 @@ fn streams_are_not_copy() {
     <Encoder<AsciiSet> as NotCopy<_>>::check();
     <Decoder as NotCopy<_>>::check();
     <TryDecoder as NotCopy<_>>::check();
+    <State as NotCopy<_>>::check();
 }
 
 /// Checks that each `pub struct` and `pub enum` of a public file is in the list.

@@ -5,6 +5,7 @@
 //! | task | types |
 //! |---|---|
 //! | push pieces and take output when it suits | [`Encoder`], [`Decoder`], [`TryDecoder`] |
+//! | the same in memory of your own, without `alloc` | [`State`] |
 //! | transform what is written (with `std`) | [`Writer`] |
 //! | transform what is read (with `std`) | [`Reader`] |
 
@@ -13,14 +14,17 @@ mod read;
 #[cfg(feature = "std")]
 mod write;
 
-use alloc::vec::Vec;
-use core::convert::Infallible;
+use core::mem::MaybeUninit;
+#[cfg(feature = "alloc")]
+use {crate::decode::Decode, alloc::vec::Vec, core::convert::Infallible};
 
 use crate::coder::KeepSet;
-use crate::decode::{Decode, TryDecode};
+use crate::decode::TryDecode;
 use crate::encode::Encode;
-use crate::error::MalformedEscape;
+use crate::error::{BufferTooSmall, DecodeError, MalformedEscape};
 use crate::hex::held_back;
+use crate::kernel::cursor::Written;
+use crate::kernel::fixed_vec::Slots;
 use crate::kernel::job::EncodeRule;
 
 #[cfg(feature = "std")]
@@ -45,6 +49,7 @@ pub use write::{FinishError, Writer};
 /// }
 /// assert_eq!(run(Decoder::new(simdpct::Decode::new()), &[b"a%2", b"0b"]), Ok(b"a b".to_vec()));
 /// ```
+#[cfg(feature = "alloc")]
 pub trait Transform {
     /// The error of bad input.
     type Error: core::error::Error + Clone + Send + Sync + 'static;
@@ -64,71 +69,282 @@ pub trait Transform {
     fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Self::Error>;
 }
 
-/// The start of an escape that was held back at the end of a piece.
-// INVARIANT: `len <= 2`, and the bytes are `%`, or `%` and a hexadecimal digit.
+/// The state of an input that comes in pieces, between two calls of [`Encode::encode_piece_to_uninit`] or of
+/// [`TryDecode::decode_piece_to_uninit`]. It belongs to one encoder or decoder. A copy goes on from the same place.
+///
+/// ```
+/// use std::mem::MaybeUninit;
+/// use simdpct::{Decode, stream::State};
+///
+/// let (decode, mut state) = (Decode::new().lenient(), State::default());
+/// let mut out = [MaybeUninit::uninit(); 8];
+/// let mut text = Vec::new();
+/// for piece in [Some(&b"a%2"[..]), Some(b"0b%"), None] {
+///     text.extend_from_slice(decode.decode_piece_to_uninit(&mut state, piece, &mut out)?.0);
+/// }
+/// assert_eq!(text, b"a b%");
+/// # Ok::<(), simdpct::BufferTooSmall>(())
+/// ```
+// The fields are integers without padding, so that a C program may keep a state in memory of its own, and compare it.
+// INVARIANT: `len <= 2`, and these `bytes` are `%`, or `%` and a hexadecimal digit.
 #[derive(Clone, Debug, Default)]
-struct Held {
-    bytes: [u8; 2],
-    len: usize,
-    /// The offset of the held bytes in the whole input.
+#[repr(C)]
+pub struct State {
+    /// The offset of the held bytes in the whole input, or that of the malformed escape at which decoding stopped.
     offset: usize,
+    /// The start of an escape that was held back at the end of a piece.
+    bytes: [u8; 2],
+    /// The two bytes before the held ones, unless `offset` is 0.
+    before: [u8; 2],
+    /// What is wrong with the malformed escape, as in [`MalformedEscape::with_flaw`].
+    flaw: u16,
+    len: u8,
+    /// 1 if decoding stopped at a malformed escape, which every later call returns again, otherwise 0.
+    failed: u8,
 }
 
-impl Held {
-    /// Passes the held bytes and then `piece` to `each`, in one or two parts, each with its offset in the whole input. No part
-    /// ends inside an escape; the start of an escape at the end of `piece` is held.
-    fn push<E>(
-        &mut self,
-        piece: &[u8],
-        mut each: impl FnMut(&[u8], usize) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let mut rest = piece;
-        if self.len > 0 {
-            // At most two more bytes complete the escape whose start is held.
-            let more = rest.len().min(2);
-            let mut joint = [0; 4];
-            joint[..self.len].copy_from_slice(&self.bytes[..self.len]);
-            joint[self.len..self.len + more].copy_from_slice(&rest[..more]);
-            let joint = &joint[..self.len + more];
-            let settled = joint.len() - held_back(joint);
-            if more == rest.len() {
-                return self.pass_on(joint, settled, &mut each);
-            }
-            let from_rest = settled - self.len;
-            self.len = 0;
-            each(&joint[..settled], self.offset)?;
-            self.offset = self.offset.saturating_add(settled);
-            rest = &rest[from_rest..];
-        }
-        self.pass_on(rest, rest.len() - held_back(rest), &mut each)
+impl State {
+    fn held(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len)]
     }
 
-    /// Passes the first `settled` bytes of `bytes` to `each`, and holds the rest.
-    fn pass_on<E>(
-        &mut self,
-        bytes: &[u8],
-        settled: usize,
-        each: &mut impl FnMut(&[u8], usize) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let (ready, held) = bytes.split_at(settled);
-        self.len = held.len();
-        self.bytes[..held.len()].copy_from_slice(held);
-        if !ready.is_empty() {
-            each(ready, self.offset)?;
+    /// Passes the held bytes and then `piece` to `each`, in at most two parts, each with its offset in the whole input. No part ends
+    /// inside an escape; the start of an escape at the end of `piece` is held. If `piece` is `None`, the input ends, and the held bytes are
+    /// the last part.
+    fn advance(&mut self, piece: Option<&[u8]>, mut each: impl FnMut(&[u8], usize) -> Checked) -> Checked {
+        let held_back = |bytes: &[u8]| if piece.is_some() { held_back(bytes) } else { 0 };
+        let (rest, held) = (piece.unwrap_or_default(), usize::from(self.len));
+        let (mut joint, more) = ([self.bytes[0], self.bytes[1], 0, 0], rest.len().min(2));
+        let (first, (rest, left)) = if held == 0 {
+            (&[][..], rest.split_at(rest.len() - held_back(rest)))
+        } else {
+            // The held bytes and at most two more, which complete the escape, are the first part.
+            for (at, byte) in rest.iter().take(more).enumerate() {
+                joint[held + at] = *byte;
+            }
+            let joint = &joint[..held + more];
+            let (first, left) = joint.split_at(joint.len() - held_back(joint));
+            match rest.get(first.len().saturating_sub(held)..).filter(|_| more < rest.len()) {
+                // Two more bytes settle all that were held.
+                Some(rest) => (first, rest.split_at(rest.len() - held_back(rest))),
+                None => (first, (&[][..], left)),
+            }
+        };
+        self.len = left.len() as u8;
+        // The copies of variable lengths are bytes, because each would be a call of `memcpy`.
+        self.bytes = [b'%', left.last().copied().unwrap_or_default()];
+        for part in [first, rest].into_iter().filter(|part| !part.is_empty()) {
+            each(part, self.offset)?;
+            self.offset = self.offset.saturating_add(part.len());
         }
-        self.offset = self.offset.saturating_add(ready.len());
+        if piece.is_none() {
+            self.offset = 0;
+        }
+        Ok(())
+    }
+}
+
+/// The first malformed escape of a piece, if a decoder is strict and has met one.
+type Checked = Result<(), MalformedEscape>;
+
+/// The output of a stream.
+trait Output {
+    /// Appends the encoded `part`. Never fails.
+    fn encode<S: KeepSet>(&mut self, encode: &Encode<S>, part: &[u8]) -> Checked;
+
+    /// Appends the decoded `part`, or nothing if it has a malformed escape.
+    fn decode(&mut self, decode: &TryDecode, part: &[u8]) -> Checked;
+}
+
+#[cfg(feature = "alloc")]
+impl Output for Vec<u8> {
+    fn encode<S: KeepSet>(&mut self, encode: &Encode<S>, part: &[u8]) -> Checked {
+        encode.encode_append(part, self);
         Ok(())
     }
 
-    /// Returns the bytes that are held when the input ends, and their offset, and resets the stream.
-    fn take(&mut self) -> (Held, usize) {
-        let held = core::mem::take(self);
-        let offset = held.offset;
-        (held, offset)
+    fn decode(&mut self, decode: &TryDecode, part: &[u8]) -> Checked {
+        decode.decode_append(part, self)
+    }
+}
+
+/// Memory of the caller, which is large enough for all output.
+impl Output for Slots<'_, u8> {
+    fn encode<S: KeepSet>(&mut self, encode: &Encode<S>, part: &[u8]) -> Checked {
+        self.write(|room| (encode.coder.core().write(part, room), Ok(())))
     }
 
-    fn as_bytes(&self) -> &[u8] {
-        &self.bytes[..self.len]
+    fn decode(&mut self, decode: &TryDecode, part: &[u8]) -> Checked {
+        self.write(|room| match decode.write(part, room) {
+            Ok(written) => (written, Ok(())),
+            Err(DecodeError::Malformed(error)) => (Written::NOTHING, Err(error)),
+            Err(DecodeError::BufferTooSmall(_)) => (Written::NOTHING, Ok(())),
+        })
+    }
+}
+
+/// The length of an output that is not written.
+struct Length(usize);
+
+impl Output for Length {
+    fn encode<S: KeepSet>(&mut self, encode: &Encode<S>, part: &[u8]) -> Checked {
+        self.0 = self.0.saturating_add(encode.encoded_len(part));
+        Ok(())
+    }
+
+    fn decode(&mut self, decode: &TryDecode, part: &[u8]) -> Checked {
+        self.0 = self.0.saturating_add(decode.decoded_len(part)?);
+        Ok(())
+    }
+}
+
+/// An encoder or decoder of pieces, for all kinds of output.
+trait Pieces {
+    /// The most bytes of output for one byte of input.
+    const GROWTH: usize;
+
+    /// Takes the next piece, or ends the input if `piece` is `None`, and appends the output that does not depend on later input.
+    fn advance(&self, state: &mut State, piece: Option<&[u8]>, out: &mut impl Output) -> Checked;
+
+    /// Does the same for memory of the caller. If that is too small, the state stays as it was.
+    fn advance_to_uninit<'o>(
+        &self,
+        state: &mut State,
+        piece: Option<&[u8]>,
+        out: &'o mut [MaybeUninit<u8>],
+    ) -> Result<(&'o [u8], Checked), BufferTooSmall> {
+        let len = piece.map_or(0, <[u8]>::len).saturating_add(state.held().len());
+        if out.len() < len.saturating_mul(Self::GROWTH) {
+            let mut needed = Length(0);
+            // The output before a malformed escape is measured, too.
+            let _: Checked = self.advance(&mut state.clone(), piece, &mut needed);
+            if out.len() < needed.0 {
+                return Err(BufferTooSmall { needed: needed.0 });
+            }
+        }
+        let mut out = Slots::new(out);
+        let result = self.advance(state, piece, &mut out);
+        Ok((out.into_slice(), result))
+    }
+}
+
+impl<S: KeepSet> Pieces for Encode<S> {
+    const GROWTH: usize = 3;
+
+    fn advance(&self, state: &mut State, piece: Option<&[u8]>, out: &mut impl Output) -> Checked {
+        let keeps_escapes = self.coder.core().job.rule == EncodeRule::KeepEscapes;
+        match piece {
+            // Nothing is held.
+            Some(piece) if !keeps_escapes || state.len == 0 && held_back(piece) == 0 => {
+                out.encode(self, piece)
+            }
+            _ => state.advance(piece, |part, _| out.encode(self, part)),
+        }
+    }
+}
+
+impl Pieces for TryDecode {
+    const GROWTH: usize = 1;
+
+    fn advance(&self, state: &mut State, piece: Option<&[u8]>, out: &mut impl Output) -> Checked {
+        if state.failed != 0 {
+            return Err(MalformedEscape::with_flaw(state.offset, state.flaw.into()));
+        }
+        let mut before = if state.offset > 0 { state.before } else { self.core.job.before };
+        let result = state.advance(piece, |part, offset| {
+            let continued;
+            let decode = if self.core.job.upper {
+                // A normalization depends on the last bytes of the part before. Other decoders are not copied, which would take time.
+                continued = TryDecode { core: self.core.at(&before, before.len()) };
+                &continued
+            } else {
+                self
+            };
+            let result = out.decode(decode, part);
+            if let Err(error) = result {
+                // The input before the first malformed escape is valid.
+                let _: Checked = out.decode(decode, &part[..error.offset]);
+            }
+            before = decode.core.job.before(part, part.len());
+            result.map_err(|error| {
+                // If `part` ends inside an escape before the end of the input, the next byte is a `%` that is held back. That `%` makes
+                // the escape malformed, but not truncated, so the cause is corrected.
+                let error = if piece.is_some() { error.before_percent(part.len()) } else { error };
+                error.shifted(offset)
+            })
+        });
+        state.before = before;
+        result.inspect_err(|error| {
+            (state.offset, state.flaw, state.failed) = (error.offset, error.flaw(), 1);
+        })
+    }
+}
+
+impl<S: KeepSet> Encode<S> {
+    /// Encodes the next piece of an input into `out`, or ends the input if `piece` is `None`. Returns the output that does not depend on
+    /// later input. However the input is cut, the output is that of one call. Takes time linear in the piece.
+    ///
+    /// Three times the piece and six bytes more, for an escape that is held back, are always enough; a shorter `out` costs a second pass,
+    /// which measures. After the end, the state is ready for new input.
+    ///
+    /// # Errors
+    ///
+    /// [`BufferTooSmall`] gives the exact size needed. `out` and `state` are then unchanged.
+    ///
+    /// ```
+    /// use std::mem::MaybeUninit;
+    /// use simdpct::{Encode, sets, stream::State};
+    ///
+    /// let encode = Encode::keeping(sets::RFC3986_PATH).keep_escapes();
+    /// let (mut state, mut out) = (State::default(), [MaybeUninit::uninit(); 12]);
+    /// assert_eq!(encode.encode_piece_to_uninit(&mut state, Some(b"a %4"), &mut out)?, b"a%20");
+    /// let error = encode.encode_piece_to_uninit(&mut state, Some(b"1%"), &mut out[..2]).unwrap_err();
+    /// assert_eq!(error.needed, 3);
+    /// assert_eq!(encode.encode_piece_to_uninit(&mut state, Some(b"1%"), &mut out)?, b"%41");
+    /// assert_eq!(encode.encode_piece_to_uninit(&mut state, None, &mut out)?, b"%25");
+    /// # Ok::<(), simdpct::BufferTooSmall>(())
+    /// ```
+    pub fn encode_piece_to_uninit<'o>(
+        &self,
+        state: &mut State,
+        piece: Option<&[u8]>,
+        out: &'o mut [MaybeUninit<u8>],
+    ) -> Result<&'o [u8], BufferTooSmall> {
+        Ok(self.advance_to_uninit(state, piece, out)?.0)
+    }
+}
+
+impl TryDecode {
+    /// Decodes the next piece of an input into `out`, or ends the input if `piece` is `None`. Returns the output that does not depend on
+    /// later input. However the input is cut, the output is that of one call. Takes time linear in the piece.
+    ///
+    /// The second result is the first malformed escape, with its offset from the start of the first piece. The output before the escape is
+    /// written, and every later call returns the same error. Memory for the piece and two bytes more, for an escape that is held back, is
+    /// always enough; a shorter `out` costs a second pass, which measures. After the end, the state is ready for new input.
+    ///
+    /// # Errors
+    ///
+    /// [`BufferTooSmall`] gives the exact size needed. `out` and `state` are then unchanged.
+    ///
+    /// ```
+    /// use std::mem::MaybeUninit;
+    /// use simdpct::{Decode, stream::State};
+    ///
+    /// let (decode, mut state) = (Decode::new().strict(), State::default());
+    /// let mut out = [MaybeUninit::uninit(); 8];
+    /// let (bytes, result) = decode.decode_piece_to_uninit(&mut state, Some(b"a%20b%"), &mut out)?;
+    /// assert_eq!((bytes, result), (&b"a b"[..], Ok(())));
+    /// let (bytes, result) = decode.decode_piece_to_uninit(&mut state, Some(b"41%zz"), &mut out)?;
+    /// assert_eq!((bytes, result.unwrap_err().offset), (&b"A"[..], 8));
+    /// # Ok::<(), simdpct::BufferTooSmall>(())
+    /// ```
+    pub fn decode_piece_to_uninit<'o>(
+        &self,
+        state: &mut State,
+        piece: Option<&[u8]>,
+        out: &'o mut [MaybeUninit<u8>],
+    ) -> Result<(&'o [u8], Result<(), MalformedEscape>), BufferTooSmall> {
+        self.advance_to_uninit(state, piece, out)
     }
 }
 
@@ -145,38 +361,35 @@ impl Held {
 /// encoder.finish(&mut out);
 /// assert_eq!(out, b"a%20%41%25");
 /// ```
+#[cfg(feature = "alloc")]
 #[derive(Clone, Debug)]
 pub struct Encoder<S> {
     encode: Encode<S>,
-    held: Held,
+    state: State,
 }
 
+#[cfg(feature = "alloc")]
 impl<S: KeepSet> Encoder<S> {
     /// Makes a stream that encodes as `encode` does.
     #[must_use]
     pub fn new(encode: Encode<S>) -> Encoder<S> {
-        Encoder { encode, held: Held::default() }
+        Encoder { encode, state: State::default() }
     }
 
     /// Takes the next piece, and appends to `out` the output that does not depend on later input.
     pub fn push(&mut self, piece: &(impl AsRef<[u8]> + ?Sized), out: &mut Vec<u8>) {
-        let Encoder { encode, held } = self;
-        if encode.coder.core().job.rule != EncodeRule::KeepEscapes {
-            return encode.encode_append(piece, out);
-        }
-        let Ok(()) = held.push::<Infallible>(piece.as_ref(), |part, _| {
-            encode.encode_append(part, out);
-            Ok(())
-        });
+        let pushed = self.encode.advance(&mut self.state, Some(piece.as_ref()), out);
+        debug_assert!(pushed.is_ok());
     }
 
     /// Ends the input, and appends the bytes that were held back to `out`. The stream can then take new input.
     pub fn finish(&mut self, out: &mut Vec<u8>) {
-        let (held, _) = self.held.take();
-        self.encode.encode_append(held.as_bytes(), out);
+        let finished = self.encode.advance(&mut self.state, None, out);
+        debug_assert!(finished.is_ok());
     }
 }
 
+#[cfg(feature = "alloc")]
 impl<S: KeepSet> Transform for Encoder<S> {
     type Error = Infallible;
 
@@ -205,14 +418,16 @@ impl<S: KeepSet> Transform for Encoder<S> {
 /// assert_eq!(out, b"a b");
 /// ```
 // INVARIANT: the decoder is lenient, so it returns no error.
+#[cfg(feature = "alloc")]
 #[derive(Clone, Debug)]
 pub struct Decoder(TryDecoder);
 
+#[cfg(feature = "alloc")]
 impl Decoder {
     /// Makes a stream that decodes as `decode` does.
     #[must_use]
     pub fn new(decode: Decode) -> Decoder {
-        Decoder(TryDecoder::new(TryDecode { core: decode.core }))
+        Decoder(TryDecoder::new(decode.lenient()))
     }
 
     /// Takes the next piece, and appends to `out` the output that does not depend on later input.
@@ -228,6 +443,7 @@ impl Decoder {
     }
 }
 
+#[cfg(feature = "alloc")]
 impl Transform for Decoder {
     type Error = Infallible;
 
@@ -259,22 +475,19 @@ impl Transform for Decoder {
 /// assert_eq!(decoder.push("and more", &mut out), Err(error));
 /// # Ok::<(), simdpct::MalformedEscape>(())
 /// ```
+#[cfg(feature = "alloc")]
 #[derive(Clone, Debug)]
 pub struct TryDecoder {
-    /// The decoder of the next part, which knows the last two bytes before that part.
     decode: TryDecode,
-    /// The two bytes before the whole input.
-    before: [u8; 2],
-    held: Held,
-    /// The malformed escape at which decoding stopped, if there was one. Every later call returns it again.
-    error: Option<MalformedEscape>,
+    state: State,
 }
 
+#[cfg(feature = "alloc")]
 impl TryDecoder {
     /// Makes a stream that decodes as `decode` does.
     #[must_use]
     pub fn new(decode: TryDecode) -> TryDecoder {
-        TryDecoder { decode, before: decode.core.job.before, held: Held::default(), error: None }
+        TryDecoder { decode, state: State::default() }
     }
 
     /// Takes the next piece, and appends to `out` the output that does not depend on later input.
@@ -288,20 +501,7 @@ impl TryDecoder {
         piece: &(impl AsRef<[u8]> + ?Sized),
         out: &mut Vec<u8>,
     ) -> Result<(), MalformedEscape> {
-        let TryDecoder { decode, held, error, .. } = self;
-        if let Some(error) = error {
-            return Err(*error);
-        }
-        held.push(piece.as_ref(), |part, offset| {
-            // If `part` ends inside an escape, the next byte is a `%` that is held back. That `%` makes the escape malformed,
-            // but not truncated, so the cause is corrected.
-            append_up_to_error(decode, part, out)
-                .map_err(|error| error.before_percent(part.len()).shifted(offset))?;
-            // A normalization of the next part depends on the last bytes of this one.
-            decode.core.job.before = decode.core.job.before(part, part.len());
-            Ok(())
-        })
-        .inspect_err(|found| *error = Some(*found))
+        self.decode.advance(&mut self.state, Some(piece.as_ref()), out)
     }
 
     /// Ends the input, and appends the bytes that were held back to `out`. The stream can then take new input.
@@ -311,30 +511,11 @@ impl TryDecoder {
     /// [`MalformedEscape`] if the input ends inside an escape, or if an earlier call of [`TryDecoder::push`] returned that
     /// error. Every later call returns the same error.
     pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), MalformedEscape> {
-        if let Some(error) = self.error {
-            return Err(error);
-        }
-        let (held, offset) = self.held.take();
-        append_up_to_error(&self.decode, held.as_bytes(), out).map_err(|error| {
-            let error = error.shifted(offset);
-            self.error = Some(error);
-            error
-        })?;
-        self.decode.core.job.before = self.before;
-        Ok(())
+        self.decode.advance(&mut self.state, None, out)
     }
 }
 
-/// Decodes `part` up to the first malformed escape, appends the result, and returns the error if there is one.
-fn append_up_to_error(decode: &TryDecode, part: &[u8], out: &mut Vec<u8>) -> Result<(), MalformedEscape> {
-    let result = decode.decode_append(part, out);
-    if let Err(error) = result {
-        // After an error, `decode_append` has appended nothing. The input before the first malformed escape is valid.
-        let _: Result<(), MalformedEscape> = decode.decode_append(&part[..error.offset], out);
-    }
-    result
-}
-
+#[cfg(feature = "alloc")]
 impl Transform for TryDecoder {
     type Error = MalformedEscape;
 

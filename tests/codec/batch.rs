@@ -3,7 +3,6 @@
 use std::mem::MaybeUninit;
 
 use simdpct::batch::{Column, ColumnBuf, ColumnError, Offset, UninitColumn};
-use simdpct::internals::after;
 use simdpct::{ByteSet, Decode, Encode, sets};
 
 use testkit::check::{Decoding, Encoding};
@@ -425,7 +424,7 @@ fn every_value_continues_the_same_input() {
             let values: Vec<&[u8]> = cells.iter().cycle().take(count).copied().collect();
             let column: ColumnBuf<i64> = values.iter().collect();
             for &tier in tiers() {
-                let decode = after(Decode::NORMALIZE.tier(tier), before);
+                let decode = Decode::NORMALIZE.tier(tier).continuing(&before);
                 let (mut out, mut gathered) = (ColumnBuf::<i64>::new(), ColumnBuf::<i64>::new());
                 decode.decode_column(column.as_column(), &mut out).unwrap();
                 decode.decode_slices(values.iter().copied(), &mut gathered).unwrap();

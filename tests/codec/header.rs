@@ -1,10 +1,34 @@
 //! Tests of the text in header fields.
 
+use std::mem::MaybeUninit;
+
 use proptest::prelude::*;
 use simdpct::header::{
-    ExtValueError, decode_ext_value, decode_multipart_name, encode_ext_value, encode_multipart_name,
+    ExtValueError, decode_ext_value, decode_ext_value_to_uninit, decode_multipart_name, encode_ext_value,
+    encode_ext_value_to_uninit, encode_multipart_name,
 };
 use testkit::tiers::scaled;
+
+/// Checks that the functions for memory of the caller give the same as the others, with exactly as much memory as is needed.
+fn check_in_memory(value: &[u8]) {
+    let expected = decode_ext_value(value);
+    let mut out = vec![MaybeUninit::uninit(); value.len()];
+    let decoded = decode_ext_value_to_uninit(value, &mut out);
+    let wanted = expected.as_ref().map(|value| (&*value.text, value.language)).map_err(|error| *error);
+    assert_eq!(decoded, wanted);
+    if let (Ok((text, language)), len) = (wanted, wanted.map_or(0, |(text, _)| text.len())) {
+        assert_eq!(decode_ext_value_to_uninit(value, &mut out[..len]), Ok((text, language)));
+        if let Some(less) = len.checked_sub(1) {
+            let error = decode_ext_value_to_uninit(value, &mut out[..less]).unwrap_err();
+            assert!(matches!(error, ExtValueError::BufferTooSmall(error) if error.needed == len), "{error}");
+        }
+        let encoded = encode_ext_value(text);
+        let mut out = vec![MaybeUninit::uninit(); encoded.len()];
+        assert_eq!(encode_ext_value_to_uninit(text, &mut out), Ok(encoded.as_bytes()));
+        let less = encoded.len() - 1;
+        assert_eq!(encode_ext_value_to_uninit(text, &mut out[..less]).unwrap_err().needed, encoded.len());
+    }
+}
 
 #[test]
 fn ext_values() {
@@ -34,9 +58,15 @@ fn ext_values() {
         ("UTF-8''a%20%e2%82", Err(InvalidUtf8 { offset: 11 })),
         ("UTF-8''%FF", Err(InvalidUtf8 { offset: 7 })),
     ] {
+        check_in_memory(value.as_bytes());
         let decoded = decode_ext_value(value);
         let decoded = decoded.as_ref().map(|value| (value.language, &*value.text)).map_err(|error| *error);
         assert_eq!(decoded, expected, "{value}");
+    }
+    for (value, offset) in
+        [("a.txt", 5), ("UTF-8'a.txt", 11), ("UTF-8'e n'a", 7), ("x''a", 0), ("UTF-8''a%2Fb;", 12)]
+    {
+        assert_eq!(decode_ext_value(value).unwrap_err().offset_in(value), offset, "{value}");
     }
     for error in [Parts, Charset, Value { offset: 1 }, InvalidUtf8 { offset: 1 }] {
         assert!(!error.to_string().is_empty());
@@ -57,8 +87,8 @@ proptest! {
 
     #[test]
     fn no_value_panics(value in "(UTF-8|iso-8859-1|x)?'[a-z']{0,3}'?[a%0-9' ]{0,9}", bytes: Vec<u8>) {
-        _ = decode_ext_value(&value);
-        _ = decode_ext_value(&bytes);
+        check_in_memory(value.as_ref());
+        check_in_memory(bytes.as_ref());
     }
 
     /// The rule of the HTML Standard, a byte at a time.

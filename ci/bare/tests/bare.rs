@@ -1,6 +1,9 @@
 //! Tests the library without `std` on each tier of the CPU, and compares it with a simple encoder.
 
+use std::mem::MaybeUninit;
+
 use simdpct::Tier;
+use simdpct::stream::State;
 
 /// Returns inputs of 0 to 199 bytes, which is longer than any block, with every byte beside many others.
 fn inputs() -> impl Iterator<Item = Vec<u8>> {
@@ -44,6 +47,20 @@ fn slices_and_in_place() {
         let len = bare::normalize(tier, &mut other);
         assert_eq!(&other[..len], right.as_bytes(), "{tier}");
     }
+}
+
+#[test]
+fn pieces_and_header_fields() {
+    for (input, tier) in inputs().flat_map(|input| Tier::available().map(move |tier| (input.clone(), tier))) {
+        let (escaped, mut state, mut text) = (escaped(&input), State::default(), Vec::new());
+        let mut out = [MaybeUninit::uninit(); 9];
+        for piece in escaped.as_bytes().chunks(7).map(Some).chain([None]) {
+            text.extend_from_slice(bare::decode_piece(tier, &mut state, piece, &mut out).unwrap());
+        }
+        assert_eq!(text, input, "{tier}");
+    }
+    let mut out = [MaybeUninit::uninit(); 8];
+    assert_eq!(bare::decode_ext_value(b"iso-8859-1'en'%A3%20rates", &mut out), Ok("\u{a3} rates"));
 }
 
 #[cfg(feature = "alloc")]

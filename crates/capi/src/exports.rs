@@ -19,7 +19,7 @@ use core::ffi::{CStr, c_char, c_void};
 use core::mem::MaybeUninit;
 use core::ptr;
 
-use codec::batch::Offset;
+use codec::batch::{Column, Offset};
 use codec::{ByteSet, Tier};
 
 use crate::batch;
@@ -220,12 +220,16 @@ struct Output<O> {
 }
 
 impl<O: Offset> Output<O> {
+    /// Returns the number of bytes of the validity bitmap.
+    fn valid_len(&self) -> usize {
+        if self.valid.is_null() { 0 } else { self.count.div_ceil(8) }
+    }
+
     fn ranges(&self) -> [Range; 3] {
-        let valid = if self.valid.is_null() { 0 } else { self.count.div_ceil(8) };
         [
             Range::new::<u8>(self.out.cast(), self.out_cap),
             Range::new(self.out_offsets, self.count.saturating_add(1)),
-            Range::new(self.valid, valid),
+            Range::new(self.valid, self.valid_len()),
         ]
     }
 
@@ -246,10 +250,7 @@ impl<O: Offset> Output<O> {
             Some(batch::Output {
                 bytes: border::uninit(self.out.cast(), self.out_cap)?,
                 offsets: border::uninit(self.out_offsets, self.count.checked_add(1)?)?,
-                valid: match self.valid.is_null() {
-                    true => None,
-                    false => Some(border::slice_mut(self.valid, self.count.div_ceil(8))?),
-                },
+                valid: border::slice_mut(self.valid, self.valid_len())?,
             })
         }
     }
@@ -265,14 +266,14 @@ unsafe fn with_column<O: Offset>(
     flags: u32,
     (bytes, len, offsets): (*const c_void, usize, *const O),
     output: Output<O>,
-    run: impl FnOnce(Option<&ByteSet>, u32, &[u8], &[O], batch::Output<'_, O>) -> BatchResult,
+    run: impl FnOnce(Option<&ByteSet>, u32, Column<'_, O>, batch::Output<'_, O>) -> BatchResult,
 ) -> BatchResult {
     let count = output.count.saturating_add(1);
     // A column without values may have no offsets, as in old versions of Arrow.
     let (no_values, one) = (output.count == 0 && offsets.is_null(), [O::ZERO]);
     let inputs = [Range::one(keep), Range::new::<u8>(bytes.cast(), len), Range::new(offsets, count)];
     if options::has(flags, SIMDPCT_IF_CHANGED) || !border::are_apart(&output.ranges(), &inputs) {
-        return BatchResult::INVALID;
+        return BatchResult::invalid();
     }
     // SAFETY: by the contract of this module, nothing writes to the inputs, and by the check above, no output overlaps one.
     let references = unsafe {
@@ -284,9 +285,12 @@ unsafe fn with_column<O: Offset>(
         )
     };
     let (Some(keep), Some(bytes), Some(offsets), Some(output)) = references else {
-        return BatchResult::INVALID;
+        return BatchResult::invalid();
     };
-    run(keep, flags, bytes, offsets, output)
+    match Column::new(bytes, offsets) {
+        Ok(values) => run(keep, flags, values, output),
+        Err(error) => BatchResult { values: error.index, ..BatchResult::invalid() },
+    }
 }
 
 /// Calls `run` with references to the set, to the slices and to the output.
@@ -303,20 +307,20 @@ unsafe fn with_slices<O: Offset>(
 ) -> BatchResult {
     let inputs = [Range::one(keep), Range::new(values, output.count)];
     if options::has(flags, SIMDPCT_IF_CHANGED) || !border::are_apart(&output.ranges(), &inputs) {
-        return BatchResult::INVALID;
+        return BatchResult::invalid();
     }
     // SAFETY: by the contract of this module, nothing writes to the set or the array of slices, and by the check above, no output
     // overlaps them.
     let references = unsafe { (border::optional(keep), border::slice(values, output.count)) };
-    let (Some(keep), Some(values)) = references else { return BatchResult::INVALID };
+    let (Some(keep), Some(values)) = references else { return BatchResult::invalid() };
     let outputs = output.ranges();
     if !values.iter().all(|value| value.is_valid() && value.range().is_apart_from(outputs)) {
-        return BatchResult::INVALID;
+        return BatchResult::invalid();
     }
     // SAFETY: all slices are valid by the check above, and by the contract of this function nothing writes to their bytes. No
     // output overlaps the set, the array, or the bytes of a slice.
     let (values, output) = unsafe { (border::values(values), output.references()) };
-    output.map_or(BatchResult::INVALID, |output| run(keep, flags, values, output))
+    output.map_or_else(BatchResult::invalid, |output| run(keep, flags, values, output))
 }
 
 /// Defines the batch functions of the header for one type of offsets.
@@ -407,18 +411,13 @@ batch_functions!(
 
 // ---- input in pieces
 
-/// Returns the memory that a stream has in C, which is larger than a [`Stream`].
-fn stream_range(stream: *const Stream) -> Range {
-    Range::new::<u8>(stream.cast(), STREAM)
-}
-
 /// Starts a stream of the given kind in the caller's memory.
 ///
 /// # Safety
 ///
 /// The caller guarantees the contract in the documentation of this module.
 unsafe fn start(stream: *mut Stream, kind: u32, keep: *const ByteSet, flags: u32) -> i32 {
-    if !stream_range(stream).is_apart_from([Range::one(keep)]) {
+    if !Range::new::<u8>(stream.cast(), STREAM).is_apart_from([Range::one(keep)]) {
         return SIMDPCT_INVALID;
     }
     // SAFETY: by the contract of this module, nothing writes to the set and nothing else accesses the stream. By the check above,
@@ -444,9 +443,9 @@ unsafe fn push(
     out_cap: usize,
 ) -> ValueResult {
     let (input, len) = piece.unwrap_or((ptr::null(), 0));
-    let output = Range::new::<u8>(out.cast(), out_cap);
-    let input_range = Range::new::<u8>(input.cast(), len);
-    if !stream_range(stream).is_apart_from([input_range, output]) || !output.is_apart_from([input_range]) {
+    let range = Range::new::<u8>(stream.cast(), STREAM);
+    let (output, read) = (Range::new::<u8>(out.cast(), out_cap), Range::new::<u8>(input.cast(), len));
+    if !range.is_apart_from([read, output]) || !output.is_apart_from([read]) {
         return ValueResult::invalid();
     }
     // SAFETY: by the contract of this module, nothing writes to the input and nothing else accesses the stream or the output. By
@@ -469,7 +468,8 @@ macro_rules! stream_functions {
 
         #[unsafe(no_mangle)]
         pub extern "C" fn $bound(len: usize) -> usize {
-            Stream::bound($growth, len)
+            // Two bytes may have been held back.
+            len.saturating_add(2).saturating_mul($growth)
         }
 
         #[unsafe(no_mangle)]
@@ -606,23 +606,22 @@ pub unsafe extern "C" fn simdpct_set_bitmap(set: *mut ByteSet, bits: *const u8) 
     }
 }
 
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn simdpct_set_bytes(set: *mut ByteSet, bytes: *const c_void, len: usize) -> i32 {
-    // SAFETY: by the contract of this module, nothing writes to the bytes. The reference to them ends before the set is written.
-    unsafe {
-        let made = border::slice::<u8>(bytes.cast(), len).map(ByteSet::from_bytes);
-        write_set(set, Range::new::<u8>(bytes.cast(), len), made)
-    }
+/// Defines the functions of the header that make a set from bytes.
+macro_rules! set_functions {
+    ($make:path, $function:ident) => {
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $function(set: *mut ByteSet, bytes: *const c_void, len: usize) -> i32 {
+            // SAFETY: by the contract of this module, nothing writes to the bytes. The reference to them ends before the set is written.
+            unsafe {
+                let made = border::slice::<u8>(bytes.cast(), len).map($make);
+                write_set(set, Range::new::<u8>(bytes.cast(), len), made)
+            }
+        }
+    };
 }
 
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn simdpct_set_safe(set: *mut ByteSet, bytes: *const c_void, len: usize) -> i32 {
-    // SAFETY: by the contract of this module, nothing writes to the bytes. The reference to them ends before the set is written.
-    unsafe {
-        let made = border::slice(bytes.cast(), len).map(sets::safe);
-        write_set(set, Range::new::<u8>(bytes.cast(), len), made)
-    }
-}
+set_functions!(ByteSet::from_bytes, simdpct_set_bytes);
+set_functions!(sets::safe, simdpct_set_safe);
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn simdpct_set_complement(set: *mut ByteSet, of: *const ByteSet) -> i32 {

@@ -1,6 +1,6 @@
 //! Makes an encoder or a decoder from flags and a set.
 
-use codec::internals::{form_keeping_plus, strict_if};
+use codec::internals::form_keeping_plus;
 use codec::{ByteSet, Decode, Encode, HexCase, TryDecode, sets};
 
 pub const SIMDPCT_FORM: u32 = 1 << 0;
@@ -113,35 +113,23 @@ pub(crate) fn inline_decoder<'b>(
     flags: u32,
     built: &'b mut Option<TryDecode>,
 ) -> Option<&'b TryDecode> {
-    // The index of a decoder in `DEFAULTS` consists of the bits 4, 5 and 0 of its flags, which are these. The last two exclude
-    // each other, so there are six decoders.
-    const FLAGS: [u32; 3] = [SIMDPCT_STRICT, SIMDPCT_NORMALIZE, SIMDPCT_FORM];
-    static DEFAULTS: [Option<TryDecode>; 6] = {
-        let mut decoders = [None; 6];
-        let mut index = 0;
-        while index < decoders.len() {
-            let (mut flags, mut bit) = (0, 0);
-            while bit < FLAGS.len() {
-                flags |= if index >> bit & 1 == 1 { FLAGS[bit] } else { 0 };
-                bit += 1;
-            }
-            if are_for_decoders(flags) {
-                let decode = if has(flags, SIMDPCT_NORMALIZE) { Decode::NORMALIZE } else { Decode::new() };
-                decoders[index] = Some(build_decoder(decode, flags));
-            }
-            index += 1;
-        }
-        decoders
-    };
+    const FORM: Decode = Decode::new().form();
+    // The index of a decoder consists of the bits 4, 5 and 0 of its flags: `SIMDPCT_STRICT`, `SIMDPCT_NORMALIZE` and `SIMDPCT_FORM`.
+    // The last two exclude each other.
+    static DEFAULTS: [TryDecode; 6] = [
+        Decode::new().lenient(),
+        Decode::new().strict(),
+        Decode::NORMALIZE.lenient(),
+        Decode::NORMALIZE.strict(),
+        FORM.lenient(),
+        FORM.strict(),
+    ];
 
     if !are_for_decoders(flags) {
         return None;
     }
     match keep {
-        None => {
-            let flags = flags & !SIMDPCT_IF_CHANGED;
-            DEFAULTS.get(((flags >> 4 | flags << 2) & 7) as usize)?.as_ref()
-        }
+        None => DEFAULTS.get((flags >> 4 & 3 | (flags & SIMDPCT_FORM) << 2) as usize),
         Some(_) if has(flags, SIMDPCT_NORMALIZE) => None,
         Some(set) => Some(built.insert(build_decoder(Decode::new().keep(*set), flags))),
     }
@@ -155,6 +143,6 @@ const fn are_for_decoders(flags: u32) -> bool {
 /// Turns on form mode and strictness in `decode`, as `flags` demand.
 #[inline(always)]
 const fn build_decoder(decode: Decode, flags: u32) -> TryDecode {
-    let strict = has(flags, SIMDPCT_STRICT);
-    strict_if(if has(flags, SIMDPCT_FORM) { decode.form() } else { decode }, strict)
+    let decode = if has(flags, SIMDPCT_FORM) { decode.form() } else { decode };
+    if has(flags, SIMDPCT_STRICT) { decode.strict() } else { decode.lenient() }
 }

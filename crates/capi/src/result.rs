@@ -68,12 +68,9 @@ pub struct BatchResult {
 }
 
 impl BatchResult {
-    pub(crate) const INVALID: BatchResult = BatchResult {
-        status: SIMDPCT_INVALID,
-        written: 0,
-        values: 0,
-        rejected: 0,
-        first_rejected: 0,
-        needed: 0,
-    };
+    /// Returns the result for invalid arguments.
+    pub(crate) fn invalid() -> BatchResult {
+        let [written, values, rejected, first_rejected, needed] = [0; 5];
+        BatchResult { status: SIMDPCT_INVALID, written, values, rejected, first_rejected, needed }
+    }
 }

@@ -2,7 +2,7 @@
 
 use core::mem::MaybeUninit;
 
-use codec::{ByteSet, DecodeError, Encode, TryDecode};
+use codec::{ByteSet, DecodeError, MalformedEscape, TryDecode};
 
 use crate::options::{self, SIMDPCT_IF_CHANGED, SIMDPCT_STRICT};
 use crate::result::ValueResult;
@@ -21,15 +21,6 @@ pub(crate) fn encode(
     if options::has(flags, SIMDPCT_IF_CHANGED) && encode.is_encoded(input) {
         return ValueResult::unchanged(input.len());
     }
-    encode_with(encode, input, out)
-}
-
-#[inline(always)]
-pub(crate) fn encode_with(
-    encode: &Encode<ByteSet>,
-    input: &[u8],
-    out: &mut [MaybeUninit<u8>],
-) -> ValueResult {
     match encode.encode_to_uninit(input, out) {
         Ok(written) => ValueResult::ok(written.len()),
         Err(error) => ValueResult::too_small(error.needed),
@@ -37,10 +28,8 @@ pub(crate) fn encode_with(
 }
 
 pub(crate) fn encoded_len(keep: Option<&ByteSet>, flags: u32, input: &[u8]) -> ValueResult {
-    match options::encoder(keep, flags, &mut None) {
-        Some(encode) => ValueResult::measured(encode.encoded_len(input)),
-        None => ValueResult::invalid(),
-    }
+    options::encoder(keep, flags, &mut None)
+        .map_or_else(ValueResult::invalid, |encode| ValueResult::measured(encode.encoded_len(input)))
 }
 
 pub(crate) fn encode_first_change(keep: Option<&ByteSet>, flags: u32, input: &[u8]) -> Option<usize> {
@@ -63,11 +52,6 @@ pub(crate) fn decode(
     {
         return done;
     }
-    decode_with(decode, input, out)
-}
-
-#[inline(always)]
-pub(crate) fn decode_with(decode: &TryDecode, input: &[u8], out: &mut [MaybeUninit<u8>]) -> ValueResult {
     match decode.decode_to_uninit(input, out) {
         Ok(written) => ValueResult::ok(written.len()),
         Err(DecodeError::BufferTooSmall(error)) => ValueResult::too_small(error.needed),
@@ -105,11 +89,8 @@ pub(crate) fn decode_in_place(keep: Option<&ByteSet>, flags: u32, bytes: &mut [u
 }
 
 pub(crate) fn decoded_len(keep: Option<&ByteSet>, flags: u32, input: &[u8]) -> ValueResult {
-    match options::decoder(keep, flags, &mut None).map(|decode| decode.decoded_len(input)) {
-        Some(Ok(len)) => ValueResult::measured(len),
-        Some(Err(error)) => ValueResult::malformed(error.offset),
-        None => ValueResult::invalid(),
-    }
+    options::decoder(keep, flags, &mut None)
+        .map_or_else(ValueResult::invalid, |decode| measured(decode.decoded_len(input)))
 }
 
 /// Returns the offset of the first byte that decoding changes. `SIMDPCT_STRICT` is ignored, because decoding never changes a
@@ -119,8 +100,9 @@ pub(crate) fn decode_first_change(keep: Option<&ByteSet>, flags: u32, input: &[u
 }
 
 pub(crate) fn validate(input: &[u8]) -> ValueResult {
-    match codec::validate(input) {
-        Ok(()) => ValueResult::measured(input.len()),
-        Err(error) => ValueResult::malformed(error.offset),
-    }
+    measured(codec::validate(input).map(|()| input.len()))
+}
+
+fn measured(len: Result<usize, MalformedEscape>) -> ValueResult {
+    len.map_or_else(|error| ValueResult::malformed(error.offset), ValueResult::measured)
 }

@@ -4,7 +4,7 @@ use std::borrow::{Borrow, Cow};
 use std::fmt::Debug;
 use std::mem::MaybeUninit;
 
-use simdpct::internals::{form_keeping_plus, strict_if};
+use simdpct::internals::form_keeping_plus;
 use simdpct::{
     ByteSet, Decode, DecodeError, Encode, HexCase, KeepSet, MalformedCause, MalformedEscape, Tier, TryDecode,
 };
@@ -372,7 +372,7 @@ impl Checker {
         for &tier in tiers() {
             let (decode, case) = (decoding.decoder(tier), Case { tier, place, input });
             self.decode_by(decode, Ok(first_change), &case);
-            self.decode_by(strict_if(decode, false), Ok(first_change), &case);
+            self.decode_by(decode.lenient(), Ok(first_change), &case);
             self.decode_by(decode.strict(), first_malformed.map_or(Ok(first_change), Err), &case);
         }
     }

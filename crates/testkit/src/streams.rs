@@ -1,8 +1,9 @@
 //! Checks streams against the oracle, on one input that is cut in one way.
 
-use simdpct::Tier;
-use simdpct::internals::strict_if;
-use simdpct::stream::{Decoder, Encoder, Transform, TryDecoder};
+use std::mem::MaybeUninit;
+
+use simdpct::stream::{Decoder, Encoder, State, Transform, TryDecoder};
+use simdpct::{BufferTooSmall, MalformedEscape, Tier, TryDecode};
 
 use crate::check::{Decoding, Encoding, malformed};
 use crate::oracle::{self, Rule, UNRESERVED};
@@ -20,6 +21,55 @@ pub fn run<T: Transform>(
         from = cut;
     }
     transform.finish(out)
+}
+
+/// The output and the error of one piece.
+type Piece<'o> = Result<(&'o [u8], Result<(), MalformedEscape>), BufferTooSmall>;
+
+/// Passes `input` through `advance` in the pieces between the offsets `cuts`, with memory that is always large enough, or, if `exact`, with
+/// one byte less than needed and then with exactly as much.
+fn run_in_memory(
+    growth: usize,
+    exact: bool,
+    input: &[u8],
+    cuts: &[usize],
+    out: &mut Vec<u8>,
+    advance: impl for<'o> Fn(&mut State, Option<&[u8]>, &'o mut [MaybeUninit<u8>]) -> Piece<'o>,
+) -> Result<(), MalformedEscape> {
+    let (mut state, mut from) = (State::default(), 0);
+    let mut memory = vec![MaybeUninit::uninit(); growth * (input.len() + 2)];
+    for cut in cuts.iter().chain([&input.len()]).map(Some).chain([None]) {
+        let piece = cut.map(|&cut| &input[std::mem::replace(&mut from, cut)..cut]);
+        let mut room = memory.len();
+        if exact {
+            room = match advance(&mut state.clone(), piece, &mut []) {
+                Ok((bytes, _)) => bytes.len(),
+                Err(error) => error.needed,
+            };
+            if let Some(less) = room.checked_sub(1) {
+                let before = format!("{state:?}");
+                assert_eq!(advance(&mut state, piece, &mut memory[..less]).unwrap_err().needed, room);
+                assert_eq!(format!("{state:?}"), before, "a piece that was not taken changed the state");
+            }
+        }
+        let (bytes, result) = advance(&mut state, piece, &mut memory[..room]).unwrap();
+        out.extend_from_slice(bytes);
+        result?;
+    }
+    Ok(())
+}
+
+fn decode_in_memory(
+    decode: TryDecode,
+    exact: bool,
+    input: &[u8],
+    cuts: &[usize],
+) -> (Vec<u8>, Result<(), MalformedEscape>) {
+    let mut text = Vec::new();
+    let result = run_in_memory(1, exact, input, cuts, &mut text, |state, piece, room| {
+        decode.decode_piece_to_uninit(state, piece, room)
+    });
+    (text, result)
 }
 
 fn encodings() -> Vec<Encoding> {
@@ -42,11 +92,20 @@ pub fn check(tier: Tier, input: &[u8], cuts: &[usize]) {
         out.clear();
         let Ok(()) = run(&mut Encoder::new(encoding.encoder(tier)), input, cuts, &mut out);
         assert!(out == expected, "{:?}, {}: b\"{}\"", encoding.rule, context(), out.escape_ascii());
+        let encode = encoding.encoder(tier);
+        for exact in [false, true] {
+            out.clear();
+            let result = run_in_memory(3, exact, input, cuts, &mut out, |state, piece, room| {
+                encode.encode_piece_to_uninit(state, piece, room).map(|bytes| (bytes, Ok(())))
+            });
+            assert_eq!(result, Ok(()), "{}", context());
+            assert!(out == expected, "{:?}, {}: b\"{}\"", encoding.rule, context(), out.escape_ascii());
+        }
     }
     for decoding in decodings() {
         decoding.expected(input, &mut expected);
         let decode = decoding.decoder(tier);
-        let (mut decoder, mut lenient) = (Decoder::new(decode), TryDecoder::new(strict_if(decode, false)));
+        let (mut decoder, mut lenient) = (Decoder::new(decode), TryDecoder::new(decode.lenient()));
         // A stream whose input has ended takes new input.
         for input_of in ["new", "used"] {
             out.clear();
@@ -55,6 +114,11 @@ pub fn check(tier: Tier, input: &[u8], cuts: &[usize]) {
             out.clear();
             assert_eq!(run(&mut lenient, input, cuts, &mut out), Ok(()), "lenient, {}", context());
             assert!(out == expected, "{input_of} lenient, {}: b\"{}\"", context(), out.escape_ascii());
+        }
+        for exact in [false, true] {
+            let (text, result) = decode_in_memory(decode.lenient(), exact, input, cuts);
+            assert_eq!(result, Ok(()), "lenient, {}", context());
+            assert!(text == expected, "lenient, {}: b\"{}\"", context(), text.escape_ascii());
         }
 
         out.clear();
@@ -65,6 +129,11 @@ pub fn check(tier: Tier, input: &[u8], cuts: &[usize]) {
         // The stream has appended the output before the error and nothing after it, whatever the next pieces are.
         decoding.expected(&input[..first.map_or(input.len(), |first| first.offset)], &mut expected);
         assert!(out == expected, "strict, {}: b\"{}\"", context(), out.escape_ascii());
+        for exact in [false, true] {
+            let (text, result) = decode_in_memory(decode.strict(), exact, input, cuts);
+            assert_eq!(result.map_err(malformed).err(), first, "strict, {}", context());
+            assert!(text == expected, "strict, {}: b\"{}\"", context(), text.escape_ascii());
+        }
         if first.is_some() {
             let again = [strict.push(b"%41", &mut out), strict.finish(&mut out), strict.push(b"", &mut out)];
             assert!(

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use simdpct::internals::strict_if;
 use simdpct::{DecodeUtf8Error, OnInvalidUtf8};
 
 use crate::check::{Decoding, byte_set, malformed};
@@ -35,7 +34,7 @@ pub fn check(input: &[u8]) {
                 || format!("tier {tier}, keep {:?}, b\"{}\"", byte_set(&decoding.keep), input.escape_ascii());
             let lenient = decoding.decoder(tier);
             for (decode, first) in
-                [(strict_if(lenient, false), None), (lenient.strict(), oracle::first_malformed(input))]
+                [(lenient.lenient(), None), (lenient.strict(), oracle::first_malformed(input))]
             {
                 let expected = match (first, right.invalid_utf8) {
                     (Some(first), _) => Err(Error::Malformed(first)),
@@ -66,8 +65,8 @@ pub fn check(input: &[u8]) {
                 assert_eq!(lossy, first.map_or(Ok(right.replaced.clone()), Err), "{}", context());
             }
 
-            // A lenient decoder and `strict_if` must give the same text, and borrow if nothing changes.
-            let try_decode = strict_if(lenient, false);
+            // A lenient decoder and `Decode::lenient` must give the same text, and borrow if nothing changes.
+            let try_decode = lenient.lenient();
             let text = lenient.decode_utf8(input);
             assert_eq!(text.clone().map_err(Into::into), try_decode.decode_utf8(input), "{}", context());
             let owned = lenient.decode_utf8_owned(input).map_err(Into::into);

@@ -11,7 +11,6 @@
 use std::collections::TryReserveError;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use simdpct::internals::strict_if;
 use simdpct::{AsciiSet, ByteSet, Decode, Encode, HexCase, SetKind, TryDecode, sets};
 
 // Without it, the module is the smaller one of `simdpct/small`.
@@ -296,13 +295,13 @@ pub extern "C" fn pct_encode(len: usize, set: i32, flags: u32) -> i32 {
 pub extern "C" fn pct_decode(len: usize, keep: i32, flags: u32) -> i32 {
     let mut state = state();
     let Some(decode) = decoder(&state, keep, flags) else { return NO_SUCH_SET };
-    state.decode(len, strict_if(decode, flags & STRICT != 0))
+    state.decode(len, if flags & STRICT != 0 { decode.strict() } else { decode.lenient() })
 }
 
 /// Normalizes the first `len` bytes of input by RFC 3986.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_normalize(len: usize) -> i32 {
-    state().decode(len, strict_if(Decode::NORMALIZE, false))
+    state().decode(len, Decode::NORMALIZE.lenient())
 }
 
 /// Returns the offset in the input at which the last operation failed.

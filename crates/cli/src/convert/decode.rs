@@ -1,6 +1,5 @@
 //! Decodes a value, in the steps that the documentation of [`super`] lists.
 
-use simdpct::internals::after;
 use simdpct::{ByteSet, MalformedEscape};
 
 use super::{Convert, Unit, Value, percent_u, printable};
@@ -397,6 +396,6 @@ impl Convert for Decoder {
     }
 
     fn set_before(&mut self, before: [u8; 2]) {
-        self.place.codec = after(self.place.codec, before);
+        self.place.codec = self.place.codec.continuing(&before);
     }
 }
