@@ -6,8 +6,9 @@
 //! | `quoting`, `query` | what these functions do |
 //! | `call` | the arguments of a call, and urllib's own functions for unusual ones |
 //! | `object` | Python objects as slices, and slices as Python objects |
+//! | `arguments` | the arguments of the functions that urllib does not have |
 //! | `strings` | functions of one string that urllib does not have |
-//! | `table` | the functions on columns by their names in Python, and the class of their results |
+//! | `table` | the call of a function on columns, and the class of its results |
 //! | `options` | the options of these functions as text |
 //! | `plugin` | the same functions as Polars calls them |
 //! | `columns` | columns, and the functions of the crate `simdpct-functions` on them |
@@ -16,6 +17,7 @@
 //!
 //! Only `arrow`, `call`, `object`, `plugin` and `urllib` contain `unsafe`.
 
+mod arguments;
 mod arrow;
 mod call;
 mod columns;

@@ -12,9 +12,9 @@ use functions::{Options, Policy};
 use memchr::{memchr, memmem};
 use pyo3::prelude::*;
 
+use crate::arguments::{self, Text};
 use crate::columns::{Argument, Job};
-use crate::strings::{self, Text};
-use crate::{quoting, table};
+use crate::quoting;
 
 /// The mark before the options. Its number is the version of their format.
 const START: &str = "simdpct:2 ";
@@ -42,13 +42,13 @@ pub(crate) fn options(
         text += "plus= ";
     }
     if let Some(name) = profile {
-        text += &format!("profile={} ", strings::profile(caller, name)?.name());
+        text += &format!("profile={} ", arguments::profile(caller, name)?.name());
     }
-    if let (Some(errors), Some(function)) = (errors, table::find(function)) {
-        table::policy(caller, function, errors)?;
+    if let (Some(errors), Some(function)) = (errors, arguments::find(function)) {
+        arguments::policy(caller, function, errors)?;
         text += &format!("errors={errors} ");
     }
-    let more = more.map(|more| table::url_arguments(caller, function, &more));
+    let more = more.map(|more| arguments::url_arguments(caller, function, &more));
     for argument in more.transpose()?.unwrap_or_default() {
         match argument {
             Argument::Constant(bytes) => {
@@ -74,7 +74,7 @@ pub(crate) fn job(function: &str, kwargs: &[u8]) -> Result<Job, String> {
 }
 
 fn read(function: &str, kwargs: &[u8]) -> Option<Job> {
-    let mut job = Job { function: table::find(function)?, options: Options::default(), more: Vec::new() };
+    let mut job = Job { function: arguments::find(function)?, options: Options::default(), more: Vec::new() };
     let text = &kwargs[memmem::find(kwargs, START.as_bytes())? + START.len()..];
     let text = std::str::from_utf8(&text[..memchr(END as u8, text)?]).ok()?;
     let byte = |digits: &[u8]| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok();

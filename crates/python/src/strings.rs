@@ -2,83 +2,16 @@
 
 use std::borrow::Cow;
 
-use codec::{ByteSet, Decode, MalformedCause, OnInvalidUtf8};
+use codec::{ByteSet, Decode, MalformedCause};
 use functions::{CANONICALIZE, Policy};
 use pyo3::create_exception;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString, PyTuple};
-use uri::canon::Profile;
+use pyo3::types::{PyString, PyTuple};
 use uri::{Piece, delimiters};
 
-use crate::object::{decode_str, error, new_bytes, new_int, new_pair, new_str};
-use crate::table;
-
-/// The argument of a function that takes a `str` or `bytes`.
-pub(crate) enum Text<'py> {
-    Str(Bound<'py, PyString>),
-    Bytes(Bound<'py, PyBytes>),
-}
-
-impl<'py> FromPyObject<'_, 'py> for Text<'py> {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Text<'py>> {
-        if let Ok(text) = object.cast::<PyString>() {
-            return Ok(Text::Str(text.to_owned()));
-        }
-        if let Ok(bytes) = object.cast::<PyBytes>() {
-            return Ok(Text::Bytes(bytes.to_owned()));
-        }
-        Err(PyTypeError::new_err(format!("expected a str or bytes, not {}", object.get_type().name()?)))
-    }
-}
-
-impl<'py> Text<'py> {
-    /// Returns the bytes of a `bytes`, or the UTF-8 of a `str`. A surrogate raises `UnicodeEncodeError`.
-    pub(crate) fn bytes(&self) -> PyResult<&[u8]> {
-        match self {
-            Text::Str(text) => Ok(text.to_str()?.as_bytes()),
-            Text::Bytes(bytes) => Ok(bytes.as_bytes()),
-        }
-    }
-
-    /// Makes the answer of a function: an object of the type of its argument `self`, with the content `bytes`. If `bytes` is
-    /// borrowed, nothing has changed, and the answer is the argument itself.
-    fn answer(&self, py: Python<'py>, bytes: Cow<'_, [u8]>) -> PyResult<Bound<'py, PyAny>> {
-        match (self, bytes) {
-            (Text::Str(text), Cow::Borrowed(_)) => Ok(text.clone().into_any()),
-            (Text::Bytes(bytes), Cow::Borrowed(_)) => Ok(bytes.clone().into_any()),
-            (_, Cow::Owned(bytes)) => self.part(py, &bytes),
-        }
-    }
-
-    /// Makes a `str` if `self` is a `str`, or else a `bytes`, with the content `bytes`, which is UTF-8 for a `str`.
-    fn part(&self, py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
-        Ok(match self {
-            Text::Str(_) => decode_str(py, bytes, true)?,
-            Text::Bytes(_) => new_bytes(py, bytes)?,
-        })
-    }
-
-    /// Decodes `raw`, which is a part of `self`. In a `str`, an escape stays if its byte is not part of valid UTF-8.
-    fn decoded(&self, py: Python<'py>, raw: &[u8], decoder: Decode) -> PyResult<Bound<'py, PyAny>> {
-        match self {
-            Text::Str(_) => self.part(py, decoder.decode_utf8_with(raw, OnInvalidUtf8::Keep).as_bytes()),
-            Text::Bytes(_) => self.part(py, &decoder.decode(raw)),
-        }
-    }
-
-    /// Converts an offset in the bytes to an index into the Python object, which counts characters if it is a `str`.
-    fn index(&self, offset: usize) -> PyResult<usize> {
-        Ok(match self {
-            Text::Str(text) => {
-                text.to_str()?.as_bytes()[..offset].iter().filter(|byte| **byte & 0xC0 != 0x80).count()
-            }
-            Text::Bytes(_) => offset,
-        })
-    }
-}
+use crate::arguments::{self, Text};
+use crate::object::{decode_str, error, new_int, new_pair, new_str};
 
 create_exception!(
     simdpct,
@@ -235,11 +168,6 @@ pub(crate) fn decode_multipart_name<'py>(py: Python<'py>, name: Text<'py>) -> Py
     name.answer(py, codec::header::decode_multipart_name(name.bytes()?))
 }
 
-/// Returns the profile with this name. An unknown name raises `ValueError` with the name of the Python function that got it.
-pub(crate) fn profile(caller: &str, name: &str) -> PyResult<Profile> {
-    functions::find_profile(name).map_err(|why| table::invalid(caller, &why))
-}
-
 /// Return the canonical form of a URL by a profile, which is one of PROFILES.
 ///
 /// Crawlers, archives, browsers and block lists each have a canonical form of their own. Returns the type that it gets.
@@ -259,9 +187,9 @@ pub(crate) fn canonicalize<'py>(
     profile: &str,
     errors: &str,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let policy = table::policy("canonicalize", &CANONICALIZE, errors)?;
+    let policy = arguments::policy("canonicalize", &CANONICALIZE, errors)?;
     let bytes = url.bytes()?;
-    let form = self::profile("canonicalize", profile)?.canonicalize(bytes);
+    let form = arguments::profile("canonicalize", profile)?.canonicalize(bytes);
     let form = form.map_err(|rejected| rejected.to_string()).and_then(|form| match &url {
         Text::Str(_) if std::str::from_utf8(&form).is_err() => {
             Err("the canonical form is not valid UTF-8; pass the URL as bytes".to_owned())
@@ -393,9 +321,9 @@ pub(crate) fn get<'py>(
                 _ => b"",
             };
             let decoder = Decode::new().keep(ByteSet::EMPTY.add(keep));
-            (table::part("get", part)?(&parts), decode.then_some(decoder))
+            (arguments::part("get", part)?(&parts), decode.then_some(decoder))
         }
-        _ => return Err(table::invalid("get", "pass either the name of a part or `param`")),
+        _ => return Err(arguments::invalid("get", "pass either the name of a part or `param`")),
     };
     let value = |raw| match decoder {
         Some(decoder) => url.decoded(py, raw, decoder),

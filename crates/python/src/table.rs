@@ -1,21 +1,18 @@
-//! The functions on columns, and the class of their results, for Python.
+//! The call of a function on columns, and the class of its results, for Python.
 
 use std::num::NonZero;
 
 use arrow_buffer::bit_util;
 use arrow_data::ArrayData;
 use arrow_schema::DataType;
-use functions::{
-    Body, CANONICALIZE, DECODE, ENCODE, Failure, Function, MALFORMED, NORMALIZE, PartBody, Policy,
-    sql_functions, unknown,
-};
+use functions::Failure;
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyIterator, PyList};
 
-use crate::columns::{self, Argument, Column};
+use crate::arguments::invalid;
+use crate::columns::{self, Column};
 use crate::object::{decode_str, new_bytes, new_dict, new_list, new_str};
-use crate::strings::Text;
 use crate::{arrow, options};
 
 /// A column of results, for any library that takes Arrow data by the PyCapsule interface: `pyarrow.chunked_array(column)`,
@@ -140,11 +137,6 @@ fn item<'py>(py: Python<'py>, data: &ArrayData, row: usize) -> PyResult<Option<B
     }))
 }
 
-/// Returns the exception for an invalid argument of the Python function `caller`.
-pub(crate) fn invalid(caller: &str, why: &str) -> PyErr {
-    PyValueError::new_err(format!("{caller}: {why}"))
-}
-
 /// Apply a function to a column of values. `kwargs` are its options as text, and `columns` are the columns among its arguments. `caller` is
 /// the function that was called.
 #[pyfunction]
@@ -176,66 +168,4 @@ pub(crate) fn apply(
         Failure::Invalid(why) => invalid(caller, &why),
     })?;
     Ok(PyColumn(made))
-}
-
-/// Returns the policy that the argument `errors` of `caller` names. A name that `function` does not support raises `ValueError`.
-pub(crate) fn policy(caller: &str, function: &Function, errors: &str) -> PyResult<Policy> {
-    let mut choices = Policy::ALL.to_vec();
-    choices.retain(|(_, policy)| function.policies.iter().any(|(known, _)| known == policy));
-    let found = choices.iter().find(|(name, _)| *name == errors);
-    found.map(|(_, policy)| *policy).ok_or_else(|| {
-        let names: Vec<_> = choices.iter().map(|(name, _)| format!("'{name}'")).collect();
-        let (last, others) = names.split_last().expect("a function with choices");
-        invalid(caller, &format!("errors must be {} or {last}, not {errors:?}", others.join(", ")))
-    })
-}
-
-/// Returns the functions of URLs with the names that they have in Python.
-fn url_functions() -> impl Iterator<Item = (&'static str, &'static Function)> {
-    let is_url = |function: &&Function| !matches!(function.body, Body::Verb(_));
-    sql_functions()
-        .iter()
-        .filter_map(move |sql| Some(sql.name.strip_prefix("url_")?).zip(Some(sql.function).filter(is_url)))
-}
-
-/// Returns the function with this name in Python.
-pub(crate) fn find(name: &str) -> Option<&'static Function> {
-    Some(match name {
-        "encode" => &ENCODE,
-        "decode" => &DECODE,
-        "normalize" => &NORMALIZE,
-        "canonicalize" => &CANONICALIZE,
-        "malformed" => &MALFORMED,
-        _ => url_functions().find(|(known, _)| *known == name)?.1,
-    })
-}
-
-/// Returns the function of `caller` that returns the part with this name. An unknown name raises `ValueError`.
-pub(crate) fn part(caller: &str, name: &str) -> PyResult<PartBody> {
-    let parts = || {
-        url_functions().filter_map(|(name, function)| match function.body {
-            Body::Part(body) => Some((name, body)),
-            _ => None,
-        })
-    };
-    let found = parts().find(|(known, _)| *known == name).map(|(_, body)| body);
-    found.ok_or_else(|| invalid(caller, &unknown("part", name, parts().map(|(name, _)| name))))
-}
-
-/// Returns the arguments after the first of the function of URLs with this name. `None` is an argument that is a column. An unknown name or
-/// another number of arguments raises `ValueError`.
-pub(crate) fn url_arguments(caller: &str, name: &str, more: &[Option<Text<'_>>]) -> PyResult<Vec<Argument>> {
-    let found = url_functions().find(|(known, _)| *known == name);
-    let message = || unknown("function", name, url_functions().map(|(name, _)| name));
-    let (_, function) = found.ok_or_else(|| invalid(caller, &message()))?;
-    if more.len() != function.more.len() {
-        let needed = [function.value].into_iter().chain(function.more.iter().copied()).collect::<Vec<_>>();
-        let message = format!("{name:?} takes {}, and got {} arguments", needed.join(", "), 1 + more.len());
-        return Err(invalid(caller, &message));
-    }
-    let argument = |argument: &Option<Text<'_>>| match argument {
-        Some(text) => Ok(Argument::Constant(text.bytes()?.to_vec())),
-        None => Ok(Argument::Column),
-    };
-    more.iter().map(argument).collect()
 }
