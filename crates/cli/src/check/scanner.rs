@@ -243,9 +243,7 @@ impl<O: Observer> Scan<'_, O> {
             }
             let plain = if is_clean {
                 memchr::memchr(b'%', &window[at..to]).unwrap_or(to - at)
-            } else if window[at..to].first_chunk::<32>().is_some_and(is_plain) {
-                32
-            } else if window[at..to].first_chunk::<16>().is_some_and(is_plain) {
+            } else if window[at..to].first_chunk().is_some_and(|chunk| is_plain(chunk, b'%')) {
                 16
             } else {
                 // The bytes after the piece are read, so that the last bytes of the piece need no loop of their own.
@@ -267,9 +265,12 @@ impl<O: Observer> Scan<'_, O> {
 
     /// Reports whether `piece` is known to contain findings only at a `%`.
     fn is_clean(&self, piece: &[u8]) -> bool {
-        let wanted = self.state.wanted;
-        wanted & Kind::RawControl.bit() == 0
-            && (wanted & UTF8 == 0 || simdutf8::basic::from_utf8(piece).is_ok())
+        if self.state.wanted & Kind::RawControl.bit() == 0 {
+            return self.state.wanted & UTF8 == 0 || simdutf8::basic::from_utf8(piece).is_ok();
+        }
+        // The last chunk overlaps the one before it. A `%` is no finding by itself, but a DEL is.
+        let is_text = |bytes: &[u8; 16]| is_plain(bytes, 0x7F);
+        piece.last_chunk().is_some_and(|last| is_text(last) && piece.as_chunks().0.iter().all(is_text))
     }
 
     /// Scans the escape at `at`, and returns its end. The digits may be read past the end of the line, because no
@@ -343,12 +344,12 @@ fn is_escape(high: u8, low: u8) -> bool {
     high.is_ascii_hexdigit() && low.is_ascii_hexdigit()
 }
 
-/// Reports whether none of `bytes` is a control byte, a `%` or not ASCII. Tabs count as text, because they are common in logs.
+/// Reports whether none of `bytes` is `special`, a control byte or not ASCII. Tabs count as text, because they are common in logs.
 #[inline]
-fn is_plain<const N: usize>(bytes: &[u8; N]) -> bool {
+fn is_plain(bytes: &[u8; 16], special: u8) -> bool {
     // As a signed number, a byte that is not ASCII is negative.
     let is_control = |byte: u8| (byte.cast_signed() < 0x20) & (byte != b'\t');
-    let is_other = |byte: u8| is_control(byte) | (byte == 0x7F) | (byte == b'%');
+    let is_other = |byte: u8| is_control(byte) | (byte == 0x7F) | (byte == special);
     // The loop has no early exit, so that it compiles to vector code.
     !bytes.iter().fold(false, |any, &byte| any | is_other(byte))
 }

@@ -253,8 +253,8 @@ impl Counts {
                 (start, len) = (end, len + 1);
             }
             self.level.seen.load(&ids[..len]);
-            for (key, id) in keys.iter().zip(ids).take(len) {
-                self.level.push(0, id, key, &[])?;
+            for (key, id) in keys.iter().zip(&ids).take(len) {
+                self.level.push(0, *id, key, &[])?;
             }
             self.total += len as u64;
         }
@@ -288,11 +288,11 @@ impl Identity {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn of(&self, key: &[u8]) -> u128 {
         match self {
             Identity::Fingerprint(seed) => XxHash3_128::oneshot_with_seed(*seed, key).max(1),
-            Identity::Hash(state) => u128::from(state.hash_one(key)).max(1),
+            Identity::Hash(state) => state.hash_one(key).max(1).into(),
         }
     }
 }
@@ -325,7 +325,7 @@ impl Seen {
     }
 
     /// Adds a key, or counts it if it is known. Returns whether it is new.
-    #[inline]
+    #[inline(always)]
     fn insert(&mut self, id: u128, key: &[u8]) -> bool {
         match self {
             Seen::Counts(keys) => keys.add(id as u64, key),
@@ -381,14 +381,14 @@ impl Level {
 
     /// Takes line `number` of the input, and its key. Returns whether the line is written now. A line whose identity is 0 has no key, and is
     /// always written.
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, number: u64, id: u128, key: &[u8], line: &[u8]) -> Result<bool, Failure> {
         if self.is_full {
             self.put_off(number, id, key, line)?;
             return Ok(false);
         }
         let is_first = id == 0 || self.seen.insert(id, key);
-        self.is_full = self.seen.size() > self.limit;
+        self.is_full = is_first && self.seen.size() > self.limit;
         Ok(is_first)
     }
 

@@ -68,7 +68,7 @@ pub struct PartsWriter {
     /// The bytes that stay escaped in the cells of a row.
     structure: ByteSet,
     options: PartOptions,
-    /// The parts for which the writer of lines is compiled: [`ANY`], [`USUAL_ROW`] or [`HOST`].
+    /// The parts for which the writer of lines is compiled: [`ANY`], [`USUAL_ROW`], [`USUAL_OBJECT`] or [`HOST`].
     shape: u8,
     /// Whether values without a host are counted: their parts depend on it.
     needs_host: bool,
@@ -77,10 +77,12 @@ pub struct PartsWriter {
 
 /// Any parts, which are found one by one.
 const ANY: u8 = 0;
-/// The usual parts, which are found together faster than one by one.
+/// The usual parts as cells, which are found together faster than one by one.
 const USUAL_ROW: u8 = 1;
+/// The usual parts as members.
+const USUAL_OBJECT: u8 = 2;
 /// The host and no text.
-const HOST: u8 = 2;
+const HOST: u8 = 3;
 
 impl PartsWriter {
     /// Creates a converter from URLs to rows of `parts`, in this order.
@@ -106,12 +108,11 @@ impl PartsWriter {
         let needs_host = !options.no_scheme && !is_whole && parts().any(Part::is_in_authority);
         let is_usual = parts().map(Part::to_string).collect::<Vec<_>>().join(",") == USUAL;
         let is_host = parts().eq([&Part::Host]) && template.texts().all(<[u8]>::is_empty);
-        let shape = if is_usual {
-            USUAL_ROW
-        } else if is_host {
-            HOST
-        } else {
-            ANY
+        let shape = match layout {
+            Layout::Row(Style::Jsonl) if is_usual => USUAL_OBJECT,
+            Layout::Row(_) if is_usual => USUAL_ROW,
+            Layout::Template | Layout::Key if is_host => HOST,
+            _ => ANY,
         };
         let structure = if let Layout::Row(style) = layout { style.structure() } else { ByteSet::EMPTY };
         PartsWriter { template, layout, structure, options, shape, needs_host, hostless: Arc::default() }
@@ -310,6 +311,7 @@ impl Convert for PartsWriter {
             let plain = &text[done..start];
             match self.shape {
                 USUAL_ROW => self.append_plain::<USUAL_ROW>(plain, out)?,
+                USUAL_OBJECT => self.append_plain::<USUAL_OBJECT>(plain, out)?,
                 HOST => self.append_plain::<HOST>(plain, out)?,
                 _ => self.append_plain::<ANY>(plain, out)?,
             }
@@ -423,12 +425,7 @@ impl Rows<'_, '_> {
 
     /// Writes `raw`, the spelling of `part`, which usually has at most `MOST` bytes, after the text `before`.
     #[inline(always)]
-    fn cell<const MOST: usize>(
-        &mut self,
-        layout: Layout,
-        (before, part): &(Copied, Part),
-        raw: Option<&[u8]>,
-    ) {
+    fn cell<const MOST: usize>(&mut self, layout: Layout, before: &Copied, part: &Part, raw: Option<&[u8]>) {
         if layout == Layout::Row(Style::Jsonl) {
             if let Some(raw) = raw {
                 self.copy(Some(&before.piece), &before.text);
@@ -447,7 +444,7 @@ impl Rows<'_, '_> {
             }
             Some(raw) => self.part::<MOST>(raw),
         }
-        if self.folds && part.has_no_case() {
+        if layout == Layout::Key && self.folds && part.has_no_case() {
             let written = &mut self.out[from..self.len];
             self.has_spellings |= may_have_spellings(written);
             written.make_ascii_lowercase();
@@ -478,24 +475,28 @@ impl<'t, const SHAPE: u8> PartsVisitor<'t> for LineWriter<'_, 't, '_, SHAPE> {
         }
         rows.reserve(items.len() * url.input().len() + *most);
         let start = rows.len;
-        if SHAPE == USUAL_ROW {
-            let [scheme, userinfo, host, port, path, query, fragment] = items.as_slice() else { return };
-            let layout = writer.layout;
-            rows.cell::<16>(layout, scheme, url.scheme());
-            rows.cell::<16>(layout, userinfo, url.userinfo().map(Piece::raw));
-            rows.cell::<32>(layout, host, url.host().map(Piece::raw));
-            rows.cell::<16>(layout, port, url.port());
-            rows.cell::<PIECE>(layout, path, Some(url.path()));
-            rows.cell::<PIECE>(layout, query, url.query());
-            rows.cell::<PIECE>(layout, fragment, url.fragment().map(Piece::raw));
+        let layout = match SHAPE {
+            USUAL_ROW => Layout::Row(Style::Tsv),
+            USUAL_OBJECT => Layout::Row(Style::Jsonl),
+            _ => writer.layout,
+        };
+        if SHAPE == USUAL_ROW || SHAPE == USUAL_OBJECT {
+            let [(a, _), (b, _), (c, _), (d, _), (e, _), (f, _), (g, _)] = items.as_slice() else { return };
+            rows.cell::<16>(layout, a, &Part::Scheme, url.scheme());
+            rows.cell::<16>(layout, b, &Part::Userinfo, url.userinfo().map(Piece::raw));
+            rows.cell::<32>(layout, c, &Part::Host, url.host().map(Piece::raw));
+            rows.cell::<16>(layout, d, &Part::Port, url.port());
+            rows.cell::<PIECE>(layout, e, &Part::Path, Some(url.path()));
+            rows.cell::<PIECE>(layout, f, &Part::Query, url.query());
+            rows.cell::<PIECE>(layout, g, &Part::Fragment, url.fragment().map(Piece::raw));
         } else if SHAPE == HOST {
             rows.part::<32>(url.host().map_or(b"", |host| host.raw()));
         } else {
-            for item in items.iter() {
-                rows.cell::<PIECE>(writer.layout, item, item.1.raw(&url, &writer.options.suffixes));
+            for (before, part) in items.iter() {
+                rows.cell::<PIECE>(layout, before, part, part.raw(&url, &writer.options.suffixes));
             }
         }
-        if writer.layout == Layout::Row(Style::Jsonl) {
+        if layout == Layout::Row(Style::Jsonl) {
             // A brace is in the place of the first comma.
             rows.out[start] = b'{';
             rows.len = rows.len.max(start + 1);
@@ -537,9 +538,12 @@ mod tests {
         let options = PartOptions::default();
         let check =
             |mut writer: PartsWriter| crate::url::tests::assert_lines_are_like_values(&mut writer, WORDS);
-        for names in
-            ["host,path,user,password,query:q,segment:-1,url,domain,suffix,subdomain", USUAL, "fragment"]
-        {
+        for names in [
+            "host,path,user,password,query:q,segment:-1,url,domain,suffix,subdomain",
+            USUAL,
+            "fragment",
+            "host",
+        ] {
             let parts: Vec<_> = names.split(',').map(|name| Part::find(name).unwrap()).collect();
             for style in [Style::Tsv, Style::Csv, Style::Jsonl] {
                 check(PartsWriter::row(parts.clone(), style, options.clone()));
