@@ -143,6 +143,7 @@ impl Decoder {
 
     /// Appends the decoded `value`, whose `records` have ends that stay, and returns the number of layers of escapes. The bytes of
     /// `around` stay escaped. After an error, the appended bytes are meaningless.
+    #[inline(always)]
     pub fn decode(
         &mut self,
         value: &[u8],

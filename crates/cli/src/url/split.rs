@@ -375,8 +375,7 @@ struct Copied {
 
 impl Copied {
     fn new(text: Vec<u8>) -> Copied {
-        let mut piece = [0; 16];
-        piece.iter_mut().zip(&text).for_each(|(to, from)| *to = *from);
+        let piece = std::array::from_fn(|at| text.get(at).copied().unwrap_or_default());
         Copied { text, piece }
     }
 }
