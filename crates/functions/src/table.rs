@@ -235,7 +235,7 @@ url_functions! {
         "Returns the user information after its first colon.",
         Part(|url| url.password().map(Piece::raw));
     URL_HOST = url_host(url) -> Text:
-        "Returns the host of a URL, with the brackets of an IPv6 address. NULL without `//`, and empty in `file:///a`.",
+        "Returns the host of a URL, with the brackets of an IPv6 address. NULL without `//`, as in `a.example/b`, and empty in `file:///a`.",
         Part(|url| url.host().map(Piece::raw));
     URL_DOMAIN = url_domain(url) -> Text:
         "Returns the registrable domain of the host by the Public Suffix List: the public suffix and the label before it. NULL for an \
@@ -264,10 +264,11 @@ url_functions! {
             }
         });
     URL_SEGMENTS = url_segments(url) -> List:
-        "Returns the segments of the path as a list, each of them decoded after splitting, so that `%2F` is a slash in a segment.",
+        "Returns the segments of the path as a list, each of them decoded after splitting, so that `%2F` is a slash in a segment. \
+         The last segment of `/a/` is empty.",
         Url(|row, out| out[0].extend(row.parts().segments().map(|segment| row.decode(segment, Decode::new()))));
     URL_PARAM = url_param(url, name) -> Text:
-        "Returns the value of the first parameter with this name, decoded. It is empty if the parameter has no `=`.",
+        "Returns the value of the first parameter with this name, decoded. It is empty if the parameter has no `=`, and NULL if there is no such parameter.",
         Url(|row, out| out[0].push(row.param()));
     URL_PARAMS = url_params(url) -> Pairs:
         "Returns all parameters in their order, decoded, as a list of structs of `name` and `value`.",
@@ -281,7 +282,7 @@ url_functions! {
          The rest of the URL stays as it is. A name with a comma or a star has it as `%2C` or `%2A`.",
         Url(|mut row, out| out[0].push(row.without_params()));
     URL_WITH_PARAM = url_with_param(url, name, value) -> Text:
-        "Adds a parameter at the end of the query, and encodes its name and value. Parameters with the same name stay.",
+        "Adds a parameter at the end of the query, and encodes its name and value, a space as `%20`. Parameters with the same name stay.",
         Url(|row, out| out[0].push(row.with_param()));
     URL_JOIN = url_join(base, reference) -> Text:
         "Resolves a reference against its base (RFC 3986, 5.2). NULL if the base has no scheme.",

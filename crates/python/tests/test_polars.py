@@ -209,7 +209,7 @@ def test_parts_are_named():
     assert frame.select(url.segments(), url.params(), url.parts()).columns == ["segments", "params", "parts"]
     # The arguments of methods are those of the functions.
     assert frame.select(url.path().pct.decode(), x=url.query().pct.decode(plus=True)).row(0) == ("/b c", "q=1 2&utm_id=3")
-    assert pl.select(pl.lit("a b/").pct.encode(), x=pl.lit("a b/").pct.encode("/", plus=True)).row(0) == ("a%20b%2F", "a+b/")
+    assert pl.select(pl.lit("a b/").pct.encode(), x=pl.lit("a b/").pct.encode(safe="/", plus=True)).row(0) == ("a%20b%2F", "a+b/")
     assert pl.select(pl.lit("%7e").pct.normalize(), x=pl.lit("HTTP://A").pct.canonicalize(), y=pl.lit("%").pct.malformed()).row(0) == ("~", "http://a/", True)
     assert pl.select(pl.lit("http://a:99999/").pct.canonicalize(errors="null")).item() is None
     assert pl.select(pl.lit("%FF").pct.decode(), x=pl.lit("%FF").pct.decode(errors="replace")).row(0) == ("%FF", "\ufffd")

@@ -87,7 +87,7 @@ class Pct:
     def __init__(self, column: _Column) -> None:
         self._column = column
 
-    def encode(self, safe: _Text = "", *, plus: bool = False) -> _pl.Expr:
+    def encode(self, *, safe: _Text = "", plus: bool = False) -> _pl.Expr:
         """Percent-encode each value. Letters, digits, `_.-~` and the characters of `safe` stay. With `plus`, a space becomes a plus sign.
 
         >>> pl.select(pl.lit("fish & chips").pct.encode(plus=True)).item()
@@ -254,6 +254,9 @@ class _SeriesPct:
 
     def __init__(self, series: _pl.Series) -> None:
         self._series = series
+
+    def __dir__(self) -> list[str]:
+        return [name for name in dir(Pct) if not name.startswith("_")]
 
     def __getattr__(self, name: str) -> Callable[..., _pl.Series]:
         method = getattr(Pct(self._series), name)
