@@ -207,7 +207,7 @@ def polars(found):
 
     row("`quote(url, '')`", as_found, pct.quote("url", ""), lambda url: urllib.parse.quote(url, ""), (list(escapes), list(escapes.values())))
     row("`unquote(url)`, quoted", quoted, pct.unquote("url"), urllib.parse.unquote, (list(escapes.values()), list(escapes)))
-    row("`unquote(url)`, as found", as_found, pct.unquote("url"), urllib.parse.unquote)
+    row("`unquote(url)`, as found", as_found, pct.unquote("url", errors="replace"), urllib.parse.unquote)
     row("the same, `errors='null'`", as_found, pct.unquote("url", errors="null"))
     row("`normalize(url)`", as_found, pct.normalize("url"))
     row("`canonicalize(url, 'rfc3986')`", as_found, pct.canonicalize("url", "rfc3986"))
