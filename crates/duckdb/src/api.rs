@@ -338,7 +338,11 @@ unsafe fn text_of<'a>(
                     let number = read!(duckdb_hugeint, row);
                     i128::from(number.upper) << 64 | i128::from(number.lower)
                 }
-                _ => return Err("an argument is not text or a number; cast it to VARCHAR, or join a list by array_to_string"),
+                _ => {
+                    return Err(
+                        "an argument is not text or a number; cast it to VARCHAR, or join a list by array_to_string",
+                    );
+                }
             })
         };
         let id = duckdb!(api, duckdb_get_type_id(of.raw));
