@@ -96,7 +96,7 @@ pub struct State {
     bytes: [u8; 2],
     /// The two bytes before the held ones, unless `offset` is 0.
     before: [u8; 2],
-    /// What is wrong with the malformed escape, as in [`MalformedEscape::with_flaw`].
+    /// The flaw of the malformed escape, as in [`MalformedEscape::with_flaw`].
     flaw: u16,
     len: u8,
     /// 1 if decoding stopped at a malformed escape, which every later call returns again, otherwise 0.
