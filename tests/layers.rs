@@ -636,22 +636,45 @@ fn safety_comment(lines: &[&str], line: usize) -> Option<String> {
     Some([first].into_iter().chain(more).collect::<Vec<_>>().join(" "))
 }
 
+/// Appends a paragraph or an item of a list to `page`, in lines of at most 120 characters that do not break code.
+fn push_paragraph(page: &mut String, text: &str) {
+    // A NUL is a blank of code.
+    let parts = text.split('`').enumerate();
+    let parts = parts.map(|(at, part)| if at % 2 == 1 { part.replace(' ', "\0") } else { part.to_owned() });
+    let text = parts.collect::<Vec<_>>().join("`");
+    let mut width = 0;
+    for (at, word) in text.split(' ').enumerate() {
+        let len = word.chars().count();
+        let gap = match (at, width + 1 + len > 120, text.starts_with("- ")) {
+            (0, ..) => "",
+            (_, false, _) => " ",
+            (_, true, false) => "\n",
+            (_, true, true) => "\n  ",
+        };
+        width = if gap.starts_with('\n') { gap.len() - 1 } else { width + gap.len() } + len;
+        page.extend([gap, &word.replace('\0', " ")]);
+    }
+    page.push('\n');
+}
+
 /// Clippy asks for the comments as well, but an attribute can silence Clippy, and Clippy does not check macros that are not used.
 ///
 /// `SIMDPCT_BLESS=1 cargo test --test layers` writes docs/unsafe.md anew.
 #[test]
 fn every_unsafe_block_says_why_it_is_safe_and_is_listed() {
-    let mut page = String::from(
-        "# Every `unsafe` block\n\nMade by `SIMDPCT_BLESS=1 cargo test --test layers` from the sources; the same test fails if a block has no \
-         SAFETY comment, or if this page differs. The reason is the comment: the precondition, and the type or line that guarantees it. \
-         A function with a contract of its own is called only in blocks that are listed here, too.\n",
+    let mut page = String::from("# Every `unsafe` block\n\n");
+    push_paragraph(
+        &mut page,
+        "`SIMDPCT_BLESS=1 cargo test --test layers` writes this page from the sources; the same test fails if a block has no SAFETY \
+         comment, or if the page differs. Each item has the function that contains the block and the block's comment: the precondition, and \
+         the type or line that guarantees it. A function with a contract of its own is called only in blocks that are listed here, too.",
     );
-    let mut total = 0;
+    let (mut contents, mut sections, mut total) = (String::new(), String::new(), 0);
     Tree::check_all(|tree, sources, _, breaches| {
         for source in sources {
             let file = Path::new(tree.root).join(&source.file).display().to_string();
             let lines: Vec<&str> = source.text.lines().collect();
-            let (mut function, mut rows) = ("", Vec::<(String, usize)>::new());
+            let (mut function, mut rows) = ("", Vec::<((&str, String), usize)>::new());
             for pair in source.tokens.windows(2) {
                 match (pair[0].text.as_str(), pair[1].text.as_str()) {
                     ("fn", name) if name != "(" => function = name,
@@ -661,7 +684,8 @@ fn every_unsafe_block_says_why_it_is_safe_and_is_listed() {
                             continue;
                         };
                         total += 1;
-                        let row = format!("| `{function}` | {} |", why.replace('|', "\\|"));
+                        // Links to other items lead nowhere on this page.
+                        let row = (function, why.replace("[`", "`").replace("`]", "`"));
                         match rows.iter_mut().find(|(other, _)| *other == row) {
                             Some((_, count)) => *count += 1,
                             None => rows.push((row, 1)),
@@ -677,14 +701,17 @@ fn every_unsafe_block_says_why_it_is_safe_and_is_listed() {
                 breaches.push(format!("{file}: no row of UNSAFE_TESTS names a test"));
                 continue;
             };
-            page +=
-                &format!("\n## {file}\n\nTests: {tests}.\n\n| function | blocks | reason |\n|---|---|---|\n");
-            for (row, count) in blocks {
-                page += &format!("{}\n", row.replacen("` | ", &format!("` | {count} | "), 1));
+            contents += &format!("- [{file}](#{})\n", file.replace(['/', '.'], ""));
+            sections += &format!("\n## {file}\n\n");
+            push_paragraph(&mut sections, &format!("Tests: {tests}."));
+            sections.push('\n');
+            for ((function, why), count) in blocks {
+                let times = if *count > 1 { format!(" ({count} blocks)") } else { String::new() };
+                push_paragraph(&mut sections, &format!("- `{function}`{times}: {why}"));
             }
         }
     });
-    page += &format!("\n{total} blocks in all.\n");
+    page += &format!("\nThere are {total} blocks in all:\n\n{contents}{sections}");
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/unsafe.md");
     if std::env::var_os("SIMDPCT_BLESS").is_some() {
         fs::write(&file, &page).expect("docs can be written");

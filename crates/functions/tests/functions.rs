@@ -480,9 +480,12 @@ fn the_documentation_has_the_table() {
     let text = fs::read_to_string(&path).expect("the page");
     let (before, rest) = text.split_once("| function |").expect("a table");
     let (_, after) = rest.split_once("\n\n").expect("a paragraph after it");
-    let mut made = format!("{before}| function | result |\n|---|---|\n");
+    let mut made = format!("{before}| function | result | details |\n|---|---|---|\n");
     for function in sql_functions() {
-        made += &format!("| `{}` | {} |\n", function.syntax(), function.about());
+        // Cells of whole descriptions would be too wide to read.
+        let about = function.about();
+        let (result, details) = about.split_once(". ").unwrap_or((&about, ""));
+        made += &format!("| `{}` | {}. | {details} |\n", function.syntax(), result.trim_end_matches('.'));
     }
     made = made + "\n" + after;
     if std::env::var_os("SIMDPCT_BLESS").is_some() {

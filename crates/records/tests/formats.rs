@@ -110,7 +110,16 @@ fn notes() -> String {
             None => rows.push((note, vec![name])),
         }
     }
-    rows.iter().map(|(note, names)| format!("- {}: {note}.\n", names.join(" "))).collect()
+    let mut list = String::new();
+    for (note, names) in rows {
+        // Lines of pages have at most 120 characters.
+        for names in names.chunks(6) {
+            let names = names.join(" ");
+            let gap = if names.chars().count() + note.chars().count() > 115 { "\n  " } else { " " };
+            writeln!(list, "- {names}:{gap}{note}.").unwrap();
+        }
+    }
+    list
 }
 
 /// Returns the fields of a format, in the order of help.
@@ -179,7 +188,10 @@ fn layouts() -> String {
     }
     let mut table = String::from("| `--log` | before the target | fields |\n|---|---|---|\n");
     for (row, names) in rows {
-        writeln!(table, "| {} | {row}", names.join(" ")).unwrap();
+        // A row for every few names, because a wide cell is hard to read.
+        for names in names.chunks(6) {
+            writeln!(table, "| {} | {row}", names.join(" ")).unwrap();
+        }
     }
     table
 }
