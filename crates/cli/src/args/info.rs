@@ -37,8 +37,9 @@ pub struct Sets {
     #[arg(value_name = "NAME", hide_possible_values = true, value_parser = ANY_SET)]
     pub names: Vec<&'static NamedSet>,
 
-    /// Write the reference tables instead: every character of ASCII and windows-1252 with its escapes in windows-1252
-    /// and UTF-8, its class in RFC 3986, 2396 and 1738, and the reason to escape it
+    /// Write the reference tables instead: the characters of ASCII and windows-1252 with their escapes and classes
+    ///
+    /// A character has its escapes in windows-1252 and UTF-8, its class in RFC 3986, 2396 and 1738, and the reason to escape it.
     #[arg(long, conflicts_with = "names")]
     pub table: bool,
 

@@ -29,9 +29,9 @@ fn options() -> BTreeMap<String, (Vec<String>, String)> {
 
 #[test]
 fn the_page_lists_each_option_with_its_commands_and_meaning() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/pipelines.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/command.md");
     let page = fs::read_to_string(page).unwrap();
-    let (_, table) = page.split_once("\n# All options\n").expect("the page has the table");
+    let (_, table) = page.split_once("\n## All options\n").expect("the page has the table");
     let (_, group) = table.split_once("**converting** commands are ").expect("the group is described");
     let group = group.split('.').next().unwrap().replace('`', "").replace(" and ", ", ").replace('\n', " ");
     let mut listed = BTreeMap::new();
