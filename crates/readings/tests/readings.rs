@@ -361,7 +361,19 @@ fn the_documentation_is_current() {
             writeln!(matrix, "| `{}` | {} |", reading.name, cells.join(" | ")).expect("a string");
         }
         let list: Vec<String> = reading.steps().iter().map(ToString::to_string).collect();
-        writeln!(steps, "- `{}`: {}", reading.name, list.join("; ")).expect("a string");
+        let item = format!("- `{}`: {}", reading.name, list.join("; "));
+        // Lines of pages have at most 120 characters.
+        let mut width = 0;
+        for word in item.split(' ') {
+            let gap = match width + word.chars().count() {
+                len if len == word.chars().count() => "",
+                len if len < 120 => " ",
+                _ => "\n  ",
+            };
+            width = if gap == "\n  " { 2 } else { width + gap.len() } + word.chars().count();
+            steps.extend([gap, word]);
+        }
+        steps.push('\n');
     }
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/readings.md");
     let text = fs::read_to_string(path).expect("the documentation");
