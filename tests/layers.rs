@@ -239,6 +239,9 @@ const C_LIBRARY_UNSAFE: &str = "border exports system";
 /// The modules of the Python package (`crates/python/src`) where `unsafe` may appear.
 const PYTHON_UNSAFE: &str = "arrow arrow/export arrow/import call object plugin urllib";
 
+/// Like [`ONLY_IN`], for `benches/compare`.
+const COMPARE_ONLY_IN: &[(&str, &str)] = &[("unsafe", "algorithms algorithms/*"), ("std :: arch", "algorithms/*")];
+
 /// Tokens that may not appear in the modules of the second column.
 const NOT_IN: &[(&str, &str)] = &[
     ("cfg", "kernel/drive kernel/drive/*"),
@@ -267,6 +270,7 @@ const TREES: &[Tree] = &[
     Tree { root: "crates/percent-encoding", may_import: &[], only_in: &[("unsafe", "ascii")], not_in: &[] },
     Tree { root: "crates/testkit", may_import: &[], only_in: &[("unsafe", "check guard")], not_in: &[] },
     Tree { root: "benches/kit", may_import: &[], only_in: &[("unsafe", "place")], not_in: &[] },
+    Tree { root: "benches/compare", may_import: &[], only_in: COMPARE_ONLY_IN, not_in: &[] },
     Tree { root: "examples/nginx", may_import: &[], only_in: &[("unsafe", "lib")], not_in: &[] },
 ];
 
@@ -287,6 +291,7 @@ const UNSAFE_TESTS: &[(&str, &str)] = &[
     ("crates/percent-encoding", "`ci/drop-in`"),
     ("crates/testkit", "it is a part of all tests"),
     ("benches/kit", "`.ci/run benches`"),
+    ("benches/compare", "`benches/compare/src/tests.rs`, with buffers of the exact capacity"),
     ("examples/nginx", "`examples/nginx/test`, also under valgrind"),
 ];
 

@@ -154,12 +154,12 @@ pub struct Race {
     pub lost: Vec<(usize, f64, String)>,
 }
 
-/// Returns the times of a tier, and those of the rival that it must not be slower than: `percent-encoding` for the scalar tier,
-/// and the fastest rival for all other tiers.
+/// Returns the times of a tier, and those of the rival that it must not be slower than: `percent-encoding` for the scalar tier. For all
+/// other tiers, it is the fastest of the crates and of the algorithms whose instruction set the tier has.
 fn opponents(measured: &Measured, tier: Tier) -> Option<(&Timed, &Timed)> {
     let rival = match tier.name() {
         "scalar" => measured.find("percent-encoding"),
-        _ => measured.best_rival(""),
+        _ => measured.best_opponent(tier),
     };
     measured.find(tier.name()).zip(rival)
 }

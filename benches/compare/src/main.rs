@@ -4,6 +4,8 @@
 //! cargo run --release --manifest-path benches/compare/Cargo.toml
 //! ```
 
+#[allow(unsafe_code, reason = "only vector instructions can show what the algorithms of other libraries do")]
+mod algorithms;
 mod alone;
 mod goal;
 mod measure;
@@ -83,8 +85,9 @@ enum Action {
         /// The row: `urls`, `clean 64 KiB`, ...
         #[arg(long)]
         row: String,
-        #[arg(long, value_parser = tier)]
-        tier: Tier,
+        /// The tier, or the name of another contender in a record; of several idioms of a rival, the first
+        #[arg(long)]
+        contender: String,
         /// Take only the first strings of the row
         #[arg(long, default_value_t = usize::MAX)]
         strings: usize,
@@ -107,7 +110,9 @@ fn main() -> ExitCode {
     let done = match cli.command {
         None => compare(&cli.compare),
         Some(Action::Corpus { bytes, seed }) => write_corpus(bytes, seed),
-        Some(Action::Work { verb, row, tier, strings, passes }) => work(&verb, &row, tier, strings, passes),
+        Some(Action::Work { verb, row, contender, strings, passes }) => {
+            work(&verb, &row, &contender, strings, passes)
+        }
         Some(Action::Rows) => {
             specs(SEED, &[]).iter().try_for_each(|Spec { verb, name, unit, about, .. }| {
                 writeln!(io::stdout(), "{}\t{name}\t{unit:?}\t{about}", Shape::Append.of(*verb))
@@ -262,7 +267,7 @@ fn write_corpus(bytes: u64, seed: u64) -> io::Result<()> {
     out.flush()
 }
 
-fn work(verb: &str, row: &str, tier: Tier, strings: usize, passes: usize) -> io::Result<()> {
+fn work(verb: &str, row: &str, contender: &str, strings: usize, passes: usize) -> io::Result<()> {
     let mut verbs = Verb::ALL.into_iter().flat_map(|v| v.shapes().iter().map(move |&shape| (v, shape)));
     let unknown = |what: &str, name: &str| io::Error::other(format!("there is no {what} `{name}`"));
     let (verb, shape) = verbs.find(|&(v, shape)| shape.of(v) == verb).ok_or_else(|| unknown("verb", verb))?;
@@ -273,7 +278,9 @@ fn work(verb: &str, row: &str, tier: Tier, strings: usize, passes: usize) -> io:
     let mut some = row.strings();
     some.truncate(strings);
     let mut buffers = Buffers::new(row.longest(), place::OUTPUTS[0]);
-    let contender = ours(verb, shape, tier, Role::Ours(tier));
+    let all = groups(verb, shape, &Tier::available().collect::<Vec<_>>());
+    let found = all.iter().flatten().find(|one| one.name == contender && !matches!(one.role, Role::Base(_)));
+    let contender = found.ok_or_else(|| unknown("contender", contender))?;
     for _ in 0..passes {
         contender.pass(black_box(&some), &mut buffers);
     }

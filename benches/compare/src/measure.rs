@@ -11,6 +11,7 @@ use std::hint::black_box;
 
 use benchkit::place::OUTPUTS;
 use benchkit::{Buffers, Contender, Role, Row, Shape, Unit, Verb, expected};
+use simdpct::Tier;
 
 use crate::alone::{self, Core};
 
@@ -108,10 +109,20 @@ impl Measured {
         self.timed.iter().filter(|timed| !timed.times.is_empty())
     }
 
-    /// Returns the fastest rival that is not called `except`.
+    /// Returns the fastest crate that is not called `except`.
     pub fn best_rival(&self, except: &str) -> Option<&Timed> {
         let rivals = self.timed().filter(|timed| timed.role == Role::Rival && timed.name != except);
         rivals.min_by(|a, b| a.median().total_cmp(&b.median()))
+    }
+
+    /// Returns the fastest rival of those that can run on each CPU with `tier`.
+    pub fn best_opponent(&self, tier: Tier) -> Option<&Timed> {
+        let is_opponent = |timed: &&Timed| match timed.role {
+            Role::Rival => true,
+            Role::Algorithm(needs) => needs.is_in(tier),
+            _ => false,
+        };
+        self.timed().filter(is_opponent).min_by(|a, b| a.median().total_cmp(&b.median()))
     }
 
     /// Returns the cycles that `timed` took for 64 bytes of input.

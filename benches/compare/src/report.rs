@@ -127,6 +127,7 @@ impl Report<'_> {
         for verb in Verb::ALL {
             self.rows(verb, &mut out);
             self.rivals(verb, &mut out);
+            self.algorithms(verb, &mut out);
             for &shape in &verb.shapes()[1..] {
                 self.further(verb, shape, &mut out);
             }
@@ -174,7 +175,9 @@ impl Report<'_> {
         let of_verb = || self.all.iter().filter(|m| m.verb == verb && m.shape == Shape::Append);
         let mut names: Vec<&str> = Vec::new();
         for timed in of_verb().flat_map(|m| &m.timed) {
-            if matches!(timed.role, Role::Rival | Role::Mark) && !names.contains(&&*timed.name) {
+            if matches!(timed.role, Role::Rival | Role::Algorithm(_) | Role::Mark)
+                && !names.contains(&&*timed.name)
+            {
                 names.push(&timed.name);
             }
         }
@@ -186,6 +189,49 @@ impl Report<'_> {
             table.lines.push(line);
         }
         table.write(&format!("### {}: all rivals and marks", Shape::Append.of(verb)), out);
+    }
+
+    /// Writes each tier beside the algorithms that need its instruction set.
+    fn algorithms(&self, verb: Verb, out: &mut String) {
+        let of_verb = || self.all.iter().filter(|m| m.verb == verb && m.shape == Shape::Append);
+        let mut columns: Vec<(Tier, Vec<&str>)> = self.tiers.iter().map(|&tier| (tier, Vec::new())).collect();
+        for timed in of_verb().flat_map(Measured::timed) {
+            let Role::Algorithm(needs) = timed.role else { continue };
+            // The tiers are listed best first, so the last one needs no more than the algorithm.
+            let column = columns.iter_mut().rev().find(|(tier, _)| needs.is_in(*tier));
+            if let Some((_, names)) = column.filter(|(_, names)| !names.contains(&&*timed.name)) {
+                names.push(&timed.name);
+            }
+        }
+        columns.retain(|(_, names)| !names.is_empty());
+        let mut table = Table::new(["row", "unit"]);
+        for (tier, names) in &columns {
+            table.head.push(tier.to_string());
+            table.head.extend(names.iter().map(|name| (*name).to_owned()));
+        }
+        for measured in of_verb() {
+            let mut line = vec![measured.row.clone(), unit(measured.unit).to_owned()];
+            for (tier, names) in &columns {
+                line.push(figure(measured, tier.name()));
+                line.extend(names.iter().map(|name| {
+                    match (measured.find(name), measured.find(tier.name())) {
+                        (Some(other), Some(own)) => {
+                            format!("{} ({:.2})", figure(measured, name), other.ratio(own))
+                        }
+                        _ => "-".to_owned(),
+                    }
+                }));
+            }
+            table.lines.push(line);
+        }
+        let title = format!(
+            "### {}: rivals with SIMD\n\nIn brackets after the figure of an algorithm: its time divided by that of the tier of the same \
+             instruction set.",
+            Shape::Append.of(verb)
+        );
+        if !columns.is_empty() {
+            table.write(&title, out);
+        }
     }
 
     fn further(&self, verb: Verb, shape: Shape, out: &mut String) {
@@ -272,7 +318,8 @@ impl Report<'_> {
         if self.all.iter().any(|m| m.shape == Shape::Append) {
             let _ = writeln!(
                 out,
-                "Rows on which a rival was faster (the scalar tier is compared with `percent-encoding` only): {}.\n",
+                "Rows on which a rival was faster, of those that can run on each CPU with the tier (the scalar tier is compared with \
+                 `percent-encoding` only): {}.\n",
                 if self.slower.is_empty() { "none" } else { "see the table" }
             );
         }
@@ -319,7 +366,9 @@ impl Report<'_> {
         ]);
         let mut idioms = Table::new(["rival", "verb", "idiom", "rows"]);
         for measured in self.all.iter().filter(|m| m.shape == Shape::Append) {
-            for timed in measured.timed.iter().filter(|timed| timed.role == Role::Rival) {
+            for timed in
+                measured.timed.iter().filter(|timed| matches!(timed.role, Role::Rival | Role::Algorithm(_)))
+            {
                 let row = format!("{}, {}", measured.shape.of(measured.verb), measured.row);
                 let mut add = |count: &usize, input: &String, answer: String| {
                     let strings = format!("{count} of {}", measured.calls);
@@ -369,6 +418,7 @@ impl Report<'_> {
                 let role = match timed.role {
                     Role::Mark => "mark",
                     Role::Rival => "rival",
+                    Role::Algorithm(_) => "algorithm",
                     Role::Ours(_) => "tier",
                     Role::Base(_) => "base",
                 };

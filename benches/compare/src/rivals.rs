@@ -1,5 +1,6 @@
 //! All rivals in their fastest idioms, and reference points that show the limits of the hardware.
 
+use crate::algorithms::algorithms;
 use benchkit::rivals::{COMPONENT, memcpy, percent_encoding, urlencoding};
 use benchkit::{Contender, Role, Verb, contender};
 
@@ -12,6 +13,7 @@ pub fn others(verb: Verb) -> Vec<Vec<Contender>> {
         Verb::Encode => encoders(),
         Verb::Decode => decoders(),
     });
+    groups.extend(algorithms(verb));
     groups
 }
 

@@ -2,9 +2,13 @@
 
 use std::hint::black_box;
 
-use benchkit::{DISTINCT, SEED, Shape, Statistics, Unit, Urls, Verb, fixed_length, place, specs};
+use benchkit::rivals::COMPONENT;
+use benchkit::{
+    DISTINCT, Needs, Random, SEED, Shape, Statistics, Unit, Urls, Verb, fixed_length, place, specs,
+};
 use simdpct::Tier;
 
+use crate::algorithms::available;
 use crate::alone::{ATTEMPTS, Core};
 use crate::groups;
 use crate::measure::{Plan, Task, measure};
@@ -98,6 +102,74 @@ fn every_tier_and_rival_answers() {
             assert_eq!(measured.best_rival("").is_some(), shape == Shape::Append);
         }
     }
+}
+
+/// Returns strings that are hard to decode and to encode: of each length up to 300, and with an escape at each place of 300.
+fn hostile() -> Vec<Vec<u8>> {
+    let mut random = Random::new(SEED);
+    let parts: [&[&[u8]]; 5] = [
+        &[b"a", b"%", b"4", b"%4", b"%4a", b"%fF"],
+        &[b"%41", b"%E2", b"%%", b"abcdefghijklm"],
+        &[b"%", b"0", b"9", b"A", b"f", b"G", b"g", b"/", b":", b"@", b"`", b"\x10", b"\xB4", b"\xFF"],
+        &[b"%a", b"\xC3\xA9", b" ", b"~", b"-", b"_", b".", b"\0", b"+", b"{"],
+        &[b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", b"b", b"/", b"%2F"],
+    ];
+    let mut strings: Vec<Vec<u8>> = Vec::new();
+    for length in 0..=300 {
+        for parts in parts {
+            for _ in 0..8 {
+                let mut string = Vec::new();
+                while string.len() < length {
+                    string.extend_from_slice(random.pick(parts));
+                }
+                string.truncate(length);
+                strings.push(string);
+            }
+        }
+        strings.push((0..length).map(|_| random.below(256) as u8).collect());
+        let mut one = vec![b'a'; 300];
+        for (place, byte) in one[length..].iter_mut().zip(*b"%3f") {
+            *place = byte;
+        }
+        strings.push(one);
+    }
+    strings
+}
+
+/// Each answer is written to a buffer of the exact capacity; in a build with debug assertions, each access is checked.
+#[test]
+fn algorithms_answer_like_percent_encoding() {
+    let strings = hostile();
+    for verb in Verb::ALL {
+        let algorithms = available(verb);
+        assert!(
+            !algorithms.is_empty() || Tier::available().all(|tier| !matches!(tier.name(), "avx2" | "neon"))
+        );
+        for string in &strings {
+            let expected = match verb {
+                Verb::Encode => percent_encoding::percent_encode(string, COMPONENT).to_string().into_bytes(),
+                Verb::Decode => percent_encoding::percent_decode(string).collect(),
+            };
+            for algorithm in &algorithms {
+                let mut answer = b"before".to_vec();
+                algorithm.append(string, &mut answer);
+                let answer = &answer[6..];
+                assert!(answer == expected, "{}: {}", algorithm.name, string.escape_ascii());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_tier_is_compared_with_rivals_that_its_cpu_can_run() {
+    let is_in = |needs: Needs| {
+        let tiers = Tier::available().filter(|&tier| needs.is_in(tier)).map(Tier::name);
+        tiers.collect::<Vec<_>>()
+    };
+    let has = |name| Tier::find(name).map(Tier::name);
+    assert_eq!(is_in(Needs::Avx512), Vec::from_iter(has("avx512")));
+    assert_eq!(is_in(Needs::Avx2), Vec::from_iter(has("avx512").into_iter().chain(has("avx2"))));
+    assert_eq!(is_in(Needs::Neon), Vec::from_iter(has("neon")));
 }
 
 /// Does a few microseconds of work.

@@ -78,10 +78,34 @@ pub enum Role {
     Mark,
     /// Another library that does the same work.
     Rival,
+    /// The algorithm of a library that does the same work and cannot be linked, with the instruction set that it needs.
+    Algorithm(Needs),
     /// This library on a tier.
     Ours(Tier),
     /// This library on a tier, called by [`Shape::Append`](crate::Shape::Append). Other shapes are compared with it.
     Base(Tier),
+}
+
+/// The instruction set that an algorithm needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// AVX2.
+    Avx2,
+    /// AVX-512 with VBMI2.
+    Avx512,
+    /// NEON.
+    Neon,
+}
+
+impl Needs {
+    /// Reports whether each CPU that has `tier` has this instruction set, too.
+    pub fn is_in(self, tier: Tier) -> bool {
+        match tier.name() {
+            "avx2" => self == Needs::Avx2,
+            "neon" => self == Needs::Neon,
+            name => name.starts_with("avx512") && self != Needs::Neon,
+        }
+    }
 }
 
 type Pass = dyn Fn(&[&str], &mut Buffers);

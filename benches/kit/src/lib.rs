@@ -18,7 +18,7 @@ mod rows;
 mod urls;
 mod verb;
 
-pub use contender::{Answer, Buffers, Contender, Role};
+pub use contender::{Answer, Buffers, Contender, Needs, Role};
 pub use ours::{expected, ours};
 pub use random::Random;
 pub use rows::{DISTINCT, Row, Spec, Unit, fixed_length, read_urls, specs};
