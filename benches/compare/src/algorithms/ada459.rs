@@ -87,7 +87,8 @@ fn decode16(bytes: __m128i) -> (__m128i, u32) {
     let follow = _mm_and_si128(_mm_srli_si128::<1>(is_hex), _mm_srli_si128::<2>(is_hex));
     let starts = _mm_and_si128(is_percent, follow);
     let values = _mm_blendv_epi8(_mm_add_epi8(letters, _mm_set1_epi8(10)), digits, is_digit);
-    // Lanes of valid digits are below 16, so that shifts of pairs move nothing from one of them into its neighbour.
+    // Without the upper bits, a shift of pairs moves nothing from a lane into its neighbour.
+    let values = _mm_and_si128(values, _mm_set1_epi8(15));
     let values = _mm_or_si128(_mm_slli_epi16::<4>(values), _mm_srli_si128::<1>(values));
     let joined = _mm_blendv_epi8(bytes, values, _mm_slli_si128::<1>(starts));
     let set = _mm_movemask_epi8(starts) as u32;
@@ -179,6 +180,7 @@ pub fn decode_avx512(input: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
         let is_hex = is_digit | is_letter;
         let starts = percents & (is_hex >> 1) & (is_hex >> 2);
         let values = _mm512_mask_blend_epi8(is_digit, _mm512_add_epi8(letters, _mm512_set1_epi8(10)), digits);
+        let values = _mm512_and_si512(values, _mm512_set1_epi8(15));
         let second = _mm512_permutexvar_epi8(next, values);
         let values = _mm512_or_si512(_mm512_slli_epi16::<4>(values), second);
         let joined = _mm512_mask_blend_epi8(starts << 1, bytes, values);

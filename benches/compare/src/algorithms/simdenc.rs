@@ -123,7 +123,7 @@ pub fn decode_avx512(input: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
         let take = if count == 64 { 62 + ((percents >> 62) | 4).trailing_zeros() as usize } else { count };
         // Bytes that are no digits or from 0x80 on have the highest bit.
         let values = _mm512_permutex2var_epi8(low, bytes, high);
-        let values = _mm512_ternarylogic_epi64::<0xEA>(values, bytes, _mm512_set1_epi8(i8::MIN));
+        let values = _mm512_ternarylogic_epi64::<0xF8>(values, bytes, _mm512_set1_epi8(i8::MIN));
         let (first, second) =
             (_mm512_permutexvar_epi8(next, values), _mm512_permutexvar_epi8(second, values));
         let valid = !_mm512_movepi8_mask(_mm512_or_si512(first, second));
@@ -321,8 +321,9 @@ pub fn decode_avx2(input: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
         let (first, second) =
             (_mm256_alignr_epi8::<1>(upper, values), _mm256_alignr_epi8::<2>(upper, values));
         let is_escape = _mm256_andnot_si256(_mm256_or_si256(first, second), is_percent);
-        // The shift moves bits into a neighbour only from lanes that are no digits.
-        let joined = _mm256_or_si256(_mm256_slli_epi16::<4>(first), second);
+        // A shift of pairs moves bits of a lane into its neighbour.
+        let shifted = _mm256_and_si256(_mm256_slli_epi16::<4>(first), _mm256_set1_epi8(0xF0_u8 as i8));
+        let joined = _mm256_or_si256(shifted, second);
         let joined = _mm256_blendv_epi8(block, joined, is_escape);
         let escapes = _bzhi_u32(_mm256_movemask_epi8(is_escape) as u32, take as u32);
         let mut keep = _bzhi_u32(u32::MAX, take as u32) & !(escapes << 1 | escapes << 2);
