@@ -5,11 +5,12 @@
 //! workload TIER split|lines|PROFILE path|query BYTES REPEATS
 //! ```
 //!
-//! Each repeat processes 64 KiB of input, in calls of BYTES each, or as lines with URLs of BYTES each. `split` has one call for each URL,
+//! The verb `input` writes the text that `decode` would read to stdout. Each repeat processes 64 KiB of input, in calls of BYTES each, or as lines with URLs of BYTES each. `split` has one call for each URL,
 //! `lines` splits all of them in one call, and a PROFILE of simdpct-uri canonicalizes all in one call. The difference between two numbers
 //! of repeats is the cost of the verb without start-up. `ci/cpus count` uses this program.
 
 use std::hint::black_box;
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use simdpct::{Decode, Encode, Tier, sets};
@@ -101,6 +102,9 @@ fn run(args: &[String]) -> Option<usize> {
         input = encode.encode(&input).into_owned().into_bytes();
         input.truncate(TOTAL);
     }
+    if verb == "input" {
+        return std::io::stdout().write_all(&input).ok().map(|()| input.len());
+    }
     let mut out = vec![0; 3 * bytes + 256];
     let mut written = 0;
     for _ in 0..repeats {
@@ -120,7 +124,7 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match run(&args) {
         Some(written) => {
-            println!("{written}");
+            eprintln!("{written}");
             ExitCode::SUCCESS
         }
         None => {

@@ -67,6 +67,7 @@ static SHUFFLES: [[u8; 16]; LEGAL] = {
 };
 
 /// Returns how many of 16 bytes a step takes, if `percents` has a bit for each `%`: all, or those before a `%` in the last two.
+#[cfg(target_arch = "x86_64")]
 #[inline(always)]
 const fn taken(percents: u64) -> usize {
     14 + ((percents >> 14) | 4).trailing_zeros() as usize
@@ -105,34 +106,32 @@ pub fn decode_avx2(input: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
     let (mut at, mut written) = (0, 0);
     // The `%` between `at` and `scanned`.
     let (mut percents, mut scanned) = (0_u64, 0);
-    // SAFETY (of all blocks of this function): A load of `n` bytes is preceded by a comparison of its end with `input.len()`. Output is never
-    // longer than the input before it, so `written <= at`, and `out` has 64 bytes more than the input.
     loop {
         if scanned - at < 16 {
             if scanned + 32 > input.len() {
                 break;
             }
-            // SAFETY: See above.
+            // SAFETY: The input has 32 bytes from `scanned` on.
             let ahead = _mm256_cmpeq_epi8(unsafe { load32(input, scanned) }, percent);
             percents |= u64::from(_mm256_movemask_epi8(ahead) as u32) << (scanned - at);
             scanned += 32;
             if percents == 0 {
-                // SAFETY: See above; `at + 32 <= scanned`.
+                // SAFETY: `at + 32 <= scanned`, which is in the input; `written <= at`, and `out` has 64 bytes more than the input.
                 unsafe { store32(out, written, load32(input, at)) };
                 (at, written) = (at + 32, written + 32);
                 continue;
             }
         }
-        // SAFETY: See above; `at + 16 <= scanned`.
+        // SAFETY: `at + 16 <= scanned`, which is in the input.
         let bytes = unsafe { load16(input, at) };
         let take = taken(percents & 0xFFFF);
         if percents & (STARTS as u64 - 1) == 0 {
-            // SAFETY: See above.
+            // SAFETY: `written <= at`, and `out` has 64 bytes more than the input.
             unsafe { store16(out, written, bytes) };
             written += take;
         } else {
             let (answer, set) = decode16(bytes);
-            // SAFETY: See above.
+            // SAFETY: `written <= at`, and `out` has 64 bytes more than the input.
             unsafe { store16(out, written, answer) };
             written += take - 2 * set.count_ones() as usize;
         }
@@ -140,19 +139,19 @@ pub fn decode_avx2(input: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
         at += take;
     }
     while at + 16 <= input.len() {
-        // SAFETY: See above.
+        // SAFETY: The input has 16 bytes from `at` on.
         let bytes = unsafe { load16(input, at) };
         let percents = _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm256_castsi256_si128(percent))) as u32;
         let take = taken(u64::from(percents));
         let (answer, set) = if percents == 0 { (bytes, 0) } else { decode16(bytes) };
-        // SAFETY: See above.
+        // SAFETY: `written <= at`, and `out` has 64 bytes more than the input.
         unsafe { store16(out, written, answer) };
         written += take - 2 * set.count_ones() as usize;
         at += take;
     }
     // Zeros after the end are no digits, so an escape is valid only if it ends in the input.
     let (answer, set) = decode16(load_rest(input, at));
-    // SAFETY: See above.
+    // SAFETY: `written <= at`, and `out` has 64 bytes more than the input.
     unsafe { store16(out, written, answer) };
     written + input.len() - at - 2 * set.count_ones() as usize
 }
@@ -187,7 +186,7 @@ pub fn decode_avx512(input: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
         // In the last block, a `%` before the end cannot start a valid escape, because zeros follow.
         let take = if count == 64 { 62 + ((percents >> 62) | 4).trailing_zeros() as usize } else { count };
         let keep = _bzhi_u64(loaded, take as u32) & !(starts | starts << 2);
-        // SAFETY: As above.
+        // SAFETY: `written <= at`, and `out` has 64 bytes more than the input.
         unsafe { store64(out, written, _mm512_maskz_compress_epi8(keep, joined)) };
         written += keep.count_ones() as usize;
         at += take;

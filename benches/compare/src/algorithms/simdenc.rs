@@ -96,7 +96,7 @@ pub fn encode_avx512(input: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
         );
         let lanes = _mm512_mask_blend_epi8(escaped, three, made);
         let keep = _bzhi_u64(escaped | FIRST, 3 * take as u32);
-        // SAFETY: As above.
+        // SAFETY: `written <= 3 * at`, and `out` has 64 bytes more than three times as many as the input.
         unsafe { store64(out, written, _mm512_maskz_compress_epi8(keep, lanes)) };
         written += keep.count_ones() as usize;
         at += take;
@@ -131,7 +131,7 @@ pub fn decode_avx512(input: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
         let shifted = _mm512_and_si512(_mm512_slli_epi16::<4>(first), _mm512_set1_epi8(0xF0_u8 as i8));
         let joined = _mm512_mask_blend_epi8(escapes, bytes, _mm512_or_si512(shifted, second));
         let keep = _bzhi_u64(loaded, take as u32) & !(escapes << 1 | escapes << 2);
-        // SAFETY: As above.
+        // SAFETY: `written <= at`, and `out` has 64 bytes more than the input.
         unsafe { store64(out, written, _mm512_maskz_compress_epi8(keep, joined)) };
         written += keep.count_ones() as usize;
         at += take;
@@ -273,7 +273,8 @@ pub fn encode_avx2(input: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
             let lanes = _mm256_blendv_epi8(three, made, class);
             for half in [_mm256_castsi256_si128(lanes), _mm256_extracti128_si256::<1>(lanes)] {
                 let set = sets as usize & 31;
-                // SAFETY: A shuffle has 16 bytes. At most `3 * 25` bytes of this block are before the last store.
+                // SAFETY: A shuffle has 16 bytes. Before the last store are 25 bytes of this block, and two more for each escape, of which
+                // there is at most one for each byte of the input, and the store has 16.
                 unsafe {
                     let shuffle = load16(&COMPRESS_THREES[set], 0);
                     store16(out, to, _mm_shuffle_epi8(half, shuffle));
