@@ -7,6 +7,7 @@ use benchkit::Verb::{self, Decode, Encode};
 use benchkit::{Role, Shape};
 use simdpct::Tier;
 
+use crate::bands::{Band, PAIRS};
 use crate::measure::{Measured, Timed};
 
 /// The quantity that a limit bounds.
@@ -88,7 +89,11 @@ pub fn ports(generation: Generation, tier: Tier, verb: Verb, row: &str) -> Optio
     }
 }
 
+/// The limit of the time of a tier in a band, divided by that of a weaker tier.
+const WEAKER: f64 = 1.05;
+
 /// The result of one goal on one tier.
+#[derive(Clone)]
 pub struct Standing {
     /// The description of the goal.
     pub goal: String,
@@ -140,6 +145,50 @@ pub fn standings(all: &[Measured], tiers: &[Tier], generation: Generation) -> Ve
         }
     }
     standings
+}
+
+/// The times of a tier beside those of a weaker one, on one kind of text.
+pub struct Beside<'b> {
+    /// The verb and the kind of text.
+    pub kind: &'b str,
+    /// The tier that must not be slower.
+    pub tier: Tier,
+    /// The weaker tier.
+    pub weaker: Tier,
+    /// The ratio of the times in each band, and the least length of the band; the greatest ratio is the first. There is at least one.
+    pub ratios: Vec<(f64, usize)>,
+}
+
+/// Compares tiers in the bands of each kind of text. Leaves out pairs that were not measured.
+pub fn against_weaker(bands: &[Band]) -> Vec<Beside<'_>> {
+    let mut all = Vec::new();
+    for kind in bands.chunk_by(|a, b| a.kind == b.kind) {
+        for (name, weaker) in PAIRS {
+            let (Some(tier), Some(weaker)) = (Tier::find(name), Tier::find(weaker)) else { continue };
+            let ratio = |band: &Band| {
+                let (own, other) = (band.measured.find(tier.name())?, band.measured.find(weaker.name())?);
+                Some((own.ratio(other), band.first))
+            };
+            let mut ratios: Vec<_> = kind.iter().filter_map(ratio).collect();
+            ratios.sort_by(|a, b| b.0.total_cmp(&a.0));
+            if !ratios.is_empty() {
+                all.push(Beside { kind: &kind[0].kind, tier, weaker, ratios });
+            }
+        }
+    }
+    all
+}
+
+/// Returns the results of the goals that no tier is slower than a weaker one in any band.
+pub fn of_bands(bands: &[Band]) -> Vec<Standing> {
+    let standing = |Beside { kind, tier, weaker, ratios }: Beside<'_>| Standing {
+        goal: format!("{kind}: time of {weaker} in the worst band"),
+        tier,
+        limit: format!("at most {WEAKER} x"),
+        figure: format!("{:.2} x", ratios[0].0),
+        met: ratios[0].0 <= WEAKER,
+    };
+    against_weaker(bands).into_iter().map(standing).collect()
 }
 
 /// The lengths of one kind of text at which a tier was slower than its rival.

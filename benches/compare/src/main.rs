@@ -7,6 +7,7 @@
 #[allow(unsafe_code, reason = "only vector instructions can show what the algorithms of other libraries do")]
 mod algorithms;
 mod alone;
+mod bands;
 mod goal;
 mod measure;
 mod report;
@@ -172,6 +173,7 @@ fn compare(options: &Compare) -> io::Result<()> {
         }
     }
     let sweep = sweep(options.quick, &mut core, &tiers, wanted);
+    let bands = bands::sweep(options.quick, &mut core, &tiers, wanted);
 
     let machine = report::Machine::this();
     let report = report::Report {
@@ -185,10 +187,11 @@ fn compare(options: &Compare) -> io::Result<()> {
         ),
         tiers: &tiers,
         all: &all,
-        standings: goal::standings(&all, &tiers, machine.generation()),
+        standings: [goal::standings(&all, &tiers, machine.generation()), goal::of_bands(&bands)].concat(),
         slower: goal::slower(&all, &tiers),
         races: goal::races(&sweep, &tiers),
         sweep: &sweep,
+        bands: &bands,
         machine,
     };
     if let Some(file) = &options.tsv {

@@ -8,7 +8,8 @@ use std::{fs, io};
 use benchkit::{Role, Shape, Unit, Verb};
 use simdpct::Tier;
 
-use crate::goal::{Generation, Race, Standing, ports};
+use crate::bands::Band;
+use crate::goal::{Beside, Generation, Race, Standing, against_weaker, ports};
 use crate::measure::{Agreement, Measured};
 
 /// The machine, the commit and the date of a measurement.
@@ -108,6 +109,8 @@ pub struct Report<'r> {
     pub races: Vec<Race>,
     /// The measurements by length that `races` compares: the text, the length and the figures of each.
     pub sweep: &'r [(String, usize, Measured)],
+    /// The measurements by bands of lengths.
+    pub bands: &'r [Band],
 }
 
 impl Report<'_> {
@@ -354,6 +357,24 @@ impl Report<'_> {
             ]);
         }
         table.write("### Every length from 0 to 64 against the fastest rival", out);
+
+        let mut table = Table::new(["strings", "tier", "beside", "bands", "mean ratio", "slowest bands"]);
+        for Beside { kind, tier, weaker, ratios } in against_weaker(self.bands) {
+            let mean = (ratios.iter().map(|(ratio, _)| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp();
+            let slowest = ratios.iter().take(4).map(|(ratio, first)| format!("{first}: {ratio:.2} x"));
+            table.lines.push(vec![
+                kind.to_owned(),
+                tier.to_string(),
+                weaker.to_string(),
+                ratios.len().to_string(),
+                format!("{mean:.2} x"),
+                slowest.collect::<Vec<_>>().join(", "),
+            ]);
+        }
+        table.write(
+            "### Bands of 16 lengths: time of a tier divided by that of a weaker one\n\nA band is named by its least length.",
+            out,
+        );
     }
 
     fn exceptions(&self, out: &mut String) {
@@ -413,7 +434,7 @@ impl Report<'_> {
         }
         let _ = writeln!(out, "# Corpus: {}\n# Measured: {}", self.corpus, self.plan);
         out.push_str("verb\trow\tcontender\trole\tidiom\tcalls\tbytes\trounds\tmedian_ns\tmin_ns\tmax_ns\tspread\tmemcpy_ratio\n");
-        for measured in self.all {
+        for measured in self.all.iter().chain(self.bands.iter().map(|band| &band.measured)) {
             for timed in measured.timed() {
                 let role = match timed.role {
                     Role::Mark => "mark",

@@ -4,14 +4,14 @@ use std::hint::black_box;
 
 use benchkit::rivals::COMPONENT;
 use benchkit::{
-    DISTINCT, Needs, Random, SEED, Shape, Statistics, Unit, Urls, Verb, fixed_length, place, specs,
+    BAND, DISTINCT, Needs, Random, SEED, Shape, Statistics, Unit, Urls, Verb, fixed_length, place, specs,
 };
 use simdpct::Tier;
 
 use crate::algorithms::available;
 use crate::alone::{ATTEMPTS, Core};
-use crate::groups;
 use crate::measure::{Plan, Task, measure};
+use crate::{bands, goal, groups};
 
 #[test]
 fn the_urls_have_the_statistics_of_real_lists() {
@@ -42,6 +42,40 @@ fn rows_hold_enough_distinct_text() {
         assert!(enough, "{:?} {}: {} strings, {} bytes", spec.verb, spec.name, strings.len(), row.bytes());
         assert_eq!(strings.iter().map(|string| string.len()).sum::<usize>(), row.bytes());
     }
+}
+
+/// Only pairs of tiers that this machine has are goals, so the test needs AVX2.
+#[test]
+fn the_worst_band_decides_a_goal() {
+    let (Some(avx2), Some(ssse3)) = (Tier::find("avx2"), Tier::find("ssse3")) else { return };
+    let mut bands =
+        bands::sweep(true, &mut Core::new(0), &[avx2, ssse3], |kind| kind == "decode, bands, 10 %");
+    assert_eq!(bands.len(), 8);
+    for (i, band) in bands.iter_mut().enumerate() {
+        let row = benchkit::band(SEED, band.first, Verb::Decode, 100_000);
+        let strings = row.strings();
+        assert!(strings.len() >= DISTINCT || row.bytes() >= 512 * 1024, "{}", band.first);
+        let lengths = strings.iter().map(|string| string.len());
+        assert_eq!(lengths.clone().min().zip(lengths.max()), Some((band.first, band.first + BAND - 1)));
+        let escapes = row.bytes() / 12;
+        let found = strings.iter().map(|string| string.matches('%').count()).sum::<usize>();
+        assert!(i == 0 || (escapes * 9..escapes * 11).contains(&(found * 10)), "{found} of {escapes}");
+        for timed in &mut band.measured.timed {
+            // Only the last band is slower than it may be.
+            let time = if timed.name == "ssse3" {
+                100.0
+            } else if i == 7 {
+                106.0
+            } else {
+                50.0
+            };
+            timed.times = vec![time; 3];
+        }
+    }
+    let met = |bands: &[Band]| goal::of_bands(bands).iter().map(|standing| standing.met).collect::<Vec<_>>();
+    assert_eq!(met(&bands), [false]);
+    assert_eq!(met(&bands[..7]), [true]);
+    assert_eq!(goal::against_weaker(&bands)[0].3[0], (1.06, 896));
 }
 
 #[test]

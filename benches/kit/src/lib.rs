@@ -21,7 +21,7 @@ mod verb;
 pub use contender::{Answer, Buffers, Contender, Needs, Role};
 pub use ours::{expected, ours};
 pub use random::Random;
-pub use rows::{DISTINCT, Row, Spec, Unit, fixed_length, read_urls, specs};
+pub use rows::{BAND, DISTINCT, Row, Spec, Unit, band, fixed_length, read_urls, specs};
 pub use urls::{Statistics, Urls};
 pub use verb::{Shape, Verb};
 

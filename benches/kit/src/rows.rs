@@ -358,16 +358,32 @@ pub fn fixed_length(seed: u64, length: usize, byte: impl Fn(&mut Random) -> char
 /// still fits into the string.
 fn few_specials(seed: u64, length: usize, verb: Verb) -> Row {
     let mut random = Random::new(seed ^ length as u64);
+    Row::of((0..DISTINCT).map(|_| with_specials(&mut random, length, verb, 100_000)))
+}
+
+/// Makes a string of `length` bytes. Of a million parts, `share` are special, if they still fit into the string.
+fn with_specials(random: &mut Random, length: usize, verb: Verb, share: usize) -> String {
     let width = if verb == Verb::Encode { 1 } else { 3 };
-    Row::of((0..DISTINCT).map(|_| {
-        let mut string = String::new();
-        while string.len() < length {
-            let special = random.chance(100_000) && string.len() + width <= length;
-            let part = random.pick(if special { SPECIAL } else { UNRESERVED }) as char;
-            if verb == Verb::Decode { escape_to(part, &mut string) } else { string.push(part) }
-        }
-        string
-    }))
+    let mut string = String::new();
+    while string.len() < length {
+        let special = random.chance(share) && string.len() + width <= length;
+        let part = random.pick(if special { SPECIAL } else { UNRESERVED }) as char;
+        if verb == Verb::Decode { escape_to(part, &mut string) } else { string.push(part) }
+    }
+    string
+}
+
+/// The number of lengths of a band.
+pub const BAND: usize = 16;
+
+/// Makes a row of strings in random order whose lengths are a band: [`BAND`] lengths from `first` on, equally often. Of a million parts
+/// of a string, `share` are special.
+pub fn band(seed: u64, first: usize, verb: Verb, share: usize) -> Row {
+    let mut random = Random::new(seed ^ first as u64);
+    let count = DISTINCT.min(DISTINCT_BYTES.div_ceil(first.max(1)));
+    let mut lengths: Vec<_> = (0..count).map(|i| first + i % BAND).collect();
+    random.shuffle(&mut lengths);
+    Row::of(lengths.into_iter().map(|length| with_specials(&mut random, length, verb, share)))
 }
 
 const UNRESERVED: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
