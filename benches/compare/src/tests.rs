@@ -72,10 +72,11 @@ fn the_worst_band_decides_a_goal() {
             timed.times = vec![time; 3];
         }
     }
-    let met = |bands: &[Band]| goal::of_bands(bands).iter().map(|standing| standing.met).collect::<Vec<_>>();
+    let met =
+        |bands: &[bands::Band]| goal::of_bands(bands).iter().map(|standing| standing.met).collect::<Vec<_>>();
     assert_eq!(met(&bands), [false]);
     assert_eq!(met(&bands[..7]), [true]);
-    assert_eq!(goal::against_weaker(&bands)[0].3[0], (1.06, 896));
+    assert_eq!(goal::against_weaker(&bands)[0].ratios[0], (1.06, 896));
 }
 
 #[test]
