@@ -55,7 +55,7 @@ pub struct Top {
 /// The key of a line is the line as `pct normalize` writes it, with the same --profile, or consists of the parts that --by names. With --field, --csv, --jsonl, --logfmt or --log, the key
 /// consists of the selected values, and a record without any of them is kept. The line itself stays as it is. A line that the profile rejects, or that is
 /// longer than --max-record, is kept and counted on stderr; --rejects says where and why. A line end is added to a last line that has none. The result does not depend on the
-/// number of threads.
+/// number of threads. Keys that do not fit in --memory go to temporary files, and each line then takes about three times as long.
 #[derive(Debug, Options)]
 #[command(after_long_help = include_str!("examples/dedup.txt").trim_ascii_end())]
 pub struct Dedup {

@@ -4,14 +4,19 @@
 mod conflicts;
 mod places;
 
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
 use simdpct::ByteSet;
 use simdpct_records::Form;
 
 use crate::args::{Args, Check, Dedup, Top};
 use crate::check::top;
-use crate::common::error::{Failure, Outcome};
+use crate::common::error::{Failure, Outcome, warn};
 use crate::common::fault::{Handling, Policy};
 use crate::common::format::OutputFormat;
+use crate::common::records::Records;
+use crate::common::shown::shown;
 use crate::convert::{Conversion, Unit};
 use crate::io::output;
 use crate::print::findings::Show as FindingsFormat;
@@ -28,6 +33,7 @@ pub fn convert(args: &Args, conversion: &Conversion) -> Result<Outcome, Failure>
     conflicts::check(args, Some(conversion)).map_err(Failure::Usage)?;
     let (records, threads) = (args.records(), Threads(args.places.jobs));
     let (sources, destination) = (args.input.sources(records), args.destination());
+    mention_format(args);
     let preview = match (args.written.diff, args.written.dry_run) {
         (true, _) => Some(PreviewFormat::Diff),
         (_, true) => Some(PreviewFormat::Counts),
@@ -63,6 +69,12 @@ pub fn top(top: Top) -> Result<Outcome, Failure> {
     let threads = Threads(args.places.jobs);
     let (counts, read) =
         run::top(&sources, args.input.quiet, spec, threads, (number, key_memory(args)), has_lists)?;
+    let is_empty = matches!(&counts.rows[..], [(key, _)] if key.is_empty());
+    if is_empty && counts.distinct == 1 && !args.input.quiet && conversion.advice().is_none() {
+        let hint =
+            if args.places.log.is_some() { "; most targets in logs are {path} and {query}" } else { "" };
+        warn(format_args!("every key is empty, because no value has a part that the template names{hint}"));
+    }
     top::print(&counts.rows, counts.total, counts.distinct, format).and(read)
 }
 
@@ -102,6 +114,21 @@ pub fn check(check: Check) -> Result<Outcome, Failure> {
     conflicts::check(args, None).map_err(Failure::Usage)?;
     let (target, _) = places::locate(args).map_err(Failure::Usage)?;
     run::check(&options, target)
+}
+
+/// Says on a terminal that whole lines are the values, if the name of a file says that it has records of another format.
+fn mention_format(args: &Args) {
+    let format = |file: &PathBuf| match file.extension()?.to_str()? {
+        "csv" => Some("--csv --column NAME"),
+        "tsv" => Some("--tsv --column NAME"),
+        "json" | "jsonl" | "ndjson" => Some("--jsonl --key NAME"),
+        _ => None,
+    };
+    let is_lines = args.places.is_whole() && args.records() == Records::Lines && !args.input.quiet;
+    let known = args.input.files.iter().find_map(|file| Some((file, format(file)?)));
+    if let Some((file, option)) = known.filter(|_| is_lines && std::io::stderr().is_terminal()) {
+        warn(format_args!("{}: whole lines are the values; {option} selects some", shown(file)));
+    }
 }
 
 /// Returns the memory for keys, in bytes.

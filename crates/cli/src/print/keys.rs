@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::hash::BuildHasher;
+use std::sync::{Mutex, PoisonError};
 
 use foldhash::fast::RandomState;
 use twox_hash::XxHash3_128;
@@ -184,14 +185,17 @@ impl<const COUNTED: bool> Keys<COUNTED> {
     }
 }
 
-/// The counts of keys, which are records of results.
+/// The counts of keys, which are records of results. Several threads can count, because each key belongs to one of several shards.
 pub struct Counts {
-    level: Level,
-    total: u64,
+    identity: Identity,
+    shards: [Mutex<Level>; SHARDS],
     records: Records,
     /// Whether each word of a record is a key.
     has_lists: bool,
 }
+
+/// The number of shards. If it is larger than the number of threads, they seldom wait for one.
+const SHARDS: usize = 8;
 
 /// The most frequent keys.
 pub struct Top {
@@ -206,16 +210,17 @@ pub struct Top {
 impl Counts {
     /// Creates empty counts, which use up to `memory` bytes.
     pub fn new(memory: usize, records: Records, has_lists: bool) -> Counts {
-        let (identity, seen) = (Identity::new(false), Seen::Counts(Keys::default()));
-        Counts { level: Level::new(identity, seen, memory), total: 0, records, has_lists }
+        let identity = Identity::new(false);
+        let level = || Level::new(identity.clone(), Seen::Counts(Keys::default()), memory / SHARDS);
+        Counts { shards: std::array::from_fn(|_| Mutex::new(level())), identity, records, has_lists }
     }
 
     /// Returns the `most` keys with the highest counts.
     pub fn top(self, most: usize) -> Result<Top, Failure> {
         let mut best = BinaryHeap::new();
-        let mut distinct = 0;
-        self.level.count(&mut |key, count| {
-            distinct += 1;
+        let (mut distinct, mut total) = (0, 0);
+        let mut add = |key: &[u8], count| {
+            (distinct, total) = (distinct + 1, total + count);
             // The smallest entry, which is the first of the heap, has the lowest count and the last key.
             let is_better = |Reverse((least, Reverse(last))): &Reverse<(u64, Reverse<Vec<u8>>)>| {
                 (count, Reverse(key)) > (*least, Reverse(last.as_slice()))
@@ -226,14 +231,17 @@ impl Counts {
             if best.len() > most {
                 best.pop();
             }
-        })?;
+        };
+        for shard in self.shards {
+            shard.into_inner().unwrap_or_else(PoisonError::into_inner).count(&mut add)?;
+        }
         let rows =
             best.into_sorted_vec().into_iter().map(|Reverse((count, Reverse(key)))| (key, count)).collect();
-        Ok(Top { rows, total: self.total, distinct })
+        Ok(Top { rows, total, distinct })
     }
 
-    /// Counts the records of `result`.
-    pub fn take(&mut self, result: &[u8]) -> Result<(), Failure> {
+    /// Counts the records of `result`. The shards are visited from number `first` on.
+    pub fn take(&self, first: usize, result: &[u8]) -> Result<(), Failure> {
         let end = self.records.end();
         let words: Vec<u8>;
         let mut result = result;
@@ -241,22 +249,30 @@ impl Counts {
             words = result.iter().map(|&byte| if byte == b' ' { end } else { byte }).collect();
             result = &words;
         }
-        let mut ends = memchr::memchr_iter(self.records.end(), result).map(|end| end + 1);
+        // Most keys have at least eight bytes with their end.
+        let mut keys: [Vec<(u64, &[u8])>; SHARDS] =
+            std::array::from_fn(|_| Vec::with_capacity(result.len() / 8 / SHARDS));
         let mut start = 0;
-        while start < result.len() {
-            let (mut keys, mut ids, mut len) = ([&b""[..]; GROUP], [0; GROUP], 0);
-            while len < GROUP && start < result.len() {
-                let end = ends.next().unwrap_or(result.len());
-                let record = &result[start..end];
-                keys[len] = &record[..self.records.without_end(record)];
-                ids[len] = self.level.identity.of(keys[len]);
-                (start, len) = (end, len + 1);
+        let ends = memchr::memchr_iter(self.records.end(), result).map(|end| end + 1);
+        let open = (!result.is_empty() && result.last() != Some(&self.records.end())).then_some(result.len());
+        for end in ends.chain(open) {
+            let record = &result[start..end];
+            let key = &record[..self.records.without_end(record)];
+            let id = self.identity.of(key) as u64;
+            // The lowest bits choose the slot.
+            keys[(id >> 60) as usize % SHARDS].push((id, key));
+            start = end;
+        }
+        for at in (first..).take(SHARDS) {
+            let mut shard = self.shards[at % SHARDS].lock().unwrap_or_else(PoisonError::into_inner);
+            for keys in keys[at % SHARDS].chunks(GROUP) {
+                let mut ids = [0; GROUP];
+                ids.iter_mut().zip(keys).for_each(|(id, key)| *id = key.0.into());
+                shard.seen.load(&ids[..keys.len()]);
+                for (id, key) in ids.iter().zip(keys) {
+                    shard.push(0, *id, key.1, &[])?;
+                }
             }
-            self.level.seen.load(&ids[..len]);
-            for (key, id) in keys.iter().zip(&ids).take(len) {
-                self.level.push(0, *id, key, &[])?;
-            }
-            self.total += len as u64;
         }
         Ok(())
     }
@@ -265,7 +281,7 @@ impl Counts {
 /// The number of keys that are looked up together.
 const GROUP: usize = 64;
 
-/// The number of files that keys are divided among if they do not fit in memory.
+/// The number of files that the keys of all shards are divided among if they do not fit in memory.
 const PARTS: usize = 64;
 
 /// The identity of a key: its fingerprint, or its hash. It is never 0.
@@ -398,9 +414,10 @@ impl Level {
             return Ok(());
         }
         if self.parts.is_empty() {
-            self.parts = (0..PARTS).map(|_| Spill::new()).collect::<Result<_, _>>()?;
+            let number = if let Seen::Counts(_) = self.seen { PARTS / SHARDS } else { PARTS };
+            self.parts = (0..number).map(|_| Spill::new()).collect::<Result<_, _>>()?;
         }
-        let (part, fingerprint) = (self.state.hash_one(id) as usize % PARTS, id.to_le_bytes());
+        let (part, fingerprint) = (self.state.hash_one(id) as usize % self.parts.len(), id.to_le_bytes());
         let is_short = id != 0 && matches!(self.identity, Identity::Fingerprint(_));
         self.parts[part].push(number, if is_short { &fingerprint } else { key }, line)
     }

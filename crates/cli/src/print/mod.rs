@@ -5,6 +5,8 @@ pub mod keys;
 pub mod preview;
 pub mod rejects;
 
+use std::sync::Arc;
+
 use self::findings::Findings;
 use self::keys::{Counts, Distinct};
 use self::preview::Preview;
@@ -26,7 +28,7 @@ pub enum Print {
     /// Writes a preview of the results, which are marked lines.
     Preview(Box<Preview>),
     /// Counts the results, which are keys.
-    Top(Box<Counts>),
+    Top(Arc<Counts>),
     /// Writes the first record of each key. The results are records with their keys.
     Dedup(Box<Distinct>),
     /// Lists the findings in the reports, and ends the run when the list is complete.
@@ -90,10 +92,15 @@ impl<'o> Sink<'o> {
         if let Print::Result = self.print { self.output.shared() } else { None }
     }
 
+    /// Returns the counts, if results are counted, which has no order.
+    pub fn counts(&self) -> Option<Arc<Counts>> {
+        if let Print::Top(counts) = &*self.print { Some(counts.clone()) } else { None }
+    }
+
     /// Writes `out`, the result for the chunk at `offset`, and processes the report of this chunk.
     pub fn take(&mut self, offset: u64, out: &[u8], report: &Report) -> Result<(), Failure> {
         match self.print {
-            Print::Top(counts) => counts.take(out)?,
+            Print::Top(counts) => counts.take(0, out)?,
             Print::Dedup(distinct) => {
                 let mut written = Vec::new();
                 distinct.take(out, &mut written)?;

@@ -9,6 +9,7 @@ pub mod tables;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use simdpct_uri::{Component, Dialect};
 
@@ -24,6 +25,7 @@ use crate::common::fault::Policy;
 use crate::common::records::Records;
 use crate::common::shown::{counted, shown};
 use crate::convert::stats::{Stats, StatsFormat};
+use crate::io::BLOCK;
 use crate::io::files::{self, Destination, Writes};
 use crate::io::input::Input;
 use crate::io::names::Sources;
@@ -114,7 +116,16 @@ fn run(
             }
         })?;
         if let Print::Dedup(distinct) = sink.print {
-            distinct.finish(|line| sink.output.write(line))?;
+            // A call of the system for each line would take longer than everything else.
+            let mut lines = Vec::new();
+            distinct.finish(|line| {
+                lines.extend_from_slice(line);
+                if lines.len() >= BLOCK {
+                    sink.output.write(&std::mem::take(&mut lines))?;
+                }
+                Ok(())
+            })?;
+            sink.output.write(&lines)?;
         }
         Ok(())
     });
@@ -165,10 +176,11 @@ pub fn top(
 ) -> Result<(Top, Result<Outcome, Failure>), Failure> {
     let options = OutputOptions::default();
     let job = Job::convert(spec, Results::Counted, &options);
-    let mut print = Print::Top(Box::new(Counts::new(memory, job.records, has_lists)));
+    let mut print = Print::Top(Arc::new(Counts::new(memory, job.records, has_lists)));
     let destination = Destination { place: Writes::Nothing, level: None, sync: false, quiet };
     let (result, stats) = run((sources, &destination), &job, &options, threads, &mut print)?;
     let Print::Top(counts) = print else { return Err(Failure::Enough) };
+    let Some(counts) = Arc::into_inner(counts) else { return Err(Failure::Enough) };
     match result {
         Ok(_) => warn_about(&job, &stats, &options, quiet),
         // The counts are those of the files that could be read.

@@ -64,6 +64,13 @@ fn top_counts_keys_and_orders_ties_by_key() {
 fn top_selects_values_of_records() {
     let log = "1.2.3.4 - - [10/Oct/2000:13:55:36 -0700] \"GET /a?x HTTP/1.0\" 200 23 \"http://r.com/b\" \"agent\"\n";
     assert_eq!(text(&["top", "{path}", "--log", "combined"], &log.repeat(3)), "3\t/a\n");
+    // A template with a part that no value has is explained.
+    for (template, options, is_told) in
+        [("{host}", &[][..], true), ("{host}", &["-q"], false), ("{path}", &[], false)]
+    {
+        let run = run(&[&["top", template, "--log", "combined"], options].concat(), &log);
+        assert_eq!(run.err.contains("every key is empty"), is_told, "{template} {options:?}: {}", run.err);
+    }
     // Each request counts once, by its URL.
     let w3c = "#Fields: cs(Referer) cs-uri-query cs-uri-stem\nhttp://r/b q=1 /a\n- - /a\n";
     let both =

@@ -46,6 +46,18 @@ fn a_terminal_as_input_is_explained() {
     }
 }
 
+/// A file whose name says that it is a table, though none is read, is mentioned to a person.
+#[test]
+fn a_table_that_is_read_as_lines_is_mentioned() {
+    let csv = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/crawl.csv");
+    for (options, is_mentioned) in
+        [("", true), ("--quiet", false), ("--csv --column url", false), ("2>/dev/null", false)]
+    {
+        let Some(shown) = on_a_terminal(&format!("$PCT decode {csv} {options}")) else { return };
+        assert_eq!(shown.contains("--csv --column NAME selects some"), is_mentioned, "{options}: {shown:?}");
+    }
+}
+
 /// Control characters that were escaped in the input do not reach a terminal, unless the user asks for them or reads them with another program.
 #[test]
 fn decoded_control_characters_do_not_reach_a_terminal() {

@@ -1,13 +1,14 @@
 //! Runs a job in several threads that share one input and one output, and keeps the order of chunks.
 
 use std::num::NonZeroUsize;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::feed::{Feed, Piece};
 use super::{Buffers, long};
 use crate::common::error::Failure;
 use crate::io::{BLOCK, output};
 use crate::print::Sink;
+use crate::print::keys::Counts;
 use crate::run::job::Job;
 
 /// The largest number of threads that are started.
@@ -47,6 +48,7 @@ pub fn run(feed: Feed<'_>, job: Job, sink: &mut Sink<'_>, threads: usize) -> Res
     let size = (SPREAD / threads).next_multiple_of(4096).clamp(BLOCK, most);
     let shared = Shared {
         file,
+        counts: sink.counts(),
         input: Mutex::new(InputState { feed, number: 0, ended: false }),
         output: Mutex::new(OutputState { sink, number: 0, ended: Ok(()) }),
         turned: Condvar::new(),
@@ -71,6 +73,8 @@ pub fn run(feed: Feed<'_>, job: Job, sink: &mut Sink<'_>, threads: usize) -> Res
 struct Shared<'a, 'o> {
     /// The output file, if threads may write to it in any order.
     file: Option<output::Shared>,
+    /// The counts of keys, which have no order.
+    counts: Option<Arc<Counts>>,
     input: Mutex<InputState<'a>>,
     output: Mutex<OutputState<'a, 'o>>,
     /// Signals that `output.number` or `output.ended` has changed.
@@ -115,12 +119,19 @@ impl<'a, 'o> Shared<'a, 'o> {
                     let input = Some(input).filter(|_| buffers.has_grown());
                     let Buffers { block, out, report, .. } = &mut buffers;
                     job.work(block.chunk(len), out, report);
-                    let turn = self.wait_for(number);
-                    let done = match &self.file {
-                        None => self.finish(turn, |sink| sink.take(offset, out, report)),
-                        Some(file) => {
+                    let done = match (&self.file, &self.counts) {
+                        (_, Some(counts)) => {
+                            let counted = counts.take(3 * number as usize, out);
+                            self.finish(lock(&self.output), |sink| {
+                                counted.and_then(|()| sink.note(offset, report))
+                            })
+                        }
+                        (None, None) => {
+                            self.finish(self.wait_for(number), |sink| sink.take(offset, out, report))
+                        }
+                        (Some(file), None) => {
                             let mut place = 0;
-                            let reserved = self.finish(turn, |sink| {
+                            let reserved = self.finish(self.wait_for(number), |sink| {
                                 place = sink.reserve(out, report.is_open)?;
                                 sink.note(offset, report)
                             });
@@ -159,20 +170,22 @@ impl<'a, 'o> Shared<'a, 'o> {
         }
     }
 
-    /// Waits until chunk `number` may be written. Returns `None` if the run has failed.
-    fn wait_for(&self, number: u64) -> Option<MutexGuard<'_, OutputState<'a, 'o>>> {
+    /// Waits until chunk `number` may be written, or the run has failed.
+    fn wait_for(&self, number: u64) -> MutexGuard<'_, OutputState<'a, 'o>> {
         let output = lock(&self.output);
         let waited = self.turned.wait_while(output, |output| output.number != number && output.ended.is_ok());
-        Some(waited.unwrap_or_else(PoisonError::into_inner)).filter(|output| output.ended.is_ok())
+        waited.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Calls `work` with the sink, and then lets the next chunk be written. Returns `None` if the run has failed.
     fn finish(
         &self,
-        turn: Option<MutexGuard<'_, OutputState<'a, 'o>>>,
+        mut output: MutexGuard<'_, OutputState<'a, 'o>>,
         work: impl FnOnce(&mut Sink<'o>) -> Result<(), Failure>,
     ) -> Option<()> {
-        let mut output = turn?;
+        if output.ended.is_err() {
+            return None;
+        }
         output.ended = work(output.sink);
         output.number += 1;
         self.turned.notify_all();
