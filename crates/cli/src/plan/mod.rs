@@ -69,11 +69,10 @@ pub fn top(top: Top) -> Result<Outcome, Failure> {
     let threads = Threads(args.places.jobs);
     let (counts, read) =
         run::top(&sources, args.input.quiet, spec, threads, (number, key_memory(args)), has_lists)?;
-    let is_empty = matches!(&counts.rows[..], [(key, _)] if key.is_empty());
-    if is_empty && counts.distinct == 1 && !args.input.quiet && conversion.advice().is_none() {
-        let hint =
-            if args.places.log.is_some() { "; most targets in logs are {path} and {query}" } else { "" };
-        warn(format_args!("every key is empty, because no value has a part that the template names{hint}"));
+    let is_empty = counts.distinct == 1 && counts.rows.iter().all(|(key, _)| key.is_empty());
+    if is_empty && args.places.log.is_some() && !args.input.quiet {
+        let why = "no value has a part that the template names; most targets in logs are {path} and {query}";
+        warn(format_args!("every key is empty, because {why}"));
     }
     top::print(&counts.rows, counts.total, counts.distinct, format).and(read)
 }
