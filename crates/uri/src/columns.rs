@@ -140,10 +140,11 @@ impl Columns {
 /// assert!(hosts[1].is_none());
 /// ```
 pub fn split_each<'a>(urls: impl IntoIterator<Item = Option<&'a [u8]>>, each: impl FnMut(Option<Parts<'a>>)) {
-    split_each_on_tier(Tier::active(), urls, each);
+    split_each_on(Tier::active(), urls, each);
 }
 
-pub(crate) fn split_each_on_tier<'a>(
+/// Runs [`split_each`] with the kernels of `tier`.
+pub fn split_each_on<'a>(
     tier: Tier,
     urls: impl IntoIterator<Item = Option<&'a [u8]>>,
     mut each: impl FnMut(Option<Parts<'a>>),
@@ -162,12 +163,8 @@ pub(crate) fn split_each_on_tier<'a>(
 /// simdpct_uri::split_each_line(b"http://a/b\r\n//c\n", |url| hosts.extend(url.host()));
 /// assert_eq!(hosts, ["a", "c"]);
 /// ```
-pub fn split_each_line<'a>(text: &'a [u8], each: impl FnMut(Parts<'a>)) {
-    split_each_line_on_tier(Tier::active(), text, each);
-}
-
-pub(crate) fn split_each_line_on_tier<'a>(tier: Tier, text: &'a [u8], mut each: impl FnMut(Parts<'a>)) {
-    visit_each_line_on_tier(tier, text, &mut each);
+pub fn split_each_line<'a>(text: &'a [u8], mut each: impl FnMut(Parts<'a>)) {
+    visit_each_line(text, &mut each);
 }
 
 /// A receiver of the parts of many URLs, for the command. It is not part of the API.
@@ -186,7 +183,7 @@ pub fn visit_each_line<'a>(text: &'a [u8], visitor: &mut impl PartsVisitor<'a>) 
     visit_each_line_on_tier(Tier::active(), text, visitor);
 }
 
-fn visit_each_line_on_tier<'a>(tier: Tier, text: &'a [u8], visitor: &mut impl PartsVisitor<'a>) {
+pub(crate) fn visit_each_line_on_tier<'a>(tier: Tier, text: &'a [u8], visitor: &mut impl PartsVisitor<'a>) {
     run(tier, Many(SplitEachLine { text, receiver: OfParts(visitor) }));
 }
 

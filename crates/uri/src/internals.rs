@@ -8,16 +8,11 @@ use simdpct::batch::{Column, Offset};
 #[cfg(feature = "whatwg")]
 pub use crate::canon::kernel_tables;
 use crate::canon::{CanonicalizeError, Profile};
-use crate::columns::{Columns, Lines, UrlTooLong, split_each_line_on_tier, split_each_on_tier};
-use crate::parts::{Parts, split_on_tier};
+pub use crate::columns::split_each_on;
+use crate::columns::{Columns, Lines, UrlTooLong, visit_each_line_on_tier};
+use crate::parts::Parts;
+pub use crate::parts::split_on;
 use crate::reference;
-use crate::text::Source;
-
-/// Runs [`split`](crate::split) with the kernels of `tier`.
-#[must_use]
-pub fn split_on<S: Source + ?Sized>(tier: Tier, input: &S) -> Parts<'_, S::Text> {
-    split_on_tier(tier, input.text())
-}
 
 /// Runs [`split`](crate::split) without a kernel: the result that every kernel must return.
 #[must_use]
@@ -39,18 +34,9 @@ pub fn split_column_on<O: Offset>(
     columns.split_on_tier(tier, urls)
 }
 
-/// Runs [`split_each`](crate::split_each) with the kernels of `tier`.
-pub fn split_each_on<'a>(
-    tier: Tier,
-    urls: impl IntoIterator<Item = Option<&'a [u8]>>,
-    each: impl FnMut(Option<Parts<'a>>),
-) {
-    split_each_on_tier(tier, urls, each);
-}
-
 /// Runs [`split_each_line`](crate::split_each_line) with the kernels of `tier`.
-pub fn split_each_line_on<'a>(tier: Tier, text: &'a [u8], each: impl FnMut(Parts<'a>)) {
-    split_each_line_on_tier(tier, text, each);
+pub fn split_each_line_on<'a>(tier: Tier, text: &'a [u8], mut each: impl FnMut(Parts<'a>)) {
+    visit_each_line_on_tier(tier, text, &mut each);
 }
 
 /// Runs [`Lines::split`] with the kernels of `tier`.

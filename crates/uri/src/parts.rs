@@ -58,12 +58,14 @@ pub(crate) fn append_parameter(name: &[u8], value: &[u8], out: &mut Vec<u8>) {
 #[inline(always)]
 #[must_use]
 pub fn split<S: Source + ?Sized>(input: &S) -> Parts<'_, S::Text> {
-    split_on_tier(Tier::active(), input.text())
+    split_on(Tier::active(), input)
 }
 
+/// Runs [`split`] with the kernels of `tier`.
 #[inline(always)]
-pub(crate) fn split_on_tier<T: Text + ?Sized>(tier: Tier, input: &T) -> Parts<'_, T> {
-    Parts { input, at: offsets_of(tier, input.as_ref()) }
+#[must_use]
+pub fn split_on<S: Source + ?Sized>(tier: Tier, input: &S) -> Parts<'_, S::Text> {
+    Parts { input: input.text(), at: offsets_of(tier, input.text().as_ref()) }
 }
 
 /// Splits the target of a request that begins with a slash (RFC 9112, section 3.2.1). Unlike a reference, it has a path and no host even

@@ -209,13 +209,10 @@ impl<R: Rule> Kernel for Scan<'_, R> {
             at += 64;
         }
         // The last block is padded with line feeds. The first of these ends the last line if that has no line feed of its own.
-        let rest = &text[at..];
+        let rest = &text[at.saturating_sub(1)..];
         staged = [b'\n'; 65];
-        if let Some(&last) = text[..at].last() {
-            staged[0] = last;
-        }
-        staged[1..=rest.len()].copy_from_slice(rest);
-        let len = rest.len() + usize::from(text.last().is_some_and(|&last| last != b'\n'));
+        staged[usize::from(at == 0)..][..rest.len()].copy_from_slice(rest);
+        let len = text.len() - at + usize::from(text.last().is_some_and(|&last| last != b'\n'));
         let live = if len < 64 { (1 << len) - 1 } else { !0 };
         self.check(simd, &staged, live, at, &mut state);
         true

@@ -531,7 +531,7 @@ fn line(rng: &mut Rng) -> Vec<u8> {
 #[test]
 fn lines_are_what_the_slow_path_gives() {
     let mut rng = Rng(41);
-    for round in 0..24 * scale() / 20 {
+    for round in 0..32 * scale() / 20 {
         let lines: Vec<Vec<u8>> = (0..rng.below(2000)).map(|_| line(&mut rng)).collect();
         let line_end: &[u8] = if round % 4 == 0 { b"\r\n" } else { b"\n" };
         let mut text = Vec::new();
@@ -586,7 +586,7 @@ fn lines_are_what_the_slow_path_gives() {
 #[test]
 fn lines_at_every_offset() {
     let long = [b"http://".to_vec(), vec![b'a'; 190], b"B.c/".to_vec()].concat();
-    let lines: [&[u8]; 19] = [
+    let lines: [&[u8]; 21] = [
         &long,
         b"./a",
         b"../b",
@@ -606,6 +606,8 @@ fn lines_at_every_offset() {
         b"http://a.b?",
         b"http://a.b/%7Ex",
         b"http://a.b/%2e",
+        b"//B/c",
+        b"///a//../B",
     ];
     for shift in 0..64 {
         let mut text = [b"http://a.b/".to_vec(), vec![b'x'; shift]].concat();
@@ -668,6 +670,20 @@ fn plain_lines_are_proven() {
         for profile in [Profile::Rfc3986, Profile::Rfc3986Scheme, Profile::Whatwg] {
             let borrowed = profile.canonicalize(url).unwrap();
             assert!(matches!(borrowed, Cow::Borrowed(_)), "{profile}: {url}");
+        }
+    }
+}
+
+/// Where every line changes, most chunks are not searched for lines that are canonical. The lines after them are right, too.
+#[test]
+fn chunks_without_a_proof() {
+    let text = ["HTTP://a/%7e\n".repeat(25_000), "http://a/~\n".repeat(5_000)].concat();
+    let right = "http://a/~\n".repeat(30_000);
+    for profile in [Profile::Rfc3986, Profile::Rfc3986Scheme, Profile::SafeBrowsing4, W3LIB] {
+        for &tier in tiers() {
+            let mut out = Vec::new();
+            canonicalize_lines_on(tier, profile, text.as_bytes(), &mut out, |_, _| ());
+            assert!(out == right.as_bytes(), "{profile} on {tier}");
         }
     }
 }

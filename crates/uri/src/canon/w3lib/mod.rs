@@ -58,7 +58,7 @@ pub(super) fn append(
     let parts = split(&url);
     let scheme = parts.scheme().unwrap_or_default();
     if !scheme.is_empty() {
-        append_lower(scheme, out);
+        out.extend(scheme.iter().map(u8::to_ascii_lowercase));
         out.push(b':');
     }
     let authority_start = out.len();
@@ -126,12 +126,6 @@ fn is_one_of(scheme: &[u8], schemes: &[&[u8]]) -> bool {
     schemes.iter().any(|known| scheme.eq_ignore_ascii_case(known))
 }
 
-fn append_lower(text: &[u8], out: &mut Vec<u8>) {
-    let start = out.len();
-    out.extend_from_slice(text);
-    out[start..].make_ascii_lowercase();
-}
-
 /// Returns the offset of the first `;` of the last segment. Returns the length of `path` if there is none, or if the scheme has
 /// no parameters.
 fn parameters_start(path: &[u8], has_parameters: bool) -> usize {
@@ -145,7 +139,7 @@ fn append_authority(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), Canonica
     let Some(host) = parts.host() else { return Ok(()) };
     let (from, raw) = (at.host_start, host.raw());
     if at.host_start == at.after_scheme() + 2 && at.host_end == at.path_start && is_plain_name(raw) {
-        append_lower(raw, out);
+        out.extend(raw.iter().map(u8::to_ascii_lowercase));
         return Ok(());
     }
     let (kind, zone) = kind_and_zone(raw);
@@ -178,7 +172,7 @@ fn append_authority(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), Canonica
         // w3lib drops the brackets of an address of a future version. The result would name another host, so such a host is
         // rejected.
         HostKind::Invalid | HostKind::IpFuture => return Err(bad_host),
-        _ if raw.is_ascii() => append_lower(raw, out),
+        _ if raw.is_ascii() => out.extend(raw.iter().map(u8::to_ascii_lowercase)),
         _ => append_idna(raw, out).ok_or(bad_host)?,
     }
     if let Some(port) = port_number(port) {
