@@ -169,7 +169,7 @@ const URI_MAY_IMPORT: &[(&str, &str)] = &[
         "canon/contact canon/error canon/escapes canon/host canon/shared canon/standard class compose host kernel/tables offsets parts pieces",
     ),
     ("canon", "kernel/scan kernel/tables parts text"),
-    ("internals", "canon columns parts reference text"),
+    ("internals", "canon columns parts reference"),
     ("lib", ""),
 ];
 
