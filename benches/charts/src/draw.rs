@@ -34,6 +34,8 @@ impl Series {
             "memcpy" => (RGBColor(0x70, 0x70, 0x78), Some(2)),
             "percent-encoding" => (RGBColor(0xD5, 0x5E, 0x00), Some(8)),
             "urlencoding" => (RGBColor(0xCC, 0x79, 0xA7), Some(8)),
+            _ if name.starts_with("algorithm of ada") => (RGBColor(0xA0, 0x4A, 0x7A), Some(5)),
+            _ if name.starts_with("algorithm of ") => (RGBColor(0x8A, 0x6D, 0x00), Some(5)),
             _ => (RGBColor(0xE0, 0x95, 0x00), Some(5)),
         };
         Series { name: name.to_owned(), colour, dash }

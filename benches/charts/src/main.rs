@@ -103,6 +103,9 @@ fn record_of(pattern: &str) -> Option<PathBuf> {
     })
 }
 
+/// The start of the names of contenders that are algorithms of libraries which cannot be linked.
+const ALGORITHM: &str = "algorithm of ";
+
 /// The name in templates for the newest record of benches/compare.
 const COMPARE: &str = "compare";
 
@@ -117,8 +120,18 @@ fn make(files: &[String]) -> Result<Vec<Made>, Failure> {
             let template =
                 |name: &str| fs::read_to_string(root().join(format!("benches/charts/tables/{name}.md"))).ok();
             let text = tables::fill(&text, template, |name| {
-                let text = fs::read_to_string(record_of(name)?).ok()?;
-                Some(if name.ends_with(".tsv") { vec![record::tsv(&text)] } else { markdown(&text).1 })
+                let path = record_of(name)?;
+                let text = fs::read_to_string(&path).ok()?;
+                if name.ends_with(".tsv") {
+                    return Some(vec![record::tsv(&text)]);
+                }
+                let (facts, mut tables) = markdown(&text);
+                let file = path.file_name()?.to_str()?;
+                let mut lines = vec![["fact", "value"], ["record", file]];
+                lines.extend(facts.iter().map(|(key, value)| [&**key, if key == "CPU" { cpu_name(value) } else { value }]));
+                let lines = lines.into_iter().map(|line| line.map(str::to_owned).into()).collect();
+                tables.push(Table { title: "facts".to_owned(), lines });
+                Some(tables)
             });
             let text = text.map_err(|error| format!("{path}: {error}"))?;
             made.push(Made { path: path.to_owned(), text, from: "the newest records".to_owned() });
@@ -159,19 +172,23 @@ fn by_tier(tables: &[Table], verb: &str, below: &str) -> Option<String> {
         _ => ["clean text", "10 % escapes", "50 % escapes", "CJK, escaped"],
     };
     let rival = "best other rival";
+    // Records from before the algorithms were contenders do not have this table.
+    let simd = tables.iter().find(|table| table.title == format!("{verb}: rivals with SIMD"));
+    let algorithms = simd.and_then(|table| table.lines.first()).into_iter().flatten();
+    let algorithms = algorithms.map(String::as_str).filter(|name| name.starts_with(ALGORITHM));
     let tiers = main.lines.first()?.iter().skip(5).take(2).map(String::as_str);
-    let names: Vec<&str> = tiers.chain([rival, "percent-encoding"]).collect();
+    let names: Vec<&str> = tiers.chain(algorithms).chain([rival, "percent-encoding"]).collect();
     let groups: Vec<(String, Vec<Row>)> = ["clean 64 KiB", "10 % specials", "50 % specials", "dense CJK"]
         .into_iter()
         .zip(titles)
         .filter_map(|(row, title)| {
             let memcpy = number(main.cell(row, "memcpy")?)?;
             let rows = names.iter().filter_map(|name| {
-                let cell = main.cell(row, name)?;
+                let cell = main.cell(row, name).or_else(|| simd?.cell(row, name))?;
                 let speed = number(cell)?;
                 let name = match cell.split(' ').next_back() {
                     Some(other) if *name == rival => format!("{other} (best rival)"),
-                    _ if *name == "percent-encoding" => (*name).to_owned(),
+                    _ if *name == "percent-encoding" || name.starts_with(ALGORITHM) => (*name).to_owned(),
                     _ => format!("simdpct, {name}"),
                 };
                 let value = 100.0 * speed / memcpy;
@@ -262,7 +279,10 @@ fn by_length(text: &str) -> Option<Vec<(String, String)>> {
                     .lines
                     .iter()
                     .filter(|(name, points)| {
-                        !tables::is_ours(name) && !usual.contains(&&**name) && points.len() > 10
+                        !tables::is_ours(name)
+                            && !name.starts_with(ALGORITHM)
+                            && !usual.contains(&&**name)
+                            && points.len() > 10
                     })
                     .min_by(|a, b| mean(&a.1).total_cmp(&mean(&b.1)))
                     .map(|(name, _)| name.clone());
@@ -273,7 +293,8 @@ fn by_length(text: &str) -> Option<Vec<(String, String)>> {
                         let shown = matches!(
                             &**name,
                             "memcpy" | "avx512" | "avx2" | "sse2" | "neon" | "percent-encoding"
-                        ) || Some(name) == fastest.as_ref();
+                        ) || name.starts_with(ALGORITHM) && !name.ends_with("AVX2")
+                            || Some(name) == fastest.as_ref();
                         shown && !points.is_empty()
                     })
                     .map(|(name, points)| (Series::of(&name), points))

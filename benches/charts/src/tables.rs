@@ -1,10 +1,11 @@
-//! Fills the tables of documents with the figures of records.
+//! Fills the tables and sentences of documents with the figures of records.
 //!
 //! The comment `<!-- record duckdb: ns a row -->` before a table names a table of the newest record `*-duckdb.md`, by its title or
 //! the start of its first cell. That table is copied.
 //!
-//! The comment `<!-- table command -->` before a table names its template, which is the file `command.md` in `benches/charts/tables`. The
-//! first line of a template names the records, and the table follows after an empty line:
+//! The comment `<!-- table command -->` before a table, or `<!-- text headline -->` before a paragraph, names its template, which is
+//! the file `command.md` or `headline.md` in `benches/charts/tables`. The lines up to the next empty line are made from it. The first line of
+//! a template names the records, and the text follows after an empty line:
 //!
 //! ```text
 //! *-command.md
@@ -14,9 +15,19 @@
 //! | `decode` | [[URLs, 1 in 7 with escapes > decode > times that of]] |
 //! ```
 //!
-//! A figure is named by the title of a table, the first cell of a line and the column; or by the first two cells of a line and the
-//! column. Of the name of a column, a part is enough. If a title has several tables, the first cell of the table follows after a comma.
-//! `lost > TIER` is the number of lengths at which a rival was faster than this tier, and `worst > TIER` the greatest ratio.
+//! Between the brackets is one of these:
+//!
+//! * A figure is named by the title of a table, the first cell of a line and the column; or by the first two cells of a line and the
+//!   column. Of the name of a column, a part is enough. If a title has several tables, the first cell of the table follows after a
+//!   comma. With `?` before it, a figure that no record has is written as `-`.
+//! * `fact > CPU` is a line at the start of the record, and `fact > record` the name of its file.
+//! * `crate > VERB > ROW` is the figure and the name of the fastest other crate on a row.
+//! * `gain > VERB, ROW; VERB, ROW > TIER, TIER` is how many times as fast as that crate these tiers are: from the least to the greatest.
+//! * `lost > TIER` is the number of lengths at which a rival was faster than this tier, and `worst > TIER` the greatest ratio.
+//!   `rows lost > TIER` has the rows of longer text.
+//! * `goals > met` and `goals > all` count the goals of the record.
+//! * `missed > GOAL` has the name, the results and the limits of a goal. If the goal is met, the whole line is left out. A template with one of
+//!   these must name every missed goal, so that each has its reason in the document.
 
 use simdpct::internals::TIER_NAMES;
 
@@ -35,7 +46,7 @@ pub fn fill(
     let mut out = String::new();
     let mut is_old = false;
     for line in text.split_inclusive('\n') {
-        is_old &= line.starts_with('|');
+        is_old &= line != "\n";
         if is_old {
             continue;
         }
@@ -49,44 +60,164 @@ pub fn fill(
                 &copied.ok_or_else(|| format!("record {name}: there is no table '{title}'"))?.to_markdown(),
             );
             is_old = true;
-        } else if let Some(name) = comment.and_then(|rest| rest.strip_prefix("table ")) {
+        } else if let Some((kind @ ("table" | "text"), name)) = comment.and_then(|rest| rest.split_once(' ')) {
             let template = template(name).ok_or_else(|| format!("there is no template {name}"))?;
-            out.push_str(&table(&template, &read).map_err(|message| format!("table {name}: {message}"))?);
+            out.push_str(&filled(&template, &read).map_err(|message| format!("{kind} {name}: {message}"))?);
             is_old = true;
         }
     }
     Ok(out)
 }
 
-/// Returns the table that `template` makes.
-fn table(template: &str, read: impl Fn(&str) -> Option<Vec<Table>>) -> Result<String, String> {
-    let (names, mut rest) =
+/// Returns the text that `template` makes.
+fn filled(template: &str, read: impl Fn(&str) -> Option<Vec<Table>>) -> Result<String, String> {
+    let (names, text) =
         template.split_once("\n\n").ok_or("no empty line after the names of the records")?;
     let mut tables = Vec::new();
     for name in names.split(", ") {
         tables.extend(read(name).ok_or_else(|| format!("there is no record {name}"))?);
     }
-    let mut out = String::new();
-    while let Some((before, after)) = rest.split_once("[[") {
-        let (name, after) = after.split_once("]]").ok_or("a '[[' without ']]'")?;
-        out.push_str(before);
-        out.push_str(&figure(name, &tables).ok_or_else(|| format!("no record has '{name}'"))?);
-        rest = after;
+    let missed = missed(&tables);
+    let unnamed = |goal: &&(String, String)| !text.contains(&format!("[[missed > {}]]", goal.0));
+    if let (true, Some((goal, _))) = (text.contains("[[missed > "), missed.iter().find(unnamed)) {
+        return Err(format!("no reason for the missed goal '{goal}'"));
     }
-    out.push_str(rest);
+    let mut out = String::new();
+    for line in text.split_inclusive('\n') {
+        let (mut made, mut rest) = (String::new(), line);
+        let mut is_shown = true;
+        while let Some((before, after)) = rest.split_once("[[") {
+            let (name, after) = after.split_once("]]").ok_or("a '[[' without ']]'")?;
+            made.push_str(before);
+            if let Some(goal) = name.strip_prefix("missed > ") {
+                let result = missed.iter().find(|(name, _)| name == goal);
+                is_shown = result.is_some();
+                made.extend(result.map(|(_, result)| &**result));
+            } else {
+                made.push_str(&value(name, &tables).ok_or_else(|| format!("no record has '{name}'"))?);
+            }
+            rest = after;
+        }
+        if is_shown {
+            out.push_str(&made);
+            out.push_str(rest);
+        }
+    }
     Ok(out)
+}
+
+/// Returns the text for `name`, which was between brackets in a template.
+fn value(name: &str, tables: &[Table]) -> Option<String> {
+    if let Some(name) = name.strip_prefix('?') {
+        return Some(figure(name, tables).unwrap_or_else(|| "-".to_owned()));
+    }
+    let (kind, what) = name.split_once(" > ")?;
+    match kind {
+        "fact" => tables.iter().find(|table| table.title == "facts")?.cell(what, "value").map(str::to_owned),
+        "crate" => {
+            let (verb, row) = what.split_once(" > ")?;
+            fastest_crate(verb, row, tables).map(|(figure, name, _)| format!("{figure} {name}"))
+        }
+        "gain" => gain(what, tables),
+        "lost" | "worst" => {
+            let lost = tables.iter().find_map(|table| losses(table, what))?;
+            Some(match (kind, lost.iter().max_by(|a, b| a.0.total_cmp(&b.0))) {
+                ("worst", Some((ratio, place))) => format!("{ratio:.2} ({place})"),
+                ("worst", None) => "-".to_owned(),
+                _ => lost.len().to_string(),
+            })
+        }
+        "rows lost" => Some(rows_lost(what, tables)),
+        "goals" => {
+            let goals = tables.iter().find(|table| is_of_goals(table))?;
+            let is_met = |line: &&Vec<String>| line.last().is_some_and(|met| met == "yes");
+            let count = goals.lines[1..].iter().filter(|line| what == "all" || is_met(line)).count();
+            Some(count.to_string())
+        }
+        _ => figure(name, tables),
+    }
+}
+
+/// Returns the figure and the name of the fastest other crate on a row, and whether less is better.
+fn fastest_crate(verb: &str, row: &str, tables: &[Table]) -> Option<(String, String, bool)> {
+    let is_time = tables.iter().find(|table| table.title == verb)?.cell(row, "unit")? == "ns";
+    let main = tables.iter().find(|table| table.title == verb)?;
+    let best = main.cell(row, "best other rival")?;
+    let names = ["percent-encoding", best.rsplit(' ').next()?];
+    let cells = [main.cell(row, "percent-encoding"), Some(best)];
+    let rivals = names.iter().zip(cells).filter_map(|(name, cell)| {
+        let digits = cell?.split(|c: char| !c.is_ascii_digit() && c != '.').next()?;
+        Some((digits.to_owned(), (*name).to_owned(), number(digits)?))
+    });
+    let time = |speed: f64| if is_time { speed } else { speed.recip() };
+    let (figure, name, _) = rivals.min_by(|a, b| time(a.2).total_cmp(&time(b.2)))?;
+    Some((figure, name, is_time))
+}
+
+/// Returns how many times as fast as the fastest other crate the tiers are, from the least to the greatest of these rows.
+fn gain(what: &str, tables: &[Table]) -> Option<String> {
+    let (rows, tiers) = what.split_once(" > ")?;
+    let mut gains = Vec::new();
+    for row in rows.split("; ") {
+        let (verb, row) = row.split_once(", ")?;
+        let (other, _, is_time) = fastest_crate(verb, row, tables)?;
+        for tier in tiers.split(", ") {
+            let own = number(&figure(&format!("{verb} > {row} > {tier}"), tables)?)?;
+            let ratio = number(&other)? / own;
+            gains.push(if is_time { ratio } else { ratio.recip() });
+        }
+    }
+    gains.sort_unstable_by(f64::total_cmp);
+    let [least, greatest] = [gains.first()?, gains.last()?].map(|gain| format!("{gain:.1}"));
+    Some(if least == greatest { least } else { format!("{least} to {greatest}") })
+}
+
+/// Returns the number of rows of longer text on which a rival was faster than `tier`, and the greatest loss.
+fn rows_lost(tier: &str, tables: &[Table]) -> String {
+    let lines = tables.iter().filter(|table| table.title == "Rows lost").flat_map(|table| &table.lines);
+    let lost: Vec<_> =
+        lines.filter(|line| line[0] == tier).filter_map(|line| Some((number(&line[2])?, line))).collect();
+    match lost.iter().max_by(|a, b| a.0.total_cmp(&b.0)) {
+        Some((ratio, line)) => format!("{}; worst: {ratio:.2} ({}; {})", lost.len(), line[1], line[3]),
+        None => "none".to_owned(),
+    }
+}
+
+/// Reports whether `table` has the goals of `benches/compare`.
+fn is_of_goals(table: &Table) -> bool {
+    table.lines.first().is_some_and(|head| head.first().is_some_and(|cell| cell == "goal"))
+}
+
+/// Returns the goals that are not met, each with the cells that say so: of `benches/compare` by the name of the goal, with all tiers; of
+/// `benches/process --goals` by input and command.
+fn missed(tables: &[Table]) -> Vec<(String, String)> {
+    let mut missed: Vec<(String, String)> = Vec::new();
+    for line in tables.iter().filter(|table| is_of_goals(table)).flat_map(|table| &table.lines[1..]) {
+        let [goal, tier, limit, measured, met] = &line[..] else { continue };
+        if met == "yes" {
+            continue;
+        }
+        let result = format!("{tier}: {measured} ({limit})");
+        match missed.last_mut() {
+            Some((last, results)) if last == goal => *results += &format!(", {result}"),
+            _ => missed.push((goal.clone(), format!("{goal} | {result}"))),
+        }
+    }
+    let is_of_command = |table: &&Table| table.lines.first().is_some_and(|head| head.starts_with(&["input".to_owned(), "command".to_owned()]));
+    for line in tables.iter().filter(is_of_command).flat_map(|table| &table.lines[1..]) {
+        let [input, command, _, times, _, limit] = &line[..] else { continue };
+        let Some(limit) = limit.strip_suffix(" not met") else { continue };
+        let (measured, limit) = match limit.split_once("; ") {
+            Some((measured, limit)) => (measured.to_owned(), limit),
+            None => (format!("{times} times `cat`"), limit),
+        };
+        missed.push((format!("{input} > {command}"), format!("{input}: `{command}` | {measured} ({limit})")));
+    }
+    missed
 }
 
 /// Returns the number at the start of the cell that `name` names, as it is written there.
 fn figure(name: &str, tables: &[Table]) -> Option<String> {
-    if let Some((figure @ ("lost" | "worst"), tier)) = name.split_once(" > ") {
-        let lost = tables.iter().find_map(|table| losses(table, tier))?;
-        return Some(match (figure, lost.iter().max_by(|a, b| a.0.total_cmp(&b.0))) {
-            ("worst", Some((ratio, place))) => format!("{ratio:.2} ({place})"),
-            ("worst", None) => "-".to_owned(),
-            _ => lost.len().to_string(),
-        });
-    }
     let [first, second, column]: [&str; 3] = name.split(" > ").collect::<Vec<_>>().try_into().ok()?;
     let cell = tables.iter().find_map(|table| {
         let head = table.lines.first()?;
@@ -116,8 +247,15 @@ fn losses(table: &Table, tier: &str) -> Option<Vec<(f64, String)>> {
     let head =
         table.lines.first().filter(|head| head.starts_with(&["text".to_owned(), "length".to_owned()]))?;
     let own = head.iter().position(|name| name == tier)?;
+    // The rule of benches/README.md: an algorithm that needs an instruction set is a rival of the tiers that have it.
     let is_rival = |name: &str| {
-        if tier == "scalar" { name == "percent-encoding" } else { !is_ours(name) }
+        match name.strip_prefix("algorithm of ").and_then(|name| name.rsplit_once(", ")) {
+            _ if tier == "scalar" => name == "percent-encoding",
+            Some((_, "AVX-512")) => tier.starts_with("avx512"),
+            Some((_, "AVX2")) => tier.starts_with("avx512") || tier == "avx2",
+            Some(_) => tier == "neon",
+            None => !is_ours(name),
+        }
     };
     let ratio = |line: &Vec<String>| {
         let rivals = head.iter().zip(line).skip(2).filter(|(name, _)| is_rival(name));
