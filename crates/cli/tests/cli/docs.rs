@@ -133,3 +133,17 @@ fn the_readme_makes_a_program_that_depends_on_the_library() {
     let manifest = std::fs::read_to_string(hello.join("Cargo.toml")).unwrap();
     assert!(manifest.contains("simdpct = { version ="), "{manifest}");
 }
+
+/// The tests of the bindings run the pages of the doors, so the calls that the README shows are theirs.
+#[test]
+fn the_readme_calls_the_doors_as_their_pages_do() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
+    let readme = read("README.md");
+    for (door, page) in [("C, C++", "capi"), ("Python", "python"), ("JavaScript", "wasm")] {
+        let row = readme.lines().find(|line| line.starts_with(&format!("| {door} | `"))).expect(door);
+        let page = read(&format!("crates/{page}/README.md"));
+        let codes: Vec<&str> = row.split('`').skip(1).step_by(2).collect();
+        assert!(page.lines().any(|line| codes.iter().all(|code| line.contains(code))), "{codes:?}");
+    }
+}
