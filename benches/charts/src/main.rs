@@ -128,7 +128,11 @@ fn make(files: &[String]) -> Result<Vec<Made>, Failure> {
                 let (facts, mut tables) = markdown(&text);
                 let file = path.file_name()?.to_str()?;
                 let mut lines = vec![["fact", "value"], ["record", file]];
-                lines.extend(facts.iter().map(|(key, value)| [&**key, if key == "CPU" { cpu_name(value) } else { value }]));
+                lines.extend(
+                    facts
+                        .iter()
+                        .map(|(key, value)| [&**key, if key == "CPU" { cpu_name(value) } else { value }]),
+                );
                 let lines = lines.into_iter().map(|line| line.map(str::to_owned).into()).collect();
                 tables.push(Table { title: "facts".to_owned(), lines });
                 Some(tables)

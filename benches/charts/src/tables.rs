@@ -60,7 +60,8 @@ pub fn fill(
                 &copied.ok_or_else(|| format!("record {name}: there is no table '{title}'"))?.to_markdown(),
             );
             is_old = true;
-        } else if let Some((kind @ ("table" | "text"), name)) = comment.and_then(|rest| rest.split_once(' ')) {
+        } else if let Some((kind @ ("table" | "text"), name)) = comment.and_then(|rest| rest.split_once(' '))
+        {
             let template = template(name).ok_or_else(|| format!("there is no template {name}"))?;
             out.push_str(&filled(&template, &read).map_err(|message| format!("{kind} {name}: {message}"))?);
             is_old = true;
@@ -71,8 +72,7 @@ pub fn fill(
 
 /// Returns the text that `template` makes.
 fn filled(template: &str, read: impl Fn(&str) -> Option<Vec<Table>>) -> Result<String, String> {
-    let (names, text) =
-        template.split_once("\n\n").ok_or("no empty line after the names of the records")?;
+    let (names, text) = template.split_once("\n\n").ok_or("no empty line after the names of the records")?;
     let mut tables = Vec::new();
     for name in names.split(", ") {
         tables.extend(read(name).ok_or_else(|| format!("there is no record {name}"))?);
@@ -203,7 +203,9 @@ fn missed(tables: &[Table]) -> Vec<(String, String)> {
             _ => missed.push((goal.clone(), format!("{goal} | {result}"))),
         }
     }
-    let is_of_command = |table: &&Table| table.lines.first().is_some_and(|head| head.starts_with(&["input".to_owned(), "command".to_owned()]));
+    let is_of_command = |table: &&Table| {
+        table.lines.first().is_some_and(|head| head.starts_with(&["input".to_owned(), "command".to_owned()]))
+    };
     for line in tables.iter().filter(is_of_command).flat_map(|table| &table.lines[1..]) {
         let [input, command, _, times, _, limit] = &line[..] else { continue };
         let Some(limit) = limit.strip_suffix(" not met") else { continue };
@@ -248,15 +250,14 @@ fn losses(table: &Table, tier: &str) -> Option<Vec<(f64, String)>> {
         table.lines.first().filter(|head| head.starts_with(&["text".to_owned(), "length".to_owned()]))?;
     let own = head.iter().position(|name| name == tier)?;
     // The rule of benches/README.md: an algorithm that needs an instruction set is a rival of the tiers that have it.
-    let is_rival = |name: &str| {
-        match name.strip_prefix("algorithm of ").and_then(|name| name.rsplit_once(", ")) {
+    let is_rival =
+        |name: &str| match name.strip_prefix("algorithm of ").and_then(|name| name.rsplit_once(", ")) {
             _ if tier == "scalar" => name == "percent-encoding",
             Some((_, "AVX-512")) => tier.starts_with("avx512"),
             Some((_, "AVX2")) => tier.starts_with("avx512") || tier == "avx2",
             Some(_) => tier == "neon",
             None => !is_ours(name),
-        }
-    };
+        };
     let ratio = |line: &Vec<String>| {
         let rivals = head.iter().zip(line).skip(2).filter(|(name, _)| is_rival(name));
         let fastest = rivals.filter_map(|(_, cell)| number(cell)).min_by(f64::total_cmp)?;
