@@ -307,6 +307,11 @@ mod tests {
             assert_eq!(filled(template).unwrap_err(), message);
         }
         assert_eq!(fill("<!-- table t -->", |_| None, read).unwrap_err(), "there is no template t");
+        let text = "<!-- text t -->\nold\nold\n\nb\n";
+        assert_eq!(
+            fill(text, |_| Some("a\n\n[[encode > urls > avx2]] ns.\n".to_owned()), read).unwrap(),
+            "<!-- text t -->\n15.0 ns.\n\nb\n"
+        );
         let read = |name: &str| {
             (name == "*-door.md").then(|| markdown("## A\n\n| b c | d |\n|---|--:|\n| e | |\n").1)
         };
@@ -323,5 +328,55 @@ mod tests {
             fill("<!-- record door: B -->", |_| None, read).unwrap_err(),
             "record door: there is no table 'B'"
         );
+    }
+
+    #[test]
+    fn goals_gains_and_losses_are_those_of_the_record() {
+        let record = "## facts\n\n| fact | value |\n|---|---|\n| CPU | x, y |\n\n## encode\n\n\
+            | row | unit | percent-encoding | best other rival | avx2 |\n|---|---|---|---|---|\n\
+            | urls | ns | 90.0 | 80.0 a | 10.0 (8.0, 9.0) |\n| long | GB/s | 0.50 | 0.40* a | 2.0 |\n\n## Goals\n\n\
+            | goal | tier | limit | measured | met |\n|---|---|---|---|---|\n| g | avx512 | at most 1 x | 0.9 x | yes |\n\
+            | g | avx2 | at most 1 x | 1.2 x | **no** |\n| g | ssse3 | at most 2 x | 2.1 x | **no** |\n\
+            | h | avx2 | at most 1 x | 1.0 x | yes |\n\n### Rows lost\n\n| tier | row | time | rival |\n|---|---|---|---|\n\
+            | avx2 | encode, a | 1.10 x | b |\n| avx2 | encode, c | 1.30 x | d |\n\n## C\n\n\
+            | input | command | MB/s | times | of dd | limit |\n|---|---|---|---|---|---|\n\
+            | i | j | 9 | 1.4 | 1.2 | 1.3 not met |\n| i | k | 9 | 1.4 | 1.2 | 1.1 times dd; 1 not met |\n\
+            | i | l | 9 | 1 | 1 | 2 met |\n";
+        let lengths = "text\tlength\tpercent-encoding\talgorithm of z, AVX-512\talgorithm of z, AVX2\tavx512\tavx2\tssse3\tscalar\n\
+            a\t1\t9\t2\t4\t3\t3\t5\t8\na\t2\t9\t4\t2\t3\t3\t5\t8\n";
+        let read = |name: &str| match name {
+            "r" => Some(markdown(record).1),
+            "l" => Some(vec![tsv(lengths)]),
+            _ => None,
+        };
+        let filled = |text: &str| {
+            let made = fill("<!-- text t -->\n", |_| Some(format!("r, l\n\n{text}\n")), read)?;
+            Ok::<_, String>(made["<!-- text t -->\n".len()..].trim_end().to_owned())
+        };
+        for (text, made) in [
+            ("[[fact > CPU]]", "x, y"),
+            ("[[crate > encode > urls]], [[crate > encode > long]]", "80.0 a, 0.50 percent-encoding"),
+            ("[[gain > encode, urls; encode, long > avx2]] x", "4.0 to 8.0 x"),
+            ("[[gain > encode, urls > avx2]] x", "8.0 x"),
+            ("[[?encode > urls > sse2]] [[?encode > urls > avx2]]", "- 10.0"),
+            ("[[goals > met]] of [[goals > all]]", "2 of 4"),
+            ("[[rows lost > avx2]] [[rows lost > ssse3]]", "2; worst: 1.30 (encode, c; d) none"),
+            // An algorithm that needs AVX-512 is a rival of AVX-512 only, and one that needs AVX2 of both.
+            ("[[lost > avx512]] [[lost > avx2]] [[lost > ssse3]] [[lost > scalar]]", "2 1 0 0"),
+            (
+                "[[missed > g]]\n[[missed > h]]\n[[missed > i > j]]\n[[missed > i > k]]\n[[missed > i > l]]",
+                "g | avx2: 1.2 x (at most 1 x), ssse3: 2.1 x (at most 2 x)\ni: `j` | 1.4 times `cat` (1.3)\n\
+                 i: `k` | 1.1 times dd (1)",
+            ),
+        ] {
+            assert_eq!(filled(text).unwrap(), made);
+        }
+        for (text, message) in [
+            ("[[missed > g]][[missed > i > j]]", "no reason for the missed goal 'i > k'"),
+            ("[[fact > GPU]]", "no record has 'fact > GPU'"),
+            ("[[gain > encode, none > avx2]]", "no record has 'gain > encode, none > avx2'"),
+        ] {
+            assert_eq!(filled(text).unwrap_err(), format!("text t: {message}"));
+        }
     }
 }
