@@ -140,8 +140,8 @@ fn value(name: &str, tables: &[Table]) -> Option<String> {
 
 /// Returns the figure and the name of the fastest other crate on a row, and whether less is better.
 fn fastest_crate(verb: &str, row: &str, tables: &[Table]) -> Option<(String, String, bool)> {
-    let is_time = tables.iter().find(|table| table.title == verb)?.cell(row, "unit")? == "ns";
     let main = tables.iter().find(|table| table.title == verb)?;
+    let is_time = main.cell(row, "unit")? == "ns";
     let best = main.cell(row, "best other rival")?;
     let names = ["percent-encoding", best.rsplit(' ').next()?];
     let cells = [main.cell(row, "percent-encoding"), Some(best)];
