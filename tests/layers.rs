@@ -240,7 +240,8 @@ const C_LIBRARY_UNSAFE: &str = "border exports system";
 const PYTHON_UNSAFE: &str = "arrow arrow/export arrow/import call object plugin urllib";
 
 /// Like [`ONLY_IN`], for `benches/compare`.
-const COMPARE_ONLY_IN: &[(&str, &str)] = &[("unsafe", "algorithms algorithms/*"), ("std :: arch", "algorithms/*")];
+const COMPARE_ONLY_IN: &[(&str, &str)] =
+    &[("unsafe", "algorithms algorithms/*"), ("std :: arch", "algorithms/*")];
 
 /// Tokens that may not appear in the modules of the second column.
 const NOT_IN: &[(&str, &str)] = &[
