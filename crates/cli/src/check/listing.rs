@@ -296,7 +296,7 @@ impl Observer for Listing<'_> {
         if wanted.dialect == Dialect::Rfc1738
             && let Some(scheme) = parts.scheme().and_then(Scheme::find)
         {
-            scheme.strange(target, at.path_end - at.path_start, |offset| {
+            scheme.find_disallowed(target, at.path_end - at.path_start, |offset| {
                 let offset = at.path_start + offset;
                 let (byte, component) = (char::from(url[offset]), component(at, offset));
                 let text = format_args!("'{byte}' in the {} of {}", name(component), scheme.name);

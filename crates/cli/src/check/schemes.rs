@@ -48,7 +48,7 @@ impl Scheme {
 
     /// Passes the offset of each reserved character in `tail` that is not allowed to `found`. `tail` is the path of a URL with its query,
     /// which begins at `query`.
-    pub fn strange(&self, tail: &[u8], query: usize, mut found: impl FnMut(usize)) {
+    pub fn find_disallowed(&self, tail: &[u8], query: usize, mut found: impl FnMut(usize)) {
         let mut end = tail.len();
         if self.name == "ftp"
             && let [.., b';', b't' | b'T', b'y' | b'Y', b'p' | b'P', b'e' | b'E', b'=', code] = tail

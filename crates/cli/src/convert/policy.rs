@@ -87,7 +87,7 @@ impl At {
 
 /// Converts values, and applies the policies for bad ones.
 #[derive(Clone)]
-pub struct Treatment {
+pub struct ValueHandler {
     pub convert: Conversion,
     /// The bytes that stay escaped in the usual syntax around a value.
     pub usual: ByteSet,
@@ -109,7 +109,7 @@ pub struct Treatment {
     pub is_beside: bool,
 }
 
-impl Treatment {
+impl ValueHandler {
     /// Returns the policies for values, as opposed to unreadable records.
     pub fn value_policies(&self) -> Handling {
         match self.policies.rejected {
@@ -130,7 +130,7 @@ impl Treatment {
         self.convert.decoder().filter(|_| is_plain)?.codec(&self.usual)
     }
 
-    /// Converts like [`Treatment::value`], but does not count changes, and returns [`Action::Empty`] instead of writing an empty value.
+    /// Converts like [`ValueHandler::value`], but does not count changes, and returns [`Action::Empty`] instead of writing an empty value.
     fn judge(
         &mut self,
         value: Value<'_>,
@@ -238,7 +238,7 @@ impl Treatment {
         self.convert.enter_base(reference)
     }
 
-    /// Undoes the last call of [`Treatment::enter_base`] that returned true.
+    /// Undoes the last call of [`ValueHandler::enter_base`] that returned true.
     pub fn leave_base(&mut self) {
         self.convert.leave_base();
     }

@@ -145,7 +145,7 @@ impl Output {
     /// the run would read its own output. A file that is replaced at the end of the run may be an input, if it stays
     /// unchanged until then.
     pub fn reads(&mut self, version: Option<&Version>, name: &str) -> Result<(), Failure> {
-        match version.filter(|version| self.harms(Some(version))) {
+        match version.filter(|version| self.overwrites(Some(version))) {
             None => {}
             Some(version) if self.is_atomic() => {
                 self.read.get_or_insert_with(|| version.clone());
@@ -159,7 +159,7 @@ impl Output {
     }
 
     /// Reports whether this output writes to the file with this `version`, or will replace it.
-    pub fn harms(&self, version: Option<&Version>) -> bool {
+    pub fn overwrites(&self, version: Option<&Version>) -> bool {
         self.identity.is_some() && version.and_then(Version::identity) == self.identity
     }
 

@@ -28,7 +28,7 @@ impl Rejects {
 
     /// Fails if the file of `--rejects` would replace the input `name`, which has this version.
     pub fn forbid(&self, input: Option<&Version>, name: &str) -> Result<(), Failure> {
-        if self.output.harms(input) {
+        if self.output.overwrites(input) {
             return Err(Failure::Usage(format!("{name}: an input and --rejects are the same file")));
         }
         Ok(())

@@ -12,7 +12,7 @@ use crate::common::fault::{Handling, Policy};
 use crate::common::reason::{Reason, Refusal};
 use crate::common::records::Records;
 use crate::common::utf8;
-use crate::convert::policy::{Action, Record, Treatment};
+use crate::convert::policy::{Action, Record, ValueHandler};
 use crate::convert::report::{Report, Stop};
 use crate::convert::{Conversion, Unit};
 use crate::io::BLOCK;
@@ -107,8 +107,8 @@ impl Job {
         let (lines, is_beside) = (convert.clone(), !into.is_empty());
         let may_reject = is_beside && convert.unit() == Unit::Value;
         let lenient = policies == Handling::KEEP && !stats && !rejects && !may_reject;
-        let treatment =
-            Treatment { convert, usual, policies, lenient, stats, is_json, null, empty, none, is_beside };
+        let handler =
+            ValueHandler { convert, usual, policies, lenient, stats, is_json, null, empty, none, is_beside };
         let is_keyed = matches!(results, Results::Keyed(..));
         let is_plain = !matches!(results, Results::Marked) && !only_changed;
         // Conversion in batches does not count values, so statistics exclude it.
@@ -116,7 +116,7 @@ impl Job {
         let skips = is_plain
             && form.is_whole()
             && into.len() <= 1
-            && treatment.needs_percent()
+            && handler.needs_percent()
             && target.selector.can_pass_by();
         // The list of rejected lines has no lines with a key.
         let batch = || Many::Batch(Batch::lines(lines.clone(), records, policies, rejects && !is_keyed));
@@ -130,7 +130,7 @@ impl Job {
             form,
             into,
             only_changed,
-            ..Job::new(target, Task::Convert(Box::new(treatment)), records, max_record)
+            ..Job::new(target, Task::Convert(Box::new(handler)), records, max_record)
         }
     }
 
@@ -190,9 +190,9 @@ impl Job {
             Task::Check(check) if !check.wanted.takes_urls() && selector.can_pass_by() => {
                 selector.sweep(end, false).filter(|sweep| !sweep.is_text()).map(Many::of_sweep)
             }
-            Task::Convert(treatment) if self.skips => {
+            Task::Convert(handler) if self.skips => {
                 let is_new = !self.into.is_empty();
-                let batch = Batch::field(selector, treatment, end, is_new).map(Many::Batch);
+                let batch = Batch::field(selector, handler, end, is_new).map(Many::Batch);
                 // If there is a new value, no record may be copied.
                 batch.or_else(|| (!is_new).then(|| Many::Skip(EscapeSearch::new())))
             }
@@ -357,7 +357,7 @@ impl Job {
         }
         let leaves_out = match action {
             Action::Null => {
-                let null = if let Task::Convert(treatment) = &self.task { treatment.null } else { b"" };
+                let null = if let Task::Convert(handler) = &self.task { handler.null } else { b"" };
                 edit.leave_out(null, record.stop);
                 if !self.form.is_whole() {
                     edit.copy_to(end).push(self.records.end());
@@ -474,25 +474,25 @@ impl Job {
 
     /// Decides what to do with a record that is unreadable for `reason`: it does not fit in memory. `start` holds the first bytes
     /// of the record. If the record is rejected, this function adds the rejection to `report`.
-    pub fn long(&mut self, start: &[u8], reason: &Reason, report: &mut Report) -> Long {
+    pub fn long(&mut self, start: &[u8], reason: &Reason, report: &mut Report) -> OversizedAction {
         let is_line = self.target.selector.is_line();
-        let treatment = match &mut self.task {
+        let handler = match &mut self.task {
             Task::Check(check) if is_line => {
                 check.begin_pieces();
-                return Long::Pieces;
+                return OversizedAction::Pieces;
             }
             Task::Check(check) => {
                 let record = Record { chunk: start, start: 0, stop: start.len(), end: self.records.end() };
                 check.unreadable(record, &Refusal { offset: 0, reason: reason.clone() }, report);
                 check.name_values(0, report.findings.len(), report, |_| ("", String::new()));
                 report.stats.records += 1;
-                return Long::Pass;
+                return OversizedAction::Pass;
             }
-            Task::Convert(treatment) => treatment,
+            Task::Convert(handler) => handler,
         };
-        let is_stream = treatment.lenient && treatment.convert.unit() == Unit::Byte && !self.only_changed;
+        let is_stream = handler.lenient && handler.convert.unit() == Unit::Byte && !self.only_changed;
         if is_stream && is_line && matches!(self.results, Results::Marked) {
-            return Long::Unseen;
+            return OversizedAction::Unseen;
         }
         report.stats.records += 1;
         report.stats.unreadable += 1;
@@ -500,27 +500,27 @@ impl Job {
             report.refuse(0, 0, reason, start);
         }
         if let Results::Keyed(..) = self.results {
-            return Long::Pieces;
+            return OversizedAction::Pieces;
         }
         // The run mentions the record at once, and not again in its summary.
         report.stats.mentioned += 1;
-        let policy = treatment.policies.rejected;
+        let policy = handler.policies.rejected;
         report.stats.dropped += u64::from(policy == Policy::Drop);
         match policy {
             Policy::Fail => {
                 report.stop = Some(Stop { line: 0, offset: 0, reason: reason.clone() });
-                Long::Skip
+                OversizedAction::Skip
             }
-            Policy::Null => Long::Instead(treatment.null),
-            Policy::Drop => Long::Skip,
-            _ if self.only_changed || !self.form.is_whole() => Long::Skip,
+            Policy::Null => OversizedAction::Replace(handler.null),
+            Policy::Drop => OversizedAction::Skip,
+            _ if self.only_changed || !self.form.is_whole() => OversizedAction::Skip,
             _ if let Some(table) = self.target.selector.table()
                 && !self.into.is_empty() =>
             {
                 self.widener = Some(Widener::new(table));
-                Long::Edit
+                OversizedAction::Edit
             }
-            _ => Long::Copy,
+            _ => OversizedAction::Copy,
         }
     }
 
@@ -563,7 +563,7 @@ impl Job {
 }
 
 /// The treatment of a record that does not fit in memory.
-pub enum Long {
+pub enum OversizedAction {
     /// The record is written unchanged.
     Copy,
     /// The run is a preview, which does not show the record, but it would be converted.
@@ -573,7 +573,7 @@ pub enum Long {
     /// The record is left out of the output.
     Skip,
     /// This text is written instead of the record, without its end.
-    Instead(&'static [u8]),
+    Replace(&'static [u8]),
     /// The record is not checked. Such a job does not write records.
     Pass,
     /// [`Job::piece`] processes the record, and there is no message.

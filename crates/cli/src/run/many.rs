@@ -11,7 +11,7 @@ use crate::common::escape::byte_of;
 use crate::common::fault::{Handling, Policy};
 use crate::common::records::Records;
 use crate::common::utf8;
-use crate::convert::policy::Treatment;
+use crate::convert::policy::ValueHandler;
 use crate::convert::report::Report;
 use crate::convert::{Conversion, Escapes};
 use crate::select::Selector;
@@ -130,15 +130,15 @@ impl Batch {
 
     /// Converts the field that `selector` selects, if that is a single field whose values are only decoded. Records end in `end`.
     /// `is_new` says that new values become fields after the old ones.
-    pub fn field(selector: &Selector, treatment: &Treatment, end: u8, is_new: bool) -> Option<Batch> {
-        let codec = FieldCodec::new(selector, treatment, end, is_new)?;
+    pub fn field(selector: &Selector, handler: &ValueHandler, end: u8, is_new: bool) -> Option<Batch> {
+        let codec = FieldCodec::new(selector, handler, end, is_new)?;
         Some(Batch { way: Way::Field(Box::new(codec)), pace: Pace::new(WINDOW) })
     }
 
     /// Learns from `record`, which `selector` has read without an error.
     pub fn learn(&mut self, selector: &Selector, record: &[u8]) {
         if let Way::Field(codec) = &mut self.way {
-            selector.teach(record, &mut codec.sweep);
+            selector.learn_shape(record, &mut codec.sweep);
         }
     }
 
@@ -200,10 +200,10 @@ struct FieldCodec {
 }
 
 impl FieldCodec {
-    fn new(selector: &Selector, treatment: &Treatment, end: u8, is_new: bool) -> Option<FieldCodec> {
+    fn new(selector: &Selector, handler: &ValueHandler, end: u8, is_new: bool) -> Option<FieldCodec> {
         let sweep = selector.sweep(end, is_new)?;
         let structure = sweep.special;
-        let (codec, keep) = treatment.codec()?;
+        let (codec, keep) = handler.codec()?;
         let keep = keep.union(sweep.kept);
         let respelt = structure.difference(keep);
         let spell = |byte| if respelt.contains(byte) { sweep.spell(byte) } else { None };

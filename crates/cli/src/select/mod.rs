@@ -227,7 +227,7 @@ impl Selector {
     }
 
     /// Lets `sweep` know the shape of `record`, which was read last and is readable.
-    pub fn teach(&self, record: &[u8], sweep: &mut Sweep) {
+    pub fn learn_shape(&self, record: &[u8], sweep: &mut Sweep) {
         sweep.learn(record, &self.found);
     }
 

@@ -4,13 +4,13 @@ use crate::check::kind::Group;
 use crate::check::listing::{AHEAD, Criteria, Value};
 use crate::check::scanner::{State, ready};
 use crate::common::reason::Refusal;
-use crate::convert::policy::{Action, At, Record, Treatment};
+use crate::convert::policy::{Action, At, Record, ValueHandler};
 use crate::convert::report::Report;
 
 /// The work on each selected value.
 #[derive(Clone)]
 pub enum Task {
-    Convert(Box<Treatment>),
+    Convert(Box<ValueHandler>),
     Check(Box<Check>),
 }
 
@@ -27,7 +27,7 @@ impl Task {
         place: impl Fn(&mut [usize]),
     ) -> Action {
         match self {
-            Task::Convert(treatment) => treatment.value(at, value, out, record, report, |offset| {
+            Task::Convert(handler) => handler.value(at, value, out, record, report, |offset| {
                 let mut offsets = [offset];
                 place(&mut offsets);
                 offsets[0]
@@ -43,7 +43,7 @@ impl Task {
     /// Returns the action for a record, or a value in it, that cannot be parsed.
     pub fn unreadable(&mut self, record: Record<'_>, refusal: Refusal, report: &mut Report) -> Action {
         match self {
-            Task::Convert(treatment) => treatment.unreadable(record, refusal, report),
+            Task::Convert(handler) => handler.unreadable(record, refusal, report),
             Task::Check(check) => {
                 check.unreadable(record, &refusal, report);
                 Action::Copy
@@ -53,13 +53,13 @@ impl Task {
 
     /// Makes the following values relative to `reference`, if the task resolves references. Returns whether it does.
     pub fn enter_base(&mut self, reference: &[u8]) -> bool {
-        if let Task::Convert(treatment) = self { treatment.enter_base(reference) } else { false }
+        if let Task::Convert(handler) = self { handler.enter_base(reference) } else { false }
     }
 
     /// Undoes the last call of [`Task::enter_base`] that returned true.
     pub fn leave_base(&mut self) {
-        if let Task::Convert(treatment) = self {
-            treatment.leave_base();
+        if let Task::Convert(handler) = self {
+            handler.leave_base();
         }
     }
 }

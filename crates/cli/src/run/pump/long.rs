@@ -5,7 +5,7 @@ use super::feed::Feed;
 use crate::common::error::{Failure, warn};
 use crate::io::temporary::SpooledBytes;
 use crate::print::{Print, Sink};
-use crate::run::job::{Job, Long};
+use crate::run::job::{Job, OversizedAction};
 
 /// Passes a record that does not fit in memory through `job` to `sink`. The record is at `offset` of the input, and
 /// the block in `buffers` is full of its first bytes.
@@ -22,13 +22,13 @@ pub fn pass(
     let long = job.long(block, &reason, report);
     sink.take(offset, &[], report)?;
     let outcome = match long {
-        Long::Copy => "stays as it is",
-        Long::Unseen => "is too long for a preview, but -i converts it",
-        Long::Edit => "stays as it is, with an empty new cell",
-        Long::Skip => "is left out",
-        Long::Instead(_) => "is now empty, or null in JSON",
-        Long::Pass => "is not checked",
-        Long::Pieces => {
+        OversizedAction::Copy => "stays as it is",
+        OversizedAction::Unseen => "is too long for a preview, but -i converts it",
+        OversizedAction::Edit => "stays as it is, with an empty new cell",
+        OversizedAction::Skip => "is left out",
+        OversizedAction::Replace(_) => "is now empty, or null in JSON",
+        OversizedAction::Pass => "is not checked",
+        OversizedAction::Pieces => {
             let mut offset = offset;
             return feed.rest(block, |piece, is_last| {
                 out.clear();
@@ -43,7 +43,7 @@ pub fn pass(
     let line = if report.places { format!("{}:", sink.lines + 1) } else { String::new() };
     warn(format_args!("{}:{line} offset {offset}: {reason}, and {outcome}", sink.file));
     // Memory is bounded, so the two versions of a record that a preview shows are in temporary files.
-    let is_copied = matches!(long, Long::Copy | Long::Unseen);
+    let is_copied = matches!(long, OversizedAction::Copy | OversizedAction::Unseen);
     let mut versions = match matches!(sink.print, Print::Preview(_)) && !is_copied {
         true => Some((SpooledBytes::new()?, SpooledBytes::new()?)),
         false => None,
@@ -57,8 +57,8 @@ pub fn pass(
         is_open = is_last && piece.last() != Some(&end);
         out.clear();
         match long {
-            Long::Edit => job.piece(piece, is_last, out, report),
-            Long::Instead(text) if is_last => {
+            OversizedAction::Edit => job.piece(piece, is_last, out, report),
+            OversizedAction::Replace(text) if is_last => {
                 out.extend_from_slice(text);
                 out.extend((!is_open).then_some(end));
             }
