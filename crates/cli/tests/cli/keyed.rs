@@ -68,7 +68,7 @@ fn top_selects_values_of_records() {
     for (template, options, is_told) in
         [("{host}", &[][..], true), ("{host}", &["-q"], false), ("{path}", &[], false)]
     {
-        let run = run(&[&["top", template, "--log", "combined"], options].concat(), &log);
+        let run = run(&[&["top", template, "--log", "combined"], options].concat(), log);
         assert_eq!(run.err.contains("every key is empty"), is_told, "{template} {options:?}: {}", run.err);
     }
     // Each request counts once, by its URL.
