@@ -15,8 +15,9 @@ const PATIENCE: usize = 400;
 /// and then.
 const CALIBRATION: usize = 5000;
 
-/// The limit of the loop's time, relative to its time alone. Beside another thread, the loop takes 1.3 to 2 times as long.
-const LIMIT: f64 = 1.1;
+/// The limit of the loop's time, relative to its time alone. Beside another thread, the loop takes 1.3 to 2 times as long. A CPU that
+/// clocks higher while its other cores rest makes it up to 1.1 times as long.
+const LIMIT: f64 = 1.2;
 
 /// The core that this thread runs on, with the number of short pieces of work that were timed on it, and of those timed again
 /// because another thread was on the core.
