@@ -18,8 +18,7 @@ pub(crate) struct State {
     authorities: Authorities,
     after: Carry,
     authority: Carry,
-    /// The slashes of the block before.
-    slashes: u64,
+    pairs: Carry,
     host_end: Carry,
     dots: Dots,
     digits: Digits,
@@ -80,18 +79,10 @@ impl<const BY_SCHEME: bool> Rule for Rfc3986<BY_SCHEME> {
             let authority = state.authorities.find(slash, after_scheme | start);
             bad |= state.host_end.ends(plain, authority) & !slash;
         } else {
-            // The bytes after any two slashes are treated as an authority, but not those after three.
-            let authority = state.authority.next(slash & after);
-            let carry = state.host_end;
-            let mut odd_end = state.host_end.ends(plain, authority) & odd;
-            if odd_end != 0 {
-                // After three slashes, the authority is empty or earlier, as in `file:///Users/`. Most blocks have no odd byte there.
-                let moved = |by: u32| slash << by | state.slashes >> (64 - by);
-                state.host_end = carry;
-                odd_end = state.host_end.ends(plain, authority & !(moved(1) & moved(2) & moved(3))) & odd;
-            }
-            state.slashes = slash;
-            bad |= odd_end;
+            // The bytes after the first two slashes of a run are treated as an authority, so in `file:///Users/` it is empty.
+            let pairs = slash & after;
+            let authority = state.authority.next(pairs & !state.pairs.next(pairs));
+            bad |= state.host_end.ends(plain, authority) & odd;
         }
 
         // A segment starts after a slash, at the start of the line, or after the scheme.
