@@ -18,7 +18,6 @@ pub(crate) struct State {
     authorities: Authorities,
     after: Carry,
     authority: Carry,
-    pairs: Carry,
     host_end: Carry,
     dots: Dots,
     digits: Digits,
@@ -79,9 +78,8 @@ impl<const BY_SCHEME: bool> Rule for Rfc3986<BY_SCHEME> {
             let authority = state.authorities.find(slash, after_scheme | start);
             bad |= state.host_end.ends(plain, authority) & !slash;
         } else {
-            // The bytes after the first two slashes of a run are treated as an authority, so in `file:///Users/` it is empty.
-            let pairs = slash & after;
-            let authority = state.authority.next(pairs & !state.pairs.next(pairs));
+            // The bytes after any two slashes are treated as an authority.
+            let authority = state.authority.next(slash & after);
             bad |= state.host_end.ends(plain, authority) & odd;
         }
 
