@@ -106,7 +106,7 @@ pub mod header;
 #[doc(hidden)]
 pub mod internals;
 // The examples of the guide use crates that only tests depend on, so it is compiled only for documentation and its tests.
-/// Which verb to call, what each costs, and what happens to bad input.
+/// The guide: it says which verb to call, what each costs, and what happens to bad input.
 ///
 /// The page is also read outside of this documentation, so its names are not links. These lead to them: the options [`Encode`],
 /// [`Decode`] and [`TryDecode`]; the [`sets`], [`AsciiSet`] and [`ByteSet`]; the modules [`batch`], [`stream`], [`form`] and [`header`];

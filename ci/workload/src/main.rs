@@ -5,7 +5,9 @@
 //! workload TIER split|lines|PROFILE path|query BYTES REPEATS
 //! ```
 //!
-//! The verb `input` writes the text that `decode` would read to stdout. Each repeat processes 64 KiB of input, in calls of BYTES each, or as lines with URLs of BYTES each. `split` has one call for each URL,
+//! The verb `input` writes the text that `decode` would read to stdout, and the count of written bytes goes to stderr.
+//!
+//! Each repeat processes 64 KiB of input, in calls of BYTES each, or as lines with URLs of BYTES each. `split` has one call for each URL,
 //! `lines` splits all of them in one call, and a PROFILE of simdpct-uri canonicalizes all in one call. The difference between two numbers
 //! of repeats is the cost of the verb without start-up. `ci/cpus count` uses this program.
 

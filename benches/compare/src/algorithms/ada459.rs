@@ -4,8 +4,8 @@
 //! bytes are converted as if they were hexadecimal digits, the value of a valid escape replaces its first digit, and a table has a shuffle for
 //! each set of places that escapes can have. AVX-512: the same with 64 bytes, and the instruction that compresses in place of the shuffle.
 //!
-//! What differs from the proposal, always in its favour: the answer of AVX-512 is compressed in a register before it is stored, because storing
-//! while compressing takes a hundred cycles on Zen 4; a step that takes 13 bytes, after which the proposal loses a byte, takes 14; 32 bytes
+//! All differences from the proposal are in its favour: the answer of AVX-512 is compressed in a register before it is stored, because storing
+//! while compressing is slow on Zen 4; a step that takes 13 bytes, after which the proposal loses a byte, takes 14; 32 bytes
 //! (NEON: 64) without `%` are copied at once; the end is decoded by a vector step, too; and `+` stays as it is. The proposal has no NEON.
 
 use std::mem::MaybeUninit;

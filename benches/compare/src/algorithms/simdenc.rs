@@ -5,7 +5,7 @@
 //! digits, moves the values of the next two lanes to each `%`, and compresses the lanes without the digits. A block ends before a `%` in its last
 //! lanes, whose digits are in the next block.
 //!
-//! What differs from simdenc, always in its favour: the end is one more block, and not scalar code; malformed escapes are part of the block, and
+//! All differences from simdenc are in its favour: the end is one more block, and not scalar code; malformed escapes are part of the block, and
 //! not an error; a `%` ends a block only if its digits are in the next one. simdenc has no code for AVX2: it needs the instruction that
 //! compresses. Its idea is here with tables of shuffles instead.
 

@@ -674,7 +674,7 @@ fn plain_lines_are_proven() {
     }
 }
 
-/// Where every line changes, most chunks are not searched for lines that are canonical. The lines after them are right, too.
+/// Most chunks of a text in which every line changes are not searched for canonical lines. The lines after these chunks are right, too.
 #[test]
 fn chunks_without_a_proof() {
     let text = ["HTTP://a/%7e\n".repeat(25_000), "http://a/~\n".repeat(5_000)].concat();
