@@ -270,7 +270,7 @@ fn requests_are_those_of_the_reader() {
                 continue;
             }
             let mut seen = Seen::default();
-            for _ in 0..rounds(60) {
+            for _ in 0..rounds(25) {
                 let mut text = Vec::new();
                 for _ in 0..random.below(60) {
                     text.extend(request_line(&mut random, log, layout));
