@@ -269,6 +269,8 @@ const TREES: &[Tree] = &[
     Tree { root: "crates/python", may_import: &[], only_in: &[("unsafe", PYTHON_UNSAFE)], not_in: &[] },
     Tree { root: "crates/duckdb", may_import: &[], only_in: &[("unsafe", "api extension")], not_in: &[] },
     Tree { root: "crates/percent-encoding", may_import: &[], only_in: &[("unsafe", "ascii")], not_in: &[] },
+    // Only in attributes, which name exports.
+    Tree { root: "crates/wasm", may_import: &[], only_in: &[("unsafe {", "")], not_in: &[] },
     Tree { root: "crates/testkit", may_import: &[], only_in: &[("unsafe", "check guard")], not_in: &[] },
     Tree { root: "benches/kit", may_import: &[], only_in: &[("unsafe", "place")], not_in: &[] },
     Tree { root: "benches/compare", may_import: &[], only_in: COMPARE_ONLY_IN, not_in: &[] },
@@ -631,6 +633,18 @@ fn unsafe_and_instruction_sets_stay_where_they_belong() {
             }
         }
     });
+}
+
+#[test]
+fn crates_without_rules_for_unsafe_forbid_it() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates");
+    for entry in fs::read_dir(crates).expect("crates can be read") {
+        let package = entry.expect("crates can be read").path();
+        let name = package.file_name().expect("a name").to_str().expect("a name in UTF-8");
+        let has_rules = TREES.iter().any(|tree| tree.root.strip_prefix("crates/") == Some(name));
+        let source = fs::read_to_string(package.join("src/lib.rs")).unwrap_or_default();
+        assert!(has_rules || source.contains("#![forbid(unsafe_code)]"), "crates/{name}");
+    }
 }
 
 /// Returns the text of the SAFETY comment that belongs to the `unsafe` on `line`, or `None` if it has no such comment.

@@ -15,6 +15,7 @@
 //! ```
 
 #![no_std]
+#![forbid(unsafe_code)]
 
 #[cfg(not(feature = "alloc"))]
 compile_error!("form_urlencoded needs its feature `alloc`");

@@ -16,6 +16,7 @@
 //! `SIMDPCT_BLESS=1 cargo test -p simdpct-functions`, which writes the table of FUNCTIONS.md anew.
 //!
 #![doc = include_str!("../FUNCTIONS.md")]
+#![forbid(unsafe_code)]
 
 mod canonical;
 #[cfg(feature = "arrow")]

@@ -14,6 +14,8 @@
 //! assert_eq!(format!("q={}", Encoded("a b")), "q=a%20b");
 //! ```
 
+#![forbid(unsafe_code)]
+
 use std::borrow::Cow;
 use std::fmt;
 use std::io;
