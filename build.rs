@@ -104,7 +104,7 @@ fn evaluate(rule: &str, known: &HashMap<String, Members>) -> Result<Members, Str
     Ok(members)
 }
 
-/// A line of the definitions.
+/// A line of `sets.def`.
 struct Entry<'a> {
     name: &'a str,
     kind: &'a str,

@@ -1,4 +1,5 @@
-//! The encoder with the type of its result. Only this module turns encoded output into `str` without a check of its UTF-8.
+//! The encoder with the type of its result. Only this module turns encoded output into `str` without a check of its UTF-8. "lab: NAME"
+//! names the page docs/lab/DATE-NAME.md, which has the measurements.
 
 #[cfg(feature = "alloc")]
 use alloc::{borrow::Cow, borrow::ToOwned, string::String, vec::Vec};
@@ -62,8 +63,7 @@ pub trait KeepSet: Copy + sealed::Sealed {
     fn members(&self) -> ByteSet;
 }
 
-/// A buffer that encoded output of type `T` can be appended to: a `Vec<u8>` for any `T`, a `String` for `str`. This trait is
-/// sealed.
+/// A buffer that encoded output of type `T` can be appended to: a `Vec<u8>` for any `T`, a `String` for `str`. This trait is sealed.
 #[cfg(feature = "alloc")]
 pub trait AppendText<T: ?Sized>: sealed::Sealed {
     #[doc(hidden)]
@@ -82,7 +82,7 @@ pub struct Coder<S> {
 }
 
 /// The part of an encoder that does not depend on the type of the set, so its code exists once.
-// Its fields are in the order of C, so that a pointer to it is also one to the job, which kernels take.
+// `repr(C)` puts the job first, so that a pointer to a `Core` is also a pointer to the job, which kernels take.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Core {
@@ -114,7 +114,7 @@ impl<S: KeepSet> Coder<S> {
 
     #[inline(always)]
     pub(crate) const fn keep_escapes(mut self) -> Coder<S> {
-        // In other modes, this is already the set of the caller, and is not copied again (lab: doors).
+        // In other modes, `job.set` is already the set of the caller, and is not copied again (lab: doors).
         if matches!(self.core.job.rule, EncodeRule::Form) {
             self.core.job.set = self.members();
         }
@@ -292,8 +292,8 @@ impl Core {
         Cow::Owned(out)
     }
 
-    /// Encodes at most [`ASIDE`] bytes, on the stack: a kernel cannot store whole registers into memory of the exact size
-    /// (lab: call-overhead).
+    /// Encodes at most [`ASIDE`] bytes. It encodes on the stack, because a kernel cannot store whole registers into memory of the exact
+    /// size (lab: call-overhead).
     #[inline(never)]
     fn encode_by_stack(&self, input: &[u8]) -> Vec<u8> {
         let mut buffer = [const { MaybeUninit::uninit() }; 3 * ASIDE + cursor::MAX_WINDOW];

@@ -1,4 +1,4 @@
-//! Decoding: each escape is replaced by its byte, once.
+//! Decoding: each escape is replaced by its byte, once. "lab: NAME" names the page docs/lab/DATE-NAME.md, which has the measurements.
 
 #[cfg(feature = "alloc")]
 use alloc::{borrow::Cow, vec::Vec};
@@ -17,10 +17,9 @@ use crate::kernel::reference;
 use crate::kernel::word;
 use crate::set::sets;
 
-/// The implementation that [`Decode`] and [`TryDecode`] share: the options and the tier. A method that may meet a malformed
-/// escape returns the offset at which decoding stopped. A lenient decoder never stops before the end, so [`Decode`] ignores
-/// that offset.
-// Its fields are in the order of C, so that a pointer to it is also one to the job, which kernels take.
+/// The implementation that [`Decode`] and [`TryDecode`] share: the options and the tier. A method that may meet a malformed escape returns
+/// where decoding stopped. A lenient decoder always reaches the end, so [`Decode`] ignores that result.
+// `repr(C)` puts the job first, so that a pointer to a `Core` is also a pointer to the job, which kernels take.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Core {
@@ -37,8 +36,8 @@ impl Core {
         }
     }
 
-    /// Reports whether decoding a batch of values, some of which change, in one pass is faster than searching for those that do (lab: columns).
-    /// Strict decoders should not decode values together that are not searched first, because one malformed escape rejects all.
+    /// Reports whether decoding a batch in one pass is faster than a search for the values that change, if these are not rare
+    /// (lab: columns). A strict decoder has to search, because one malformed escape rejects all values that are decoded together.
     pub(crate) fn batches_in_one_pass(&self) -> bool {
         self.job.is_plain() && !self.job.strict && self.tier.unwrap_or_else(Tier::active) != Tier::SCALAR
     }
@@ -53,8 +52,8 @@ impl Core {
         self.kernels().decode(&self.job, input, out)
     }
 
-    /// Copies `input` up to the first byte that decoding may change, and maybe more. The result has the offset of that byte. `out` must
-    /// have room for all of `input`.
+    /// Copies `input` up to the first byte that decoding may change, and maybe more. The result has the offset of that byte, or the length
+    /// of `input` if there is none. `out` must have room for all of `input`.
     #[inline(always)]
     pub(crate) fn copy_clean<'id>(&self, input: &[u8], out: OutputSpan<'id>) -> Decoded<'id> {
         self.kernels().copy_clean(self.job.plus(), input, out)
@@ -71,8 +70,8 @@ impl Core {
         cursor::copy_short(input, out, check, |input, out| cursor::copy_tiny(input, out, check))
     }
 
-    /// Decodes into `out`, or returns an error if `out` is too small. If `out` is shorter than the input, the output is
-    /// measured first, and nothing is written if that finds a malformed escape.
+    /// Decodes into `out`, or returns an error if `out` is too small. If `out` is shorter than the input, the output is measured first. If
+    /// this finds a malformed escape, nothing is written.
     #[inline(always)]
     fn write_checked<'id>(
         &self,
@@ -91,8 +90,8 @@ impl Core {
         Ok(self.write(input, out))
     }
 
-    /// Returns the offset at which strict decoding stops, or `None` if it reaches the end. In the latter case, the error is
-    /// that the output does not fit into `room` bytes.
+    /// Returns the offset at which strict decoding stops, or `None` if it reaches the end. Returns an error if it reaches the end, but the
+    /// output does not fit into `room` bytes.
     #[inline(never)]
     fn check_capacity(&self, input: &[u8], room: usize) -> Result<Option<usize>, BufferTooSmall> {
         let measured = self.measure(input);
@@ -128,7 +127,7 @@ impl Core {
     /// copied back. Once the result is at least 1024 bytes shorter than the input read so far, pieces are decoded directly to
     /// their final place.
     ///
-    /// A buffer of more than a page would have to be probed. With one of nearly a page, loads from the caller's frame would wait for
+    /// A buffer of more than a page would need stack probes. With a buffer of nearly a page, loads from the caller's frame would wait for
     /// stores to the kernel's frame, because the lower bits of their addresses are equal (lab: doors).
     #[inline(always)]
     fn in_place_by<const N: usize, const M: usize>(&self, bytes: &mut [u8]) -> usize {
@@ -172,7 +171,7 @@ impl Core {
         hex::pieces(input, 4096).any(|(at, piece)| self.at(input, at).measure(piece).changed())
     }
 
-    /// Returns this decoding for the bytes from offset `at` of `input` on.
+    /// Returns the decoder for the bytes of `input` from offset `at` on.
     #[inline(always)]
     pub(crate) fn at(&self, input: &[u8], at: usize) -> Core {
         Core { job: DecodeJob { before: self.job.before(input, at), ..self.job }, ..*self }
@@ -235,8 +234,8 @@ impl Core {
         (Cow::Owned(out), input.len())
     }
 
-    /// Does the work of [`Core::cow_slow`] for at most [`ASIDE`] bytes, on the stack: a kernel cannot store whole registers into memory of
-    /// the exact size (lab: call-overhead).
+    /// Does the work of [`Core::cow_slow`] for at most [`ASIDE`] bytes. It decodes on the stack, because a kernel cannot store whole
+    /// registers into memory of the exact size (lab: call-overhead).
     #[inline(never)]
     fn cow_by_stack<'a>(&self, input: &'a [u8]) -> (Cow<'a, [u8]>, usize) {
         let mut buffer = [const { MaybeUninit::uninit() }; ASIDE + 64];
@@ -329,8 +328,8 @@ pub struct Decode {
 
 /// A decoder that may fail: a malformed escape is an error, unless [`Decode::lenient`] made the decoder.
 ///
-/// [`Decode::strict`] makes one. It has the verbs of [`Decode`], and each returns the first malformed escape as an error. Options
-/// are set before: `Decode::new().form().strict()`.
+/// [`Decode::strict`] makes one. A `TryDecode` has the verbs of [`Decode`], and each returns the first malformed escape as an error. The
+/// options are set on the [`Decode`] before: `Decode::new().form().strict()`.
 ///
 /// ```
 /// use simdpct::Decode;
@@ -360,9 +359,9 @@ impl Decode {
     /// digits of all other escapes are written in upper case, and nothing else changes. Escapes are decoded once: `%257E`
     /// stays `%257E`.
     ///
-    /// An escape means the same as its byte only if the byte completes no other escape. So the escape of a digit stays directly after a
-    /// malformed escape that lacks that digit: `%2%35` stays, because `%25` means something else. The result is therefore idempotent.
-    /// A decoder that is made of this one by [`Decode::keep`] has the same rule if it keeps the escape of `%`.
+    /// An escape means the same as its byte only if the byte completes no other escape. So the escape of a hexadecimal digit stays directly
+    /// after a malformed escape that lacks this digit: `%2%35` stays, because `%25` means something else. So a second normalization changes
+    /// nothing. A decoder that [`Decode::keep`] makes of this one treats digits in the same way if it keeps the escape of `%`.
     ///
     /// [`normalize`](crate::normalize()) is a shortcut for [`Decode::decode`] of this decoder.
     ///
@@ -399,8 +398,8 @@ impl Decode {
         TryDecode { core: self.core }
     }
 
-    /// Gives this decoder the type of a strict one. Its verbs never return a malformed escape, and their output is the same. Use it in
-    /// programs that learn at run time whether malformed escapes are errors.
+    /// Gives this decoder the type of a strict one. Its verbs never return a malformed escape, and their output is that of this decoder.
+    /// Use it in programs that learn at run time whether malformed escapes are errors.
     ///
     /// ```
     /// use simdpct::Decode;
@@ -415,13 +414,13 @@ impl Decode {
         TryDecode { core: self.core }
     }
 
-    /// Continues an input that is `before` so far. Only [`Decode::NORMALIZE`], and decoders that are made of it, depend on the bytes
-    /// before their input: an escape of a digit stays if the decoded digit would complete an escape that began there. So the pieces of an
-    /// input can be normalized one by one, or at the same time, as long as none ends inside an escape. [`stream`](crate::stream) also
+    /// Returns a decoder for an input that continues `before`. Only [`Decode::NORMALIZE`], and decoders that are made of it, depend on the
+    /// bytes before their input: an escape of a digit stays if the decoded digit would complete an escape that began there. So the pieces
+    /// of an input can be normalized one by one, or at the same time, as long as none ends inside an escape. [`stream`](crate::stream) also
     /// joins escapes.
     ///
-    /// `before` is before each input of the decoder: before each value of a column, and before each input of a stream. Only its last two
-    /// bytes matter.
+    /// The decoder takes `before` to come before each of its inputs: each value of a column, and each input of a stream. Only the last two
+    /// bytes of `before` matter.
     ///
     /// ```
     /// use simdpct::Decode;
@@ -462,7 +461,7 @@ impl Decode {
         self
     }
 
-    /// Uses the kernels of `tier` instead of the active one.
+    /// Uses the kernels of `tier` instead of those of the active tier.
     ///
     /// ```
     /// use simdpct::{Decode, Tier};

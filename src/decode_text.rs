@@ -97,8 +97,7 @@ impl Core {
         out
     }
 
-    /// Returns the offset in `input` after the steps that give the next `count` decoded bytes. The step at offset `at` is the
-    /// first.
+    /// Returns the offset in `input` after the bytes and escapes that give the next `count` decoded bytes, from offset `at` on.
     fn skip(&self, input: &[u8], mut at: usize, mut count: usize) -> usize {
         let mut core = *self;
         core.job.strict = false;

@@ -127,7 +127,7 @@ impl<S: KeepSet> Encode<S> {
         Encode { coder: self.coder.hex_case(case) }
     }
 
-    /// Uses the kernels of `tier` instead of the active one.
+    /// Uses the kernels of `tier` instead of those of the active tier.
     ///
     /// ```
     /// use simdpct::{Encode, Tier, sets};

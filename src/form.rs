@@ -7,8 +7,8 @@ use alloc::string::String;
 
 use crate::{AsciiSet, Decode, Encode, sets};
 
-/// The encoder of short text without spaces. Both encoders are constants, because [`Encode::form`] takes several times as long at run time as
-/// encoding a short text (lab: uri-constants).
+/// The encoder of short text without spaces. Both encoders are constants, because [`Encode::form`] takes several times as long at run time
+/// as encoding a short text (lab: uri-constants). The page is in docs/lab.
 const WORD: Encode<AsciiSet> = Encode::keeping(sets::WHATWG_FORM);
 const TEXT: Encode<AsciiSet> = WORD.form();
 

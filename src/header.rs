@@ -31,7 +31,7 @@ use crate::{AsciiSet, BufferTooSmall, ByteSet, Decode, Encode, sets};
 /// `%` stays, too.
 pub const MULTIPART_NAME: ByteSet = ByteSet::from_bytes(b"\"\r\n").complement();
 
-/// The charset and the empty language tag of a value that is encoded.
+/// The start of an encoded value: the charset, and an empty language tag.
 const PREFIX: &str = "UTF-8''";
 static EXT_VALUE: Encode<AsciiSet> = Encode::keeping(sets::RFC8187_ATTR_CHAR);
 
@@ -92,7 +92,7 @@ pub struct ExtValue<'a> {
 
 /// Decodes an `ext-value` (RFC 8187, section 3.2.1): a charset, a language tag and escaped text, with `'` between them.
 ///
-/// The charsets are UTF-8 and, as in RFC 5987, ISO-8859-1, in any case. Takes time linear in the value.
+/// The charsets are UTF-8 and, as in RFC 5987, ISO-8859-1. Letter case does not matter. Takes time linear in the value.
 ///
 /// # Errors
 ///
@@ -114,7 +114,7 @@ pub fn decode_ext_value<'a>(value: &'a (impl AsRef<[u8]> + ?Sized)) -> Result<Ex
     let text = match Decode::new().decode_utf8(escaped) {
         Ok(text) if is_utf8 || matches!(text, Cow::Borrowed(_)) => text,
         Err(error) if is_utf8 => return Err(ExtValueError::InvalidUtf8 { offset: start + error.offset }),
-        // The numbers of bytes in ISO-8859-1 are those of characters in Unicode.
+        // A byte of ISO-8859-1 is the number of its character in Unicode.
         _ => decoded(escaped).map(|(_, byte)| char::from(byte)).collect(),
     };
     Ok(ExtValue { language, text })
@@ -165,8 +165,8 @@ pub fn decode_ext_value_to_uninit<'v, 'o>(
     Ok((text?, language))
 }
 
-/// Checks an `ext-value` by the grammar of RFC 8187, section 3.2.1. Returns the language tag, the offset of the text, in which each `%` then
-/// starts an escape, and whether the charset is UTF-8. The other one is ISO-8859-1.
+/// Checks an `ext-value` by the grammar of RFC 8187, section 3.2.1. Returns the language tag, the offset of the text, and whether the
+/// charset is UTF-8; if not, it is ISO-8859-1. Each `%` of the text then starts an escape.
 ///
 /// # Errors
 ///
@@ -277,7 +277,7 @@ pub fn encode_multipart_name(name: &(impl AsRef<[u8]> + ?Sized)) -> Cow<'_, [u8]
     Encode::keeping(MULTIPART_NAME).encode(name)
 }
 
-/// Decodes the escapes `%22`, `%0D` and `%0A` of such a name, and no other. Takes time linear in the name.
+/// Decodes the escapes `%22`, `%0D` and `%0A` of a name of `multipart/form-data`, and no other. Takes time linear in the name.
 ///
 /// The standard escapes no `%`, so a name that held the text `%22` before it was encoded now holds a `"` instead.
 ///

@@ -1,4 +1,4 @@
-//! Hexadecimal digits and the three bytes of an escape.
+//! Hexadecimal digits and the three bytes of an escape. "lab: NAME" names the page docs/lab/DATE-NAME.md, which has the measurements.
 
 /// The case of hexadecimal digits in the output. Decoding accepts both cases.
 ///
@@ -34,8 +34,8 @@ impl HexCase {
     }
 }
 
-/// A table that is aligned to 16 bytes, so that no entry of 4 or 16 bytes crosses the end of a cache line (lab: kernels). A table of bytes
-/// would have any address.
+/// A table that is aligned to 16 bytes, so that no entry of 4 or 16 bytes crosses the end of a cache line (lab: kernels). Without this, a
+/// table of bytes may have any address.
 #[repr(align(16))]
 struct Align16<T>(T);
 

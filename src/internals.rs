@@ -48,7 +48,7 @@ pub fn compiled_features() -> impl Iterator<Item = (&'static str, &'static [&'st
 ///
 /// # Errors
 ///
-/// If `ends_at_kept` is true: the offset of the first chosen escape that would stay because of [`Decode::keep`]; `out` is then unchanged.
+/// If `ends_at_kept`, returns the offset of the first chosen escape that would stay because of [`Decode::keep`]; `out` is then unchanged.
 ///
 /// ```
 /// use simdpct::{ByteSet, Decode, internals::decode_chosen_append};

@@ -109,8 +109,8 @@ pub mod internals;
 /// The guide: it says which verb to call, what each costs, and what happens to bad input.
 ///
 /// The page is also read outside of this documentation, so its names are not links. These lead to them: the options [`Encode`],
+/// The page is also read outside of this documentation, so its names are not links. These links lead to them: the options [`Encode`],
 /// [`Decode`] and [`TryDecode`]; the [`sets`], [`AsciiSet`] and [`ByteSet`]; the modules [`batch`], [`stream`], [`form`] and [`header`];
-/// and the [table of verbs](crate#verbs).
 #[cfg(any(doc, doctest))]
 #[doc = include_str!("../docs/guide.md")]
 pub mod guide {}

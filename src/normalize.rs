@@ -10,7 +10,7 @@ use crate::kernel::reference;
 /// all others in upper case (section 6.2.2.1). Nothing else changes: the case of schemes and hosts, dot segments and malformed
 /// escapes stay. [`Decode::NORMALIZE`] has all other verbs; [`Decode::is_decoded`] reports whether it would change nothing.
 ///
-/// The result is idempotent: an escape that would complete a malformed one if it were decoded stays, such as `%35` in `%2%35`.
+/// A second normalization changes nothing: an escape stays if its byte would complete a malformed one, such as `%35` in `%2%35`.
 ///
 /// The result is borrowed, without an allocation, when nothing changes. Takes time linear in the input.
 ///

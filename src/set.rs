@@ -1,7 +1,8 @@
 //! Sets of bytes.
 //!
-//! A set is stored as two bitmaps: the pair of lookup tables that a byte shuffle needs, and words for looking up one byte.
-//! Kernels use them directly, so a set made at run time is as fast as a named one.
+//! A set is stored as two bitmaps: the pair of lookup tables that a byte shuffle needs, and words for looking up one byte. Kernels use them
+//! directly, so a set made at run time is as fast as a named one. "lab: NAME" names the page docs/lab/DATE-NAME.md, which has the
+//! measurements.
 
 /// A set of bytes. In [`Encode::keeping`](crate::Encode::keeping), it holds the bytes that stay.
 ///
@@ -321,8 +322,7 @@ impl ByteSet {
         }
     }
 
-    /// Returns the first byte, at or after `from`, that is a member; or, if `member` is false, the first that is not. Returns
-    /// 256 if there is no such byte.
+    /// Returns the first byte from `from` on that is a member, or is not if `member` is false. Returns 256 if there is none.
     #[allow(dead_code, reason = "for tiers without a byte shuffle")]
     #[inline(always)]
     pub(crate) fn next(&self, from: usize, member: bool) -> usize {

@@ -29,14 +29,14 @@ pub(crate) fn into_string(bytes: Vec<u8>) -> Result<String, (usize, Vec<u8>)> {
     }
 }
 
-/// Calls `append` with the memory of `out`. Keeps the bytes that it appends if it returns `true` and they are UTF-8; otherwise
-/// `out` stays as it was.
+/// Calls `append` with the memory of `out`. Keeps the appended bytes if `append` returns `true` and they are UTF-8; otherwise `out` stays
+/// as it was.
 ///
 /// If `append` panics, `out` is empty.
 ///
 /// # Errors
 ///
-/// The length of the valid start of the bytes that were appended.
+/// The length of the valid start of the appended bytes, if not all of them are UTF-8.
 #[cfg(feature = "alloc")]
 pub(crate) fn append(out: &mut String, append: impl FnOnce(Tail<'_>) -> bool) -> Result<(), usize> {
     let mut bytes = core::mem::take(out).into_bytes();

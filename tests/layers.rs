@@ -14,7 +14,7 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 /// The modules, each with the modules that it may import besides its own submodules. `isa/*` means all modules of that folder.
 /// If several rows match a module, only the first counts.
 const MAY_IMPORT: &[(&str, &str)] = &[
-    // The vocabulary, which imports nothing above it.
+    // The vocabulary, which imports only other modules of this group.
     ("hex", ""),
     ("set", ""),
     ("kernel/cursor", "kernel/word"),
@@ -59,7 +59,7 @@ const MAY_IMPORT: &[(&str, &str)] = &[
         "kernel/isa/tables kernel/isa/token kernel/isa/vector kernel/isa/blocks kernel/isa/ladder kernel/cursor kernel/drive kernel/drive/* kernel/job kernel/simd",
     ),
     ("kernel", ""),
-    // The verbs, which use the tiers only through `Tier`; and `look`, which needs no tier.
+    // The verbs. Of the tiers they use only `Tier`, and `look`, which needs no tier.
     (
         "coder",
         "kernel/isa/Tier kernel/isa/look kernel/cursor kernel/reference error hex kernel/job kernel/word set",
@@ -102,7 +102,7 @@ const COMMAND_MAY_IMPORT: &[(&str, &str)] = &[
     ("convert convert/*", "convert check/listing check/kind common"),
     ("url url/*", "url convert common"),
     ("select select/*", "select convert check/kind check/listing check/scanner common"),
-    // Results, chunks and threads, the work on a chunk, and what the user asked for.
+    // Printing the results, and running the work on chunks in threads.
     ("print print/*", "print convert check io common"),
     ("run run/* run/pump/*", "run print select convert check io common"),
     // The user's request. It uses the plain types of the rooms above, but does not call the functions that do the work.
@@ -157,7 +157,7 @@ const URI_MAY_IMPORT: &[(&str, &str)] = &[
     ("canon/standard", "canon/error canon/host canon/shared host offsets parts reference"),
     ("canon/contact", "canon/shared canon/standard host parts"),
     ("canon/escapes", ""),
-    // A folder for each profile: the form in `mod`, and beside it the rule of the kernel that proves lines.
+    // Each profile has a folder: `mod` makes the form, and `proof` proves that lines are in this form already.
     ("canon/key", "kernel/scan kernel/tables"),
     ("canon/rfc3986/proof canon/whatwg/proof", "kernel/scan kernel/tables"),
     ("canon/safe_browsing/proof", "canon/key canon/safe_browsing kernel/tables"),
@@ -204,10 +204,10 @@ const RECORDS_MAY_IMPORT: &[(&str, &str)] = &[
     // The ways to split a line of a log, and the records inside the lines of loggers.
     ("target access columns labels", "escaping place"),
     ("wrapper", "escaping json place"),
-    // The table of formats, and those who read it.
+    // The table of formats, and the modules that read it.
     ("logs", "access columns escaping labels place target wrapper"),
     ("reader", "access columns escaping fast json labels logs path place target wrapper"),
-    // The sweeps over many records, which ask the rows above.
+    // The sweeps over many records, which use the modules above.
     ("fast fast/*", "access ends escaping fast fast/* json logs place target"),
     // All records.
     ("syntax", "escaping fast fields json logs pairs path place reader table wrapper"),
@@ -658,7 +658,7 @@ fn safety_comment(lines: &[&str], line: usize) -> Option<String> {
 
 /// Appends a paragraph or an item of a list to `page`, in lines of at most 120 characters that do not break code.
 fn push_paragraph(page: &mut String, text: &str) {
-    // A NUL is a blank of code.
+    // A NUL stands for a blank in code.
     let parts = text.split('`').enumerate();
     let parts = parts.map(|(at, part)| if at % 2 == 1 { part.replace(' ', "\0") } else { part.to_owned() });
     let text = parts.collect::<Vec<_>>().join("`");

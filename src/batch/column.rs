@@ -1,4 +1,4 @@
-//! Columns: the bytes of many values and where each ends, borrowed or owned.
+//! Columns: the bytes of many values and where each ends, borrowed or owned. "lab: NAME" names the page docs/lab/DATE-NAME.md.
 
 #[cfg(feature = "alloc")]
 use alloc::vec::Vec;
@@ -83,7 +83,7 @@ offsets!(i8 u8 u16);
 #[derive(Clone, Copy)]
 pub struct Column<'a, O> {
     bytes: &'a [u8],
-    // INVARIANT: `offsets` is not empty and ascending, and its last offset is at most `bytes.len()`.
+    // INVARIANT: `offsets` has at least one item, and it is ascending. Its last offset is at most `bytes.len()`.
     offsets: &'a [O],
 }
 
@@ -192,9 +192,9 @@ impl<'a, O: Offset> Column<'a, O> {
 
     /// Iterates over the indices of the values that are not valid UTF-8, in order.
     ///
-    /// Decoded values are bytes, and the strings of many engines are UTF-8. The rows of these indices become null or an error,
-    /// or go through [`String::from_utf8_lossy`](alloc::string::String::from_utf8_lossy). Takes time linear in the bytes:
-    /// hundreds of values are validated at once, and one by one only if that fails.
+    /// Decoded values are bytes, and the strings of many engines are UTF-8. The caller can make the values at these indices null or an
+    /// error, or pass them to [`String::from_utf8_lossy`](alloc::string::String::from_utf8_lossy). Takes time linear in the bytes: hundreds
+    /// of values are validated at once, and one by one only if that fails.
     ///
     /// ```
     /// use simdpct::Decode;
@@ -232,7 +232,7 @@ impl<'a, O: Offset> Column<'a, O> {
         self.offsets[index + 1..][..count].iter().map(move |end| end.known_place().wrapping_sub(start))
     }
 
-    /// Returns the offsets where the values from `index` on end, at most `limit`.
+    /// Returns at most `limit` offsets: those where the values from `index` on end.
     #[inline(always)]
     pub(super) fn offsets_after(&self, index: usize, limit: usize) -> &'a [O] {
         let offsets = &self.offsets[index + 1..];
@@ -253,13 +253,13 @@ impl<'a, O: Offset> Column<'a, O> {
 }
 
 /// Returns the index of the first of `offsets` that is greater than `place`, rounded down to a multiple of sixteen if it is 64 or more. One
-/// of them is greater.
+/// of them must be greater.
 #[inline(never)]
 fn first_after<O: Offset>(offsets: &[O], place: usize) -> usize {
     let fits = |offset: &O| offset.known_place() <= place;
     // Each step of a binary search waits for a load, often from beyond the first-level cache. Steps of sixteen do not (lab: columns).
     let passed = offsets.chunks_exact(16).take_while(|group| fits(&group[15])).count();
-    // The last step would cost mispredicted branches, and so would loops over values whose number is no multiple of sixteen (lab: columns).
+    // An exact result would cost mispredicted branches, and so would loops over a number of values not divisible by 16 (lab: columns).
     if passed >= 4 {
         return 16 * passed;
     }
@@ -338,7 +338,7 @@ const TOGETHER: usize = 256;
 struct InvalidUtf8Values<'a, O: Offset> {
     column: Column<'a, O>,
     next: usize,
-    /// The end of the last group of values that was validated together, as an index.
+    /// The index after the group of values that was validated last.
     checked: usize,
     /// Whether all values of that group, which ends at `checked`, are valid UTF-8.
     valid: bool,

@@ -1,4 +1,4 @@
-//! The loops of the batch verbs, over columns and over values anywhere in memory.
+//! The loops of the batch verbs, over columns and over values anywhere in memory. "lab: NAME" names the page docs/lab/DATE-NAME.md.
 
 use super::column::{Column, Offset};
 use super::out::ColumnOut;
@@ -15,8 +15,8 @@ const MANY: usize = 5;
 /// The number of unchanged values in a row that are worth a search for the next value that may change.
 const FEW: usize = 16;
 
-/// The number of gaps of at most [`FEW`] unchanged values in a row after which the search is omitted: at the start of a column, and once
-/// a gap was longer. In a column of which one value in a hundred changes, two such gaps in a row are common, and four are not.
+/// The number of consecutive short gaps after which the search is omitted: at the start of a column, and once a gap was longer. A short gap
+/// is at most [`FEW`] unchanged values. If one value in a hundred changes, two short gaps in a row are common, and four are not.
 const SHORT_GAPS: [usize; 2] = [2, 4];
 
 /// The number of bytes for which the output may have to grow before a run. A longer run is only made if `out` has capacity for it, so that
@@ -37,8 +37,8 @@ pub(super) trait Codec {
     /// Whether values that stay unchanged are found by a search, which takes less time than the operation (lab: columns): see [`Codec::copy`].
     const SEARCHES: bool;
 
-    /// Copies `input` up to the first byte that may change, and returns the offset of that byte. There may be more bytes in `out`, which
-    /// must have room for all.
+    /// Copies `input` up to the first byte that may change, and returns the offset of that byte. It may write more bytes to `out`, which
+    /// must have room for all of `input`.
     fn copy<'id>(&self, _input: &[u8], out: OutputSpan<'id>) -> (Written<'id>, usize) {
         (Cursor::new(out).finish(), 0)
     }
@@ -222,7 +222,7 @@ fn append_many<C: Codec, I: Offset, A: Append>(
 ) -> Result<(), Stop> {
     let mut ends = Ends::new();
     let mut index = 0;
-    // The limit grows only while there is a search, so without one each value gets a call of its own.
+    // If the codec `is_apart`, there is no search, so this limit of 1 does not grow, and each value gets a call of its own.
     let mut limit = if C::SEARCHES { 1 } else { MAX_VALUES };
     // A search that finds something costs a mispredicted branch and a call for one value (lab: columns). So it is omitted while every run
     // has many values that change.
@@ -307,9 +307,9 @@ fn append_rejected<A: Append>(
     Ok(())
 }
 
-/// Appends copies of values from `index` on, at most up to the first that may change, and the bytes of the next value that surely stay.
-/// Returns the number of values, and that of these bytes. There are fewer values if `out` has too little capacity, or if an offset might
-/// not fit.
+/// Appends copies of values from `index` on, at most up to the first that may change, and then the start of the next value, up to a byte
+/// that may change. Returns the number of values, and the number of bytes of that start. Appends fewer values if `out` has too little
+/// capacity, or if an offset might not fit.
 #[inline(never)]
 fn append_same<C: Codec, I: Offset, A: Append>(
     codec: &C,

@@ -14,7 +14,7 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InvalidOffsets {
-    /// The index of the first offset that is negative, smaller than the one before it, or larger than the number of bytes.
+    /// The index of the first offset that [`Column::new`](super::Column::new) or `ColumnBuf::from_parts` rejects; 0 if there is no offset.
     pub index: usize,
 }
 

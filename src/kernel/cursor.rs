@@ -1,9 +1,9 @@
 //! Output memory. All pointer arithmetic outside `isa/` is in this module.
 //!
-//! A verb lends its memory as an [`OutputSpan`]. A kernel writes to it through a [`Cursor`] and returns how much it has [`Written`].
-//! Vector code writes whole registers, so it asks for a *window* that is wider than the bytes it will keep. Near the end of the
-//! memory the window is a [`Stage`] on the stack, and the kept bytes are copied from it. Nothing is ever written outside the
-//! memory, and a verb that has checked the capacity once needs no check per byte.
+//! A verb lends its memory as an [`OutputSpan`]. A kernel writes to it through a [`Cursor`] and returns how much it has [`Written`]. Vector
+//! code writes whole registers, so it asks for a *window* that is wider than the bytes it will keep. Near the end of the memory the window
+//! is a [`Stage`] on the stack, and the kept bytes are copied from it. Nothing is written outside the memory, and a verb that has checked
+//! the capacity once needs no check per byte. "lab: NAME" names the page docs/lab/DATE-NAME.md, which has the measurements.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -61,7 +61,7 @@ pub struct Written<'id> {
 }
 
 impl Written<'_> {
-    /// Says that nothing was written.
+    /// The result if nothing was written.
     pub(crate) const NOTHING: Self = Written { len: 0, brand: PhantomData };
 
     /// Returns the number of bytes written.
@@ -82,7 +82,7 @@ pub(crate) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// Makes a cursor at the start of `spare`.
+    /// Makes a cursor at the start of `room`.
     #[inline(always)]
     pub(crate) fn new(room: OutputSpan<'a>) -> Cursor<'a> {
         Cursor { start: room.start, at: room.start, end: room.end, brand: PhantomData }
@@ -205,7 +205,7 @@ impl<'a> Cursor<'a> {
         self.push_part(&word.to_le_bytes(), len);
     }
 
-    /// Writes the first `len` of `bytes`. If there is capacity for all of them, all are stored, without a branch on `len`.
+    /// Writes the first `len` of `bytes`. If there is capacity for all `N` bytes, all are stored, without a branch on `len`.
     #[inline(always)]
     pub(crate) fn push_part<const N: usize>(&mut self, bytes: &[u8; N], len: usize) {
         let len = len.min(N);
@@ -288,8 +288,8 @@ impl Window<'_, '_> {
             // at the cursor.
             unsafe { self.cursor.advance(len) };
         } else {
-            // SAFETY: the caller guarantees `len <= width`, by the invariant `width <= MAX_WINDOW`, and the caller wrote these
-            // bytes of the stage.
+            // SAFETY: the caller guarantees `len <= width`, which is at most `MAX_WINDOW` by the invariant. The window is not direct, so
+            // the caller wrote these bytes to the stage.
             let staged = unsafe { core::slice::from_raw_parts(self.stage.0.as_ptr().cast::<u8>(), len) };
             self.cursor.push_slice(staged);
         }
@@ -310,8 +310,8 @@ unsafe fn copy_ends<const N: usize>(from: *const u8, to: *mut u8, len: usize) {
     }
 }
 
-/// Copies an input of at most [`LONGEST_SHORT`] bytes if it fits and `check` reports that it stays unchanged. Passes inputs of less than
-/// four bytes to `fewer`. This is for callers that are inlined: the call of a kernel would take longer than the copy (lab: call-overhead).
+/// Copies an input of at most [`LONGEST_SHORT`] bytes if it fits and `check` reports that it stays. Otherwise returns `None`. Passes inputs
+/// of less than four bytes to `fewer`. This is inlined: a call of a kernel takes longer than the copy (lab: call-overhead).
 #[inline(always)]
 pub(crate) fn copy_short<'id>(
     input: &[u8],
@@ -341,7 +341,7 @@ pub(crate) fn copy_short<'id>(
     }
 }
 
-/// Copies an input of at most three bytes if it fits and `check` reports that it stays unchanged.
+/// Copies an input of at most three bytes if it fits and `check` reports that it stays unchanged. Otherwise returns `None`.
 #[inline(always)]
 pub(crate) fn copy_tiny<'id>(
     input: &[u8],
@@ -367,11 +367,11 @@ pub(crate) fn copy_tiny<'id>(
     }
 }
 
-/// Copies an input of `N` to `2 * N` bytes if `stays` holds for its first `N` bytes and its last `N`, which may overlap.
+/// Copies an input if `stays` holds for its first `N` bytes and its last `N`, which may overlap. Otherwise returns `None`.
 ///
 /// # Safety
 ///
-/// The input has from `N` to `2 * N` bytes, and `out` has at least as many.
+/// The input has from `N` to `2 * N` bytes, or one byte if `N` is 1, and `out` has at least as many.
 #[inline(always)]
 unsafe fn copy_if<'id, const N: usize>(
     input: &[u8],
@@ -380,8 +380,8 @@ unsafe fn copy_if<'id, const N: usize>(
 ) -> Option<Written<'id>> {
     let len = input.len();
     let (from, to) = (input.as_ptr().cast::<[u8; N]>(), out.start.cast::<[u8; N]>());
-    // SAFETY: `len >= N`, so both pieces are inside the `len` bytes that the caller guarantees for `input` and `out`. As `len
-    // <= 2 * N`, the two cover all `len` bytes.
+    // SAFETY: `len >= N`, so both pieces are inside the `len` bytes that the caller guarantees for `input` and `out`. The two cover all
+    // `len` bytes, because `len <= 2 * N`; if `N` is 1, `len` is 1, and the first is enough.
     unsafe {
         let (start, end) = (from.read(), from.byte_add(len - N).read());
         if !stays(start, end) {
@@ -459,8 +459,8 @@ pub(crate) fn triple_tiny<'id, const MOST: usize>(
     unsafe { Some(Written { len: triple(input, out.start, escapes, escaped), brand: PhantomData }) }
 }
 
-/// Lends initialised `memory` to `write` as an [`OutputSpan`]. `operands` are the other arguments of `write`: a function that is always
-/// inlined can take them, whereas a closure may be compiled apart, with its operands in memory (lab: weight).
+/// Lends initialised `memory` to `write` as an [`OutputSpan`]. `write` gets `operands` as an argument, because a closure that captures them
+/// may be compiled apart, with its captures in memory (lab: weight).
 #[inline(always)]
 pub(crate) fn lend_slice<A, R>(
     memory: &mut [u8],

@@ -1,4 +1,4 @@
-//! The ends of values, for kernels that process many values as one stream of blocks.
+//! The ends of values, for kernels that process many values as one stream of blocks. "lab: NAME" names the page docs/lab/DATE-NAME.md.
 
 use crate::kernel::fixed_vec::ArrayVec;
 
@@ -14,7 +14,7 @@ pub(crate) const LANES: usize = 64;
 /// The number of blocks to track: those of [`MAX_BYTES`] bytes, and two after them.
 const BLOCKS: usize = MAX_BYTES / LANES + 2;
 
-/// The number of records that a tier may read from that of any block on, though there are fewer blocks.
+/// The number of records that a tier may read from the record of any block on, even if fewer blocks follow.
 pub(crate) const RECORDS_TOGETHER: usize = 16;
 
 /// The number of records.
@@ -29,12 +29,12 @@ const _: () = assert!(MAX_VALUES.is_multiple_of(PLACED_TOGETHER));
 /// [`MAX_VALUES`] values, which have at most [`MAX_BYTES`] bytes together.
 ///
 /// The number of values that end in a block cannot be predicted, so the loop over blocks does not loop over ends (lab: columns). It only
-/// keeps a record of each block ([`Follow`]), and the ends in the output are computed afterwards ([`Placing`]). The loops of a tier share
-/// the code that does so. Memory is written only as far as the values need it.
+/// keeps a record of each block ([`Follow`]), and the ends in the output are computed afterwards ([`Placing`]). All loops of a tier share
+/// the code that computes them. Memory is written only as far as the values need it.
 pub(crate) struct Ends {
     /// The number of values.
     count: usize,
-    /// The number of lanes that the first block is short, so that all other blocks are whole. They count as lanes before the input.
+    /// The number of lanes that the first block is short of a whole one. They count as lanes before the input. All other blocks are whole.
     padding: usize,
     /// The number of blocks.
     blocks: usize,
@@ -47,8 +47,8 @@ pub(crate) struct Ends {
     base: u32,
     /// For each block, and for one after them, the lanes that become three bytes (encoding) or none (decoding).
     masks: ArrayVec<u64, RECORDS>,
-    /// For each of these but the first, and for one after them, by how much the output is longer than the lanes before it, plus `base`.
-    /// That is the address in the output plus the bytes that the input has left, modulo 2^32.
+    /// For each entry of `masks` but the first, and for one more, by how much the output is longer than the lanes before the block, plus
+    /// `base`. That is the address in the output plus the bytes that the input has left, modulo 2^32.
     leads: ArrayVec<u32, RECORDS>,
     /// Bit `i` of word `b` is set if a value ends just before lane `i` of block `b`. Empty unless the ends are marked.
     marks: ArrayVec<u64, BLOCKS>,
@@ -233,7 +233,7 @@ pub(crate) struct Records<'e> {
 }
 
 impl Records<'_> {
-    /// Returns the number to add to places from `first` to `last` to get the ends in the output, if nothing changed between them.
+    /// Returns the number to add to places from `first` to `last` to get the ends in the output, or `None` if lanes changed between them.
     #[inline(always)]
     pub(crate) fn gain(self, first: u32, last: u32) -> Option<u32> {
         let block = first as usize / LANES;

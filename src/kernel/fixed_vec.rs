@@ -1,5 +1,5 @@
-//! Vectors without an allocator: in an array, or in memory of the caller. Neither initialises its memory beforehand. There is also a function
-//! that appends to a vector with an allocator.
+//! Vectors without an allocator: in an array, or in memory of the caller. Neither initialises its memory beforehand. There is also a
+//! function that appends to a vector with an allocator. "lab: NAME" names the page docs/lab/DATE-NAME.md, which has the measurements.
 
 use core::mem::MaybeUninit;
 
@@ -145,7 +145,7 @@ impl<'a, T: Copy> Slots<'a, T> {
         self.len += write_to(&mut self.slots[self.len..], values);
     }
 
-    /// Appends the first `count` of `values`, at most `M`. Does nothing if all of them do not fit.
+    /// Appends the first `count` of `values`, at most `M`. Does nothing if there are fewer than `M` free slots.
     #[inline(always)]
     pub(crate) fn extend_from_array<const M: usize>(&mut self, values: [T; M], count: usize) {
         if let Some(slots) = self.slots[self.len..].first_chunk_mut() {
@@ -154,7 +154,7 @@ impl<'a, T: Copy> Slots<'a, T> {
         }
     }
 
-    /// Appends the values of all `arrays`, up to one that does not fit.
+    /// Appends the values of `arrays`, up to the first array that does not fit.
     #[inline(always)]
     pub(crate) fn extend_from_arrays<const M: usize>(&mut self, arrays: impl Iterator<Item = [T; M]>) {
         for values in arrays {
@@ -179,7 +179,7 @@ impl<'a, T: Copy> Slots<'a, T> {
     }
 }
 
-/// Appends the values of all `arrays` to `vec`. At most `room` values fit.
+/// Appends the values of all `arrays` to `vec`. They must have at most `room` values.
 #[cfg(feature = "alloc")]
 #[inline(always)]
 pub(crate) fn extend_from_arrays<T: Copy, const M: usize>(
@@ -188,7 +188,7 @@ pub(crate) fn extend_from_arrays<T: Copy, const M: usize>(
     arrays: impl Iterator<Item = [T; M]>,
 ) {
     vec.reserve(room);
-    // The compiler keeps the length of this local value in a register. It would load and store that of the vector (lab: columns).
+    // The compiler keeps the length of `slots` in a register. It would load and store that of `vec` in each round (lab: columns).
     let before = vec.len();
     let mut slots = Slots::new(vec.spare_capacity_mut());
     slots.extend_from_arrays(arrays);

@@ -1,4 +1,4 @@
-//! The jobs that a verb passes to a kernel: the operands that every tier takes.
+//! The jobs that a verb passes to a kernel: the operands that every tier takes. "lab: NAME" names the page docs/lab/DATE-NAME.md.
 
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::Written;
@@ -36,12 +36,12 @@ pub(crate) enum DecodeRule {
     Form,
 }
 
-/// The places of a decoding at marked places.
+/// The marks of a decoding that decodes only the marked escapes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Marks<'m> {
-    /// A bit for each byte of the input. Missing words have no bits.
+    /// A bit for each byte of the input, which is set for the `%` of an escape to decode. Missing words count as zeros.
     pub words: &'m [u64],
-    /// The number of the bit of the first byte, less than 64.
+    /// The number of the bit of the input's first byte, less than 64.
     pub first: usize,
     /// Whether decoding ends at the first marked escape that stays because of the set.
     pub strict: bool,
@@ -109,7 +109,7 @@ impl DecodeJob {
     /// Reports whether a normalization keeps an escape of `byte` after the bytes `before`, because the decoded byte would become a
     /// digit of the malformed escape that ends there: in `%%341`, `4` would complete `%41`.
     ///
-    /// If escapes of `%` are decoded, the rule does not hold: the output then has new escapes in any case.
+    /// If escapes of `%` are decoded, this returns `false`, because the output may then have new escapes in any case.
     #[inline(always)]
     pub(crate) fn completes(&self, before: [u8; 2], byte: u8) -> bool {
         let is_digit = |byte: u8| byte.is_ascii_hexdigit();
@@ -215,8 +215,8 @@ impl<'c> Outcome<'c> {
 pub(crate) struct End(usize);
 
 impl End {
-    /// Whether an error also says what is wrong. In 32 bits, there is only space for the offset.
-    // The offset has 53 bits. No machine has as much memory, 8 PiB.
+    /// Whether an [`End`] also holds the flaw of the escape. In 32 bits, there is only space for the offset.
+    // The offset has 53 bits, enough for 8 PiB, which is more than the memory of any machine.
     const HAS_FLAW: bool = usize::BITS >= 64;
 
     /// The end of an input that was decoded as a whole.

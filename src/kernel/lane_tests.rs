@@ -57,8 +57,8 @@ on_blocks! {
     ends_of_values_are_placed: check_places;
 }
 
-/// Iterates over windows of three bytes. All rotations of a window are among them. Without `SIMDPCT_EXHAUSTIVE=1`, these are the
-/// windows with a `%`, those with two digits out of two, and a few hundred others.
+/// Iterates over windows of three bytes. Without `SIMDPCT_EXHAUSTIVE=1`, these are the windows with a `%` or with two bytes of `4` and `f`,
+/// and a few hundred others. All rotations of a window are among them, except for these others.
 fn windows() -> impl Iterator<Item = [u8; 3]> {
     let all = (0..1u32 << 24).map(|index| {
         let [window @ .., _] = index.to_le_bytes();
@@ -220,7 +220,7 @@ fn check_escapes<I: Isa>(isa: I, input: &[u8], values: impl Fn(usize) -> Option<
     }
 }
 
-/// Fills blocks with each window. As all rotations of a window are also filled in, each lane sees each window.
+/// Fills blocks with each window. Its rotations are also filled in, so each lane sees each window.
 #[inline(always)]
 fn check_windows<I: Isa>(isa: I, tier: &str) {
     for window in windows() {
@@ -228,7 +228,7 @@ fn check_windows<I: Isa>(isa: I, tier: &str) {
         input.as_chunks_mut().0.fill(window);
         let [a, b, c] = window;
         let values = [value(&[a, b, c]), value(&[b, c, a]), value(&[c, a, b])];
-        // The input continues after the block, ends in the first lanes after it, with it, or before its end.
+        // The input goes on after the block, ends one or two bytes after it, ends with it, or ends before its end.
         for len in [192, I::LANES + 2, I::LANES + 1, I::LANES, I::LANES - 1, 16] {
             check_escapes(isa, &input[..len], |lane| values[lane % 3], tier);
         }
@@ -500,7 +500,7 @@ fn check_places<I: Isa>(isa: I, tier: &str) {
     }
 }
 
-/// Tests [`Isa::place_ends`] beside the definition: each lane before an end is a byte, and `by` more if it is in a mask.
+/// Compares [`Isa::place_ends`] with the definition: each lane before an end is a byte, and `by` more if it is in a mask.
 #[inline(always)]
 fn check_placed<I: Isa>(
     isa: I,

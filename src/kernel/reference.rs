@@ -1,8 +1,8 @@
 //! The rules of encoding and decoding, one step at a time, in the words of the specifications.
 //!
-//! A step reads one byte or one escape of the input and gives the bytes that replace it. Fast code may do many steps at once,
-//! but it must write the same bytes. The scalar engine asks this module about every byte that it does not copy, and verbs that
-//! report a single position iterate over the steps. The oracle of the tests is a separate implementation, on purpose.
+//! A step reads one byte or one escape of the input and gives the bytes that replace it. Fast code may do many steps at once, but it must
+//! write the same bytes. The scalar engine asks this module about every byte that it does not copy, and verbs that report a single position
+//! iterate over the steps. The oracle of the tests is a separate implementation. "lab: NAME" names docs/lab/DATE-NAME.md.
 
 use core::ops::Range;
 

@@ -1,8 +1,9 @@
 //! The scalar tier: the engine for CPUs without a vector tier.
 //!
-//! It goes block by block. A decoder searches a block for the bytes that may change, with a machine word for eight bytes. It copies
-//! the runs between them, and `reference` says what these bytes become. An encoder copies a block that stays whole. It writes any
-//! other block byte by byte, without a branch on the content, because the places of bytes to escape cannot be predicted (lab: sse2-scalar).
+//! It goes block by block. A decoder searches a block for the bytes that may change, with a machine word for eight bytes. It copies the
+//! runs between them, and `reference` says what these bytes become. An encoder copies a block that stays whole. It writes any other block
+//! byte by byte, without a branch on the content, because the places of bytes to escape cannot be predicted (lab: sse2-scalar). "lab: NAME"
+//! names the page docs/lab/DATE-NAME.md, which has the measurements.
 
 use crate::hex;
 use crate::kernel::cursor::{Cursor, OutputSpan, Written};
@@ -150,7 +151,7 @@ fn decode_to<const PLAIN: bool>(job: &DecodeJob, input: &[u8], out: &mut impl Si
     }
     let rest = &input[done..];
     match input.last_chunk() {
-        // The rest moves to the start of sixteen bytes. The remainder keeps the shift below 128 bits if the rest is empty.
+        // The rest moves to the start of sixteen bytes. `% 128` keeps the shift below 128 bits if the rest is empty.
         Some(last) if rest.len() <= 16 => {
             let sixteen = u128::from_le_bytes(*last) >> (8 * (16 - rest.len()) % 128);
             out.short_run(&sixteen.to_le_bytes(), rest.len());
@@ -225,8 +226,7 @@ pub(crate) fn encode_values<'c>(
     out.finish()
 }
 
-/// Decodes values one by one, up to the first value with a malformed escape. Maps their ends in the input to their ends in the
-/// output.
+/// Decodes values one by one, up to the first value with a malformed escape. Maps their ends in the input to their ends in the output.
 pub(crate) fn decode_values<'c>(
     job: &DecodeJob,
     input: &[u8],

@@ -1,4 +1,4 @@
-//! Bytes in machine words: loads and checks of short inputs, and searches of eight bytes at once.
+//! Bytes in machine words: loads and checks of short inputs, and searches of eight bytes at once. "lab: NAME" names docs/lab/DATE-NAME.md.
 
 const EACH: u64 = 0x0101_0101_0101_0101;
 const TOP: u64 = EACH << 7;
@@ -8,7 +8,7 @@ const TOP: u64 = EACH << 7;
 pub(crate) fn words(input: &[u8]) -> [u64; 2] {
     let len = input.len();
     if let (Some(start), Some(end)) = (input.first_chunk(), input.last_chunk()) {
-        // The last eight bytes, without those that are in the first word. Two shifts, because the distance may be 64.
+        // The last eight bytes, without those in the first word. There are two shifts, because the distance may be 64.
         let behind = u64::from_le_bytes(*end) >> 1 >> (127 - 8 * len.min(15));
         [u64::from_le_bytes(*start), behind]
     } else if let (Some(start), Some(end)) = (input.first_chunk(), input.last_chunk()) {
@@ -132,7 +132,7 @@ pub(crate) fn mask(bytes: &[u8], find: impl Fn(u64) -> u64) -> u64 {
     } else if let Some(last) = bytes.len().checked_sub(8) {
         mask_of_words(bytes, last, find)
     } else {
-        // The word has zeros after the bytes.
+        // The word has zeros after the bytes, which `find` may find.
         bits(find(words(bytes)[0])) & ((1 << bytes.len()) - 1)
     }
 }

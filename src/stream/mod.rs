@@ -51,14 +51,14 @@ pub use write::{FinishError, Writer};
 /// ```
 #[cfg(feature = "alloc")]
 pub trait Transform {
-    /// The error of bad input.
+    /// The error for bad input.
     type Error: core::error::Error + Clone + Send + Sync + 'static;
 
     /// Takes the next piece, and appends to `out` the output that does not depend on later input.
     ///
     /// # Errors
     ///
-    /// The error of the input. The output before it is appended to `out`. The transform then takes no more input.
+    /// The error for bad input. The output before it is appended to `out`. The transform then takes no more input.
     fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), Self::Error>;
 
     /// Ends the input, and appends the bytes that were held back to `out`. The transform can then take new input.
@@ -86,7 +86,7 @@ pub trait Transform {
 /// # Ok::<(), simdpct::BufferTooSmall>(())
 /// ```
 // The fields are integers without padding, so that a C program may keep a state in memory of its own, and compare it.
-// INVARIANT: `len <= 2`, and these `bytes` are `%`, or `%` and a hexadecimal digit.
+// INVARIANT: `len <= 2`, and the first `len` of `bytes` are nothing, `%`, or `%` and a hexadecimal digit.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct State {
@@ -131,7 +131,7 @@ impl State {
             }
         };
         self.len = left.len() as u8;
-        // The copies of variable lengths are bytes, because each would be a call of `memcpy`.
+        // This function copies single bytes, because a copy of a variable length would be a call of `memcpy`.
         self.bytes = [b'%', left.last().copied().unwrap_or_default()];
         for part in [first, rest].into_iter().filter(|part| !part.is_empty()) {
             each(part, self.offset)?;
@@ -144,7 +144,7 @@ impl State {
     }
 }
 
-/// The first malformed escape of a piece, if a decoder is strict and has met one.
+/// The result for a piece. The error is its first malformed escape, which only a strict decoder returns.
 type Checked = Result<(), MalformedEscape>;
 
 /// The output of a stream.
@@ -206,7 +206,7 @@ trait Pieces {
     /// Takes the next piece, or ends the input if `piece` is `None`, and appends the output that does not depend on later input.
     fn advance(&self, state: &mut State, piece: Option<&[u8]>, out: &mut impl Output) -> Checked;
 
-    /// Does the same for memory of the caller. If that is too small, the state stays as it was.
+    /// Does the work of [`Pieces::advance`] for memory of the caller. If that is too small, returns an error and keeps the state as it was.
     fn advance_to_uninit<'o>(
         &self,
         state: &mut State,
@@ -234,7 +234,7 @@ impl<S: KeepSet> Pieces for Encode<S> {
     fn advance(&self, state: &mut State, piece: Option<&[u8]>, out: &mut impl Output) -> Checked {
         let keeps_escapes = self.coder.core().job.rule == EncodeRule::KeepEscapes;
         match piece {
-            // Nothing is held.
+            // No byte is held back, neither before this piece nor at its end.
             Some(piece) if !keeps_escapes || state.len == 0 && held_back(piece) == 0 => {
                 out.encode(self, piece)
             }

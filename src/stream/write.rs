@@ -152,8 +152,8 @@ impl<T: Transform, W: Write> Writer<T, W> {
 }
 
 impl<T: Transform, W: Write> Write for Writer<T, W> {
-    /// Takes at most 64 KiB of `bytes`, and none of them if it returns an error. If the inner writer fails after bytes were
-    /// taken, the next call returns its error. If the transform fails, the output before the malformed input is passed on.
+    /// Takes at most 64 KiB of `bytes`. If it returns an error, it took none of them, unless the transform failed: then the output before
+    /// the malformed input is passed on. If the inner writer fails after bytes were taken, the next call returns that error.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.pass_on()?;
         self.check_error()?;
@@ -200,12 +200,12 @@ pub struct FinishError<W> {
 }
 
 impl<W> FinishError<W> {
-    /// Returns the error of the inner writer.
+    /// Returns the error, which is that of the inner writer or of the transform.
     pub fn error(&self) -> &io::Error {
         &self.error
     }
 
-    /// Returns the inner error.
+    /// Returns the error without the writer.
     pub fn into_error(self) -> io::Error {
         self.error
     }
@@ -215,7 +215,7 @@ impl<W> FinishError<W> {
         self.writer
     }
 
-    /// Returns the inner error and the writer.
+    /// Returns the error and the writer.
     pub fn into_parts(self) -> (io::Error, W) {
         (self.error, self.writer)
     }
@@ -234,7 +234,7 @@ impl<W> fmt::Display for FinishError<W> {
 }
 
 impl<W> Error for FinishError<W> {
-    /// Returns the cause of the inner error, whose own message this error shows.
+    /// Returns the cause of the error that [`FinishError::error`] returns, whose message this error shows.
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.error.source()
     }

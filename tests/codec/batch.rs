@@ -131,7 +131,7 @@ fn stretches_of_unchanged_values() {
             for value in 0..=stretch {
                 bytes.extend((0..rng.below(longest)).map(|_| rng.pick(b"abF09-._~")));
                 if value == stretch {
-                    // The last of these ends in a part of an escape. In every other case, the next value may complete it.
+                    // The last value ends in a tail that may change. In every other case, the next value may complete an escape of it.
                     let tails = [&b"%41"[..], b"/", b"%zz", b"%e4%bd%a0", b"+", b"%", b"%4"];
                     bytes.extend(tails[rng.below(tails.len())]);
                     bytes.extend(if case % 2 == 0 { &b""[..] } else { b"z" });
@@ -153,7 +153,7 @@ fn stretches_of_unchanged_values() {
 fn stretches_of_any_length() {
     let mut rng = Rng(16);
     for case in 0..400 {
-        // The length of the first value shifts the places in the output, and the number of values is that of a group or another.
+        // The first value has any length, so that the other values begin anywhere in the output. Their number is any, too.
         let mut bytes = [&b"%41"[..], &vec![b'a'; rng.below(130)]].concat();
         let mut offsets = vec![0, bytes.len() as i32];
         for _ in 0..2 {
@@ -207,7 +207,7 @@ fn columns_allocate_little() {
         }
     };
     for_all(check);
-    // Long output that is as short as the input, which leaves the least capacity.
+    // Long values that stay: the output is as long as the input, which leaves the least capacity.
     check(&[b'a'; 40_000], &(0..=1000).map(|value| value * 40).collect::<Vec<i32>>());
 }
 

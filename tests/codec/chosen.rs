@@ -7,7 +7,7 @@ use testkit::oracle::{Members, UNRESERVED};
 use testkit::shapes::{Rng, SHAPES};
 use testkit::tiers::{runs, tiers};
 
-/// Decodes the marked escapes byte by byte. The first byte has bit `first`. Also returns the offset of the first of them that stays because of `keep`.
+/// Decodes the escapes whose `%` is marked; bit `first` is for byte 0. Also returns the offset of the first that stays because of `keep`.
 fn naive(input: &[u8], marks: &[u64], first: usize, keep: &Members, upper: bool) -> (Vec<u8>, Option<usize>) {
     let (mut out, mut at, mut kept) = (Vec::new(), 0, None);
     while at < input.len() {
@@ -61,7 +61,7 @@ fn only_marked_escapes_are_decoded() {
             }
             let input = shape(len, &mut rng);
             let input = room.put(&input, PLACES[(len + index) % PLACES.len()]);
-            // All bits, none, some, long runs, and too few words.
+            // The marks are all bits, no bits, some bits or long runs of bits, or they lack words.
             let first = [0, 1, 63, 64, 100][(len + 3 * index) % 5];
             let words = (first + len).div_ceil(64);
             let mut random = || (0..words).map(|_| rng.next()).collect::<Vec<_>>();

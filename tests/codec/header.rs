@@ -91,7 +91,7 @@ proptest! {
         check_in_memory(bytes.as_ref());
     }
 
-    /// The rule of the HTML Standard, a byte at a time.
+    /// Compares the verbs for names with the rule of the HTML Standard, applied byte by byte.
     #[test]
     fn multipart_names(name in "([a-c\"\r\n%\u{e9}]|%22|%0d|%0A|%0B){0,30}", bytes: Vec<u8>) {
         for name in [name.as_bytes(), &bytes] {

@@ -22,8 +22,8 @@ fn all_sets() -> Vec<Members> {
     all.push(std::array::from_fn(|byte| byte % 16 == 9));
     all.push(std::array::from_fn(|byte| byte / 16 == 11));
     all.extend((0..12).map(|_| rng.members()));
-    // Kernels look up a set of the `USUAL` bytes and at most one other ASCII byte without a table. The following sets are just
-    // of that kind, or just not.
+    // Kernels look up a set of the `USUAL` bytes and at most one other ASCII byte without a table. The following sets are barely of that
+    // kind, or barely not.
     const USUAL: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._";
     for (others, without) in [
         (&b""[..], None),
@@ -318,7 +318,7 @@ fn any_number_of_escapes_in_a_block() {
         for (turn, len) in [64, 128, 192, 60, 33, 16].into_iter().enumerate().filter(|(_, len)| *len >= count)
         {
             let mut input = vec![b'a'; len];
-            // The offset of the block that gets all bytes to escape: in turn the first, second or third, if there are as many.
+            // The offset of the block that gets all bytes to escape: in turn the first, second or third, if the input has as many blocks.
             let block = 64 * (turn % 3).min((len - 1) / 64);
             let lanes = (len - block).min(64);
             let mut left = count.min(lanes);
@@ -341,10 +341,9 @@ fn any_number_of_escapes_in_a_block() {
     }
 }
 
-/// Calls `each` with inputs around the first step of a driver. That step processes only as many lanes as leave whole blocks:
-/// one byte of an input of 129 bytes. The lanes after them belong to the next step and must not be processed twice. The bytes
-/// around the escape decide whether a mistake shows; for example, they could pass for digits. These few cases run at every
-/// scale.
+/// Calls `each` with inputs around the first step of a driver. That step processes only as many lanes as leave whole blocks: one byte of an
+/// input of 129 bytes. The lanes after them belong to the next step and must not be processed twice. The bytes around the escape decide
+/// whether a mistake shows; for example, they could pass for digits. These few cases run whatever `SIMDPCT_TEST_SCALE` is.
 fn where_one_step_ends_and_the_next_begins(mut each: impl FnMut(&[u8])) {
     for len in [17, 33, 65, 129, 191] {
         for at in [0, 1, 2, 14, 15, 16, 31, 62, 63, 64, 65, 127].into_iter().filter(|&at| at < len) {
@@ -370,13 +369,13 @@ fn encoding_where_one_step_ends_and_the_next_begins() {
     });
 }
 
-/// Encoding counts the blocks with escapes before a block, and looks up the members of the set some blocks ahead. These cases run at
-/// every scale for the shortest and the longest runs.
+/// Encoding looks up the members of the set some blocks ahead until it has found clean blocks. A fifth of the cases with the shortest and
+/// the longest runs of blocks run whatever `SIMDPCT_TEST_SCALE` is.
 #[test]
 fn encoding_after_any_number_of_blocks_with_escapes() {
     let mut checker = Checker::new();
-    // Blocks without escapes, of escapes only, with few, and with many. The last byte is or is not an escape. In the last two, a form
-    // replaces it.
+    // Blocks without escapes, of escapes only, with few, and with many. In the last two, the last byte is a space, which a form replaces by
+    // `+`.
     let kinds: [&dyn Fn(usize) -> u8; 6] = [
         &|lane| b'a' + (lane % 26) as u8,
         &|lane| 0x80 + lane as u8,

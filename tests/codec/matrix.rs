@@ -6,7 +6,7 @@ use testkit::oracle::{self, Members, Rule, UNRESERVED};
 use testkit::shapes::{Rng, SHAPES};
 use testkit::tiers::runs;
 
-/// The lengths around the steps of the kernels. They run at every scale.
+/// The lengths at which kernels change their method. They run whatever `SIMDPCT_TEST_SCALE` is.
 const STEPS: [usize; 18] = [0, 1, 2, 3, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 128, 130, 256];
 
 /// Calls `each` with every input of the matrix at several places in guarded memory.

@@ -49,7 +49,7 @@ fn check(input: &[u8], keep: &Members, form: bool) {
 #[test]
 fn every_short_word() {
     let none = oracle::members(b"");
-    // `%25` is `%`, `%2` and `%5` start an escape, `%22` is neither, and `z` is not a digit.
+    // Words of `%`, `2` and `5`: `%25` is `%`, and `%22`, `%52` and `%55` are other bytes. `z` is not a digit.
     words(b"%25", 10, 4, |word| check(word, &none, false));
     words(b"%25z", 7, 4, |word| check(word, &none, false));
     // `%34` is `4`, and `%43` is `C`, which is a digit as well.

@@ -228,8 +228,8 @@ fn malformed_escapes_by_hand() {
     }
 }
 
-/// Short inputs are scanned in pieces and decoded on the stack. This test puts one escape at every place of clean inputs of
-/// such lengths, and of slightly longer ones.
+/// Short inputs are scanned in pieces and decoded on the stack. This test puts one escape at every place of clean inputs that are as long
+/// as these pieces, and of slightly longer ones.
 #[test]
 fn one_escape_anywhere() {
     for len in (3..=260).filter(|&len| runs(len)) {

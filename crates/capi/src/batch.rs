@@ -28,7 +28,7 @@ impl BatchResult {
         }
     }
 
-    /// Reports the written values.
+    /// Stores the numbers of bytes and values written, the status, and the size needed.
     fn finish<O: Offset>(&mut self, out: UninitColumn<'_, O>, done: Result<(), ColumnError>) {
         let Ok(column) = out.finish() else { return };
         (self.written, self.values) = (column.bytes().len(), column.len());

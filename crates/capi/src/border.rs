@@ -171,7 +171,7 @@ impl AsRef<[u8]> for Value {
 ///
 /// # Safety
 ///
-/// For each slice whose `data` is not NULL, `data` points to `len` initialised bytes, and nothing writes to them during `'a`.
+/// For each slice whose `data` is not NULL, `data` points to `len` initialised bytes, and nothing writes to them during the borrow.
 pub(crate) unsafe fn values(slices: &[Slice]) -> &[Value] {
     // SAFETY: `Value` is a transparent wrapper of `Slice`, so the two arrays have the same layout. The contract of this function
     // makes the bytes of every `Value` readable.

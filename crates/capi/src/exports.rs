@@ -12,8 +12,8 @@
 //!
 //! The attribute `no_mangle` is sound on each of them, because no other library defines a symbol that begins with `simdpct_`.
 //!
-//! The functions detect all else: NULL, misaligned pointers, sizes that no memory can have, and overlaps. They compare the
-//! addresses of outputs with those of inputs before they make a reference, so that an exclusive reference is the only one.
+//! The functions detect all else: NULL, misaligned pointers, sizes that no memory can have, and overlaps. They compare the addresses of
+//! outputs with those of inputs before they make a reference, so no other reference overlaps an exclusive one.
 
 use core::ffi::{CStr, c_char, c_void};
 use core::mem::MaybeUninit;
@@ -37,7 +37,7 @@ pub struct EncodeStream(Stream);
 #[repr(transparent)]
 pub struct DecodeStream(Stream);
 
-/// The size of a stream in the header, which must be large enough for a [`Stream`].
+/// The size of a stream in the header, in bytes, which must be large enough for a [`Stream`].
 const STREAM: usize = 128;
 const _: () = assert!(size_of::<Stream>() <= STREAM && align_of::<Stream>() <= 8);
 const _: () = assert!(size_of::<ByteSet>() == 64 && align_of::<ByteSet>() == 8);

@@ -4,7 +4,7 @@ use core::ffi::CStr;
 
 use codec::{ByteSet, sets};
 
-/// Returns the registered set called `name`.
+/// Returns the registered set called `name`, or `None` if there is none.
 pub(crate) fn named(name: &CStr) -> Option<ByteSet> {
     Some(sets::find(name.to_str().ok()?)?.set.to_byte_set())
 }

@@ -8,8 +8,8 @@ use codec::stream::State;
 use crate::options::{self, SIMDPCT_IF_CHANGED};
 use crate::result::ValueResult;
 
-/// The content of `simdpct_encode_stream` and `simdpct_decode_stream`. Any bytes are a valid value of this type, and none of them is
-/// padding, but a stream that was started has `kind` set.
+/// The content of `simdpct_encode_stream` and `simdpct_decode_stream`. Any bytes are a valid value of this type, and it has no padding. A
+/// stream that was started has `kind` set.
 #[repr(C)]
 pub struct Stream {
     /// The kind of the stream: `ENCODER` or `DECODER`.
@@ -31,7 +31,7 @@ impl Stream {
     pub(crate) fn new(kind: u32, set: Option<&ByteSet>, flags: u32) -> Option<Stream> {
         let (keep, state) = (set.copied().unwrap_or(ByteSet::EMPTY), State::default());
         let mut stream = Stream { kind, flags, keep, state, has_set: set.is_some().into() };
-        // An empty piece needs the right flags and changes nothing.
+        // Running an empty piece checks the flags and changes nothing.
         let is_valid = stream.run(kind, Some(&[]), &mut []).is_some();
         (is_valid && !options::has(flags, SIMDPCT_IF_CHANGED)).then_some(stream)
     }

@@ -14,7 +14,7 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     abort()
 }
 
-/// Returns the value of an environment variable.
+/// Returns the value of an environment variable, or `None` if it is not set.
 ///
 /// # Safety
 ///

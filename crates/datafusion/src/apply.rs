@@ -1,4 +1,4 @@
-//! Applies a function to Arrow arrays as DataFusion has them: dictionaries, arrays that do not change, and errors.
+//! Applies a function to Arrow arrays as DataFusion has them. Handles dictionaries, arrays that do not change, and errors.
 
 use std::num::NonZero;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use datafusion_common::{DataFusionError, Result, exec_datafusion_err};
 use simdpct_functions::Failure;
 use simdpct_functions::columns::{Column, Host, Job, Parts, builder};
 
-/// DataFusion gets one array for each array, and all results are checked, because this package has no unsafe code.
+/// DataFusion gets one array of results for each array, and all results are checked, because this package has no unsafe code.
 pub(crate) static HOST: Host =
     Host { large_lists: false, is_split: false, take: Vec::with_capacity, free: drop, buffer, build };
 
@@ -27,7 +27,7 @@ fn buffer(mut bytes: Vec<u8>) -> Buffer {
 }
 
 fn build(parts: Parts) -> std::result::Result<ArrayData, ArrowError> {
-    /// Typed arrays are checked in half the time.
+    /// Makes an array of text by way of a typed array, whose check takes half the time.
     fn text<O: OffsetSizeTrait>(
         (_, len, nulls, start, buffers, _): Parts,
     ) -> std::result::Result<ArrayData, ArrowError> {

@@ -42,7 +42,7 @@ impl Function {
         Function { sql, signature: Signature::user_defined(Volatility::Immutable) }
     }
 
-    /// Returns the name of the second argument, or `None` if the function has only one.
+    /// Returns the name of the argument that chooses a set or a profile, or `None` if the function has no such argument.
     fn second(&self) -> Option<&'static str> {
         self.sql.function.name.map(Name::argument)
     }

@@ -24,7 +24,7 @@
 //! # Ok(()) }) }
 //! ```
 //!
-//! [`simdpct_functions`](simdpct_functions#the-functions-in-sql) describes each function. Those of parts split a URL by RFC 3986,
+//! [`simdpct_functions`](simdpct_functions#the-functions-in-sql) describes each function. The functions of parts split a URL by RFC 3986,
 //! appendix B, and a part that a URL does not have is null.
 //!
 //! The DuckDB extension has the same functions with the same answers. Null gives null. An unknown set or profile is an error; if the

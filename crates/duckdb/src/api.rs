@@ -71,7 +71,7 @@ macro_rules! duckdb {
 macro_rules! handles {
     ($($(#[$doc:meta])* $name:ident($raw:ty) $destroy:ident)*) => {$(
         $(#[$doc])*
-        // INVARIANT: DuckDB made the handle, and only `drop` destroys it.
+        // INVARIANT: DuckDB made the handle, or it is NULL because DuckDB could not. Only `drop` destroys it.
         pub(crate) struct $name<'a> {
             api: &'a Api,
             raw: $raw,
@@ -79,7 +79,7 @@ macro_rules! handles {
 
         impl Drop for $name<'_> {
             fn drop(&mut self) {
-                // SAFETY: by the invariant, DuckDB made the handle and it is not destroyed yet. DuckDB ignores NULL.
+                // SAFETY: by the invariant, the handle is NULL, which DuckDB ignores, or DuckDB made it and it is not destroyed yet.
                 unsafe { duckdb!(self.api, $destroy(&mut self.raw)) };
             }
         }
@@ -93,7 +93,7 @@ handles! {
     LogicalType(sys::duckdb_logical_type) duckdb_destroy_logical_type
     /// One signature of a function.
     ScalarFunction(sys::duckdb_scalar_function) duckdb_destroy_scalar_function
-    /// A chunk with one column of text, which was made of numbers.
+    /// A chunk with one column of text, which [`text_of`] makes.
     DataChunk(sys::duckdb_data_chunk) duckdb_destroy_data_chunk
     /// The signatures of a function.
     ScalarFunctionSet(sys::duckdb_scalar_function_set) duckdb_destroy_scalar_function_set
@@ -114,7 +114,7 @@ impl<'a> Connection<'a> {
 
     /// Registers a function with all its signatures, and reports whether DuckDB accepts it.
     pub(crate) fn register(&self, set: &ScalarFunctionSet<'_>) -> bool {
-        // SAFETY: by their invariants, both handles are live. DuckDB copies the set.
+        // SAFETY: by their invariants, both handles are live, or NULL, which DuckDB rejects. DuckDB copies the set.
         let state = unsafe { duckdb!(self.api, duckdb_register_scalar_function_set(self.raw, set.raw)) };
         state == sys::duckdb_state_DuckDBSuccess
     }
@@ -192,8 +192,8 @@ impl<'a> ScalarFunctionSet<'a> {
     ///
     /// # Safety
     ///
-    /// It is sound to call `callback` as DuckDB does: on any thread, with a function info, a chunk of rows with one column of
-    /// each type of `parameters`, and a vector for the results `result` of as many rows, all valid during the call.
+    /// It is sound to call `callback` as DuckDB does: on any thread, with a function info, a chunk of rows with one column of each type of
+    /// `parameters`, and a vector for as many results of the type `result`, all valid during the call.
     pub(crate) unsafe fn add<T: Sync>(
         &mut self,
         name: &CStr,
@@ -249,7 +249,7 @@ pub(crate) unsafe fn set_error(api: &Api, info: sys::duckdb_function_info, messa
 ///
 /// # Errors
 ///
-/// A message if a column has a value that is not text or a number. The first column may have bytes.
+/// A message if a column has a value that is not text, a number or a value of an ENUM. The first column may have bytes.
 ///
 /// # Safety
 ///
@@ -315,8 +315,8 @@ unsafe fn text_of<'a>(
     let mut varchar = LogicalType::new(api, Type::Varchar);
     // SAFETY: by the caller's promise, there is a value of the type `of` for each row, and it is valid if it is read. DuckDB stores DECIMAL
     // and ENUM as integers of their internal types, and the other types that are read as the Rust types. The new chunk has one
-    // vector of strings, whose capacity is `duckdb_vector_size`, and nobody else uses it. DuckDB makes a value of each valid one
-    // and text of the value, which it gets back once each.
+    // vector of strings, whose capacity is `duckdb_vector_size`, and nobody else uses it. Each value and each text that DuckDB makes of a
+    // number is given back to it once.
     unsafe {
         let text = DataChunk { api, raw: duckdb!(api, duckdb_create_data_chunk(&mut varchar.raw, 1)) };
         if text.raw.is_null() || rows > duckdb!(api, duckdb_vector_size()) as usize {
@@ -507,7 +507,7 @@ impl<'a> Output<'a> {
         Output { api, vector, shape, rows, values, mask: ptr::null_mut(), long, waiting }
     }
 
-    /// Returns the vectors of the texts of each row, or of each item of a list: one, or one for each field of a struct.
+    /// Returns the vectors for the texts of a row: one for each field if rows are structs, or else one, unused if they are lists.
     pub(crate) fn fields(&self) -> Vec<Output<'_>> {
         let count = match self.shape {
             Shape::Struct(count) => count,
@@ -527,7 +527,7 @@ impl<'a> Output<'a> {
         (0..count).map(field).collect()
     }
 
-    /// Writes the lists of all rows, which end at `ends`, and returns the vector of their items.
+    /// Writes the lists of all rows, and returns the vector of their items. The list of a row ends before item `ends[row]`.
     pub(crate) fn lists(&mut self, ends: &[usize]) -> Output<'_> {
         let Shape::List(fields) = self.shape else { panic!("not a vector of lists") };
         assert!(ends.len() <= self.rows);
@@ -551,7 +551,7 @@ impl<'a> Output<'a> {
         unsafe { Output::of_shape(self.api, vector, shape, rows) }
     }
 
-    /// Writes the result of a row, of which DuckDB has a copy when this output is dropped. No row is written twice.
+    /// Writes the result of a row. DuckDB has a copy of it when this output is dropped. The caller writes each row at most once.
     pub(crate) fn put(&mut self, row: usize, value: &[u8]) {
         assert!(row < self.rows && self.shape == Shape::Text);
         if value.len() > INLINED {

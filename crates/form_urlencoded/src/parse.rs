@@ -73,8 +73,8 @@ fn split_at(delimiter: u8, text: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// The length up to which a name or value is first searched for bytes to decode. Most are short and have none, and the search is
-/// then cheaper than the call of a kernel.
+/// The length up to which a name or value is first searched for bytes to decode. Most names and values are short and have no such byte, and
+/// the search is then cheaper than the call of a kernel.
 const SHORT: usize = 16;
 
 fn decode(text: &[u8]) -> Cow<'_, str> {

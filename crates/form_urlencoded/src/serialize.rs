@@ -40,7 +40,7 @@ impl<'a> Iterator for ByteSerialize<'a> {
     }
 }
 
-/// A function that encodes text in another charset than UTF-8, before bytes are escaped.
+/// A function that encodes text in another charset than UTF-8, before bytes are escaped. `None` means UTF-8.
 pub type EncodingOverride<'a> = Option<&'a dyn Fn(&str) -> Cow<'_, [u8]>>;
 
 /// Writes pairs to a string (URL Standard, section 5.2).
@@ -112,7 +112,7 @@ impl<'a, T: Target> Serializer<'a, T> {
         self
     }
 
-    /// Sets the function that encodes names and values in a charset.
+    /// Sets the function that encodes names and values in another charset.
     pub fn encoding_override(&mut self, new: EncodingOverride<'a>) -> &mut Self {
         self.encoding = new;
         self

@@ -37,7 +37,7 @@ enum Call {
     Encoding(bool),
 }
 
-/// Converts text to Latin-1 if it has all of its characters.
+/// Converts text to Latin-1 if all its characters are in Latin-1.
 fn latin(text: &str) -> Cow<'_, [u8]> {
     let byte = |c: char| u8::try_from(u32::from(c)).ok();
     text.chars().map(byte).collect::<Option<Vec<u8>>>().map_or(text.as_bytes().into(), Cow::Owned)

@@ -6,8 +6,8 @@ use simdpct::batch::TooLong;
 
 /// The handling of a bad value: a malformed escape, decoded bytes that are invalid UTF-8, or a URL that a profile rejects.
 ///
-/// The default is that of SQL, of the columns and expressions for Python, and of Python's functions for one URL. It loses nothing, and
-/// one bad value among many ends no query. Only the functions that replace those of `urllib.parse` have the defaults of urllib.
+/// [`Policy::Keep`] is the default in SQL, in the columns and expressions for Python, and in Python's functions for one URL. It loses
+/// nothing, and no bad value ends a query. Only the functions that replace those of `urllib.parse` have the defaults of urllib.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Policy {
     /// Leaves the value as it is. If some escapes of a value are bad, only these stay.

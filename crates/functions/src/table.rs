@@ -328,7 +328,7 @@ pub fn find_profile(name: &str) -> Result<Profile, String> {
         .ok_or_else(|| unknown("profile", name, Profile::ALL.iter().map(|profile| profile.name())))
 }
 
-/// Returns the message that there is nothing with a name, and which names are known.
+/// Returns the error message for the unknown name of a `what`, such as a set. It lists the known names.
 pub fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> String {
     format!("there is no {what} '{name}'; {what}s are {}", known.collect::<Vec<_>>().join(", "))
 }

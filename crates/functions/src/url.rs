@@ -55,8 +55,8 @@ pub fn extract_parts<'a>(
 pub type UrlBody = for<'a> fn(Row<'a, '_>, &mut [Vec<Value<'a>>]);
 
 impl Output {
-    /// Applies `body`, whose results are of this type, to each row. `rest` returns an argument after the URL by the index of the
-    /// argument and of the row. If `utf8` is set, the results are text.
+    /// Applies `body`, whose results are of this type, to each row. `rest` returns one of the `arguments` after the URL, by its index and
+    /// the index of the row. If `utf8` is set, the results are text.
     pub fn extract<'a>(
         self,
         body: UrlBody,
@@ -118,12 +118,12 @@ impl<'a> Row<'a, '_> {
         })
     }
 
-    /// Decodes the name and the value of a parameter by the rule of forms. A parameter without `=` has an empty value.
+    /// Decodes the name and the value of a parameter as in forms, where `+` is a space. A parameter without `=` has an empty value.
     pub(crate) fn pair(&self, pair: QueryPair<'a>) -> [Value<'a>; 2] {
         [pair.name, pair.value.unwrap_or_default()].map(|piece| self.decode(piece, Decode::new().form()))
     }
 
-    /// Returns the value of the first parameter whose name is the second argument.
+    /// Returns the value of the first parameter whose name is the second argument. `None` if there is no such parameter.
     pub(crate) fn param(&self) -> Value<'a> {
         let is_named = |pair: &QueryPair<'a>| *pair.name.decode_form() == *self.rest[0];
         let [_, value] = self.pair(self.parts().query_pairs().find(is_named)?);
@@ -142,13 +142,13 @@ impl<'a> Row<'a, '_> {
         Some(self.parts().with_query_param(self.rest[0], self.rest[1]).into())
     }
 
-    /// Returns the target of the second argument, a reference, for the base URL.
+    /// Resolves the second argument, a reference, against the base URL. `None` if the base has no scheme.
     pub(crate) fn join(&self) -> Value<'a> {
         resolve(self.url, self.rest[0]).ok().map(Cow::Owned)
     }
 }
 
-/// The patterns of a list, which most calls have as a constant. They are decoded only for the first of several rows with the same list.
+/// The patterns of a list. Most calls have a constant list, so it is decoded only if the row before had another list.
 #[derive(Debug, Default)]
 struct Patterns<'a> {
     /// The list: patterns with commas between them.

@@ -13,7 +13,7 @@ pub trait Values<'a> {
     /// Returns the value of a row, or `None` if it is null.
     fn get(&self, row: usize) -> Option<&'a [u8]>;
 
-    /// Returns the number of bytes of all values together. It only sizes buffers, so an estimate will do.
+    /// Returns the number of bytes of all values, or an estimate. With an estimate, `Results::equal` may miss that nothing changed.
     fn size(&self) -> usize;
 
     /// Returns all rows as one column, if they are stored that way. The column may have arbitrary bytes for a null row.

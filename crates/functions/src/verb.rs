@@ -176,8 +176,7 @@ fn decode_strictly<'a, O: Offset>(
             }
             replaced.push((row, value.is_none().then(Vec::new)));
         }
-        // The column has an empty value for a row with a malformed escape, which is valid UTF-8. So no row is in the list
-        // twice.
+        // For a row with a malformed escape, the column has an empty value, which is valid UTF-8. So no row is in the list twice.
         replaced.sort_unstable_by_key(|(row, _)| *row);
     }
     match first.filter(|_| fail) {
@@ -203,7 +202,7 @@ impl<O: Offset> Results<O> {
         self.replaced.iter().filter(|(_, value)| value.is_none()).map(|(row, _)| *row)
     }
 
-    /// Reports whether the result of each row equals its value, so that nothing changed.
+    /// Reports whether the result of each row equals its value. May wrongly return `false` if [`Values::size`] is an estimate.
     pub fn equal<'a>(&self, values: &(impl Values<'a> + ?Sized)) -> bool {
         // Comparing the lengths first is quick: they differ for nearly every batch that changes.
         let size = self.replaced.is_empty().then_some(self.column.bytes().len());

@@ -42,7 +42,7 @@ fn small(values: &[Option<&str>]) -> ArrayData {
     array(DataType::Utf8, nulls, vec![Buffer::from_vec(offsets), Buffer::from_vec(bytes)])
 }
 
-/// Makes an array of views of texts that are longer than twelve bytes, each in a buffer of its own. `rows` are the texts by their numbers.
+/// Makes an array of views of texts of more than twelve bytes, each in a buffer of its own. `rows` has the index in `texts` for each row.
 fn views(texts: &[&str], rows: impl Iterator<Item = usize>) -> ArrayData {
     let view = |index: usize| {
         let text = texts[index].as_bytes();

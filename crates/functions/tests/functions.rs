@@ -251,7 +251,7 @@ fn names_are_found() {
     for name in ["rfc3986-path", "path", "RFC3986_Path", "Path"] {
         assert_eq!(find_set(name), Ok(sets::RFC3986_PATH));
     }
-    // A building block is not a policy, so it cannot be named as a set.
+    // This set is only a building block of other sets, so it cannot be named.
     assert!(
         find_set("rfc1738-unsafe")
             .expect_err("no set")

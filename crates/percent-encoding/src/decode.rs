@@ -58,7 +58,7 @@ impl Iterator for PercentDecode<'_> {
         Some(byte)
     }
 
-    /// Returns at least a third of the remaining length, if all are escapes, and at most that length.
+    /// The bounds are a third of the remaining length, if all of it is escapes, and that length, if none of it is.
     #[inline]
     fn size_hint(&self) -> (usize, Option<usize>) {
         let left = self.bytes.len();

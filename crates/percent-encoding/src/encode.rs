@@ -73,7 +73,7 @@ impl<'a> Iterator for PercentEncode<'a> {
         Some(piece)
     }
 
-    /// Returns at least one piece if any byte is left, and at most one for each byte.
+    /// The bounds are one piece, if any byte is left, and one piece for each byte.
     #[inline]
     fn size_hint(&self) -> (usize, Option<usize>) {
         (usize::from(!self.bytes.is_empty()), Some(self.bytes.len()))

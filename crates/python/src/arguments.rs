@@ -128,7 +128,7 @@ pub(crate) fn find(name: &str) -> Option<&'static Function> {
     })
 }
 
-/// Returns the function of `caller` that returns the part with this name. An unknown name raises `ValueError`.
+/// Returns the function that returns the part with this name. An unknown name raises `ValueError` for the Python function `caller`.
 pub(crate) fn part(caller: &str, name: &str) -> PyResult<PartBody> {
     let parts = || {
         url_functions().filter_map(|(name, function)| match function.body {
@@ -140,8 +140,8 @@ pub(crate) fn part(caller: &str, name: &str) -> PyResult<PartBody> {
     found.ok_or_else(|| invalid(caller, &unknown("part", name, parts().map(|(name, _)| name))))
 }
 
-/// Returns the arguments after the first of the function of URLs with this name. `None` is an argument that is a column. An unknown name or
-/// another number of arguments raises `ValueError`.
+/// Returns the arguments after the first for the function of URLs with this name. `None` in `more` is an argument that is a column. An
+/// unknown name or another number of arguments raises `ValueError`.
 pub(crate) fn url_arguments(caller: &str, name: &str, more: &[Option<Text<'_>>]) -> PyResult<Vec<Argument>> {
     let found = url_functions().find(|(known, _)| *known == name);
     let message = || unknown("function", name, url_functions().map(|(name, _)| name));

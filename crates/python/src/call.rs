@@ -153,7 +153,7 @@ pub(crate) unsafe fn answer(
 
 #[cold]
 fn answer_by_urllib(call: &Call<'_>, pair: &Pair) -> *mut ffi::PyObject {
-    // PyO3 drops the exception at once only if it knows that the thread is attached.
+    // Inside `attach`, PyO3 knows that the thread is attached, and drops the exception at once.
     Python::attach(|py| {
         let urllib = pair.urllib.get().expect("`install` sets it before Python can call the function");
         match call.pass_on(urllib) {

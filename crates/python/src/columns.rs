@@ -34,7 +34,7 @@ pub(crate) struct Job {
 #[derive(Clone)]
 pub(crate) enum Argument {
     Constant(Vec<u8>),
-    /// A value for each row: the next of the columns after the first.
+    /// A value for each row, from the next of the columns after the first.
     Column,
 }
 

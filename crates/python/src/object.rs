@@ -29,7 +29,7 @@ impl From<PyErr> for Stop {
 }
 
 impl From<Stop> for PyErr {
-    /// Returns the exception that is set. The functions that urllib does not have never stop for another reason.
+    /// Returns the exception that is set. Functions without a counterpart in urllib never stop with [`Stop::Unusual`].
     fn from(_: Stop) -> PyErr {
         Python::attach(PyErr::fetch)
     }
@@ -225,16 +225,16 @@ unsafe fn made<'py>(py: Python<'py>, pointer: *mut ffi::PyObject) -> Answer<'py>
 /// Makes a `str` from ASCII bytes, such as the result of an encoder.
 #[inline(always)]
 pub(crate) fn new_str<'py>(py: Python<'py>, ascii: &[u8]) -> Answer<'py> {
-    // SAFETY: `py` proves that the thread is attached, and a slice has a length that fits. The result is a new reference, or NULL
+    // SAFETY: `py` proves that the thread is attached, and the length of a slice fits `Py_ssize_t`. The result is a new reference, or NULL
     // with an exception.
     unsafe { made(py, ffi::PyUnicode_FromStringAndSize(ascii.as_ptr().cast(), ascii.len().cast_signed())) }
 }
 
-/// The longest text, in bytes of UTF-8, that [`decode_short`] turns into Latin-1 itself. The check whether text is ASCII has to wait
-/// for the kernel's stores, which takes as long as it saves for longer text.
+/// The longest text, in bytes of UTF-8, that [`decode_short`] turns into Latin-1 itself. For longer text, the check whether it is ASCII
+/// takes as long as it saves, because it has to wait until the kernel has stored the text.
 const SHORT: usize = 64;
 
-/// The longest text, in bytes of UTF-8, that [`decode_short`] turns into other characters. For more, CPython's decoder is faster.
+/// The longest text, in bytes of UTF-8, that [`decode_short`] turns into wider characters. For longer text, CPython's decoder is faster.
 const SHORT_WIDE: usize = 32;
 
 /// Reports whether all bytes are ASCII. From 16 bytes on, there is no loop over single bytes, unlike in the standard library.
@@ -246,7 +246,7 @@ fn is_ascii(bytes: &[u8]) -> bool {
     or(chunks.iter().fold(0, or), last) & u128::from_ne_bytes([0x80; 16]) == 0
 }
 
-/// Stores `value` as the next of `values`. Returns `None` if there is no place left.
+/// Stores `value` at the index `len` of `values`, and adds 1 to `len`. Returns `None` if there is no place left.
 #[inline(always)]
 fn push<T>(values: &mut [MaybeUninit<T>], len: &mut usize, value: T) -> Option<()> {
     values.get_mut(*len)?.write(value);
@@ -254,8 +254,8 @@ fn push<T>(values: &mut [MaybeUninit<T>], len: &mut usize, value: T) -> Option<(
     Some(())
 }
 
-/// Turns UTF-8 into Latin-1. Returns its length, or `None` if the text is too long, is not valid UTF-8, or has a character that is
-/// not in Latin-1.
+/// Turns UTF-8 into Latin-1. Returns the length of the result, or `None` if it is too long, or if the text is not valid UTF-8, or has a
+/// character that is not in Latin-1.
 #[inline(always)]
 fn to_latin1(utf8: &[u8], latin1: &mut [MaybeUninit<u8>; SHORT]) -> Option<usize> {
     let (mut rest, mut len) = (utf8, 0);
@@ -300,7 +300,7 @@ fn decode_short<'py>(py: Python<'py>, bytes: &[u8], replace: bool) -> Option<Ans
         // NULL with an exception.
         return Some(unsafe { made(py, ffi::PyUnicode_DecodeLatin1(text, len, std::ptr::null())) });
     }
-    // On Windows, CPython takes UTF-16 here.
+    // On Windows, `PyUnicode_FromWideChar` takes UTF-16.
     if cfg!(windows) || bytes.len() > SHORT_WIDE {
         return None;
     }
@@ -321,7 +321,7 @@ pub(crate) fn decode_str<'py>(py: Python<'py>, bytes: &[u8], replace: bool) -> A
         return text;
     }
     let errors = if replace { c"replace" } else { c"strict" };
-    // SAFETY: `py` proves that the thread is attached, and a slice has a length that fits. The result is a new reference, or NULL
+    // SAFETY: `py` proves that the thread is attached, and the length of a slice fits `Py_ssize_t`. The result is a new reference, or NULL
     // with an exception.
     let text = unsafe {
         made(py, ffi::PyUnicode_DecodeUTF8(bytes.as_ptr().cast(), bytes.len().cast_signed(), errors.as_ptr()))
@@ -336,19 +336,19 @@ pub(crate) fn decode_str<'py>(py: Python<'py>, bytes: &[u8], replace: bool) -> A
 
 #[inline(always)]
 pub(crate) fn new_bytes<'py>(py: Python<'py>, bytes: &[u8]) -> Answer<'py> {
-    // SAFETY: `py` proves that the thread is attached, and a slice has a length that fits. The result is a new reference, or NULL
+    // SAFETY: `py` proves that the thread is attached, and the length of a slice fits `Py_ssize_t`. The result is a new reference, or NULL
     // with an exception.
     unsafe { made(py, ffi::PyBytes_FromStringAndSize(bytes.as_ptr().cast(), bytes.len().cast_signed())) }
 }
 
-/// Returns an exception of the type `E` with this message, or `MemoryError`.
+/// Returns an exception of the type `E` with this message, or `MemoryError` if there is no memory for it.
 #[cold]
 pub(crate) fn error<E: PyTypeInfo>(py: Python<'_>, message: &str) -> PyErr {
     decode_str(py, message.as_bytes(), true)
         .map_or_else(PyErr::from, |message| PyErr::new::<E, _>((message.unbind(),)))
 }
 
-/// Returns memory for `len` bytes, or sets `MemoryError`.
+/// Returns an empty vector with capacity for `len` bytes, or sets `MemoryError`.
 pub(crate) fn memory(py: Python<'_>, len: usize) -> Result<Vec<u8>, Stop> {
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(len).map_err(|_| no_memory(py))?;

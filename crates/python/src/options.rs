@@ -1,9 +1,9 @@
 //! The options of a function on a column: from Python to text, and from text to a job.
 //!
-//! The functions on columns read the text at once. That of an expression goes through Polars.
-//! Polars takes the options of a plugin as keyword arguments, serializes them, and passes the bytes to the plugin. Current
-//! versions pickle them, but Polars only promises a format for values that JSON can express. So the options are one ASCII
-//! string, which looks the same in both formats. This module finds it by a mark at its start and one at its end.
+//! The functions on columns read this text at once. The text of an expression goes through Polars. Polars takes the options of a plugin as
+//! keyword arguments, serializes them, and passes the bytes to the plugin. Current versions pickle them, but Polars only promises a format
+//! for values that JSON can express. So the options are one ASCII string, which looks the same in both formats. This module finds it by a
+//! mark at its start and one at its end.
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -100,7 +100,7 @@ impl Drop for Given {
 ///
 /// # Safety
 ///
-/// There are `len` bytes at `kwargs`, alive and unchanged during the call.
+/// There are `len` bytes at `kwargs`, alive and unchanged during `'a`, or `kwargs` is NULL.
 unsafe fn bytes<'a>(kwargs: *const u8, len: usize) -> &'a [u8] {
     if kwargs.is_null() || len == 0 {
         return &[];
@@ -109,7 +109,7 @@ unsafe fn bytes<'a>(kwargs: *const u8, len: usize) -> &'a [u8] {
     unsafe { std::slice::from_raw_parts(kwargs, len) }
 }
 
-/// Returns the type of a column. One of Arrow's null type counts as text.
+/// Returns the type of a column. A column of Arrow's null type counts as text.
 fn type_of(schema: &FFI_ArrowSchema) -> Result<DataType, String> {
     if arrow::is_null_type(schema) {
         return Ok(DataType::Utf8View);
@@ -170,8 +170,7 @@ fn check_count(job: &Job, count: usize) -> Result<(), String> {
     }
 }
 
-/// The largest number of rows that is processed on one thread. The streaming engine of Polars passes fewer, on all cores at
-/// once.
+/// A call with up to this number of rows uses one thread. The streaming engine of Polars makes calls with fewer rows, on all cores at once.
 const ALONE: usize = 2 * columns::ROWS;
 
 fn apply(
@@ -280,7 +279,7 @@ unsafe fn field(
         // SAFETY: the caller promises the bytes at `kwargs`.
         let job = options::job(function, unsafe { bytes(kwargs.0, kwargs.1) })?;
         check_count(&job, count)?;
-        // SAFETY: `count` is at least 1, and the caller promises `count` schemas at `inputs`.
+        // SAFETY: `count` is at least 1, because every function takes a column, and the caller promises `count` schemas at `inputs`.
         let schemas = unsafe { std::slice::from_raw_parts(inputs, count) };
         let types = schemas.iter().map(type_of).collect::<Result<Vec<_>, _>>()?;
         let schema = arrow::schema_of(&job.result_type(&types[0]), &arrow::name_of(&schemas[0]));
@@ -337,7 +336,7 @@ macro_rules! expressions {
         }
     };)*};
 }
-// Each function has symbols of its own, because the plan that Polars prints shows their name.
+// Each function has symbols of its own, because Polars prints their names in query plans.
 expressions! {
     "encode" "decode" "normalize" "canonicalize" "malformed"
     "scheme" "authority" "userinfo" "user" "password" "host" "domain" "suffix" "port" "path" "query" "fragment"

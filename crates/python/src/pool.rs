@@ -36,7 +36,7 @@ pub(crate) fn take(count: usize) -> Vec<u8> {
     Vec::with_capacity(count)
 }
 
-/// Keeps the memory of a vector for reuse, if it is large, in place of other memory if the limit requires that.
+/// Keeps the memory of a vector for reuse, if it is large. If the limit requires it, frees the memory that was kept first.
 pub(crate) fn give(mut buffer: Vec<u8>) {
     let size = buffer.capacity();
     if (LARGE..=LIMIT).contains(&size)

@@ -137,8 +137,8 @@ fn item<'py>(py: Python<'py>, data: &ArrayData, row: usize) -> PyResult<Option<B
     }))
 }
 
-/// Apply a function to a column of values. `kwargs` are its options as text, and `columns` are the columns among its arguments. `caller` is
-/// the function that was called.
+/// Apply a function to a column of values. `kwargs` are its options as text, and `columns` are the columns among its further arguments.
+/// `caller` is the name of the Python function that was called.
 #[pyfunction]
 pub(crate) fn apply(
     caller: &str,

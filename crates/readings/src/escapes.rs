@@ -67,7 +67,7 @@ pub(crate) fn rewrite<R: AsRef<[u8]>>(text: &mut Text<'_>, mut each: impl FnMut(
     *text = Cow::Owned(out);
 }
 
-/// Does the same if the text has a `%`.
+/// Does the same as [`rewrite`] if the text has a `%`, and otherwise nothing.
 pub(crate) fn replace<R: AsRef<[u8]>>(text: &mut Text<'_>, each: impl FnMut(&Part<'_>) -> Option<R>) {
     if text.contains(&b'%') {
         rewrite(text, each);
@@ -87,7 +87,7 @@ pub(crate) fn decoded(set: &ByteSet, part: &Part<'_>) -> Option<u8> {
     }
 }
 
-/// Decodes the escapes of bytes in `set`. A `%` that begins an escape only because of that becomes `%25`.
+/// Decodes the escapes of bytes in `set`. A malformed `%` that would begin an escape after that becomes `%25`.
 pub(crate) fn decode_guarded(set: &ByteSet, text: &mut Text<'_>) {
     let mut strays = Vec::new();
     let mut out = Vec::with_capacity(text.len());

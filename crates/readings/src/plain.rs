@@ -16,10 +16,10 @@ const PATH: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345
 const QUERY: &[u8] = b"!$%;?";
 const PATH_SET: ByteSet = ByteSet::from_bytes(PATH);
 const QUERY_SET: ByteSet = PATH_SET.add(QUERY);
-/// The same bytes for kernels.
+/// Both sets of bytes, for kernels.
 static SETS: Sets = Sets::new(&[PATH, QUERY]);
 
-/// The text that a step of a plain target reads.
+/// The text that the next step reads, if the target is plain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Target,
@@ -29,7 +29,7 @@ enum Kind {
 /// The effect of a reading's steps on a plain target, computed once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Plain {
-    /// Whether the quick answer is right at all.
+    /// Whether a plain target can be answered without the steps at all.
     answers: bool,
     /// The bytes that are removed from the end of the path.
     trims: ByteSet,
@@ -86,7 +86,7 @@ impl Plain {
                 | Step::ExtendToLastQuery
                 | Step::DropEmptyQuery
                 | Step::NormalizeQuery(_) => plain.reads_query = true,
-                // A plain path has no escapes, dot segments, runs of slashes and parameters.
+                // No other step affects a plain path, because it has no escapes, dot segments, runs of slashes or parameters.
                 _ => {}
             }
             at += 1;
@@ -96,7 +96,7 @@ impl Plain {
         plain
     }
 
-    /// Returns the answer to a plain target, if no step changes or rejects it.
+    /// Returns the answer to a plain target that no step changes or rejects, and `None` for other targets.
     #[inline]
     pub(crate) fn read<'a>(&self, target: &'a [u8]) -> Option<Outcome<'a>> {
         let path = plain_path(Tier::active(), target)?;
@@ -113,9 +113,8 @@ impl Plain {
     }
 }
 
-/// Returns the path of a plain target: the target begins with a slash, path and query have only plain bytes, and no slash of the path is
-/// followed by a slash or a dot. The function is not inlined, so that `Plain::read` is short enough to be
-/// inlined.
+/// Returns the path if the target is plain: it begins with a slash, path and query have only plain bytes, and no slash of the path is
+/// followed by a slash or a dot. The function is not inlined, so that `Plain::read` is short enough to be inlined.
 #[inline(never)]
 pub fn plain_path(tier: Tier, target: &[u8]) -> Option<&[u8]> {
     let len = run(tier, PathLen(target))?;

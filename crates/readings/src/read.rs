@@ -69,9 +69,9 @@ impl Outcome<'_> {
 pub(crate) struct Request<'a> {
     /// The target as it came, without dropped bytes.
     sent: Text<'a>,
-    /// The target in the form of a path, with its fragment.
+    /// The target without dropped bytes, in the form of a path, with its fragment.
     whole: Text<'a>,
-    /// The text that is split: path and query.
+    /// The text that [`Step::Split`] splits: path and query.
     target: Text<'a>,
     /// The length of the path in `target`.
     path_len: usize,
@@ -115,7 +115,7 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// Takes one step. The error is the answer to the target.
+    /// Takes one step. An error is the final answer to the target.
     fn step(&mut self, step: &Step) -> Result<(), Outcome<'static>> {
         let form = self.form();
         let is_one_of = |forms: &[Form]| form.is_some_and(|form| forms.contains(&form));
@@ -301,7 +301,7 @@ impl<'a> Request<'a> {
                 }
             }
             Step::AddQuery => {
-                // If neither has changed, path and query are side by side.
+                // If neither path nor query has changed, they are side by side in the target.
                 let both = [&**text, &*self.query].concat();
                 *text = match &self.target {
                     Cow::Borrowed(target) if target.starts_with(&both) => {
@@ -312,7 +312,7 @@ impl<'a> Request<'a> {
             }
             Step::ServeFiles => self.is_passed_on = false,
 
-            // The condition of the step does not hold.
+            // The condition of the step does not hold, so it does nothing.
             _ => {}
         }
         Ok(())
@@ -329,7 +329,7 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// Goes on with `text` in place of a target of another form. The target `*` is passed on as it came.
+    /// Goes on with `text` in place of a target that does not begin with a slash. [`Step::Target`] still gives `*` as it came.
     fn accept(&mut self, text: Text<'a>) {
         if *self.sent != *b"*" {
             self.whole = text.clone();
@@ -366,7 +366,7 @@ fn is_utf8(text: &[u8]) -> bool {
     str::from_utf8(text).is_ok()
 }
 
-/// Reads each byte as a character of Latin-1, and writes it as UTF-8.
+/// Reads each byte as a character of Latin-1, and writes this as UTF-8.
 fn read_latin1(text: &mut Text<'_>) {
     if !text.is_ascii() {
         *text = Cow::Owned(text.iter().map(|&byte| char::from(byte)).collect::<String>().into_bytes());
@@ -402,12 +402,12 @@ fn escape_malformed(text: &mut Text<'_>) {
     replace(text, |part| matches!(part, Part::Stray(_)).then_some(b"%25"));
 }
 
-/// Returns the segments after a slash.
+/// Returns the segments that have a slash before them.
 fn segments(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     path.split(|&byte| byte == b'/').skip(1)
 }
 
-/// Removes path parameters: `all`, or only those of dot segments.
+/// Removes path parameters: all of them if `all` is true, or only those of dot segments.
 fn drop_params(all: bool, text: &mut Text<'_>) {
     if !text.contains(&b';') {
         return;
@@ -484,7 +484,7 @@ fn dots(segment: &[u8], escaped: bool) -> usize {
     0
 }
 
-/// Reports whether a dot segment, before its parameters, or one of its parameters has this byte.
+/// Reports whether a path has a dot segment with this byte, in the segment itself or in its parameters.
 fn has_dots_with(byte: u8, path: &[u8]) -> bool {
     segments(path).any(|segment| segment.contains(&byte) && dots(before(b';', segment), true) > 0)
 }

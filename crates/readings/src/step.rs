@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Formatter};
 
 use simdpct::ByteSet;
 
-/// Declares an enum whose variants have a text beside their documentation.
+/// Declares an enum whose variants have a text, which `Display` writes, beside their documentation.
 macro_rules! described {
     (
         $(#[$enum_doc:meta])*
@@ -52,7 +52,7 @@ described! {
         Malformed => "a malformed escape";
         /// The escape of a byte that may not be escaped.
         Escape => "an escape that is not allowed";
-        /// An escape whose text would be an escape again.
+        /// An escape `%25` whose decoded `%` would begin another escape.
         Double => "an escape that is escaped again";
         /// The escape `%00`.
         Nul => "an escaped NUL";
@@ -80,7 +80,7 @@ described! {
         Star => "*";
         /// A target that begins with `?`.
         Query => "?query";
-        /// Any other text, also none.
+        /// Any other text, or an empty target.
         Relative => "path";
     }
 }
@@ -101,8 +101,8 @@ described! {
         RejectBytes(set: ByteSet) => "rejects {}", bytes(set);
         /// Rejects a text that is not UTF-8.
         RejectInvalidUtf8 => "rejects invalid UTF-8";
-        /// Removes scheme and authority of the absolute form. If no path follows, `empty` replaces it; `None` rejects the target. If `query`
-        /// is false, text after an empty path is rejected.
+        /// Removes scheme and authority of the absolute form. `empty` takes the place of an empty path; `None` rejects an empty path. If
+        /// `query` is false, an empty path with text after it is rejected.
         StripOrigin { empty: Option<&'static str>, query: bool } => "removes scheme and authority, {}{}",
             match empty {
                 None => "and rejects an empty path",
@@ -116,7 +116,7 @@ described! {
         Keep(forms: &'static [Form]) => "keeps targets such as {}", list(forms);
         /// Puts a slash before targets of these forms.
         PutSlash(forms: &'static [Form]) => "puts a slash before targets such as {}", list(forms);
-        /// Rejects a target that does not begin with a slash, unless an earlier step was for its form.
+        /// Rejects a target that does not begin with a slash, unless an earlier step accepted its form.
         RejectOtherForms => "rejects targets of other forms";
         /// Rejects a `#`.
         RejectFragment => "rejects `#`";
@@ -134,7 +134,7 @@ described! {
         /// Removes two or more slashes at the start and the text up to the next slash, if the target was sent with a slash or backslash
         /// first. If no slash follows, `/` remains. A path of two or more slashes and nothing else is rejected.
         DropAuthority => "removes `//` and the text up to the next slash";
-        /// Reads raw bytes as Latin-1.
+        /// Reads raw bytes as Latin-1, and writes them as UTF-8.
         ReadLatin1 => "reads raw bytes as Latin-1";
         /// Escapes these bytes.
         EscapeBytes(set: ByteSet) => "escapes {}", bytes(set);
@@ -149,7 +149,7 @@ described! {
         DropDotParams => "removes parameters of dot segments, as in `..;x`";
         /// Removes path parameters.
         DropParams => "removes parameters (`;` up to the next slash)";
-        /// Rejects a dot segment with an escaped dot.
+        /// Rejects a dot segment with a `%`: in an escaped dot, or in its parameters.
         RejectEscapedDots => "rejects dot segments with `%2e`";
 
         /// Rejects a `%` that begins no escape.
@@ -184,7 +184,7 @@ described! {
         ReplaceInvalidUtf8 => "replaces invalid UTF-8 by U+FFFD";
         /// Escapes bytes that are not UTF-8.
         EscapeInvalidUtf8 => "escapes invalid UTF-8";
-        /// Reads all bytes as Latin-1 if they are not UTF-8.
+        /// Reads the path as Latin-1 if it is not UTF-8.
         InvalidUtf8ToLatin1 => "reads a path of invalid UTF-8 as Latin-1";
         /// Rejects the bytes C0, C1 and F5 to FF, which UTF-8 never has.
         RejectNeverUtf8 => "rejects `\\xC0`, `\\xC1` and `\\xF5-\\xFF`";
@@ -220,7 +220,7 @@ described! {
 
         /// Rejects escapes of these bytes in the query.
         RejectQueryEscapes(set: ByteSet) => "rejects escapes of {} in the query", bytes(set);
-        /// Appends the query up to its last `?`.
+        /// If the query has another `?`, appends `?` and the query up to its last `?`.
         ExtendToLastQuery => "ends the path at the last `?`";
         /// Removes a `?` without a query.
         DropEmptyQuery => "removes an empty query";
@@ -229,14 +229,14 @@ described! {
         NormalizeQuery(set: ByteSet) => "decodes escapes of {} in the query", bytes(set);
         /// Redirects to the path without runs of slashes and dot segments, if it has any.
         RedirectUnclean => "redirects if slashes can be merged or dot segments removed";
-        /// Redirects to the path if it had an escaped slash or backslash.
+        /// Redirects to the current path if the path had an escaped slash or backslash at [`Step::Split`].
         RedirectEscapedSlash => "redirects if a slash or backslash was escaped";
         /// Ends the route. The next steps make the text that is passed on.
         Route => "routes";
 
-        /// Goes on with the target as it came.
+        /// Goes on with the target as it came, without the bytes that [`Step::DropBytes`] removed.
         Sent => "takes the target as it came";
-        /// Goes on with the target as it came, in the form of a path.
+        /// Goes on with the target as it came, but as a path: without scheme and authority, and with the slash of [`Step::PutSlash`].
         Target => "takes the target as it came, as a path";
         /// Goes on with the path as it was at [`Step::Split`].
         RawPath => "takes the path as it came";
@@ -244,11 +244,11 @@ described! {
         CutQuery => "removes `?` and the text after it";
         /// Escapes these bytes, if the path had a `%` at [`Step::Split`].
         EscapeIfEscaped(set: ByteSet) => "if the path had an escape, escapes {}", bytes(set);
-        /// Escapes these bytes, and `%` except in `%2F`. Rejects other text with `%` that is not an escape.
+        /// Escapes these bytes, but keeps each `%2F`. Rejects a `%` that begins no escape.
         EscapeButSlash(set: ByteSet) => "escapes {} except in `%2F`, and rejects malformed escapes", bytes(set);
         /// Keeps the path as it came if all its bytes may be in a path, decodes and escapes it otherwise, and writes an empty path as `/`.
         EscapeLikeGo => "takes the path as it came, decoded and escaped again if a byte may not be in a path";
-        /// Adds scheme and authority as they came. For the target `*`, the text becomes `*`.
+        /// Puts scheme and authority, as they came, before the text. For the target `*`, the text becomes `*`.
         AddOrigin => "adds scheme and authority";
         /// Adds the query.
         AddQuery => "adds the query";
@@ -257,7 +257,7 @@ described! {
     }
 }
 
-/// Lists the bytes of a set, in the order of their values, with `-` between the first and the last of three or more.
+/// Lists the bytes of a set in the order of their values. A run of three or more is written as its first byte, `-` and its last byte.
 fn bytes(set: ByteSet) -> String {
     if set == ByteSet::ALL {
         return "all bytes".to_owned();

@@ -1,7 +1,7 @@
 //! The readings of real servers.
 //!
-//! Each row was compared with the answers of the server itself, on one machine with Debian 12 (amd64): requests over a socket, with
-//! the target as it is. `ci/readers` asks again. A new version of a server is one run and one row.
+//! Each row was compared with the answers of the server itself, on one machine with Debian 12 (amd64). The requests went over a socket,
+//! with the target unchanged. `ci/readers` repeats this. A new version of a server takes one run and one row.
 
 use simdpct::{ByteSet, sets};
 
@@ -46,7 +46,7 @@ const NOT_GRAPHIC: ByteSet = BLANK.union(HIGH);
 /// The ASCII bytes at which `str.split` of Python splits.
 const NOT_IN_WORDS: ByteSet = set(b"\t\n\x0B\x0C\r \x1C\x1D\x1E\x1F");
 const UNRESERVED: ByteSet = sets::RFC3986_UNRESERVED.to_byte_set();
-/// The bytes of a path in RFC 3986, and all others.
+/// The bytes of a path in RFC 3986. `NOT_PATH` has all other bytes.
 const PATH: ByteSet = sets::RFC3986_PATH.to_byte_set();
 const NOT_PATH: ByteSet = PATH.complement();
 const SLASH: ByteSet = set(b"/");
@@ -58,13 +58,13 @@ const fn set(bytes: &[u8]) -> ByteSet {
 
 const ANY: &[Form] = &[Form::Absolute, Form::Star, Form::Query, Form::Relative];
 
-// The paths that an absolute form without a path has.
+// These steps differ in what takes the place of an empty path in the absolute form.
 const STRIP: Step = StripOrigin { empty: Some("/"), query: true };
 const STRIP_NO_QUERY: Step = StripOrigin { empty: Some("/"), query: false };
 const STRIP_TO_NOTHING: Step = StripOrigin { empty: Some(""), query: true };
 const STRIP_PATH: Step = StripOrigin { empty: None, query: false };
 
-// Dot segments by RFC 3986, 5.2.4, and as most file servers remove them. `BELOW` rejects `..` above the root.
+// These steps remove dot segments: `RFC` by RFC 3986, 5.2.4, `CLEAN` as most file servers do. `BELOW` rejects `..` above the root.
 const RFC: Step = RemoveDots { escaped: false, clean: false, reject_above: false };
 const RFC_BELOW: Step = RemoveDots { escaped: false, clean: false, reject_above: true };
 const ESCAPED: Step = RemoveDots { escaped: true, clean: false, reject_above: false };
@@ -136,7 +136,7 @@ steps! {
             RFC, MergeSlashesUnlessTwo;
 }
 
-/// Returns the steps of several lists, one after the other. `N` is their number.
+/// Returns the steps of several lists, one after the other. `N` is the number of all steps.
 const fn joined<const N: usize>(lists: &[&[Step]]) -> [Step; N] {
     let mut steps = [Route; N];
     let (mut list, mut at, mut len) = (0, 0, 0);

@@ -161,7 +161,7 @@ fn readings_give_the_recorded_answers() {
         }
     });
     assert!(failures.is_empty(), "{failures}");
-    // As docs/readings.md says.
+    // The page docs/readings.md has these numbers.
     assert_eq!((answers, answers - exceptions), (12_540, 12_490));
     assert_eq!(statuses, [17, 1537], "statuses that differ, and those that are the same");
 }
@@ -264,7 +264,7 @@ fn every_step_matters() {
     }
 }
 
-/// Every kernel finds the path of plain targets, and each byte, and each byte after a slash, that is not plain.
+/// Every kernel finds the path of a plain target, and rejects a target with any byte, or pair of bytes, that is not plain.
 #[test]
 fn kernels_find_plain_paths() {
     let plain_path_by_bytes = |target: &[u8]| {

@@ -80,7 +80,7 @@ impl Encoding {
         (0..input.len()).find(|&at| out[at] != input[at] || (input[at] == b'%' && percent_changes(at)))
     }
 
-    /// Writes the output that the oracle expects to `out`.
+    /// Sets `out` to the output that the oracle expects.
     pub fn expected(&self, input: &[u8], out: &mut Vec<u8>) {
         oracle::encode(input, &self.members, self.rule, self.upper, out);
     }
@@ -126,7 +126,7 @@ impl Decoding {
         None
     }
 
-    /// Writes the output that the oracle expects to `out`.
+    /// Sets `out` to the output that the oracle expects.
     pub fn expected(&self, input: &[u8], out: &mut Vec<u8>) {
         if self.normalize {
             oracle::normalize(input, out);
@@ -234,7 +234,7 @@ verbs! {
     TryDecode, |result| result.map_err(malformed);
 }
 
-/// The tier and the input of one check, for the message of a failed assertion.
+/// The tier, the place and the input of one check, for the message of a failed assertion.
 struct Case<'a> {
     tier: Tier,
     place: Place,

@@ -9,15 +9,15 @@ use std::ops::Range;
 /// The byte that fills unused memory.
 pub const CANARY: u8 = 0xA5;
 
-/// The least usable size of a new room, in bytes.
+/// The least usable size of the memory of a [`GuardedSlice`], in bytes.
 const SIZE: usize = 4096;
 
-/// The position of a slice in a room.
+/// The position of a slice in its guarded memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// The slice starts this many bytes after the start; with 0, right after the first guard page.
+    /// The slice starts this many bytes after the start of the memory; with 0, right after the first guard page.
     Start(usize),
-    /// The slice ends this many bytes before the end; with 0, right before the second guard page.
+    /// The slice ends this many bytes before the end of the memory; with 0, right before the second guard page.
     End(usize),
 }
 
@@ -38,7 +38,7 @@ impl Default for GuardedSlice {
 }
 
 impl GuardedSlice {
-    /// Makes a room with an empty slice.
+    /// Makes guarded memory with an empty slice.
     pub fn new() -> GuardedSlice {
         GuardedSlice::of(SIZE)
     }
@@ -85,7 +85,7 @@ impl GuardedSlice {
     }
 }
 
-/// Whether rooms have guard pages on this target.
+/// Whether the memory has guard pages on this target.
 pub const FAULTS: bool = cfg!(unix);
 
 #[cfg(unix)]

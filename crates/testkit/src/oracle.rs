@@ -62,7 +62,7 @@ pub enum Rule {
     FormKeepingPlus,
 }
 
-/// Encodes `input`, keeping `members`.
+/// Sets `out` to the encoded `input`. The bytes of `members` stay.
 pub fn encode(input: &[u8], members: &Members, rule: Rule, upper: bool, out: &mut Vec<u8>) {
     out.clear();
     let mut at = 0;
@@ -102,7 +102,7 @@ fn pieces(input: &[u8]) -> impl Iterator<Item = (usize, &[u8], Option<u8>)> {
     })
 }
 
-/// Decodes every valid escape but those of the bytes of `keep`. If `plus` is true, a `+` becomes a space.
+/// Sets `out` to the input with every valid escape decoded but those of the bytes of `keep`. If `plus`, a `+` becomes a space.
 pub fn decode(input: &[u8], keep: &Members, plus: bool, out: &mut Vec<u8>) {
     out.clear();
     for (_, piece, escape) in pieces(input) {
@@ -114,8 +114,8 @@ pub fn decode(input: &[u8], keep: &Members, plus: bool, out: &mut Vec<u8>) {
     }
 }
 
-/// Normalizes escapes. RFC 3986, section 6.2.2: those of unreserved bytes are decoded, all others get upper-case digits. A digit
-/// stays escaped after an escape that lacks a digit.
+/// Sets `out` to `input` with normalized escapes. RFC 3986, section 6.2.2: those of unreserved bytes are decoded, all others get upper-case
+/// digits. A digit stays escaped after an escape that lacks a digit.
 pub fn normalize(input: &[u8], out: &mut Vec<u8>) {
     out.clear();
     for (_, piece, escape) in pieces(input) {

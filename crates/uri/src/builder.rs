@@ -107,7 +107,7 @@ impl Builder {
         self
     }
 
-    /// Sets the user name and the password. Anybody who sees the URI sees the password; RFC 3986, section 3.2.1, deprecates it.
+    /// Sets the user name and the password. Anybody who sees the URI sees the password, which RFC 3986, section 3.2.1, deprecates.
     #[must_use]
     pub fn user_and_password(
         mut self,
@@ -120,8 +120,8 @@ impl Builder {
 
     /// Sets the host to a name, or to an address in brackets such as `[::1]`; [`ip`](Builder::ip) takes addresses as values.
     ///
-    /// With the feature `idna`, a name that is not ASCII becomes Punycode by UTS 46. Without it, [`build`](Builder::build) rejects such a
-    /// name, and it always rejects names that UTS 46 rejects, and names with a colon or a bracket, such as `::1` and `a:80`.
+    /// With the feature `idna`, a name that is not ASCII becomes Punycode by UTS 46. [`build`](Builder::build) rejects such a name without
+    /// the feature, or if UTS 46 rejects it. It always rejects names with a colon or a bracket, such as `::1` and `a:80`.
     #[must_use]
     pub fn host(mut self, name: &(impl AsRef<[u8]> + ?Sized)) -> Builder {
         let name = name.as_ref();

@@ -130,8 +130,8 @@ impl Columns {
 
 /// Splits each URL, and passes its parts to `each`. `None`, a row without a URL, is passed on.
 ///
-/// For URLs that are not in one [`Column`]. It chooses the kernels once, and so takes less time than a call of [`split`](crate::split)
-/// for each URL.
+/// Use it for URLs that are not in one [`Column`]. It chooses the kernels once, and so takes less time than a call of
+/// [`split`](crate::split) for each URL.
 ///
 /// ```
 /// let mut hosts = Vec::new();
@@ -169,8 +169,8 @@ pub fn split_each_line<'a>(text: &'a [u8], mut each: impl FnMut(Parts<'a>)) {
 
 /// A receiver of the parts of many URLs, for the command. It is not part of the API.
 ///
-/// Implementations of the method are marked `inline(always)` and so become a part of the loop that splits the URLs, with its CPU
-/// features. A closure would be called there: `pct split` would take a sixth longer.
+/// Implementations of the method are marked `inline(always)` and so become a part of the loop that splits the URLs, with its CPU features.
+/// A closure would be called there, and `pct split` would take a sixth longer.
 #[doc(hidden)]
 pub trait PartsVisitor<'a> {
     /// Receives the parts of the next URL.

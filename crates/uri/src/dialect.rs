@@ -8,9 +8,9 @@ use crate::flaws::Component;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Dialect {
-    /// RFC 1738, of 1994, obsolete: the sets of `http` for path and query, and of `ftp` for userinfo.
+    /// RFC 1738, of 1994, which is obsolete. Path and query have the sets of `http`, and userinfo has that of `ftp`.
     Rfc1738,
-    /// RFC 1738, obsolete, with the sets of `ftp`: a `?` stays in a path, because it does not start a query, and a `;` is escaped,
+    /// RFC 1738, which is obsolete, with the sets of `ftp`: a `?` stays in a path, because it does not start a query, and a `;` is escaped,
     /// because `;type=a` ends the path.
     Rfc1738Ftp,
     /// RFC 2396, of 1998, which is obsolete.

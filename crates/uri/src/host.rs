@@ -54,7 +54,7 @@ pub fn to_unicode<'a>(name: &'a (impl AsRef<[u8]> + ?Sized)) -> Option<Cow<'a, s
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HostKind {
-    /// A registered name: every host that is not an address. It may be empty, and may hold escapes.
+    /// A registered name: every host that is not an address and does not start with `[`. It may be empty, and may hold escapes.
     RegName,
     /// An IPv4 address: four decimal numbers of at most 255 without leading zeros.
     Ipv4(Ipv4Addr),

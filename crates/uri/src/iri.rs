@@ -23,8 +23,8 @@ use crate::parts::split;
 /// The bytes that a URI may hold. All others are escaped.
 const URI: AsciiSet = sets::RFC3986_URI;
 
-/// The ASCII bytes that the name of a host may hold, besides escapes (RFC 3986, section 3.2.2). No other ASCII byte is allowed in the
-/// `ireg-name` of RFC 3987, and an escape in its place would name a host that the input does not name.
+/// The ASCII bytes that the name of a host may hold, besides escapes (RFC 3986, section 3.2.2). RFC 3987 allows no other ASCII byte in
+/// `ireg-name`, and an escape in place of such a byte would name another host.
 const REG_NAME: Encode<AsciiSet> = Encode::keeping(sets::RFC3986_REG_NAME).keep_escapes();
 
 /// Converts an IRI to a URI (RFC 3987, section 3.1). A host that is not ASCII becomes Punycode, other characters become escapes of
@@ -32,9 +32,9 @@ const REG_NAME: Encode<AsciiSet> = Encode::keeping(sets::RFC3986_REG_NAME).keep_
 ///
 /// IDNA is UTS 46 without transitional processing: `fa\u{df}.de` becomes `xn--fa-hia.de`. Escapes, and hosts in ASCII, stay as they are.
 /// Outside the host, ASCII bytes that a URI cannot hold, such as a space, are escaped, as section 3.1 allows. `[`, `]` and `#` are never
-/// escaped, as it demands. So the result has a valid host and a valid port (RFC 3986, sections 3.2.2 and 3.2.3), and elsewhere no byte that an escape
-/// could repair, except delimiters of the input that RFC 3986 does not allow at their position. [`Parts::flaws`](crate::Parts::flaws)
-/// finds these. The result is borrowed if it is the input. Takes time linear in the input, except for IDNA.
+/// escaped, as the same section demands. So the result has a valid host and a valid port (RFC 3986, sections 3.2.2 and 3.2.3). Elsewhere,
+/// its only flaws are delimiters of the input where RFC 3986 does not allow them; [`Parts::flaws`](crate::Parts::flaws) finds them. The
+/// result is borrowed if it is the input. Takes time linear in the input, except for IDNA.
 ///
 /// # Errors
 ///
@@ -140,7 +140,7 @@ fn append_readable(part: &[u8], is_query: bool, iri: &mut String) {
             iri.push(c);
             left = &left[3 * c.len_utf8()..];
         } else {
-            // An escape stays, or a malformed `%`.
+            // Keeps an escape, or a malformed `%`.
             let (kept, rest) = left.split_at(left.len().min(if len == 0 { 1 } else { 3 }));
             append_raw(kept, iri);
             left = rest;

@@ -304,9 +304,9 @@ impl UriBuf {
         UriBuf::of_valid(self.parts().with_query_param(name, value))
     }
 
-    /// Returns a copy in which one parameter has this name, and this value: it takes the place of the first parameter of the name, and
-    /// the others of the name are removed. Without such a parameter it is appended. Name and value are data, and names are compared decoded
-    /// by the rule of forms.
+    /// Returns a copy whose query has one parameter of this name, with this value. It takes the place of the first one of this name;
+    /// further ones are removed. If there is none, it is appended. Name and value are data. Names are decoded as in forms (`+` is a space)
+    /// and then compared.
     ///
     /// ```
     /// let url: simdpct_uri::UriBuf = "/search?q=a&p%61ge=2&n&page".parse().unwrap();
@@ -340,12 +340,12 @@ impl UriBuf {
         self.parts().offsets()
     }
 
-    /// Returns the offsets if there is an authority.
+    /// Returns the offsets, or [`BuildError::NoHost`] if there is no authority.
     fn offsets_of_authority(&self) -> Result<Offsets, BuildError> {
         Some(self.offsets()).filter(Offsets::has_authority).ok_or(BuildError::NoHost)
     }
 
-    /// Makes a URI of text that the caller has made in such a way that it is valid.
+    /// Makes a URI of `text`, which the caller guarantees to be valid.
     fn of_valid(text: String) -> UriBuf {
         debug_assert!(split(&text).flaws().next().is_none(), "{text}");
         UriBuf(text)
@@ -374,7 +374,7 @@ fn relative_path(from: &str, to: &str) -> String {
     let rest = &to[shared..];
     let up = "../".repeat(from[shared..].matches('/').count());
     let first = rest.split('/').next().unwrap_or_default();
-    // Without `./`, the rest would be empty, start with a slash or have a scheme.
+    // Without `./`, the reference would be empty, start with a slash or have a scheme.
     let here = if up.is_empty() && (first.is_empty() || first.contains(':')) { "./" } else { "" };
     [&up, here, rest].concat()
 }
@@ -405,7 +405,7 @@ impl<T: Text + ?Sized> TryFrom<Parts<'_, T>> for UriBuf {
 
     fn try_from(parts: Parts<'_, T>) -> Result<UriBuf, InvalidUri> {
         match parts.flaws().next() {
-            // Nothing is replaced, because text without flaws is ASCII.
+            // `from_utf8_lossy` replaces nothing, because text without flaws is ASCII.
             None => Ok(UriBuf(String::from_utf8_lossy(parts.input().as_ref()).into_owned())),
             Some(flaw) => Err(InvalidUri { flaw }),
         }

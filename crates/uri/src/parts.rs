@@ -1,4 +1,4 @@
-//! One URL and its parts.
+//! One URL and its parts. "lab: NAME" names the page docs/lab/DATE-NAME.md, which has the measurements.
 
 #[cfg(feature = "alloc")]
 use alloc::borrow::Cow;
@@ -54,7 +54,7 @@ pub(crate) fn append_parameter(name: &[u8], value: &[u8], out: &mut Vec<u8>) {
 ///
 /// assert_eq!(simdpct_uri::split(b"//a/\xFF").path(), b"/\xFF");
 /// ```
-// Inlined, so that the offsets are written where the caller wants them and not copied from there (lab: uri).
+// Inlined, so that the offsets are written directly to the place where the caller wants them, without a copy (lab: uri).
 #[inline(always)]
 #[must_use]
 pub fn split<S: Source + ?Sized>(input: &S) -> Parts<'_, S::Text> {
@@ -153,7 +153,7 @@ impl<'a, T: Text + ?Sized> Parts<'a, T> {
         Some(Piece::new(userinfo.part(0..memchr::memchr(b':', bytes).unwrap_or(bytes.len()))))
     }
 
-    /// Returns the password: the userinfo after its first colon.
+    /// Returns the password: the userinfo after its first colon. `None` without a colon.
     #[must_use]
     pub fn password(&self) -> Option<Piece<'a, T>> {
         let userinfo = self.userinfo()?.raw();
@@ -206,8 +206,8 @@ impl<'a, T: Text + ?Sized> Parts<'a, T> {
         port_number(self.port()?.as_ref())
     }
 
-    /// Returns the port, or the [`default_port`] of the scheme if the port is absent or empty. `None` if the port is not a number of
-    /// at most 65535, or if the scheme has no known default.
+    /// Returns the port, or the [`default_port`] of the scheme if the port is absent or empty. `None` without an authority, if the port is
+    /// not a number of at most 65535, or if the default is needed but not known.
     ///
     /// ```
     /// use simdpct_uri::split;
@@ -289,7 +289,7 @@ impl<'a, T: Text + ?Sized> Parts<'a, T> {
         self.query_pairs().map(QueryPair::decoded)
     }
 
-    /// Returns the values of all parameters that have this name. Both are decoded as by [`decoded_pairs`](Parts::decoded_pairs).
+    /// Returns the values of all parameters of this name. Names and values are decoded as by [`decoded_pairs`](Parts::decoded_pairs).
     ///
     /// ```
     /// let url = simdpct_uri::split("/?tag=a&n=1&t%61g=b%20c&tag");
@@ -339,7 +339,7 @@ impl<'a, T: Text + ?Sized> Parts<'a, T> {
         T::from_parts(out)
     }
 
-    /// Returns a copy of the input in which one parameter has this name, and this value. See
+    /// Returns a copy of the input whose query has one parameter of this name, with this value. See
     /// [`UriBuf::set_query_param`](crate::UriBuf::set_query_param). Bytes that RFC 3986 does not allow stay.
     #[cfg(feature = "alloc")]
     #[must_use]
@@ -374,15 +374,15 @@ impl<'a, T: Text + ?Sized> Parts<'a, T> {
         }
     }
 
-    /// Returns a copy of the input with `new` in place of the first parameter that `is_replaced` selects, and without the others that it
-    /// selects. `None` if it selects none.
+    /// Returns a copy of the input without the parameters that `is_replaced` selects, or `None` if it selects none. If there is a `new`, it
+    /// takes the place of the first.
     #[cfg(feature = "alloc")]
     fn replace_parameters(
         &self,
         mut is_replaced: impl FnMut(QueryPair<'a, T>) -> bool,
         new: Option<&[u8]>,
     ) -> Option<Vec<u8>> {
-        // An empty parameter has no name.
+        // Empty parameters, as in `a&&b`, have no name and are never selected.
         let mut is_replaced =
             |parameter: &'a T| !parameter.as_ref().is_empty() && is_replaced(QueryPair::of(parameter));
         let parameters = || self.query().into_iter().flat_map(parameters);

@@ -202,7 +202,7 @@ impl<'a, T: Text + ?Sized> QueryPair<'a, T> {
         }
     }
 
-    /// Decodes name and value to text by the rule of forms, with U+FFFD for invalid UTF-8. A missing value becomes an empty one.
+    /// Decodes name and value to text as in forms (`+` is a space), with U+FFFD for invalid UTF-8. A missing value becomes empty.
     #[cfg(feature = "alloc")]
     pub(crate) fn decoded(self) -> (Cow<'a, str>, Cow<'a, str>) {
         let decode = |piece: Piece<'a, T>| Decode::new().form().decode_utf8_lossy(piece.raw().as_ref());

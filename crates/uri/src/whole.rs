@@ -13,9 +13,9 @@ use crate::parts::split;
 /// (section 2.3), and every `%`. To insert data into a URL, use [`Builder`](crate::Builder) or [`escape_for`](crate::escape_for),
 /// which know the component.
 ///
-/// If encoding wrote `%2F` and `%252F` in the same way, decoding could not restore them. So both directions keep each spelling
-/// `%(25)*XX` of a byte `XX` that is syntax. Encoding never makes a new spelling: if `%25` and the bytes after it were one, then
-/// it was one before the `25` was inserted. So decoding removes exactly the escapes that encoding has added.
+/// If encoding wrote `%2F` and `%252F` in the same way, decoding could not restore them. So both directions keep each spelling `%(25)*XX`
+/// of a byte `XX` that is syntax. Encoding never makes a new spelling: if `%25` and the bytes after it are one, they were one before the
+/// `25` was inserted. So decoding removes exactly the escapes that encoding has added.
 ///
 /// Decoding never gives a scheme to a URL that has none: `%6Aavascript:alert(1)` stays as it is. Encoding never writes such a URL.
 ///

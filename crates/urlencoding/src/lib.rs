@@ -46,7 +46,7 @@ pub fn encode(data: &str) -> Cow<'_, str> {
 #[must_use]
 pub fn encode_binary(data: &[u8]) -> Cow<'_, str> {
     match Cow::from(percent_encode(data, ESCAPED)) {
-        // The escape of a single byte is a constant there, and a `String` in the published crate.
+        // `percent_encode` borrows the escape of a single byte from a table. The published crate returns a `String`.
         Cow::Borrowed(escape) if escape.len() != data.len() => Cow::Owned(escape.to_owned()),
         encoded => encoded,
     }

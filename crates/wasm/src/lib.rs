@@ -1,8 +1,8 @@
 //! Exports the codec as a WebAssembly module. `core.mjs` and `codec.mjs` are its only callers.
 //!
 //! The module owns an input and an output buffer. The caller reserves input memory with [`pct_input`], writes to it, calls an operation
-//! with the number of bytes that it wrote, and reads the result at [`pct_output`]. An operation returns the length of the result
-//! or a negative error code. Sets are numbers: first those of the registry in its order, then those that the caller defined.
+//! with the number of bytes that it wrote, and reads the result at [`pct_output`]. An operation returns the length of the result or a
+//! negative error code. Sets are numbers: first those of `sets::ALL`, the registry, in its order, then those that the caller defined.
 //!
 //! No argument of a caller causes a panic, which would end the module.
 //!
@@ -13,7 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use simdpct::{AsciiSet, ByteSet, Decode, Encode, HexCase, SetKind, TryDecode, sets};
 
-// Without it, the module is the smaller one of `simdpct/small`.
+// Without the feature `full`, the module is the smaller one of `simdpct/small`.
 #[cfg(feature = "full")]
 mod url;
 
@@ -35,7 +35,7 @@ const LOWER: u32 = 4;
 /// The flag for decoders that fail at a malformed escape.
 const STRICT: u32 = 8;
 
-/// The spare capacity after the result, which operations may write to.
+/// The spare capacity after the result, in bytes, which operations may write to.
 const SLACK: usize = 256;
 
 struct State {
@@ -120,7 +120,7 @@ impl State {
     }
 }
 
-/// Converts a length or a number for the caller. Hosts limit the memory of a module to less than 2^31 bytes.
+/// Converts a length or a number for the caller. It fits, because no vector of a 32-bit target has 2^31 bytes or more.
 fn length(len: usize) -> i32 {
     i32::try_from(len).unwrap_or(NO_MEMORY)
 }

@@ -28,7 +28,7 @@ impl Rows<'_> {
 }
 
 impl State {
-    /// Writes a table to the output: rows of three numbers, each number of four bytes in little-endian order.
+    /// Writes a table to the output: rows of three numbers, each of four bytes in little-endian order. Returns the length of the table.
     fn tabulate(&mut self, len: usize, rows: impl FnOnce(&[u8], &mut Rows<'_>)) -> i32 {
         let State { input, output, .. } = self;
         output.clear();
@@ -159,9 +159,9 @@ pub extern "C" fn pct_split(len: usize) -> i32 {
     })
 }
 
-/// Writes the violations of RFC 3986 in the first `len` bytes of input, as rows of offset, kind and byte. Kind is the number of
-/// the component (see [`pct_split`]) plus 16 times: 0 illegal byte, 1 not ASCII, 2 control, 3 malformed escape, 4 several `@`, 5
-/// unclosed bracket, 6 bad address, 7 bad port, 8 colon in the first segment, 9 another.
+/// Writes the violations of RFC 3986 in the first `len` bytes of input, as rows of offset, kind and byte. Kind is the number of the
+/// component (see [`pct_split`]) plus 16 times that of the violation: 0 illegal byte, 1 not ASCII, 2 control, 3 malformed escape, 4 several
+/// `@`, 5 unclosed bracket, 6 bad address, 7 bad port, 8 colon in the first segment, 9 another.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_flaws(len: usize) -> i32 {
     state().tabulate(len, |input, rows| flaws(&split(input), rows))

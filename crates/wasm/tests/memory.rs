@@ -1,4 +1,4 @@
-//! Tests the exports with an allocator that fails: each reports it, and works again afterwards.
+//! Tests the exports with an allocator that fails: each export reports the failure, and works again afterwards.
 
 #![cfg(not(target_family = "wasm"))]
 
@@ -19,7 +19,7 @@ unsafe extern "C" {
     safe fn pct_flaws(len: usize) -> i32;
 }
 
-/// The allocator of the system, which fails once: at the allocation of the calling thread with this number.
+/// The allocator of the system, which fails at the allocation before which [`LEFT`] is 0.
 struct Failing;
 
 thread_local! {
@@ -58,8 +58,8 @@ static ALLOCATOR: Failing = Failing;
 #[derive(Debug, PartialEq)]
 struct Answer(i32, Vec<u8>);
 
-/// Writes `input` to new buffers and runs `operation` on it; its allocation number `fail` fails. Returns the answer, and whether the
-/// operation made that many allocations.
+/// Writes `input` to new buffers and runs `operation` on it. The allocation with the number `fail`, counted from 0, fails. Returns the
+/// answer, and whether the operation made that allocation.
 fn run(input: &[u8], operation: fn(usize) -> i32, fail: usize) -> (Answer, bool) {
     module::pct_release();
     let to = module::pct_input(input.len());
@@ -126,12 +126,12 @@ fn every_operation_reports_a_failed_allocation() {
             assert!(fail >= least, "{name} allocates {fail} times");
         }
     }
-    // A definition, which is not of the same number if it is repeated.
+    // Each call of `pct_set_add` defines another set, so a repeated call returns another number. It is tested apart.
     let defined = simdpct::sets::ALL.len() as i32;
     for (fail, answer) in [(0, NO_MEMORY), (usize::MAX - 1, defined)] {
         assert_eq!(run(b"~", |len| module::pct_set_add(-1, len), fail).0, Answer(answer, Vec::new()));
     }
-    // The buffers themselves.
+    // The functions that return buffers return null.
     module::pct_release();
     LEFT.set(0);
     assert!(module::pct_input(1000).is_null());

@@ -1,4 +1,5 @@
-//! The ends of values in an input: of one value that is the whole input, or of a batch of adjacent values.
+//! The ends of values in an input: of one value that is the whole input, or of a batch of adjacent values. "lab: NAME" names the page
+//! docs/lab/DATE-NAME.md.
 
 use super::{Isa, Tier};
 use crate::kernel::cursor::{Cursor, OutputSpan};
@@ -51,7 +52,7 @@ impl Bounds for Single {
 /// The bounds of a single value in which only the escapes at marked places are decoded.
 pub(super) struct MarkedEscapes<'m> {
     marks: Marks<'m>,
-    /// The number of the bit after those of the input.
+    /// The number of the mark after those of the input's bytes.
     end: usize,
 }
 
@@ -113,15 +114,14 @@ impl Bounds for Follow<'_> {
     }
 }
 
-/// Returns the bounds of the values of a batch, whose output begins with `out`.
+/// Returns the bounds of the values of a batch, whose output begins at the start of `out`.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn follow<'e, I: Isa>(ends: &'e mut Ends, out: OutputSpan<'_>) -> Follow<'e> {
     const { assert!(I::LANES == ends::LANES, "one word is the record of a block") };
     ends.follow(Cursor::new(out).address())
 }
 
-/// Computes the ends of values in the output, which has `written` bytes, from the records of the blocks. Each lane in the masks of these
-/// became `1 + by` bytes.
+/// Computes the ends of the values in the output of `written` bytes. Each lane in the masks of the recorded blocks became `1 + by` bytes.
 ///
 /// Reports whether an escape was decoded that crosses the end of a value. The output is invalid then. This happens only if the ends are
 /// not marked.
@@ -137,7 +137,7 @@ pub(crate) fn place_ends<T: Tier>(tier: T, by: i32, written: usize, ends: &mut E
                 *place = end.wrapping_add(gain);
             }
         } else if !isa.place_ends(given, records, by, places, &mut crossing) {
-            // A loop of its own counts the bits, of several masks at a time (lab: columns).
+            // The second of these loops counts the bits of several masks at a time (lab: columns).
             let mut rests = [0; ends::PLACED_TOGETHER];
             for ((place, end), last) in places.iter_mut().zip(given).zip(&mut rests) {
                 let Some((start, rest)) = records.place(*end) else { break };

@@ -15,7 +15,7 @@
 //! whole block, so no load waits for the masks of the block before it (lab: ladders).
 //!
 //! A *ladder*, in the file of a tier, says which *step* decodes an input of which length: [`OneBlock`], [`FewBlocks`] or [`AnyLength`].
-//! Each is written for all modes ([`Mode`]).
+//! Each is written for all modes ([`Mode`]). "lab: NAME" names the page docs/lab/DATE-NAME.md, which has the measurements.
 
 use core::marker::PhantomData;
 
@@ -73,10 +73,10 @@ impl<M: Mode> DecodeStep for AnyLength<M> {
     }
 }
 
-/// Decodes a batch of adjacent values. In the default mode, their ends need not be marked, and they are then decoded as if they were one.
+/// Decodes a batch of adjacent values. In the default mode, unmarked ends are allowed, and the values are then decoded as if they were one.
 ///
 /// An escape may then cross the end of a value that ends in `%`, or in `%` and a digit, if the next value starts with a digit.
-/// [`bounds::place_ends`] reports it, and the caller then marks the ends and tries again. No escape crosses a marked end.
+/// [`bounds::place_ends`] reports this, and the caller then marks the ends and tries again. No escape crosses a marked end.
 #[cfg_attr(optimized, inline(always))]
 pub(crate) fn values<'c, T: Tier>(
     tier: T,
@@ -107,8 +107,8 @@ pub(crate) fn marked<'c, T: Tier>(
     decoded(input, State::<_, _, true>::new(tier.wide(), job, Some(&whole), bounds, out).run(input))
 }
 
-/// Copies `input` up to the first `%`, or the first `+` if that is a space, and maybe more. Returns the offset of that byte, or the length
-/// of the input.
+/// Copies `input` up to the first byte that is `%`, or `+` if `plus`, and maybe more. Returns the offset of that byte, or the length of the
+/// input if there is none.
 #[cfg_attr(optimized, inline(always))]
 pub(crate) fn copy_clean<'c, T: Tier>(tier: T, plus: bool, input: &[u8], out: OutputSpan<'c>) -> Decoded<'c> {
     if const { T::Wide::TOGETHER == 4 } {
@@ -158,10 +158,10 @@ fn is_clean<I: Isa, const M: usize>(isa: I, plus: bool, blocks: [I::Block; M]) -
     isa.none_equal(blocks, b'%') && (!plus || isa.none_equal(blocks, b'+'))
 }
 
-/// Returns the offset of the first byte that decoding may change in the `M` blocks at the start of `rest`. There is one.
+/// Returns the offset of the first byte that decoding may change in the `M` blocks at the start of `rest`. There must be one.
 #[cfg_attr(optimized, inline(always))]
 fn first_found<I: Isa, const M: usize>(isa: I, plus: bool, rest: &[u8]) -> usize {
-    // Without this, the compiler keeps the comparisons of `is_clean` and takes them apart bit by bit (lab: columns).
+    // Without this, the compiler reuses the results of `is_clean` and takes them apart bit by bit (lab: columns).
     let rest = core::hint::black_box(rest);
     let mut first = 0;
     for i in (0..M).rev() {
@@ -174,7 +174,7 @@ fn first_found<I: Isa, const M: usize>(isa: I, plus: bool, rest: &[u8]) -> usize
     first
 }
 
-/// The output of a decoding, and where a malformed escape ended it: the rest of the input from a block on, and the lane.
+/// The output of a decoding, and where a malformed escape ended it, if one did: the input from the start of a block on, and a lane of it.
 type Ended<'a, 'c> = (Cursor<'c>, Option<(&'a [u8], usize)>);
 
 #[cfg_attr(optimized, inline(always))]
@@ -245,7 +245,7 @@ impl<'a, I: Isa, const KEEP: bool> Measuring<'a, I, KEEP> {
     /// Reports whether nothing changes in the `M` whole blocks at the start of `rest`.
     #[cfg_attr(optimized, inline(always))]
     fn is_clean<const M: usize>(&self, rest: &[u8]) -> bool {
-        // Whether an escape crossed the start of the blocks is unpredictable, so this is asked last (lab: kernels).
+        // Whether an escape crossed the start of the blocks is unpredictable, so `carry` is tested last (lab: kernels).
         !(KEEP && self.job.plus())
             && self.isa.none_equal(load::<I, M>(self.isa, rest), b'%')
             && self.carry == 0
@@ -287,7 +287,7 @@ impl<'a, I: Isa, const KEEP: bool> Measuring<'a, I, KEEP> {
     }
 }
 
-/// Copies an input of at most two blocks if decoding changes nothing, as for most inputs, and if `out` has the capacity.
+/// Copies an input of at most two blocks if decoding surely changes nothing and `out` has the capacity. Otherwise returns `None`.
 #[cfg_attr(optimized, inline(always))]
 pub(crate) fn copy_short<'c, T: Tier>(
     tier: T,
@@ -302,8 +302,8 @@ pub(crate) fn copy_short<'c, T: Tier>(
     }
 }
 
-/// Does the work of [`copy_short`]. Returns `None` also for an input that [`Isa::load_ends`] does not load: it is so short that most verbs
-/// have searched it (lab: kernels).
+/// Does the work of [`copy_short`]. Returns `None` also for an input that [`Isa::load_ends`] does not load. Such an input is so short that
+/// most verbs have already searched it (lab: kernels).
 #[cfg_attr(optimized, inline(always))]
 fn copy_one_or_two<'c, I: Isa>(
     isa: I,
@@ -334,12 +334,12 @@ struct Loaded<'i, I: Isa, const N: usize> {
 }
 
 impl<'i, I: Isa, const N: usize> Loaded<'i, I, N> {
-    /// Loads an input, with spaces in place of `+` if `plus`. Returns `None` for inputs of other lengths, and if `out` might have too little
-    /// capacity.
+    /// Loads an input, with spaces in place of `+` if `plus`. Returns `None` if the input does not have `N` blocks, or if `out` might have
+    /// too little capacity.
     #[cfg_attr(optimized, inline(always))]
     fn new(isa: I, plus: bool, input: &'i [u8], out: OutputSpan<'_>) -> Option<Self> {
         let lanes = if N == 1 { Lanes::<I>::of_short(input)? } else { Lanes::<I>::of_first_block(input) };
-        // The compiler has to find this sum again in the check of the window (lab: kernels).
+        // This sum must be the width of the window that is written later, so that the compiler leaves out its check (lab: kernels).
         let width = if N == 1 { I::LANES } else { lanes.count() + (N - 1) * I::LANES };
         if N > 1 && input.len().div_ceil(I::LANES) != N || out.len() < width {
             return None;
@@ -380,11 +380,11 @@ fn corrected<I: Isa>(isa: I, found: &Found<I::Block>) -> (u64, I::Block, u64) {
     (found.percent & !wrong, decoded, wrong)
 }
 
-/// Decodes an input of `N` blocks, of which the first may be short. The blocks share each test, because it is unpredictable which of them has
-/// a `%` (lab: ladders).
+/// Decodes an input of `N` blocks, of which the first may be short. One test covers all blocks, because it is unpredictable which of them
+/// has a `%` (lab: ladders).
 ///
-/// Returns `None` for inputs of other lengths, and if `out` might have too little capacity. Returns `None` also for a malformed escape that
-/// may be an error or be completed by a decoded digit, and, in modes other than the default, for an input that continues another one.
+/// Returns `None` if the input does not have `N` blocks, if `out` might have too little capacity, if a malformed escape may be an error or
+/// be completed by a decoded digit, and, in modes other than the default, if the input continues another one.
 #[cfg_attr(optimized, inline(always))]
 fn few_blocks<'c, I: Isa, const N: usize, M: Mode>(
     isa: I,
@@ -437,8 +437,8 @@ fn few_blocks<'c, I: Isa, const N: usize, M: Mode>(
         drops[i] = digits_of(escapes & lanes.mask(), lanes, &mut carry);
         any_decoded |= escapes & lanes.mask();
     }
-    // In normalizing, this is the usual case. Otherwise it is unpredictable, and a compressing store takes less than a mispredicted branch
-    // (lab: modes).
+    // In normalizing, this is the usual case. Otherwise it is unpredictable, and a compressing store takes less time than a mispredicted
+    // branch (lab: modes).
     if !M::IS_PLAIN && any_decoded == 0 && (job.upper || const { I::TOGETHER != 4 }) {
         return Some(Outcome::whole(text.copy(isa, out), input));
     }
@@ -480,7 +480,7 @@ struct State<'a, 'c, I: Isa, B, const KEEP: bool> {
     upper: bool,
     /// Whether a `+` is a space. Always false unless `KEEP`.
     form: bool,
-    /// The last two lanes of the latest decoded block that are the last two before an end.
+    /// Bit 1 is set if the last lane of the latest decoded block is one of the last two bytes of a value, bit 0 if the lane before it is.
     ended: u64,
     /// The lanes of the next block that are digits of decoded escapes in this block.
     carry: u64,
@@ -491,8 +491,8 @@ struct State<'a, 'c, I: Isa, B, const KEEP: bool> {
     dropped: u64,
     /// The number of blocks with a `%` since the last block without one, or since the last [`State::dense_text`].
     streak: usize,
-    /// Whether every `%` so far that [`State::dense_text`] has found starts an escape. If not, it is not called for the rest of the input, so
-    /// that malformed text is not decoded twice.
+    /// Whether every `%` so far that [`State::dense_text`] has found starts an escape. If not, `dense_text` is not called for the rest of
+    /// the input, so that malformed text is not decoded twice.
     well_formed: bool,
     bounds: B,
     out: Cursor<'c>,
@@ -530,11 +530,11 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
         }
     }
 
-    /// Decodes all blocks of `rest`. Returns the lane of a malformed escape in the block at the start of `rest`.
+    /// Decodes all blocks of `rest`, and advances `rest`. The error is the lane of a malformed escape in the block at the start of `rest`.
     #[cfg_attr(optimized, inline(always))]
     fn blocks(&mut self, rest: &mut &[u8]) -> Result<(), usize> {
         while !rest.is_empty() {
-            // The first block, and each block that `out` may be too small for, goes through here.
+            // This is for the first block, and for blocks that the loops below leave, because there are too few or `out` may be too small.
             self.decode_next(rest, Lanes::of_first_block(rest))?;
             if !KEEP && const { I::TOGETHER == 4 } {
                 self.four_blocks(rest)?;
@@ -545,7 +545,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
         Ok(())
     }
 
-    /// Decodes the first `lanes` lanes of the block at the start of `rest`, and advances `rest`.
+    /// Does the work of [`State::decode_block`] for the block at the start of `rest`, and advances `rest`.
     #[cfg_attr(optimized, inline(always))]
     fn decode_next(&mut self, rest: &mut &[u8], lanes: Lanes<I>) -> Result<bool, usize> {
         let changed = self.decode_block(self.isa.load(rest), rest, lanes, true)?;
@@ -605,8 +605,8 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
         }
     }
 
-    /// Decodes whole blocks from the start of `rest`, four at a time, as if every `%` in them started an escape. Stops before four
-    /// blocks of which this is not true, and after four with few escapes.
+    /// Decodes whole blocks from the start of `rest`, four at a time, as if every `%` in them started an escape. Stops before four blocks
+    /// for which this is false, and after four blocks with few escapes.
     #[cfg_attr(optimized, inline(always))]
     fn dense_text(&mut self, rest: &mut &[u8]) {
         self.streak = 0;
@@ -629,14 +629,14 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
         }
     }
 
-    /// Writes the `M` whole blocks at the start of `rest`, and advances `rest`, if nothing in them is decoded.
+    /// If nothing in the `M` whole blocks at the start of `rest` is decoded, writes them, advances `rest` and returns `true`.
     #[cfg_attr(optimized, inline(always))]
     fn copy_clean<const M: usize>(&mut self, rest: &mut &[u8]) -> bool {
         if self.form || KEEP && B::MANY || self.out.spare() < M * I::LANES {
             return false;
         }
         let blocks = load::<I, M>(self.isa, rest);
-        // Whether an escape crossed the end of the block before is unpredictable, so this is asked last (lab: kernels).
+        // Whether an escape crossed the end of the block before is unpredictable, so the carries are tested last (lab: kernels).
         let clean = self.isa.none_equal(blocks, b'%') && self.carry | self.carry_all == 0;
         if clean {
             self.bounds.record_clean::<M>(rest.len(), self.out.address());
@@ -647,8 +647,8 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
         clean
     }
 
-    /// Decodes the first `lanes` lanes of `block`, which is at the start of `rest`. Returns whether anything changed, or the
-    /// lane of a malformed escape.
+    /// Decodes the first `lanes` lanes of `block`, which is at the start of `rest`. Returns whether the block was searched for escapes. The
+    /// error is the lane of a malformed escape that ends the decoding.
     ///
     /// With `check`, a block without `%` and without a carry is stored without a search for escapes.
     #[cfg_attr(optimized, inline(always))]
@@ -660,10 +660,10 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
         check: bool,
     ) -> Result<bool, usize> {
         let isa = self.isa;
-        // The lanes after these hold zeros, or the start of the next block.
+        // The lanes after the first `lanes` hold zeros, or the start of the next block.
         let here = if rest.len() > lanes.count() { lanes.mask() } else { u64::MAX };
         let cut = if KEEP { self.bounds.cut(rest.len(), lanes.padding()) } else { 0 };
-        // Whether an escape crossed the end of the block before is unpredictable, so the carries are asked last (lab: kernels).
+        // Whether an escape crossed the end of the block before is unpredictable, so the carries are tested last (lab: kernels).
         let lacks = check && if B::MARKED { !cut & here == 0 } else { isa.eq(block, b'%') & here == 0 };
         if KEEP && self.form {
             block = isa.replace(block, b'+', b' ');
@@ -679,7 +679,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
         let valid = found_valid & here & !cut;
         let malformed = (wrong | found_valid & cut) & here;
         if self.strict && malformed != 0 {
-            // A valid escape before the malformed one may cross the end of its value; then it is the malformed one.
+            // If a valid escape before the malformed one crosses the end of its value, it is the first malformed escape.
             let drop = digits_of(valid, lanes, &mut self.carry);
             self.bounds.record_block(rest.len(), self.out.address(), drop, lanes.padding());
             return Err(malformed.trailing_zeros() as usize);
@@ -712,7 +712,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
             result = isa.select(decoded, block, found.values);
         }
         if KEEP && self.upper {
-            // This includes the digits of decoded escapes, although they are dropped: otherwise it would wait for `decoded` (lab: ladders).
+            // The digits of decoded escapes are included, although they are dropped, so this need not wait for `decoded` (lab: ladders).
             result = isa.upper(digits_of(valid, lanes, &mut self.carry_all), result);
         }
         let drop = digits_of(decoded, lanes, &mut self.carry);
@@ -762,7 +762,7 @@ fn keep_completing(
     let is_digit = |byte| hex::value(byte) != hex::NOT_A_DIGIT;
     let mut left = decoded;
     if job.stays(b'%') {
-        // Hostile input has such escapes in every fourth lane, so most of them take no more than a load, a test and a store (lab: ladders).
+        // In hostile input, every fourth lane may have to stay, so most of them take only a load, a test and a store (lab: ladders).
         let mut kept = decoded & (one | two);
         for lane in bits(decoded & two & !one) {
             let last = input.get((start + lane).wrapping_sub(1)).unwrap_or(&before[1]);

@@ -13,7 +13,8 @@
 //! always a whole block, so no load waits for the masks of the block before it (lab: ladders).
 //!
 //! A *ladder*, in the file of a tier, says which *step* encodes an input of which length: [`OneBlock`], [`TwoBlocks`], [`FewBlocks`] or
-//! [`AnyLength`]. Each but `FewBlocks` is written for all modes ([`Mode`]).
+//! [`AnyLength`]. Each but `FewBlocks` is written for all modes ([`Mode`]). "lab: NAME" names the page docs/lab/DATE-NAME.md, which has the
+//! measurements.
 
 use core::marker::PhantomData;
 
@@ -83,7 +84,7 @@ impl<M: Mode> EncodeStep for AnyLength<M> {
     }
 }
 
-/// Encodes a batch of adjacent values as if they were one. If the mode keeps escapes, the ends of the values are marked.
+/// Encodes a batch of adjacent values as if they were one. If the mode keeps escapes, the ends of the values must be marked.
 #[cfg_attr(optimized, inline(always))]
 pub(crate) fn values<'c, T: Tier>(
     tier: T,
@@ -211,8 +212,7 @@ fn with_escapes<I: Isa>(
     isa.members_from_mask(members.mask() & !found.percent | valid | digits)
 }
 
-/// Copies an input of more than one block and at most two if encoding leaves it unchanged. Returns `None` if that is not known, and for other
-/// inputs.
+/// Copies an input of more than one block and at most two if encoding surely changes nothing and it fits. Otherwise returns `None`.
 #[cfg_attr(optimized, inline(always))]
 #[allow(dead_code, reason = "on some architectures no tier uses it")]
 pub(crate) fn copy_two_blocks<'c, T: Tier>(
@@ -286,7 +286,7 @@ fn few_blocks<'c, I: Isa>(isa: I, job: &EncodeJob, input: &[u8], out: OutputSpan
     }
 }
 
-/// Measures an encoding: that of a short input in the default mode here, and any other by a function of its own.
+/// Measures an encoding. A short input in the default mode is measured here, any other in a function that is not inlined.
 #[cfg_attr(optimized, inline(always))]
 pub(crate) fn measure<T: Tier>(tier: T, job: &EncodeJob, input: &[u8]) -> Measure {
     let measured = if !job.is_plain() {
@@ -350,7 +350,7 @@ fn escapes_in<I: Isa, const M: usize>(isa: I, class: &I::Class, rest: &[u8]) -> 
     if isa.all_members(load::<I, M>(isa, rest), class) {
         return 0;
     }
-    // Otherwise the compiler keeps the blocks in registers, of which SSSE3 has too few (lab: ladders).
+    // Without `black_box`, the compiler keeps the blocks in registers, of which SSSE3 has too few (lab: ladders).
     let (rest, mut escaped) = (core::hint::black_box(rest), 0);
     for i in 0..M {
         let members = isa.members_in(isa.look_up_set(isa.load(&rest[i * I::LANES..]), class));
@@ -391,7 +391,7 @@ impl<'c, I: Isa, B: Bounds, const DEFAULT: bool> State<'c, I, B, DEFAULT> {
     fn run(mut self, input: &[u8]) -> Written<'c> {
         let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
         while !rest.is_empty() {
-            // The first block, and each block that `out` may be too small for, goes through here.
+            // This is for the first block, and for blocks that the loops below leave, because there are too few or `out` may be too small.
             self.encode_block(self.isa.load(rest), rest, lanes);
             (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
             if !DEFAULT {
@@ -455,8 +455,8 @@ impl<'c, I: Isa, B: Bounds, const DEFAULT: bool> State<'c, I, B, DEFAULT> {
         false
     }
 
-    /// Writes whole blocks like [`State::one_by_one`], but looks up the members of the set two blocks ahead. The caller has found that the
-    /// first `together` blocks are not all clean, so clean blocks before the first other one do not end this.
+    /// Writes whole blocks like [`State::one_by_one`], but looks up the members of the set two blocks ahead. The caller has found that not
+    /// all of the first `together` blocks are clean, so the clean blocks before the first block with an escape do not count.
     #[cfg_attr(optimized, inline(always))]
     fn look_ahead(&mut self, rest: &mut &[u8], together: usize) -> bool {
         if rest.len() < 3 * I::LANES {

@@ -8,8 +8,8 @@
 //! short. It can be loaded whole, because the bytes after its end belong to the next block. Code that only measures or searches makes
 //! the last block short.
 //!
-//! Every function that takes a tier or its blocks is inlined into one that enables the CPU features of the tier. That is an entry point,
-//! or a function of [`Features`].
+//! Every function that takes a tier or its blocks is inlined into one that enables the CPU features of the tier. That is an entry point, or
+//! a function of [`Features`]. "lab: NAME" names the page docs/lab/DATE-NAME.md, which has the measurements.
 
 #![allow(
     clippy::needless_range_loop,
@@ -61,7 +61,7 @@ impl<I: Isa> Lanes<I> {
         (input.len() <= Self::ALL.count).then_some(Lanes { count: input.len(), isa: PhantomData })
     }
 
-    /// Returns the lanes of the first block of `len` bytes.
+    /// Returns the lanes of the first block of an input of `len` bytes.
     #[cfg_attr(optimized, inline(always))]
     fn of_start(len: usize) -> Lanes<I> {
         Lanes { count: len.min(I::LANES), isa: PhantomData }
@@ -75,7 +75,7 @@ impl<I: Isa> Lanes<I> {
         if first.is_empty() { None } else { Some((Self::of_short(first)?, last)) }
     }
 
-    /// Returns the lanes of the first block of `input`, which is so short that all other blocks are whole.
+    /// Returns the lanes of the first block of `input`. This block is so short that all other blocks are whole.
     #[cfg_attr(optimized, inline(always))]
     fn of_first_block(input: &[u8]) -> Lanes<I> {
         Lanes { count: Self::ALL.count - padding::<I>(input), isa: PhantomData }
@@ -106,12 +106,12 @@ impl<I: Isa> Lanes<I> {
     }
 }
 
-/// The `%` of a block, and what the two bytes after each lane spell.
+/// Each `%` of a block, and what the two bytes after each lane spell.
 #[derive(Clone, Copy)]
 pub(crate) struct Found<B> {
     /// The lanes of each `%`.
     pub(crate) percent: u64,
-    /// Marks of these lanes in the tier's own form, if the tier uses them.
+    /// Marks of the lanes in `percent`, in the tier's own form, if the tier uses them.
     #[allow(dead_code, reason = "on some architectures no tier does")]
     pub(crate) marks: B,
     /// Marks of each `%` that two hexadecimal digits do not follow, in the tier's own form. Lanes without `%` are unspecified.
@@ -186,8 +186,8 @@ pub(crate) trait Isa: Copy {
     /// Loads the first `LANES` bytes of `input`. A shorter input is loaded whole, with zeros after it.
     fn load(self, input: &[u8]) -> Self::Block;
 
-    /// Loads an input of at most `LANES` bytes with its bytes in any lanes, maybe more than once, and no others. Returns `None` if the tier
-    /// has no such load, or none for an input of this length.
+    /// Loads an input of at most `LANES` bytes, in any order: each byte is in one lane or more, and no lane has another byte. Returns
+    /// `None` if the tier has no such load, or none for an input of this length.
     #[cfg_attr(optimized, inline(always))]
     fn load_ends(self, _input: &[u8]) -> Option<Self::Block> {
         None
@@ -267,7 +267,7 @@ pub(crate) trait Isa: Copy {
         out: &mut Cursor<'_>,
     );
 
-    /// Writes all 64 lanes as escapes. `block` is at the start of `input`.
+    /// Writes all lanes as escapes. `block` is at the start of `input`.
     #[cfg_attr(optimized, inline(always))]
     fn expand_all(self, block: Self::Block, input: &[u8], spelling: Self::Spelling, out: &mut Cursor<'_>) {
         self.expand(block, input, self.members_from_mask(0), Lanes::ALL, spelling, out);
@@ -281,7 +281,7 @@ pub(crate) trait Isa: Copy {
     /// can be checked at once, and a mask of the `%` is known before their digits are.
     fn find(self, block: Self::Block, input: &[u8]) -> Found<Self::Block>;
 
-    /// Reports whether two digits do not follow some `%` in one of the blocks.
+    /// Reports whether one of the blocks has a `%` that two digits do not follow.
     fn any_wrong<const N: usize>(self, found: [&Found<Self::Block>; N]) -> bool;
 
     /// Returns the lanes of each `%` that two digits do not follow, and [`Found::decoded`] with `%` in these lanes.
@@ -336,11 +336,11 @@ pub(crate) trait Isa: Copy {
 
     // -- Columns
 
-    /// Computes the ends in the output of sixteen values that end before the lanes `ends` of a batch, in ascending order. Returns
-    /// `false` and changes nothing if the tier has no code for this, if the ends are far apart, or if they are too near the end of the
-    /// records. The lanes in the masks of the records became `1 + by` bytes.
+    /// Computes the ends of sixteen values in the output. In the input, they end before the lanes `ends`, which ascend and count from the
+    /// first block on. Returns `false` and changes nothing if the tier has no code for this, if the ends are far apart, or if they are too
+    /// near the end of the records. Each lane in the masks of the records became `1 + by` bytes.
     ///
-    /// If `by` is negative, sets bit 0 of `crossing` if a value ends before a lane in a mask.
+    /// If `by` is negative, sets bit 0 of `crossing` if the lane after the end of a value is in a mask.
     #[cfg_attr(optimized, inline(always))]
     fn place_ends(
         self,
@@ -407,7 +407,7 @@ pub(crate) fn first_two(bytes: &[u8]) -> [u8; 2] {
 /// escape, the result is arbitrary.
 #[cfg_attr(optimized, inline(always))]
 pub(crate) fn digits_of<I: Isa>(valid: u64, lanes: Lanes<I>, carry: &mut u64) -> u64 {
-    // No two of the three masks have a lane in common, so the sum is their union. It takes fewer instructions (lab: kernels).
+    // `valid << 1`, `valid << 2` and `carry` have no lane in common, so the sum is their union, in fewer instructions (lab: kernels).
     let digits = valid.wrapping_mul(6).wrapping_add(*carry);
     let last_two = valid.rotate_right(lanes.count().wrapping_sub(2) as u32) & 3;
     *carry = last_two | last_two >> 1;

@@ -1,8 +1,8 @@
 //! The interface of a tier to the drivers: the widths of its blocks, and functions that are compiled with its CPU features.
 //!
-//! A *ladder* is the function of a tier that says which code handles an input of which length. The code of a rung is a *step*. The ladder
-//! either contains a step, or calls it as a function of its own ([`Features::encode_by`], [`Features::decode_by`]). A single function for all
-//! lengths would save many registers, which takes longer than a short input (lab: kernels).
+//! A *ladder* is the function of a tier that says which code handles an input of which length. The code of a rung is a *step*. A ladder
+//! contains a step, or calls it as a function of its own ([`Features::encode_by`], [`Features::decode_by`]). One function for all lengths
+//! would save many registers, which takes longer than a short input (lab: kernels). ("lab: NAME" names docs/lab/DATE-NAME.md.)
 
 use core::marker::PhantomData;
 
@@ -10,7 +10,7 @@ use super::Isa;
 use crate::kernel::cursor::{OutputSpan, Written};
 use crate::kernel::job::{DecodeJob, EncodeJob, Measure, Outcome};
 
-/// A mode, as far as the code for it differs.
+/// A mode, or several modes that share code. It is a type, so that the code is compiled for each.
 pub(crate) trait Mode {
     /// Whether this is the default mode.
     const IS_PLAIN: bool;
@@ -19,7 +19,7 @@ pub(crate) trait Mode {
     /// (lab: kernels).
     const NOT_COPIED: bool;
 
-    /// The mode without the knowledge that the input was not copied.
+    /// The same mode for an input that the ladder may not have tried to copy.
     type Base: Mode;
 }
 

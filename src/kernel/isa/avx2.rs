@@ -1,7 +1,7 @@
 //! AVX2: a block is 64 lanes in two registers, or, for short inputs, 32 lanes in one.
 //!
-//! An encoder writes groups of eight lanes, and a decoder sixteen lanes at a time. The output offset of each comes from a count of bits in a
-//! mask, so none waits for the one before (lab: avx2-ssse3).
+//! An encoder writes groups of eight lanes, and a decoder sixteen lanes at a time. The output offset of each group comes from a count of
+//! bits in a mask, so none waits for the one before (lab: avx2-ssse3). "lab: NAME" names the page docs/lab/DATE-NAME.md.
 
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;

@@ -1,10 +1,10 @@
 //! AVX-512 with VBMI, VBMI2 and VPOPCNTDQ (Ice Lake, Zen 4 and later): 64 lanes in one register.
 //!
-//! Masks are native, partial blocks are masked loads, and one compress instruction removes lanes. A set, or the values of
-//! digits, is a table of 128 bytes in two registers, which one permutation looks up. Encoding triples 21 lanes at a time: one
-//! permutation writes `%`, the high digit and the low digit of each lane to escape. For another lane, it writes the byte in place of the
-//! high digit. A compress instruction removes the `%` and the low digit of lanes that stay. A compress instruction with a memory operand
-//! is slow on Zen 4, so the result goes to a register, which is stored whole (lab: ladders).
+//! Masks are native, partial blocks are masked loads, and one compress instruction removes lanes. A set, or the values of digits, is a
+//! table of 128 bytes in two registers, which one permutation looks up. Encoding triples 21 lanes at a time: one permutation writes `%`,
+//! the high digit and the low digit of each lane to escape. For another lane, it writes the byte in place of the high digit. A compress
+//! instruction removes the `%` and the low digit of lanes that stay. Compressing to memory is slow on Zen 4, so the result goes to a
+//! register, which is stored whole (lab: ladders). "lab: NAME" names the page docs/lab/DATE-NAME.md, which has the measurements.
 
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
@@ -158,7 +158,7 @@ impl Avx512 {
         unsafe {
             let [low, high] = class.high;
             if low | high == 0 {
-                // This is `block` or not `ascii`. An inverted table would have to be inverted for each short input (lab: kernels).
+                // This is `block | !ascii`. A table of `!ascii` would have to be inverted for each short input (lab: kernels).
                 _mm512_ternarylogic_epi32::<0xF3>(block, ascii, ascii)
             } else {
                 let high = self.look_up([self.spread(low), self.spread(high)], block);
@@ -194,14 +194,14 @@ impl Avx512 {
     /// Returns the triples of group `i`: `%` and the lane of each of the two registers.
     #[cfg_attr(optimized, inline(always))]
     fn triple(self, i: usize, [second, third]: [__m512i; 2], case: HexCase) -> __m512i {
-        // The last lane is not used. It makes the mask a variable: with a constant, the compiler adds an instruction (lab: kernels).
+        // Lane 63 is not used. Its bit depends on `case`, because a constant mask would cost one more instruction (lab: kernels).
         let places = !FIRST_OF_THREE ^ (case as u64) << 63;
         // SAFETY: the token proves AVX-512. Lanes that are not in the mask keep their index, which is `%`.
         unsafe { _mm512_mask2_permutex2var_epi8(second, self.whole(&TRIPLES[i]), places, third) }
     }
 
-    /// Returns `block` with the high digits in the lanes of `escape`, and the low digits of all lanes. The permutations use only the
-    /// low four bits of each index, because `digits` repeats in each quarter.
+    /// Returns `block` with the high digits in the lanes of `escape`, and the low digits of all lanes. Only the low four bits of an index
+    /// of the permutations matter, because `digits` repeats in each quarter.
     #[cfg_attr(optimized, inline(always))]
     fn sources(self, escape: u64, block: __m512i, digits: __m512i) -> [__m512i; 2] {
         // SAFETY: the token proves AVX-512.
@@ -265,7 +265,7 @@ impl Avx512 {
     /// Reports whether two digits follow every `%` in the blocks of `input`, which end before its last two bytes.
     #[cfg_attr(optimized, inline(always))]
     fn is_well_formed(self, input: &[u8]) -> bool {
-        // Otherwise the compiler keeps what the caller has computed before for this rare check, on the stack (lab: kernels).
+        // Without `black_box`, the compiler keeps results of the caller on the stack for this rare check (lab: kernels).
         let mut rest = core::hint::black_box(input);
         while let Some(next) = rest.first_chunk::<66>() {
             let block = self.load(next);
@@ -297,7 +297,7 @@ impl Avx512 {
         }
     }
 
-    /// Computes the ends in the output of eight values, and the rests of the masks of their blocks. See [`Isa::place_ends`].
+    /// Does the work of [`Isa::place_ends`] for eight values. The second result is the rest of each mask, from the end of the value on.
     #[cfg_attr(optimized, inline(always))]
     fn place_eight(self, ends: &[u32; 8], records: Records<'_>, by: u32) -> Option<(__m256i, __m512i)> {
         let first = ends[0] as usize / 64;
@@ -577,7 +577,7 @@ impl Isa for Avx512 {
             // zero for digits.
             let mut bad = _mm512_ternarylogic_epi32::<0xCA>(self.all(0x0F), high, low);
             for i in 0..3 {
-                // This is nonzero in lanes that have to be `%` and are not.
+                // `differ` is nonzero in lanes that have to be `%` and are not.
                 let lanes = self.whole(&PERCENT_OF_RUN[i]);
                 let differ = _mm512_ternarylogic_epi32::<0x28>(parts[i], self.all(b'%'), lanes);
                 bad = _mm512_or_si512(bad, differ);
@@ -698,14 +698,14 @@ impl Isa for Avx512 {
         let (start, mut len) = (window.as_mut_ptr(), 0);
         for i in 0..M {
             let keep = if i == 0 { lanes.mask() & !drops[0] } else { !drops[i] };
-            // SAFETY: the token proves AVX-512. Each block before this one left at most its lanes, so 64 bytes more are inside the window.
+            // SAFETY: the token proves AVX-512. `M >= 2`, and each block before this one left at most its lanes, so 64 bytes fit.
             unsafe {
                 let kept = _mm512_mask_compress_epi8(blocks[i], keep, blocks[i]);
                 _mm512_storeu_si512(start.add(len).cast(), kept);
             }
             len += keep.count_ones() as usize;
         }
-        // SAFETY: all bytes up to the end of the last block are initialised.
+        // SAFETY: each store starts where the kept bytes before it end, so `len` bytes are initialised. They are at most the width.
         unsafe { window.keep(len) };
     }
 

@@ -1,8 +1,8 @@
 //! Blocks of registers for the tiers that have a byte shuffle: the operations of [`Isa`], written once over [`Vector`].
 //!
-//! Set membership takes two shuffles: the low half of a byte picks a row of the set, the high half picks a bit of that row.
-//! AVX-512 removes lanes by one compress instruction; here tables of indices do it. Decoding removes lanes sixteen at a time,
-//! because digits fill few patterns of lanes. Encoding expands lanes eight at a time.
+//! Set membership takes two shuffles: the low half of a byte picks a row of the set, the high half picks a bit of that row. AVX-512 removes
+//! lanes by one compress instruction; here tables of indices do it. Decoding removes lanes sixteen at a time, because digits fill few
+//! patterns of lanes. Encoding expands lanes eight at a time. "lab: NAME" names the page docs/lab/DATE-NAME.md.
 //!
 //! The loops over registers are unrolled. Their bodies are not closures, because intrinsics in a closure are not inlined (lab: inlining).
 
@@ -57,7 +57,7 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
         class.high.look_up(bytes ^ self.all(0x80)) & self.bit(bytes)
     }
 
-    /// Loads the first `width` bytes and the last `width` bytes, which together are all.
+    /// Loads the first `width` bytes and the last `width`, which together are all. Also returns the offset of the last ones.
     #[cfg_attr(optimized, inline(always))]
     fn halves(self, bytes: &[u8], width: usize) -> ([V; N], [V; N], usize) {
         let shift = bytes.len() - width;
@@ -176,7 +176,7 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
         if V::COUNTS_LANES { 16 - drop.count_ones() as usize } else { places.last_left() + 1 }
     }
 
-    /// Writes the lanes of a register without those in `drop` to `at`, and returns their end. Bits from `BYTES` on are ignored.
+    /// Writes the lanes of a register without those in `drop` to `at`, and returns their end. Ignores the bits of `drop` from `BYTES` on.
     ///
     /// # Safety
     ///
@@ -614,11 +614,11 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
         let (start, mut len) = (window.as_mut_ptr(), 0);
         for i in 0..M {
             let lanes = if i == 0 { lanes } else { Lanes::ALL };
-            // SAFETY: `write_compressed` returns at most `lanes`, so each block has `LANES` bytes of the window: there are at least two blocks. Each starts where the one
-            // before ends, so all bytes up to the end are initialised.
+            // SAFETY: there are at least two blocks, and `write_compressed` returns at most `lanes`, so `LANES` bytes of the window are
+            // left for each. Each block starts where the one before ends, so all bytes up to the last end are initialised.
             unsafe { len += self.write_compressed(blocks[i], drops[i], lanes, start.add(len)) };
         }
-        // SAFETY: the loop initialised these bytes.
+        // SAFETY: the loop initialised these bytes, which are inside the window.
         unsafe { window.keep(len) };
     }
 

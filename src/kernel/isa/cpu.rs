@@ -1,4 +1,4 @@
-//! Detects the features of an x86 CPU that the tiers use, with `cpuid`, which needs no `std`.
+//! Detects the features of an x86 CPU that the tiers use, with `cpuid`, which needs no `std`. "lab: NAME" names docs/lab/DATE-NAME.md.
 
 #[cfg(target_arch = "x86")]
 use core::arch::x86::{__cpuid_count, _xgetbv, CpuidResult};
@@ -53,8 +53,8 @@ pub(super) fn has(bit: u16) -> bool {
     found & bit != 0
 }
 
-/// Asks the CPU for its features. Reports none in SGX, where `cpuid` is not allowed, and in a kernel, which must save the
-/// registers of programs before it uses them. There, a tier exists only if the build enables its features.
+/// Asks the CPU for its features. Reports none in SGX, where `cpuid` is not allowed, and without an operating system: an operating system
+/// itself must save the registers of programs before it uses them. There, a tier exists only if the build enables its features.
 fn ask() -> u16 {
     if cfg!(any(target_env = "sgx", target_os = "none")) {
         return 0;

@@ -1,6 +1,6 @@
 //! The ladder of the tiers whose registers have sixteen bytes and a byte shuffle: SSSE3, NEON and simd128.
 //!
-//! A ladder says which code handles an input of which length; `drive/tier.rs` explains ladders and steps.
+//! `drive/tier.rs` explains ladders and steps. "lab: NAME" names the page docs/lab/DATE-NAME.md, which has the measurements.
 
 use crate::kernel::cursor::{OutputSpan, Written};
 use crate::kernel::drive::{EncodeStep, NotCopied, Other, Plain, Tier, decode, encode};

@@ -1,7 +1,7 @@
 //! Checks of short inputs with instructions that every CPU of the target has. They need neither a tier nor a call.
 //!
-//! For inputs of at most sixteen bytes, the call of a kernel takes longer than all other work, so the verbs inline these
-//! checks (lab: call-overhead).
+//! For inputs of at most sixteen bytes, the call of a kernel takes longer than all other work, so the verbs inline these checks
+//! (lab: call-overhead). "lab: NAME" names the page docs/lab/DATE-NAME.md, which has the measurements.
 
 use crate::kernel::word::ShortCheck;
 #[cfg(not(any(
@@ -54,12 +54,12 @@ impl ShortCheck for NoEscape {
 /// every set has these.
 #[derive(Clone, Copy)]
 pub(crate) struct CommonBytes {
-    /// Another ASCII byte of the set, or one of these.
+    /// Another ASCII byte of the set, or one of the common bytes.
     pub(crate) other: u8,
 }
 
 impl CommonBytes {
-    /// The check for any set with these bytes.
+    /// The check for the common bytes only.
     pub(crate) const ONLY: CommonBytes = CommonBytes { other: b'_' };
 }
 

@@ -1,7 +1,7 @@
 //! The tiers: which exist, which this CPU has, and for each operation the table of its kernels.
 //!
-//! `tiers!` is the only list of tiers. The token, the detection and the entry points of a tier come from its row. Tests, fuzz
-//! targets and benchmarks iterate over [`Tier::available`], and programs that know tiers of other machines read [`TIER_NAMES`].
+//! `tiers!` is the only list of tiers. The token, the detection and the entry points of a tier come from its row. Tests, fuzz targets and
+//! benchmarks iterate over [`Tier::available`]. [`TIER_NAMES`] includes tiers of other machines. "lab: NAME" names docs/lab/DATE-NAME.md.
 
 #![allow(
     clippy::needless_range_loop,
@@ -255,8 +255,8 @@ macro_rules! tiers {
 
         /// Runs `kernel` with the vector instructions of `tier`. On the scalar tier, this calls [`Kernel::run_scalar`].
         ///
-        /// The crate that calls this gets a copy of the kernel for each tier. So a function that is inlined into many crates calls it
-        /// through one that is neither generic nor inlined.
+        /// The crate that calls this gets a copy of the kernel for each tier. So a function that is inlined into many crates should call it
+        /// through a function that is neither generic nor inlined.
         #[inline(always)]
         pub fn run<K: Kernel>(tier: Tier, kernel: K) -> K::Output {
             $(
@@ -313,10 +313,10 @@ macro_rules! tables {
                 #[cfg_attr(optimized, inline(always))]
                 pub(crate) fn $method<'c>(self, $($operand: $type),*) -> $output {
                     // SAFETY: by the invariant of `Tier`, the index is that of a tier of this build, and the CPU has the features
-                    // of that tier. Or it is one more, that of the function which chooses a tier. If the best tier is certain, the
+                    // of that tier. Or the index is one more, that of the function that chooses a tier. If the best tier is certain, the
                     // CPU has its features, too.
                     unsafe {
-                        // Then a lean build offers no other tier: see `Tier::held`.
+                        // If the best tier is certain, a lean build offers no other one: see `Tier::held`.
                         if BEST_IS_CERTAIN && (cfg!(simdpct_lean) || self.index() == 0) {
                             // In a constant, the compiler sees which function is called, in every crate (lab: ladders).
                             (const { $table[0] })($($operand),*)
@@ -373,7 +373,7 @@ tiers! {
 #[inline(always)]
 #[allow(unused_mut, reason = "it changes only on x86-64")]
 pub fn opaque(mut mask: u64) -> u64 {
-    // Otherwise the compiler computes each bit of a union of several masks by itself on x86 (lab: uri-kernels).
+    // Without the assembly, the compiler computes a union of several masks bit by bit on x86 (lab: uri-kernels).
     #[cfg(target_arch = "x86_64")]
     // SAFETY: the assembly is a comment, so it changes no register, no memory and no flag.
     unsafe {
@@ -555,7 +555,7 @@ impl Tier {
         loop {
             let decoded = self.decode_values(job, input, ends, out);
             let crossed = self.place_ends(-1, decoded.written.len(), ends);
-            // No escape crosses an end that is marked, so this ends.
+            // No escape crosses an end that is marked, so the loop ends.
             if !crossed || ends.are_marked() {
                 return decoded;
             }
@@ -563,13 +563,13 @@ impl Tier {
         }
     }
 
-    /// Returns its name, such as `avx2`.
+    /// Returns the name of the tier, such as `avx2`.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.description().name
     }
 
-    /// Returns the CPU features that it uses, as the Rust reference names them.
+    /// Returns the CPU features that the tier uses, as the Rust reference names them.
     #[must_use]
     pub fn features(self) -> &'static [&'static str] {
         self.description().features

@@ -1,9 +1,9 @@
 //! NEON: a block is 64 lanes in four registers, or, for short inputs, 32 lanes in two.
 //!
-//! The instruction `tbx` leaves a lane unchanged if its index is out of range; that is how an escape gets its `%`. A block with
-//! every lane escaped is one interleaving store for each register. No instruction gathers the results of a comparison into a
-//! mask: each lane keeps one bit, and pairwise sums join the bits of all lanes. If a yes or no is enough, the lanes are
-//! narrowed to one word.
+//! The instruction `tbx` leaves a lane unchanged if its index is out of range; that is how an escape gets its `%`. A block with every lane
+//! escaped is one interleaving store for each register. No instruction gathers the results of a comparison into a mask: each lane keeps one
+//! bit, and pairwise sums join the bits of all lanes. If a yes or no is enough, the lanes are narrowed to one word. "lab: NAME" names the
+//! page docs/lab/DATE-NAME.md, which has the measurements.
 
 use core::arch::aarch64::*;
 
@@ -147,7 +147,7 @@ unsafe impl Vector for Register {
 
     #[cfg_attr(optimized, inline(always))]
     fn any(self) -> bool {
-        // The compiler adds two instructions to a maximum over the lanes (lab: neon-simd128).
+        // A maximum over the lanes would also tell, but the compiler adds two instructions to it (lab: neon-simd128).
         // SAFETY: `self` exists, so the CPU has NEON. The narrowing saturates, so a word that is not zero stays nonzero.
         unsafe { vget_lane_u64::<0>(vreinterpret_u64_u32(vqmovn_u64(vreinterpretq_u64_u8(self.0)))) != 0 }
     }
@@ -319,9 +319,8 @@ impl simd::Simd for Blocks<Register, 2> {
         unsafe { [vandq_u8(a, e), vandq_u8(b, f), vandq_u8(c, g), vandq_u8(d, h)] }
     }
 
-    /// Transposes the bits of all bytes at once. First, pairs of registers exchange neighbouring bits, then pairs of these pairs
-    /// exchange two bits. Each half of a byte then has one bit of the four registers. At last, the halves of even and odd lanes
-    /// are joined.
+    /// Transposes the bits of all bytes at once. First, pairs of registers exchange neighbouring bits, then pairs of these pairs exchange
+    /// two bits. Each half of a byte then has the same bit of the four registers. Finally, the halves of even and odd lanes are joined.
     #[cfg_attr(optimized, inline(always))]
     fn masks<const K: usize>(self, [a, b, c, d]: Self::Block) -> [u64; K] {
         // SAFETY: `self` exists, so the CPU has NEON. A register is as large as two words.

@@ -1,8 +1,8 @@
 //! WebAssembly's simd128: a block is 64 lanes in four registers, or, for short inputs, 32 lanes in two.
 //!
-//! Vector arithmetic is safe on this target: an engine that lacks an instruction of a module rejects the whole module before it
-//! runs. So there is nothing to detect, and the tier exists only in builds that enable the feature. Only loads and stores are
-//! unsafe.
+//! Vector arithmetic is safe on this target: an engine that lacks an instruction of a module rejects the whole module before it runs. So
+//! there is nothing to detect, and the tier exists only in builds that enable the feature. Only loads and stores are unsafe. "lab: NAME"
+//! names the page docs/lab/DATE-NAME.md, which has the measurements.
 
 use core::arch::wasm32::*;
 

@@ -1,8 +1,8 @@
 //! SSE2, the baseline of x86-64: 64 lanes in four registers.
 //!
-//! SSE2 has no byte shuffle. Most sets are letters, digits, `-`, `.`, `_` and at most one byte more, and these take twelve
-//! operations a register (lab: sse2-scalar). Other sets are looked up byte by byte. If few lanes are dropped or escaped, the lanes between
-//! them are copied together, otherwise one by one.
+//! SSE2 has no byte shuffle. Most sets are letters, digits, `-`, `.`, `_` and at most one byte more, and these take twelve operations a
+//! register (lab: sse2-scalar). Other sets are looked up byte by byte. If few lanes are dropped or escaped, the lanes between them are
+//! copied together, otherwise one by one. "lab: NAME" names the page docs/lab/DATE-NAME.md, which has the measurements.
 
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
@@ -531,7 +531,7 @@ impl Isa for Sse2 {
         let mut window = out.window(MAX_WINDOW, &mut stage);
         let start = window.as_mut_ptr();
         // SAFETY: a block has at most 64 lanes, each of which becomes at most three bytes, and the window has 64 bytes more. Each branch
-        // initialises the bytes up to the end that it returns.
+        // initialises all bytes that it keeps.
         unsafe {
             if escape.count_ones() > SPARSE {
                 let mut rest = escape;

@@ -1,7 +1,7 @@
 //! Shuffle tables of the tiers that have a byte shuffle and no compress instruction.
 //!
-//! In all tables of indices, an index of 0x80 or above gives zero. The shuffles `pshufb`, `tbl` and `swizzle` have this in
-//! common.
+//! In all tables of indices, an index of 0x80 or above gives zero. The shuffles `pshufb`, `tbl` and `swizzle` have this in common.
+//! "lab: NAME" names the page docs/lab/DATE-NAME.md, which has the measurements.
 
 #![allow(dead_code, reason = "each architecture uses some of the tables")]
 
@@ -19,7 +19,7 @@ pub(super) const NEGATED_BITS: [u8; 16] = {
     negated
 };
 
-/// The value of a digit, shifted left by four bits, for the first digit of an escape.
+/// For each value of a digit, the value shifted left by four bits, for the first digit of an escape.
 pub(super) const SHIFTED: [u8; 16] = {
     let mut shifted = [0; 16];
     let mut value = 0;
@@ -30,7 +30,7 @@ pub(super) const SHIFTED: [u8; 16] = {
     shifted
 };
 
-/// The values of [`SHIFTED`], each less `%`. Adding one to a `%` replaces the `%` by the value.
+/// The values of [`SHIFTED`], each less `%`. An entry that is added to a `%` gives the value.
 pub(super) const SHIFTED_LESS: [u8; 16] = {
     let mut shifted = SHIFTED;
     let mut i = 0;
@@ -91,8 +91,8 @@ const fn fit(low: u8, high: u8) -> bool {
     matches!((low.leading_ones(), high.trailing_ones()), (0, 0 | 2) | (1, 1) | (2, 0))
 }
 
-/// For each mask of digits, the index in [`WITHOUT_DIGITS`] where its row starts if it is the lower mask, and the index in a row
-/// if it is the upper mask; and the number of entries that these add up to. A row has entries only for masks that [`fit`].
+/// For each mask of digits, the index in [`WITHOUT_DIGITS`] where its row starts if it is the lower mask, and the index in a row if it is
+/// the upper mask. The last number is that of the entries of the table. A row has entries only for masks that [`fit`].
 const LAYOUT: ([u16; 256], [u16; 256], usize) = {
     let (mut rows, mut columns) = ([0; 256], [0; 256]);
     // The number of upper masks that start with no digit, with one digit, and with two.
@@ -249,7 +249,7 @@ pub(super) static THIRDS: [[[u8; 16]; 2]; 3] = {
     lanes
 };
 
-/// Shuffle indices that restore the order of digits that [`THIRDS`] gathered: the lanes of the first digits of sixteen escapes.
+/// Shuffle indices that put the first digits of sixteen escapes in order, after [`THIRDS`] gathered them.
 pub(super) const IN_ORDER: [u8; 16] = {
     let mut places = [0; 16];
     let mut i = 0;

@@ -1,8 +1,8 @@
 //! One register of bytes in a tier that has a byte shuffle: a thin trait, each method of which is a few instructions.
 //!
-//! [`Blocks`](super::blocks::Blocks) builds whole blocks from it, once for all of these tiers. A method that selects lanes
-//! returns or takes *marks*: registers whose lanes are all ones or all zeros. (On AVX2, [`Vector::clear_marked`] defines only the top
-//! bit of each lane, and methods that take marks read only that bit.)
+//! [`Blocks`](super::blocks::Blocks) builds whole blocks from it, once for all of these tiers. A method that selects lanes returns or takes
+//! *marks*: registers whose lanes are all ones or all zeros. (On AVX2, [`Vector::clear_marked`] defines only the top bit of each lane, and
+//! methods that take marks read only that bit.) "lab: NAME" names the page docs/lab/DATE-NAME.md.
 
 use core::ops::{BitAnd, BitOr, BitXor};
 
@@ -40,8 +40,8 @@ pub(crate) unsafe trait Vector:
     /// (lab: avx2-ssse3).
     const COUNTS_GROUPS: bool = false;
 
-    /// Whether [`Vector::mask`] takes many more instructions than [`Vector::all_nonzero`] (lab: ladders). Then clean text is recognised without
-    /// a mask, and dense text has one for each block, not one for each register.
+    /// Whether [`Vector::mask`] takes many more instructions than [`Vector::all_nonzero`] (lab: ladders). Then clean text is recognised
+    /// without a mask, and dense text needs one mask for each block, not one for each register.
     const MASKS_ARE_SLOW: bool = false;
 
     /// The largest number of bytes that [`Vector::write_group`] writes.

@@ -70,7 +70,7 @@ pub fn decode_strictly(text: &str) -> Option<Vec<u8>> {
 pub fn normalize(text: &str) -> Vec<u8> {
     let mut out: Vec<u8> = Vec::new();
     for (byte, spelling) in decoded(text) {
-        // A digit stays escaped after an escape that lacks it.
+        // A digit stays escaped if it would complete a malformed escape before it.
         let lacks_digit = match out[..] {
             [.., b'%'] => true,
             [.., b'%', digit] => digit.is_ascii_hexdigit(),

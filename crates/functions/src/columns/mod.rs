@@ -1,9 +1,8 @@
 //! Applies functions to columns of Arrow arrays, on all cores.
 //!
-//! A host describes itself with [`Host`], makes a [`Job`] of a function and its options, and calls [`Job::apply`] with columns. Nothing here
-//! trusts the offsets and views of an array: a value that is not in its buffers is an error. The results have the layout of the first
-//! column: offsets of 32 or 64 bits, or views. Rows that do not change, values of views that do not change, and parts of views stay in the
-//! buffers of the column.
+//! A host describes itself with [`Host`], makes a [`Job`] of a function and its options, and calls [`Job::apply`] with columns. Nothing
+//! here trusts the offsets and views of an array: a value that is not in its buffers is an error. The results have the layout of the first
+//! column: offsets of 32 or 64 bits, or views. Rows and views that do not change, and views of parts, use the buffers of the column.
 
 mod rows;
 
@@ -29,11 +28,11 @@ use crate::url::{Extracted, PartBody, Value, extract_parts};
 use crate::values::Values;
 use crate::verb::Verb;
 
-/// The number of rows that a thread works on at a time. Each such range makes one array of the results.
+/// The number of rows of a range, on which a thread works at a time. Each range makes one array of the results.
 pub const ROWS: usize = 1 << 16;
 
-/// The number of rows of a range for each buffer of a column of views. The array of each range has all buffers, so ranges of a fixed length
-/// would make the time grow with the square of the column.
+/// A range of a column of views has at least this number of rows for each buffer of the column. The array of each range has all buffers, so
+/// ranges of a fixed length would make the time grow with the square of the column.
 const ROWS_PER_BUFFER: usize = 1 << 8;
 
 /// A column: its type, and its values in arrays of this type.
@@ -68,12 +67,12 @@ pub fn value(array: &ArrayData, row: usize) -> Option<&[u8]> {
     Rows::new(array, row..row + 1).ok()?.get(0)
 }
 
-/// The ways in which a host wants its results.
+/// The ways in which a host, which is the program that calls the functions, wants its results.
 #[derive(Debug)]
 pub struct Host {
     /// Whether the offsets of lists have 64 bits, and not 32.
     pub large_lists: bool,
-    /// Whether an array of results may be cut: into ranges of at least [`ROWS`] rows, and into shorter ones whose results fit their offsets.
+    /// Whether the results of an array may be several arrays: of at least [`ROWS`] rows each, or of fewer rows that fit their offsets.
     pub is_split: bool,
     /// Returns an empty vector with capacity for a number of bytes.
     pub take: fn(usize) -> Vec<u8>,
@@ -106,7 +105,7 @@ pub struct Job {
     pub host: &'static Host,
 }
 
-/// Reports whether the values of a type are text and not binary. `None` is a type that is neither.
+/// Reports whether the values of a type are text and not binary. `None` if they are neither.
 fn is_text(of: &DataType) -> Option<bool> {
     match of {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Some(true),
@@ -139,14 +138,14 @@ impl Job {
         Some(if self.host.large_lists { DataType::LargeList(item) } else { DataType::List(item) })
     }
 
-    /// Applies the function to each row, on up to `threads` threads, or on all cores. `more` are the arguments after the first; one that has
-    /// one row has its value in all rows. Returns arrays of the results in the order of the rows, and none if there is no row.
+    /// Applies the function to each row, on up to `threads` threads, or on all cores. `more` are the arguments after the first. An argument
+    /// of one row has its value in all rows. Returns arrays of the results in the order of the rows, and none if there is no row.
     ///
     /// # Errors
     ///
     /// [`Failure::Rejected`] for a bad value, in most cases the first, if the policy is to fail; [`Failure::TooLong`] if the results do not
-    /// fit their offsets; [`Failure::Broken`] for a value that is not in its buffers; [`Failure::Invalid`] for arguments that do not fit, and
-    /// for errors of [`Host::build`]. Rows are those of the whole column.
+    /// fit their offsets; [`Failure::Broken`] for a value that is not in its buffers; [`Failure::Invalid`] for arguments that do not fit,
+    /// and for errors of [`Host::build`]. Errors count rows from the start of the whole column.
     pub fn apply(
         &self,
         first: &Column,
@@ -181,7 +180,7 @@ impl Job {
         in_parallel(&pieces, threads)
     }
 
-    /// Returns the values of the arguments after the first, and the number of rows that all arguments together make.
+    /// Returns the values of the arguments after the first, and the number of rows of the results.
     fn arguments<'a>(
         &self,
         first: &Column,
@@ -203,7 +202,7 @@ impl Job {
                 let message = format!("{name} has {} rows, and the arguments before it {rows}", column.rows);
                 return Err(Failure::Invalid(message));
             }
-            // A column of one row is repeated, also for no row.
+            // A column of one row is repeated as often as the others have rows, which may be never.
             rows = if rows == 1 { column.rows } else { rows };
             given.push(column);
         }
@@ -211,7 +210,7 @@ impl Job {
     }
 }
 
-/// Works on pieces, on up to `threads` threads, and returns the arrays of all in their order.
+/// Works on the pieces, on up to `threads` threads, and returns the arrays of all pieces, in the order of the pieces.
 fn in_parallel(pieces: &[Piece<'_>], threads: Option<NonZero<usize>>) -> Result<Vec<ArrayData>, Failure> {
     let threads =
         threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZero::get).min(pieces.len());
@@ -268,7 +267,7 @@ impl<'a> Piece<'a> {
         }
     }
 
-    /// Returns the results for these rows.
+    /// Returns the results for these rows as one array.
     fn array(&self) -> Result<ArrayData, Failure> {
         let rows = Rows::new(self.chunk, if self.is_same { 0..1 } else { self.rows.clone() })?;
         match (self.job.function.body, rows.stored) {
@@ -336,7 +335,7 @@ impl<'a> Piece<'a> {
     fn column<O: Offset>(&self, values: usize, bytes: usize) -> ColumnBuf<O> {
         let mut offsets = ColumnBuf::<O>::new().into_parts().1;
         offsets.reserve(values);
-        // A column without values has one offset.
+        // This succeeds, because new `offsets` have the single offset of a column without values.
         ColumnBuf::from_parts((self.job.host.take)(bytes), offsets)
             .unwrap_or_else(|_| ColumnBuf::with_capacity(values, bytes))
     }
@@ -414,7 +413,7 @@ impl<'a> Piece<'a> {
     ) -> Result<ArrayData, Failure> {
         let chosen = Chosen::new(ViewRows { rows, views, buffers }, verb.needs_escapes());
         let at_row = |why: Failure| why.map(|index| chosen.row(index));
-        // The new values, the rows that have them unless all do, and the rows that become null.
+        // The new values, the rows that get them (`None` for all rows), and the rows that become null.
         let (column, changed, nulls): (ColumnBuf<i32>, Option<Vec<u32>>, Vec<usize>) =
             if let Verb::Canonicalize { profile, policy, utf8 } = verb {
                 // Most URLs are canonical already, so only the forms of the other URLs are copied.
@@ -473,7 +472,7 @@ impl<'a> Piece<'a> {
                 for row in changed {
                     words[row as usize] = made.next().unwrap_or_default();
                 }
-                // The view of a null may be arbitrary.
+                // The view of a null may be arbitrary, so it is cleared.
                 if let Some(nulls) = &nulls {
                     (0..views.len()).filter(|row| nulls.is_null(*row)).for_each(|row| words[row] = [0; 16]);
                 }
@@ -483,7 +482,7 @@ impl<'a> Piece<'a> {
         self.array_of_views(self.result, new, nulls, buffers)
     }
 
-    /// Makes views of the parts of URLs, which are views themselves.
+    /// Makes a view of one part of each URL. The URLs are views too.
     fn parts(
         &self,
         part: PartBody,
@@ -508,8 +507,8 @@ impl<'a> Piece<'a> {
         self.array_of_views(self.result, new, nulls, buffers.to_vec())
     }
 
-    /// Makes an array of texts. `places` are the buffers of the first column if it has views: then a text that is a slice of one of them
-    /// becomes a view of it.
+    /// Makes an array of texts. If the first column has views, `places` has its buffers, and a text that is a slice of one of them becomes
+    /// a view of it.
     fn texts(&self, values: &[Value<'_>], places: Option<&Places<'_>>) -> Result<ArrayData, Failure> {
         let of = self.chunk.data_type();
         let nulls = (0..).zip(values).filter(|(_, value)| value.is_none()).map(|(row, _)| row);
@@ -600,7 +599,7 @@ impl<'a> Places<'a> {
         Places { buffers, starts }
     }
 
-    /// Returns the index of the buffer that has `value`, and the offset in it.
+    /// Returns the index of the buffer that holds `value`, and the offset there. `None` if no buffer holds it.
     fn find(&self, value: &[u8]) -> Option<(u32, u32)> {
         let at = value.as_ptr().addr();
         let (start, number) =

@@ -100,7 +100,7 @@ impl<'a> Values<'a> for Rows<'a> {
     }
 }
 
-/// Returns an integer of a view, the first of which is the length.
+/// Returns the integer of 32 bits with this index in a view. The first is the length.
 fn word(view: &View, index: usize) -> usize {
     u32::from_le_bytes(view.as_chunks().0[index]) as usize
 }
@@ -135,13 +135,13 @@ pub(super) fn view_of(value: &[u8], buffer: u32, start: u32) -> View {
 #[inline(always)]
 pub(super) fn view_of_part(view: View, whole: &[u8], start: usize, len: usize) -> View {
     let Some(head) = whole.get(start..).and_then(<[u8]>::first_chunk::<12>) else {
-        // Twelve bytes or more would be left of a longer part.
+        // Less than twelve bytes are left after `start`, so the part fits in its view.
         return view_of(whole.get(start..start + len).unwrap_or_default(), 0, 0);
     };
     let mut word = [0; 16];
     word[4..].copy_from_slice(head);
     let (text, place) = (u128::from_le_bytes(word), u128::from_le_bytes(view) >> 64 << 64);
-    // Both kinds of views are made without a branch, because nobody can predict the length of a part.
+    // Both kinds of views are made without a branch, because the CPU cannot predict the length of a part.
     let short = text & (u128::MAX >> (8 * (12 - len.min(12))));
     // The part is in the buffer of the whole, so the sum fits 32 bits if the part is long.
     let long = text & u128::from(u64::MAX) | place.wrapping_add((start as u128) << 96);
@@ -179,7 +179,7 @@ impl<'a> Values<'a> for ViewRows<'a, '_> {
     }
 }
 
-/// The number of rows of which most tell that most rows have escapes.
+/// The number of rows that are searched for `%`, to estimate how many of all rows have one.
 const SAMPLE: usize = 64;
 
 /// The rows of views that a verb may change.
@@ -190,8 +190,8 @@ pub(super) struct Chosen<'a, 'b> {
 }
 
 impl<'a, 'b> Chosen<'a, 'b> {
-    /// Chooses all rows. If a value without `%` does not change, chooses only those with one, unless there are so many that it is quicker to
-    /// work on all.
+    /// Chooses all rows. If `needs_escapes`, values without `%` do not change, so only rows with `%` are chosen, unless there are so many
+    /// that it is quicker to work on all.
     pub(super) fn new(all: ViewRows<'a, 'b>, needs_escapes: bool) -> Chosen<'a, 'b> {
         let has_escape = |row: &usize| all.get(*row).is_some_and(|value| memchr(b'%', value).is_some());
         let rows = 0..all.views.len();
@@ -271,7 +271,7 @@ impl<'a> Given<'a> {
         for array in arrays.iter().filter(|array| !array.is_empty()) {
             let start = given.rows;
             let rows = Rows::new(array, 0..array.len()).map_err(|why| why.map(|row| start + row))?;
-            // Nothing checks the views later.
+            // All values are read now, because nothing checks the views later.
             rows.iter().for_each(|_| {});
             rows.check().map_err(|why| why.map(|row| start + row))?;
             given.chunks.push((start, rows));

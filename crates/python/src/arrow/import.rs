@@ -19,8 +19,7 @@ use pyo3::types::PyTuple;
 
 use super::{ArrowArrayStream, FORMATS, Struct};
 
-/// The reason why an object is rejected as a column. It holds no Python object, because Polars calls on threads without the
-/// GIL.
+/// The reason why an object is rejected as a column. It holds no Python object, because Polars calls this code on threads without the GIL.
 pub(crate) enum Rejected {
     /// The type is unsupported.
     Type(String),
@@ -256,9 +255,8 @@ fn take<T: Struct>(capsule: &Bound<'_, PyAny>) -> PyResult<T> {
     if inside.is_null() {
         return Err(PyErr::fetch(capsule.py()));
     }
-    // SAFETY: by the PyCapsule interface, a capsule with this name contains such a struct, which may be moved. The thread has the
-    // GIL, so nobody else uses the capsule, whose destructor then finds a struct that is marked as released. By the invariant of
-    // `Struct`, zero bytes are such a struct.
+    // SAFETY: by the PyCapsule interface, a capsule with this name contains a `T`, which may be moved. The thread has the GIL, so nobody
+    // else uses the capsule. By the invariant of `Struct`, the `T` of zeros that stays for its destructor is marked as released.
     Ok(unsafe { inside.replace(mem::zeroed()) })
 }
 
@@ -283,7 +281,7 @@ pub(crate) fn import(values: &Bound<'_, PyAny>) -> PyResult<Column> {
         return Err(PyTypeError::new_err(message));
     };
     let stream = take(&method.call0()?)?;
-    // The producer may work on other threads, which may need the GIL.
+    // The GIL is released, because the producer may work on other threads that need it.
     py.detach(|| drain(stream))
 }
 

@@ -1,9 +1,8 @@
 //! Columns from and to other libraries, by the Arrow C data interface and its capsules for Python.
 //!
-//! The interface: <https://arrow.apache.org/docs/format/CDataInterface.html>, CStreamInterface and PyCapsuleInterface. `import`
-//! checks the structs of columns as far as it can: lengths, and the number, size and alignment of buffers. It cannot check that a
-//! buffer is as long as its column requires; the producer promises that. The crate `simdpct-functions` checks each offset and
-//! view that it reads.
+//! The specification is <https://arrow.apache.org/docs/format/CDataInterface.html>, with its pages on streams and capsules. `import` checks
+//! the structs of columns as far as it can: lengths, and the number, size and alignment of buffers. It cannot check that a buffer is as
+//! long as its column requires; the producer promises that. The crate `simdpct-functions` checks each offset and view that it reads.
 
 mod export;
 mod import;

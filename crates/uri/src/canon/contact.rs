@@ -44,8 +44,8 @@ impl Contact {
         }
     }
 
-    /// Reports whether a key of `scheme` with the host `name` is for the host that browsers contact. `is_same` compares this host with the
-    /// one that browsers read in the key. The second is empty if browsers read no host in the key.
+    /// Reports whether a key of `scheme` with the host `name` is for the host that browsers contact. `is_same` gets this host and the one
+    /// that browsers read in the key, which is empty if they read none.
     pub(super) fn has_key_host(
         &self,
         scheme: &[u8],
@@ -65,7 +65,7 @@ impl Contact {
             Contact::Host(host) => {
                 let named = named();
                 let name = if let Contact::Host(name) = &named { name } else { &b""[..] };
-                // Without its dots at the end, the name `1.2..` is an address, and `a.1..` is not valid.
+                // `is_same` may ignore dots at the end, but without them `1.2..` is an address, and `a.1..` is not valid.
                 named == *self
                     || !host.is_empty() && is_address(name) == is_address(host) && is_same(host, name)
             }
@@ -74,7 +74,7 @@ impl Contact {
 }
 
 /// Reports whether browsers contact the same host for `url` and for its canonical form `form`, or no host for both. The caller guarantees
-/// that `form` has the scheme of `parts`, and its host if that is plain, apart from case. `parts` may be those of a rewritten `url`.
+/// that `form` has the same scheme as `parts`, and the same host if that is plain, but for case. `parts` may be those of a rewritten `url`.
 #[inline]
 pub(super) fn is_kept(url: &[u8], parts: &Parts<'_>, form: &[u8]) -> bool {
     // These checks are faster than the parser, and true for most URLs. The target of a request names no host.

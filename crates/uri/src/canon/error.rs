@@ -25,7 +25,7 @@ pub struct CanonicalizeError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reason {
-    /// The URL holds this control character: TAB, CR, LF or NUL, which would break lines of text.
+    /// The URL holds this control character: TAB, CR, LF or NUL, which break lines of text; or, for `surt-python-0.3`, any at the start.
     Control(u8),
     /// The authority holds more than one `@`.
     SeveralAt,

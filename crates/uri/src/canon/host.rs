@@ -13,8 +13,8 @@ use crate::host::is_number;
 
 static OPAQUE: Encode<AsciiSet> = Encode::keeping(sets::WHATWG_C0_CONTROL);
 
-/// Appends the serialization of a host. It is opaque if the scheme of its URL is not special. Returns `None` if the host is not valid; `out`
-/// may then hold a part of it.
+/// Appends the serialization of a host. Returns `None` if it is not valid; `out` may then hold a part of it. `is_opaque` says that the
+/// scheme of the URL is not special.
 pub(super) fn append(host: &[u8], is_opaque: bool, out: &mut Vec<u8>) -> Option<()> {
     if let Some(literal) = host.strip_prefix(b"[") {
         let literal = core::str::from_utf8(literal.strip_suffix(b"]")?).ok()?;
@@ -73,8 +73,8 @@ fn append_mapped(name: &[u8], out: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// Appends a name that is not ASCII as it is. Without the tables of IDNA, only equal names are known to be the same, and no serialization
-/// is made of them.
+/// Appends a name that is not ASCII as it is. Without the tables of IDNA, the result is only compared with other hosts, and is not used as
+/// a serialization.
 #[cfg(not(feature = "idna"))]
 fn append_mapped(name: &[u8], out: &mut Vec<u8>) -> Option<()> {
     out.extend(name.iter().map(u8::to_ascii_lowercase));

@@ -6,9 +6,9 @@ use simdpct::simd::{Sets, Simd};
 use crate::kernel::scan::{Authorities, Carry, Digits, Dots, LineEnds, LineStarts, ProvenLines, Rule};
 use crate::kernel::tables::{HOST, LOWER, SCHEME, UPPER, escape_tables, set, table};
 
-/// The rule of a key.
+/// The rule for the keys of one profile.
 pub(crate) trait KeyRule {
-    /// The bytes that a key does not hold, without LF.
+    /// The bytes that a key does not hold. LF is not one of them.
     const REJECTED: AsciiSet;
     /// The bytes whose escapes a key does not hold.
     const DECODED: AsciiSet;

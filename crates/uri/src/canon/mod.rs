@@ -1,15 +1,15 @@
 //! Canonical forms of URLs, which callers select by name.
 //!
-//! There is no single canonical form of a URL: crawlers, archives, browsers and block lists each have their own, and their keys
-//! differ on purpose. A [`Profile`] is one such form in one version of its norm or tool, which [`Profile::edition`] names; a new version is a
-//! new profile.
+//! There is no single canonical form of a URL: crawlers, archives, browsers and block lists each have their own, and their keys differ on
+//! purpose. A [`Profile`] is one of these forms, as one version of a specification or a tool defines it. [`Profile::edition`] names the
+//! version; a new version is a new profile.
 //!
-//! The forms of `escapes`, `rfc3986`, `rfc3986-scheme` and `robots` never change, and neither do those of hosts in ASCII. `whatwg`,
-//! `safe-browsing-*`, `surt-*` and `w3lib-*` convert other hosts by UTS 46 with the crate idna 1, and the tables that it is built with are those
-//! of one version of Unicode: 18 with version 2.4 of the crates `icu_normalizer_data` and `icu_properties_data`. With tables of another version,
-//! a host with a character that is newer than one of the versions may have another form, or be rejected; so may the Punycode (`xn--`) of
-//! such a character beside a character that is not ASCII. Of a URL with such a host, `rfc3986` and `rfc3986-scheme` may decide otherwise whether
-//! they reject it. Whoever stores keys pins these crates in `Cargo.lock`.
+//! The forms of `escapes`, `rfc3986`, `rfc3986-scheme` and `robots` never change, and neither do those of URLs whose hosts are ASCII. The
+//! other profiles convert a host that is not ASCII by UTS 46, with the crate idna 1. Its tables have one version of Unicode: 18 with
+//! version 2.4 of the crates `icu_normalizer_data` and `icu_properties_data`. With another version, a host may have another form, or be
+//! rejected, if it has a character that one of the versions lacks. This also holds if it has the Punycode (`xn--`) of this character and a
+//! character that is not ASCII. `rfc3986` and `rfc3986-scheme` may reject a URL with such a host with one version, and accept it with
+//! another. Pin these crates in `Cargo.lock` if you store keys.
 //!
 //! ```
 //! use simdpct_uri::canon::Profile;
@@ -79,12 +79,12 @@ struct Row {
 enum Form {
     /// A form that accepts any bytes. It changes only escapes and single bytes, so a text of many lines is converted in one call.
     Bytes(AppendBytes),
-    /// A form of URLs: a kernel that proves that a URL is canonical already, if there is one, and the function that makes the
-    /// form. When the function fails, it may leave the start of a form in its output.
+    /// A form of one URL. The kernel, if there is one, proves that a URL is canonical already; the function makes the form. If the function
+    /// fails, it may leave the start of a form in its output.
     Url(Option<Prove>, Canonicalize),
 }
 
-/// Appends the form of a URL, or of several that end in the given byte.
+/// Appends the form of a URL, or of several URLs, each of which ends in the given byte.
 type AppendBytes = fn(&[u8], Option<u8>, &mut Vec<u8>);
 
 /// Appends the lines of a text that are not proven canonical to the vector. Returns `false` if the tier has no kernel.
@@ -127,7 +127,7 @@ pub enum Profile {
     /// `escapes`: escapes of unreserved bytes are decoded, the others are written in upper case, as by [`simdpct::normalize`].
     ///
     /// The URL is not split, and no input is rejected. A relative reference stays one: escapes that would become part of a scheme stay. A
-    /// line feed ends a URL only in a text of lines, because browsers remove it.
+    /// line feed ends a URL only in [`Profile::canonicalize_lines`]; elsewhere it does not, because browsers remove line feeds.
     Escapes,
 
     /// `rfc3986`: syntax-based normalization (RFC 3986, section 6.2.2).
@@ -136,11 +136,11 @@ pub enum Profile {
     /// and so is the colon of an empty port (section 3.2.3). Dot segments of a relative path stay, because they have a meaning.
     /// `%2F`, `%25` and malformed escapes stay, and bytes that the RFC does not allow in a URI are not escaped.
     ///
-    /// Rejects TAB, CR, LF and NUL, more than one `@` in the authority, a host with brackets that is not an address, and a port that
-    /// is not a number of at most 65535. Also rejects, as [`Reason::HostConflict`], a URL that is of another host for browsers than its
-    /// normal form, or of none: browsers contact `a` for `http:/a/../b` and `///a/../b`, `b` for the normal form of the first, and no
-    /// host for `file://a:/`, `http://://a/` and `http:/[::%31]`. The reference `/a/../\b`
-    /// becomes `/./\b`, because browsers contact `b` for `/\b`.
+    /// Rejects TAB, CR, LF and NUL, more than one `@` in the authority, a host with brackets that is not an address, and a port that is not
+    /// a number of at most 65535. Also rejects, as [`Reason::HostConflict`], a URL if browsers contact another host for its normal form, or
+    /// contact a host for only one of the two. For example, browsers contact `a` for `http:/a/../b` and `///a/../b`, `b` for the normal
+    /// form of the first, and no host for `file://a:/`, `http://://a/` and `http:/[::%31]`. The reference `/a/../\b` becomes `/./\b`,
+    /// because browsers contact `b` for `/\b`.
     Rfc3986,
 
     /// `rfc3986-scheme`: `rfc3986` with scheme-based normalization (section 6.2.3).
@@ -153,9 +153,9 @@ pub enum Profile {
     /// The tables of IDNA are those of the crate idna, which has Unicode 18 when this version of simdpct-uri is released. Later
     /// versions of Unicode assign more characters, which hosts may then hold.
     ///
-    /// Escapes are neither decoded nor changed in case, except in the hosts of special schemes. Older browsers differ in `^`, which is
-    /// escaped in a path; in hosts in ASCII, which may hold invalid Punycode, such as `xn--a`; and in spaces at the end of an opaque path, of
-    /// which the last is escaped.
+    /// Escapes are neither decoded nor changed in case, except in the hosts of special schemes. In a path, `^` is escaped. A host that is
+    /// ASCII may hold invalid Punycode, such as `xn--a`. Of the spaces at the end of an opaque path, the last is escaped. Older browsers
+    /// differ in these three points.
     ///
     /// Rejects URLs that the standard does not parse without a base, relative references among them ([`Base`] resolves these); URLs that
     /// are not UTF-8; and, unlike the standard, hosts that are not ASCII and have a label of more than 1,000 characters, or of 2,000 in
@@ -165,17 +165,17 @@ pub enum Profile {
 
     /// `safe-browsing-4`: the keys of Google Safe Browsing, version 4.
     ///
-    /// TAB, CR, LF, the fragment, and controls and spaces at the ends are removed. Escapes are decoded until nothing changes, in each
-    /// component by itself; afterwards bytes up to 0x20 and from 0x7F, `#` and `%` are escaped. A host that is not ASCII when decoded
-    /// becomes Punycode by UTS 46. The host is written in lower case, without dots at its ends and without runs of dots; an IPv4 address
-    /// in any of its old spellings becomes four decimal numbers. Userinfo, port and the dot segments of the path are removed, and a run
-    /// of slashes in the path becomes one slash. `http://` is inserted before a URL without a scheme, such as `example.com:80/`. If
-    /// its decoded form has a scheme, as that of `http%3A%2F%2Fexample.com/` does, that URL counts.
+    /// TAB, CR, LF, the fragment, and control characters and spaces at both ends are removed. Escapes are decoded until nothing changes, in
+    /// each component by itself; afterwards bytes up to 0x20 and from 0x7F, `#` and `%` are escaped. A host that is not ASCII when decoded
+    /// becomes Punycode by UTS 46. The host is written in lower case, without dots at its ends and without runs of dots; an IPv4 address in
+    /// any of its old spellings becomes four decimal numbers. Userinfo, port and the dot segments of the path are removed, and a run of
+    /// slashes in the path becomes one slash. `http://` is inserted before a URL without a scheme, such as `example.com:80/`. If such a URL
+    /// has a scheme when decoded, as `http%3A%2F%2Fexample.com/` does, the decoded URL is used instead.
     ///
     /// Rejects a URL without a host, such as `mailto:a@b`; a port that is not a number; a host with an escaped colon or bracket; a host
     /// with a character that UTS 46 maps to a delimiter; as [`Reason::HostConflict`], every URL for which Google's rules and browsers name
-    /// different hosts: `http:/a`, `http:\\a\b`, `http://evil.com\@good.com/`, `http://a%2562.com/`; and, as [`Reason::Unstable`], a path
-    /// in which a decoded `?` ends a dot segment, such as `/a/..%3F`.
+    /// different hosts, such as `http:/a`, `http:\\a\b`, `http://evil.com\@good.com/`, `http://a%2562.com/`; and, as [`Reason::Unstable`],
+    /// a path in which a decoded `?` ends a dot segment, such as `/a/..%3F`.
     #[cfg(feature = "idna")]
     SafeBrowsing4,
 
@@ -199,12 +199,12 @@ pub enum Profile {
     ///
     /// Rejects a host with an empty label, such as `a..b`; the tool drops such labels, and browsers find no host. Any number of slashes
     /// before a plain host counts as two, as in `http:////example.com/`. Rejects an invalid port; a URL without a host whose scheme is
-    /// `http`, `https` or missing, where the tool takes the first segment of the path for a host; hosts for which IDNA 2003 and UTS 46
-    /// differ, such as `fa\u{df}.de`, and some with characters near those; and hosts with a character that is mapped to a delimiter, such
-    /// as `U+FF0F` to `/`. Also rejects, as [`Reason::HostConflict`], URLs whose key would name another host than the one that browsers
-    /// contact, such as `http://http://example.com/` and `http://a\\@b.com/`; hosts that hold the delimiters of a key, such as `a,b`; an
-    /// IPv6 address with a port if the key could be that of a longer address, as for `[::1]:8`; and a control at the start, because the
-    /// tool takes the scheme after it for the host.
+    /// `http`, `https` or missing, where the tool takes the first segment of the path for a host; hosts with characters that IDNA 2003 and
+    /// UTS 46 map differently, such as `fa\u{df}.de`, or with some of their neighbours in Unicode; and hosts with a character that is
+    /// mapped to a delimiter, such as `U+FF0F` to `/`. Also rejects, as [`Reason::HostConflict`], URLs whose key would name another host
+    /// than the one that browsers contact, such as `http://http://example.com/` and `http://a\\@b.com/`; hosts that hold the delimiters of
+    /// a key, such as `a,b`; an IPv6 address with a port if the key could be that of a longer address, as for `[::1]:8`; and a control
+    /// character at the start, because the tool takes the scheme after it for the host.
     #[cfg(feature = "idna")]
     SurtPython0_3,
 
@@ -223,14 +223,14 @@ pub enum Profile {
 
     /// `w3lib-2.5`: the keys of Scrapy: `canonicalize_url` of w3lib 2.5.
     ///
-    /// Controls and spaces at the ends, TAB, CR, LF and the fragment are removed. `\` is a slash in special schemes. The host is in lower
-    /// case, or converted by IDNA; an IPv6 address is compressed. An empty port is removed, a default port stays. Dot segments of an
-    /// absolute path are removed. In the path, escapes of most ASCII are decoded, and those of `% / ; ? #` stay. The parameters of
-    /// the query are decoded, sorted and written as a form, so that `?a` becomes `?a=`.
+    /// Control characters and spaces at the ends, TAB, CR, LF and the fragment are removed. `\` is a slash in special schemes. The host is
+    /// in lower case, or converted by IDNA; an IPv6 address is compressed. An empty port is removed, a default port stays. Dot segments of
+    /// an absolute path are removed. In the path, escapes of most ASCII are decoded, and those of `% / ; ? #` stay. The parameters of the
+    /// query are decoded, sorted and written as a form, so that `?a` becomes `?a=`.
     ///
-    /// Rejects URLs for which w3lib raises an error; addresses of future versions, whose brackets w3lib drops; and hosts for
-    /// which IDNA 2003, which w3lib uses, and UTS 46 differ, such as `fa\u{df}.de`, and some with characters near those, or with a
-    /// character that is mapped to a delimiter, such as `U+FF0F` to `/`. Also rejects, as [`Reason::HostConflict`], URLs whose key
+    /// Rejects URLs for which w3lib raises an error; addresses of future versions, whose brackets w3lib drops; and hosts with characters
+    /// that UTS 46 and IDNA 2003, which w3lib uses, map differently, such as `fa\u{df}.de`, with some of their neighbours in Unicode, or
+    /// with a character that is mapped to a delimiter, such as `U+FF0F` to `/`. Also rejects, as [`Reason::HostConflict`], URLs whose key
     /// has another host for browsers, such as `http:/a/../b`; and, as [`Reason::Unstable`], URLs in which w3lib completes an escape or a
     /// scheme by decoding, such as `/%4%31` and `a%3Ab`.
     #[cfg(feature = "idna")]
@@ -392,8 +392,8 @@ impl Profile {
     /// Appends the canonical form of each line of `text` to `out`. A rejected line is appended unchanged, and reported to `rejected`
     /// with the offset of the line in `text`.
     ///
-    /// Line ends, LF or CR LF, stay. Kernels prove most lines of a plain list canonical without splitting them; such lines are copied many
-    /// at a time.
+    /// Line ends, LF or CR LF, stay. Kernels prove most lines of a plain list canonical without splitting them; proven lines are copied
+    /// many at a time.
     ///
     /// ```
     /// use simdpct_uri::canon::Profile;
@@ -545,7 +545,7 @@ fn chunk_end(text: &[u8], at: usize) -> usize {
     memchr::memchr(b'\n', &text[at + CHUNK..]).map_or(text.len(), |lf| at + CHUNK + lf + 1)
 }
 
-/// The name of a profile, the table of the bytes in its kernel, and those of the two digits of escapes.
+/// The name of a profile, and the tables of its kernel: one for bytes, and two for the digits of escapes.
 #[cfg(all(feature = "internals", feature = "whatwg"))]
 type KernelTables = (&'static str, &'static Sets, Option<&'static [Sets; 2]>);
 

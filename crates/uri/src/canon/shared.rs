@@ -11,7 +11,7 @@ pub(super) fn without_line_ends(url: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// Returns `url` without controls and spaces at its ends.
+/// Returns `url` without control characters and spaces at its ends.
 pub(super) fn trim(url: &[u8]) -> &[u8] {
     let start = url.iter().position(|&byte| byte > b' ').unwrap_or(url.len());
     let end = url.iter().rposition(|&byte| byte > b' ').map_or(start, |last| last + 1);
@@ -56,8 +56,8 @@ pub(super) fn is_plain_name(host: &[u8]) -> bool {
     !host[last].is_ascii_digit()
 }
 
-/// Returns the first eight bytes of a name, as a number in the order of names. To sort many parameters by it first saves most of the
-/// comparisons that read the names themselves, which are far apart in memory.
+/// Returns the first eight bytes of a name, as a number that orders like the name. Sorting many parameters by this number first saves most
+/// comparisons of the names themselves, which are far apart in memory.
 pub(super) fn first_bytes(name: &[u8]) -> u64 {
     let mut first = [0; 8];
     let len = name.len().min(8);
@@ -98,8 +98,8 @@ pub(super) fn old_ipv4(host: &[u8]) -> Option<Ipv4Addr> {
     u32::try_from(address).ok().map(Ipv4Addr::from)
 }
 
-/// The error of [`idna_2003`]: the name is not valid, or IDNA 2003 and UTS 46 differ. They map some characters to different
-/// names, and UTS 46 has rules of its own, such as that on text direction.
+/// The error of [`idna_2003`]: the name is not valid, or IDNA 2003 and UTS 46 differ. They map some characters to different names, and UTS
+/// 46 has rules of its own, such as the rule on text direction.
 pub(super) struct Deviation;
 
 /// Converts a host to ASCII by IDNA 2003; fails unless UTS 46 gives the same name. Returns `None` if the ASCII name has an empty
@@ -116,7 +116,7 @@ pub(super) fn idna_2003<'a>(host: &'a str, delimiters: &[u8]) -> Result<Option<C
     } else {
         uts46(host.as_bytes(), delimiters).map_err(|_| Deviation)?
     };
-    // The last label may be missing, but not be mapped to nothing, as that of ignored characters.
+    // The last label may be empty, but it must not become empty because all of its characters are ignored.
     let last = host.rsplit(['.', '\u{3002}', '\u{ff0e}', '\u{ff61}']).next().unwrap_or_default();
     let is_mapped = !last.is_empty() && uts46(last.as_bytes(), b"").is_ok_and(|last| last.is_empty());
     let labels = if is_mapped { &name } else { name.strip_suffix('.').unwrap_or(&name) };
@@ -127,7 +127,7 @@ pub(super) fn idna_2003<'a>(host: &'a str, delimiters: &[u8]) -> Result<Option<C
 /// Reports whether IDNA 2003, as Python has it, rejects `c` or maps it to another name than UTS 46 does.
 ///
 /// The ranges were found by asking both for every character, alone and between two letters; `ci/uri-peers` asks again. Most of the
-/// characters are younger than Unicode 3.2, the version of IDNA 2003. A few in the ranges are mapped to the same name, next to others.
+/// characters are younger than Unicode 3.2, the version of IDNA 2003. Both map a few in the ranges to the same name.
 #[rustfmt::skip]
 fn is_mapped_differently(c: char) -> bool {
     matches!(c,

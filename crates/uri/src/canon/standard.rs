@@ -90,7 +90,7 @@ pub(super) fn append(input: &[u8], base: Option<Parts<'_>>, out: &mut Vec<u8>) -
     let start = out.len();
     let mut writer = Writer { kind, out, start, path: start };
     match (kind, slashes, base) {
-        // `http:a`, `http:/a` and `http:////a` are `http://a`.
+        // `http:a`, `http:/a` and `http:////a` are read as `http://a`.
         (Kind::Network(_), 2.., _) | (Kind::Network(_), _, None) => writer.authority(url, slashes)?,
         (Kind::File, 2.., _) => writer.file_host(url)?,
         (Kind::Other, 2.., _) => writer.authority(url, 2)?,
@@ -125,7 +125,7 @@ struct Writer<'o> {
 }
 
 impl Writer<'_> {
-    /// Writes the authority of `url`, which is after so many slashes, and the path.
+    /// Writes the authority of `url`, which follows this number of slashes, and the path.
     ///
     /// Replaces the states "special authority slashes", "special authority ignore slashes", "authority", "host" and "port".
     fn authority(&mut self, url: Parts<'_>, slashes: usize) -> Result<(), Invalid> {
@@ -133,7 +133,7 @@ impl Writer<'_> {
         let mut at = url.offsets();
         let start = at.after_scheme() + slashes;
         if slashes != 2 {
-            // By RFC 3986, all of it is a path.
+            // `split` takes the text after another number of slashes for a path, so its authority is split here.
             let path = memchr(b'/', &input[start..at.path_end]);
             let path_start = path.map_or(at.path_end, |length| start + length);
             let (host_start, host_end) = split_authority(&input[start..path_start]);
@@ -144,7 +144,7 @@ impl Writer<'_> {
             self.userinfo(&input[start..at.host_start - 1]);
         }
         let host = &input[at.host_start..at.host_end];
-        // Only `sc://` and `sc:///a` may have an empty host: not before a port and not after userinfo.
+        // Only in URLs such as `sc://` and `sc:///a` may the host be empty, and not with userinfo or a port.
         let is_empty = self.kind == Kind::Other && start == at.path_start;
         if host.is_empty() && !is_empty || host::append(host, self.kind == Kind::Other, self.out).is_none() {
             return Err(Invalid { reason: Reason::Host, offset: at.host_start });
@@ -221,7 +221,7 @@ impl Writer<'_> {
             Some(_) if has_drive(path) => &[],
             Some(b'/') if has_drive(base.path()) => &base.path()[..3],
             Some(b'/') => &[],
-            // The serializer inserted `/.` before the path.
+            // The serializer inserted `/.` before this path, of which it is no part.
             Some(_) if base.path().starts_with(b"/.//") => &base.path()[2..],
             Some(_) => base.path(),
         };
@@ -253,7 +253,7 @@ impl Writer<'_> {
             self.out.push(b'/');
             PATH.encode_append(path, self.out);
         }
-        // The serializer keeps a path after a null host from being read as an authority (section 4.5).
+        // Without a host, the serializer writes `/.` before a path that would be read as an authority (section 4.5).
         if self.path == self.start && self.out[self.path..].starts_with(b"//") {
             self.out.splice(self.path..self.path, *b"/.");
         }
@@ -282,7 +282,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Removes the last segment of the path, unless it is a drive letter and the only one. The standard says to shorten the path.
+    /// Removes the last segment of the path, unless it is a drive letter and the only segment. The standard calls this shortening the path.
     fn remove_last_segment(&mut self) {
         let path = &self.out[self.path..];
         let is_drive = matches!(path, [b'/', name @ ..] if is_drive_letter(name));
@@ -317,7 +317,7 @@ impl Writer<'_> {
     }
 }
 
-/// Reports whether a path without its first slash may have a dot segment or a drive letter. All others are escaped in one call.
+/// Reports whether a path without its first slash may have a dot segment or a drive letter. All other paths are escaped in one call.
 fn may_have_odd_segment(path: &[u8]) -> bool {
     has_pair(path, |byte, next| (byte == b'/') & ((next == b'.') | (next == b'%')))
         || matches!(path, [b'.' | b'%', ..] | [_, b':' | b'|', ..])

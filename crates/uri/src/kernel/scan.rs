@@ -32,7 +32,7 @@ impl Carry {
     /// Returns the positions from each start up to the end after it, without that end. Starts and ends alternate.
     #[inline(always)]
     pub(crate) fn between(&mut self, start: u64, end: u64) -> u64 {
-        // If the block before ends between a start and its end, the first bit here is an end.
+        // If the block before ends between a start and its end, the first bit here is like a start.
         let (difference, under) = end.overflowing_sub(start | self.0);
         self.0 = u64::from(under);
         difference
@@ -77,8 +77,8 @@ impl Authorities {
     }
 }
 
-/// Finds the positions after the first dot and after the first two dots of segments that begin with them. A segment is `.` or
-/// `..` if such a position holds a delimiter.
+/// Finds the positions after the first dot and after the first two dots of segments that begin with dots. A segment is `.` or `..` if such
+/// a position holds a delimiter.
 #[derive(Default)]
 pub(crate) struct Dots([Carry; 2]);
 

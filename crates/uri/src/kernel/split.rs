@@ -93,8 +93,8 @@ pub(super) fn split<S: Simd>(simd: S, url: &[u8], block: S::Block) -> Offsets {
     Offsets { scheme_end, host_start, host_end, path_start, path_end, query_end }
 }
 
-/// Returns the length of `http://` or `https://` if `url` starts with one of them and has at least eight bytes, and 0 otherwise. Which of
-/// them it is decides no branch, because that is hard to predict.
+/// Returns the length of `http://` or `https://` if `url` starts with one of them and has at least eight bytes, and 0 otherwise. No branch
+/// depends on which of them it is, because CPUs predict that badly.
 #[inline(always)]
 fn after_http(url: &[u8]) -> usize {
     let Some(first) = url.first_chunk() else { return 0 };
@@ -118,7 +118,7 @@ fn after_first_block<S: Simd>(simd: S, url: &[u8], path_end: usize, found: bool)
     let mut path_end = if found { path_end } else { len };
     let mut at = 64;
     while at < len {
-        // The last block overlaps the one before it, in which nothing was found.
+        // The last block overlaps the one before it, which has no `#`. A `?` in both is read only once.
         let from = at.min(len - 64);
         let Some(bytes) = url.get(from..).and_then(<[u8]>::first_chunk::<64>) else { break };
         let block = simd.load(bytes);
@@ -137,7 +137,7 @@ fn after_first_block<S: Simd>(simd: S, url: &[u8], path_end: usize, found: bool)
     (path_end, len)
 }
 
-/// Returns the offset of the first byte at or after `from` that is one of `stop`, or the length. The bytes of `stop` may be equal.
+/// Returns the offset of the first byte at or after `from` that is one of `stop`, or the length of `url`. Bytes of `stop` may be equal.
 #[inline(always)]
 pub(super) fn find<S: Simd>(simd: S, url: &[u8], from: usize, stop: [u8; 4]) -> usize {
     let mut at = from;
@@ -159,12 +159,12 @@ pub(super) fn find<S: Simd>(simd: S, url: &[u8], from: usize, stop: [u8; 4]) -> 
     url.len()
 }
 
-/// Splits a URL whose scheme or authority does not end in the first block.
+/// Splits a URL whose scheme or authority ends at the end of the first block or later.
 #[inline(always)]
 fn long<S: Simd>(simd: S, url: &[u8]) -> Offsets {
     let mut scheme_end = find(simd, url, 0, *b":/?#");
     if scheme_end == url.len() {
-        // A URL that is escaped as a whole is a path.
+        // Without a delimiter, the whole URL is a path. A URL that is escaped as a whole is an example.
         return Offsets { path_end: scheme_end, query_end: scheme_end, ..Offsets::default() };
     }
     if url.get(scheme_end) != Some(&b':') || !is_scheme(&url[..scheme_end]) {

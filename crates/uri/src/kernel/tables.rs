@@ -31,8 +31,8 @@ pub(crate) const fn table(sets: &[AsciiSet]) -> Sets {
     Sets::by_byte(by_byte)
 }
 
-/// Returns tables of the first and the second digits of escapes: `first[a] & second[b]` is not zero if the escape `%ab` is
-/// malformed, in lower case, or the escape of a byte of `decoded`. These bytes are 0x20 or above.
+/// Returns tables of the first and the second digits of escapes: `first[a] & second[b]` is not zero if the escape `%ab` is malformed, in
+/// lower case, or the escape of a byte of `decoded`. `decoded` must have only bytes of 0x20 or above.
 pub(crate) const fn escape_tables(decoded: AsciiSet) -> [Sets; 2] {
     // Bit `k` of both is for the first digit `k + 2`. Bit 6 of `first` and bit 7 of `second` are set for each digit, and both bits for
     // all other bytes.

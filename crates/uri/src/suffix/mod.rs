@@ -28,7 +28,7 @@ const WILDCARD: u8 = 4;
 const EXCEPTION: u8 = 16;
 const PARENT: u8 = 64;
 
-/// The bits of both sections, as a factor of the constants above; the ICANN section alone has the factor 1.
+/// The factor that turns a constant above into the bits of both sections. The factor of the ICANN section alone is 1.
 const BOTH: u8 = 3;
 
 /// The rules of a public suffix list.
@@ -47,7 +47,7 @@ const BOTH: u8 = 3;
 #[derive(Clone)]
 pub struct SuffixList {
     version: Option<String>,
-    /// The rules of each name, in ASCII and lower case, as bits. A name before whose labels other names have rules has an entry, too.
+    /// The rules of each name, in ASCII and lower case, as bits. A name has `PARENT` if a longer name that ends in it has rules.
     rules: HashMap<Box<[u8]>, u8, BuildHasherDefault<NameHasher>>,
 }
 
@@ -59,7 +59,7 @@ pub enum Section {
     Icann,
     /// Suffixes that the owner of a domain has submitted: `github.io`.
     Private,
-    /// No rule matches, so the last label is the suffix: the rule `*` that every list implies.
+    /// No rule matches, so the last label is the suffix. This is the rule `*`, which every list implies.
     Unlisted,
 }
 
@@ -107,9 +107,9 @@ impl SuffixList {
         LIST.get_or_init(|| SuffixList::parse(TEXT).unwrap_or_else(|error| unreachable!("{error}")))
     }
 
-    /// Parses a list in the format of <https://publicsuffix.org/list/>: a rule a line, up to its first space; `//` starts a comment, and
-    /// the comments `===BEGIN ICANN DOMAINS===` and `===BEGIN PRIVATE DOMAINS===` start the sections. Rules before them count as
-    /// ICANN rules. Labels may be U-labels or Punycode. Takes time linear in the text, except for IDNA.
+    /// Parses a list in the format of <https://publicsuffix.org/list/>: each line is a rule, up to its first space; `//` starts a comment,
+    /// and the comments `===BEGIN ICANN DOMAINS===` and `===BEGIN PRIVATE DOMAINS===` start the sections. Rules before them count as ICANN
+    /// rules. Labels may be U-labels or Punycode. Takes time linear in the text, except for IDNA.
     ///
     /// # Errors
     ///
@@ -152,8 +152,8 @@ impl SuffixList {
     /// * escapes are read as the bytes that they mean, so `%2E` is a dot, and so are U+3002, U+FF0E and U+FF61;
     /// * a trailing dot belongs to no part.
     ///
-    /// Returns `None` for an empty host, for an address, for every host that browsers read as an address (its last label is a number,
-    /// `127.1` or `0x7f`), for a host with an empty label, and if it is not ASCII and not valid by UTS 46.
+    /// Returns `None` for an empty host, for an address, for every host that browsers read as an address (its last label is a number, as in
+    /// `127.1` and `0x7f`), for a host with an empty label, and if it is not ASCII and not valid by UTS 46.
     ///
     /// Takes time linear in the host, except for IDNA.
     ///
@@ -297,7 +297,7 @@ impl fmt::Debug for SuffixList {
     }
 }
 
-/// Returns the section that has this kind of rule, if one of `sections` has it.
+/// Returns the section of the rule of this kind among the bits `rules`, or `None` if none of `sections` has one.
 fn section_of(rules: u8, kind: u8, sections: u8) -> Option<Section> {
     match rules & (kind * sections) {
         0 => None,

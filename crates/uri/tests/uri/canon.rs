@@ -57,7 +57,7 @@ pub(crate) fn check_rejected(profile: Profile, cases: &[(&str, usize, Reason)]) 
     }
 }
 
-/// The options of w3lib are names, too, and every profile has one name and a version or a date.
+/// The options of w3lib are part of the name. Every profile is found by its name, and its edition has a version or a date.
 #[test]
 fn names_and_editions() {
     for (blank, fragments, name) in [
@@ -213,7 +213,7 @@ fn safe_browsing_hosts() {
             ("//a.com/x", "http://a.com/x"),
             ("http://xn--a.com/", "http://xn--a.com/"),
             ("foo://a%41/", "foo://aa/"),
-            // Only browsers read hosts of special schemes as addresses.
+            // Browsers read a host as an address only in special schemes.
             ("foo://1.2.3../", "foo://1.2.0.3/"),
             ("file://localhost/a", "file://localhost/a"),
         ];
@@ -254,10 +254,10 @@ fn safe_browsing_hosts() {
             ("gopher://good.com%2F.evil.com/", 9),
             // Google's rules decode the URL before they split it, and browsers after.
             ("http%3a%2f%2fgood.com%2f@evil.com", 0),
-            // A name with an empty label at its end, and not an address.
+            // Browsers read a name with an empty label at its end, and not an address.
             ("http://1.2.3../", 7),
             ("a1.2../", 0),
-            // The key would have a port, or an address.
+            // The key would have a port, or an address in brackets.
             ("foo://a%3a80.com/", 6),
             ("foo://%5bx%5d/", 6),
             ("foo://a%3a/", 6),
@@ -373,7 +373,7 @@ fn w3lib() {
     );
 }
 
-/// Reports whether `url` has a scheme after browsers remove controls and blanks at its start, and tabs and line ends.
+/// Reports whether `url` has a scheme after browsers remove control characters and blanks at its start, and tabs and line ends.
 fn browsers_find_scheme(url: &[u8]) -> bool {
     let start = url.iter().position(|byte| *byte > b' ').unwrap_or(url.len());
     let read: Vec<u8> = url[start..].iter().copied().filter(|byte| !b"\t\r\n".contains(byte)).collect();
@@ -581,8 +581,8 @@ fn lines_are_what_the_slow_path_gives() {
     }
 }
 
-/// Puts lines that a kernel must not prove at every offset of a block. Their forms differ from them only by the part that the block
-/// before, or the end of the text, decides.
+/// Tests lines that a kernel must not prove, at every offset of a block, so that the decisive bytes may be in the block before, or be cut
+/// off by the end of the text.
 #[test]
 fn lines_at_every_offset() {
     let long = [b"http://".to_vec(), vec![b'a'; 190], b"B.c/".to_vec()].concat();
@@ -626,7 +626,7 @@ fn lines_at_every_offset() {
     }
 }
 
-/// The keys of plain URLs, which masks find, are those of the slow path. Userinfo, which keys do not hold, leads to the slow path.
+/// The keys of plain URLs, whose parts masks find, are those of the slow path. Userinfo is not in keys, but leads to the slow path.
 #[test]
 fn plain_surts_are_those_of_the_slow_path() {
     let mut rng = Rng(24);
@@ -648,7 +648,7 @@ fn plain_surts_are_those_of_the_slow_path() {
                 "{profile}: {}",
                 plain.escape_ascii()
             );
-            // With userinfo, an `@` of the host would end it, and an empty host is another one.
+            // With userinfo before it, text with an `@` would be more userinfo, and an empty host would be another case.
             if rest.first().is_some_and(u8::is_ascii_alphanumeric) && !rest.contains(&b'@') {
                 let plain = [scheme.as_bytes(), &rest].concat();
                 let other = [scheme.as_bytes(), b"u@", &rest].concat();

@@ -192,7 +192,7 @@ proptest! {
         }.join();
         prop_assert!(!split(&joined).flaws().any(|flaw| flaw.kind == FlawKind::ColonInFirstSegment), "{}", joined.escape_ascii());
         let read = Components::from(split(&joined));
-        // Escapes in the components are the only ones that may be decoded, so both sides are compared decoded.
+        // Joining may add escapes, so both sides are compared decoded.
         let decoded = |part: Option<&[u8]>| part.map(|part| simdpct::decode(part).into_owned());
         prop_assert_eq!(decoded(read.query), decoded(query.as_deref()));
         prop_assert_eq!(decoded(read.fragment), decoded(fragment.as_deref()));
@@ -241,7 +241,7 @@ fn what_cannot_be_built() {
     }
     assert_eq!(Builder::new().host("[").host("a").build().unwrap(), "//a");
     assert_eq!(error(Builder::new().segments(["..", "a"])), BuildError::DotSegment);
-    // The empty segment would make `//a` or `/` of a path.
+    // With the empty segment, the path would be `//a` or `/`.
     let root = Builder::from(&"/".parse::<UriBuf>().unwrap());
     for builder in [root.segment("a"), Builder::new().segment("").relative_path()] {
         assert_eq!(error(builder), BuildError::EmptyFirstSegment);

@@ -89,7 +89,7 @@ pub(crate) fn contacts(profile: Profile, url: &str, form: &str) -> Vec<(Contact,
         return safe_browsing_contacts(url, form).into_iter().collect();
     }
     let url_without = without_removed(url);
-    // A URL with a scheme is not relative, as RFC 3986 has it; and the base of a reference to another host is a page of the web.
+    // Only for `rfc3986*`, browsers may read a URL with a scheme as relative. The base of a reference to another host is a page of the web.
     let bases = match split(&url_without).is_uri() {
         true if name.starts_with("rfc3986") => BASES,
         true => &BASES[..1],
@@ -97,7 +97,7 @@ pub(crate) fn contacts(profile: Profile, url: &str, form: &str) -> Vec<(Contact,
         false => BASES,
     };
     let pairs = bases.iter().map(|&base| (contact(base, url), contact(base, form)));
-    // `escapes` rejects nothing, so that it decodes the escape in `http://[::%31]/`, which browsers reject.
+    // `escapes` rejects nothing, so it also decodes the escape in `http://[::%31]/`, a URL that browsers reject.
     pairs.filter(|(of_url, _)| profile != Profile::Escapes || of_url.is_some()).collect()
 }
 
@@ -110,7 +110,8 @@ fn has_two_slashes(url: &str) -> bool {
     matches!(url.as_bytes(), [b'/' | b'\\', b'/' | b'\\', ..])
 }
 
-/// Returns the contact of a URL, to which a tool adds `http://` if it has no scheme, or if `has_ports` and it is a host with a port. `None` if browsers do not open URLs of its scheme.
+/// Returns the contact of a URL. A tool adds `http://` if there is no scheme; if `has_ports`, a host with a port has no scheme either.
+/// `None` if browsers do not open URLs of the scheme.
 fn contact_of_key(url: &str, has_ports: bool) -> Option<Contact> {
     let url = without_removed(url);
     let scheme = split(&url).scheme().map(str::to_ascii_lowercase);
@@ -133,7 +134,7 @@ fn contact_of_key(url: &str, has_ports: bool) -> Option<Contact> {
     is_special.then(|| contact(None, &url))
 }
 
-/// A key names the reversed labels of the host, without one dot at its end, and without `www`.
+/// Returns the contacts of a URL and its key if they differ. A key has the reversed labels of the host, without `www` and a dot at its end.
 fn surt_contacts(is_java: bool, url: &str, key: &str) -> Option<(Contact, Contact)> {
     let of_url = contact_of_key(url, is_java)?;
     // These are the keys of records of an archive, which are not URLs.
@@ -176,7 +177,7 @@ fn surt_contacts(is_java: bool, url: &str, key: &str) -> Option<(Contact, Contac
     Some((contact(of_url), contact(of_key))).filter(|_| !is_same)
 }
 
-/// Returns a host without the `www` labels at its start: all that it has, or one.
+/// Returns a host without one `www` label at its start, or without all of them if `all`.
 fn without_www(host: &str, all: bool) -> &str {
     match host.split_once('.') {
         Some((www, rest))
@@ -194,7 +195,7 @@ fn without_www(host: &str, all: bool) -> &str {
     }
 }
 
-/// Google's rules remove dots and change addresses, and decode a URL before they read its scheme.
+/// Returns the contacts of a URL and its key, with their hosts changed as by Google's rules. `None` if these rules decode the scheme.
 fn safe_browsing_contacts(url: &str, key: &str) -> Option<(Contact, Contact)> {
     let of_url = contact_of_key(url, true)?;
     let is_decoded = !split(&without_removed(url)).is_uri()
@@ -235,7 +236,7 @@ pub(crate) fn wrong_hosts(kind: &str, url: &[u8]) -> Vec<String> {
     wrong
 }
 
-/// No profile makes the name of another host of a URL, for a browser.
+/// For a browser, the form of a URL names the same host as the URL, in every profile.
 #[test]
 fn forms_name_the_host_of_their_url() {
     let mut rng = Rng(46);

@@ -11,7 +11,7 @@ use testkit::guard::{GuardedSlice, PLACES};
 use testkit::shapes::Rng;
 use testkit::tiers::{scale, tiers};
 
-/// Prints the tiers that this run covers. `ci/cpus` compares that line with the CPU.
+/// Prints a line with the tiers that this run covers. `ci/cpus` compares the line with the CPU.
 #[test]
 fn this_run_covers() {
     testkit::tiers::report();

@@ -1,6 +1,6 @@
-//! The URL Standard as its text has it: records, and a machine of states that reads a code point at a time (2 July 2026, commit 6ae8486,
-//! sections 3.5, 3.6, 4.4 and 4.5). The crate cuts URLs at their delimiters instead, and shares only the tables of idna with this
-//! file. The tests at the end compare both.
+//! Implements the URL Standard as its text has it, with records and a machine of states that reads a code point at a time (2 July 2026,
+//! commit 6ae8486, sections 3.5, 3.6, 4.4 and 4.5). The crate cuts URLs at their delimiters instead, and shares only the tables of idna
+//! with this file. The tests at the end compare both.
 
 use std::borrow::Cow;
 use std::mem::take;
@@ -575,7 +575,7 @@ pub(crate) fn parse_host(input: &str, is_opaque: bool) -> Option<String> {
     Some(bytes.join("."))
 }
 
-/// The IPv4 number parser. Numbers that are too large for all addresses are one larger than the largest address.
+/// The IPv4 number parser. A number that is too large for any address becomes the largest address plus one.
 fn ipv4_number(input: &str) -> Option<u64> {
     let (digits, radix) = match input.as_bytes() {
         [] => return None,
@@ -864,7 +864,7 @@ fn the_state_machine_gives_the_same() {
         let form = |url: &str| Profile::Whatwg.canonicalize(url).ok().map(Cow::into_owned);
         let right = resolve(None, &input);
         assert_eq!(form(&input), right, "{input:?}");
-        // A serialization is its own.
+        // The serialization of a serialization is the same.
         if let Some(url) = right {
             assert_eq!(form(&url).as_ref(), Some(&url), "{input:?}");
         }

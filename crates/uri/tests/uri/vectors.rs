@@ -80,7 +80,7 @@ fn urltestdata() {
 fn corners_of_the_standard() {
     type Group = (&'static str, &'static [(&'static str, &'static str, &'static str)]);
     let groups: &[Group] = &[
-        // An earlier version marked drive letters with `~0~`, and removed the mark from hosts, too.
+        // Text such as `~0~` must stay in a host, even if a parser could use it as a mark of its own.
         (
             "nothing of a host is lost",
             &[
@@ -428,7 +428,7 @@ fn surt_python() {
         ("http://a[b]c/", 9, Reason::HostConflict),
         ("http://[v1.a]/", 8, Reason::HostConflict),
         ("http://a\u{1}", 7, Reason::HostConflict),
-        // The keys of `b.a` and `a` would be equal to these.
+        // The keys of `b.a`, of `a` and of other hosts would be equal to these.
         ("http://a,b/", 7, Reason::HostConflict),
         ("http://a%29b/", 7, Reason::HostConflict),
         ("foo://%5bx%5d/", 6, Reason::HostConflict),

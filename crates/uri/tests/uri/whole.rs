@@ -1,4 +1,4 @@
-//! Tests of the converter of whole URLs: it must agree with its rule, applied a byte at a time.
+//! Tests of the converter of whole URLs: it must equal a reference that works a byte at a time.
 
 use proptest::prelude::*;
 use simdpct::ByteSet;

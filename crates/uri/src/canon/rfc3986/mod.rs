@@ -26,7 +26,7 @@ pub(super) fn append(url: &[u8], by_scheme: bool, out: &mut Vec<u8>) -> Result<(
         out.extend(scheme.iter().map(u8::to_ascii_lowercase));
         out.push(b':');
     }
-    // Section 6.2.3 is applied to these schemes. An empty path after their authority becomes `/`.
+    // Section 6.2.3 is applied only to schemes with a default port. An empty path after their authority becomes `/`.
     let default = parts.scheme().filter(|_| by_scheme).and_then(special_port);
     if let Some(host) = parts.host() {
         out.extend_from_slice(b"//");
@@ -62,7 +62,7 @@ pub(super) fn append(url: &[u8], by_scheme: bool, out: &mut Vec<u8>) -> Result<(
         let path = out.split_off(start);
         append_without_dots(has_authority, &path, out);
         if !parts.is_uri() && out[start..].starts_with(b"/\\") {
-            // For browsers, this would be an authority.
+            // Browsers would read `/\` as the start of an authority.
             out.splice(start..start, *b"/.");
         }
     }

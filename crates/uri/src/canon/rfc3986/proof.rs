@@ -27,7 +27,7 @@ pub(crate) struct State {
 
 pub(crate) static SETS: Sets = table(&[
     set(b"/?#\n\r"),
-    // The bytes of an authority that is not proven.
+    // An authority with one of these bytes is not proven.
     UPPER.union(set(b"[]@:")),
     UPPER,
     set(b"/:"),
@@ -47,7 +47,7 @@ impl<const BY_SCHEME: bool> Rule for Rfc3986<BY_SCHEME> {
         let slash = simd.eq(block, b'/');
         let percent = simd.eq(block, b'%');
         let high = simd.high(block);
-        // Bytes that are not ASCII may be members of any set. Where that makes a line bad, it is only not proven.
+        // Bytes that are not ASCII may be in any of these masks. This can make a line bad, which then is only not proven.
         let [delimiter, odd, upper, slash_or_colon, dot, control]: [u64; 6] =
             simd.masks(simd.classify(block, &SETS));
         let odd = odd | high;
@@ -55,14 +55,14 @@ impl<const BY_SCHEME: bool> Rule for Rfc3986<BY_SCHEME> {
         let start = state.lines.find(newline);
         let mut bad = 0;
 
-        // Few lines have such a byte, or all have a CR before the LF. That CR is part of the line end; if the block ends after it, the LF is
-        // not visible, and the line is not proven.
+        // Few lines have a TAB, CR or NUL, unless all have a CR before the LF. That CR is part of the line end; if the block ends after it,
+        // the LF is not visible, and the line is not proven.
         let control = control & !high;
         if control != 0 {
             bad = control & !(simd.eq(block, b'\r') & newline >> 1);
         }
 
-        // The scheme must be in lower case. Few lines have an upper-case letter in their first name.
+        // The scheme must be in lower case. Few lines have an upper-case letter before their first delimiter.
         let name_end = state.name_end.ends(plain, start);
         let named = name_end & upper;
         if named | state.upper_name.0 != 0 {

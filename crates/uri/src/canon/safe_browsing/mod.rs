@@ -29,7 +29,7 @@ pub(super) enum Version {
 /// Appends the key of `url` by the rules of `version`.
 pub(super) fn append(url: &[u8], version: Version, out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
     if let [b'/', b'!'..=b'.' | b'0'..=b'[' | b']'.., ..] = url {
-        // The target of a request names no host. Lists of them are long, so this check comes first.
+        // The target of a request names no host. Lists of targets are long, so this check comes first.
         return Err(CanonicalizeError { offset: 0, reason: Reason::Host });
     }
     let without_line_ends = without_line_ends(url);
@@ -136,7 +136,7 @@ fn key_host(raw: &[u8], version: Version) -> Option<Vec<u8>> {
     let mut ascii = Cow::Borrowed(&*decoded);
     if !decoded.is_ascii() {
         match uts46(&decoded, b"") {
-            // A `%` inside Punycode would have other bytes after it than in the name.
+            // Inside Punycode, other bytes than in the name would follow the `%`, and could make it an escape.
             Ok(name) if name.contains('%') => return None,
             Ok(name) => ascii = Cow::Owned(name.into_owned().into_bytes()),
             // Google's rules escape the bytes of a host that UTS 46 rejects.
@@ -161,7 +161,7 @@ fn key_host(raw: &[u8], version: Version) -> Option<Vec<u8>> {
     Some(host.into_bytes())
 }
 
-/// Reports whether a host is text in brackets, in which a key changes no byte but for the case of letters.
+/// Reports whether a host is text in brackets of which a key changes only the case of letters.
 fn is_literal(host: &[u8]) -> bool {
     host.starts_with(b"[") && host.ends_with(b"]") && host.iter().all(|&byte| KEPT.contains(byte))
 }

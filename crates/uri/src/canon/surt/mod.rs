@@ -25,12 +25,12 @@ mod sessions;
 pub(super) enum Tool {
     /// The package surt of PyPI, version 0.3.
     Python,
-    /// org.archive.url of iipc/webarchive-commons: `WaybackURLKeyMaker`.
+    /// `WaybackURLKeyMaker` in org.archive.url of iipc/webarchive-commons.
     Java,
 }
 
 impl Tool {
-    /// Returns the bytes that stay unescaped in a key: those above 0x20, without `#` and `%`. The Java tool keeps 0x7F, too.
+    /// Returns the bytes that stay unescaped in a key: 0x21 to 0x7E except `#` and `%`. The Java tool keeps 0x7F, too.
     const fn kept(self) -> AsciiSet {
         match self {
             Tool::Python => simdpct::sets::WHATWG_C0_CONTROL.remove(b" #%"),
@@ -55,11 +55,11 @@ pub(super) fn append(url: &[u8], tool: Tool, out: &mut Vec<u8>) -> Result<(), Ca
     Ok(())
 }
 
-/// Appends the key of a plain URL, which most are. For any other URL, appends nothing and returns `None`.
+/// Appends the key of a plain URL, as most URLs are. For any other URL, appends nothing and returns `None`.
 ///
-/// The scheme of a plain URL is `http` or `https`, or for the Python tool `file`, and its host a plain name without a port. In `file` URLs, the
-/// host may be empty. Before its fragment, a plain URL has no controls or spaces, which the tools remove at the ends. Java would reject
-/// or remove characters that are not ASCII.
+/// The scheme of a plain URL is `http` or `https`, or for the Python tool `file`, and its host a plain name without a port. In `file` URLs,
+/// the host may be empty. Before its fragment, a plain URL has no control characters or spaces, which the tools remove at the ends. For the
+/// Java tool it is ASCII, because the tool would reject or remove other characters.
 fn append_plain_url(url: &[u8], tool: Tool, out: &mut Vec<u8>) -> Option<()> {
     let (is_file, rest) = match url {
         [b'h', b't', b't', b'p', b':', b'/', b'/', rest @ ..] => (false, rest),
@@ -105,7 +105,7 @@ fn append_plain_url(url: &[u8], tool: Tool, out: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// Appends the key of a URL with a plain host, whose path and query may have to be decoded. `rest` is the part after `//`.
+/// Appends the key of a URL with a plain host, whose path and query may be escaped. `rest` follows `//`. Returns `None` for others.
 fn append_plain_host_url(url: &[u8], rest: &[u8], tool: Tool, out: &mut Vec<u8>) -> Option<()> {
     let rest = &rest[..memchr::memchr(b'#', rest).unwrap_or(rest.len())];
     let (host, rest) = rest.split_at(memchr::memchr2(b'/', b'?', rest).unwrap_or(rest.len()));
@@ -123,7 +123,7 @@ fn append_plain_host_url(url: &[u8], rest: &[u8], tool: Tool, out: &mut Vec<u8>)
 
 fn append_python(url: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
     if let [b'/', b'!'..=b'.' | b'0'.., ..] = url {
-        // The target of a request names no host. Lists of them are long, so this check comes first.
+        // The target of a request names no host. Lists of targets are long, so this check comes first.
         return Err(CanonicalizeError { offset: 0, reason: Reason::Host });
     }
     if url.starts_with(b"filedesc") {
@@ -135,7 +135,7 @@ fn append_python(url: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError>
     let tail = url.iter().rposition(|byte| !is_blank(byte)).map_or(lead, |last| last + 1);
     let trimmed = without_line_ends(&url[lead..tail]);
     if let Some(&control @ ..b' ') = trimmed.first() {
-        // Browsers ignore controls at the start, but to the tool they make a host of the scheme.
+        // Browsers ignore control characters at the start, but the tool then takes the scheme for the host.
         return Err(CanonicalizeError { offset: lead, reason: Reason::Control(control) });
     }
     let trimmed = with_two_slashes(&trimmed).map_or(trimmed, Cow::Owned);
@@ -148,9 +148,9 @@ fn append_python(url: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError>
     append_parts(Tool::Python, prefix, &trimmed, lead, url, out)
 }
 
-/// Returns a plain `url` with two slashes before its host if it has another number of slashes after `http:` or `https:`, or at least two
-/// slashes and no scheme. The tool and browsers skip all of them. A plain URL has a plain host, no port and no fragment, and a path and a
-/// query that a key changes only in case and order; the tool reads any other URL with its slashes.
+/// Returns `url` with exactly two slashes before its host, if it is plain and starts with `http:`, `https:` or two slashes. The tool and
+/// browsers skip any number of slashes there. A plain URL has a plain host, no port and no fragment, and a path and a query that a key
+/// changes only in case and order. For any other URL, returns `None`: the tool does not skip its slashes.
 fn with_two_slashes(url: &[u8]) -> Option<Vec<u8>> {
     let scheme: &[u8] = match url {
         [b'h', b't', b't', b'p', b's', b':', ..] => b"https:",
@@ -213,7 +213,7 @@ fn append_python_parts(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), Canon
         out.extend_from_slice(scheme);
         out.push(b':');
         append_path(parts.path(), Tool::Python, false, out);
-        // The keys `foo:80)` and `fe80::1)` are those of hosts.
+        // A key such as `foo:80)` or `fe80::1)` would be read as that of a host.
         let path = &out[start + scheme.len() + 1..];
         let close = memchr::memchr(b')', path);
         let is_like_host = |byte: &u8| byte.is_ascii_hexdigit() || b":.,".contains(byte);
@@ -331,7 +331,7 @@ fn append_java_parts(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), Canonic
     Ok(())
 }
 
-/// Reads a port. Returns `None` if it is empty.
+/// Reads a port. Returns `None` if it is empty, and an error if it is not a number of at most 65535.
 fn number_of(port: &[u8]) -> Result<Option<u16>, Reason> {
     if port.is_empty() { Ok(None) } else { port_number(port).map(Some).ok_or(Reason::Port) }
 }
@@ -368,7 +368,7 @@ fn append_host(
     out: &mut Vec<u8>,
 ) -> Result<bool, Reason> {
     let scheme = parts.scheme().unwrap_or_default();
-    // In `http://a:[a/`, the host of the Python tool is in the port.
+    // In `http://a:[a/`, the Python tool reads the host from the port.
     let is_whole =
         parts.userinfo().is_none() && parts.host().is_some_and(|host| core::ptr::eq(host.raw(), raw));
     // In a `file` URL, a port is a part of the host for browsers.
@@ -396,7 +396,7 @@ fn append_host(
             host == named || without_dot(host) == named
         })
     };
-    // The delimiters of a key in the host would give two hosts one key: `b.a` and `a,b`.
+    // If a host could hold the delimiters of a key, two hosts would have one key, such as `b.a` and `a,b`.
     let is_ambiguous = name.iter().any(|byte| b",)".contains(byte))
         || !is_ipv6 && (name.contains(&b':') || name.starts_with(b"["));
     if is_ambiguous || !contact.has_key_host(scheme, host, is_same) {
@@ -441,7 +441,7 @@ fn key_host(raw: &[u8], tool: Tool) -> Option<Option<Vec<u8>>> {
             (None, _) => name,
         };
     }
-    // The tools remove superfluous dots. Only one dot at the end leaves the host the same.
+    // The tools remove superfluous dots. The host stays the same only if this is one dot at its end.
     let host = without_dot(&name);
     if host.is_empty() {
         return Some(None);
@@ -522,7 +522,7 @@ fn append_reversed(host: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&host[..end]);
 }
 
-/// Appends the labels of a host of less than 64 bytes in reverse order. `dots` has the offsets of its dots.
+/// Appends the labels of a host of less than 64 bytes in reverse order. Bit `i` of `dots` is set if the byte at offset `i` is a dot.
 fn append_labels(host: &[u8], mut dots: u64, out: &mut Vec<u8>) {
     // Copies of a fixed size take less time than copies of the exact length. Each overwrites the surplus of the one before.
     let (mut name, mut key) = ([0; 128], [0; 128]);
@@ -546,8 +546,8 @@ fn wrapped_address(digits: &[u8]) -> Ipv4Addr {
     digits.iter().fold(0, add).into()
 }
 
-/// Reads an address as the Python tool does: one decimal number; two to four numbers without a leading zero; or two to four octal
-/// numbers. The tool passes the last two kinds to the resolver of the system, which may also ask the network about other names.
+/// Reads an address as the Python tool does: one decimal number, or two to four numbers, octal if they start with 0. If the first starts
+/// with 0, all digits must be octal. The tool passes these to the resolver of the system, which may also ask the network about other names.
 fn python_address(host: &[u8]) -> Option<Ipv4Addr> {
     if host.iter().all(u8::is_ascii_digit) {
         return Some(wrapped_address(host));

@@ -1,4 +1,4 @@
-//! Finds the parts of plain URLs, which most are, with masks of 64 bytes.
+//! Finds the parts of plain URLs, with masks of 64 bytes. Most URLs are plain.
 
 use simdpct::Tier;
 use simdpct::simd::{Kernel, Sets, Simd, run};
@@ -12,9 +12,9 @@ pub(super) struct Plain {
     /// The length of the host. A host is empty, or a name that is no address: letters, digits, `-`, `_` and single dots, with a letter
     /// first, no dot last, and no digit at the start of the last label.
     pub(super) host: usize,
-    /// The offsets of the dots of the host.
+    /// The dots of the host: bit `i` is set if the byte at offset `i` is a dot.
     pub(super) dots: u64,
-    /// The end of the path. It has no empty segments, no segments that start with a dot, and no parenthesis.
+    /// The end of the path. The path has no empty segments, no segments that start with a dot, and no parenthesis.
     pub(super) path: usize,
     /// The end of the query and of the URL without its fragment.
     pub(super) query: usize,
@@ -29,11 +29,11 @@ pub(super) fn parts(rest: &[u8]) -> Option<Plain> {
 
 struct Scan<'a>(&'a [u8]);
 
-/// The bytes of plain names, bytes that a key keeps except for their case, and upper case.
+/// The bytes of plain names, the bytes that a key keeps (letters in lower case), and the letters in upper case.
 pub(crate) static SETS: Sets = table(&[HOST.union(UPPER), Tool::Python.kept(), UPPER]);
 static BYTES: Sets = Sets::new(&[b"/", b"?", b"#", b".", b"("]);
 
-/// Returns the lanes before the first one of `mask`.
+/// Returns the lanes before the first lane of `mask`, or all lanes if `mask` is 0.
 #[inline(always)]
 fn before(mask: u64) -> u64 {
     (mask & mask.wrapping_neg()).wrapping_sub(1)

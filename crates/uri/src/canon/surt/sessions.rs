@@ -7,9 +7,9 @@ use memchr::memmem;
 
 use crate::canon::shared::has_pair;
 
-/// Removes from the path `out[start..]` the session ids that ASP.NET inserts as a segment before a name with `.aspx`. There are
-/// two kinds, and the last id of each is removed: 24 letters and digits in parentheses, or several of these, each after a letter,
-/// in parentheses.
+/// Removes from the path `out[start..]` the session ids that ASP.NET inserts as a segment before a name with `.aspx`. There are two kinds:
+/// 24 letters and digits in parentheses; and, in parentheses, one or more ids of the first kind, each after a letter. The last id of each
+/// kind is removed.
 pub(super) fn remove_path_sessions(out: &mut Vec<u8>, start: usize) {
     if memchr::memchr(b'(', &out[start..]).is_none() || memmem::find(&out[start..], b".aspx").is_none() {
         return;
@@ -79,7 +79,7 @@ pub(super) fn remove_query_sessions(out: &mut Vec<u8>, start: usize) {
         return;
     }
     let query = &out[start..];
-    // Each of the five forms holds `id` or `cftoken`, so a query without them needs no further search.
+    // Each of the five forms holds `id` or the `ft` of `cftoken`, so a query without these needs no further search.
     if !has_pair(query, |a, b| (a == b'i') & (b == b'd') | (a == b'f') & (b == b't')) {
         return;
     }

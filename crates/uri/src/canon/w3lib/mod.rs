@@ -182,7 +182,7 @@ fn append_authority(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), Canonica
     Ok(())
 }
 
-/// Returns the kind of a host, and the zone of an IPv6 address with the `%` before it. Python accepts any zone.
+/// Returns the kind of a host, and the zone of an IPv6 address with the `%` before it. A zone is any ASCII text without `%`.
 fn kind_and_zone(host: &[u8]) -> (HostKind, &[u8]) {
     if let [b'[', literal @ .., b']'] = host
         && let Some(percent) = memchr::memchr(b'%', literal)
@@ -290,7 +290,7 @@ fn append_query<'a>(pairs: impl Iterator<Item = QueryPair<'a>>, keep_blank_value
     }
 }
 
-/// Returns the piece decoded by the rule of forms. Most pieces are short, and nothing in them is decoded.
+/// Returns the piece, decoded as in forms. Most pieces are short, and have nothing to decode.
 fn decoded_form(piece: Piece<'_>) -> Cow<'_, [u8]> {
     if all(piece.raw(), |byte| (byte != b'%') & (byte != b'+')) {
         Cow::Borrowed(piece.raw())
@@ -300,7 +300,7 @@ fn decoded_form(piece: Piece<'_>) -> Cow<'_, [u8]> {
 }
 
 fn append_pair(delimiter: u8, (name, value): &(Cow<'_, [u8]>, Cow<'_, [u8]>), out: &mut Vec<u8>) {
-    /// `quote_plus` of Python.
+    /// The encoder of Python's `quote_plus`.
     const FORM: Encode<AsciiSet> = Encode::keeping(sets::RFC3986_UNRESERVED).form();
 
     out.push(delimiter);

@@ -34,7 +34,7 @@ fn append_resolved(url: &[u8], base: Option<Parts<'_>>, out: &mut Vec<u8>) -> Re
     })
 }
 
-/// Returns the offset in `url` of a byte from its offset without the bytes that the parser removes.
+/// Converts `offset`, which does not count the bytes that the parser removes, to an offset in `url`.
 fn offset_in(url: &[u8], offset: usize) -> usize {
     let trimmed = trim(url);
     let start = trimmed.as_ptr().addr() - url.as_ptr().addr();

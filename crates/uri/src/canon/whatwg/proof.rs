@@ -32,7 +32,7 @@ pub(crate) struct State {
 /// The state of the checks of `file` URLs.
 #[derive(Default)]
 struct FileState {
-    /// Whether any other field is not zero. If not, and no line of a block starts with `f`, these checks are left out.
+    /// Whether another field is not zero. If not, and no line of a block starts with `f`, these checks are left out.
     is_active: bool,
     /// The carries of the letters of `fil`, one for each.
     letters: [Carry; 3],
@@ -44,7 +44,7 @@ struct FileState {
 }
 
 pub(crate) static SETS: Sets = table(&[
-    // These bytes are always escaped or removed; a query may keep a backquote.
+    // These bytes are escaped or removed. A query may keep a backquote, but is then not proven.
     sets::WHATWG_FRAGMENT.complement().remove(b"\n"),
     // These bytes are escaped in a path, or read as a slash, or are in a drive letter.
     sets::WHATWG_PATH.complement().union(set(b"\\|")),
@@ -96,7 +96,7 @@ impl Rule for Whatwg {
         let scheme_end = colon & state.letters.next(http | https | file);
         let authority = state.authorities.find(slash, state.colon.next(scheme_end));
 
-        // A proven host is in lower case, has no port, and does not end in a digit, because an address does.
+        // A proven host is in lower case, has no port, and does not end in a digit, as an address does.
         let host_end = state.host_end.ends(!delimiter, authority);
         let host = state.host.between(authority, host_end);
         // Without `opaque`, LLVM joins these two masks bit by bit on AVX2.
