@@ -9,7 +9,7 @@ use simdpct_uri::split;
 use testkit::shapes::Rng;
 use testkit::tiers::{scale, tiers};
 
-use crate::{W3LIB, raw_rows, rows, standard};
+use crate::{W3LIB, raw_rows, rows, state_machine};
 
 fn canon(profile: Profile, url: &[u8]) -> Result<Vec<u8>, CanonicalizeError> {
     profile.canonicalize(url).map(Cow::into_owned)
@@ -570,7 +570,7 @@ fn lines_are_what_the_slow_path_gives() {
         }
         for line in lines.iter().filter_map(|line| std::str::from_utf8(line).ok()) {
             let ours = canon(Profile::Whatwg, line.as_bytes()).ok();
-            assert_eq!(ours, standard::resolve(None, line).map(String::into_bytes), "{line:?}");
+            assert_eq!(ours, state_machine::resolve(None, line).map(String::into_bytes), "{line:?}");
         }
         // `canonicalize` may use a kernel and `slow` never does, so their results must be equal.
         for line in lines.iter().filter(|line| line.last() != Some(&b'\r')) {

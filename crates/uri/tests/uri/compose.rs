@@ -151,7 +151,7 @@ proptest! {
         if let Ok(url) = base.resolve(&built) && url.starts_with("http") {
             let found = split(&url).host().map(|host| host.raw().to_owned());
             let given = match &host {
-                Some(host) => crate::standard::parse_host(str::from_utf8(host).unwrap(), false),
+                Some(host) => crate::state_machine::parse_host(str::from_utf8(host).unwrap(), false),
                 None => Some("base".to_owned()),
             };
             prop_assert_eq!(found, given, "{}", built);

@@ -8,7 +8,7 @@ use testkit::tiers::{scale, tiers};
 
 use crate::W3LIB;
 use crate::canon::{check, check_rejected};
-use crate::standard::resolve;
+use crate::state_machine::resolve;
 
 /// The kinds of URLs: a name, and the pieces that the URLs are made of.
 #[rustfmt::skip]

@@ -9,6 +9,7 @@ mod kernels;
 mod owned;
 mod split;
 mod standard;
+mod state_machine;
 mod suffix;
 mod vectors;
 mod whole;
