@@ -128,8 +128,8 @@ fn check_change(input: &[u8], change: usize, run: impl Fn(&[u8]) -> Vec<u8>) {
     assert!(change == input.len() || run(&input[..end]) != input[..end], "{change}");
 }
 
-/// Decodes an `ext-value` by RFC 8187 and RFC 5987, a byte at a time. Returns the text and the language, the offset of what is wrong, or
-/// `None` for an unknown charset.
+/// Decodes an `ext-value` by RFC 8187 and RFC 5987, a byte at a time. Returns the text and the language, or the offset of the first wrong
+/// byte. Returns `None` for an unknown charset.
 fn decode_ext_value(value: &[u8]) -> Option<Result<(Vec<u8>, &[u8]), usize>> {
     let quotes: Vec<usize> = (0..value.len()).filter(|&at| value[at] == b'\'').take(2).collect();
     let [first, second] = quotes[..] else { return Some(Err(value.len())) };
@@ -241,7 +241,7 @@ fuzz_target!(|case: Case<'_>| {
     let mut set = MaybeUninit::uninit();
     let bits: [u8; 32] =
         std::array::from_fn(|i| (0..8).map(|bit| u8::from(members[8 * i + bit]) << bit).sum());
-    // SAFETY, of this block and the next two: each pointer is to memory of the length beside it, and outputs are memory of their own.
+    // SAFETY: `set` has the memory of a set, and `bits` has 32 bytes.
     assert_eq!(unsafe { simdpct_set_bitmap(set.as_mut_ptr(), bits.as_ptr()) }, SIMDPCT_OK);
     let keep = if case.set.is_some() { set.as_ptr() } else { ptr::null() };
     check_sets(&members);

@@ -60,7 +60,7 @@ static LOGS: LazyLock<Vec<Log>> = LazyLock::new(|| {
     Log::all().filter(|log| log.layout.name != "cdx" && !log.writer.name.is_empty()).collect()
 });
 
-/// Reads `record` in any format. The first line of formats with columns is a header.
+/// Reads a record in any format. If there is a line before it, that line is read first, as it can be a header.
 fn any(random: &mut Random<'_>) {
     let logs: Vec<Log> = Log::all().collect();
     let spec = Spec {

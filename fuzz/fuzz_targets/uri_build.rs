@@ -62,7 +62,7 @@ fuzz_target!(|case: Case<'_>| {
     assert_eq!(parts.scheme(), case.scheme);
     match (parts.host(), case.host) {
         (Some(built), Some(host)) if !host.is_ascii() => {
-            // The name is in Punycode now. It is a name like any other, and the same name for browsers.
+            // The name is in Punycode now, and browsers read both spellings as the same host.
             assert!(built.as_ref().is_ascii());
             let standard = |host: &[u8]| {
                 url::Host::parse(str::from_utf8(host).expect("hosts that IDNA accepts are text")).ok()

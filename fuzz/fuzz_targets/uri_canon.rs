@@ -1,4 +1,4 @@
-//! Compares every profile on lines on every tier with the scalar tier, and checks which profiles are idempotent.
+//! Compares every profile on lines on every tier with the scalar tier, and checks that all but SURTs are idempotent.
 
 #![no_main]
 
@@ -19,7 +19,7 @@ fuzz_target!(|text: &[u8]| {
         for &tier in tiers() {
             assert_eq!(lines(tier), right, "{profile} on {tier}");
         }
-        // Every form is idempotent, but a SURT is not a URL.
+        // A canonical form is its own canonical form, except for a SURT, which is not a URL.
         if let Ok(once) = profile.canonicalize(text)
             && !profile.name().starts_with("surt")
         {

@@ -8,7 +8,7 @@ use url::{Host, ParseError, Url};
 
 const SPECIAL: [&str; 6] = ["http", "https", "ws", "wss", "ftp", "file"];
 
-/// Returns the host of a special URL. `None` means that no host can be compared, `Some(None)` that the URL is not valid.
+/// Returns the host of a special URL. `None` means that no host can be compared, `Some(None)` that the URL is invalid or has no host.
 fn host_of(url: &str) -> Option<Option<Host>> {
     let is_special = |scheme: &str| SPECIAL.iter().any(|special| scheme.eq_ignore_ascii_case(special));
     match Url::parse(url) {
@@ -20,8 +20,8 @@ fn host_of(url: &str) -> Option<Option<Host>> {
     }
 }
 
-/// Returns the host as keys have it: addresses in the form of Safe Browsing 5, and names without superfluous dots, or in a SURT without
-/// `www` and dots at the end.
+/// Returns the host as keys have it: IPv4 for an IPv6 address that contains it. A name has no empty labels or, in a SURT, no
+/// `www` at its start and no final dots.
 fn plain(host: Host, is_surt: bool) -> Host {
     match host {
         Host::Ipv6(address) => match address.segments() {
@@ -42,7 +42,7 @@ fn plain(host: Host, is_surt: bool) -> Host {
                 labels.remove(0);
             }
             let name = labels.join(".");
-            // Without the dots at its end, a name can be an address. It is still another host.
+            // Without its final dots, a name can look like an address. It is still a name, and so another host.
             Host::Domain(name)
         }
         address => address,

@@ -238,7 +238,7 @@ fn figure(name: &str, tables: &[Table]) -> Option<String> {
     cell.split(|c: char| !c.is_ascii_digit() && c != '.').next().map(str::to_owned)
 }
 
-/// Reports whether the contender called `name` is no rival: a tier, or a copy of the memory.
+/// Reports whether the contender called `name` is no rival: a tier or `memcpy`.
 pub fn is_ours(name: &str) -> bool {
     name == "memcpy" || TIER_NAMES.iter().any(|tier| tier.to_bytes() == name.as_bytes())
 }

@@ -39,8 +39,8 @@ pub enum Agreement {
     Full,
     /// Some answers differ from the expected ones: their number, and the input and answer of the first.
     Differs { count: usize, input: String, answer: String },
-    /// The contender rejects more than one string in a hundred, or panics: the number of such strings, and the first. It was not
-    /// timed.
+    /// The contender rejects more than one string in a hundred, or panics: the number of strings without the expected answer, and
+    /// the first of them. It was not timed.
     Rejects { count: usize, input: String },
 }
 

@@ -102,8 +102,8 @@ fn batch(
         tier,
         idiom,
         role,
-        // The first pass also joins the strings. Its time has no effect, because medians are taken. There is one copy of the input, as
-        // other contenders have, since it fills the second-level cache.
+        // The first pass also joins the strings. Its time has no effect, because medians are taken. All passes share this copy, because
+        // a second one would not fit in the second-level cache.
         move |strings: &[&str], _: &mut Buffers| {
             let (mut joined, mut out) = (joined.borrow_mut(), out.borrow_mut());
             let (bytes, offsets) =

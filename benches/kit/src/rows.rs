@@ -83,7 +83,7 @@ pub struct Spec {
     pub verb: Verb,
     /// The unit in which the row is reported.
     pub unit: Unit,
-    /// The kind of text that the row represents. [`expected`](crate::expected) returns the right answers.
+    /// The kind of text that the row represents.
     pub about: &'static str,
     make: Box<dyn Fn() -> Row>,
 }

@@ -194,7 +194,7 @@ fn of_keys(report: &mut Report, text: &str, urls: &[&str]) {
 }
 
 fn of_surt(report: &mut Report, text: &str) {
-    // These profiles change every line, so only the slow path is measured, which is the last contestant.
+    // These profiles change every line, so the kernels save nothing. Only the last contestant, the scalar tier, is measured.
     let mut contestants = Vec::new();
     for profile in [Profile::SurtPython0_3, Profile::SurtJava] {
         contestants.extend(of_profile(profile, text).pop().map(|(_, run)| (profile.to_string(), run)));
@@ -202,7 +202,7 @@ fn of_surt(report: &mut Report, text: &str) {
     measure(report, "surt", contestants, text.len());
 }
 
-/// Times the readings of servers: of all request targets of the list, and of the paths that all readings route on as they are.
+/// Times the readings of servers: of all request targets of the list, and of those that each default reading routes unchanged.
 fn of_readings(report: &mut Report, urls: &[&str]) {
     let targets: Vec<&str> = urls
         .iter()

@@ -8,8 +8,8 @@
 //! The verb `input` writes the text that `decode` would read to stdout, and the count of written bytes goes to stderr.
 //!
 //! Each repeat processes 64 KiB of input, in calls of BYTES each, or as lines with URLs of BYTES each. `split` has one call for each URL,
-//! `lines` splits all of them in one call, and a PROFILE of simdpct-uri canonicalizes all in one call. The difference between two numbers
-//! of repeats is the cost of the verb without start-up. `ci/cpus count` uses this program.
+//! `lines` splits all of them in one call, and a PROFILE of simdpct-uri canonicalizes all in one call. The difference between the counts
+//! of two runs with different REPEATS is the cost of the verb without start-up. `ci/cpus count` uses this program.
 
 use std::hint::black_box;
 use std::io::Write as _;
@@ -32,7 +32,7 @@ fn random() -> impl FnMut(u32) -> u32 {
     }
 }
 
-/// Returns text of letters and `per_cent` bytes that are escaped.
+/// Returns text of letters, in which `per_cent` of 100 bytes need an escape.
 fn text(per_cent: u32) -> Vec<u8> {
     let mut below = random();
     let mut text = Vec::with_capacity(TOTAL);
@@ -62,7 +62,7 @@ fn urls(bytes: usize, with_query: bool) -> Option<Vec<u8>> {
     Some(text)
 }
 
-/// Runs a verb of simdpct-uri. `None` if it is none.
+/// Runs a verb of simdpct-uri. Returns `None` if there is no such verb or profile.
 fn run_uri(tier: Tier, verb: &str, text: &[u8], bytes: usize, repeats: usize) -> Option<usize> {
     let (mut lines, mut out, mut work) = (Lines::new(), Vec::with_capacity(2 * TOTAL), 0);
     for _ in 0..repeats {

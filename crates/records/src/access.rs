@@ -1,6 +1,6 @@
 //! Finds the request and other quoted fields of access logs.
 //!
-//! One reader serves all writers: the row of the writer says which rule holds the fields in place.
+//! One reader serves all writers. The row of a writer in the table of formats names the rule by which its quotes are read.
 
 use std::ops::Range;
 
@@ -72,7 +72,7 @@ pub enum Rule {
     WordsAfterUser,
     /// Nothing is escaped. A line is readable if there is exactly one reading.
     Raw,
-    /// The writer is unknown. A line is readable if all of these rules agree.
+    /// The writer is unknown. A text is certain if all rules by which the line can be read agree about it.
     Unknown,
 }
 
@@ -128,7 +128,7 @@ fn is_usual_date(text: &[u8; 32]) -> bool {
     (0..32).fold(0, |any, at| any | outside(at)) == 0
 }
 
-/// The text after a quoted field that can contain anything: a quote, words, and the next quote or the end of the line.
+/// The text after a quoted field of any text: the quote that closes it, words, and the next quote or the end of the line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Gap {
     /// The name of the field before the gap, if it can be selected.
@@ -213,7 +213,7 @@ impl Gap {
 #[inline(always)]
 fn word_len(text: &[u8]) -> usize {
     const ONES: u64 = u64::MAX / 0xFF;
-    // Most words are short. Without bit 1, a quote is a blank; the lowest bit that is set is that of the first one.
+    // Most words are short. With bit 1 cleared, a quote equals a blank, and both become 0. The lowest bit found is in the first 0.
     let zeros = text
         .first_chunk()
         .map_or(u64::MAX >> 1, |first| (u64::from_le_bytes(*first) ^ (ONES << 5)) & !(ONES << 1));
@@ -292,7 +292,7 @@ fn read(line: &[u8], layout: &Access, rule: Rule, escaping: Escaping) -> Result<
     let read = read_gaps(line, layout, start, |_| start, known, close_of);
     let words = layout.tail.get(..1).filter(|part| part == &[Part::Status]).unwrap_or_default();
     let status = Gap { field: None, words, is_last: true, is_closed: false };
-    // The request is certain without the fields after it, which people change, but not in the formats of clouds.
+    // Users change the fields after the request, so a status is enough to be certain of it. The formats of clouds do not change.
     if read.is_ok() || matches!(layout.lead, Lead::Words(_)) || status.end(line, close).is_none() {
         return read;
     }
@@ -308,8 +308,8 @@ fn unknown(line: &[u8], layout: &Access) -> Result<Quoted, Unreadable> {
         read_gaps(line, layout, start, |_| start, MOST, |from| escaping.next_quote(line, from))
     };
     let first = escaped(Escaping::Apache);
-    // Most lines have no backslash, without which the escaping does not matter, and only the quotes of the layout. Each reading has all of
-    // those in order, so that there is only one.
+    // Most lines have no backslash, and only the quotes of the layout. Then the escaping does not matter, and only one reading is possible,
+    // because each reading has all quotes in order.
     let quotes = || 1 + layout.gaps().map(Gap::quotes).sum::<usize>();
     if first.is_ok() && memchr(b'\\', line).is_none() && memchr_iter(b'"', line).count() == quotes() {
         return first;
@@ -346,7 +346,7 @@ fn escaped(line: &[u8], layout: &Access, escaping: Escaping) -> Result<(usize, u
 
 /// Returns the closing quote of a request at `start` that is three words without blanks.
 fn three_words(line: &[u8], start: usize) -> Option<usize> {
-    // In place of a request.
+    // Servers write these in place of a missing request.
     for none in [b"-".as_slice(), b"- - - "] {
         if line[start..].strip_prefix(none).is_some_and(|rest| rest.starts_with(b"\"")) {
             return Some(start + none.len());

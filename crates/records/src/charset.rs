@@ -17,7 +17,7 @@ impl Charset {
         let guess = || if str::from_utf8(value).is_ok() { UTF_8 } else { WINDOWS_1252 };
         let charset = Some(charset.unwrap_or_else(guess)).filter(|charset| *charset != UTF_8);
         let is_valid = |charset: &&'static Encoding| !charset.decode_without_bom_handling(value).1;
-        // A value that is invalid in its charset is its own text.
+        // If a value is invalid in its charset, its bytes are its text.
         Charset(charset.filter(is_valid))
     }
 

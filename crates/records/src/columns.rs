@@ -68,7 +68,7 @@ impl Columns {
         let mut selected: Vec<(usize, usize, Holds)> = Vec::new();
         let mut select = |name: &str, index, holds| {
             let places = (0..names.len()).filter(|&at| is_same(name, names[at]));
-            // If several columns have the same value, the one that the row of the format names first is used.
+            // If several columns have the same field, the one that the layout names first is used.
             let is_first =
                 selected.iter().all(|(_, known, other)| *known != index || *other == Holds::Method);
             let is_used = is_first || holds == Holds::Method;

@@ -13,9 +13,8 @@ pub enum Form {
     Whole,
     /// Only the values, each as a record, or joined.
     Values {
-        /// The byte between the values of one record, if they are joined. They are in the order in which they were asked for then, and a
-        /// missing one is empty. Several values with one number, such as the elements of an array, share a cell. Without a delimiter, each
-        /// value is a record.
+        /// The byte between the values of one record. Without it, each value is a record. Joined values are in the order in which they were
+        /// asked for, and a missing one is empty. Several values with one number, such as the elements of an array, share a cell.
         delimiter: Option<u8>,
         /// The byte that ends a record.
         end: u8,
@@ -93,7 +92,7 @@ impl<'a> Editor<'a> {
         self.done = at;
     }
 
-    /// Leaves the input up to `at` out, in place of which a value was written from offset `from` of the output on.
+    /// Leaves the input up to `at` out. The value that replaces it has been written, from offset `from` of the output on.
     #[inline]
     pub fn replace_to(&mut self, at: usize, from: usize) {
         self.has_changed |= self.out[from..] != self.input[self.done..at];

@@ -1,7 +1,7 @@
 //! Finds the ends of CSV records in input that arrives in pieces. A line feed inside quotes is data.
 //!
-//! [`RowScan`](crate::RowScan) finds the same ends at memory speed. This is the rule that it follows, and the way to read the blocks in which a
-//! quote is not where RFC 4180 has it.
+//! [`RowScan`](crate::RowScan) finds the same ends at memory speed. It uses this module for the blocks in which a quote is not where
+//! RFC 4180 has it.
 
 use memchr::{memchr, memchr2};
 
@@ -82,7 +82,7 @@ impl Ends {
     fn stop(&mut self, piece: &[u8], cells: bool) -> Option<usize> {
         let Dialect { delimiter, quotes } = self.dialect;
         let is_lazy = quotes == Quotes::Lazy;
-        // After a misplaced quote.
+        // The states after a misplaced quote: one in a cell without quotes, and one that no delimiter follows.
         let (bare_quote, after_quote) =
             if is_lazy { (State::Bare, State::Quoted) } else { (State::Lost, State::Lost) };
         let mut at = 0;
@@ -116,7 +116,7 @@ impl Ends {
                 (State::Bare, b'"') => bare_quote,
                 (State::Start | State::Bare, _) => State::Bare,
                 (State::Quote, b'\r') => State::Return,
-                // In a lazy cell, these quotes were data.
+                // In a lazy cell, the quote before the carriage return was data, and this one may close the cell.
                 (State::Return, b'"') if is_lazy => State::Quote,
                 (State::Quote | State::Return | State::Lost, _) => after_quote,
             };

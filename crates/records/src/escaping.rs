@@ -64,11 +64,11 @@ pub enum Escaping {
     Html,
     /// A URL in an attribute of HTML between `"`. Tabs and line ends in it mean nothing (URL Standard).
     HtmlDouble,
-    /// The same, if the author writes `&` for itself where it cannot be read as a reference.
+    /// Like `HtmlDouble`, but `&` is written as it is where it cannot be read as a reference.
     HtmlDoubleBare,
     /// A URL in an attribute of HTML between `'`.
     HtmlSingle,
-    /// The same, if the author writes `&` for itself where it cannot be read as a reference.
+    /// Like `HtmlSingle`, but `&` is written as it is where it cannot be read as a reference.
     HtmlSingleBare,
 }
 
@@ -100,13 +100,13 @@ pub(crate) struct Rule {
     letters: &'static [u8],
     /// The notations that are understood, in any case of digits. The first of them is written.
     numbers: &'static [Number],
-    /// The bytes, in addition to controls, that are written by their numbers: those from this one on, and these.
+    /// The bytes, other than controls, that are written by their numbers: those from the first item on, and those in the second item.
     numbered: (u16, &'static [u8]),
     /// Some of [`RAW_MARK`] and the constants after it.
     flags: u8,
 }
 
-/// The mark is also written for itself, so that only those escapes are undone that the writer produces.
+/// The writer also writes the mark as data, so that only escapes that the writer would produce are undone.
 const RAW_MARK: u8 = 1;
 /// Two quotes mean one.
 const DOUBLED: u8 = 2;
@@ -130,7 +130,7 @@ fn meaning(letter: u8) -> u8 {
     }
 }
 
-/// No bytes but controls; those that are not ASCII, and DEL; and the bytes that CloudFront documents, and `%`.
+/// Values of `Rule::numbered`: no bytes; DEL; DEL and all that are not ASCII; these, `%`, and those that CloudFront documents.
 const NONE: (u16, &[u8]) = (0x100, b"");
 const DELETE: (u16, &[u8]) = (0x100, b"\x7F");
 const HIGH: (u16, &[u8]) = (0x7F, b"");
@@ -347,7 +347,7 @@ impl Rule {
         !self.numbers.is_empty() && (byte < 0x20 || u16::from(byte) >= first || others.contains(&byte))
     }
 
-    /// Reports whether `byte` is one of those that no rule escapes. Most values consist of them.
+    /// Reports whether it is certain that `byte` is written as it is. Most values consist of such bytes.
     fn is_plain(&self, byte: u8) -> bool {
         let is_usual = byte.is_ascii_alphanumeric() || b"/?&=-._:+,;@!$()*%".contains(&byte);
         (is_usual || byte >= 0x80 && self.numbered.0 > 0xFF) && byte != self.mark
@@ -358,13 +358,13 @@ impl Rule {
         self.letters.iter().copied().find(|&letter| meaning(letter) == byte)
     }
 
-    /// Reports whether `byte` is written so that it never ends a value. `\"` could end one if a backslash can be data.
+    /// Reports whether `byte` is written so that it never ends a value. With [`RAW_MARK`], the backslash of `\"` could be data.
     fn escapes(&self, byte: u8) -> bool {
         self.letter(byte).is_some() && !self.has(RAW_MARK) || self.is_numbered(byte)
     }
 
     fn write_byte(&self, byte: u8, out: &mut Vec<u8>) {
-        // In quotes, these need no escape.
+        // In quotes, `/` and `'` need no escape.
         let letter = self.letter(byte).filter(|letter| !b"/'".contains(letter));
         match (letter, self.numbers.first()) {
             (Some(letter), _) => out.extend([self.mark, letter]),
@@ -488,8 +488,8 @@ impl Escaping {
         matches!(self, Escaping::Json | Escaping::JsonHex | Escaping::LighttpdJson) || self.has_references()
     }
 
-    /// Reports whether escapes are character references of HTML, of which there are many for the same text. Lists of URLs are split after these
-    /// are undone.
+    /// Reports whether escapes are character references of HTML, of which there are many for the same text. Lists of URLs are split after
+    /// the references are undone.
     pub(crate) fn has_references(self) -> bool {
         self.rule().mark == b'&'
     }
@@ -511,8 +511,8 @@ impl Escaping {
         rule.unit(text, 0).map(|unit| unit.len).or_else(|| is_surrogate().then_some(6))
     }
 
-    /// Returns the offset of the first quote in `text` from `from` on that ends a value: no backslash, and no second quote, makes it a part of
-    /// the value.
+    /// Returns the offset of the first quote in `text`, at `from` or later, that ends a value, because it is neither escaped nor
+    /// doubled.
     pub fn next_quote(self, text: &[u8], mut from: usize) -> Option<usize> {
         let rule = self.rule();
         let protects = rule.mark == b'\\' && rule.letters.contains(&b'"') && rule.letters.contains(&b'\\');

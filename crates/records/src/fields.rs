@@ -15,7 +15,7 @@ use crate::place::{CONTROLS, Place};
 /// without a number on one side begins with the first field, or ends with the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
-    /// The first field: from 1 on or, from the end, from -1 on.
+    /// The first field, counted from 1 at the start, or from -1 at the end.
     pub first: isize,
     /// The last field, which is the first one if only one is meant.
     pub last: isize,
@@ -56,7 +56,7 @@ impl FromStr for Position {
 /// The highest number of a field.
 const MOST: isize = 1 << 30;
 
-/// The most fields of a range that are told apart.
+/// The most fields of a range, if each field is a value of its own.
 const MOST_IN_RANGE: usize = 1 << 16;
 
 impl fmt::Display for Position {
@@ -78,12 +78,12 @@ impl Position {
         (self.first < 0) != (self.last < 0)
     }
 
-    /// Returns the number of values that are told apart.
+    /// Returns the number of values: one for each field, or a single one if the number of fields depends on the line.
     fn count(self) -> usize {
         if self.is_open() { 1 } else { self.first.abs_diff(self.last) + 1 }
     }
 
-    /// Returns the number of the value that field number `field`, from 1 on, of `count` fields is, if it is one.
+    /// Returns the number of the value in field number `field`, from 1 on, of a line with `count` fields, if the position has this field.
     fn find(self, field: usize, count: usize) -> Option<usize> {
         let from_start = |number: isize| if number < 0 { number + count as isize + 1 } else { number };
         let (first, last) = (from_start(self.first), from_start(self.last));
@@ -152,7 +152,7 @@ impl Numbered {
         let [(Position { first, last, word: None }, _)] = *self.positions else { return None };
         // The sweep has a word for each field up to this one.
         let number = usize::try_from(first).ok().filter(|number| first == last && *number <= 1024)?;
-        // No escape crosses a separator.
+        // A separator must not be a hexadecimal digit, which could be inside an escape.
         let is_digit = matches!(self.separator, Separator::Byte(byte) if byte.is_ascii_hexdigit());
         let is_known = self.separator != Separator::Quoted && !is_digit && self.escaping == Escaping::None;
         let finder = || Finder::Delimited(Box::new(Delimited::new(self.separator, number - 1, false, false)));
@@ -164,7 +164,7 @@ impl Numbered {
         self.place(&Span { range: 0..0, mark: b' ', after_bracket: false }, None, 0)
     }
 
-    /// Returns the position of value number `index`, if each line with a value of this position has that one.
+    /// Returns the position of value number `index`, if each line that has any value of the position has this value.
     pub fn nearest(&self, index: usize) -> Option<Position> {
         let is_nearest = |&&(position, first): &&(Position, usize)| {
             let is_from_end = position.last < 0 && !position.is_open();
@@ -201,7 +201,7 @@ impl Numbered {
         spans.clear();
         self.split(line, &mut spans);
         for (index, span) in spans.iter().enumerate() {
-            // A field that two positions mean is that of the first of them, and its words are only those before it.
+            // The first position without a word takes the field. Positions before it can take words of the field.
             for &(position, first) in &self.positions {
                 let Some(number) = position.find(index + 1, spans.len()) else { continue };
                 match position.word {
@@ -280,7 +280,7 @@ fn words(line: &[u8], range: Range<usize>) -> impl Iterator<Item = Range<usize>>
 /// Appends the first `last` words of `line` to `spans`. If `has_marks`, some fields are in quotes or brackets.
 fn split_words(line: &[u8], last: usize, has_marks: bool, spans: &mut Vec<Span>) {
     let mut at = 0;
-    // The marks that no mark closes in the rest of the line.
+    // Whether no quote, and no bracket, is closed in the rest of the line.
     let (mut open_quote, mut open_bracket) = (!has_marks, !has_marks);
     while let Some(word) = words(line, at..line.len()).next().filter(|_| spans.len() < last) {
         let (mark, is_open) = match line[word.start] {

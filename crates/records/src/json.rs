@@ -1,5 +1,5 @@
-//! Finds strings in a JSON document by their paths. In strings, the escapes of the writer are accepted, and bytes that JSON does not have:
-//! control bytes and those that are not UTF-8. Programs that put values into JSON themselves write them, and no value may be missed.
+//! Finds strings in a JSON document by their paths. Strings can have escapes that only the writer has, and bytes that JSON forbids:
+//! control bytes and invalid UTF-8. Programs that build JSON from text write such strings, and no value may be missed.
 
 use std::ops::Range;
 
@@ -71,7 +71,7 @@ impl Reader {
     pub fn find(&mut self, text: &[u8], keys: &[Key], texts: &mut Texts) -> Result<(), Unreadable> {
         self.read_once(text, texts.escaping)?;
         let (asked, known) = self.paths.split_at(self.paths.len() - keys.len());
-        // For each value, the first key in the row whose member has text.
+        // For each field, the number of the first key whose member has text.
         let mut first = [usize::MAX; Field::ALL.len()];
         for Found { path, range, .. } in &self.found {
             let Some(key) = path.checked_sub(asked.len()) else { continue };
@@ -90,7 +90,7 @@ impl Reader {
                     (field as usize, holds)
                 }
                 None => {
-                    // A path that a key has, too, has the content that the key says. A method is text if it was asked for.
+                    // If one of the keys has this path, it says what the string contains. A method that was asked for is text.
                     let key = known.iter().position(|known| *known == asked[path]);
                     let holds = key.map(|key| keys[key].holds).filter(|holds| *holds != Holds::Method);
                     (Field::ALL.len() + path, holds.unwrap_or(Holds::Value(Kind::Text)))
@@ -102,7 +102,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Reads `text`, one document, in which no path leads to two strings.
+    /// Reads `text`, one document. It is unreadable if a path without `[]` and `**` leads to two strings.
     pub fn read_once(&mut self, text: &[u8], escaping: Escaping) -> Result<(), Unreadable> {
         self.read(text, escaping)?;
         let mut seen = vec![false; self.paths.len()];
@@ -218,8 +218,8 @@ impl Reader {
         Ok((start, from))
     }
 
-    /// Notes the string at `range` if one of the states from `from` on selects it. A path that names it is before one that selects all
-    /// strings.
+    /// Notes the string at `range` if one of the states from `from` on selects it. A path that ends at the string has precedence over one
+    /// that selects all strings.
     fn select(&mut self, from: usize, range: Range<usize>) {
         let selected = self.states[from..].iter().filter_map(|state| {
             let rest = &self.paths[state.path].steps[state.steps..];

@@ -32,7 +32,7 @@ pub(crate) fn find(line: &[u8], texts: &mut Texts) -> Result<(), Unreadable> {
         return unreadable(0, Reason::NO_ANCHOR);
     }
     let [request, _, upstream, _, referrer] = LABELS.map(|(label, ..)| label);
-    // A stream has no request.
+    // Entries of nginx's stream proxy have an upstream, but no request.
     let Some(start) = memmem::rfind(line, request).or_else(|| memmem::find(line, upstream)) else {
         let without_quote = memmem::find(line, b", request: ");
         return without_quote.map_or(Ok(()), |start| unreadable(start, Reason::NO_REQUEST));

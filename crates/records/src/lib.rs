@@ -33,8 +33,8 @@
 //!    know no format. `place` is the only code that reads and writes a value.
 //! 2. `fields`, `table`, `pairs` and `json` find values by number, column, key and `path`; `ends` finds the ends of rows. `html` finds URLs in
 //!    documents (with the feature `html`).
-//! 3. `target` splits request lines. `access`, `columns`, `json` and `labels` are the four ways to split a line of a log. Each is driven by a
-//!    row.
+//! 3. `target` splits request lines. `access`, `columns`, `json` and `labels` are the four ways to split a line of a log. Each follows a
+//!    row of the table of formats.
 //! 4. `wrapper` finds the records in the lines of loggers.
 //! 5. `logs` is the table of formats.
 //! 6. `reader` finds the values of a log by its row, and `auto` chooses a row.
@@ -42,9 +42,9 @@
 //!
 //! # Many records at once
 //!
-//! A sweep over many records can use the rows, too: [`Rule`], [`Lead`] and [`Part`] say which quotes and blanks are around the target, and
-//! [`Escaping::next_quote`] which byte can hide a quote. A line in which each quote, blank and mark is where a usual line has it can be
-//! passed unread; the reader of the format decides about all others: [`Syntax::sweep`] does so. For tables, [`Ends`] is the rule that a sweep must follow.
+//! [`Syntax::sweep`] finds the `%` in one value of many records at once. In a log, [`Rule`], [`Lead`] and [`Part`] say which quotes and
+//! blanks are around the target, and [`Escaping::next_quote`] which byte can hide a quote. A line that has each quote, blank and mark where
+//! a usual line has it is passed unread. All other lines are left to the reader of the format. In a table, a sweep follows [`Ends`].
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! The table of log formats: which program writes which layouts, how it escapes values, and which rule holds its fields in place.
+//! The table of log formats: which program writes which layouts, how it escapes values, and by which rule its quotes are read.
 //!
 //! A format is a layout and a writer, because one layout, such as `combined`, means different things in the logs of different programs. Most
 //! rows were checked against lines that real servers wrote for hostile requests; [`Writer::checked`] says which.
@@ -131,7 +131,7 @@ static LIGHTTPD: Layout = with_word("accesslog", Lead::Date, HOST_SECOND, COMBIN
 /// For writers whose fields can contain quotes, so that more fields after these would not be told apart.
 static RAW_COMMON: Layout = closed("common", Lead::Date, COMMON_TAIL);
 static RAW_COMBINED: Layout = closed("combined", Lead::Date, COMBINED_TAIL);
-/// The number of the request, the router, the server and the duration.
+/// After the agent, Traefik writes the number of the request, the router, the server and the duration.
 static TRAEFIK: Layout =
     closed("traefik", Lead::Date, &[Part::Status, WORD, REFERER, AGENT, WORD, OTHER, OTHER, WORD]);
 static RACK: Layout = closed("common", Lead::Date, &[Part::Status, WORD, WORD]);
@@ -155,7 +155,7 @@ const fn words(name: &'static str, before: &'static [Word], after: usize) -> Lay
     Layout { name, shape: Shape::Words(Words { before, after }), escaping: None }
 }
 
-/// The time, elapsed milliseconds, client, result, bytes and method; then the user, the server and the media type.
+/// Before the target are the time, milliseconds, client, result, bytes and method; after it the user, the server and the media type.
 static SQUID: Layout =
     words("squid", &[Word::Number, Word::Number, Word::Any, Word::Status, Word::Number, Word::Method], 3);
 static TORNADO: Layout = words("tornado", &[Word::Status, Word::Method], 2);

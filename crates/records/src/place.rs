@@ -105,7 +105,7 @@ pub struct Key {
     /// The name in the record. In JSON, dots are between the names of members, and `[]` is each element of an array:
     /// `request.headers.Referer[]`.
     pub name: &'static str,
-    /// The name of the value. Of several members with the same value, the first one in the row that has text is used.
+    /// The name of the value. If several keys of a format have the same name, the first one that has text is used.
     pub field: Field,
     /// The content of the text.
     pub holds: Holds,
@@ -140,7 +140,7 @@ impl Texts {
 
 /// The control bytes, which terminals obey.
 pub(crate) const CONTROLS: ByteSet = ByteSet::from_bitmap([u32::MAX as u64, 1 << 63, 0, 0]);
-/// The bytes that a target between quotes, another text between quotes, and a word cannot contain.
+/// The bytes that cannot be in a quoted target (`REQUEST`), in another quoted text (`QUOTED`), and in a word (`BLANK`).
 pub(crate) const REQUEST: ByteSet = ByteSet::from_bytes(b" \"");
 pub(crate) const QUOTED: ByteSet = ByteSet::from_bytes(b"\"");
 pub(crate) const BLANK: ByteSet = ByteSet::from_bytes(b" ");
@@ -153,7 +153,7 @@ fn set(is_member: impl Fn(u8) -> bool) -> ByteSet {
 /// The quotes around a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Marks {
-    /// The syntax of the record knows none, or they enclose other text, too.
+    /// No quotes enclose exactly the value: the syntax has none, or they enclose other text, too.
     None,
     /// The value is between quotes.
     Quotes,
@@ -179,8 +179,8 @@ pub struct Place {
     pub reserved: &'static [u8],
     /// The quotes around the value.
     pub marks: Marks,
-    /// Whether bytes of the fence that the value has already can stay. This is so where each of them is read by itself and its neighbours.
-    /// There, an opening bracket is of the fence only at the start of the value.
+    /// Whether bytes of the fence that the old value has can stay, because only the bytes next to them decide what they mean. An opening
+    /// bracket is then a byte of the fence only at the start of the value.
     pub has_lone_marks: bool,
     /// The charset of the value.
     pub charset: Charset,
@@ -192,7 +192,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Returns the place of value number `index`, which `escaping` protects, in a record that has no other syntax there.
+    /// Returns the place of value number `index`, which `escaping` protects. The value is text without quotes, and can be empty.
     pub(crate) fn new(range: Range<usize>, index: usize, escaping: Escaping, fence: ByteSet) -> Place {
         Place {
             range,
@@ -220,7 +220,7 @@ impl Place {
         self.range.start - quotes..self.range.end + quotes
     }
 
-    /// Makes `places`, which are those of the text at this place of `record`, places of `record`. Returns false if a value would have more
+    /// Converts `places` from places in the text at this place to places in `record`. Returns false if a value would have more
     /// escapings than a place can have.
     pub(crate) fn contain(&self, record: &[u8], places: &mut [Place]) -> bool {
         let [none, logger, outermost] = self.escapings;
@@ -340,7 +340,7 @@ impl Place {
         check(writer, text)?;
         let mut written = quote.to_vec();
         match writer {
-            // The fence has line ends, too, and the value keeps those that it has.
+            // The fence has line ends, too, so those that are left here are from the old value, and stay.
             Escaping::None if self.has_lone_marks => written.extend_from_slice(text),
             // A writer without an escaping cannot write line ends.
             _ => writer.apply(text, &mut written)?,
@@ -354,8 +354,8 @@ impl Place {
         Ok(())
     }
 
-    /// Returns the bytes that a new value should not have here, because they could be refused: a caller that has another way to write a byte
-    /// can use it for these.
+    /// Returns the bytes that a new value should not have here, because [`Place::write`] could refuse them. A caller can write them in
+    /// another way, if it has one.
     pub fn refused(&self) -> ByteSet {
         if let Marks::Optional(_) = self.marks {
             return ByteSet::EMPTY;
@@ -389,8 +389,8 @@ impl Place {
 
     /// Returns the offset of the first byte of `value` that would be read as a part of the syntax around it.
     ///
-    /// If its marks are lone ones, and there are no escapes, one that the old value has, too, may stay if those before it stay and its
-    /// neighbours mean the same.
+    /// If `has_lone_marks` is set, and no escaping hides marks, a mark of the old value may stay: all marks before it must stay, too, and
+    /// the bytes next to it must mean the same.
     fn barrier(&self, old: &[u8], value: &[u8]) -> Option<usize> {
         let is_inner_bracket = |text: &[u8], at: usize| at > 0 && text[at] == b'[' && self.has_lone_marks;
         let offsets = |text: &[u8]| {

@@ -1,4 +1,4 @@
-//! Finds the values of the records of a log by the row of its format.
+//! Finds the values of the records of a log, by the row of its format in the table of formats.
 
 use std::ops::Range;
 
@@ -82,7 +82,7 @@ impl Reader {
         let (from, mut result) = (places.len(), Ok(()));
         for text in &self.texts.list {
             match self.place(record, text, &method) {
-                // A column can be asked for by its own name, too.
+                // A column that was asked for by its own name and by that of its field is one place.
                 Ok(Some(place))
                     if places[from..].iter().all(|other| other.range.start != place.range.start) =>
                 {

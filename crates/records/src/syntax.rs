@@ -46,7 +46,7 @@ struct Nested {
 /// The members of JSON documents that were asked for.
 #[derive(Clone, Debug)]
 struct Members {
-    /// The reader, which watches the name of the new member beside each value; none if new values replace the old ones.
+    /// The reader. It watches the names of the new members, one for each value, or no names if new values replace the old ones.
     reader: json::Reader,
     escaping: Escaping,
 }
@@ -60,17 +60,17 @@ fn once<T: PartialEq>(asked: &[T], name: impl Fn(&T) -> String) -> Result<(), St
 }
 
 impl Syntax {
-    /// Each record is one value, in which `escaping` is undone.
+    /// Selects each record as one value, in which `escaping` is undone.
     pub fn line(escaping: Escaping) -> Syntax {
         Syntax(Kind::Line(escaping))
     }
 
-    /// Fields of a line by number.
+    /// Selects fields of a line by number.
     pub fn fields(fields: Numbered) -> Syntax {
         Syntax(Kind::Fields(fields))
     }
 
-    /// Columns of CSV.
+    /// Selects columns of CSV.
     pub fn table(table: Table) -> Syntax {
         Syntax(Kind::Table(table))
     }
@@ -83,22 +83,22 @@ impl Syntax {
         }
     }
 
-    /// Strings at `paths` of JSON documents, one a record, in which `escaping` is undone. If `into` has names, new values are added under
-    /// them. An error is a message for the user.
+    /// Selects the strings at `paths` of JSON documents, one a record. `escaping` is undone in the strings. If `into` has names, new values
+    /// are added under these names. An error is a message for the user.
     pub fn json(paths: &[KeyPath], into: &[String], escaping: Escaping) -> Result<Syntax, String> {
         once(paths, KeyPath::to_string)?;
         let reader = json::Reader::new(paths.to_vec(), into.to_vec());
         Ok(Syntax(Kind::Json(Members { reader, escaping })))
     }
 
-    /// Values of `keys` in logfmt. An error is a message for the user.
+    /// Selects the values of `keys` in logfmt. An error is a message for the user.
     pub fn logfmt(keys: &[String]) -> Result<Syntax, String> {
         once(keys, String::clone)?;
         Ok(Syntax(Kind::Logfmt(keys.to_vec())))
     }
 
-    /// Values of logs, in the lines of `wrapper` if there is one; all that contain URLs if `names` is empty. A name is that of a
-    /// [`Field`](crate::Field) or,
+    /// Selects values of a log, in the lines of `wrapper` if there is one. If `names` is empty, selects all values that contain URLs.
+    /// A name is that of a [`Field`](crate::Field) or,
     /// where the records have names of their own, that of a column or a path in JSON. An error is a message
     /// for the user.
     pub fn log(log: Log, wrapper: Option<Wrapper>, names: &[impl AsRef<str>]) -> Result<Syntax, String> {
@@ -115,7 +115,7 @@ impl Syntax {
         })
     }
 
-    /// Records of the syntax `inner` in the values of this one, such as a log in a string of JSON.
+    /// Selects the values of `inner` in records that are the values of this syntax, such as a log in a string of JSON.
     pub fn containing(self, inner: Syntax) -> Syntax {
         let (values, buffer) = (Vec::new(), Vec::new());
         Syntax(Kind::Nested(Box::new(Nested { outer: self, inner, values, buffer })))
@@ -145,8 +145,8 @@ impl Syntax {
         }
     }
 
-    /// Reports whether `record` seems to be readable, so that it need not be read if none of its bytes matters. Of JSON, only the braces
-    /// around it are seen; elsewhere, a record that seems to be readable is.
+    /// Reports whether `record` seems to be readable, so that it need not be read if none of its bytes matters. In JSON, this examines only
+    /// the braces around the record. In all other syntaxes, a record that seems to be readable is readable.
     pub fn seems_readable(&self, record: &[u8]) -> bool {
         match &self.0 {
             Kind::Line(_) | Kind::Fields(_) => true,
@@ -283,7 +283,7 @@ impl Nested {
                 result = result.and(unreadable(value.range.start, Reason::TOO_DEEP));
             }
             if matches!(outer.0, Kind::Wrapper(wrapper) if wrapper.is_rsyslog(record)) {
-                // It finds only those controls that the program has not escaped.
+                // rsyslog escapes only those controls that the program has not escaped.
                 let is_raw = |place: &&mut Place| !place.escapings[1].escapes(b'\t');
                 places[from..]
                     .iter_mut()

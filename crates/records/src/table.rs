@@ -96,11 +96,11 @@ impl Dialect {
         self.iter(row).map(|cell| cell.map(value)).collect()
     }
 
-    /// Reports whether `row` seems to consist of lines that end in carriage returns: one is outside quotes.
+    /// Reports whether `row` has a carriage return outside quotes, as if it consisted of lines that end in carriage returns.
     pub fn has_lone_return(self, row: &[u8]) -> bool {
         self.iter(row).any(|cell| match cell {
             Ok(cell) => !cell.is_quoted && memchr(b'\r', &row[cell.range]).is_some(),
-            // After a quote.
+            // The carriage return follows a closing quote.
             Err(error) => row.get(error.offset) == Some(&b'\r'),
         })
     }
@@ -220,7 +220,7 @@ impl Table {
     /// Returns the search for escapes in the column that was asked for, if it is one.
     pub(crate) fn sweep(&self) -> Option<Sweep> {
         let ([(before, _)], delimiter) = (&*self.columns, self.dialect.delimiter) else { return None };
-        // No escape crosses a delimiter.
+        // A delimiter must not be a hexadecimal digit, which could be inside an escape.
         let lists_fields = !self.into.is_empty();
         let delimited = Delimited::new(Separator::Byte(delimiter), *before, true, lists_fields);
         let sweep = Sweep::new(Finder::Delimited(Box::new(delimited)), ByteSet::EMPTY, self.fence);
@@ -243,7 +243,7 @@ impl Table {
             return Ok(());
         }
         let from = places.len();
-        // A row without quotes can be read.
+        // A row without quotes can be read, so the cells after the last column are not needed.
         let has_quotes = memchr(b'"', row).is_some();
         let mut columns = self.columns.iter().peekable();
         for (number, cell) in self.dialect.iter(row).enumerate() {

@@ -59,7 +59,7 @@ impl Placeholders {
         }
     }
 
-    /// Reports whether `target` is in place of a target.
+    /// Reports whether `target` is a text that the program writes in place of a target.
     pub fn contains(&self, target: &[u8]) -> bool {
         target.is_empty()
             || self.targets.contains(&target)

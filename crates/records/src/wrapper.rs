@@ -84,7 +84,7 @@ fn syslog(line: &[u8]) -> Option<usize> {
     }
     let word = |at: usize| Some((at, at + memchr(b' ', line.get(at..)?)?));
     if line[at..].starts_with(b"1 ") {
-        // The time, host, program, process and message of RFC 5424, and then its data.
+        // In RFC 5424, five words come before the structured data: time, host, program, process and kind of message.
         at += 2;
         for _ in 0..5 {
             at = word(at)?.1 + 1;
@@ -105,7 +105,7 @@ fn syslog(line: &[u8]) -> Option<usize> {
     } else {
         return None;
     };
-    // The host, which HAProxy leaves out, and the tag of the program.
+    // Next come the host, which HAProxy leaves out, and the tag of the program.
     let (start, end) = word(at)?;
     let is_tag = |start: usize, end: usize| line[start..end].ends_with(b":");
     if is_tag(start, end) {

@@ -85,7 +85,7 @@ fn the_table_is_in_the_order_of_the_names() {
     assert!(Escaping::all().enumerate().all(|(index, escaping)| escaping as usize == index));
 }
 
-/// The texts that servers wrote for a value in the record.
+/// Real servers wrote these texts for these values.
 #[test]
 fn writers_write_as_recorded() {
     let rows: &[(Escaping, &[u8], &[u8])] = &[

@@ -10,13 +10,13 @@ use simdpct_records::{
     RowScan, Separator, Shape, Sweep, Syntax, Table, mark_rows,
 };
 
-/// The share of tests that run, in per cent.
+/// Returns the number of rounds to run: the share of `count` that `SIMDPCT_TEST_SCALE` gives in per cent, and at least 20.
 fn rounds(count: usize) -> usize {
     let scale = std::env::var("SIMDPCT_TEST_SCALE").ok().and_then(|scale| scale.parse().ok()).unwrap_or(100);
     (count * scale / 100).max(20)
 }
 
-/// The numbers of records that were passed by a sweep, of those with a chosen escape, and of those that were left to the reader.
+/// The numbers of records that a sweep has passed, of those among them with a chosen escape, and of those that it left to the reader.
 #[derive(Debug, Default)]
 struct Seen {
     passed: usize,
@@ -127,7 +127,7 @@ fn check(
         return;
     }
     seen.changed += 1;
-    // The record as it becomes with one call for each part between new spellings, unless an escape needs the reader.
+    // Decodes the record with one call for each part between new spellings, unless an escape needs the reader.
     let mut words = vec![0; line.len().div_ceil(64)];
     found.iter().for_each(|&at| words[at / 64] |= 1 << (at % 64));
     let (mut out, mut done) = (Vec::new(), 0);
@@ -569,7 +569,7 @@ fn every_tier_marks_the_same_rows() {
     assert!(whole > 3 && partial > 3, "{whole} {partial}");
 }
 
-/// Returns the ends of records, one after the other, and the number of those that end at the next row.
+/// Returns the ends of all records, and the number of unreadable ones that end early, where a row begins inside them.
 fn stepwise(bytes: &[u8], table: &Table) -> (Vec<usize>, usize) {
     let (mut found, mut start, mut salvaged) = (Vec::new(), 0, 0);
     while start < bytes.len() {

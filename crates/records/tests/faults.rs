@@ -47,7 +47,7 @@ fn finds_nothing(log: &str, line: &str) {
 
 const DATE: &str = "192.0.2.1 - - [01/Jan/2024:00:00:00 +0000]";
 
-/// b001 and b002: a target that begins with `//` is a path, in each format that records requests.
+/// A target that begins with `//` is a path, in each format that records requests.
 #[test]
 fn a_target_with_two_slashes_is_a_path() {
     let target = "//xmlrpc.php?rsd";
@@ -88,7 +88,7 @@ fn a_target_with_two_slashes_is_a_path() {
     );
 }
 
-/// b005 and b007: CONNECT has a host and a port, and so has the upstream of a stream.
+/// The target of CONNECT is a host and a port, and so is the upstream of a stream.
 #[test]
 fn an_authority_is_no_url() {
     let line = "1278000000.123 5 192.0.2.1 TCP_TUNNEL/200 99 CONNECT www.example.co.uk:443 - HIER_DIRECT/192.0.2.9 -";
@@ -110,7 +110,7 @@ fn an_authority_is_no_url() {
     );
 }
 
-/// b009 and b011: a quote that the writer did not escape ends no field.
+/// A quote that the writer did not escape ends no field.
 #[test]
 fn a_bare_quote_shifts_no_field() {
     let line = "o b [20/Jun/2019:03:51:36 +0000] 192.0.2.4 - ID REST.GET.OBJECT %2522 \"GET /%41\" HTTP/1.1\" 403 AccessDenied 243 - 8 - \"http://r.example/%41\" \"curl/7.38.0\" - x= - E - h T";
@@ -127,7 +127,7 @@ fn a_bare_quote_shifts_no_field() {
     );
 }
 
-/// b014, b021, b031 and b032: each writer's escapes are undone, once.
+/// Each writer's escapes are undone, once.
 #[test]
 fn escapes_are_undone_by_the_writer() {
     let apache = format!(r#"{DATE} "GET /q?a=\"x\"&b=\\y HTTP/1.1" 200 1 "-" "x""#);
@@ -148,7 +148,7 @@ fn escapes_are_undone_by_the_writer() {
     );
 }
 
-/// b033: HAProxy writes fields of TLS after the request.
+/// HAProxy writes fields of TLS after the request.
 #[test]
 fn httpslog_has_fields_after_the_request() {
     for tail in ["0/0000000000000000/0/0/0 www.example/TLSv1.3/TLS_AES_256_GCM_SHA384", "0/-/-/-/0 -/-/-"] {
@@ -160,7 +160,7 @@ fn httpslog_has_fields_after_the_request() {
     }
 }
 
-/// b044: a line of an access log is a string of Docker's log.
+/// Loggers put each line of an access log into a record of their own, such as a JSON string of Docker.
 #[test]
 fn loggers_wrap_records() {
     let inner = r#"192.0.2.1 - - [26/Dec/2018:12:29:09 +0000] "GET /a%22b%20c\x22 HTTP/2.0" 200 8 "-" "UA""#;
@@ -191,7 +191,7 @@ fn loggers_wrap_records() {
     finds("syslog+nginx", &format!("Nov 27 15:38:10 web1 nginx: {inner}"), Kind::Path, &["/a#011b"]);
 }
 
-/// A client planted a label, by the name of the file, the request line or the referrer.
+/// A client planted a label in the name of the file, the request line or the referrer.
 #[test]
 fn a_planted_label_is_no_request() {
     let entry = |message: &str, rest: &str| {
@@ -225,7 +225,7 @@ fn a_planted_label_is_no_request() {
     );
 }
 
-/// A client planted a request, by the name of the user, the referrer or the agent.
+/// A client planted a request in the name of the user, the target or the agent.
 #[test]
 fn a_planted_request_is_no_request() {
     let user = r#"192.0.2.1 - a] "GET /spoof HTTP/1.1" 200 1 "x [27/Nov/2026:15:37:42 +0000] "GET /a HTTP/1.1" 404 146 "http://r.example/p?q" "ua/1""#;
@@ -253,7 +253,7 @@ fn a_backslash_that_is_data_swallows_no_field() {
     rejects("combined", &line, Reason::UNKNOWN_WRITER);
 }
 
-/// One byte that is not UTF-8, or an escape that JSON does not have, is in another member.
+/// Servers write bytes that are not UTF-8, and escapes that JSON does not have. The other members can be read nevertheless.
 #[test]
 fn json_is_read_as_servers_write_it() {
     let mut places = Vec::new();
@@ -277,7 +277,7 @@ fn json_is_read_as_servers_write_it() {
     );
 }
 
-/// The protocol, or an odd one, is no part of the target, and a method can have any characters of a token.
+/// The protocol is no part of the target, even if it is odd, and a method can have any characters of a token.
 #[test]
 fn a_request_has_an_odd_protocol_or_method() {
     for (request, target) in [
@@ -552,7 +552,7 @@ fn a_request_in_a_message_is_no_request() {
     rejects("aiohttp", &format!("    b{planted}"), Reason::NO_REQUEST);
 }
 
-/// Finds the values `names` of the last line of `lines`.
+/// Returns the values of the fields `names` in the last line of `lines`, each with the index of its name.
 #[track_caller]
 fn named(format: &str, names: &[&str], lines: &str) -> Vec<(usize, String)> {
     let spec: Spec = format.parse().unwrap();
@@ -605,7 +605,7 @@ fn columns_and_paths_have_names_of_their_own() {
     assert!(Syntax::log(log, None, &["agent", "agent"]).is_err());
 }
 
-/// A request of three words has no other parts than a target without blanks, whatever its last word is.
+/// If a request has three words, the second one is the target, whatever the third one is.
 #[test]
 fn the_third_word_is_no_part_of_the_target() {
     for protocol in ["HTTP/1.1", "1.1", "XTTP/1.1", "%48TTP/1.1", "x"] {
@@ -616,7 +616,7 @@ fn the_third_word_is_no_part_of_the_target() {
     }
 }
 
-/// An empty target is none.
+/// An empty target is no value, and the protocol does not take its place.
 #[test]
 fn the_protocol_is_no_target() {
     finds_nothing("aiohttp", &format!("{DATE} \"GET  HTTP/1.1\" 404 193 \"-\" \"x\"").replace(" - -", ""));

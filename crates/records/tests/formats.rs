@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use simdpct_records::{Escaping, Field, Holds, Lead, Log, Part, Rule, Shape, Split, WRITERS, Word};
 
-/// Returns the words for the rule that holds the fields of a format in place, and those for the fields that are certain.
+/// Returns the words for the rule by which the fields of a format are found, and for the fields that no client can shift.
 fn rule(log: Log) -> (&'static str, &'static str) {
     let usual = "the target; the others if there is one reading";
     if log.writer.note.starts_with("not safe: ") {
@@ -59,7 +59,7 @@ fn refused(log: Log) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the texts that are no targets.
+/// Returns the texts that a writer puts in the place of a missing target.
 fn placeholders(log: Log) -> String {
     let known = &log.writer.placeholders;
     let prefixes = known.prefixes.iter().map(|prefix| [*prefix, "…".as_bytes()].concat());
@@ -100,7 +100,7 @@ fn notes() -> String {
     let mut rows = Vec::<(&str, Vec<String>)>::new();
     for log in Log::all().filter(|log| !log.writer.note.is_empty()) {
         let note = log.writer.note;
-        // JSON has escapes for quotes.
+        // JSON escapes quotes, so notes about quotes do not apply.
         if matches!(log.layout.shape, Shape::Json(_)) && note.contains("quotes") {
             continue;
         }
@@ -144,7 +144,7 @@ fn fields(log: Log) -> Vec<Field> {
     fields
 }
 
-/// Returns the words for the text before the target, without which a line is not of a layout.
+/// Returns the words for the text that shows that a line has the layout. In most layouts, it is before the target.
 fn anchor(log: Log) -> String {
     match &log.layout.shape {
         Shape::Access(access) => match access.lead {

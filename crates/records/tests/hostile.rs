@@ -30,7 +30,7 @@ fn a_layout_without_a_writer_reads_only_what_all_writers_mean() {
     let count = 300;
     for (seed, log) in Log::all().filter(|log| matches!(log.layout.name, "combined" | "common")).enumerate() {
         let unknown = Log::named(log.layout.name).unwrap();
-        // Hypercorn and Rack, which lose bytes, included.
+        // This includes Hypercorn and Rack, which lose bytes.
         let mut random = Random(seed as u64 + 1000);
         for _ in 0..count {
             let written = write(&mut random, log);
@@ -51,8 +51,8 @@ fn a_layout_without_a_writer_reads_only_what_all_writers_mean() {
     }
 }
 
-/// A line with only the quotes of the layout is read once. A backslash after the known fields makes no difference, but has it read by every
-/// rule.
+/// A line with only the quotes of the layout is read once. A backslash after the known fields does not change the result, but makes
+/// every rule read the line.
 #[test]
 fn one_reading_of_a_line_without_a_backslash_is_that_of_all_rules() {
     let log = Log::named("combined").unwrap();

@@ -42,7 +42,7 @@ fn urls_of_values() {
             &["y", "z"],
         ),
         ("<noscript><a href=y>", &["y"]),
-        // References are those of attributes, and tabs and line ends mean nothing.
+        // Character references are read as in attributes, and tabs and line ends are ignored.
         ("<a href='?a=1&amp;b=2'>", &["?a=1&b=2"]),
         ("<a href='?a=1&copy=2&copy2&notit;&copy;&copy/'>", &["?a=1&copy=2&copy2&notit;©©/"]),
         ("<a href='&#38;&#x26;&#X26;&#38 &#x26g&#x;&#;&'>", &["&&&& &g&#x;&#;&"]),
@@ -116,7 +116,7 @@ fn values_have_the_charset_of_the_document() {
         ("<a href='é\n!'>".as_bytes(), "é!", &[0, 1, 3, 4]),
         (b"<meta charset=windows-1251><a href='\xFF!'>", "я!", &[0, 0, 1, 2]),
         (b"<meta charset=shift_jis><a href='\x83\x5C!'>", "ソ!", &[0, 0, 0, 2, 3]),
-        // The reference is as long as its text.
+        // The character reference `&ngE;` is as long as its text.
         (b"<meta charset=windows-1251><a href='\xFF&ngE;'>", "я\u{2267}\u{338}", &[0, 0, 1, 1, 1, 1, 1, 6]),
         // A byte that is invalid in the charset.
         (b"<meta charset=shift_jis><a href='\xFF&amp;'>", "\u{fffd}&", &[0, 1, 6]),

@@ -275,7 +275,7 @@ fn fields_are_counted_as_people_do() {
         (Separator::Blanks, &["-2.."], found(&[(0, "f\\"), (1, "g")])),
         (Separator::Byte(b' '), &["8.."], found(&[(0, "g")])),
         (Separator::Byte(b' '), &["9..", "-9..-8"], found(&[(2, "a")])),
-        // A field that is found twice in a line is found once.
+        // A field that two positions mean is found once.
         (Separator::Blanks, &["7", "-1"], found(&[(0, "g")])),
     ] {
         assert_eq!(read(&mut fields(positions, separator), line), want, "{separator:?} {positions:?}");
@@ -382,7 +382,7 @@ fn marks_end_fields_before_blanks() {
     };
     assert_eq!(write(b"a%5B0%5D [b c]", b"a[0]"), Ok(b"a[0] [b c]".to_vec()));
     assert_eq!(write(b"%5Ba[ b] c", b"[a["), Err(0));
-    // The backslash would not protect the quote any more.
+    // In the new value, the backslash would not protect the quote any more.
     let record = br#"x "a\" b" y"#;
     let place = places(&mut fields(&["2"], Separator::Quoted), record).unwrap().remove(0);
     assert_eq!(edit(record, &place, br#"a\c" b"#), Err(3));
@@ -436,7 +436,7 @@ fn paths_are_those_of_jq() {
         let values = read(&mut json(&[path], Escaping::Json), record).unwrap();
         assert_eq!(values.into_iter().map(|(_, value)| value).collect::<Vec<_>>(), want, "{path}");
     }
-    // A path that names a string is before one that selects all.
+    // A path that names a string has precedence over one that selects all strings.
     let values = read(&mut json(&["**", "a.b"], Escaping::Json), record).unwrap();
     assert_eq!(values[..2], [(1, "1".to_owned()), (0, "2".to_owned())]);
     assert_eq!(read(&mut json(&["."], Escaping::Json), "\"x\""), found(&[(0, "x")]));
@@ -480,7 +480,7 @@ fn a_value_that_is_not_text_hides_no_other() {
     assert_eq!(found[0].value(record, &mut Vec::new()), Ok(&b"\xE9"[..]));
     assert_eq!(found[1].value(record, &mut Vec::new()), Ok(&b"/%41"[..]));
     assert_eq!(found[2].value(record, &mut Vec::new()), Err(found[2].range.start));
-    // JSON has no bytes that are not text, but for those that it has.
+    // A JSON string gets no bytes that are not UTF-8, unless it has some already.
     assert_eq!(edit(record, &found[1], b"a\xE9"), Err(1));
     assert!(edit(record, &found[0], b"\xE8").is_ok());
 }
@@ -594,10 +594,10 @@ fn logs_are_read_inside_strings() {
     let line = line.replace("q?a=\\\\\\\"x\\\\\\\"", "");
     let places = self::places(&mut raw, line.as_bytes()).unwrap();
     assert_eq!(edit(line.as_bytes(), &places[0], b"/\xE9"), Err(1));
-    // The offset is that of the record.
+    // Without the quote before the request, the record is unreadable.
     let cut = line.replace("\\\"GET", "GET");
     assert!(read(&mut docker, &cut).is_err());
-    // There are three escapings at most.
+    // A value cannot be read inside three records, because a place has too few escapings.
     let mut deep =
         json(&["a"], Escaping::Json).containing(json(&["a"], Escaping::Json).containing(logfmt(&["a"])));
     let error = read(&mut deep, r#"{"a":"{\"a\":\"a=1\"}"}"#).unwrap_err();

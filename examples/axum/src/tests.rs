@@ -123,7 +123,7 @@ fn request(address: SocketAddr, target: &str) -> (u16, String) {
     (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
 }
 
-/// Returns a gateway that holds `/admin` and passes all other targets on as they came.
+/// Returns a gateway that forbids `/admin`, and passes all other targets on as they came.
 fn gateway(back: SocketAddr) -> Router {
     let held = || async { StatusCode::FORBIDDEN };
     let pass_on = move |request: Request| async move {

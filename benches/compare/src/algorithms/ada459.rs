@@ -17,7 +17,7 @@ use std::arch::aarch64::*;
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
 
-/// An escape starts in one of the first 14 lanes.
+/// The number of sets of the first 14 lanes, which are those where escapes can start.
 const STARTS: usize = 1 << 14;
 
 /// Reports whether escapes can start at all places in `set`: they are three bytes apart.
@@ -73,8 +73,8 @@ const fn taken(percents: u64) -> usize {
     14 + ((percents >> 14) | 4).trailing_zeros() as usize
 }
 
-/// Decodes the escapes that end within `bytes`, and returns the answer, to whose length each escape adds one, with a mask of the places of
-/// escapes.
+/// Decodes the escapes that end within `bytes`. Returns the answer, in which each escape is one byte, and a mask of the places where
+/// escapes start.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
@@ -252,8 +252,8 @@ pub fn decode_neon(input: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
         };
         let to = out[written..].as_mut_ptr().cast::<u8>();
         if left >= 64 {
-            // SAFETY: `from` has 64 bytes or more, and `out` has 64 bytes more than the input, than whose part before `at` the output is not
-            // longer.
+            // SAFETY: `from` has 64 bytes or more. `written <= at`, and `out` has 64 bytes more than the input, so 64 bytes from `to` on
+            // are in it.
             let is_clean = unsafe {
                 let blocks = vld1q_u8_x4(from.as_ptr());
                 let [a, b, c, d] =
@@ -274,7 +274,7 @@ pub fn decode_neon(input: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
             vget_lane_u64::<0>(vreinterpret_u64_u8(vshrn_n_u16::<4>(vreinterpretq_u16_u8(is_percent))));
         let take = (14 + ((percents >> 56) | 0x100).trailing_zeros() as usize / 4).min(left);
         let (answer, escapes) = if percents == 0 { (bytes, 0) } else { decode16(bytes, is_percent) };
-        // SAFETY: `out` has 64 bytes more than the input, than whose part before `at` the output is not longer.
+        // SAFETY: `written <= at`, and `out` has 64 bytes more than the input.
         unsafe { vst1q_u8(to, answer) };
         written += take - 2 * escapes;
         at += take;

@@ -1,9 +1,9 @@
 //! The percent codec of simdenc, a package for Go: <https://github.com/dans-stuff/simdenc>.
 //!
-//! The encoder copies blocks of 64 bytes that need no escape. From any other block it takes 21 bytes, has each in three lanes, makes `%` and two
-//! hexadecimal digits of them, and compresses the lanes, of which bytes without escape keep one. The decoder looks up all bytes of a block as
-//! digits, moves the values of the next two lanes to each `%`, and compresses the lanes without the digits. A block ends before a `%` in its last
-//! lanes, whose digits are in the next block.
+//! The encoder copies blocks of 64 bytes that need no escape. From any other block it takes 21 bytes and puts each in three lanes. It
+//! makes `%` and two digits of each byte to escape, and compresses the lanes, of which each other byte keeps one. The decoder looks up all
+//! bytes of a block as digits, moves the values of the next two lanes to each `%`, and compresses the lanes without the digits. A block
+//! ends before a `%` in its last lanes whose digits are in the next block.
 //!
 //! All differences from simdenc are in its favour: the end is one more block, and not scalar code; malformed escapes are part of the block, and
 //! not an error; a `%` ends a block only if its digits are in the next one. simdenc has no code for AVX2: it needs the instruction that
@@ -54,7 +54,7 @@ static DIGITS: [u8; 64] = {
     digits
 };
 
-/// The place of the byte of each lane, of which three have the same.
+/// For each lane, the place of its byte. Three lanes have the same byte.
 static THRICE: [u8; 64] = {
     let mut lanes = [0; 64];
     let mut lane = 0;
@@ -76,7 +76,7 @@ pub fn encode_avx512(input: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
     let (mut at, mut written) = (0, 0);
     while at < input.len() {
         let (bytes, count, loaded) = load64(input, at);
-        // Bytes from 0x80 on have the bit of their own.
+        // Bytes from 0x80 on already have the highest bit.
         let class = _mm512_or_si512(_mm512_permutex2var_epi8(low, bytes, high), bytes);
         if _mm512_movepi8_mask(class) & loaded == 0 {
             // SAFETY: `written <= 3 * at`, and `out` has 64 bytes more than three times as many as the input.
@@ -214,7 +214,7 @@ fn table16(table: &[u8; 16]) -> __m256i {
     _mm256_broadcastsi128_si256(unsafe { load16(table, 0) })
 }
 
-/// The place of the byte of each lane: ten bytes, five in each half.
+/// For each lane, the place of its byte. Three lanes have the same one of ten bytes, five in each half.
 static THRICE_TEN: [u8; 32] = {
     let mut lanes = [0x80; 32];
     let mut lane = 0;
@@ -273,8 +273,8 @@ pub fn encode_avx2(input: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
             let lanes = _mm256_blendv_epi8(three, made, class);
             for half in [_mm256_castsi256_si128(lanes), _mm256_extracti128_si256::<1>(lanes)] {
                 let set = sets as usize & 31;
-                // SAFETY: A shuffle has 16 bytes. Before the last store are 25 bytes of this block, and two more for each escape, of which
-                // there is at most one for each byte of the input, and the store has 16.
+                // SAFETY: A shuffle has 16 bytes. `to` is at most `written + 25`, and two more for each escape, of which there are at most
+                // `count`. As `written <= 3 * at`, 16 bytes from `to` on are in `out`, which has `3 * input.len() + 64`.
                 unsafe {
                     let shuffle = load16(&COMPRESS_THREES[set], 0);
                     store16(out, to, _mm_shuffle_epi8(half, shuffle));
@@ -322,7 +322,7 @@ pub fn decode_avx2(input: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
         let (first, second) =
             (_mm256_alignr_epi8::<1>(upper, values), _mm256_alignr_epi8::<2>(upper, values));
         let is_escape = _mm256_andnot_si256(_mm256_or_si256(first, second), is_percent);
-        // A shift of pairs moves bits of a lane into its neighbour.
+        // The shift is of pairs of bytes, so the mask removes the bits that come from the other byte.
         let shifted = _mm256_and_si256(_mm256_slli_epi16::<4>(first), _mm256_set1_epi8(0xF0_u8 as i8));
         let joined = _mm256_or_si256(shifted, second);
         let joined = _mm256_blendv_epi8(block, joined, is_escape);
@@ -331,7 +331,7 @@ pub fn decode_avx2(input: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
         let (low, high) = (_mm256_castsi256_si128(joined), _mm256_extracti128_si256::<1>(joined));
         for eight in [low, _mm_srli_si128::<8>(low), high, _mm_srli_si128::<8>(high)] {
             let set = keep as usize & 255;
-            // SAFETY: A shuffle has 16 bytes, and the output is never longer than the input.
+            // SAFETY: A shuffle has 16 bytes. The output is never longer than the input, and `out` has 64 bytes more.
             unsafe { store8(out, written, _mm_shuffle_epi8(eight, load16(&COMPRESS[set], 0))) };
             written += set.count_ones() as usize;
             keep >>= 8;

@@ -61,7 +61,7 @@ pub fn load64(input: &[u8], at: usize) -> (__m512i, usize, u64) {
 #[inline]
 #[target_feature(enable = "avx2")]
 pub fn load_rest(input: &[u8], at: usize) -> __m128i {
-    /// Sixteen consecutive bytes from the start of `n` on are a shuffle that moves lanes down by `n`, and zeros follow.
+    /// The 16 bytes from offset `n` on are a shuffle that moves lanes down by `n` and puts zeros after them.
     static DOWN: [u8; 32] = {
         let mut lanes = [0x80; 32];
         let mut lane = 0;

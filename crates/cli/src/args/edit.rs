@@ -26,8 +26,8 @@ pub struct Edit {
     ///
     /// The parts are scheme, userinfo, user, password, host, port, path, query, query:NAME and fragment. A host is converted
     /// by IDNA, and only a URL that has a host can get another one, a port, a user or a password. `pct resolve --base` adds
-    /// hosts. A value such as `example.org/a` has no host, and is rejected if it gets the scheme https: write `//` before it. `query:NAME` replaces the first parameter of this name, and removes the others of the name. A URL without such a
-    /// parameter gets it at the end.
+    /// hosts. A URL such as `example.org/a` has no host, and is rejected if it gets the scheme https: write `//` before it.
+    /// `query:NAME` replaces the first parameter of this name, and removes its others. A URL without the parameter gets it at the end.
     #[arg(long, value_name = "PART=VALUE", group = "changes")]
     pub set: Vec<String>,
 

@@ -11,15 +11,15 @@ use crate::io::names::{self, Sources};
 
 /// Explain the bytes of URLs that are not plain, for people or as JSON
 ///
-/// The notes say whether a byte must be escaped there and why, and name the part of the URL, the character, and its class in RFC 1738, 2396
-/// and 3986 and in the URL Standard. A byte is plain if it is unreserved in RFC 3986, or a delimiter in its place. An argument that
-/// names no file is a URL. The last lines say which URL browsers make of it, and on which path servers route it (`pct route`).
+/// The notes say whether a byte must be escaped in its place and why, and name the part of the URL, the character, and its class in
+/// RFC 1738, 2396, 3986 and in the URL Standard. A byte is plain if it is unreserved in RFC 3986, or a delimiter in its place. An
+/// argument that names no file is a URL. The last lines say which URL browsers make of it, and on which paths servers route it.
 #[derive(Debug, Options)]
 #[command(after_long_help = include_str!("examples/explain.txt").trim_ascii_end())]
 pub struct Explain {
     /// The format of the output
     ///
-    /// The default is text on a terminal, and else a document a line for each URL.
+    /// The default is text on a terminal, and elsewhere one line of JSON for each URL.
     #[arg(long, value_name = "FORMAT", value_parser = choice(ANY_TEXT))]
     pub format: Option<OutputFormat>,
 

@@ -45,8 +45,8 @@ pub struct Sets {
 
     /// Write instead which of the reserved characters ; / ? : @ = & RFC 1738 allows unescaped, by scheme
     ///
-    /// Separators separate the parts of a URL, and are escaped in data. The other columns have the characters that may be unescaped in a
-    /// path, and in a query where the scheme has one. `check --dialect rfc1738 --kinds illegal` reports all others.
+    /// The separators separate parts of a URL, and are escaped in data. The columns for path and query have the characters that may be
+    /// unescaped there. `check --dialect rfc1738 --kinds illegal` reports all others.
     #[arg(long, conflicts_with_all = ["names", "table"])]
     pub schemes: bool,
 

@@ -1,8 +1,8 @@
 //! The definitions of the arguments, from which help, manual pages and completions are generated.
 //!
 //! Each subcommand is one struct. An option that several subcommands share is defined once, in a struct of [`options`] that is flattened
-//! into them. [`Args`] has those that say what is read and written; [`crate::plan`] reads it by reference. The methods called `verb` return
-//! the conversion.
+//! into them. [`Args`] has the options that say what is read and written, and [`crate::plan`] reads it. The methods called `conversion`
+//! return the conversion.
 
 mod edit;
 mod explain;
@@ -112,8 +112,8 @@ mod tests {
 
     use super::Cli;
 
-    /// An option has the same help, short name and type of values on every command. Only `--chain` names the servers in `audit`, where
-    /// `route` has `--reading` for that, and `--set` has a new part in `edit` and a set of bytes in `encode`.
+    /// An option has the same help, short name and type of values on every command, with two exceptions: `--chain` takes servers in
+    /// `audit`, and no value in `route`; `--set` takes a new part in `edit`, and a set of bytes in `encode`.
     #[test]
     fn an_option_means_one_thing_everywhere() {
         let mut cli = Cli::command();

@@ -123,10 +123,10 @@ pub struct Places {
 
     /// Work on the URLs in a log of this format, such as `combined`, `nginx` or `auto`; --field names values
     ///
-    /// FORMAT is a server, which means its usual layout, a layout, or LAYOUT:SERVER, such as `combined:lighttpd`. Servers escape values
-    /// differently, and so `combined`, `common` and `vhost_combined` without a server read a line only if all servers mean the same by
-    /// it. `auto` chooses the format by the first lines of each file, and says which on stderr. `cri+`, `docker+` and `syslog+` before a
-    /// format take its lines out of those of Kubernetes, Docker and syslog.
+    /// FORMAT is a server (for its usual layout), a layout, or LAYOUT:SERVER, such as `combined:lighttpd`. Servers escape values
+    /// differently. So without a server, `combined`, `common` and `vhost_combined` read a line only if all servers mean the same by it.
+    /// `auto` chooses the format by the first lines of each file, and says which on stderr. `cri+`, `docker+` and `syslog+` before a
+    /// format read its lines inside the lines that Kubernetes, Docker and syslog write.
     ///
     /// The escapes of the server are undone before a value is read, and written again where the value stays in its line. A request
     /// target that begins with `/` has no host. A line that can be read in two ways, or was cut, is unreadable: it stays as it is,
@@ -144,7 +144,7 @@ pub struct Places {
     /// names the delimiter of its file, and is copied.
     ///
     /// A row is unreadable if a quote is inside a cell without quotes, if text follows a closing quote, or if a quote is not
-    /// closed. Reading goes on with the next line, or after an open quote with the next line that has as many cells as the header.
+    /// closed. Reading goes on with the next line. After an open quote, that is the next line with as many cells as the header.
     #[arg(long, group = "tables", requires = "column", conflicts_with_all = ["jsonl", "logfmt", "null"])]
     pub csv: bool,
 
@@ -167,9 +167,9 @@ pub struct Places {
 
     /// The paths of the values, as in jq: `request.url`, `urls[]`, `items[0].href`, or `.`
     ///
-    /// `."a.b"` is a member whose name has other characters, which may have a "\" before each of them instead; `.` is the document
-    /// itself, `[]` each element of an array, and `[0]` the first one. `**` at the end selects every string at this place and
-    /// below. With --logfmt, PATH is the literal key.
+    /// `."a.b"` or `.a\.b` is a member whose name contains a dot or another character of paths. `.` is the document itself,
+    /// `[]` each element of an array, and `[0]` the first one. `**` at the end selects every string at this place and below.
+    /// With --logfmt, PATH is the literal key.
     #[arg(long, value_name = "PATH,...", value_delimiter = ',', requires = "documents")]
     pub key: Vec<KeyPath>,
 
@@ -182,7 +182,7 @@ pub struct Places {
 
     /// Work on the URLs in HTML: href, src, srcset, action and all other attributes that contain URLs
     ///
-    /// Also those of older HTML, such as background and longdesc, `content` of a meta refresh, and each URL of a list.
+    /// This includes attributes of older HTML, such as background, `content` of a meta refresh, and each URL of a list.
     /// Character references such as `&amp;` are read, and written where they are needed. Everything else stays byte for
     /// byte, and so does a URL that does not change. The charset is the one that the document names, otherwise UTF-8, or
     /// windows-1252 for a value that is not UTF-8; UTF-16 and ISO-2022-JP are rejected. `resolve` obeys `<base href>` and
@@ -212,8 +212,8 @@ pub struct Places {
 
     /// Undo the escapes of this server in each value before it is read, such as `\x22` of nginx and `#22` of HAProxy
     ///
-    /// The escapes are written again where a value stays in its record. With --jsonl, strings may contain such escapes: a server that builds
-    /// JSON from text writes them. --log undoes the escapes of its format without this option.
+    /// The escapes are written again where a value stays in its record. With --jsonl, strings may contain these escapes, because some
+    /// servers build JSON from text. --log undoes the escapes of its format without this option.
     #[arg(long, value_name = "SERVER", value_parser = UNESCAPE, hide_short_help = true, conflicts_with_all = ["logfmt", "html"])]
     pub unescape: Option<Escaping>,
 
@@ -236,9 +236,9 @@ pub struct Places {
     /// Memory limit for one record, in MiB; at most 2048 for `top` and `dedup`
     ///
     /// A longer record is unreadable: --on-rejected is the policy for it, a message says where it is, and `check` reports it as a finding.
-    /// Only the plain codec has no limit: `encode` and `decode` of whole lines, with no options but --set, --escape, --keep, --keep-escapes,
-    /// --lower and --form, and all these and `normalize` with --raw. `check` of whole lines has none, but does not read lines of more than
-    /// 16 MiB as URLs.
+    /// There is no limit for `encode` and `decode` of whole lines, or with --raw, if --set, --escape, --keep, --keep-escapes, --lower and
+    /// --form are the only options for the conversion, nor for `normalize --raw`. `check` of whole lines has no limit either, but does not
+    /// read lines of more than 16 MiB as URLs.
     #[arg(
         long, value_name = "MIB", help_heading = INPUT, default_value = "2", hide_short_help = true,
         value_parser = clap::value_parser!(u32).range(1..=4096)
@@ -293,7 +293,7 @@ pub struct Output {
     /// Write rejected values to FILE, one per line: FILE:LINE:OFFSET: REASON: RECORD
     ///
     /// These are the values that could not be converted, or not wholly: decoding also lists values with malformed escapes
-    /// or invalid UTF-8. A URL with a malformed escape that a profile accepts is not listed, unless --on-malformed rejects it.
+    /// or invalid UTF-8. A URL that a profile accepts is not listed for a malformed escape, unless --on-malformed rejects it.
     ///
     /// Line ends and control bytes in RECORD are escaped. Like the output, FILE appears whole or not at all.
     #[arg(long, value_name = "FILE", help_heading = POLICIES, value_hint = ValueHint::FilePath, hide_short_help = true)]
@@ -444,7 +444,7 @@ pub struct Controls {
 }
 
 impl Controls {
-    /// Reports whether the output of a command with `args` goes to a terminal, which control characters must not reach.
+    /// Reports whether control characters must be escaped, because the output of a command with `args` goes to a terminal.
     pub fn are_escaped(&self, args: &Args) -> bool {
         // A preview shows what would be written to a file.
         let is_shown = args.destination().is_stdout() && args.output.in_place.is_none();
@@ -519,12 +519,12 @@ pub struct DialectArg {
     ///
     /// The escapes of unreserved bytes are decoded, or reported as needless. RFC 2396 adds `! * ' ( )`; RFC 1738 also adds `$ + ,` and
     /// omits `~`. In RFC 2396, `[` and `]` are illegal. In RFC 1738, `~` is also illegal, and so are reserved characters where its grammar for
-    /// the scheme forbids them (`pct sets --schemes`). `check` must report at least one of the kinds, as with `--kinds illegal,needless`.
+    /// the scheme forbids them (`pct sets --schemes`). `check` must report one of the two kinds, as with `--kinds illegal,needless`.
     #[arg(long, value_name = "NAME", value_parser = choice(DIALECTS), hide_short_help = true)]
     pub dialect: Option<Dialect>,
 }
 
-/// The rows of parts or pairs that are read, and their columns.
+/// The format of the rows of parts or pairs that are read.
 #[derive(Debug, Options)]
 pub struct FromArg {
     /// Read rows in this format [default: tsv; `form` reads forms]
@@ -551,7 +551,7 @@ fn names(lists: &[String]) -> Vec<String> {
         Ok(cells) => {
             cells.into_iter().map(|(cell, _)| String::from_utf8_lossy(&cell).into_owned()).collect::<Vec<_>>()
         }
-        // The quotes are parts of names.
+        // This is not a row of CSV, so its quotes are parts of names.
         Err(_) => list.split(',').map(str::to_owned).collect(),
     };
     lists.iter().flat_map(names).collect()
@@ -599,7 +599,7 @@ impl Places {
         self.delimiter().map_or(blanks, Separator::Byte)
     }
 
-    /// Returns the escaping that is undone in values, before that of a log.
+    /// Returns the escaping that `--unescape` undoes in values.
     pub fn unescape(&self) -> Escaping {
         self.unescape.unwrap_or(Escaping::None)
     }
@@ -640,8 +640,8 @@ impl Written {
 }
 
 impl Args {
-    /// Returns an error message if `verb`, whose results are no URLs, would write its `rows` into the lines of a log, or other results over
-    /// the cells of a table.
+    /// Returns an error message if `verb` would write rows into the lines of a log, or other results over the cells of a table. `rows` says
+    /// that its results are rows.
     pub fn check_overwritten(&self, verb: &str, rows: bool) -> Result<(), String> {
         let is_beside = self.written.values || !self.written.into.is_empty();
         if self.places.log.is_some() && rows && !is_beside {

@@ -27,7 +27,7 @@ use crate::select::FieldName;
 use crate::url::canonical::Hash;
 use crate::url::row::Style;
 
-/// Parses a name, with an error message of its own. Help and completions show the possible names.
+/// A parser of names, which has its own error message. Help and completions show the possible names.
 #[derive(Clone)]
 pub struct Named<T> {
     find: fn(&str) -> Result<T, String>,
@@ -122,7 +122,7 @@ pub const READING: Named<&'static Reading> = Named {
     names: || READINGS.iter().map(|reading| reading.name).chain(["strict"]).map(PossibleValue::new).collect(),
 };
 
-/// Returns the names of log formats, with help for each server. `-h` has no space for them.
+/// Returns the names of log formats, with help for each server. With `-h`, which has no space for them, returns none.
 fn log_names() -> Vec<PossibleValue> {
     if env::args_os().any(|argument| argument == "-h") {
         return Vec::new();
@@ -242,7 +242,7 @@ fn set_names(kept: bool) -> Vec<PossibleValue> {
     all_sets(kept).map(|set| PossibleValue::new(set.name)).collect()
 }
 
-/// Returns the set called `name`, or an error message that suggests an alternative.
+/// Returns the set called `name`, or an error message. If `kept`, the set must not be a building block.
 fn find_set(name: &str, kept: bool) -> Result<&'static NamedSet, String> {
     match named_set(name) {
         Some(set) if !kept || set.kind == SetKind::Policy => Ok(set),
@@ -294,10 +294,10 @@ pub fn hint(name: &str) -> Option<&'static str> {
 /// A choice: its name, what it means for the program, and its description.
 type Choice<T> = (&'static str, T, &'static str);
 
-/// Returns the parser of one of `choices`.
+/// Returns a parser that takes `choices`.
 pub fn choice<T: Clone + Send + Sync>(choices: &'static [Choice<T>]) -> impl TypedValueParser<Value = T> {
     let help = |help: &'static str| (!help.is_empty()).then_some(help);
-    // Where each line is a document, and no single one, `json` can mean only that.
+    // If `jsonl` is a choice and `json` is not, `json` is another name for it.
     let is_json = |name: &str| name == "jsonl" && !choices.iter().any(|(name, ..)| *name == "json");
     let other = move |name| if is_json(name) { "json" } else { name };
     let value = move |name| PossibleValue::new(name).alias(other(name));
@@ -339,7 +339,7 @@ const CSV: Choice<OutputFormat> =
 const JSONL: Choice<OutputFormat> = ("jsonl", OutputFormat::Jsonl, "JSON, one document per line");
 const JSON: Choice<OutputFormat> = ("json", OutputFormat::Json, "One JSON document");
 
-/// The formats of rows that are written, of tables, of one text, of a list, and of a text for each value.
+/// The formats of rows that are written. The next constants are those of tables, of one text, of a list, and of a text for each value.
 pub const ROWS: &[Choice<OutputFormat>] = &[TSV, CSV, JSONL];
 pub const TABLES: &[Choice<OutputFormat>] = &[TEXT, TSV, JSON];
 pub const ONE_TEXT: &[Choice<OutputFormat>] = &[TEXT, JSON];

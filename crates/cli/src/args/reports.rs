@@ -22,8 +22,8 @@ use crate::url::split::{PartOptions, PartsWriter};
 /// Count the parts of URLs that a template names, and show the most frequent
 ///
 /// Counts are exact. Keys with the same count are in the order of their bytes, so the output does not depend on the number of threads. A
-/// missing part is an empty key. All spellings of a host count as one, in lower case and Punycode, or characters with --decode. The template
-/// `{query:q[]}` counts each value of the parameter. With --log, only the URL of the request counts, in W3C logs
+/// missing part is empty. All spellings of a host count as one, which is shown in lower case and Punycode, or decoded with --decode.
+/// The template `{query:q[]}` counts each value of the parameter. With --log, only the URL of the request counts, in W3C logs
 /// without a query that has its own column. Records that cannot be read are left out and counted on stderr.
 #[derive(Debug, Options)]
 #[command(after_long_help = include_str!("examples/top.txt").trim_ascii_end())]
@@ -52,10 +52,10 @@ pub struct Top {
 
 /// Keep the first line of each key, in the order of the input
 ///
-/// The key of a line is the line as `pct normalize` writes it, with the same --profile, or consists of the parts that --by names. With --field, --csv, --jsonl, --logfmt or --log, the key
-/// consists of the selected values, and a record without any of them is kept. The line itself stays as it is. A line that the profile rejects, or that is
-/// longer than --max-record, is kept and counted on stderr; --rejects says where and why. A line end is added to a last line that has none. The result does not depend on the
-/// number of threads. Keys that do not fit in --memory go to temporary files, and each line then takes about three times as long.
+/// The key of a line is what `pct normalize` writes for it, with the same --profile, or the parts that --by names. With --field, --csv,
+/// --jsonl, --logfmt or --log, it is the selected values; a record without any is kept. Lines stay as they are. A line that the profile
+/// rejects, or longer than --max-record, is kept and counted on stderr; --rejects says where and why. A missing last line end is added. The
+/// result does not depend on the number of threads. Keys beyond --memory go to temporary files, which takes about three times as long.
 #[derive(Debug, Options)]
 #[command(after_long_help = include_str!("examples/dedup.txt").trim_ascii_end())]
 pub struct Dedup {
@@ -165,7 +165,7 @@ pub struct Audit {
 pub struct ChainArgs {
     /// Chain servers: each reads the text that the one before it passes on
     ///
-    /// The targets are counted that the last of these servers routes differently from the first; `pct route --list` names all.
+    /// Counts the targets that the last of these servers routes differently from the first. `pct route --list` names all servers.
     /// Each line is the target of a request, unless --log is given.
     #[arg(long, value_name = "NAME,NAME,...", value_delimiter = ',', hide_possible_values = true, value_parser = READING)]
     pub chain: Vec<&'static Reading>,
@@ -191,9 +191,9 @@ pub struct ChainArgs {
 
 /// Show on which path servers route a request, and what they pass on
 ///
-/// Each server reads the path of a request in its own way. A row shows the route, on which rules and locations match, and the text
-/// that goes on to the next server or to the application. The readings come from servers that were asked; `--list` names versions
-/// and configurations. Other versions and configurations may differ, so equal routes prove nothing about them.
+/// Each server reads the path of a request in its own way. A row shows the route, which is the path that rules and locations match,
+/// and the text that goes on to the next server or to the application. The readings were observed on real servers; `--list` names
+/// versions and configurations. Other versions and configurations may differ, so equal routes prove nothing about them.
 #[derive(Debug, Options)]
 #[command(after_long_help = include_str!("examples/route.txt").trim_ascii_end())]
 pub struct Route {
@@ -251,7 +251,7 @@ fn keyed(input: Input, mut places: Places, output: Output) -> Args {
     Args { input, places, output, written, strict: Strict::default() }
 }
 
-/// Parses the template of a key, which must not be the same for all URLs.
+/// Parses the template of a key. It must have a part, so that URLs have different keys, and no list of values.
 fn template_of_key(text: &str) -> Result<Template, String> {
     let template = Template::new(text)?;
     match (template.has_parts(), template.is_list()) {

@@ -110,8 +110,8 @@ pub struct Decode {
 
     /// Decode %uXXXX as well: UTF-16 code units, as JavaScript's `escape` writes them
     ///
-    /// A surrogate without its other half stays as it is. A %XX next to it is a byte; with `--charset latin1` the
-    /// result is that of JavaScript's `unescape`.
+    /// A surrogate without its other half stays as it is. A %XX is still a byte; with `--charset latin1` the result is that of
+    /// JavaScript's `unescape`.
     #[arg(long, conflicts_with = "ext_value", hide_short_help = true)]
     pub percent_u: bool,
 
@@ -171,7 +171,7 @@ fn kept(escaped: ByteSet) -> ByteSet {
     ByteSet::EMPTY.add(&ascii).intersection(escaped.complement())
 }
 
-/// Returns `charset`, or an error message if escapes in URLs cannot be in it.
+/// Returns `charset`, or an error message if it cannot be the charset of escapes in URLs.
 fn url_charset(charset: Option<Charset>) -> Result<Option<Charset>, String> {
     if charset.is_some_and(Charset::is_stateful) {
         return Err("--charset iso-2022-jp spells characters with bytes that separate the parts of \
@@ -181,7 +181,7 @@ fn url_charset(charset: Option<Charset>) -> Result<Option<Charset>, String> {
     Ok(charset)
 }
 
-/// Returns the conversion of values of header parameters, or an error message.
+/// Returns the conversion of values of header parameters, or an error message if there is a `charset`.
 fn ext_value(conversion: ExtValue, charset: Option<Charset>) -> Result<Conversion, String> {
     match charset {
         None => Ok(Conversion::new(conversion)),

@@ -52,8 +52,8 @@ pub struct Split {
 /// Write the parts of URLs that a template names
 ///
 /// `{host}` stands for the host unchanged, `{query:q}` for the value of the first parameter `q`, and a missing part
-/// is empty. `{query:q[]}` has all values, with blanks between them, or commas if the template has blanks; such a byte in one of several values is
-/// escaped. The names are those of `pct split --parts`. \t is a tab, \{ a brace, and \\ a backslash.
+/// is empty. `{query:q[]}` stands for all its values, separated by blanks, or by commas if the template has blanks. A separator inside
+/// one of several values is escaped. The names are those of `pct split --parts`. \t is a tab, \{ a brace, and \\ a backslash.
 ///
 /// The target of a request in a log is read by RFC 9112: one that begins with a slash has no host, and that of CONNECT is a host and a
 /// port.
@@ -78,11 +78,11 @@ pub struct Get {
 /// there are no files, the result is one URL, and an error in it ends the run. Write `./PART=VALUE` for a file that
 /// has such a name.
 ///
-/// Parts that could not be read back unchanged, such as a host with a slash or the path //x without a host, are rejected,
-/// and so are bytes that browsers read as a delimiter or remove: tabs, line ends, and controls and blanks at the start. The rule
-/// is the same for rows and PART=VALUE; no part may be given twice. With --encode, the path //x becomes /.//x, and a:b becomes
-/// ./a:b. user and password, or authority, may replace userinfo; query:NAME is
-/// added to the query unless the query has that parameter.
+/// A part is rejected if it could not be read back unchanged, such as a host with a slash, or the path //x without a host. It is
+/// also rejected if it has bytes that browsers remove or read as a delimiter, such as tabs, line ends, or blanks at the start.
+/// No part may be given twice. With --encode, the path //x becomes /.//x, and the path a:b becomes ./a:b. user and password
+/// may replace userinfo, and authority may replace userinfo, host and port. query:NAME is added to the query unless the query
+/// has that parameter.
 #[derive(Debug, Options)]
 #[command(after_long_help = include_str!("examples/join.txt").trim_ascii_end())]
 pub struct Join {
@@ -195,7 +195,7 @@ impl Split {
 impl Get {
     /// Returns the conversion, or an error message.
     pub fn conversion(&self) -> Result<Conversion, String> {
-        // A text for each `-e` is no mistake: a file has not taken the place of the template.
+        // With -e, there is no file whose name could have become the template by mistake.
         if !self.template.has_parts() && self.args.input.expression.is_empty() {
             return Err(template_error("get"));
         }

@@ -21,7 +21,7 @@ pub struct Request {
     pub sources: Sources,
     /// The byte that ends a record.
     pub end: u8,
-    /// The maximum number of examples: in `pct audit --chain` of all, else for each kind of finding.
+    /// The maximum number of examples: of all in `pct audit --chain`, otherwise of each kind of finding.
     pub examples: usize,
     pub json: bool,
     /// Whether the progress bar is off.

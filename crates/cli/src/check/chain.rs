@@ -1,4 +1,4 @@
-//! Runs `pct audit --chain`: counts the request targets that two servers in a row route differently.
+//! Runs `pct audit --chain`: counts the request targets that the last server of a chain routes differently from the first.
 
 use std::fmt::Write;
 
@@ -26,7 +26,7 @@ pub struct Request {
     pub guard: Option<Guard>,
 }
 
-/// A rule that the first server was meant to hold.
+/// A rule for paths that the first server was meant to enforce.
 #[derive(Clone, Debug)]
 pub struct Guard {
     pub path: Vec<u8>,
@@ -74,7 +74,7 @@ pub fn audit(base: &audit::Request, request: &Request) -> Result<Outcome, Failur
     })
 }
 
-/// The report. Each target is counted once, from `same` to `not_routed_after`.
+/// The report. Each target is counted in one of the fields from `same` to `not_routed_after`.
 #[derive(Default, Serialize)]
 struct Report {
     chain: Vec<&'static str>,
@@ -169,7 +169,7 @@ impl Audit<'_> {
         let target = match &mut self.syntax {
             None => Some(record).filter(|record| !record.is_empty()),
             Some(syntax) => {
-                // The target can be certain if the record has other faults.
+                // The target can be certain even if the record has other faults.
                 let _ = syntax.find(record, &mut places);
                 places.first().and_then(|place| place.value(record, &mut buffer).ok())
             }

@@ -64,8 +64,8 @@ impl List {
         self.push(group, line, offset, |texts| texts.write_fmt(text).ok());
     }
 
-    /// Adds a finding whose text `write` appends to the buffer of texts, unless `write` returns `None`. A finding can follow each
-    /// byte of the input, and appended strings cost a fraction of formatted ones.
+    /// Adds a finding whose text `write` appends to the buffer of texts, unless `write` returns `None`. There can be a finding for
+    /// almost every byte of the input, and to append a string takes a fraction of the time of formatting one.
     fn push(&mut self, group: Group, line: u64, offset: i64, write: impl FnOnce(&mut String) -> Option<()>) {
         let from = self.texts.len();
         if write(&mut self.texts).is_none() {

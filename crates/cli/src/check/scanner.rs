@@ -207,7 +207,7 @@ impl<O: Observer> Scan<'_, O> {
         }
     }
 
-    /// Passes the line to the observer whose text ends at `stop` of the window, and whose line end is at `end`.
+    /// Passes a line to the observer. Its text ends at `stop` of the window, and its line end is at `end`.
     fn end_line(&mut self, window: &[u8], stop: usize, end: usize) {
         self.interrupt(window);
         let State { base, line, line_start, escapes, takes_urls, .. } = *self.state;

@@ -23,7 +23,7 @@ pub fn print(
             let mut text = Vec::new();
             for (key, count) in rows {
                 text.extend_from_slice(format!("{count}\t").as_bytes());
-                // A `%` may be part of the key, so the escapes are those of a backslash: different keys stay different.
+                // A key can contain `%`, so bytes are escaped with a backslash instead, and different keys stay different.
                 for &byte in key {
                     match byte {
                         b'\\' => text.extend_from_slice(b"\\\\"),

@@ -81,8 +81,8 @@ fn each_line(
     }
 }
 
-/// Returns the explanation of `url` as a document and as text: the URL with marks below it, its parts, the notes, and what others make
-/// of it.
+/// Returns the explanation of `url` as a document and as text: the URL with marks below it, its parts, the notes, and how browsers and
+/// servers read it.
 fn explanation(url: &[u8]) -> (Value, String) {
     let parts = split(url);
     let (mut shown, mut marks, mut from) = (String::new(), String::new(), 0);

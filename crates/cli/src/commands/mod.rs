@@ -1,4 +1,4 @@
-//! Runs the subcommands: parses the arguments and starts the engine.
+//! Parses the arguments, and calls the function of the subcommand.
 
 mod explain;
 mod generate;

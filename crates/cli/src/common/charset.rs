@@ -137,8 +137,8 @@ impl Charset {
         Ok(())
     }
 
-    /// Converts the UTF-8 `text` to this charset and appends the result to `out`. Calls `lacking` with `out` and the number of each character
-    /// that the charset lacks. Invalid UTF-8 stays, or becomes U+FFFD first. Any other `policy` rejects both.
+    /// Converts the UTF-8 `text` to this charset and appends the result to `out`. Calls `lacking` with `out` and the number of each
+    /// character that it lacks. `policy` keeps invalid UTF-8, or replaces it by U+FFFD first. Other policies reject both.
     pub fn encode(
         self,
         text: &[u8],
@@ -237,7 +237,7 @@ pub enum Decoder {
 
 impl Decoder {
     /// Converts `bytes` from offset `read` on and appends them to `out` as UTF-8, up to the first invalid bytes. Sets
-    /// `read` to the offset after these, and returns their range.
+    /// `read` to the offset after these, and returns their range, or `None` if all bytes were read.
     ///
     /// The invalid bytes may begin in an earlier piece. For a complete range, `bytes` must include the last sixteen
     /// bytes before `read`.

@@ -10,7 +10,7 @@ use super::reason::Reason;
 pub enum Outcome {
     /// The run has succeeded, and `check` has found nothing.
     Clean,
-    /// `check` has found something, or `--exit-code` reports that a file would change, so the exit code is 1.
+    /// The exit code is 1: `check` has found something, `route` has found different routes, or with `--exit-code` a file would change.
     Findings,
 }
 

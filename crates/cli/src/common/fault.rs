@@ -31,7 +31,7 @@ impl Policy {
     }
 }
 
-/// The policies for the faults of values. A conversion keeps or replaces faulty bytes, and rejects the value if a policy is another one.
+/// The policies for the faults of values. A conversion keeps or replaces faulty bytes. With any other policy, it rejects the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Handling {
     /// The policy for malformed escapes. `%25` replaces their `%`.

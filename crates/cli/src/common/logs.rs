@@ -12,7 +12,7 @@ const LINES: usize = 100;
 
 /// Returns the format of the log that begins with `start`, if there is one that fits.
 fn find(start: &[u8], end: u8, wrapper: Option<Wrapper>) -> Option<Log> {
-    // The last line can be cut, if it is not the only one.
+    // The last line may be incomplete, so it does not count unless it is the only one.
     let whole = memchr::memrchr(end, start).map_or(start.len(), |last| last + 1);
     let lines = start[..whole].split(|&byte| byte == end).take(LINES);
     let lines: Vec<_> = lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line)).collect();

@@ -17,7 +17,7 @@ pub enum Reason {
     NotJson(String),
     /// No quote closes a quoted value of CSV, logfmt or a log. With a limit, none closes it within so many MiB.
     OpenQuote {
-        /// The limit for the record, if the record is longer.
+        /// The limit for the record in MiB, if the record is longer.
         limit: Option<u32>,
     },
     /// A record, or a value of it, cannot be read.

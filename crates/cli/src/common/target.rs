@@ -9,11 +9,11 @@ use simdpct_uri::{Offsets, Parts};
 
 use super::reason::{Reason, Refusal};
 
-/// Returns the text that makes a reference of `value` if it is before it. The reference has the parts of the value.
+/// Returns the prefix that turns `value` into a reference with the same parts.
 fn prefix(kind: Kind, value: &[u8]) -> &'static [u8] {
     match kind {
-        // A reference would have a host here. Browsers read backslashes as slashes, and remove tabs and line ends. Such a pair inside the
-        // path counts, too, because it is at the start after dot segments were removed.
+        // As a reference, a path that begins with two slashes would have a host. Browsers read backslashes as slashes, and remove tabs and
+        // line ends. Two slashes inside the path count, too, because they can be at its start after dot segments were removed.
         Kind::Path if has_slashes(value) => b"/.",
         Kind::Authority if is_authority(value) => b"//",
         Kind::Query => b"?",
@@ -84,8 +84,8 @@ pub fn offsets(kind: Kind, value: &[u8]) -> Offsets {
     }
 }
 
-/// Calls `convert` with a reference that means the same as `value`, and returns the length of the prefix of the reference. The offsets of
-/// errors are those of the value. `*` names no resource and is copied.
+/// Calls `convert` with a reference that means the same as `value`, and returns the prefix of the reference. The offsets of errors are
+/// those of the value. `*` names no resource and is copied.
 pub fn with_reference(
     kind: Kind,
     value: &[u8],

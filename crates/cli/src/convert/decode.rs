@@ -121,8 +121,8 @@ impl Decoder {
         !form && self.options.charset.is_none() && !self.options.printable
     }
 
-    /// Returns the codec that decodes values in a place where the bytes of `around` stay escaped, if decoding once is the only step and a
-    /// `+` stays, and all bytes whose escapes stay.
+    /// Returns the codec that decodes values in a place where the bytes of `around` stay escaped, and all bytes whose escapes stay. Returns
+    /// `None` if decoding once is not the only step, or if a `+` becomes a space.
     pub fn codec(&self, around: &ByteSet) -> Option<(simdpct::Decode, ByteSet)> {
         let place = PlaceRules::new(&self.options, self.normalizes, around);
         (self.options.is_plain() && !place.form).then_some((place.codec, place.keep))
@@ -317,8 +317,8 @@ impl Decoder {
         Refusal { offset: self.origin(value, at), reason }
     }
 
-    /// Returns the offset in `value` of the byte at offset `at` of the decoded value, which begins a character that is invalid. It is not
-    /// ASCII, except in ISO-2022-JP, so it is no part of an escape of a further layer, and a search by halves finds it.
+    /// Returns the offset in `value` of the byte at offset `at` of the decoded value. This byte begins an invalid character. It is not
+    /// ASCII, except in ISO-2022-JP, so it is not part of an escape of a further layer, and a binary search finds it.
     fn origin(&self, value: &[u8], at: usize) -> usize {
         if self.options.is_plain() {
             return self.plain_origin(value, at);
@@ -330,7 +330,7 @@ impl Decoder {
         };
         let all = decode(value);
         let Some(&byte) = all.get(at) else { return value.len() };
-        // The end of the shortest start of the value that gives this byte, and then the start of the shortest end of that.
+        // `end` is the end of the shortest prefix of the value that gives this byte; `start` begins the shortest suffix of that prefix.
         let end = search(0, value.len(), |end| decode(&value[..end]).starts_with(&all[..=at]));
         let start = end - search(1, end, |len| decode(&value[end - len..end]).last() == Some(&byte));
         match start.checked_sub(2) {
@@ -343,7 +343,7 @@ impl Decoder {
         }
     }
 
-    /// Returns the same offset if `value` is decoded once: each escape that does not stay is three bytes that become one.
+    /// Does the work of [`Decoder::origin`] if `value` is decoded once: each escape that does not stay is three bytes that become one.
     fn plain_origin(&self, value: &[u8], at: usize) -> usize {
         let mut shorter = 0;
         for percent in memchr::memchr_iter(b'%', value) {

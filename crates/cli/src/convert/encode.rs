@@ -28,7 +28,7 @@ pub struct EncodeOptions {
 #[derive(Clone)]
 pub struct Encoder {
     options: EncodeOptions,
-    /// The codec for single values, and those that keep the ends of lines, and of records with NUL.
+    /// The codecs for single values, for lines, whose ends they keep, and for records that end in NUL.
     value: simdpct::Encode<ByteSet>,
     lines: simdpct::Encode<ByteSet>,
     null: simdpct::Encode<ByteSet>,

@@ -7,8 +7,8 @@
 //! 2. `--charset`: converts the bytes to UTF-8;
 //! 3. `--printable`: escapes everything that controls a terminal.
 //!
-//! The bytes of `--keep`, and line ends in line mode, stay escaped in each step. Encoding consists of two steps:
-//! `--charset`, then escapes. Whole URLs are converted by the room `url`, which implements the same trait.
+//! The bytes of `--keep`, and line ends in lines, stay escaped in each step. Encoding consists of two steps:
+//! `--charset`, then escapes. The module [`crate::url`] converts whole URLs, and implements the same trait.
 
 pub mod decode;
 pub mod encode;
@@ -62,8 +62,8 @@ pub enum Escapes {
     Data,
     /// Escapes are copied, or changed without being decoded. A value with a malformed escape is converted like others.
     Copied,
-    /// Escapes are decoded, so that the value with a malformed escape is not decoded as a whole. The conversion writes
-    /// `%25` for its `%`, if malformed escapes are to be repaired.
+    /// Escapes are decoded, so a value with a malformed escape is not wholly decoded. If malformed escapes are to be
+    /// repaired, the conversion writes `%25` for their `%`.
     Decoded,
 }
 
@@ -74,7 +74,7 @@ pub trait Convert: CloneBox + Send {
     fn append(&mut self, value: Value<'_>, handling: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal>;
 
     /// Appends the converted `text` of many `records`, and returns the number of records that were rejected but kept. Returns `None`, and
-    /// the appended bytes are meaningless, if there is no faster way than one record after the other, or if a record is rejected.
+    /// the appended bytes are meaningless, if there is no faster way than one record after the other, or a record is rejected and not kept.
     fn append_many(&mut self, _: &[u8], _: Records, _: Handling, _: &mut Vec<u8>) -> Option<u64> {
         None
     }
@@ -119,7 +119,7 @@ pub trait Convert: CloneBox + Send {
     }
 
     /// Makes the following values relative to `reference`, which is itself relative to the current base, if the conversion resolves
-    /// references. Returns whether it does.
+    /// references. Returns whether it did so.
     fn enter_base(&mut self, _reference: &[u8]) -> bool {
         false
     }
@@ -149,7 +149,7 @@ pub struct Conversion {
     is_printable: bool,
     /// The number of values that were rejected but kept.
     kept: u64,
-    /// The bytes that stayed escaped last, and the same bytes if there are at most three of them, for a fast search.
+    /// The set that was searched for last, and its bytes if it has one to three, for a fast search.
     fence: (ByteSet, Option<[u8; 3]>),
 }
 

@@ -91,7 +91,7 @@ impl Convert for UrlPartDecoder {
             }
             start = first.len();
         }
-        // Only a guess depends on the ends of values, and a stateful charset begins anew in each.
+        // Where values end matters only to a charset that is guessed for each, and to a stateful one, which begins anew in each.
         let pieces = match self.decoder.charset() {
             Some(charset) if charset.is_stateful() => Pieces::between(&url[start..end], self.delimiters),
             Some(charset) if charset.is_guessed() => Pieces::from_path(&url[start..end]),
@@ -122,7 +122,7 @@ impl Normalizer {
         Normalizer(Decoder::normalizer(unreserved))
     }
 
-    /// Appends `text`, in which each URL ends in the byte `end` if it has several. The bytes of `keep` stay escaped.
+    /// Appends the normalized `text`: one URL, or several that end in `end`. `has_scheme` says that they can have schemes.
     fn normalize(
         &mut self,
         text: &[u8],

@@ -123,8 +123,8 @@ impl ValueHandler {
         self.lenient && self.convert.decoder().is_some_and(|decoder| decoder.needs_percent(&self.usual))
     }
 
-    /// Returns the codec of values in the usual syntax, if faults have no effect and values are decoded once, and the bytes
-    /// whose escapes stay.
+    /// Returns the codec of values in the usual syntax, and the bytes whose escapes stay. Returns `None` unless faults have no
+    /// effect and values are only decoded once.
     pub fn codec(&self) -> Option<(simdpct::Decode, ByteSet)> {
         let is_plain = self.lenient && self.convert.unit() == Unit::Byte;
         self.convert.decoder().filter(|_| is_plain)?.codec(&self.usual)
@@ -227,7 +227,7 @@ impl ValueHandler {
         report.stats.clashes += u64::from(is_clash);
         record.refuse(report, refusal.offset, &refusal.reason);
         match self.policies.rejected {
-            // Such a record can be read, so nothing else in it must be lost.
+            // A record that has the new key already can be read, so nothing else in it must be lost.
             Policy::Null if is_clash => Action::Copy,
             policy => policy.action(refusal).unwrap_or(Action::Copy),
         }

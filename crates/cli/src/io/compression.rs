@@ -57,7 +57,7 @@ pub fn refusal(what: &str, remedy: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, message)
 }
 
-/// The first bytes of each format that is recognised, as lower and upper bounds of each byte, and the guess that they lead to.
+/// The first bytes of a format, as a lower and an upper bound of each byte, and the guess that they lead to.
 struct Signature(&'static [u8], &'static [u8], Guess);
 
 /// Returns the signature of files in the format `format`.
@@ -132,7 +132,7 @@ impl Format {
 
     /// Recognises the format of a file by its first bytes, `start`.
     pub fn guess(start: &[u8]) -> Guess {
-        // A shorter start is not held back for this, because files of text would wait for it, too.
+        // A start that is too short for this check is not held back, because text would have to wait for more bytes, too.
         if is_tar(start) {
             return TAR;
         }

@@ -19,7 +19,7 @@ pub const STDOUT: &str = "<stdout>";
 pub struct Output {
     name: String,
     file: Counted,
-    /// The compressor; `None` if the output is not compressed, or is complete.
+    /// The compressor; `None` if the output is not compressed.
     encoder: Option<Encoder>,
     /// The identity of the regular file that is written directly or will be replaced; `None` if there is no such
     /// file.
@@ -165,7 +165,7 @@ impl Output {
 
     /// Writes all of `bytes`.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
-        // A compressor would complete its stream.
+        // An empty slice would complete the compressed stream.
         if bytes.is_empty() {
             return Ok(());
         }
@@ -181,8 +181,8 @@ impl Output {
         result.map_err(|error| self.failed(self.file.offset, error))
     }
 
-    /// Returns another handle of the new file, if it has no final name before the commit. Threads may then write to
-    /// the offsets that [`Output::reserve`] returns, in any order.
+    /// Returns another handle of the new file, if it is not compressed and gets its name only with the commit. Threads
+    /// may then write to the offsets that [`Output::reserve`] returns, in any order.
     pub fn shared(&self) -> Option<Shared> {
         match &self.file.place {
             #[cfg(unix)]

@@ -72,8 +72,8 @@ pub fn shared(identity: Identity) -> Option<u32> {
     if *stdout == Some(identity) { Some(1) } else { (*stderr == Some(identity)).then_some(2) }
 }
 
-/// Reports whether `path` is such as `/dev/fd/3` and names a regular file. Linux would open that file a second time, with the position at
-/// its start.
+/// Reports whether `path` is a name such as `/dev/fd/3`, of a regular file that is open already. Linux would open that file a second time,
+/// with the position at its start.
 fn is_other_descriptor(path: &Path) -> bool {
     let is_open = |folder| fs::canonicalize("/dev/fd").is_ok_and(|descriptors| descriptors == folder);
     path.is_file() && fs::canonicalize(folder(path)).is_ok_and(is_open)

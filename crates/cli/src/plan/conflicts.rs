@@ -109,7 +109,7 @@ pub fn check(args: &Args, conversion: Option<&Conversion>) -> Result<(), String>
     check_rejects(args)
 }
 
-/// Returns an error message if the options contradict each other in a command that compares keys.
+/// Returns an error message if a command that compares keys cannot run with the options.
 pub fn check_keyed(args: &Args) -> Result<(), String> {
     if args.places.html {
         return Err(

@@ -94,7 +94,7 @@ pub fn form(args: &Args, only_values: bool) -> Form {
     Form::Values { delimiter, end, escape: |byte, out| escape(&[byte], out) }
 }
 
-/// Returns the selector of the values in records, and the conversion of these values, of which `form` is written.
+/// Returns the options of a job that selects values in records, converts them, and writes the `form` of each record.
 pub fn spec(args: &Args, conversion: &Conversion, form: Form, policies: Handling) -> Result<Spec, String> {
     let places = &args.places;
     let (target, mut kept) = locate(args)?;
@@ -153,7 +153,7 @@ pub fn spec(args: &Args, conversion: &Conversion, form: Form, policies: Handling
 fn json(paths: &[KeyPath], into: &[String], unescape: Escaping) -> Result<Selector, String> {
     let (escaping, more) = match unescape {
         Escaping::None => (Escaping::Json, Escaping::None),
-        // Their text is valid in a JSON string, which escapes it once more.
+        // The escapes of these servers are text of a JSON string, which is escaped once more.
         Escaping::Haproxy | Escaping::Percent | Escaping::Morgan => (Escaping::Json, unescape),
         Escaping::Tomcat => (Escaping::Tomcat, Escaping::None),
         Escaping::Apache | Escaping::Lighttpd | Escaping::Varnish | Escaping::Go | Escaping::Ruby => {

@@ -66,7 +66,7 @@ pub struct Findings {
     has_some: bool,
     /// The name of the current file, as `Show::Files` prints it.
     name: Vec<u8>,
-    /// The byte after each name that `Show::Files` prints. After NUL, names are unescaped.
+    /// The byte after each name that `Show::Files` prints. If it is NUL, names are not escaped.
     end: u8,
     /// The file and line of the finding that reached the maximum.
     last: String,
@@ -145,7 +145,7 @@ impl Findings {
         let kind = group.name();
         match self.show {
             Show::Text => {
-                // A finding can follow each byte of the input, and `writeln!` needs more instructions.
+                // There can be a finding for almost every byte of the input, and `writeln!` would need more instructions.
                 let (mut lines, mut offsets) = (itoa::Buffer::new(), itoa::Buffer::new());
                 let (line, offset) = (lines.format(line), offsets.format(offset));
                 for piece in [file, ":", line, ":", offset, ": ", kind, ": "] {

@@ -14,11 +14,11 @@ use crate::io::temporary::{Row, Spill, merge};
 
 /// A hash table with linear probing.
 ///
-/// A slot has the identity of a key, whose low half chooses the slot, or 0 if it is free. Looking up a key and then adding it waits for one
-/// cache line. A table grows in the order of its slots, which is the order of the slots of the new table.
+/// A slot is 0 if it is free. Otherwise its low half is the hash of a key, which chooses the slot, and its high half tells keys with equal
+/// hashes apart. Looking up a key and then adding it waits for one cache line. A table that grows reads its slots in order.
 #[derive(Default)]
 struct Table {
-    /// The power of two of slots, of which at most five in eight are used.
+    /// The slots. Their number is 0 or a power of two, and at most five in eight are used.
     slots: Vec<u128>,
     /// The number of used slots.
     len: usize,
@@ -98,9 +98,9 @@ impl Table {
 /// Different keys in the order in which they were added, each with a count if `COUNTED`.
 #[derive(Default)]
 struct Keys<const COUNTED: bool> {
-    /// The hash of each key, and the position of its entry plus one.
+    /// For each key, the low half of its slot is its hash, and the high half is the position of its entry plus one.
     table: Table,
-    /// The entries: the length of the key in four bytes, the count in eight, the key.
+    /// The entries: the length of the key in four bytes, the count in eight if `COUNTED`, and the key.
     entries: Vec<u8>,
 }
 
@@ -108,7 +108,7 @@ impl<const COUNTED: bool> Keys<COUNTED> {
     /// The length of an entry without its key.
     const HEAD: usize = if COUNTED { 12 } else { 4 };
 
-    /// Returns the count and the key of the entry at `start`. The count is 0 if keys have none.
+    /// Returns the count and the key of the entry at `start`, or `None` at the end. The count is 0 if keys have none.
     #[inline]
     fn entry(&self, start: usize) -> Option<(u64, &[u8])> {
         let (len, mut rest) = self.entries.get(start..)?.split_first_chunk()?;
@@ -131,7 +131,7 @@ impl<const COUNTED: bool> Keys<COUNTED> {
         })
     }
 
-    /// Loads the places of `hashes`, before the keys are looked up, into the caches.
+    /// Loads the slots and entries of the keys with the identities `ids` into the caches, before the keys are looked up.
     #[inline]
     fn load(&self, ids: &[u128]) {
         let hashes = || ids.iter().map(|id| *id as u64);
@@ -157,7 +157,7 @@ impl<const COUNTED: bool> Keys<COUNTED> {
         }
     }
 
-    /// Counts `key`, which has this hash. Returns whether the key is new.
+    /// Adds `key`, which has this hash, or counts it if it is known. Returns whether it is new.
     #[inline]
     fn add(&mut self, hash: u64, key: &[u8]) -> bool {
         self.table.make_room();
@@ -185,23 +185,23 @@ impl<const COUNTED: bool> Keys<COUNTED> {
     }
 }
 
-/// The counts of keys, which are records of results. Several threads can count, because each key belongs to one of several shards.
+/// The counts of keys. Each record of a result is a key. Several threads can count, because each key belongs to one of several shards.
 pub struct Counts {
     identity: Identity,
     shards: [Mutex<Level>; SHARDS],
     records: Records,
-    /// Whether each word of a record is a key.
+    /// Whether each word of a record is a key, instead of the record.
     has_lists: bool,
 }
 
-/// The number of shards. If it is larger than the number of threads, they seldom wait for one.
+/// The number of shards. If there are more shards than threads, threads seldom wait for a shard.
 const SHARDS: usize = 8;
 
 /// The most frequent keys.
 pub struct Top {
-    /// The keys with their counts, the most frequent first. Keys with the same count are in their own order.
+    /// The keys with their counts, the most frequent first. Keys with the same count are in the order of their bytes.
     pub rows: Vec<(Vec<u8>, u64)>,
-    /// The number of all values.
+    /// The sum of all counts, also of the keys that are not in `rows`.
     pub total: u64,
     /// The number of different keys.
     pub distinct: u64,
@@ -240,7 +240,7 @@ impl Counts {
         Ok(Top { rows, total, distinct })
     }
 
-    /// Counts the records of `result`. The shards are visited from number `first` on.
+    /// Counts the keys in `result`. Takes the shards in order, from number `first` on.
     pub fn take(&self, first: usize, result: &[u8]) -> Result<(), Failure> {
         let end = self.records.end();
         let words: Vec<u8>;
@@ -259,7 +259,7 @@ impl Counts {
             let record = &result[start..end];
             let key = &record[..self.records.without_end(record)];
             let id = self.identity.of(key) as u64;
-            // The lowest bits choose the slot.
+            // The lowest bits choose the slot in the table of a shard, so the highest ones choose the shard.
             keys[(id >> 60) as usize % SHARDS].push((id, key));
             start = end;
         }
@@ -284,7 +284,7 @@ const GROUP: usize = 64;
 /// The number of files that the keys of all shards are divided among if they do not fit in memory.
 const PARTS: usize = 64;
 
-/// The identity of a key: its fingerprint, or its hash. It is never 0.
+/// The way to identify keys: by fingerprints, or by hashes if whole keys are compared as well. An identity is never 0.
 #[derive(Clone)]
 pub enum Identity {
     /// Fingerprints with a random seed. Without a seed, anybody could write a list of keys whose fingerprints share the bits that choose
@@ -330,7 +330,7 @@ impl Seen {
         }
     }
 
-    /// Loads the places of keys, before they are looked up, into the caches.
+    /// Loads the slots of the keys with the identities `ids` into the caches, before the keys are looked up.
     #[inline]
     fn load(&self, ids: &[u128]) {
         match self {
@@ -357,7 +357,7 @@ impl Seen {
         }
     }
 
-    /// Reports whether a key is known, and counts it then.
+    /// Reports whether a key is known. If it is, counts it.
     fn count_known(&mut self, id: u128, key: &[u8]) -> bool {
         match self {
             Seen::Counts(keys) => keys.find(id as u64, key).map(|start| keys.count(start)).is_ok(),
@@ -470,21 +470,21 @@ impl Level {
     }
 }
 
-/// Keeps the first line of each key. Results are [`Frame`]s.
+/// Keeps the first line of each key. The results that it takes are [`Frame`]s.
 pub struct Distinct {
     level: Level,
     /// The number of lines so far.
     lines: u64,
 }
 
-/// Lines with their keys. Its text are the lines, and then the keys that differ from their lines.
+/// Lines with their keys. The text of a frame has the lines, and then the keys that are not in the lines.
 #[derive(Clone, Default)]
 pub struct Frame {
     /// For each line the identity of its key, the position and the length of the key in the text, and the length of the line.
     heads: Vec<u8>,
     /// The length of the lines in the text.
     lines: usize,
-    /// The end of the last line, if the line has none.
+    /// The line end to add after the last line, if that line has none.
     end: Option<u8>,
 }
 
@@ -517,7 +517,7 @@ fn head(id: u128, numbers: [usize; 3]) -> [u8; HEAD] {
 }
 
 impl Frame {
-    /// Starts the frame of `lines`, which end in `end`.
+    /// Starts the frame of `lines`. Each of them ends in `end`, but the last one can lack it.
     pub fn begin(&mut self, lines: &[u8], end: u8) {
         self.heads.clear();
         self.end = Some(end).filter(|end| lines.last() != Some(end));
@@ -532,8 +532,8 @@ impl Frame {
         self.add(id, self.lines + from, key.len(), len);
     }
 
-    /// Adds `lines`, which start at offset `start` of the lines of this frame. Their keys are at the end of `keys`, from offset `from` on, in
-    /// records that all have an end, except for the last. If the keys are the lines, they are removed from `keys`.
+    /// Adds `lines`, which start at offset `start` of the lines of this frame. Their keys are at the end of `keys`, from offset `from` on.
+    /// Each key is a record, and the last one can lack its end. If the keys are the lines, they are removed from `keys`.
     pub fn push_lines(
         &mut self,
         lines: &[u8],
@@ -566,7 +566,7 @@ impl Frame {
             };
             let mut key = begin..begin + records.without_end(&texts[begin..stop]);
             if key.is_empty() {
-                // A record without a key is always written, and no other key is a record end.
+                // An empty key would mean that the line has none. The record end stands for it, because no other key contains one.
                 key = stop - 1..stop;
             }
             self.add(identity.of(&texts[key.clone()]), base + key.start, key.len(), next - at);
@@ -576,7 +576,7 @@ impl Frame {
 
     #[inline]
     fn add(&mut self, id: u128, start: usize, key: usize, line: usize) {
-        // A key that is so long has no place in a head, so its line is written like one without a key.
+        // The end of this key does not fit in 32 bits, so its line is treated as one without a key.
         let (id, start, key) = if start + key > u32::MAX as usize { (0, 0, 0) } else { (id, start, key) };
         self.heads.extend_from_slice(&head(id, [start, key, line]));
     }
@@ -627,7 +627,7 @@ impl Distinct {
             let (heads, rest) = rest.split_at(heads);
             let (text, rest) = rest.split_at(lines + keys);
             result = rest;
-            // The lines before `done` are written or left out, and those up to `at` are written.
+            // The lines before `done` are finished. Those from `done` to `at` are to be written, with one copy.
             let (mut done, mut at) = (0, 0);
             for heads in heads.as_chunks::<HEAD>().0.chunks(GROUP) {
                 let mut ids = [0; GROUP];
@@ -705,7 +705,7 @@ mod tests {
         }
     }
 
-    /// Writes a list against the hash function without a seed, and checks that its keys are as many slots apart as other keys.
+    /// Makes keys that share ten bits of their hash without a seed, and checks that a seed spreads them over the slots.
     #[test]
     fn keys_that_share_the_bits_of_an_unseeded_hash_do_not_share_slots() {
         let key = |number: &u64| number.to_string();

@@ -92,7 +92,7 @@ impl<'o> Sink<'o> {
         if let Print::Result = self.print { self.output.shared() } else { None }
     }
 
-    /// Returns the counts, if results are counted, which has no order.
+    /// Returns the counts, if results are counted. Threads may add to them in any order.
     pub fn counts(&self) -> Option<Arc<Counts>> {
         if let Print::Top(counts) = &*self.print { Some(counts.clone()) } else { None }
     }

@@ -63,13 +63,13 @@ pub struct Preview {
     next: [u64; 2],
     /// The lines of the next hunk so far, with their marks. Without a change, they are the context before the hunk.
     rows: VecDeque<Vec<u8>>,
-    /// The length of these lines in bytes.
+    /// The length of `rows` in bytes.
     size: usize,
-    /// The number of unchanged lines at their end.
+    /// The number of unchanged lines at the end of `rows`.
     tail: usize,
-    /// The number of removed lines.
+    /// The number of removed lines of the file so far.
     gone: u64,
-    /// The number of added lines.
+    /// The number of added lines of the file so far.
     come: u64,
     has_header: bool,
     /// The byte order mark before the first line; empty if the file has none.

@@ -25,7 +25,7 @@ use crate::select::task::{Check, Task};
 /// writing, and fewer calls of the system for that are faster. The chunk, its result and its marks fit in the second-level cache.
 const RECORDS_BLOCK: usize = 4 * BLOCK;
 
-/// The number of records that are treated one by one after a batch in which most records had to be.
+/// The number of records that are treated one by one, after a batch in which most records had to be treated so.
 const PAUSE: u32 = 256;
 
 /// The options of a job that converts values: their selection, their conversion, and what is written.
@@ -118,7 +118,7 @@ impl Job {
             && into.len() <= 1
             && handler.needs_percent()
             && target.selector.can_pass_by();
-        // The list of rejected lines has no lines with a key.
+        // A line that has a key is not in the list of rejected lines.
         let batch = || Many::Batch(Batch::lines(lines.clone(), records, policies, rejects && !is_keyed));
         Job {
             many: if is_stream { Some(Many::Blocks(lines)) } else { is_batched.then(batch) },
@@ -186,14 +186,14 @@ impl Job {
     pub fn choose_many(&mut self) {
         let (selector, end) = (&self.target.selector, self.records.end());
         let many = match &self.task {
-            // Lines of JSON without an escape would not be parsed.
+            // A sweep does not parse lines of JSON without an escape, so a check uses none for them.
             Task::Check(check) if !check.wanted.takes_urls() && selector.can_pass_by() => {
                 selector.sweep(end, false).filter(|sweep| !sweep.is_text()).map(Many::of_sweep)
             }
             Task::Convert(handler) if self.skips => {
                 let is_new = !self.into.is_empty();
                 let batch = Batch::field(selector, handler, end, is_new).map(Many::Batch);
-                // If there is a new value, no record may be copied.
+                // If new values go beside the old ones, no record may be copied unchanged.
                 batch.or_else(|| (!is_new).then(|| Many::Skip(EscapeSearch::new())))
             }
             _ => return,
@@ -230,7 +230,7 @@ impl Job {
             _ if !self.has_found_all => Some((start, true)),
             None => Some((start, true)),
             Some(Many::Batch(batch)) => {
-                // The editor copies the records before this one only once.
+                // This comes before `copy_to`, so that the editor copies the records of a pause with one call.
                 if !batch.may_try() {
                     return Some((start, true));
                 }
@@ -244,7 +244,7 @@ impl Job {
                 frame.push_lines(&chunk.bytes[start..start + len], start, buffer, from, *records, identity);
                 Some((start + len, is_single))
             }
-            // Such a job has a loop of its own.
+            // A job that takes blocks has a loop of its own.
             Some(Many::Blocks(_)) => Some((start, true)),
             Some(Many::Skip(search)) => Some((search.next(&target.selector, chunk, start, *records), true)),
             Some(Many::Sweep(..)) => self.sweep(chunk, start, report).map(|start| (start, true)),
@@ -330,7 +330,7 @@ impl Job {
         let mut own = Editor::new(chunk.bytes, start, self.form, &mut buffer);
         let goes_on = self.record(record, end, &mut own, report);
         if let Results::Keyed(identity, frame) = &mut self.results {
-            // A record without a key is always written, and no other key is a record end.
+            // An empty key would mean that the line has none. The record end stands for it, because no other key contains one.
             if buffer.len() == from && self.target.selector.is_line() && report.stats.dropped == dropped {
                 buffer.push(self.records.end());
             }
@@ -377,7 +377,7 @@ impl Job {
                 true
             }
             Action::Stop(mut refusal) => {
-                // The line end after a line is not a digit of its last escape.
+                // The last escape is cut by the line end, so the error names the line end as the byte that is no digit.
                 if let (Reason::Malformed(cause @ MalformedCause::Truncated), Some(&byte)) =
                     (&mut refusal.reason, record.chunk.get(record.stop))
                     && self.target.selector.is_line()
@@ -400,7 +400,7 @@ impl Job {
         {
             batch.learn(&self.target.selector, record.bytes());
         }
-        // Such a record is not read at all if the search passes it, so it must not make a difference.
+        // The search may pass such a record unread, so the summary never counts it.
         if unreadable > 0 && self.skips && many::may_pass(&self.target.selector, record.bytes()) {
             report.stats.mentioned += unreadable;
         }
@@ -472,7 +472,7 @@ impl Job {
         }
     }
 
-    /// Decides what to do with a record that is unreadable for `reason`: it does not fit in memory. `start` holds the first bytes
+    /// Decides what to do with a record that is too long for memory. `reason` says so for messages, and `start` holds the first bytes
     /// of the record. If the record is rejected, this function adds the rejection to `report`.
     pub fn long(&mut self, start: &[u8], reason: &Reason, report: &mut Report) -> OversizedAction {
         let is_line = self.target.selector.is_line();

@@ -99,7 +99,7 @@ impl Many {
     }
 }
 
-/// The conversion of many records with one call. It converts nothing if a record needs a treatment of its own.
+/// The conversion of many records with one call, up to a record that needs a treatment of its own.
 #[derive(Clone)]
 pub struct Batch {
     way: Way,
@@ -115,8 +115,8 @@ enum Way {
 }
 
 impl Batch {
-    /// Converts lines by `convert`. The batch rejects the values that need a treatment of their own: because of `policies`, or because
-    /// rejected values are listed (`rejects`).
+    /// Converts lines by `convert`. A value needs a treatment of its own if a policy other than keep applies to it, or if it is rejected
+    /// and rejected values are listed (`rejects`).
     pub fn lines(convert: Conversion, records: Records, policies: Handling, rejects: bool) -> Batch {
         let on = |policy, is_listed| if is_listed || policy != Policy::Keep { Policy::Fail } else { policy };
         let is_listed = rejects && convert.escapes() != Some(Escapes::Copied);
@@ -128,14 +128,14 @@ impl Batch {
         Batch { way: Way::Lines(convert, records, handling), pace: Pace::new(LINES) }
     }
 
-    /// Converts the field that `selector` selects, if that is a single field whose values are only decoded. Records end in `end`.
-    /// `is_new` says that new values become fields after the old ones.
+    /// Converts the field that `selector` selects. Returns `None` unless it is a single field whose values are only decoded. Records end in
+    /// `end`. `is_new` says that new values become fields after the old ones.
     pub fn field(selector: &Selector, handler: &ValueHandler, end: u8, is_new: bool) -> Option<Batch> {
         let codec = FieldCodec::new(selector, handler, end, is_new)?;
         Some(Batch { way: Way::Field(Box::new(codec)), pace: Pace::new(WINDOW) })
     }
 
-    /// Learns from `record`, which `selector` has read without an error.
+    /// Learns the shape of `record`, which `selector` has read without an error, so that a batch can have records of this shape.
     pub fn learn(&mut self, selector: &Selector, record: &[u8]) {
         if let Way::Field(codec) = &mut self.way {
             selector.learn_shape(record, &mut codec.sweep);
@@ -170,7 +170,7 @@ impl Batch {
                 let len = codec.sweep.next(chunk.bytes, start, size, chunk.marks());
                 let mut done = len;
                 while let Err(at) = codec.apply(&rest[..done], out) {
-                    // The records before this one can have a fault of another kind.
+                    // The records before this one are converted again. They can have a fault of another kind.
                     done = memchr::memrchr(end, &rest[..at]).map_or(0, |near| near + 1);
                 }
                 (len, done)
@@ -187,11 +187,11 @@ impl Batch {
 struct FieldCodec {
     sweep: Sweep,
     codec: Decode,
-    /// Whether the escapes that stay are those of structural bytes, so that their records need a treatment of their own.
+    /// Whether a record with an escape of a structural byte, which is not decoded here, needs a treatment of its own.
     is_strict: bool,
     /// The bytes whose escapes stay.
     keep: ByteSet,
-    /// The bytes that are written in another way if they are decoded, each with its spelling; empty if a record with one needs its own treatment.
+    /// For each byte, its spelling if the syntax of the record has one for it. Empty if there is no spelling.
     spellings: Vec<Option<Vec<u8>>>,
     /// Whether the result must be valid UTF-8.
     is_text: bool,
@@ -219,7 +219,7 @@ impl FieldCodec {
         Some(FieldCodec { sweep, codec, keep, spellings, is_strict, is_text, separator })
     }
 
-    /// Appends the converted `records`, in which the escapes have been found. Fails with the offset of an escape whose record
+    /// Appends the converted `records`, whose escapes the sweep has found. Fails with the offset of an escape whose record
     /// needs its own treatment; nothing is appended then.
     fn apply(&mut self, records: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
         let (start, (chosen, first)) = (out.len(), self.sweep.chosen());
@@ -247,7 +247,7 @@ impl FieldCodec {
         decode_chosen_append(&self.codec, &records[done..], chosen, first + done, self.is_strict, out)?;
         if self.is_text && utf8::validate(&out[start..]).is_err() {
             out.truncate(start);
-            // Some escape outside ASCII makes the text invalid.
+            // Some escape of a byte outside ASCII makes the text invalid. This call fails at the first of them.
             let codec = self.codec.keep(self.keep.union(ByteSet::NON_ASCII));
             decode_chosen_append(&codec, records, chosen, first, true, out)?;
         }
@@ -265,7 +265,7 @@ impl FieldCodec {
     ) -> Result<(), usize> {
         let (before, mut done) = (out.len(), 0);
         for [begin, stop] in fields.iter().map(|field| field.map(|place| place - first)) {
-            // The records after the last of these are not converted now.
+            // The fields after `records` are not converted now.
             if stop >= records.len() {
                 break;
             }
@@ -282,7 +282,7 @@ impl FieldCodec {
             } else {
                 let at = out.len();
                 self.codec.decode_append(value, out);
-                // An escape stays that the new field may have in another spelling.
+                // The new field may need another spelling for the escape that stays.
                 if self.is_strict && memchr::memchr(b'%', &out[at..]).is_some() {
                     out.truncate(before);
                     return Err(begin);
@@ -369,7 +369,7 @@ fn unreadable(
         return None;
     }
     if selector.table().is_some() {
-        // The other rows have no misplaced quotes.
+        // Only rows with irregular bytes can have misplaced quotes.
         let irregular = chunk.marks()?.irregular(range.clone())?;
         return Some(chunk.start_of(irregular, range.start, records.end()).max(range.start));
     }

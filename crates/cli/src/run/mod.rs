@@ -88,7 +88,7 @@ pub struct CheckOptions {
     pub jobs: Option<NonZeroUsize>,
 }
 
-/// Passes each file through `job` to `print`. Returns the outcome of reading, and the counts of the run.
+/// Runs `job` on each file; `print` handles the results. Returns the outcome, and the counts of the run.
 fn run(
     (sources, destination): (&Sources, &Destination),
     job: &Job,
@@ -165,7 +165,7 @@ pub fn convert(
     Ok(outcome)
 }
 
-/// Counts the values that `spec` describes, or the words of each if `has_lists`, in up to `memory` bytes. Returns the `most` frequent ones, and the outcome of reading.
+/// Counts the values of `spec`, or their words if `has_lists`, in up to `memory` bytes. Returns the `most` frequent, and the outcome.
 pub fn top(
     sources: &Sources,
     quiet: bool,
@@ -189,8 +189,8 @@ pub fn top(
     }
     Ok((counts.top(most)?, result))
 }
-/// Keeps the first record of each key: the values that `spec` describes, which are fingerprints if `has_fingerprints`. The keys take up to
-/// `memory` bytes.
+/// Keeps the first record of each key. The key of a record is the values that `spec` describes, or their fingerprint if
+/// `has_fingerprints`. Keys take up to `memory` bytes.
 pub fn dedup(
     sources: &Sources,
     destination: &Destination,

@@ -55,7 +55,7 @@ pub fn begin(
         Table::new(dialect, &columns.names, &[], None).map_err(Failure::Usage)?
     };
     if let Some(row) = line.filter(|_| !columns.has_header) {
-        // The only line of the input.
+        // A row without a line feed is the only line of the input.
         if row.last() != Some(&b'\n') && dialect.has_lone_return(&row) {
             return Err(usage(feed, RETURNS));
         }

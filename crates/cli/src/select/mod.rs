@@ -1,4 +1,4 @@
-//! Selects the values of a record: the whole record, the URLs in a start tag of HTML, or those that a syntax of the crate of records finds.
+//! Selects the values of a record: the whole record, the URLs in a start tag of HTML, or the values that a [`Syntax`] finds.
 
 pub mod rewrite;
 pub mod task;
@@ -117,7 +117,7 @@ impl Selector {
     /// Selects the URLs of start tags.
     pub fn html() -> Selector {
         let names = ATTRIBUTES.iter().map(|attribute| attribute.name.to_owned()).collect();
-        // The URLs are found before, so the syntax of the record does not matter.
+        // The parser of HTML finds the URLs, so the syntax of the record does not matter.
         Selector { names, ..Selector::line(Escaping::None, Format::Html) }
     }
 
@@ -188,7 +188,7 @@ impl Selector {
     }
 
     /// Reports whether `record`, which contains no escape, seems to be readable. A record for which this returns false may be
-    /// readable. Of JSON only the braces around it are checked; elsewhere, a record that seems to be readable is.
+    /// readable. If it returns true, the record is readable, except in JSON, where only the braces around a record are checked.
     pub fn looks_readable(&self, record: &[u8]) -> bool {
         self.syntax.seems_readable(record)
     }
@@ -199,12 +199,12 @@ impl Selector {
     }
 
     /// Reports whether records without an escape can be skipped: the meaning of a record does not depend on the records before it, and
-    /// no escape of a server can be a `%`, or malformed.
+    /// there are no escapes of a server, which could mean a `%` or be malformed.
     pub fn can_pass_by(&self) -> bool {
         !self.is_sequential() && !self.is_line() && !self.is_unescaped()
     }
 
-    /// Reports whether escapes of a server are undone in values that are not in a log or a line.
+    /// Reports whether escapes of a server are undone in fields, cells or strings, other than those of a log.
     pub fn is_unescaped(&self) -> bool {
         let in_fields = self.fields.as_ref().map_or(Escaping::None, Numbered::escaping);
         self.more != Escaping::None || in_fields != Escaping::None
@@ -284,7 +284,7 @@ impl Selector {
         messages
     }
 
-    /// Returns the message that no record has value number `index`, if it is one. `line` is the word for a record, with `no` before it.
+    /// Returns the message that no record has value number `index`, if the user should know. `line` is `no` and the word for a record.
     fn missing_one(&self, index: usize, line: &str, stats: &Stats) -> Option<String> {
         let name = &self.names[index];
         Some(match self.format {
@@ -292,7 +292,7 @@ impl Selector {
             Format::Fields(_) => {
                 let fields = self.fields.as_ref()?;
                 let position = fields.nearest(index)?;
-                // A field is found once, and that one can have been counted from the other end.
+                // If positions from both ends mean the same field, only one of them finds it.
                 let is_there = |other| {
                     let other = fields.nearest(other).filter(|_| stats.found(other));
                     other.is_some_and(|other| (other.first < 0) != (position.first < 0))

@@ -25,8 +25,8 @@ impl RewriteArgs<'_, '_> {
         self.task.unreadable(self.record, Refusal { offset, reason }, self.report)
     }
 
-    /// Returns the action for a record of which a value cannot be read, and nobody knows where it is. If the record is kept, the other
-    /// values can be written.
+    /// Returns the action for a record in which the place of a value is not certain. If the record is kept, its other values can be
+    /// written.
     pub fn unreadable_part(&mut self, offset: usize, reason: Reason) -> Action {
         let action = self.unreadable(offset, reason);
         let is_kept = matches!(action, Action::Copy | Action::Null);
@@ -170,7 +170,7 @@ impl Selector {
             }
         };
         new.clear();
-        // Without text around the value, no byte can be mistaken for a part of it.
+        // A value that is written alone has no syntax around it, of which a byte could be mistaken for a part.
         let kept = is_whole.then(|| match kept_at(place, kept) {
             // A string that holds a document of JSON must still hold the same one.
             kept if matches!(format, Format::Json) && value.contains(&b'%') && is_document(value) => {
@@ -233,8 +233,8 @@ pub fn kept_in(place: &Place) -> ByteSet {
     if place.has_lone_marks { refused.remove(b"[") } else { refused }
 }
 
-/// Lets `write` write the value `new` at `place`. If the record cannot have a byte there, this byte is percent-encoded, then all such bytes,
-/// and then also those that are not UTF-8. Returns false if none of these can be there, such as an empty value between blanks.
+/// Passes the value `new` for `place` to `write`. If that fails at a byte, tries again with this byte percent-encoded, then with all bytes
+/// that the record cannot have, and then also with those that are not UTF-8. Returns false if all fail, as for an empty field.
 fn put(place: &Place, new: &[u8], mut write: impl FnMut(&[u8]) -> Result<(), usize>) -> bool {
     let Err(offset) = write(new) else { return true };
     let encode = Encode::keeping(place.refused().complement());

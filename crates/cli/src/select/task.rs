@@ -144,8 +144,8 @@ impl Check {
         }
     }
 
-    /// Says of the findings in the record at `start`, which are those from number `from` on, in which value they are. `name` returns the
-    /// type and the name of a value.
+    /// Sets the value of each finding from number `from` on. These are the findings in the record at `start`. `name` returns the type
+    /// and the name of a value.
     pub fn name_values(
         &mut self,
         start: usize,

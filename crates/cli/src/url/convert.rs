@@ -65,7 +65,7 @@ impl Convert for DecodeUrl {
         target::convert(value.kind, value.bytes, out, |url, out| {
             let url = match self.charset {
                 None => Cow::Borrowed(url),
-                // Escapes that stay are decoded with all others.
+                // Escapes that must stay become `%25XX` here, and decoding makes `%XX` of them again.
                 Some(charset) => in_utf8(charset, url, path_start(url), b"%25", handling.not_text)?.into(),
             };
             let url = if self.percent_u { percent_u::as_escapes(&url).into() } else { url };

@@ -301,14 +301,14 @@ impl Convert for Edit {
             return Ok(0);
         }
         append_url(&new, out);
-        // Some kinds of values are split after a prefix.
+        // For some kinds of values, `target::split` puts a prefix before the value.
         let prefix = &parts.input()[..parts.input().len() - value.len()];
         let has_prefix = out[start..].starts_with(prefix);
         if has_prefix {
             out.drain(start..start + prefix.len());
         }
         let url = &out[start..];
-        // A log has a path where a target begins with a slash.
+        // In a log, a target that begins with a slash is read as a path.
         let is_path = kind == Kind::Url && url.starts_with(b"/") && !value.starts_with(b"/");
         let mut buffer = Vec::new();
         let read = texts(&target::split(if is_path { Kind::Path } else { kind }, url, false, &mut buffer));

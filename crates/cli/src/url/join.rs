@@ -164,7 +164,7 @@ impl Join {
         Cow::Owned(encode.encode(value).into_owned().into_bytes())
     }
 
-    /// Builds the userinfo of the URL. Parts that are given twice must agree.
+    /// Builds the userinfo of the URL. If userinfo is given as well as user or password, they must agree.
     fn userinfo<'g>(&self, given: &'g Given<'_>) -> Result<Option<Cow<'g, [u8]>>, Refusal> {
         const SET: AsciiSet = sets::RFC3986_USERINFO;
 
@@ -190,7 +190,7 @@ impl Join {
         Ok(Some(userinfo))
     }
 
-    /// Builds the authority of the URL from userinfo, host and port. Parts that are given twice must agree.
+    /// Builds the authority of the URL from userinfo, host and port. If the authority is given as well, it must agree with them.
     fn authority<'g>(&self, given: &'g Given<'_>) -> Result<Option<Cow<'g, [u8]>>, Refusal> {
         let userinfo = self.userinfo(given)?;
         let (whole, port) = (given.get(&Part::Authority), given.get(&Part::Port));

@@ -37,7 +37,7 @@ pub enum Part {
     Segment(NonZeroIsize),
 }
 
-/// The names of all parts except query parameters.
+/// The names of all parts except parameters and segments.
 const NAMES: &[(&str, Part)] = &[
     ("url", Part::Url),
     ("scheme", Part::Scheme),

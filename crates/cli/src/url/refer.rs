@@ -38,7 +38,7 @@ fn find_unusual(bytes: &[u8]) -> Option<usize> {
 struct Lines<'t, 'o, C> {
     convert: &'t mut C,
     text: &'t [u8],
-    /// The end of the text that is in the output.
+    /// The end of the part of `text` that has been converted or copied.
     done: usize,
     out: &'o mut Vec<u8>,
     /// The number of lines that were rejected and copied.
@@ -92,7 +92,7 @@ fn text(value: &[u8]) -> Result<&str, Refusal> {
 /// Resolves each value, a URI reference, against a base URI (RFC 3986, section 5.2).
 #[derive(Clone, Debug)]
 pub struct Resolve {
-    /// The base, and the bases inside it. The last one holds.
+    /// The first base, and the bases that were entered after it. The last one is in use.
     bases: Vec<Vec<u8>>,
     strictness: Strictness,
 }
@@ -176,7 +176,7 @@ impl PartsVisitor<'_> for References<'_, '_> {
 /// Resolves each value against a base URL as browsers do, by the URL Standard.
 #[derive(Clone, Debug)]
 pub struct ResolveStandard {
-    /// The base, and the bases inside it. The last one holds.
+    /// The first base, and the bases that were entered after it. The last one is in use.
     bases: Vec<Base>,
 }
 
@@ -285,7 +285,7 @@ impl Convert for ToIri {
     }
 
     fn append_many(&mut self, text: &[u8], records: Records, _: Handling, out: &mut Vec<u8>) -> Option<u64> {
-        // Escapes of characters outside ASCII begin with such digits, and names in Punycode have two hyphens. Other text that is
+        // Escapes of characters outside ASCII begin with a digit from C to F, and names in Punycode have two hyphens. Other text that is
         // valid UTF-8 stays.
         let may_change = |text: &[u8]| {
             let pairs = text.iter().zip(&text[text.len().min(1)..]);

@@ -45,7 +45,7 @@ impl Style {
         if self == Style::Jsonl { b"null" } else { b"" }
     }
 
-    /// Returns the byte of the escape at the start of `rest`, if cells contain escapes of this byte only.
+    /// Returns the byte of the escape at the start of `rest`, if it is one that rows have as an escape.
     fn escape_at(self, rest: &[u8]) -> Option<&'static [u8]> {
         let byte = byte_of(rest.first_chunk()?)?;
         // In TSV, a cell of two quotes would mean an empty cell.
@@ -83,7 +83,7 @@ pub fn write_cell(style: Style, is_plain: bool, cell: Option<&[u8]>, out: &mut V
     }
 }
 
-/// Returns `cell` with an additional `%25` for each `%` that [`unescaped`] would read as the start of an escape.
+/// Returns `cell` with `%25` in place of each `%` that [`unescaped`] would read as the start of an escape.
 pub fn escaped<'a>(style: Style, cell: Cow<'a, [u8]>) -> Cow<'a, [u8]> {
     replace(cell, |rest| style.escape_at(rest).map(|_| (1, &b"%25"[..])))
 }
@@ -93,7 +93,7 @@ pub fn unescaped<'a>(style: Style, cell: Cow<'a, [u8]>) -> Cow<'a, [u8]> {
     replace(cell, |rest| style.escape_at(rest).map(|byte| (3, byte)))
 }
 
-/// Appends `rows`, whose cells are decoded except for their `%25`. These become `%`, unless [`unescaped`] would then read an
+/// Appends `rows`, whose cells are decoded but for `%25`. Each `%25` becomes `%`, unless [`unescaped`] would then read an
 /// escape.
 pub fn append_unescaped_percents(style: Style, rows: &[u8], out: &mut Vec<u8>) {
     let new = |rest: &[u8]| {

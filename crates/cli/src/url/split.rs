@@ -39,7 +39,7 @@ struct Hostless {
 }
 
 impl Hostless {
-    /// Counts `value`, which has no host, if it begins like one with a dot.
+    /// Counts `value`, which has no host, if it begins with text that looks like a host and has a dot.
     fn count(&self, value: &[u8]) {
         let host = target::host_without_scheme(value).filter(|host| host.contains(&b'.'));
         if let Some(host) = host {
@@ -70,7 +70,7 @@ pub struct PartsWriter {
     options: PartOptions,
     /// The parts for which the writer of lines is compiled: [`ANY`], [`USUAL_ROW`], [`USUAL_OBJECT`] or [`HOST`].
     shape: u8,
-    /// Whether values without a host are counted: their parts depend on it.
+    /// Whether values without a host are counted, because the parts that are written depend on the host.
     needs_host: bool,
     hostless: Arc<Hostless>,
 }
@@ -103,7 +103,7 @@ impl PartsWriter {
 
     fn new(template: Template, layout: Layout, options: PartOptions) -> PartsWriter {
         let parts = || template.items.iter().map(|item| &item.part);
-        // A row with the path has all of such a value.
+        // Without a host, the path begins with the text of the host, so a row with the path does not lose it.
         let is_whole = matches!(layout, Layout::Row(_)) && parts().any(|part| *part == Part::Path);
         let needs_host = !options.no_scheme && !is_whole && parts().any(Part::is_in_authority);
         let is_usual = parts().map(Part::to_string).collect::<Vec<_>>().join(",") == USUAL;
@@ -118,8 +118,8 @@ impl PartsWriter {
         PartsWriter { template, layout, structure, options, shape, needs_host, hostless: Arc::default() }
     }
 
-    /// Splits `value`. With a charset, the parts have the characters of their escapes, and `keep` has also the bytes whose escapes are
-    /// invalid in the charset.
+    /// Splits `value`. With a charset, the parts have characters in place of their escapes. Escapes that are invalid in the charset stay.
+    /// So that they are not decoded later, the bytes that are not ASCII are added to `keep`.
     fn split<'a>(
         &self,
         value: Value<'a>,
@@ -178,7 +178,7 @@ impl PartsWriter {
         let Template { items, end } = &self.template;
         let start = out.len();
         let folds_all = self.layout == Layout::Key && items.iter().all(|item| item.part.has_no_case());
-        // A text is folded faster than many short parts.
+        // To fold the whole text is faster than to fold many short parts.
         let folded = if folds_all { Cow::Owned(text.to_ascii_lowercase()) } else { Cow::Borrowed(text) };
         let copied = |item: &Item| (Copied::new(item.before.clone()), item.part.clone());
         let mut lines = LineWriter::<SHAPE> {
@@ -208,8 +208,8 @@ impl PartsWriter {
         Some(())
     }
 
-    /// Joins the `values` of a parameter: by blanks, or by commas if the text around them has blanks, like elements of an array in a column.
-    /// Such a byte inside one of several values is escaped, and in a key always, so that a value has one spelling.
+    /// Joins the `values` of a parameter: by commas if the text of the template has blanks, and by blanks otherwise. Separators inside one
+    /// of several values are escaped. In a key, they are also escaped in a single value, so that a value has one spelling.
     fn joined<'a>(&self, mut values: Vec<Cow<'a, [u8]>>) -> Option<Cow<'a, [u8]>> {
         if values.len() < 2 && self.layout != Layout::Key {
             return values.pop();
@@ -389,7 +389,7 @@ struct Rows<'t, 'o> {
     len: usize,
     /// Whether parts whose case has no meaning are written in lower case.
     folds: bool,
-    /// Whether one of these parts can have spellings that differ in more than the case of ASCII.
+    /// Whether a part that is written in lower case can have spellings that differ in more than the case of ASCII.
     has_spellings: bool,
 }
 
@@ -403,8 +403,8 @@ impl Rows<'_, '_> {
         }
     }
 
-    /// Writes `bytes`, a copy of whose start is `piece`. If `bytes` are longer, there is no such piece, or not enough space for it, `bytes` are
-    /// copied.
+    /// Writes `bytes`. If they are not longer than `piece`, which then begins with them, and there is space for all of `piece`, copies
+    /// `piece` instead.
     #[inline(always)]
     fn copy<const LEN: usize>(&mut self, piece: Option<&[u8; LEN]>, bytes: &[u8]) {
         match (piece, self.out[self.len..].first_chunk_mut::<LEN>()) {

@@ -28,7 +28,7 @@ pub fn to_text(bytes: Cow<'_, [u8]>, policy: Policy) -> Result<Cow<'_, [u8]>, Re
 /// Returns `url` with the characters that its escapes represent in `charset` as UTF-8. All other escapes stay, so that the URL has
 /// the same parts. The charset holds from the offset `path` on; before it is the host, which is in UTF-8.
 ///
-/// Bytes that are invalid in the charset are replaced, or rejected, or stay as escapes, as `policy` says. The `%` of these escapes is written as `percent`.
+/// `policy` says whether bytes that are invalid in the charset are replaced, rejected or escaped, with `percent` for the `%`.
 pub fn in_utf8(
     charset: Charset,
     url: &[u8],

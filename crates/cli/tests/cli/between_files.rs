@@ -54,7 +54,7 @@ fn policies_add_no_records_and_lose_none() {
     joined(&["decode", "--on-malformed", "empty"], &[b"a\n%zz", b"b"], b"a\n\nb");
     joined(&["decode", "--on-malformed", "empty"], &[b"a", b"%zz"], b"a\n");
     joined(&["decode", "--on-malformed", "empty"], &[b"%zz", b"%zz", b"c"], b"\n\nc");
-    // These lines are longer than a buffer, with and without a place to cut.
+    // These lines are longer than a buffer, and decode to spaces or to percent signs.
     for unit in [&b"%20"[..], b"%25"] {
         let long = unit.repeat(1 << 20);
         let decoded = ok(&["decode"], &long);

@@ -84,7 +84,7 @@ fn kinds_can_be_chosen() {
     assert_eq!(run(&["check", "--kinds", "nul", "--ignore", "dot"], "").code, Some(2));
 }
 
-/// An escaped line end can begin a line of a header. CR and LF together are one finding, and no other kind has one for these bytes.
+/// An escaped line end can begin a line of a header. CR and LF together are one finding, and these bytes have no finding of another kind.
 #[test]
 fn escaped_line_ends_are_found() {
     let all =
@@ -115,7 +115,7 @@ fn escaped_line_ends_are_found() {
         findings(&["--component", "query", "--kinds", "crlf"], "/%0a?%0d%0a#%0a"),
         ["1:5: crlf: %0d%0a is a line end"]
     );
-    // The pairs of a line that does not fit into memory.
+    // In a line that does not fit into memory, each pair of CR and LF is one finding, too.
     let long = ["/?", &"%0d%0A".repeat(700_000)].concat();
     let found = findings(&[], &long);
     assert_eq!(found.len(), 700_000);
@@ -244,7 +244,7 @@ fn files_with_findings_are_named_once() {
     let one = run(&["check", "--files-with-findings", "--kinds", "nul", &a, &b, &c], "");
     assert_eq!(String::from_utf8(one.out).unwrap(), format!("{a}\n"));
     assert_eq!(run(&["check", "-l", &b], "").code, Some(0));
-    // Windows has no such names.
+    // Windows allows no tabs and line ends in names.
     let odd = path(if cfg!(windows) { "odd" } else { "o\nd\td" });
     std::fs::write(&odd, "%00").unwrap();
     assert_eq!(

@@ -134,7 +134,7 @@ fn the_readme_makes_a_program_that_depends_on_the_library() {
     assert!(manifest.contains("simdpct = { version ="), "{manifest}");
 }
 
-/// The tests of the bindings run the pages of the doors, so the calls that the README shows are theirs.
+/// The calls of each door that README.md shows are on the door's own page, whose code the tests of the bindings run.
 #[test]
 fn the_readme_calls_the_doors_as_their_pages_do() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

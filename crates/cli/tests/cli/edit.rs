@@ -137,7 +137,7 @@ fn a_result_that_would_be_another_url_is_rejected() {
         (&["--drop", "scheme"], "foo:a:b"),
         (&["--drop", "host"], "foo://a//b"),
         (&["--drop", "scheme,host"], "http://a//b"),
-        // There is no host, so there is no place for it and what is beside it.
+        // A URL that has no `//` cannot get a host, and without a host it cannot get a port, a user or a password.
         (&["--set", "host=a"], "/x"),
         (&["--set", "host=a"], "mailto:x"),
         (&["--set", "port=1"], "mailto:x"),
@@ -217,7 +217,7 @@ fn parts(url: &[u8]) -> [Option<&[u8]>; 7] {
     [parts.scheme(), userinfo, host, parts.port(), Some(parts.path()), parts.query(), fragment]
 }
 
-/// Parts that no option names are byte for byte as before, in whatever is not a URL, too. A second run changes nothing.
+/// Parts that no option names are byte for byte as before, also in text that is not a URL. A second run changes nothing.
 #[test]
 fn other_parts_stay_and_a_second_run_changes_nothing() {
     let input = urls(7, 100_000);
@@ -272,7 +272,7 @@ fn values_of_logs_are_changed_by_their_kinds() {
         (&["--set", "host=h"], "GET //a/x", None),
         (&["--set", "scheme=https"], "GET /x", None),
         (&["--set", "scheme=https"], "GET http://a/x", Some("GET https://a/x")),
-        // This would be a path.
+        // Without its scheme, the target would be read as a path.
         (&["--drop", "scheme"], "GET http://a/x", None),
         (&["--drop", "scheme,host"], "GET http://a/x", Some("GET /x")),
         (&["--drop", "scheme,host"], "GET http://a//x", Some("GET //x")),
@@ -288,7 +288,7 @@ fn values_of_logs_are_changed_by_their_kinds() {
         assert_eq!(String::from_utf8(out).unwrap(), log(wanted.unwrap_or(target)), "{options:?}");
         assert_eq!(err.contains("rejected"), wanted.is_none(), "{options:?} {target}: {err}");
     }
-    // A column that contains only a query.
+    // A column can contain only a query.
     let iis = "#Fields: cs-uri-stem cs-uri-query\n/x a=1&b=2\n/y -\n/z a=1\n";
     let args = ["edit", "--log", "iis", "--drop-query", "a"];
     assert_eq!(
@@ -323,12 +323,12 @@ fn values_are_changed_in_their_records() {
             "<a href='/x?b&amp;c=%31' title=\"/?utm_b\">\r\n",
         ),
         (&["--null", "--drop", "fragment"], "/a#b\n\0/c#d", "/a\0/c"),
-        // A made delimiter would end the field, so it is rejected; any other byte is escaped.
+        // The delimiter would end the field, so it is escaped.
         (&["--delimiter", ",", "--field", "1", "--set", "path=/a,b"], "/x,/y\n", "/a%2Cb,/y\n"),
     ] {
         assert_eq!(String::from_utf8(ok(&[&["edit"], args].concat(), input)).unwrap(), wanted, "{args:?}");
     }
-    // An empty field between blanks would be none.
+    // Between blanks, an empty field would disappear.
     let Run { out, err, .. } = run(&["edit", "--field", "2", "--drop", "scheme,host"], "x http://a y\n");
     assert_eq!(out, b"x http://a y\n");
     assert!(err.contains("1 value was rejected"), "{err}");

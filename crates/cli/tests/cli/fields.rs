@@ -39,7 +39,7 @@ fn fields_between_blanks_are_those_of_awk() {
         on(&["-f", "4..7,-2..", "--values", "--output-delimiter", "|"]),
         "[10/Oct/2000:13:55:36|-0700]|\"GET|/a b/é?q=\"x|\\\"x\\\"|(A)\"\n"
     );
-    // Fields of a range that ends at the other end of the line share a cell.
+    // If a range is counted from both ends of the line, its fields share a cell.
     assert_eq!(
         on(&["-f", "1,6..-8", "--values", "--output-delimiter", "|"]),
         "127.0.0.1|\"GET /a%20b/é?q=\"x\n"
@@ -200,7 +200,7 @@ fn joined_values_are_in_the_order_asked_for() {
         assert_eq!(ok(&[&["decode"], args].concat(), "a b %41\n"), b"a b A\n", "{args:?}");
     }
     for (input, wanted) in [
-        // An unreadable record may have the field.
+        // An unreadable record may have the field, so no message says that it is missing.
         ("a %41\n", ""),
         (
             "a %41\n1 - - [10/Oct/2000:13:55:36 -0700] \"GET /x HTTP/1.1\" 200 1 \"-\" \"-\"\n",
@@ -220,7 +220,7 @@ fn joined_values_are_in_the_order_asked_for() {
         (&["--field", "-1,1"], "a b c\n", "c|a\n"),
         (&["--field", "1,3,2"], "a\n", "a||\n"),
         (&["--csv", "--column", "c,a"], "a,b,c\n1,2,3\n4\n,,6\n", "3|1\n|4\n6|\n"),
-        // A place that is named twice has two cells.
+        // A field that two positions mean is in the cell of the first one, and the other cell is empty.
         (&["--field", "3,-1"], "a b c\nd e\n", "c|\n|e\n"),
         (&["--tsv", "--field", "-1,3,1"], "%41\tb\tc\n", "c||A\n"),
         (&["--field", "2..3,1"], "a b c\nd e\n", "b|c|a\ne||d\n"),

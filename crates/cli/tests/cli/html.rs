@@ -59,7 +59,7 @@ fn quotes_and_references() {
         // They also remove blanks at the ends, so escaped ones stay; an unescaped one can stay, too.
         ("<a href='%20%7e%20 '>", "<a href='%20~%20 '>"),
         ("<a href='a b%20%63'>", "<a href='a b%20c'>"),
-        // A URL that begins like the syntax around it.
+        // A new URL must not begin like the syntax around it.
         ("<meta http-equiv=refresh content='0; %75rl=x'>", "<meta http-equiv=refresh content='0; url%3Dx'>"),
         (
             "<meta http-equiv=refresh content='0;url=%75rl=x'>",

@@ -167,7 +167,7 @@ fn tables_have_every_character_and_its_escapes() {
     ] {
         assert_eq!(rows[1 + byte][3..].join(" "), wanted);
     }
-    // Each visible character that RFC 3986 or RFC 1738 does not leave unreserved has a reason, and no other.
+    // A visible character has a reason unless it is unreserved in both RFC 3986 and RFC 1738.
     for row in &rows[1 + 0x21..=0x7F] {
         assert_eq!(row[10].is_empty(), row[5] == "unreserved" && row[7] == "unreserved", "{row:?}");
     }

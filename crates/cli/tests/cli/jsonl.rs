@@ -28,7 +28,7 @@ fn everything_else_stays_byte_for_byte() {
         ("\"\u{1}\t%41\"", "\"\\u0001\\tA\""),
         // A lone surrogate is no character, but the other values can be read.
         (r#""\ud800%41""#, r#""\ud800%41""#),
-        // A string that holds a document still holds it after the conversion.
+        // A string that contains a JSON document still contains one after the conversion.
         (r#""{\"a\":[\"%41%22,%22%5C%0A\"]}""#, r#""{\"a\":[\"A%22,%22%5C%0A\"]}""#),
         (r#"" [\"%5B%5D %2F\"]""#, r#"" [\"[] /\"]""#),
         (r#""{%22a%22:1}""#, r#""{\"a\":1}""#),

@@ -49,7 +49,7 @@ fn top_counts_keys_and_orders_ties_by_key() {
     assert_eq!(text(&["top", "{domain}"], domains), "3\texample.com\n2\ttest.xn--55qx5d.cn\n");
     assert_eq!(text(&["top", "{host}"], domains), "3\texample.com\n2\ttest.xn--55qx5d.cn\n");
     assert_eq!(text(&["get", "{domain}"], domains).lines().nth(2), Some("ｅｘａｍｐｌｅ．ｃｏｍ"));
-    // A host that is not valid in IDNA is in lower case. The small letter of this one has more bytes.
+    // A host that is not valid in IDNA gets lower case. The small letter of this one has more bytes than the capital.
     assert_eq!(text(&["top", "{host}{host}"], "//ȺȺ<\n"), "1\tⱥⱥ<ⱥⱥ<\n");
     assert_eq!(text(&["top", "{host}"], "//xn--A\n//%2F\n//[::A]\n"), "1\t%2f\n1\t[::a]\n1\txn--a\n");
     assert_eq!(run(&["top", "{host}"], b"//A\xC3\n").out, b"1\ta\xC3\n");
@@ -64,7 +64,7 @@ fn top_counts_keys_and_orders_ties_by_key() {
 fn top_selects_values_of_records() {
     let log = "1.2.3.4 - - [10/Oct/2000:13:55:36 -0700] \"GET /a?x HTTP/1.0\" 200 23 \"http://r.com/b\" \"agent\"\n";
     assert_eq!(text(&["top", "{path}", "--log", "combined"], &log.repeat(3)), "3\t/a\n");
-    // A template with a part that no value has is explained.
+    // If no value has a part of the template, a message says so.
     for (template, options, is_told) in
         [("{host}", &[][..], true), ("{host}", &["-q"], false), ("{path}", &[], false)]
     {
@@ -151,7 +151,7 @@ fn limits_and_threads_do_not_change_the_result() {
             for by in [&[][..], &["--fingerprints"]] {
                 let dedup = [&["dedup", "--profile", "rfc3986"], by].concat();
                 assert!(text(&[&dedup[..], &limits].concat(), &lines) == first, "dedup {by:?} {limits:?}");
-                // Most of these lines are their own keys, which are in files once.
+                // Most of these lines are their own keys, so files have their text only once.
                 let dedup = [&["dedup"], by].concat();
                 assert!(text(&[&dedup[..], &limits].concat(), &first) == first, "dedup {by:?} {limits:?}");
             }
@@ -255,7 +255,7 @@ fn dedup_keeps_first_lines_and_rejected_ones() {
         let dedup = |args: &[&str], input| text(&[&["dedup"], by, args].concat(), input);
         assert_eq!(dedup(&[], "a\r\n\nb\n%61\na\n\r\n\nB"), "a\r\n\nb\nB\n", "{by:?}");
         assert_eq!(dedup(&["-0"], "a\n\0a\0\0\0a\n"), "a\n\0a\0\0", "{by:?}");
-        // The empty key is one like others, also if it is made of a line without an end.
+        // An empty key is a key like others, also that of a last line without an end.
         assert_eq!(dedup(&["--profile", "escapes"], "%61\n\na\n\n"), "%61\n\n", "{by:?}");
     }
 }

@@ -177,7 +177,7 @@ fn requests_of_proxies_cannot_be_hidden() {
             r#"d [error] 1#0: *1 x, request: "GET / HTTP/1.1", upstream: "http://1/%00"#,
             "unreadable",
         ),
-        // Text that is no entry, and no line of an entry with labels.
+        // Text that is neither an entry nor a line of an entry that has labels.
         ("nginx-error", "garbage %00", "unreadable"),
         (
             "nginx-error",
@@ -226,7 +226,7 @@ fn requests_of_proxies_cannot_be_hidden() {
         ("elb", r#"t lb 1:2 3:4 1 2 3 200 200 0 29 "/%00" "ua" - -"#, "unreadable"),
         ("nginx-error", r#"d [error] 1#0: *1 x, client: 1, request: "/%00", host: "h""#, "unreadable"),
         ("combined", r#"1 - - [10/Oct/2000:13:55:36 -0700] "/%41" 200 1 "http://r/%00" "ua""#, "nul"),
-        // A load balancer writes three words.
+        // Load balancers write requests of three words, so a blank in the target makes a line unreadable.
         (
             "alb",
             r#"http t lb 1:2 3:4 1 2 3 200 200 0 57 "GET http://h/a %00 HTTP/1.1" "ua" - - - - - - 0 t - - - - -"#,
@@ -301,7 +301,7 @@ fn requests_of_proxies_cannot_be_hidden() {
     }
     let said = run(&["decode", "--log", "combined"], line).err;
     assert_eq!(said, "pct: 1 value is unreadable, and stays unchanged; --rejects FILE lists the reasons\n");
-    // A referrer whose quote is not closed is not written, and many lines are read like one.
+    // With --values, a referrer whose quote is not closed is left out. Many lines are read like one.
     let lines = "1 - - [10/Oct/2000:13:55:36 -0700] \"GET /%41 HTTP/1.1\" 200 1 \"r\" \"ua\"\n1 - - [10/Oct/2000:13:55:36 -0700] \"GET /a HTTP/1.1\" 200 1 \"http://r/\n";
     let values = run(&["decode", "--log", "apache", "--values"], lines);
     assert_eq!(values.out, b"/A\nr\n/a\n");
@@ -409,7 +409,7 @@ fn values_are_what_clients_sent_and_are_written_as_servers_write() {
     }
     let error = run(&["uri", "--log", "nginx", "--strict"], nginx.replace("/a", r"http://\x22["));
     assert!(error.code == Some(1) && error.err.starts_with("pct: <stdin>:1: offset "), "{}", error.err);
-    // A backslash of the server is not half of a character of the charset.
+    // A backslash that the server wrote is not the second byte of a character of the charset.
     for (charset, lead) in [("shift_jis", "%83"), ("big5", "%A5"), ("gbk", "%81"), ("gb18030", "%81")] {
         let old = line(&format!("/%41{lead}\\\"x{lead}\\\\y"), "-");
         let out = ok(&["decode", "--log", "apache", "--charset", charset, "-q"], &old);
@@ -443,7 +443,7 @@ fn a_layout_without_a_server_is_read_if_all_servers_agree() {
                 String::from_utf8(run(&["check", "--log", log, "--kinds", "unreadable"], &line).out).unwrap();
             assert_eq!(check.is_empty(), !wanted.is_empty(), "{log} {line}: {check}");
         }
-        // The line stays as it is.
+        // If the servers disagree, the line stays as it is.
         assert!(is_agreed || done(&["decode", "-q", "--log", "common"], &line) == line.as_bytes(), "{line}");
     }
 }
@@ -600,7 +600,7 @@ fn loggers_are_around_records() {
     ] {
         let values = ok(&[&["decode", "--values"], args].concat(), &text);
         assert_eq!(String::from_utf8(values).unwrap(), "/a\"b cA\n", "{args:?}");
-        // In its line, a blank and a quote stay escaped.
+        // Without --values, the whole line is written, and a blank and a quote stay escaped.
         let whole = String::from_utf8(ok(&[&["decode"], args].concat(), &text)).unwrap();
         let quoted = if args.contains(&"syslog+nginx") { "\\x22" } else { "%22" };
         let is_known =
@@ -618,7 +618,7 @@ fn loggers_are_around_records() {
     );
 }
 
-/// These servers decode paths before they write them, so that a client can write lines.
+/// These servers decode paths before they write them, so that a client can add whole lines to the log.
 #[test]
 fn logs_in_which_clients_can_write_lines_are_reported() {
     let line = "1 - - [10/Oct/2000:13:55:36 -0700] \"GET /a 1.1\" 200 2 \"-\" \"ua\"\n";

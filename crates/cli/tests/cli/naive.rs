@@ -50,7 +50,7 @@ pub fn decode(input: &[u8], keep: &[u8]) -> Vec<u8> {
 pub fn normalize(input: &[u8]) -> Vec<u8> {
     let decoded = |text: &[u8]| {
         let one = |byte: u8, spelling: &[u8], before: &[u8]| {
-            // A digit stays escaped after an escape that lacks it.
+            // A digit stays escaped if it would complete an escape before it.
             let lacks_digit = match before {
                 [.., b'%'] => true,
                 [.., b'%', digit] => digit.is_ascii_hexdigit(),

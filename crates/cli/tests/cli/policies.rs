@@ -160,7 +160,7 @@ fn every_policy_of_every_verb_does_something_or_is_refused() {
             for &(form, value) in forms {
                 let is_row = ["join", "form"].contains(&verb);
                 for (options, input) in places(value, is_row) {
-                    // Arguments without `-` need no input, and JSON holds no invalid UTF-8.
+                    // JSON and arguments contain no invalid UTF-8, and `join` of arguments alone rejects nothing.
                     let is_text = options.contains(&"--jsonl")
                         || form.contains(&"query=%zz")
                         || form.contains(&"path=/%zz");
@@ -168,7 +168,7 @@ fn every_policy_of_every_verb_does_something_or_is_refused() {
                     if option == "--on-invalid-utf8" && is_text || option == "--on-rejected" && is_alone {
                         continue;
                     }
-                    // These results are written alone, where an unreadable record has none.
+                    // These results are written alone, and an unreadable record has no result.
                     let needs_values = verb == "get" && options.contains(&"--csv")
                         || verb == "split" && options.contains(&"--log");
                     if needs_values && option == "--on-rejected" {
@@ -211,7 +211,7 @@ fn conversions_that_decode_repair_malformed_escapes() {
     }
 }
 
-/// A relative reference that is decoded stays one.
+/// A relative reference stays one when it is decoded.
 #[test]
 fn decoding_a_part_of_a_url_creates_no_scheme() {
     for (args, url, wanted) in [

@@ -46,7 +46,7 @@ fn a_terminal_as_input_is_explained() {
     }
 }
 
-/// A file whose name says that it is a table, though none is read, is mentioned to a person.
+/// If a file has the name of a table but is read as lines, a message on the terminal mentions the options for tables.
 #[test]
 fn a_table_that_is_read_as_lines_is_mentioned() {
     let csv = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/crawl.csv");
@@ -58,7 +58,7 @@ fn a_table_that_is_read_as_lines_is_mentioned() {
     }
 }
 
-/// Control characters that were escaped in the input do not reach a terminal, unless the user asks for them or reads them with another program.
+/// Control characters that were escaped in the input do not reach a terminal, unless the user asks for them or pipes them to a program.
 #[test]
 fn decoded_control_characters_do_not_reach_a_terminal() {
     let (raw, escaped) = ("a\u{1b}[2Jb\u{7}", "a%1B[2Jb%07");

@@ -52,7 +52,7 @@ fn chains_are_audited() {
         (&["caddy-2.6,tomcat-10.1", "--guard", "/admin", "--match", "exact", "--ignore-case"], 3, 1),
         (&["nginx-1.22,varnish-7.1,tomcat-10.1", "--guard", "/admin"], 3, 1),
         (&["strict,varnish-7.1,tomcat-10.1", "--guard", "/admin"], 0, 0),
-        // A double escape, which nginx decodes once and Tomcat a second time, is past the rule, but the same segment after one decoding.
+        // nginx decodes a double escape once, and Tomcat a second time, so that it gets past the rule.
         (&["nginx-1.22-variable,tomcat-10.1", "--guard", "/admin"], 3, 2),
     ] {
         let report = audited(args, targets.as_bytes());

@@ -86,7 +86,7 @@ fn normalizing_raw_input_is_the_same_wherever_it_is_cut() {
             }
         }
     }
-    // Long enough for several threads, with every place of a cut in the pattern.
+    // This input is long enough for several threads, and cuts fall on every place in the pattern.
     check(&b"%2%35%%41".repeat(400_000));
 
     // The second write happens after the first has been read.

@@ -159,8 +159,8 @@ fn escapes_of_servers_are_undone() {
     ]);
 }
 
-/// A record without a `%` can have a value with one, or a malformed escape. Neither the records before it nor other options
-/// make a difference.
+/// If the server escapes `%`, a value can have escapes although its record has no `%`. Such values are read in the same way after other
+/// records, and with other options.
 #[test]
 fn the_percent_sign_may_be_an_escape_of_the_server() {
     for (args, header, start, end) in [

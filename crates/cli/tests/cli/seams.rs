@@ -241,7 +241,7 @@ fn new_columns() {
         let into = run(&[args, &["--csv", "--column", "u", "--into", "k", "-q"]].concat(), input);
         assert_eq!(String::from_utf8(into.out).unwrap(), wanted, "{args:?}");
     }
-    // So has a row that is longer than the limit.
+    // A row that is longer than the limit gets an empty new cell.
     let long = "x%41".repeat(600_000);
     for (row, wanted) in [
         ("1,@,2", "1,@,,2"),

@@ -186,7 +186,7 @@ fn lines_split_as_before_between_blanks() {
     check(&["encode", "--quoted", "--field", "2", "--keep", "\"]["], &[1], &[]);
 }
 
-/// Fields between blanks are those of awk, and quotes and backslashes do not get more.
+/// Fields between blanks are those of awk, and a line gets no more quotes or backslashes.
 #[test]
 fn lines_split_as_before_for_awk() {
     let awk = |line: &[u8]| {

@@ -27,7 +27,7 @@ const VALUE: &[&[u8]] = &[
     b"/a/much/longer/path/in/which/nothing/at/all/has/to/be/decoded/so/that/blocks/are/clean",
 ];
 
-/// Returns a value of a few pieces; `rare` values also contain those that need a treatment of their own.
+/// Returns a value of a few pieces. Only `rare` values contain the pieces that need a treatment of their own.
 fn value(numbers: &mut Numbers, rare: bool) -> Vec<u8> {
     let mut value = Vec::new();
     for _ in 0..numbers.next() % 6 {
@@ -60,7 +60,7 @@ fn check(args: &[&str], text: &[u8]) {
             let many = run_in_chunks(&[args, &[jobs]].concat(), text, chunk);
             assert_same(&what, &many.out, &single.out);
             assert_eq!(many.code, single.code, "{what}");
-            // Whole records and values are counted in lines of their own.
+            // Unreadable records and unreadable values are counted in separate lines.
             let counts = many.err.lines().filter(|line| line.contains(" unreadable, and stay"));
             let sum: u64 = counts.map(|line| line.split(' ').nth(1).unwrap().parse::<u64>().unwrap()).sum();
             assert_eq!(sum.to_string(), count, "{what}: {}", many.err);
@@ -69,8 +69,8 @@ fn check(args: &[&str], text: &[u8]) {
     }
 }
 
-/// Checks that `pct check` of values, which are selected by `args`, gives the same findings if it may pass by records without any as if
-/// it parses each value as a URL.
+/// Checks that `pct check` with `args` gives the same findings if it may skip records without findings as if it parses each value as
+/// a URL.
 #[track_caller]
 fn check_findings(args: &[&str], text: &[u8]) {
     for kinds in ["nul", "malformed,unreadable", "utf8", "double,separator,dot", "needless"] {
@@ -252,7 +252,7 @@ fn columns_of_many_rows_are_decoded_like_those_of_one() {
             }
             text.extend_from_slice(if seed % 5 == 0 { b"\r\n" } else { b"\n" });
         };
-        // In some texts all rows have the same number of cells, and in some only the average does not differ.
+        // In some texts all rows have the same number of cells, and in others only the average is the same.
         let rows = |numbers: &mut Numbers, text: &mut Vec<u8>| match seed % 3 {
             0 => {
                 let cells = if numbers.next().is_multiple_of(8) { 1 } else { 4 };

@@ -76,7 +76,7 @@ fn a_misplaced_quote_makes_a_row_unreadable() {
         ("\"a\"b,%41,%42", 3, AFTER),
         ("x,\"%41\" ,%42", 7, AFTER),
         ("x,\"a\"\r,%41", 5, AFTER),
-        // The job of a MySQL export: another cell would be taken for the column.
+        // In this row of a MySQL export, another cell would be taken for the column.
         ("2,\"A\\\", B %41\",http://x/%42", 13, INSIDE),
         // A later quote cannot open a cell that goes on in the next line.
         ("x,\"a\"b,\"%41", 5, AFTER),
@@ -90,7 +90,7 @@ fn a_misplaced_quote_makes_a_row_unreadable() {
             }
         }
     }
-    // In the header, it is an error.
+    // In the header, a misplaced quote is an error.
     let header = run(&["decode", "--csv", "--column", "url"], "id\",url\n1,%41\n");
     let wanted = format!("pct: <stdin>: the header cannot be read: {INSIDE} at 2\n");
     assert_eq!((header.err, header.code), (wanted, Some(2)));
@@ -130,7 +130,7 @@ fn two_dialects_are_accepted() {
         (backslash, "x,\"a%5C%22%2C\"", "x,\"a\\\\\\\",\""),
         (backslash, "a\\b,%5C", "a\\b,\\"),
         (backslash, "\"\\\\\",\"%41\\\n\"", "\"\\\\\",\"A\\\\\n\""),
-        // Two quotes are one there, too.
+        // In this dialect, two quotes mean one, too.
         (backslash, "\"a\"\"b\",%41", "\"a\"\"b\",A"),
     ] {
         let around = |row| format!("name,url\n1,%43\n{row}\n\"2\",%43\n");
@@ -216,12 +216,12 @@ fn a_first_line_can_name_the_delimiter() {
         (&[][..], "sep=;\nurl;n\n%41;\"%42\"\n", "sep=;\nurl;n\nA;\"%42\"\n"),
         (&[], "sep=;\r\nurl;n\r\n%2C%3B;1\r\n", "sep=;\r\nurl;n\r\n\",;\";1\r\n"),
         (&[], "\u{feff}SEP=\t\nurl\tn\n%41\t%42", "\u{feff}SEP=\t\nurl\tn\nA\t%42"),
-        // The line says it of its file, whatever the option says of all files.
+        // The line names the delimiter of its file, whatever -d names for all files.
         (&["-d", ","], "sep=;\nurl;n\n%41;1\n", "sep=;\nurl;n\nA;1\n"),
         (&["--into", "new"], "sep=;\nurl;n\n%3B;1\n", "sep=;\nurl;new;n\n%3B;\";\";1\n"),
         (&["--only-changed"], "sep=;\nurl;n\na;1\n%41;1\n", "sep=;\nurl;n\nA;1\n"),
         (&["--values"], "sep=;\nurl;n\n%41;1\n", "A\n"),
-        // Another line is no such line.
+        // Any other line does not name the delimiter.
         (&[], "url,sep=;\n%41,1\n", "url,sep=;\nA,1\n"),
     ] {
         let got = ok(&[&["decode", "--csv", "--column", "url"], args].concat(), input);

@@ -35,7 +35,7 @@ fn writes(args: &[&str], requests: &[(&str, &str)]) {
     }
 }
 
-/// Returns what is left of `args` for the lines, and the number of lines that were rejected.
+/// Returns the output of `args` for `input`, and the number of values that were rejected.
 fn rejected(args: &[&str], input: &str) -> (String, usize) {
     let Run { out, err, .. } = run(args, input);
     let count = err.split(' ').nth(1).and_then(|count| count.parse().ok()).unwrap_or(0);
@@ -80,7 +80,7 @@ fn parts_are_found_by_method_and_form() {
         );
         assert_eq!(text(split), format!("{}\n", wanted.replace('|', "\t")), "{request}");
     }
-    // A target without a host has none, which is not an empty one.
+    // A target without a host has no host, which differs from an empty one.
     let common = lines(&["//a/b?c"]).replace(" \"-\" \"x\"", "");
     let split =
         ["split", "--parts", "url,authority,host,domain,path,segment:2,query", "--log", "common", "--values"];
@@ -154,7 +154,7 @@ fn normal_forms_stay_targets() {
         &[("GET /.//%2e HTTP/1.1", "/.//."), ("CONNECT %61.com:443 HTTP/1.1", "a.com:443")],
     );
     writes(&["normalize", "--profile", "w3lib-2.5"], &[("GET /a//b?c HTTP/1.1", "/a//b?c=")]);
-    // The form of a path cannot be one of a URL with a host.
+    // The canonical form of a path must not be that of a URL with a host.
     let input = lines(&["//evil/b", "/a/b", "/a//b"]);
     for profile in ["surt-java", "surt-python-0.3", "safe-browsing-4", "whatwg"] {
         let args = ["normalize", "--log", "combined", "--profile", profile];
@@ -163,7 +163,7 @@ fn normal_forms_stay_targets() {
     let input = line("CONNECT A.org:443 HTTP/1.1");
     let args = ["normalize", "--log", "combined", "--profile", "w3lib-2.5"];
     assert_eq!(rejected(&args, &input), (input.clone(), 1));
-    // A hash is that of the form.
+    // The hash is that of the canonical form.
     let hash = |input: &str| {
         text(ok(
             &["normalize", "--log", "combined", "--values", "--profile", "rfc3986", "--hash", "sha1"],
@@ -263,7 +263,7 @@ fn targets_are_resolved_against_the_host_of_the_base() {
         "https://a.org/",
     ];
     writes(&["resolve", "--standard", "--base", "https://h.org/c/d?e"], &requests(wanted));
-    // Without a host in the base, the path is still no host.
+    // If the base has no host, a path that begins with `//` does not become one.
     writes(&["resolve", "--base", "x:/c"], &[("GET //evil.com/x HTTP/1.1", "x:/.//evil.com/x")]);
     // For browsers, a backslash is a slash, and a tab is nothing.
     let resolve = ["resolve", "--standard", "--base", "http://h.org/", "--log", "nginx", "--values"];
@@ -306,7 +306,7 @@ fn findings_are_in_the_parts_of_the_target() {
     assert!(found(&["--kinds", "port,host,illegal"], "CONNECT [::1]:443 HTTP/1.1").is_empty());
     assert_eq!(found(&["--kinds", "host"], "CONNECT [::g]:443 HTTP/1.1"), ["[ host"]);
     assert_eq!(found(&["--kinds", "illegal"], "GET //[x HTTP/1.1"), ["[ illegal"]);
-    // Servers read `//x` differently: most merge the slashes. They route no tunnel.
+    // Servers read `//x` differently: most merge the slashes. They do not route CONNECT.
     assert_eq!(found(&["--kinds", "ambiguous"], "GET //x HTTP/1.1"), ["/ ambiguous"]);
     assert!(found(&["--kinds", "ambiguous"], "CONNECT a.org:443 HTTP/1.1").is_empty());
 }
@@ -318,7 +318,7 @@ fn chains_of_servers_get_the_target() {
     let report: serde_json::Value = serde_json::from_slice(&ok(&audit, &input)).expect("the report is JSON");
     let counts = ["targets", "same", "different", "unreadable"].map(|name| report[name].as_u64());
     assert_eq!(counts, [2, 1, 1, 0].map(Some), "{report}");
-    // The target of a line of its own is the same.
+    // A target that is a line of its own is read in the same way.
     let audit = ["audit", "-q", "--format", "json", "--chain", "varnish-7.1,nginx-1.22"];
     let report: serde_json::Value =
         serde_json::from_slice(&ok(&audit, "//admin\n")).expect("the report is JSON");

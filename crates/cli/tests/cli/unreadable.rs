@@ -244,7 +244,7 @@ fn an_unclosed_quote_in_a_large_file_hides_no_rows() {
     }
 }
 
-/// Each of these quotes is open for as long as memory allows, but reading goes on after what was read.
+/// Each of these quotes stays open up to `--max-record`, but the time grows only with the length of the input.
 #[test]
 fn many_open_quotes_take_linear_time() {
     for pair in ["k,\",z\",\"b\n2,z,c\n", "1,\"x\n2,\"\",\"\"\n"] {
@@ -299,7 +299,7 @@ fn one_line_counts_unreadable_records() {
             "[\n{\"u\":\"%41\"},\n{\"u\":\"B\"}\n]\n",
             3,
         ),
-        // Records without an escape are copied, but not unseen.
+        // Records without an escape are copied, but those that are unreadable are counted.
         (
             &["decode", "--jsonl", "--key", "u"],
             "xx\n{\"u\":\"%41\"}\nxx\n\n{\"u\":\"b\"}\n{\"u\":\n",
@@ -385,7 +385,7 @@ fn one_line_counts_unreadable_records() {
     // The count does not depend on chunks and threads, although most records without an escape are skipped.
     for (args, lines) in [
         (&["--jsonl", "--key", "u"][..], "{\"u\":\"%41\"}\nx%\ny\n{\"u\":\"b\"}\n"),
-        // In a line in brackets without an escape, faults are not searched for.
+        // A line in braces without an escape is not searched for faults.
         (&["--jsonl", "--key", "u"], "{\"u\":\"%41\"}\n{\"u\":}\nx%\ny\n{\"u\":\"b\"}\n"),
         (
             &["--log", "common"],

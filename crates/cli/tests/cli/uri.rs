@@ -12,7 +12,7 @@ fn text(args: &[&str], input: &str) -> String {
     String::from_utf8(ok(args, input)).expect("text")
 }
 
-/// Runs `pct` with `args` on `input`, checks that it tells of a loss, and returns its output as text.
+/// Runs `pct` with `args` on `input`, checks that it reports a value that is lost, and returns its output as text.
 #[track_caller]
 fn without(args: &[&str], input: impl AsRef<[u8]>) -> String {
     let Run { out, err, code } = run(args, input);
@@ -135,7 +135,7 @@ fn what_a_profile_refuses_is_treated_as_asked() {
                 _ => assert_eq!(err, said, "{policy} {more:?}"),
             }
         }
-        // A loss is said also with -q.
+        // With -q, a rejected value is reported unless it is kept.
         let quiet = run(&[&args[..], &["-q"]].concat(), input).err;
         let said = format!("pct: 1 value was rejected, {outcome}; --rejects FILE lists the reasons\n");
         assert_eq!(quiet, if policy == "keep" { String::new() } else { said });
@@ -158,7 +158,7 @@ fn what_a_profile_refuses_is_treated_as_asked() {
     );
     let dropped = [&args[..], &["-q", "--on-rejected", "drop"]].concat();
     assert_eq!(without(&dropped, "HTTP://a/%zz%7e\nHTTP://a:99999/\nHTTP://a/"), "http://a/%zz~\nhttp://a/");
-    // Elsewhere than in lines, `null` is what the format has for a missing value.
+    // In records, the policy `null` writes what the format has for a missing value.
     for (more, input, wanted) in [
         (
             &["--jsonl", "--key", "u"][..],
@@ -297,7 +297,7 @@ fn dialects_differ_in_what_is_unreserved() {
             )
             .collect();
         assert_eq!(text(&["normalize", "--dialect", dialect], &all), wanted, "{dialect}");
-        // Only escapes of unreserved bytes are needless, and only these bytes and those with a role may be unescaped.
+        // Only escapes of unreserved bytes are needless, and only unreserved bytes and delimiters may be unescaped.
         let findings = |args: &[&str], input: &str| {
             let found = run(&[&["check", "--dialect", dialect], args].concat(), input).out;
             String::from_utf8(found).unwrap()
@@ -493,7 +493,7 @@ fn join_refuses_what_would_not_be_read_back() {
         (&["path= //e"], "browsers remove ' ' at the start of a URL; escape it, or add --encode: ' //e'"),
         (&["path=\u{1}//e"], "browsers remove '\\x01' at the start"),
         (&["path= javascript:x"], "browsers remove ' ' at the start"),
-        // Joining would have to change these.
+        // Joining would have to change these parts.
         (&["scheme=x", "path=//a"], "the path cannot be read back from the URL: '//a'"),
         (&["path=a:b"], "the path cannot be read back from the URL: 'a:b'"),
         (&["path=/a\r\nb"], "the path cannot hold '\\r'; escape it, or add --encode"),
@@ -668,7 +668,7 @@ fn a_url_without_a_scheme_can_begin_with_a_host() {
         run(&[&charset[..], &["--on-invalid-utf8", "fail"]].concat(), "a.org?q=%FF\n").err,
         "pct: <stdin>:1: offset 8: not in the charset\n"
     );
-    // The canonical form has no scheme either, and is its own form. The target of a request is read as before.
+    // The canonical form has no scheme either, and is its own form. The option does not change how targets of requests are read.
     let normalize = ["normalize", "--no-scheme", "--profile", "rfc3986"];
     let form = "example.com/~a\nhttp://a/b\n/c\nb:80/\n";
     let old = "EXAMPLE.com/x/../%7ea\nHTTP://A/b\n/c\nB:80/\n";
@@ -695,7 +695,7 @@ fn values_that_seem_to_begin_with_a_host_are_counted() {
     }
     assert_eq!(run(&["top", "{host}"], "É.example.com/\nexample.com\n").err.matches("2 values").count(), 1);
     assert_eq!(run(&["get", "{path}"], two).err, "");
-    // A row with the path has the whole value.
+    // A row that has the path has the whole value, so there is no hint.
     assert_eq!(run(&["split"], two).err, "");
     assert_eq!(run(&["get", "{host}", "--no-scheme"], two).err, "");
     assert_eq!(

@@ -71,7 +71,7 @@ fn short_help_fits_on_a_screen() {
     }
 }
 
-/// A mistake, and words that the message has.
+/// Each row is a mistake, and words that its message has.
 #[test]
 fn mistakes_get_hints() {
     for (args, words) in [
@@ -118,7 +118,7 @@ fn hints_name_words_that_exist() {
     let is_verb = |name: &str| verbs.iter().any(|verb| verb == name);
     for line in include_str!("../../src/args/hints.tsv").lines() {
         let (name, hint) = line.split_once('\t').expect("a name and a hint");
-        // A word that only some commands have is an option of others.
+        // Two options have hints, for the commands that lack them. All other hints are for words that the program lacks.
         let is_known = name.strip_prefix("--").map_or_else(|| is_verb(name), |long| known.contains_key(long));
         assert!(!is_known || ["--format", "--host"].contains(&name), "{name} is a word of the program");
         for word in hint.split([' ', '`', '=', ',', ';']) {
@@ -146,7 +146,7 @@ fn a_suffix_after_a_blank_is_no_file() {
         assert!(run.code == Some(2) && run.err.contains("-i.bak"), "{args:?}: {}", run.err);
         assert_eq!(fs::read(&list).unwrap(), b"%41\n", "{args:?}");
     }
-    // A file with such a name is an input, and so is another file that is missing.
+    // If a file with such a name exists, it is an input.
     fs::write(dir.path().join(".bak"), "%42\n").unwrap();
     let mut child = command(&["decode", "-i", ".bak", "crawl.txt"]);
     assert_eq!(wait(child.current_dir(&dir).spawn().unwrap()).code, Some(0));

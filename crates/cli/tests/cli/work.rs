@@ -123,7 +123,7 @@ fn escapes_of_servers() {
             (r"\x5Cx41 \x5cn", r"\x41 \n"),
             // `\xHH` is decoded before `%XX`: it can produce a `%XX`, but a `\xHH` that `%5C` produces stays.
             (r"\x2541 %5Cx41", r"A \x41"),
-            // A line stays a line.
+            // Line ends stay escaped, so that one line does not become several.
             (r"a\x0Ab\x0dc%0A", "a%0Ab%0Dc%0A"),
         ],
     );
@@ -252,7 +252,7 @@ fn charsets_are_encoded() {
 
 #[test]
 fn charsets_go_both_ways() {
-    // All characters from U+0020 to U+2FFFF, in lines of a hundred.
+    // The text has all characters from U+0020 to U+2FFFF, in lines of a hundred.
     let all: String = (0x20..0x30000)
         .filter_map(char::from_u32)
         .flat_map(|c| [Some(c), (c as u32).is_multiple_of(100).then_some('\n')])

@@ -46,7 +46,7 @@ impl Delimited {
         chosen: &mut Vec<u64>,
     ) -> usize {
         if given.is_none_or(|(marks, _)| marks.has_returns()) {
-            // A carriage return that is not part of a line end, or NUL, is written in another way if the value changes.
+            // The window ends before NUL, or a carriage return that ends no line, because it needs quotes if the value changes.
             let mut others = memchr::memchr2_iter(b'\r', 0, window);
             let other = others.find(|&at| window[at..].first_chunk() != Some(b"\r\n"));
             window = &window[..other.unwrap_or(window.len())];
@@ -56,7 +56,7 @@ impl Delimited {
                 let (shift, stop) = (start % BLOCK, (start + window.len()).div_ceil(BLOCK));
                 self.found.clear();
                 self.found.extend_from_slice(&marks.blocks()[start / BLOCK..stop]);
-                // The records before the first irregular byte are usable. Most windows have none.
+                // The records before the first irregular byte are usable. Most windows have no such byte.
                 let end = masks::next_bit(&self.found, |block| block[3], shift).unwrap_or(usize::MAX);
                 let end = end.min(shift + window.len());
                 self.found.truncate(end.div_ceil(BLOCK));
@@ -141,8 +141,8 @@ impl Delimited {
 fn choose(mut open: impl AsMut<[u64]>, blocks: &[Block], shift: usize, chosen: &mut [u64]) {
     let open = open.as_mut();
     let first = |index: usize| if index == 0 { 1 << shift } else { 0 };
-    // If more than one block in 16 has a `%`, a branch on that is hard to predict, so all blocks are done. With many fields, that would
-    // take longer than the mispredicted branches. Every fourth block is counted.
+    // If more than one block in 16 has a `%`, a branch on that is hard to predict, so all blocks are done. With many fields, the blocks
+    // would take longer than the mispredicted branches. To save time, only every fourth block is examined.
     let escaped = blocks.iter().step_by(4).filter(|block| block[0] != 0).count();
     let mut choose = |index: usize, open: &mut [u64]| {
         let (starts, stops) = field(open, first(index), &blocks[index]);
@@ -168,9 +168,9 @@ fn choose(mut open: impl AsMut<[u64]>, blocks: &[Block], shift: usize, chosen: &
 }
 
 /// Finds the wanted field in a block: the last one of `open`. Returns the places of its first bytes, and those of the bytes after its last ones.
-/// A field that is open at the start of the block has a first byte there. If the second number is subtracted by the first, the difference has
-/// the bytes of the field. Field 0 begins at `first` and after each end of a record. The function has no branch that depends on the block,
-/// because the ends are hard to predict.
+/// A field that is open at the start of the block has a first byte there. The second mask minus the first one is the mask of the bytes of
+/// the field. Field 0 begins at `first` and after each end of a record. The function has no branch that depends on the block, because the
+/// ends are hard to predict.
 #[inline(always)]
 fn field(open: &mut [u64], first: u64, &[_, ends, delimiters, _]: &Block) -> (u64, u64) {
     let stops = ends | delimiters;
@@ -184,7 +184,7 @@ fn field(open: &mut [u64], first: u64, &[_, ends, delimiters, _]: &Block) -> (u6
             wanted = (0, 0);
             continue;
         }
-        // Each start adds one to the bytes after it that end no field, so the sum has a bit at the next byte that does.
+        // Each start is added to the mask of the bytes that end no field. The carry runs through them to the next byte that ends one.
         let (sum, goes_on) = (!stops).overflowing_add(starts);
         let found = sum & stops;
         *open = carry | u64::from(goes_on);

@@ -95,13 +95,13 @@ impl<const N: usize> Kernel for Mark<'_, N> {
 }
 
 /// The places of bytes in one block of a table, as one bit per byte: each `%`, the line feeds that end a record, the delimiters of cells, and
-/// irregular bytes: line feeds inside quotes. In a block that [`Ends`](crate::Ends) has read, all bytes are irregular. The other places are
-/// right up to the first irregular byte.
+/// irregular bytes: line feeds inside quotes. In a block that [`Ends`](crate::Ends) has read, all bytes are irregular. The first three
+/// words are right up to the first irregular byte.
 pub type Block = [u64; 4];
 
 /// Finds the ends of rows and cells in the whole blocks of `input` (RFC 4180). Replaces the first entries of `marks` by one for each block, and
-/// returns their number. A block with a misplaced quote is not marked, nor are the blocks after it: a quote that opens a cell after its start,
-/// or that closes one before its end. No block is marked if `ends` is in the state after such a quote, or in a dialect with backslashes.
+/// returns their number. A misplaced quote opens a cell after its start, or closes one before its end. A block with such a quote is not
+/// marked, nor are those after it. No block is marked if `ends` is in the state after such a quote, or in a dialect with backslashes.
 ///
 /// `ends` says what is before the input, and is replaced by what is before the first block that is not marked. `has_returns` becomes true if a
 /// carriage return, or NUL, is in the marked blocks.
@@ -216,7 +216,7 @@ impl<const M: usize> Words<M> {
         // An escaped quote counts as a closing and an opening quote.
         let openers = |i: usize| quotes[i] | feeds[i] | delimiters[i];
         let closed = |i: usize| quotes[i] & !quoted[i];
-        // The bytes after a closing quote that do not end the cell, unless they are the carriage return of a line end.
+        // The bytes after a closing quote that do not end the cell. The carriage return of a line end is one of them, and is right.
         let after = |i: usize| (closed(i) << 1 | closed(i - 1) >> 63) & !openers(i);
         for i in 1..N + 1 {
             misplaced |= quotes[i] & quoted[i] & !(openers(i) << 1 | openers(i - 1) >> 63);
@@ -237,7 +237,7 @@ impl<const M: usize> Words<M> {
         if misplaced != 0 {
             return false;
         }
-        // The first of these that the last byte has led to.
+        // The state after the last byte is the first of these whose condition is not 0.
         let states = [
             (is_quoted, State::Quoted),
             (closed(N) >> 63, State::Quote),

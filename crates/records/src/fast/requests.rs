@@ -88,7 +88,7 @@ impl Requests {
         start
     }
 
-    /// Returns the number of `places` before the first line feed, and whether they are known to be the quotes of the layout.
+    /// Returns the number of `places` before the first line feed, if any, and whether they are known to be the quotes of the layout.
     #[inline(always)]
     fn line_end(&self, window: &[u8], places: &[u32]) -> Option<(usize, bool)> {
         let is_feed = |place: &u32| window[*place as usize] == b'\n';
@@ -145,8 +145,8 @@ impl Requests {
         Some(())
     }
 
-    /// Reports whether `places` are quotes, and those after the ones of the layout can follow its fields in `line`. If no gap but the first one
-    /// can begin at them, all rules read the fields in the same way.
+    /// Reports whether `places` are quotes, and `line` can have more of them than its layout. If the layout has a single gap, and it can
+    /// begin at none of the other quotes, all rules read the fields in the same way.
     #[inline]
     fn may_have_more(&self, line: &[u8], places: &[u32]) -> bool {
         let is_gap = |&place: &u32| self.gaps[0].0.end(line, place as usize).is_some();
@@ -155,7 +155,7 @@ impl Requests {
             && (self.has_more || self.gaps.len() == 1 && !places[self.quotes..].iter().any(is_gap))
     }
 
-    /// Returns the place of the target in the request at `range` of `line`.
+    /// Returns the place of the target in the request at `range` of `line`, or `None` if the line must be read by itself.
     #[inline(always)]
     fn target(&self, line: &[u8], range: Range<usize>) -> Option<Range<usize>> {
         let known = &self.log.writer.placeholders;
@@ -169,7 +169,7 @@ impl Requests {
         (!needs_words || is_three_words()).then_some(target)
     }
 
-    /// Reports whether a new value, of which only escapes change, is written as it is.
+    /// Reports whether the bytes of `value` are written as they are, so that decoding may change its escapes only.
     fn is_plain(&self, value: &[u8], is_target: bool) -> bool {
         // A blank in a target would be escaped.
         let first = if is_target { b'!' } else { b' ' };

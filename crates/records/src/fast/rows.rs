@@ -86,8 +86,8 @@ pub trait Resume: Fn(&[u8]) -> Option<usize> + Copy {}
 
 impl<F: Fn(&[u8]) -> Option<usize> + Copy> Resume for F {}
 
-/// The number of bytes that are marked with one call after a block with a misplaced quote, because others may follow, and many are marked
-/// in vain then.
+/// The number of bytes that are marked with one call after a block with a misplaced quote. If more such quotes follow, the marks of a
+/// longer call would be in vain.
 const FEW: usize = 4 * BLOCK;
 
 /// Marks the ends of records in a buffer that grows.
@@ -118,8 +118,8 @@ impl RowScan {
         RowScan { tier, ..self }
     }
 
-    /// Marks the ends in `bytes`, which begins with the bytes of the previous call, and returns the last end. Reading
-    /// goes on where `resume` says.
+    /// Marks the ends in `bytes`, which begins with the bytes of the previous call, and returns the last end. After an
+    /// unreadable record, reading goes on where `resume` says.
     pub fn update(&mut self, bytes: &[u8], marks: &mut RowMarks, resume: impl Resume) -> Option<usize> {
         if marks.is_empty() {
             let more = &bytes[self.searched..];
@@ -209,7 +209,7 @@ impl RowScan {
         ends
     }
 
-    /// Marks the records in `bytes`, at whose end the input ends. An unreadable record ends there, too.
+    /// Marks the records in `bytes`, at whose end the input ends. Reading goes on inside an unreadable last record where `resume` says.
     pub fn finish(&mut self, bytes: &[u8], marks: &mut RowMarks, resume: impl Resume) {
         while !marks.is_empty() && self.last(bytes).is_faulty() {
             marks.distrust(marks.len - 1);
@@ -220,7 +220,7 @@ impl RowScan {
         }
     }
 
-    /// Goes on inside the row that `bytes` begins with, although it has not ended, if it is unreadable so far. Returns the last end.
+    /// Goes on inside the row that `bytes` begins with, although it has not ended. Returns the last end, or `None` if it is not unreadable.
     pub fn give_up(&mut self, bytes: &[u8], marks: &mut RowMarks, resume: impl Resume) -> Option<usize> {
         let lines = &bytes[..memrchr(b'\n', bytes)? + 1];
         if !self.last(bytes).is_faulty() {

@@ -186,7 +186,7 @@ fn number_end(bytes: &[u8], at: usize) -> Option<usize> {
         Some(b',' | b'}' | b']' | b' ') if digits == 1 || digits > 1 && bytes[at] != b'0' => {
             Some(at + digits)
         }
-        // Not a word such as `true`.
+        // A word such as `true` is no number.
         _ if matches!(bytes.get(at), Some(b'-' | b'0'..=b'9')) => scalar(bytes, at).ok(),
         _ => None,
     }

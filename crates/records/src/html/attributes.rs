@@ -113,7 +113,7 @@ impl Syntax {
         let ends = CONTROLS.add(b" ");
         match self {
             Syntax::Url => ends,
-            // A URL without `url=` before it could become one with that.
+            // If there is no `url=` before the URL, a `=` in the new URL could make its first bytes one.
             Syntax::Refresh if refresh(text).is_some_and(|url| !text[..url.start].contains(&b'=')) => {
                 ends.add(b"\"'=")
             }

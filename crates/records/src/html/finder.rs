@@ -55,7 +55,7 @@ struct Value {
 /// The function that receives the document in the pieces that the parser has read.
 type Output = Box<dyn FnMut(&[u8]) + Send>;
 
-/// The memory for open elements, of which a document may have any number, in bytes.
+/// The maximum of memory for the open elements of a document, in bytes.
 const MEMORY: usize = 256 << 20;
 
 /// The parts of a document that have been read.
@@ -169,7 +169,7 @@ impl Finder {
         self.read_texts(offset, input)
     }
 
-    /// Gives up to search an open `noscript` element, which is too long. Returns whether there was one.
+    /// Stops the search of an open `noscript` element, because it is too long. Returns whether there was one.
     pub fn give_up(&mut self) -> bool {
         lock(&self.found).open.take().is_some()
     }

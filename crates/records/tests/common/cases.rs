@@ -34,7 +34,7 @@ pub fn log(name: &str) -> Syntax {
     Syntax::log(Log::named(name).unwrap(), None, &[Field::Agent, Field::Target]).unwrap()
 }
 
-/// A syntax, and the texts of which records of it are made.
+/// A syntax, and the texts of which its random records are made.
 pub struct Case {
     pub name: &'static str,
     pub syntax: Syntax,
@@ -146,7 +146,7 @@ pub fn edit(record: &[u8], place: &Place, value: &[u8]) -> Result<Vec<u8>, usize
     Ok(out)
 }
 
-/// The numbers of values that were written.
+/// The numbers of values that were written back, replaced and refused, and of records that were unreadable.
 #[derive(Debug, Default)]
 pub struct Counts {
     pub unchanged: usize,

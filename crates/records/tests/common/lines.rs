@@ -8,7 +8,7 @@ use simdpct_records::{
 
 use super::Random;
 
-/// The delimiters, escapes and whole fields of all formats.
+/// Delimiters, escapes and whole fields of all formats, of which values are made.
 pub const FRAGMENTS: &[&[u8]] = &[
     b"/a",
     b"\"",
@@ -66,7 +66,7 @@ pub struct Record {
     pub header: Option<&'static [u8]>,
     pub line: Vec<u8>,
     pub values: Vec<(Field, Range<usize>, Vec<u8>)>,
-    /// A value that the writer has no way to write.
+    /// Whether the writer has no way to write one of the values.
     pub is_lossy: bool,
 }
 
@@ -315,7 +315,7 @@ pub fn wrap(wrapper: Option<Wrapper>, line: &[u8]) -> Vec<u8> {
     [prefix, line].concat()
 }
 
-/// Returns the fields of [`FIELDS`] that the format has. Places have the numbers of these.
+/// Returns the fields of [`FIELDS`] that the format has. [`Place::index`] is an index of this list.
 pub fn fields(log: Log) -> Vec<Field> {
     let known = log.layout.fields();
     FIELDS.into_iter().filter(|field| known.contains(field)).collect()
@@ -334,7 +334,7 @@ pub fn value(place: &Place, record: &[u8]) -> Vec<u8> {
     place.value(record, &mut buffer).unwrap().to_vec()
 }
 
-/// Checks one record. Returns the number of values that were found, and of those that were not.
+/// Checks that the values found in a random record are those that were written. Returns how many were found, and how many were not.
 pub fn check(random: &mut Random, log: Log) -> (usize, usize) {
     let written = write(random, log);
     if written.is_lossy {
@@ -365,7 +365,7 @@ pub fn check(random: &mut Random, log: Log) -> (usize, usize) {
         }
     }
     if result.is_ok() {
-        // A hyphen, or nothing, is no value.
+        // A hyphen or an empty text means that there is no value.
         let expected = written
             .values
             .iter()

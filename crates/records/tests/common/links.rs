@@ -54,7 +54,7 @@ pub fn links(input: &[u8], size: usize) -> Result<Vec<Link>, (usize, String)> {
     Ok(found)
 }
 
-/// Writes `value` for link number `number`.
+/// Returns `input` with `value` as the URL of `link`, or the offset in `value` of the byte that cannot be written.
 pub fn edit(input: &[u8], link: &Link, value: &[u8]) -> Result<Vec<u8>, usize> {
     let mut out = Vec::new();
     let mut editor = Editor::new(input, 0, Form::Whole, &mut out);

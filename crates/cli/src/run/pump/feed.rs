@@ -141,7 +141,7 @@ pub struct Feed<'i> {
     limit: usize,
     /// The columns of the table, after the header or the first row was read.
     table: Option<Table>,
-    /// The state of the CSV scanner at the end of a long record.
+    /// The state of the CSV scanner inside a long record.
     ends: Option<Ends>,
     /// The parser of HTML, which has read everything up to the end of the carried bytes.
     html: Option<Box<Finder>>,

@@ -15,8 +15,8 @@ use crate::common::error::Failure;
 use crate::convert::report::Report;
 use crate::print::Sink;
 
-/// Inputs smaller than this run on one thread: starting threads would cost more than they save. Threads start when as
-/// much has been processed, or at once if the input is a longer file.
+/// Inputs of fewer bytes run on one thread: starting threads would cost more than they save. Threads start when this
+/// many bytes have been processed, or at once if the file has at least as many.
 const SMALL: u64 = 2 << 20;
 
 /// The buffers of the last small file, which the next file reuses.

@@ -73,7 +73,7 @@ pub fn run(feed: Feed<'_>, job: Job, sink: &mut Sink<'_>, threads: usize) -> Res
 struct Shared<'a, 'o> {
     /// The output file, if threads may write to it in any order.
     file: Option<output::Shared>,
-    /// The counts of keys, which have no order.
+    /// The counts, if keys are counted. Threads add to them in any order.
     counts: Option<Arc<Counts>>,
     input: Mutex<InputState<'a>>,
     output: Mutex<OutputState<'a, 'o>>,
