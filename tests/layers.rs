@@ -88,8 +88,8 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     ("lib", "*"),
 ];
 
-/// The modules of the command (`crates/cli/src`), each with the modules that it may import. The rows are rooms, from the ground
-/// up: each room imports only rooms above it in this table. Within a room modules may import each other, but not in a circle.
+/// The modules of the command (`crates/cli/src`), each with the modules that it may import. The rows are rooms: each room imports
+/// only rooms above it in this table. Within a room, modules may import each other, but not in a circle.
 const COMMAND_MAY_IMPORT: &[(&str, &str)] = &[
     ("common common/*", "common"),
     ("io io/*", "io common"),

@@ -82,7 +82,7 @@ pub enum Role {
     Algorithm(Needs),
     /// This library on a tier.
     Ours(Tier),
-    /// This library on a tier, called by [`Shape::Append`](crate::Shape::Append). Other shapes are compared with it.
+    /// This library on a tier, called as in [`Append`](crate::Shape::Append). Other shapes of calls are compared with it.
     Base(Tier),
 }
 

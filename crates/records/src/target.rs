@@ -170,7 +170,7 @@ fn split_other(
     let raw = &line[rest.start + last..rest.end];
     let mut buffer = Vec::new();
     let word = escaping.undo(raw, &mut buffer).unwrap_or(raw);
-    // Where any third word is the protocol, there can be only two words, the second of which is the target or the protocol.
+    // With `Protocol::Word`, a request may have two words. The second is the protocol if it looks like one, else the target.
     let is_second = last == 0 && known.protocol == Protocol::Word;
     let has_protocol = if is_second { is_protocol(word) } else { known.is_protocol(word) };
     if !has_protocol && known.protocol != Protocol::None && request.len() >= SHORTEST_CUT {

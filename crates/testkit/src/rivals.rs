@@ -32,7 +32,7 @@ pub fn named() -> &'static [Pair] {
     NAMED.get_or_init(|| sets::ALL.iter().map(|named| pair(named.set)).collect())
 }
 
-/// Checks encoding with the set of each pair, as a component and as form data, on every tier.
+/// Checks encoding with the sets of `pairs`, of a component and of form data, on every tier.
 pub fn check_encode(input: &[u8], pairs: &[Pair]) {
     for &tier in tiers() {
         for (set, rival) in pairs {

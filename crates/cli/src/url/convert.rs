@@ -29,7 +29,7 @@ pub struct EncodeUrl {
 pub struct DecodeUrl {
     /// The charset of the decoded bytes; `None` for UTF-8.
     pub charset: Option<Charset>,
-    /// Whether `%uXXXX` is decoded, whose characters are not in the charset.
+    /// Whether `%uXXXX` is decoded, which is UTF-16 whatever the charset is.
     pub percent_u: bool,
 }
 

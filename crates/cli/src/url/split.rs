@@ -118,8 +118,8 @@ impl PartsWriter {
         PartsWriter { template, layout, structure, options, shape, needs_host, hostless: Arc::default() }
     }
 
-    /// Splits `value`. With a charset, the parts have characters in place of their escapes. Escapes that are invalid in the charset stay.
-    /// So that they are not decoded later, the bytes that are not ASCII are added to `keep`.
+    /// Splits `value`. With a charset, characters that are not ASCII replace their escapes; escapes that are invalid in it stay.
+    /// So that these are not decoded later, the bytes that are not ASCII are added to `keep`.
     fn split<'a>(
         &self,
         value: Value<'a>,

@@ -217,7 +217,7 @@ fn requests_of_many_lines_are_decoded_like_those_of_one() {
 #[test]
 fn columns_of_many_rows_are_decoded_like_those_of_one() {
     for seed in 0..16 {
-        // Odd rows are rare, frequent or missing, and so are values that need quotes.
+        // Odd syntax is rare, frequent or missing. Escaped quotes are rare or missing.
         let (odd, rare) = ([0, 300, 5, 40][seed as usize % 4], seed % 3 > 0);
         let row = |numbers: &mut Numbers, text: &mut Vec<u8>, cells: usize| {
             for index in 0..cells {

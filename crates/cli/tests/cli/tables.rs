@@ -221,7 +221,7 @@ fn a_first_line_can_name_the_delimiter() {
         (&["--into", "new"], "sep=;\nurl;n\n%3B;1\n", "sep=;\nurl;new;n\n%3B;\";\";1\n"),
         (&["--only-changed"], "sep=;\nurl;n\na;1\n%41;1\n", "sep=;\nurl;n\nA;1\n"),
         (&["--values"], "sep=;\nurl;n\n%41;1\n", "A\n"),
-        // Any other line does not name the delimiter.
+        // A line with text before `sep=` names none.
         (&[], "url,sep=;\n%41,1\n", "url,sep=;\nA,1\n"),
     ] {
         let got = ok(&[&["decode", "--csv", "--column", "url"], args].concat(), input);

@@ -31,7 +31,7 @@ pub(crate) fn form(profile: Profile, url: &str) -> String {
     }
 }
 
-/// Checks pairs of a URL and its expected form, prints all mismatches, and returns the number of pairs.
+/// Checks pairs of a URL and its expected form. Returns their number, or panics with all mismatches.
 pub(crate) fn check<S: AsRef<str>>(profile: Profile, cases: impl IntoIterator<Item = (S, S)>) -> usize {
     let mut count = 0;
     let mut wrong = Vec::new();
