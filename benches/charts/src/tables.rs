@@ -146,7 +146,8 @@ fn fastest_crate(verb: &str, row: &str, tables: &[Table]) -> Option<(String, Str
     let names = ["percent-encoding", best.rsplit(' ').next()?];
     let cells = [main.cell(row, "percent-encoding"), Some(best)];
     let rivals = names.iter().zip(cells).filter_map(|(name, cell)| {
-        let digits = cell?.split(|c: char| !c.is_ascii_digit() && c != '.').next()?;
+        // `*` stays: it says that the rival gives other answers.
+        let digits = cell?.split(|c: char| !c.is_ascii_digit() && c != '.' && c != '*').next()?;
         Some((digits.to_owned(), (*name).to_owned(), number(digits)?))
     });
     let time = |speed: f64| if is_time { speed } else { speed.recip() };
