@@ -53,7 +53,7 @@ impl Core {
     }
 
     /// Copies `input` up to the first byte that decoding may change, and maybe more. The result has the offset of that byte, or the length
-    /// of `input` if there is none. `out` must have room for all of `input`.
+    /// of `input` if no byte may change. `out` must have room for all of `input`.
     #[inline(always)]
     pub(crate) fn copy_clean<'id>(&self, input: &[u8], out: OutputSpan<'id>) -> Decoded<'id> {
         self.kernels().copy_clean(self.job.plus(), input, out)

@@ -322,7 +322,7 @@ impl ByteSet {
         }
     }
 
-    /// Returns the first byte from `from` on that is a member, or is not if `member` is false. Returns 256 if there is none.
+    /// Returns the first byte from `from` on that is a member, or is not if `member` is false. Returns 256 if no byte fits.
     #[allow(dead_code, reason = "for tiers without a byte shuffle")]
     #[inline(always)]
     pub(crate) fn next(&self, from: usize, member: bool) -> usize {

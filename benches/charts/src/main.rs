@@ -96,7 +96,7 @@ fn record_of(pattern: &str) -> Option<PathBuf> {
     let end = pattern.trim_start_matches('*');
     newest(&records, |name| {
         // Records of an older commit, which were made for comparison, have the name of the commit after `-at-`. The names of the records
-        // of benches/compare say nothing else, so their titles are read.
+        // of benches/compare have no other mark, so this reads their titles.
         let is_compare = |text: String| text.starts_with("# simdpct beside its rivals\n");
         let is_other = || end == COMPARE && !fs::read_to_string(records.join(name)).is_ok_and(is_compare);
         !name.contains("-at-") && name.ends_with(if end == COMPARE { ".md" } else { end }) && !is_other()

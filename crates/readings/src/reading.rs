@@ -31,7 +31,7 @@ pub struct Reading {
     pub version: &'static str,
     /// The configuration.
     pub config: &'static str,
-    /// How the route was observed. The text that is passed on was observed by a listener behind a proxy, or by the handler of an
+    /// How the route was observed. The text that is passed on was observed by a listener after a proxy, or by the handler of an
     /// application.
     pub asked: &'static str,
     /// The day on which the server was tested, as year, month and day.

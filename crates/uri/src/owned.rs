@@ -305,8 +305,8 @@ impl UriBuf {
     }
 
     /// Returns a copy whose query has one parameter of this name, with this value. It takes the place of the first one of this name;
-    /// further ones are removed. If there is none, it is appended. Name and value are data. Names are decoded as in forms (`+` is a space)
-    /// and then compared.
+    /// further ones are removed. If no parameter has this name, it is appended. Name and value are data. Names are decoded as in forms
+    /// (`+` is a space) and then compared.
     ///
     /// ```
     /// let url: simdpct_uri::UriBuf = "/search?q=a&p%61ge=2&n&page".parse().unwrap();

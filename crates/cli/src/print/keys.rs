@@ -566,7 +566,7 @@ impl Frame {
             };
             let mut key = begin..begin + records.without_end(&texts[begin..stop]);
             if key.is_empty() {
-                // An empty key would mean that the line has none. The record end stands for it, because no other key contains one.
+                // An empty key would mean that the line has no key. The record end takes its place, because no other key contains one.
                 key = stop - 1..stop;
             }
             self.add(identity.of(&texts[key.clone()]), base + key.start, key.len(), next - at);

@@ -330,7 +330,7 @@ impl Job {
         let mut own = Editor::new(chunk.bytes, start, self.form, &mut buffer);
         let goes_on = self.record(record, end, &mut own, report);
         if let Results::Keyed(identity, frame) = &mut self.results {
-            // An empty key would mean that the line has none. The record end stands for it, because no other key contains one.
+            // An empty key would mean that the line has no key. The record end takes its place, because no other key contains one.
             if buffer.len() == from && self.target.selector.is_line() && report.stats.dropped == dropped {
                 buffer.push(self.records.end());
             }
@@ -377,7 +377,7 @@ impl Job {
                 true
             }
             Action::Stop(mut refusal) => {
-                // The last escape is cut by the line end, so the error names the line end as the byte that is no digit.
+                // The last escape is cut by the line end, so the error names the line end as the byte that is not a digit.
                 if let (Reason::Malformed(cause @ MalformedCause::Truncated), Some(&byte)) =
                     (&mut refusal.reason, record.chunk.get(record.stop))
                     && self.target.selector.is_line()

@@ -119,7 +119,7 @@ impl PartsWriter {
     }
 
     /// Splits `value`. With a charset, characters that are not ASCII replace their escapes; escapes that are invalid in it stay.
-    /// So that these are not decoded later, the bytes that are not ASCII are added to `keep`.
+    /// Adds the bytes that are not ASCII to `keep`, so that escapes of them are not decoded later.
     fn split<'a>(
         &self,
         value: Value<'a>,
