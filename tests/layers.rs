@@ -239,6 +239,9 @@ const C_LIBRARY_UNSAFE: &str = "border exports system";
 /// The modules of the Python package (`crates/python/src`) where `unsafe` may appear.
 const PYTHON_UNSAFE: &str = "arrow arrow/export arrow/import call object plugin urllib";
 
+/// Like [`ONLY_IN`], for `crates/wasm`, in which `unsafe` may only be in attributes.
+const WASM_ONLY_IN: &[(&str, &str)] = &[("unsafe {", ""), ("unsafe fn", ""), ("unsafe impl", "")];
+
 /// Like [`ONLY_IN`], for `benches/compare`.
 const COMPARE_ONLY_IN: &[(&str, &str)] =
     &[("unsafe", "algorithms algorithms/*"), ("std :: arch", "algorithms/*")];
@@ -269,8 +272,7 @@ const TREES: &[Tree] = &[
     Tree { root: "crates/python", may_import: &[], only_in: &[("unsafe", PYTHON_UNSAFE)], not_in: &[] },
     Tree { root: "crates/duckdb", may_import: &[], only_in: &[("unsafe", "api extension")], not_in: &[] },
     Tree { root: "crates/percent-encoding", may_import: &[], only_in: &[("unsafe", "ascii")], not_in: &[] },
-    // Only in attributes, which name exports.
-    Tree { root: "crates/wasm", may_import: &[], only_in: &[("unsafe {", "")], not_in: &[] },
+    Tree { root: "crates/wasm", may_import: &[], only_in: WASM_ONLY_IN, not_in: &[] },
     Tree { root: "crates/testkit", may_import: &[], only_in: &[("unsafe", "check guard")], not_in: &[] },
     Tree { root: "benches/kit", may_import: &[], only_in: &[("unsafe", "place")], not_in: &[] },
     Tree { root: "benches/compare", may_import: &[], only_in: COMPARE_ONLY_IN, not_in: &[] },
