@@ -1,4 +1,4 @@
-//! Percent-encoding (URL encoding) at close to the speed of copying.
+//! Percent-encoding (URL encoding) with SIMD instructions.
 //!
 //! A byte that is not allowed in a part of a URL is written as an escape: `%` and two hexadecimal digits (RFC 3986, section
 //! 2.1). This crate turns bytes into such text and back, by the exact rules of RFC 3986, RFC 2396, RFC 1738, the WHATWG URL

@@ -30,7 +30,7 @@ Examples:
   pct decode -e 'caf%C3%A9%20noir'            text instead of a file
   pct help decode                             options and examples";
 
-/// Percent-encode, decode, normalize and check URLs at close to the speed of copying
+/// Percent-encode, decode, normalize and check URLs with SIMD instructions
 ///
 /// By default each line is one value. Line ends ("\n" or "\r\n") are structure: they stay, and decoding never makes
 /// one, so %0A and %0D stay escaped. Plain `encode` and `decode` work on lines of any length; otherwise --max-record limits a

@@ -1,4 +1,4 @@
-"""Percent-encoding (URL encoding) at close to the speed of copying.
+"""Percent-encoding (URL encoding) with SIMD instructions.
 
 The functions of urllib.parse, with the same arguments, answers and exceptions:
 
