@@ -15,8 +15,15 @@ use simdpct_functions::Failure;
 use simdpct_functions::columns::{Column, Host, Job, Parts, builder};
 
 /// DataFusion gets one array of results for each array, and all results are checked, because this package has no unsafe code.
-pub(crate) static HOST: Host =
-    Host { large_lists: false, is_split: false, take: Vec::with_capacity, free: drop, buffer, build };
+pub(crate) static HOST: Host = Host {
+    large_lists: false,
+    is_split: false,
+    has_room: |_| true,
+    take: Vec::with_capacity,
+    free: drop,
+    buffer,
+    build,
+};
 
 /// Makes an Arrow buffer of `bytes` without a copy, unless more than half of the memory is unused.
 fn buffer(mut bytes: Vec<u8>) -> Buffer {

@@ -50,6 +50,8 @@ pub enum Failure {
     },
     /// The arguments do not fit each other or the function.
     Invalid(String),
+    /// [`Host::has_room`](crate::columns::Host::has_room) denied the memory for a range of rows.
+    NoMemory,
 }
 
 #[cfg(feature = "arrow")]
@@ -63,7 +65,7 @@ impl Failure {
                 Failure::TooLong(error)
             }
             Failure::Broken { row } => Failure::Broken { row: new(row) },
-            Failure::Invalid(why) => Failure::Invalid(why),
+            Failure::Invalid(_) | Failure::NoMemory => self,
         }
     }
 }
@@ -81,6 +83,7 @@ impl fmt::Display for Failure {
             Failure::TooLong(error) => error.fmt(out),
             Failure::Broken { row } => write!(out, "row {row} is not in the buffers of its array"),
             Failure::Invalid(why) => out.write_str(why),
+            Failure::NoMemory => out.write_str("there is not enough memory for the results"),
         }
     }
 }

@@ -13,7 +13,7 @@ use pyo3::types::{PyBytes, PyString};
 use uri::canon::Profile;
 
 use crate::columns::Argument;
-use crate::object::{decode_str, new_bytes};
+use crate::object::{decode_str, new_bytes, room};
 
 /// The argument of a function that takes a `str` or `bytes`.
 pub(crate) enum Text<'py> {
@@ -60,6 +60,13 @@ impl<'py> Text<'py> {
             Text::Str(_) => decode_str(py, bytes, true)?,
             Text::Bytes(_) => new_bytes(py, bytes)?,
         })
+    }
+
+    /// Returns the bytes, as `bytes` does, if there is memory for `times` as many. Raises `MemoryError` if not.
+    pub(crate) fn bytes_with_room(&self, py: Python<'_>, times: usize) -> PyResult<&[u8]> {
+        let bytes = self.bytes()?;
+        room(py, bytes.len().saturating_mul(times))?;
+        Ok(bytes)
     }
 
     /// Decodes `raw`, which is a part of `self`. In a `str`, an escape stays if its byte is not part of valid UTF-8.

@@ -15,6 +15,7 @@ use crate::{arrow, pool};
 static HOST: Host = Host {
     large_lists: true,
     is_split: true,
+    has_room: pool::has_room,
     take: pool::take,
     free: pool::give,
     buffer: pool::buffer,

@@ -11,6 +11,8 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
+use crate::pool;
+
 /// The reason why a function of this package does not answer a call.
 pub(crate) enum Stop {
     /// The call is unusual: urllib's own function has to answer it or raise an exception.
@@ -353,6 +355,11 @@ pub(crate) fn memory(py: Python<'_>, len: usize) -> Result<Vec<u8>, Stop> {
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(len).map_err(|_| no_memory(py))?;
     Ok(bytes)
+}
+
+/// Sets `MemoryError` if there is no memory for `len` bytes now, for a call of the codec that allocates about so much.
+pub(crate) fn room(py: Python<'_>, len: usize) -> Result<(), Stop> {
+    if pool::has_room(len) { Ok(()) } else { Err(no_memory(py)) }
 }
 
 /// Sets `MemoryError`.

@@ -204,7 +204,7 @@ fn apply(
         }
         Failure::TooLong(_) => format!("a value of column {name:?} becomes longer than 2 GiB"),
         Failure::Broken { .. } => "a value is not in the buffers of its column".to_owned(),
-        Failure::Invalid(why) => why,
+        other => other.to_string(),
     })?;
     Ok((made, name))
 }

@@ -3,6 +3,7 @@
 //! The system takes four times as long to provide new pages as the codec takes to fill them. So the pool keeps large buffers, up to
 //! a limit.
 
+use std::hint::black_box;
 use std::mem;
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
@@ -20,6 +21,14 @@ struct Kept {
     buffers: Vec<Vec<u8>>,
     /// The number of bytes of all kept buffers together.
     size: usize,
+}
+
+/// Reports whether `count` bytes can be allocated, if they are many, by doing so. The codec and Arrow allocate in a way that ends the process
+/// if it fails, so whoever calls them asks first. Another thread may still take the memory in between.
+pub(crate) fn has_room(count: usize) -> bool {
+    let mut memory = Vec::<u8>::new();
+    // The compiler may leave out an allocation that nobody sees, and with it the failure.
+    count < LARGE || black_box(&mut memory).try_reserve_exact(black_box(count)).is_ok()
 }
 
 /// Returns an empty vector with capacity for `count` bytes.

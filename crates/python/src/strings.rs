@@ -11,7 +11,7 @@ use pyo3::types::{PyString, PyTuple};
 use uri::{Piece, delimiters};
 
 use crate::arguments::{self, Text};
-use crate::object::{decode_str, error, new_int, new_pair, new_str};
+use crate::object::{decode_str, error, new_int, new_pair, new_str, room};
 
 create_exception!(
     simdpct,
@@ -29,7 +29,7 @@ create_exception!(
 #[pyfunction]
 #[pyo3(signature = (string, /))]
 pub(crate) fn normalize<'py>(py: Python<'py>, string: Text<'py>) -> PyResult<Bound<'py, PyAny>> {
-    string.answer(py, codec::normalize(string.bytes()?))
+    string.answer(py, codec::normalize(string.bytes_with_room(py, 1)?))
 }
 
 /// Raise MalformedEscape, a ValueError, if there is a `%` that is not followed by two hexadecimal digits.
@@ -108,11 +108,12 @@ pub(crate) fn count(string: Text<'_>) -> PyResult<Counts> {
 #[pyfunction]
 #[pyo3(signature = (string, /))]
 pub(crate) fn decode_until_stable<'py>(py: Python<'py>, string: Text<'py>) -> PyResult<Bound<'py, PyAny>> {
-    let stable = codec::decode_until_stable(string.bytes()?);
+    let stable = codec::decode_until_stable(string.bytes_with_room(py, 2)?);
     if !matches!(string, Text::Str(_)) || std::str::from_utf8(&stable).is_ok() {
         return string.answer(py, stable);
     }
-    let mut text = String::new();
+    // An invalid byte was an escape, so the text is no longer than the argument.
+    let mut text = String::with_capacity(string.bytes()?.len());
     for chunk in stable.utf8_chunks() {
         text += chunk.valid();
         text.extend(chunk.invalid().iter().map(|byte| format!("%{byte:02X}")));
@@ -127,6 +128,7 @@ pub(crate) fn decode_until_stable<'py>(py: Python<'py>, string: Text<'py>) -> Py
 #[pyfunction]
 #[pyo3(signature = (text, /))]
 pub(crate) fn encode_ext_value<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
+    room(py, text.len().saturating_mul(4))?;
     Ok(new_str(py, codec::header::encode_ext_value(text).as_bytes())?)
 }
 
@@ -140,7 +142,7 @@ pub(crate) fn encode_ext_value<'py>(py: Python<'py>, text: &str) -> PyResult<Bou
 #[pyfunction]
 #[pyo3(signature = (value, /))]
 pub(crate) fn decode_ext_value<'py>(py: Python<'py>, value: Text<'py>) -> PyResult<Bound<'py, PyTuple>> {
-    let value = codec::header::decode_ext_value(value.bytes()?);
+    let value = codec::header::decode_ext_value(value.bytes_with_room(py, 3)?);
     let value = value.map_err(|wrong| error::<PyValueError>(py, &wrong.to_string()))?;
     let text = decode_str(py, value.text.as_bytes(), true)?;
     Ok(new_pair(py, text, new_str(py, value.language.as_bytes())?)?)
@@ -155,7 +157,7 @@ pub(crate) fn decode_ext_value<'py>(py: Python<'py>, value: Text<'py>) -> PyResu
 #[pyfunction]
 #[pyo3(signature = (name, /))]
 pub(crate) fn encode_multipart_name<'py>(py: Python<'py>, name: Text<'py>) -> PyResult<Bound<'py, PyAny>> {
-    name.answer(py, codec::header::encode_multipart_name(name.bytes()?))
+    name.answer(py, codec::header::encode_multipart_name(name.bytes_with_room(py, 3)?))
 }
 
 /// Decode the escapes `%22`, `%0D` and `%0A` of such a name, and no other. Returns the type that it gets.
@@ -165,7 +167,7 @@ pub(crate) fn encode_multipart_name<'py>(py: Python<'py>, name: Text<'py>) -> Py
 #[pyfunction]
 #[pyo3(signature = (name, /))]
 pub(crate) fn decode_multipart_name<'py>(py: Python<'py>, name: Text<'py>) -> PyResult<Bound<'py, PyAny>> {
-    name.answer(py, codec::header::decode_multipart_name(name.bytes()?))
+    name.answer(py, codec::header::decode_multipart_name(name.bytes_with_room(py, 1)?))
 }
 
 /// Return the canonical form of a URL by a profile, which is one of PROFILES.
@@ -188,7 +190,8 @@ pub(crate) fn canonicalize<'py>(
     errors: &str,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let policy = arguments::policy("canonicalize", &CANONICALIZE, errors)?;
-    let bytes = url.bytes()?;
+    // Forms are written in a few steps, each of which may write three bytes for one.
+    let bytes = url.bytes_with_room(py, 16)?;
     let form = arguments::profile("canonicalize", profile)?.canonicalize(bytes);
     let form = form.map_err(|rejected| rejected.to_string()).and_then(|form| match &url {
         Text::Str(_) if std::str::from_utf8(&form).is_err() => {
@@ -305,7 +308,7 @@ pub(crate) fn get<'py>(
     param: Option<Text<'py>>,
     decode: bool,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let parts = uri::split(url.bytes()?);
+    let parts = uri::split(url.bytes_with_room(py, 2)?);
     let (raw, decoder) = match (part, param) {
         (None, Some(name)) => {
             let name = name.bytes()?;

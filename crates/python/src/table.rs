@@ -12,7 +12,7 @@ use pyo3::types::{PyCapsule, PyIterator, PyList};
 
 use crate::arguments::invalid;
 use crate::columns::{self, Column};
-use crate::object::{decode_str, new_bytes, new_dict, new_list, new_str};
+use crate::object::{decode_str, new_bytes, new_dict, new_list, new_str, no_memory, room};
 use crate::{arrow, options};
 
 /// A column of results, for any library that takes Arrow data by the PyCapsule interface: `pyarrow.chunked_array(column)`,
@@ -87,6 +87,11 @@ impl PyColumn {
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
         // The PyCapsule interface allows a producer to ignore the requested schema.
         let _ = requested_schema;
+        if self.0.chunks.len() > 1 {
+            let sizes = self.0.chunks.iter().map(|chunk| chunk.get_slice_memory_size().unwrap_or(0));
+            // A buffer that grows has twice the capacity that it needs, beside the buffer before it.
+            room(py, sizes.sum::<usize>().saturating_mul(3))?;
+        }
         let data = py.detach(|| columns::joined(&self.0)).map_err(|_| {
             PyOverflowError::new_err(
                 "the column is too long for one array with offsets of 32 bits; take it as a stream of chunks",
@@ -148,6 +153,7 @@ pub(crate) fn apply(
     columns: Vec<Bound<'_, PyAny>>,
     threads: Option<usize>,
 ) -> PyResult<PyColumn> {
+    let py = values.py();
     let threads = match threads.map(NonZero::new) {
         Some(None) => return Err(invalid(caller, "threads must be a positive number")),
         Some(threads) => threads,
@@ -156,7 +162,7 @@ pub(crate) fn apply(
     let job = options::job(function, kwargs.as_bytes()).map_err(|why| invalid(caller, &why))?;
     let more = columns.iter().map(arrow::import).collect::<PyResult<_>>()?;
     let column = arrow::import(values)?;
-    let made = values.py().detach(|| job.apply(&column, more, threads)).map_err(|failure| match failure {
+    let made = py.detach(|| job.apply(&column, more, threads)).map_err(|failure| match failure {
         Failure::Rejected { row, why } => PyValueError::new_err(format!("row {row}: {why}")),
         Failure::TooLong(error) => PyOverflowError::new_err(format!(
             "row {}: its result is longer than 2 GiB; cast the column to large_string",
@@ -166,6 +172,7 @@ pub(crate) fn apply(
             PyValueError::new_err(format!("not valid as an Arrow column: row {row} is not in its buffers"))
         }
         Failure::Invalid(why) => invalid(caller, &why),
+        Failure::NoMemory => no_memory(py).into(),
     })?;
     Ok(PyColumn(made))
 }

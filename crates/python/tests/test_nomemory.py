@@ -67,29 +67,52 @@ def test_each_allocation_of_python_fails_once(times):
     assert failed > 50
 
 
-LARGE = """
-import resource, sys, simdpct, test_nomemory as t
-size = 64 << 20
-name, text, megabytes = sys.argv[1], sys.argv[2], int(sys.argv[3])
-args = {"urlencode": lambda s: [("k", s)]}.get(name, lambda s: s)(text * (size // len(text)))
-if name in ("quote_from_bytes", "unquote_to_bytes"):
-    args = args.encode()
-getattr(simdpct, name)(args[:9])
+# A call, and the text that its argument repeats.
+LARGE = {
+    "quote": ("simdpct.quote(text)", "%41/ "),
+    "quote_from_bytes": ("simdpct.quote_from_bytes(data)", "%41/ "),
+    "unquote": ("simdpct.unquote(text)", "%41/ "),
+    "unquote_plus": ("simdpct.unquote_plus(text)", "%41/ "),
+    "unquote_to_bytes": ("simdpct.unquote_to_bytes(data)", "%41/ "),
+    "urlencode": ("simdpct.urlencode([('k', text)])", "%41/ "),
+    "normalize": ("simdpct.normalize(text)", "%41/ "),
+    "decode_until_stable": ("simdpct.decode_until_stable(text)", "%2541/ "),
+    "decode_until_stable of invalid UTF-8": ("simdpct.decode_until_stable(text)", "%25ff/ "),
+    "canonicalize": ("simdpct.canonicalize(text, 'whatwg')", "http://h/%41 "),
+    "get": ("simdpct.get('/?k=' + text, param='k')", "%41/ "),
+    "encode_ext_value": ("simdpct.encode_ext_value(text)", "%41/ "),
+    "encode_multipart_name": ("simdpct.encode_multipart_name(text)", '%41" '),
+    "columns": ("simdpct.quote_array(rows, threads=1)", "%41/ "),
+    "columns of views": ("simdpct.unquote_array(rows.cast('string_view'), threads=1)", "%41/ "),
+    "a column as one array": ("simdpct.quote_array(rows, threads=1).__arrow_c_array__() and rows", "%41/ "),
+}
+
+LARGE_CALL = """
+import resource, sys, simdpct
+call, piece, megabytes = sys.argv[1], sys.argv[2], int(sys.argv[3])
+text = piece * ((32 << 20) // len(piece))
+data = text.encode()
+rows = None
+if "rows" in call:
+    import pyarrow
+    rows = pyarrow.chunked_array([pyarrow.array([text[:60]] * 100_000)] * 5)
+eval(call, {"simdpct": simdpct, "text": text[:60], "data": data[:60], "rows": rows and rows.slice(0, 9)})
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + (megabytes << 20),) * 2)
 try:
-    print(len(getattr(simdpct, name)(args)))
+    print(len(eval(call)))
 except MemoryError:
     print("MemoryError")
 """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize("name", ["quote", "quote_from_bytes", "unquote", "unquote_plus", "unquote_to_bytes", "urlencode"])
+@pytest.mark.parametrize("name", LARGE)
 def test_a_large_result_without_memory_for_it(name):
+    call, piece = LARGE[name]
     answers = []
-    for megabytes in 8, 80, 100, 208, 1000:
-        command = [sys.executable, "-c", LARGE, name, "%41/ ", str(megabytes)]
+    for megabytes in 8, 40, 50, 80, 104, 150, 220, 3000:
+        command = [sys.executable, "-c", LARGE_CALL, call, piece, str(megabytes)]
         done = subprocess.run(command, capture_output=True, text=True, cwd=sys.path[0])
         assert done.returncode == 0, (megabytes, done.stderr)
         answers.append(done.stdout.strip())

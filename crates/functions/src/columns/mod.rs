@@ -74,6 +74,8 @@ pub struct Host {
     pub large_lists: bool,
     /// Whether the results of an array may be several arrays: of at least [`ROWS`] rows each, or of fewer rows that fit their offsets.
     pub is_split: bool,
+    /// Reports whether a number of bytes can be allocated. It is asked before the work on each range of rows, for all threads together.
+    pub has_room: fn(usize) -> bool,
     /// Returns an empty vector with capacity for a number of bytes.
     pub take: fn(usize) -> Vec<u8>,
     /// Frees a vector, or keeps it for `take`.
@@ -145,7 +147,7 @@ impl Job {
     ///
     /// [`Failure::Rejected`] for a bad value, in most cases the first, if the policy is to fail; [`Failure::TooLong`] if the results do not
     /// fit their offsets; [`Failure::Broken`] for a value that is not in its buffers; [`Failure::Invalid`] for arguments that do not fit,
-    /// and for errors of [`Host::build`]. Errors count rows from the start of the whole column.
+    /// and for errors of [`Host::build`]; [`Failure::NoMemory`]. Errors count rows from the start of the whole column.
     pub fn apply(
         &self,
         first: &Column,
@@ -218,7 +220,7 @@ fn in_parallel(pieces: &[Piece<'_>], threads: Option<NonZero<usize>>) -> Result<
     let queue = Mutex::new(pieces.iter().zip(&mut results));
     let run = || {
         while let Some((piece, result)) = queue.lock().ok().and_then(|mut queue| queue.next()) {
-            *result = piece.work();
+            *result = piece.work(threads);
             if result.is_err() {
                 // The rows before the failed piece are already being processed, and the pieces after it are not needed.
                 queue.lock().into_iter().for_each(|mut queue| queue.by_ref().for_each(drop));
@@ -255,12 +257,12 @@ struct Piece<'a> {
 
 impl<'a> Piece<'a> {
     /// Returns the results for these rows: one array, or more if one would be too long for its offsets.
-    fn work(&self) -> Result<Vec<ArrayData>, Failure> {
-        match self.array() {
+    fn work(&self, threads: usize) -> Result<Vec<ArrayData>, Failure> {
+        match self.array(threads) {
             Ok(array) => Ok(vec![array]),
             Err(Failure::TooLong(_)) if self.job.host.is_split && self.rows.len() > 1 => {
                 let middle = self.rows.start + self.rows.len() / 2;
-                let half = |rows| Piece { rows, ..self.clone() }.work();
+                let half = |rows| Piece { rows, ..self.clone() }.work(threads);
                 Ok([half(self.rows.start..middle)?, half(middle..self.rows.end)?].concat())
             }
             Err(why) => Err(why.map(|row| self.start + self.rows.start + row)),
@@ -268,8 +270,11 @@ impl<'a> Piece<'a> {
     }
 
     /// Returns the results for these rows as one array.
-    fn array(&self) -> Result<ArrayData, Failure> {
+    fn array(&self, threads: usize) -> Result<ArrayData, Failure> {
         let rows = Rows::new(self.chunk, if self.is_same { 0..1 } else { self.rows.clone() })?;
+        if !(self.job.host.has_room)(threads.saturating_mul(self.most_memory(rows.size()))) {
+            return Err(Failure::NoMemory);
+        }
         match (self.job.function.body, rows.stored) {
             (Body::Verb(make), stored) => {
                 let verb = make(&Options { utf8: self.text, ..self.job.options });
@@ -306,6 +311,18 @@ impl<'a> Piece<'a> {
                 self.nested(made, places.as_ref())
             }
         }
+    }
+
+    /// Returns the most bytes of memory that the work on these rows, whose values have `size` bytes, is expected to need.
+    fn most_memory(&self, size: usize) -> usize {
+        let size = if self.is_same { size.saturating_mul(self.rows.len()) } else { size };
+        let (for_byte, for_row) = match self.job.function.body {
+            // An encoded byte has three bytes. A vector that grows has twice the capacity that it needs, beside the vector before it.
+            Body::Verb(_) | Body::Part(_) => (9, 64),
+            // An item of a list is a pair of slices and then a pair of views, and has four bytes or more in usual URLs.
+            Body::Url(_) => (32, 512),
+        };
+        size.saturating_mul(for_byte).saturating_add(self.rows.len().saturating_mul(for_row))
     }
 
     fn build(

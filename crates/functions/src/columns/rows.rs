@@ -96,7 +96,11 @@ impl<'a> Values<'a> for Rows<'a> {
     }
 
     fn size(&self) -> usize {
-        0
+        match self.stored {
+            Stored::Small(column) => column.size(),
+            Stored::Large(column) => column.size(),
+            Stored::View(views, buffers) => size_of_views(views.iter(), buffers),
+        }
     }
 }
 
@@ -146,6 +150,13 @@ pub(super) fn view_of_part(view: View, whole: &[u8], start: usize, len: usize) -
     // The part is in the buffer of the whole, so the sum fits 32 bits if the part is long.
     let long = text & u128::from(u64::MAX) | place.wrapping_add((start as u128) << 96);
     ((if len > 12 { long } else { short }) | len as u128).to_le_bytes()
+}
+
+/// Returns the number of bytes of the values, or a little more if there are nulls.
+fn size_of_views<'a>(views: impl ExactSizeIterator<Item = &'a View>, buffers: &[Buffer]) -> usize {
+    // The view of a null may have any length, so the sum of the lengths is limited.
+    let most = buffers.iter().map(Buffer::len).sum::<usize>() + 12 * views.len();
+    views.map(|view| word(view, 0)).sum::<usize>().min(most)
 }
 
 /// The rows of an array of views.
@@ -224,9 +235,7 @@ impl<'a> Values<'a> for Chosen<'a, '_> {
 
     fn size(&self) -> usize {
         let ViewRows { views, buffers, .. } = self.all;
-        // The view of a null may have any length, so the sum of the lengths is limited.
-        let most = buffers.iter().map(Buffer::len).sum::<usize>() + 12 * views.len();
-        (0..self.rows()).map(|index| word(&views[self.row(index)], 0)).sum::<usize>().min(most)
+        size_of_views((0..self.rows()).map(|index| &views[self.row(index)]), buffers)
     }
 }
 
