@@ -186,7 +186,7 @@ fn decode_strictly<'a, O: Offset>(
 }
 
 impl<O: Offset> Results<O> {
-    /// Iterates over the results. A row that became null gives `None`. A row that was null gives arbitrary bytes.
+    /// Iterates over the results. Gives `None` if a result became null, but arbitrary bytes if the value itself was null.
     pub fn iter(&self) -> impl Iterator<Item = Option<&[u8]>> {
         let mut replaced = self.replaced.iter().peekable();
         self.column.iter().enumerate().map(move |(row, value)| {
