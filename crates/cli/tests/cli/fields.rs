@@ -46,7 +46,7 @@ fn fields_between_blanks_are_those_of_awk() {
     );
     assert_eq!(on(&["-f", "12.."]), LINE.replace("%41", "A"));
     assert_eq!(on(&["-f", "..3"]), LINE);
-    // Each blank counts with `-d`.
+    // With `-d`, each single blank separates two fields.
     for (field, wanted) in [("2", "a  %42\t%43 %44"), ("3", "a  B%09%43 %44"), ("4", "a  %42\t%43 D")] {
         let wanted = wanted.replace("%09", "\t").replace("a  B\t%43", "a  B\tC");
         assert_eq!(
@@ -58,7 +58,7 @@ fn fields_between_blanks_are_those_of_awk() {
     }
 }
 
-/// Asks awk and cut themselves, where they are installed.
+/// Compares the fields with those that awk and cut print, if these programs are installed.
 #[test]
 fn awk_and_cut_print_the_same_fields() {
     const WORDS: &[&[u8]] =

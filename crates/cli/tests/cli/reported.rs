@@ -142,7 +142,7 @@ fn escapes_of_servers_are_undone() {
             Some(&haproxy("GET /Z#22 HTTP/1.1", tls)),
             "",
         ),
-        // Findings are about the bytes that the client sent.
+        // Findings are about the bytes that the client sent, and not about their escapes in the log.
         (
             "check --log nginx --kinds illegal,non-ascii,control",
             &access(r"GET /x\x22y\xC2\xB5\x07 HTTP/1.1", "-"),

@@ -156,7 +156,7 @@ pub fn oracle(test: &str, mode: &[&str], input: &[u8], out: &[u8]) {
         .stderr(Stdio::piped())
         .spawn();
     let Ok(python) = python else {
-        // Not `eprintln!`: its output is captured, and shown only for tests that fail.
+        // The test runner captures `eprintln!`, and shows its output only for tests that fail.
         let _ =
             std::io::stderr().write_all(format!("\nSKIPPED {test}: there is no python3 here\n").as_bytes());
         return;
