@@ -176,7 +176,7 @@ fn decode_strictly<'a, O: Offset>(
             }
             replaced.push((row, value.is_none().then(Vec::new)));
         }
-        // For a row with a malformed escape, the column has an empty value, which is valid UTF-8. So no row is in the list twice.
+        // If a row has a malformed escape, its value in the column is empty and thus valid UTF-8. So no row is in `replaced` twice.
         replaced.sort_unstable_by_key(|(row, _)| *row);
     }
     match first.filter(|_| fail) {

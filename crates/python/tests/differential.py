@@ -177,7 +177,7 @@ def main(calls=1_000_000, seed=1):
             args += [None] * 8
         theirs = outcome(getattr(urllib.parse, name), args, named)
         ours = outcome(getattr(simdpct, name), args, named)
-        # No value is NaN, and objects without `==` are compared by identity.
+        # `!=` compares exactly: no value is NaN, and objects that define no `==` are compared by identity.
         if ours != theirs:
             print(f"{name}(*{args!r}, **{named!r})\n  urllib:  {theirs!r}\n  simdpct: {ours!r}")
             return 1

@@ -79,7 +79,7 @@ def keep(value):
     return simdpct.get("#" + value, "fragment", decode=True)
 
 
-# Each expression, with a function for one value that is not null.
+# Each expression, with a function that gives the expected result for one value that is not null.
 EXPRESSIONS = {
     "quote": (lambda c: pct.quote(c), urllib.parse.quote),
     "quote, safe": (lambda c: pct.quote(c, ":/?&=é"), lambda value: urllib.parse.quote(value, ":/?&=é")),
@@ -155,7 +155,7 @@ def test_urls_equal_the_functions_on_columns(options):
     pyarrow = pytest.importorskip("pyarrow")
     rows = mutants(20_000)
     frame = pl.DataFrame({"url": rows}, schema={"url": pl.String})
-    # The oldest Polars has no C interface of Arrow for columns.
+    # The oldest supported Polars does not export columns by Arrow's C interface, so pyarrow makes the column.
     column = pyarrow.array(rows, pyarrow.string())
     pair = pl.Struct({"name": pl.String, "value": pl.String})
     for arguments, dtype in [
@@ -173,7 +173,7 @@ def test_urls_equal_the_functions_on_columns(options):
         assert query.collect_schema() == {name: dtype}
         got = query.collect(**options)[name]
         assert got.dtype == dtype
-        # The oldest Polars shows a null as a structure of nulls. The path of a URL is never null.
+        # The oldest supported Polars shows a null as a struct of nulls. The path of a URL is never null.
         found = [None if isinstance(row, dict) and set(row.values()) == {None} else row for row in got.to_list()]
         assert found == pyarrow.array(simdpct.url_array(column, *arguments)).to_pylist()
         nothing = pl.DataFrame({"url": [None, None]}).select(pct.url("url", *arguments))[name]
@@ -185,7 +185,7 @@ def test_urls_equal_the_functions_on_columns(options):
     based = both.lazy().select(pct.url(pl.lit("http://a/b"), "join", pl.col("reference")).alias("url")).collect(**options)["url"]
     assert based.to_list() == pyarrow.array(simdpct.url_array(pyarrow.array(["http://a/b"]), "join", pyarrow.array(rows[1:] + rows[:1]))).to_pylist()
     assert both.select(pct.url("url", "join", pl.lit(None)))["join"].null_count() == len(rows)
-    # Nested results go on through a query.
+    # Other expressions of a query can use nested results.
     found = frame.lazy().select(pct.url("url", "segments").list.len().sum(), n=pct.url("url", "parts").struct.field("host").n_unique())
     assert found.collect(**options).row(0)[1] > 100
 
@@ -213,7 +213,7 @@ def test_parts_are_named():
     assert pl.select(pl.lit("%7e").pct.normalize(), x=pl.lit("HTTP://A").pct.canonicalize(), y=pl.lit("%").pct.malformed()).row(0) == ("~", "http://a/", True)
     assert pl.select(pl.lit("http://a:99999/").pct.canonicalize(errors="null")).item() is None
     assert pl.select(pl.lit("%FF").pct.decode(), x=pl.lit("%FF").pct.decode(errors="replace")).row(0) == ("%FF", "\ufffd")
-    # Series have the same methods, and there is a class for type checkers.
+    # Series have the same methods, and so has the class `Pct`, which type checkers know.
     assert_series_equal(frame["url"].pct.host(), parts["host"])
     assert_series_equal(frame.select(pct.Pct("url").host())["host"], parts["host"])
     with pytest.raises(AttributeError, match="hots"):

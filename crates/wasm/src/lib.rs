@@ -125,8 +125,8 @@ fn length(len: usize) -> i32 {
     i32::try_from(len).unwrap_or(NO_MEMORY)
 }
 
-/// Returns the decoder for `flags`, of which [`STRICT`] is ignored. It keeps escapes of the set `keep`, unless `keep` is
-/// negative.
+/// Returns the decoder for `flags`, but ignores [`STRICT`]. The decoder keeps escapes of the set `keep`, unless `keep`
+/// is negative. `None` if there is no such set.
 fn decoder(state: &State, keep: i32, flags: u32) -> Option<Decode> {
     let keep = if keep < 0 { ByteSet::EMPTY } else { state.set(keep)?.to_byte_set() };
     let decode = Decode::new().keep(keep);

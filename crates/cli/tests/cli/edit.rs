@@ -328,7 +328,7 @@ fn values_are_changed_in_their_records() {
     ] {
         assert_eq!(String::from_utf8(ok(&[&["edit"], args].concat(), input)).unwrap(), wanted, "{args:?}");
     }
-    // Between blanks, an empty field would disappear.
+    // Between blanks, an empty field would disappear, so this URL stays.
     let Run { out, err, .. } = run(&["edit", "--field", "2", "--drop", "scheme,host"], "x http://a y\n");
     assert_eq!(out, b"x http://a y\n");
     assert!(err.contains("1 value was rejected"), "{err}");

@@ -195,7 +195,7 @@ fn joined_values_are_in_the_order_asked_for() {
         let args = [&["decode", "--values", "--output-delimiter", "|"], args].concat();
         String::from_utf8(run(&args, input).out).unwrap()
     };
-    // A field that two numbers mean is found once, for the first of them.
+    // A field that two numbers select is found once, for the first of these numbers.
     for args in [&["--field", "3,-1"][..], &["--field", "-1,3,1"], &["--quoted", "--field", "3.1,-1"]] {
         assert_eq!(ok(&[&["decode"], args].concat(), "a b %41\n"), b"a b A\n", "{args:?}");
     }
@@ -220,7 +220,7 @@ fn joined_values_are_in_the_order_asked_for() {
         (&["--field", "-1,1"], "a b c\n", "c|a\n"),
         (&["--field", "1,3,2"], "a\n", "a||\n"),
         (&["--csv", "--column", "c,a"], "a,b,c\n1,2,3\n4\n,,6\n", "3|1\n|4\n6|\n"),
-        // A field that two positions mean is in the cell of the first one, and the other cell is empty.
+        // A field that two positions select is in the cell of the first position, and the other cell is empty.
         (&["--field", "3,-1"], "a b c\nd e\n", "c|\n|e\n"),
         (&["--tsv", "--field", "-1,3,1"], "%41\tb\tc\n", "c||A\n"),
         (&["--field", "2..3,1"], "a b c\nd e\n", "b|c|a\ne||d\n"),

@@ -127,7 +127,7 @@ fn lines(count: usize, keys: u64) -> String {
 
 #[test]
 fn limits_and_threads_do_not_change_the_result() {
-    // The keys take several times the smallest limit, so that most go to files.
+    // The keys take several times the smallest limit of memory, so that most keys go to temporary files.
     let lines = lines(120_000, 60_000);
     let (mut counts, mut seen, mut first) = (HashMap::<String, u64>::new(), HashSet::new(), String::new());
     for line in lines.lines() {
@@ -188,7 +188,7 @@ fn dedup_keeps_first_lines_and_rejected_ones() {
     assert_eq!(both.out, b"http://a/\nhttp://b\nhttp://a b\n");
     let listed = std::fs::read_to_string(&rejects).unwrap();
     assert!(listed.starts_with(&format!("{two}:2:")) && listed.lines().count() == 1, "{listed}");
-    // A line that does not fit in memory is kept in its place, also if other lines wait in files.
+    // A line that does not fit in memory is kept in its place, even if other lines wait in temporary files.
     let (long, short) = ("a".repeat(3 << 20), lines(20_000, u64::MAX));
     let input = format!("{long}\nb\n{short}{long}\n{}b\n{long}", short.replace("/a/", "/b/"));
     for memory in ["1", "1024"] {
@@ -211,7 +211,7 @@ fn dedup_keeps_first_lines_and_rejected_ones() {
         assert_eq!(places, [at(1, 0), at(20_003, second), at(40_005, third)]);
     }
     assert_eq!(ok(&["dedup", "-0", "--profile", "rfc3986"], "a\0b\0%61\0b\0c"), b"a\0b\0c\0");
-    // The key consists of the selected values, and a record without them has none.
+    // The key consists of the selected values, and a record without these values has no key.
     let lines = "1 %61 x\n2 a\n3 b\n4\n5 b\n6\n";
     assert_eq!(text(&["dedup", "--field", "2", "--profile", "escapes"], lines), "1 %61 x\n3 b\n4\n6\n");
     assert_eq!(text(&["dedup", "--field", "2"], lines), "1 %61 x\n3 b\n4\n6\n");
@@ -286,7 +286,7 @@ fn dedup_compares_the_parts_that_a_template_names() {
     );
     assert!(run(&["dedup", "--by", "host"], "").err.contains("the key has no {PART}"));
     assert!(run(&["dedup", "--by", "{query:a[]}"], "").err.contains("a key has one value"));
-    // A host has one key in whatever spelling, and --no-scheme finds hosts.
+    // All spellings of a host have one key, and --no-scheme also finds a host at the start of a line.
     assert_eq!(
         text(&["dedup", "--by", "{host}", "--no-scheme"], "a.com/x\nhttp://A.com/\nb.com\n"),
         "a.com/x\nb.com\n"

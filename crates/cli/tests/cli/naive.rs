@@ -1,6 +1,6 @@
 //! Simple implementations of the commands, which process one byte at a time and have the whole input in memory.
 
-/// The bytes that RFC 3986 never escapes.
+/// Reports whether `byte` is one that RFC 3986 never escapes.
 fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)
 }

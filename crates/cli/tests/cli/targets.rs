@@ -80,7 +80,7 @@ fn parts_are_found_by_method_and_form() {
         );
         assert_eq!(text(split), format!("{}\n", wanted.replace('|', "\t")), "{request}");
     }
-    // A target without a host has no host, which differs from an empty one.
+    // The parts of a host are missing if a target has no host. A missing part differs from an empty one.
     let common = lines(&["//a/b?c"]).replace(" \"-\" \"x\"", "");
     let split =
         ["split", "--parts", "url,authority,host,domain,path,segment:2,query", "--log", "common", "--values"];

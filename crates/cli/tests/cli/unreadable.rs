@@ -33,7 +33,7 @@ fn an_unclosed_quote_hides_no_rows() {
         ("%00,\"x\n%00,\"y\"\n%00,z\n", &["2 8 unreadable", "3 11 nul", "4 19 nul"]),
         // The unclosed cell is on the second line of its row.
         ("\"1\na\",\"x\n2,%00\n", &["3 10 unreadable", "4 15 nul"]),
-        // This cell is closed.
+        // A quote on the next line closes this cell, so the row is readable.
         ("1,\"x\ny\"\n2,%00\n", &["4 14 nul"]),
         // A misplaced quote makes only its own line unreadable.
         ("1,\"x\"y\n2,%00\n", &["2 9 unreadable", "3 13 nul"]),
@@ -122,7 +122,7 @@ fn only_the_lines_up_to_the_next_row_stay() {
         ),
         (&["--only-changed"], "a,b\n1,A\n2,E\n4,\u{fffd}\n", said),
         (&["--values"], "A\nE\n%zz\n\u{fffd}\n", left_out),
-        // -q hides only the progress.
+        // With -q, the message about unreadable records stays.
         (&["--quiet", "--values"], "A\nE\n%zz\n\u{fffd}\n", left_out),
         (&["--quiet", "--on-rejected", "drop"], &dropped, left_out),
         (
@@ -160,7 +160,7 @@ fn only_the_lines_up_to_the_next_row_stay() {
         run(&["decode", "--csv", "--column", "b"], "a,b\n1,\"x\n2,%41\n3,\"y\n4,%42\n5,\"x\n6,\"y\n7,%43\n");
     assert_eq!(closed.out, b"a,b\n1,\"x\n2,A\n3,\"y\n4,B\n5,\"x\n6,\"y\n7,C\n");
     assert_eq!(closed.err, said.replace("1 record is", "3 records are").replace("stays", "stay"));
-    // -q hides progress, but not that values were not converted.
+    // -q hides the progress, but not the message about unreadable records and values.
     let quiet = ["decode", "-q", "--csv", "--column", "b"];
     assert_eq!(run(&quiet, "a,b\n1,\"x\n2,%41\n").err, said);
     let line = run(&["decode", "-q", "--unescape", "nginx"], "%41\\x4\n%42\n");

@@ -100,7 +100,7 @@ fn the_list_of_profiles_says_what_each_is() {
     for (line, profile) in list.lines().zip(Profile::ALL) {
         let (name, about) = line.split_once("  ").expect("a name, and what it is");
         assert_eq!(name, profile.name());
-        // Each has a version or a date.
+        // Each profile has a version or a date.
         assert_eq!(about.trim(), format!("{} ({})", profile.about(), profile.edition()));
         assert!(profile.edition().contains(|c: char| c.is_ascii_digit()), "{name}");
     }
@@ -1022,7 +1022,7 @@ fn forms_may_be_in_any_charset() {
         ("pct: <stdin>:2: offset 4: not in the charset\n", Some(1))
     );
     assert_eq!(run(&["form", "--charset", "nonsense"], "").code, Some(2));
-    // A form names its charset, in both directions; a label that is not known has no effect.
+    // The parameter `_charset_` names the charset of a form, for reading and writing. An unknown label has no effect.
     for (form, pairs) in [
         ("_charset_=windows-1251&q=%CF%F0", "_charset_\twindows-1251\tq\tПр"),
         ("q=%CF%F0&_charset_=CP1251&_charset_=koi8-r", "q\tПр\t_charset_\tCP1251\t_charset_\tkoi8-r"),

@@ -184,7 +184,7 @@ fn percent_u_escapes() {
     lines(&["--percent-u", "--keep", "/"], &[("%u002F%2f%u4E2D", "%u002F%2f中")]);
     // The result agrees with `unescape` of JavaScript.
     lines(&["--percent-u", "--charset", "latin1"], &[("%u4F60%E9%u00e9", "你éé")]);
-    // Each line has its own charset.
+    // With `--charset auto`, each line has its own charset.
     lines(
         &["--charset", "auto"],
         &[("caf%C3%A9 %zz", "café %zz"), ("caf%E9%80%zz", "café€%zz"), ("%0A%E9", "%0Aé")],
