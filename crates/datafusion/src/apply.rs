@@ -52,7 +52,7 @@ fn failed(failure: Failure) -> DataFusionError {
     }
 }
 
-/// Applies a function to each row of `arguments`. An array of one row stands for a constant in all rows. The result has the type
+/// Applies a function to each row of `arguments`. An array of one row has the value for all rows. The result has the type
 /// `result`, and is the first array itself if no value changes.
 pub(crate) fn apply(job: &Job, arguments: &[ArrayRef], result: &DataType) -> Result<ArrayRef> {
     if let (DataType::Dictionary(..), DataType::Dictionary(_, values)) = (arguments[0].data_type(), result) {

@@ -3,7 +3,7 @@
 //! DuckDB, DataFusion, Polars and the columns of the Python package call these functions. The packages for these engines only
 //! translate types: this crate alone decides what a function does, and depends on no engine.
 //!
-//! - DataFusion, Polars and Python have Arrow arrays, which they pass to the module `columns`, behind the feature `arrow`.
+//! - DataFusion, Polars and Python have Arrow arrays, which they pass to the module `columns` of the feature `arrow`.
 //! - DuckDB gives a batch of rows as [`Values`], calls [`Verb::apply`], [`extract_parts`] or [`Output::extract`], and copies the
 //!   [`Results`] or [`Extracted`] texts into a vector.
 //!

@@ -306,7 +306,7 @@ impl Name {
     }
 }
 
-/// Returns the set with this name. If there is none, tries `rfc3986-` before the name: `path` means `rfc3986-path`.
+/// Returns the set with this name. If no set has it, adds `rfc3986-` before the name: `path` means `rfc3986-path`.
 ///
 /// # Errors
 ///

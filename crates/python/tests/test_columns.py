@@ -603,7 +603,7 @@ def test_columns_of_arguments(class_):
     chunks = pyarrow.chunked_array([reference[:7], reference[:0], reference[7:70_001], reference[70_001:]])
     for argument in (reference, chunks):
         check(simdpct.url_array(base, "join", argument), class_, ["http://a/g", None, None, None] * 30_000)
-    # A column of one row stands for the same value in all rows.
+    # A column of one row has the value for all rows.
     one = pyarrow.array(["http://a/b/c"], class_)
     check(simdpct.url_array(one, "join", chunks), class_, ["http://a/g", "http://a/b/g", "http://a/b/g", None] * 30_000)
     check(simdpct.url_array(one, "join", one[:0]), class_, [])

@@ -288,7 +288,7 @@ fn values_of_logs_are_changed_by_their_kinds() {
         assert_eq!(String::from_utf8(out).unwrap(), log(wanted.unwrap_or(target)), "{options:?}");
         assert_eq!(err.contains("rejected"), wanted.is_none(), "{options:?} {target}: {err}");
     }
-    // A column can contain only a query.
+    // In this log, one column contains only the query of the URL.
     let iis = "#Fields: cs-uri-stem cs-uri-query\n/x a=1&b=2\n/y -\n/z a=1\n";
     let args = ["edit", "--log", "iis", "--drop-query", "a"];
     assert_eq!(

@@ -8,7 +8,7 @@ fn convert(args: &[&str], input: &str) -> String {
 
 #[test]
 fn everything_else_stays_byte_for_byte() {
-    // Each `@` stands for a URL that changes.
+    // Each `@` is replaced by a URL that changes.
     for page in [
         "<!DOCTYPE html>\r\n<html manifest='@'><head profile=\"@ @\"><base href=@><title>&lt;a href=%7e&gt;</title>",
         "<A HREF = \"\n@\t\" TITLE='%7e'id=x href=%7e>x</A ><a href><a href=>%7e</a href=%7e>",

@@ -304,7 +304,7 @@ fn new_members() {
         (err.as_str(), code),
         ("pct: --into: 2 records already had such a name, and its value was not added\n", Some(0))
     );
-    // Of several new members, those whose keys are free are added.
+    // If only some of the keys exist already, the other new members are added.
     let both = run(
         &["decode", "--jsonl", "--key", "u,v,w", "--into", "x,y,z"],
         r#"{"u":"%41","v":"%42","w":"%43","x":1,"z":2}"#,
