@@ -47,8 +47,8 @@ impl Function {
         self.sql.function.name.map(Name::argument)
     }
 
-    /// Returns the type to which DataFusion coerces the first argument: its own type if that is text, or binary if the function
-    /// takes binary.
+    /// Returns the type to which DataFusion converts a first argument of type `given`, usually `given` itself. `None` if the
+    /// function does not take values of this type.
     fn passed(&self, given: &DataType) -> Option<DataType> {
         let takes_binary = self.sql.function.takes_binary;
         match given {
@@ -207,7 +207,7 @@ fn document(sql: &SqlFunction) -> Documentation {
 }
 
 impl Function {
-    /// Applies the function with a name for each row. Rows are grouped by name, because there are few different names.
+    /// Applies the function, with the set or profile that each row names. Rows are grouped, because there are few names.
     fn with_names(&self, values: &ArrayRef, names: &ArrayRef) -> Result<ArrayRef> {
         let result = self.result(values.data_type())?;
         // A dictionary is unpacked, because rows that share one of its values may have different names.

@@ -27,15 +27,15 @@
 //! [`simdpct_functions`](simdpct_functions#the-functions-in-sql) describes each function. The functions of parts split a URL by RFC 3986,
 //! appendix B, and a part that a URL does not have is null.
 //!
-//! The DuckDB extension has the same functions with the same answers. Null gives null. An unknown set or profile is an error; if the
-//! name is a constant, the error comes when the query is planned.
+//! The DuckDB extension has the same functions with the same answers. If an argument is null, so is the result. An unknown set or
+//! profile is an error; if its name is a constant, the error comes when the query is planned.
 //!
 //! # Types
 //!
 //! Text is `Utf8`, `LargeUtf8`, `Utf8View`, or a dictionary of one of these; binary is `Binary`, `LargeBinary`, `BinaryView` or a
-//! dictionary. The result has the layout of the argument. Each value of a dictionary is processed once, and the keys stay. A
-//! column in which nothing changes is returned itself, without a copy, and so are the values of a `Utf8View` that have no escape to
-//! decode. Parts of URLs in a `Utf8View` are views of its buffers. For parts of URLs, a dictionary is unpacked. The code for arrays is
+//! dictionary. The result has the layout of the argument. Each value of a dictionary is processed once, and the keys stay. If no
+//! value of a column changes, the result is the column itself and not a copy. In a `Utf8View`, values without an escape to decode are
+//! not copied, and parts of URLs are views of its buffers. For parts of URLs, a dictionary is unpacked. The code for arrays is
 //! [`simdpct_functions::columns`].
 //!
 //! The results of a batch of `Utf8` or of views may be at most 2 GiB long; a longer batch is an error, and casting the column to

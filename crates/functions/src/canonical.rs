@@ -17,7 +17,7 @@ pub enum Form<'f> {
     Null,
 }
 
-/// The size of a batch of URLs that are canonicalized together, in bytes. A batch may be a little longer.
+/// The largest size of a batch of URLs that are canonicalized together, in bytes, with a line feed after each URL.
 const BATCH: usize = 16 << 10;
 
 /// Canonicalizes each URL and passes the results to `sink`, in the order of the rows. If `utf8` is set, a form that is not
@@ -61,8 +61,8 @@ pub fn canonicalize_each<'a>(
     lines.flush(urls, first, urls.rows(), &mut sink)
 }
 
-/// Reports whether a URL without a line feed can be one line of a text. An empty URL cannot, nor one that ends with CR, because
-/// CR LF ends a line.
+/// Reports whether a URL that has no line feed can be one line of a text. An empty URL cannot. A URL that ends with CR cannot
+/// either, because CR LF ends a line.
 fn is_line(url: &[u8]) -> bool {
     !url.is_empty() && url.last() != Some(&b'\r')
 }

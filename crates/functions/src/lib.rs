@@ -1,18 +1,18 @@
 //! Defines each function for data engines once: its name, arguments, choices on bad input, documentation and body.
 //!
-//! DuckDB, DataFusion, Polars and the columns of the Python package call these functions. Their packages only translate types, and do
-//! not decide what a function does; this crate knows no engine.
+//! DuckDB, DataFusion, Polars and the columns of the Python package call these functions. The packages for these engines only
+//! translate types: this crate alone decides what a function does, and depends on no engine.
 //!
-//! - DataFusion, Polars and Python have Arrow arrays, which they pass to the module `columns`. It needs the feature `arrow`.
+//! - DataFusion, Polars and Python have Arrow arrays, which they pass to the module `columns` of the feature `arrow`.
 //! - DuckDB gives a batch of rows as [`Values`], calls [`Verb::apply`], [`extract_parts`] or [`Output::extract`], and copies the
 //!   [`Results`] or [`Extracted`] texts into a vector.
 //!
 //! # Adding a function
 //!
-//! Add a row to `table.rs`: [`Function`] describes its fields. Its [`Body`] does the work. A function of URLs is a
-//! row of `url_functions!`, and its body sees one row at a time. Another function makes a [`Verb`], which works on a whole batch; if no
-//! verb does it yet, add one to `verb.rs`. SQL engines then have the function without a further change, because they
-//! register [`sql_functions`]; the Rust expressions of DataFusion and the functions of Python name it once more. Then run
+//! Add an entry to `table.rs`: [`Function`] describes its fields, and a [`Body`] does the work. A function of URLs is an entry
+//! of `url_functions!`, and its body gets one row of a batch at a time. The body of another function makes a [`Verb`], which
+//! works on a whole batch; if no verb can do the work, add one to `verb.rs`. SQL engines then have the function, because they
+//! register [`sql_functions`]; the Rust expressions of DataFusion and the functions of Python must name it, too. Then run
 //! `SIMDPCT_BLESS=1 cargo test -p simdpct-functions`, which writes the table of FUNCTIONS.md anew.
 //!
 #![doc = include_str!("../FUNCTIONS.md")]

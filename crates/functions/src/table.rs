@@ -68,7 +68,7 @@ pub struct Function {
     pub about: &'static str,
     /// The policies that a caller may choose, each with a sentence that says what it does.
     pub policies: &'static [(Policy, &'static str)],
-    /// The names of the function in SQL, where each policy has a function of its own.
+    /// The names of the function in SQL, each with its policy for bad values: a call in SQL cannot choose the policy.
     pub sql: &'static [(&'static str, Policy)],
     /// The work of the function.
     pub body: Body,
@@ -306,7 +306,7 @@ impl Name {
     }
 }
 
-/// Returns the set with this name. A name without its standard is one of RFC 3986: `path` means `rfc3986-path`.
+/// Returns the set with this name. If no set has it, adds `rfc3986-` before the name: `path` means `rfc3986-path`.
 ///
 /// # Errors
 ///
@@ -328,7 +328,7 @@ pub fn find_profile(name: &str) -> Result<Profile, String> {
         .ok_or_else(|| unknown("profile", name, Profile::ALL.iter().map(|profile| profile.name())))
 }
 
-/// Returns the error message for the unknown name of a `what`, such as a set. It lists the known names.
+/// Returns the error message for the unknown `name` of a `what`, such as a set. The message lists the names in `known`.
 pub fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> String {
     format!("there is no {what} '{name}'; {what}s are {}", known.collect::<Vec<_>>().join(", "))
 }

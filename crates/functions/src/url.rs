@@ -16,29 +16,29 @@ pub struct Row<'a, 'b> {
     pub(crate) rest: [&'a [u8]; 2],
     /// Whether the results are text, so that they must be valid UTF-8.
     pub(crate) utf8: bool,
-    /// The patterns of an earlier row of the batch.
+    /// The patterns that an earlier row of the batch has decoded, so that this row can use them again.
     patterns: &'b mut Patterns<'a>,
 }
 
-/// A value of a field: a slice of an argument if it is borrowed, or `None` if it is null.
+/// One text of a result. A borrowed text is a slice of an argument; `None` is null.
 pub type Value<'a> = Option<Cow<'a, [u8]>>;
 
 /// The results of a function for a batch of rows.
 #[derive(Debug)]
 pub struct Extracted<'a> {
-    /// The values of each field of [`Output::fields`]. Each row has one value, or one for each item of its
-    /// list.
+    /// For each name of [`Output::fields`], the values of all rows. A row has one value, or one for each item if its
+    /// result is a list.
     pub fields: Vec<Vec<Value<'a>>>,
     /// The end of the list of each row in the vectors of `fields`. Empty if the results are not lists.
     pub ends: Vec<usize>,
-    /// For each row, whether no argument is null. If one is, the whole result is null.
+    /// For each row, whether no argument is null. If an argument is null, the whole result of the row is null.
     pub valid: Vec<bool>,
 }
 
-/// Returns a part of a URL, which is a slice of the URL.
+/// A function that returns a part of a URL, as a slice of the URL.
 pub type PartBody = for<'a> fn(&Parts<'a>) -> Option<&'a [u8]>;
 
-/// Passes each URL with the part that `body` returns to `each`, in the order of the rows. A null row is an empty URL without a part.
+/// Calls `each` with each URL and the part that `body` returns, in the order of the rows. A null row is an empty URL without a part.
 #[inline]
 pub fn extract_parts<'a>(
     body: PartBody,
@@ -51,12 +51,12 @@ pub fn extract_parts<'a>(
     });
 }
 
-/// Adds the result for one row to the fields.
+/// A function that adds the result for one row to the fields of [`Extracted`].
 pub type UrlBody = for<'a> fn(Row<'a, '_>, &mut [Vec<Value<'a>>]);
 
 impl Output {
-    /// Applies `body`, whose results are of this type, to each row. `rest` returns one of the `arguments` after the URL, by its index and
-    /// the index of the row. If `utf8` is set, the results are text.
+    /// Applies `body`, whose results are of this type, to each row. `arguments` is the number of arguments after the URL, and
+    /// `rest(index, row)` returns the argument `index` of them. If `utf8` is set, the results are text.
     pub fn extract<'a>(
         self,
         body: UrlBody,
@@ -107,7 +107,7 @@ impl<'a> Row<'a, '_> {
         split(self.url)
     }
 
-    /// Decodes a piece of the URL. In text, an escape stays if its byte is not part of valid UTF-8.
+    /// Decodes a piece of the URL. If the results are text, an escape stays if its byte is not part of valid UTF-8.
     pub(crate) fn decode(&self, piece: Piece<'a>, decoder: Decode) -> Value<'a> {
         Some(match self.utf8 {
             false => decoder.decode(piece.raw()),
@@ -137,7 +137,7 @@ impl<'a> Row<'a, '_> {
         Some(url.without_query_params(|name| patterns.iter().any(|pattern| matches(pattern, name))))
     }
 
-    /// Returns the URL with one more parameter.
+    /// Returns the URL with one more parameter, whose name and value are the second and the third argument.
     pub(crate) fn with_param(&self) -> Value<'a> {
         Some(self.parts().with_query_param(self.rest[0], self.rest[1]).into())
     }
@@ -148,10 +148,10 @@ impl<'a> Row<'a, '_> {
     }
 }
 
-/// The patterns of a list. Most calls have a constant list, so it is decoded only if the row before had another list.
+/// The patterns that `without_params` removes. Most calls have a constant list, so it is decoded only when it changes.
 #[derive(Debug, Default)]
 struct Patterns<'a> {
-    /// The list: patterns with commas between them.
+    /// The argument of the function: patterns with commas between them.
     list: &'a [u8],
     /// The decoded pieces between the stars of each pattern.
     pieces: Vec<Vec<String>>,
@@ -171,8 +171,8 @@ impl<'a> Patterns<'a> {
     }
 }
 
-/// Reports whether a name matches a pattern with these pieces, between which `*` matches any characters. The other characters of the
-/// pattern are written as in a form, so that `%2A` is a star.
+/// Reports whether `name` matches the pattern whose pieces are `pattern`. Between two pieces, where the pattern has a `*`, any
+/// characters match. A star that is written as `%2A` is part of a piece.
 fn matches(pattern: &[String], name: &str) -> bool {
     let [first, middle @ .., last] = pattern else {
         return pattern.first().is_some_and(|piece| piece == name);

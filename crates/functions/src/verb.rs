@@ -176,7 +176,7 @@ fn decode_strictly<'a, O: Offset>(
             }
             replaced.push((row, value.is_none().then(Vec::new)));
         }
-        // For a row with a malformed escape, the column has an empty value, which is valid UTF-8. So no row is in the list twice.
+        // If a row has a malformed escape, its value in the column is empty and thus valid UTF-8. So no row is in `replaced` twice.
         replaced.sort_unstable_by_key(|(row, _)| *row);
     }
     match first.filter(|_| fail) {
@@ -186,7 +186,7 @@ fn decode_strictly<'a, O: Offset>(
 }
 
 impl<O: Offset> Results<O> {
-    /// Iterates over the results. A row that became null gives `None`. A row that was null gives arbitrary bytes.
+    /// Iterates over the results. Gives `None` if a result became null, but arbitrary bytes if the value itself was null.
     pub fn iter(&self) -> impl Iterator<Item = Option<&[u8]>> {
         let mut replaced = self.replaced.iter().peekable();
         self.column.iter().enumerate().map(move |(row, value)| {

@@ -29,7 +29,7 @@ pub(crate) struct Call<'py> {
 impl<'py> Call<'py> {
     /// Returns the arguments in the order of `names`; `None` for those that are not given.
     ///
-    /// Unknown or repeated arguments are `Stop::Unusual`: urllib's function raises the exception for them.
+    /// An unknown or repeated argument gives `Stop::Unusual`, so that urllib's function raises the exception.
     #[inline(always)]
     pub(crate) fn arguments<const N: usize>(&self, names: [&str; N]) -> Result<[Option<Obj<'py>>; N], Stop> {
         let mut arguments = [None; N];
@@ -66,8 +66,8 @@ impl<'py> Call<'py> {
     }
 }
 
-/// Returns an ImportError unless this is the first main interpreter of the process. This module and PyO3 keep objects in statics,
-/// and those of another interpreter may be gone before the next call. On CPython 3.10 and 3.11, `Python::attach` in a
+/// Returns an ImportError in a subinterpreter, and after `Py_Finalize`. This module and PyO3 keep Python objects in statics, and
+/// an object of another interpreter may be gone before the next call. On CPython 3.10 and 3.11, `Python::attach` in a
 /// subinterpreter also waits for ever.
 pub(crate) fn require_main_interpreter(_: Python<'_>) -> PyResult<()> {
     /// Whether Python was finalized after an import of this module.
@@ -88,7 +88,7 @@ pub(crate) fn require_main_interpreter(_: Python<'_>) -> PyResult<()> {
     }
     static REGISTER: Once = Once::new();
     REGISTER.call_once(|| {
-        // Fails if 32 other functions are registered. Then `end` is not called.
+        // `Py_AtExit` fails if 32 other functions are registered. Then CPython does not call `end`.
         // SAFETY: `end` calls no function of Python, and it stays in memory, because CPython never unloads a module.
         unsafe { ffi::Py_AtExit(Some(end)) };
     });
@@ -153,7 +153,7 @@ pub(crate) unsafe fn answer(
 
 #[cold]
 fn answer_by_urllib(call: &Call<'_>, pair: &Pair) -> *mut ffi::PyObject {
-    // Inside `attach`, PyO3 knows that the thread is attached, and drops the exception at once.
+    // Inside `attach`, PyO3 knows that the thread is attached. Outside, it would free the exception only later.
     Python::attach(|py| {
         let urllib = pair.urllib.get().expect("`install` sets it before Python can call the function");
         match call.pass_on(urllib) {

@@ -3,17 +3,17 @@
 //! | module | purpose |
 //! |---|---|
 //! | `urllib` | the table of the functions that replace urllib's, as CPython calls them |
-//! | `quoting`, `query` | what these functions do |
-//! | `call` | the arguments of a call, and urllib's own functions for unusual ones |
+//! | `quoting`, `query` | the work of these functions |
+//! | `call` | the arguments of a call; an unusual call is passed to urllib's own function |
 //! | `object` | Python objects as slices, and slices as Python objects |
 //! | `arguments` | the arguments of the functions that urllib does not have |
 //! | `strings` | functions of one string that urllib does not have |
 //! | `table` | the call of a function on columns, and the class of its results |
-//! | `options` | the options of these functions as text |
-//! | `plugin` | the same functions as Polars calls them |
+//! | `options` | the options of the functions on columns, as text |
+//! | `plugin` | the functions on columns, as Polars calls them |
 //! | `columns` | columns, and the functions of the crate `simdpct-functions` on them |
 //! | `arrow` | columns from and to other libraries, by the Arrow C data interface |
-//! | `pool` | memory that is used again |
+//! | `pool` | the memory of freed results, for new results |
 //!
 //! Only `arrow`, `call`, `object`, `plugin` and `urllib` contain `unsafe`.
 
@@ -60,7 +60,7 @@ fn _simdpct(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(strings::split, module)?,
         wrap_pyfunction!(strings::get, module)?,
     ];
-    // Only the modules of the package call these functions.
+    // Only the Python modules of the package call the next three functions.
     module.add_function(wrap_pyfunction!(table::apply, module)?)?;
     module.add_function(wrap_pyfunction!(options::options, module)?)?;
     module.add_function(wrap_pyfunction!(options::polars_threads, module)?)?;

@@ -2,8 +2,8 @@
 //!
 //! The functions on columns read this text at once. The text of an expression goes through Polars. Polars takes the options of a plugin as
 //! keyword arguments, serializes them, and passes the bytes to the plugin. Current versions pickle them, but Polars only promises a format
-//! for values that JSON can express. So the options are one ASCII string, which looks the same in both formats. This module finds it by a
-//! mark at its start and one at its end.
+//! for values that JSON can express. So the options are one ASCII string, which looks the same in a pickle and in JSON. This module finds
+//! the string by a mark at its start and a mark at its end.
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -55,7 +55,7 @@ pub(crate) fn urlencode<'py>(call: &Call<'py>) -> Answer<'py> {
     })
 }
 
-/// For a value of more bytes than this, memory is reserved in advance, so that a failure becomes an exception.
+/// For a value of more bytes than this, memory is reserved first, so that a failed allocation becomes an exception.
 const LONG: usize = 1024;
 
 /// A query string that `urlencode` is writing.

@@ -51,7 +51,7 @@ struct Cached {
     encoder: Encoder,
 }
 
-/// A cache of encoders for the most recent `safe` arguments. Programs pass few different objects, because they pass constants.
+/// A cache of encoders for recent `safe` arguments, which are mostly constants, and the index of the next entry to replace.
 static CACHE: Mutex<([Option<Cached>; 4], usize)> = Mutex::new(([const { None }; 4], 0));
 
 /// Calls `then` with the encoder for the argument `safe`.

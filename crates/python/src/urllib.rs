@@ -143,7 +143,7 @@ pub(crate) fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
     }
     for (name, pair) in PAIRS {
         let ours = module.getattr(*name)?;
-        // People import these functions from `simdpct`, and not from the compiled module.
+        // Users import the functions from `simdpct`, and not from this compiled module.
         ours.setattr("__module__", "simdpct")?;
         pair.set(urllib.getattr(*name)?, ours);
     }

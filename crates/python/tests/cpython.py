@@ -16,12 +16,12 @@ import simdpct
 
 MODULES = ["test.test_urllib", "test.test_urlparse", "test.test_urllib2"]
 
-# Tests that cannot pass, each with the reason.
+# The tests of CPython that cannot pass with this package, each with the reason.
 EXCEPTIONS = {
-    # Both compare __all__ with the functions that the module defines, by their __module__.
+    # These two tests compare __all__ with the functions whose __module__ is urllib's.
     "test.test_urlparse.UrlParseTestCase.test_all": "reads __module__",
     "test.test_urllib2.TrivialTests.test___all__": "reads __module__",
-    # Reads the default of quote_plus's argument `safe` from __defaults__, which a built-in function does not have.
+    # This test reads the default of the argument `safe` from __defaults__, which a built-in function does not have.
     "test.test_urllib.QuotingTests.test_default_safe": "reads __defaults__",
 }
 

@@ -137,7 +137,7 @@ def main(calls=1_000_000, seed=1):
     parsing = [("keep_blank_values", flags), ("strict_parsing", flags), *decoding]
     parsing += [("max_num_fields", limits), ("separator", SEPARATORS)]
     encoding = [("safe", SAFE), *decoding]
-    # Each function with its weight, the values of the first argument, and the other arguments in order.
+    # Each function with its weight, the values for its first argument, and its other arguments in order with their values.
     functions = [
         ("quote", 26, values, encoding),
         ("quote_plus", 15, values, encoding),
@@ -177,7 +177,7 @@ def main(calls=1_000_000, seed=1):
             args += [None] * 8
         theirs = outcome(getattr(urllib.parse, name), args, named)
         ours = outcome(getattr(simdpct, name), args, named)
-        # No value is NaN, and objects without `==` are compared by identity.
+        # `!=` compares exactly: no value is NaN, and objects that define no `==` are compared by identity.
         if ours != theirs:
             print(f"{name}(*{args!r}, **{named!r})\n  urllib:  {theirs!r}\n  simdpct: {ours!r}")
             return 1

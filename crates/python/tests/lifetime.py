@@ -15,7 +15,7 @@ VALUE = bytes(1000)
 
 
 def queries():
-    """Queries in every shape, each with the object to clear and the result."""
+    """Yield queries of every shape, each with the object to clear in the call, the argument `doseq`, and the result."""
     result = "1=" + quote_plus(VALUE)
     pairs = [(LARGE, bytes(1000))]
     yield pairs, pairs, False, result
@@ -45,7 +45,7 @@ def main():
                     nonlocal calls
                     calls += 1
                     part.clear()
-                    # Objects of the same size, which take the memory of one that was freed.
+                    # The new objects have the size of the freed one, so that one of them takes its memory.
                     kept.extend(bytes([index]) * 1000 for index in range(1, 201))
                     return "1"
 

@@ -20,8 +20,8 @@ except ImportError:
 
     SHARED, ISOLATED = {"isolated": False}, {"isolated": True}
 
-# The ImportError of a subinterpreter that shares the GIL, like those of mod_wsgi and uWSGI, is ours. CPython itself refuses the
-# package in one with a GIL of its own.
+# The ImportError comes from this package if the subinterpreter shares the GIL, like those of mod_wsgi and uWSGI, and from CPython
+# if it has a GIL of its own.
 OURS, CPYTHONS = "WSGIApplicationGroup %{GLOBAL}", "does not support loading in subinterpreters"
 
 CODE = """
@@ -92,7 +92,7 @@ if __name__ == "__main__":
         check(sys.argv[1] == "main")
     else:
         for first in ("main", "subinterpreter"):
-            # In a process of its own, and not for ever.
+            # Each check runs in a process of its own. The timeout ends it if it hangs.
             subprocess.run([sys.executable, __file__, first], check=True, timeout=60)
         try:
             check_finalize()

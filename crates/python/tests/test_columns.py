@@ -89,7 +89,7 @@ VERBS = [
 
 
 def check(result, class_, wanted):
-    """Check a result as one array and as chunks, and that both are valid Arrow data."""
+    """Check the values of a result as one array and as chunks, and that both are valid Arrow data."""
     array = pyarrow.array(result)
     array.validate(full=True)
     assert array.type == class_
@@ -130,7 +130,7 @@ def test_binary(class_):
     check(simdpct.quote_array(array, ""), class_, quoted)
     check(simdpct.unquote_array(array), class_, [each(simdpct.unquote_to_bytes)(row) for row in rows])
     check(simdpct.unquote_array(pyarrow.array(quoted, class_), errors="strict"), class_, rows)
-    # Bytes need not be valid UTF-8, but malformed escapes are bad.
+    # In binary, invalid UTF-8 is not malformed, but each value ends in a malformed escape.
     check(simdpct.malformed_array(array), pyarrow.bool_(), [each(lambda value: True)(row) for row in rows])
 
 
@@ -179,7 +179,7 @@ def test_many_rows_on_many_threads(class_):
         for threads in (1, 3, None):
             result = verb(array, threads=threads)
             check(result, class_, wanted)
-            # Each request for one array makes the same one.
+            # Each export of the result as one array gives equal arrays.
             assert pyarrow.array(result).equals(pyarrow.array(result))
 
 
@@ -218,7 +218,7 @@ def test_objects_that_are_not_columns():
     for threads in (0, -1):
         with pytest.raises((ValueError, OverflowError), match="quote_array: threads must be|negative"):
             simdpct.quote_array(pyarrow.array(["a"]), threads=threads)
-    # A table with one column is a column, and so is a slice of it.
+    # A table with one column counts as a column, and so does a slice of such a table.
     check(simdpct.quote_array(table.select(["a"])), pyarrow.string(), ["b"])
     batch = pyarrow.record_batch({"a": ["a b", None, "c d", "e"]})[1:3]
     check(simdpct.quote_array(batch), pyarrow.string(), [None, "c%20d"])
@@ -241,7 +241,7 @@ def test_columns_that_are_not_valid():
         (views, 1, numbers(20, 0, 0, 1)),
         (views, 1, numbers(-1, 0, 0, 0)),
     ]:
-        # pyarrow checks, too, so the memory only becomes invalid after its check.
+        # pyarrow checks the array that it makes, so the test makes the memory invalid after this check.
         memory = bytearray(len(what))
         array = pyarrow.Array.from_buffers(class_, length, [None, pyarrow.py_buffer(memory), data])
         memory[:] = what
@@ -256,7 +256,7 @@ def test_columns_that_are_not_valid():
 
 
 def test_structs_that_are_not_valid():
-    """Change a number or a pointer of the C struct in a capsule: it is refused before a buffer is read."""
+    """Change a number or a pointer of the C struct in a capsule: the column is rejected before a buffer is read."""
     get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
     get_pointer.argtypes, get_pointer.restype = [ctypes.py_object, ctypes.c_char_p], ctypes.c_void_p
     length, offset, buffer_count, child_count, buffers, release = 0, 2, 3, 4, 5, 8
@@ -266,7 +266,7 @@ def test_structs_that_are_not_valid():
             self.pair = array.__arrow_c_array__()
             fields = (ctypes.c_int64 * 10).from_address(get_pointer(self.pair[1], b"arrow_array"))
             if index is not None:
-                # A pointer to a buffer.
+                # The change concerns one pointer in the list of buffers, and not a field of the struct.
                 fields = (ctypes.c_int64 * fields[buffer_count]).from_address(fields[buffers])
                 field, value = index, value and fields[index] + value
             if field == "lengths":
@@ -310,7 +310,7 @@ def test_capsules_are_used_once():
 
     with pytest.raises(ValueError):
         simdpct.quote_array(Wrong())
-    # A capsule that nobody uses is freed with its contents.
+    # A capsule that no consumer takes over frees its contents.
     result = simdpct.quote_array(pyarrow.array(["a b"] * 1000))
     for _ in range(1000):
         result.__arrow_c_schema__(), result.__arrow_c_array__(), result.__arrow_c_stream__(None)
@@ -393,7 +393,7 @@ def test_the_gil_is_free_during_the_work():
     thread = threading.Thread(target=look)
     thread.start()
     interval = sys.getswitchinterval()
-    # From here on, a thread has the GIL until it releases it. This thread only releases it in quote_array.
+    # From here on, a thread keeps the GIL until it releases it. This thread releases the GIL only in quote_array.
     sys.setswitchinterval(1000)
     try:
         go.release()
@@ -507,7 +507,7 @@ def test_results_are_columns_themselves():
 
 @pytest.mark.skipif("SIMDPCT_EXHAUSTIVE" not in os.environ, reason="takes 5 GB; SIMDPCT_EXHAUSTIVE=1 runs it")
 def test_long_values():
-    """The results of three rows are too long for offsets of 32 bits, so there are several parts."""
+    """The results of three rows are too long for offsets of 32 bits, so the column of results has several chunks."""
     row = "%" * (300 << 20)
     array = pyarrow.array([row] * 3)
     result = simdpct.quote_array(array, threads=1)
@@ -578,7 +578,7 @@ def test_urls(class_):
             wanted = [each(model)(row) for row in rows]
             check(simdpct.url_array(array, *arguments), nested(arguments[0], class_), wanted)
             check(simdpct.url_array(chunks, *arguments), nested(arguments[0], class_), wanted)
-    # The function without a model here, and more rows than a part of a result has.
+    # These functions have no model above, or have more rows here than one chunk of a result has.
     rows = ["../g", None] * 50_000
     base = pyarrow.array(["http://a/b/c/d;p?q", "/b"] * 50_000, class_)
     check(simdpct.url_array(base, "join", "../g"), class_, ["http://a/b/g", None] * 50_000)
@@ -603,7 +603,7 @@ def test_columns_of_arguments(class_):
     chunks = pyarrow.chunked_array([reference[:7], reference[:0], reference[7:70_001], reference[70_001:]])
     for argument in (reference, chunks):
         check(simdpct.url_array(base, "join", argument), class_, ["http://a/g", None, None, None] * 30_000)
-    # A column of one row has the same value in all rows.
+    # A column of one row has the value for all rows.
     one = pyarrow.array(["http://a/b/c"], class_)
     check(simdpct.url_array(one, "join", chunks), class_, ["http://a/g", "http://a/b/g", "http://a/b/g", None] * 30_000)
     check(simdpct.url_array(one, "join", one[:0]), class_, [])
@@ -614,7 +614,7 @@ def test_columns_of_arguments(class_):
     check(simdpct.url_array(one, "with_param", "n", names), class_, [f"http://a/b/c?n={name}" for name in "ab"])
     with pytest.raises(ValueError, match="reference has 3 rows, and the arguments before it 120000"):
         simdpct.url_array(base, "join", reference[:3])
-    # The results for text are text.
+    # If the URLs are text, so are the results: binary arguments are rejected.
     for binary in (b"\xff", pyarrow.array([b"\xff"])):
         with pytest.raises(ValueError, match="reference must be text"):
             simdpct.url_array(base, "join", binary)
@@ -639,7 +639,7 @@ def test_parts_of_views_are_views():
 
 
 def test_buffers_of_views_are_handed_over_once():
-    """Many small columns that were joined have as many buffers, which each array of a result has. So a long column is one array."""
+    """A column of 1000 joined ones has 1000 buffers. Each array of a result has them all, so the result is only one array."""
     urls = [f"http://a-long-host.example/{row}" for row in range(200_000)]
     parts = [pyarrow.array(urls[row : row + 200]).cast(pyarrow.string_view()) for row in range(0, len(urls), 200)]
     array = pyarrow.concat_arrays(parts)
@@ -657,7 +657,7 @@ def test_buffers_of_views_are_handed_over_once():
 
 
 def test_urls_equal_urllib():
-    """Check the parts for which urllib has the same definition: of absolute URLs in ASCII without control characters."""
+    """Check the parts that urllib defines in the same way, for absolute URLs in ASCII without control characters."""
     rng = random.Random(9)
     pieces = ["a", "b.c", "%41", "%20", "+", "=", "&", "/", "q=1", ";", ":", ".", "..", "~"]
     some = lambda most: "".join(rng.choices(pieces, k=rng.randrange(most)))
@@ -668,7 +668,7 @@ def test_urls_equal_urllib():
     column = pyarrow.array(rows)
     for ours, theirs in [
         (("path",), lambda url: urllib.parse.urlsplit(url).path),
-        # urllib does not tell an empty query or fragment from none.
+        # urllib gives an empty string for an empty query or fragment and for a missing one.
         (("query",), lambda url: urllib.parse.urlsplit(url).query or ("" if "?" in url.partition("#")[0] else None)),
         (("fragment",), lambda url: urllib.parse.urlsplit(url).fragment or ("" if "#" in url else None)),
         (("host",), lambda url: urllib.parse.urlsplit(url).hostname),
@@ -710,7 +710,7 @@ def test_lists_of_names():
 
 
 DEFAULTS = [
-    # How to call a function with one value and `errors`; a value; and the results: by default, keep, replace, null and strict.
+    # A function of one value and `errors`; a value; and the results with `errors` 'keep' (the default), 'replace' and 'null'.
     (lambda *args, **kw: simdpct.unquote_array(pyarrow.array(args), **kw).to_pylist()[0], "%zz%41", ["%zzA", "%zzA", None]),
     (lambda *args, **kw: simdpct.unquote_array(pyarrow.array(args), **kw).to_pylist()[0], "%FF%41", ["%FFA", "\ufffdA", None]),
     (lambda *args, **kw: simdpct.normalize_array(pyarrow.array(args), **kw).to_pylist()[0], "%zz%41", ["%zzA", "%zzA", None]),
@@ -728,5 +728,5 @@ def test_one_default_for_bad_values(row):
         assert function(value, errors="replace") == replace
     with pytest.raises(ValueError):
         function(value, errors="strict")
-    # The functions of urllib have the default of urllib.
+    # The functions of urllib have urllib's own default, 'replace'.
     assert simdpct.unquote("%FF") == "\ufffd"

@@ -34,7 +34,7 @@ LIBRARY = simdpct._simdpct.__file__
 
 
 def real():
-    """Return real URLs in three forms: our samples, test vectors, and links of the packages that are installed here."""
+    """Return real URLs of samples, test vectors and installed packages: as they are, quoted, and quoted for a form."""
     files = [REPOSITORY / "samples" / name for name in ("urls.txt", "crawl.txt")]
     files += sorted((REPOSITORY / "crates/uri/tests/vectors").glob("*.tsv"))
     files += [pathlib.Path(name) for name in [os.environ.get("SIMDPCT_TEST_URLS")] if name]
@@ -47,7 +47,7 @@ def real():
 
 
 def mutants(count):
-    """Return real URLs, and `count` damaged ones: cut, spliced, with malformed escapes or invalid UTF-8; some are null."""
+    """Return real URLs and `count` damaged ones. Those are null, or cut, spliced, malformed or invalid UTF-8."""
     rng = random.Random(1)
     urls = real()
     rows = urls.copy()
@@ -79,7 +79,7 @@ def keep(value):
     return simdpct.get("#" + value, "fragment", decode=True)
 
 
-# Each expression, with a function for one value that is not null.
+# Each expression, with a function that gives the expected result for one value that is not null.
 EXPRESSIONS = {
     "quote": (lambda c: pct.quote(c), urllib.parse.quote),
     "quote, safe": (lambda c: pct.quote(c, ":/?&=é"), lambda value: urllib.parse.quote(value, ":/?&=é")),
@@ -115,7 +115,7 @@ def wanted(name, rows=None):
 
 
 def in_chunks(series):
-    """The same values, in chunks of some lengths, with one of none."""
+    """Return the same values in several chunks, one of which is empty."""
     cuts = [0, 1, 1, 8, 700, len(series) // 2, len(series)]
     parts = [series.slice(start, end - start) for start, end in zip(cuts, cuts[1:])]
     chunked = pl.concat(parts, rechunk=False)
@@ -155,7 +155,7 @@ def test_urls_equal_the_functions_on_columns(options):
     pyarrow = pytest.importorskip("pyarrow")
     rows = mutants(20_000)
     frame = pl.DataFrame({"url": rows}, schema={"url": pl.String})
-    # The oldest Polars has no C interface of Arrow for columns.
+    # The oldest supported Polars does not export columns by Arrow's C interface, so pyarrow makes the column.
     column = pyarrow.array(rows, pyarrow.string())
     pair = pl.Struct({"name": pl.String, "value": pl.String})
     for arguments, dtype in [
@@ -173,7 +173,7 @@ def test_urls_equal_the_functions_on_columns(options):
         assert query.collect_schema() == {name: dtype}
         got = query.collect(**options)[name]
         assert got.dtype == dtype
-        # The oldest Polars shows a null as a structure of nulls. The path of a URL is never null.
+        # The oldest supported Polars shows a null as a struct of nulls. The path of a URL is never null.
         found = [None if isinstance(row, dict) and set(row.values()) == {None} else row for row in got.to_list()]
         assert found == pyarrow.array(simdpct.url_array(column, *arguments)).to_pylist()
         nothing = pl.DataFrame({"url": [None, None]}).select(pct.url("url", *arguments))[name]
@@ -185,7 +185,7 @@ def test_urls_equal_the_functions_on_columns(options):
     based = both.lazy().select(pct.url(pl.lit("http://a/b"), "join", pl.col("reference")).alias("url")).collect(**options)["url"]
     assert based.to_list() == pyarrow.array(simdpct.url_array(pyarrow.array(["http://a/b"]), "join", pyarrow.array(rows[1:] + rows[:1]))).to_pylist()
     assert both.select(pct.url("url", "join", pl.lit(None)))["join"].null_count() == len(rows)
-    # Nested results go on through a query.
+    # Other expressions of a query can use nested results.
     found = frame.lazy().select(pct.url("url", "segments").list.len().sum(), n=pct.url("url", "parts").struct.field("host").n_unique())
     assert found.collect(**options).row(0)[1] > 100
 
@@ -203,17 +203,17 @@ def test_parts_are_named():
     assert frame.columns == ["url", "href", "host", "path", "q", "join"]
     assert frame.row(0)[2:] == ("www.a.co.uk", "/b%20c", "1 2", "http://u:p@www.a.co.uk:80/d")
     assert frame.select(pl.lit("http://b/").pct.join(pl.col("href")), url.param(pl.col("href"))).columns == ["join", "param"]
-    # A URL that is changed keeps its name.
+    # A result that is a whole URL keeps the name of its column.
     changed = frame.select(url.without_params(["utm_*", "q"]).pct.with_param("n", pl.col("href")))
     assert changed["url"].to_list() == ["http://u:p@www.a.co.uk:80/b%20c?n=../d#f", "/x?n=", None]
     assert frame.select(url.segments(), url.params(), url.parts()).columns == ["segments", "params", "parts"]
-    # The arguments of methods are those of the functions.
+    # The methods have the same arguments as the functions of this module.
     assert frame.select(url.path().pct.decode(), x=url.query().pct.decode(plus=True)).row(0) == ("/b c", "q=1 2&utm_id=3")
     assert pl.select(pl.lit("a b/").pct.encode(), x=pl.lit("a b/").pct.encode(safe="/", plus=True)).row(0) == ("a%20b%2F", "a+b/")
     assert pl.select(pl.lit("%7e").pct.normalize(), x=pl.lit("HTTP://A").pct.canonicalize(), y=pl.lit("%").pct.malformed()).row(0) == ("~", "http://a/", True)
     assert pl.select(pl.lit("http://a:99999/").pct.canonicalize(errors="null")).item() is None
     assert pl.select(pl.lit("%FF").pct.decode(), x=pl.lit("%FF").pct.decode(errors="replace")).row(0) == ("%FF", "\ufffd")
-    # Series have the same methods, and there is a class for type checkers.
+    # Series have the same methods, and so has the class `Pct`, which type checkers know.
     assert_series_equal(frame["url"].pct.host(), parts["host"])
     assert_series_equal(frame.select(pct.Pct("url").host())["host"], parts["host"])
     with pytest.raises(AttributeError, match="hots"):
@@ -261,7 +261,7 @@ def test_binary():
             back.collect(**options),
             pl.DataFrame({"data": each(bytes), "m": [None if row is None else False for row in rows]}),
         )
-        # Bytes need not be valid UTF-8, but malformed escapes are bad.
+        # In binary, invalid UTF-8 is not malformed, but each value ends in a malformed escape.
         assert lazy.select(pct.malformed("data")).collect(**options)["data"].drop_nulls().all()
 
 
@@ -276,7 +276,7 @@ def test_keep():
 
 
 def test_many_rows():
-    """So many that several threads work, and that the streaming engine has several morsels."""
+    """The rows are so many that several threads work, and that the streaming engine has several morsels."""
     rows = ROWS * 21
     frame = pl.DataFrame({"row": range(len(rows)), "url": rows})
     expected = frame.with_columns(
@@ -355,7 +355,7 @@ def test_results_are_columns_of_polars_as_any():
     assert frame.join(frame, left_on="ours", right_on="theirs", how="anti").height == ROWS.count(None)
     assert frame["ours"].str.len_bytes().to_list() == frame["theirs"].str.len_bytes().to_list()
     assert frame["ours"].cast(pl.Categorical).cast(pl.String).to_list() == frame["theirs"].to_list()
-    # The input frame is gone, and other data has its memory.
+    # Each input frame is freed before its result is read, and the memory of the frame is used again.
     results = [pl.DataFrame({"a": [f"a {i}"] * 3000}).select(pct.quote("a"))["a"] for i in range(50)]
     for i, result in enumerate(results):
         assert result.to_list() == [f"a%20{i}"] * 3000
@@ -375,7 +375,7 @@ def test_strict():
         frame.select(pct.normalize("path", errors="strict"))
     with pytest.raises(pl.exceptions.ComputeError, match='port.*in "http://a:99999/" of column "url"'):
         pl.select(pct.canonicalize(pl.Series("url", ["http://a:99999/"]), "rfc3986-scheme", errors="strict"))
-    # Of many rows on several threads, the message names the first bad one. It cuts long values, and a NUL does not end it.
+    # If several threads find bad rows, the message names the first bad row. It cuts long values, and a NUL does not end it.
     rows = ["a"] * 300_000
     rows[150_001], rows[299_999] = "\0é%zz" + "b" * 5000, "%"
     with pytest.raises(pl.exceptions.ComputeError) as raised:
@@ -422,7 +422,7 @@ def test_other_types_are_rejected_while_the_query_is_planned(series):
     with pytest.raises(pl.exceptions.ComputeError, match=why):
         lazy.select(pct.quote("n")).collect()
     if not series.dtype.is_nested():
-        # The advice of the message works.
+        # After the cast that the message advises, the query works.
         assert lazy.select(pct.quote(pl.col("n").cast(pl.String))).collect().height == 1
 
 
@@ -438,7 +438,7 @@ def test_threads():
                     pl.DataFrame({"a": [name]}).select(pct.unquote("a", errors="strict"))
                     wrong.append(name)
                 except pl.exceptions.ComputeError as raised:
-                    # The message is that of this thread.
+                    # The message is about the query of this thread, and not of another one.
                     if error not in str(raised) or name not in str(raised):
                         wrong.append(str(raised))
             a, b = frame.lazy().select(pct.unquote("url").alias("a"), pct.quote("url").alias("b")).collect(
@@ -480,7 +480,7 @@ def test_nothing_leaks():
     run(3)
     before = anonymous_memory()
     run(15)
-    # The structs of the input chunks take 50 MB in all, and so do the results.
+    # The structs of the input chunks take 50 MB in all, and those of the results take as much.
     assert anonymous_memory() - before < 15 << 20
 
 
@@ -492,7 +492,7 @@ def test_plans_can_be_sent():
     code = "import pickle, sys; print(pickle.loads(sys.stdin.buffer.read()).collect().rows())"
     other = subprocess.run([sys.executable, "-c", code], input=pickle.dumps(lazy), capture_output=True, check=True)
     assert other.stdout.decode().strip() == "[('a b', 'a b', 'a%20b'), (None, None, None)]"
-    # Expressions are equal if their options are.
+    # Expressions are equal if their options are equal.
     assert pct.quote("a").meta.eq(pct.quote("a", "/")) and not pct.quote("a").meta.eq(pct.quote("a", ""))
 
 
@@ -528,7 +528,7 @@ def test_the_border():
         assert function(0, good) == "one column is needed"
         for options in (b"", b"\x80", good[:-6], good.replace(b":2 ", b":1 "), good.replace(b"safe", b"save"), good.replace(b"safe=0", b"safe=g")):
             assert "options are not such as this version" in function(0, options)
-        # The options are also found in JSON.
+        # The plugin also finds the options if they are serialized as JSON.
         assert function(0, b'{"options":"simdpct:2 safe=0 ;"}') == "one column is needed"
     # No list can have so many columns, so this panics.
     assert call(2**62, good) == "a bug in simdpct: its code panicked"
@@ -543,7 +543,7 @@ def test_the_border():
 
 
 def exported(path):
-    """The names of a shared library's dynamic symbols that it defines (ELF, 64 bits, little-endian)."""
+    """Return the names of the dynamic symbols that a shared library defines (ELF, 64 bits, little-endian)."""
     data = pathlib.Path(path).read_bytes()
     assert data[:6] == b"\x7fELF\x02\x01"
     start, = struct.unpack_from("<Q", data, 0x28)

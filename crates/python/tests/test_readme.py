@@ -16,7 +16,7 @@ README = (pathlib.Path(__file__).parent.parent / "README.md").read_text(encoding
 
 
 def plain(value):
-    """Return a value as a literal of Python."""
+    """Return the value that a literal in a comment of the README is compared with: a Series becomes a list."""
     value = value.collect() if isinstance(value, pl.LazyFrame) else value
     return value.to_list() if isinstance(value, pl.Series) else value
 
@@ -42,7 +42,7 @@ def test_examples():
 
 
 def decode_scalar(value, **options):
-    # Only get decodes single values by the rule of columns. It has no choice.
+    # Of the functions of one string, only `get` decodes like the functions on columns. It has no argument `errors`.
     return simdpct.get("#" + value, "fragment", decode=True) if not options else simdpct.unquote_array(pyarrow.array([value]), **options)[0]
 
 

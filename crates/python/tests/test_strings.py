@@ -1,4 +1,4 @@
-"""Functions of one string that urllib does not have."""
+"""Tests the functions of one string that urllib does not have."""
 
 import codecs
 import random
@@ -107,7 +107,7 @@ def test_split_and_get():
     assert (parts.scheme, parts.host, parts.port, parts.path, parts.query, parts.fragment) == (None, None, None, b"a", b"", b"")
     assert simdpct.split("//h:99999/").port is None
     url = "https://j%40b:p%3A@ex%41mple.com:80/a%2Fb%20c?a=1&b=x%26+y&c&a=2#f%20"
-    # A part is the same by each function, as it is written.
+    # `split` and `get` return the same text for each part, as the URL has it.
     parts = simdpct.split(url)
     for name in PARTS:
         written = str(parts.port) if name == "port" else getattr(parts, name)

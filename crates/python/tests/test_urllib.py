@@ -1,4 +1,4 @@
-"""Properties of this package: identity, results without copies, patching. differential.py compares answers with urllib's."""
+"""Tests results that are not copies, references, patching and stubs. differential.py compares the answers with urllib's."""
 
 import ast
 import doctest
@@ -95,7 +95,7 @@ def test_what_stays_is_the_same_object(length):
     data = text.encode()
     assert simdpct.unquote_to_bytes(data) is data
     assert simdpct.quote(data) == text
-    # A space in quote_plus, and a plus sign in unquote_plus, leave the length as it is.
+    # quote_plus of a space, and unquote_plus of a plus sign, change the text but not its length.
     assert simdpct.quote_plus(text + " ") == text + "+"
     assert simdpct.unquote_plus(text + "+") == text + " "
 
@@ -124,7 +124,7 @@ def test_results_that_are_not_ascii(piece, end):
 def test_more_values_of_safe_than_are_remembered():
     for turn in range(3):
         for byte in range(128):
-            # New objects, and some at the addresses of old ones.
+            # Each string is a new object. Some have the address of a freed one, for which an encoder may be cached.
             safe = "".join(["x", chr(byte)])
             assert simdpct.quote(chr(byte), safe) == chr(byte)
             assert simdpct.quote_plus(chr(byte) + " ", safe=safe) == chr(byte).replace(" ", "+") + "+"
@@ -156,14 +156,14 @@ def test_nothing_leaks():
     blocks = sys.getallocatedblocks()
     run(200)
     assert sys.getallocatedblocks() - blocks < 200
-    # References, too: an object that is returned or passed again and again.
+    # No reference leaks, either, to an object that is returned or passed again and again.
     text, safe = "".join(["clean", "text"]), "".join(["a", "b"])
     before = sys.getrefcount(text), sys.getrefcount(safe)
     for _ in range(1000):
         simdpct.quote(text), simdpct.quote(text, safe), simdpct.quote_plus(text, safe=safe), simdpct.unquote(text)
         simdpct.parse_qsl(text), simdpct.urlencode({text: text}, safe=safe), simdpct.quote(text, safe, "latin-1")
     assert sys.getrefcount(text) - before[0] <= 1
-    # Up to four encoders are remembered, with what they were made for.
+    # The cache has up to four encoders, each with a reference to its argument `safe`.
     assert sys.getrefcount(safe) - before[1] <= 4
 
 
@@ -208,18 +208,18 @@ def test_patch():
         simdpct.patch()
         for name in NAMES:
             assert getattr(urllib.parse, name) is getattr(simdpct, name)
-        # This module has it by `from urllib.parse import quote`.
+        # urllib.request has run `from urllib.parse import quote`, so it keeps urllib's function.
         assert urllib.request.quote is originals["quote"]
         simdpct.patch(everywhere=True)
         assert urllib.request.quote is simdpct.quote
-        # What goes on to urllib's own code ends there.
+        # Calls that this package passes on to urllib's functions do not come back to this package.
         assert urllib.parse.quote("é", encoding="latin-1") == "%E9"
         assert urllib.parse.parse_qs(b"a=%41&a=1") == {b"a": [b"A", b"1"]}
         assert urllib.parse.urlencode({"é": "ß"}, encoding="latin-1") == "%E9=%DF"
         urllib.parse.quote = len
     finally:
         simdpct.unpatch()
-        # Somebody else's, so it was left alone.
+        # `unpatch` leaves a function that somebody else has put there.
         assert urllib.parse.quote is len
         urllib.parse.quote = originals["quote"]
     assert {name: getattr(urllib.parse, name) for name in NAMES} == originals
@@ -243,7 +243,7 @@ def test_arguments_that_urllib_refuses():
 
 @pytest.mark.parametrize("named", [{}, {"strict_parsing": True}, {"max_num_fields": -1}, {"max_num_fields": 0}])
 def test_an_empty_query(named):
-    """CPython 3.10 refuses some that later versions take."""
+    """CPython 3.10 rejects some calls that later versions accept."""
     for name in ("parse_qsl", "parse_qs"):
         ours, theirs = (differential.outcome(getattr(m, name), [""], named) for m in (simdpct, urllib.parse))
         assert ours == theirs

@@ -120,13 +120,13 @@ impl State {
     }
 }
 
-/// Converts a length or a number for the caller. It fits, because no vector of a 32-bit target has 2^31 bytes or more.
+/// Converts a length or a number of a set for the caller. It fits: no vector of a 32-bit target has 2^31 bytes or more.
 fn length(len: usize) -> i32 {
     i32::try_from(len).unwrap_or(NO_MEMORY)
 }
 
-/// Returns the decoder for `flags`, of which [`STRICT`] is ignored. It keeps escapes of the set `keep`, unless `keep` is
-/// negative.
+/// Returns the decoder for `flags`, but ignores [`STRICT`]. The decoder keeps escapes of the set `keep`, unless `keep`
+/// is negative. `None` if there is no such set.
 fn decoder(state: &State, keep: i32, flags: u32) -> Option<Decode> {
     let keep = if keep < 0 { ByteSet::EMPTY } else { state.set(keep)?.to_byte_set() };
     let decode = Decode::new().keep(keep);
@@ -192,7 +192,7 @@ pub extern "C" fn pct_from_wide(len: usize) -> i32 {
     let (mut read, mut written) = (0, 0);
     while let Some(&unit) = wide.get(read) {
         let Some(room) = input.get_mut(written..) else { return NO_MEMORY };
-        // Test first for a unit that is a whole character of three bytes, which is the most frequent case.
+        // The most frequent case comes first: a unit that is a whole character of three bytes.
         if let (0x800..=0xD7FF, [a, b, c, ..]) = (unit, &mut *room) {
             [*a, *b, *c] =
                 [0xE0 | (unit >> 12) as u8, 0x80 | (unit >> 6 & 63) as u8, 0x80 | (unit & 63) as u8];
@@ -310,8 +310,8 @@ pub extern "C" fn pct_error_offset() -> usize {
     state().error_offset
 }
 
-/// Returns the offset at which the first `len` bytes of input stop decoding to valid UTF-8, `UNCHANGED` if all of them do, or another error
-/// code.
+/// Returns the offset at which the first `len` bytes of input stop decoding to valid UTF-8, `UNCHANGED` if all of them decode to it, or an
+/// error code. The flag is `FORM`.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_not_utf8(len: usize, keep: i32, flags: u32) -> i32 {
     let state = state();

@@ -1,4 +1,4 @@
-//! Exports the functions for whole URLs, for text that was encoded several times, and for findings.
+//! Exports the functions for whole URLs, for text that was encoded several times, and for the findings of `pct check`.
 //!
 //! SAFETY of each `#[unsafe(no_mangle)]`, the only unsafe attribute here: no other symbol of the module begins with `pct_`.
 
@@ -123,7 +123,7 @@ pub extern "C" fn pct_check(len: usize) -> i32 {
     })
 }
 
-/// Returns the byte of the escape that `%` and the first two bytes of `text` make, if they make one.
+/// Returns the byte of the escape that a `%` and the first two bytes of `text` form, or `None` if they form no escape.
 fn inner(text: &[u8]) -> Option<u8> {
     let &[high, low, ..] = text else { return None };
     simdpct::decode_escape(&[b'%', high, low])

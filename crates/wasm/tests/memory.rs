@@ -5,7 +5,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-// The module is no library for Rust, so its source is included.
+// The crate is not a Rust library, so this test includes its source.
 #[path = "../src/lib.rs"]
 mod module;
 
@@ -19,7 +19,7 @@ unsafe extern "C" {
     safe fn pct_flaws(len: usize) -> i32;
 }
 
-/// The allocator of the system, which fails at the allocation before which [`LEFT`] is 0.
+/// The allocator of the system, except that an allocation fails if [`LEFT`] is 0 before it.
 struct Failing;
 
 thread_local! {
@@ -28,7 +28,7 @@ thread_local! {
 }
 
 fn fails() -> bool {
-    // This fails when the thread ends and its counter is already gone. No allocation fails then.
+    // `try_with` fails if the thread is ending and its counter is already gone. Then no allocation fails.
     LEFT.try_with(|left| left.replace(left.get().wrapping_sub(1)) == 0).unwrap_or(false)
 }
 
@@ -73,7 +73,7 @@ fn run(input: &[u8], operation: fn(usize) -> i32, fail: usize) -> (Answer, bool)
     (Answer(code, output.to_vec()), made)
 }
 
-/// A name, a function of the length of the input, and the least number of its allocations.
+/// A name, an operation that takes the length of the input, and the least number of its allocations.
 type Operation = (&'static str, fn(usize) -> i32, usize);
 
 const NO_MEMORY: i32 = -3;
@@ -126,12 +126,12 @@ fn every_operation_reports_a_failed_allocation() {
             assert!(fail >= least, "{name} allocates {fail} times");
         }
     }
-    // Each call of `pct_set_add` defines another set, so a repeated call returns another number. It is tested apart.
+    // Each call of `pct_set_add` defines another set and returns another number, so the loop above cannot test it.
     let defined = simdpct::sets::ALL.len() as i32;
     for (fail, answer) in [(0, NO_MEMORY), (usize::MAX - 1, defined)] {
         assert_eq!(run(b"~", |len| module::pct_set_add(-1, len), fail).0, Answer(answer, Vec::new()));
     }
-    // The functions that return buffers return null.
+    // The functions that return buffers return null if the allocation fails.
     module::pct_release();
     LEFT.set(0);
     assert!(module::pct_input(1000).is_null());

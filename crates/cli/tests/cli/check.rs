@@ -84,7 +84,7 @@ fn kinds_can_be_chosen() {
     assert_eq!(run(&["check", "--kinds", "nul", "--ignore", "dot"], "").code, Some(2));
 }
 
-/// An escaped line end can begin a line of a header. CR and LF together are one finding, and these bytes have no finding of another kind.
+/// A decoded line end can begin a new line of a header. An escaped CR LF is one finding, and its bytes have no finding of another kind.
 #[test]
 fn escaped_line_ends_are_found() {
     let all =

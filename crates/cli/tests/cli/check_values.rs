@@ -270,7 +270,7 @@ fn every_selection_finds_what_its_values_hold() {
     }
 }
 
-/// The findings do not depend on the number of threads, or on where the input is cut for them.
+/// The findings do not depend on the number of threads, or on where the input is cut into chunks for the threads.
 #[test]
 fn findings_do_not_depend_on_threads() {
     let line = "1 \"GET /a%2fb/%C3%A9%zz HTTP/1.1\" clean clean clean clean clean clean clean clean clean\n";

@@ -19,7 +19,7 @@ fn tool(command: &[&str], input: &[u8]) -> Option<Vec<u8>> {
         .stderr(Stdio::inherit())
         .spawn();
     let Ok(child) = found else {
-        // Not `eprintln!`: its output is captured, and shown only for tests that fail.
+        // The test runner captures `eprintln!`, and shows its output only for tests that fail.
         let _ =
             writeln!(std::io::stderr(), "\nSKIPPED a part of compressed: there is no {} here", command[0]);
         return None;
@@ -286,7 +286,7 @@ fn what_cannot_be_read_is_named() {
     }
 }
 
-/// Inside a compressed file, too, the content of an archive or a Parquet file is not text.
+/// An archive or a Parquet file inside a compressed file is rejected, too, because its content is not text.
 #[test]
 fn archives_in_compressed_files_are_rejected_by_name() {
     let dir = tempfile::tempdir().unwrap();

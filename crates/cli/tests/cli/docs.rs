@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::support::assert_same;
 
-/// The commands of the `console` blocks of `text`, each with its output.
+/// Returns the commands in the `console` blocks of the page `text`, each with the output that the page shows.
 fn commands(text: &str) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
     let mut is_inside = false;
@@ -69,7 +69,7 @@ fn commands_of_the_page_about_readings_print_what_it_shows() {
     check_page(&root, "docs/readings.md", directory.path(), 3);
 }
 
-/// The page, the help and the JavaScript package have the same kinds of findings.
+/// docs/command.md, the help of `pct check` and the JavaScript package list the same kinds of findings.
 #[test]
 fn the_kinds_of_findings_are_one_list() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -81,7 +81,7 @@ fn the_kinds_of_findings_are_one_list() {
     for line in help.lines().map(str::trim) {
         match (line.strip_prefix("- ").and_then(|line| line.split_once(':')), kinds.last_mut()) {
             (Some((name, text)), _) => kinds.push((name.to_owned(), text.trim().to_owned())),
-            // A long text goes on in the next line.
+            // The help continues a long description on the next line.
             (None, Some((_, text))) if !line.is_empty() => *text += &format!(" {line}"),
             _ => {}
         }

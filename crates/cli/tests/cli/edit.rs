@@ -26,7 +26,7 @@ fn changes_are_exact() {
         (&["--drop", "scheme"], "http://a/b", "//a/b"),
         (&["--drop", "scheme"], "mailto:a@b", "a@b"),
         (&["--drop", "scheme"], "/a/b", "/a/b"),
-        // The host, and what goes with it.
+        // The host. Without a host, a URL has no user, password or port.
         (&["--set", "host=b.example"], "http://u:p@a.example:80/x", "http://u:p@b.example:80/x"),
         (&["--set", "host=b.example"], "http://[::1]:80/x", "http://b.example:80/x"),
         (&["--set", "host=[::1]"], "http://a:80/x", "http://[::1]:80/x"),
@@ -70,7 +70,7 @@ fn changes_are_exact() {
         (&["--set", "fragment=a#b?"], "/x?y#z", "/x?y#a%23b?"),
         (&["--drop", "fragment"], "/x#", "/x"),
         (&["--drop", "query", "--drop", "fragment"], "http://a\\b?c#d", "http://a\\b"),
-        // Parameters that go or stay.
+        // Parameters of the query that are removed or kept.
         (&["--drop-query", "utm_*"], "/?utm_id=1&a=%31&utm%5Fid=2&&b;c", "/?a=%31&&b;c"),
         (&["--drop-query", "a"], "/?a&a=&a=1#f", "/#f"),
         (&["--drop-query", "a b"], "/?a+b=1&a%20b=2&c", "/?c"),
@@ -86,7 +86,7 @@ fn changes_are_exact() {
         (&["--keep-query", "b", "--keep-query", "a*"], "/?c&a1=%zz&b&&b=2", "/?a1=%zz&b&b=2"),
         (&["--keep-query", "a"], "/?b#c", "/#c"),
         (&["--keep-query", "*", "--drop-query", "a"], "/?a&b", "/?b"),
-        // Parameters that are written.
+        // Parameters of the query that are added, replaced or sorted.
         (&["--append-query", "q=a&b=c+d;e f"], "/x", "/x?q=a%26b%3Dc%2Bd%3Be%20f"),
         (&["--append-query", "q=a%26b"], "/x?", "/x?q=a%26b"),
         (&["--append-query", "q"], "/x?q&", "/x?q&&q"),
@@ -97,7 +97,7 @@ fn changes_are_exact() {
         (&["--set", "query:a=9"], "/", "/?a=9"),
         (&["--set", "query:a=1", "--replace-query", "b=2"], "/?b=0", "/?b=2&a=1"),
         (&["--sort-query"], "/?b=1&a=%32&a=1&%61=0&B&&c", "/?&B&a=%32&a=1&%61=0&b=1&c"),
-        // All together, in the documented order.
+        // All options together: they apply in the documented order, and not in that of the command line.
         (
             &[
                 "--sort-query",
@@ -113,7 +113,7 @@ fn changes_are_exact() {
             "http://a/?x#f",
             "http://a/?y=2&z=1",
         ),
-        // Bytes that are not valid stay.
+        // Bytes that are not valid in a URL stay in the other parts.
         (&["--drop", "fragment"], "http://a b/%zz\\?[]#x", "http://a b/%zz\\?[]"),
         (&["--set", "port=1"], "http://a@b@c/", "http://a@b@c:1/"),
         // An empty line is not a URL.
@@ -128,7 +128,7 @@ fn changes_are_exact() {
 #[test]
 fn a_result_that_would_be_another_url_is_rejected() {
     for (options, url) in [
-        // A path would be read as a host, as a scheme, or as the end of a host.
+        // The new path would be read as a host, as a scheme, or as the end of a host.
         (&["--set", "path=//x"][..], "mailto:a"),
         (&["--set", "path=//x"], "/a"),
         (&["--set", "path=a:b"], "/x"),
@@ -192,7 +192,7 @@ fn a_part_that_no_url_can_have_is_a_usage_error() {
     }
 }
 
-/// Each row with another result than that of trurl gives a reason.
+/// Each row of the table whose result differs from that of trurl gives a reason.
 #[test]
 fn changes_are_those_that_trurl_makes() {
     let mut same = 0;
@@ -288,7 +288,7 @@ fn values_of_logs_are_changed_by_their_kinds() {
         assert_eq!(String::from_utf8(out).unwrap(), log(wanted.unwrap_or(target)), "{options:?}");
         assert_eq!(err.contains("rejected"), wanted.is_none(), "{options:?} {target}: {err}");
     }
-    // A column can contain only a query.
+    // In this log, one column contains only the query of the URL.
     let iis = "#Fields: cs-uri-stem cs-uri-query\n/x a=1&b=2\n/y -\n/z a=1\n";
     let args = ["edit", "--log", "iis", "--drop-query", "a"];
     assert_eq!(
@@ -328,7 +328,7 @@ fn values_are_changed_in_their_records() {
     ] {
         assert_eq!(String::from_utf8(ok(&[&["edit"], args].concat(), input)).unwrap(), wanted, "{args:?}");
     }
-    // Between blanks, an empty field would disappear.
+    // Between blanks, an empty field would disappear, so this URL stays.
     let Run { out, err, .. } = run(&["edit", "--field", "2", "--drop", "scheme,host"], "x http://a y\n");
     assert_eq!(out, b"x http://a y\n");
     assert!(err.contains("1 value was rejected"), "{err}");

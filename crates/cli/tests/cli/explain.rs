@@ -100,7 +100,7 @@ fn findings_browsers_and_servers_are_those_of_the_other_commands() {
     assert!(document["browsers"]["rejected"].is_string());
     let document = explain("HTTP://A/x/../%7e y");
     assert_eq!(document["browsers"]["url"], "http://a/%7e%20y");
-    // The answers are those of `pct route`.
+    // The route that each server takes is the one that `pct route` prints.
     let document = explain("http://a/x;y/..%2f?q#f");
     let servers = document["servers"].as_array().unwrap();
     assert!(servers.len() > 2, "{document}");
@@ -116,7 +116,7 @@ fn findings_browsers_and_servers_are_those_of_the_other_commands() {
     assert_eq!(explain("http://a")["servers"][0]["route"], "/");
 }
 
-/// Every byte outside the notes is plain, and the notes of unescaped bytes agree with the sets of the library.
+/// Every byte without a note is unreserved or a delimiter. Notes of unescaped bytes agree with the sets of the library.
 #[test]
 fn notes_cover_exactly_the_bytes_that_are_not_plain() {
     let input = urls(3, 30_000);

@@ -46,7 +46,7 @@ fn fields_between_blanks_are_those_of_awk() {
     );
     assert_eq!(on(&["-f", "12.."]), LINE.replace("%41", "A"));
     assert_eq!(on(&["-f", "..3"]), LINE);
-    // Each blank counts with `-d`.
+    // With `-d`, each single blank separates two fields.
     for (field, wanted) in [("2", "a  %42\t%43 %44"), ("3", "a  B%09%43 %44"), ("4", "a  %42\t%43 D")] {
         let wanted = wanted.replace("%09", "\t").replace("a  B\t%43", "a  B\tC");
         assert_eq!(
@@ -58,7 +58,7 @@ fn fields_between_blanks_are_those_of_awk() {
     }
 }
 
-/// Asks awk and cut themselves, where they are installed.
+/// Compares the fields with those that awk and cut print, if these programs are installed.
 #[test]
 fn awk_and_cut_print_the_same_fields() {
     const WORDS: &[&[u8]] =
@@ -195,7 +195,7 @@ fn joined_values_are_in_the_order_asked_for() {
         let args = [&["decode", "--values", "--output-delimiter", "|"], args].concat();
         String::from_utf8(run(&args, input).out).unwrap()
     };
-    // A field that two numbers mean is found once, for the first of them.
+    // A field that two numbers select is found once, for the first of these numbers.
     for args in [&["--field", "3,-1"][..], &["--field", "-1,3,1"], &["--quoted", "--field", "3.1,-1"]] {
         assert_eq!(ok(&[&["decode"], args].concat(), "a b %41\n"), b"a b A\n", "{args:?}");
     }
@@ -220,7 +220,7 @@ fn joined_values_are_in_the_order_asked_for() {
         (&["--field", "-1,1"], "a b c\n", "c|a\n"),
         (&["--field", "1,3,2"], "a\n", "a||\n"),
         (&["--csv", "--column", "c,a"], "a,b,c\n1,2,3\n4\n,,6\n", "3|1\n|4\n6|\n"),
-        // A field that two positions mean is in the cell of the first one, and the other cell is empty.
+        // A field that two positions select is in the cell of the first position, and the other cell is empty.
         (&["--field", "3,-1"], "a b c\nd e\n", "c|\n|e\n"),
         (&["--tsv", "--field", "-1,3,1"], "%41\tb\tc\n", "c||A\n"),
         (&["--field", "2..3,1"], "a b c\nd e\n", "b|c|a\ne||d\n"),

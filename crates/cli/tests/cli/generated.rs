@@ -33,7 +33,7 @@ fn every_shell_gets_all_verbs_options_and_sets() {
     }
 }
 
-/// Each installed shell can parse the completion script for it.
+/// Each installed shell can parse its own completion script.
 #[test]
 fn shells_can_read_their_scripts() {
     for shell in ["bash", "zsh", "fish"] {

@@ -8,7 +8,7 @@ fn convert(args: &[&str], input: &str) -> String {
 
 #[test]
 fn everything_else_stays_byte_for_byte() {
-    // `@` is a URL that changes.
+    // Each `@` is replaced by a URL that changes.
     for page in [
         "<!DOCTYPE html>\r\n<html manifest='@'><head profile=\"@ @\"><base href=@><title>&lt;a href=%7e&gt;</title>",
         "<A HREF = \"\n@\t\" TITLE='%7e'id=x href=%7e>x</A ><a href><a href=>%7e</a href=%7e>",
@@ -30,7 +30,7 @@ fn everything_else_stays_byte_for_byte() {
     ] {
         let old = page.replace('@', "%7e/%2f");
         let new = match page {
-            // References in a URL that changes are read, and written only where they are needed.
+            // The character references in a URL that changes are decoded, and written again only where HTML needs them.
             _ if page.contains("&copy;") => {
                 "<a href='~/%2F&©\u{e9}~?a=1&b=2&copy=3&'><a href=\"~/%2F?a&amp;b&quot;c\"><a href='x~'>"
                     .to_owned()
@@ -51,28 +51,28 @@ fn quotes_and_references() {
         ("<a href='%22%26%27'>", "<a href='\"&amp;&#39;'>"),
         // A value without quotes stays without them, so a blank and a quote that would begin a value stay escaped.
         ("<a href=a%20b%3E%60%3D%22%27>", "<a href=a%20b&gt;`=&quot;%27>"),
-        // Browsers remove tabs and line ends from URLs, so these bytes stay escaped; so do bytes that are not text.
+        // Browsers remove tabs and line ends from URLs, so these bytes stay escaped; so do controls and invalid UTF-8.
         ("<a href='%09%0A%00%01%7F%FF%C3%A9'>", "<a href='%09%0A%00%01%7F%FFé'>"),
         ("<a href='a\n%20b\t'>", "<a href='a\n%20b\t'>"),
         ("<a href='a\n%20%62\t'>", "<a href='a%20b\t'>"),
         ("<a href='&#10;j&#10;s&Tab;:%41&NewLine;'>", "<a href='&#10;js:A&NewLine;'>"),
-        // They also remove blanks at the ends, so escaped ones stay; an unescaped one can stay, too.
+        // Browsers also remove blanks at the ends of a URL, so an escaped blank stays escaped.
         ("<a href='%20%7e%20 '>", "<a href='%20~%20 '>"),
         ("<a href='a b%20%63'>", "<a href='a b%20c'>"),
-        // A new URL must not begin like the syntax around it.
+        // After the time alone, a decoded URL must not begin with `url=`, which would be syntax.
         ("<meta http-equiv=refresh content='0; %75rl=x'>", "<meta http-equiv=refresh content='0; url%3Dx'>"),
         (
             "<meta http-equiv=refresh content='0;url=%75rl=x'>",
             "<meta http-equiv=refresh content='0;url=url=x'>",
         ),
-        // In a list, a blank or a comma would end the URL.
+        // In a list of URLs, a decoded blank or comma would end the URL.
         ("<img srcset='%2C%20%41 1x'>", "<img srcset='%2C%20A 1x'>"),
         ("<a ping='%20%41 b'>", "<a ping='%20A b'>"),
     ] {
         assert_eq!(convert(&["decode"], old), new);
     }
     assert_eq!(convert(&["encode", "--keep", "/"], "<a href='é&#228; '>"), "<a href='%C3%A9%C3%A4 '>");
-    // Without a URL, an attribute that is not quoted would take the next one as its value, so the URL stays.
+    // Without quotes, an empty value would make the next attribute the value, so the malformed URL stays.
     let page = "<a href=%zz id=x><a href='%zz' id=x>";
     assert_eq!(convert(&["decode", "--on-malformed", "empty"], page), "<a href=%zz id=x><a href='' id=x>");
 }
@@ -87,19 +87,19 @@ fn documents_in_other_charsets() {
             b"<a href=\xD1>",
         ),
         (b"<meta charset=shift_jis><a href='\x83\x5C%41'>", b"<a href='\x83\x5CA'>"),
-        // Only the first name counts, and one of UTF-16 means UTF-8.
+        // Only the first charset that a document names counts, and the name of UTF-16 means UTF-8.
         (
             b"<meta charset=utf-16><meta charset=koi8-r><a href=%D1%8F>",
             "<meta charset=koi8-r><a href=я>".as_bytes(),
         ),
-        // Without a name, a value that is not UTF-8 is in windows-1252.
+        // If the document names no charset, a value that is not UTF-8 is in windows-1252.
         (b"<p><a href='\xE9%41'>", b"<a href='\xE9A'>"),
     ] {
         let out = ok(&["decode", "--html"], page);
         assert!(out.ends_with(wanted), "{} {}", out.escape_ascii(), wanted.escape_ascii());
     }
     assert_eq!(ok(&["encode", "--html"], b"<a href='\xE9'>"), b"<a href='%C3%A9'>");
-    // The first bytes of an element do not show the charset.
+    // Only NULs among the first bytes of a document mean UTF-16, which is rejected.
     let page = "<noscript>\0<a href='%41'></noscript>";
     assert_eq!(convert(&["decode"], page), page.replace("%41", "A"));
     let bytes = run_in_chunks(&["decode", "--html"], b"<\0a\0", 1);

@@ -186,7 +186,7 @@ fn tables_have_every_character_and_its_escapes() {
     ));
 }
 
-/// The reserved characters of the grammar in RFC 1738, section 5, by scheme.
+/// The table has the reserved characters of each scheme by the grammar in RFC 1738, section 5.
 #[test]
 fn reserved_characters_of_each_scheme() {
     let table = text(&["sets", "--schemes", "--format", "tsv"]);

@@ -144,7 +144,7 @@ fn errors_have_the_same_place() {
     }
     for (what, cause) in [("%zz", "'z' is"), ("%4%41", "'%' is"), ("%%41", "'%' is"), ("%4\n", "'\\\\n' is")]
     {
-        // All places with one cause, and all causes at the places that threads and the end of the input make special.
+        // `%zz` is tested at all places, and the other causes only at a late place and at the end of the input.
         let places = [10, 3 << 20, (5 << 20) + 1, input.len()];
         for &at in &places[if what == "%zz" { 0 } else { 2 }..] {
             let mut input = input.clone();

@@ -114,7 +114,7 @@ fn strings_that_are_not_utf8_are_read() {
     let listed = on(&["check", "--kinds", "dot"]).0;
     assert_eq!(String::from_utf8(listed).unwrap().lines().count(), 2);
     assert_eq!(on(&["decode", "--values"]), (b"/../\xE9\n".to_vec(), String::new()));
-    // The bytes of the writer stay as they are.
+    // The bytes that are not valid UTF-8 stay as they are.
     let wanted = b"{\"a\":\"\xE9%41\",\"u\":\"/../\xE9\",\"\xE9\":\"\xE9\"}\n";
     assert_eq!(on(&["decode"]), (wanted.to_vec(), String::new()));
     let strict = on(&["decode", "--strict"]).1;

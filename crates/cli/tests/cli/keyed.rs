@@ -40,7 +40,7 @@ fn top_counts_keys_and_orders_ties_by_key() {
         let args = [&["top", key], decode].concat();
         assert_eq!(text(&args, spellings), "2\thttp a.example.com example.com com a /X\n");
     }
-    // All spellings of a host or a domain count as one, which is in ASCII, or in characters if parts are decoded. Other parts stay.
+    // All spellings of a host or a domain have one key: in ASCII, or in Unicode if parts are decoded. Other parts stay.
     let spellings = "http://www.BÜCHER.de/Ü\nhttp://WWW.bücher.de/Ü\nhttp://www.xn--BCHER-kva.de/Ü\nhttp://www.b%C3%9ccher.%44E/Ü\n";
     let key = "{subdomain} {domain} {path}";
     assert_eq!(text(&["top", key], spellings), "4\twww xn--bcher-kva.de /Ü\n");
@@ -127,7 +127,7 @@ fn lines(count: usize, keys: u64) -> String {
 
 #[test]
 fn limits_and_threads_do_not_change_the_result() {
-    // The keys take several times the smallest limit, so that most go to files.
+    // The keys take several times the smallest limit of memory, so that most keys go to temporary files.
     let lines = lines(120_000, 60_000);
     let (mut counts, mut seen, mut first) = (HashMap::<String, u64>::new(), HashSet::new(), String::new());
     for line in lines.lines() {
@@ -151,7 +151,7 @@ fn limits_and_threads_do_not_change_the_result() {
             for by in [&[][..], &["--fingerprints"]] {
                 let dedup = [&["dedup", "--profile", "rfc3986"], by].concat();
                 assert!(text(&[&dedup[..], &limits].concat(), &lines) == first, "dedup {by:?} {limits:?}");
-                // Most of these lines are their own keys, so files have their text only once.
+                // Most of these lines equal their keys, so the temporary files have such a text only once.
                 let dedup = [&["dedup"], by].concat();
                 assert!(text(&[&dedup[..], &limits].concat(), &first) == first, "dedup {by:?} {limits:?}");
             }
@@ -188,7 +188,7 @@ fn dedup_keeps_first_lines_and_rejected_ones() {
     assert_eq!(both.out, b"http://a/\nhttp://b\nhttp://a b\n");
     let listed = std::fs::read_to_string(&rejects).unwrap();
     assert!(listed.starts_with(&format!("{two}:2:")) && listed.lines().count() == 1, "{listed}");
-    // A line that does not fit in memory is kept in its place, also if other lines wait in files.
+    // A line that does not fit in memory is kept in its place, even if other lines wait in temporary files.
     let (long, short) = ("a".repeat(3 << 20), lines(20_000, u64::MAX));
     let input = format!("{long}\nb\n{short}{long}\n{}b\n{long}", short.replace("/a/", "/b/"));
     for memory in ["1", "1024"] {
@@ -211,7 +211,7 @@ fn dedup_keeps_first_lines_and_rejected_ones() {
         assert_eq!(places, [at(1, 0), at(20_003, second), at(40_005, third)]);
     }
     assert_eq!(ok(&["dedup", "-0", "--profile", "rfc3986"], "a\0b\0%61\0b\0c"), b"a\0b\0c\0");
-    // The key consists of the selected values, and a record without them has none.
+    // The key consists of the selected values, and a record without these values has no key.
     let lines = "1 %61 x\n2 a\n3 b\n4\n5 b\n6\n";
     assert_eq!(text(&["dedup", "--field", "2", "--profile", "escapes"], lines), "1 %61 x\n3 b\n4\n6\n");
     assert_eq!(text(&["dedup", "--field", "2"], lines), "1 %61 x\n3 b\n4\n6\n");
@@ -244,7 +244,7 @@ fn dedup_keeps_first_lines_and_rejected_ones() {
     let log = "1.2.3.4 - - [10/Oct/2000:13:55:36 -0700] \"GET /a HTTP/1.0\" 200 23 \"http://r/b\" \"x\"\n";
     let other = log.replace("/b", "/c");
     assert_eq!(text(&["dedup", "--log", "combined"], &format!("{log}{other}{log}")), log);
-    // One table has one header, and a record that is longer than memory is kept.
+    // The output of several tables has one header, and a record that is longer than `--max-record` is kept.
     let (long, tables) = ("x".repeat(2 << 20), (path("a.csv"), path("b.csv")));
     std::fs::write(&tables.0, format!("u\n{long}\na\n{long}\n")).unwrap();
     std::fs::write(&tables.1, format!("u\nb\na\n{long}")).unwrap();
@@ -255,7 +255,7 @@ fn dedup_keeps_first_lines_and_rejected_ones() {
         let dedup = |args: &[&str], input| text(&[&["dedup"], by, args].concat(), input);
         assert_eq!(dedup(&[], "a\r\n\nb\n%61\na\n\r\n\nB"), "a\r\n\nb\nB\n", "{by:?}");
         assert_eq!(dedup(&["-0"], "a\n\0a\0\0\0a\n"), "a\n\0a\0\0", "{by:?}");
-        // An empty key is a key like others, also that of a last line without an end.
+        // An empty line has a key like any other line, so the second empty line is removed.
         assert_eq!(dedup(&["--profile", "escapes"], "%61\n\na\n\n"), "%61\n\n", "{by:?}");
     }
 }
@@ -286,7 +286,7 @@ fn dedup_compares_the_parts_that_a_template_names() {
     );
     assert!(run(&["dedup", "--by", "host"], "").err.contains("the key has no {PART}"));
     assert!(run(&["dedup", "--by", "{query:a[]}"], "").err.contains("a key has one value"));
-    // A host has one key in whatever spelling, and --no-scheme finds hosts.
+    // All spellings of a host have one key, and --no-scheme also finds a host at the start of a line.
     assert_eq!(
         text(&["dedup", "--by", "{host}", "--no-scheme"], "a.com/x\nhttp://A.com/\nb.com\n"),
         "a.com/x\nb.com\n"
@@ -297,7 +297,7 @@ fn dedup_compares_the_parts_that_a_template_names() {
 #[test]
 fn fingerprints_are_those_of_the_canonical_form() {
     for (hash, wanted) in [
-        // Computed by Python's xxhash and the tools of coreutils for `http://a.com/`.
+        // These are the hashes of `http://a.com/` by Python's xxhash and the tools of coreutils.
         ("xxh3", "362499fe78d4c700"),
         ("xxh3-128", "1b0b24d8226b36649f713d5c901cd523"),
         ("sha1", "9a3b8cc674e78f3817dc0014a269e34fb4510c4e"),

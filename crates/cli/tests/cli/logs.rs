@@ -99,37 +99,37 @@ fn access_logs_are_read_from_the_date_on() {
 #[test]
 fn proxies_and_virtual_hosts() {
     for (log, line, wanted) in [
-        // An issue of GoAccess, number 645.
+        // This line is from issue 645 of GoAccess.
         (
             "vhost_combined",
             r#"www.xxxxxx.com:80 46.229.168.73 - - [31/Jan/2017:09:44:00 +0100] "GET /showthread.php?%5A&t=14607 HTTP/1.1" 301 738 "-" "Mozilla/5.0 (compatible; SemrushBot/1.2~bl; +http://www.semrush.com/bot.html)""#,
             &["/showthread.php?Z&t=14607"][..],
         ),
-        // HAProxy's configuration manual, "HTTP log format".
+        // This line is from HAProxy's configuration manual, "HTTP log format".
         (
             "haproxy",
             r#"Feb  6 12:14:14 localhost haproxy[14389]: 10.0.1.2:33317 [06/Feb/2009:12:14:14.655] http-in static/srv1 10/0/30/69/109 200 2750 - - ---- 1/1/1/1/0 0/0 {1wt.eu} {} "GET /index.html%5A HTTP/1.1""#,
             &["/index.htmlZ"],
         ),
-        // A line in the form of that manual for a request that HAProxy could not read.
+        // This line has the form in HAProxy's manual for a request that HAProxy could not read.
         (
             "haproxy",
             r#"Jan  1 00:00:00 localhost haproxy[1]: 10.0.1.2:33313 [06/Feb/2009:12:14:10.655] http-in http-in/<NOSRV> -1/-1/-1/-1/0 400 187 - - PR-- 0/0/0/0/0 0/0 "<BADREQ>""#,
             &[],
         ),
-        // Envoy's documentation, "Access logging".
+        // This line is from Envoy's documentation, "Access logging".
         (
             "envoy",
             r#"[2016-04-15T20:17:00.310] "POST /api/v1/locations%5A HTTP/2" 204 - 154 0 226 100 "10.0.35.28" "nsq2http" "cc21d9b0-cf5c-432b-8c7e-98aeb7988cd2" "locations" "tcp://10.0.2.1:80""#,
             &["/api/v1/locationsZ"],
         ),
-        // Traefik's test of its access log.
+        // This line is from Traefik's test of its access log.
         (
             "traefik",
             r#"TestHost - TestUser [13/Apr/2016:07:14:19 -0700] "POST testpath%5A HTTP/0.0" 123 12 "testReferer%5A" "testUserAgent" 1 "testRouter" "http://127.0.0.1/testService" 1ms"#,
             &["testpathZ", "testRefererZ"],
         ),
-        // "Mastering Nginx", chapter 8; the second line has all labels of nginx's source (ngx_http_log_error_handler).
+        // The first line is from "Mastering Nginx", chapter 8; the second has all labels of ngx_http_log_error_handler.
         (
             "nginx-error",
             r#"2012/10/14 18:50:34 [error] 2632#0: *1 open() "/opt/nginx/html/blog" failed (2: No such file or directory), client: 127.0.0.1, server: www.example.com, request: "GET /blog%5A HTTP/1.0", host: "www.example.com""#,
@@ -140,7 +140,7 @@ fn proxies_and_virtual_hosts() {
             r#"2012/10/14 18:50:35 [error] 2632#0: *2 connect() failed (111: Connection refused) while connecting to upstream, client: 127.0.0.1, server: _, request: "GET /a',%5A'b HTTP/1.1", subrequest: "/%5A", upstream: "http://10.0.0.1:80/%5A", host: "h", referrer: "http://r/%5A""#,
             &["/a',Z'b", "/Z", "http://10.0.0.1:80/Z", "http://r/Z"],
         ),
-        // The name of the file is text of a client, and no label.
+        // The client chose the name of the file, so `request:` in it is not a label.
         (
             "nginx-error",
             r#"2012/10/14 18:50:34 [error] 1#0: *1 open() "/x, request: "GET /%2500 HTTP/1.0", host: "h" failed, client: 1, request: "GET /%5A HTTP/1.0""#,
@@ -157,7 +157,7 @@ fn proxies_and_virtual_hosts() {
 #[test]
 fn requests_of_proxies_cannot_be_hidden() {
     for (log, line, kind) in [
-        // The end of the request is missing, or all after it.
+        // The closing quote of the request is missing, so nobody knows where the request ends.
         ("combined", r#"1 - - [10/Oct/2000:13:55:36 -0700] "GET /%00 HTTP/1.1 200 1"#, "unreadable"),
         ("nginx", r#"1 - - [10/Oct/2000:13:55:36 -0700] "GET /%00"#, "unreadable"),
         (
@@ -177,7 +177,7 @@ fn requests_of_proxies_cannot_be_hidden() {
             r#"d [error] 1#0: *1 x, request: "GET / HTTP/1.1", upstream: "http://1/%00"#,
             "unreadable",
         ),
-        // Text that is neither an entry nor a line of an entry that has labels.
+        // This text is neither an entry nor a line of an entry that has labels.
         ("nginx-error", "garbage %00", "unreadable"),
         (
             "nginx-error",
@@ -187,7 +187,7 @@ fn requests_of_proxies_cannot_be_hidden() {
         ("nginx-error", r#"PHP message: x" while reading, client: 1, request: "GET / HTTP/1.1""#, ""),
         ("nginx-error", "d [notice] 1#0: signal process started", ""),
         ("nginx-error", "d [info] 1#0: *1 proxied, client: 1, upstream: 2:3", ""),
-        // The end of the referrer is missing.
+        // The closing quote of the referrer is missing.
         (
             "combined",
             r#"1 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 1 "http://r/%00"#,
@@ -205,7 +205,7 @@ fn requests_of_proxies_cannot_be_hidden() {
             "unreadable",
         ),
         ("common", r#"1 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 1 "http://r/"#, ""),
-        // Lines without the fields that the file has named.
+        // These lines lack the fields that a header line must name, or has named.
         ("cdx", "garbage %00", "unreadable"),
         ("cdx", " CDX N b a\nx 2024 http://a/ %00", "unreadable"),
         ("w3c", "#Fields: time cs-uri\n10:00 /a %00", "unreadable"),
@@ -215,7 +215,7 @@ fn requests_of_proxies_cannot_be_hidden() {
         ("cloudfront", "#Fields: time cs-uri\n10:00 /%00", "unreadable"),
         // Quotes are data in the logs of Envoy.
         ("envoy", r#"[10/Oct/2000:13:55:36 -0700] "GET /a"%00"b HTTP/2" 200"#, "nul"),
-        // A request of one word, and one without a method.
+        // These requests have only one word, or no method.
         ("common", r#"1 - - [10/Oct/2000:13:55:36 -0700] "/%00" 200 1"#, "unreadable"),
         ("envoy", r#"[10/Oct/2000:13:55:36 -0700] "/%00 HTTP/1.1" 200"#, "unreadable"),
         (
@@ -239,17 +239,17 @@ fn requests_of_proxies_cannot_be_hidden() {
         ("s3", r#"o b [10/Oct/2000:13:55:36 -0700] 1 o 3E REST.GET.OBJECT k - 200"#, ""),
         ("squid", "no log %00", "unreadable"),
         ("squid", "a b c d e f http://h/%00 h i j", "unreadable"),
-        // nginx's stream proxy.
+        // An entry of nginx's stream proxy has no request, so no value is missing.
         (
             "nginx-error",
             r#"d [error] 1#0: *1 x, client: 1, server: s:80, upstream: "1:80", bytes from/to client:0/0, bytes from/to upstream:0/0"#,
             "",
         ),
-        // No request came, or HAProxy could not read it.
+        // The server got no request, or could not read it, so no value is missing.
         ("combined", r#"1 - - [10/Oct/2000:13:55:36 -0700] "-" 408 0 "-" "-""#, ""),
         ("nginx", r#"1 - - [10/Oct/2000:13:55:36 -0700] "" 400 0 "-" "-""#, ""),
         ("elb", r#"t lb 1:2 3:4 1 2 3 400 200 0 29 "- - - " "-" - -"#, ""),
-        // A long request that syslog has cut off.
+        // Syslog has cut off this long request.
         (
             "haproxy",
             r#"x haproxy[1]: 1:2 [10/Oct/2000:13:55:36 -0700] a b/c 1 200 2 - - {} "GET /%00"#,
@@ -301,7 +301,7 @@ fn requests_of_proxies_cannot_be_hidden() {
     }
     let said = run(&["decode", "--log", "combined"], line).err;
     assert_eq!(said, "pct: 1 value is unreadable, and stays unchanged; --rejects FILE lists the reasons\n");
-    // With --values, a referrer whose quote is not closed is left out. Many lines are read like one.
+    // With --values, a referrer whose quote is not closed is left out. Many such lines are read like one.
     let lines = "1 - - [10/Oct/2000:13:55:36 -0700] \"GET /%41 HTTP/1.1\" 200 1 \"r\" \"ua\"\n1 - - [10/Oct/2000:13:55:36 -0700] \"GET /a HTTP/1.1\" 200 1 \"http://r/\n";
     let values = run(&["decode", "--log", "apache", "--values"], lines);
     assert_eq!(values.out, b"/A\nr\n/a\n");
@@ -395,7 +395,7 @@ fn values_are_what_clients_sent_and_are_written_as_servers_write() {
         let out = ok(&[args, &["--log", log]].concat(), line);
         assert_eq!(String::from_utf8(out).unwrap(), wanted, "{log} {args:?}");
     }
-    // Findings are about the request, and have the offsets of the line.
+    // Findings are about the bytes that the client sent, but their offsets are those in the line.
     let check = run(
         &["check", "--log", "nginx", "--kinds", "illegal,non-ascii,control"],
         line(r"/a\x22b\xC3\xA9\x1B", "-"),
@@ -448,7 +448,7 @@ fn a_layout_without_a_server_is_read_if_all_servers_agree() {
     }
 }
 
-/// No client can shift a field. Each line has a planted request, label or quote; the value is the one that the client sent, or none.
+/// No client can shift a field. In each line, a client has planted a request, a label or a quote; only true values are found.
 #[test]
 fn planted_fields_are_not_read() {
     let date = "[10/Oct/2000:13:55:36 -0700]";
@@ -618,7 +618,7 @@ fn loggers_are_around_records() {
     );
 }
 
-/// These servers decode paths before they write them, so that a client can add whole lines to the log.
+/// Some servers, such as hypercorn, decode paths before they log them, so that a client can add whole lines to the log.
 #[test]
 fn logs_in_which_clients_can_write_lines_are_reported() {
     let line = "1 - - [10/Oct/2000:13:55:36 -0700] \"GET /a 1.1\" 200 2 \"-\" \"ua\"\n";
@@ -814,11 +814,11 @@ fn unknown_escapes_in_quoted_values_stay_and_are_reported() {
     }
     // An unreadable value does not prevent the other values of the line from being decoded.
     assert_eq!(on(&["decode"], &[], r#"u="\x%41" u="\x41%42""#).out, br#"u="\x%41" u="AB""#);
-    // The key was found although its value is unreadable.
+    // The value is unreadable, but its key was found, so no message says that the key is missing.
     let said = "pct: 1 value is unreadable, and stays unchanged; --rejects FILE lists the reasons\n";
     assert_eq!(on(&["decode"], &[], r#"u="\x%41""#).err, said);
-    // Nobody knows where a value ends whose quote is not closed, or what text after a closing quote means, so the line is unreadable. The
-    // values before are checked nevertheless.
+    // If a quote is not closed, or text follows a closing quote, nobody knows where the value ends, so the line is unreadable.
+    // The values before this value are checked nevertheless.
     let said = said.replace("value", "record");
     for (line, finding) in [
         (r#"u=%2e a="x u=%00"#, "1:8: unreadable: a quote is not closed"),

@@ -1,4 +1,4 @@
-//! Tests that memory use does not depend on the length of the input or of a line, whether it is converted or too long for that.
+//! Tests that memory use does not depend on the length of the input or of a line, even if the line is too long to be converted.
 //!
 //! The tests measure the peak resident memory of the process without pages of mapped files, such as the executable,
 //! because their number depends on the kernel and the build.

@@ -1,6 +1,6 @@
 //! Simple implementations of the commands, which process one byte at a time and have the whole input in memory.
 
-/// The bytes that RFC 3986 never escapes.
+/// Reports whether `byte` is one that RFC 3986 never escapes.
 fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)
 }
@@ -46,11 +46,11 @@ pub fn decode(input: &[u8], keep: &[u8]) -> Vec<u8> {
     replace(input, |byte, spelling, _| if keep.contains(&byte) { spelling.to_vec() } else { vec![byte] })
 }
 
-/// Normalizes escapes like `pct normalize`, which makes no URI of a relative reference.
+/// Normalizes escapes like `pct normalize`, which never turns a relative reference into a URI.
 pub fn normalize(input: &[u8]) -> Vec<u8> {
     let decoded = |text: &[u8]| {
         let one = |byte: u8, spelling: &[u8], before: &[u8]| {
-            // A digit stays escaped if it would complete an escape before it.
+            // A digit stays escaped if it would complete a malformed escape before it.
             let lacks_digit = match before {
                 [.., b'%'] => true,
                 [.., b'%', digit] => digit.is_ascii_hexdigit(),
@@ -78,7 +78,7 @@ pub fn normalize(input: &[u8]) -> Vec<u8> {
     input.split_inclusive(|&byte| byte == b'\n').flat_map(line).collect()
 }
 
-/// Replaces each escape by the result of `with`, which gets its byte, its spelling and the input before it.
+/// Replaces each escape by the result of `with`, which gets its byte, its spelling and the input before the escape.
 fn replace(input: &[u8], with: impl Fn(u8, &[u8], &[u8]) -> Vec<u8>) -> Vec<u8> {
     let (mut out, mut at) = (Vec::new(), 0);
     while at < input.len() {

@@ -168,7 +168,7 @@ fn every_policy_of_every_verb_does_something_or_is_refused() {
                     if option == "--on-invalid-utf8" && is_text || option == "--on-rejected" && is_alone {
                         continue;
                     }
-                    // These results are written alone, and an unreadable record has no result.
+                    // These commands need `--values` here, and an unreadable record has no result to write.
                     let needs_values = verb == "get" && options.contains(&"--csv")
                         || verb == "split" && options.contains(&"--log");
                     if needs_values && option == "--on-rejected" {
@@ -211,7 +211,7 @@ fn conversions_that_decode_repair_malformed_escapes() {
     }
 }
 
-/// A relative reference stays one when it is decoded.
+/// A relative reference is still a relative reference after decoding: it gets no scheme.
 #[test]
 fn decoding_a_part_of_a_url_creates_no_scheme() {
     for (args, url, wanted) in [
@@ -411,7 +411,7 @@ fn only_the_plain_codec_converts_lines_of_any_length() {
             run(&[args, &["--max-record", "1", "--on-rejected", "fail"]].concat(), format!("%41\n{long}"));
         let wanted = "pct: <stdin>:2: offset 4: the record is longer than 1 MiB (--max-record)\n";
         assert_eq!((fails.out, fails.err.as_str(), fails.code), (short.out, wanted, Some(1)), "{args:?}");
-        // The whole input can be one such record.
+        // With `--raw`, the whole input is one record, which can be too long as well.
         if args != ["normalize"] && run(&[args, &["--raw"]].concat(), "").code == Some(0) {
             let raw = run(&[args, &["--raw", "--max-record", "1"]].concat(), format!("a\n{long}"));
             assert_same(&format!("{args:?}"), &raw.out, format!("a\n{long}").as_bytes());

@@ -78,8 +78,8 @@ fn the_exit_code_can_say_that_a_file_would_change() {
     }
 }
 
-/// A block of changes that is too long for one hunk, and lines that are longer than memory allows, give a diff that can be
-/// applied as well.
+/// `patch` can apply a diff even if a block of changes is too long for one hunk, or if lines are longer than memory
+/// allows.
 #[test]
 fn patch_can_apply_a_diff_of_any_size() {
     let dir = tempfile::tempdir().unwrap();

@@ -9,7 +9,7 @@ use crate::support::{assert_same, ok, output, tangle};
 fn urllib_agrees() {
     let version = Command::new("python3").arg("--version").output();
     if !version.is_ok_and(|output| output.status.success()) {
-        // Not `eprintln!`: its output is captured, and shown only for tests that fail.
+        // The test runner captures `eprintln!`, and shows its output only for tests that fail.
         let _ = std::io::stderr().write_all(b"\nSKIPPED urllib_agrees: there is no python3 here\n");
         return;
     }

@@ -40,7 +40,7 @@ fn the_exit_code_says_whether_readings_agree() {
     assert_eq!(json["readings"][0]["passed_on"], "/x/..;/admin");
 }
 
-/// Each line has the chain and the rule, the targets, and the numbers of different routes and of routes past the rule.
+/// Each row has the chain and the rule, the number of targets with different routes, and that of targets past the rule.
 #[test]
 fn chains_are_audited() {
     let targets = "/a\n/x/..;/admin\n/x/..;/administrator\r\n/admin\n/x/..;/ADMIN/a\n/%2561dmin\n/%zz\n\n";
@@ -52,7 +52,7 @@ fn chains_are_audited() {
         (&["caddy-2.6,tomcat-10.1", "--guard", "/admin", "--match", "exact", "--ignore-case"], 3, 1),
         (&["nginx-1.22,varnish-7.1,tomcat-10.1", "--guard", "/admin"], 3, 1),
         (&["strict,varnish-7.1,tomcat-10.1", "--guard", "/admin"], 0, 0),
-        // nginx decodes a double escape once, and Tomcat a second time, so that it gets past the rule.
+        // nginx decodes a double escape once, and Tomcat a second time, so that one more target gets past the rule.
         (&["nginx-1.22-variable,tomcat-10.1", "--guard", "/admin"], 3, 2),
     ] {
         let report = audited(args, targets.as_bytes());
@@ -94,7 +94,7 @@ fn targets_are_found_in_logs() {
     assert!(audited(&["nginx-1.22,axum"], "/caf\u{e9}\n/a%20\n".as_bytes())["hint"].is_null());
 }
 
-/// Lines longer than the buffer are counted, and the line after one is read.
+/// Lines longer than the buffer are counted, and the line after a long one is read.
 #[test]
 fn long_lines_are_counted() {
     let mut input = b"/".repeat(700_000);

@@ -170,7 +170,7 @@ fn forms_come_back_from_rows() {
         }
         forms.push(b'\n');
     }
-    // JSON loses nothing of valid UTF-8, so the way through it gives the canonical spelling of each form.
+    // JSON can hold any valid UTF-8, so a form that is converted to JSON and back has its canonical spelling.
     let through = |style: &str| ok(&["form", "--from", style], ok(&["form", "--format", style], &forms));
     let wanted = through("jsonl");
     for style in ["csv", "tsv"] {
@@ -223,7 +223,7 @@ fn headers_may_hold_anything() {
     );
     let same = run(&["decode", "--jsonl", "--key", "a.u,b.u,a.v", "--into", "x,x,x"], "");
     assert_eq!((same.err.as_str(), same.code), ("pct: --into: the name 'x' is given twice\n", Some(2)));
-    // Headers with the same names are the same header.
+    // Headers with the same names count as equal, even if only one of them has quotes.
     for (first, second, wanted) in
         [(&plain, &quoted, "id,url\n1,A\n2,B\r\n"), (&quoted, &plain, "\"id\",\"url\"\r\n2,B\r\n1,A\n")]
     {

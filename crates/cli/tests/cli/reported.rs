@@ -1,4 +1,4 @@
-//! Tests jobs of the kinds that users reported to other programs: a value is found, and is what the client sent.
+//! Tests cases that users reported to other programs: `pct` must find the value that the client sent.
 
 use crate::support::run;
 
@@ -21,7 +21,7 @@ fn haproxy(request: &str, tls: &str) -> String {
     format!("{start} \"{request}\"{tls}\n")
 }
 
-/// Returns a line that Docker writes for `line`.
+/// Returns the JSON that Docker writes around `line`.
 fn docker(line: &str) -> String {
     let text = line.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
     format!("{{\"log\":\"{text}\"}}\n")
@@ -142,7 +142,7 @@ fn escapes_of_servers_are_undone() {
             Some(&haproxy("GET /Z#22 HTTP/1.1", tls)),
             "",
         ),
-        // Findings are about the bytes that the client sent.
+        // Findings are about the bytes that the client sent, and not about their escapes in the log.
         (
             "check --log nginx --kinds illegal,non-ascii,control",
             &access(r"GET /x\x22y\xC2\xB5\x07 HTTP/1.1", "-"),

@@ -48,7 +48,7 @@ fn who_selects_nothing_is_told_once() {
         (&["--field", "30"], "a b\n", "no line has field 30"),
         (&["--quoted", "--field", "2.3"], "a b\n", "no line has field 2.3"),
         (&["--tsv", "--field", "3"], "a\tb\n", "no line has field 3"),
-        // A range is there if one of its fields is.
+        // A line has a range if it has one of the fields in the range.
         (&["--field", "4..6"], "a b\n", "no line has field 4..6"),
         (&["--field", "-7..-4"], "a b\n", "no line has field -7..-4"),
         (&["--field", "4.."], "a b\n", "no line has field 4.."),
@@ -223,7 +223,7 @@ fn new_columns() {
         text(&["--csv", "--column", "u", "--into", "v", "--only-changed"], "u\n1\n%41\n"),
         "u,v\n%41,A\n"
     );
-    // A rejected value has an empty cell, and an unreadable row has no new one.
+    // The new cell of a rejected value is empty, and an unreadable row gets no new cell.
     for (args, input, wanted) in [
         (
             &["decode"][..],
@@ -304,7 +304,7 @@ fn new_members() {
         (err.as_str(), code),
         ("pct: --into: 2 records already had such a name, and its value was not added\n", Some(0))
     );
-    // The other new members are added.
+    // If only some of the keys exist already, the other new members are added.
     let both = run(
         &["decode", "--jsonl", "--key", "u,v,w", "--into", "x,y,z"],
         r#"{"u":"%41","v":"%42","w":"%43","x":1,"z":2}"#,

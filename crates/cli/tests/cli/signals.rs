@@ -150,7 +150,7 @@ fn a_file_that_is_being_replaced_is_old_or_new() {
     // The signal arrives after a different delay in each round.
     fs::remove_file(path("huge")).unwrap();
     for step in 0..24 {
-        // A signal between keeping and replacing leaves two names of one file.
+        // A signal between the backup and the replacement of a file leaves two names of one file.
         for name in ["plain", "packed"] {
             fs::remove_file(path(name)).unwrap();
         }
@@ -187,7 +187,7 @@ fn a_signal_that_was_ignored_stays_ignored() {
     assert_eq!(fs::read(&target).unwrap(), b"a b\n".repeat(50_000));
 }
 
-/// Until a new file is complete, nobody else may open it. Then it has the permissions of the old file, or the usual ones.
+/// No other user may open an unfinished file. A finished one has the permissions of the old file, or the default ones.
 #[test]
 fn unfinished_files_are_private() {
     use std::os::unix::fs::PermissionsExt;

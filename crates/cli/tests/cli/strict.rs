@@ -44,7 +44,7 @@ fn records_are_counted_by_their_own_end() {
     assert_eq!(run.err, "pct: <stdin>:2: offset 5: malformed escape: the input ends inside it\n");
 }
 
-/// The records before the error are written, and no part of the record with the error, whatever else is asked for.
+/// Whatever the other options are, the records before the error are written, and no part of the record with the error.
 #[test]
 fn whole_records_before_the_error_are_written() {
     let good = "x%41\n".repeat(50_000);

@@ -60,7 +60,7 @@ pub fn done(args: &[&str], input: impl AsRef<[u8]>) -> Vec<u8> {
     out
 }
 
-/// Returns the words of this system for an error that opening `path` gives.
+/// Returns the operating system's message for the error that opening `path` gives.
 #[track_caller]
 pub fn open_error(path: impl AsRef<Path>) -> String {
     let error = File::open(path).expect_err("the file cannot be opened").to_string();
@@ -76,8 +76,8 @@ pub fn wait(child: Child) -> Run {
 /// The time after which a child is killed, and its test fails.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Writes `input` to the stdin of `child`, `chunk` bytes at a time, and returns what the child writes, and its status. Kills
-/// it and fails after [`PATIENCE`].
+/// Writes `input` to the stdin of `child`, `chunk` bytes at a time, and returns the output and the status of the child.
+/// After [`PATIENCE`], kills the child and fails.
 #[track_caller]
 pub fn output(mut child: Child, input: &[u8], chunk: usize) -> Output {
     if let Some(mut stdin) = child.stdin.take() {
@@ -107,7 +107,7 @@ fn reader(stream: Option<impl Read + Send + 'static>) -> mpsc::Receiver<Vec<u8>>
     receiver
 }
 
-/// Waits for a child whose output nobody reads. Kills it and fails after [`PATIENCE`].
+/// Waits for a child whose output nobody reads. After [`PATIENCE`], kills the child and fails.
 #[track_caller]
 pub fn exit_status(child: &mut Child) -> ExitStatus {
     let deadline = Instant::now() + PATIENCE;
@@ -156,7 +156,7 @@ pub fn oracle(test: &str, mode: &[&str], input: &[u8], out: &[u8]) {
         .stderr(Stdio::piped())
         .spawn();
     let Ok(python) = python else {
-        // Not `eprintln!`: its output is captured, and shown only for tests that fail.
+        // The test runner captures `eprintln!`, and shows its output only for tests that fail.
         let _ =
             std::io::stderr().write_all(format!("\nSKIPPED {test}: there is no python3 here\n").as_bytes());
         return;

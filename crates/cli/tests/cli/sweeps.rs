@@ -2,7 +2,7 @@
 
 use crate::support::{Numbers, assert_same, run, run_in_chunks};
 
-/// Pieces of values, with escapes of structure, of text and of nonsense.
+/// Pieces of values, with escapes of delimiters and of text, and with malformed escapes.
 const VALUE: &[&[u8]] = &[
     b"/",
     b"a",
@@ -276,7 +276,7 @@ fn columns_of_many_rows_are_decoded_like_those_of_one() {
         check(&["normalize", "--csv", "--column", "2"], &text);
         check(&["decode", "--csv", "--keep", "a~", "--column", "2"], &text);
         check(&["decode", "--csv", "--keep", "a~", "--column", "2", "--into", "new"], &text);
-        // The places in a chunk without quotes are found in another way.
+        // In a chunk without quotes, other code finds the cells.
         let unquoted: Vec<u8> = text.into_iter().filter(|&byte| byte != b'"').collect();
         check(&["decode", "--csv", "--column", "url"], &unquoted);
         check(&["decode", "--csv", "--column", "note", "--into", "new"], &unquoted);

@@ -39,8 +39,8 @@ const INSIDE: &str = "a quote is inside a cell without quotes";
 const AFTER: &str = "text follows a closing quote";
 const OPEN: &str = "a quote is not closed";
 
-/// Runs `args` on `input`, and checks that each report sees the `count` unreadable rows: the message, --stats, --rejects, --strict and
-/// `check`. The first one is at `line` and `offset` for this reason.
+/// Runs `args` on `input`, and checks that the message, --stats, --rejects, --strict and `check` report `count` unreadable rows.
+/// `first` is the line, the offset and the reason of the first unreadable row.
 fn assert_unreadable(args: &[&str], input: &str, wanted: &str, count: usize, first: (usize, usize, &str)) {
     let (line, offset, reason) = first;
     let run_with = |verb: &str, more: &[&str]| run(&[&[verb, "--csv"], args, more].concat(), input);
@@ -130,7 +130,7 @@ fn two_dialects_are_accepted() {
         (backslash, "x,\"a%5C%22%2C\"", "x,\"a\\\\\\\",\""),
         (backslash, "a\\b,%5C", "a\\b,\\"),
         (backslash, "\"\\\\\",\"%41\\\n\"", "\"\\\\\",\"A\\\\\n\""),
-        // In this dialect, two quotes mean one, too.
+        // Two quotes mean one quote in this dialect, too.
         (backslash, "\"a\"\"b\",%41", "\"a\"\"b\",A"),
     ] {
         let around = |row| format!("name,url\n1,%43\n{row}\n\"2\",%43\n");
@@ -169,7 +169,7 @@ fn two_dialects_are_accepted() {
     }
 }
 
-/// Every command that reads CSV reads its dialects.
+/// Every command that reads CSV obeys `--quote-escape`.
 #[test]
 fn each_command_reads_the_dialects() {
     let input = "name,url\n\"A\\\", B\",/%7Ea\n\"A\\\"\",/~a\n";
@@ -216,12 +216,12 @@ fn a_first_line_can_name_the_delimiter() {
         (&[][..], "sep=;\nurl;n\n%41;\"%42\"\n", "sep=;\nurl;n\nA;\"%42\"\n"),
         (&[], "sep=;\r\nurl;n\r\n%2C%3B;1\r\n", "sep=;\r\nurl;n\r\n\",;\";1\r\n"),
         (&[], "\u{feff}SEP=\t\nurl\tn\n%41\t%42", "\u{feff}SEP=\t\nurl\tn\nA\t%42"),
-        // The line names the delimiter of its file, whatever -d names for all files.
+        // The line `sep=` names the delimiter of its file, even if `-d` names another one for all files.
         (&["-d", ","], "sep=;\nurl;n\n%41;1\n", "sep=;\nurl;n\nA;1\n"),
         (&["--into", "new"], "sep=;\nurl;n\n%3B;1\n", "sep=;\nurl;new;n\n%3B;\";\";1\n"),
         (&["--only-changed"], "sep=;\nurl;n\na;1\n%41;1\n", "sep=;\nurl;n\nA;1\n"),
         (&["--values"], "sep=;\nurl;n\n%41;1\n", "A\n"),
-        // A line with text before `sep=` names none.
+        // A line with text before `sep=` names no delimiter.
         (&[], "url,sep=;\n%41,1\n", "url,sep=;\nA,1\n"),
     ] {
         let got = ok(&[&["decode", "--csv", "--column", "url"], args].concat(), input);
@@ -231,7 +231,7 @@ fn a_first_line_can_name_the_delimiter() {
     assert_eq!(got, b"sep=|\n%41|B\n");
     let found = run(&["check", "--csv", "--column", "url"], "sep=;\nn;url\n1;%00\n");
     assert_eq!(String::from_utf8(found.out).unwrap(), "<stdin>:3:14: nul: column url at 2: %00\n");
-    // A file without the line has the usual delimiter again.
+    // After a file with `sep=`, a file without it has the default delimiter.
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
     std::fs::write(path("one"), "sep=;\nurl;n\n%41;1\n").unwrap();
@@ -262,7 +262,7 @@ fn carriage_returns_as_line_ends_are_named() {
     assert_eq!(ok(&["decode", "--csv", "--no-header", "--column", "2"], "a\rb,%41\n"), b"a\rb,A\n");
 }
 
-/// Rows are read like those of Python's module, and those that RFC 4180 does not allow stay.
+/// Rows are read as Python's module csv reads them, and rows that RFC 4180 does not allow stay.
 #[test]
 fn python_agrees_which_rows_are_readable() {
     const CELLS: &[&[u8]] = &[

@@ -80,7 +80,7 @@ fn parts_are_found_by_method_and_form() {
         );
         assert_eq!(text(split), format!("{}\n", wanted.replace('|', "\t")), "{request}");
     }
-    // A target without a host has no host, which differs from an empty one.
+    // The parts of a host are missing if a target has no host. A missing part differs from an empty one.
     let common = lines(&["//a/b?c"]).replace(" \"-\" \"x\"", "");
     let split =
         ["split", "--parts", "url,authority,host,domain,path,segment:2,query", "--log", "common", "--values"];
@@ -265,7 +265,7 @@ fn targets_are_resolved_against_the_host_of_the_base() {
     writes(&["resolve", "--standard", "--base", "https://h.org/c/d?e"], &requests(wanted));
     // If the base has no host, a path that begins with `//` does not become one.
     writes(&["resolve", "--base", "x:/c"], &[("GET //evil.com/x HTTP/1.1", "x:/.//evil.com/x")]);
-    // For browsers, a backslash is a slash, and a tab is nothing.
+    // Browsers read a backslash as a slash, and ignore a tab.
     let resolve = ["resolve", "--standard", "--base", "http://h.org/", "--log", "nginx", "--values"];
     for target in ["/\\x5Cevil.com", "/\\x09/evil.com", "/\\x0D\\x5Cevil.com"] {
         let out = text(ok(&resolve, lines(&[target])));
@@ -306,7 +306,7 @@ fn findings_are_in_the_parts_of_the_target() {
     assert!(found(&["--kinds", "port,host,illegal"], "CONNECT [::1]:443 HTTP/1.1").is_empty());
     assert_eq!(found(&["--kinds", "host"], "CONNECT [::g]:443 HTTP/1.1"), ["[ host"]);
     assert_eq!(found(&["--kinds", "illegal"], "GET //[x HTTP/1.1"), ["[ illegal"]);
-    // Servers read `//x` differently: most merge the slashes. They do not route CONNECT.
+    // Servers read `//x` differently: most merge the slashes. They do not route CONNECT, so its target has no finding.
     assert_eq!(found(&["--kinds", "ambiguous"], "GET //x HTTP/1.1"), ["/ ambiguous"]);
     assert!(found(&["--kinds", "ambiguous"], "CONNECT a.org:443 HTTP/1.1").is_empty());
 }

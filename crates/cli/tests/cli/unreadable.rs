@@ -21,9 +21,9 @@ fn an_unclosed_quote_hides_no_rows() {
         ("1,\"x\n2,%00", &["2 6 unreadable", "3 11 nul"]),
         ("1,%00\n2,\"", &["2 6 nul", "3 12 unreadable"]),
         ("1,\"\r\n2,%00\r\n", &["2 6 unreadable", "3 11 nul"]),
-        // Two quotes in a row are data of the open cell, and an empty cell of the row after it.
+        // In an open cell, two adjacent quotes are data. In the row that is read after it, they are an empty cell.
         ("1,\"x\n2,%00\n\"\",%00\n", &["2 6 unreadable", "3 11 nul", "4 18 nul"]),
-        // Only a row of the same width ends what is unreadable; after that, rows may be ragged.
+        // Only a row with as many cells as the header ends the unreadable lines. Later rows may have more or fewer.
         ("1,\"x\nno row\n,,%00\n2,%00\n3,%00,\n", &["2 6 unreadable", "5 24 nul", "6 30 nul"]),
         // Another quote closes the cell, and text follows it, so the row ends on that line.
         (
@@ -33,19 +33,19 @@ fn an_unclosed_quote_hides_no_rows() {
         ("%00,\"x\n%00,\"y\"\n%00,z\n", &["2 8 unreadable", "3 11 nul", "4 19 nul"]),
         // The unclosed cell is on the second line of its row.
         ("\"1\na\",\"x\n2,%00\n", &["3 10 unreadable", "4 15 nul"]),
-        // This cell is closed.
+        // A quote on the next line closes this cell, so the row is readable.
         ("1,\"x\ny\"\n2,%00\n", &["4 14 nul"]),
-        // A misplaced quote ends with its line.
+        // A misplaced quote makes only its own line unreadable.
         ("1,\"x\"y\n2,%00\n", &["2 9 unreadable", "3 13 nul"]),
         ("1,x\"\n2,\"%00\n\"\n", &["2 7 unreadable", "3 12 nul"]),
-        // The second line has another width.
+        // The second line has another number of cells than the header, so it is part of the unreadable row.
         ("1,\"x\n2,\"y\",%00\n", &["3 12 unreadable"]),
         ("1,\"x\n2,\"y\",%00\n3,%00\n", &["3 12 unreadable", "4 21 nul"]),
     ] {
         let input = format!("a,b\n{rows}");
         let all = places(&["--csv", "--column", "1,2", "--kinds", "nul,unreadable"], &input);
         assert_eq!(all, wanted, "{rows:?}");
-        // Without a header, the first row has the width.
+        // Without a header, the first row sets the number of cells.
         let all = places(&["--csv", "--no-header", "--column", "1,2", "--kinds", "nul,unreadable"], &input);
         assert_eq!(all, wanted, "{rows:?}");
         for (verb, column) in [("decode", "2"), ("encode", "1,2"), ("normalize", "b")] {
@@ -76,7 +76,7 @@ fn an_open_quote_in_the_last_line_has_a_place() {
     }
 }
 
-/// A row may end where a read ended, although the input goes on.
+/// A row may end exactly where a read of the file ends, although the input goes on.
 #[test]
 fn unreadable_rows_are_counted_wherever_reads_end() {
     let dir = tempfile::tempdir().unwrap();
@@ -122,7 +122,7 @@ fn only_the_lines_up_to_the_next_row_stay() {
         ),
         (&["--only-changed"], "a,b\n1,A\n2,E\n4,\u{fffd}\n", said),
         (&["--values"], "A\nE\n%zz\n\u{fffd}\n", left_out),
-        // -q hides only the progress.
+        // With -q, the message about unreadable records stays.
         (&["--quiet", "--values"], "A\nE\n%zz\n\u{fffd}\n", left_out),
         (&["--quiet", "--on-rejected", "drop"], &dropped, left_out),
         (
@@ -155,17 +155,17 @@ fn only_the_lines_up_to_the_next_row_stay() {
     let strict = run(&["decode", "--csv", "--column", "b", "--strict"], &input);
     assert_eq!(strict.err, format!("pct: <stdin>:3: offset 14: {OPEN}\n"));
     assert_eq!((strict.out.as_slice(), strict.code), (&b"a,b\n1,A\n"[..], Some(1)));
-    // Later quotes end these rows, and some of the lines before them are rows.
+    // A later quote closes the cell of each open quote, and the lines between the two quotes are rows.
     let closed =
         run(&["decode", "--csv", "--column", "b"], "a,b\n1,\"x\n2,%41\n3,\"y\n4,%42\n5,\"x\n6,\"y\n7,%43\n");
     assert_eq!(closed.out, b"a,b\n1,\"x\n2,A\n3,\"y\n4,B\n5,\"x\n6,\"y\n7,C\n");
     assert_eq!(closed.err, said.replace("1 record is", "3 records are").replace("stays", "stay"));
-    // -q hides progress, but not that values were not converted.
+    // -q hides the progress, but not the message about unreadable records and values.
     let quiet = ["decode", "-q", "--csv", "--column", "b"];
     assert_eq!(run(&quiet, "a,b\n1,\"x\n2,%41\n").err, said);
     let line = run(&["decode", "-q", "--unescape", "nginx"], "%41\\x4\n%42\n");
     assert_eq!((line.out, line.err), (b"%41\\x4\nB\n".to_vec(), said.replace("record", "value")));
-    // A file after the open quote starts anew.
+    // A quote that is open at the end of a file does not go on in the next file.
     let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
     fs::write(path("one"), "a\n\"%41").unwrap();
     fs::write(path("two"), "a\n%42").unwrap();
@@ -202,7 +202,7 @@ fn an_unclosed_quote_in_a_large_file_hides_no_rows() {
         (row.repeat(200_000), false),
         // A row that is longer than memory allows is unreadable, too.
         (format!("{}1,{long}{}", row.repeat(40_000), row.repeat(100_000)), true),
-        // Much later, a quote could close the cell, and opens another one.
+        // A much later quote could close the cell, but it opens another one.
         (format!("{}9,\"y\n{}", row.repeat(80_000), row.repeat(40_000)), true),
     ] {
         let input = format!("a,b\n{before}2,\"%41\n{after}");
@@ -274,7 +274,7 @@ fn one_line_counts_unreadable_records() {
         _ if args.contains(&"--log") => "record",
         _ => "value",
     };
-    // Values that cannot be read cannot be written alone.
+    // With `--values`, unreadable values are left out, and the message says so.
     let what_is_said = |args: &[&str], count: usize, kind: &str, reasons: &str| {
         let text = said(count, kind, reasons);
         match args.contains(&"--values") {

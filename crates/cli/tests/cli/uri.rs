@@ -86,7 +86,7 @@ fn profiles_are_those_of_the_library_line_by_line() {
         assert_same(profile.name(), &ok(&args, &input), &wanted);
         let threads = [&args[..], &["-j4"]].concat();
         assert_same(profile.name(), &ok(&threads, &input), &wanted);
-        // These options convert each line separately, and write only the lines that changed.
+        // With these options, `pct` converts each line separately, and writes only the lines that changed.
         let each = [&args[..], &["--on-malformed", "keep", "--only-changed"]].concat();
         let changed = ok(&each, &input);
         assert!(changed.len() < wanted.len(), "{profile}");
@@ -100,7 +100,7 @@ fn the_list_of_profiles_says_what_each_is() {
     for (line, profile) in list.lines().zip(Profile::ALL) {
         let (name, about) = line.split_once("  ").expect("a name, and what it is");
         assert_eq!(name, profile.name());
-        // Each has a version or a date.
+        // Each profile has a version or a date.
         assert_eq!(about.trim(), format!("{} ({})", profile.about(), profile.edition()));
         assert!(profile.edition().contains(|c: char| c.is_ascii_digit()), "{name}");
     }
@@ -158,7 +158,7 @@ fn what_a_profile_refuses_is_treated_as_asked() {
     );
     let dropped = [&args[..], &["-q", "--on-rejected", "drop"]].concat();
     assert_eq!(without(&dropped, "HTTP://a/%zz%7e\nHTTP://a:99999/\nHTTP://a/"), "http://a/%zz~\nhttp://a/");
-    // In records, the policy `null` writes what the format has for a missing value.
+    // In records, the policy `null` writes the format's own spelling of a missing value.
     for (more, input, wanted) in [
         (
             &["--jsonl", "--key", "u"][..],
@@ -194,7 +194,7 @@ fn rejects_and_stats_tell_of_refused_urls() {
         fs::read_to_string(&rejects).unwrap(),
         "<stdin>:2:17: more than one '@' in the authority: 1,HTTP://a@b@c/\n"
     );
-    // A URL that was converted is not listed, whatever is in it, unless a policy rejects it.
+    // The file of rejects lists no URL that was converted, whatever the URL contains, unless a policy rejects it.
     let input = b"HTTP://a/100%\n//a@b@c/%\nHTTP://a/\xFF\n";
     for (verb, more, wanted) in [
         (&["normalize", "--profile", "rfc3986"][..], &[][..], &["2:17"][..]),
@@ -238,7 +238,7 @@ fn profiles_work_on_values_anywhere() {
         "{\"u\":\"HTTP://A/\",\"key\":\"http://a/\"}\n"
     );
     assert_eq!(with(&["-0"], "HTTP://A/\0HTTP://B/\n\0"), "http://a/\0HTTP://B/\n\0");
-    // Browsers remove the line feed, so that these would become schemes.
+    // With `-0`, the line feed is part of the URL. Browsers remove it, and then read `javascript` as the scheme.
     for more in [&[][..], &["--profile", "escapes"]] {
         let with = |ends: &[&'static str], input: &str| text(&[&["normalize"], more, ends].concat(), input);
         assert_eq!(with(&["-0"], "java%73cript\n:%41\0"), "java%73cript\n:A\0");
@@ -248,8 +248,8 @@ fn profiles_work_on_values_anywhere() {
     // An escaped comma stays escaped, because a decoded one would split the field.
     let w3lib = ["normalize", "--profile", "w3lib-2.5", "--field", "1", "--delimiter", ","];
     assert_eq!(text(&w3lib, "http://a/%2Cb,x\n"), "http://a/%2Cb,x\n");
-    // A URL is converted only as a whole, so a line that does not fit in memory stays as it is. Its number is known if lines are
-    // counted.
+    // A URL is converted only as a whole, so a line that does not fit in memory stays as it is. The message has the number of
+    // the line if lines are counted.
     let long = format!("HTTP://{}/\nHTTP://B/\n", "A".repeat(3 << 20));
     let Run { out, err, code } = run(&profile, &long);
     assert_same("a long line", &out, long.replace("HTTP://B", "http://b").as_bytes());
@@ -400,7 +400,7 @@ fn join_is_the_inverse_of_split() {
             let rows = ok(&[&["split", "--format", style][..], fields].concat(), &input);
             let fields = if style == "jsonl" { &[] } else { fields };
             let Run { out, .. } = run(&[&["join", "-q", "--from", style][..], fields].concat(), &rows);
-            // A row stays if browsers would read another host from its URL, or none.
+            // A row stays as it is if browsers would read another host from its URL, or no host.
             let (mut urls, mut rejected) = (0, 0);
             for ((url, row), joined) in lines(&input).zip(lines(&rows)).zip(lines(&out)) {
                 urls += 1;
@@ -503,7 +503,7 @@ fn join_refuses_what_would_not_be_read_back() {
         let Run { out, err, code } = join(args);
         assert_eq!((out, code), (Vec::new(), Some(1)), "{args:?}");
         assert!(err.contains(reason), "{args:?}: {err}");
-        // Rows are held to the same rules.
+        // Parts in rows of JSON, CSV or TSV follow the same rules as parts in arguments.
         let (parts, options): (Vec<&str>, Vec<&str>) = args.iter().partition(|arg| arg.contains('='));
         let parts: Vec<(&str, &str)> = parts.iter().filter_map(|part| part.split_once('=')).collect();
         let object: serde_json::Map<_, _> =
@@ -617,13 +617,13 @@ fn a_list_has_all_values_of_a_parameter() {
     for (args, wanted) in cases {
         assert_eq!(text(args, url), *wanted, "{args:?}");
     }
-    // Each value counts, also with records that end in NUL.
+    // `top` counts each value, also in records that end in NUL.
     assert_eq!(text(&["top", "-0", "{query:t[]}"], "?t=a&t=b\0?t=b\0?t=b&t=b\0"), "4\tb\n1\ta\n");
     // `join` writes the name as it is.
     assert_eq!(text(&["join", "path=/", "query:a[]=1"], ""), "/?a%5B%5D=1\n");
 }
 
-/// Lists of hosts and of URLs without schemes.
+/// `--no-scheme` is for lists of hosts and of URLs without schemes.
 #[test]
 fn a_url_without_a_scheme_can_begin_with_a_host() {
     // The value, and its host, port and path with --no-scheme.
@@ -668,7 +668,7 @@ fn a_url_without_a_scheme_can_begin_with_a_host() {
         run(&[&charset[..], &["--on-invalid-utf8", "fail"]].concat(), "a.org?q=%FF\n").err,
         "pct: <stdin>:1: offset 8: not in the charset\n"
     );
-    // The canonical form has no scheme either, and is its own form. The option does not change how targets of requests are read.
+    // The canonical form has no scheme either, and stays in a second run. The option has no effect on targets of requests.
     let normalize = ["normalize", "--no-scheme", "--profile", "rfc3986"];
     let form = "example.com/~a\nhttp://a/b\n/c\nb:80/\n";
     let old = "EXAMPLE.com/x/../%7ea\nHTTP://A/b\n/c\nB:80/\n";
@@ -695,7 +695,7 @@ fn values_that_seem_to_begin_with_a_host_are_counted() {
     }
     assert_eq!(run(&["top", "{host}"], "É.example.com/\nexample.com\n").err.matches("2 values").count(), 1);
     assert_eq!(run(&["get", "{path}"], two).err, "");
-    // A row that has the path has the whole value, so there is no hint.
+    // A row that has the path contains the whole value, so there is no hint.
     assert_eq!(run(&["split"], two).err, "");
     assert_eq!(run(&["get", "{host}", "--no-scheme"], two).err, "");
     assert_eq!(
@@ -850,7 +850,7 @@ fn forms_become_pairs_and_back() {
 fn whole_urls_may_be_in_any_charset() {
     for (charset, typed, url) in [
         ("windows-1252", "http://a/é %E9?q=%2Fü€", "http://a/%E9%20%25E9?q=%2F%FC%80"),
-        // Bytes of a character can be reserved, or a backslash.
+        // The second byte of a character can be a reserved character or a backslash.
         ("shift_jis", "http://a/ァ?ーソ@テ", "http://a/%83%40?%81%5B%83%5C@%83e"),
         ("gb18030", "/é你\u{1f600}", "/%A8%A6%C4%E3%949%FC6"),
         ("euc-jp", "/語", "/%B8%EC"),
@@ -1022,7 +1022,7 @@ fn forms_may_be_in_any_charset() {
         ("pct: <stdin>:2: offset 4: not in the charset\n", Some(1))
     );
     assert_eq!(run(&["form", "--charset", "nonsense"], "").code, Some(2));
-    // A form names its charset, in both directions; a label that is not known has no effect.
+    // The parameter `_charset_` names the charset of a form, for reading and writing. An unknown label has no effect.
     for (form, pairs) in [
         ("_charset_=windows-1251&q=%CF%F0", "_charset_\twindows-1251\tq\tПр"),
         ("q=%CF%F0&_charset_=CP1251&_charset_=koi8-r", "q\tПр\t_charset_\tCP1251\t_charset_\tkoi8-r"),

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::support::{command, ok, run, wait};
 
-/// Returns the options of the program with their commands and meanings, as the completions of fish have them.
+/// Returns the options of the program with their commands and meanings, which are read from the completions for fish.
 fn options() -> BTreeMap<String, (Vec<String>, String)> {
     let script = String::from_utf8(ok(&["generate", "fish"], "")).unwrap();
     let mut found = BTreeMap::<String, (Vec<String>, String)>::new();

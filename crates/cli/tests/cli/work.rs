@@ -102,7 +102,7 @@ fn until_stable_takes_linear_time() {
 
 #[test]
 fn charsets_take_linear_time() {
-    // Here no byte is valid in the charset, or it lacks every character. Quadratic time would take minutes.
+    // All bytes of these inputs are invalid, or the charset lacks all characters. Quadratic time would take minutes.
     let value = "%FF".repeat(300_000);
     assert!(ok(&["decode", "--charset", "gbk"], &value) == value.as_bytes());
     let replaced = ok(&["decode", "--charset", "gbk", "--on-invalid-utf8", "replace"], &value);
@@ -147,7 +147,7 @@ fn escapes_of_servers() {
         let wanted = format!("<stdin>:1:{offset}: unreadable: an escape is malformed\n");
         assert_eq!(String::from_utf8(check.out).unwrap(), wanted, "{line}");
     }
-    // Findings have the offsets of the line.
+    // Findings have the offsets of the line, and not those of the value without the escapes of nginx.
     let check = run(&["check", "--unescape", "nginx", "--kinds", "nul"], r"a\x22%00");
     assert_eq!(String::from_utf8(check.out).unwrap(), "<stdin>:1:5: nul: line line at 5: %00\n");
     assert_eq!(text(&["get", "{path}|{query}", "--unescape", "haproxy"], "/a#22b?x=1"), "/a\"b|x=1\n");
@@ -184,7 +184,7 @@ fn percent_u_escapes() {
     lines(&["--percent-u", "--keep", "/"], &[("%u002F%2f%u4E2D", "%u002F%2f中")]);
     // The result agrees with `unescape` of JavaScript.
     lines(&["--percent-u", "--charset", "latin1"], &[("%u4F60%E9%u00e9", "你éé")]);
-    // Each line has its own charset.
+    // With `--charset auto`, each line has its own charset.
     lines(
         &["--charset", "auto"],
         &[("caf%C3%A9 %zz", "café %zz"), ("caf%E9%80%zz", "café€%zz"), ("%0A%E9", "%0Aé")],
@@ -398,7 +398,7 @@ fn printable_leaves_no_controls() {
     assert_same("again", &ok(&["decode"], printed), &ok(&["decode", "--times", "2"], &input));
 }
 
-/// Commands whose result for a byte depends on other bytes, so that cuts in the wrong place would show.
+/// Commands whose result for a byte depends on the bytes around it: a cut in the wrong place would change the output.
 const LOOKING: &[&[&str]] = &[
     &["decode", "--times", "2"],
     &["decode", "--until-stable", "--form"],

@@ -54,8 +54,8 @@ fn values(array: &ArrayRef) -> Vec<Value> {
     }
 }
 
-/// Returns the first column of a query, and the type that the plan has for it. Dictionaries are unpacked, because each batch
-/// has its own.
+/// Returns the type that the plan has for the first column of a query, and the column itself. Dictionaries are unpacked,
+/// because each batch has a dictionary of its own.
 fn column(ctx: &SessionContext, sql: &str) -> Result<(DataType, ArrayRef)> {
     run(async {
         let frame = ctx.sql(sql).await?;
@@ -253,7 +253,7 @@ fn parts_of_urls_equal_the_model() -> Result<()> {
     fn slice(slice: Option<&[u8]>) -> Option<Vec<Value>> {
         piece(slice.map(Piece::new))
     }
-    // Text is decoded to text, so an escape stays if it is not part of valid UTF-8.
+    // The results are text, so an escape stays if its byte is not part of valid UTF-8.
     fn decoded(piece: Piece<'_>, decoder: Decode) -> Value {
         Some(decoder.decode_utf8_with(piece.raw(), OnInvalidUtf8::Keep).into_owned().into_bytes())
     }
@@ -485,7 +485,7 @@ fn values_of_a_dictionary_are_processed_once() -> Result<()> {
     assert_eq!(values(&made), [text("a b"), None, None, None, text("c"), text("a b"), text("a b")]);
     assert_eq!(made.null_count(), 3);
 
-    // A batch that is a slice of many rows uses few values of its dictionary, and the result has only these.
+    // A batch that is a slice of many rows uses few values of its dictionary, and the result has only the used values.
     let many = StringArray::from_iter_values((0..5000).map(|row| format!("%{:02x}-{row}", row % 256)));
     let many = cast(&many, &DataType::Dictionary(Box::new(DataType::UInt16), Box::new(DataType::Utf8)))?;
     let made = call("pct_normalize", &[many.slice(4000, 100)])?;
@@ -604,7 +604,7 @@ fn data_frames() -> Result<()> {
         ["http://a.example/~?q=a b", "100%"],
         ["HTTP://A.example/~?q=a b", "100%"],
         ["http://a.example/~?q=a b", "100%"],
-        // The profiles of the URL Standard leave these escapes as they are.
+        // The profile `whatwg` leaves the escape `%7e` as it is.
         ["http://a.example/%7e?q=a%20b", "NULL"],
     ];
     for (got, want) in got.zip(want) {

@@ -1,6 +1,6 @@
 """Percent-encoding (URL encoding) with SIMD instructions.
 
-The functions of urllib.parse, with the same arguments, answers and exceptions:
+The package has the functions of urllib.parse, with the same arguments, answers and exceptions:
 
 >>> from simdpct import quote, unquote
 >>> quote('/El Niño/')
@@ -8,13 +8,13 @@ The functions of urllib.parse, with the same arguments, answers and exceptions:
 >>> unquote('/El%20Ni%C3%B1o/')
 '/El Niño/'
 
-`patch()` puts them into urllib.parse, for programs and libraries that you do not want to change.
+`patch()` puts these functions into urllib.parse, for programs and libraries that you do not want to change.
 
-For columns of pyarrow, polars, pandas and DuckDB, by the Arrow C data interface: `quote_array`, `unquote_array`, `normalize_array`,
-`canonicalize_array`, `malformed_array`, and `url_array` for the parts of URLs. Expressions for queries in Polars are in `simdpct.polars`.
+These functions take columns of pyarrow, polars, pandas and DuckDB, by the Arrow C data interface: `quote_array`, `unquote_array`,
+`normalize_array`, `canonicalize_array`, `malformed_array` and `url_array`. Expressions for queries in Polars are in `simdpct.polars`.
 
-For one string: `normalize`, `validate`, `count`, `decode_until_stable`; for a URL: `split`, `get`, `canonicalize`; for headers:
-`encode_ext_value`, `decode_ext_value`, `encode_multipart_name`, `decode_multipart_name`.
+The functions of one string are `normalize`, `validate`, `count` and `decode_until_stable`; of one URL: `split`, `get` and
+`canonicalize`; of a value in a header: `encode_ext_value`, `decode_ext_value`, `encode_multipart_name`, `decode_multipart_name`.
 """
 
 from ._columns import canonicalize_array, malformed_array, normalize_array, quote_array, unquote_array, url_array

@@ -4,7 +4,7 @@ from . import _simdpct
 
 
 def split_arguments(function, arguments, is_column):
-    """Return the arguments after the URL, with None for columns, and the columns."""
+    """Return two lists: the arguments after the URL, with None in place of each column, and the columns."""
     # Commas separate names, so a comma in a name of a list becomes its escape.
     if function == "without_params" and isinstance(arguments[0] if arguments else None, (list, tuple)):
         names = [name.encode() if isinstance(name, str) else name for name in arguments[0]]

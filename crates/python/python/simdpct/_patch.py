@@ -19,7 +19,7 @@ _NAMES = (
 )
 _ORIGINALS = {name: getattr(urllib.parse, name) for name in _NAMES}
 _OURS = {name: getattr(_simdpct, name) for name in _NAMES} | {"urlencode": urlencode}
-# The functions that were replaced: the module, the name in it, and the function.
+# An entry for each replaced function: the module, the function's name in the module, and urllib's function.
 _replaced = []
 
 

@@ -10,12 +10,12 @@ The import adds `pct` to expressions and to Series:
 >>> log.lazy().select(pl.col("url").pct.path().pct.decode()).collect(engine="streaming")["path"].to_list()
 ['/café', '/100%', None]
 
-Type checkers do not know what an import adds to the classes of Polars. `pct.Pct("url").host()` is the same expression, with types, and the
-functions of this module are those of `simdpct` for columns.
+Type checkers do not know what an import adds to the classes of Polars. They know `pct.Pct("url").host()`, the same expression as
+`pl.col("url").pct.host()`. The functions of this module are those of `simdpct` for columns.
 
-All take a column of String or Binary, and nulls stay. The result has the same type, if the method does not say another. A part of a URL is
-a column with the name of the part, and all other results keep the name of their column. A column of another type, also Categorical
-and Enum, is an error while the query is planned: cast it first.
+All methods take a column of String or Binary, and nulls stay. The result has the type of the column, unless the method names another. A
+part of a URL is a column with the name of the part, and all other results keep the name of their column. A column of another type, also
+Categorical and Enum, is an error while the query is planned: cast it first.
 
 `errors` says what happens to a malformed value. Only 'strict' ends a query:
 
@@ -50,7 +50,7 @@ _Text = Union[str, bytes]
 _Argument = Union[str, bytes, _pl.Expr, _pl.Series]
 _Errors = Literal["keep", "replace", "null", "strict"]
 _LIBRARY = Path(_simdpct.__file__)
-# These return a whole URL, which keeps the name of its column.
+# The functions that return a whole URL. Their results keep the name of the column.
 _WHOLE = ("without_params", "with_param")
 
 _simdpct.polars_threads(_pl.thread_pool_size())
@@ -75,7 +75,7 @@ def _url(caller: str, function: str, column: _Column, *arguments: _Argument | Se
     expression = _expression(caller, function, column, arguments)
     if function in _WHOLE:
         return expression
-    # Several parameters in one query have different names.
+    # Each parameter has a column of its own name, because a query can select several parameters.
     name = arguments[0] if function == "param" else function
     return expression.alias(name if isinstance(name, str) else function)
 
@@ -282,7 +282,7 @@ def quote_plus(column: _Column, safe: _Text = "") -> _pl.Expr:
 
 
 def unquote(column: _Column, *, plus: bool = False, errors: _Errors = "keep") -> _pl.Expr:
-    """Decode the escapes of each value. With `plus`, a plus sign becomes a space. With `errors='replace'`, it is urllib.parse.unquote.
+    """Decode the escapes of each value. With `plus`, a plus sign becomes a space. urllib.parse.unquote has `errors='replace'`.
 
     >>> frame = pl.DataFrame({"path": ["/a%20b", "/%FF", "/100%"]})
     >>> frame.select(pct.unquote("path", errors="null"))["path"].to_list()
@@ -303,7 +303,7 @@ def unquote_plus(column: _Column, *, errors: _Errors = "keep") -> _pl.Expr:
 def normalize(column: _Column, *, errors: _Errors = "keep") -> _pl.Expr:
     """Upper-case the digits of escapes, and decode those of unreserved characters (RFC 3986, 6.2.2.1 and 6.2.2.2).
 
-    Two URLs that differ only in these mean the same, so join and group by the normalized URL. Only malformed escapes are errors.
+    Two URLs with the same normalized URL mean the same, so join and group by it. Only malformed escapes are errors.
 
     >>> frame = pl.DataFrame({"url": ["/%7ejoe", "/~joe", "/a%2fb"]})
     >>> frame.group_by(pct.normalize("url"), maintain_order=True).len().rows()

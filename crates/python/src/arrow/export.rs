@@ -13,7 +13,7 @@ use pyo3::types::PyCapsule;
 
 use super::{ArrowArrayStream, Struct};
 
-/// Makes an array of results without checking again what the functions guarantee.
+/// Makes an array of results. It is not checked, because the functions guarantee that their results are valid.
 pub(crate) fn build(parts: Parts) -> Result<ArrayData, ArrowError> {
     // SAFETY: only the crate `simdpct-functions` calls this, with the results that it has made: offsets in order that end in their
     // buffer, views of values in their buffers, and nulls and children of the right lengths. Text is as valid as the texts that it was
@@ -23,7 +23,7 @@ pub(crate) fn build(parts: Parts) -> Result<ArrayData, ArrowError> {
 
 /// Makes the Arrow schema of a column.
 pub(crate) fn schema_of(of: &DataType, name: &str) -> FFI_ArrowSchema {
-    // This fails for types that Arrow's C interface does not have, and for names with a NUL.
+    // This fails for a type that Arrow's C interface lacks, and for a name with a NUL. Then the schema is empty.
     FFI_ArrowSchema::try_from(Field::new(name, of.clone(), true)).unwrap_or_else(|_| FFI_ArrowSchema::empty())
 }
 
@@ -87,7 +87,7 @@ fn stream_of(column: &Column) -> ArrowArrayStream {
     }
 }
 
-/// Makes a capsule, which releases the struct unless a consumer has taken it over.
+/// Makes a capsule with the struct `inside`. The capsule releases the struct unless a consumer has taken it over.
 fn capsule_of<T: Struct>(py: Python<'_>, inside: T) -> PyResult<Bound<'_, PyCapsule>> {
     PyCapsule::new_with_value(py, inside, T::CAPSULE)
 }

@@ -140,7 +140,7 @@ fn size(number: i64) -> Result<usize, Rejected> {
     usize::try_from(number).map_err(|_| invalid("a negative length"))
 }
 
-/// Takes an array over, and checks its lengths and buffers. Offsets and views are checked when they are read.
+/// Takes over an array, and checks its lengths and buffers. The code that reads offsets and views checks them.
 ///
 /// # Safety
 ///
