@@ -1,4 +1,4 @@
-//! Answers plain targets without running the steps.
+//! Answers plain targets, which have only usual bytes and no escapes, without running the steps of a reading.
 
 use std::borrow::Cow;
 
@@ -64,7 +64,7 @@ impl Plain {
                 Step::CutQuery if is_split => text = Kind::Path,
                 Step::AddQuery if matches!(text, Kind::Path) => text = Kind::Target,
                 Step::ServeFiles => serves_files = true,
-                // These steps leave a plain target unchanged, before the split or after `Sent` and `Target`.
+                // These steps leave a plain target unchanged, whether it is the whole target or its path.
                 Step::Status(_)
                 | Step::RejectInvalidUtf8
                 | Step::StripOrigin { .. }

@@ -104,7 +104,7 @@ fn text_is_written_with_few_references() {
         let link = &links(input.as_bytes(), 100).unwrap()[0];
         assert!(edit(input.as_bytes(), link, value).is_err(), "{input}");
     }
-    // A blank inside a URL can stay.
+    // A new URL may have a blank inside if the old one has it.
     let input = b"<a href='a b%41'>";
     assert_eq!(edit(input, &links(input, 100).unwrap()[0], b"a bA"), Ok(b"<a href='a bA'>".to_vec()));
 }
