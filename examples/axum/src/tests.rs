@@ -1,4 +1,4 @@
-//! Tests the responses of the server without a network, and in front of a server that reads paths in its own way.
+//! Tests the responses of the server without a network, and the layer in front of a file server that reads paths in its own way.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -123,7 +123,7 @@ fn request(address: SocketAddr, target: &str) -> (u16, String) {
     (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
 }
 
-/// Returns a gateway that forbids `/admin`, and passes all other targets on as they came.
+/// Returns a gateway that forbids `/admin`, and passes all other targets on to `back` unchanged.
 fn gateway(back: SocketAddr) -> Router {
     let held = || async { StatusCode::FORBIDDEN };
     let pass_on = move |request: Request| async move {
@@ -141,8 +141,8 @@ async fn serve(app: Router) -> SocketAddr {
     address
 }
 
-/// axum routes on the path as it came. The file server gets that path, decodes it and removes dot segments. Each line has a target, and
-/// the status without and with the layer.
+/// The gateway routes on the raw path. The file server gets this path, decodes it and removes dot segments. Each line has a target, and
+/// the status without and with the layer [`read_alike`].
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_target_gets_past_the_rule_of_the_gateway() {
     let files = FileServer::start();
