@@ -112,7 +112,7 @@ pub(crate) fn decode_guarded(set: &ByteSet, text: &mut Text<'_>) {
     *text = Cow::Owned(guarded);
 }
 
-/// Decodes the escapes of bytes in `set`. Adjacent ones are read as UTF-8 together, and those of invalid bytes stay.
+/// Decodes the escapes of bytes in `set`. Adjacent escapes are read as UTF-8 together; escapes of invalid UTF-8 stay.
 pub(crate) fn decode_utf8(set: &ByteSet, text: &mut Text<'_>) {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = &text[..];

@@ -12,7 +12,7 @@ use crate::step::Step;
 /// The bytes of plain paths. No reading of the table rejects a plain path. Only lower-casing and trimming at the end change one; [`Plain`]
 /// checks for both.
 const PATH: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789&'()*+,-./:=@_~";
-/// The other bytes of plain queries.
+/// The bytes of plain queries that are not in `PATH`.
 const QUERY: &[u8] = b"!$%;?";
 const PATH_SET: ByteSet = ByteSet::from_bytes(PATH);
 const QUERY_SET: ByteSet = PATH_SET.add(QUERY);

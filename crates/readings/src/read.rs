@@ -21,7 +21,7 @@ pub enum Outcome<'a> {
         /// The text that the next server, or the application, gets; `None` if the server serves files of its own.
         passed_on: Option<Cow<'a, [u8]>>,
     },
-    /// The client is sent to this target.
+    /// The server redirects the client to this target.
     Redirect(Vec<u8>),
     /// The target is rejected.
     Rejected {

@@ -395,7 +395,7 @@ fn a_column_can_be_empty() {
     rejects("cdx", "org,e)/ 2014 {\"url\": \"http://e.org/\"}", Reason::CDXJ);
 }
 
-/// A line whose value begins in these ways would be a line of JSON, or a comment.
+/// No new value may begin with bytes that would turn its line into a line of JSON or a comment.
 #[test]
 fn no_new_value_begins_another_kind_of_line() {
     for (log, lines, value) in [

@@ -201,7 +201,7 @@ fn safe_browsing_hosts() {
             ("http://google.com.:8080/foo.html", "http://google.com/foo.html"),
             ("ftp://ftp.myfiles.com/", "ftp://ftp.myfiles.com/"),
             ("http://12.0x12.01234", "http://12.18.2.156/"),
-            // Hosts as browsers read them.
+            // The keys of these URLs have the hosts that browsers find in them.
             ("http://B%C3%9CCHER.ch/", "http://xn--bcher-kva.ch/"),
             ("http://fa\u{df}.de/", "http://xn--fa-hia.de/"),
             ("http://\u{ff11}\u{ff12}7.1/", "http://127.0.0.1/"),
@@ -357,7 +357,7 @@ fn w3lib() {
             // Browsers contact evil.com for the URL or for its key, but not for both.
             ("/\\evil.com/", 0, Reason::HostConflict),
             ("/a/..//evil.com/", 0, Reason::HostConflict),
-            // Browsers read these keys as URLs of the host b, and `http%3Ab` as a relative reference.
+            // For each of these URLs, browsers contact another host than for its key, or none.
             ("http:/a/../b", 5, Reason::HostConflict),
             ("file://host:/x", 7, Reason::HostConflict),
             // Decoding would complete a scheme or an escape.

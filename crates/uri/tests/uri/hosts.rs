@@ -319,7 +319,7 @@ fn backslashes_and_dots() {
             ("///example.org/../path", 2),
             ("/\\b/..", 0),
             ("///.", 2),
-            // Browsers read these as references if the base has the same scheme.
+            // Browsers read these URLs as references if the base has the same scheme.
             ("http:\\\\[a/../", 5),
             ("http:/b/../\\b", 5),
             ("file:/b/../\\b", 5),
