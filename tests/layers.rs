@@ -41,7 +41,7 @@ const MAY_IMPORT: &[(&str, &str)] = &[
         "kernel/cursor kernel/drive kernel/drive/* kernel/ends kernel/job kernel/scalar kernel/simd/Kernel",
     ),
     ("kernel/isa/tables", ""),
-    // Tests of the tiers against the rules.
+    // Tests that compare the tiers with the rules.
     ("kernel/lane_tests", "kernel/isa kernel/drive kernel/cursor kernel/reference hex kernel/job set"),
     ("kernel/isa/cpu", ""),
     ("kernel/isa/look", "kernel/word"),
@@ -102,7 +102,7 @@ const COMMAND_MAY_IMPORT: &[(&str, &str)] = &[
     ("convert convert/*", "convert check/listing check/kind common"),
     ("url url/*", "url convert common"),
     ("select select/*", "select convert check/kind check/listing check/scanner common"),
-    // Printing the results, and running the work on chunks in threads.
+    // Modules that print the results, and modules that run the work on chunks in threads.
     ("print print/*", "print convert check io common"),
     ("run run/* run/pump/*", "run print select convert check io common"),
     // The arguments of the command. They use plain types of the rooms above, but call no functions that do the work.
@@ -187,7 +187,7 @@ const READINGS_MAY_IMPORT: &[(&str, &str)] = &[
 
 /// The modules of the crate for values in records (`crates/records/src`), lowest layer first.
 const RECORDS_MAY_IMPORT: &[(&str, &str)] = &[
-    // Values and their places, which know no format.
+    // Modules for values and their places, which know no format.
     ("escaping", ""),
     ("charset", ""),
     ("place", "charset escaping"),

@@ -146,7 +146,7 @@ impl Scan {
         let mut in_path = 0;
         if self.end.is_none() {
             let ends = simd.eq(block, b'?') & lanes;
-            // The lanes before the first `?`, or all.
+            // The lanes before the first `?`, or all lanes if the block has none.
             in_path = (ends & ends.wrapping_neg()).wrapping_sub(1);
             self.end = (ends != 0).then(|| self.from + ends.trailing_zeros() as usize);
         }

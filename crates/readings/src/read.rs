@@ -338,7 +338,7 @@ impl<'a> Request<'a> {
         self.is_accepted = true;
     }
 
-    /// Returns the path as it was split.
+    /// Returns the path as it was at [`Step::Split`].
     fn path(&self) -> Text<'a> {
         slice(&self.target, 0, self.path_len)
     }

@@ -231,7 +231,7 @@ described! {
         RedirectUnclean => "redirects if slashes can be merged or dot segments removed";
         /// Redirects to the current path if the path had an escaped slash or backslash at [`Step::Split`].
         RedirectEscapedSlash => "redirects if a slash or backslash was escaped";
-        /// Ends the route. The next steps make the text that is passed on.
+        /// Makes the current text the route. The next steps make the text that is passed on.
         Route => "routes";
 
         /// Continues with the target as it was sent, without the bytes that [`Step::DropBytes`] removed.

@@ -118,7 +118,7 @@ fn range(text: &str) -> impl Iterator<Item = usize> {
     number(first)..=number(last)
 }
 
-/// Replaces `\xNN` and `\\`.
+/// Decodes the escapes `\xNN` and `\\`.
 fn bytes(text: &str) -> Vec<u8> {
     let mut rest = text.as_bytes();
     iter::from_fn(move || {

@@ -97,7 +97,7 @@ impl FileServer {
             .expect("python3 can be started");
         let mut line = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        // "Serving HTTP on 127.0.0.1 port 40000 (http://127.0.0.1:40000/) ..."
+        // The line is "Serving HTTP on 127.0.0.1 port 40000 (http://127.0.0.1:40000/) ...".
         let port = line.split(' ').skip_while(|word| *word != "port").nth(1).unwrap().parse().unwrap();
         FileServer { process, address: ([127, 0, 0, 1], port).into() }
     }

@@ -1,4 +1,4 @@
-//! Records as each writer writes them, with values that clients choose.
+//! Makes records as each writer writes them, with values that clients choose.
 
 use std::ops::Range;
 
@@ -298,7 +298,7 @@ pub fn write(random: &mut Random, log: Log) -> Record {
     }
 }
 
-/// Writes `line` as a logger does.
+/// Returns `line` inside a record of the logger `wrapper`.
 pub fn wrap(wrapper: Option<Wrapper>, line: &[u8]) -> Vec<u8> {
     let prefix: &[u8] = match wrapper {
         None => b"",

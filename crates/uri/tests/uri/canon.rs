@@ -252,7 +252,7 @@ fn safe_browsing_hosts() {
             ("/\\evil.com", 0),
             ("//good.com%40evil.com/", 2),
             ("gopher://good.com%2F.evil.com/", 9),
-            // Google's rules decode the URL before they split it, and browsers after.
+            // Google's rules decode the URL before they split it, and browsers decode it after that.
             ("http%3a%2f%2fgood.com%2f@evil.com", 0),
             // Browsers read these hosts as a name with an empty label at its end, and not as an address.
             ("http://1.2.3../", 7),

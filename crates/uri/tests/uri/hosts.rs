@@ -338,7 +338,7 @@ fn drive_letters() {
 #[test]
 fn addresses() {
     conflicts(RFC3986, [("http:/[::%31]", 5)]);
-    // The key would be that of `[::ffff:1:8.2.3.4]`.
+    // The key of this URL would be that of a URL with the host `[::ffff:1:8.2.3.4]`.
     conflicts([Profile::SurtJava], [("http://[::ffff:1.2.3.4]:8/", 7)]);
     conflicts([Profile::SurtPython0_3], [("http://[::ffff:1.2.3.4]:8/", 8), ("http://a:[a/", 10)]);
     check(Profile::SurtPython0_3, [("http://[::ffff:1.2.3.4]/", "4,3,2,::ffff:1)/")]);
