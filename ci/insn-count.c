@@ -20,7 +20,7 @@ int qemu_plugin_version = 1;
 
 static uint64_t executed;
 
-/* Adds the instructions of a block at once: without a fault, a block always runs to its end. */
+/* Makes each run of a block add the number of its instructions. Without a fault, a block always runs to its end. */
 static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
     (void)id;
     qemu_plugin_register_vcpu_tb_exec_inline(block, ADD_U64, &executed, qemu_plugin_tb_n_insns(block));

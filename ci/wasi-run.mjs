@@ -15,8 +15,8 @@ const wasi = new WASI({
 
 const module = await WebAssembly.compile(await readFile(program));
 
-// std imports a few thread functions that a libc without threads lacks, and ci/cpus lets the linker leave exactly those as
-// imports. No thread can be started here, so a call is a bug, and throws.
+// std needs a few thread functions that a libc without threads lacks, and ci/cpus lets the linker leave exactly these functions as
+// imports. No thread can be started here, so a call is a bug and throws an exception.
 const env = {};
 for (const { module: from, name } of WebAssembly.Module.imports(module)) {
   if (from === 'env') env[name] = () => { throw new Error(`${name} was called: there are no threads here`); };

@@ -1,4 +1,4 @@
-// bcryptprimitives.dll for Wine 8, which lacks it. It has the one function that Rust's std imports.
+// Source of bcryptprimitives.dll for Wine 8, which lacks this library. It has the one function that Rust's std imports.
 #include <windows.h>
 
 // Microsoft documents this function as RtlGenRandom; advapi32 exports it under this name.

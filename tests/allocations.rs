@@ -16,7 +16,7 @@ thread_local! {
 }
 
 fn note(size: usize) {
-    // This fails when the thread ends and its counter is already gone. No code reads the counter then.
+    // `try_with` fails if the thread is ending and its counter is already gone. No test reads the counter then.
     let _ = COUNT.try_with(|count| count.set((count.get().0 + 1, size)));
 }
 

@@ -1,6 +1,6 @@
 //! Compares `simdpct.h` with the Rust sources of the C library: both must have the same functions, constants and structs.
 
-#![cfg(not(target_family = "wasm"))] // There are no sources to read there.
+#![cfg(not(target_family = "wasm"))] // WebAssembly may have no file system, and the test reads sources.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

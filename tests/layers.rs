@@ -1,9 +1,9 @@
 //! Checks the layers of the sources: which module may import which, and where `unsafe` and instruction sets may appear.
 //!
-//! The test reads the sources as tokens, so macros count, and comments and strings do not. Change a row only together with the
-//! design.
+//! The test reads the sources as tokens, so code in macros counts, and comments and strings do not. If the design changes, change
+//! the row with it; a row never changes alone.
 
-#![cfg(not(target_family = "wasm"))] // There are no sources to read there.
+#![cfg(not(target_family = "wasm"))] // WebAssembly may have no file system, and the test reads sources.
 
 use std::collections::HashMap;
 use std::fs;
@@ -14,7 +14,7 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 /// The modules, each with the modules that it may import besides its own submodules. `isa/*` means all modules of that folder.
 /// If several rows match a module, only the first counts.
 const MAY_IMPORT: &[(&str, &str)] = &[
-    // The vocabulary, which imports only other modules of this group.
+    // The basic types, whose modules import only modules of this group.
     ("hex", ""),
     ("set", ""),
     ("kernel/cursor", "kernel/word"),
@@ -29,19 +29,19 @@ const MAY_IMPORT: &[(&str, &str)] = &[
         "kernel/scalar",
         "kernel/isa/look kernel/cursor kernel/ends hex kernel/job kernel/reference kernel/word",
     ),
-    // The vocabulary of kernels of other crates.
+    // The traits over which the kernels of other crates are written.
     ("kernel/simd", ""),
     // The drivers: loops over blocks.
     ("kernel/drive", "kernel/cursor kernel/ends hex kernel/job set"),
     ("kernel/drive/*", "kernel/drive kernel/cursor kernel/ends hex kernel/job set"),
-    // The tiers: the list, their shared tables, and each instruction set by itself.
+    // The tiers: their list, the code that they share, and a module for each instruction set, which imports no other one.
     ("kernel/isa/ladder", "kernel/cursor kernel/drive kernel/drive/* kernel/job"),
     (
         "kernel/isa",
         "kernel/cursor kernel/drive kernel/drive/* kernel/ends kernel/job kernel/scalar kernel/simd/Kernel",
     ),
     ("kernel/isa/tables", ""),
-    // Tests of the tiers against the rules.
+    // Tests that compare the tiers with the rules.
     ("kernel/lane_tests", "kernel/isa kernel/drive kernel/cursor kernel/reference hex kernel/job set"),
     ("kernel/isa/cpu", ""),
     ("kernel/isa/look", "kernel/word"),
@@ -59,7 +59,7 @@ const MAY_IMPORT: &[(&str, &str)] = &[
         "kernel/isa/tables kernel/isa/token kernel/isa/vector kernel/isa/blocks kernel/isa/ladder kernel/cursor kernel/drive kernel/drive/* kernel/job kernel/simd",
     ),
     ("kernel", ""),
-    // The verbs. Of the tiers they use only `Tier`, and `look`, which needs no tier.
+    // The verbs. They use the kernels only through `Tier`; the checks of short inputs in `look` need no tier.
     (
         "coder",
         "kernel/isa/Tier kernel/isa/look kernel/cursor kernel/reference error hex kernel/job kernel/word set",
@@ -88,12 +88,12 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     ("lib", "*"),
 ];
 
-/// The modules of the command (`crates/cli/src`), each with the modules that it may import. The rows are rooms: each room imports
-/// only rooms above it in this table. Within a room, modules may import each other, but not in a circle.
+/// The modules of the command (`crates/cli/src`), each with the modules that it may import. A row is a room: its modules import
+/// only rooms above it in this table, and each other, but not in a circle.
 const COMMAND_MAY_IMPORT: &[(&str, &str)] = &[
     ("common common/*", "common"),
     ("io io/*", "io common"),
-    // The first row finds bytes in a value or a line, and the second one reports them.
+    // The modules of the first row find bytes in a value or a line, and those of the second row report them.
     (
         "check/kind check/listing check/scanner check/schemes",
         "check/kind check/listing check/scanner check/schemes common",
@@ -102,10 +102,10 @@ const COMMAND_MAY_IMPORT: &[(&str, &str)] = &[
     ("convert convert/*", "convert check/listing check/kind common"),
     ("url url/*", "url convert common"),
     ("select select/*", "select convert check/kind check/listing check/scanner common"),
-    // Printing the results, and running the work on chunks in threads.
+    // Modules that print the results, and modules that run the work on chunks in threads.
     ("print print/*", "print convert check io common"),
     ("run run/* run/pump/*", "run print select convert check io common"),
-    // The user's request. It uses the plain types of the rooms above, but does not call the functions that do the work.
+    // The arguments of the command. They use plain types of the rooms above, but call no functions that do the work.
     (
         "args args/*",
         "args check/audit check/kind check/listing select/FieldName convert check/chain check/readings io/compression io/files io/names url \
@@ -123,7 +123,7 @@ const COMMAND_MAY_IMPORT: &[(&str, &str)] = &[
 /// Tokens of the sources of the command that may appear only in the modules of the second column.
 const COMMAND_ONLY_IN: &[(&str, &str)] = &[("clap ::", "args args/* commands commands/*"), ("unsafe", "")];
 
-/// The modules of the crate for whole URIs (`crates/uri/src`), each with the modules that it may import, from the ground up.
+/// The modules of the crate for whole URIs (`crates/uri/src`), each with the modules that it may import, lowest layer first.
 const URI_MAY_IMPORT: &[(&str, &str)] = &[
     ("text", ""),
     ("class", ""),
@@ -136,12 +136,12 @@ const URI_MAY_IMPORT: &[(&str, &str)] = &[
     ("kernel/columns", "kernel/split offsets reference"),
     ("kernel/tables", ""),
     ("kernel/scan", ""),
-    // Splitting.
+    // Modules that split URIs.
     ("pieces", "text"),
     ("flaws", "host offsets"),
     ("parts", "flaws host kernel/split offsets pieces text"),
     ("columns", "kernel/columns offsets parts"),
-    // Writing.
+    // Modules that write URIs.
     ("dialect", "flaws"),
     ("compose", "class parts text"),
     ("iri", "flaws host parts"),
@@ -173,7 +173,7 @@ const URI_MAY_IMPORT: &[(&str, &str)] = &[
     ("lib", ""),
 ];
 
-/// The modules of the crate for readings of servers (`crates/readings/src`), from the ground up.
+/// The modules of the crate for readings of servers (`crates/readings/src`), lowest layer first.
 const READINGS_MAY_IMPORT: &[(&str, &str)] = &[
     ("step", ""),
     ("escapes", ""),
@@ -185,13 +185,13 @@ const READINGS_MAY_IMPORT: &[(&str, &str)] = &[
     ("lib", ""),
 ];
 
-/// The modules of the crate for values in records (`crates/records/src`), from the ground up.
+/// The modules of the crate for values in records (`crates/records/src`), lowest layer first.
 const RECORDS_MAY_IMPORT: &[(&str, &str)] = &[
-    // Values and their places, which know no format.
+    // Modules for values and their places, which know no format.
     ("escaping", ""),
     ("charset", ""),
     ("place", "charset escaping"),
-    // Values by number, column, key and path.
+    // Modules that find values by number, column, key, path or attribute.
     ("path", ""),
     ("ends", ""),
     ("fields", "ends escaping fast place"),
@@ -207,9 +207,9 @@ const RECORDS_MAY_IMPORT: &[(&str, &str)] = &[
     // The table of formats, and the modules that read it.
     ("logs", "access columns escaping labels place target wrapper"),
     ("reader", "access columns escaping fast json labels logs path place target wrapper"),
-    // The sweeps over many records, which use the modules above.
+    // The sweeps, which find the values of many records at once with the modules above.
     ("fast fast/*", "access ends escaping fast fast/* json logs place target"),
-    // All records.
+    // One type for all kinds of records but HTML, the choice of a log format, and the writer of records.
     ("syntax", "escaping fast fields json logs pairs path place reader table wrapper"),
     ("auto", "logs syntax wrapper"),
     ("editor", "place syntax"),
@@ -225,8 +225,8 @@ const ONLY_IN: &[(&str, &str)] = &[
     ("unsafe", "kernel/isa kernel/isa/* kernel/cursor kernel/fixed_vec coder utf8"),
     ("core :: arch", "kernel/isa kernel/isa/*"),
     ("std :: arch", "kernel/isa kernel/isa/*"),
-    // `lib` says which targets have no vector tier, because the drivers have no caller there. `word` says where the compiler
-    // makes vector code of loops over bytes.
+    // `lib` names the targets without a vector tier, on which nothing calls the drivers. `word` names the targets on which the
+    // compiler makes vector code of loops over bytes.
     ("target_arch", "kernel/isa kernel/isa/* kernel/word lib"),
     ("target_feature", "kernel/isa kernel/isa/* lib"),
     ("target_endian", "kernel/isa lib"),
@@ -383,7 +383,7 @@ impl Source {
                     return self.tree(at + 2, &join(name), imports);
                 }
                 imports.push((if name == "self" { prefix.to_owned() } else { join(name) }, token.line));
-                // `as other` renames.
+                // An import may end in `as NAME`, which is two more tokens.
                 at + if behind == "as" { 3 } else { 1 }
             }
         }
@@ -501,8 +501,8 @@ fn exports(sources: &[Source]) -> HashMap<String, String> {
             for (path, line) in paths {
                 let (module, name) =
                     path.rsplit_once('/').unwrap_or_else(|| panic!("src/lib.rs:{line}: {path}"));
-                // `decode`, for example, is also a module. A path that begins with such a name means the module, and not the
-                // function.
+                // A function such as `decode` has the name of a module. A path that begins with this name means the module, so
+                // the function is left out.
                 if sources.iter().all(|source| source.module != name) {
                     exports.insert(name.to_owned(), module.to_owned());
                 }
@@ -660,7 +660,7 @@ fn safety_comment(lines: &[&str], line: usize) -> Option<String> {
 
 /// Appends a paragraph or an item of a list to `page`, in lines of at most 120 characters that do not break code.
 fn push_paragraph(page: &mut String, text: &str) {
-    // A NUL stands for a blank in code.
+    // Blanks in code become NUL until the line is written, so that no line breaks there.
     let parts = text.split('`').enumerate();
     let parts = parts.map(|(at, part)| if at % 2 == 1 { part.replace(' ', "\0") } else { part.to_owned() });
     let text = parts.collect::<Vec<_>>().join("`");
@@ -679,9 +679,8 @@ fn push_paragraph(page: &mut String, text: &str) {
     page.push('\n');
 }
 
-/// Clippy asks for the comments as well, but an attribute can silence Clippy, and Clippy does not check macros that are not used.
-///
-/// `SIMDPCT_BLESS=1 cargo test --test layers` writes docs/unsafe.md anew.
+/// Checks that each `unsafe` block has a SAFETY comment, and that docs/unsafe.md lists it; `SIMDPCT_BLESS=1` writes that page.
+/// Clippy demands the comments, too, but an attribute can silence Clippy, and it does not check macros that are not used.
 #[test]
 fn every_unsafe_block_says_why_it_is_safe_and_is_listed() {
     let mut page = String::from("# Every `unsafe` block\n\n");
@@ -706,7 +705,7 @@ fn every_unsafe_block_says_why_it_is_safe_and_is_listed() {
                             continue;
                         };
                         total += 1;
-                        // Links to other items lead nowhere on this page.
+                        // Links to Rust items lead nowhere on a Markdown page, so they become code.
                         let row = (function, why.replace("[`", "`").replace("`]", "`"));
                         match rows.iter_mut().find(|(other, _)| *other == row) {
                             Some((_, count)) => *count += 1,
@@ -742,12 +741,12 @@ fn every_unsafe_block_says_why_it_is_safe_and_is_listed() {
     assert!(page == written, "docs/unsafe.md is stale; SIMDPCT_BLESS=1 cargo test --test layers writes it");
 }
 
-/// Each row of the rules must name a module that exists, so that a renamed module cannot escape its rule.
+/// Checks that each row of the rules names a module that exists, so that a renamed module cannot escape its rule.
 #[test]
 fn rules_name_modules_that_exist() {
     Tree::check_all(|tree, sources, _, breaches| {
         let exists = |pattern: &str| sources.iter().any(|source| is_one_of(&source.module, pattern));
-        // A path may also name a type or a trait of a module, or the tokens of the tiers, which a macro makes.
+        // A path may also name a type or a trait of a module, or the module `token` of the tiers, which a macro makes.
         let is_item = |path: &str| {
             let (module, item) = path.rsplit_once('/').unwrap_or_default();
             exists(module) && (item == "token" || item.starts_with(char::is_uppercase))
@@ -766,15 +765,15 @@ fn rules_name_modules_that_exist() {
     });
 }
 
-/// Each rule in `docs/rules.md` and each promise in `docs/trust.md` names a test that holds it, as `file::function`. Scripts, files
-/// and steps of `.ci/run` that the pages name exist, too.
+/// Checks that the tests (`file::function`), the scripts, the files and the steps of `.ci/run` that the pages name exist, and that
+/// each page names enough tests.
 #[test]
 fn pages_name_tests_and_scripts_that_exist() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let read = |file: &str| fs::read_to_string(root.join(file)).unwrap_or_default();
     for (page, most) in [("docs/rules.md", 30), ("docs/trust.md", 15), ("docs/unsafe.md", 10)] {
         let text = read(page);
-        // Blocks of commands count like text in backticks.
+        // Splitting at backticks gives the text between them, and also the lines of blocks of commands.
         let code: Vec<&str> = text.split('`').skip(1).step_by(2).flat_map(str::lines).collect();
         let tests: Vec<_> = code.iter().filter_map(|text| text.split_once(".rs::")).collect();
         assert!(tests.len() >= most, "{page}: {} tests", tests.len());
@@ -804,8 +803,8 @@ fn pages_name_tests_and_scripts_that_exist() {
     }
 }
 
-/// A comment that argues about the compiler, registers or time names the page of docs/lab that measured it, as `(lab: inlining)`.
-/// Documentation of public items has no such names, because its readers do not have the pages.
+/// Checks that each name such as `(lab: inlining)` in a comment is that of a page of docs/lab, which has the measurements.
+/// Documentation of public items may not have such a name, because its readers do not have the pages.
 #[test]
 fn comments_name_pages_of_the_lab_that_exist() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -819,7 +818,7 @@ fn comments_name_pages_of_the_lab_that_exist() {
             for after in line.split("(lab:").skip(1) {
                 names += 1;
                 let place = format!("{}:{}", source.file, index + 1);
-                // A page is named by what follows the ten characters of its date and a hyphen.
+                // The file of a page begins with the ten characters of its date and a hyphen; its name follows.
                 let exists = after.split_once(')').is_some_and(|(name, _)| {
                     let name = name.trim_start();
                     pages.iter().any(|page| page.get(11..) == Some(&format!("{name}.md")))

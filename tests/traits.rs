@@ -82,7 +82,7 @@ fn streams_are_not_copy() {
 }
 
 /// Checks that each `pub struct` and `pub enum` of a public file is in the list.
-#[cfg(not(target_family = "wasm"))] // There are no sources to read there.
+#[cfg(not(target_family = "wasm"))] // WebAssembly may have no file system, and the test reads sources.
 #[test]
 fn the_list_is_complete() {
     let known: BTreeSet<&str> = NAMES.iter().copied().chain(["Reader", "Writer", "FinishError"]).collect();
@@ -93,7 +93,7 @@ fn the_list_is_complete() {
     for folder in [".", "batch", "stream", "kernel/isa"] {
         for entry in std::fs::read_dir(root.join(folder)).expect("a folder of src") {
             let path = entry.expect("an entry").path();
-            // In the kernels, only the module with the list of tiers is public.
+            // Of the modules in `kernel/isa`, only `mod.rs`, which has the list of tiers, has public types.
             let kernel = folder == "kernel/isa" && !path.ends_with("mod.rs");
             if kernel || path.extension().is_none_or(|extension| extension != "rs") {
                 continue;

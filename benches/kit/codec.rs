@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Every answer is checked before it is timed. A figure is the time of one pass over all strings of a row; the throughput
-//! counts bytes of input. Take ratios from `benches/compare`, which measures more rivals, and all of them in turn.
+//! counts bytes of input. Ratios should come from `benches/compare`, which measures more rivals, and times all contenders in turn.
 
 use std::hint::black_box;
 use std::path::PathBuf;

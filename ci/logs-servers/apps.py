@@ -1,4 +1,4 @@
-"""Applications that answer every request. The argument is the server, if this program is one; the port is its second argument."""
+"""Applications that answer every request, for servers that import this file. As a program, it is a server itself: apps.py SERVER PORT."""
 import logging
 import sys
 

@@ -2,7 +2,7 @@
  *
  *     nginx_unescape $new $variable;   in `http`: the value of a variable, decoded by nginx's own ngx_unescape_uri
  *     simdpct_compare;                 a location that compares with nginx's own functions on generated input
- *     simdpct_benchmark CALLS;         a location that measures both, on the query string and on generated input
+ *     simdpct_benchmark CALLS;         a location that times nginx's functions and ours, on the query string and on generated input
  */
 
 #include <ngx_config.h>

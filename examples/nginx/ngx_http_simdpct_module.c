@@ -21,11 +21,11 @@ typedef enum { ENCODE, DECODE, NORMALIZE, VALID, AMBIGUOUS } verb_t;
 /* Returns whether two servers route the request target differently (src/lib.rs). */
 int32_t simdpct_is_ambiguous(const u_char *target, size_t len);
 
-/* How to compute a variable. */
+/* The description of a variable: how its value is computed from its input. */
 typedef struct {
     verb_t verb;
     uint32_t flags;
-    /* Encoding copies these bytes; decoding copies their escapes. */
+    /* The bytes that encoding copies, and whose escapes decoding copies. */
     simdpct_set set;
     /* The index of the variable that is the input, or NGX_ERROR if `text` computes the input. */
     ngx_int_t index;

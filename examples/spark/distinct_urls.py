@@ -16,10 +16,10 @@ import re
 from pyspark import StorageLevel
 from pyspark.sql import SparkSession, functions
 
-# Good rows have a form, the number of rows of the batch that have it, its registrable domain, and the first of these rows. Bad rows
-# have the reason and the row.
+# A good row of the result has a form, the number of rows of the batch with this form, its registrable domain, and the first of these
+# rows. A bad row has the reason and the row.
 SCHEMA = 'url string, rows bigint, reason string, row binary, domain string, example string'
-# The request of the common and combined formats: a quote in it is written as \" or \x22.
+# Matches a line of the common and combined formats. A quote in the request is written as \" or \x22.
 REQUEST = r'^\S+ \S+ \S+ \[[^\]]*\] "[^ "]+ (?P<target>(?:[^ "\\]|\\.)+)[ "]'
 
 
@@ -33,13 +33,13 @@ def canonical(lines, profile, log=False):
     if pc.any(pc.ends_with(rows, '\r')).as_py():
         rows = pc.replace_substring_regex(rows, r'\r\z', '')
     values = pc.struct_field(pc.extract_regex(rows, REQUEST), [0]) if log else rows
-    # In a column of text, a form that is not valid UTF-8 is null. A task has one core, so `threads` is 1.
+    # The column has text, so a form that is not valid UTF-8 becomes null. A task has one core, so `threads` is 1.
     text = values.cast(pa.string(), safe=False)
     forms = pa.array(simdpct.canonicalize_array(text, profile, errors='null', threads=1))
     malformed = pa.array(simdpct.malformed_array(values, threads=1))
     bad = pc.or_(pc.is_null(forms), pc.fill_null(malformed, True))
 
-    # Rows with the same form become one, because sending rows back to Spark costs more than all of the above.
+    # Rows with the same form become one row, because sending rows back to Spark costs more than the code above.
     table = pa.table({'url': forms, 'example': text}).filter(pc.invert(bad))
     keys = table.group_by('url', use_threads=False).aggregate([([], 'count_all'), ('example', 'first')])
     urls = keys['url'].combine_chunks()
@@ -55,7 +55,7 @@ def canonical(lines, profile, log=False):
 
 
 def why_bad(value, profile):
-    """Returns the reason why bytes are bad, or why a line has no URL (None)."""
+    """Returns the reason why `value` has no form. The value is None if the line has no URL."""
     import simdpct
 
     if value is None:
@@ -93,10 +93,10 @@ def by_pipe(spark, lines, profile, pct):
     def row(line):
         if line[0] == '+':
             return line[1:], 1, None, None, None, None
-        # The value has the reason and the row, which is escaped so that it is one line.
+        # The column `reason` has the reason and the row, which `pct` has escaped so that it is one line.
         return None, 1, re.sub(r'^-<stdin>:\d+:\d+: ', '', line), None, None, None
 
-    # Without checkCode, a command that fails would only write less.
+    # With checkCode, the job fails if the command fails. Otherwise, rows would be missing without an error.
     return spark.createDataFrame(characters.pipe(PIPE, environment, checkCode=True).map(row), SCHEMA)
 
 
@@ -105,8 +105,8 @@ def run(spark, files, out, profile='rfc3986-scheme', log=False, pct=None):
     # With lineSep, a carriage return alone does not end a line. Latin-1 preserves bytes that are not valid UTF-8.
     lines = spark.read.option('lineSep', '\n').text(files)
     done = by_pipe(spark, lines, profile, pct) if pct else by_wheel(lines, profile, log)
-    # All outputs are made from one pass. If an executor is lost, Spark computes its block again. If tasks wrote a side output
-    # themselves, that would then have rows twice, and an accumulator would count them twice.
+    # All outputs are made from one pass. If an executor is lost, Spark computes its rows again. So tasks write no output of their own,
+    # which would then have rows twice, and count in no accumulator, which would count rows twice.
     done = done.persist(StorageLevel.DISK_ONLY)
     good, rows = done.where('reason is null'), functions.sum('rows').alias('rows')
     if pct:

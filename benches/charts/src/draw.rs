@@ -22,8 +22,8 @@ pub struct Series {
 }
 
 impl Series {
-    /// Returns the style of the contender called `name`. A tier has the same colour in all charts. Lines of rivals are also
-    /// dashed, so that readers need not tell colours apart.
+    /// Returns the style of the contender called `name`. A tier has the same colour in all charts. The lines of rivals are dashed,
+    /// so that readers who cannot tell colours apart can tell them from tiers.
     pub fn of(name: &str) -> Series {
         let (colour, dash) = match name {
             "avx512" => (RGBColor(0x00, 0x72, 0xB2), None),
@@ -48,7 +48,7 @@ impl Series {
     }
 }
 
-/// A line of a chart of rows: a contender and its value.
+/// A row of a chart of rows: a contender and its value.
 pub struct Row {
     /// The name, which is to the left of the bar or dot.
     pub name: String,
@@ -64,7 +64,7 @@ pub struct Row {
 pub enum Axis {
     /// From 0 to 100 % or the greatest value, with bars. Lengths of bars are proportional to the values.
     Percent,
-    /// From one power of ten to another, with dots: on this scale, a length has no meaning.
+    /// From one power of ten to another, with dots instead of bars, because the length of a bar would have no meaning.
     Logarithmic,
 }
 
@@ -75,7 +75,7 @@ pub struct Rows {
     /// The line below the chart: the machine and the date.
     pub below: String,
     pub axis: Axis,
-    /// The meanings of the colours, if the names of the rows do not say them.
+    /// The names and colours of the legend; empty if the names of the rows make a legend unnecessary.
     pub key: Vec<Series>,
     /// The groups: a title, which may be empty, and rows.
     pub groups: Vec<(String, Vec<Row>)>,
@@ -213,7 +213,7 @@ pub fn rows(chart: &Rows) -> String {
 pub fn lines(chart: &Lines) -> String {
     let points = || chart.lines.iter().flat_map(|(_, points)| points);
     let longest = points().map(|point| point.0).max().unwrap_or(1).max(1);
-    // The slowest contender of the chart decides where its scale ends.
+    // The scale of the chart ends at the time of its slowest contender.
     let highest = {
         let mut last: Vec<f64> = chart
             .lines

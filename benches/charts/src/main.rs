@@ -1,4 +1,4 @@
-//! Draws the charts and fills the tables of the documents in [`DOCUMENTS`], from the newest records:
+//! Draws the charts and fills the tables of the documents in [`DOCUMENTS`], from the newest benchmark records:
 //!
 //! ```sh
 //! cargo run --release --manifest-path benches/charts/Cargo.toml             # from benches/record
@@ -95,18 +95,18 @@ fn record_of(pattern: &str) -> Option<PathBuf> {
     let records = root().join("benches/record");
     let end = pattern.trim_start_matches('*');
     newest(&records, |name| {
-        // Records of an older commit, which were made for comparison, have the name of the commit after `-at-`. The names of the records
-        // of benches/compare have no other mark, so this reads their titles.
+        // A record of an older commit, which was made for comparison, has `-at-` and the commit in its name. The name of a record of
+        // benches/compare says nothing of its program, so `is_compare` reads its title.
         let is_compare = |text: String| text.starts_with("# simdpct beside its rivals\n");
         let is_other = || end == COMPARE && !fs::read_to_string(records.join(name)).is_ok_and(is_compare);
         !name.contains("-at-") && name.ends_with(if end == COMPARE { ".md" } else { end }) && !is_other()
     })
 }
 
-/// The start of the names of contenders that are algorithms of libraries which cannot be linked.
+/// The start of the name of a contender that is the algorithm of a library that cannot be linked.
 const ALGORITHM: &str = "algorithm of ";
 
-/// The name in templates for the newest record of benches/compare.
+/// The name by which templates refer to the newest record of benches/compare.
 const COMPARE: &str = "compare";
 
 /// Makes the charts of the records `files`. Without `files`, makes the charts and tables of the newest records.
@@ -176,7 +176,7 @@ fn by_tier(tables: &[Table], verb: &str, below: &str) -> Option<String> {
         _ => ["clean text", "10 % escapes", "50 % escapes", "CJK, escaped"],
     };
     let rival = "best other rival";
-    // Records from before the algorithms were contenders do not have this table.
+    // Records that are older than the algorithms do not have this table.
     let simd = tables.iter().find(|table| table.title == format!("{verb}: rivals with SIMD"));
     let algorithms = simd.and_then(|table| table.lines.first()).into_iter().flatten();
     let algorithms = algorithms.map(String::as_str).filter(|name| name.starts_with(ALGORITHM));

@@ -56,7 +56,7 @@ pub fn markdown(text: &str) -> (BTreeMap<String, String>, Vec<Table>) {
     (facts, tables)
 }
 
-/// Returns the table of a record in TSV, without a title.
+/// Reads a record in TSV as one table, whose title is empty.
 pub fn tsv(text: &str) -> Table {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     let lines = lines.map(|line| line.split('\t').map(str::to_owned).collect()).collect();
@@ -101,7 +101,7 @@ pub fn lengths(text: &str) -> Option<Vec<Lengths>> {
 /// Finds the newest of the `wanted` files in `folder`, by the date at the start of their names.
 pub fn newest(folder: &Path, wanted: impl Fn(&str) -> bool) -> Option<PathBuf> {
     let names = fs::read_dir(folder).ok()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    // Special conditions make names longer, so the shortest name of a day is the usual record.
+    // A record of a special run has a longer name, so the shortest name of a day is that of the usual run.
     let best = names
         .filter(|name| wanted(name))
         .max_by(|a, b| a.get(..10).cmp(&b.get(..10)).then(b.len().cmp(&a.len())).then(a.cmp(b)))?;

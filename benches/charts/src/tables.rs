@@ -1,7 +1,7 @@
 //! Fills the tables and sentences of documents with the figures of records.
 //!
 //! The comment `<!-- record duckdb: ns a row -->` before a table names a table of the newest record `*-duckdb.md`, by its title or
-//! the start of its first cell. That table is copied.
+//! the start of its first cell. The table of the record replaces the table in the document.
 //!
 //! The comment `<!-- table command -->` before a table, or `<!-- text headline -->` before a paragraph, names its template, which is
 //! the file `command.md` or `headline.md` in `benches/charts/tables`. The lines up to the next empty line are made from it. The first line of
@@ -15,19 +15,19 @@
 //! | `decode` | [[URLs, 1 in 7 with escapes > decode > times that of]] |
 //! ```
 //!
-//! Between the brackets is one of these:
+//! Between the double brackets is one of these expressions:
 //!
 //! * A figure is named by the title of a table, the first cell of a line and the column; or by the first two cells of a line and the
-//!   column. Of the name of a column, a part is enough. If a title has several tables, the first cell of the table follows after a
-//!   comma. With `?` before it, a figure that no record has is written as `-`.
-//! * `fact > CPU` is a line at the start of the record, and `fact > record` the name of its file.
-//! * `crate > VERB > ROW` is the figure and the name of the fastest other crate on a row.
-//! * `gain > VERB, ROW; VERB, ROW > TIER, TIER` is how many times as fast as that crate these tiers are: from the least to the greatest.
+//!   column. A part of the name of a column is enough. If several tables have the title, the first cell of the table follows after a
+//!   comma. If `?` is before the figure and no record has it, `-` is written.
+//! * `fact > CPU` is the value of the line `* CPU: VALUE` of the record, and `fact > record` the name of its file.
+//! * `crate > VERB > ROW` is the figure and the name of the fastest crate on a row, apart from simdpct.
+//! * `gain > VERB, ROW; VERB, ROW > TIER, TIER` is the range of the ratios of the speed of these tiers to that of the fastest other crate.
 //! * `lost > TIER` is the number of lengths at which a rival was faster than this tier, and `worst > TIER` the greatest ratio.
-//!   `rows lost > TIER` has the rows of longer text.
+//!   `rows lost > TIER` is the number of rows of longer text on which a rival was faster, with the greatest ratio.
 //! * `goals > met` and `goals > all` count the goals of the record.
-//! * `missed > GOAL` has the name, the results and the limits of a goal. If the goal is met, the whole line is left out. A template with one of
-//!   these must name every missed goal, so that each has its reason in the document.
+//! * `missed > GOAL` has the name, the results and the limits of a goal. If the goal is met, the whole line is left out. A template with
+//!   `missed` must name every missed goal, so that the document gives a reason for each.
 
 use simdpct::internals::TIER_NAMES;
 
@@ -37,7 +37,7 @@ use crate::record::{Table, number};
 ///
 /// # Errors
 ///
-/// A message, if there is no such template, or a figure is not in the records.
+/// Fails with a message if a template does not exist, or if no record has a figure that it names.
 pub fn fill(
     text: &str,
     template: impl Fn(&str) -> Option<String>,
@@ -138,7 +138,7 @@ fn value(name: &str, tables: &[Table]) -> Option<String> {
     }
 }
 
-/// Returns the figure and the name of the fastest other crate on a row, and whether less is better.
+/// Returns the figure and the name of the fastest crate on a row, apart from simdpct, and whether a smaller figure is better.
 fn fastest_crate(verb: &str, row: &str, tables: &[Table]) -> Option<(String, String, bool)> {
     let main = tables.iter().find(|table| table.title == verb)?;
     let is_time = main.cell(row, "unit")? == "ns";
@@ -146,7 +146,7 @@ fn fastest_crate(verb: &str, row: &str, tables: &[Table]) -> Option<(String, Str
     let names = ["percent-encoding", best.rsplit(' ').next()?];
     let cells = [main.cell(row, "percent-encoding"), Some(best)];
     let rivals = names.iter().zip(cells).filter_map(|(name, cell)| {
-        // `*` stays: it says that the rival gives other answers.
+        // A `*` is kept, because it marks a rival that gives other answers.
         let digits = cell?.split(|c: char| !c.is_ascii_digit() && c != '.' && c != '*').next()?;
         Some((digits.to_owned(), (*name).to_owned(), number(digits)?))
     });
@@ -155,7 +155,7 @@ fn fastest_crate(verb: &str, row: &str, tables: &[Table]) -> Option<(String, Str
     Some((figure, name, is_time))
 }
 
-/// Returns how many times as fast as the fastest other crate the tiers are, from the least to the greatest of these rows.
+/// Returns the range of the ratios of the speed of the tiers to the speed of the fastest other crate, over the rows in `what`.
 fn gain(what: &str, tables: &[Table]) -> Option<String> {
     let (rows, tiers) = what.split_once(" > ")?;
     let mut gains = Vec::new();
@@ -189,8 +189,8 @@ fn is_of_goals(table: &Table) -> bool {
     table.lines.first().is_some_and(|head| head.first().is_some_and(|cell| cell == "goal"))
 }
 
-/// Returns the goals that are not met, each with the cells that say so: of `benches/compare` by the name of the goal, with all tiers; of
-/// `benches/process --goals` by input and command.
+/// Returns the goals that are not met, each with the results and limits. A goal of `benches/compare` is named by its name and has the
+/// results of all tiers; a goal of `benches/process --goals` is named by input and command.
 fn missed(tables: &[Table]) -> Vec<(String, String)> {
     let mut missed: Vec<(String, String)> = Vec::new();
     for line in tables.iter().filter(|table| is_of_goals(table)).flat_map(|table| &table.lines[1..]) {
@@ -219,7 +219,7 @@ fn missed(tables: &[Table]) -> Vec<(String, String)> {
     missed
 }
 
-/// Returns the number at the start of the cell that `name` names, as it is written there.
+/// Returns the number at the start of the cell that `name` selects, in the spelling of the record.
 fn figure(name: &str, tables: &[Table]) -> Option<String> {
     let [first, second, column]: [&str; 3] = name.split(" > ").collect::<Vec<_>>().try_into().ok()?;
     let cell = tables.iter().find_map(|table| {
@@ -239,18 +239,18 @@ fn figure(name: &str, tables: &[Table]) -> Option<String> {
     cell.split(|c: char| !c.is_ascii_digit() && c != '.').next().map(str::to_owned)
 }
 
-/// Reports whether the contender called `name` is no rival: a tier or `memcpy`.
+/// Reports whether the contender called `name` is a tier or `memcpy`, and so not a rival.
 pub fn is_ours(name: &str) -> bool {
     name == "memcpy" || TIER_NAMES.iter().any(|tier| tier.to_bytes() == name.as_bytes())
 }
 
-/// Returns the ratios of the times of `tier` to those of the fastest rival, each with the text and the length, for each line of the lengths in
-/// `table` where the rival was faster by at least 1 %. The tier without SIMD is compared with `percent-encoding` only.
+/// Returns the lines of `table` on which the fastest rival was at least 1 % faster than `tier`: the ratio of the times, and the text with
+/// its length. The tier without SIMD is compared with `percent-encoding` only.
 fn losses(table: &Table, tier: &str) -> Option<Vec<(f64, String)>> {
     let head =
         table.lines.first().filter(|head| head.starts_with(&["text".to_owned(), "length".to_owned()]))?;
     let own = head.iter().position(|name| name == tier)?;
-    // The rule of benches/README.md: an algorithm that needs an instruction set is a rival of the tiers that have it.
+    // By benches/README.md, an algorithm that needs an instruction set is a rival only of the tiers that have this instruction set.
     let is_rival =
         |name: &str| match name.strip_prefix("algorithm of ").and_then(|name| name.rsplit_once(", ")) {
             _ if tier == "scalar" => name == "percent-encoding",

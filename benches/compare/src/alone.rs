@@ -8,7 +8,7 @@ use std::hint::black_box;
 /// The usual limit for how often a piece of a benchmark is timed.
 pub const ATTEMPTS: usize = 12;
 
-/// The most probes before a piece. They wait for the other thread of the core to stop.
+/// The most probes before a piece is timed, during which the other thread of the core may stop.
 const PATIENCE: usize = 400;
 
 /// The number of probes that calibrate the loop. They take about 15 ms, in which this thread has the core to itself at least now
@@ -19,8 +19,8 @@ const CALIBRATION: usize = 5000;
 /// clocks higher while its other cores rest makes it up to 1.1 times as long.
 const LIMIT: f64 = 1.2;
 
-/// The core that this thread runs on, with the number of short pieces of work that were timed on it, and of those timed again
-/// because another thread was on the core.
+/// The core that this thread runs on. Counts the short pieces of work that were timed on it, and those that were timed again because
+/// another thread was on the core.
 #[derive(Debug)]
 pub struct Core {
     /// The time of the loop when the core runs no other thread, in nanoseconds.

@@ -1,6 +1,6 @@
 //! Measures whether a tier is slower than a weaker one, on strings of every length up to 1 KiB.
 //!
-//! The time of a string of one length moves by a tenth with the place of code, so the lengths of a band are measured together.
+//! The time for strings of one length varies by a tenth with the address of the code. So the lengths of a band are measured together.
 
 use benchkit::{BAND, Role, SEED, Shape, Unit, Verb, band, ours};
 use simdpct::Tier;
@@ -8,7 +8,7 @@ use simdpct::Tier;
 use crate::alone::Core;
 use crate::measure::{Measured, Plan, Task, measure};
 
-/// The pairs of a tier and the one that it must not be slower than.
+/// Pairs of a tier and a weaker tier, which must not be faster.
 pub const PAIRS: [(&str, &str); 2] = [("avx512", "avx2"), ("avx2", "ssse3")];
 
 /// The figures of one band.
@@ -21,7 +21,7 @@ pub struct Band {
     pub first: usize,
 }
 
-/// Measures all bands below 1 KiB (with `quick`, every eighth) on clean text and on text of which a tenth is escaped.
+/// Measures all bands below 1 KiB (with `quick`, every eighth) on clean text, and on text in which one part in ten is special.
 pub fn sweep(quick: bool, core: &mut Core, tiers: &[Tier], wanted: impl Fn(&str) -> bool) -> Vec<Band> {
     let compared = |tier: &&Tier| PAIRS.iter().any(|&(one, other)| [one, other].contains(&tier.name()));
     let tiers: Vec<Tier> = tiers.iter().filter(compared).copied().collect();

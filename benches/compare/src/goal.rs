@@ -1,4 +1,4 @@
-//! The goals of this library, and the check which of them a run meets.
+//! Has the goals of this library, and checks which of them a run meets.
 //!
 //! Limits are ratios within one run. Absolute times differ from machine to machine, but ratios to the time of `memcpy` or of a
 //! rival hardly do.
@@ -89,7 +89,7 @@ pub fn ports(generation: Generation, tier: Tier, verb: Verb, row: &str) -> Optio
     }
 }
 
-/// The limit of the time of a tier in a band, divided by that of a weaker tier.
+/// The upper limit of the time of a tier in a band, divided by the time of a weaker tier.
 const WEAKER: f64 = 1.05;
 
 /// The result of one goal on one tier.
@@ -155,7 +155,7 @@ pub struct Beside<'b> {
     pub tier: Tier,
     /// The weaker tier.
     pub weaker: Tier,
-    /// The ratio of the times in each band, and the least length of the band; the greatest ratio is the first. There is at least one.
+    /// The ratio of the times in each band with the least length of the band, the greatest ratio first. There is at least one band.
     pub ratios: Vec<(f64, usize)>,
 }
 
@@ -203,8 +203,8 @@ pub struct Race {
     pub lost: Vec<(usize, f64, String)>,
 }
 
-/// Returns the times of a tier, and those of the rival that it must not be slower than: `percent-encoding` for the scalar tier. For all
-/// other tiers, it is the fastest of the crates and of the algorithms whose instruction set the tier has.
+/// Returns the times of a tier, and those of the rival that must not be faster. The rival of the scalar tier is `percent-encoding`. The
+/// rival of any other tier is the fastest of the crates and of the algorithms whose instruction set the tier has.
 fn opponents(measured: &Measured, tier: Tier) -> Option<(&Timed, &Timed)> {
     let rival = match tier.name() {
         "scalar" => measured.find("percent-encoding"),

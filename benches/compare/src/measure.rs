@@ -16,11 +16,11 @@ use simdpct::Tier;
 use crate::alone::{self, Core};
 
 /// The number of sets of output buffers, which the rounds use in turn. On Zen 4, a function may need twice the time with one buffer
-/// in fifty, though its offset in the page is a usual one: the pages of the buffer, the stack and the constants decide. The median
-/// over the rounds leaves such a buffer out, as long as most rounds have others.
+/// in fifty, because of the pages in which the buffer, the stack and the constants are. A slow buffer does not change the median over
+/// the rounds, because most rounds use other buffers.
 const SETS: usize = 8;
 
-/// The number of steps by which [`lower`] moves the stack from one round to the next: to another page, and to another place in it.
+/// The number of steps by which [`lower`] moves the stack from one round to the next: to another page, and to another offset in it.
 const STEPS: usize = 5;
 
 /// The extent of a measurement.
@@ -214,7 +214,7 @@ pub fn measure(
     let mut cycles = Vec::new();
     for round in 0..plan.rounds {
         cycles.extend(cycle());
-        // Each round starts with another contender, so that none profits from its place in the order.
+        // Each round starts with another contender, so that no contender profits from its position in the order.
         for turn in 0..racers.len() {
             let (contender, turn) = &racers[(turn + round) % racers.len()];
             let nanoseconds =
@@ -295,8 +295,8 @@ impl Turn {
     }
 }
 
-/// Calls `run` with the stack about a quarter of a page lower for each of `steps`, because the luck of the stack's address would
-/// decide the results of rows: a function may need twice the time if its frame is at one place in a page, or in one page of many.
+/// Calls `run` with the stack about a quarter of a page lower for each of `steps`. Without other addresses of the stack, luck would
+/// decide the results of rows: a function may need twice the time if its frame is at one offset in a page, or in one page of many.
 #[inline(never)]
 fn lower(steps: usize, run: &mut dyn FnMut()) {
     if steps == 0 {

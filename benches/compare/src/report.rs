@@ -57,7 +57,7 @@ impl Machine {
         }
     }
 
-    /// Returns the generation of the CPU, which decides some limits.
+    /// Returns the generation of the CPU, on which the limits of some goals depend.
     pub fn generation(&self) -> Generation {
         if self.cpu.contains("AMD") && self.cpu.contains("(family 26,") {
             Generation::Zen5
@@ -200,7 +200,7 @@ impl Report<'_> {
         let mut columns: Vec<(Tier, Vec<&str>)> = self.tiers.iter().map(|&tier| (tier, Vec::new())).collect();
         for timed in of_verb().flat_map(Measured::timed) {
             let Role::Algorithm(needs) = timed.role else { continue };
-            // The tiers are listed best first, so the last one needs no more than the algorithm.
+            // The tiers are listed best first. The column is that of the last one, which has no more features than the algorithm needs.
             let column = columns.iter_mut().rev().find(|(tier, _)| needs.is_in(*tier));
             if let Some((_, names)) = column.filter(|(_, names)| !names.contains(&&*timed.name)) {
                 names.push(&timed.name);

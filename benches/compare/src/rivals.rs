@@ -1,4 +1,4 @@
-//! All rivals in their fastest idioms, and reference points that show the limits of the hardware.
+//! Lists all rivals in their fastest idioms, and the reference points that show the limits of the hardware.
 
 use crate::algorithms::algorithms;
 use benchkit::rivals::{COMPONENT, memcpy, percent_encoding, urlencoding};

@@ -1,4 +1,4 @@
-//! Tests of the rows, of the places of buffers, and of every contender's call.
+//! Tests of the rows, of the addresses of buffers, and of every contender's call.
 
 use std::hint::black_box;
 
@@ -44,7 +44,7 @@ fn rows_hold_enough_distinct_text() {
     }
 }
 
-/// Only pairs of tiers that this machine has are goals, so the test needs AVX2.
+/// Only pairs of tiers that this machine has are goals. So the test needs a CPU with AVX2 and SSSE3.
 #[test]
 fn the_worst_band_decides_a_goal() {
     let (Some(avx2), Some(ssse3)) = (Tier::find("avx2"), Tier::find("ssse3")) else { return };
@@ -171,7 +171,7 @@ fn hostile() -> Vec<Vec<u8>> {
     strings
 }
 
-/// Each answer is written to a buffer of the exact capacity; in a build with debug assertions, each access is checked.
+/// Each algorithm writes to a buffer of the exact capacity. In a build with debug assertions, each load and store is checked.
 #[test]
 fn algorithms_answer_like_percent_encoding() {
     let strings = hostile();

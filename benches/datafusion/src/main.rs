@@ -1,11 +1,11 @@
-//! Times the functions of crates/datafusion beside the functions that DataFusion has for Spark, and beside functions on the crate
-//! percent-encoding. Each is called in the way of the engine, with batches of 8,192 rows.
+//! Times the functions of crates/datafusion, those that DataFusion has for Spark, and functions that call the crate percent-encoding.
+//! They are called as the engine calls them, with batches of 8,192 rows.
 //!
 //! ```sh
 //! cargo run --profile engine --manifest-path benches/datafusion/Cargo.toml -- [LIST...]
 //! ```
 //!
-//! A LIST has a URL in each line; without one it is samples/urls.txt. Prints medians of rounds in which the rivals take turns,
+//! A LIST has a URL in each line; the default is samples/urls.txt. In each round, all functions take turns. Prints medians over the rounds,
 //! in nanoseconds a row, and in brackets the factor to the first row of the group. Answers are compared before they are timed.
 //! `benches/doors datafusion` writes a record.
 
@@ -80,7 +80,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     for profile in ["rfc3986", "rfc3986-scheme", "whatwg"] {
         compare("", &found, &[Task::ours("url_canonical", &[profile])])?;
     }
-    // This column has 200 distinct values, each of them many times.
+    // This column has few distinct values, 600 for the twelve URLs of samples/urls.txt, each of them many times.
     let few = StringArray::from_iter_values(
         (0..ROWS).map(|row| format!("{}&row={}", lines[row % lines.len()], row % 200)),
     );

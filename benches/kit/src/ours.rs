@@ -85,7 +85,7 @@ fn batch(
     idiom: &'static str,
     verb: impl Fn(Column<'_, i32>, &mut ColumnBuf<i32>) -> Result<(), TooLong> + Clone + 'static,
 ) -> Contender {
-    /// Concatenates the strings at the place in a page where other input starts, and returns the result with the offset of each end.
+    /// Concatenates the strings, at the offset in a page at which all input starts, and returns the result with the end of each string.
     fn join(strings: &[&str]) -> (Vec<u8>, Vec<i32>) {
         let len = strings.iter().map(|string| string.len()).sum();
         let (mut bytes, mut offsets) = (place::at(len, place::INPUT), vec![0]);
@@ -102,8 +102,8 @@ fn batch(
         tier,
         idiom,
         role,
-        // The first pass also joins the strings. Its time has no effect, because medians are taken. All passes share this copy, because
-        // a second one would not fit in the second-level cache.
+        // The first pass also joins the strings, which does not change the median of the times. All passes share one copy, because two
+        // copies would not fit in the second-level cache.
         move |strings: &[&str], _: &mut Buffers| {
             let (mut joined, mut out) = (joined.borrow_mut(), out.borrow_mut());
             let (bytes, offsets) =

@@ -1,4 +1,4 @@
-//! Code and buffers at chosen places. On Zen 4, a store that crosses a page takes 35 cycles, and a load waits for an older
+//! Puts code and buffers at chosen addresses. On Zen 4, a store that crosses a page takes 35 cycles, and a load waits for an older
 //! store whose address has the same lower twelve bits. Without chosen offsets, the luck of the allocator would decide the results
 //! of rows.
 
@@ -15,11 +15,11 @@ pub(crate) const INPUT: usize = 64;
 /// Returns an empty vector of at least `capacity` bytes whose memory starts `offset` bytes after the start of a page. If the
 /// allocator gives no such block within 5,000 attempts, the vector is at any offset. The allocator of glibc gives one.
 pub fn at(capacity: usize, offset: usize) -> Vec<u8> {
-    // Ask for a page at least: allocators keep freed small blocks in a list and hand them out again, so every attempt would get
-    // the same block at the same offset.
+    // The capacity is at least a page: allocators keep freed small blocks in a list and hand them out again, so every attempt would
+    // get the same block at the same offset.
     let capacity = capacity.max(PAGE);
-    // glibc gives each large block pages of its own, always at the same offset, until a block of that size has been freed. So free
-    // one first.
+    // glibc gives each large block pages of its own, always at the same offset, until a block of this size has been freed. So the
+    // function frees one first.
     drop(Vec::<u8>::with_capacity(31 << 20));
     let mut spacers = Vec::new();
     for _ in 0..5000 {
@@ -28,7 +28,7 @@ pub fn at(capacity: usize, offset: usize) -> Vec<u8> {
         if short == 0 {
             return candidate;
         }
-        // The spacer takes memory at the place of the candidate, so the next candidate starts later. Allocators put up to 16
+        // The spacer takes the memory of the dropped candidate, so the next candidate starts later. Allocators put up to 16
         // bytes before a block.
         drop(candidate);
         spacers.push(Vec::<u8>::with_capacity(short.saturating_sub(16).max(16)));
@@ -36,9 +36,9 @@ pub fn at(capacity: usize, offset: usize) -> Vec<u8> {
     Vec::with_capacity(capacity)
 }
 
-/// Makes the code that follows start at a multiple of 64 bytes, the part of the code that a CPU of today decodes or keeps decoded
-/// at a time. Without this, code that the benchmark does not measure decides where a loop starts: a loop of calls of `memcpy` takes
-/// 3.0 ns a call at two of eight places, and 3.3 ns at the others, of which a multiple of 64 is one.
+/// Aligns the next instruction to 64 bytes, the unit in which CPUs decode code or keep it decoded. Otherwise, code that is not measured
+/// would decide where a loop starts. For example, a loop of calls of `memcpy` takes 3.0 ns a call at two of eight offsets, and 3.3 ns at
+/// the other six, which include a multiple of 64.
 #[inline(always)]
 pub fn align_code() {
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]

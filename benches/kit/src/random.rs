@@ -1,4 +1,4 @@
-//! Pseudo-random numbers.
+//! Generates pseudo-random numbers.
 
 /// A generator of pseudo-random numbers: SplitMix64.
 #[derive(Clone, Debug)]

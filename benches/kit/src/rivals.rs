@@ -1,4 +1,4 @@
-//! The contenders of every benchmark beside this library: `memcpy`, percent-encoding and urlencoding.
+//! Has the contenders that every benchmark compares with this library: `memcpy`, percent-encoding and urlencoding.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use crate::{Contender, Role, Verb, contender};
 /// The bytes that percent-encoding escapes: the complement of `sets::RFC3986_UNRESERVED`.
 pub const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// Returns two idioms of `memcpy`, to places half a page apart, of which only the faster one is reported. `memcpy` may be `rep
+/// Returns two idioms of `memcpy`, whose targets are half a page apart. Only the faster one is reported, because `memcpy` may be `rep
 /// movsb`, which is ten times slower on some CPUs if source and target have nearly the same offset in their pages.
 pub fn memcpy() -> Vec<Contender> {
     let mark = Role::Mark;

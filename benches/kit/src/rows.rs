@@ -246,10 +246,10 @@ pub fn specs(seed: u64, urls: &[String]) -> Vec<Spec> {
 const CLEAN: &str = "text that needs no change, such as names and numbers";
 const MIXED: &str = "text with some bytes to change at random positions";
 
-/// Appends a part of a string.
+/// A function that appends one part to a string.
 type MakePart = fn(&mut Random, &mut String);
 
-/// Rows of the kind of input that a public issue is about: random text of the same shape, made of parts.
+/// Rows of input as in public issues of other projects. The text is random, but its parts have the kinds and lengths of the issue.
 const ISSUES: &[(Verb, &str, Unit, &str, MakePart)] = &[
     (
         Verb::Encode,
@@ -354,14 +354,14 @@ pub fn fixed_length(seed: u64, length: usize, byte: impl Fn(&mut Random) -> char
     }))
 }
 
-/// Makes a row of 20,000 strings of `length` bytes. One part in ten is special, a byte to encode or an escape to decode, if it
-/// still fits into the string.
+/// Makes a row of 20,000 strings of `length` bytes. One part in ten is *special*: a byte to encode, or an escape to decode if it still
+/// fits into the string.
 fn few_specials(seed: u64, length: usize, verb: Verb) -> Row {
     let mut random = Random::new(seed ^ length as u64);
     Row::of((0..DISTINCT).map(|_| with_specials(&mut random, length, verb, 100_000)))
 }
 
-/// Makes a string of `length` bytes. Of a million parts, `share` are special, if they still fit into the string.
+/// Makes a string of `length` bytes. `share` parts in a million are special: bytes to encode, or escapes that still fit.
 fn with_specials(random: &mut Random, length: usize, verb: Verb, share: usize) -> String {
     let width = if verb == Verb::Encode { 1 } else { 3 };
     let mut string = String::new();
@@ -376,8 +376,8 @@ fn with_specials(random: &mut Random, length: usize, verb: Verb, share: usize) -
 /// The number of lengths of a band.
 pub const BAND: usize = 16;
 
-/// Makes a row of strings in random order whose lengths are a band: [`BAND`] lengths from `first` on, equally often. Of a million parts
-/// of a string, `share` are special.
+/// Makes a row of strings in random order. They have the [`BAND`] lengths from `first` on, each equally often. `share` parts of a string
+/// in a million are special: bytes to encode, or escapes.
 pub fn band(seed: u64, first: usize, verb: Verb, share: usize) -> Row {
     let mut random = Random::new(seed ^ first as u64);
     let count = DISTINCT.min(DISTINCT_BYTES.div_ceil(first.max(1)));

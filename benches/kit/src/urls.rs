@@ -35,7 +35,7 @@ impl Urls {
 
     /// Returns `count` distinct URLs.
     pub fn distinct(self, count: usize) -> Vec<String> {
-        // A hash set has random seeds, and `ci/instructions` needs the same number of instructions in every process.
+        // A hash set would have random seeds, but `ci/instructions` needs the same number of instructions in every process.
         let mut seen = BTreeSet::new();
         let mut urls = self.filter(|url| seen.insert(url.clone())).take(count).collect::<Vec<_>>();
         urls.shrink_to_fit();
@@ -103,8 +103,8 @@ impl Urls {
         url.push_str(self.random.pick(ENDINGS));
     }
 
-    /// Appends escapes as frequently as they occur in real URLs: mostly spaces and other scripts, then delimiters, and now and
-    /// then a malformed escape or invalid UTF-8.
+    /// Appends escapes of the kinds in real URLs: mostly spaces and letters of other scripts, then delimiters, and now and then a
+    /// malformed escape or invalid UTF-8.
     fn escape(&mut self, url: &mut String) {
         let random = &mut self.random;
         let mut part = String::new();

@@ -1,7 +1,7 @@
 //! Times crates/uri beside its peers: `cargo run --release --manifest-path benches/uri/Cargo.toml -- [LIST...]`.
 //!
-//! Each LIST is a file with one URL on each line; without one, a list is generated from a seed. All contestants run in turn, round
-//! after round, in one process. The output has a table for each group, with a column for each list: MB/s, medians over the rounds, and in
+//! Each LIST is a file with one URL on each line; without a LIST, URLs are generated from a seed. All contestants run in turn, round after
+//! round, in one process. The output has a table for each group, with a column for each list. A cell has the median speed in MB/s, and in
 //! brackets the factor to the time of the first contestant. Answers are checked before they are timed. `benches/doors uri` writes a record.
 
 #![forbid(unsafe_code)]
@@ -167,7 +167,7 @@ fn of_whatwg(report: &mut Report, text: &str, urls: &[&str]) {
     let mut contestants = of_profile(Profile::Whatwg, text);
     report.add("whatwg", "lines that change", changed(Profile::Whatwg, urls));
     for url in urls {
-        // url is older than two rules of the standard: it leaves `^` in paths, and rejects invalid Punycode.
+        // The crate url is older than two rules of the URL Standard: it leaves `^` in paths, and rejects invalid Punycode.
         let Ok(theirs) = url::Url::parse(url) else { continue };
         let ours = Profile::Whatwg.canonicalize(url).expect("a URL that url accepts");
         assert_eq!(ours, theirs.as_str().replace('^', "%5E"), "{url}");
@@ -184,7 +184,7 @@ fn of_whatwg(report: &mut Report, text: &str, urls: &[&str]) {
     measure(report, "whatwg", contestants, text.len());
 }
 
-/// Times the profiles whose peers are programs in Python.
+/// Times the profiles whose peers are Python programs, which this benchmark does not run.
 fn of_keys(report: &mut Report, text: &str, urls: &[&str]) {
     for profile in [Profile::SafeBrowsing4, Profile::SafeBrowsing5, W3LIB] {
         let group = profile.to_string();
@@ -194,7 +194,7 @@ fn of_keys(report: &mut Report, text: &str, urls: &[&str]) {
 }
 
 fn of_surt(report: &mut Report, text: &str) {
-    // These profiles change every line, so the kernels save nothing. Only the last contestant, the scalar tier, is measured.
+    // The SURT profiles change every line, so kernels save nothing, and only the last contestant, the scalar tier, is measured.
     let mut contestants = Vec::new();
     for profile in [Profile::SurtPython0_3, Profile::SurtJava] {
         contestants.extend(of_profile(profile, text).pop().map(|(_, run)| (profile.to_string(), run)));
@@ -255,7 +255,7 @@ fn worst() {
     ];
     for (name, url) in &cases {
         assert_eq!(split(url.as_bytes()), split_by_reference(url));
-        // Copy the URL, so that no two calls read the same memory.
+        // The URL is copied many times, so that no two calls read the same memory.
         let count = (1 << 18) / url.len().max(64);
         let text = url.repeat(count);
         let urls: Vec<&str> = (0..count).map(|at| &text[at * url.len()..][..url.len()]).collect();

@@ -32,7 +32,7 @@ pub fn decode_piece<'o>(
     Ok(Decode::new().tier(tier).lenient().decode_piece_to_uninit(state, piece, out)?.0)
 }
 
-/// Decodes an `ext-value`.
+/// Decodes an `ext-value`, the value of a header parameter such as `filename*` (RFC 8187).
 pub fn decode_ext_value<'o>(value: &[u8], out: &'o mut [MaybeUninit<u8>]) -> Result<&'o str, ExtValueError> {
     Ok(header::decode_ext_value_to_uninit(value, out)?.0)
 }

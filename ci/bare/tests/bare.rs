@@ -16,7 +16,7 @@ fn escaped(input: &[u8]) -> String {
     input.iter().map(one).collect()
 }
 
-/// Without `std`, the library must detect the same CPU features as `std` does.
+/// Checks that the library without `std` detects the same CPU features as `std`.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn tiers_are_those_of_the_cpu() {

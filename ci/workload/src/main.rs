@@ -5,11 +5,11 @@
 //! workload TIER split|lines|PROFILE path|query BYTES REPEATS
 //! ```
 //!
-//! The verb `input` writes the text that `decode` would read to stdout, and the count of written bytes goes to stderr.
+//! The verb `input` writes the text that `decode` would read to stdout. Every run prints its count of written bytes on stderr.
 //!
 //! Each repeat processes 64 KiB of input, in calls of BYTES each, or as lines with URLs of BYTES each. `split` has one call for each URL,
-//! `lines` splits all of them in one call, and a PROFILE of simdpct-uri canonicalizes all in one call. The difference between the counts
-//! of two runs with different REPEATS is the cost of the verb without start-up. `ci/cpus count` uses this program.
+//! `lines` splits all URLs in one call, and a PROFILE of simdpct-uri canonicalizes all lines in one call. The difference between the
+//! instructions of two runs with different REPEATS is the cost of the verb without start-up. `ci/cpus count` uses this program.
 
 use std::hint::black_box;
 use std::io::Write as _;
@@ -43,7 +43,7 @@ fn text(per_cent: u32) -> Vec<u8> {
     text
 }
 
-/// Returns lines with URLs of `bytes` bytes each. Every profile that keeps schemes leaves them as they are.
+/// Returns lines with URLs of `bytes` bytes each. Every profile that keeps schemes leaves these URLs unchanged.
 fn urls(bytes: usize, with_query: bool) -> Option<Vec<u8>> {
     let mut below = random();
     let start = "https://www.example.com/";

@@ -38,7 +38,7 @@ int main(int argc, char **argv) {
     r = simdpct_encode_column32(NULL, 0, input, len, offsets, 1, out, cap, ends);
     CHECK(r.status == SIMDPCT_TOO_LONG && r.values == 0 && r.written == 0 && ends[0] == 0);
 
-    /* The value before the one that is too long is written. */
+    /* The first value is written, although the second one is too long. */
     CHECK(mprotect(out, 4096, PROT_READ | PROT_WRITE) == 0);
     values[0].data = "a b";
     values[0].len = 3;
@@ -47,7 +47,7 @@ int main(int argc, char **argv) {
     r = simdpct_encode_slices32(NULL, 0, values, 2, out, cap + 4096, ends);
     CHECK(r.status == SIMDPCT_TOO_LONG && r.values == 1 && r.written == 5 && ends[0] == 0 && ends[1] == 5 && out[2] == '2');
 
-    /* Impossible lengths are rejected before anything is read. These pages cannot be read. */
+    /* Impossible lengths are rejected before the input is read: reading these pages would end the process. */
     CHECK(mprotect(input, len, PROT_NONE) == 0);
     one = simdpct_encode(NULL, 0, input, (size_t)1 << 63, out, cap);
     CHECK(one.status == SIMDPCT_INVALID && one.written == 0 && one.needed == 0);

@@ -80,7 +80,7 @@ static size_t right_encode(const members keep, uint32_t flags, const unsigned ch
         if (flags & SIMDPCT_KEEP_ESCAPES && byte == '%') stays = escape_at(in, at, len) >= 0;
         if (stays) {
             out[n++] = (unsigned char)byte;
-            /* the digits of a kept escape are copied even if the set does not have them */
+            /* The digits of a kept escape are copied even if the set does not have them. */
             if (byte == '%' && flags & SIMDPCT_KEEP_ESCAPES) {
                 out[n++] = in[++at];
                 out[n++] = in[++at];
@@ -94,13 +94,13 @@ static size_t right_encode(const members keep, uint32_t flags, const unsigned ch
     return n;
 }
 
-/* Whether a normalization keeps the escape of `value`: after an escape that lacks a digit, a digit stays escaped. */
+/* Reports whether normalization keeps the escape of `value`. A digit stays escaped after a malformed escape that lacks a digit. */
 static int stays_normalized(int value, const unsigned char *in, size_t at) {
     int lacks_digit = (at > 0 && in[at - 1] == '%') || (at > 1 && in[at - 2] == '%' && digit(in[at - 1]) >= 0);
     return !is_unreserved((unsigned)value) || (lacks_digit && digit((unsigned char)value) >= 0);
 }
 
-/* Returns SIZE_MAX and sets *offset if the input is rejected. */
+/* Decodes to `out` and returns the length. Returns SIZE_MAX and sets *offset if the input is rejected. */
 static size_t right_decode(const members keep, uint32_t flags, const unsigned char *in, size_t len, unsigned char *out,
                            size_t *offset) {
     size_t at, n = 0;
@@ -127,7 +127,7 @@ static size_t right_decode(const members keep, uint32_t flags, const unsigned ch
     return n;
 }
 
-/* ---- sets, made without the clutter of a status that is always OK */
+/* ---- functions that make a set and check that the status is OK */
 
 static simdpct_set set_of(int32_t (*make)(simdpct_set *, const void *, size_t), const void *bytes, size_t len) {
     simdpct_set set;
@@ -185,7 +185,7 @@ static void check_encode(const simdpct_set *set, const members keep, uint32_t fl
         while (cap > 0) CHECK(out[--cap] == 0x5A);
         free(out);
     }
-    /* Without KEEP_ESCAPES, whether a byte changes does not depend on its neighbours. */
+    /* Without KEEP_ESCAPES, the neighbours of a byte do not decide whether it changes, so bytes are encoded one by one. */
     for (change = 0; change < len; ++change) {
         unsigned char one[3];
         if (right_encode(keep, flags, in + change, 1, one) != 1 || one[0] != in[change]) break;
@@ -318,7 +318,7 @@ static void arguments(void) {
                                                SIMDPCT_ENVIRONMENT, 1u << 31, SIMDPCT_NORMALIZE | SIMDPCT_FORM};
     simdpct_set set = bytes_set("/", 1);
 
-    /* NULL and nothing */
+    /* NULL is valid with the length or capacity 0. */
     r = simdpct_encode(NULL, 0, NULL, 0, NULL, 0);
     CHECK(r.status == SIMDPCT_OK && r.written == 0);
     r = simdpct_encode(NULL, 0, "a b", 3, NULL, 0);
@@ -331,7 +331,7 @@ static void arguments(void) {
     CHECK(r.status == SIMDPCT_OK && r.written == 0);
     CHECK(simdpct_encode_first_change(NULL, 0, NULL, 0) == 0);
 
-    /* NULL and something */
+    /* NULL is invalid with any other length or capacity. */
     r = simdpct_encode(NULL, 0, NULL, 1, bytes, 64);
     CHECK(r.status == SIMDPCT_INVALID);
     r = simdpct_encode(NULL, 0, "a", 1, NULL, 64);
@@ -348,13 +348,13 @@ static void arguments(void) {
     CHECK(r.status == SIMDPCT_INVALID);
     CHECK(simdpct_decode_first_change(NULL, 0, NULL, 7) == 7);
 
-    /* sizes that no memory has */
+    /* Lengths above PTRDIFF_MAX are invalid. */
     r = simdpct_encode(NULL, 0, bytes, SIZE_MAX, NULL, 0);
     CHECK(r.status == SIMDPCT_INVALID);
     r = simdpct_validate(bytes, (size_t)PTRDIFF_MAX + 1);
     CHECK(r.status == SIMDPCT_INVALID);
 
-    /* overlaps */
+    /* The output may not overlap the input, except that a decoder may write to the start of its input. */
     memset(bytes, '%', 64);
     for (i = 0; i < 64; ++i) {
         unsigned char before[64];
@@ -370,10 +370,10 @@ static void arguments(void) {
         r = simdpct_decode(NULL, 0, bytes, 32, bytes + i, 64 - i);
         CHECK((r.status == SIMDPCT_INVALID) == (i > 0 && i < 32));
         r = simdpct_decode(NULL, 0, bytes + i, 64 - i, bytes, 32);
-        CHECK((r.status == SIMDPCT_INVALID) == (i < 32)); /* at 0 the capacity is less than the input */
+        CHECK((r.status == SIMDPCT_INVALID) == (i < 32)); /* for i = 0 because 32 < 64 */
     }
 
-    /* flags */
+    /* Flags that the function does not accept are invalid. */
     for (i = 0; i < sizeof not_of_encoders / sizeof *not_of_encoders; ++i) {
         r = simdpct_encode(NULL, not_of_encoders[i], "a", 1, bytes, 64);
         CHECK(r.status == SIMDPCT_INVALID);
@@ -466,7 +466,7 @@ static void encode_stream(const simdpct_set *set, uint32_t flags, const unsigned
         size_t cap;
         if (piece > len - at) piece = len - at;
         copy = copy_of(in + at, piece);
-        /* if the capacity is too small, the piece is not consumed */
+        /* If the capacity is too small, the piece is not consumed. */
         p = simdpct_encode_push(&stream, copy, piece, NULL, 0);
         cap = p.needed;
         if (p.status == SIMDPCT_TOO_SMALL) {
@@ -563,7 +563,7 @@ static void pieces(void) {
             free(in);
         }
     }
-    /* only the start of an escape is held back */
+    /* Only the start of an escape is held back. */
     CHECK(simdpct_encode_start(&zeros, NULL, 0) == SIMDPCT_OK);
     r = simdpct_encode_push(&zeros, "a%", 2, odd, 12);
     CHECK(r.status == SIMDPCT_OK && r.written == 4);
@@ -645,7 +645,7 @@ static void batch(uint32_t flags, int decoding) {
     }
     for (i = 0; i <= count; ++i) wide[i] = offsets[i];
     for (form = 0; form < 8; ++form) {
-        /* the exact capacity, and one byte less */
+        /* Four calls get the exact capacity, and four get one byte less. */
         size_t cap = form < 4 ? n : n - 1, k;
         simdpct_batch_result r;
         if (form >= 4 && n == 0) break;
@@ -767,7 +767,7 @@ static void overlaps(void) {
         }
     }
 
-    /* a name and a bitmap beside the set and within it */
+    /* A name or bitmap that overlaps the set is invalid. Beside the set, it is valid. */
     for (at = AT - 40; at < AT + sizeof *set + 8; ++at) {
         memset(&memory, 0, sizeof memory);
         memcpy(memory.bytes + at, "none", NAME);
@@ -776,7 +776,7 @@ static void overlaps(void) {
         CHECK_OVERLAP(at + 32 > AT && at < AT + sizeof *set, simdpct_set_bitmap(set, memory.bytes + at));
     }
 
-    /* pointers that are not aligned */
+    /* Pointers that are not aligned are invalid. */
     memset(&memory, 0, sizeof memory);
     before = memory;
     set = (simdpct_set *)(void *)(memory.bytes + 1);
@@ -833,7 +833,7 @@ static void batch_arguments(void) {
     CHECK(r.status == SIMDPCT_OK && r.values == 0 && wide_ends[0] == 0);
     r = simdpct_encode_column32(NULL, 0, NULL, 0, wrong, 0, NULL, 0, ends);
     CHECK(r.status == SIMDPCT_OK && r.values == 0 && ends[0] == 0);
-    /* Columns without values and offsets, as old versions of Arrow have them. */
+    /* A column without values may have no offsets, as in old versions of Arrow. */
     ends[0] = wide_ends[0] = 7;
     r = simdpct_encode_column32(NULL, 0, NULL, 0, NULL, 0, NULL, 0, ends);
     CHECK(r.status == SIMDPCT_OK && r.values == 0 && ends[0] == 0);
@@ -849,7 +849,7 @@ static simdpct_result decode_ext_value(const void *input, size_t len, void *out,
     return simdpct_decode_ext_value(input, len, out, out_cap, NULL);
 }
 
-/* Checks the output in blocks of each size up to its length. */
+/* Checks the result of `function` with every capacity up to the length of the right output. */
 static void check_header(header_function *function, const char *in, size_t len, const char *right, size_t right_len) {
     unsigned char *input = copy_of(in, len);
     size_t cap;

@@ -30,7 +30,7 @@ static bool throws(F call) {
     return false;
 }
 
-// The number of allocations before the one that fails, once.
+// The number of allocations that succeed before one fails; later ones succeed again. No allocation fails if it is negative.
 static long left = -1;
 
 void *operator new(std::size_t size) {
@@ -41,8 +41,8 @@ void *operator new(std::size_t size) {
 void operator delete(void *memory) noexcept { std::free(memory); }
 void operator delete(void *memory, std::size_t) noexcept { std::free(memory); }
 
-// Each allocation of `call` fails once. The string is then unchanged, and the same call works afterwards. Returns the number of
-// allocations.
+// Makes each allocation of `call` fail once. Checks that the string is then unchanged, and that the same call works afterwards.
+// Returns the number of allocations.
 static int fail_each(const std::string &right, const std::function<void(std::string &)> &call) {
     for (int fail = 0;; ++fail) {
         std::string out = "start";
@@ -65,7 +65,7 @@ int main() {
     using simdpct::options;
     using simdpct::set;
 
-    // strings
+    // Functions that return or append to strings.
     CHECK(simdpct::encode("caf\xc3\xa9 ~") == "caf%C3%A9%20~");
     CHECK(simdpct::encode("a\0b"sv) == "a%00b");
     CHECK(simdpct::encode("") == "" && simdpct::decode("") == "");
@@ -92,7 +92,7 @@ int main() {
     CHECK(simdpct::decode_append("%41", url, {}) && url == "/search?q=a%26bA");
     CHECK(!simdpct::decode_append("%41%", url, SIMDPCT_STRICT, &offset) && url == "/search?q=a%26bA" && offset == 3);
 
-    // input that is a part of the string that grows, short and long, at its capacity
+    // The input may be a part of the string that the output is appended to, even if that string must be reallocated.
     for (const std::size_t size : {1u, 20u, 700u, 5000u}) {
         const std::string start = "%41 " + std::string(size, '/');
         std::string own = start;
@@ -112,7 +112,7 @@ int main() {
         CHECK(simdpct::decoder().push(own, own) && own == start + simdpct::decode(start));
     }
 
-    // an exception leaves the string as it is
+    // An exception leaves the string unchanged.
     std::string whole = "whole";
     CHECK(throws<std::invalid_argument>([&] { simdpct::encode_append({nullptr, 1}, whole); }) && whole == "whole");
     CHECK(throws<std::invalid_argument>([&] { (void)simdpct::decode_append({nullptr, 1}, whole); }) && whole == "whole");
@@ -121,7 +121,7 @@ int main() {
     CHECK(throws<std::length_error>([&] { simdpct::encoder().push({"a", whole.max_size() / 2}, whole); }));
     CHECK(throws<std::invalid_argument>([&] { (void)set::bytes({nullptr, 1}); }) && whole == "whole");
 
-    // a failed allocation
+    // A failed allocation throws std::bad_alloc and leaves the string unchanged.
     for (const std::size_t size : {1u, 20u, 700u, 5000u}) {
         const std::string text(size, ' '), escapes = simdpct::encode(text);
         const int most = fail_each(escapes, [&](std::string &out) { simdpct::encode_append(text, out); });
@@ -135,7 +135,7 @@ int main() {
         simdpct::decoder decoder;
         fail_each(text, [&](std::string &out) { CHECK(decoder.push(escapes, out)); });
     }
-    // The stream keeps the bytes that it holds back when the end of its output finds no memory.
+    // If `finish` gets no memory, the stream keeps the bytes that it holds back.
     for (const char *held : {"%", "%4"}) {
         simdpct::encoder encoder(SIMDPCT_KEEP_ESCAPES);
         simdpct::decoder decoder;
@@ -158,7 +158,7 @@ int main() {
         CHECK(full == long_before && decoder.finish(full) && full == long_before + held);
     }
 
-    // views and buffers
+    // Functions with views as input and buffers as output.
     std::vector<std::uint8_t> bytes = {'%', '4', '1'};
     std::array<std::byte, 8> eight{};
     char array[8];
@@ -194,7 +194,7 @@ int main() {
     b = simdpct::encode_column("a b...", wide, 2, array, wide_out);
     CHECK(b.status == SIMDPCT_OK && wide_out[2] == 8);
 
-    // pieces
+    // Streams, which get their input in pieces.
     std::string out;
     simdpct::encoder encoder({set::safe("/"), SIMDPCT_KEEP_ESCAPES});
     for (const char *piece : {"/a %", "4", "1%"}) encoder.push(piece, out);
@@ -206,7 +206,7 @@ int main() {
     CHECK(!decoder.finish(out, &offset) && offset == 5 && out == "a b");
     CHECK(throws<std::invalid_argument>([] { simdpct::decoder(options(SIMDPCT_LOWER_CASE)); }));
 
-    // every way to write the options of a stream
+    // Every way to write the options of a stream compiles and has the right meaning.
     const set slash = set::safe("/");
     const options form = {slash, SIMDPCT_FORM};
     const auto pushed = [](simdpct::encoder stream) {

@@ -12,7 +12,7 @@ use crate::table::READINGS;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Agreement {
-    /// Both see the same segments.
+    /// Both readings see the same segments.
     Same,
     /// The segments differ only in case, or in dots, spaces and slashes at the end.
     Spelling,
@@ -20,8 +20,8 @@ pub enum Agreement {
     Different,
 }
 
-/// Compares two routes: both see the same segments if the segments, between slashes, are equal after the escapes that remain are
-/// decoded once. So a server that routes on `/a%20b` agrees with one that routes on `/a b`, but `/a%2Fb` is not `/a/b`.
+/// Compares two routes. Divides them at slashes, decodes the escapes that remain in each segment once, and compares the segments.
+/// So a server that routes on `/a%20b` agrees with one that routes on `/a b`, but `/a%2Fb` is not `/a/b`.
 ///
 /// ```
 /// use simdpct_readings::{Agreement, agreement};

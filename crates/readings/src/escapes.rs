@@ -87,7 +87,7 @@ pub(crate) fn decoded(set: &ByteSet, part: &Part<'_>) -> Option<u8> {
     }
 }
 
-/// Decodes the escapes of bytes in `set`. A malformed `%` that would begin an escape after that becomes `%25`.
+/// Decodes the escapes of bytes in `set`. If decoding would complete a malformed escape, its `%` becomes `%25`.
 pub(crate) fn decode_guarded(set: &ByteSet, text: &mut Text<'_>) {
     let mut strays = Vec::new();
     let mut out = Vec::with_capacity(text.len());
@@ -112,7 +112,7 @@ pub(crate) fn decode_guarded(set: &ByteSet, text: &mut Text<'_>) {
     *text = Cow::Owned(guarded);
 }
 
-/// Decodes the escapes of bytes in `set`. In a run of such escapes, those of bytes that are not UTF-8 stay.
+/// Decodes the escapes of bytes in `set`. Adjacent escapes are read as UTF-8 together; escapes of invalid UTF-8 stay.
 pub(crate) fn decode_utf8(set: &ByteSet, text: &mut Text<'_>) {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = &text[..];
@@ -132,7 +132,7 @@ pub(crate) fn decode_utf8(set: &ByteSet, text: &mut Text<'_>) {
     *text = Cow::Owned(out);
 }
 
-/// Replaces `%uXXXX` by the escapes of the bytes that UTF-8 has for the number, surrogates included.
+/// Replaces `%uXXXX` by the escapes of the UTF-8 bytes of this code point, which may be a surrogate.
 pub(crate) fn expand_percent_u(text: &mut Text<'_>) {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = &text[..];

@@ -1,4 +1,4 @@
-//! Answers how servers read the path of a request target: on which path they route, and what they pass on.
+//! Answers how servers read the path of a request target: on which path they route, and which text they pass on.
 //!
 //! RFC 3986 says in which order a path is decoded, but every server decides for itself. If a gateway reads `/public/..;/admin` as
 //! harmless and the server after it reads `/admin`, a rule of the gateway does not protect `/admin`. A [`Reading`] describes one server

@@ -1,4 +1,4 @@
-//! Answers plain targets without running the steps.
+//! Answers plain targets, which have only usual bytes and no escapes, without running the steps of a reading.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use crate::step::Step;
 /// The bytes of plain paths. No reading of the table rejects a plain path. Only lower-casing and trimming at the end change one; [`Plain`]
 /// checks for both.
 const PATH: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789&'()*+,-./:=@_~";
-/// The other bytes of plain queries.
+/// The bytes of plain queries that are not in `PATH`.
 const QUERY: &[u8] = b"!$%;?";
 const PATH_SET: ByteSet = ByteSet::from_bytes(PATH);
 const QUERY_SET: ByteSet = PATH_SET.add(QUERY);
@@ -64,7 +64,7 @@ impl Plain {
                 Step::CutQuery if is_split => text = Kind::Path,
                 Step::AddQuery if matches!(text, Kind::Path) => text = Kind::Target,
                 Step::ServeFiles => serves_files = true,
-                // These steps leave a plain target unchanged, before the split or after `Sent` and `Target`.
+                // These steps leave a plain target unchanged, whether it is the whole target or its path.
                 Step::Status(_)
                 | Step::RejectInvalidUtf8
                 | Step::StripOrigin { .. }
@@ -146,7 +146,7 @@ impl Scan {
         let mut in_path = 0;
         if self.end.is_none() {
             let ends = simd.eq(block, b'?') & lanes;
-            // The lanes before the first `?`, or all.
+            // The lanes before the first `?`, or all lanes if the block has none.
             in_path = (ends & ends.wrapping_neg()).wrapping_sub(1);
             self.end = (ends != 0).then(|| self.from + ends.trailing_zeros() as usize);
         }

@@ -21,7 +21,7 @@ pub enum Outcome<'a> {
         /// The text that the next server, or the application, gets; `None` if the server serves files of its own.
         passed_on: Option<Cow<'a, [u8]>>,
     },
-    /// The client is sent to this target.
+    /// The server redirects the client to this target.
     Redirect(Vec<u8>),
     /// The target is rejected.
     Rejected {
@@ -67,9 +67,9 @@ impl Outcome<'_> {
 
 /// A target on its way through the steps.
 pub(crate) struct Request<'a> {
-    /// The target as it came, without dropped bytes.
+    /// The target as it came, without the bytes that [`Step::DropBytes`] removed.
     sent: Text<'a>,
-    /// The target without dropped bytes, in the form of a path, with its fragment.
+    /// The same as `sent`, but in the form of a path: without scheme and authority. It still has its fragment.
     whole: Text<'a>,
     /// The text that [`Step::Split`] splits: path and query.
     target: Text<'a>,
@@ -329,7 +329,7 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// Goes on with `text` in place of a target that does not begin with a slash. [`Step::Target`] still gives `*` as it came.
+    /// Replaces a target that does not begin with a slash by `text`. [`Step::Target`] still gives `*` as it came.
     fn accept(&mut self, text: Text<'a>) {
         if *self.sent != *b"*" {
             self.whole = text.clone();
@@ -338,7 +338,7 @@ impl<'a> Request<'a> {
         self.is_accepted = true;
     }
 
-    /// Returns the path as it was split.
+    /// Returns the path as it was at [`Step::Split`].
     fn path(&self) -> Text<'a> {
         slice(&self.target, 0, self.path_len)
     }
@@ -366,7 +366,7 @@ fn is_utf8(text: &[u8]) -> bool {
     str::from_utf8(text).is_ok()
 }
 
-/// Reads each byte as a character of Latin-1, and writes this as UTF-8.
+/// Replaces each byte, which is read as a character of Latin-1, by the UTF-8 of this character.
 fn read_latin1(text: &mut Text<'_>) {
     if !text.is_ascii() {
         *text = Cow::Owned(text.iter().map(|&byte| char::from(byte)).collect::<String>().into_bytes());
@@ -423,8 +423,8 @@ fn drop_params(all: bool, text: &mut Text<'_>) {
     *text = Cow::Owned(kept);
 }
 
-/// Removes dot segments from a path that begins with a slash, and reports whether one goes above the root. `escaped` also recognizes dots
-/// that are escaped, and `clean` leaves no slash for a dot segment at the end.
+/// Removes dot segments from a path that begins with a slash, and reports whether one goes above the root. If `escaped`, `%2e` counts as a
+/// dot. If `clean`, no slash remains in place of a dot segment at the end.
 fn remove_dots(path: &mut Text<'_>, escaped: bool, clean: bool) -> bool {
     let may_be_dots = |pair: &[u8]| pair[0] == b'/' && (pair[1] == b'.' || (escaped && pair[1] == b'%'));
     if !path.starts_with(b"/") || !path.windows(2).any(may_be_dots) {
@@ -470,7 +470,7 @@ fn clean(path: &[u8]) -> Vec<u8> {
     clean
 }
 
-/// Returns 1 or 2 if `segment` is `.` or `..`, in which a dot may be escaped if `escaped` says so, and otherwise 0.
+/// Returns 1 for the segment `.`, 2 for `..`, and 0 for all others. If `escaped`, `%2e` counts as a dot.
 fn dots(segment: &[u8], escaped: bool) -> usize {
     let mut rest = segment;
     for count in 0..3 {
@@ -484,7 +484,7 @@ fn dots(segment: &[u8], escaped: bool) -> usize {
     0
 }
 
-/// Reports whether a path has a dot segment with this byte, in the segment itself or in its parameters.
+/// Reports whether a path has a dot segment that contains `byte`, be it in an escaped dot or in its parameters.
 fn has_dots_with(byte: u8, path: &[u8]) -> bool {
     segments(path).any(|segment| segment.contains(&byte) && dots(before(b';', segment), true) > 0)
 }

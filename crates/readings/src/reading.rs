@@ -6,8 +6,8 @@ use crate::step::Step;
 
 /// How one server, in one configuration, reads the path of a request target, with the evidence.
 ///
-/// [`READINGS`](crate::READINGS) has those that were compared with the answers of a server. To describe a gateway of your own, write its
-/// steps in their order:
+/// [`READINGS`](crate::READINGS) has the readings that were compared with the answers of servers. To describe a gateway of your own, write
+/// its steps in their order:
 ///
 /// ```
 /// use simdpct::ByteSet;

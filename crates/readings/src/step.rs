@@ -95,9 +95,9 @@ described! {
         /// Sets the status of rejections by later steps, which is 400 at first. The status 0 closes the connection without an answer.
         Status(status: u16) => "rejects with the status {status} from here on";
 
-        /// Removes these bytes from the target.
+        /// Removes the bytes in `set` from the target.
         DropBytes(set: ByteSet) => "removes {}", bytes(set);
-        /// Rejects these bytes.
+        /// Rejects the bytes in `set`.
         RejectBytes(set: ByteSet) => "rejects {}", bytes(set);
         /// Rejects a text that is not UTF-8.
         RejectInvalidUtf8 => "rejects invalid UTF-8";
@@ -112,9 +112,9 @@ described! {
             if query || empty.is_none() { "" } else { " unless a query follows, which is rejected" };
         /// Reads the target `*` as an empty path.
         EmptyStar => "reads `*` as an empty path";
-        /// Accepts targets of these forms as they are.
+        /// Accepts targets of the `forms` as they are.
         Keep(forms: &'static [Form]) => "keeps targets such as {}", list(forms);
-        /// Puts a slash before targets of these forms.
+        /// Puts a slash before targets of the `forms`.
         PutSlash(forms: &'static [Form]) => "puts a slash before targets such as {}", list(forms);
         /// Rejects a target that does not begin with a slash, unless an earlier step accepted its form.
         RejectOtherForms => "rejects targets of other forms";
@@ -136,7 +136,7 @@ described! {
         DropAuthority => "removes `//` and the text up to the next slash";
         /// Reads raw bytes as Latin-1, and writes them as UTF-8.
         ReadLatin1 => "reads raw bytes as Latin-1";
-        /// Escapes these bytes.
+        /// Escapes the bytes in `set`.
         EscapeBytes(set: ByteSet) => "escapes {}", bytes(set);
 
         /// Rejects path parameters, which are the text from `;` to the next slash.
@@ -158,21 +158,21 @@ described! {
         EmptyIfMalformed => "empties a path with a malformed escape";
         /// Escapes a `%` that begins no escape.
         EscapeMalformed => "escapes the `%` of malformed escapes";
-        /// Rejects escapes of these bytes.
+        /// Rejects escapes of the bytes in `set`.
         RejectEscapes(set: ByteSet) => "rejects escapes of {}", bytes(set);
         /// Rejects `%00`.
         RejectNul => "rejects `%00`";
         /// Replaces `%uXXXX` by the escapes of its UTF-8.
         ExpandPercentU => "reads `%uXXXX` as the escapes of UTF-8";
-        /// Writes escapes of these bytes in upper case.
+        /// Writes escapes of the bytes in `set` in upper case.
         UpperEscapes(set: ByteSet) => "changes escapes of {} to upper case", bytes(set);
-        /// Replaces escapes of these bytes by `_`.
+        /// Replaces escapes of the bytes in `set` by `_`.
         EscapesToUnderscores(set: ByteSet) => "replaces escapes of {} by `_`", bytes(set);
-        /// Decodes escapes of these bytes.
+        /// Decodes escapes of the bytes in `set`.
         Decode(set: ByteSet) => "decodes escapes of {}", bytes(set);
-        /// Decodes escapes of these bytes. If decoding makes a malformed escape a valid one, its `%` becomes `%25`.
+        /// Decodes escapes of the bytes in `set`. If decoding makes a malformed escape a valid one, its `%` becomes `%25`.
         DecodeGuarded(set: ByteSet) => "decodes escapes of {}, and writes `%25` if that would complete a malformed escape", bytes(set);
-        /// Decodes escapes of these bytes. Escapes of bytes that are not UTF-8 stay.
+        /// Decodes escapes of the bytes in `set`. Escapes of bytes that are not UTF-8 stay.
         DecodeUtf8(set: ByteSet) => "decodes escapes of {} if they are UTF-8", bytes(set);
         /// Decodes all escapes, or none if one is malformed, or if the result is not UTF-8.
         DecodeOrKeep => "decodes all escapes, unless one is malformed or the result is invalid UTF-8";
@@ -197,7 +197,7 @@ described! {
         RejectDotDotBackslash => "rejects `..\\` and `\\..`";
         /// Puts a slash before a path that does not begin with one.
         StartWithSlash => "puts a slash at the start if there is none";
-        /// Removes these bytes from the end. The first byte stays.
+        /// Removes the bytes in `set` from the end. The first byte stays.
         TrimEnd(set: ByteSet) => "removes {} at the end", bytes(set);
         /// Rejects a run of slashes.
         RejectDoubleSlashes => "rejects `//`";
@@ -218,37 +218,37 @@ described! {
         /// Changes the path to lower case, by Unicode, and replaces invalid UTF-8 by U+FFFD.
         Lowercase => "changes to lower case";
 
-        /// Rejects escapes of these bytes in the query.
+        /// Rejects escapes of the bytes in `set` in the query.
         RejectQueryEscapes(set: ByteSet) => "rejects escapes of {} in the query", bytes(set);
         /// If the query has another `?`, appends `?` and the query up to its last `?`.
         ExtendToLastQuery => "ends the path at the last `?`";
         /// Removes a `?` without a query.
         DropEmptyQuery => "removes an empty query";
-        /// Decodes escapes of these bytes in the query, changes the other escapes to upper case, and escapes each `%` that begins no
+        /// Decodes escapes of the bytes in `set` in the query, changes the other escapes to upper case, and escapes each `%` that begins no
         /// escape.
         NormalizeQuery(set: ByteSet) => "decodes escapes of {} in the query", bytes(set);
         /// Redirects to the path without runs of slashes and dot segments, if it has any.
         RedirectUnclean => "redirects if slashes can be merged or dot segments removed";
         /// Redirects to the current path if the path had an escaped slash or backslash at [`Step::Split`].
         RedirectEscapedSlash => "redirects if a slash or backslash was escaped";
-        /// Ends the route. The next steps make the text that is passed on.
+        /// Makes the current text the route. The next steps make the text that is passed on.
         Route => "routes";
 
-        /// Goes on with the target as it came, without the bytes that [`Step::DropBytes`] removed.
+        /// Continues with the target as it was sent, without the bytes that [`Step::DropBytes`] removed.
         Sent => "takes the target as it came";
-        /// Goes on with the target as it came, but as a path: without scheme and authority, and with the slash of [`Step::PutSlash`].
+        /// Continues with the target as it was sent, but as a path: without scheme and authority, and with the slash of [`Step::PutSlash`].
         Target => "takes the target as it came, as a path";
-        /// Goes on with the path as it was at [`Step::Split`].
+        /// Continues with the path as it was at [`Step::Split`].
         RawPath => "takes the path as it came";
         /// Removes `?` and the text after it.
         CutQuery => "removes `?` and the text after it";
-        /// Escapes these bytes, if the path had a `%` at [`Step::Split`].
+        /// Escapes the bytes in `set`, if the path had a `%` at [`Step::Split`].
         EscapeIfEscaped(set: ByteSet) => "if the path had an escape, escapes {}", bytes(set);
-        /// Escapes these bytes, but keeps each `%2F`. Rejects a `%` that begins no escape.
+        /// Escapes the bytes in `set`, but keeps each `%2F`. Rejects a `%` that begins no escape.
         EscapeButSlash(set: ByteSet) => "escapes {} except in `%2F`, and rejects malformed escapes", bytes(set);
-        /// Keeps the path as it came if all its bytes may be in a path, decodes and escapes it otherwise, and writes an empty path as `/`.
+        /// Keeps the path as sent if all its bytes may be in a path. Otherwise decodes and escapes it. Writes an empty path as `/`.
         EscapeLikeGo => "takes the path as it came, decoded and escaped again if a byte may not be in a path";
-        /// Puts scheme and authority, as they came, before the text. For the target `*`, the text becomes `*`.
+        /// Puts scheme and authority, as they were sent, before the text. For the target `*`, the text becomes `*`.
         AddOrigin => "adds scheme and authority";
         /// Adds the query.
         AddQuery => "adds the query";

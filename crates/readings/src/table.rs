@@ -1,7 +1,7 @@
 //! The readings of real servers.
 //!
 //! Each row was compared with the answers of the server itself, on one machine with Debian 12 (amd64). The requests went over a socket,
-//! with the target unchanged. `ci/readers` repeats this. A new version of a server takes one run and one row.
+//! with the target unchanged. `ci/readers` repeats the comparison. To add a new version of a server, add a row and run `ci/readers`.
 
 use simdpct::{ByteSet, sets};
 
@@ -58,13 +58,13 @@ const fn set(bytes: &[u8]) -> ByteSet {
 
 const ANY: &[Form] = &[Form::Absolute, Form::Star, Form::Query, Form::Relative];
 
-// These steps differ in what takes the place of an empty path in the absolute form.
+// These steps remove scheme and authority. They differ in the text that replaces an empty path.
 const STRIP: Step = StripOrigin { empty: Some("/"), query: true };
 const STRIP_NO_QUERY: Step = StripOrigin { empty: Some("/"), query: false };
 const STRIP_TO_NOTHING: Step = StripOrigin { empty: Some(""), query: true };
 const STRIP_PATH: Step = StripOrigin { empty: None, query: false };
 
-// These steps remove dot segments: `RFC` by RFC 3986, 5.2.4, `CLEAN` as most file servers do. `BELOW` rejects `..` above the root.
+// These steps remove dot segments: `RFC` by RFC 3986, 5.2.4, `CLEAN` as most file servers. Those with `BELOW` reject `..` above the root.
 const RFC: Step = RemoveDots { escaped: false, clean: false, reject_above: false };
 const RFC_BELOW: Step = RemoveDots { escaped: false, clean: false, reject_above: true };
 const ESCAPED: Step = RemoveDots { escaped: true, clean: false, reject_above: false };

@@ -14,8 +14,8 @@ use simdpct_readings::{
 
 const RECORD: &str = include_str!("vectors/readings.tsv");
 
-/// The answers of servers that their readings do not give: the name, the targets, and the reason.
-/// `…` is the rest of a long target.
+/// The answers of servers that differ from those of their readings: names of readings, targets, and the reason.
+/// `…` stands for the rest of a long target.
 const EXCEPTIONS: &[(&str, &[&str], &str)] = &[
     (
         "caddy-2.6 caddy-2.6-regexp caddy-2.6-placeholder caddy-2.6-static go-1.19 go-1.19-servemux go-1.19-static php-8.2 axum",
@@ -118,7 +118,7 @@ fn range(text: &str) -> impl Iterator<Item = usize> {
     number(first)..=number(last)
 }
 
-/// Replaces `\xNN` and `\\`.
+/// Decodes the escapes `\xNN` and `\\`.
 fn bytes(text: &str) -> Vec<u8> {
     let mut rest = text.as_bytes();
     iter::from_fn(move || {
@@ -240,7 +240,7 @@ fn texts_that_do_not_change_are_borrowed() {
     }
 }
 
-/// Without any of its steps, some reading has another answer to a target.
+/// Checks that each kind of step matters: without it, some reading answers some target differently.
 #[test]
 fn every_step_matters() {
     let mut all = Vec::new();
@@ -264,7 +264,7 @@ fn every_step_matters() {
     }
 }
 
-/// Every kernel finds the path of a plain target, and rejects a target with any byte, or pair of bytes, that is not plain.
+/// Checks that every kernel finds the path of a plain target, and rejects a target with a byte or pair of bytes that is not plain.
 #[test]
 fn kernels_find_plain_paths() {
     let plain_path_by_bytes = |target: &[u8]| {
@@ -306,7 +306,7 @@ fn kernels_find_plain_paths() {
     }
 }
 
-/// The quick answer to plain targets is the answer of the steps, with each byte at each place of a path and of a query.
+/// Compares the quick answer to plain targets with the answer of the steps, with each byte at each place of a path and of a query.
 #[test]
 fn plain_targets_are_read_by_the_steps() {
     let same = |target: &[u8]| {
@@ -341,7 +341,7 @@ fn plain_targets_are_read_by_the_steps() {
     }
 }
 
-/// The matrix and the steps of docs/readings.md are written from the readings.
+/// Checks that docs/readings.md has the matrix and the steps of today's readings. `SIMDPCT_BLESS=1` writes them.
 #[test]
 fn the_documentation_is_current() {
     const TARGETS: [&str; 9] =
@@ -390,7 +390,7 @@ fn the_documentation_is_current() {
     assert!(text == current, "docs/readings.md is old: run this test with SIMDPCT_BLESS=1");
 }
 
-/// Every page counts the servers as the table does.
+/// Checks that the pages have the numbers of readings and servers that the table has.
 #[test]
 fn pages_count_the_servers() {
     let servers: HashSet<&str> = READINGS.iter().map(|reading| reading.server).collect();

@@ -1,4 +1,4 @@
-//! Properties of the escapings.
+//! Tests of the escapings, by which a format writes the bytes of values.
 
 mod common;
 
@@ -6,7 +6,7 @@ use common::Random;
 use proptest::prelude::*;
 use simdpct_records::Escaping;
 
-/// Checks that `value` is read back, that its bytes come from their escapes, and that it cannot end a field or a line.
+/// Checks that `value` is read back, that offsets in it map to ascending offsets in its escaped text, and that it ends no field or line.
 fn check(escaping: Escaping, value: &[u8]) {
     let mut raw = Vec::new();
     let Err(offset) = escaping.apply(value, &mut raw) else {
@@ -85,7 +85,7 @@ fn the_table_is_in_the_order_of_the_names() {
     assert!(Escaping::all().enumerate().all(|(index, escaping)| escaping as usize == index));
 }
 
-/// Real servers wrote these texts for these values.
+/// Compares the escaped text of values with the text that real servers wrote for them.
 #[test]
 fn writers_write_as_recorded() {
     let rows: &[(Escaping, &[u8], &[u8])] = &[

@@ -1,4 +1,4 @@
-//! Tests that sweeps find in many records at once what the reader of the syntax finds in each of them, with the instructions of every tier.
+//! Tests that a sweep over many records finds the same escapes as the reader of the syntax finds in each record, on every tier.
 
 mod common;
 
@@ -24,7 +24,7 @@ struct Seen {
     left: usize,
 }
 
-/// Returns the record with the values at `places` decoded, by way of the editor.
+/// Returns the record with the values at `places` decoded. It uses the editor instead of a sweep.
 fn edited(record: &[u8], places: &[Place]) -> Vec<u8> {
     let (mut out, mut buffer) = (Vec::new(), Vec::new());
     let mut editor = Editor::new(record, 0, Form::Whole, &mut out);
@@ -127,7 +127,7 @@ fn check(
         return;
     }
     seen.changed += 1;
-    // Decodes the record with one call for each part between new spellings, unless an escape needs the reader.
+    // Decodes the record in parts: a byte of `special` gets its spelling in the record, and one without a spelling needs the reader.
     let mut words = vec![0; line.len().div_ceil(64)];
     found.iter().for_each(|&at| words[at / 64] |= 1 << (at % 64));
     let (mut out, mut done) = (Vec::new(), 0);
@@ -153,7 +153,7 @@ fn check(
     }
 }
 
-/// The parts of usual values. The last ones are rare.
+/// The parts of usual values.
 const PLAIN: &[&[u8]] =
     &[b"/a", b"x", b"%41", b"%2F", b"?q=1", b"&b=", b"%c3%a9", b"-", b"longer-text-of-a-path"];
 const ODD: &[&[u8]] = &[
@@ -508,7 +508,7 @@ fn rows_end_where_the_steps_end() {
     }
 }
 
-/// Marks the rows byte by byte, like `mark_rows`. Returns whether a carriage return, or NUL, is in the marked blocks.
+/// Marks the rows byte by byte, like `mark_rows`. Also returns whether the marked blocks have a carriage return or a NUL.
 fn naive_rows(input: &[u8], ends: &mut Ends) -> (Vec<[u64; 4]>, bool) {
     let (mut marks, mut has_returns) = (Vec::new(), false);
     for block in input.as_chunks::<64>().0 {
@@ -569,7 +569,7 @@ fn every_tier_marks_the_same_rows() {
     assert!(whole > 3 && partial > 3, "{whole} {partial}");
 }
 
-/// Returns the ends of all records, and the number of unreadable ones that end early, where a row begins inside them.
+/// Returns the ends of all records, and the number of unreadable records that end early because a new row begins inside them.
 fn stepwise(bytes: &[u8], table: &Table) -> (Vec<usize>, usize) {
     let (mut found, mut start, mut salvaged) = (Vec::new(), 0, 0);
     while start < bytes.len() {
@@ -641,13 +641,13 @@ fn reading_goes_on_after_unreadable_rows_in_any_chunks() {
         let mut table = Table::new(dialect, &["1".to_owned()], &[], None).unwrap();
         table.measure([&b"a,b"[..], b"a", b"a,b,c"][round % 3]);
         let mut bytes = Vec::new();
-        // Long input has groups of blocks that are marked together.
+        // Some inputs are long, because only long input has groups of blocks that are marked together.
         let most = match round % 400 {
             0..4 => 4000,
             _ if round % 10 == 0 => 200,
             _ => 40,
         };
-        // Many rounds have few misplaced quotes, or none.
+        // One row in `odd` is replaced by an odd piece, so many rounds have few misplaced quotes, or none.
         let odd = [1, 8, 60, 2000][round / 4 % 4];
         for _ in 0..random(most) {
             let row = [&b"1,\"a, b\"\r\n"[..], b"1,x\n", b"\"1\n,\",\"%41\"\"\"\n"][random(3)];

@@ -88,7 +88,7 @@ fn a_target_with_two_slashes_is_a_path() {
     );
 }
 
-/// The target of CONNECT is a host and a port, and so is the upstream of a stream.
+/// The target of CONNECT is a host and a port, and not a URL. The same is true of the upstream of a stream.
 #[test]
 fn an_authority_is_no_url() {
     let line = "1278000000.123 5 192.0.2.1 TCP_TUNNEL/200 99 CONNECT www.example.co.uk:443 - HIER_DIRECT/192.0.2.9 -";
@@ -127,7 +127,7 @@ fn a_bare_quote_shifts_no_field() {
     );
 }
 
-/// Each writer's escapes are undone, once.
+/// The escapes of each writer are undone exactly once.
 #[test]
 fn escapes_are_undone_by_the_writer() {
     let apache = format!(r#"{DATE} "GET /q?a=\"x\"&b=\\y HTTP/1.1" 200 1 "-" "x""#);
@@ -277,7 +277,7 @@ fn json_is_read_as_servers_write_it() {
     );
 }
 
-/// The protocol is no part of the target, even if it is odd, and a method can have any characters of a token.
+/// An unusual protocol is not a part of the target, and a method can have any characters of a token.
 #[test]
 fn a_request_has_an_odd_protocol_or_method() {
     for (request, target) in [
@@ -395,7 +395,7 @@ fn a_column_can_be_empty() {
     rejects("cdx", "org,e)/ 2014 {\"url\": \"http://e.org/\"}", Reason::CDXJ);
 }
 
-/// A line whose value begins in these ways would be a line of JSON, or a comment.
+/// No new value may begin with bytes that would turn its line into a line of JSON or a comment.
 #[test]
 fn no_new_value_begins_another_kind_of_line() {
     for (log, lines, value) in [
@@ -510,7 +510,7 @@ fn two_programs_can_escape_a_value() {
     assert_eq!(places[0].origin(line, 3) - places[0].range.start, 6);
 }
 
-/// A message can give the place in the record, through both escapings.
+/// An offset in a value is mapped to the offset in the record, also if two programs have escaped the value.
 #[test]
 fn offsets_are_those_of_the_record() {
     let line = br#"{"log":"192.0.2.1 - - [01/Jan/2024:00:00:00 +0000] \"GET /a\\x22b HTTP/1.1\" 200 1\n"}"#;
@@ -579,7 +579,7 @@ fn columns_and_paths_have_names_of_their_own() {
         "#Fields: date cs-method cs-uri-stem cs(User-Agent) cs(Cookie)\n2026 GET /a%20b Mozilla+5 x=1\n";
     assert_eq!(named("w3c", &["cs(cookie)", "cs(User-Agent)"], w3c), owned(&[(1, "Mozilla+5"), (0, "x=1")]));
     assert_eq!(named("w3c", &["agent", "cs-method"], w3c), owned(&[(1, "GET"), (0, "Mozilla+5")]));
-    // A column under two names is one value.
+    // Two names of the same column find one value.
     assert_eq!(named("w3c", &["target", "cs-uri-stem"], w3c), owned(&[(0, "/a%20b")]));
     assert_eq!(named("w3c", &["x-none"], w3c), owned(&[]));
     let cdx = " CDX N b a m s k r M S V g\norg,example)/ 2024 http://a/ text/html 200 X - - 1 2 f\n";

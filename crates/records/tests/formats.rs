@@ -30,7 +30,7 @@ fn code(bytes: &[u8]) -> String {
     if text.contains('`') { format!("`` {text} ``") } else { format!("`{text}`") }
 }
 
-/// Returns the bytes that a format has for `byte` of a target.
+/// Returns the text that a format writes for `byte` in a target.
 fn written(escaping: Escaping, byte: u8) -> String {
     let mut out = Vec::new();
     match escaping.apply(&[byte], &mut out) {
@@ -122,7 +122,7 @@ fn notes() -> String {
     list
 }
 
-/// Returns the fields of a format, in the order of help.
+/// Returns the fields of a format, in the order of the variants of [`Field`].
 fn fields(log: Log) -> Vec<Field> {
     let mut fields: Vec<Field> = match &log.layout.shape {
         Shape::Access(access) => {
@@ -188,7 +188,7 @@ fn layouts() -> String {
     }
     let mut table = String::from("| `--log` | before the target | fields |\n|---|---|---|\n");
     for (row, names) in rows {
-        // A row for every few names, because a wide cell is hard to read.
+        // A row has at most six names, because a wide cell is hard to read.
         for names in names.chunks(6) {
             writeln!(table, "| {} | {row}", names.join(" ")).unwrap();
         }

@@ -1,5 +1,5 @@
-//! No value that a client sends can change where another value is found: records are written as each writer writes them, with hostile
-//! values, and the places that are found are compared with those that were written.
+//! Tests that no value that a client sends can change where another value is found. Records with hostile values are written as each
+//! writer writes them, and the places that are found are compared with those that were written.
 
 mod common;
 
@@ -24,13 +24,13 @@ fn no_value_shifts_another() {
     assert!(WRITERS.len() > 20);
 }
 
-/// Whatever writer has written a line, the layout without a writer finds the value that was sent, or none.
+/// For a line of any writer, the format that names only the layout finds the value that was sent, or none.
 #[test]
 fn a_layout_without_a_writer_reads_only_what_all_writers_mean() {
     let count = 300;
     for (seed, log) in Log::all().filter(|log| matches!(log.layout.name, "combined" | "common")).enumerate() {
         let unknown = Log::named(log.layout.name).unwrap();
-        // This includes Hypercorn and Rack, which lose bytes.
+        // `Log::all` includes the formats of Hypercorn and Rack, which lose bytes.
         let mut random = Random(seed as u64 + 1000);
         for _ in 0..count {
             let written = write(&mut random, log);
@@ -51,8 +51,8 @@ fn a_layout_without_a_writer_reads_only_what_all_writers_mean() {
     }
 }
 
-/// A line with only the quotes of the layout is read once. A backslash after the known fields does not change the result, but makes
-/// every rule read the line.
+/// A line with only the quotes of the layout is read by one rule. With a backslash after the known fields, every rule reads the line.
+/// Checks that both ways give the same result.
 #[test]
 fn one_reading_of_a_line_without_a_backslash_is_that_of_all_rules() {
     let log = Log::named("combined").unwrap();

@@ -104,7 +104,7 @@ fn text_is_written_with_few_references() {
         let link = &links(input.as_bytes(), 100).unwrap()[0];
         assert!(edit(input.as_bytes(), link, value).is_err(), "{input}");
     }
-    // A blank inside a URL can stay.
+    // A new URL may have a blank inside if the old one has it.
     let input = b"<a href='a b%41'>";
     assert_eq!(edit(input, &links(input, 100).unwrap()[0], b"a bA"), Ok(b"<a href='a bA'>".to_vec()));
 }
@@ -118,7 +118,7 @@ fn values_have_the_charset_of_the_document() {
         (b"<meta charset=shift_jis><a href='\x83\x5C!'>", "ソ!", &[0, 0, 0, 2, 3]),
         // The character reference `&ngE;` is as long as its text.
         (b"<meta charset=windows-1251><a href='\xFF&ngE;'>", "я\u{2267}\u{338}", &[0, 0, 1, 1, 1, 1, 1, 6]),
-        // A byte that is invalid in the charset.
+        // The byte 0xFF is invalid in this charset.
         (b"<meta charset=shift_jis><a href='\xFF&amp;'>", "\u{fffd}&", &[0, 1, 6]),
     ] {
         let link = links(input, 100).unwrap().pop().unwrap();

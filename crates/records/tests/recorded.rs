@@ -1,8 +1,8 @@
-//! Replays lines that real servers wrote for known requests. `recorded.tsv` has a small part of a larger record.
+//! Reads lines that real servers wrote for known requests. `recorded.tsv` has a small part of all lines that were recorded.
 
 use simdpct_records::{Editor, Field, Form, Spec, Syntax};
 
-/// Reads the escapes of `[u8]::escape_ascii`.
+/// Decodes the escapes that `[u8]::escape_ascii` writes.
 fn unescape(text: &str) -> Vec<u8> {
     let mut bytes = text.bytes();
     let mut out = Vec::new();
@@ -65,7 +65,7 @@ fn places_are_in_the_order_of_the_line() {
             let mut buffer = Vec::new();
             let value = place.value(&line, &mut buffer).unwrap();
             editor.put(place, value).unwrap();
-            // A longer value is written in its place, if it can be.
+            // A longer value replaces it, unless it cannot be written at this place.
             let _ = editor.put(place, &[value, b"x"].concat());
         }
         editor.end(all.len(), line.len());

@@ -1,4 +1,4 @@
-//! Properties of all syntaxes: what is found is written back, and a value changes no other.
+//! Tests of all syntaxes: each value that is found can be written back, and a new value changes no other value.
 
 mod common;
 
@@ -126,7 +126,7 @@ fn ends_are_those_of_rows_in_any_pieces() {
     }
 }
 
-/// Returns the values of `record`, with the numbers of those that were asked for, or the reason and the offset.
+/// Returns the values of `record`, each with the index of the position, key or path that selects it, or the reason and offset of the fault.
 fn read(syntax: &mut Syntax, record: &str) -> Result<Vec<(usize, String)>, String> {
     let mut found = Vec::new();
     syntax
@@ -275,7 +275,7 @@ fn fields_are_counted_as_people_do() {
         (Separator::Blanks, &["-2.."], found(&[(0, "f\\"), (1, "g")])),
         (Separator::Byte(b' '), &["8.."], found(&[(0, "g")])),
         (Separator::Byte(b' '), &["9..", "-9..-8"], found(&[(2, "a")])),
-        // A field that two positions mean is found once.
+        // A field that two positions select is found once.
         (Separator::Blanks, &["7", "-1"], found(&[(0, "g")])),
     ] {
         assert_eq!(read(&mut fields(positions, separator), line), want, "{separator:?} {positions:?}");
@@ -313,7 +313,7 @@ fn fields_are_counted_as_people_do() {
     }
 }
 
-/// Fields between blanks are those of awk, and fields between single bytes are those of cut.
+/// Blanks separate fields as in `awk`, and a single byte separates them as in `cut`.
 #[test]
 fn fields_are_those_of_awk_and_cut() {
     let words: &[&[u8]] = &[b"a", b" ", b"  ", b"\t", b",", b"\"", b"[", b"]", b"\\", b"\xE9", b"\r", b"%20"];
@@ -346,7 +346,7 @@ fn fields_are_those_of_awk_and_cut() {
     }
 }
 
-/// Line ends and other control bytes that a value has can stay, and it gets no others.
+/// A new value may have the line ends and other control bytes that the old one has, but no others.
 #[test]
 fn fields_get_no_control_bytes() {
     for separator in [Separator::Byte(b','), Separator::Byte(b'['), Separator::Blanks, Separator::Quoted] {
@@ -375,14 +375,14 @@ fn marks_end_fields_before_blanks() {
     assert_eq!(all("[a] b] [c d"), ["a", "b]", "[c", "d"]);
     assert_eq!(all("\t[a]b c]\t"), ["a]b c"]);
     assert_eq!(all(r#""" []"#), ["", ""]);
-    // A bracket opens a field at its start only.
+    // A bracket opens a field only if it is the first byte of the field.
     let write = |record: &[u8], value: &[u8]| {
         let place = places(&mut fields(&["1"], Separator::Quoted), record).unwrap().remove(0);
         edit(record, &place, value)
     };
     assert_eq!(write(b"a%5B0%5D [b c]", b"a[0]"), Ok(b"a[0] [b c]".to_vec()));
     assert_eq!(write(b"%5Ba[ b] c", b"[a["), Err(0));
-    // In the new value, the backslash would not protect the quote any more.
+    // The old value has a backslash before its quote. In the new value, nothing would protect the quote.
     let record = br#"x "a\" b" y"#;
     let place = places(&mut fields(&["2"], Separator::Quoted), record).unwrap().remove(0);
     assert_eq!(edit(record, &place, br#"a\c" b"#), Err(3));
@@ -480,7 +480,7 @@ fn a_value_that_is_not_text_hides_no_other() {
     assert_eq!(found[0].value(record, &mut Vec::new()), Ok(&b"\xE9"[..]));
     assert_eq!(found[1].value(record, &mut Vec::new()), Ok(&b"/%41"[..]));
     assert_eq!(found[2].value(record, &mut Vec::new()), Err(found[2].range.start));
-    // A JSON string gets no bytes that are not UTF-8, unless it has some already.
+    // A new JSON string may have bytes that are not UTF-8 only if the old one has some.
     assert_eq!(edit(record, &found[1], b"a\xE9"), Err(1));
     assert!(edit(record, &found[0], b"\xE8").is_ok());
 }
@@ -597,7 +597,7 @@ fn logs_are_read_inside_strings() {
     // Without the quote before the request, the record is unreadable.
     let cut = line.replace("\\\"GET", "GET");
     assert!(read(&mut docker, &cut).is_err());
-    // A value cannot be read inside three records, because a place has too few escapings.
+    // A value inside three nested records cannot be read, because a place holds fewer escapings.
     let mut deep =
         json(&["a"], Escaping::Json).containing(json(&["a"], Escaping::Json).containing(logfmt(&["a"])));
     let error = read(&mut deep, r#"{"a":"{\"a\":\"a=1\"}"}"#).unwrap_err();

@@ -1,5 +1,5 @@
-//! A server that follows the advice of docs/servers.md and docs/readings.md: it rejects malformed escapes, and paths that servers read
-//! differently, before any handler runs, uses normalized URLs as cache keys, and escapes the values that it writes to redirects.
+//! A server that follows the advice of docs/servers.md and docs/readings.md. Before any handler runs, it rejects malformed escapes and
+//! paths that servers read differently. It uses normalized URLs as cache keys, and escapes the values that it writes to redirects.
 //!
 //! ```sh
 //! cargo run --release -- 127.0.0.1:8080
@@ -38,7 +38,7 @@ fn parameter<'a>(query: &'a str, name: &str) -> Option<Cow<'a, str>> {
     FORM.decode_utf8(value).ok()
 }
 
-/// Rejects requests with a malformed escape in the target, because servers behind this one may disagree about its meaning.
+/// Rejects requests with a malformed escape in the target, because another server, to which requests are passed, may read it differently.
 async fn well_formed(request: Request, next: Next) -> Response {
     let target = request.uri().path_and_query().map_or("", |target| target.as_str());
     match simdpct::validate(target) {
@@ -47,8 +47,8 @@ async fn well_formed(request: Request, next: Next) -> Response {
     }
 }
 
-/// Rejects requests whose path servers route differently, and rewrites other paths to the form that all read alike: `//a/./%7Eb` becomes
-/// `/a/~b`. So no server behind this one can be reached past its rules.
+/// Rejects requests whose path servers route differently, and rewrites other paths to a form that all servers read alike: `//a/./%7Eb`
+/// becomes `/a/~b`. So no request gets past a rule of this server because another server reads its path differently.
 async fn read_alike(mut request: Request, next: Next) -> Response {
     let target = request.uri().path_and_query().map_or("", |target| target.as_str());
     let rewritten = match STRICT.read(target) {
@@ -101,8 +101,8 @@ fn app() -> Router {
         .with_state(Cache::default())
 }
 
-/// Returns `app` behind [`read_alike`]. The layer is around the router, because a layer of the router itself runs after the route is
-/// chosen.
+/// Returns a router that calls [`read_alike`] before `app`. The layer is around the router `app`, because a layer of a router runs after
+/// the router has chosen the route.
 fn guarded(app: Router) -> Router {
     Router::new().fallback_service(app).layer(middleware::from_fn(read_alike))
 }

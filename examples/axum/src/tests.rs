@@ -1,4 +1,4 @@
-//! Tests the responses of the server without a network, and in front of a server that reads paths in its own way.
+//! Tests the responses of the server without a network, and the layer in front of a file server that reads paths in its own way.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -55,7 +55,7 @@ async fn a_name_cannot_leave_its_argument() {
     assert_eq!(location, "/home?user=a%26admin%3D1%0D%0ASet-Cookie%3A%20x%23");
 }
 
-/// Each line has a target, the status, and the path that the handler gets.
+/// The list has targets, each with the status of the response and the path that the handler gets.
 #[tokio::test]
 async fn paths_that_servers_read_differently_are_rejected_or_rewritten() {
     for (target, status, path) in [
@@ -97,7 +97,7 @@ impl FileServer {
             .expect("python3 can be started");
         let mut line = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        // "Serving HTTP on 127.0.0.1 port 40000 (http://127.0.0.1:40000/) ..."
+        // The line is "Serving HTTP on 127.0.0.1 port 40000 (http://127.0.0.1:40000/) ...".
         let port = line.split(' ').skip_while(|word| *word != "port").nth(1).unwrap().parse().unwrap();
         FileServer { process, address: ([127, 0, 0, 1], port).into() }
     }
@@ -123,7 +123,7 @@ fn request(address: SocketAddr, target: &str) -> (u16, String) {
     (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
 }
 
-/// Returns a gateway that forbids `/admin`, and passes all other targets on as they came.
+/// Returns a gateway that forbids `/admin`, and passes all other targets on to `back` unchanged.
 fn gateway(back: SocketAddr) -> Router {
     let held = || async { StatusCode::FORBIDDEN };
     let pass_on = move |request: Request| async move {
@@ -141,8 +141,8 @@ async fn serve(app: Router) -> SocketAddr {
     address
 }
 
-/// axum routes on the path as it came. The file server gets that path, decodes it and removes dot segments. Each line has a target, and
-/// the status without and with the layer.
+/// The gateway routes on the raw path. The file server gets this path, decodes it and removes dot segments. Each line has a target, and
+/// the status without and with the layer [`read_alike`].
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_target_gets_past_the_rule_of_the_gateway() {
     let files = FileServer::start();

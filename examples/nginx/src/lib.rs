@@ -1,4 +1,4 @@
-//! Answers for the nginx module whether servers read the path of a request differently.
+//! Tells the nginx module whether servers read the path of a request differently.
 
 use core::slice;
 

@@ -1,12 +1,12 @@
 //! The decoder that was proposed for ada in <https://github.com/ada-url/ada/pull/459>.
 //!
-//! AVX2: a mask of the `%` is made ahead of the steps. A step decodes 16 bytes, or fewer if an escape starts in the last two: all
-//! bytes are converted as if they were hexadecimal digits, the value of a valid escape replaces its first digit, and a table has a shuffle for
-//! each set of places that escapes can have. AVX-512: the same with 64 bytes, and the instruction that compresses in place of the shuffle.
+//! With AVX2, a mask of the `%` is made ahead of the steps. A step decodes 16 bytes, or fewer if an escape starts in the last two. It
+//! converts all bytes as if they were hexadecimal digits. The value of a valid escape replaces its first digit, and a table has a shuffle
+//! for each set of positions of escapes. AVX-512 does the same with 64 bytes, and with a compressing instruction instead of the shuffle.
 //!
-//! All differences from the proposal are in its favour: the answer of AVX-512 is compressed in a register before it is stored, because storing
-//! while compressing is slow on Zen 4; a step that takes 13 bytes, after which the proposal loses a byte, takes 14; 32 bytes
-//! (NEON: 64) without `%` are copied at once; the end is decoded by a vector step, too; and `+` stays as it is. The proposal has no NEON.
+//! All differences from the proposal make it faster or correct. AVX-512 compresses the answer in a register and then stores it, because
+//! one instruction for both is slow on Zen 4. A step of 13 bytes, after which the proposal loses a byte, has 14. 32 bytes (NEON: 64)
+//! without `%` are copied at once. The end is decoded by a vector step, too. `+` stays as it is. The proposal has no code for NEON.
 
 use std::mem::MaybeUninit;
 
@@ -20,7 +20,7 @@ use std::arch::x86_64::*;
 /// The number of sets of the first 14 lanes, which are those where escapes can start.
 const STARTS: usize = 1 << 14;
 
-/// Reports whether escapes can start at all places in `set`: they are three bytes apart.
+/// Reports whether escapes can start at all positions in `set`, which must be at least three bytes apart.
 const fn can_be(set: usize) -> bool {
     set & (set >> 1) == 0 && set & (set >> 2) == 0
 }
@@ -34,7 +34,7 @@ const LEGAL: usize = {
     count
 };
 
-/// For each set of places where escapes start, the number of its shuffle.
+/// The number of the shuffle for each set of positions where escapes start.
 static NUMBERS: [u16; STARTS] = {
     let mut numbers = [0; STARTS];
     let (mut set, mut count) = (0, 0);
@@ -66,14 +66,14 @@ static SHUFFLES: [[u8; 16]; LEGAL] = {
     shuffles
 };
 
-/// Returns how many of 16 bytes a step takes, if `percents` has a bit for each `%`: all, or those before a `%` in the last two.
+/// Returns how many of 16 bytes a step decodes: all, or those before a `%` in the last two. `percents` has a bit for each `%`.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 const fn taken(percents: u64) -> usize {
     14 + ((percents >> 14) | 4).trailing_zeros() as usize
 }
 
-/// Decodes the escapes that end within `bytes`. Returns the answer, in which each escape is one byte, and a mask of the places where
+/// Decodes the escapes that end within `bytes`. Returns the answer, in which each escape is one byte, and a mask of the positions where
 /// escapes start.
 #[cfg(target_arch = "x86_64")]
 #[inline]
@@ -88,7 +88,7 @@ fn decode16(bytes: __m128i) -> (__m128i, u32) {
     let follow = _mm_and_si128(_mm_srli_si128::<1>(is_hex), _mm_srli_si128::<2>(is_hex));
     let starts = _mm_and_si128(is_percent, follow);
     let values = _mm_blendv_epi8(_mm_add_epi8(letters, _mm_set1_epi8(10)), digits, is_digit);
-    // Without the upper bits, a shift of pairs moves nothing from a lane into its neighbour.
+    // SSE shifts pairs of bytes. The upper four bits are cleared, so that no bit moves from a lane into its neighbour.
     let values = _mm_and_si128(values, _mm_set1_epi8(15));
     let values = _mm_or_si128(_mm_slli_epi16::<4>(values), _mm_srli_si128::<1>(values));
     let joined = _mm_blendv_epi8(bytes, values, _mm_slli_si128::<1>(starts));
@@ -210,7 +210,7 @@ fn decode16(bytes: uint8x16_t, is_percent: uint8x16_t) -> (uint8x16_t, usize) {
     let values = vbslq_u8(is_digit, digits, vaddq_u8(letters, vdupq_n_u8(10)));
     let values = vorrq_u8(vshlq_n_u8::<4>(values), vextq_u8::<1>(values, none));
     let joined = vbslq_u8(vextq_u8::<15>(none, starts), values, bytes);
-    // NEON has no instruction for a mask: each lane gets its bit, and the bits of each half are added.
+    // NEON has no instruction that makes a mask, so each lane gets its bit, and the bits of each half are added.
     let bits = vreinterpretq_u8_u64(vdupq_n_u64(0x8040_2010_0804_0201));
     let marks = vandq_u8(starts, bits);
     let set = usize::from(vaddv_u8(vget_low_u8(marks))) | usize::from(vaddv_u8(vget_high_u8(marks))) << 8;
@@ -269,7 +269,7 @@ pub fn decode_neon(input: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
         // SAFETY: `from` has 16 bytes or more.
         let bytes = unsafe { vld1q_u8(from.as_ptr()) };
         let is_percent = vceqq_u8(bytes, percent);
-        // Four bits for each byte.
+        // This mask has four bits for each byte.
         let percents =
             vget_lane_u64::<0>(vreinterpret_u64_u8(vshrn_n_u16::<4>(vreinterpretq_u16_u8(is_percent))));
         let take = (14 + ((percents >> 56) | 0x100).trailing_zeros() as usize / 4).min(left);

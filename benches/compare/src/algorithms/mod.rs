@@ -1,7 +1,7 @@
-//! Percent codecs with SIMD that cannot be linked from Rust: their algorithms, in code of our own.
+//! Has the algorithms of percent codecs with SIMD that cannot be linked from Rust, in code of our own.
 //!
-//! Each is as fast as its idea allows; its module says what differs from the published code. They do what simdpct does in the default mode,
-//! and keep malformed escapes.
+//! Each algorithm is as fast as its idea allows; its module lists the differences from the published code. The algorithms give the answers
+//! of simdpct in the default mode, and keep malformed escapes.
 
 mod ada459;
 mod simdenc;

@@ -1,25 +1,25 @@
 //! The percent codec of simdenc, a package for Go: <https://github.com/dans-stuff/simdenc>.
 //!
-//! The encoder copies blocks of 64 bytes that need no escape. From any other block it takes 21 bytes and puts each in three lanes. It
-//! makes `%` and two digits of each byte to escape, and compresses the lanes, of which each other byte keeps one. The decoder looks up all
-//! bytes of a block as digits, moves the values of the next two lanes to each `%`, and compresses the lanes without the digits. A block
-//! ends before a `%` in its last lanes whose digits are in the next block.
+//! The encoder copies blocks of 64 bytes that need no escape. Otherwise it takes 21 bytes of the block and copies each to three lanes. A
+//! byte to escape becomes `%` and two digits, a byte to keep stays in one lane, and the used lanes are compressed. The decoder looks up all
+//! bytes of a block as digits, moves the values of the next two lanes to each `%`, and compresses the lanes without the digits. If the
+//! digits of a `%` are in the next block, the block ends before this `%`.
 //!
-//! All differences from simdenc are in its favour: the end is one more block, and not scalar code; malformed escapes are part of the block, and
-//! not an error; a `%` ends a block only if its digits are in the next one. simdenc has no code for AVX2: it needs the instruction that
-//! compresses. Its idea is here with tables of shuffles instead.
+//! All differences from simdenc make it faster. The end is decoded as one more block and not by scalar code. Malformed escapes do not end
+//! a block with an error. A `%` ends a block only if its digits are in the next one. simdenc has no code for AVX2, because it needs an
+//! instruction that compresses; the code for AVX2 in this file has tables of shuffles instead.
 
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
 use super::x86::{from_lane, load_rest, load16, load32, load64, store8, store16, store32, store64, table64};
 
-/// Reports whether the encoder keeps `byte`: whether RFC 3986 calls it unreserved.
+/// Reports whether the encoder keeps `byte`, because RFC 3986 calls it unreserved.
 const fn is_kept(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }
 
-/// For each ASCII byte, 0x80 if the encoder escapes it.
+/// A byte for each ASCII byte: 0x80 if the encoder escapes it, and otherwise 0.
 static ESCAPED: [[u8; 64]; 2] = {
     let mut table = [[0; 64]; 2];
     let mut byte = 0;
@@ -30,7 +30,7 @@ static ESCAPED: [[u8; 64]; 2] = {
     table
 };
 
-/// For each ASCII byte, its value as a hexadecimal digit, or 0x80 if it is none.
+/// The value of each ASCII byte as a hexadecimal digit, or 0x80 if it is not a digit.
 static VALUES: [[u8; 64]; 2] = {
     let mut table = [[0x80; 64]; 2];
     let mut byte = 0;
@@ -54,7 +54,7 @@ static DIGITS: [u8; 64] = {
     digits
 };
 
-/// For each lane, the place of its byte. Three lanes have the same byte.
+/// The index of the byte that each lane gets. Three lanes get the same byte.
 static THRICE: [u8; 64] = {
     let mut lanes = [0; 64];
     let mut lane = 0;
@@ -76,7 +76,7 @@ pub fn encode_avx512(input: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
     let (mut at, mut written) = (0, 0);
     while at < input.len() {
         let (bytes, count, loaded) = load64(input, at);
-        // Bytes from 0x80 on already have the highest bit.
+        // The highest bit marks the bytes to escape. Bytes from 0x80 on have it already.
         let class = _mm512_or_si512(_mm512_permutex2var_epi8(low, bytes, high), bytes);
         if _mm512_movepi8_mask(class) & loaded == 0 {
             // SAFETY: `written <= 3 * at`, and `out` has 64 bytes more than three times as many as the input.
@@ -121,7 +121,7 @@ pub fn decode_avx512(input: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
         }
         // Zeros after the end are no digits, so a `%` shortly before the end of the input needs no other block.
         let take = if count == 64 { 62 + ((percents >> 62) | 4).trailing_zeros() as usize } else { count };
-        // Bytes that are no digits or from 0x80 on have the highest bit.
+        // The highest bit marks lanes that are not digits, bytes from 0x80 on included.
         let values = _mm512_permutex2var_epi8(low, bytes, high);
         let values = _mm512_ternarylogic_epi64::<0xF8>(values, bytes, _mm512_set1_epi8(i8::MIN));
         let (first, second) =
@@ -157,7 +157,7 @@ fn load_block(input: &[u8], at: usize) -> (__m256i, usize) {
     (_mm256_set_m128i(high, low), count)
 }
 
-/// For each set of escaped bytes among five, the shuffle that compresses their 15 lanes.
+/// The shuffle that compresses the 15 lanes of five bytes, for each set of escaped bytes among them.
 static COMPRESS_THREES: [[u8; 16]; 32] = {
     let mut shuffles = [[0x80; 16]; 32];
     let mut set = 0;
@@ -175,7 +175,7 @@ static COMPRESS_THREES: [[u8; 16]; 32] = {
     shuffles
 };
 
-/// For each set of eight lanes, the shuffle that compresses them.
+/// The shuffle that compresses eight lanes, for each set of lanes to keep.
 static COMPRESS: [[u8; 16]; 256] = {
     let mut shuffles = [[0x80; 16]; 256];
     let mut set = 0;
@@ -193,7 +193,7 @@ static COMPRESS: [[u8; 16]; 256] = {
     shuffles
 };
 
-/// For each lower half of a byte, a bit for each upper half with which the encoder keeps the byte.
+/// The bytes that the encoder keeps: the entry for the lower half of a byte has a bit for each upper half.
 static KEPT: [u8; 16] = {
     let mut table = [0; 16];
     let mut byte = 0_u8;
@@ -206,7 +206,7 @@ static KEPT: [u8; 16] = {
     table
 };
 
-/// Makes a vector of a table, which is in both halves.
+/// Loads a table of 16 bytes into both halves of a vector.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn table16(table: &[u8; 16]) -> __m256i {
@@ -214,7 +214,7 @@ fn table16(table: &[u8; 16]) -> __m256i {
     _mm256_broadcastsi128_si256(unsafe { load16(table, 0) })
 }
 
-/// For each lane, the place of its byte. Three lanes have the same one of ten bytes, five in each half.
+/// The index of the byte that each lane gets. Each of ten bytes fills three lanes, and each half has five of the bytes.
 static THRICE_TEN: [u8; 32] = {
     let mut lanes = [0x80; 32];
     let mut lane = 0;
@@ -255,7 +255,7 @@ pub fn encode_avx2(input: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
         let (low, high) = (_mm256_castsi256_si128(block), _mm256_extracti128_si256::<1>(block));
         let (low_class, high_class) =
             (_mm256_castsi256_si128(is_escaped), _mm256_extracti128_si256::<1>(is_escaped));
-        // Three times ten bytes, which are in the first lanes of a register of 16.
+        // Each item has ten bytes in the first lanes of a register of 16, and their classes.
         let tens = [
             (low, low_class),
             (_mm_alignr_epi8::<10>(high, low), _mm_alignr_epi8::<10>(high_class, low_class)),
@@ -311,7 +311,7 @@ pub fn decode_avx2(input: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
         let lower = _mm256_or_si256(block, _mm256_set1_epi8(0x20));
         let letters = _mm256_sub_epi8(lower, _mm256_set1_epi8(b'a' as i8));
         let is_letter = _mm256_cmpeq_epi8(_mm256_min_epu8(letters, _mm256_set1_epi8(5)), letters);
-        // Values of digits, and bytes whose highest bit is set for all other bytes.
+        // Digits become their values. All other bytes become bytes whose highest bit is set.
         let letters = _mm256_blendv_epi8(
             _mm256_set1_epi8(-1),
             _mm256_add_epi8(letters, _mm256_set1_epi8(10)),

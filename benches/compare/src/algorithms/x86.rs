@@ -150,7 +150,7 @@ pub unsafe fn store64(out: &mut [MaybeUninit<u8>], at: usize, bytes: __m512i) {
     unsafe { _mm512_storeu_si512(out.as_mut_ptr().add(at).cast(), bytes) }
 }
 
-/// Returns 64 consecutive numbers from `first` on. As places of lanes they wrap at 64.
+/// Returns 64 consecutive numbers from `first` on. A permutation that uses them as indices of lanes takes them modulo 64.
 pub const fn from_lane(first: u8) -> [u8; 64] {
     let mut lanes = [0; 64];
     let mut lane = 0;
@@ -161,7 +161,7 @@ pub const fn from_lane(first: u8) -> [u8; 64] {
     lanes
 }
 
-/// Makes a vector of a table.
+/// Loads a table of 64 bytes.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub fn table64(table: &[u8; 64]) -> __m512i {

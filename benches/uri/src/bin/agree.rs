@@ -93,7 +93,7 @@ fn main() -> ExitCode {
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-/// Returns the class of a difference between the answer of the profile and that of the tool, or `None` if it has no class.
+/// A function that gets a URL, the answer of the profile and that of the tool, and returns the class of the difference, if it has one.
 type Class = fn(&[u8], &Answer, &Answer) -> Option<&'static str>;
 
 fn compare(
@@ -172,7 +172,7 @@ fn of_fluent(url: &[u8]) -> Answer {
     Ok(parsed.normalize().into_string().into_bytes())
 }
 
-/// Prints the keys that have another host than Node finds in their URLs, and reports whether there is one.
+/// Prints the keys whose host differs from the one that Node finds in the URL, and reports whether there is such a key.
 fn asks_node(node: &str, urls: &[Vec<u8>]) -> bool {
     let hex = |text: &[u8]| text.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let (mut questions, mut asked) = (String::new(), Vec::new());
@@ -324,7 +324,7 @@ fn is_ascii_host(url: &[u8]) -> bool {
 fn fluent_class(url: &[u8], ours: &Answer, theirs: &Answer) -> Option<&'static str> {
     match (ours, theirs) {
         (_, Ok(_)) if conflict(ours).is_some() => conflict(ours),
-        // `port = *DIGIT` (section 3.2.3), but TCP has no such port.
+        // RFC 3986 allows any number of digits in a port (section 3.2.3), but TCP has no ports above 65535.
         (Err(why), Ok(_))
             if why == "Port" && split(url).port().is_some_and(|port| port.iter().all(u8::is_ascii_digit)) =>
         {
@@ -333,7 +333,7 @@ fn fluent_class(url: &[u8], ours: &Answer, theirs: &Answer) -> Option<&'static s
         (Ok(_), Err(_)) if split(url).flaws().next().is_some() => {
             Some("not allowed by RFC 3986: fluent-uri rejects it, `rfc3986` keeps it")
         }
-        // fluent-uri also normalizes by RFC 3986, section 6.2.3.
+        // fluent-uri also normalizes by scheme (RFC 3986, section 6.2.3), which the profile `rfc3986-scheme` does.
         (Ok(_), Ok(theirs))
             if Profile::Rfc3986Scheme.canonicalize(url).is_ok_and(|form| *form == **theirs) =>
         {
@@ -386,7 +386,7 @@ fn surt_class(url: &[u8], ours: &Answer, theirs: &Answer) -> Option<&'static str
         (Err(why), Ok(_)) if why == "Host" && has_empty_label(url) => {
             Some("an empty label, which surt drops")
         }
-        // This is the only other case in which the profile rejects a host.
+        // In all other cases with the reason `Host`, the URL has no host.
         (Err(why), Ok(_)) if why == "Host" => {
             Some("no host: surt takes the first segment of the path for one")
         }
@@ -429,7 +429,7 @@ impl Random {
     }
 }
 
-/// Returns a random line of a random list.
+/// Returns a random line of one of `lists`.
 fn seen_at(lists: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
     let list = &lists[random.below(lists.len())];
     let at = random.below(list.len());

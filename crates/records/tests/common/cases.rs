@@ -1,4 +1,4 @@
-//! Every syntax, and the properties of its values.
+//! Makes random records of every syntax, and checks that values can be written back and replaced.
 
 use simdpct_records::{
     Dialect, Editor, Escaping, Field, Form, KeyPath, Log, Numbered, Place, Position, Quotes, Separator,
@@ -169,13 +169,13 @@ pub fn check(random: &mut Random, case: &mut Case, record: &[u8], counts: &mut C
         assert_eq!(place.origin(record, value.len()), place.range.end, "{name}");
         counts.unchanged += 1;
         let new = if random.below(4) == 0 { random.value(b"") } else { random.pick(&case.words).to_vec() };
-        // In logs, these mean that there is no value.
+        // In logs, an empty text and `-` mean that there is no value.
         if name.starts_with("docker") && [&b""[..], b"-"].contains(&&new[..]) {
             continue;
         }
         let Ok(out) = edit(record, place, &new) else {
             counts.refused += 1;
-            // Without the bytes that the place refuses, the value is written.
+            // If other bytes replace those that the place refuses, the value must be written.
             let refused = place.refused();
             let usual = |byte: &u8| if refused.contains(*byte) { b'x' } else { *byte };
             let other: Vec<u8> = new.iter().map(usual).chain([b'x']).collect();

@@ -1,4 +1,4 @@
-//! Records as each writer writes them, with values that clients choose.
+//! Makes records as each writer writes them, with values that clients choose.
 
 use std::ops::Range;
 
@@ -227,7 +227,7 @@ fn columns(random: &mut Random, log: Log) -> Record {
                 record.value(Some(field), escaping, value);
                 record.text(b"\"");
             }
-            // Blanks, and quotes at the start, are not written into these columns.
+            // The writers put no blanks, and no quotes at the start, into these columns.
             _ => {
                 let escaping = if is_quoted { Escaping::None } else { escaping };
                 let without = if tab { LINE_ENDS } else { b"\r\n\0 \"\\" };
@@ -241,7 +241,7 @@ fn columns(random: &mut Random, log: Log) -> Record {
     record
 }
 
-/// An entry of nginx's error log. Request lines that nginx understood and hosts have no blanks.
+/// Returns an entry of nginx's error log. Hosts, and the targets of requests that nginx understood, have no blanks.
 fn labels(random: &mut Random) -> Record {
     let mut record = Record::default();
     let value = |record: &mut Record, label: &[u8], field, value: Vec<u8>, end: &[u8]| {
@@ -298,7 +298,7 @@ pub fn write(random: &mut Random, log: Log) -> Record {
     }
 }
 
-/// Writes `line` as a logger does.
+/// Returns `line` inside a record of the logger `wrapper`.
 pub fn wrap(wrapper: Option<Wrapper>, line: &[u8]) -> Vec<u8> {
     let prefix: &[u8] = match wrapper {
         None => b"",
@@ -372,7 +372,7 @@ pub fn check(random: &mut Random, log: Log) -> (usize, usize) {
             .filter(|(field, _, value)| FIELDS.contains(field) && !value.is_empty() && value != b"-");
         assert_eq!(places.len(), expected.count(), "{}", shown());
     } else {
-        // A user name can contain blanks, so that a word before it is not certain.
+        // A user name can contain blanks, so the word before it is not certain, and the record may be rejected.
         let has_word =
             matches!(&log.layout.shape, Shape::Access(Access { word: Some(_), .. }) | Shape::Labels);
         let is_safe = log.writer.rule == Rule::Escaped && !has_word;

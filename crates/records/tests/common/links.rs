@@ -1,4 +1,4 @@
-//! Links of HTML, and the properties of their URLs.
+//! Makes random links of HTML, and checks that their URLs can be written back and replaced.
 
 use simdpct_records::html::{Finder, Link};
 use simdpct_records::{Editor, Form};
@@ -65,7 +65,7 @@ pub fn edit(input: &[u8], link: &Link, value: &[u8]) -> Result<Vec<u8>, usize> {
     Ok(out)
 }
 
-/// Writes a URL of a document back, and another one in its place, and checks that all others stay. Returns whether it has changed.
+/// Writes a URL of a random document back, then replaces it, and checks that all other URLs stay. Returns whether it was replaced.
 pub fn check(random: &mut Random) -> bool {
     let [before, after] = FRAMES[random.below(FRAMES.len())];
     let text: Vec<u8> = (0..random.below(6)).flat_map(|_| random.pick(WORDS).to_vec()).collect();

@@ -1,4 +1,4 @@
-//! Canonical forms: published vectors, and the kernels against the slow paths.
+//! Tests of canonical forms: compares them with published vectors, and the kernels with the slow paths.
 
 use std::borrow::Cow;
 
@@ -57,7 +57,7 @@ pub(crate) fn check_rejected(profile: Profile, cases: &[(&str, usize, Reason)]) 
     }
 }
 
-/// The options of w3lib are part of the name. Every profile is found by its name, and its edition has a version or a date.
+/// Checks that a name of w3lib has the options, that each profile is found by its name, and that its edition has a version or date.
 #[test]
 fn names_and_editions() {
     for (blank, fragments, name) in [
@@ -150,7 +150,7 @@ fn rfc3986() {
             ("//://a/", 2, Reason::HostConflict),
         ],
     );
-    // With a slash after it, the space would be a part of the host.
+    // In the form of the first URL, a slash would follow the space, so browsers would read the space as a part of the host.
     check_rejected(
         Profile::Rfc3986Scheme,
         &[("http://a ", 8, Reason::HostConflict), ("http://:80//a/", 7, Reason::HostConflict)],
@@ -184,8 +184,8 @@ fn safe_browsing() {
     check(Profile::SafeBrowsing4, cases);
 }
 
-/// Checks URLs whose host Google's rules and browsers could read differently. Google's vectors for Go count, except where browsers contact
-/// another host: such URLs are rejected.
+/// Checks URLs whose host Google's rules and browsers could read differently. The forms are those of Google's vectors for Go, but a URL is
+/// rejected if browsers contact another host than its form has.
 #[test]
 fn safe_browsing_hosts() {
     for profile in [Profile::SafeBrowsing4, Profile::SafeBrowsing5] {
@@ -201,7 +201,7 @@ fn safe_browsing_hosts() {
             ("http://google.com.:8080/foo.html", "http://google.com/foo.html"),
             ("ftp://ftp.myfiles.com/", "ftp://ftp.myfiles.com/"),
             ("http://12.0x12.01234", "http://12.18.2.156/"),
-            // Hosts as browsers read them.
+            // The keys of these URLs have the hosts that browsers find in them.
             ("http://B%C3%9CCHER.ch/", "http://xn--bcher-kva.ch/"),
             ("http://fa\u{df}.de/", "http://xn--fa-hia.de/"),
             ("http://\u{ff11}\u{ff12}7.1/", "http://127.0.0.1/"),
@@ -218,14 +218,14 @@ fn safe_browsing_hosts() {
             ("file://localhost/a", "file://localhost/a"),
         ];
         check(profile, cases);
-        // The `?` would start a query, and the dots before it would be a segment of the path.
+        // The decoded `?` would start a query, and the dots before it would become a dot segment of the path.
         let unstable = [("http://a.b/..%3f", 10), ("//a.b/x%2F.%3Fy", 5), ("//http://%2F.%3fwww.%40", 7)];
         check_rejected(profile, &unstable.map(|(url, at)| (url, at, Reason::Unstable)));
         check(
             profile,
             [("http://a.b/..x%3f/../y", "http://a.b/y"), ("http://a.b/x%3f//y?z", "http://a.b/x?/y?z")],
         );
-        // Browsers contact another host, or none.
+        // For each of these URLs, browsers contact another host than its key has, or contact none.
         let conflicts = [
             ("http:\\\\a\\b", 0),
             ("http:/a", 0),
@@ -245,16 +245,16 @@ fn safe_browsing_hosts() {
             ("http:80/", 0),
             ("file://C:/x", 7),
             ("file://u@a/x", 9),
-            // The base of a reference with an authority is a page of the web.
+            // Browsers are assumed to resolve a reference with an authority against an `http` URL.
             ("//evil.com\\@good.com/", 12),
             ("//good.com%2F.evil.com/", 2),
             ("//%2fevil.com", 2),
             ("/\\evil.com", 0),
             ("//good.com%40evil.com/", 2),
             ("gopher://good.com%2F.evil.com/", 9),
-            // Google's rules decode the URL before they split it, and browsers after.
+            // Google's rules decode the URL before they split it, and browsers decode it after that.
             ("http%3a%2f%2fgood.com%2f@evil.com", 0),
-            // Browsers read a name with an empty label at its end, and not an address.
+            // Browsers read these hosts as a name with an empty label at its end, and not as an address.
             ("http://1.2.3../", 7),
             ("a1.2../", 0),
             // The key would have a port, or an address in brackets.
@@ -277,7 +277,7 @@ fn safe_browsing_hosts() {
             "http://#ref",
             "/%2fevil.com",
             "/\tx",
-            // A part of Punycode would become an escape.
+            // `%2` and the start of the host's Punycode would become an escape.
             "http://%2\u{e9}a/",
         ];
         for url in hosts {
@@ -354,10 +354,10 @@ fn w3lib() {
             ("//[::1%]", 2, Reason::Host),
             ("http://[fe80::1%\u{e9}]/", 7, Reason::Host),
             ("http://a[b@h/", 11, Reason::Host),
-            // Browsers contact evil.com for one of the URL and its key.
+            // Browsers contact evil.com for the URL or for its key, but not for both.
             ("/\\evil.com/", 0, Reason::HostConflict),
             ("/a/..//evil.com/", 0, Reason::HostConflict),
-            // Browsers read these keys as URLs of the host b, and `http%3Ab` as a relative reference.
+            // For each of these URLs, browsers contact another host than for its key, or none.
             ("http:/a/../b", 5, Reason::HostConflict),
             ("file://host:/x", 7, Reason::HostConflict),
             // Decoding would complete a scheme or an escape.
@@ -380,7 +380,7 @@ fn browsers_find_scheme(url: &[u8]) -> bool {
     split(&read).is_uri()
 }
 
-/// Normalization makes no absolute URI of a relative reference (RFC 3986, section 4.2), also for browsers.
+/// Checks that no profile gives a scheme to a relative reference (RFC 3986, section 4.2), neither by the RFC nor for browsers.
 #[test]
 fn hidden_schemes() {
     let urls = [
@@ -396,7 +396,7 @@ fn hidden_schemes() {
         "java\r\ns%63ript:x",
     ];
     for profile in Profile::ALL {
-        // Google's vectors decode a URL before its scheme is read.
+        // By Google's vectors, a URL is decoded before its scheme is read, so these profiles may find one.
         if profile.name().starts_with("safe-browsing") {
             continue;
         }
@@ -540,7 +540,7 @@ fn lines_are_what_the_slow_path_gives() {
             text.truncate(text.len().saturating_sub(line_end.len()));
         }
         for &profile in Profile::ALL {
-            // Make the expected text: the form of each URL, and its line end. A CR before an LF is part of the line end.
+            // The expected text has the form of each URL, and its line end. A CR before an LF is part of the line end.
             let mut right = Vec::new();
             let mut right_rejected = Vec::new();
             let mut at = 0;
@@ -581,8 +581,8 @@ fn lines_are_what_the_slow_path_gives() {
     }
 }
 
-/// Tests lines that a kernel must not prove, at every offset of a block, so that the decisive bytes may be in the block before, or be cut
-/// off by the end of the text.
+/// Tests lines that a kernel must not report as canonical, at every offset of a block, so that the decisive bytes may be in the block
+/// before, or be cut off by the end of the text.
 #[test]
 fn lines_at_every_offset() {
     let long = [b"http://".to_vec(), vec![b'a'; 190], b"B.c/".to_vec()].concat();
@@ -626,7 +626,7 @@ fn lines_at_every_offset() {
     }
 }
 
-/// The keys of plain URLs, whose parts masks find, are those of the slow path. Userinfo is not in keys, but leads to the slow path.
+/// Compares the keys of plain URLs, whose parts a kernel finds, with those of the slow path, which a URL with userinfo takes.
 #[test]
 fn plain_surts_are_those_of_the_slow_path() {
     let mut rng = Rng(24);
@@ -648,7 +648,7 @@ fn plain_surts_are_those_of_the_slow_path() {
                 "{profile}: {}",
                 plain.escape_ascii()
             );
-            // With userinfo before it, text with an `@` would be more userinfo, and an empty host would be another case.
+            // Here `rest` begins with the host. An `@` in it would extend the userinfo, and an empty host is treated differently.
             if rest.first().is_some_and(u8::is_ascii_alphanumeric) && !rest.contains(&b'@') {
                 let plain = [scheme.as_bytes(), &rest].concat();
                 let other = [scheme.as_bytes(), b"u@", &rest].concat();
@@ -663,7 +663,7 @@ fn plain_surts_are_those_of_the_slow_path() {
     }
 }
 
-/// Plain URLs are canonical already, so they are returned borrowed.
+/// Checks that a kernel finds plain URLs to be canonical already, so that they are returned borrowed.
 #[test]
 fn plain_lines_are_proven() {
     for url in ["https://www.example.com/a/b/index.html?q=1&r=a%20b#top", "http://example.com/%E4%BE%8B/"] {
@@ -674,7 +674,7 @@ fn plain_lines_are_proven() {
     }
 }
 
-/// Most chunks of a text in which every line changes are not searched for canonical lines. The lines after these chunks are right, too.
+/// If every line of a text changes, most chunks are not searched for canonical lines. Checks that the lines after such chunks are right.
 #[test]
 fn chunks_without_a_proof() {
     let text = ["HTTP://a/%7e\n".repeat(25_000), "http://a/~\n".repeat(5_000)].concat();
@@ -719,7 +719,7 @@ fn line_of_pieces(rng: &mut Rng) -> Vec<u8> {
     url.into_bytes()
 }
 
-/// The form of a form is the form itself, unless it is a SURT, which is not a URL.
+/// Checks that each profile leaves its own forms unchanged, except the profiles that make SURTs, which are not URLs.
 #[test]
 fn idempotent() {
     let mut rng = Rng(7);

@@ -14,7 +14,7 @@ fn text(bytes: Vec<u8>) -> String {
 /// Resolves all examples of RFC 3986, section 5.4.
 #[test]
 fn references_of_the_rfc() {
-    // Only a base with an authority gives a relative path a slash (section 5.2.3).
+    // A relative path gets a slash only if the base has an authority (section 5.2.3).
     assert_eq!(resolve("a:", "b").unwrap(), "a:b");
     let base = "http://a/b/c/d;p?q";
     let mut cases = 0;
@@ -167,7 +167,7 @@ proptest! {
     #[test]
     fn components_join_to_what_was_split(uri in "([a:/?#@.]|//){0,12}") {
         let joined = Components::from(split(&uri)).join();
-        // Only a first segment with a colon, which no reference may have, needs a prefix.
+        // Joining adds `./` only before a first segment with a colon, which no reference may have.
         let is_valid = !split(&uri).flaws().any(|flaw| flaw.kind == FlawKind::ColonInFirstSegment);
         prop_assert_eq!(joined, if is_valid { uri } else { format!("./{uri}") });
     }
@@ -241,12 +241,12 @@ fn what_cannot_be_built() {
     }
     assert_eq!(Builder::new().host("[").host("a").build().unwrap(), "//a");
     assert_eq!(error(Builder::new().segments(["..", "a"])), BuildError::DotSegment);
-    // With the empty segment, the path would be `//a` or `/`.
+    // Both have an empty first segment. If they were built, their paths would be `//a` and `/`.
     let root = Builder::from(&"/".parse::<UriBuf>().unwrap());
     for builder in [root.segment("a"), Builder::new().segment("").relative_path()] {
         assert_eq!(error(builder), BuildError::EmptyFirstSegment);
     }
-    // Browsers would contact evil.com.
+    // If these URLs were built, browsers would contact evil.com.
     for scheme in ["http", "foo"] {
         let builder = Builder::new().scheme(scheme).host("").segments(["", "evil.com"]);
         assert_eq!(error(builder), BuildError::EmptyHost);

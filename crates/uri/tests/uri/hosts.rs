@@ -1,4 +1,4 @@
-//! The host that a browser contacts for a URL is the one that it contacts for the form of the URL, whatever the profile.
+//! Tests that a browser contacts the same host for a URL and for its form, in every profile.
 
 use simdpct_uri::canon::{Profile, Reason};
 use simdpct_uri::internals::canonicalize_lines_on;
@@ -47,7 +47,7 @@ const STARTS: &[&str] = &[
 const BASES: &[Option<&str>] =
     &[None, Some("http://base.example/d/f"), Some("file://base/d/f"), Some("file:///C:/d")];
 
-/// Stands for a byte that is not UTF-8.
+/// A character for private use, which [`random_url`] replaces by a byte that is not valid UTF-8.
 const INVALID: &str = "\u{f8ff}";
 
 /// Makes a URL, and returns its kind.
@@ -89,7 +89,7 @@ pub(crate) fn contacts(profile: Profile, url: &str, form: &str) -> Vec<(Contact,
         return safe_browsing_contacts(url, form).into_iter().collect();
     }
     let url_without = without_removed(url);
-    // Only for `rfc3986*`, browsers may read a URL with a scheme as relative. The base of a reference to another host is a page of the web.
+    // For `rfc3986*`, URLs such as `http:a` are tested with bases, too. References with an authority get no `file` base, as on the web.
     let bases = match split(&url_without).is_uri() {
         true if name.starts_with("rfc3986") => BASES,
         true => &BASES[..1],
@@ -110,8 +110,8 @@ fn has_two_slashes(url: &str) -> bool {
     matches!(url.as_bytes(), [b'/' | b'\\', b'/' | b'\\', ..])
 }
 
-/// Returns the contact of a URL. A tool adds `http://` if there is no scheme; if `has_ports`, a host with a port has no scheme either.
-/// `None` if browsers do not open URLs of the scheme.
+/// Returns the contact of a URL, to which a tool adds `http://` if it has no scheme. If `has_ports`, `a:80` is a host and a port, and `a`
+/// no scheme. Returns `None` if browsers do not open URLs of the scheme.
 fn contact_of_key(url: &str, has_ports: bool) -> Option<Contact> {
     let url = without_removed(url);
     let scheme = split(&url).scheme().map(str::to_ascii_lowercase);
@@ -137,7 +137,7 @@ fn contact_of_key(url: &str, has_ports: bool) -> Option<Contact> {
 /// Returns the contacts of a URL and its key if they differ. A key has the reversed labels of the host, without `www` and a dot at its end.
 fn surt_contacts(is_java: bool, url: &str, key: &str) -> Option<(Contact, Contact)> {
     let of_url = contact_of_key(url, is_java)?;
-    // These are the keys of records of an archive, which are not URLs.
+    // The tools use such names as keys of records of an archive. They are not URLs.
     if is_java && ["dns:", "filedesc", "warcinfo"].iter().any(|opaque| url.contains(opaque))
         || url.starts_with("filedesc")
     {
@@ -160,7 +160,7 @@ fn surt_contacts(is_java: bool, url: &str, key: &str) -> Option<(Contact, Contac
         _ => contact(None, &format!("{scheme}://{}/", reversed(name))),
     };
     let (of_url, of_key) = (of_url.map(|(_, host)| host), of_key.map(|(_, host)| host));
-    // Keys have no dot at the end. In `www.%C2%AD`, the label of an ignored character follows the dot, so the key of it names no host.
+    // Keys have no dot at the end. In `www.%C2%AD`, the dot is followed by a label that browsers ignore, so the key names no host.
     let without_dot = |host: &str| host.strip_suffix('.').unwrap_or(host).to_owned();
     let mut same = Vec::new();
     for host in of_url.iter().flat_map(|host| [host.clone(), without_dot(host)]) {
@@ -195,7 +195,7 @@ fn without_www(host: &str, all: bool) -> &str {
     }
 }
 
-/// Returns the contacts of a URL and its key, with their hosts changed as by Google's rules. `None` if these rules decode the scheme.
+/// Returns the contacts of a URL and its key, with their hosts changed by Google's rules. `None` if these rules decode the scheme.
 fn safe_browsing_contacts(url: &str, key: &str) -> Option<(Contact, Contact)> {
     let of_url = contact_of_key(url, true)?;
     let is_decoded = !split(&without_removed(url)).is_uri()
@@ -236,7 +236,7 @@ pub(crate) fn wrong_hosts(kind: &str, url: &[u8]) -> Vec<String> {
     wrong
 }
 
-/// For a browser, the form of a URL names the same host as the URL, in every profile.
+/// Checks random URLs: for a browser, the form of a URL names the same host as the URL, in every profile.
 #[test]
 fn forms_name_the_host_of_their_url() {
     let mut rng = Rng(46);
@@ -254,7 +254,7 @@ fn the_kernels_agree_with_the_slow_path() {
     let mut rng = Rng(64);
     for _ in 0..scale() {
         let urls = (0..400).map(|_| random_url(&mut rng).1);
-        // An empty text after the last line feed is no line.
+        // An empty URL could be last, and the empty text after the last line feed does not count as a line.
         let is_line = |url: &Vec<u8>| !url.is_empty() && !url.contains(&b'\n') && !url.ends_with(b"\r");
         let lines: Vec<Vec<u8>> = urls.filter(is_line).collect();
         let text = lines.join(&b'\n');
@@ -296,7 +296,7 @@ fn conflicts<const N: usize>(profiles: impl IntoIterator<Item = Profile>, urls: 
     profiles.into_iter().for_each(|profile| check_rejected(profile, &urls));
 }
 
-/// Without its dot segments, a path may be read as an authority, or an authority of browsers may be lost.
+/// Tests paths from which dot segments are removed. Browsers could then read the path as an authority, or no longer find one.
 #[test]
 fn backslashes_and_dots() {
     for profile in RFC3986 {
@@ -319,7 +319,7 @@ fn backslashes_and_dots() {
             ("///example.org/../path", 2),
             ("/\\b/..", 0),
             ("///.", 2),
-            // Browsers read these as references if the base has the same scheme.
+            // Browsers read these URLs as references if the base has the same scheme.
             ("http:\\\\[a/../", 5),
             ("http:/b/../\\b", 5),
             ("file:/b/../\\b", 5),
@@ -338,16 +338,16 @@ fn drive_letters() {
 #[test]
 fn addresses() {
     conflicts(RFC3986, [("http:/[::%31]", 5)]);
-    // The key would be that of `[::ffff:1:8.2.3.4]`.
+    // The key of this URL would be that of a URL with the host `[::ffff:1:8.2.3.4]`.
     conflicts([Profile::SurtJava], [("http://[::ffff:1.2.3.4]:8/", 7)]);
     conflicts([Profile::SurtPython0_3], [("http://[::ffff:1.2.3.4]:8/", 8), ("http://a:[a/", 10)]);
     check(Profile::SurtPython0_3, [("http://[::ffff:1.2.3.4]/", "4,3,2,::ffff:1)/")]);
 }
 
-/// Browsers remove these characters, or find a host after them.
+/// Tests blanks and control characters at the start and the end of URLs. Browsers remove them, or find a host after them.
 #[test]
 fn blanks() {
-    // After a byte that browsers remove, escapes stay that would make a scheme.
+    // After a byte that browsers remove, an escape stays if decoding it would complete a scheme.
     for profile in RFC3986 {
         check(
             profile,
@@ -359,7 +359,7 @@ fn blanks() {
     conflicts([Profile::SafeBrowsing4], [("file://\\@a\u{7f}/", 9)]);
 }
 
-/// A line feed ends a URL only in a text of lines.
+/// A line feed ends a URL for `canonicalize_lines`. For `canonicalize`, it is a byte that browsers remove.
 #[test]
 fn schemes() {
     let text = "java%73cript\n:alert(1)";
@@ -369,7 +369,7 @@ fn schemes() {
     assert_eq!(out, b"javascript\n:alert(1)");
 }
 
-/// Labels of ignored characters stay as the tools leave them. The expected forms are those of surt 0.3.1 and w3lib 2.5.0.
+/// Tests labels of characters that IDNA ignores. The expected forms are those of surt 0.3.1 and w3lib 2.5.0.
 #[test]
 fn ignored_labels() {
     let cases = [
@@ -392,7 +392,7 @@ fn ignored_labels() {
         ("http://\u{ad}www.a.com/", "http://www.a.com/"),
     ];
     check(W3LIB, cases);
-    // A host of ignored characters alone is not valid for browsers, nor is its key.
+    // Browsers accept neither a host that has only ignored characters, nor its form.
     check(W3LIB, [("http://\u{ad}/", "http://\u{ad}/")]);
     conflicts(SURT, [("http://www.1.%C2%AD/", 7)]);
 }

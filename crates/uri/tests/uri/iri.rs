@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use simdpct_uri::iri::{from_uri, to_uri};
 use simdpct_uri::{Component, FlawKind, split};
 
-/// Checks the examples of RFC 3987. If the RFC gives two results for an example, the one by IDNA counts.
+/// Checks the examples of RFC 3987. If the RFC gives two results for an example, the expected one is that with IDNA.
 #[test]
 fn examples_of_the_rfc() {
     let mut cases = 0;

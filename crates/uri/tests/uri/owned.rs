@@ -1,4 +1,4 @@
-//! Tests of `UriBuf`, and of parts of text, against parts of bytes.
+//! Tests of `UriBuf`. Also compares the parts of text (`str`) with the parts of the same bytes.
 
 use std::collections::BTreeSet;
 
@@ -54,7 +54,7 @@ fn conversions() {
     assert_eq!((url.to_string(), format!("{url:>12}")), ("http://a/b".to_owned(), "  http://a/b".to_owned()));
     assert_eq!(serde_json::to_string(&url).unwrap(), "\"http://a/b\"");
     assert_eq!(serde_json::from_str::<UriBuf>("\"http:\\/\\/a/b\"").unwrap(), url);
-    // A set is searched for text, so order and hash must be those of the text.
+    // A set of `UriBuf` can be searched for a `str`, so both must have the same order and hash.
     let set = BTreeSet::from(["b", "a:b", "a"].map(uri));
     assert!(set.contains("a:b"));
     assert!(set.iter().map(UriBuf::as_str).eq(["a", "a:b", "b"]));
@@ -223,7 +223,7 @@ fn any_uri() -> impl Strategy<Value = UriBuf> {
 }
 
 proptest! {
-    /// Splitting a copy gives the part that was set, and the other parts as they were.
+    /// A copy with one part set splits into the new part and the other parts of the original.
     #[test]
     fn a_copy_differs_in_one_part(url in any_uri(), text in piece(), value in piece(), port: Option<u16>) {
         let before = components(url.parts());
@@ -286,7 +286,7 @@ proptest! {
         differs_in(&copy, 5, copy.parts().query().map(str::as_bytes))?;
     }
 
-    /// A builder of a URI builds the URI.
+    /// A builder that is made from the parts of a URI builds the same URI.
     #[test]
     fn a_builder_of_a_uri_builds_it(url in any_uri()) {
         let built = Builder::from(&url).build();
@@ -317,7 +317,7 @@ proptest! {
         }
     }
 
-    /// Everything works alike on text and on its bytes, for any text.
+    /// Splitting, editing, resolving and canonicalizing give the same results for any text and for its bytes.
     #[test]
     fn text_is_like_bytes(
         text in prop_oneof!["\\PC{0,20}|[a-z:/?#@\\[\\]&=%.\u{e9}]{0,20}|(http://)?[a-z0-9:/?#@&=%.\u{e9}\u{3002}-]{0,12}", spelling()],

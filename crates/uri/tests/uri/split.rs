@@ -1,4 +1,4 @@
-//! Tests of splitting: the reference against the examples of RFC 3986, every kernel against the reference.
+//! Tests of splitting: compares the reference with the examples of RFC 3986, and every kernel with the reference.
 
 use proptest::prelude::*;
 use simdpct::batch::Column;
@@ -49,7 +49,7 @@ fn joined(parts: &Parts<'_>) -> Vec<u8> {
     out
 }
 
-/// Splits `url` with every kernel and compares the results with that of the reference.
+/// Splits `url` with every kernel, and compares each result with the result of the reference.
 fn check(url: &[u8]) {
     let right = split_by_reference(url);
     assert_eq!(joined(&right), url, "joining {}", url.escape_ascii());

@@ -19,7 +19,7 @@ fn the_state_machine_passes_urltestdata() {
     }
 }
 
-/// Delimiters, and texts that have a rule of their own somewhere in a URL.
+/// Delimiters, and texts for which the URL Standard has a special rule in some part of a URL.
 const PIECES: &[&str] = &[
     "/",
     "/",
@@ -173,7 +173,7 @@ fn random_url(rng: &mut Rng) -> String {
     url
 }
 
-/// Compares the profile and [`Base`] with the state machine.
+/// Compares the profile `whatwg` and [`Base`] with the state machine.
 #[test]
 fn the_state_machine_gives_the_same() {
     let of_both = |base: &&str| (Base::parse(base).unwrap(), parse(base, None).unwrap());
@@ -184,7 +184,7 @@ fn the_state_machine_gives_the_same() {
         let form = |url: &str| Profile::Whatwg.canonicalize(url).ok().map(Cow::into_owned);
         let right = resolve(None, &input);
         assert_eq!(form(&input), right, "{input:?}");
-        // The serialization of a serialization is the same.
+        // Parsing and serializing the result once more changes nothing.
         if let Some(url) = right {
             assert_eq!(form(&url).as_ref(), Some(&url), "{input:?}");
         }

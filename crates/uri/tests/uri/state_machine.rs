@@ -175,11 +175,11 @@ enum State {
     Fragment,
 }
 
-/// The end of a run of the machine.
+/// The result of one run of the machine.
 enum Next {
     /// The state is set, and the pointer moves to the next code point.
     Read(State),
-    /// The state is set, and it sees the same code point: the standard decreases the pointer by 1.
+    /// The state is set, and the pointer stays at this code point: the standard decreases it by 1.
     Stay(State),
 }
 
@@ -548,7 +548,7 @@ pub(crate) fn parse_host(input: &str, is_opaque: bool) -> Option<String> {
     if ascii.is_empty() || ascii.contains(|c| is_forbidden(c) || matches!(c, '\0'..='\x1F' | '%' | '\x7F')) {
         return None;
     }
-    // The ends in a number checker, and the IPv4 parser.
+    // The algorithm "ends in a number", and the IPv4 parser (section 3.5).
     let mut parts: Vec<&str> = ascii.split('.').collect();
     parts.pop_if(|last| last.is_empty());
     let last = parts.last().copied().unwrap_or_default();

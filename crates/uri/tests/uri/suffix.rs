@@ -8,7 +8,7 @@ fn text(piece: Option<simdpct_uri::Piece<'_>>) -> Option<&str> {
     piece.map(|piece| std::str::from_utf8(piece.raw()).expect("UTF-8"))
 }
 
-/// Checks the list's own test file.
+/// Checks the test file of the Public Suffix List.
 #[test]
 fn test_psl() {
     let mut cases = 0;
@@ -21,7 +21,7 @@ fn test_psl() {
     assert_eq!(cases, 77);
 }
 
-/// Checks parts as they are written: subdomain, domain, suffix.
+/// Checks that subdomain, domain and suffix are spelled as in the host.
 #[test]
 fn parts_are_slices_of_the_host() {
     use Section::{Icann, Private, Unlisted};
@@ -67,7 +67,7 @@ fn addresses_and_empty_labels_have_no_domain() {
     }
 }
 
-/// Finds the suffix by the algorithm as the list describes it: all rules that match, and of these the exception or the longest.
+/// Finds the suffix by the list's own algorithm: of all rules that match, the exception counts, or else the longest rule.
 fn by_definition(rules: &[(&str, Section)], host: &str) -> (usize, Section) {
     let labels: Vec<&str> = host.split('.').collect();
     let matches = |rule: &str| {
@@ -89,7 +89,7 @@ fn by_definition(rules: &[(&str, Section)], host: &str) -> (usize, Section) {
     best
 }
 
-/// Compares every rule of the list, with labels before it, with the definition.
+/// Compares the suffixes of hosts made of rules of the list, with labels before them, with those of [`by_definition`].
 #[test]
 fn all_rules_by_definition() {
     let list = include_str!("../../src/suffix/public_suffix_list.dat");
@@ -101,7 +101,7 @@ fn all_rules_by_definition() {
     };
     let rules: Vec<_> = rules(icann, Section::Icann).chain(rules(private, Section::Private)).collect();
     assert!(rules.len() > 10_000);
-    // All rules of a host end in its last label.
+    // Every rule that matches a host ends in the last label of the host.
     let mut by_last = std::collections::HashMap::<&str, Vec<_>>::new();
     for &rule in &rules {
         by_last.entry(rule.0.rsplit('.').next().unwrap_or_default()).or_default().push(rule);

@@ -29,8 +29,8 @@ fn compare(rows: impl IntoIterator<Item = [String; 4]>) -> (usize, usize) {
     (same, cases)
 }
 
-/// Compares `rfc3986-scheme` with crawler-commons, whose form is not a profile. The forms are equal unless the row has a reason
-/// why not.
+/// Compares `rfc3986-scheme` with crawler-commons, for whose form there is no profile. If a row has a reason why the forms differ,
+/// they must differ; otherwise they must be equal.
 #[test]
 fn crawler_commons() {
     let rows = rows(include_str!("../vectors/crawler-commons.tsv"));
@@ -75,7 +75,7 @@ fn urltestdata() {
     assert_eq!((count, with_base), (891, 336));
 }
 
-/// Checks odd corners of the URL Standard, each group with its name: base or `-`, input, serialization or `-`.
+/// Checks unusual cases of the URL Standard, in groups with a name. A case has a base or `-`, an input, and a serialization or `-`.
 #[test]
 fn corners_of_the_standard() {
     type Group = (&'static str, &'static [(&'static str, &'static str, &'static str)]);
@@ -286,7 +286,7 @@ fn corners_of_the_standard() {
     }
 }
 
-/// Checks the reasons and the offsets of errors, which count the bytes that the parser removes.
+/// Checks the reasons and the offsets of errors. Offsets also count bytes that the parser removes, such as tabs.
 #[test]
 fn errors_of_the_standard() {
     check_rejected(
@@ -304,7 +304,7 @@ fn errors_of_the_standard() {
             (" a", 0, Reason::Relative),
         ],
     );
-    // The standard has no limit; idna limits the time for a label.
+    // The standard does not limit the length of a label, but the crate idna rejects a label with more than 1000 of these characters.
     let host = |length: usize| whatwg("-", &format!("http://{}/", "\u{e9}".repeat(length)));
     assert!(host(1000).starts_with("http://xn--9ca"));
     assert_eq!(host(1001), "-");
@@ -345,7 +345,7 @@ fn urlcanon_surt() {
     assert_eq!(compared, (90, 95));
 }
 
-/// Compares with w3lib, called with other arguments. One case differs, because its query is in a charset that is not UTF-8.
+/// Compares with w3lib, called with arguments that are not the default. One case differs, because its query is not in UTF-8.
 #[test]
 fn w3lib_arguments() {
     let (mut same, mut cases) = (0, 0);
@@ -355,8 +355,8 @@ fn w3lib_arguments() {
                 Profile::W3lib2_5 { keep_blank_values: false, keep_fragments: false }
             }
             "keep_fragments=True" => Profile::W3lib2_5 { keep_blank_values: true, keep_fragments: true },
-            // No profile has another charset than UTF-8. For the first three charsets, the escapes of the query are equal in
-            // UTF-8.
+            // No profile has another charset than UTF-8. In the cases with the first three charsets, w3lib writes the same escapes
+            // as with UTF-8.
             "encoding=latin1" | "encoding=utf8" | "encoding=cp1251" | "encoding=iso2022jp" => W3LIB,
             other => panic!("{other}"),
         };
@@ -393,7 +393,7 @@ fn safe_browsing_5() {
     check(Profile::SafeBrowsing4, [("http://[2001:0db8:0000::1]/", "http://[2001:0db8:0000::1]/")]);
 }
 
-/// Compares with the results of surt 0.3.1, with a DNS resolver that knows only addresses.
+/// Compares with the results of surt 0.3.1, which were made with a DNS resolver that knows only IP addresses.
 #[test]
 fn surt_python() {
     // A third field is the reason why the profile rejects a URL for which the tool has a key.
@@ -428,12 +428,12 @@ fn surt_python() {
         ("http://a[b]c/", 9, Reason::HostConflict),
         ("http://[v1.a]/", 8, Reason::HostConflict),
         ("http://a\u{1}", 7, Reason::HostConflict),
-        // The keys of `b.a`, of `a` and of other hosts would be equal to these.
+        // These URLs would have the same keys as URLs with the hosts `b.a`, `a` and others.
         ("http://a,b/", 7, Reason::HostConflict),
         ("http://a%29b/", 7, Reason::HostConflict),
         ("foo://%5bx%5d/", 6, Reason::HostConflict),
         ("foo://a%3a80/", 6, Reason::HostConflict),
-        // These keys would be those of hosts.
+        // The keys of the first two, which have no host, would be those of URLs with a host.
         ("foo:80)/x", 4, Reason::HostConflict),
         ("fe80::1)/x", 5, Reason::HostConflict),
         ("http://[::1]:8/", 8, Reason::HostConflict),
@@ -473,8 +473,8 @@ fn surt_python() {
     check(Profile::SurtPython0_3, cases);
 }
 
-/// Tests characters of each kind that IDNA 2003 and UTS 46 map to different names, in the profiles whose tools use IDNA 2003: mapped,
-/// removed or rejected by only one of them, and characters for which both give the same name.
+/// Tests the profiles whose tools use IDNA 2003 with characters that only IDNA 2003 or only UTS 46 maps, removes or rejects, and with
+/// characters for which both give the same name.
 #[test]
 fn characters_of_two_idnas() {
     let differ = "\u{df}\u{1e9e}\u{3c2}\u{200c}\u{200d}\u{558}\u{10fc}\u{115f}\u{13a0}\u{13f8}\u{17b4}\u{1806}\u{180e}\u{1c80}\

@@ -34,7 +34,7 @@ fn reference(url: &[u8], syntax: &[u8], encode: bool) -> Vec<u8> {
             let is_scheme = out.first().is_some_and(u8::is_ascii_alphabetic)
                 && out.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte));
             if byte == b':' && is_scheme {
-                // Decoding creates no scheme.
+                // The text before the `:` stays escaped, because decoding must not create a scheme.
                 out = url[..at].to_vec();
             }
         }
