@@ -88,8 +88,8 @@ pub struct Coder<S> {
 pub(crate) struct Core {
     pub(crate) job: EncodeJob,
     tier: Option<Tier>,
-    /// Whether the set holds all bytes that [`look::CommonBytes::ONLY`] accepts, so that an input of only these bytes is copied.
-    holds_common: bool,
+    /// Bytes that the set holds, so that an input of only these bytes is copied.
+    common: Option<look::CommonBytes>,
 }
 
 /// The longest input, in bytes, that is encoded on the stack before the result is copied to memory of its own.
@@ -105,11 +105,11 @@ impl<S: KeepSet> Coder<S> {
     pub(crate) const fn new(set: S) -> Coder<S> {
         let job = EncodeJob::new(members(&set));
         let keeps = [job.set.contains(b' '), job.set.contains(b'+')];
-        Coder {
-            core: Core { job, tier: None, holds_common: job.set.holds_common() },
-            keeps,
-            set: PhantomData,
-        }
+        let common = match job.set.common_and_tilde() {
+            Some(other) => Some(look::CommonBytes { other }),
+            None => None,
+        };
+        Coder { core: Core { job, tier: None, common }, keeps, set: PhantomData }
     }
 
     #[inline(always)]
@@ -209,16 +209,14 @@ impl Core {
     /// if the input is not short enough, or needs a kernel.
     #[inline(always)]
     fn write_short<'id>(&self, input: &[u8], out: OutputSpan<'id>) -> Option<Written<'id>> {
-        if !self.holds_common {
-            return None;
-        }
-        cursor::copy_short(input, out, look::CommonBytes::ONLY, |input, out| {
+        let common = self.common?;
+        cursor::copy_short(input, out, common, |input, out| {
             if !self.job.is_plain() {
                 return None;
             }
             // A single byte skips this check, which would take as long as writing its escape (lab: call-overhead).
             if input.len() != 1
-                && let Some(copied) = cursor::copy_tiny(input, out, look::CommonBytes::ONLY)
+                && let Some(copied) = cursor::copy_tiny(input, out, common)
             {
                 return Some(copied);
             }
@@ -274,7 +272,7 @@ impl Core {
 impl Core {
     #[inline(always)]
     fn encode_bytes<'a>(&self, input: &'a [u8]) -> Cow<'a, [u8]> {
-        let stays = self.holds_common && word::stays(input, look::CommonBytes::ONLY);
+        let stays = self.common.is_some_and(|common| word::stays(input, common));
         if stays { Cow::Borrowed(input) } else { self.encode_slow(input) }
     }
 

@@ -293,11 +293,15 @@ impl ByteSet {
     /// The first two words of the set of the ASCII letters and digits, `-`, `.` and `_`. Nearly every set holds these bytes.
     const COMMON: [u64; 2] = [0x03FF_6000_0000_0000, 0x07FF_FFFE_87FF_FFFE];
 
-    /// Reports whether the set holds the ASCII letters and digits, `-`, `.` and `_`.
+    /// Returns one more member if the set holds the ASCII letters and digits, `-`, `.` and `_`: `~`, which nearly every such set holds, or
+    /// else `_`. Returns `None` for any other set.
     #[inline(always)]
-    pub(crate) const fn holds_common(&self) -> bool {
+    pub(crate) const fn common_and_tilde(&self) -> Option<u8> {
         let ([low, high, ..], [common_low, common_high]) = (self.words, ByteSet::COMMON);
-        low & common_low == common_low && high & common_high == common_high
+        if low & common_low != common_low || high & common_high != common_high {
+            return None;
+        }
+        Some(if self.contains(b'~') { b'~' } else { b'_' })
     }
 
     /// Returns the additional member if the set is the ASCII letters and digits, `-`, `.`, `_` and at most one more ASCII byte.

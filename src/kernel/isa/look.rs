@@ -52,15 +52,10 @@ impl ShortCheck for NoEscape {
 
 /// The check whether encoding leaves a short input unchanged, for a set with all letters, digits, `-`, `.` and `_`. Nearly
 /// every set has these.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct CommonBytes {
     /// Another ASCII byte of the set, or one of the common bytes.
     pub(crate) other: u8,
-}
-
-impl CommonBytes {
-    /// The check for the common bytes only.
-    pub(crate) const ONLY: CommonBytes = CommonBytes { other: b'_' };
 }
 
 impl ShortCheck for CommonBytes {
