@@ -184,7 +184,6 @@ fn refresh(text: &[u8]) -> Option<Range<usize>> {
         _ => return None,
     };
     at = span(text, at, |byte| byte.is_ascii_whitespace());
-    let start = at;
     if text[at..].get(..3).is_some_and(|word| word.eq_ignore_ascii_case(b"url")) {
         let equals = span(text, at + 3, |byte| byte.is_ascii_whitespace());
         if text.get(equals) == Some(&b'=') {
@@ -192,7 +191,7 @@ fn refresh(text: &[u8]) -> Option<Range<usize>> {
         }
     }
     let end = match text.get(at)? {
-        quote @ (b'"' | b'\'') if at > start || text[start] == *quote => {
+        quote @ (b'"' | b'\'') => {
             at += 1;
             span(text, at, |byte| byte != *quote)
         }
