@@ -443,7 +443,7 @@ unsafe fn triple_one(byte: u8, to: *mut u8, escapes: &[[u8; 4]; 256], escaped: u
 }
 
 /// Writes an input of at most `MOST` bytes, each unchanged or as an escape. See [`triple`] for the arguments. Returns `None` if
-/// the input is longer, or if `out` has no capacity for the largest output.
+/// the input is longer, or if `out` has no capacity for `3 * MOST + 1` bytes.
 #[inline(always)]
 pub(crate) fn triple_tiny<'id, const MOST: usize>(
     input: &[u8],

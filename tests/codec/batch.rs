@@ -119,8 +119,8 @@ fn runs_as_long_as_a_kernel_takes() {
     }
 }
 
-/// Tests columns in which stretches of unchanged values alternate with values that change. A decoder searches for the next value that
-/// may change while these are rare, and otherwise decodes unchanged values with the others.
+/// Tests columns in which stretches of unchanged values alternate with values that change. While values
+/// that may change are rare, a decoder searches for the next one, and otherwise decodes all values together.
 #[test]
 fn stretches_of_unchanged_values() {
     let mut rng = Rng(15);

@@ -110,7 +110,7 @@ pub const FIELD: Named<FieldName> = Named {
     names: Vec::new,
 };
 
-/// A reading of a server.
+/// The way in which a server reads paths.
 pub const READING: Named<&'static Reading> = Named {
     find: |name| {
         simdpct_readings::find(name).ok_or_else(|| {

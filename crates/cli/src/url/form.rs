@@ -79,7 +79,7 @@ impl Convert for FromForm {
 /// Decodes the forms in the lines of `text` to rows of TSV, and appends them to `out`. Returns `None` for a text with bytes or
 /// values that a row of TSV escapes, or with malformed escapes; `out` is then unspecified after its old content.
 fn append_tsv(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
-    // Escapes of these bytes stay, in upper case. A `%` is decoded last.
+    // Escapes of these bytes stay, in upper case. `%25` is decoded last.
     const DECODE: TryDecode = Decode::NORMALIZE.keep(ByteSet::from_bytes(b"%\t\r\n\0")).form().strict();
     if memchr::memchr3(b'\t', b'\r', 0, text).is_some() {
         return None;

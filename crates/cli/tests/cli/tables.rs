@@ -76,7 +76,7 @@ fn a_misplaced_quote_makes_a_row_unreadable() {
         ("\"a\"b,%41,%42", 3, AFTER),
         ("x,\"%41\" ,%42", 7, AFTER),
         ("x,\"a\"\r,%41", 5, AFTER),
-        // In this row of a MySQL export, another cell would be taken for the column.
+        // If this row of a MySQL export were read, a wrong cell would be converted.
         ("2,\"A\\\", B %41\",http://x/%42", 13, INSIDE),
         // A later quote cannot open a cell that goes on in the next line.
         ("x,\"a\"b,\"%41", 5, AFTER),

@@ -246,7 +246,7 @@ fn what_cannot_be_built() {
     for builder in [root.segment("a"), Builder::new().segment("").relative_path()] {
         assert_eq!(error(builder), BuildError::EmptyFirstSegment);
     }
-    // If these URLs were built, browsers would contact evil.com.
+    // Browsers read `http:////evil.com` as `http://evil.com/`, so an empty host is an error.
     for scheme in ["http", "foo"] {
         let builder = Builder::new().scheme(scheme).host("").segments(["", "evil.com"]);
         assert_eq!(error(builder), BuildError::EmptyHost);
