@@ -6,8 +6,8 @@ use common::Random;
 use common::cases::{Case, Counts, all, check, csv, edit, fields, json, log, logfmt, places, strings};
 use serde::de::IgnoredAny;
 use simdpct_records::{
-    Dialect, Editor, Ends, Escaping, Form, KeyPath, Numbered, Place, Position, Quotes, Separator, Syntax,
-    Table, Widener, is_document,
+    Dialect, Editor, Ends, Escaping, Form, KeyPath, Log, Numbered, Place, Position, Quotes, Separator,
+    Syntax, Table, Widener, is_document,
 };
 
 #[test]
@@ -470,6 +470,17 @@ fn json_is_what_serde_reads() {
     assert!(accepted > 300, "{accepted}");
     let deep = [vec![b'['; 100_000], b"\"x\"".to_vec(), vec![b']'; 100_000]].concat();
     assert_eq!(places(&mut syntax, &deep).unwrap().len(), 1);
+}
+
+#[test]
+fn a_member_that_is_chosen_by_its_name_is_read_as_the_layout_has_it() {
+    let record = r#"{"request":"GET /%41?q HTTP/1.1","note":"GET /%42 HTTP/1.1"}"#;
+    let mut syntax = Syntax::log(Log::named("nginx-json").unwrap(), None, &["note", "request"]).unwrap();
+    assert_eq!(read(&mut syntax, record), found(&[(1, "/%41?q"), (0, "GET /%42 HTTP/1.1")]));
+    // A blank would end the target, and no other text.
+    let found = places(&mut syntax, record.as_bytes()).unwrap();
+    assert!(edit(record.as_bytes(), &found[0], b"/a b").is_err());
+    assert!(edit(record.as_bytes(), &found[1], b"a b").is_ok());
 }
 
 #[test]

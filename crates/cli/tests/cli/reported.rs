@@ -189,13 +189,6 @@ fn logs_are_read_in_strings_of_json() {
         ("decode --jsonl --key log --log combined", &line("/%22%20%5A"), Some(&line("/%22%20Z")), ""),
         ("top {path} --jsonl --key log --log combined", &line("/%20/x?y"), Some("1\t/%20/x\n"), ""),
         ("decode --log docker+nginx --values", &line(r"/\x22%5A"), Some("/\"Z\n"), ""),
-        // A member that is chosen by its name is read as the layout has it: `request` has a method and a target.
-        (
-            "get {path} --log nginx-json -f request",
-            "{\"request\":\"GET /%41?q HTTP/1.1\"}\n",
-            Some("/%41\n"),
-            "",
-        ),
     ]);
 }
 
