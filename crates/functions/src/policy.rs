@@ -50,7 +50,7 @@ pub enum Failure {
     },
     /// The arguments do not fit each other or the function.
     Invalid(String),
-    /// [`Host::has_room`](crate::columns::Host::has_room) denied the memory for a range of rows.
+    /// The host does not have the memory for a range of rows, by `has_room` of `columns::Host`.
     NoMemory,
 }
 

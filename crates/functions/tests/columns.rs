@@ -13,6 +13,7 @@ use simdpct_functions::{CANONICALIZE, DECODE, Failure, Function, MALFORMED, Opti
 static SPLIT: Host = Host {
     large_lists: true,
     is_split: true,
+    has_room: |_| true,
     take: Vec::with_capacity,
     free: drop,
     buffer: Buffer::from_vec,
@@ -163,6 +164,16 @@ fn failures_count_rows_from_the_start_of_the_column() {
 }
 
 /// Checks that the buffers of views are counted once for a column, not once for each range of rows.
+#[test]
+fn a_host_without_memory_is_asked_before_each_range() {
+    static POOR: Host = Host { has_room: |bytes| bytes < 1000, ..SPLIT };
+    let texts = |len: usize| column(vec![small(&[Some("a"), None, Some(&"%41".repeat(len / 3))])]);
+    assert!(job(&DECODE, Policy::Keep, &POOR).apply(&texts(30), &[], None).is_ok());
+    let failed = job(&DECODE, Policy::Keep, &POOR).apply(&texts(300), &[], None);
+    assert!(matches!(failed, Err(Failure::NoMemory)));
+    assert_eq!(Failure::NoMemory.to_string(), "there is not enough memory for the results");
+}
+
 #[test]
 fn buffers_are_handed_over_once() {
     let texts: Vec<_> = (0..4000).map(|number| format!("http://a-long-host-{number}.example/path")).collect();
