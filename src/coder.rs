@@ -1,5 +1,5 @@
-//! The encoder with the type of its result. Only this module turns encoded output into `str` without a check of its UTF-8. "lab: NAME"
-//! names the page docs/lab/DATE-NAME.md, which has the measurements.
+//! The encoder, whose type says whether its result is text. Only this module turns encoded output into `str` without a
+//! check of its UTF-8. "lab: NAME" names the page docs/lab/DATE-NAME.md, which has the measurements.
 
 #[cfg(feature = "alloc")]
 use alloc::{borrow::Cow, borrow::ToOwned, string::String, vec::Vec};
@@ -76,7 +76,7 @@ pub trait AppendText<T: ?Sized>: sealed::Sealed {
 #[derive(Clone, Copy, Debug)]
 pub struct Coder<S> {
     core: Core,
-    /// Whether the caller's set holds the space and the `+`. In form mode, `core.job.set` does not tell.
+    /// Whether the caller's set holds the space and the `+`. In form mode, `core.job.set` does not show that.
     keeps: [bool; 2],
     set: PhantomData<S>,
 }
@@ -306,8 +306,8 @@ impl Core {
         if input.is_empty() || out.append_short(|room| self.write_short(input, room)) {
             return;
         }
-        // If this is true, the capacity holds three bytes for each byte of input and a window. The test takes few instructions
-        // (lab: call-overhead).
+        // If this is true, the capacity holds three bytes for each byte of input, and `MAX_WINDOW` bytes more. The
+        // check takes few instructions (lab: call-overhead).
         let ample = out.spare() / 4 >= input.len() + cursor::MAX_WINDOW / 4;
         if ample {
             self.append_by_kernel(input, 0, out);
@@ -331,8 +331,8 @@ impl Core {
     }
 }
 
-/// Returns the capacity to reserve for `len` bytes of input: three times as much, which is the longest output. For a few bytes
-/// it is a little more, so that a vector that is reused soon has capacity for stores of whole registers.
+/// Returns the capacity to reserve for `len` bytes of input: three times as much, which is the longest output. For a
+/// few bytes it is a little more, so that a reused vector soon has capacity for stores of whole registers.
 #[cfg(feature = "alloc")]
 #[inline(always)]
 fn worst(len: usize) -> usize {

@@ -36,8 +36,9 @@ impl Core {
         }
     }
 
-    /// Reports whether decoding a batch in one pass is faster than a search for the values that change, if these are not rare
-    /// (lab: columns). A strict decoder has to search, because one malformed escape rejects all values that are decoded together.
+    /// Reports whether decoding a batch in one pass is faster than searching for the values that change, unless these
+    /// are rare (lab: columns). A strict decoder has to search, because one malformed escape rejects all values decoded
+    /// together.
     pub(crate) fn batches_in_one_pass(&self) -> bool {
         self.job.is_plain() && !self.job.strict && self.tier.unwrap_or_else(Tier::active) != Tier::SCALAR
     }
@@ -52,15 +53,15 @@ impl Core {
         self.kernels().decode(&self.job, input, out)
     }
 
-    /// Copies `input` up to the first byte that decoding may change, and maybe more. The result has the offset of that byte, or the length
-    /// of `input` if no byte may change. `out` must have room for all of `input`.
+    /// Copies `input` up to the first byte that decoding may change, and maybe more. The result has the offset of that
+    /// byte, or the length of `input` if no byte may change. `out` must have capacity for all of `input`.
     #[inline(always)]
     pub(crate) fn copy_clean<'id>(&self, input: &[u8], out: OutputSpan<'id>) -> Decoded<'id> {
         self.kernels().copy_clean(self.job.plus(), input, out)
     }
 
-    /// Copies a short input that decoding leaves unchanged, or returns `None`. For such an input, a call of a kernel would take
-    /// longer than all other work (lab: call-overhead).
+    /// Copies a short input that decoding leaves unchanged; returns `None` for any other input. For a short input, the
+    /// call of a kernel would take longer than all other work (lab: call-overhead).
     #[inline(always)]
     fn copy_short<'id>(&self, input: &[u8], out: OutputSpan<'id>, strict: bool) -> Option<Written<'id>> {
         if input.len() > word::LONGEST_SHORT || self.job.plus() {
@@ -90,8 +91,8 @@ impl Core {
         Ok(self.write(input, out))
     }
 
-    /// Returns the offset at which strict decoding stops, or `None` if it reaches the end. Returns an error if it reaches the end, but the
-    /// output does not fit into `room` bytes.
+    /// Returns the offset at which strict decoding stops, or `None` if it reaches the end. If it reaches the end, but
+    /// the output does not fit into `room` bytes, returns an error.
     #[inline(never)]
     fn check_capacity(&self, input: &[u8], room: usize) -> Result<Option<usize>, BufferTooSmall> {
         let measured = self.measure(input);
@@ -116,7 +117,7 @@ impl Core {
     #[inline(never)]
     fn in_place_by_stack(&self, bytes: &mut [u8]) -> usize {
         if bytes.len() <= 512 {
-            // There is one piece, for which the compiler removes the loop (lab: doors).
+            // These bytes are one piece, so the compiler removes the loop over pieces (lab: doors).
             self.in_place_by::<512, 576>(bytes)
         } else {
             self.in_place_by::<1984, 2048>(bytes)
@@ -200,7 +201,8 @@ const ASIDE: usize = 256;
 
 #[cfg(feature = "alloc")]
 impl Core {
-    /// Returns the decoded bytes, and where decoding stopped. If that is not the end, the bytes are those of the input.
+    /// Returns the decoded bytes, and the offset where decoding stopped. If that is not the end, returns the bytes of
+    /// the input.
     #[inline(always)]
     pub(crate) fn cow<'a>(&self, input: &'a [u8], strict: bool) -> (Cow<'a, [u8]>, usize) {
         if !self.job.plus() && word::stays(input, NoEscape { strict }) {
@@ -257,7 +259,7 @@ impl Core {
     /// Appends the decoded bytes. If `strict` and a malformed escape ends the decoding, nothing is appended.
     #[inline(always)]
     pub(crate) fn append(&self, input: &[u8], mut out: Tail<'_>, strict: bool) -> End {
-        // The check for an empty input comes second, because inputs of a few bytes are far more frequent.
+        // The check for an empty input comes second, because inputs of a few bytes are more frequent than empty ones.
         if out.append_short(|room| self.copy_short(input, room, strict)) || input.is_empty() {
             End::WHOLE
         } else if out.spare() >= input.len() {
@@ -359,9 +361,10 @@ impl Decode {
     /// digits of all other escapes are written in upper case, and nothing else changes. Escapes are decoded once: `%257E`
     /// stays `%257E`.
     ///
-    /// An escape means the same as its byte only if the byte completes no other escape. So the escape of a hexadecimal digit stays directly
-    /// after a malformed escape that lacks this digit: `%2%35` stays, because `%25` means something else. So a second normalization changes
-    /// nothing. A decoder that [`Decode::keep`] makes of this one treats digits in the same way if it keeps the escape of `%`.
+    /// An escape means the same as its byte only if the byte completes no other escape. So the escape of a hexadecimal
+    /// digit stays directly after a malformed escape that lacks a digit: `%2%35` stays, because `%25` means something
+    /// else. A second normalization then changes nothing. A decoder made by [`Decode::keep`] of this one treats digits
+    /// in the same way if its set holds `%`.
     ///
     /// [`normalize`](crate::normalize()) is a shortcut for [`Decode::decode`] of this decoder.
     ///

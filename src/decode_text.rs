@@ -11,7 +11,7 @@ use crate::utf8;
 
 /// The policy for decoded bytes that are not valid UTF-8.
 ///
-/// It applies to each maximal invalid part by itself, as in [`String::from_utf8_lossy`] and in Python.
+/// The policy applies to each maximal invalid part by itself, as in [`String::from_utf8_lossy`] and in Python.
 /// [`Decode::decode_utf8_with`] has an example.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -101,7 +101,7 @@ impl Core {
     fn skip(&self, input: &[u8], mut at: usize, mut count: usize) -> usize {
         let mut core = *self;
         core.job.strict = false;
-        // A piece decodes to at most as many bytes as it has, so kernels can measure pieces until few bytes are left.
+        // A piece decodes to at most as many bytes as it has. So kernels can measure pieces until few bytes are left.
         while count >= 32 {
             let piece = &input[at..][..count.min(4096).min(input.len() - at)];
             let piece = &piece[..piece.len() - hex::held_back(piece)];

@@ -90,8 +90,8 @@ impl<S: KeepSet> Encode<S> {
         Encode { coder: Coder::new(set) }
     }
 
-    /// Keeps each valid escape of the input, and escapes every other `%`, whatever the set says. This mode is idempotent, and
-    /// repairs URLs found in the wild. It replaces [`Encode::form`].
+    /// Keeps each valid escape of the input, and escapes every other `%`, whatever the set says. So a second encoding
+    /// changes nothing. This mode repairs URLs found in the wild. It replaces [`Encode::form`].
     ///
     /// ```
     /// use simdpct::{Encode, sets};
@@ -251,8 +251,8 @@ impl<S: KeepSet> Encode<S> {
 
     /// Appends the encoded text to `out`, a `Vec<u8>` or (with an [`AsciiSet`]) a `String`.
     ///
-    /// If the spare capacity is less than three times the input, an input of more than 1024 bytes is measured first, and for a
-    /// shorter input `out` reserves three times its length.
+    /// If the spare capacity is less than three times the input, `out` reserves three times the length of an input of
+    /// at most 1024 bytes. A longer input is measured first.
     ///
     /// ```
     /// use simdpct::{Encode, sets};

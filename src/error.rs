@@ -1,4 +1,4 @@
-//! The errors of the verbs: bad input, and too little capacity for output.
+//! The errors of the verbs: malformed escapes, invalid UTF-8, and too little capacity for output.
 
 use core::error::Error;
 use core::fmt;
@@ -56,7 +56,7 @@ impl MalformedEscape {
         MalformedEscape::with_flaw(offset, hex::flaw(input, offset))
     }
 
-    /// Makes the error for the `%` at `offset`, given what [`hex::flaw`] returned.
+    /// Makes the error for the `%` at `offset` from the result of [`hex::flaw`].
     #[inline(always)]
     pub(crate) fn with_flaw(offset: usize, flaw: usize) -> MalformedEscape {
         let cause = match flaw {
@@ -200,8 +200,8 @@ impl fmt::Display for DecodeUtf8Error {
     }
 }
 
-/// The error of decoding to text if the decoded bytes are not UTF-8. Other verbs decode to bytes, or take a policy for such
-/// bytes: `decode_utf8_lossy` and `decode_utf8_with`.
+/// The error of decoding to text if the decoded bytes are not UTF-8. Other verbs decode to bytes, or take a policy for
+/// invalid UTF-8: `decode_utf8_lossy` and `decode_utf8_with`.
 ///
 /// ```
 /// let error = simdpct::decode_utf8("a%20%E9").unwrap_err();

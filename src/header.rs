@@ -204,7 +204,7 @@ fn decoded(text: &[u8]) -> impl Iterator<Item = (usize, u8)> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ExtValueError {
-    /// The value is not a charset, a language tag and text with `'` between them.
+    /// The value does not consist of a charset, a language tag and text, with `'` between them.
     Parts,
     /// The charset is neither UTF-8 nor ISO-8859-1.
     Charset,
@@ -223,8 +223,8 @@ pub enum ExtValueError {
 }
 
 impl ExtValueError {
-    /// Returns the offset in `value`, for which this error was returned, of the first byte or escape that is not allowed. It is the length
-    /// of `value` if a `'` is missing, and 0 for errors that have no place. Takes time linear in `value`.
+    /// Returns the offset of the first byte or escape that is not allowed in `value`, the value that gave this error.
+    /// It is the length of `value` if a `'` is missing, and 0 for other errors without a place. Takes linear time.
     ///
     /// ```
     /// use simdpct::header::decode_ext_value;

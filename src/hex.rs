@@ -20,7 +20,7 @@ impl HexCase {
     /// Returns the sixteen digits in this case, in ascending order.
     #[inline(always)]
     pub(crate) const fn digits(self) -> &'static [u8; 16] {
-        // This is one table and not a choice of two: the compiler would repeat both in each function that uses them (lab: ladders).
+        // This is one table. Of two, the compiler would repeat both in each function that uses them (lab: ladders).
         static DIGITS: Align16<[[u8; 16]; 2]> = Align16([*b"0123456789ABCDEF", *b"0123456789abcdef"]);
         &DIGITS.0[self as usize]
     }
@@ -34,8 +34,8 @@ impl HexCase {
     }
 }
 
-/// A table that is aligned to 16 bytes, so that no entry of 4 or 16 bytes crosses the end of a cache line (lab: kernels). Without this, a
-/// table of bytes may have any address.
+/// A table at a multiple of 16 bytes, so that no entry of 4 or 16 bytes crosses the end of a cache line (lab: kernels).
+/// A plain array of bytes may have any address.
 #[repr(align(16))]
 struct Align16<T>(T);
 
@@ -103,8 +103,8 @@ pub(crate) const fn value(byte: u8) -> u8 {
 /// The number of bits in the result of [`flaw`].
 pub(crate) const FLAW_BITS: u32 = 10;
 
-/// Returns why the `%` at offset `at` of `input` starts no escape: zero if the input ends too early; otherwise the first byte that is not a
-/// digit, and above its eight bits the distance of that byte from the `%`.
+/// Returns why the `%` at offset `at` of `input` starts no escape: zero if the input ends too early. Otherwise the low
+/// eight bits are the first byte that is not a digit, and the others its distance from the `%`.
 #[cold]
 #[inline(never)]
 pub(crate) fn flaw(input: &[u8], at: usize) -> usize {

@@ -39,8 +39,8 @@ pub fn compiled_features() -> impl Iterator<Item = (&'static str, &'static [&'st
     Tier::compiled_features()
 }
 
-/// Decodes the escapes at chosen places, copies everything else, and appends the result to `out`: for records of which only some values are
-/// percent-encoded.
+/// Decodes the escapes at chosen places, copies everything else, and appends the result to `out`. It is for records in
+/// which only some values are percent-encoded.
 ///
 /// The bits of `chosen` belong to the bytes of the input in their order. Bit `first`, counted from the lowest bit of the first
 /// word, belongs to the first byte. An escape is decoded if the bit of its `%` is set. Other bits are ignored, and missing words

@@ -108,9 +108,9 @@ pub mod internals;
 // The examples of the guide use crates that only tests depend on, so it is compiled only for documentation and its tests.
 /// The guide: it says which verb to call, what each costs, and what happens to bad input.
 ///
-/// The page is also read outside of this documentation, so its names are not links. These lead to them: the options [`Encode`],
-/// The page is also read outside of this documentation, so its names are not links. These links lead to them: the options [`Encode`],
-/// [`Decode`] and [`TryDecode`]; the [`sets`], [`AsciiSet`] and [`ByteSet`]; the modules [`batch`], [`stream`], [`form`] and [`header`];
+/// The page is also read outside of this documentation, so its names are not links. These links lead to them: the
+/// options [`Encode`], [`Decode`] and [`TryDecode`]; the [`sets`], [`AsciiSet`] and [`ByteSet`]; the modules [`batch`],
+/// [`stream`], [`form`] and [`header`].
 #[cfg(any(doc, doctest))]
 #[doc = include_str!("../docs/guide.md")]
 pub mod guide {}

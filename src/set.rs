@@ -1,8 +1,8 @@
 //! Sets of bytes.
 //!
-//! A set is stored as two bitmaps: the pair of lookup tables that a byte shuffle needs, and words for looking up one byte. Kernels use them
-//! directly, so a set made at run time is as fast as a named one. "lab: NAME" names the page docs/lab/DATE-NAME.md, which has the
-//! measurements.
+//! A set is stored twice: as the pair of lookup tables that a byte shuffle needs, and as words for looking up one byte.
+//! Kernels use both directly, so a set made at run time is as fast as a named one. "lab: NAME" names the page
+//! docs/lab/DATE-NAME.md, which has the measurements.
 
 /// A set of bytes. In [`Encode::keeping`](crate::Encode::keeping), it holds the bytes that stay.
 ///
@@ -52,7 +52,7 @@ impl ByteSet {
 
     /// Makes a set from a bitmap: byte `b` is bit `b & 63` of word `b >> 6`. This order is stable.
     ///
-    /// It is cheap enough that a set can be made for each call.
+    /// The function is cheap enough to make a set for each call of a verb.
     ///
     /// ```
     /// use simdpct::ByteSet;
@@ -64,8 +64,8 @@ impl ByteSet {
         let mut half = 0;
         while half < 2 {
             let [low, high] = [words[2 * half], words[2 * half + 1]];
-            // Bit `i` of row `8 * c + j` is bit `j` of byte `2 * i + c` of these 16 bytes. So their even bytes (`c` is 0) and
-            // their odd bytes (`c` is 1) are each transposed as a matrix of 8 by 8 bits.
+            // Bit `i` of row `8 * c + j` is bit `j` of byte `2 * i + c` of `low` and `high`. So their even bytes (`c`
+            // is 0) and their odd bytes (`c` is 1) are each transposed as a matrix of 8 by 8 bits.
             let [even, odd] = [transpose(columns(low, high, 0)), transpose(columns(low, high, 1))];
             let (even, odd) = (even.to_le_bytes(), odd.to_le_bytes());
             let mut row = 0;
@@ -293,8 +293,8 @@ impl ByteSet {
     /// The first two words of the set of the ASCII letters and digits, `-`, `.` and `_`. Nearly every set holds these bytes.
     const COMMON: [u64; 2] = [0x03FF_6000_0000_0000, 0x07FF_FFFE_87FF_FFFE];
 
-    /// Returns one more member if the set holds the ASCII letters and digits, `-`, `.` and `_`: `~`, which nearly every such set holds, or
-    /// else `_`. Returns `None` for any other set.
+    /// If the set holds the ASCII letters and digits, `-`, `.` and `_`, returns one more member: `~`, which nearly all
+    /// of these sets hold, or else `_`. Returns `None` for any other set.
     #[inline(always)]
     pub(crate) const fn common_and_tilde(&self) -> Option<u8> {
         let ([low, high, ..], [common_low, common_high]) = (self.words, ByteSet::COMMON);
@@ -305,12 +305,12 @@ impl ByteSet {
     }
 
     /// Returns the additional member if the set is the ASCII letters and digits, `-`, `.`, `_` and at most one more ASCII byte.
-    /// Returns `-` if there is no additional member, and `None` for any other set. Such sets are common, and kernels look them
-    /// up without a table.
+    /// Returns `-` if there is no additional member, and `None` for any other set. Sets of this kind are common, and
+    /// kernels look them up without a table.
     #[inline(always)]
     pub(crate) const fn common_and_one(&self) -> Option<u8> {
-        // The additional member is in one word, so the other word is that of `COMMON`. A test of both words as one `u128` would take twice as
-        // many instructions (lab: kernels).
+        // The additional member is in one word, so the other word is that of `COMMON`. Comparing both words as one
+        // `u128` would take twice as many instructions (lab: kernels).
         let ([low, high, ..], [common_low, common_high]) = (self.words, ByteSet::COMMON);
         let (differing, offset, common) = match (low ^ common_low, high ^ common_high) {
             (0, differing) => (differing, 64, common_high),
@@ -326,7 +326,7 @@ impl ByteSet {
         }
     }
 
-    /// Returns the first byte from `from` on that is a member, or is not if `member` is false. Returns 256 if no byte fits.
+    /// Returns the first byte from `from` on whose membership equals `member`, or 256 if there is none.
     #[allow(dead_code, reason = "for tiers without a byte shuffle")]
     #[inline(always)]
     pub(crate) fn next(&self, from: usize, member: bool) -> usize {
@@ -475,7 +475,7 @@ impl AsciiSet {
 
     /// Returns the set with each of `bytes` as a member, or `None` when one of them is not ASCII.
     ///
-    /// In a constant, `.unwrap()` makes that a compile error.
+    /// In a constant, `.unwrap()` turns `None` into a compile error.
     ///
     /// ```
     /// use simdpct::{AsciiSet, sets};

@@ -59,8 +59,8 @@ impl Decode {
         layers
     }
 
-    /// Decodes `input` again and again until nothing changes. The result is borrowed, without an allocation, when nothing
-    /// changes at all. See [`Decode::decode_until_stable_append`].
+    /// Decodes `input` again and again until nothing changes. The result is borrowed, without an allocation, if
+    /// decoding never changes `input`. See [`Decode::decode_until_stable_append`].
     ///
     /// ```
     /// use simdpct::{ByteSet, Decode};

@@ -21,7 +21,7 @@ pub fn validate(input: &(impl AsRef<[u8]> + ?Sized)) -> Result<(), MalformedEsca
 
 /// Iterates over every `%` of `input`, from left to right: valid escapes, and malformed ones as errors.
 ///
-/// It finds the next `%` at the speed of `memchr`.
+/// The iterator finds each `%` with `memchr`.
 ///
 /// ```
 /// let found: Vec<_> = simdpct::escapes("a%20b%zz").map(|found| found.map(|e| (e.offset, e.byte))).collect();

@@ -1,4 +1,4 @@
-//! Tests how often the verbs allocate: never if nothing changes, once if something does.
+//! Tests how often the verbs allocate: never if nothing changes, and once if anything changes.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -11,7 +11,7 @@ use simdpct::{Decode, Encode, OnInvalidUtf8, sets};
 struct Counting;
 
 thread_local! {
-    /// Allocations and reallocations of this thread, and the size of the last one.
+    /// The number of allocations and reallocations of this thread, and the size of the last one in bytes.
     static COUNT: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
 }
 
@@ -178,7 +178,7 @@ fn appending_to_a_new_buffer_allocates_once() {
     }
 }
 
-/// Checks that a buffer grows in proportion to the input: a short input must not reserve the whole window of a kernel.
+/// Checks that a buffer grows in proportion to the input: a short input must not reserve as much as a long one.
 #[test]
 fn a_short_part_takes_little_memory() {
     warm_up();

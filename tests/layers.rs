@@ -1,7 +1,7 @@
 //! Checks the layers of the sources: which module may import which, and where `unsafe` and instruction sets may appear.
 //!
-//! The test reads the sources as tokens, so code in macros counts, and comments and strings do not. If the design changes, change
-//! the row with it; a row never changes alone.
+//! The test reads the sources as tokens, so code in macros counts, and comments and strings do not. Change a row of the
+//! tables only together with the design.
 
 #![cfg(not(target_family = "wasm"))] // WebAssembly may have no file system, and the test reads sources.
 
@@ -41,7 +41,7 @@ const MAY_IMPORT: &[(&str, &str)] = &[
         "kernel/cursor kernel/drive kernel/drive/* kernel/ends kernel/job kernel/scalar kernel/simd/Kernel",
     ),
     ("kernel/isa/tables", ""),
-    // Tests that compare the tiers with the rules.
+    // The tests that compare the tiers with the rules.
     ("kernel/lane_tests", "kernel/isa kernel/drive kernel/cursor kernel/reference hex kernel/job set"),
     ("kernel/isa/cpu", ""),
     ("kernel/isa/look", "kernel/word"),
@@ -532,7 +532,7 @@ fn modules_import_only_what_their_row_allows() {
     });
 }
 
-/// The rows of the command must be in order, so that its rooms cannot import each other in a circle.
+/// Checks the order of the rows of the command: a room must import only rooms above it, so that no circle can arise.
 #[test]
 fn rooms_of_the_command_import_rooms_above_them() {
     let mut above = Vec::new();

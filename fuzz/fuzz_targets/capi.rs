@@ -2,7 +2,7 @@
 
 #![no_main]
 
-// The C library itself ends the process at a panic and has no `std`, so its modules are included, as `records` does for the command.
+// The C library ends the process at a panic and has no `std`, so this file includes its modules instead of linking it.
 extern crate simdpct as codec;
 #[path = "../../crates/capi/src/batch.rs"]
 mod batch;
@@ -143,7 +143,7 @@ fn decode_ext_value(value: &[u8]) -> Option<Result<(Vec<u8>, &[u8]), usize>> {
         b"iso-8859-1" => false,
         _ => return None,
     };
-    // Each decoded byte with its offset.
+    // `offsets` has the offset of each decoded byte in `value`.
     let (mut bytes, mut offsets, mut at) = (Vec::new(), Vec::new(), second + 1);
     while at < value.len() {
         let escape = oracle::escape_at(value, at);
@@ -258,7 +258,7 @@ fuzz_target!(|case: Case<'_>| {
     let slices: Vec<Slice> = ends.windows(2).map(|ends| Slice::of(&case.input[ends[0]..ends[1]])).collect();
     let values = ends.windows(2).map(|ends| &case.input[ends[0]..ends[1]]);
 
-    // Encoding: lengths, the first change, one value, in pieces.
+    // Check the lengths and the first change of encoding, and encode at once, in columns and in pieces.
     let (rule, mode) = [
         (Rule::Plain, 0),
         (Rule::KeepEscapes, SIMDPCT_KEEP_ESCAPES),
@@ -305,7 +305,7 @@ fuzz_target!(|case: Case<'_>| {
         assert_eq!(feed(&case, push), Ok(right));
     }
 
-    // Decoding in all modes, and in place.
+    // Check decoding in the mode that the flags choose: at once, in place, in columns and in pieces.
     let (plus, strict, normalize) = (case.flags & 8 != 0, case.flags & 16 != 0, case.flags & 32 != 0);
     let members = if case.set.is_some() { members } else { [false; 256] };
     let (keep, flags) = if normalize {

@@ -12,7 +12,7 @@ use libfuzzer_sys::fuzz_target;
 struct Case<'a> {
     /// The number of the set to escape.
     set: [u8; 2],
-    /// The start of the serializer's output.
+    /// The offset at which the serializer's output starts, modulo 4.
     start: u8,
     pairs: Vec<(&'a str, Option<&'a str>)>,
     text: &'a str,

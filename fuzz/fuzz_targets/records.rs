@@ -27,7 +27,7 @@ mod common {
             of[self.below(of.len())]
         }
 
-        /// Returns up to this many bytes.
+        /// Returns the next `count` bytes, or all if there are fewer.
         pub fn bytes(&mut self, count: usize) -> &'a [u8] {
             self.0.split_off(..count.min(self.0.len())).unwrap_or_default()
         }
@@ -60,7 +60,7 @@ static LOGS: LazyLock<Vec<Log>> = LazyLock::new(|| {
     Log::all().filter(|log| log.layout.name != "cdx" && !log.writer.name.is_empty()).collect()
 });
 
-/// Reads a record in any format. If there is a line before it, that line is read first, as it can be a header.
+/// Reads a record in any format. Reads a line before the record first, because this line can be a header.
 fn any(random: &mut Random<'_>) {
     let logs: Vec<Log> = Log::all().collect();
     let spec = Spec {

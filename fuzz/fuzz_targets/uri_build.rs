@@ -1,4 +1,4 @@
-//! Builds URLs with `Builder` and splits them into the same pieces; reverses converters and IRIs; resolves references.
+//! Builds URLs with `Builder` and splits them into the same pieces; converts and converts back; resolves references.
 
 #![no_main]
 

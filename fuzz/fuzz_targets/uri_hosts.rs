@@ -1,4 +1,4 @@
-//! Asks the parser of the crate url whether the key of every profile has the host that browsers contact for its URL.
+//! Checks with the crate url that the key (canonical form) of every profile has the host that browsers contact.
 
 #![no_main]
 
@@ -20,8 +20,8 @@ fn host_of(url: &str) -> Option<Option<Host>> {
     }
 }
 
-/// Returns the host as keys have it: IPv4 for an IPv6 address that contains it. A name has no empty labels or, in a SURT, no
-/// `www` at its start and no final dots.
+/// Returns the host as keys have it: IPv4 for an IPv6 address that contains it, and names without final dots. A name
+/// also has no empty labels or, in a SURT, no `www` at its start.
 fn plain(host: Host, is_surt: bool) -> Host {
     match host {
         Host::Ipv6(address) => match address.segments() {
@@ -42,7 +42,7 @@ fn plain(host: Host, is_surt: bool) -> Host {
                 labels.remove(0);
             }
             let name = labels.join(".");
-            // Without its final dots, a name can look like an address. It is still a name, and so another host.
+            // Without its final dots, a name can have the form of an address. It stays a name, which is another host.
             Host::Domain(name)
         }
         address => address,
@@ -84,7 +84,7 @@ fuzz_target!(|text: &[u8]| {
         if profile == Profile::Escapes && theirs.is_none() {
             continue;
         }
-        // To browsers, `file://localhost` has no host, and other schemes have the host of the key.
+        // The URL for a SURT keeps the scheme `file`, because browsers find no host in `file://localhost`.
         let is_file = input.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("file:"));
         let scheme = if is_file { "file" } else { "http" };
         let is_ipv6 = matches!(theirs, Some(Host::Ipv6(_)));

@@ -1,5 +1,5 @@
-//! Reads targets with every reading, and the text that is passed on with another. Checks that default readings agree on everything that
-//! `STRICT` accepts, and that the quick answer to plain targets is the one of the steps.
+//! Reads targets by every reading (the rules of a server), and its output by another. Checks that default readings
+//! agree on all targets that `STRICT` accepts, and that the quick answer for plain targets equals that of the steps.
 
 #![no_main]
 

@@ -11,8 +11,8 @@ use testkit::columns;
 struct Case<'a> {
     encoding: FuzzedEncoding<'a>,
     decoding: FuzzedDecoding<'a>,
-    /// The number of repetitions of the bytes and the lengths: a kernel takes up to 12 KiB of values at once, and fuzzed inputs
-    /// are much shorter.
+    /// The number of repetitions of the bytes and the lengths: a tier takes up to 12 KiB of values at once, and
+    /// fuzzed inputs are much shorter.
     times: u8,
     /// The length of each value. The bytes after the last value belong to no value.
     lengths: &'a [u8],

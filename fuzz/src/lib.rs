@@ -75,7 +75,7 @@ impl FuzzedDecoding<'_> {
     }
 }
 
-/// Returns the place of a slice: next to a guard page, or a few bytes from one.
+/// Returns the place of a slice: next to a guard page, or up to 63 bytes from one.
 pub fn place(place: u8) -> Place {
     let by = usize::from(place / 4);
     match place % 4 {

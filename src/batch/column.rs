@@ -192,9 +192,10 @@ impl<'a, O: Offset> Column<'a, O> {
 
     /// Iterates over the indices of the values that are not valid UTF-8, in order.
     ///
-    /// Decoded values are bytes, and the strings of many engines are UTF-8. The caller can make the values at these indices null or an
-    /// error, or pass them to [`String::from_utf8_lossy`](alloc::string::String::from_utf8_lossy). Takes time linear in the bytes: hundreds
-    /// of values are validated at once, and one by one only if that fails.
+    /// Decoded values are bytes, but the strings of many engines are UTF-8. The caller can make the values at these
+    /// indices null or an error, or pass them to [`String::from_utf8_lossy`](alloc::string::String::from_utf8_lossy).
+    /// Takes time linear in the bytes: hundreds of values are validated at once, and one by one only if one of them is
+    /// invalid.
     ///
     /// ```
     /// use simdpct::Decode;
@@ -239,9 +240,9 @@ impl<'a, O: Offset> Column<'a, O> {
         &offsets[..offsets.len().min(limit)]
     }
 
-    /// Returns a number of values from `index` on, at most `limit`, that have at most `bytes` bytes together. If it is 64 or more, and
-    /// smaller than `limit`, up to fifteen more values may fit. There must be a value at `index`; the number is 0 if that value is
-    /// longer, or if `limit` is 0.
+    /// Returns the number of values from `index` on that fit in `bytes` bytes together, at most `limit`. A result of 64
+    /// or more may be up to fifteen too small. There must be a value at `index`. If it does not fit, or `limit` is 0,
+    /// the result is 0.
     #[inline(always)]
     pub(super) fn fitting(&self, index: usize, limit: usize, bytes: usize) -> usize {
         let start = self.place(index);
@@ -252,14 +253,16 @@ impl<'a, O: Offset> Column<'a, O> {
     }
 }
 
-/// Returns the index of the first of `offsets` that is greater than `place`, rounded down to a multiple of sixteen if it is 64 or more. One
-/// of them must be greater.
+/// Returns the index of the first of `offsets` that is greater than `place`. An index of 64 or more is rounded down to
+/// a multiple of sixteen. At least one offset must be greater.
 #[inline(never)]
 fn first_after<O: Offset>(offsets: &[O], place: usize) -> usize {
     let fits = |offset: &O| offset.known_place() <= place;
-    // Each step of a binary search waits for a load, often from beyond the first-level cache. Steps of sixteen do not (lab: columns).
+    // Each step of a binary search waits for a load, often from beyond the first-level cache. Steps of sixteen do not
+    // wait (lab: columns).
     let passed = offsets.chunks_exact(16).take_while(|group| fits(&group[15])).count();
-    // An exact result would cost mispredicted branches, and so would loops over a number of values not divisible by 16 (lab: columns).
+    // An exact result would cost mispredicted branches. So would later loops, if the count were no multiple of sixteen
+    // (lab: columns).
     if passed >= 4 {
         return 16 * passed;
     }
@@ -338,9 +341,9 @@ const TOGETHER: usize = 256;
 struct InvalidUtf8Values<'a, O: Offset> {
     column: Column<'a, O>,
     next: usize,
-    /// The index after the group of values that was validated last.
+    /// The index after the last group of values that was validated together.
     checked: usize,
-    /// Whether all values of that group, which ends at `checked`, are valid UTF-8.
+    /// Whether all values of the group that ends at `checked` are valid UTF-8.
     valid: bool,
 }
 

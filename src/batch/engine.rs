@@ -15,15 +15,16 @@ const MANY: usize = 5;
 /// The number of unchanged values in a row that are worth a search for the next value that may change.
 const FEW: usize = 16;
 
-/// The number of consecutive short gaps after which the search is omitted: at the start of a column, and once a gap was longer. A short gap
-/// is at most [`FEW`] unchanged values. If one value in a hundred changes, two short gaps in a row are common, and four are not.
+/// The number of short gaps (at most [`FEW`] unchanged values) in a row after which the search is omitted: at the start
+/// of a column, and after a longer gap. If one value in a hundred changes, two short gaps in a row are common, four are
+/// not.
 const SHORT_GAPS: [usize; 2] = [2, 4];
 
-/// The number of bytes for which the output may have to grow before a run. A longer run is only made if `out` has capacity for it, so that
-/// the margin that [`ColumnBuf::with_capacity`](super::ColumnBuf::with_capacity) names is enough.
+/// The number of input bytes of a run for which the output may grow. A longer run needs capacity in `out`, so that the
+/// margin that [`ColumnBuf::with_capacity`](super::ColumnBuf::with_capacity) names is enough.
 const GROWS_FOR: usize = 8 * 1024;
 
-/// The longest value, in bytes, that is gathered with others. A longer value is worth a call of its own.
+/// The longest value, in bytes, that is gathered with others. A longer value gets a call of its own.
 const LONG: usize = 1024;
 
 /// The largest number of bytes that are copied before their values are counted.
@@ -34,16 +35,16 @@ pub(super) trait Codec {
     /// The largest number of bytes that one byte of input becomes.
     const GROWTH: usize;
 
-    /// Whether values that stay unchanged are found by a search, which takes less time than the operation (lab: columns): see [`Codec::copy`].
+    /// Whether [`Codec::copy`] finds unchanged values, which takes less time than the operation (lab: columns).
     const SEARCHES: bool;
 
-    /// Copies `input` up to the first byte that may change, and returns the offset of that byte. It may write more bytes to `out`, which
-    /// must have room for all of `input`.
+    /// Copies `input` up to the first byte that may change, and returns the offset of that byte. It may write more than
+    /// these bytes to `out`, which must have capacity for all of `input`.
     fn copy<'id>(&self, _input: &[u8], out: OutputSpan<'id>) -> (Written<'id>, usize) {
         (Cursor::new(out).finish(), 0)
     }
 
-    /// Reports whether values that change and unchanged ones should be written together as long as the former are not rare. If not,
+    /// Reports whether to write changed and unchanged values in one pass while changed values are not rare. If false,
     /// [`Codec::copy`] copies unchanged values first.
     fn in_one_pass(&self) -> bool {
         false
@@ -60,9 +61,9 @@ pub(super) trait Codec {
     /// Writes the output for `value`, and returns the length of `value`, or the offset at which it is rejected.
     fn write<'id>(&self, value: &[u8], out: OutputSpan<'id>) -> (Written<'id>, usize);
 
-    /// Writes the output for consecutive values in `input` that end at `ends`, and turns `ends` into the ends in the output.
-    /// Returns the length of `input`; or, if a value is rejected, the offset in `input` of the error, and the content of `ends`
-    /// is then unspecified.
+    /// Writes the output for consecutive values in `input` that end at `ends`, and turns `ends` into the ends in the
+    /// output. Returns the length of `input`. If a value is rejected, returns the offset of the error in `input`, and
+    /// the content of `ends` is then unspecified.
     fn write_values<'id>(&self, input: &[u8], ends: &mut Ends, out: OutputSpan<'id>)
     -> (Written<'id>, usize);
 }
@@ -165,8 +166,8 @@ impl<O: Offset> Gathered<O> {
         Column::of_parts(self.bytes.as_slice(), self.offsets.as_slice())
     }
 
-    /// Appends the output for the gathered values to `out`, advances `index`, which is the index of the first of them, and
-    /// clears the buffer. If an error is returned, the buffer keeps the values.
+    /// Appends the output for the gathered values to `out`, adds their number to `index`, which is the index of the
+    /// first value, and clears the buffer. On an error, the buffer keeps the values.
     fn flush<C: Codec, A: Append>(
         &mut self,
         codec: &C,
@@ -202,7 +203,7 @@ fn append<C: Codec, I: Offset, A: Append>(
     out: &mut A,
     rejected: &mut dyn FnMut(usize, &[u8], usize),
 ) -> Result<(), Stop> {
-    // Columns of one value are common, because some hosts make a call for each row or group. One value needs no `Ends`.
+    // Columns of one value are common: some data engines make a call for each row or group. One value needs no `Ends`.
     if values.len() == 1 {
         return match append_one(codec, values.bytes_of(0, 1), 0, first, out)? {
             Ok(()) => Ok(()),
@@ -224,15 +225,15 @@ fn append_many<C: Codec, I: Offset, A: Append>(
     let mut index = 0;
     // If the codec `is_apart`, there is no search, so this limit of 1 does not grow, and each value gets a call of its own.
     let mut limit = if C::SEARCHES { 1 } else { MAX_VALUES };
-    // A search that finds something costs a mispredicted branch and a call for one value (lab: columns). So it is omitted while every run
-    // has many values that change.
+    // A search that finds a changed value costs a mispredicted branch and a call for that value (lab: columns). So it
+    // is omitted while every run has many changed values.
     let mut search = C::SEARCHES && !codec.is_apart();
     let (mut short_gaps, mut enough) = (0, SHORT_GAPS[0]);
     let few = if search && codec.in_one_pass() { FEW } else { 0 };
     while index < values.len() {
-        // The kernel searches and copies a long value in one pass.
+        // A long value needs no search before: the kernel searches and copies it in one pass.
         let is_long = values.bytes_of(index, 1).len() > MAX_BYTES;
-        // The number of bytes of the next value that are in `out` already.
+        // The number of bytes of the next value that `out` already has.
         let mut copied = 0;
         if search && !is_long {
             // Most values of most columns are already decoded.
@@ -250,8 +251,8 @@ fn append_many<C: Codec, I: Offset, A: Append>(
                     (search, limit) = (false, MAX_VALUES);
                 }
             } else {
-                // The limit grows while values change, because a value that changes is often next to others that change. It starts
-                // at one, because a value that is rejected makes the work for its whole run useless.
+                // The limit grows while values change, because changed values are often adjacent. It starts at one,
+                // because a rejected value makes the work for its whole run useless.
                 limit = if same > limit { 1 } else { (limit * 4).min(MAX_VALUES) };
             }
         }
@@ -269,7 +270,7 @@ fn append_many<C: Codec, I: Offset, A: Append>(
             let whole = append_run(codec, values, index, count, &mut ends, first, out)?;
             whole.map(|removed| {
                 index += count;
-                // An escape removes two bytes.
+                // A decoded escape removes two bytes. After a run with few escapes, the search begins again.
                 if few > 0 && removed < count / few * 2 {
                     (search, limit, short_gaps) = (true, 1, 0);
                 }
@@ -307,9 +308,9 @@ fn append_rejected<A: Append>(
     Ok(())
 }
 
-/// Appends copies of values from `index` on, at most up to the first that may change, and then the start of the next value, up to a byte
-/// that may change. Returns the number of values, and the number of bytes of that start. Appends fewer values if `out` has too little
-/// capacity, or if an offset might not fit.
+/// Appends copies of the values from `index` on, up to the first that may change, and then the start of that value, up
+/// to a byte that may change. Returns the number of copied values and the number of bytes of that start. Appends fewer
+/// values if `out` has too little capacity, or if an offset might not fit.
 #[inline(never)]
 fn append_same<C: Codec, I: Offset, A: Append>(
     codec: &C,
@@ -328,7 +329,7 @@ fn append_same<C: Codec, I: Offset, A: Append>(
         return (0, 0);
     }
     let clean = out.write(bytes.len(), |out| codec.copy(bytes, out));
-    // The end of the copied bytes is at most the last of `ends`, so it fits.
+    // The end of the copied bytes is at most the last of `ends`, so it fits the type `I`.
     let limit = I::cast(start + clean);
     let moved = |end: I| A::Offset::cast(before.wrapping_add(end.known_place().wrapping_sub(start)));
     let (groups, rest) = ends.as_chunks::<GROUP>();
@@ -343,8 +344,9 @@ fn append_same<C: Codec, I: Offset, A: Append>(
     });
     out.end_groups(ends.len(), passed);
     if let Some(group) = limited {
-        // The compiler must not know that it has loaded the last end of this group, because it would then move all ends one by one. A loop
-        // that ends at the first end after `limit` would cost a mispredicted branch (lab: columns).
+        // `black_box` hides that the last end of this group is loaded already. Otherwise the compiler would move all
+        // ends one by one. A loop that ends at the first end after `limit` would cost a mispredicted branch
+        // (lab: columns).
         let group = core::hint::black_box(group);
         let last = group.partition_point(|&end| end <= limit);
         out.end_group(group.map(moved), last);
@@ -359,9 +361,9 @@ fn append_same<C: Codec, I: Offset, A: Append>(
     (count, start + clean - values.place(index + count))
 }
 
-/// Appends the output for the `count` values from `index` on, which must fit `out` and [`Ends`]. Returns by how many bytes the output is
-/// shorter than the values, as a wrapping difference. If a value is rejected, appends nothing and returns the offset of the error,
-/// counted from the start of value `index`.
+/// Appends the output for the `count` values from `index` on, which must fit `out` and [`Ends`]. Returns the length of
+/// the values minus that of the output, wrapping. If a value is rejected, appends nothing and returns the offset of the
+/// error from the start of value `index`.
 #[inline(never)]
 fn append_run<C: Codec, I: Offset, A: Append>(
     codec: &C,
@@ -385,8 +387,8 @@ fn append_run<C: Codec, I: Offset, A: Append>(
     Ok(Ok(input.len().wrapping_sub(out.lens().0 - before)))
 }
 
-/// Appends the output for `value`, which has the index `index`, or returns the offset at which it is rejected. The first `copied` bytes
-/// are in `out` already; no escape starts in them.
+/// Appends the output for `value`, which has the index `index`, or returns the offset at which it is rejected. `out`
+/// already has its first `copied` bytes, in which no escape starts.
 #[inline(always)]
 fn append_one<C: Codec, A: Append>(
     codec: &C,
@@ -398,8 +400,8 @@ fn append_one<C: Codec, A: Append>(
     let (before, spare) = (out.lens().0 - copied, out.spare().0);
     let rest = &value[copied..];
     let mut room = rest.len().saturating_mul(C::GROWTH);
-    // A long value that grows is measured if memory has to be allocated, so that no more is allocated than it needs. It is also
-    // measured if its end may not fit an offset, so that nothing is written in that case.
+    // A long value that may grow is measured if memory has to be allocated, so that no more is allocated than it needs.
+    // It is also measured if its end may not fit an offset, so that in this case nothing is written.
     let has_offset = |len| (before + copied).checked_add(len).and_then(A::Offset::new).is_some();
     let is_long = C::GROWTH > 1 && value.len() > MAX_BYTES;
     if spare < room || (is_long && (out.ready() < room || !has_offset(room))) {

@@ -1,4 +1,4 @@
-//! The errors of the batch verbs: bad offsets, and columns that are too small.
+//! The errors of the batch verbs: invalid offsets, and output that does not fit its offsets or its memory.
 
 use core::fmt;
 

@@ -1,8 +1,8 @@
 //! Many values at once: columns of data engines, lists of URLs, batches of log fields.
 //!
-//! Most values are short, so a call for each value mainly costs the call itself. The batch verbs take many values as one stream of blocks
-//! and track where each ends. A value never affects its neighbours: no escape crosses the end of a value, and the result is the same as
-//! that of a call for each.
+//! Most values are short, so a call for each value takes longer than the work in it. The batch verbs take many values
+//! as one stream of blocks and track where each ends. A value never affects its neighbours: no escape crosses the end
+//! of a value, and the result is the same as that of a call for each value.
 //!
 //! | values | verb |
 //! |---|---|

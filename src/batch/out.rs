@@ -31,7 +31,7 @@ pub(super) mod sealed {
         /// Returns the number of bytes that can be appended without growing.
         fn ready(&self) -> usize;
 
-        /// Reserves capacity for more values, if the column can grow.
+        /// Reserves capacity for `values` more values, if the column can grow.
         fn reserve(&mut self, values: usize);
 
         /// Returns the number of bytes and the number of values.
@@ -51,7 +51,7 @@ pub(super) mod sealed {
         /// Appends `offsets`. They must fit.
         fn end(&mut self, offsets: impl Iterator<Item = Self::Offset>);
 
-        /// Appends all offsets of `groups`, which are at most `values` and must fit.
+        /// Appends all offsets of `groups`: at most `values` offsets, which must fit.
         fn end_groups(&mut self, values: usize, groups: impl Iterator<Item = [Self::Offset; GROUP]>);
 
         /// Appends the first `count` of `offsets`. All must fit.
@@ -77,8 +77,8 @@ pub trait ColumnOut: Append {
     /// The error of appending: [`TooLong`] for a [`ColumnBuf`], [`ColumnError`] for an [`UninitColumn`].
     type Error: core::error::Error;
 
-    /// Restores or completes the column after `stop` and makes the error. When the verb began, the column had the numbers of
-    /// bytes and values in `before`. The function `rest` counts the bytes and values that are missing.
+    /// Restores or completes the column after `stop` and makes the error. `before` has the numbers of bytes and values
+    /// that the column had when the verb began. The function `rest` counts the bytes and values that are missing.
     #[doc(hidden)]
     fn failed(
         &mut self,
@@ -166,8 +166,8 @@ impl<O: Offset> ColumnOut for ColumnBuf<O> {
     }
 }
 
-/// A column in memory of the caller that need not be initialised, such as the buffers of a host, which are filled without a
-/// copy.
+/// A column in memory of the caller that need not be initialised, such as the buffers of a data engine. They are filled
+/// without a copy.
 ///
 /// The bytes of the values are written from the start of `bytes`, and the offsets (0, and where each value ends) from the start
 /// of `offsets`. Encoding needs at most three bytes for each byte of input and decoding at most one, so buffers of that size

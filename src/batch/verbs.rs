@@ -48,7 +48,8 @@ impl Codec for Core {
 
     #[inline(always)]
     fn is_apart(&self) -> bool {
-        // A kernel for many values knows what is before the first one only, and a search cuts off the start of a value.
+        // A kernel for many values uses `before` for the first value only, and after a search, a call gets only the end
+        // of a value.
         self.job.before != [0; 2]
     }
 
@@ -203,9 +204,9 @@ impl Decode {
 impl TryDecode {
     /// Decodes each value of a column and appends the results to `out`. See [`Decode::decode_column`] for the output.
     ///
-    /// One bad value does not end the batch. If the decoder is strict, a value with a malformed escape becomes an empty one,
-    /// and `rejected` gets its index and the error, whose offsets count from the start of the value. The caller can then make
-    /// the value null, keep it as it was, or report it.
+    /// A malformed escape does not end the batch. If the decoder is strict, a value with a malformed escape becomes an
+    /// empty one, and `rejected` gets its index and the error, whose offsets count from the start of the value. The
+    /// caller can then make the value null, keep it as it was, or report it.
     ///
     /// # Errors
     ///

@@ -1,9 +1,10 @@
 //! Output memory. All pointer arithmetic outside `isa/` is in this module.
 //!
-//! A verb lends its memory as an [`OutputSpan`]. A kernel writes to it through a [`Cursor`] and returns how much it has [`Written`]. Vector
-//! code writes whole registers, so it asks for a *window* that is wider than the bytes it will keep. Near the end of the memory the window
-//! is a [`Stage`] on the stack, and the kept bytes are copied from it. Nothing is written outside the memory, and a verb that has checked
-//! the capacity once needs no check per byte. "lab: NAME" names the page docs/lab/DATE-NAME.md, which has the measurements.
+//! A verb (a public operation) lends its memory as an [`OutputSpan`]. A kernel (the code of a conversion) writes to it
+//! through a [`Cursor`] and returns how much it has [`Written`]. Vector code writes whole registers, so it asks for a
+//! *window* wider than the bytes it keeps. Near the end of the memory the window is a [`Stage`] on the stack, and the
+//! kept bytes are copied from it. Nothing is written outside the memory, and a verb that has checked the capacity once
+//! needs no check per byte. "lab: NAME" names docs/lab/DATE-NAME.md.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -32,7 +33,7 @@ impl Stage {
 // same memory.
 #[derive(Clone, Copy)]
 pub struct OutputSpan<'id> {
-    // A call passes the two pointers in registers. A pointer and a length take about as long (lab: kernels).
+    // A call passes both pointers in registers. A pointer and a length are about as fast (lab: kernels).
     start: *mut u8,
     end: *mut u8,
     brand: PhantomData<fn(&'id ()) -> &'id ()>,
@@ -151,8 +152,8 @@ impl<'a> Cursor<'a> {
         self.at = unsafe { self.at.add(len) };
     }
 
-    /// Writes `bytes` and returns `true` if there are 64 to 128 and they fit. The function calls no other, because a call would
-    /// make its caller save registers (lab: kernels).
+    /// Writes `bytes` and returns `true` if there are 64 to 128 bytes and they fit. Calls no function, because a call
+    /// would make its caller save registers (lab: kernels).
     #[inline(always)]
     pub(crate) fn push_ends(&mut self, bytes: &[u8]) -> bool {
         let fits = (64..=128).contains(&bytes.len()) && bytes.len() <= self.spare();
@@ -166,7 +167,7 @@ impl<'a> Cursor<'a> {
         fits
     }
 
-    /// Writes `bytes`, up to 128 of them without a function call.
+    /// Writes `bytes`. Up to 128 bytes are written without a function call.
     #[inline(always)]
     pub(crate) fn push_run(&mut self, bytes: &[u8]) {
         if !self.push_short(bytes) {
@@ -174,7 +175,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Writes `bytes` and returns `true` if there are at most 128 and they fit. The function calls no other.
+    /// Writes `bytes` and returns `true` if there are at most 128 bytes and they fit. Calls no function.
     #[inline(always)]
     pub(crate) fn push_short(&mut self, bytes: &[u8]) -> bool {
         let (len, spare) = (bytes.len(), self.spare());
@@ -219,7 +220,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Writes at most 64 bytes, each unchanged or as an escape. See [`triple`] for the arguments.
+    /// Writes the first 64 of `bytes`, each unchanged or as an escape. See [`triple`] for the arguments.
     #[inline(always)]
     pub(crate) fn push_tripled(
         &mut self,
@@ -275,7 +276,7 @@ impl Window<'_, '_> {
     }
 
     /// Adds the first `len` bytes of the window to the output. If the window is part of the output, this advances the cursor. If
-    /// it is the stage, an array for outputs with fewer bytes left than the window has, this copies the bytes.
+    /// the window is the stage, this copies the bytes.
     ///
     /// # Safety
     ///
@@ -296,7 +297,7 @@ impl Window<'_, '_> {
     }
 }
 
-/// Copies `len` bytes, from `N` to `2 * N`, as the first `N` and the last `N`, which may overlap.
+/// Copies `len` bytes as two pieces, the first `N` bytes and the last `N`, which may overlap.
 ///
 /// # Safety
 ///
@@ -310,8 +311,9 @@ unsafe fn copy_ends<const N: usize>(from: *const u8, to: *mut u8, len: usize) {
     }
 }
 
-/// Copies an input of at most [`LONGEST_SHORT`] bytes if it fits and `check` reports that it stays. Otherwise returns `None`. Passes inputs
-/// of less than four bytes to `fewer`. This is inlined: a call of a kernel takes longer than the copy (lab: call-overhead).
+/// Copies an input of at most [`LONGEST_SHORT`] bytes if it fits and `check` reports that it stays unchanged. Otherwise
+/// returns `None`. Passes inputs of fewer than four bytes to `fewer`. It is inlined, because a call of a kernel takes
+/// longer than the copy (lab: call-overhead).
 #[inline(always)]
 pub(crate) fn copy_short<'id>(
     input: &[u8],
@@ -410,7 +412,7 @@ pub(crate) unsafe fn triple(
     mut escaped: impl FnMut(u8) -> u32,
 ) -> usize {
     let mut at = to;
-    // There are groups of eight, so that the CPU predicts the number of rounds (lab: ladders).
+    // The loop takes eight bytes a round, so that the CPU can predict the number of rounds (lab: ladders).
     let (groups, rest) = bytes.as_chunks::<8>();
     for group in groups {
         for &byte in group {
@@ -433,7 +435,7 @@ pub(crate) unsafe fn triple(
 /// Four bytes are writable at `to`, and `escaped` is 0 or 1.
 #[inline(always)]
 unsafe fn triple_one(byte: u8, to: *mut u8, escapes: &[[u8; 4]; 256], escaped: u32) -> *mut u8 {
-    // A shift by 24 bits leaves the byte itself. The compiler would turn a choice into a branch (lab: call-overhead).
+    // A shift by 24 bits leaves the byte itself. The compiler would turn an `if` into a branch (lab: call-overhead).
     let both = u32::from_le_bytes(escapes[usize::from(byte)]) >> (escaped.wrapping_sub(1) & 24);
     // SAFETY: the caller guarantees four writable bytes at `to`, and the new pointer is one or three bytes after it.
     unsafe {
@@ -460,7 +462,7 @@ pub(crate) fn triple_tiny<'id, const MOST: usize>(
 }
 
 /// Lends initialised `memory` to `write` as an [`OutputSpan`]. `write` gets `operands` as an argument, because a closure that captures them
-/// may be compiled apart, with its captures in memory (lab: weight).
+/// may be compiled as a separate function, with its captures in memory (lab: weight).
 #[inline(always)]
 pub(crate) fn lend_slice<A, R>(
     memory: &mut [u8],
@@ -561,7 +563,7 @@ impl<'v> Tail<'v> {
         let before = self.0.len();
         let Some(written) = write(OutputSpan::new(self.0.spare_capacity_mut())) else { return false };
         let written = written.len();
-        // For an empty input, storing the length would take longer than everything else (lab: ladders).
+        // For an empty input, storing the length would take longer than all other work (lab: ladders).
         if written > 0 {
             // SAFETY: `write` accepts any `'id`, so its `Written<'id>` can only come from the `OutputSpan` made here. By the
             // invariant of `Written`, that many bytes at the start of the spare capacity are initialised.

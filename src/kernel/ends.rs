@@ -47,8 +47,8 @@ pub(crate) struct Ends {
     base: u32,
     /// For each block, and for one after them, the lanes that become three bytes (encoding) or none (decoding).
     masks: ArrayVec<u64, RECORDS>,
-    /// For each entry of `masks` but the first, and for one more, by how much the output is longer than the lanes before the block, plus
-    /// `base`. That is the address in the output plus the bytes that the input has left, modulo 2^32.
+    /// For each entry of `masks` but the first, and for one more: how many bytes longer the output before the block is
+    /// than the lanes before it, plus `base`. That is the output address plus the input bytes left, modulo 2^32.
     leads: ArrayVec<u32, RECORDS>,
     /// Bit `i` of word `b` is set if a value ends just before lane `i` of block `b`. Empty unless the ends are marked.
     marks: ArrayVec<u64, BLOCKS>,
@@ -78,7 +78,7 @@ impl Ends {
         (self.padding, self.blocks) = (padding, (len + padding) / LANES);
         self.given.set(ends.take(MAX_VALUES).map(|end| (end + padding) as u32));
         self.count = self.given.len();
-        // This is one store, whatever the number of values: a loop would cost a mispredicted branch (lab: columns).
+        // This appends sixteen copies in any case, because a loop would cost a mispredicted branch (lab: columns).
         self.given.extend_from_array([(len + padding) as u32; PLACED_TOGETHER]);
         self.given.truncate(self.count.next_multiple_of(PLACED_TOGETHER));
         self.marks.truncate(0);
@@ -87,8 +87,8 @@ impl Ends {
         }
     }
 
-    /// Makes room for the records of the blocks, and for the ends in the output. Numbers that are there already stay, because all are
-    /// replaced before they are read, unless a kernel stops at a malformed escape.
+    /// Fills the records of the blocks and the ends in the output with zeros, if there are too few. Old numbers do not
+    /// matter: a kernel replaces all before they are read, unless it stops at a malformed escape.
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
@@ -143,7 +143,7 @@ impl Ends {
     /// Returns the records of the blocks after a kernel has filled them and written `written` bytes.
     #[inline(always)]
     pub(crate) fn placing(&mut self, written: usize) -> Placing<'_> {
-        // The last value may end where a block would begin. The record of that block has a lead after it, too.
+        // The last value may end where one more block would begin. So that block has a record: a mask and two leads.
         let lead = self.base.wrapping_add(written.wrapping_sub(self.blocks * LANES) as u32);
         self.masks.put(self.blocks, [0]);
         self.leads.put(self.blocks, [lead; 2]);
@@ -168,8 +168,8 @@ pub(crate) struct Follow<'e> {
 }
 
 impl Follow<'_> {
-    /// Returns the lanes of a block that are the last or the last but one of a value; no escape can start there. The block is
-    /// `padding` lanes short, and the input has `left` bytes from its start on.
+    /// Returns the lanes of a block that are the last or the last but one of a value. No escape can start in them. The
+    /// block is `padding` lanes short. The input has `left` bytes from the start of the block on.
     #[inline(always)]
     pub(crate) fn cut(&self, left: usize, padding: usize) -> u64 {
         let block = (self.end - left) / LANES;
@@ -179,8 +179,8 @@ impl Follow<'_> {
         (here >> 1 | here >> 2 | next << (LANES - 1) | next << (LANES - 2)) >> padding
     }
 
-    /// Records `M` blocks that do not change. The input has `left` bytes from the start of the first on, whose output is at the address
-    /// `at`.
+    /// Records `M` blocks that do not change. The input has `left` bytes from the start of the first block on. The
+    /// output of that block is at the address `at`.
     #[inline(always)]
     pub(crate) fn record_clean<const M: usize>(&mut self, left: usize, at: usize) {
         // The lead of the first block, which may be short, is never read.
@@ -221,13 +221,13 @@ pub(crate) struct Placing<'e> {
     pub(crate) places: &'e mut [[u32; PLACED_TOGETHER]],
 }
 
-/// The records of all blocks, of one after them that is empty, and any numbers after that, so that there are [`RECORDS_TOGETHER`] from each block
-/// on. Both slices have the same length.
+/// The records of all blocks and of an empty block after them, then arbitrary numbers, so that [`RECORDS_TOGETHER`] can
+/// be read from each block on. Both slices have the same length.
 #[derive(Clone, Copy)]
 pub(crate) struct Records<'e> {
     /// The lanes of each block that become other than one byte.
     pub(crate) masks: &'e [u64],
-    /// By how much the output is longer than the lanes up to the end of each block, plus `base`.
+    /// How many bytes longer the output is than the lanes up to the end of each block, plus `base`.
     pub(crate) leads: &'e [u32],
     pub(crate) base: u32,
 }
@@ -242,8 +242,9 @@ impl Records<'_> {
         same.then_some(lead.wrapping_sub(self.base))
     }
 
-    /// Returns the end in the output of a value that ends at `place`, as if no lane changed in the rest of its block, and the mask of that
-    /// rest. If the first lane of the rest was dropped as a digit, an escape crosses the end.
+    /// Returns the end in the output of a value that ends at `place`, as if no lane from `place` to the end of its
+    /// block changed. Also returns the mask of these lanes. If the lane at `place` was dropped as a digit, an escape
+    /// crosses the end.
     #[inline(always)]
     pub(crate) fn place(self, place: u32) -> Option<(u32, u64)> {
         let (block, lane) = (place as usize / LANES, place as usize % LANES);

@@ -1,5 +1,6 @@
-//! Vectors without an allocator: in an array, or in memory of the caller. Neither initialises its memory beforehand. There is also a
-//! function that appends to a vector with an allocator. "lab: NAME" names the page docs/lab/DATE-NAME.md, which has the measurements.
+//! Vectors without an allocator: in an array, or in memory of the caller. Neither initialises its memory beforehand.
+//! One function appends to a vector with an allocator. "lab: NAME" names the page docs/lab/DATE-NAME.md, which has the
+//! measurements.
 
 use core::mem::MaybeUninit;
 
@@ -40,7 +41,7 @@ impl<T: Copy, const N: usize> ArrayVec<T, N> {
         }
     }
 
-    /// Writes `values` to the slots from `at` on, which may be after the last value. Does nothing if there are fewer slots.
+    /// Writes `values` to the slots from `at` on, which may be after the last value. Does nothing if they do not fit.
     #[inline(always)]
     pub(crate) fn put<const M: usize>(&mut self, at: usize, values: [T; M]) {
         // This is one comparison, which several vectors of the same length share (lab: columns).

@@ -1,4 +1,4 @@
-//! The jobs that a verb passes to a kernel: the operands that every tier takes. "lab: NAME" names the page docs/lab/DATE-NAME.md.
+//! The jobs that public functions pass to the kernels of all tiers. "lab: NAME" names the page docs/lab/DATE-NAME.md.
 
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::Written;
@@ -30,7 +30,7 @@ pub(crate) enum DecodeRule {
     /// The default mode: all escapes are decoded.
     #[default]
     Plain,
-    /// The mode that keeps some escapes: only escapes of bytes outside the set that stays are decoded.
+    /// The mode that keeps some escapes: those of a set of bytes stay, and all others are decoded.
     Keep,
     /// The form mode: `Keep`, and a `+` that is not escaped is a space.
     Form,
@@ -41,7 +41,7 @@ pub(crate) enum DecodeRule {
 pub(crate) struct Marks<'m> {
     /// A bit for each byte of the input, which is set for the `%` of an escape to decode. Missing words count as zeros.
     pub words: &'m [u64],
-    /// The number of the bit of the input's first byte, less than 64.
+    /// The index in `words` of the bit of the input's first byte, less than 64.
     pub first: usize,
     /// Whether decoding ends at the first marked escape that stays because of the set.
     pub strict: bool,
@@ -118,7 +118,7 @@ impl DecodeJob {
     }
 
     /// Reports whether a normalization keeps the escape of `byte` at offset `at`. See [`DecodeJob::completes`].
-    // It is not inlined because it is asked rarely, and each copy would make a program larger.
+    // It is not inlined, because it is called rarely, and each copy would make a program larger.
     #[inline(never)]
     pub(crate) fn completes_at(&self, input: &[u8], at: usize, byte: u8) -> bool {
         self.completes(self.before(input, at), byte)
@@ -167,8 +167,8 @@ pub(crate) struct Decoded<'c> {
     pub stopped: usize,
 }
 
-/// The result of decoding a value: two words, which a call returns in registers. They hold all that an error says, so that a strict verb
-/// need not keep the input in registers during the call (lab: kernels).
+/// The result of decoding a value: two words, which a call returns in registers. They hold all details of an error, so
+/// that a strict caller need not keep the input in registers during the call (lab: kernels).
 pub(crate) struct Outcome<'c> {
     /// The number of bytes written; 0 if the decoding stopped early.
     pub written: Written<'c>,
@@ -186,7 +186,7 @@ impl<'c> Outcome<'c> {
     #[inline(always)]
     pub(crate) fn stopped_at(len: usize, rest: &[u8], at: usize) -> Outcome<'c> {
         // This function returns the whole result, so that a kernel ends with a jump to it, and saves no register for a call (lab: kernels). If
-        // the compiler knew a part of the result, it would make a call and add that part.
+        // the compiler knew a part of the result, it would call this function and then add that part.
         #[cold]
         #[inline(never)]
         fn malformed<'c>(rest: &[u8], at: usize, len: usize) -> Outcome<'c> {
@@ -208,14 +208,14 @@ impl<'c> Outcome<'c> {
     }
 }
 
-/// The end of a decoding, and its cause. If a malformed escape ended it, the top bit is set, and the inverted number is the offset of the escape;
-/// with [`End::HAS_FLAW`], the flaw is below the offset. Otherwise it is any other number, such as the length of the input, which kernels
-/// have in that register (lab: kernels).
+/// The end of a decoding, and its cause. If a malformed escape ended it, the top bit is set, and the inverted number is
+/// the offset of the escape. With [`End::HAS_FLAW`], the lowest bits are its `hex::flaw`. Otherwise it is any number
+/// without the top bit, such as the length of the input, which kernels have in that register (lab: kernels).
 #[derive(Clone, Copy)]
 pub(crate) struct End(usize);
 
 impl End {
-    /// Whether an [`End`] also holds the flaw of the escape. In 32 bits, there is only space for the offset.
+    /// Whether an [`End`] also holds the `hex::flaw` of the escape. 32 bits have space only for the offset.
     // The offset has 53 bits, enough for 8 PiB, which is more than the memory of any machine.
     const HAS_FLAW: bool = usize::BITS >= 64;
 

@@ -58,7 +58,7 @@ on_blocks! {
 }
 
 /// Iterates over windows of three bytes. Without `SIMDPCT_EXHAUSTIVE=1`, these are the windows with a `%` or with two bytes of `4` and `f`,
-/// and a few hundred others. All rotations of a window are among them, except for these others.
+/// and a few hundred others. All rotations of a window are among them, except for those of the few hundred others.
 fn windows() -> impl Iterator<Item = [u8; 3]> {
     let all = (0..1u32 << 24).map(|index| {
         let [window @ .., _] = index.to_le_bytes();
@@ -81,7 +81,7 @@ fn exhaustive_or(sampled: impl FnOnce() -> bool) -> bool {
     *ALL || sampled()
 }
 
-/// Returns the value of the escape that `window` is, by the reference; `None` if it is none.
+/// Returns the value of the escape `window` according to the reference, or `None` if it is no escape.
 #[inline(always)]
 fn value(window: &[u8]) -> Option<u8> {
     let step = reference::decode(&DecodeJob::PLAIN, window, 0)?;
@@ -228,7 +228,7 @@ fn check_windows<I: Isa>(isa: I, tier: &str) {
         input.as_chunks_mut().0.fill(window);
         let [a, b, c] = window;
         let values = [value(&[a, b, c]), value(&[b, c, a]), value(&[c, a, b])];
-        // The input goes on after the block, ends one or two bytes after it, ends with it, or ends before its end.
+        // The input continues after the block, ends one or two bytes after it, ends with it, or ends inside it.
         for len in [192, I::LANES + 2, I::LANES + 1, I::LANES, I::LANES - 1, 16] {
             check_escapes(isa, &input[..len], |lane| values[lane % 3], tier);
         }
@@ -411,8 +411,8 @@ fn check_dropped<I: Isa>(isa: I, starts: u64, carry: u64, len: usize, rng: &mut 
     check_written(isa, input, drop, len, Write::Dropping, tier);
 }
 
-/// Drops the digits of escapes at `starts` from the first `lanes` of a random block, and from another one, and compares both together
-/// with each alone.
+/// Drops the digits of escapes at `starts` from two random blocks, the first of `lanes` lanes. Compares dropping from
+/// both in one call with dropping from each alone.
 #[inline(always)]
 fn check_dropped_both<I: Isa>(isa: I, starts: [u64; 2], lanes: Lanes<I>, rng: &mut Rng, tier: &str) {
     let bytes = [random_bytes(rng), random_bytes(rng)];
@@ -455,7 +455,7 @@ fn drop_each<I: Isa>((isa, input, drops, lanes): Both<'_, I>, room: OutputSpan<'
 fn check_compress<I: Isa>(isa: I, tier: &str) {
     let mut rng = Rng(46);
     for group in (0..I::LANES).step_by(16) {
-        // The group, four lanes before it and three after it.
+        // The zone is the group, four lanes before it and three after it.
         let zone = low_mask(19) << group | (15 << group) >> 4;
         for starts in (0..1 << 16u64).filter(|starts| starts & (starts << 1 | starts << 2) == 0) {
             for carried in 0..3 {
@@ -500,7 +500,8 @@ fn check_places<I: Isa>(isa: I, tier: &str) {
     }
 }
 
-/// Compares [`Isa::place_ends`] with the definition: each lane before an end is a byte, and `by` more if it is in a mask.
+/// Compares [`Isa::place_ends`] with the definition: each lane before an end is one byte, and `by` more bytes if it is
+/// in a mask.
 #[inline(always)]
 fn check_placed<I: Isa>(
     isa: I,
@@ -548,7 +549,7 @@ fn check_expand<I: Isa>(isa: I, tier: &str) {
                 for others in [0, u64::MAX, rng.next(), rng.next() & rng.next() & rng.next()] {
                     let mask = mask << group | others & outside;
                     for len in [I::LANES, rng.below(I::LANES)] {
-                        // `Isa::expand` looks only at the first `len` lanes of the mask.
+                        // `Isa::expand` uses only the first `len` lanes of the mask.
                         let case = if rng.next().is_multiple_of(2) { HexCase::Upper } else { HexCase::Lower };
                         let input = &bytes[..len];
                         check_written(

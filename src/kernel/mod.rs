@@ -1,5 +1,5 @@
-//! The private machinery of the crate: the jobs that verbs pass on, the scalar engine and its reference, the drivers and the
-//! tiers.
+//! The private code of the conversions: the jobs that public functions pass to it, the scalar engine and its reference,
+//! the drivers and the tiers.
 
 pub(crate) mod cursor;
 pub(crate) mod drive;

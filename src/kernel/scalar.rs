@@ -1,9 +1,9 @@
 //! The scalar tier: the engine for CPUs without a vector tier.
 //!
-//! It goes block by block. A decoder searches a block for the bytes that may change, with a machine word for eight bytes. It copies the
-//! runs between them, and `reference` says what these bytes become. An encoder copies a block that stays whole. It writes any other block
-//! byte by byte, without a branch on the content, because the places of bytes to escape cannot be predicted (lab: sse2-scalar). "lab: NAME"
-//! names the page docs/lab/DATE-NAME.md, which has the measurements.
+//! It goes block by block. A decoder searches a block for the bytes that may change, eight bytes at a time in a machine
+//! word. It copies the runs between them, and `reference` converts these bytes. An encoder copies a block without bytes
+//! to escape. It writes any other block byte by byte, without a branch on the content, because the places of bytes to
+//! escape cannot be predicted (lab: sse2-scalar). "lab: NAME" names docs/lab/DATE-NAME.md.
 
 use crate::hex;
 use crate::kernel::cursor::{Cursor, OutputSpan, Written};
@@ -60,7 +60,7 @@ impl Sink for Measure {
 /// Encodes `input` run by run, in any mode.
 #[inline(always)]
 fn encode_runs(job: &EncodeJob, input: &[u8], out: &mut impl Sink) {
-    // The last two modes treat `%` or the space specially even if it is in the set.
+    // Two modes treat `%` or the space specially, even if it is in the set.
     let stays = match job.rule {
         EncodeRule::Plain => job.set,
         EncodeRule::KeepEscapes => job.set.remove(b"%"),
@@ -97,7 +97,7 @@ fn encode_blocks(job: &EncodeJob, input: &[u8], out: &mut Cursor<'_>) {
     }
 }
 
-/// Encodes `input` in any mode. It is not inlined, so that single values and columns share it.
+/// Encodes `input` in any mode. It is not inlined, so that single values and batches share it.
 #[inline(never)]
 fn encode_any(job: &EncodeJob, input: &[u8], out: &mut Cursor<'_>) {
     if job.is_plain() { encode_blocks(job, input, out) } else { encode_runs(job, input, out) }
@@ -121,8 +121,8 @@ fn decode_to<const PLAIN: bool>(job: &DecodeJob, input: &[u8], out: &mut impl Si
                 // A `%` that has another `%` in the next two bytes starts no escape.
                 found &= !(found >> 1 | found >> 2);
             }
-            // Each lane at which four consecutive escapes start. The found bytes after the first such lane are forgotten, because the
-            // loop for consecutive escapes decodes these, and after them the input is searched again.
+            // `runs` has each lane at which four consecutive escapes may start. Found bytes after its first lane are
+            // dropped: the loop for consecutive escapes decodes them, and then the input is searched again.
             runs = found & found >> 3 & found >> 6 & found >> 9;
             found &= runs ^ runs.wrapping_sub(1);
         }
@@ -161,7 +161,7 @@ fn decode_to<const PLAIN: bool>(job: &DecodeJob, input: &[u8], out: &mut impl Si
     input.len()
 }
 
-/// Decodes `input` in any mode. It is not inlined, so that single values and columns share it.
+/// Decodes `input` in any mode. It is not inlined, so that single values and batches share it.
 #[inline(never)]
 fn decode_any(job: &DecodeJob, input: &[u8], out: &mut Cursor<'_>) -> usize {
     if job.is_plain() { decode_to::<true>(job, input, out) } else { decode_to::<false>(job, input, out) }
@@ -249,7 +249,7 @@ pub(crate) fn decode_values<'c>(
 /// Copies `input` up to the first byte that decoding may change.
 pub(crate) fn copy_clean<'c>(plus: bool, input: &[u8], out: OutputSpan<'c>) -> Decoded<'c> {
     let (mut out, mut stopped) = (Cursor::new(out), 0);
-    // The bytes that were searched are still in the first-level cache when they are copied (lab: columns).
+    // A part is so short that it is still in the first-level cache when it is copied (lab: columns).
     for part in input.chunks(2 * ends::MAX_BYTES) {
         let found = if plus { memchr::memchr2(b'%', b'+', part) } else { memchr::memchr(b'%', part) };
         let clean = &part[..found.unwrap_or(part.len())];
@@ -262,7 +262,7 @@ pub(crate) fn copy_clean<'c>(plus: bool, input: &[u8], out: OutputSpan<'c>) -> D
     Decoded { written: out.finish(), stopped }
 }
 
-/// Does nothing, because [`encode_values`] and [`decode_values`] map the ends. Reports that no escape crosses one.
+/// Does nothing, because [`encode_values`] and [`decode_values`] map the ends. Reports that no escape crosses an end.
 pub(crate) fn place_ends(_: i32, _: usize, _: &mut Ends) -> bool {
     false
 }

@@ -1,4 +1,4 @@
-//! The vocabulary of kernels that other crates write: blocks of 64 bytes, masks, and sets of bytes.
+//! The interface for kernels that other crates write: blocks of 64 bytes, masks, and sets of bytes.
 //!
 //! [`Simd`] has more general operations than [`Isa`](crate::kernel::drive::Isa), which is made for encoding and decoding. The
 //! tiers implement both with the same registers.
@@ -74,7 +74,7 @@ pub struct Sets {
     pub(crate) by_byte: [[u8; 64]; 2],
     /// Bit `h` of `by_low_half[k][l]` is set if set `k` holds the byte with the high half `h` and the low half `l`.
     pub(crate) by_low_half: [[u8; 16]; 8],
-    /// The largest byte of each set, or zero.
+    /// The largest byte of each set, or zero if the set is empty.
     last: [u8; 8],
 }
 

@@ -8,7 +8,7 @@ const TOP: u64 = EACH << 7;
 pub(crate) fn words(input: &[u8]) -> [u64; 2] {
     let len = input.len();
     if let (Some(start), Some(end)) = (input.first_chunk(), input.last_chunk()) {
-        // The last eight bytes, without those in the first word. There are two shifts, because the distance may be 64.
+        // The shifts remove the bytes of the first word. There are two, because the distance may be 64.
         let behind = u64::from_le_bytes(*end) >> 1 >> (127 - 8 * len.min(15));
         [u64::from_le_bytes(*start), behind]
     } else if let (Some(start), Some(end)) = (input.first_chunk(), input.last_chunk()) {
@@ -137,7 +137,7 @@ pub(crate) fn mask(bytes: &[u8], find: impl Fn(u64) -> u64) -> u64 {
     }
 }
 
-/// Returns the [`mask`] of bytes of which the last eight start at offset `last`.
+/// Returns the [`mask`] of `bytes`. The last eight of them start at offset `last`.
 #[inline(always)]
 fn mask_of_words(bytes: &[u8], last: usize, find: impl Fn(u64) -> u64) -> u64 {
     (0..64).step_by(8).fold(0, |mask, from| {

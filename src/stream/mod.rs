@@ -108,9 +108,9 @@ impl State {
         &self.bytes[..usize::from(self.len)]
     }
 
-    /// Passes the held bytes and then `piece` to `each`, in at most two parts, each with its offset in the whole input. No part ends
-    /// inside an escape; the start of an escape at the end of `piece` is held. If `piece` is `None`, the input ends, and the held bytes are
-    /// the last part.
+    /// Passes the held bytes and then `piece` to `each`, in at most two parts, each with its offset in the whole input.
+    /// No part ends inside an escape: the start of an escape at the end of `piece` is held back. If `piece` is `None`,
+    /// the input ends, and the held bytes are the last part.
     fn advance(&mut self, piece: Option<&[u8]>, mut each: impl FnMut(&[u8], usize) -> Checked) -> Checked {
         let held_back = |bytes: &[u8]| if piece.is_some() { held_back(bytes) } else { 0 };
         let (rest, held) = (piece.unwrap_or_default(), usize::from(self.len));
@@ -125,7 +125,7 @@ impl State {
             let joint = &joint[..held + more];
             let (first, left) = joint.split_at(joint.len() - held_back(joint));
             match rest.get(first.len().saturating_sub(held)..).filter(|_| more < rest.len()) {
-                // Two more bytes settle all that were held.
+                // After two more bytes, none of the held bytes can be the start of an unfinished escape.
                 Some(rest) => (first, rest.split_at(rest.len() - held_back(rest))),
                 None => (first, (&[][..], left)),
             }
@@ -200,7 +200,7 @@ impl Output for Length {
 
 /// An encoder or decoder of pieces, for all kinds of output.
 trait Pieces {
-    /// The most bytes of output for one byte of input.
+    /// The largest number of bytes of output for one byte of input.
     const GROWTH: usize;
 
     /// Takes the next piece, or ends the input if `piece` is `None`, and appends the output that does not depend on later input.
@@ -254,7 +254,8 @@ impl Pieces for TryDecode {
         let result = state.advance(piece, |part, offset| {
             let continued;
             let decode = if self.core.job.upper {
-                // A normalization depends on the last bytes of the part before. Other decoders are not copied, which would take time.
+                // A normalization depends on the last bytes of the part before. For other modes, the decoder is not
+                // copied, to save time.
                 continued = TryDecode { core: self.core.at(&before, before.len()) };
                 &continued
             } else {

@@ -152,8 +152,9 @@ impl<T: Transform, W: Write> Writer<T, W> {
 }
 
 impl<T: Transform, W: Write> Write for Writer<T, W> {
-    /// Takes at most 64 KiB of `bytes`. If it returns an error, it took none of them, unless the transform failed: then the output before
-    /// the malformed input is passed on. If the inner writer fails after bytes were taken, the next call returns that error.
+    /// Takes at most 64 KiB of `bytes`. A call that returns an error took none of them, unless the transform failed:
+    /// then the output before the malformed input is passed on. If the inner writer fails after bytes were taken, the
+    /// next call returns that error.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.pass_on()?;
         self.check_error()?;
@@ -234,7 +235,7 @@ impl<W> fmt::Display for FinishError<W> {
 }
 
 impl<W> Error for FinishError<W> {
-    /// Returns the cause of the error that [`FinishError::error`] returns, whose message this error shows.
+    /// Returns the source of the error in [`FinishError::error`], because this error already shows its message.
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.error.source()
     }

@@ -131,7 +131,7 @@ fn stretches_of_unchanged_values() {
             for value in 0..=stretch {
                 bytes.extend((0..rng.below(longest)).map(|_| rng.pick(b"abF09-._~")));
                 if value == stretch {
-                    // The last value ends in a tail that may change. In every other case, the next value may complete an escape of it.
+                    // The last value has a tail that may change. In even cases, the next value may complete its escape.
                     let tails = [&b"%41"[..], b"/", b"%zz", b"%e4%bd%a0", b"+", b"%", b"%4"];
                     bytes.extend(tails[rng.below(tails.len())]);
                     bytes.extend(if case % 2 == 0 { &b""[..] } else { b"z" });
@@ -153,7 +153,8 @@ fn stretches_of_unchanged_values() {
 fn stretches_of_any_length() {
     let mut rng = Rng(16);
     for case in 0..400 {
-        // The first value has any length, so that the other values begin anywhere in the output. Their number is any, too.
+        // The first value has any length, so that the other values begin anywhere in the output. Their number varies,
+        // too.
         let mut bytes = [&b"%41"[..], &vec![b'a'; rng.below(130)]].concat();
         let mut offsets = vec![0, bytes.len() as i32];
         for _ in 0..2 {
@@ -178,8 +179,8 @@ fn stretches_of_any_length() {
     }
 }
 
-/// Tests that output is not reallocated if it has the margin that `ColumnBuf::with_capacity` names, and that decoding allocates no more than
-/// twice the input for output without capacity.
+/// Tests that output is not reallocated if it has the margin that `ColumnBuf::with_capacity` names. Without capacity,
+/// decoding allocates at most twice the input and 512 bytes.
 #[test]
 fn columns_allocate_little() {
     let check = |bytes: &[u8], offsets: &[i32]| {
@@ -207,12 +208,11 @@ fn columns_allocate_little() {
         }
     };
     for_all(check);
-    // Long values that stay: the output is as long as the input, which leaves the least capacity.
+    // Values that stay: the output is as long as the input, which leaves the least capacity.
     check(&[b'a'; 40_000], &(0..=1000).map(|value| value * 40).collect::<Vec<i32>>());
 }
 
-/// Tests a value that ends inside `%41`, at every lane of a block. In some cases, an escape follows that is malformed wherever
-/// values end.
+/// Tests a value that ends inside `%41`, at every lane of a block. In some cases, a malformed escape follows it.
 #[test]
 fn no_escape_reaches_over_an_end() {
     for before in 0..200 {
@@ -319,7 +319,7 @@ fn invalid_offsets_are_rejected() {
     assert_eq!(index(&[0, 2, 1]), Err(2));
     assert_eq!(index(&[0, 4]), Err(1));
     assert_eq!(index(&[3, 3]), Ok(()));
-    // A descent is found at any offset of a long column.
+    // An offset smaller than the one before it is found anywhere in a long column.
     let long: Vec<i32> = (0..1500).collect();
     let bytes = vec![b'a'; long.len()];
     for at in (1..long.len()).filter(|&at| runs(at)) {
@@ -389,7 +389,7 @@ fn values_that_are_not_utf8() {
         let inner = Column::new(column.bytes(), &offsets[offsets.len() / 2..]).unwrap();
         let expected = expected.iter().filter_map(|index| index.checked_sub(offsets.len() / 2));
         assert!(inner.invalid_utf8().eq(expected));
-        // Iterators that have begun know what is left.
+        // Iterators must report the number of items that are left after a call of `next`.
         let (mut values, mut invalid) = (inner.iter(), inner.invalid_utf8());
         values.next();
         assert_eq!(values.len(), inner.len().saturating_sub(1));

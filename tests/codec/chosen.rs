@@ -7,7 +7,7 @@ use testkit::oracle::{Members, UNRESERVED};
 use testkit::shapes::{Rng, SHAPES};
 use testkit::tiers::{runs, tiers};
 
-/// Decodes the escapes whose `%` is marked; bit `first` is for byte 0. Also returns the offset of the first that stays because of `keep`.
+/// Decodes escapes whose `%` is marked; bit `first` marks byte 0. Also returns the offset of the first one that stays.
 fn naive(input: &[u8], marks: &[u64], first: usize, keep: &Members, upper: bool) -> (Vec<u8>, Option<usize>) {
     let (mut out, mut at, mut kept) = (Vec::new(), 0, None);
     while at < input.len() {
@@ -18,7 +18,7 @@ fn naive(input: &[u8], marks: &[u64], first: usize, keep: &Members, upper: bool)
         match digits.filter(|_| is_marked && input[at] == b'%') {
             Some(digits) => {
                 let byte = u8::from_str_radix(digits, 16).unwrap();
-                // A normalization keeps the escape of a digit after an escape that lacks it.
+                // A normalization keeps the escape of a digit after an escape that lacks a digit.
                 let completes = upper
                     && byte.is_ascii_hexdigit()
                     && match input[..at] {
@@ -93,7 +93,7 @@ fn only_marked_escapes_are_decoded() {
     assert!(seen > 1000, "{seen}");
 }
 
-/// Tests places far outside the input: they select nothing, also where a place plus or minus the length of the input wraps.
+/// Tests values of `first` far outside the input: they select nothing, even if adding the length of the input wraps.
 #[test]
 fn places_outside_the_input_select_nothing() {
     let input = "x%41".repeat(40);

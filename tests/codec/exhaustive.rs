@@ -11,7 +11,7 @@ fn alphabet() -> Vec<u8> {
     if scale() < 100 { interesting() } else { (0..=255).collect() }
 }
 
-/// The bytes of words of three. Pairs of any bytes after a percent sign are tested by `lanes`.
+/// Returns the bytes of the words of three bytes. `lanes` tests all pairs of bytes after a `%`.
 fn alphabet_of_threes() -> Vec<u8> {
     if exhaustive() { alphabet() } else { interesting() }
 }
@@ -67,7 +67,7 @@ fn decode_three_bytes_around_the_end_of_a_block() {
     }
 }
 
-/// Tests words of `%`, digits and bytes next to digits, seven bytes long: everything that a decoder can confuse.
+/// Tests words of `%`, digits and other bytes, of up to seven bytes, or nine if the loops that take minutes run.
 #[test]
 fn decode_all_words_of_a_small_alphabet() {
     let longest = if exhaustive() { 9 } else { 7 };

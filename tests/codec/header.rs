@@ -9,7 +9,7 @@ use simdpct::header::{
 };
 use testkit::tiers::scaled;
 
-/// Checks that the functions for memory of the caller give the same as the others, with exactly as much memory as is needed.
+/// Checks that the functions for the caller's memory give the same results as the others, also with no spare byte.
 fn check_in_memory(value: &[u8]) {
     let expected = decode_ext_value(value);
     let mut out = vec![MaybeUninit::uninit(); value.len()];

@@ -1,5 +1,5 @@
-//! Every predicate of a kernel at every lane of a block: membership of all 256 bytes, hexadecimal digits, and escapes that
-//! cross the ends of vectors and blocks.
+//! Tests every predicate of a kernel at every lane of a block: membership of all 256 bytes, hexadecimal digits, and
+//! escapes that cross the ends of vectors and blocks.
 
 use simdpct::{ByteSet, sets};
 
@@ -18,12 +18,12 @@ fn all_sets() -> Vec<Members> {
     all.push([false; 256]);
     all.push([true; 256]);
     all.push(std::array::from_fn(|byte| byte >= 0x80));
-    // These sets are one row of the lookup tables, and one column.
+    // One set is a row of the lookup tables, and the other a column.
     all.push(std::array::from_fn(|byte| byte % 16 == 9));
     all.push(std::array::from_fn(|byte| byte / 16 == 11));
     all.extend((0..12).map(|_| rng.members()));
-    // Kernels look up a set of the `USUAL` bytes and at most one other ASCII byte without a table. The following sets are barely of that
-    // kind, or barely not.
+    // Kernels look up a set of the `USUAL` bytes and at most one other ASCII byte without a table. The following sets
+    // barely qualify, or barely do not.
     const USUAL: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._";
     for (others, without) in [
         (&b""[..], None),
@@ -119,7 +119,7 @@ fn every_byte_at_every_place_of_the_shortest_inputs() {
 
 #[test]
 fn one_change_at_every_place_where_one_code_path_ends() {
-    // The inputs have one piece, one block, two or four blocks, or a little more or less than each.
+    // The lengths are up to 18 bytes, and about half a block and one to five blocks.
     let lens = (1..=18).chain(31..=34).chain(62..=67).chain(126..=131).chain([192, 193]).chain(254..=259);
     let mut checker = Checker::new();
     for len in lens.chain(318..=322) {
@@ -318,7 +318,7 @@ fn any_number_of_escapes_in_a_block() {
         for (turn, len) in [64, 128, 192, 60, 33, 16].into_iter().enumerate().filter(|(_, len)| *len >= count)
         {
             let mut input = vec![b'a'; len];
-            // The offset of the block that gets all bytes to escape: in turn the first, second or third, if the input has as many blocks.
+            // The offset of the block that gets the bytes to escape: the first, second or third in turn, if it exists.
             let block = 64 * (turn % 3).min((len - 1) / 64);
             let lanes = (len - block).min(64);
             let mut left = count.min(lanes);
@@ -369,8 +369,8 @@ fn encoding_where_one_step_ends_and_the_next_begins() {
     });
 }
 
-/// Encoding looks up the members of the set some blocks ahead until it has found clean blocks. A fifth of the cases with the shortest and
-/// the longest runs of blocks run whatever `SIMDPCT_TEST_SCALE` is.
+/// Tests runs of blocks, because encoding checks some blocks ahead until it has found clean blocks. A fifth of the
+/// cases with the shortest and the longest runs are tested whatever `SIMDPCT_TEST_SCALE` is.
 #[test]
 fn encoding_after_any_number_of_blocks_with_escapes() {
     let mut checker = Checker::new();

@@ -24,7 +24,7 @@ fn for_all(mut each: impl FnMut(&[u8], Place)) {
     }
 }
 
-/// Calls `each` with inputs longer than the pieces in which the library works, such as 8192 bytes for decoding in place.
+/// Calls `each` with inputs longer than the pieces in which verbs work, such as 512 bytes for decoding in place.
 fn for_long(mut each: impl FnMut(&[u8], Place)) {
     let mut rng = Rng(2);
     for len in [257, 511, 512, 513, 514, 1023, 1025, 4095, 8191, 8192, 8193, 8194, 20_000] {

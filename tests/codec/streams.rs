@@ -23,7 +23,7 @@ fn short_words_cut_in_every_way() {
     });
 }
 
-/// Tests that the bytes before the input of a decoder, which only a normalization depends on, are those before each input.
+/// Tests that the bytes given to `continuing` come before each input of a stream. They matter only for a normalization.
 #[test]
 fn streams_continue_an_input() {
     for &tier in tiers() {
@@ -188,7 +188,7 @@ fn writers_report_malformed_escapes_with_their_offset() {
     }
 }
 
-/// The error of an inner writer must be returned by the first call that takes no bytes, and the bytes that the inner writer did
+/// The first call that takes no bytes must return the error of the inner writer. The bytes that the inner writer did
 /// not take must be kept.
 #[test]
 fn writers_report_the_error_of_the_inner_writer() {

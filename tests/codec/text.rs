@@ -46,7 +46,7 @@ fn sequences_valid_and_not() {
     }
 }
 
-/// Tests that an invalid byte is found behind text of every length, whose escapes are cut at every place.
+/// Tests that an invalid byte is found after text of every length. The end of the text may cut an escape anywhere.
 #[test]
 fn invalid_bytes_far_from_the_start() {
     let text = "a%20%zz%2%35caf\u{e9}%C3%A9%2f+%%41%4".repeat(400);

@@ -216,7 +216,7 @@ fn malformed_escapes_by_hand() {
         }
         for (input, right) in [
             ("%257E%7e%2f%zz%C3%a9", "%257E~%2F%zz%C3%A9"),
-            // A decoded digit would complete an escape that lacks it.
+            // A decoded digit would complete an escape that lacks a digit.
             ("%%34%31", "%%341"),
             ("%2%35", "%2%35"),
             ("%2%65%2%65", "%2%65%2%65"),

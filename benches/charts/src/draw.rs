@@ -121,7 +121,7 @@ fn svg(height: u32, title: &str, draw: impl FnOnce(&Area<'_>)) -> String {
     out.replacen("<svg ", "<svg role=\"img\" ", 1)
 }
 
-/// Writes a value with two significant digits or more.
+/// Formats a value of at least 0.1 with two significant digits or more, and a smaller one with two decimals.
 pub fn figure(value: f64) -> String {
     if value >= 10.0 {
         format!("{value:.0}")
@@ -213,7 +213,7 @@ pub fn rows(chart: &Rows) -> String {
 pub fn lines(chart: &Lines) -> String {
     let points = || chart.lines.iter().flat_map(|(_, points)| points);
     let longest = points().map(|point| point.0).max().unwrap_or(1).max(1);
-    // The scale of the chart ends at the time of its slowest contender.
+    // The scale ends 10 % above the longest time.
     let highest = {
         let mut last: Vec<f64> = chart
             .lines
@@ -266,7 +266,7 @@ mod tests {
 
     use super::Series;
 
-    /// Tests that each tier has a row in [`Series::of`]: other contenders are rivals, whose lines are dashed.
+    /// Tests that [`Series::of`] knows each tier. It takes an unknown name for a rival, and dashes its line.
     #[test]
     fn no_tier_looks_like_a_rival() {
         for tier in TIER_NAMES {

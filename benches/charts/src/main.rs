@@ -6,8 +6,8 @@
 //! cargo run --release --manifest-path benches/charts/Cargo.toml -- --check  # fails if a chart or a table is not current
 //! ```
 //!
-//! Most colours are those of Okabe and Ito, which people with any colour vision can tell apart. In dark mode, the SVG changes the
-//! colours of text and grid.
+//! Some colours are those of Okabe and Ito, which people with any colour vision can tell apart. In dark mode, the SVG
+//! changes the colours of text and grid.
 
 #![forbid(unsafe_code)]
 
@@ -90,7 +90,7 @@ fn is_current(made: &[Made]) -> Result<(), Failure> {
         .into())
 }
 
-/// Returns the newest record whose name is `pattern`, in which `*` at the start means any text.
+/// Returns the newest record whose name is `pattern`. A `*` at the start means any text; `COMPARE` selects by title.
 fn record_of(pattern: &str) -> Option<PathBuf> {
     let records = root().join("benches/record");
     let end = pattern.trim_start_matches('*');
@@ -176,7 +176,7 @@ fn by_tier(tables: &[Table], verb: &str, below: &str) -> Option<String> {
         _ => ["clean text", "10 % escapes", "50 % escapes", "CJK, escaped"],
     };
     let rival = "best other rival";
-    // Records that are older than the algorithms do not have this table.
+    // Records from before the rivals with SIMD do not have this table.
     let simd = tables.iter().find(|table| table.title == format!("{verb}: rivals with SIMD"));
     let algorithms = simd.and_then(|table| table.lines.first()).into_iter().flatten();
     let algorithms = algorithms.map(String::as_str).filter(|name| name.starts_with(ALGORITHM));

@@ -106,7 +106,7 @@ fn filled(template: &str, read: impl Fn(&str) -> Option<Vec<Table>>) -> Result<S
     Ok(out)
 }
 
-/// Returns the text for `name`, which was between brackets in a template.
+/// Returns the text for `name`, the expression between double brackets in a template.
 fn value(name: &str, tables: &[Table]) -> Option<String> {
     if let Some(name) = name.strip_prefix('?') {
         return Some(figure(name, tables).unwrap_or_else(|| "-".to_owned()));
@@ -189,8 +189,8 @@ fn is_of_goals(table: &Table) -> bool {
     table.lines.first().is_some_and(|head| head.first().is_some_and(|cell| cell == "goal"))
 }
 
-/// Returns the goals that are not met, each with the results and limits. A goal of `benches/compare` is named by its name and has the
-/// results of all tiers; a goal of `benches/process --goals` is named by input and command.
+/// Returns the names of the missed goals, each with its results and limits. A goal of `benches/compare` has the results
+/// of all tiers that miss it. The name of a goal of `benches/process --goals` is the input and the command.
 fn missed(tables: &[Table]) -> Vec<(String, String)> {
     let mut missed: Vec<(String, String)> = Vec::new();
     for line in tables.iter().filter(|table| is_of_goals(table)).flat_map(|table| &table.lines[1..]) {
@@ -362,7 +362,7 @@ mod tests {
             ("[[?encode > urls > sse2]] [[?encode > urls > avx2]]", "- 10.0"),
             ("[[goals > met]] of [[goals > all]]", "2 of 4"),
             ("[[rows lost > avx2]] [[rows lost > ssse3]]", "2; worst: 1.30 (encode, c; d) none"),
-            // An algorithm that needs AVX-512 is a rival of AVX-512 only, and one that needs AVX2 of both.
+            // An algorithm that needs AVX-512 is a rival of AVX-512 only. One that needs AVX2 is a rival of both tiers.
             ("[[lost > avx512]] [[lost > avx2]] [[lost > ssse3]] [[lost > scalar]]", "2 1 0 0"),
             (
                 "[[missed > g]]\n[[missed > h]]\n[[missed > i > j]]\n[[missed > i > k]]\n[[missed > i > l]]",

@@ -42,7 +42,7 @@ impl Core {
     pub fn new(attempts: usize) -> Core {
         let mut times: Vec<_> = (0..CALIBRATION).map(|_| busy()).collect();
         times.sort_unstable_by(f64::total_cmp);
-        // Take the first percentile instead of the minimum, because the clock sometimes stands still for a while.
+        // Take the first percentile instead of the minimum, because the clock sometimes does not advance for a while.
         Core { alone: times[times.len() / 100], shared: true, attempts, pieces: 0, repeated: 0, given_up: 0 }
     }
 

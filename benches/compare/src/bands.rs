@@ -1,6 +1,6 @@
 //! Measures whether a tier is slower than a weaker one, on strings of every length up to 1 KiB.
 //!
-//! The time for strings of one length varies by a tenth with the address of the code. So the lengths of a band are measured together.
+//! The time for one length varies by a tenth with the address of code, so 16 lengths (a band) are measured together.
 
 use benchkit::{BAND, Role, SEED, Shape, Unit, Verb, band, ours};
 use simdpct::Tier;

@@ -75,8 +75,8 @@ impl Goal {
     }
 }
 
-/// Returns the fewest cycles in which the execution ports can process a block of 64 bytes of `row`. Returns `None` if
-/// docs/kernels.md has no count.
+/// Returns the fewest cycles in which the execution ports can process 64 bytes of `row`. Returns `None` if the number
+/// is unknown. The counts are from docs/lab/2026-11-22-avx512.md.
 pub fn ports(generation: Generation, tier: Tier, verb: Verb, row: &str) -> Option<f64> {
     let escaped_whole = matches!(row, "dense CJK" | "dense Cyrillic" | "%%%%");
     match (tier.name(), generation, verb) {
@@ -155,7 +155,7 @@ pub struct Beside<'b> {
     pub tier: Tier,
     /// The weaker tier.
     pub weaker: Tier,
-    /// The ratio of the times in each band with the least length of the band, the greatest ratio first. There is at least one band.
+    /// The ratio of the times in each band, with its least length. The greatest ratio is first; at least one exists.
     pub ratios: Vec<(f64, usize)>,
 }
 

@@ -40,7 +40,7 @@ pub enum Agreement {
     /// Some answers differ from the expected ones: their number, and the input and answer of the first.
     Differs { count: usize, input: String, answer: String },
     /// The contender rejects more than one string in a hundred, or panics: the number of strings without the expected answer, and
-    /// the first of them. It was not timed.
+    /// the first of them. The contender was not timed.
     Rejects { count: usize, input: String },
 }
 
@@ -115,7 +115,7 @@ impl Measured {
         rivals.min_by(|a, b| a.median().total_cmp(&b.median()))
     }
 
-    /// Returns the fastest rival of those that can run on each CPU with `tier`.
+    /// Returns the fastest rival: a crate, or an algorithm that runs on every CPU with `tier`.
     pub fn best_opponent(&self, tier: Tier) -> Option<&Timed> {
         let is_opponent = |timed: &&Timed| match timed.role {
             Role::Rival => true,

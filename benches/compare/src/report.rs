@@ -263,7 +263,7 @@ impl Report<'_> {
         table.write(&title, out);
     }
 
-    /// Writes the cycles of a block of 64 bytes, for rows in which the kernels have something to change.
+    /// Writes the cycles for a block of 64 bytes, for rows with bytes to encode or escapes to decode.
     fn cycles(&self, out: &mut String) {
         let mut table = Table::new(["row"]);
         table.head.extend(self.tiers.iter().map(|tier| tier.name().to_owned()));

@@ -5,9 +5,9 @@
 //! cargo run --profile engine --manifest-path benches/datafusion/Cargo.toml -- [LIST...]
 //! ```
 //!
-//! A LIST has a URL in each line; the default is samples/urls.txt. In each round, all functions take turns. Prints medians over the rounds,
-//! in nanoseconds a row, and in brackets the factor to the first row of the group. Answers are compared before they are timed.
-//! `benches/doors datafusion` writes a record.
+//! A LIST has a URL in each line; the default is samples/urls.txt. In each round, all functions take turns. The output
+//! is the median in nanoseconds a row, and in brackets its ratio to the first of the group. Answers are compared before
+//! the timing. `benches/doors datafusion` writes a record.
 
 #![forbid(unsafe_code)]
 

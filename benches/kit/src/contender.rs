@@ -115,7 +115,7 @@ type Call = dyn Fn(&str, &mut Buffers) -> Option<Vec<u8>>;
 pub struct Contender {
     /// The name of the library or tier.
     pub name: String,
-    /// The description of the call, such as the method it uses.
+    /// The description of the call, such as the name of the method.
     pub idiom: &'static str,
     /// The role of the contender in a comparison.
     pub role: Role,

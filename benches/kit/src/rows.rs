@@ -79,7 +79,7 @@ impl Row {
 pub struct Spec {
     /// The name of the row, which is unique within the verb.
     pub name: String,
-    /// The verb whose input the row is.
+    /// The verb that takes the row as input.
     pub verb: Verb,
     /// The unit in which the row is reported.
     pub unit: Unit,
@@ -120,7 +120,7 @@ impl Spec {
 ///
 /// Fails if the file cannot be read or all its lines are empty.
 pub fn read_urls(seed: u64, list: &Path) -> io::Result<Vec<String>> {
-    // Some rivals take only `str`, so lines that are not valid UTF-8 are left out for all.
+    // Some rivals take only `str`, so lines of invalid UTF-8 are left out for all contenders.
     let bytes = fs::read(list)?;
     let lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
     let mut lines: Vec<_> = lines.filter_map(|line| String::from_utf8(line.to_vec()).ok()).collect();

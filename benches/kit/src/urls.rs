@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::Random;
 
-/// The words of which hosts, paths and queries are made.
+/// The words in hosts, paths and queries.
 const WORDS: &str = "
     about account admin api archive article assets author blog book browse calendar cart category center
     code comments company contact content css data default detail directory docs download edit events

@@ -2,7 +2,7 @@
 //!
 //! Each LIST is a file with one URL on each line; without a LIST, URLs are generated from a seed. All contestants run in turn, round after
 //! round, in one process. The output has a table for each group, with a column for each list. A cell has the median speed in MB/s, and in
-//! brackets the factor to the time of the first contestant. Answers are checked before they are timed. `benches/doors uri` writes a record.
+//! brackets its time relative to the first contestant. Answers are checked first. `benches/doors uri` writes a record.
 
 #![forbid(unsafe_code)]
 
@@ -194,7 +194,7 @@ fn of_keys(report: &mut Report, text: &str, urls: &[&str]) {
 }
 
 fn of_surt(report: &mut Report, text: &str) {
-    // The SURT profiles change every line, so kernels save nothing, and only the last contestant, the scalar tier, is measured.
+    // The SURT profiles change every line, so only the last contestant, the scalar tier, is measured.
     let mut contestants = Vec::new();
     for profile in [Profile::SurtPython0_3, Profile::SurtJava] {
         contestants.extend(of_profile(profile, text).pop().map(|(_, run)| (profile.to_string(), run)));
@@ -202,7 +202,7 @@ fn of_surt(report: &mut Report, text: &str) {
     measure(report, "surt", contestants, text.len());
 }
 
-/// Times the readings of servers: of all request targets of the list, and of those that each default reading routes unchanged.
+/// Times readings (rules of servers) on all request targets, and on those that the default ones route unchanged.
 fn of_readings(report: &mut Report, urls: &[&str]) {
     let targets: Vec<&str> = urls
         .iter()
@@ -307,7 +307,7 @@ fn seconds_of(run: &mut dyn FnMut()) -> f64 {
     times[times.len() / 2]
 }
 
-/// Returns the tiers that have kernels in crates/uri.
+/// Returns the tiers for which crates/uri has SIMD code.
 fn tiers() -> impl Iterator<Item = Tier> {
     ["avx512", "avx2", "ssse3", "sse2", "neon", "simd128"].into_iter().filter_map(Tier::find)
 }

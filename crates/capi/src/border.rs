@@ -15,8 +15,7 @@ pub struct Slice {
     len: usize,
 }
 
-/// Returns the `count` values at `data`. The slice is empty if `count` is 0. Returns `None` if `data` cannot point to so many
-/// values.
+/// Returns the `count` values at `data`, or `None` if `data` cannot point to them. The slice is empty if `count` is 0.
 ///
 /// # Safety
 ///
@@ -32,8 +31,8 @@ pub(crate) unsafe fn slice<'a, T>(data: *const T, count: usize) -> Option<&'a [T
     Some(unsafe { core::slice::from_raw_parts(data, count) })
 }
 
-/// Returns the memory of `count` values at `data`. The slice is empty if `count` is 0. Returns `None` if `data` cannot point to
-/// so much memory.
+/// Returns the memory of `count` values at `data`, or `None` if `data` cannot point to it. The slice is empty if
+/// `count` is 0.
 ///
 /// # Safety
 ///
@@ -49,8 +48,8 @@ pub(crate) unsafe fn uninit<'a, T>(data: *mut T, count: usize) -> Option<&'a mut
     Some(unsafe { core::slice::from_raw_parts_mut(data.cast(), count) })
 }
 
-/// Returns the `count` values at `data` for writing. The slice is empty if `count` is 0. Returns `None` if `data` cannot point to
-/// so many values.
+/// Returns the `count` values at `data` for writing, or `None` if `data` cannot point to them. The slice is empty if
+/// `count` is 0.
 ///
 /// # Safety
 ///

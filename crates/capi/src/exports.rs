@@ -10,10 +10,12 @@
 //! - Otherwise the memory may be written, and nothing but the function accesses it during the call. Streams, `valid` and the bytes
 //!   of an in-place function are initialised.
 //!
-//! The attribute `no_mangle` is sound on each of them, because no other library defines a symbol that begins with `simdpct_`.
+//! The attribute `no_mangle` is sound on each function, because no other library defines a symbol that begins with
+//! `simdpct_`.
 //!
-//! The functions detect all else: NULL, misaligned pointers, sizes that no memory can have, and overlaps. They compare the addresses of
-//! outputs with those of inputs before they make a reference, so no other reference overlaps an exclusive one.
+//! The functions detect all other mistakes: NULL, misaligned pointers, sizes that no memory can have, and overlaps.
+//! They compare the addresses of outputs and inputs before they make a reference, so no other reference overlaps an
+//! exclusive one.
 
 use core::ffi::{CStr, c_char, c_void};
 use core::mem::MaybeUninit;
@@ -468,7 +470,7 @@ macro_rules! stream_functions {
 
         #[unsafe(no_mangle)]
         pub extern "C" fn $bound(len: usize) -> usize {
-            // Two bytes may have been held back.
+            // The stream may hold up to two bytes of earlier pieces.
             len.saturating_add(2).saturating_mul($growth)
         }
 

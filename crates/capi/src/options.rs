@@ -33,9 +33,9 @@ pub(crate) fn encoder<'b>(
     inline_encoder(keep, flags, built)
 }
 
-/// Returns the encoder for `keep` and `flags`. Returns `None` if a flag is not for encoders or excludes another flag. An encoder
-/// with a set of the caller is built in `built`. The other encoders are constants, because building one takes as long as encoding
-/// a short value.
+/// Returns the encoder for `keep` and `flags`. Returns `None` if a flag is not for encoders or excludes another flag.
+/// An encoder with a set of the caller is built in `built`. The other encoders are constants, so that a call does not
+/// build them.
 #[inline(always)]
 pub(crate) fn inline_encoder<'b>(
     keep: Option<&ByteSet>,
@@ -67,7 +67,7 @@ pub(crate) fn inline_encoder<'b>(
     }
 }
 
-/// Builds an encoder in form mode. It is not inlined, because the registers that it needs would have to be saved in all modes.
+/// Builds an encoder in form mode. It is not inlined, to keep its code out of the callers.
 #[inline(never)]
 fn form_encoder(set: &ByteSet, flags: u32) -> Encode<ByteSet> {
     build_encoder(*set, flags)

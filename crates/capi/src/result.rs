@@ -19,8 +19,8 @@ pub struct ValueResult {
     pub offset: usize,
 }
 
-// Every function builds its result field by field where it returns it. If it copied a constant or another result, the compiler
-// would store the fields and then load them as one vector, and such a load waits until the stores have reached the cache.
+// Every function builds its result field by field. If it copied one, the compiler would store the fields and load them
+// as one vector, to which the CPU cannot forward the stores (docs/lab/2026-11-23-tables.md).
 impl ValueResult {
     /// Returns the result for invalid arguments.
     #[inline(always)]

@@ -8,7 +8,7 @@ use codec::internals::TIER_NAMES;
 use crate::result::{SIMDPCT_IN_USE, SIMDPCT_NOT_FOUND, SIMDPCT_OK};
 
 pub(crate) fn name(tier: Tier) -> &'static CStr {
-    // The list has every tier, so the last result does not occur.
+    // `TIER_NAMES` has every tier, so `unknown` is never returned.
     TIER_NAMES.iter().find(|name| name.to_bytes() == tier.name().as_bytes()).unwrap_or(&c"unknown")
 }
 

@@ -61,7 +61,7 @@ pub(crate) fn decode(
     }
 }
 
-/// Returns the result if decoding would change nothing or would fail; `None` if the value has to be decoded.
+/// Returns the result if decoding would change nothing or would fail. Returns `None` if the value has to be decoded.
 #[inline(never)]
 fn without_change(decode: &TryDecode, input: &[u8]) -> Option<ValueResult> {
     match decode.is_decoded(input) {

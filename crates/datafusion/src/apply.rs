@@ -14,7 +14,7 @@ use datafusion_common::{DataFusionError, Result, exec_datafusion_err};
 use simdpct_functions::Failure;
 use simdpct_functions::columns::{Column, Host, Job, Parts, builder};
 
-/// DataFusion gets one array of results for each array of values. All are checked, because this crate has no unsafe code.
+/// DataFusion gets one array of results for each array of values. `build` checks it: this crate has no unsafe code.
 pub(crate) static HOST: Host = Host {
     large_lists: false,
     is_split: false,

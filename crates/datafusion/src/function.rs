@@ -47,8 +47,8 @@ impl Function {
         self.sql.function.name.map(Name::argument)
     }
 
-    /// Returns the type to which DataFusion converts a first argument of type `given`, usually `given` itself. `None` if the
-    /// function does not take values of this type.
+    /// Returns the type to which DataFusion converts a first argument of type `given`, usually `given` itself. Returns
+    /// `None` if the function does not take values of this type.
     fn passed(&self, given: &DataType) -> Option<DataType> {
         let takes_binary = self.sql.function.takes_binary;
         match given {

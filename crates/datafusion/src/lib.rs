@@ -38,8 +38,8 @@
 //! not copied, and parts of URLs are views of its buffers. For parts of URLs, a dictionary is unpacked. The code for arrays is
 //! [`simdpct_functions::columns`].
 //!
-//! The results of a batch of `Utf8` or of views may be at most 2 GiB long; a longer batch is an error, and casting the column to
-//! `LargeUtf8` avoids it.
+//! The results of a batch of `Utf8` or of views may be at most 2 GiB long. A longer batch is an error; casting the
+//! column to `LargeUtf8` avoids it.
 
 #![forbid(unsafe_code)]
 

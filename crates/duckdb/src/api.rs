@@ -192,8 +192,9 @@ impl<'a> ScalarFunctionSet<'a> {
     ///
     /// # Safety
     ///
-    /// It is sound to call `callback` as DuckDB does: on any thread, with a function info, a chunk of rows with one column of each type of
-    /// `parameters`, and a vector for as many results of the type `result`, all valid during the call.
+    /// It is sound to call `callback` as DuckDB does, on any thread. The arguments are a function info, a chunk of rows
+    /// with one column of each type of `parameters`, and a vector for as many results of the type `result`. All are
+    /// valid during the call.
     pub(crate) unsafe fn add<T: Sync>(
         &mut self,
         name: &CStr,
@@ -297,8 +298,8 @@ pub(crate) unsafe fn columns<'a>(
 ///
 /// # Safety
 ///
-/// The memory at `values` has this number of values of this type, to which nobody writes during the call, and which are valid unless
-/// `is_valid` returns `false` for the row.
+/// The memory at `values` has this number of values of this type, and nobody writes to them during the call. A value is
+/// valid unless `is_valid` returns `false` for its row.
 unsafe fn text_of<'a>(
     of: &LogicalType<'a>,
     values: *const c_void,
@@ -471,12 +472,12 @@ pub(crate) struct Output<'a> {
     mask: *mut u64,
     /// The long strings that are not in the memory of DuckDB yet, one after the other.
     long: Vec<u8>,
-    /// The row and the length of each of these strings.
+    /// The row and the length of each string in `long`.
     // INVARIANT: the rows are below `rows`, the lengths are above `INLINED`, and their sum is the length of `long`.
     waiting: Vec<(usize, usize)>,
 }
 
-/// The number of bytes of long strings that are passed to DuckDB at once.
+/// The number of bytes of long strings that are passed to DuckDB with one call.
 const AT_ONCE: usize = 1 << 20;
 
 impl<'a> Output<'a> {
@@ -507,7 +508,8 @@ impl<'a> Output<'a> {
         Output { api, vector, shape, rows, values, mask: ptr::null_mut(), long, waiting }
     }
 
-    /// Returns the vectors for the texts of a row: one for each field if rows are structs, or else one, unused if they are lists.
+    /// Returns the vectors for the texts of a row: one for each field if rows are structs, or else one. It is not used
+    /// if rows are lists.
     pub(crate) fn fields(&self) -> Vec<Output<'_>> {
         let count = match self.shape {
             Shape::Struct(count) => count,
@@ -592,7 +594,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Passes the long strings to DuckDB. It takes them as one string, which costs much less than one call for each.
+    /// Passes the long strings to DuckDB as one string, so that they need one call and not one call each.
     fn flush(&mut self) {
         let Some(&(first, _)) = self.waiting.first() else { return };
         // If DuckDB rejects the string, the row keeps an empty one.

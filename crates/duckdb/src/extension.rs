@@ -58,7 +58,7 @@ fn register(api: &Api, connection: &Connection<'_>, sql: &'static SqlFunction) -
         return false;
     }
     let mut set = ScalarFunctionSet::new(api, &name);
-    // DuckDB prefers VARCHAR to ANY, which is for the other arguments that may be numbers: values to encode, and data of parameters.
+    // DuckDB prefers VARCHAR to ANY. ANY is for arguments that may be numbers: values to encode, and those after a URL.
     let more = sql.function.more.len();
     let values: &[(Type, Type)] = match sql.function.takes_binary {
         true => &[Type::Varchar, Type::Blob, Type::Any].map(|value| (value, Type::Varchar)),
@@ -81,8 +81,8 @@ fn register(api: &Api, connection: &Connection<'_>, sql: &'static SqlFunction) -
 ///
 /// # Safety
 ///
-/// DuckDB calls this for a function that `register` added, with arguments that are valid during the call: a chunk of columns with at
-/// least one, and a vector for the results of the function with capacity for its rows.
+/// DuckDB calls this for a function that `register` added. The arguments are valid during the call: a chunk of at least
+/// one column, and a vector for the results of the function with capacity for the rows of the chunk.
 unsafe extern "C" fn chunk(
     info: sys::duckdb_function_info,
     input: sys::duckdb_data_chunk,

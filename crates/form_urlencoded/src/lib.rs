@@ -3,7 +3,7 @@
 //! Two lines in `Cargo.toml` make a program use this crate instead of the published one, also where `url`, `serde_urlencoded`,
 //! `reqwest`, `axum` or any other dependency calls it. See the README.
 //!
-//! The functions are those of the URL Standard, section 5, for `application/x-www-form-urlencoded`. Each takes time linear in its input.
+//! The functions are those of the URL Standard, section 5, for `application/x-www-form-urlencoded`, in linear time.
 //!
 //! ```
 //! let text = form_urlencoded::Serializer::new(String::new())

@@ -1,4 +1,4 @@
-//! Parsing.
+//! The parser of form data.
 
 use alloc::borrow::Cow;
 use alloc::string::String;
@@ -7,8 +7,8 @@ use simdpct::Decode;
 
 /// Parses a form to decoded names and values (URL Standard, section 5.1).
 ///
-/// `+` is a space, malformed escapes stay, and invalid UTF-8 becomes U+FFFD. Empty parameters are left out, and a parameter without `=`
-/// has an empty value. Text is borrowed if decoding does not change it.
+/// `+` becomes a space, malformed escapes stay, and invalid UTF-8 becomes U+FFFD. Empty parameters are left out. The
+/// value of a parameter without `=` is empty. Text is borrowed if decoding does not change it.
 ///
 /// ```
 /// let mut pairs = form_urlencoded::parse(b"%23first=%25try%25&&b");
@@ -65,7 +65,7 @@ impl Iterator for ParseIntoOwned<'_> {
     }
 }
 
-/// Splits `text` at the first `delimiter`. The second part is empty without a delimiter.
+/// Splits `text` at the first `delimiter`. If there is none, the second part is empty.
 fn split_at(delimiter: u8, text: &[u8]) -> (&[u8], &[u8]) {
     match memchr::memchr(delimiter, text) {
         Some(at) => (&text[..at], &text[at + 1..]),
@@ -73,8 +73,8 @@ fn split_at(delimiter: u8, text: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// The length up to which a name or value is first searched for bytes to decode. Most names and values are short and have no such byte, and
-/// the search is then cheaper than the call of a kernel.
+/// The longest name or value, in bytes, that is first searched for `+` and `%`. Most names and values are this short
+/// and have neither, and the search is then cheaper than the call of a kernel.
 const SHORT: usize = 16;
 
 fn decode(text: &[u8]) -> Cow<'_, str> {

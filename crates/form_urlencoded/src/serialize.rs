@@ -1,11 +1,11 @@
-//! Serializing.
+//! The serializer of form data.
 
 use alloc::borrow::{Borrow, Cow};
 use alloc::string::String;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, percent_encode};
 
-/// The ASCII bytes that are escaped, or written as `+`.
+/// The ASCII bytes that are escaped, and the space, which is written as `+`.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'*').remove(b'-').remove(b'.').remove(b'_');
 
 /// Encodes one name or value (the byte serializer of the URL Standard, section 5.2).
@@ -40,7 +40,7 @@ impl<'a> Iterator for ByteSerialize<'a> {
     }
 }
 
-/// A function that encodes text in another charset than UTF-8, before bytes are escaped. `None` means UTF-8.
+/// A function that encodes text in a charset other than UTF-8, before bytes are escaped. `None` means UTF-8.
 pub type EncodingOverride<'a> = Option<&'a dyn Fn(&str) -> Cow<'_, [u8]>>;
 
 /// Writes pairs to a string (URL Standard, section 5.2).
@@ -178,7 +178,7 @@ impl<'a, T: Target> Serializer<'a, T> {
     ///
     /// # Panics
     ///
-    /// If it is called twice.
+    /// If the method is called twice.
     pub fn finish(&mut self) -> T::Finished {
         self.target.take().expect("url::form_urlencoded::Serializer double finish").finish()
     }

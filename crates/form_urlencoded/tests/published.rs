@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use random::Random;
 
-/// A pair of texts; for each, whether it is borrowed.
+/// A name and a value. The `bool` is true if the text is borrowed.
 type Pair = [(bool, String); 2];
 
 /// A size hint.

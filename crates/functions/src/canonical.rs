@@ -117,8 +117,8 @@ impl Lines {
                 (Some(url), Some(form)) if is_utf8 && !is_rejected => {
                     sink(row, if form == url { Form::Same } else { Form::New(form) })?;
                 }
-                // The URL is processed alone, because the reason of its rejection is not known, or because the forms of the batch do not
-                // match the rows or are not all valid UTF-8.
+                // The URL is processed alone: the reason of its rejection is not known, or the forms of the batch do
+                // not match the rows, or one of the forms is not valid UTF-8.
                 (Some(url), _) => rules.one(row, url, sink)?,
             }
         }

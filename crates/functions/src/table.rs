@@ -310,7 +310,7 @@ impl Name {
 ///
 /// # Errors
 ///
-/// A message with all names if there is no such set, or if it is only a building block of others.
+/// A message with all names if there is no such set, or if it is only a building block of other sets.
 pub fn find_set(name: &str) -> Result<AsciiSet, String> {
     let policies = || sets::ALL.iter().filter(|set| set.kind == SetKind::Policy).map(|set| set.name);
     let found = sets::find(name).or_else(|| sets::find(&format!("rfc3986-{name}")));

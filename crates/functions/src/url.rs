@@ -123,7 +123,7 @@ impl<'a> Row<'a, '_> {
         [pair.name, pair.value.unwrap_or_default()].map(|piece| self.decode(piece, Decode::new().form()))
     }
 
-    /// Returns the value of the first parameter whose name is the second argument. `None` if there is no such parameter.
+    /// Returns the value of the first parameter whose name is the second argument, or `None` if no parameter has it.
     pub(crate) fn param(&self) -> Value<'a> {
         let is_named = |pair: &QueryPair<'a>| *pair.name.decode_form() == *self.rest[0];
         let [_, value] = self.pair(self.parts().query_pairs().find(is_named)?);
@@ -142,7 +142,7 @@ impl<'a> Row<'a, '_> {
         Some(self.parts().with_query_param(self.rest[0], self.rest[1]).into())
     }
 
-    /// Resolves the second argument, a reference, against the base URL. `None` if the base has no scheme.
+    /// Resolves the second argument, a reference, against the base URL. Returns `None` if the base has no scheme.
     pub(crate) fn join(&self) -> Value<'a> {
         resolve(self.url, self.rest[0]).ok().map(Cow::Owned)
     }

@@ -204,7 +204,7 @@ impl<O: Offset> Results<O> {
 
     /// Reports whether the result of each row equals its value. May wrongly return `false` if [`Values::size`] is an estimate.
     pub fn equal<'a>(&self, values: &(impl Values<'a> + ?Sized)) -> bool {
-        // Comparing the lengths first is quick: they differ for nearly every batch that changes.
+        // The lengths are compared first, because they differ for nearly every batch that changes.
         let size = self.replaced.is_empty().then_some(self.column.bytes().len());
         size.is_none_or(|size| size == values.size())
             && self.iter().zip(values.iter()).all(|(result, value)| value.is_none() || result == value)

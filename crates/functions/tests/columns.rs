@@ -163,7 +163,7 @@ fn failures_count_rows_from_the_start_of_the_column() {
     assert_eq!(row_of(&column(vec![views(&texts, rows)])), ROWS + 7);
 }
 
-/// Checks that the buffers of views are counted once for a column, not once for each range of rows.
+/// Checks that a call fails if its host does not have the memory.
 #[test]
 fn a_host_without_memory_is_asked_before_each_range() {
     static POOR: Host = Host { has_room: |bytes| bytes < 1000, ..SPLIT };

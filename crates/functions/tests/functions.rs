@@ -426,7 +426,7 @@ fn functions_of_urls() {
             );
         }
     }
-    // The names of a row count for that row only.
+    // Each row removes only the parameters that its own argument names.
     let rows =
         ["q", "utm_*", "utm_*", "", "*,q", "utm_*"].map(|names| [Some("/?q&utm_a"), Some(names), NONE]);
     let rows = rows.map(|row| row.map(|text| text.map(str::as_bytes)));

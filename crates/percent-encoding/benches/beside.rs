@@ -5,10 +5,10 @@
 //! cargo bench -- 'decode' 'utf8'   # rows whose names hold all of these
 //! ```
 //!
-//! A row of the tables is an operation on a list of distinct strings. It has the time of a call in ns with the published crate and with
-//! this one, and the speedup of this one: the median of the rounds, and the quartiles. The results of both are compared before
-//! anything is timed. The last lines name the rows on which this crate is more than 3 % slower; two copies of the same code
-//! differ by about that much.
+//! A row of the tables is an operation on a list of distinct strings. It has the time of a call in ns with the
+//! published crate and with this one, and the speedup of this one: the median of the rounds, and the quartiles. The
+//! results of both crates are compared before anything is timed. The last lines name the rows on which this crate is
+//! more than 3 % slower; two copies of the same code differ by about that much.
 
 #[path = "../../../benches/kit/src/random.rs"]
 #[allow(dead_code, reason = "the other benchmarks use the rest")]

@@ -2,7 +2,7 @@
 
 use crate::set::AsciiSet;
 
-/// The escape of each byte. A padding byte makes it a word, which one store copies.
+/// The escape of each byte, and a zero byte after it, so that one store of four bytes copies an entry.
 static ESCAPES: [[u8; 4]; 256] = {
     let mut escapes = [[0; 4]; 256];
     let mut byte = 0;
@@ -50,7 +50,7 @@ pub(crate) fn split_kept<'a>(bytes: &'a [u8], set: &AsciiSet) -> (&'a str, &'a [
     (unsafe { str::from_utf8_unchecked(kept) }, rest)
 }
 
-/// Returns `bytes` as text if all of them stay unescaped. Calls a kernel, which is worth its cost from about 24 bytes on.
+/// Returns `bytes` as text if all stay unescaped. Calls a kernel, which is faster than a loop above about 24 bytes.
 #[inline(always)]
 pub(crate) fn all_kept<'a>(bytes: &'a [u8], set: &AsciiSet) -> Option<&'a str> {
     // SAFETY: `is_kept_by_kernel` returns true only if `is_ascii` is true of the bytes.
@@ -70,15 +70,15 @@ fn kept(bytes: &[u8], set: &AsciiSet) -> usize {
     bytes.iter().position(|&byte| !set.keeps(byte)).unwrap_or(bytes.len())
 }
 
-/// After so many unescaped bytes, a run is likely to be long enough for kernels.
+/// The number of unescaped bytes after which a run is likely to be long enough for a kernel.
 const SHORT_RUN: usize = 32;
-/// The least length for a kernel. Fewer bytes are faster one by one.
+/// The least number of bytes that a kernel checks. A loop checks fewer bytes faster.
 const MIN_KERNEL_LEN: usize = 16;
-/// The length of the first block that a kernel checks.
+/// The length of the first block that a kernel checks, in bytes.
 const BLOCK: usize = 64;
 
-/// Returns the same number as [`kept`], but checks blocks with kernels. Each block is twice as long as the one before it, so that
-/// most of the checked bytes belong to the run.
+/// Returns the same number as [`kept`], but checks blocks with a kernel. Each block is twice as long as the one before
+/// it, so that most of the checked bytes belong to the run.
 #[inline(never)]
 fn kept_by_blocks(bytes: &[u8], set: &AsciiSet) -> usize {
     let (mut rest, mut block) = (bytes, BLOCK);
@@ -100,7 +100,7 @@ pub(crate) struct Short {
 }
 
 impl Short {
-    /// The longest input in bytes. For a longer one, calling a kernel is faster.
+    /// The longest input, in bytes. For a longer one, calling a kernel is faster.
     pub(crate) const MAX: usize = 16;
 
     /// Encodes `bytes`, or returns [`None`] if they are more than [`Short::MAX`].
@@ -111,8 +111,8 @@ impl Short {
         }
         let mut short = Short { text: [0; 3 * Short::MAX + 1], len: 0 };
         for &byte in bytes {
-            // Four bytes are stored, of which the first or the first three count: this avoids a branch that would be
-            // mispredicted. The invariant of `text` holds: a byte that is kept is ASCII, and `ESCAPES` asserts it for escapes.
+            // Four bytes are stored, but only one or three count, so no branch can be mispredicted. The invariant of
+            // `text` holds: kept bytes are ASCII, and so are escapes by the assertion in `ESCAPES`.
             let (word, len) =
                 if set.keeps(byte) { ([byte, 0, 0, 0], 1) } else { (ESCAPES[usize::from(byte)], 3) };
             short.text[short.len..short.len + 4].copy_from_slice(&word);

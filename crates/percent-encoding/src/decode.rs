@@ -34,8 +34,8 @@ pub fn percent_decode_str(input: &str) -> PercentDecode<'_> {
 
 /// The lazy result of [`percent_decode`] and [`percent_decode_str`].
 ///
-/// The conversions use the input that was not yet yielded. `collect` decodes all of it to a vector first, and builds the
-/// collection from that.
+/// The conversions use only the input that the iterator has not yielded yet. `collect` first decodes that input to a
+/// vector, and builds the collection from the vector.
 #[derive(Clone, Debug)]
 pub struct PercentDecode<'a> {
     /// The part of the input that the iterator has not yielded yet.
@@ -58,7 +58,7 @@ impl Iterator for PercentDecode<'_> {
         Some(byte)
     }
 
-    /// The bounds are a third of the remaining length, if all of it is escapes, and that length, if none of it is.
+    /// The lower bound is a third of the remaining length: all of it may be escapes. The upper bound is that length.
     #[inline]
     fn size_hint(&self) -> (usize, Option<usize>) {
         let left = self.bytes.len();
@@ -71,12 +71,12 @@ impl Iterator for PercentDecode<'_> {
         if self.bytes.is_empty() {
             return core::iter::empty().collect();
         }
-        // A `Vec` reuses the allocation of the iterator that it is collected from.
+        // If `B` is a `Vec`, it reuses the allocation of the decoded bytes.
         Cow::from(self).into_owned().into_iter().collect()
     }
 }
 
-/// The length up to which inputs are decoded without a kernel.
+/// The longest input, in bytes, that is decoded without a kernel.
 #[cfg(feature = "alloc")]
 const SHORT: usize = 24;
 
@@ -178,6 +178,6 @@ fn long_utf8(bytes: &[u8]) -> Result<Cow<'_, str>, Utf8Error> {
     }
 }
 
-/// The input length above which simdpct's validation of UTF-8 is faster than that of the standard library.
+/// The input length, in bytes, above which simdpct validates UTF-8 faster than the standard library.
 #[cfg(feature = "alloc")]
 const VALIDATED_FASTER: usize = 256;

@@ -51,8 +51,8 @@ pub fn utf8_percent_encode<'a>(input: &'a str, ascii_set: &'static AsciiSet) -> 
 
 /// The lazy result of [`percent_encode`] and [`utf8_percent_encode`].
 ///
-/// The iterator yields the longest runs of bytes that are copied, and each escape by itself. It reads no further than the piece that
-/// it yields. `Display` and the conversions use the input that was not yet yielded.
+/// The iterator yields the longest runs of copied bytes, and each escape by itself. It reads no further than the piece
+/// that it yields. `Display` and the conversions use only the input that the iterator has not yielded yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PercentEncode<'a> {
     /// The part of the input that the iterator has not yielded yet.
@@ -73,7 +73,7 @@ impl<'a> Iterator for PercentEncode<'a> {
         Some(piece)
     }
 
-    /// The bounds are one piece, if any byte is left, and one piece for each byte.
+    /// The lower bound is one piece if any byte is left. The upper bound is one piece for each byte.
     #[inline]
     fn size_hint(&self) -> (usize, Option<usize>) {
         (usize::from(!self.bytes.is_empty()), Some(self.bytes.len()))
@@ -90,7 +90,7 @@ impl fmt::Display for PercentEncode<'_> {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let set = self.ascii_set;
-        // The first cases write a single piece, and need none of the stack memory that `write` uses.
+        // The first cases write most inputs of at most two bytes without the call of `write`.
         match *self.bytes {
             [] => Ok(()),
             [byte] if !set.keeps(byte) => f.write_str(ascii::escape(byte)),
@@ -105,7 +105,7 @@ impl fmt::Display for PercentEncode<'_> {
     }
 }
 
-/// Writes `bytes` encoded.
+/// Writes the encoded form of `bytes`.
 #[inline(never)]
 fn write(bytes: &[u8], set: &AsciiSet, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     if bytes.len() > LONG {
@@ -120,11 +120,11 @@ fn write(bytes: &[u8], set: &AsciiSet, f: &mut fmt::Formatter<'_>) -> fmt::Resul
     }
 }
 
-/// The input length above which calling a kernel is faster, even if nothing is escaped.
+/// The input length, in bytes, above which calling a kernel is faster, even if nothing is escaped.
 const LONG: usize = 24;
 
-/// Writes at most [`LONG`] bytes encoded, some of which are escaped. It is not inlined, because it needs more stack memory than
-/// the code that only copies text.
+/// Writes at most [`LONG`] bytes, some of them escaped. This function is not inlined, because it needs more stack
+/// memory than the code that only copies text.
 #[inline(never)]
 fn write_short(bytes: &[u8], set: &AsciiSet, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match Short::encode(bytes, set) {

@@ -3,9 +3,9 @@
 use core::fmt;
 use core::ops;
 
-/// A set of ASCII bytes: those that [`percent_encode`](crate::percent_encode) escapes.
+/// A set of ASCII bytes: the ones that [`percent_encode`](crate::percent_encode) escapes.
 ///
-/// Bytes of `0x80` and more are always escaped. Start from a set that exists and change it, in a constant:
+/// Bytes of `0x80` and more are always escaped. Make a set in a constant, by changing one that exists:
 ///
 /// ```
 /// use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -45,7 +45,7 @@ impl AsciiSet {
     ///
     /// # Panics
     ///
-    /// If `byte` is not ASCII; in a constant that is a compile error. Such bytes are escaped whatever the set.
+    /// If `byte` is not ASCII; in a constant, the panic is a compile error. Non-ASCII bytes are always escaped.
     #[must_use]
     pub const fn add(&self, byte: u8) -> Self {
         assert!(byte.is_ascii(), "an AsciiSet holds ASCII bytes; all others are always escaped");
@@ -56,7 +56,7 @@ impl AsciiSet {
     ///
     /// # Panics
     ///
-    /// If `byte` is not ASCII; in a constant that is a compile error. Such bytes are escaped whatever the set.
+    /// If `byte` is not ASCII; in a constant, the panic is a compile error. Non-ASCII bytes are always escaped.
     #[must_use]
     pub const fn remove(&self, byte: u8) -> Self {
         match self.keep.add(&[byte]) {
@@ -128,7 +128,7 @@ pub const CONTROLS: &AsciiSet = &{
     set
 };
 
-/// All of ASCII but letters and digits.
+/// All ASCII bytes but letters and digits.
 pub const NON_ALPHANUMERIC: &AsciiSet = &{
     let mut set = AsciiSet::EMPTY;
     let mut byte = 0u8;

@@ -8,7 +8,7 @@ use percent_encoding::{
     percent_encode, percent_encode_byte, utf8_percent_encode,
 };
 
-/// Sets can be made in constants, and used as patterns: these constants are the proof.
+/// `PATH` and `ASCII` prove that sets can be made in constants. A test uses `ASCII` as a pattern.
 const PATH: &AsciiSet = &CONTROLS.add(b' ').add(b'#').add(b'?').union(AsciiSet::EMPTY.add(b'%')).remove(b'#');
 const ASCII: AsciiSet = AsciiSet::EMPTY.complement();
 
@@ -62,8 +62,8 @@ fn pieces() {
     assert_eq!(percent_decode(b"%41%4").size_hint(), (2, Some(5)));
 }
 
-/// A run must be a slice of the input, and the iterator must read no further than the piece that it yields. Otherwise this test
-/// would take hours.
+/// A run must be a slice of the input, and the iterator must read no further than the piece that it yields: otherwise
+/// this test would take hours.
 #[test]
 fn iterators_are_lazy() {
     let input = b" a".repeat(1 << 20);

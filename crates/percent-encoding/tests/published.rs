@@ -195,7 +195,7 @@ impl Random {
         ((self.0 >> 33) as usize * bound) >> 31
     }
 
-    /// Returns random bytes of `alphabet`. One byte in a hundred is replaced by any byte.
+    /// Returns random bytes of `alphabet`, but about one in a hundred is any byte.
     fn bytes(&mut self, length: usize, alphabet: &[u8]) -> Vec<u8> {
         (0..length)
             .map(|_| match self.below(100) {
@@ -325,7 +325,7 @@ fn decoding_at_every_length() {
         {
             same_decoding(&random.bytes(length, alphabet));
         }
-        // The text is valid UTF-8, partly escaped, and may be cut anywhere.
+        // The text is valid UTF-8, some of it escaped. It may be cut anywhere.
         let mut text = String::new();
         while text.len() < length {
             match random.below(4) {

@@ -62,7 +62,7 @@ impl<'py> Text<'py> {
         })
     }
 
-    /// Returns the bytes, as `bytes` does, if there is memory for `times` as many. Raises `MemoryError` if not.
+    /// Returns the same bytes as `bytes`. Raises `MemoryError` if there is no memory for `times` times as many bytes.
     pub(crate) fn bytes_with_room(&self, py: Python<'_>, times: usize) -> PyResult<&[u8]> {
         let bytes = self.bytes()?;
         room(py, bytes.len().saturating_mul(times))?;

@@ -27,7 +27,7 @@ pub(crate) struct Call<'py> {
 }
 
 impl<'py> Call<'py> {
-    /// Returns the arguments in the order of `names`; `None` for those that are not given.
+    /// Returns the arguments in the order of `names`, with `None` for each one that is not given.
     ///
     /// An unknown or repeated argument gives `Stop::Unusual`, so that urllib's function raises the exception.
     #[inline(always)]

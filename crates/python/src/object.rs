@@ -1,7 +1,8 @@
 //! Python objects as slices, and slices as Python objects.
 //!
-//! PyO3 has safe functions for this, but they turn each failure into an exception at once, and panic if there is no memory.
-//! Here, a failure is a [`Stop`], which costs nothing if it only means that urllib's function has to answer the call.
+//! PyO3 has safe functions for this, but they turn each failure into an exception at once, and panic if there is no
+//! memory. Here, a failure is a [`Stop`], which needs no exception if it only means that urllib's function has to
+//! answer the call.
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -24,7 +25,7 @@ pub(crate) enum Stop {
 impl From<PyErr> for Stop {
     #[cold]
     fn from(error: PyErr) -> Stop {
-        // The exception was just raised, so the thread is attached, and this call is cheap.
+        // The exception was just raised, so the thread is attached already.
         Python::attach(|py| error.restore(py));
         Stop::Raised
     }
@@ -232,14 +233,14 @@ pub(crate) fn new_str<'py>(py: Python<'py>, ascii: &[u8]) -> Answer<'py> {
     unsafe { made(py, ffi::PyUnicode_FromStringAndSize(ascii.as_ptr().cast(), ascii.len().cast_signed())) }
 }
 
-/// The longest text, in bytes of UTF-8, that [`decode_short`] turns into Latin-1 itself. For longer text, the check whether it is ASCII
-/// takes as long as it saves, because it has to wait until the kernel has stored the text.
+/// The longest text, in bytes of UTF-8, that [`decode_short`] turns into Latin-1 itself. For longer text, the check for
+/// ASCII costs more than it saves: 30 ns for 200 bytes (docs/lab/2026-11-22-doors.md).
 const SHORT: usize = 64;
 
-/// The longest text, in bytes of UTF-8, that [`decode_short`] turns into wider characters. For longer text, CPython's decoder is faster.
+/// The longest text, in bytes of UTF-8, that [`decode_short`] turns into wider characters. CPython decodes longer text.
 const SHORT_WIDE: usize = 32;
 
-/// Reports whether all bytes are ASCII. From 16 bytes on, there is no loop over single bytes, unlike in the standard library.
+/// Reports whether all bytes are ASCII. Unlike the standard library, it loops over single bytes only below 16 bytes.
 #[inline(always)]
 fn is_ascii(bytes: &[u8]) -> bool {
     let Some(last) = bytes.last_chunk::<16>() else { return bytes.is_ascii() };
@@ -256,8 +257,8 @@ fn push<T>(values: &mut [MaybeUninit<T>], len: &mut usize, value: T) -> Option<(
     Some(())
 }
 
-/// Turns UTF-8 into Latin-1. Returns the length of the result, or `None` if it is too long, or if the text is not valid UTF-8, or has a
-/// character that is not in Latin-1.
+/// Turns UTF-8 into Latin-1. Returns the length of the result. Returns `None` if it is too long, or the text is not
+/// valid UTF-8, or a character is not in Latin-1.
 #[inline(always)]
 fn to_latin1(utf8: &[u8], latin1: &mut [MaybeUninit<u8>; SHORT]) -> Option<usize> {
     let (mut rest, mut len) = (utf8, 0);
@@ -291,8 +292,8 @@ fn to_wide(utf8: &[u8], replace: bool, wide: &mut [MaybeUninit<u32>; SHORT_WIDE]
 
 /// Makes a `str` from UTF-8 that is not ASCII, like [`decode_str`]. Returns `None` if [`decode_str`] has to do it.
 ///
-/// CPython's decoder first tries ASCII, and then makes an object for each kind of character that it meets. For short text, that
-/// takes longer than everything else.
+/// CPython's decoder first tries ASCII, and then makes an object for each kind of character that it meets. Without it,
+/// 8 characters take 64 ns instead of 81 (docs/lab/2026-11-22-doors.md).
 #[inline(never)]
 fn decode_short<'py>(py: Python<'py>, bytes: &[u8], replace: bool) -> Option<Answer<'py>> {
     let mut latin1 = [const { MaybeUninit::uninit() }; SHORT];
@@ -357,7 +358,8 @@ pub(crate) fn memory(py: Python<'_>, len: usize) -> Result<Vec<u8>, Stop> {
     Ok(bytes)
 }
 
-/// Sets `MemoryError` if there is no memory for `len` bytes now, for a call of the codec that allocates about so much.
+/// Sets `MemoryError` if there is no memory for `len` bytes, roughly the number that the next call of the codec
+/// allocates.
 pub(crate) fn room(py: Python<'_>, len: usize) -> Result<(), Stop> {
     if pool::has_room(len) { Ok(()) } else { Err(no_memory(py)) }
 }

@@ -1,9 +1,9 @@
 //! The options of a function on a column: from Python to text, and from text to a job.
 //!
-//! The functions on columns read this text at once. The text of an expression goes through Polars. Polars takes the options of a plugin as
-//! keyword arguments, serializes them, and passes the bytes to the plugin. Current versions pickle them, but Polars only promises a format
-//! for values that JSON can express. So the options are one ASCII string, which looks the same in a pickle and in JSON. This module finds
-//! the string by a mark at its start and a mark at its end.
+//! The functions on columns read this text directly. The text of an expression goes through Polars. Polars takes the
+//! options of a plugin as keyword arguments, serializes them, and passes the bytes to the plugin. Current versions
+//! pickle them, but Polars only promises a format for values that JSON can express. So the options are one ASCII
+//! string, which is the same in a pickle and in JSON. Marks at its start and end let this module find it.
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,10 +1,10 @@
 //! The interface to Polars: its C interface for plugins, version 0.1, which consists of three structs and a few symbols.
 //!
-//! Polars opens this library by its path, calls `_polars_plugin_get_version`, and rejects versions that it does not know. While
-//! it plans a query, it calls `_polars_plugin_field_NAME` for the type of the result. While the query runs, it calls
-//! `_polars_plugin_NAME` with columns by the Arrow C data interface. Both functions get the options. A call that fails returns
-//! nothing and leaves a message for `_polars_plugin_get_last_error_message`. Polars calls these functions on its own threads,
-//! which do not have the GIL, so nothing here uses Python.
+//! Polars opens this library by its path, calls `_polars_plugin_get_version`, and rejects versions that it does not
+//! know. While it plans a query, it calls `_polars_plugin_field_NAME` for the type of the result. While the query runs,
+//! it calls `_polars_plugin_NAME` with columns by the Arrow C data interface. Both functions get the options. A call
+//! that fails returns nothing and leaves a message for `_polars_plugin_get_last_error_message`. Polars calls these
+//! functions on its own threads, which do not have the GIL, so this module does not use Python.
 
 use std::any::Any;
 use std::cell::RefCell;

@@ -23,11 +23,11 @@ struct Kept {
     size: usize,
 }
 
-/// Reports whether `count` bytes can be allocated, if they are many, by doing so. The codec and Arrow allocate in a way that ends the process
-/// if it fails, so whoever calls them asks first. Another thread may still take the memory in between.
+/// Reports whether `count` bytes can be allocated. From `LARGE` bytes on, allocates them to find out. Callers check
+/// first, because a failed allocation in the codec or Arrow ends the process. Another thread may still take the memory.
 pub(crate) fn has_room(count: usize) -> bool {
     let mut memory = Vec::<u8>::new();
-    // The compiler may leave out an allocation that nobody sees, and with it the failure.
+    // Without `black_box`, the compiler may remove the unused allocation, and with it the failure.
     count < LARGE || black_box(&mut memory).try_reserve_exact(black_box(count)).is_ok()
 }
 
@@ -60,7 +60,7 @@ pub(crate) fn give(mut buffer: Vec<u8>) {
     }
 }
 
-/// Locks the pool. Returns `None` if another thread has it, because using the allocator is then quicker than waiting.
+/// Locks the pool. Returns `None` if another thread has it. The caller then uses the allocator instead of waiting.
 fn lock() -> Option<MutexGuard<'static, Kept>> {
     match POOL.try_lock() {
         Ok(kept) => Some(kept),

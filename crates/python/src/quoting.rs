@@ -1,4 +1,4 @@
-//! `quote`, `unquote` and their relatives of urllib.parse.
+//! `quote`, `unquote` and the similar functions of urllib.parse.
 //!
 //! The fast paths take `str`, as UTF-8, and `bytes`, but no subclasses. urllib's functions answer calls with other types,
 //! charsets or surrogates, and raise all exceptions ([`Stop::Unusual`]).
@@ -70,7 +70,7 @@ fn with_encoder<'py>(
 }
 
 fn cached<'py>(py: Python<'py>, safe: Obj<'py>, plus: bool) -> Result<Encoder, Stop> {
-    // If another thread holds the cache, making an encoder is quicker than waiting.
+    // If another thread holds the cache, this one makes an encoder instead of waiting.
     let Ok(mut cache) = CACHE.try_lock() else {
         return Ok(encoder_of(safe_bytes(safe)?, plus));
     };
@@ -97,7 +97,7 @@ fn safe_bytes(safe: Obj<'_>) -> Result<&[u8], Stop> {
     safe.as_utf8().or_else(|| safe.as_bytes()).ok_or(Stop::Unusual)
 }
 
-/// Reports whether the argument `encoding` means UTF-8. It only knows the names that most people write.
+/// Reports whether the argument `encoding` means UTF-8. It knows only the usual names; urllib handles the others.
 #[inline(always)]
 pub(crate) fn is_utf8(encoding: Option<Obj<'_>>) -> bool {
     match encoding {

@@ -190,7 +190,7 @@ pub(crate) fn canonicalize<'py>(
     errors: &str,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let policy = arguments::policy("canonicalize", &CANONICALIZE, errors)?;
-    // Forms are written in a few steps, each of which may write three bytes for one.
+    // Canonicalization has a few steps, and each may write three bytes for one.
     let bytes = url.bytes_with_room(py, 16)?;
     let form = arguments::profile("canonicalize", profile)?.canonicalize(bytes);
     let form = form.map_err(|rejected| rejected.to_string()).and_then(|form| match &url {

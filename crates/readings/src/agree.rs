@@ -8,7 +8,7 @@ use crate::plain::plain_path;
 use crate::read::Outcome;
 use crate::table::READINGS;
 
-/// How two readings of one target compare.
+/// The result of comparing the routes of two readings for one target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Agreement {
@@ -50,7 +50,7 @@ fn spelling(route: &[u8]) -> Vec<String> {
     let lower = |segment: Cow<'_, [u8]>| String::from_utf8_lossy(&segment).to_lowercase();
     let mut segments: Vec<String> = segments(route).map(lower).collect();
     while let Some(last) = segments.last_mut() {
-        // A dot segment is not a matter of spelling.
+        // The dots of a dot segment are not trimmed, because they change the path.
         let trims = !matches!(last.as_str(), "." | "..");
         let kept = if trims { last.trim_end_matches(['.', ' ']).len() } else { last.len() };
         last.truncate(kept);

@@ -15,8 +15,8 @@
 //! assert_eq!(back.route().unwrap(), b"/admin");
 //! ```
 //!
-//! Only the request target is covered, not headers, host names or bodies. That two readings agree on a target is no proof that two
-//! servers do, because other versions and configurations read differently.
+//! Only the request target is covered, not headers, host names or bodies. Two servers may differ even if their readings
+//! agree, because other versions and configurations read differently.
 
 #![forbid(unsafe_code)]
 

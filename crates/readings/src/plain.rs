@@ -1,4 +1,4 @@
-//! Answers plain targets, which have only usual bytes and no escapes, without running the steps of a reading.
+//! Answers plain targets without the steps of a reading. A plain target has only usual bytes, and its path no escapes.
 
 use std::borrow::Cow;
 
@@ -29,7 +29,7 @@ enum Kind {
 /// The effect of a reading's steps on a plain target, computed once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Plain {
-    /// Whether a plain target can be answered without the steps at all.
+    /// Whether plain targets can be answered without the steps.
     answers: bool,
     /// The bytes that are removed from the end of the path.
     trims: ByteSet,
@@ -64,7 +64,7 @@ impl Plain {
                 Step::CutQuery if is_split => text = Kind::Path,
                 Step::AddQuery if matches!(text, Kind::Path) => text = Kind::Target,
                 Step::ServeFiles => serves_files = true,
-                // These steps leave a plain target unchanged, whether it is the whole target or its path.
+                // These steps change neither a plain target nor its path.
                 Step::Status(_)
                 | Step::RejectInvalidUtf8
                 | Step::StripOrigin { .. }

@@ -301,7 +301,7 @@ impl<'a> Request<'a> {
                 }
             }
             Step::AddQuery => {
-                // If neither path nor query has changed, they are side by side in the target.
+                // If neither path nor query has changed, they are adjacent in the target, and the result is borrowed.
                 let both = [&**text, &*self.query].concat();
                 *text = match &self.target {
                     Cow::Borrowed(target) if target.starts_with(&both) => {

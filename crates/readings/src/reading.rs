@@ -4,7 +4,7 @@ use crate::plain::Plain;
 use crate::read::{Outcome, Request};
 use crate::step::Step;
 
-/// How one server, in one configuration, reads the path of a request target, with the evidence.
+/// The steps by which one server, in one configuration, reads the path of a request target, with the evidence.
 ///
 /// [`READINGS`](crate::READINGS) has the readings that were compared with the answers of servers. To describe a gateway of your own, write
 /// its steps in their order:

@@ -1,4 +1,4 @@
-//! The steps of which a reading is made.
+//! The steps that make up a reading.
 
 use std::fmt::{self, Display, Formatter};
 

@@ -58,7 +58,7 @@ const fn set(bytes: &[u8]) -> ByteSet {
 
 const ANY: &[Form] = &[Form::Absolute, Form::Star, Form::Query, Form::Relative];
 
-// These steps remove scheme and authority. They differ in the text that replaces an empty path.
+// These steps remove scheme and authority. They differ in the handling of an empty path.
 const STRIP: Step = StripOrigin { empty: Some("/"), query: true };
 const STRIP_NO_QUERY: Step = StripOrigin { empty: Some("/"), query: false };
 const STRIP_TO_NOTHING: Step = StripOrigin { empty: Some(""), query: true };

@@ -58,7 +58,7 @@ const EXCEPTIONS: &[(&str, &[&str], &str)] = &[
     ("tornado-6", &["/a\\xc3\\xa9", "/a\\xffb"], "raw bytes are Latin-1 in the path and UTF-8 in the group"),
 ];
 
-/// An answer of a server. `None` is a text that could not be observed.
+/// An answer of a server. If `route` is `None`, it was not observed. If `passed_on` is `None`, nothing was passed on.
 #[derive(Debug, PartialEq)]
 enum Answer {
     Read { route: Option<Vec<u8>>, passed_on: Option<Vec<u8>> },

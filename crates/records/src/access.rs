@@ -1,6 +1,7 @@
 //! Finds the request and other quoted fields of access logs.
 //!
-//! One reader serves all writers. The row of a writer in the table of formats names the rule by which its quotes are read.
+//! One reader serves all writers, the programs that write logs. The row of a writer in the table of formats names the
+//! rule by which its quotes are read.
 
 use std::ops::Range;
 
@@ -102,7 +103,7 @@ impl Lead {
     }
 }
 
-/// The most bytes of a date with its time, and the fewest. A user name with a word in brackets is no date.
+/// The largest and the smallest number of bytes of a date with its time. A user name with brackets is no date.
 const LONGEST_DATE: usize = 40;
 const SHORTEST_DATE: usize = 17;
 
@@ -119,7 +120,7 @@ fn is_date(text: &[u8]) -> bool {
         && memchr(b':', date).is_some()
 }
 
-/// Reports whether `text` ends in a date such as `[10/Oct/2000:13:55:36 -0700]`. Most dates are, and this check takes a few instructions.
+/// Reports whether `text` ends in a date such as `[10/Oct/2000:13:55:36 -0700]`. Most dates have this form.
 #[inline(always)]
 fn is_usual_date(text: &[u8; 32]) -> bool {
     const FIRST: &[u8; 32] = b"\0\0\0\0[00/Aaa/0000:00:00:00 +0000]";
@@ -139,7 +140,7 @@ pub(crate) struct Gap {
 }
 
 impl Access {
-    /// Returns the gaps after the request, of which the first one begins with the quote that closes the request.
+    /// Returns the gaps after the request. The first one begins with the quote that closes the request.
     pub(crate) fn gaps(&self) -> impl DoubleEndedIterator<Item = Gap> + Clone + use<> {
         let (tail, is_closed) = (self.tail, self.is_closed);
         (0..=tail.len()).filter_map(move |start| {
@@ -213,7 +214,8 @@ impl Gap {
 #[inline(always)]
 fn word_len(text: &[u8]) -> usize {
     const ONES: u64 = u64::MAX / 0xFF;
-    // Most words are short. With bit 1 cleared, a quote equals a blank, and both become 0. The lowest bit found is in the first 0.
+    // Most words are short, so the first 8 bytes are checked together. After the XOR with a blank and without bit 1, a
+    // blank and a quote are 0. The lowest bit of `found` is in the first byte that is 0.
     let zeros = text
         .first_chunk()
         .map_or(u64::MAX >> 1, |first| (u64::from_le_bytes(*first) ^ (ONES << 5)) & !(ONES << 1));
@@ -292,7 +294,7 @@ fn read(line: &[u8], layout: &Access, rule: Rule, escaping: Escaping) -> Result<
     let read = read_gaps(line, layout, start, |_| start, known, close_of);
     let words = layout.tail.get(..1).filter(|part| part == &[Part::Status]).unwrap_or_default();
     let status = Gap { field: None, words, is_last: true, is_closed: false };
-    // Users change the fields after the request, so a status is enough to be certain of it. The formats of clouds do not change.
+    // Users can change the fields after the request, so a status makes it certain. The formats of clouds are fixed.
     if read.is_ok() || matches!(layout.lead, Lead::Words(_)) || status.end(line, close).is_none() {
         return read;
     }
@@ -346,7 +348,7 @@ fn escaped(line: &[u8], layout: &Access, escaping: Escaping) -> Result<(usize, u
 
 /// Returns the closing quote of a request at `start` that is three words without blanks.
 fn three_words(line: &[u8], start: usize) -> Option<usize> {
-    // Servers write these in place of a missing request.
+    // Servers write these texts in place of a missing request.
     for none in [b"-".as_slice(), b"- - - "] {
         if line[start..].strip_prefix(none).is_some_and(|rest| rest.starts_with(b"\"")) {
             return Some(start + none.len());

@@ -18,7 +18,7 @@ pub fn detect(lines: &[&[u8]], wrapper: Option<Wrapper>) -> Option<Log> {
         let mut places = Vec::new();
         for line in lines {
             let before = places.len();
-            // Without a writer, the values that are certain after an error count: many lines have a text on which the writers disagree.
+            // In a format without a writer, the certain values of a line with an error count: writers disagree often.
             if syntax.find(line, &mut places).is_err() && !log.writer.name.is_empty() {
                 places.truncate(before);
             }

@@ -1,4 +1,4 @@
-//! The charset of a value, if it is not UTF-8: only documents of HTML have others.
+//! The charset of a value. Only values in documents of HTML have another charset than UTF-8.
 
 use std::borrow::Cow;
 
@@ -9,8 +9,8 @@ use encoding_rs::Encoding;
 pub struct Charset(Option<&'static Encoding>);
 
 impl Charset {
-    /// Returns the charset of `value` in a document in `charset`. If it names none, the value is UTF-8 or else in windows-1252, as browsers
-    /// assume.
+    /// Returns the charset of `value` in a document in `charset`. If the document names none, the value is UTF-8 or
+    /// else in windows-1252, as browsers assume.
     #[cfg(feature = "html")]
     pub(crate) fn of(value: &[u8], charset: Option<&'static Encoding>) -> Charset {
         use encoding_rs::{UTF_8, WINDOWS_1252};
@@ -35,7 +35,7 @@ impl Charset {
         }
     }
 
-    /// Replaces `offsets` in the text of `raw`, in ascending order, by the offsets in `raw` of the characters there.
+    /// Replaces `offsets` in the text of `raw`, in ascending order, by the offsets of the same characters in `raw`.
     pub(crate) fn origins(self, raw: &[u8], offsets: &mut [usize]) {
         let Some(charset) = self.0 else { return };
         let mut decoder = charset.new_decoder_without_bom_handling();

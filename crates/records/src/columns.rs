@@ -22,7 +22,8 @@ pub struct Columns {
     pub reserved: &'static [u8],
     /// The columns that can be selected.
     pub columns: &'static [Key],
-    /// The names of the columns in lines before the first header line, of which the last ones can be missing; empty if such lines have no names.
+    /// The names of the columns before the first header line; a line can lack the last ones. Empty if a header line is
+    /// required.
     pub default: &'static [u8],
 }
 
@@ -123,7 +124,7 @@ impl Columns {
             let (range, is_quoted) = cells[at].clone();
             let (escaping, fence) = match escaping {
                 _ if is_quoted => (escaping, QUOTED),
-                // Where no quotes are around a text, none are doubled.
+                // A text without quotes around it has no doubled quotes.
                 Escaping::DoubledQuote => (Escaping::None, fence),
                 _ => (escaping, fence),
             };
@@ -132,7 +133,7 @@ impl Columns {
         Ok(())
     }
 
-    /// Splits `line`, at runs of blanks if `runs`.
+    /// Splits `line` into columns, at runs of blanks if `runs` is set.
     fn cells(&self, line: &[u8], escaping: Escaping, runs: bool) -> Result<Vec<Column>, Unreadable> {
         let delimiter = if self.split == Split::Tab { b'\t' } else { b' ' };
         let mut cells = Vec::new();

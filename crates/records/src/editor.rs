@@ -61,7 +61,8 @@ impl<'a> Editor<'a> {
         Editor { input, form, out, done, record, mark, has_changed: false, values, buffer }
     }
 
-    /// Starts the record at `record` of the input, which has no line end. Places count from its start, and are edited in their order.
+    /// Starts the record at `record` of the input, without its line end. Places count from there, and must be edited in
+    /// order.
     pub fn begin(&mut self, record: Range<usize>) {
         self.record = record;
         self.mark = (self.done, self.out.len());
@@ -75,8 +76,8 @@ impl<'a> Editor<'a> {
         self.form
     }
 
-    /// Copies the input up to `at`, if whole records are written, and returns the output, so that other text can be written in place of what
-    /// follows.
+    /// Copies the input up to `at`, if whole records are written, and returns the output, so that other text can
+    /// replace the next bytes.
     #[inline]
     pub fn copy_to(&mut self, at: usize) -> &mut Vec<u8> {
         if self.form.is_whole() {
@@ -120,7 +121,7 @@ impl<'a> Editor<'a> {
         Ok(())
     }
 
-    /// Writes a text for the value at `place` that is no value, such as `null` for a string and its quotes.
+    /// Writes a text that is no value in place of the value at `place`, such as `null` for a string and its quotes.
     pub fn put_text(&mut self, place: &Place, text: &[u8]) {
         match self.form {
             Form::Whole => self.replace(place.whole(), Some(text)),
@@ -129,7 +130,7 @@ impl<'a> Editor<'a> {
         self.has_changed = true;
     }
 
-    /// Writes `value`, or the text for no value, beside the value at `place`, if there is room for it.
+    /// Writes `value`, or the text for no value, beside the value at `place`, if `place` allows it.
     pub fn put_beside(&mut self, syntax: &Syntax, place: &Place, value: Option<&[u8]>) -> Result<(), usize> {
         let (Some(at), Form::Whole) = (place.beside, self.form) else { return Ok(()) };
         self.buffer.clear();
@@ -181,8 +182,8 @@ impl<'a> Editor<'a> {
         self.has_changed
     }
 
-    /// Joins the values of the record in the order in which they were asked for. Blanks separate those that share a cell, or commas if the
-    /// delimiter is a blank.
+    /// Joins the values of the record in the order in which they were asked for. Blanks separate values that share a
+    /// cell, or commas if the delimiter is a blank.
     fn join(&mut self, count: usize, delimiter: u8, end: u8, escape: fn(u8, &mut Vec<u8>)) {
         let start = self.values[0].1.start;
         self.values.sort_by_key(|(index, _)| *index);
@@ -202,7 +203,7 @@ impl<'a> Editor<'a> {
         self.out.extend_from_slice(&self.buffer);
     }
 
-    /// Discards what was written of the record, so that it can stay as it is.
+    /// Discards the output for the record, so that it can stay as it is.
     pub fn discard(&mut self) {
         self.done = self.mark.0;
         self.out.truncate(self.mark.1);
@@ -210,7 +211,7 @@ impl<'a> Editor<'a> {
         self.has_changed = false;
     }
 
-    /// Leaves the record out, which ends at offset `end` of the input, after its line end, and writes `text` for it.
+    /// Writes `text` instead of the record, which ends at offset `end` of the input, after its line end.
     pub fn leave_out(&mut self, text: &[u8], end: usize) {
         self.discard();
         self.copy_to(self.record.start).extend_from_slice(text);

@@ -1,14 +1,14 @@
 //! Finds the ends of CSV records in input that arrives in pieces. A line feed inside quotes is data.
 //!
-//! [`RowScan`](crate::RowScan) finds the same ends at memory speed. It uses this module for the blocks in which a quote is not where
-//! RFC 4180 has it.
+//! [`RowScan`](crate::RowScan) finds the same ends in blocks of 64 bytes. It uses this module for the blocks in which a
+//! quote is not where RFC 4180 has it.
 
 use memchr::{memchr, memchr2};
 
 /// The bytes between fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Separator {
-    /// This byte, each time.
+    /// Each occurrence of this byte.
     Byte(u8),
     /// Runs of blanks, as for awk.
     Blanks,
@@ -56,7 +56,7 @@ pub(crate) enum State {
     Escape,
     /// After a quote inside quotes: it either closes them or begins an escaped quote.
     Quote,
-    /// After a carriage return that follows such a quote.
+    /// After a carriage return that follows a quote inside quotes.
     Return,
     /// After a misplaced quote. The record ends with the line.
     Lost,
@@ -78,7 +78,7 @@ impl Ends {
         self.stop(piece, true)
     }
 
-    /// Returns the end of the current record, or of the current cell if `cells`.
+    /// Returns the end of the current record, or of the current cell if `cells` is set.
     fn stop(&mut self, piece: &[u8], cells: bool) -> Option<usize> {
         let Dialect { delimiter, quotes } = self.dialect;
         let is_lazy = quotes == Quotes::Lazy;
@@ -88,7 +88,7 @@ impl Ends {
         let mut at = 0;
         while at < piece.len() {
             let rest = &piece[at..];
-            // Bytes without a meaning in this state are passed at once.
+            // One search skips the bytes without a meaning in this state.
             let passed = match self.state {
                 State::Bare => memchr::memchr3(b'\n', b'"', delimiter, rest),
                 State::Quoted if quotes == Quotes::Backslash => memchr2(b'"', b'\\', rest),

@@ -56,7 +56,7 @@ pub enum Escaping {
     CsvLazy,
     /// A quoted cell of CSV in which a backslash escapes quotes and itself. Other backslashes are data.
     CsvBackslash,
-    /// A quoted value of logfmt, as Go and the libraries of others write it.
+    /// A quoted value of logfmt, as Go and the libraries of other languages write it.
     Logfmt,
     /// A JSON string that can have `\xHH`, which programs put into JSON that they build from text.
     JsonHex,
@@ -130,7 +130,8 @@ fn meaning(letter: u8) -> u8 {
     }
 }
 
-/// Values of `Rule::numbered`: no bytes; DEL; DEL and all that are not ASCII; these, `%`, and those that CloudFront documents.
+/// Values of `Rule::numbered`: no bytes; DEL; DEL and all bytes that are not ASCII; the bytes of `HIGH`, and those that
+/// CloudFront documents.
 const NONE: (u16, &[u8]) = (0x100, b"");
 const DELETE: (u16, &[u8]) = (0x100, b"\x7F");
 const HIGH: (u16, &[u8]) = (0x7F, b"");
@@ -383,7 +384,7 @@ impl Escaping {
         RULES.iter().map(|rule| rule.escaping)
     }
 
-    /// Returns the rule.
+    /// Returns the rule of this escaping.
     pub(crate) fn rule(self) -> &'static Rule {
         &RULES[self as usize]
     }
@@ -431,8 +432,8 @@ impl Escaping {
         }
     }
 
-    /// Appends `value` to `out` in the way of the writer. If the writer has no way to write `value` so that it can be read back, nothing
-    /// is appended, and the error is the offset of the first byte that it cannot write.
+    /// Appends `value` to `out` as the writer writes it. If the writer cannot write `value` so that it can be read
+    /// back, nothing is appended. The error is the offset of the first byte that it cannot write.
     pub fn apply(self, value: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
         let rule = self.rule();
         let before = out.len();
@@ -440,7 +441,7 @@ impl Escaping {
             out.extend_from_slice(value);
             return Ok(());
         }
-        // Go writes characters as they are, and bytes only if the value is not UTF-8.
+        // Go writes characters that are not ASCII as they are, and escapes their bytes only if the value is not UTF-8.
         let is_text = self == Escaping::Go && std::str::from_utf8(value).is_ok();
         for (offset, &byte) in value.iter().enumerate() {
             let starts_line = matches!(byte, b'\n' | b'\r' | 0) && !rule.has(LINES) && !rule.escapes(byte);
@@ -488,8 +489,8 @@ impl Escaping {
         matches!(self, Escaping::Json | Escaping::JsonHex | Escaping::LighttpdJson) || self.has_references()
     }
 
-    /// Reports whether escapes are character references of HTML, of which there are many for the same text. Lists of URLs are split after
-    /// the references are undone.
+    /// Reports whether escapes are character references of HTML. A text can have many spellings with them. Lists of
+    /// URLs are split after the references are undone.
     pub(crate) fn has_references(self) -> bool {
         self.rule().mark == b'&'
     }

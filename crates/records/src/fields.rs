@@ -92,7 +92,7 @@ impl Position {
         (first..=last).contains(&field).then_some(number)
     }
 
-    /// Reports whether both mean the same field of every line that has it.
+    /// Reports whether the texts of both positions overlap, whatever the number of fields in the line.
     fn meets(self, other: Position) -> bool {
         let is_same_end = (self.first < 0) == (other.first < 0) && !self.is_open() && !other.is_open();
         let is_near = self.first <= other.last && other.first <= self.last;
@@ -147,10 +147,10 @@ impl Numbered {
         Ok(Numbered { separator, positions: numbered, last, escaping, spans: Vec::new() })
     }
 
-    /// Returns the search for escapes in the field that was asked for, if it is one that is counted from the start, and has no words.
+    /// Returns the search for escapes, if one whole field was asked for, and it is counted from the start.
     pub(crate) fn sweep(&self) -> Option<Sweep> {
         let [(Position { first, last, word: None }, _)] = *self.positions else { return None };
-        // The sweep has a word for each field up to this one.
+        // The sweep stores 64 bits for each field up to this one.
         let number = usize::try_from(first).ok().filter(|number| first == last && *number <= 1024)?;
         // A separator must not be a hexadecimal digit, which could be inside an escape.
         let is_digit = matches!(self.separator, Separator::Byte(byte) if byte.is_ascii_hexdigit());
@@ -159,7 +159,8 @@ impl Numbered {
         is_known.then(|| Sweep::new(finder(), self.bare().refused(), ByteSet::EMPTY))
     }
 
-    /// Returns a place of a field without marks around it, by which a caller learns which bytes such fields refuse.
+    /// Returns a place of a field without quotes or brackets. It tells a caller the bytes that such a field cannot
+    /// have.
     pub fn bare(&self) -> Place {
         self.place(&Span { range: 0..0, mark: b' ', after_bracket: false }, None, 0)
     }
@@ -277,7 +278,7 @@ fn words(line: &[u8], range: Range<usize>) -> impl Iterator<Item = Range<usize>>
     })
 }
 
-/// Appends the first `last` words of `line` to `spans`. If `has_marks`, some fields are in quotes or brackets.
+/// Appends the first `last` words of `line` to `spans`. If `has_marks` is set, fields can be in quotes or brackets.
 fn split_words(line: &[u8], last: usize, has_marks: bool, spans: &mut Vec<Span>) {
     let mut at = 0;
     // Whether no quote, and no bracket, is closed in the rest of the line.

@@ -32,7 +32,7 @@ struct Open {
     states: Range<usize>,
 }
 
-/// A path of which a part leads to a place in the document.
+/// A path whose first steps lead to a place in the document.
 #[derive(Clone, Copy, Debug)]
 struct State {
     path: usize,
@@ -150,7 +150,7 @@ impl Reader {
                 }
                 _ => at = scalar(text, at)?,
             }
-            // The value is complete; closes the objects and arrays that end after it.
+            // The value is complete. This loop closes the objects and arrays that end after it.
             loop {
                 at = blanks(text, at);
                 let Some(open) = self.open.last_mut() else {
@@ -258,7 +258,7 @@ pub(crate) fn scalar(text: &[u8], at: usize) -> Result<usize, usize> {
         }
     }
     let byte = |at: usize| text.get(at).copied().unwrap_or_default();
-    // Returns the end of the digits at `at`, of which there is at least one.
+    // Returns the end of the digits at `at`, or an error if there is none.
     let digits = |at: usize| match text[at..].iter().take_while(|byte| byte.is_ascii_digit()).count() {
         0 => Err(at),
         count => Ok(at + count),

@@ -27,7 +27,7 @@ const LEVELS: [&[u8]; 8] =
 /// request lines and hosts have no blanks, and so no labels.
 pub(crate) fn find(line: &[u8], texts: &mut Texts) -> Result<(), Unreadable> {
     let has = |text: &[u8]| memmem::find(line, text).is_some();
-    // A message can have several lines, of which the last one has the labels.
+    // A message can have several lines. The last one has the labels.
     if !LEVELS.iter().any(|level| has(level)) && !has(b", client: ") {
         return unreadable(0, Reason::NO_ANCHOR);
     }

@@ -44,7 +44,7 @@ pub enum Shape {
 pub struct Writer {
     /// The name in `--log`; empty if the writer is unknown.
     pub name: &'static str,
-    /// The layouts that the program writes, of which the first one is the usual one.
+    /// The layouts that the program writes, the usual one first.
     pub layouts: &'static [&'static Layout],
     /// The usual escaping.
     pub escaping: Escaping,
@@ -128,7 +128,7 @@ static COMMON: Layout = access("common", Lead::Date, COMMON_TAIL);
 static COMBINED: Layout = access("combined", Lead::Date, COMBINED_TAIL);
 static VHOST: Layout = with_word("vhost_combined", Lead::Date, HOST_FIRST, COMBINED_TAIL);
 static LIGHTTPD: Layout = with_word("accesslog", Lead::Date, HOST_SECOND, COMBINED_TAIL);
-/// For writers whose fields can contain quotes, so that more fields after these would not be told apart.
+/// The layout for writers whose fields can contain quotes, so that more fields after these would be ambiguous.
 static RAW_COMMON: Layout = closed("common", Lead::Date, COMMON_TAIL);
 static RAW_COMBINED: Layout = closed("combined", Lead::Date, COMBINED_TAIL);
 /// After the agent, Traefik writes the number of the request, the router, the server and the duration.
@@ -172,7 +172,7 @@ const fn key(name: &'static str, field: Field, holds: Holds) -> Key {
     Key { name, field, holds }
 }
 
-/// The names that people give to members in the JSON logs of servers whose layout is a choice.
+/// The names that people give to members in JSON logs of servers that let users choose the layout.
 const KEYS: &[Key] = &[
     key("request_uri", Field::Target, TARGET),
     key("request", Field::Target, Holds::Request),
@@ -439,7 +439,8 @@ impl Log {
         }
         let writer = WRITERS.iter().find(|writer| !name.is_empty() && writer.name == name);
         let usual = writer.map(|writer| Log { writer, layout: writer.layouts[0] });
-        // A layout alone is that of an unknown writer, which is the first row, or of the only writer.
+        // The name of a layout means that of the unknown writer, which is the first row, or of the only writer that has
+        // it.
         let mut logs = WRITERS.iter().filter_map(|writer| of(writer, name));
         let first = logs.next().filter(|log| log.writer.name.is_empty() || logs.next().is_none());
         usual.or(first)

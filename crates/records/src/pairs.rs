@@ -8,7 +8,7 @@ use crate::place::{CONTROLS, Marks, Place, Reason, Unreadable, unreadable};
 /// The bytes that a value without quotes does not have.
 const FENCE: ByteSet = CONTROLS.add(b" =\"\\");
 
-/// Appends the places of the values of `keys` in `line` to `places`. After an error, those before it are right.
+/// Appends the places of the values of `keys` in `line` to `places`. After an error, the places before it are correct.
 pub(crate) fn find(line: &[u8], keys: &[String], places: &mut Vec<Place>) -> Result<(), Unreadable> {
     let is_blank = |byte: &u8| *byte == b' ' || *byte == b'\t';
     let word_end = |at: usize, is_end: &dyn Fn(&u8) -> bool| {
@@ -22,7 +22,7 @@ pub(crate) fn find(line: &[u8], keys: &[String], places: &mut Vec<Place>) -> Res
             return Ok(());
         }
         at = equals;
-        // A word without a value is passed.
+        // A word without a value is skipped.
         if line[equals] != b'=' {
             continue;
         }

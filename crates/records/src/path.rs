@@ -28,7 +28,7 @@ pub struct KeyPath {
 }
 
 impl PartialEq for KeyPath {
-    /// Reports whether both lead to the same places, however they were typed.
+    /// Reports whether both paths lead to the same places, however they were typed.
     fn eq(&self, other: &KeyPath) -> bool {
         self.steps == other.steps
     }
@@ -83,7 +83,7 @@ fn name(rest: &mut Chars<'_>) -> Result<String, &'static str> {
     }
 }
 
-/// Reads what is in brackets: nothing or `*`, a number, or a name in quotes.
+/// Reads the text in brackets: nothing or `*`, a number, or a name in quotes.
 fn bracket(rest: &mut Chars<'_>) -> Result<Step, &'static str> {
     const EXPECTED: &str =
         "expected `[]` for each element, or `[0]` for the first; write \"\\[\" for a bracket in a name";

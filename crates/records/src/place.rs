@@ -179,8 +179,8 @@ pub struct Place {
     pub reserved: &'static [u8],
     /// The quotes around the value.
     pub marks: Marks,
-    /// Whether bytes of the fence that the old value has can stay, because only the bytes next to them decide what they mean. An opening
-    /// bracket is then a byte of the fence only at the start of the value.
+    /// Whether bytes of the fence that the old value has can stay, because only the bytes next to them decide their
+    /// meaning. An opening bracket is then a byte of the fence only at the start of the value.
     pub has_lone_marks: bool,
     /// The charset of the value.
     pub charset: Charset,
@@ -354,8 +354,8 @@ impl Place {
         Ok(())
     }
 
-    /// Returns the bytes that a new value should not have here, because [`Place::write`] could refuse them. A caller can write them in
-    /// another way, if it has one.
+    /// Returns the bytes that a new value should not have here, because [`Place::write`] could fail for them. A caller
+    /// can write them in another way, if it has one.
     pub fn refused(&self) -> ByteSet {
         if let Marks::Optional(_) = self.marks {
             return ByteSet::EMPTY;
@@ -389,8 +389,8 @@ impl Place {
 
     /// Returns the offset of the first byte of `value` that would be read as a part of the syntax around it.
     ///
-    /// If `has_lone_marks` is set, and no escaping hides marks, a mark of the old value may stay: all marks before it must stay, too, and
-    /// the bytes next to it must mean the same.
+    /// If `has_lone_marks` is set, and no escaping hides marks, a mark of the old value may stay. Then all marks before
+    /// it must stay, too, and the bytes next to it must mean the same.
     fn barrier(&self, old: &[u8], value: &[u8]) -> Option<usize> {
         let is_inner_bracket = |text: &[u8], at: usize| at > 0 && text[at] == b'[' && self.has_lone_marks;
         let offsets = |text: &[u8]| {
@@ -403,9 +403,9 @@ impl Place {
         if new.is_empty() || !self.has_lone_marks || is_hidden {
             return new.first().copied();
         }
-        // The mark at an offset, and what decides about its meaning.
+        // Returns the mark at an offset, and the facts about the bytes next to it that decide its meaning.
         let mark = |text: &[u8], at: usize| {
-            // A blank does not change what a control byte means.
+            // A blank does not change the meaning of a control byte.
             let is_blank = |next: &u8| b" \t".contains(next) && !text[at].is_ascii_control();
             let is_before_blank = text.get(at + 1).map(is_blank);
             (text[at], at == 0, at > 0 && self.is_mark(text[at - 1]), is_before_blank)

@@ -97,10 +97,9 @@ impl Syntax {
         Ok(Syntax(Kind::Logfmt(keys.to_vec())))
     }
 
-    /// Selects values of a log, in the lines of `wrapper` if there is one. If `names` is empty, selects all values that contain URLs.
-    /// A name is that of a [`Field`](crate::Field) or,
-    /// where the records have names of their own, that of a column or a path in JSON. An error is a message
-    /// for the user.
+    /// Selects values of a log, in the lines of `wrapper` if there is one. If `names` is empty, selects all values that
+    /// contain URLs. A name is that of a [`Field`](crate::Field), of a column that a header line names, or a path in
+    /// JSON. An error is a message for the user.
     pub fn log(log: Log, wrapper: Option<Wrapper>, names: &[impl AsRef<str>]) -> Result<Syntax, String> {
         let mut names: Vec<String> = names.iter().map(|name| name.as_ref().to_owned()).collect();
         once(&names, String::clone)?;
@@ -268,7 +267,7 @@ impl Nested {
                     continue;
                 }
             };
-            // Docker writes a line that is too long in parts, of which only the last one has the line end.
+            // Docker writes a line that is too long in parts. Only the last part has the line end.
             if !text.ends_with(b"\n") && matches!(outer.0, Kind::Wrapper(Wrapper::Docker)) {
                 result = result.and(unreadable(value.range.end, Reason::PART));
                 continue;

@@ -84,7 +84,7 @@ impl Dialect {
         self.iter(row).try_fold(0, |count, cell| cell.map(|_| count + 1))
     }
 
-    /// Returns the values of the cells of `row`, each with the answer to whether it is quoted.
+    /// Returns the values of the cells of `row`, and whether each cell is quoted.
     pub fn cells(self, row: &[u8]) -> Result<Vec<QuotedValue<'_>>, Unreadable> {
         let value = |Cell { range, is_quoted, .. }| {
             let raw = &row[range];
@@ -217,7 +217,7 @@ impl Table {
         self.dialect
     }
 
-    /// Returns the search for escapes in the column that was asked for, if it is one.
+    /// Returns the search for escapes, if only one column was asked for.
     pub(crate) fn sweep(&self) -> Option<Sweep> {
         let ([(before, _)], delimiter) = (&*self.columns, self.dialect.delimiter) else { return None };
         // A delimiter must not be a hexadecimal digit, which could be inside an escape.
@@ -247,7 +247,7 @@ impl Table {
         let has_quotes = memchr(b'"', row).is_some();
         let mut columns = self.columns.iter().peekable();
         for (number, cell) in self.dialect.iter(row).enumerate() {
-            // Where a quote is wrong, it is not certain which of the cells before it are cells.
+            // If a quote is misplaced, the cells before it are not certain either.
             let cell = cell.inspect_err(|_| places.truncate(from))?;
             let Some((_, index)) = columns.next_if(|(column, _)| *column == number) else { continue };
             let beside = (!self.into.is_empty()).then_some(cell.end);
@@ -286,8 +286,8 @@ impl Table {
         self.into.get(self.columns[place].1)
     }
 
-    /// Returns the place in `record`, a row with its line end, where reading goes on, if the row cannot be read and there is such a place: the
-    /// next line that is a row of the width of the table.
+    /// Returns the place where reading goes on if `record`, a row with its line end, cannot be read: the next line that
+    /// is a row of the width of the table, if there is one.
     pub fn resume(&self, record: &[u8]) -> Option<usize> {
         let row = without_end(record);
         if memchr(b'\n', row).is_none() || self.check(row).is_ok() {

@@ -8,7 +8,7 @@ use crate::place::{Kind, Reason, Unreadable, unreadable};
 /// The texts that a program writes in place of a request, a target or a protocol that it does not know.
 #[derive(Clone, Copy, Debug)]
 pub struct Placeholders {
-    /// Texts in place of a request of which the server understood nothing.
+    /// Texts in place of a request that the server did not understand.
     pub requests: &'static [&'static [u8]],
     /// Texts in place of a target.
     pub targets: &'static [&'static [u8]],
@@ -103,8 +103,8 @@ fn is_token(method: &[u8]) -> bool {
     method.iter().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte))
 }
 
-/// Returns the length of the method, and that of all before the protocol, of a request such as `GET /a HTTP/1.1`. Most requests are like that,
-/// and this check takes a few instructions.
+/// Returns the lengths of the method and of the text before the protocol in a request such as `GET /a HTTP/1.1`. This
+/// form is checked first, because it is usual.
 #[inline(always)]
 fn usual(request: &[u8]) -> Option<(usize, usize)> {
     let (before, protocol) = request.split_last_chunk()?;
@@ -170,7 +170,7 @@ fn split_other(
     let raw = &line[rest.start + last..rest.end];
     let mut buffer = Vec::new();
     let word = escaping.undo(raw, &mut buffer).unwrap_or(raw);
-    // With `Protocol::Word`, a request may have two words. The second is the protocol if it looks like one, else the target.
+    // With `Protocol::Word`, a request may have two words. The second is the target unless it is a protocol.
     let is_second = last == 0 && known.protocol == Protocol::Word;
     let has_protocol = if is_second { is_protocol(word) } else { known.is_protocol(word) };
     if !has_protocol && known.protocol != Protocol::None && request.len() >= SHORTEST_CUT {

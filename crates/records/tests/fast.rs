@@ -16,7 +16,7 @@ fn rounds(count: usize) -> usize {
     (count * scale / 100).max(20)
 }
 
-/// The numbers of records that a sweep has passed, of those among them with a chosen escape, and of those that it left to the reader.
+/// The numbers of records that a sweep handled, that had a chosen escape, and that it left to the reader.
 #[derive(Debug, Default)]
 struct Seen {
     passed: usize,
@@ -98,7 +98,7 @@ fn compare(
     }
 }
 
-/// Checks one record that `sweep` has passed. `bits` returns whether the escape at an offset is chosen.
+/// Checks one record that `sweep` has handled. `bits` returns whether the escape at an offset is chosen.
 fn check(
     name: &str,
     tier: Tier,

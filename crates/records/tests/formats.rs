@@ -1,4 +1,4 @@
-//! Writes the tables of docs/logs.md from the rows of the formats. `SIMDPCT_BLESS=1` updates the file.
+//! Compares the tables of docs/logs.md with the rows of the formats. With `SIMDPCT_BLESS=1`, writes the tables.
 
 use std::fmt::Write as _;
 

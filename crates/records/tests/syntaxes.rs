@@ -477,7 +477,7 @@ fn a_member_that_is_chosen_by_its_name_is_read_as_the_layout_has_it() {
     let record = r#"{"request":"GET /%41?q HTTP/1.1","note":"GET /%42 HTTP/1.1"}"#;
     let mut syntax = Syntax::log(Log::named("nginx-json").unwrap(), None, &["note", "request"]).unwrap();
     assert_eq!(read(&mut syntax, record), found(&[(1, "/%41?q"), (0, "GET /%42 HTTP/1.1")]));
-    // A blank would end the target, and no other text.
+    // A blank would end the target, but not another text.
     let found = places(&mut syntax, record.as_bytes()).unwrap();
     assert!(edit(record.as_bytes(), &found[0], b"/a b").is_err());
     assert!(edit(record.as_bytes(), &found[1], b"a b").is_ok());
@@ -505,7 +505,7 @@ fn documents_in_strings_are_seen() {
     }
 }
 
-/// Writes the records of `input`, and a value in capitals for each that is found.
+/// Writes the records of `input` with each value in capitals, but leaves out records that contain `drop`.
 fn write(syntax: &mut Syntax, input: &str, form: Form) -> String {
     let mut out = Vec::new();
     let mut editor = Editor::new(input.as_bytes(), 0, form, &mut out);

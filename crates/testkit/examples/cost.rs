@@ -1,7 +1,7 @@
 //! Runs a verb once on each of many inputs, for `ci/worst`, which counts the instructions of each call.
 //!
-//! `cost shapes LEN` writes one input of each kind to standard output, and `cost tiers 0` the tiers of this CPU. `cost VERB TIER LEN` reads
-//! inputs of that length from standard input.
+//! `cost shapes LEN` writes one input of each kind to standard output, and `cost tiers 0` writes the tiers of this CPU.
+//! `cost VERB TIER LEN` reads inputs of that length from standard input.
 
 use std::hint::black_box;
 use std::io::{Read, Write};

@@ -16,7 +16,7 @@ use crate::tiers::tiers;
 /// The options of an encoding, in the terms of the oracle.
 #[derive(Clone, Copy)]
 pub struct Encoding {
-    /// The bytes that stay.
+    /// The bytes that stay unescaped.
     pub members: Members,
     /// The rule that decides which bytes are escaped.
     pub rule: Rule,
@@ -27,7 +27,7 @@ pub struct Encoding {
 /// The options of a decoding, in the terms of the oracle.
 #[derive(Clone, Copy)]
 pub struct Decoding {
-    /// The bytes whose escapes stay.
+    /// The bytes whose escapes are not decoded.
     pub keep: Members,
     /// Whether a `+` that is not escaped is read as a space.
     pub plus: bool,
@@ -51,7 +51,7 @@ impl Encoding {
         [Rule::Plain, Rule::KeepEscapes, Rule::Form].map(|rule| Encoding { members, rule, upper: true })
     }
 
-    /// Makes the encoder of the library that has these options.
+    /// Makes the encoder of the library with these options, on `tier`.
     pub fn encoder(&self, tier: Tier) -> Encode<ByteSet> {
         self.applied(Encode::keeping(byte_set(&self.members)).tier(tier))
     }
@@ -151,7 +151,7 @@ pub fn malformed(error: MalformedEscape) -> Malformed {
     Malformed { offset: error.offset, not_hex }
 }
 
-/// The error of a decoder that could not write into a slice, in the terms of the oracle.
+/// The error of decoding into a slice, in the terms of the oracle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SliceError {
     Malformed(Malformed),

@@ -1,4 +1,4 @@
-//! Memory in which every access outside a slice either crashes or is found afterwards.
+//! Memory in which an access just outside a slice crashes, or a write is found afterwards.
 //!
 //! On Unix, a [`GuardedSlice`] is between two pages that may not be touched, so a kernel that reads or writes one byte too far crashes.
 //! On other targets (WebAssembly), a [`GuardedSlice`] is a plain vector; [`FAULTS`] says which kind the target has. On all targets, the

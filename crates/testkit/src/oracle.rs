@@ -1,8 +1,8 @@
 //! The oracle: it performs every operation one byte at a time, so simply that it is easy to see that it is right.
 //!
-//! The oracle shares nothing with `src/`: no hexadecimal digits, no sets, no types of errors. So a mistake in one of these
-//! cannot hide. The members of a set are 256 `bool`s, and each function transcribes one paragraph of a specification. Nothing
-//! here is fast, and nothing should become so.
+//! The oracle shares nothing with `src/`: no hexadecimal digits, no sets, no types of errors. So a mistake in those
+//! cannot hide. The members of a set are 256 `bool`s, and each function transcribes one paragraph of a specification.
+//! The code is slow on purpose: keep it simple.
 
 /// The members of a set: the bytes that stay.
 pub type Members = [bool; 256];
@@ -90,7 +90,7 @@ pub fn encode(input: &[u8], members: &Members, rule: Rule, upper: bool, out: &mu
     }
 }
 
-/// Iterates over the valid escapes and the other single bytes of `input`, each with its offset and, if it is an escape, its
+/// Iterates over the valid escapes and the other single bytes of `input`, each with its offset. An escape also has its
 /// byte.
 fn pieces(input: &[u8]) -> impl Iterator<Item = (usize, &[u8], Option<u8>)> {
     let mut next = 0;
@@ -114,8 +114,8 @@ pub fn decode(input: &[u8], keep: &Members, plus: bool, out: &mut Vec<u8>) {
     }
 }
 
-/// Sets `out` to `input` with normalized escapes. RFC 3986, section 6.2.2: those of unreserved bytes are decoded, all others get upper-case
-/// digits. A digit stays escaped after an escape that lacks a digit.
+/// Sets `out` to `input` with normalized escapes (RFC 3986, section 6.2.2): escapes of unreserved bytes are decoded,
+/// and all others get upper-case digits. The escape of a digit stays after a malformed escape that lacks a digit.
 pub fn normalize(input: &[u8], out: &mut Vec<u8>) {
     out.clear();
     for (_, piece, escape) in pieces(input) {

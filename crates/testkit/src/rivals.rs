@@ -1,7 +1,7 @@
 //! Compares the output for one input with that of other crates.
 //!
-//! The outputs must be equal without exception, but not every verb has a counterpart. `urlencoding::decode` fails for invalid
-//! UTF-8, so it is compared with `decode_utf8`. `form_urlencoded` decodes whole queries, and to text with U+FFFD, so it gets
+//! The outputs must always be equal, but not every verb has a counterpart. `urlencoding::decode` fails for invalid
+//! UTF-8, so it is compared with `decode_utf8`. `form_urlencoded` decodes whole queries to text with U+FFFD, so it gets
 //! one value without `&`. No other crate keeps escapes, is strict, normalizes, or has sets with bytes of 0x80 or more.
 
 use std::borrow::Cow;

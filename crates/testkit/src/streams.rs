@@ -26,8 +26,8 @@ pub fn run<T: Transform>(
 /// The output and the error of one piece.
 type Piece<'o> = Result<(&'o [u8], Result<(), MalformedEscape>), BufferTooSmall>;
 
-/// Passes `input` through `advance` in the pieces between the offsets `cuts`, with memory that is always large enough, or, if `exact`, with
-/// one byte less than needed and then with exactly as much.
+/// Passes `input` through `advance` in the pieces between the offsets `cuts`. The output memory is large enough, unless
+/// `exact`: then it is first one byte too small, and then exactly large enough.
 fn run_in_memory(
     growth: usize,
     exact: bool,
@@ -106,7 +106,7 @@ pub fn check(tier: Tier, input: &[u8], cuts: &[usize]) {
         decoding.expected(input, &mut expected);
         let decode = decoding.decoder(tier);
         let (mut decoder, mut lenient) = (Decoder::new(decode), TryDecoder::new(decode.lenient()));
-        // A stream whose input has ended takes new input.
+        // The second round tests that a stream takes new input after its input has ended.
         for input_of in ["new", "used"] {
             out.clear();
             let Ok(()) = run(&mut decoder, input, cuts, &mut out);
@@ -126,7 +126,7 @@ pub fn check(tier: Tier, input: &[u8], cuts: &[usize]) {
         let result = run(&mut strict, input, cuts, &mut out);
         let first = oracle::first_malformed(input);
         assert_eq!(result.map_err(malformed).err(), first, "strict, {}", context());
-        // The stream has appended the output before the error and nothing after it, whatever the next pieces are.
+        // The stream must have appended the output before the error and nothing after it, whatever the next pieces are.
         decoding.expected(&input[..first.map_or(input.len(), |first| first.offset)], &mut expected);
         assert!(out == expected, "strict, {}: b\"{}\"", context(), out.escape_ascii());
         for exact in [false, true] {

@@ -10,7 +10,7 @@ use crate::guard;
 /// The environment variable with the names of the tiers that this CPU must have, separated by commas.
 pub const REQUIRE: &str = "SIMDPCT_REQUIRE_TIERS";
 
-/// The environment variable with the names of the only tiers to test, separated by commas. It is for the slowest emulator.
+/// The environment variable with the names of the only tiers to test, separated by commas: for the slowest emulator.
 pub const ONLY: &str = "SIMDPCT_TEST_TIERS";
 
 /// The environment variable with the percentage of the cases of each long loop to run, such as `10`. It makes the tests fast

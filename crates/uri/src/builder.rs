@@ -73,7 +73,7 @@ impl Builder {
         Builder::default()
     }
 
-    /// Makes a builder of the parts of a URI that has no flaws. They stay as they are written.
+    /// Makes a builder of the parts of a URI that has no flaws. The parts stay as they are written.
     pub(crate) fn from_valid(parts: Parts<'_, str>) -> Builder {
         let path = parts.path();
         let relative = !path.is_empty() && !path.starts_with('/');
@@ -107,7 +107,8 @@ impl Builder {
         self
     }
 
-    /// Sets the user name and the password. Anybody who sees the URI sees the password, which RFC 3986, section 3.2.1, deprecates.
+    /// Sets the user name and the password. RFC 3986, section 3.2.1, deprecates passwords, because anybody who sees the
+    /// URI sees the password.
     #[must_use]
     pub fn user_and_password(
         mut self,

@@ -51,7 +51,7 @@ impl<T: Text + ?Sized> Components<'_, T> {
     /// Joins the components (RFC 3986, section 5.3). The components of a [`split`] join to its input, except that an invalid reference such
     /// as `1:x` becomes `./1:x`.
     ///
-    /// Components from any other source do not become other components, either. A byte that would end its component is escaped: `/`, `?`
+    /// Components from other sources are made safe to split. A byte that would end its component is escaped: `/`, `?`
     /// and `#` in an authority, these and `:` in a scheme, `?` and `#` in a path, `#` in a query. Data needs the other escapes of
     /// [`Builder`](crate::Builder), too. A path that would be read as another component gets a prefix: `/` after an authority if the path
     /// does not start with a slash; `/.` before a path that starts with `//`, if there is no authority; `./` before a path whose first
@@ -117,7 +117,7 @@ impl<T: Text + ?Sized> Components<'_, T> {
     }
 }
 
-/// Returns an encoder of the bytes that would end a component. All others stay.
+/// Returns an encoder that escapes `delimiters`, the bytes that would end a component, and keeps all other bytes.
 const fn without(delimiters: &[u8]) -> Encode<ByteSet> {
     Encode::keeping(ByteSet::from_bytes(delimiters).complement())
 }
@@ -160,7 +160,7 @@ pub fn remove_dot_segments<T: Text + ?Sized>(path: &(impl Source<Text = T> + ?Si
 /// Appends the path without its dot segments to `out`. See [`remove_dot_segments`]. If `keeps_parents`, a `..` without a segment before it
 /// stays, and the next `..` removes it.
 ///
-/// The serializer of the URL Standard does not use this function, because it also reads escaped dots, and keeps drive letters.
+/// The serializer of the URL Standard has its own loop, because it also reads escaped dots and keeps drive letters.
 pub(crate) fn append_without_dot_segments(path: &[u8], keeps_parents: bool, out: &mut Vec<u8>) {
     let start = out.len();
     let mut left = path;

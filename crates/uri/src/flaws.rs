@@ -51,7 +51,7 @@ pub enum FlawKind {
     Control(u8),
     /// A `%` without two hexadecimal digits after it.
     MalformedEscape,
-    /// An `@` in the userinfo. Only the last `@` of the authority ends the userinfo, and parsers disagree about the others.
+    /// An `@` in the userinfo. Only the last `@` of the authority ends it, and parsers disagree about earlier ones.
     SeveralAt,
     /// A `[` without a `]`.
     UnclosedBracket,

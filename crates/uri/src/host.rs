@@ -12,10 +12,10 @@ use simdpct::sets;
 #[cfg(feature = "idna")]
 const DENIED: AsciiDenyList = AsciiDenyList::new(true, "\"#%/:<>?@[\\]^`{|}");
 
-/// Converts a name to Punycode and lower case, by UTS 46 without transitional processing, as browsers do. Returns `None` if the name is
-/// not valid by UTS 46, if a byte of the result cannot be in the name of a host (`:`, `/`, `%` and the like), or if the result is empty,
-/// because browsers would then read the path as the host. The length of labels is not checked. Takes time linear in the name, except for
-/// IDNA.
+/// Converts a name to Punycode and lower case, by UTS 46 without transitional processing, as browsers do. Returns
+/// `None` if the name is not valid by UTS 46, or if a byte of the result cannot be in the name of a host (`:`, `/`, `%`
+/// and the like). Also returns `None` for an empty result, because browsers would then read the path as the host. The
+/// length of labels is not checked. Takes time linear in the name, except for IDNA.
 ///
 /// ```
 /// use simdpct_uri::host::to_ascii;
@@ -91,8 +91,8 @@ fn is_ip_future(literal: &[u8]) -> bool {
         && address.iter().all(|&byte| sets::RFC3986_USERINFO.contains(byte))
 }
 
-/// Reports whether browsers read a host with this last label as an IPv4 address (URL Standard, section 3.5, "ends in a number"). They
-/// never do with an empty label, for which this function returns `true`.
+/// Reports whether browsers read a host with this last label as an IPv4 address (URL Standard, section 3.5, "ends in a
+/// number"). For an empty label, this function returns `true`, but browsers read no address.
 #[cfg(feature = "alloc")]
 pub(crate) fn is_number(label: &[u8]) -> bool {
     match label {
@@ -119,7 +119,7 @@ pub(crate) fn port_number(port: &[u8]) -> Option<u16> {
 /// ```
 #[must_use]
 pub fn special_port(scheme: &[u8]) -> Option<u16> {
-    // Letters in lower case, as a number: comparing numbers takes less time than comparing slices.
+    // Returns the name in lower case as a number, so that each comparison below is one of two numbers.
     const fn lower(name: &[u8]) -> u64 {
         let (mut number, mut i) = (0, 0);
         while i < name.len() {

@@ -321,7 +321,7 @@ impl UriBuf {
         UriBuf::of_valid(self.parts().set_query_param(name, value))
     }
 
-    /// Returns a copy without the parameters whose names `remove` selects. The `?` goes with the last parameter.
+    /// Returns a copy without the parameters whose names `remove` selects. The `?` is removed with the last one.
     ///
     /// `remove` gets each name decoded by the rule of forms, where `+` is a space, with U+FFFD for invalid UTF-8. The other parameters
     /// keep their spelling, their order and the `&` between them.

@@ -35,9 +35,9 @@ pub(crate) fn append_parameter(name: &[u8], value: &[u8], out: &mut Vec<u8>) {
 
 /// Splits a URI or a relative reference into its parts (RFC 3986, appendix B).
 ///
-/// Every input can be split, text and bytes: the parts of a `str` or `String` are `str`, those of a `[u8]` or `Vec<u8>` are `[u8]`. They
-/// are slices of the input: joined again with their delimiters, they are the input, byte for
-/// byte. Bytes that RFC 3986 does not allow stay where they are; [`Parts::flaws`] lists them. Nothing is decoded: decode each
+/// Every input can be split, text and bytes: the parts of a `str` or `String` are `str`, those of a `[u8]` or `Vec<u8>`
+/// are `[u8]`. They are slices of the input: joined again with their delimiters, they are the input, byte for byte.
+/// Bytes that RFC 3986 does not allow stay where they are; [`Parts::flaws`] lists them. Nothing is decoded: decode each
 /// [`Piece`] once, after splitting.
 ///
 /// Takes time linear in the input, allocates nothing, and runs the kernels of [`simdpct::Tier::active`].
@@ -374,8 +374,8 @@ impl<'a, T: Text + ?Sized> Parts<'a, T> {
         }
     }
 
-    /// Returns a copy of the input without the parameters that `is_replaced` selects, or `None` if it selects none. If there is a `new`, it
-    /// takes the place of the first.
+    /// Returns a copy of the input without the parameters that `is_replaced` selects, or `None` if it selects none.
+    /// `new`, if given, takes the place of the first of them.
     #[cfg(feature = "alloc")]
     fn replace_parameters(
         &self,

@@ -126,7 +126,7 @@ fn length(len: usize) -> i32 {
 }
 
 /// Returns the decoder for `flags`, but ignores [`STRICT`]. The decoder keeps escapes of the set `keep`, unless `keep`
-/// is negative. `None` if there is no such set.
+/// is negative. Returns `None` if there is no such set.
 fn decoder(state: &State, keep: i32, flags: u32) -> Option<Decode> {
     let keep = if keep < 0 { ByteSet::EMPTY } else { state.set(keep)?.to_byte_set() };
     let decode = Decode::new().keep(keep);

@@ -3,7 +3,7 @@
 //!
 //! ```sh
 //! cargo run --release -- 127.0.0.1:8080
-//! cargo run --release -- load       # sends requests to itself on the loopback interface, and prints the time of a request
+//! cargo run --release -- load       # sends requests to itself on the loopback interface, and prints the requests per second
 //! ```
 
 mod load;
@@ -38,7 +38,7 @@ fn parameter<'a>(query: &'a str, name: &str) -> Option<Cow<'a, str>> {
     FORM.decode_utf8(value).ok()
 }
 
-/// Rejects requests with a malformed escape in the target, because another server, to which requests are passed, may read it differently.
+/// Rejects requests with a malformed escape in the target, which another server behind this one may read differently.
 async fn well_formed(request: Request, next: Next) -> Response {
     let target = request.uri().path_and_query().map_or("", |target| target.as_str());
     match simdpct::validate(target) {
@@ -101,8 +101,8 @@ fn app() -> Router {
         .with_state(Cache::default())
 }
 
-/// Returns a router that calls [`read_alike`] before `app`. The layer is around the router `app`, because a layer of a router runs after
-/// the router has chosen the route.
+/// Returns a router that calls [`read_alike`] before `app`. The layer is around `app`, because a layer inside a router
+/// runs after the router has chosen the route.
 fn guarded(app: Router) -> Router {
     Router::new().fallback_service(app).layer(middleware::from_fn(read_alike))
 }

@@ -55,7 +55,7 @@ async fn a_name_cannot_leave_its_argument() {
     assert_eq!(location, "/home?user=a%26admin%3D1%0D%0ASet-Cookie%3A%20x%23");
 }
 
-/// The list has targets, each with the status of the response and the path that the handler gets.
+/// Each line has a target, and the status and text of the response. `/echo` answers with the path that it got.
 #[tokio::test]
 async fn paths_that_servers_read_differently_are_rejected_or_rewritten() {
     for (target, status, path) in [

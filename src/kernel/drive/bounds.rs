@@ -8,27 +8,27 @@ use crate::kernel::job::Marks;
 
 /// The ends of the values in an input. For a single value, the default methods do nothing.
 pub(super) trait Bounds {
-    /// Whether [`Bounds::cut`] may have lanes, because there are ends inside the input, or escapes without a mark.
+    /// Whether [`Bounds::cut`] may return lanes: values end inside the input, or only marked escapes are decoded.
     const MANY: bool;
 
-    /// Whether [`Bounds::cut`] has all lanes but those of marked escapes.
+    /// Whether only marked escapes are decoded. [`Bounds::cut`] then returns all lanes without a mark.
     const MARKED: bool = false;
 
     /// Returns the lanes of a block at which no escape is decoded: the last two before an end, or those without a mark. The block is
-    /// `padding` lanes short, and the input has `left` bytes from its start on.
+    /// `padding` lanes short. The input has `left` bytes from the start of the block on.
     #[cfg_attr(optimized, inline(always))]
     fn cut(&self, _left: usize, _padding: usize) -> u64 {
         0
     }
 
-    /// Reports whether decoding ends at the first escape that stays because of the set.
+    /// Reports whether decoding ends at the first marked escape that the set of the job keeps.
     #[cfg_attr(optimized, inline(always))]
     fn ends_at_kept(&self) -> bool {
         false
     }
 
-    /// Records `M` blocks that do not change. The input has `left` bytes from the start of the first block on, whose output is at the
-    /// address `at`.
+    /// Records `M` blocks that do not change. The input has `left` bytes from the start of the first block on, and the
+    /// output of that block is at the address `at`.
     #[cfg_attr(optimized, inline(always))]
     fn record_clean<const M: usize>(&mut self, _left: usize, _at: usize) {}
 
@@ -52,7 +52,7 @@ impl Bounds for Single {
 /// The bounds of a single value in which only the escapes at marked places are decoded.
 pub(super) struct MarkedEscapes<'m> {
     marks: Marks<'m>,
-    /// The number of the mark after those of the input's bytes.
+    /// The index of the mark after those of the input's bytes.
     end: usize,
 }
 
@@ -123,8 +123,8 @@ pub(super) fn follow<'e, I: Isa>(ends: &'e mut Ends, out: OutputSpan<'_>) -> Fol
 
 /// Computes the ends of the values in the output of `written` bytes. Each lane in the masks of the recorded blocks became `1 + by` bytes.
 ///
-/// Reports whether an escape was decoded that crosses the end of a value. The output is invalid then. This happens only if the ends are
-/// not marked.
+/// Reports whether a decoded escape crosses the end of a value. The output is then wrong. This happens only if the ends
+/// are not marked.
 #[cfg_attr(optimized, inline(always))]
 pub(crate) fn place_ends<T: Tier>(tier: T, by: i32, written: usize, ends: &mut Ends) -> bool {
     let isa = tier.wide();
@@ -137,7 +137,7 @@ pub(crate) fn place_ends<T: Tier>(tier: T, by: i32, written: usize, ends: &mut E
                 *place = end.wrapping_add(gain);
             }
         } else if !isa.place_ends(given, records, by, places, &mut crossing) {
-            // The second of these loops counts the bits of several masks at a time (lab: columns).
+            // The bits are counted in a loop of their own, so that it takes several masks at a time (lab: columns).
             let mut rests = [0; ends::PLACED_TOGETHER];
             for ((place, end), last) in places.iter_mut().zip(given).zip(&mut rests) {
                 let Some((start, rest)) = records.place(*end) else { break };

@@ -14,8 +14,9 @@
 //! If an escape crosses the end of a block, two bits of carry tell the next block which digits to drop. The stride is always a
 //! whole block, so no load waits for the masks of the block before it (lab: ladders).
 //!
-//! A *ladder*, in the file of a tier, says which *step* decodes an input of which length: [`OneBlock`], [`FewBlocks`] or [`AnyLength`].
-//! Each is written for all modes ([`Mode`]). "lab: NAME" names the page docs/lab/DATE-NAME.md, which has the measurements.
+//! A *ladder*, in the file of a tier, chooses a *step* by the input length: [`OneBlock`], [`FewBlocks`] or
+//! [`AnyLength`]. Each works in all modes ([`Mode`]). "lab: NAME" names the page docs/lab/DATE-NAME.md, which has the
+//! measurements.
 
 use core::marker::PhantomData;
 
@@ -161,7 +162,7 @@ fn is_clean<I: Isa, const M: usize>(isa: I, plus: bool, blocks: [I::Block; M]) -
 /// Returns the offset of the first byte that decoding may change in the `M` blocks at the start of `rest`. There must be one.
 #[cfg_attr(optimized, inline(always))]
 fn first_found<I: Isa, const M: usize>(isa: I, plus: bool, rest: &[u8]) -> usize {
-    // Without this, the compiler reuses the results of `is_clean` and takes them apart bit by bit (lab: columns).
+    // Without `black_box`, the compiler takes the results of `is_clean` apart bit by bit (lab: columns).
     let rest = core::hint::black_box(rest);
     let mut first = 0;
     for i in (0..M).rev() {
@@ -174,7 +175,7 @@ fn first_found<I: Isa, const M: usize>(isa: I, plus: bool, rest: &[u8]) -> usize
     first
 }
 
-/// The output of a decoding, and where a malformed escape ended it, if one did: the input from the start of a block on, and a lane of it.
+/// The output of a decoding. If a malformed escape ended it, also the input from its block on, and its lane.
 type Ended<'a, 'c> = (Cursor<'c>, Option<(&'a [u8], usize)>);
 
 #[cfg_attr(optimized, inline(always))]
@@ -202,7 +203,8 @@ pub(crate) fn measure<T: Tier>(tier: T, job: &DecodeJob, input: &[u8]) -> Measur
 }
 
 /// The state of a measurement between blocks. All blocks but the last are whole. Whether a `%` starts an escape depends only on the
-/// two bytes after it, and so does the number of bytes that the escape becomes. So no block waits for the one before (lab: kernels).
+/// two bytes after it, and so does the number of bytes that the escape becomes. So no block waits for the one before
+/// (lab: kernels). Unless `KEEP`, no valid escape stays.
 struct Measuring<'a, I: Isa, const KEEP: bool> {
     isa: I,
     job: &'a DecodeJob,
@@ -225,7 +227,7 @@ impl<'a, I: Isa, const KEEP: bool> Measuring<'a, I, KEEP> {
             while rest.len() >= 4 * I::LANES && state.is_clean::<4>(rest) {
                 rest = &rest[4 * I::LANES..];
             }
-            // These are the blocks that share the failed check, or the last ones.
+            // This measures the four blocks for which `is_clean` failed, or the last blocks.
             for _ in 0..rest.len().div_ceil(I::LANES).min(4) {
                 if let Err(lane) = state.measure_block(rest) {
                     return state.measured(input.len() - rest.len() + lane);
@@ -245,7 +247,7 @@ impl<'a, I: Isa, const KEEP: bool> Measuring<'a, I, KEEP> {
     /// Reports whether nothing changes in the `M` whole blocks at the start of `rest`.
     #[cfg_attr(optimized, inline(always))]
     fn is_clean<const M: usize>(&self, rest: &[u8]) -> bool {
-        // Whether an escape crossed the start of the blocks is unpredictable, so `carry` is tested last (lab: kernels).
+        // The value of `carry` is unpredictable, so it is tested last (lab: kernels).
         !(KEEP && self.job.plus())
             && self.isa.none_equal(load::<I, M>(self.isa, rest), b'%')
             && self.carry == 0
@@ -272,7 +274,7 @@ impl<'a, I: Isa, const KEEP: bool> Measuring<'a, I, KEEP> {
             let (some, result) = isa.decode_some(block, &found, &self.class, !job.members_stay);
             decoded = some;
             if job.upper {
-                // The first two lanes depend on bytes before the block.
+                // An escape may stay if a `%` is one or two bytes before it. That byte may be before the block.
                 if decoded & (found.percent << 1 | found.percent << 2 | 3) != 0 {
                     let (whole, mut bytes) = (Whole { job, input: self.input }, isa.bytes(result));
                     decoded = keep_completing(&whole, rest.len(), 0, &mut bytes, decoded, found.percent);
@@ -287,7 +289,7 @@ impl<'a, I: Isa, const KEEP: bool> Measuring<'a, I, KEEP> {
     }
 }
 
-/// Copies an input of at most two blocks if decoding surely changes nothing and `out` has the capacity. Otherwise returns `None`.
+/// Copies an input of at most two blocks if decoding surely changes nothing and it fits. Otherwise returns `None`.
 #[cfg_attr(optimized, inline(always))]
 pub(crate) fn copy_short<'c, T: Tier>(
     tier: T,
@@ -323,10 +325,10 @@ fn copy_one_or_two<'c, I: Isa>(
     (stays && out.push_short(input)).then(|| Outcome::whole(out.finish(), input))
 }
 
-/// An input of `N` blocks, of which the first may be short.
+/// An input of `N` blocks. The first may be short.
 #[derive(Clone, Copy)]
 struct Loaded<'i, I: Isa, const N: usize> {
-    /// The lanes of the first block that the other blocks do not have.
+    /// The lanes of the first block that are not also in the second.
     lanes: Lanes<I>,
     /// The input from the start of each block on.
     rests: [&'i [u8]; N],
@@ -339,7 +341,7 @@ impl<'i, I: Isa, const N: usize> Loaded<'i, I, N> {
     #[cfg_attr(optimized, inline(always))]
     fn new(isa: I, plus: bool, input: &'i [u8], out: OutputSpan<'_>) -> Option<Self> {
         let lanes = if N == 1 { Lanes::<I>::of_short(input)? } else { Lanes::<I>::of_first_block(input) };
-        // This sum must be the width of the window that is written later, so that the compiler leaves out its check (lab: kernels).
+        // This must be the width of the window of `compress_all`, so that the compiler omits its check (lab: kernels).
         let width = if N == 1 { I::LANES } else { lanes.count() + (N - 1) * I::LANES };
         if N > 1 && input.len().div_ceil(I::LANES) != N || out.len() < width {
             return None;
@@ -380,11 +382,12 @@ fn corrected<I: Isa>(isa: I, found: &Found<I::Block>) -> (u64, I::Block, u64) {
     (found.percent & !wrong, decoded, wrong)
 }
 
-/// Decodes an input of `N` blocks, of which the first may be short. One test covers all blocks, because it is unpredictable which of them
-/// has a `%` (lab: ladders).
+/// Decodes an input of `N` blocks. The first may be short. One test covers all blocks, because it is unpredictable
+/// which of them has a `%` (lab: ladders).
 ///
-/// Returns `None` if the input does not have `N` blocks, if `out` might have too little capacity, if a malformed escape may be an error or
-/// be completed by a decoded digit, and, in modes other than the default, if the input continues another one.
+/// Returns `None` if the input does not have `N` blocks, or if `out` might have too little capacity. Also returns
+/// `None` if a malformed escape may be an error or be completed by a decoded digit, or, in modes other than the
+/// default, if the input continues another one.
 #[cfg_attr(optimized, inline(always))]
 fn few_blocks<'c, I: Isa, const N: usize, M: Mode>(
     isa: I,
@@ -397,7 +400,7 @@ fn few_blocks<'c, I: Isa, const N: usize, M: Mode>(
         return None;
     }
     let mut out = Cursor::new(out);
-    // A ladder copies only inputs that stay as they are. An input that it did not copy may have no `%`, if it has a `+` that is a space.
+    // Most inputs that the ladder did not copy have a `%`. In form mode, they may only have a `+`, so `%` is searched.
     if (!M::NOT_COPIED || !M::IS_PLAIN && job.plus()) && isa.none_equal(text.blocks, b'%') {
         return Some(Outcome::whole(text.copy(isa, out), input));
     }
@@ -407,7 +410,7 @@ fn few_blocks<'c, I: Isa, const N: usize, M: Mode>(
         found[i] = isa.find(text.blocks[i], text.rests[i]);
     }
     if isa.any_wrong(found.each_ref()) {
-        // When digits are written in upper case, a decoded digit may complete the escape.
+        // In a normalization, a decoded digit may complete the malformed escape.
         if job.strict || !M::IS_PLAIN && job.upper {
             return None;
         }
@@ -437,8 +440,8 @@ fn few_blocks<'c, I: Isa, const N: usize, M: Mode>(
         drops[i] = digits_of(escapes & lanes.mask(), lanes, &mut carry);
         any_decoded |= escapes & lanes.mask();
     }
-    // In normalizing, this is the usual case. Otherwise it is unpredictable, and a compressing store takes less time than a mispredicted
-    // branch (lab: modes).
+    // A normalization usually decodes no escape. In other modes, this is unpredictable, and a compressing store takes
+    // less time than a mispredicted branch (lab: modes).
     if !M::IS_PLAIN && any_decoded == 0 && (job.upper || const { I::TOGETHER != 4 }) {
         return Some(Outcome::whole(text.copy(isa, out), input));
     }
@@ -464,14 +467,15 @@ pub(crate) fn in_place<T: Tier>(tier: T, bytes: &mut [u8]) -> Option<usize> {
     }))
 }
 
-/// The number of blocks with a `%` in succession after which text is taken for dense, and the least number of escapes in four blocks of
-/// dense text.
+/// The number of consecutive blocks with a `%` after which text counts as dense, and the least number of escapes in
+/// four blocks of dense text.
 const LEAST_DENSE: usize = 4;
 
-/// The state of a decoding between blocks. The methods are not closures, because intrinsics in a closure are not inlined (lab: inlining).
+/// The state of a decoding between blocks. Unless `KEEP`, no valid escape stays. The methods are not closures, because
+/// intrinsics in a closure are not inlined (lab: inlining).
 struct State<'a, 'c, I: Isa, B, const KEEP: bool> {
     isa: I,
-    /// The job and the input, for [`keep_completing`]. It is never `None` if `KEEP`, and is not used otherwise.
+    /// The job and the input, for [`keep_completing`]. It is `Some` if `KEEP`, and is not used otherwise.
     whole: Option<&'a Whole<'a>>,
     class: I::Class,
     /// Whether a malformed escape is an error.
@@ -520,7 +524,6 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
         }
     }
 
-    /// Decodes all of `input`.
     #[cfg_attr(optimized, inline(always))]
     fn run<'i>(mut self, input: &'i [u8]) -> Ended<'i, 'c> {
         let mut rest = input;
@@ -534,7 +537,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
     #[cfg_attr(optimized, inline(always))]
     fn blocks(&mut self, rest: &mut &[u8]) -> Result<(), usize> {
         while !rest.is_empty() {
-            // This is for the first block, and for blocks that the loops below leave, because there are too few or `out` may be too small.
+            // This decodes the first block, and those for which the loops below have too little input or capacity.
             self.decode_next(rest, Lanes::of_first_block(rest))?;
             if !KEEP && const { I::TOGETHER == 4 } {
                 self.four_blocks(rest)?;
@@ -566,7 +569,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
             }
             // The number of iterations is a constant, so that the compiler unrolls them (lab: ladders).
             for _ in 0..4 {
-                // This is never true. It tells the compiler that the second to fourth block fit, too (lab: ladders).
+                // This is never true, but tells the compiler that the second to fourth block fit, too (lab: ladders).
                 if self.out.spare() < I::LANES {
                     return Ok(());
                 }
@@ -591,10 +594,10 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
     }
 
     /// Decodes three whole blocks at a time from the start of `rest` while they are nothing but escapes, as in text of a script
-    /// without ASCII letters. If the first block begins with carried digits, so does the rest after these blocks.
+    /// without ASCII letters. If `rest` begins with carried digits, so does the rest after these blocks.
     #[cfg_attr(optimized, inline(always))]
     fn runs_of_escapes(&mut self, rest: &mut &[u8]) {
-        // The carry is 0, 1 or 3.
+        // The carry is 0, 1 or 3. This is the number of its bits.
         let digits = (self.carry - (self.carry >> 1)) as usize & 3;
         while self.out.spare() >= I::LANES
             && let Some(escapes) = rest.get(digits..digits + 3 * I::LANES)
@@ -636,7 +639,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
             return false;
         }
         let blocks = load::<I, M>(self.isa, rest);
-        // Whether an escape crossed the end of the block before is unpredictable, so the carries are tested last (lab: kernels).
+        // The carries are unpredictable, so they are tested last (lab: kernels).
         let clean = self.isa.none_equal(blocks, b'%') && self.carry | self.carry_all == 0;
         if clean {
             self.bounds.record_clean::<M>(rest.len(), self.out.address());
@@ -663,7 +666,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
         // The lanes after the first `lanes` hold zeros, or the start of the next block.
         let here = if rest.len() > lanes.count() { lanes.mask() } else { u64::MAX };
         let cut = if KEEP { self.bounds.cut(rest.len(), lanes.padding()) } else { 0 };
-        // Whether an escape crossed the end of the block before is unpredictable, so the carries are tested last (lab: kernels).
+        // The carries are unpredictable, so they are tested last (lab: kernels).
         let lacks = check && if B::MARKED { !cut & here == 0 } else { isa.eq(block, b'%') & here == 0 };
         if KEEP && self.form {
             block = isa.replace(block, b'+', b' ');
@@ -679,7 +682,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
         let valid = found_valid & here & !cut;
         let malformed = (wrong | found_valid & cut) & here;
         if self.strict && malformed != 0 {
-            // If a valid escape before the malformed one crosses the end of its value, it is the first malformed escape.
+            // An earlier escape may cross the end of its value, and so be malformed. The record shows it.
             let drop = digits_of(valid, lanes, &mut self.carry);
             self.bounds.record_block(rest.len(), self.out.address(), drop, lanes.padding());
             return Err(malformed.trailing_zeros() as usize);
@@ -690,10 +693,10 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
             (decoded, result) = (valid & some, with_values);
         }
         if KEEP && self.upper {
-            // The lanes that are the last two before an end.
+            // The last two lanes of each value.
             let last_two = if B::MARKED { 0 } else { cut };
             let percent = found.percent & here & !last_two;
-            // The first two lanes depend on bytes before the block.
+            // An escape may stay if a `%` is one or two bytes before it. That byte may be before the block.
             if let Some(whole) = self.whole
                 && decoded & (percent << 1 | percent << 2 | 3) != 0
             {
@@ -739,7 +742,7 @@ struct Whole<'a> {
 /// Finds the escapes among those in `decoded` that a normalization keeps (see [`DecodeJob::completes`]). Writes `%` to their lanes of
 /// `block`, which holds the values of the escapes. Returns the lanes of the other escapes. The block is at the start of the last `left`
 /// bytes of the input. Bit 1 of `ended` is set if the byte before the block is one of the last two bytes of a value, and bit 0 if the byte before
-/// that one is. `percent` has the lanes of the block that are a `%`, but for those among the last two bytes of a value.
+/// that one is. `percent` has the lanes of each `%` of the block, except in the last two bytes of a value.
 // It is not inlined because there would be a copy in each loop of each tier.
 #[cold]
 #[inline(never)]
@@ -762,7 +765,7 @@ fn keep_completing(
     let is_digit = |byte| hex::value(byte) != hex::NOT_A_DIGIT;
     let mut left = decoded;
     if job.stays(b'%') {
-        // In hostile input, every fourth lane may have to stay, so most of them take only a load, a test and a store (lab: ladders).
+        // In hostile input, every fourth lane may stay. Most lanes take only a load, a test, a store (lab: ladders).
         let mut kept = decoded & (one | two);
         for lane in bits(decoded & two & !one) {
             let last = input.get((start + lane).wrapping_sub(1)).unwrap_or(&before[1]);

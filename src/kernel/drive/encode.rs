@@ -12,9 +12,9 @@
 //! If an escape crosses the end of a block, two bits of carry tell the next block which lanes are its digits. The stride is
 //! always a whole block, so no load waits for the masks of the block before it (lab: ladders).
 //!
-//! A *ladder*, in the file of a tier, says which *step* encodes an input of which length: [`OneBlock`], [`TwoBlocks`], [`FewBlocks`] or
-//! [`AnyLength`]. Each but `FewBlocks` is written for all modes ([`Mode`]). "lab: NAME" names the page docs/lab/DATE-NAME.md, which has the
-//! measurements.
+//! A *ladder*, in the file of a tier, chooses a *step* by the length of the input: [`OneBlock`], [`TwoBlocks`],
+//! [`FewBlocks`] or [`AnyLength`]. Each step but `FewBlocks` is written for all modes ([`Mode`]). "lab: NAME" names the
+//! page docs/lab/DATE-NAME.md, which has the measurements.
 
 use core::marker::PhantomData;
 
@@ -56,7 +56,7 @@ impl<M: Mode> EncodeStep for TwoBlocks<M> {
     }
 }
 
-/// The step for a few blocks, in the default mode: block by block, without the loops for clean text.
+/// The step for a few blocks in the default mode. It encodes block by block, without the loops for clean text.
 #[allow(dead_code, reason = "on some architectures no tier uses it")]
 pub(crate) struct FewBlocks;
 
@@ -212,7 +212,8 @@ fn with_escapes<I: Isa>(
     isa.members_from_mask(members.mask() & !found.percent | valid | digits)
 }
 
-/// Copies an input of more than one block and at most two if encoding surely changes nothing and it fits. Otherwise returns `None`.
+/// Copies an input of more than one and at most two blocks if it fits and surely stays unchanged. Otherwise returns
+/// `None`.
 #[cfg_attr(optimized, inline(always))]
 #[allow(dead_code, reason = "on some architectures no tier uses it")]
 pub(crate) fn copy_two_blocks<'c, T: Tier>(
@@ -260,7 +261,7 @@ fn two_blocks<'c, I: Isa, M: Mode>(
 }
 
 /// Encodes an input of at least one block in the default mode, block by block, without the loops for clean text. Returns
-/// `None` for a shorter one, or if `out` might have too little capacity.
+/// `None` for a shorter input, or if `out` might have too little capacity.
 #[cfg_attr(optimized, inline(always))]
 #[allow(dead_code, reason = "on some architectures no tier uses it")]
 fn few_blocks<'c, I: Isa>(isa: I, job: &EncodeJob, input: &[u8], out: OutputSpan<'c>) -> Option<Written<'c>> {
@@ -286,7 +287,7 @@ fn few_blocks<'c, I: Isa>(isa: I, job: &EncodeJob, input: &[u8], out: OutputSpan
     }
 }
 
-/// Measures an encoding. A short input in the default mode is measured here, any other in a function that is not inlined.
+/// Measures an encoding. A short input in the default mode is measured here, any other in a separate function.
 #[cfg_attr(optimized, inline(always))]
 pub(crate) fn measure<T: Tier>(tier: T, job: &EncodeJob, input: &[u8]) -> Measure {
     let measured = if !job.is_plain() {
@@ -350,7 +351,7 @@ fn escapes_in<I: Isa, const M: usize>(isa: I, class: &I::Class, rest: &[u8]) -> 
     if isa.all_members(load::<I, M>(isa, rest), class) {
         return 0;
     }
-    // Without `black_box`, the compiler keeps the blocks in registers, of which SSSE3 has too few (lab: ladders).
+    // Without `black_box`, the compiler keeps the blocks in registers, and SSSE3 has too few (lab: ladders).
     let (rest, mut escaped) = (core::hint::black_box(rest), 0);
     for i in 0..M {
         let members = isa.members_in(isa.look_up_set(isa.load(&rest[i * I::LANES..]), class));
@@ -364,7 +365,7 @@ struct State<'c, I: Isa, B, const DEFAULT: bool> {
     isa: I,
     class: I::Class,
     spelling: I::Spelling,
-    /// Whether valid escapes stay. If not, and unless `DEFAULT`, the mode is form, which turns a space into `+`.
+    /// Whether valid escapes stay. If not, and unless `DEFAULT`, this is form mode, which turns a space into `+`.
     keep_escapes: bool,
     /// The lanes of the next block that are digits of escapes in this block.
     carry: u64,
@@ -386,16 +387,15 @@ impl<'c, I: Isa, B: Bounds, const DEFAULT: bool> State<'c, I, B, DEFAULT> {
         }
     }
 
-    /// Encodes all of `input`.
     #[cfg_attr(optimized, inline(always))]
     fn run(mut self, input: &[u8]) -> Written<'c> {
         let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
         while !rest.is_empty() {
-            // This is for the first block, and for blocks that the loops below leave, because there are too few or `out` may be too small.
+            // This encodes the first block, and those for which the loops below have too little input or capacity.
             self.encode_block(self.isa.load(rest), rest, lanes);
             (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
             if !DEFAULT {
-                // Columns do without this loop, which would make the library larger.
+                // Batches of values do without this loop, because its code would make the library larger.
                 if !B::MANY {
                     self.one_by_one(&mut rest);
                 }
@@ -496,7 +496,7 @@ impl<'c, I: Isa, B: Bounds, const DEFAULT: bool> State<'c, I, B, DEFAULT> {
             members = with_escapes(isa, block, members, rest, lanes, cut, &mut self.carry);
         }
         self.record_block(rest, members, lanes);
-        // There is one call of `write_block`, because its code is long.
+        // All modes share one call of `write_block`, because its code is long.
         let replaced;
         let mut text = rest;
         if !DEFAULT && !self.keep_escapes {

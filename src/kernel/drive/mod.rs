@@ -106,7 +106,7 @@ impl<I: Isa> Lanes<I> {
     }
 }
 
-/// Each `%` of a block, and what the two bytes after each lane spell.
+/// Each `%` of a block, and the byte that the two bytes after each lane spell.
 #[derive(Clone, Copy)]
 pub(crate) struct Found<B> {
     /// The lanes of each `%`.
@@ -122,7 +122,7 @@ pub(crate) struct Found<B> {
     pub(crate) decoded: B,
 }
 
-/// The lanes of a block that are members of a set. A tier may add what it needs to expand the other lanes.
+/// The lanes of a block that are members of a set. A tier may add data that it needs to expand the other lanes.
 pub(crate) trait Members: Copy {
     /// Returns the mask of the lanes. The bits of lanes after the end of the input are unspecified.
     fn mask(self) -> u64;
@@ -137,8 +137,8 @@ impl Members for u64 {
 
 /// The operations of an instruction set on blocks.
 ///
-/// A value is a capability: it exists only if the CPU has the features, so the operations are safe. Lanes after the end of a partial block
-/// are zero.
+/// A value of this type is a capability. It exists only if the CPU has the features, so the operations are safe. Lanes
+/// after the end of a partial block are zero.
 pub(crate) trait Isa: Copy {
     /// The number of bytes in a block: at most 64, and a power of two.
     const LANES: usize;
@@ -213,7 +213,7 @@ pub(crate) trait Isa: Copy {
         blocks.into_iter().fold(0, |found, block| found | self.eq(block, byte)) == 0
     }
 
-    /// Returns the lower-case lanes among those that are hexadecimal digits. The bits of other lanes are unspecified.
+    /// Returns the lanes of lower-case hexadecimal digits. The bits of lanes that are no digits are unspecified.
     fn lower(self, block: Self::Block) -> u64;
 
     /// Returns `block` with `to` in place of every `from`.
@@ -238,8 +238,8 @@ pub(crate) trait Isa: Copy {
         None
     }
 
-    /// Looks up the lanes that are members of the set, for [`Isa::members_in`]. It is for loops over many blocks, because the set may need
-    /// preparation for it (lab: kernels).
+    /// Looks up the lanes that are members of the set, for [`Isa::members_in`]. It is for loops over many blocks,
+    /// because a tier may have to prepare the set for it (lab: kernels).
     fn look_up_set(self, block: Self::Block, class: &Self::Class) -> Self::SetLookup;
 
     /// Returns the lanes that are members of the set.
@@ -248,7 +248,8 @@ pub(crate) trait Isa: Copy {
     /// Returns the lanes of `mask` as members of a set.
     fn members_from_mask(self, mask: u64) -> Self::Members;
 
-    /// Reports whether all lanes of `blocks` are members of the set. `false` may also mean that some lanes are members above 0x7F.
+    /// Reports whether all lanes of `blocks` are members of the set. `false` may also mean "unknown", as for members
+    /// above 0x7F.
     fn all_members<const M: usize>(self, blocks: [Self::Block; M], class: &Self::Class) -> bool;
 
     // -- Encoding
@@ -275,7 +276,7 @@ pub(crate) trait Isa: Copy {
 
     // -- Decoding
 
-    /// Finds each `%` in `block`, which is at the start of `input`, and what the two bytes after each lane spell.
+    /// Finds each `%` in `block`, the start of `input`, and the byte that the two bytes after each lane spell.
     ///
     /// Whether a `%` starts an escape depends only on the two bytes after it, and these cannot be `%` themselves. So all lanes
     /// can be checked at once, and a mask of the `%` is known before their digits are.
@@ -334,11 +335,12 @@ pub(crate) trait Isa: Copy {
         None
     }
 
-    // -- Columns
+    // -- Batches of values
 
-    /// Computes the ends of sixteen values in the output. In the input, they end before the lanes `ends`, which ascend and count from the
-    /// first block on. Returns `false` and changes nothing if the tier has no code for this, if the ends are far apart, or if they are too
-    /// near the end of the records. Each lane in the masks of the records became `1 + by` bytes.
+    /// Computes the ends of sixteen values in the output. In the input, the values end before the lanes `ends`, which
+    /// are ascending and count from the first block on. Returns `false` and changes nothing if the tier has no code for
+    /// this, if the ends are far apart, or if they are too near the end of the records. Each lane in the masks of the
+    /// records became `1 + by` bytes.
     ///
     /// If `by` is negative, sets bit 0 of `crossing` if the lane after the end of a value is in a mask.
     #[cfg_attr(optimized, inline(always))]
@@ -354,7 +356,7 @@ pub(crate) trait Isa: Copy {
     }
 }
 
-/// Returns the number of lanes that the first block of `input` is short, so that all other blocks are whole.
+/// Returns by how many lanes the first block of `input` is short if all other blocks are whole.
 #[cfg_attr(optimized, inline(always))]
 fn padding<I: Isa>(input: &[u8]) -> usize {
     input.len().wrapping_neg() % I::LANES
@@ -386,7 +388,8 @@ pub(crate) fn load<I: Isa, const M: usize>(isa: I, rest: &[u8]) -> [I::Block; M]
     blocks
 }
 
-/// Returns the two bytes after the block at the start of `input`. Zeros, which are not digits, replace bytes after its end.
+/// Returns the two bytes after the block at the start of `input`. Bytes after the end of the input are zeros, which are
+/// not digits.
 #[cfg_attr(optimized, inline(always))]
 pub(crate) fn lookahead<I: Isa>(input: &[u8]) -> [u8; 2] {
     first_two(input.get(I::LANES..).unwrap_or_default())
@@ -403,8 +406,8 @@ pub(crate) fn first_two(bytes: &[u8]) -> [u8; 2] {
 }
 
 /// Returns the lanes of the digits of the escapes in `valid`, which start in the first `lanes` lanes, and of the digits in
-/// `carry`. Replaces `carry` by the digits that are in the next block, which begins after these lanes. If a lane of `valid` starts no
-/// escape, the result is arbitrary.
+/// `carry`. Replaces `carry` by the digits in the next block, which begins after these lanes. If a lane of `valid`
+/// starts no escape, the result is arbitrary.
 #[cfg_attr(optimized, inline(always))]
 pub(crate) fn digits_of<I: Isa>(valid: u64, lanes: Lanes<I>, carry: &mut u64) -> u64 {
     // `valid << 1`, `valid << 2` and `carry` have no lane in common, so the sum is their union, in fewer instructions (lab: kernels).

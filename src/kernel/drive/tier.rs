@@ -1,8 +1,8 @@
-//! The interface of a tier to the drivers: the widths of its blocks, and functions that are compiled with its CPU features.
+//! The interface of a tier, the code for one instruction set: its blocks, and functions compiled with its CPU features.
 //!
-//! A *ladder* is the function of a tier that says which code handles an input of which length. The code of a rung is a *step*. A ladder
-//! contains a step, or calls it as a function of its own ([`Features::encode_by`], [`Features::decode_by`]). One function for all lengths
-//! would save many registers, which takes longer than a short input (lab: kernels). ("lab: NAME" names docs/lab/DATE-NAME.md.)
+//! A *ladder*, a function of a tier, chooses a *step*: the code for a range of lengths. It contains the step, or calls
+//! it by [`Features::encode_by`] or [`Features::decode_by`]. One function for all lengths would save many registers,
+//! which takes longer than a short conversion (lab: kernels). ("lab: NAME" names docs/lab/DATE-NAME.md.)
 
 use core::marker::PhantomData;
 
@@ -80,7 +80,7 @@ pub(crate) trait Tier: Features {
     /// The blocks for any input.
     type Wide: Isa<Token = Self>;
 
-    /// The blocks for short inputs. A tier with blocks of one width only names those again.
+    /// The blocks for short inputs. A tier with blocks of only one width names the wide ones again.
     type Narrow: Isa<Token = Self>;
 
     /// Returns the capability for wide blocks.

@@ -21,7 +21,7 @@ impl Tier for Avx2 {
     type Narrow = Blocks<Register, 1>;
 }
 
-// The two ladders of this tier: which step handles an input of which length and mode. `drive/tier.rs` explains ladders and steps.
+// The two ladders of this tier choose a step by the length and mode of an input. `drive/tier.rs` explains both words.
 
 /// Encodes a value. In the default mode, the code for one block is part of this function. Other inputs have functions of their own
 /// (`encode_by`).

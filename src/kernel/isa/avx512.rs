@@ -2,9 +2,10 @@
 //!
 //! Masks are native, partial blocks are masked loads, and one compress instruction removes lanes. A set, or the values of digits, is a
 //! table of 128 bytes in two registers, which one permutation looks up. Encoding triples 21 lanes at a time: one permutation writes `%`,
-//! the high digit and the low digit of each lane to escape. For another lane, it writes the byte in place of the high digit. A compress
-//! instruction removes the `%` and the low digit of lanes that stay. Compressing to memory is slow on Zen 4, so the result goes to a
-//! register, which is stored whole (lab: ladders). "lab: NAME" names the page docs/lab/DATE-NAME.md, which has the measurements.
+//! the high digit and the low digit of each lane to escape. For each other lane, it writes the byte in place of the
+//! high digit. A compress instruction removes the `%` and the low digit of lanes that stay. Compressing to memory is
+//! slow on Zen 4, so the result goes to a register, which is stored whole (lab: ladders). "lab: NAME" names the page
+//! docs/lab/DATE-NAME.md, which has the measurements.
 
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
@@ -23,8 +24,8 @@ use crate::kernel::job::{DecodeJob, EncodeJob, Outcome};
 use crate::kernel::simd::{self, Sets};
 use crate::set::ByteSet;
 
-/// A set, prepared for lookups. `ascii` has a byte for each value below 128, all ones for members. `high` has a bit for each
-/// value above; most sets have no members there.
+/// A set, prepared for lookups. `ascii` has a lane for each byte below 128, all ones for members. `high` has a bit for
+/// each byte from 128 on, where most sets have no members.
 #[derive(Clone, Copy)]
 pub(crate) struct Class {
     ascii: [__m512i; 2],
@@ -136,8 +137,8 @@ impl Avx512 {
         unsafe { _mm512_set1_epi8(byte.cast_signed()) }
     }
 
-    /// Returns a register with `BYTE` in each lane. Unlike that of [`Avx512::all`], the program holds it once, and not once for each function
-    /// (lab: doors).
+    /// Returns a register with `BYTE` in each lane. Unlike the constants of [`Avx512::all`], it is in the program once,
+    /// and not once for each function (lab: doors).
     #[cfg_attr(optimized, inline(always))]
     fn every<const BYTE: u8>(self) -> __m512i {
         self.whole(const { &[BYTE; 64] })
@@ -343,10 +344,11 @@ impl Tier for Avx512 {
     type Narrow = Self;
 }
 
-// The two ladders of this tier: which step handles an input of which length and mode. `drive/tier.rs` explains ladders and steps.
+// The two ladders of this tier choose a step by the length and mode of an input. `drive/tier.rs` explains both words.
 
-/// Encodes a value. In the default mode, the code for one block, and that which copies two blocks if they stay, is part of this function,
-/// because it needs few registers (lab: kernels). Other inputs have functions of their own (`encode_by`).
+/// Encodes a value. In the default mode, the code for one block and the code that copies two unchanged blocks are part
+/// of this function, because they need few registers (lab: kernels). Other inputs have functions of their own
+/// (`encode_by`).
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn encode<'c>(tier: Avx512, job: &EncodeJob, input: &[u8], out: OutputSpan<'c>) -> Written<'c> {
     match (job.is_plain(), input.len()) {
@@ -546,7 +548,7 @@ impl Isa for Avx512 {
             }
             drops[i] = digits_of(percent, Lanes::<Self>::ALL, &mut carried);
         }
-        // Few texts have the byte 0xFF or its escape.
+        // A lane of 0xFF may also be that byte or its escape, but few texts have either.
         if self.eq(most, 0xFF) != 0 && !self.is_well_formed(input) {
             return None;
         }
@@ -725,7 +727,7 @@ impl Isa for Avx512 {
         let mut window = out.window(TRIPLED + 1, &mut stage);
         let start = window.as_mut_ptr();
         let sources = self.sources(escape, block, digits);
-        // If the input fits into one group, the other groups are not written, which would take longer (lab: avx512).
+        // If the input fits into one group, the other groups are not written, to save time (lab: avx512).
         let groups = if lanes.count() <= TRIPLED_TOGETHER { 1 } else { 3 };
         // SAFETY: the token proves AVX-512. The window has 64 bytes for each group at its largest offset, and four for the
         // last lane. The groups write `lanes` bytes and two more for each escape without a gap; a single group does so

@@ -4,7 +4,8 @@
 //! lanes by one compress instruction; here tables of indices do it. Decoding removes lanes sixteen at a time, because digits fill few
 //! patterns of lanes. Encoding expands lanes eight at a time. "lab: NAME" names the page docs/lab/DATE-NAME.md.
 //!
-//! The loops over registers are unrolled. Their bodies are not closures, because intrinsics in a closure are not inlined (lab: inlining).
+//! *Marks* (see `vector.rs`) are registers whose lanes are all ones or all zeros. The loops over registers are
+//! unrolled. Their bodies are no closures, because intrinsics in a closure are not inlined (lab: inlining).
 
 use super::tables::{BITS, DIGIT_HIGH, DIGIT_LOW, Places, Row, without_digits};
 use super::vector::Vector;
@@ -57,7 +58,7 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
         class.high.look_up(bytes ^ self.all(0x80)) & self.bit(bytes)
     }
 
-    /// Loads the first `width` bytes and the last `width`, which together are all. Also returns the offset of the last ones.
+    /// Loads the first and the last `width` bytes, which cover all of `bytes`. Also returns the offset of the last.
     #[cfg_attr(optimized, inline(always))]
     fn halves(self, bytes: &[u8], width: usize) -> ([V; N], [V; N], usize) {
         let shift = bytes.len() - width;
@@ -81,15 +82,15 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
         self.table(&DIGIT_LOW).look_up(bytes).add_saturating(high)
     }
 
-    /// Returns what [`Blocks::digits`] returns for the bytes after the block at the start of `input`.
+    /// Returns the [`Blocks::digits`] of the two bytes after the block at the start of `input`.
     #[cfg_attr(optimized, inline(always))]
     fn next_digits(self, input: &[u8]) -> V {
         let next = lookahead::<Self>(input).map(hex::value);
         V::words(self.0, u64::from(u16::from_le_bytes(next)), 0)
     }
 
-    /// Returns, for each register of `block`, what [`Blocks::digits`] returns for the bytes one after each lane, and for those two after.
-    /// `next` is what it returns for the bytes after the block.
+    /// Returns, for each register of `block`, the [`Blocks::digits`] of the bytes one lane after each lane, and of
+    /// those two lanes after it. `next` has the digits of the bytes after the block.
     #[cfg_attr(optimized, inline(always))]
     fn digits_after(self, block: [V; N], next: V) -> [[V; N]; 2] {
         let mut digits = block;
@@ -120,8 +121,9 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
         marks
     }
 
-    /// Writes all groups of eight lanes, with the lanes in `escape` as escapes. `marks` marks these lanes, too. Unless `DENSE`,
-    /// a group has at most four of them. Returns where the last group ends, or, with `COUNTS_GROUPS`, where it starts.
+    /// Writes all groups of eight lanes, with the lanes in `escape` as escapes. `marks` marks at least these lanes.
+    /// Unless `DENSE`, a group has at most four escapes. Returns where the last group ends, or, with `COUNTS_GROUPS`,
+    /// where it starts.
     ///
     /// # Safety
     ///
@@ -166,8 +168,8 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
         at
     }
 
-    /// The width of the window for the groups: all but the last at their longest, and the bytes that [`Vector::write_group`]
-    /// writes for the last.
+    /// The width of the window for the groups: 24 bytes for each but the last, and the bytes that
+    /// [`Vector::write_group`] writes for the last.
     const EXPANDED: usize = (Self::LANES / 8 - 1) * 24 + V::GROUP_WINDOW;
 
     /// Returns how many of sixteen lanes are not in `drop`; at most sixteen.
@@ -226,7 +228,7 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
         // the last write. So the bytes that are counted here are initialised.
         if V::COUNTS_LANES {
             let mask = if const { Self::LANES == 64 } {
-                // Unlike `Lanes::mask`, this is one instruction where the compiler knows that there are lanes (lab: ladders).
+                // Unlike `Lanes::mask`, this is one instruction if the count is known to be nonzero (lab: ladders).
                 u64::MAX.unbounded_shr((64 - lanes.count()) as u32)
             } else {
                 lanes.mask()
@@ -677,7 +679,7 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
 /// The registers whose [`Vector::mask`] reads only the top bit of each lane.
 pub(crate) trait TopBits: Vector {}
 
-/// A block of 64 lanes is two blocks of 32 lanes and a number: that of the first lane of the second block. It is 32, or less for a
+/// A block of 64 lanes is two blocks of 32 lanes, and the number of the lane where the second starts: 32, or less for a
 /// short input, whose halves overlap. So no byte of a short input has to move to another lane.
 impl<V: TopBits, const N: usize> simd::Simd for Blocks<V, N> {
     type Block = ([V; N], [V; N], usize);
@@ -686,7 +688,7 @@ impl<V: TopBits, const N: usize> simd::Simd for Blocks<V, N> {
     #[cfg_attr(optimized, inline(always))]
     fn load(self, bytes: &[u8]) -> Self::Block {
         const { assert!(Self::LANES == 32) };
-        // In each case, the width is a constant.
+        // In each arm but the last, the width is a constant.
         match bytes.len() {
             64.. => self.halves(&bytes[..64], 32),
             32.. => self.halves(bytes, 32),

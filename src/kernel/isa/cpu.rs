@@ -53,8 +53,8 @@ pub(super) fn has(bit: u16) -> bool {
     found & bit != 0
 }
 
-/// Asks the CPU for its features. Reports none in SGX, where `cpuid` is not allowed, and without an operating system: an operating system
-/// itself must save the registers of programs before it uses them. There, a tier exists only if the build enables its features.
+/// Asks the CPU for its features. Reports none in SGX, which forbids `cpuid`, or in an operating system, which must
+/// save the registers of programs before it uses them. On these targets, only the build can enable tiers.
 fn ask() -> u16 {
     if cfg!(any(target_env = "sgx", target_os = "none")) {
         return 0;

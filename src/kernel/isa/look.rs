@@ -1,7 +1,7 @@
 //! Checks of short inputs with instructions that every CPU of the target has. They need neither a tier nor a call.
 //!
-//! For inputs of at most sixteen bytes, the call of a kernel takes longer than all other work, so the verbs inline these checks
-//! (lab: call-overhead). "lab: NAME" names the page docs/lab/DATE-NAME.md, which has the measurements.
+//! For inputs of at most sixteen bytes, the call of a kernel takes longer than all other work, so public functions
+//! inline these checks (lab: call-overhead). "lab: NAME" names docs/lab/DATE-NAME.md.
 
 use crate::kernel::word::ShortCheck;
 #[cfg(not(any(

@@ -1,4 +1,5 @@
-//! The tiers: which exist, which this CPU has, and for each operation the table of its kernels.
+//! The tiers: which exist, which this CPU has, and for each operation the table of its kernels. A tier is the code for
+//! one instruction set, and a kernel is the code for one operation in one tier.
 //!
 //! `tiers!` is the only list of tiers. The token, the detection and the entry points of a tier come from its row. Tests, fuzz targets and
 //! benchmarks iterate over [`Tier::available`]. [`TIER_NAMES`] includes tiers of other machines. "lab: NAME" names docs/lab/DATE-NAME.md.
@@ -83,8 +84,8 @@ macro_rules! has {
     };
 }
 
-/// Returns the entry of an operation for one tier. It is a function with the CPU features of the tier, and calls the driver of the operation
-/// with the token. `by_tier` means that the driver is in the file of the tier: its ladder.
+/// Returns the entry point of an operation for one tier. It is a function with the CPU features of the tier, and calls
+/// the driver of the operation with the token. `by_tier` means that the driver is in the file of the tier: its ladder.
 #[allow(unused_macros, reason = "some targets have no vector tier")]
 macro_rules! entry {
     ($features:tt $module:ident $token:ident $method:ident [by_tier] $operands:tt -> $output:ty) => {
@@ -274,7 +275,7 @@ macro_rules! tiers {
 
         tables! {
             [$($arch, $module, $token, [$($feature)*];)*]
-            // Single values: each tier has a ladder, which says which code handles an input of which length.
+            // Single values: each tier has a ladder, which chooses the code for an input by its length.
             ENCODE: encode = by_tier(job: &EncodeJob, input: &[u8], out: OutputSpan<'c>) -> Written<'c>;
             DECODE: decode = by_tier(job: &DecodeJob, input: &[u8], out: OutputSpan<'c>) -> Outcome<'c>;
             // The code of the other operations is the same for all tiers.
@@ -384,9 +385,9 @@ pub fn opaque(mut mask: u64) -> u64 {
 
 /// A set of kernels for one instruction set, which this CPU has.
 ///
-/// The library picks the best one on first use. [`Tier::init`] fixes another one for the process, and the environment
-/// variable `SIMDPCT_TIER` does so from outside (with the feature `std`; read once). A test iterates
-/// [`Tier::available`] to cover all.
+/// The library picks the best tier on first use. [`Tier::init`] fixes another one for the process. With the feature
+/// `std`, the environment variable `SIMDPCT_TIER` also does so; it is read once. A test covers all tiers by
+/// [`Tier::available`].
 ///
 /// ```
 /// use simdpct::{Encode, Tier, sets};
@@ -429,8 +430,8 @@ impl Tier {
         &TIERS[self.index()]
     }
 
-    /// Returns the tiers whose kernels this build holds. Calls in a lean build that assumes the features of the best tier name
-    /// the kernels of that tier, so that a linker drops all others.
+    /// Returns the tiers whose kernels this build holds. A lean build (`--cfg simdpct_lean`) that assumes the features
+    /// of the best tier calls only kernels of that tier, so that a linker drops all others.
     fn held() -> &'static [Description] {
         if BEST_IS_CERTAIN && cfg!(simdpct_lean) { &TIERS[..1] } else { &TIERS }
     }
@@ -502,7 +503,7 @@ impl Tier {
         tier.fix()
     }
 
-    /// Makes this tier the active one, unless one is already.
+    /// Makes this tier the active one, unless another one is.
     fn fix(self) -> Result<(), TierInUse> {
         let pending = Tier::PENDING.0.get();
         match ACTIVE.compare_exchange(pending, self.0.get(), Ordering::Relaxed, Ordering::Relaxed) {

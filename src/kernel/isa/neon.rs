@@ -247,8 +247,9 @@ fn insert<const BY: i32>(mut into: uint8x16_t, from: uint8x16_t) -> uint8x16_t {
 
 /// Byte `4 * lane + i` of a block is in lane `lane` of register `i`. The classes of a byte are bits of its lane.
 ///
-/// No instruction gathers one bit of each lane into a mask. In this order of bytes, the four bits of a lane number are neighbours in
-/// a mask. So shifts that insert join them, in fewer instructions than the sums of [`Vector::mask`] (lab: uri-kernels):
+/// No instruction gathers one bit of each lane into a mask. In this order of bytes, the bits of a lane in all four
+/// registers are neighbours in a mask. So inserting shifts join them, in fewer instructions than the sums of
+/// [`Vector::mask`] (lab: uri-kernels):
 ///
 /// ```text
 /// register 3   3.......            shifted into register 3 by 1:   32......
@@ -328,7 +329,7 @@ impl simd::Simd for Blocks<Register, 2> {
             let (odd, pairs) = (vdupq_n_u8(0xAA), vdupq_n_u8(0xCC));
             let ab = [vbslq_u8(odd, vshlq_n_u8::<1>(b), a), vbslq_u8(odd, b, vshrq_n_u8::<1>(a))];
             let cd = [vbslq_u8(odd, vshlq_n_u8::<1>(d), c), vbslq_u8(odd, d, vshrq_n_u8::<1>(c))];
-            // The halves have the sets 0 and 4, 1 and 5, 2 and 6, 3 and 7.
+            // The halves of each byte have the bits of sets 0 and 4, 1 and 5, 2 and 6, or 3 and 7.
             let sets_04 = vbslq_u8(pairs, vshlq_n_u8::<2>(cd[0]), ab[0]);
             let sets_15 = vbslq_u8(pairs, vshlq_n_u8::<2>(cd[1]), ab[1]);
             let sets_26 = vbslq_u8(pairs, cd[0], vshrq_n_u8::<2>(ab[0]));

@@ -169,7 +169,8 @@ impl Sse2 {
     /// Returns the value of each hexadecimal digit. Other lanes get 16 or more.
     #[cfg_attr(optimized, inline(always))]
     fn digits(self, bytes: Register) -> Register {
-        // The addition makes `0` to `9` 0xF6 to 0xFF and bytes below `0` less. The saturating subtraction keeps the two apart.
+        // The addition moves `0` to `9` to the top, 0xF6 to 0xFF. The saturating subtraction wraps no other byte to the
+        // top.
         let decimal = bytes.add(self.all(0xFF - b'9')).sub_saturating(self.all(6)).sub(self.all(0xF0));
         let letter = (bytes & self.all(!0x20)).sub(self.all(b'A'));
         decimal.min(letter.add_saturating(self.all(10)))
@@ -220,7 +221,7 @@ impl Tier for Sse2 {
     type Narrow = Self;
 }
 
-// The two ladders of this tier: which step handles an input of which length and mode. `drive/tier.rs` explains ladders and steps.
+// The two ladders of this tier choose a step by the length and mode of an input. `drive/tier.rs` explains both words.
 
 /// Encodes a value. In the default mode, the code for one block is part of this function. Other inputs have functions of their own
 /// (`encode_by`).

@@ -43,7 +43,7 @@ pub(super) const SHIFTED_LESS: [u8; 16] = {
 
 /// A table indexed by the low half of a byte; [`DIGIT_HIGH`] is indexed by the high half. The saturating sum of both entries
 /// has a clear top bit exactly for hexadecimal digits, and then their value in its low half. For a byte above 0x7F, a shuffle
-/// gives 0 here, and [`DIGIT_HIGH`] sets the top bit. A letter in lower case has the bit 0x10, and no other digit has.
+/// gives 0 here, and [`DIGIT_HIGH`] sets the top bit. Only the sum of a lower-case letter has the bit 0x10.
 pub(super) const DIGIT_LOW: [u8; 16] = {
     let mut low = [0x80; 16];
     let mut digit = 0;
@@ -65,7 +65,7 @@ pub(super) const DIGIT_HIGH: [u8; 16] = {
     high
 };
 
-/// Returns whether the digits of escapes can fill exactly the lanes of `mask`: pairs of lanes, of which those at either end may
+/// Returns whether the digits of escapes can fill exactly the lanes of `mask`: pairs of lanes. A pair at either end may
 /// be cut.
 const fn are_digits(mask: u8) -> bool {
     let mut lane = 0;
@@ -92,10 +92,10 @@ const fn fit(low: u8, high: u8) -> bool {
 }
 
 /// For each mask of digits, the index in [`WITHOUT_DIGITS`] where its row starts if it is the lower mask, and the index in a row if it is
-/// the upper mask. The last number is that of the entries of the table. A row has entries only for masks that [`fit`].
+/// the upper mask. The last number is the length of the table. A row has entries only for masks that [`fit`].
 const LAYOUT: ([u16; 256], [u16; 256], usize) = {
     let (mut rows, mut columns) = ([0; 256], [0; 256]);
-    // The number of upper masks that start with no digit, with one digit, and with two.
+    // `kinds` counts the upper masks that start with no digit, with one digit, and with two.
     let (mut kinds, mut mask) = ([0; 3], 0);
     while mask < 256 {
         if are_digits(mask as u8) {
@@ -114,7 +114,8 @@ const LAYOUT: ([u16; 256], [u16; 256], usize) = {
         }
         mask += 1;
     }
-    // The rows of masks that end with one digit, then with two, then with none: each has only the columns that fit.
+    // First come the rows of masks that end with one digit, then two, then none. Each row has only the columns that
+    // fit.
     let order = [(1, 0, kinds[1]), (2, kinds[2], kinds[0]), (0, 0, kinds[2] + kinds[0])];
     let (mut end, mut i) = (0, 0);
     while i < 3 {
@@ -191,8 +192,8 @@ const _: () = {
     }
 };
 
-/// Returns the indices that move the lanes not in `drop`, a little-endian mask, to the front, if digits can fill those in `drop`.
-/// Otherwise, returns arbitrary indices.
+/// Returns the indices that move all lanes but those of a little-endian mask to the front, if digits of escapes can
+/// fill the lanes of the mask. Otherwise, returns arbitrary indices.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn without_digits([low, high]: [u8; 2]) -> &'static Places {
     let start = usize::from(STARTS.0[usize::from(low)]) + usize::from(STARTS.1[usize::from(high)]);

@@ -63,7 +63,7 @@ pub(crate) unsafe trait Vector:
     /// `BYTES / 2` bytes are readable at `low` and as many at `high`.
     unsafe fn load_halves(token: Self::Token, low: *const u8, high: *const u8) -> Self;
 
-    /// Loads register `i` of the `of` registers of a partial block. Lanes after the end of `input` are zero.
+    /// Loads register `i` of a partial block, which has `of` registers. Lanes after the end of `input` are zero.
     ///
     /// # Safety
     ///
@@ -170,7 +170,7 @@ pub(crate) unsafe trait Vector:
         self.blend(marks, Self::value(first, second, token))
     }
 
-    // -- Answers
+    // -- Checks
 
     /// Returns the marked lanes of `N` registers as a mask.
     fn mask<const N: usize>(marks: [Self; N]) -> u64;
@@ -252,7 +252,7 @@ pub(crate) unsafe trait Vector:
     /// `3 * BYTES` bytes are writable at `to`.
     #[cfg_attr(optimized, inline(always))]
     unsafe fn write_escapes(high: Self, low: Self, to: *mut u8, token: Self::Token) {
-        // The pairs of digits of eight lanes each, from lane 0, 4 and 8 on.
+        // Each of `pairs` has the digits of eight lanes, from lane 0, 4 or 8 on.
         let (first, last) = (high.first_pairs(low), high.last_pairs(low));
         let pairs = [first, first.concat_high_low(last), last];
         for j in 0..3 {

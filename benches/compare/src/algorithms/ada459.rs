@@ -5,8 +5,8 @@
 //! for each set of positions of escapes. AVX-512 does the same with 64 bytes, and with a compressing instruction instead of the shuffle.
 //!
 //! All differences from the proposal make it faster or correct. AVX-512 compresses the answer in a register and then stores it, because
-//! one instruction for both is slow on Zen 4. A step of 13 bytes, after which the proposal loses a byte, has 14. 32 bytes (NEON: 64)
-//! without `%` are copied at once. The end is decoded by a vector step, too. `+` stays as it is. The proposal has no code for NEON.
+//! one instruction for both is slow on Zen 4. The proposal loses a byte after a step of 13; here, the step has 14.
+//! 32 bytes (NEON: 64) without `%` are copied at once. A vector step decodes the end. `+` stays. NEON code is new.
 
 use std::mem::MaybeUninit;
 
@@ -104,7 +104,7 @@ fn decode16(bytes: __m128i) -> (__m128i, u32) {
 pub fn decode_avx2(input: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
     let percent = _mm256_set1_epi8(b'%' as i8);
     let (mut at, mut written) = (0, 0);
-    // The `%` between `at` and `scanned`.
+    // `percents` has a bit for each `%` between `at` and `scanned`.
     let (mut percents, mut scanned) = (0_u64, 0);
     loop {
         if scanned - at < 16 {

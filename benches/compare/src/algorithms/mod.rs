@@ -1,7 +1,7 @@
 //! Has the algorithms of percent codecs with SIMD that cannot be linked from Rust, in code of our own.
 //!
-//! Each algorithm is as fast as its idea allows; its module lists the differences from the published code. The algorithms give the answers
-//! of simdpct in the default mode, and keep malformed escapes.
+//! Each module lists the differences from the published code, which make an algorithm faster or correct. All algorithms
+//! give the answers of simdpct in the default mode, and keep malformed escapes.
 
 mod ada459;
 mod simdenc;

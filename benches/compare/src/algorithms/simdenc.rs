@@ -43,7 +43,7 @@ static VALUES: [[u8; 64]; 2] = {
     table
 };
 
-/// The digits for the values of the lower four bits.
+/// The 16 digits, four times, so that only the lower four bits of an index count.
 static DIGITS: [u8; 64] = {
     let mut digits = [0; 64];
     let mut lane = 0;
@@ -139,7 +139,7 @@ pub fn decode_avx512(input: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
     written
 }
 
-/// Loads the bytes from `at` to the end of `input`, at most 32. Returns them before zeros, with their number.
+/// Loads the bytes from `at` to the end of `input`, at most 32. Returns them, followed by zeros, and their number.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn load_block(input: &[u8], at: usize) -> (__m256i, usize) {
@@ -157,7 +157,7 @@ fn load_block(input: &[u8], at: usize) -> (__m256i, usize) {
     (_mm256_set_m128i(high, low), count)
 }
 
-/// The shuffle that compresses the 15 lanes of five bytes, for each set of escaped bytes among them.
+/// For each set of escaped bytes among five, the shuffle that compresses their 15 lanes.
 static COMPRESS_THREES: [[u8; 16]; 32] = {
     let mut shuffles = [[0x80; 16]; 32];
     let mut set = 0;
@@ -255,7 +255,7 @@ pub fn encode_avx2(input: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
         let (low, high) = (_mm256_castsi256_si128(block), _mm256_extracti128_si256::<1>(block));
         let (low_class, high_class) =
             (_mm256_castsi256_si128(is_escaped), _mm256_extracti128_si256::<1>(is_escaped));
-        // Each item has ten bytes in the first lanes of a register of 16, and their classes.
+        // Each item has ten bytes in the first lanes of a register of 16, and a mask of the bytes to escape.
         let tens = [
             (low, low_class),
             (_mm_alignr_epi8::<10>(high, low), _mm_alignr_epi8::<10>(high_class, low_class)),
@@ -322,7 +322,7 @@ pub fn decode_avx2(input: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
         let (first, second) =
             (_mm256_alignr_epi8::<1>(upper, values), _mm256_alignr_epi8::<2>(upper, values));
         let is_escape = _mm256_andnot_si256(_mm256_or_si256(first, second), is_percent);
-        // The shift is of pairs of bytes, so the mask removes the bits that come from the other byte.
+        // The instruction shifts pairs of bytes, so the mask removes the bits that come from the other byte.
         let shifted = _mm256_and_si256(_mm256_slli_epi16::<4>(first), _mm256_set1_epi8(0xF0_u8 as i8));
         let joined = _mm256_or_si256(shifted, second);
         let joined = _mm256_blendv_epi8(block, joined, is_escape);

@@ -46,7 +46,7 @@ pub unsafe fn load32(input: &[u8], at: usize) -> __m256i {
     unsafe { _mm256_loadu_si256(input.as_ptr().add(at).cast()) }
 }
 
-/// Loads the bytes from `at` to the end of `input`, at most 64. Returns them before zeros, with their number, and a mask with a bit for each.
+/// Loads up to 64 bytes from `at` on. Returns them, followed by zeros, their number, and a mask with a bit for each.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi2")]
 pub fn load64(input: &[u8], at: usize) -> (__m512i, usize, u64) {
@@ -57,7 +57,7 @@ pub fn load64(input: &[u8], at: usize) -> (__m512i, usize, u64) {
     (unsafe { _mm512_maskz_loadu_epi8(mask, rest.as_ptr().cast()) }, count, mask)
 }
 
-/// Loads the bytes from `at` to the end of `input`, which must be fewer than 16. Returns them before zeros.
+/// Loads the bytes from `at` to the end of `input`, which must be fewer than 16. Zeros follow them.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub fn load_rest(input: &[u8], at: usize) -> __m128i {

@@ -3,8 +3,8 @@
 //!
 //! `agree [--python PYTHON] [--node NODE [--modules FOLDER]] [--mutants COUNT] LIST...` asks each tool for every URL of the lists, and for COUNT more with one to
 //! three random changes. It counts the differences by class (crates/uri/README.md explains the classes). It prints a difference
-//! without a class, and fails. The Python tools are also asked for every character of Unicode in a host, and Node whether each key has the
-//! host of its URL. FOLDER is that of whatwg-url, which Node runs.
+//! without a class, and fails. The Python tools also get every character of Unicode in a host. Node checks that each
+//! key (canonical form) has the host of its URL. FOLDER has whatwg-url, which Node runs.
 
 #![forbid(unsafe_code)]
 
@@ -299,7 +299,7 @@ fn is_special(url: &[u8]) -> bool {
     split(url).scheme().is_some_and(|scheme| schemes.contains(&scheme))
 }
 
-/// Reports whether two URLs differ only in slashes and a drive letter.
+/// Reports whether two URLs differ only in slashes, `?` and the drive letter `C:`.
 fn same_without_dots(a: &[u8], b: &[u8]) -> bool {
     let parts = |url: &[u8]| {
         let text = String::from_utf8_lossy(url).replace("C:", "");
@@ -333,7 +333,7 @@ fn fluent_class(url: &[u8], ours: &Answer, theirs: &Answer) -> Option<&'static s
         (Ok(_), Err(_)) if split(url).flaws().next().is_some() => {
             Some("not allowed by RFC 3986: fluent-uri rejects it, `rfc3986` keeps it")
         }
-        // fluent-uri also normalizes by scheme (RFC 3986, section 6.2.3), which the profile `rfc3986-scheme` does.
+        // fluent-uri also normalizes by scheme (RFC 3986, section 6.2.3), as the profile `rfc3986-scheme` does.
         (Ok(_), Ok(theirs))
             if Profile::Rfc3986Scheme.canonicalize(url).is_ok_and(|form| *form == **theirs) =>
         {
@@ -370,7 +370,7 @@ fn without_port(url: &[u8]) -> Vec<u8> {
     [&url[..at.host_end], &url[at.path_start..]].concat()
 }
 
-/// Returns the class of URLs whose key would name another host than the one that browsers contact.
+/// Returns the class of a URL that is rejected because its key would name another host than browsers contact.
 fn conflict(ours: &Answer) -> Option<&'static str> {
     let is_conflict = matches!(ours, Err(why) if why == "HostConflict" || why.starts_with("Control"));
     is_conflict.then_some("rejected: browsers contact another host, or none")

@@ -1,8 +1,8 @@
 //! The definitions of the arguments, from which help, manual pages and completions are generated.
 //!
-//! Each subcommand is one struct. An option that several subcommands share is defined once, in a struct of [`options`] that is flattened
-//! into them. [`Args`] has the options that say what is read and written, and [`crate::plan`] reads it. The methods called `conversion`
-//! return the conversion.
+//! Each subcommand is one struct. An option that several subcommands share is defined once, in a struct of [`options`]
+//! that is flattened into them. [`Args`] has the options for input and output, and [`crate::plan`] reads them. The
+//! methods called `conversion` return the conversion.
 
 mod edit;
 mod explain;
@@ -47,7 +47,7 @@ Examples:
 )]
 pub struct Cli {
     /// With --version: also show the output of `pct info`
-    // Clap exits at --version, so `commands::run` looks for this flag itself when it prints the version.
+    // Clap exits at --version, so `commands::run` checks for this flag itself when it prints the version.
     #[arg(long, requires = "version")]
     verbose: bool,
 
@@ -57,8 +57,8 @@ pub struct Cli {
 }
 
 /// The subcommands, with their descriptions in the list of all.
-// Only the options of the subcommand that is called are defined when the program starts, which saves a third of that time. So the
-// list cannot take the descriptions from the structs, and a test compares the two.
+// When the program starts, it defines only the options of the called subcommand, which saves a third of the startup
+// time. So the list cannot take the descriptions from the structs, and a test compares the two.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub enum Command {

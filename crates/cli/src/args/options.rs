@@ -640,8 +640,8 @@ impl Written {
 }
 
 impl Args {
-    /// Returns an error message if `verb` would write rows into the lines of a log, or other results over the cells of a table. `rows` says
-    /// that its results are rows.
+    /// Returns an error message if `verb` would write rows into the lines of a log, or other results over the cells of
+    /// a table. `rows` says whether the results are rows.
     pub fn check_overwritten(&self, verb: &str, rows: bool) -> Result<(), String> {
         let is_beside = self.written.values || !self.written.into.is_empty();
         if self.places.log.is_some() && rows && !is_beside {

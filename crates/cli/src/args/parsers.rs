@@ -1,6 +1,6 @@
 //! Parses the values of arguments that clap does not read by itself.
 //!
-//! The modules below do not depend on clap, so the names and help texts of their choices are defined here.
+//! The modules that define the choices do not depend on clap, so the names and help texts of choices are defined here.
 
 use std::env;
 use std::ffi::OsStr;
@@ -122,7 +122,7 @@ pub const READING: Named<&'static Reading> = Named {
     names: || READINGS.iter().map(|reading| reading.name).chain(["strict"]).map(PossibleValue::new).collect(),
 };
 
-/// Returns the names of log formats, with help for each server. With `-h`, which has no space for them, returns none.
+/// Returns the names of log formats, with help for each server, or none for `-h`, which is the short help.
 fn log_names() -> Vec<PossibleValue> {
     if env::args_os().any(|argument| argument == "-h") {
         return Vec::new();
@@ -192,7 +192,7 @@ pub fn join_delimiter(text: &str) -> Result<u8, &'static str> {
         .ok_or("expected one ASCII character other than a letter, a digit or %, or `tab` or `space`")
 }
 
-/// Returns the byte that `text` names, unless it is a letter or digit, which are parts of escapes.
+/// Returns the byte that `text` names, unless it is a letter or digit, which can be part of an escape.
 fn separator(text: &str) -> Option<u8> {
     match (text, text.as_bytes()) {
         ("tab" | "\\t", _) => Some(b'\t'),
@@ -339,7 +339,7 @@ const CSV: Choice<OutputFormat> =
 const JSONL: Choice<OutputFormat> = ("jsonl", OutputFormat::Jsonl, "JSON, one document per line");
 const JSON: Choice<OutputFormat> = ("json", OutputFormat::Json, "One JSON document");
 
-/// The formats of rows that are written. The next constants are those of tables, of one text, of a list, and of a text for each value.
+/// The formats of written rows. The next constants are those of tables, one text, lists, and a text for each value.
 pub const ROWS: &[Choice<OutputFormat>] = &[TSV, CSV, JSONL];
 pub const TABLES: &[Choice<OutputFormat>] = &[TEXT, TSV, JSON];
 pub const ONE_TEXT: &[Choice<OutputFormat>] = &[TEXT, JSON];

@@ -290,7 +290,7 @@ impl Check {
         self.dialect.dialect.unwrap_or(Dialect::Rfc3986)
     }
 
-    /// Returns the options that say what is read.
+    /// Returns the options for the input.
     pub fn args(self) -> Args {
         Args { input: self.input, places: self.places, ..Args::default() }
     }

@@ -229,7 +229,7 @@ impl Join {
             return Err(format!("--parts names the part '{part}' twice"));
         }
         if !fixed.is_empty() && !input.is_given() {
-            // An empty row, which has only the fixed parts.
+            // An empty row makes one URL of the fixed parts.
             input.expression.push("".into());
             self.args.written.on_rejected.get_or_insert(Policy::Fail);
         }

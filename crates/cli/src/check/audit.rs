@@ -37,8 +37,8 @@ const SHOWN_BEFORE: usize = 32;
 /// An example shows at most this number of bytes from the start of the finding on.
 const SHOWN_AFTER: usize = 64;
 
-/// The maximum length, in bytes, of an escaped UTF-8 sequence. An invalid one is detected at its end, so its start is
-/// at most this far behind.
+/// The maximum length, in bytes, of an escaped UTF-8 sequence. An invalid sequence is detected at its end, at most this
+/// number of bytes after its start.
 const LONGEST_SEQUENCE: usize = 12;
 
 /// The number of scanned bytes that stay in the window, so that examples can show them.
@@ -87,8 +87,8 @@ pub(super) fn run<A>(
     print(report(audit).as_bytes(), read)
 }
 
-/// Reads `input` through `window`, which has `len` bytes of it. `scan` gets the bytes in the window and whether the input ends there, and
-/// returns how many of them it no longer needs.
+/// Reads `input` through `window`, which has `len` bytes of it. `scan` gets the bytes in the window, and true if the
+/// input ends there. It returns the number of bytes that it no longer needs.
 pub(super) fn read_through(
     input: &mut Input,
     window: &mut Buffer,
@@ -280,7 +280,7 @@ impl Audit<'_> {
     }
 
     /// Handles the first finding of a kind in a line: counts the line, and keeps it as an example unless there are
-    /// enough.
+    /// enough examples.
     fn first(&mut self, found: &Found<'_>) {
         let Found { kind, line, offset, line_start, window, base, .. } = *found;
         let findings = &mut self.report.findings[kind as usize];

@@ -129,7 +129,7 @@ impl Audit<'_> {
         let mut len = 0;
         if let Some(spec) = self.request.log {
             let mut log = spec.log;
-            // The first lines choose the format.
+            // The first lines determine the format.
             while log.is_none() && len < BLOCK {
                 match input.read(&mut window[len..BLOCK])? {
                     0 => break,

@@ -64,8 +64,9 @@ impl List {
         self.push(group, line, offset, |texts| texts.write_fmt(text).ok());
     }
 
-    /// Adds a finding whose text `write` appends to the buffer of texts, unless `write` returns `None`. There can be a finding for
-    /// almost every byte of the input, and to append a string takes a fraction of the time of formatting one.
+    /// Adds a finding whose text `write` appends to the buffer of texts, unless `write` returns `None`. The text is
+    /// appended and not formatted, because almost every byte of the input can have a finding
+    /// (docs/lab/2026-11-23-jobs.md).
     fn push(&mut self, group: Group, line: u64, offset: i64, write: impl FnOnce(&mut String) -> Option<()>) {
         let from = self.texts.len();
         if write(&mut self.texts).is_none() {
@@ -124,7 +125,7 @@ impl Criteria {
             may_find_before: [true; 256],
         };
         let may_find_before = std::array::from_fn(|first| {
-            // `-` represents all bytes that are not digits.
+            // `-` represents all bytes that are not hexadecimal digits.
             let mut seconds = "0123456789ABCDEF-".bytes();
             seconds.any(|second| criteria.may_find(&[b'%', first as u8, second]))
         });
@@ -247,7 +248,7 @@ impl Observer for Listing<'_> {
     fn url(&mut self, value: &[u8], line: u64, offset: u64) {
         let Listing { wanted, kind, list, from, shift } = self;
         let start = offset as i64 + *shift;
-        // The findings of the scanner in this URL.
+        // The number of the first finding of the scanner in this URL.
         let since = *from + list.since(*from).partition_point(|finding| finding.offset < start);
         if since == list.len() && !wanted.has_flaws {
             return;
@@ -255,7 +256,7 @@ impl Observer for Listing<'_> {
         let mut buffer = Vec::new();
         let parts = target::split(*kind, value, false, &mut buffer);
         let (url, at) = (parts.input(), parts.offsets());
-        // The value is the end of the URL.
+        // The URL is the value, or the value after a prefix.
         let url_start = start - (url.len() - value.len()) as i64;
         if !wanted.components.is_empty() {
             let found = list.findings.split_off(since);
@@ -280,8 +281,8 @@ impl Observer for Listing<'_> {
         if matches!(wanted.dialect, Dialect::Rfc1738 | Dialect::Rfc2396) {
             for (offset, &byte) in url.iter().enumerate() {
                 let component = component(at, offset);
-                // RFC 3986 allows these bytes, and the older specification does not. Elsewhere than in the host, brackets are illegal by
-                // RFC 3986 as well, and reported below.
+                // RFC 3986 allows these bytes, and the older specification does not. Outside the host, brackets are
+                // illegal by RFC 3986 as well, and are reported below.
                 let is_strange = match byte {
                     b'[' | b']' => component == Component::Host,
                     b'~' => wanted.dialect == Dialect::Rfc1738,

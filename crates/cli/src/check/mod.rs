@@ -1,5 +1,5 @@
-//! Finds malformed and suspicious escapes, and writes reports of them: [`scanner`] finds, [`listing`] lists for `pct check`, [`audit`]
-//! counts, [`chain`] and [`readings`] compare servers, and [`page`] formats counts, for [`top`] as well.
+//! Finds and reports malformed and suspicious escapes: [`scanner`] finds them, [`listing`] lists and [`audit`] counts
+//! them. [`chain`] and [`readings`] compare servers, and [`page`] formats counts, for [`top`] as well.
 
 pub mod audit;
 pub mod chain;

@@ -22,7 +22,7 @@ pub struct Request {
     pub json: bool,
 }
 
-/// Reads all targets with all readings. The outcome says whether two disagree.
+/// Reads all targets with all readings. The outcome says whether two readings disagree.
 pub fn read(request: &Request) -> Result<Outcome, Failure> {
     let mut text = String::new();
     let mut outcome = Outcome::Clean;

@@ -75,15 +75,15 @@ pub fn ready(window: &[u8], seen: usize, ahead: usize) -> usize {
     }
 }
 
-/// For each byte value, the kinds of finding that its escape is, by RFC 3986, RFC 2396 and RFC 1738. Kinds that depend on UTF-8 or on
-/// the spelling of the escape are not in this table.
+/// For each byte value, the kinds of findings for an escape of this byte, by RFC 3986, RFC 2396 and RFC 1738. Kinds
+/// that depend on UTF-8 or on the spelling of the escape are not in this table.
 static KINDS_OF_BYTES: [[u16; 256]; 3] = [
     kinds_of_bytes(sets::RFC3986_UNRESERVED),
     kinds_of_bytes(sets::RFC2396_UNRESERVED),
     kinds_of_bytes(sets::RFC1738_UNRESERVED),
 ];
 
-/// Returns the kinds of finding of each byte by `dialect`.
+/// Returns the kinds of findings for an escape of each byte, by `dialect`.
 #[inline]
 pub(super) fn kinds_of(dialect: Dialect) -> &'static [u16; 256] {
     &KINDS_OF_BYTES[match dialect {
@@ -179,7 +179,7 @@ impl<O: Observer> Scan<'_, O> {
     }
 
     /// Scans the bytes of `window` from `seen` to `ready`. The bytes outside this range are read for examples and for
-    /// the digits of escapes. `is_last` says that the input ends with the window.
+    /// the digits of escapes. `is_last` says whether the input ends with the window.
     pub fn window(&mut self, window: &[u8], seen: usize, ready: usize, is_last: bool) {
         let mut from = seen;
         while from < ready {
@@ -254,7 +254,7 @@ impl<O: Observer> Scan<'_, O> {
                 at += plain;
                 continue;
             }
-            // Tabs are common in logs, and the last bytes of a window are not checked together.
+            // Tabs are common in logs, so they are no findings. Plain bytes near the end of a window come here, too.
             if byte.is_ascii_control() && byte != b'\t' {
                 self.found(Kind::RawControl, byte, window, self.state.base + at as u64);
             }

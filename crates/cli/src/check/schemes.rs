@@ -1,4 +1,4 @@
-//! Lists which reserved characters the grammar of RFC 1738 (section 5) allows unescaped, for each scheme.
+//! Lists the reserved characters that the grammar of RFC 1738 (section 5) allows unescaped, for each scheme.
 
 use simdpct::sets;
 
@@ -46,8 +46,8 @@ impl Scheme {
         SCHEMES.iter().find(|scheme| scheme.name.as_bytes().eq_ignore_ascii_case(name))
     }
 
-    /// Passes the offset of each reserved character in `tail` that is not allowed to `found`. `tail` is the path of a URL with its query,
-    /// which begins at `query`.
+    /// Calls `found` with the offset of each reserved character in `tail` that is not allowed. `tail` is the path of a
+    /// URL with its query, whose `?` is at `query`.
     pub fn find_disallowed(&self, tail: &[u8], query: usize, mut found: impl FnMut(usize)) {
         let mut end = tail.len();
         if self.name == "ftp"

@@ -1,5 +1,5 @@
-//! `pct explain`: explains the bytes of URLs that are not plain. The classes and reasons are those of the tables, the findings those of
-//! `pct check`, and the routes those of `pct route`.
+//! `pct explain`: explains the bytes of URLs that are not plain. Classes and reasons are those of `pct sets --table`,
+//! findings those of `pct check`, and routes those of `pct route`.
 
 use std::fmt::Write;
 use std::io::IsTerminal;
@@ -25,7 +25,7 @@ use crate::io::input::{Input, Inputs, OnUnreadableInput};
 use crate::io::output::Output;
 use crate::url::part::{Part, Suffixes, USUAL};
 
-/// The longest line that is read, in bytes.
+/// The maximum length of a line, in bytes.
 const LONGEST: usize = 2 << 20;
 
 /// Explains the URLs that `args` names.

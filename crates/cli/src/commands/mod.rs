@@ -18,7 +18,7 @@ use crate::convert::Conversion;
 use crate::io::output;
 use crate::plan;
 
-/// Runs the command that the arguments of the process ask for.
+/// Runs the command that the arguments of the process name.
 pub fn run() -> Result<Outcome, Failure> {
     match Cli::try_parse_from(spelt(env::args_os().collect())) {
         Ok(cli) => dispatch(cli.command),
@@ -29,8 +29,8 @@ pub fn run() -> Result<Outcome, Failure> {
     }
 }
 
-/// Returns `arguments` with `-i.bak` rewritten as `--in-place=.bak`, because clap accepts an optional value only
-/// after a `=`. The value of another option may begin with a hyphen, and so may the name of a file after `--`.
+/// Returns `arguments` with `-i.bak` rewritten as `--in-place=.bak`, because clap accepts an optional value only after
+/// a `=`. Values of other options, and names of files after `--`, may begin with `-i` and are not rewritten.
 fn spelt(mut arguments: Vec<OsString>) -> Vec<OsString> {
     let end = arguments.iter().position(|argument| argument == "--").unwrap_or(arguments.len());
     for index in 1..end {

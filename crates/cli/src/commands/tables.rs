@@ -22,8 +22,8 @@ use crate::io::output;
 /// A row of a table. A cell without a value is `null` in JSON, and empty elsewhere.
 type Row<const N: usize> = [Option<String>; N];
 
-/// The reasons to escape characters, which the web page shows as well: a line for each byte, in hexadecimal digits, and its text. They
-/// follow RFC 1738 (section 2.2) and RFC 3986 (section 3).
+/// The reasons to escape characters, by RFC 1738 (section 2.2) and RFC 3986 (section 3). Each line has a byte in
+/// hexadecimal digits, a tab and the reason. The project's web page shows them as well.
 const REASONS: &str = include_str!("reasons.tsv");
 
 /// Returns the reason to escape `byte`; empty for an unreserved one and for bytes that are not ASCII.

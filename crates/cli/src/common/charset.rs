@@ -15,9 +15,9 @@ use super::utf8;
 pub enum Charset {
     /// A charset of the Encoding Standard.
     Standard(&'static Encoding),
-    /// A charset in which each byte below this limit is the character of its number, and bytes from there on are invalid.
+    /// A charset in which each byte below this limit is the character of the same number, and others are invalid.
     Numbers(u16),
-    /// UTF-8 for a value that is valid UTF-8, and otherwise this charset. Only decoders have it.
+    /// UTF-8 for a value that is valid UTF-8, and otherwise this charset. Only decoding supports it.
     Auto(&'static Encoding),
 }
 
@@ -93,7 +93,7 @@ impl Charset {
         matches!(self, Charset::Auto(_))
     }
 
-    /// Returns the charset of `bytes`: UTF-8 or the other charset, if it is to be guessed.
+    /// Returns the charset of `bytes`: UTF-8 or the other charset, if it is guessed.
     pub fn of(self, bytes: &[u8]) -> Charset {
         match self {
             Charset::Auto(_) if utf8::validate(bytes).is_ok() => Charset::UTF_8,
@@ -137,8 +137,9 @@ impl Charset {
         Ok(())
     }
 
-    /// Converts the UTF-8 `text` to this charset and appends the result to `out`. Calls `lacking` with `out` and the number of each
-    /// character that it lacks. `policy` keeps invalid UTF-8, or replaces it by U+FFFD first. Other policies reject both.
+    /// Converts the UTF-8 `text` to this charset and appends the result to `out`. Calls `lacking` with `out` and the
+    /// code point of each character that the charset lacks. `policy` keeps invalid UTF-8, replaces it by U+FFFD, or
+    /// rejects it and lacking characters.
     pub fn encode(
         self,
         text: &[u8],

@@ -25,7 +25,7 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// Reports whether a conversion must reject a value with such a fault, so that the policy can be applied.
+    /// Reports whether a conversion must reject a value with a fault of this kind, so that the policy can be applied.
     pub fn rejects(self) -> bool {
         !matches!(self, Policy::Keep | Policy::Replace)
     }

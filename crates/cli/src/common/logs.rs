@@ -7,7 +7,7 @@ use simdpct_records::{Log, Wrapper, detect};
 
 use super::error::{Failure, warn};
 
-/// The number of lines that the format of a log is chosen by.
+/// The maximum number of lines from which the format of a log is chosen.
 const LINES: usize = 100;
 
 /// Returns the format of the log that begins with `start`, if there is one that fits.
@@ -19,7 +19,7 @@ fn find(start: &[u8], end: u8, wrapper: Option<Wrapper>) -> Option<Log> {
     detect(&lines, wrapper)
 }
 
-/// Says, once in a run, that the file `name`, which begins with `start`, looks like a log, if it does.
+/// Prints a hint, at most once in a run, if the file `name`, which begins with `start`, seems to be a log.
 pub fn mention(start: &[u8], end: u8, name: &str) {
     static ONCE: Once = Once::new();
     if let Some(log) = find(start, end, None) {

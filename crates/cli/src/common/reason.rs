@@ -15,7 +15,7 @@ pub enum Reason {
     NotInCharset,
     /// A line is not JSON.
     NotJson(String),
-    /// No quote closes a quoted value of CSV, logfmt or a log. With a limit, none closes it within so many MiB.
+    /// No quote closes a quoted value of CSV, logfmt or a log. With a limit, none closes it within the limit.
     OpenQuote {
         /// The limit for the record in MiB, if the record is longer.
         limit: Option<u32>,
@@ -53,7 +53,7 @@ impl Reason {
         }))
     }
 
-    /// Reports whether bytes are invalid in UTF-8 or in a charset.
+    /// Reports whether the reason is invalid UTF-8, or text that does not fit the charset.
     pub fn is_not_text(&self) -> bool {
         matches!(self, Reason::InvalidUtf8 | Reason::NotInCharset)
     }

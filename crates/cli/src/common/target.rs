@@ -1,6 +1,6 @@
 //! Reads values of logs, such as the targets of requests, whose syntax is not that of URI references (RFC 9112, section 3.2).
 //!
-//! This is the only place that knows how the kinds of values differ: a value is split, or made a reference that has its parts.
+//! Only this module knows how kinds of values differ. It splits a value, or makes it a reference with the same parts.
 
 use std::borrow::Cow;
 
@@ -21,13 +21,13 @@ fn prefix(kind: Kind, value: &[u8]) -> &'static [u8] {
     }
 }
 
-/// Reports whether the path of `target` has a slash, and then a byte that browsers read as a slash or remove.
+/// Reports whether the path of `target` has a slash before a byte that browsers read as a slash or remove.
 fn has_slashes(target: &[u8]) -> bool {
     let path = &target[..memchr::memchr(b'?', target).unwrap_or(target.len())];
     memchr::memchr_iter(b'/', path).any(|at| path.get(at + 1).is_some_and(|next| b"/\\\t\n\r".contains(next)))
 }
 
-/// Reports whether `value` is a host, with a port if it has one, and not a URL in the place of one.
+/// Reports whether `value` is a host, with or without a port, and not a URL.
 fn is_authority(value: &[u8]) -> bool {
     !value.iter().any(|byte| b"/?#".contains(byte))
 }
@@ -179,7 +179,7 @@ impl<'a> Iterator for Pieces<'a> {
         let delimiters: &[u8] = match self.next {
             Next::Segment => b"/?#",
             Next::Name => b"&=#",
-            // Further signs of equality belong to the value.
+            // Further equals signs belong to the value.
             Next::Value => b"&#",
             Next::Until(delimiters) => delimiters,
         };
@@ -246,7 +246,7 @@ mod tests {
             [Some("me"), Some("a"), Some("1"), Some("//b"), Some("c"), NO],
         );
         check(Kind::Text, "//a/b", [NO, Some("a"), NO, Some("/b"), NO, NO]);
-        // A URL in the place of a host and a port.
+        // This is a URL in the place of a host and a port.
         let mut buffer = Vec::new();
         assert_eq!(split(Kind::Authority, b"http://a/", false, &mut buffer).host().unwrap(), "a");
     }

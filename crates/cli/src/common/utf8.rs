@@ -2,7 +2,7 @@
 
 /// Fails if `bytes` are not valid UTF-8. The error is the length of the valid prefix.
 pub fn validate(bytes: &[u8]) -> Result<(), usize> {
-    // simdutf8 is faster on valid text, but does not return the length of the valid prefix.
+    // This check uses SIMD, but does not return the length of the valid prefix.
     if simdutf8::basic::from_utf8(bytes).is_ok() {
         return Ok(());
     }

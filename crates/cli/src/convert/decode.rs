@@ -10,7 +10,7 @@ use crate::common::reason::{Reason, Refusal};
 use crate::common::records::Records;
 use crate::common::utf8;
 
-/// The options of decoding, most of which are off by default.
+/// The options of decoding.
 #[derive(Clone, Debug)]
 pub struct DecodeOptions {
     /// The bytes whose escapes stay.
@@ -141,8 +141,8 @@ impl Decoder {
         Some(len)
     }
 
-    /// Appends the decoded `value`, whose `records` have ends that stay, and returns the number of layers of escapes. The bytes of
-    /// `around` stay escaped. After an error, the appended bytes are meaningless.
+    /// Appends the decoded `value`, and returns the number of layers of escapes. The bytes of `around` stay escaped,
+    /// and `--printable` keeps the ends of `records`. After an error, the appended bytes are meaningless.
     #[inline(always)]
     pub fn decode(
         &mut self,

@@ -28,7 +28,7 @@ pub struct EncodeOptions {
 #[derive(Clone)]
 pub struct Encoder {
     options: EncodeOptions,
-    /// The codecs for single values, for lines, whose ends they keep, and for records that end in NUL.
+    /// The codecs for single values, for lines, and for records that end in NUL. They keep the ends of records.
     value: simdpct::Encode<ByteSet>,
     lines: simdpct::Encode<ByteSet>,
     null: simdpct::Encode<ByteSet>,

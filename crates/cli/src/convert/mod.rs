@@ -47,7 +47,7 @@ pub struct Value<'v> {
 /// The smallest piece of input that can be converted alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// A byte or an escape. Blocks of input can be converted that end inside records.
+    /// A byte or an escape. A block of input may end inside a record.
     Byte,
     /// A text, which can be one record or the whole input.
     Text,
@@ -92,8 +92,8 @@ pub trait Convert: CloneBox + Send {
     /// Sets the last two bytes before the next text (zeros for those that do not exist), on which a normalization depends.
     fn set_before(&mut self, _: [u8; 2]) {}
 
-    /// Returns the meaning of a `%`, if this is a conversion of URLs: [`Conversion`] then handles faults before and after it. All other
-    /// conversions return `None` and handle them themselves.
+    /// Returns the meaning of a `%`, if this is a conversion of URLs: [`Conversion`] then handles faults before and
+    /// after the conversion. All others return `None` and handle faults themselves.
     fn escapes(&self) -> Option<Escapes> {
         None
     }
@@ -149,7 +149,7 @@ pub struct Conversion {
     is_printable: bool,
     /// The number of values that were rejected but kept.
     kept: u64,
-    /// The set that was searched for last, and its bytes if it has one to three, for a fast search.
+    /// The set of the last search, and its bytes for `memchr3` if it has one to three.
     fence: (ByteSet, Option<[u8; 3]>),
 }
 

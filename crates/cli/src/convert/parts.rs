@@ -41,7 +41,7 @@ impl UrlPartDecoder {
         UrlPartDecoder { decoder: Decoder::new(options), part, delimiters }
     }
 
-    /// Appends one decoded value, and returns the number of layers. The bytes of `more` stay escaped.
+    /// Appends one decoded value, and returns the number of layers. Without a stateful charset, `more` stays escaped.
     fn decode(
         &mut self,
         bytes: &[u8],
@@ -54,7 +54,7 @@ impl UrlPartDecoder {
             let keep = keep.add(self.delimiters).add(more);
             return self.decoder.decode(bytes, &keep, Records::Raw, handling, out);
         }
-        // Each delimiter can be a byte of another character, so those that the conversion has made are escaped after it.
+        // A delimiter can be a byte of another character here, so delimiters are escaped after the conversion.
         let from = out.len();
         let layers = self.decoder.decode(bytes, keep, Records::Raw, handling, out)?;
         for byte in out.split_off(from) {
@@ -84,14 +84,14 @@ impl Convert for UrlPartDecoder {
             let from = out.len();
             layers = self.decode(first, keep, b":", handling, out)?;
             if out[from..] != *first && simdpct_uri::split(&out[from..]).scheme().is_some() {
-                // An unescaped colon follows escaped letters, which stay escaped as well.
+                // Decoding the letters before an unescaped colon would make a scheme, so they stay escaped.
                 out.truncate(from);
                 out.extend_from_slice(first);
                 layers = 0;
             }
             start = first.len();
         }
-        // Where values end matters only to a charset that is guessed for each, and to a stateful one, which begins anew in each.
+        // Only a guessed or stateful charset depends on the ends of values: it begins anew in each value.
         let pieces = match self.decoder.charset() {
             Some(charset) if charset.is_stateful() => Pieces::between(&url[start..end], self.delimiters),
             Some(charset) if charset.is_guessed() => Pieces::from_path(&url[start..end]),
@@ -122,7 +122,7 @@ impl Normalizer {
         Normalizer(Decoder::normalizer(unreserved))
     }
 
-    /// Appends the normalized `text`: one URL, or several that end in `end`. `has_scheme` says that they can have schemes.
+    /// Appends the normalized `text`: one URL, or several that end in `end`. URLs can have schemes if `has_scheme`.
     fn normalize(
         &mut self,
         text: &[u8],

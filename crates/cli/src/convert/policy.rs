@@ -227,7 +227,7 @@ impl ValueHandler {
         report.stats.clashes += u64::from(is_clash);
         record.refuse(report, refusal.offset, &refusal.reason);
         match self.policies.rejected {
-            // A record that has the new key already can be read, so nothing else in it must be lost.
+            // A record that has the new key already can be read, so the rest of it must not be lost.
             Policy::Null if is_clash => Action::Copy,
             policy => policy.action(refusal).unwrap_or(Action::Copy),
         }

@@ -27,7 +27,7 @@ pub fn append(text: &[u8], end: u8, out: &mut Vec<u8>) {
     append_valid(rest, end, out);
 }
 
-/// Reports whether [`append`] would copy `text`. `false` means that it may change it.
+/// Reports whether [`append`] would copy `text`. `false` means that `append` may change the text.
 pub fn is_printable(text: &[u8], end: u8) -> bool {
     first_suspect(text, end).is_none() && simdutf8::basic::from_utf8(text).is_ok()
 }

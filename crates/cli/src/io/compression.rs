@@ -132,7 +132,7 @@ impl Format {
 
     /// Recognises the format of a file by its first bytes, `start`.
     pub fn guess(start: &[u8]) -> Guess {
-        // A start that is too short for this check is not held back, because text would have to wait for more bytes, too.
+        // This check does not wait for more bytes, because all short text would have to wait, too.
         if is_tar(start) {
             return TAR;
         }

@@ -1,4 +1,4 @@
-//! Decompresses a file in a thread of its own, at the same time as the codec runs.
+//! Decompresses a file in a thread of its own, while other threads process the decompressed bytes.
 //!
 //! The thread sends filled buffers to the reader, and the reader sends emptied buffers back. The number of buffers
 //! limits the memory.

@@ -154,7 +154,7 @@ fn refused(name: &Path, what: &str) -> Failure {
     Failure::open(shown(name), io::Error::new(io::ErrorKind::InvalidInput, what))
 }
 
-/// The files that this run has written. No file must be processed twice, and no backup must replace one of these
+/// The files that this run has written. A file must not be processed twice, and a backup must not replace one of these
 /// files.
 struct Taken<'a> {
     /// The suffix for the names of backups; empty if old files are not kept.

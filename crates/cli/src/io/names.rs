@@ -155,7 +155,7 @@ pub fn open(path: &Path) -> Result<(String, File, Option<Version>), Failure> {
 fn explain(path: &Path, error: io::Error) -> io::Error {
     let is_text =
         |name: &str| name.contains(|character| "% ?&<>\"'".contains(character)) || name.contains("://");
-    // Windows does not search for a name with `?` or `"`, because none may have them.
+    // Windows does not search for a name with `?` or `"`, because no name may have them.
     let is_missing = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidFilename);
     if !is_missing || !path.to_str().is_some_and(is_text) {
         return error;

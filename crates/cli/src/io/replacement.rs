@@ -157,8 +157,8 @@ fn synced(file: &File) -> io::Result<()> {
     }
 }
 
-/// Returns whether `backup` is another name of the file `target`. A run that is killed between keeping the old file and replacing it
-/// leaves the two names so.
+/// Returns whether `backup` is another name of the file `target`. A run that is killed between keeping the old file and
+/// replacing it leaves both names to the file.
 fn is_kept(target: &Path, backup: &Path) -> bool {
     let identity = |path: &Path| if path.is_symlink() { None } else { Identity::of_path(path) };
     identity(target).is_some_and(|target| identity(backup) == Some(target))
@@ -181,8 +181,8 @@ fn keep(target: &Path, backup: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the permissions of a new file in `folder`: all, less the umask or as the default access list of the folder says. They are
-/// those of a file that is created and removed, because reading the umask would change it for other threads.
+/// Returns the permissions of a new file in `folder`: 0o666 without the bits of the umask, or those of the folder's
+/// default access list. They are read from a probe file, because reading the umask would change it for other threads.
 #[cfg(unix)]
 fn usual_permissions(folder: &Path) -> io::Result<Permissions> {
     let all = std::os::unix::fs::PermissionsExt::from_mode(0o666);
@@ -205,8 +205,8 @@ fn keep_attributes(old: &File, metadata: &Metadata, new: &File) -> io::Result<Ve
         let _ = fchown(new, Some(metadata.uid()), None);
     }
     let lost = keep_extended(old, new);
-    // An access control list also sets the mode, so the mode is set after it. The list has an effect again when `new` gets the mode
-    // of `old`, whose bits of the group are the mask of the list.
+    // An access control list also sets the mode, so the mode is set after it. The list has an effect again when `new`
+    // gets the mode of `old`, whose group bits are the mask of the list.
     new.set_permissions(Permissions::from_mode(0o600))?;
     Ok(lost)
 }

@@ -84,7 +84,7 @@ impl Spill {
     pub fn push(&mut self, number: u64, mut key: &[u8], line: &[u8]) -> Result<(), Failure> {
         let mut head = [0; HEAD];
         let mut shared = 0;
-        // Most keys are lines without their ends, and are written once.
+        // Most keys are lines without their ends, so they are written only as the start of the line.
         if line.starts_with(key) {
             (shared, key) = (key.len(), &[]);
         }
@@ -103,7 +103,7 @@ impl Spill {
     }
 }
 
-/// The length of the numbers before a row.
+/// The length of the four numbers before a row, in bytes.
 const HEAD: usize = 32;
 
 /// The rows of a temporary file that have not been read yet.

@@ -12,7 +12,7 @@ use crate::convert::{Conversion, Escapes};
 use crate::io::files::Writes;
 use crate::io::{names, output, replacement};
 
-/// The maximum of `--max-record` in MiB if records have keys, whose lengths are in 32 bits.
+/// The maximum of `--max-record` in MiB if records have keys, because the lengths of keys are stored in 32 bits.
 const LONGEST_KEYED: u32 = 2048;
 
 /// Returns the message of the first conflict that clap cannot express. `conversion` is `None` if the command writes no converted values.

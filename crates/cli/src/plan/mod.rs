@@ -115,7 +115,7 @@ pub fn check(check: Check) -> Result<Outcome, Failure> {
     run::check(&options, target)
 }
 
-/// Says on a terminal that whole lines are the values, if the name of a file says that it has records of another format.
+/// Prints a hint on a terminal that whole lines are the values, if the extension of a file means another format.
 fn mention_format(args: &Args) {
     let format = |file: &PathBuf| match file.extension()?.to_str()? {
         "csv" => Some("--csv --column NAME"),

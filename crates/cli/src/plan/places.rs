@@ -19,7 +19,7 @@ pub fn locate(args: &Args) -> Result<(Target, ByteSet), String> {
     let (places, records) = (&args.places, args.records());
     let (structure, unescape) = (records.structure(), places.unescape());
     let (mut columns, mut auto) = (Columns::default(), None);
-    // The place of a value decides which bytes stay escaped, also line ends, because some servers can write them.
+    // The place of a value decides which bytes stay escaped, including line ends, which some servers can escape.
     let mut kept = ByteSet::EMPTY;
     let selector = if let Some(spec) = places.log {
         let names = places.columns().into_iter().map(FieldName::Name);
@@ -85,7 +85,7 @@ fn fields(names: &[FieldName], separator: Separator, unescape: Escaping) -> Resu
     Numbered::new(positions, separator, unescape).map_err(|message| format!("--field: {message}"))
 }
 
-/// Returns the part of each record that is written: only its values, if `only_values`, or all of it.
+/// Returns the written part of each record: the values, if `only_values` or for lines with `--unescape`, else all.
 pub fn form(args: &Args, only_values: bool) -> Form {
     if !only_values && (!args.places.is_line() || args.places.is_whole()) {
         return Form::Whole;
@@ -119,7 +119,7 @@ pub fn spec(args: &Args, conversion: &Conversion, form: Form, policies: Handling
         _ if is_alone => conversion.missing(),
         _ => b"",
     };
-    // Which bytes stay escaped in a value depends on its place. These would end a URL in a list, or a field of a log that is no JSON.
+    // The place of a value decides which bytes stay escaped. These would end a URL in a list, or a field of a log.
     let around: &[u8] = match places.log {
         _ if !form.is_whole() => b"",
         _ if places.html => b" ,\"'()",

@@ -145,7 +145,7 @@ impl Findings {
         let kind = group.name();
         match self.show {
             Show::Text => {
-                // There can be a finding for almost every byte of the input, and `writeln!` would need more instructions.
+                // Almost every byte can have a finding, so lines are not formatted (docs/lab/2026-11-23-jobs.md).
                 let (mut lines, mut offsets) = (itoa::Buffer::new(), itoa::Buffer::new());
                 let (line, offset) = (lines.format(line), offsets.format(offset));
                 for piece in [file, ":", line, ":", offset, ": ", kind, ": "] {

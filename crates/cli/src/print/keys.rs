@@ -1,4 +1,4 @@
-//! Counts keys, and finds the first line of each key, in bounded memory: more keys go to temporary files.
+//! Counts keys, and finds the first line of each key, in bounded memory: keys that do not fit go to temporary files.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -24,7 +24,7 @@ struct Table {
     len: usize,
 }
 
-/// Tables below this number of slots are in the caches already.
+/// Tables with fewer slots fit in the caches (256 KiB), so their slots are not loaded ahead.
 const LARGE_TABLE: usize = 1 << 14;
 
 impl Table {
@@ -488,7 +488,7 @@ pub struct Frame {
     end: Option<u8>,
 }
 
-/// The length of a head.
+/// The length of a head, in bytes.
 const HEAD: usize = 28;
 
 /// Returns the numbers at the end of a head.
@@ -576,7 +576,7 @@ impl Frame {
 
     #[inline]
     fn add(&mut self, id: u128, start: usize, key: usize, line: usize) {
-        // The end of this key does not fit in 32 bits, so its line is treated as one without a key.
+        // If the end of the key does not fit in 32 bits, its line is treated as one without a key.
         let (id, start, key) = if start + key > u32::MAX as usize { (0, 0, 0) } else { (id, start, key) };
         self.heads.extend_from_slice(&head(id, [start, key, line]));
     }

@@ -111,7 +111,7 @@ impl<'o> Sink<'o> {
         self.note(offset, report)
     }
 
-    /// Writes `bytes`. `is_open` says that they end with an incomplete record.
+    /// Writes `bytes`. `is_open` says whether they end with an incomplete record.
     pub fn write(&mut self, bytes: &[u8], is_open: bool) -> Result<(), Failure> {
         if let Print::Preview(preview) = self.print {
             return preview.push(bytes, self.output);

@@ -170,8 +170,8 @@ impl Preview {
         }
     }
 
-    /// Writes the current hunk, if it has changes. If `is_cut`, the hunk has no context, because what follows belongs to the same block of
-    /// changes, or is not shown.
+    /// Writes the current hunk, if it has changes. If `is_cut`, the hunk has no context, because the next lines belong
+    /// to the same block of changes, or are not shown.
     fn close(&mut self, is_cut: bool, output: &mut Output) -> Result<(), Failure> {
         let mut rows = std::mem::take(&mut self.rows);
         let tail = std::mem::take(&mut self.tail);
@@ -186,7 +186,8 @@ impl Preview {
                 rows.drain(..context);
                 first = first.map(|line| line + context as u64);
             }
-            // With less context before the changes than after them, `patch` looks for the hunk only at the start of the file.
+            // With less context before the changes than after them, `patch` searches for the hunk only at the start of
+            // the file.
             let most = if is_cut {
                 0
             } else if first[0] == 1 {

@@ -18,8 +18,8 @@ pub struct Rejects {
 }
 
 impl Rejects {
-    /// Opens the file that will get the name `path`. `sync` says that it must be on the disk before it gets this
-    /// name.
+    /// Opens the file that will get the name `path`. `sync` says whether the file must be on the disk before it gets
+    /// this name.
     pub fn create(path: &Path, sync: bool) -> Result<Rejects, Failure> {
         let compression = Format::of_extension(path).map(|format| (format, format.traits().usual_level));
         let output = Output::create(Some(path), OutputFileOptions { compression, suffix: "", sync })?;

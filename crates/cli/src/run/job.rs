@@ -21,14 +21,14 @@ use crate::print::preview;
 use crate::select::rewrite::RewriteArgs;
 use crate::select::task::{Check, Task};
 
-/// The size of a chunk of records in which values are selected, in bytes. Most of the time for such a chunk can be reading and
-/// writing, and fewer calls of the system for that are faster. The chunk, its result and its marks fit in the second-level cache.
+/// The size of a chunk of records in which values are selected, in bytes. It is larger than a block, so that reading
+/// and writing take fewer system calls. The chunk, its result and its masks fit in the second-level cache.
 const RECORDS_BLOCK: usize = 4 * BLOCK;
 
-/// The number of records that are treated one by one, after a batch in which most records had to be treated so.
+/// The number of records that are treated one by one after a batch in which most records were treated one by one.
 const PAUSE: u32 = 256;
 
-/// The options of a job that converts values: their selection, their conversion, and what is written.
+/// The options of a job that converts values: the selection of values, the conversion, and the output.
 pub struct Spec {
     pub target: Target,
     pub convert: Conversion,
@@ -67,7 +67,7 @@ pub enum Results {
     Keyed(Identity, Frame),
 }
 
-/// A job over records: where values are, what is done with each, and what is written.
+/// A job over records: the places of values, the task for each value, and the form of the output.
 #[derive(Clone)]
 pub struct Job {
     pub target: Target,
@@ -102,7 +102,7 @@ impl Job {
         let Spec { target, convert, usual, empty, null, none, form, into, policies, .. } = spec;
         let Spec { only_changed, records, max_record, is_stream, .. } = spec;
         let (rejects, stats) = (options.rejects.is_some(), options.stats.is_some());
-        // Values that are written alone are lines of text also if they come from JSON.
+        // Values that are written alone are lines of text, even if they come from JSON.
         let is_json = form.is_whole() && target.selector.is_json();
         let (lines, is_beside) = (convert.clone(), !into.is_empty());
         let may_reject = is_beside && convert.unit() == Unit::Value;
@@ -182,11 +182,11 @@ impl Job {
         matches!(self.many, Some(Many::Blocks(_)))
     }
 
-    /// Chooses how many records are treated at once, which depends on the header of a table.
+    /// Chooses the way to treat many records at once, which depends on the header of a table.
     pub fn choose_many(&mut self) {
         let (selector, end) = (&self.target.selector, self.records.end());
         let many = match &self.task {
-            // A sweep does not parse lines of JSON without an escape, so a check uses none for them.
+            // A sweep passes lines of JSON without an escape unread, so a check of JSON uses no sweep.
             Task::Check(check) if !check.wanted.takes_urls() && selector.can_pass_by() => {
                 selector.sweep(end, false).filter(|sweep| !sweep.is_text()).map(Many::of_sweep)
             }
@@ -400,7 +400,7 @@ impl Job {
         {
             batch.learn(&self.target.selector, record.bytes());
         }
-        // The search may pass such a record unread, so the summary never counts it.
+        // The search may pass an unreadable record unread, so the summary never counts such a record.
         if unreadable > 0 && self.skips && many::may_pass(&self.target.selector, record.bytes()) {
             report.stats.mentioned += unreadable;
         }
@@ -456,7 +456,7 @@ impl Job {
                 return;
             }
             start = end;
-            // This takes as long as a record, so it is done after the first record and then rarely.
+            // This check costs as much as a record, so it runs after the first record and then after every 64th.
             if self.skips && !self.has_found_all && number.is_multiple_of(64) {
                 self.has_found_all = self.target.selector.has_found_all(&report.stats);
             }
@@ -472,8 +472,8 @@ impl Job {
         }
     }
 
-    /// Decides what to do with a record that is too long for memory. `reason` says so for messages, and `start` holds the first bytes
-    /// of the record. If the record is rejected, this function adds the rejection to `report`.
+    /// Decides what to do with a record that is too long for memory. `reason` is for messages, and `start` holds the
+    /// first bytes of the record. If the record is rejected, this function adds the rejection to `report`.
     pub fn long(&mut self, start: &[u8], reason: &Reason, report: &mut Report) -> OversizedAction {
         let is_line = self.target.selector.is_line();
         let handler = match &mut self.task {
@@ -524,8 +524,8 @@ impl Job {
         }
     }
 
-    /// Appends the result for a piece of a record that [`Job::long`] wants to see, the last one if `is_last`, to `out`. The last piece ends
-    /// with the record end, or is empty if the input ends without one.
+    /// Appends the result for a piece of an oversized record to `out`, if [`Job::long`] asked for pieces. The last
+    /// piece, for which `is_last` is true, ends with the record end, or is empty if the input ends without one.
     pub fn piece(&mut self, piece: &[u8], is_last: bool, out: &mut Vec<u8>, report: &mut Report) {
         let end = self.records.end();
         match (&mut self.task, &mut self.results, &mut self.widener) {
@@ -566,7 +566,7 @@ impl Job {
 pub enum OversizedAction {
     /// The record is written unchanged.
     Copy,
-    /// The run is a preview, which does not show the record, but it would be converted.
+    /// The record would be converted, but the preview does not show it.
     Unseen,
     /// The record is written as [`Job::piece`] changes it.
     Edit,
@@ -574,7 +574,7 @@ pub enum OversizedAction {
     Skip,
     /// This text is written instead of the record, without its end.
     Replace(&'static [u8]),
-    /// The record is not checked. Such a job does not write records.
+    /// The record is not checked. Only jobs that write no records return this action.
     Pass,
     /// [`Job::piece`] processes the record, and there is no message.
     Pieces,

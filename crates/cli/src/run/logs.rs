@@ -8,7 +8,7 @@ use crate::common::logs;
 use crate::run::pump::feed::Feed;
 use crate::select::{FieldName, Format, Selector};
 
-/// The number of bytes at the start of a file that the format is chosen by.
+/// The number of bytes at the start of a file from which the format is chosen.
 const START: usize = 64 * 1024;
 
 /// The values of a log that the user selected.
@@ -19,7 +19,7 @@ pub struct LogSelection {
     pub names: Vec<FieldName>,
     /// The paths of the strings in JSON that contain the records; empty if the records are the lines.
     pub outer: Vec<KeyPath>,
-    /// Whether the format that the first lines choose is not printed.
+    /// Whether no message names the format that the first lines choose.
     pub quiet: bool,
 }
 
@@ -42,7 +42,7 @@ impl LogSelection {
     }
 }
 
-/// Chooses the format of the log in `feed`, if the user left that to its first lines, and makes `target` select the values of its records.
+/// Chooses the format of the log in `feed` for `--log auto`, and makes `target` select the values of its records.
 pub fn choose(target: &mut Target, feed: &mut Feed<'_>) -> Result<(), Failure> {
     let end = feed.line_end();
     if target.mentions_logs {

@@ -45,7 +45,7 @@ pub struct Pace {
     skip: u32,
 }
 
-/// The maximum size of a batch of lines, in bytes. It is large enough for full speed.
+/// The maximum size of a batch of lines, in bytes.
 const LINES: usize = 16 * 1024;
 
 /// The maximum size of a batch of records in which fields are found, in bytes. With its masks and its result it stays in the
@@ -56,7 +56,7 @@ const WINDOW: usize = 8 * 1024;
 const LEAST: usize = 512;
 
 impl Pace {
-    /// Begins with batches of the maximum size `most`.
+    /// Creates a pace that begins with batches of the maximum size `most`.
     fn new(most: usize) -> Pace {
         Pace { most, size: most, done: 0, ended: 0, skip: 0 }
     }
@@ -73,7 +73,8 @@ impl Pace {
         self.size
     }
 
-    /// Chooses the next size after a batch of which `done` bytes were treated: all of them, if `is_whole`.
+    /// Chooses the next size after `done` bytes of a batch were treated. `is_whole` says whether they are the whole
+    /// batch.
     pub fn step(&mut self, done: usize, is_whole: bool) {
         self.done += done;
         if is_whole {
@@ -86,7 +87,7 @@ impl Pace {
         }
     }
 
-    /// Leaves the next `records` to be treated by themselves, because most records of a batch had to be.
+    /// Lets the next `records` records be treated one by one, because most records of a batch were treated one by one.
     pub fn pause(&mut self, records: u32) {
         self.skip = records;
     }
@@ -128,8 +129,8 @@ impl Batch {
         Batch { way: Way::Lines(convert, records, handling), pace: Pace::new(LINES) }
     }
 
-    /// Converts the field that `selector` selects. Returns `None` unless it is a single field whose values are only decoded. Records end in
-    /// `end`. `is_new` says that new values become fields after the old ones.
+    /// Converts the field that `selector` selects. Returns `None` unless it is a single field whose values are only
+    /// decoded. Records end in `end`. `is_new` says whether new values become fields after the old ones.
     pub fn field(selector: &Selector, handler: &ValueHandler, end: u8, is_new: bool) -> Option<Batch> {
         let codec = FieldCodec::new(selector, handler, end, is_new)?;
         Some(Batch { way: Way::Field(Box::new(codec)), pace: Pace::new(WINDOW) })
@@ -142,7 +143,7 @@ impl Batch {
         }
     }
 
-    /// Reports whether the batch may be treated now, and not the next record by itself.
+    /// Reports whether a batch may be treated now. Otherwise, the next record is treated by itself.
     pub fn may_try(&mut self) -> bool {
         self.pace.may_try()
     }
@@ -247,7 +248,7 @@ impl FieldCodec {
         decode_chosen_append(&self.codec, &records[done..], chosen, first + done, self.is_strict, out)?;
         if self.is_text && utf8::validate(&out[start..]).is_err() {
             out.truncate(start);
-            // Some escape of a byte outside ASCII makes the text invalid. This call fails at the first of them.
+            // An escape of a byte outside ASCII makes the text invalid. The next call fails at the first such escape.
             let codec = self.codec.keep(self.keep.union(ByteSet::NON_ASCII));
             decode_chosen_append(&codec, records, chosen, first, true, out)?;
         }
@@ -295,18 +296,17 @@ impl FieldCodec {
     }
 }
 
-/// If this number of consecutive records have an escape, the search costs more than it saves. It then pauses for
-/// [`PAUSE`] records.
+/// After this number of consecutive records with an escape, the search pauses for [`PAUSE`] records.
 const DENSE: u32 = 8;
 
 /// The number of records for which the search pauses.
 const PAUSE: u32 = 64;
 
-/// Finds the records of a chunk that contain a `%`, and those that may be unreadable. In JSON and logfmt it also finds a `\`,
-/// which may begin another spelling of `%`.
+/// Finds the records of a chunk that contain a `%`, and those that may be unreadable. In JSON, logfmt and logs it also
+/// finds a `\`, and in logs a `#`, which may begin another spelling of `%`.
 #[derive(Clone)]
 pub struct EscapeSearch {
-    /// The offset after the `%` or `\` that was found last; 0 before the first search in a chunk.
+    /// The offset after the byte that was found last; 0 before the first search in a chunk.
     percent: usize,
     /// The start of the record with that byte; the length of the chunk if no such byte is left.
     record: usize,

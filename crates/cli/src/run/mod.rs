@@ -47,7 +47,7 @@ pub struct Target {
     pub columns: Columns,
     /// The selection of a log whose format the first lines of each file choose.
     pub auto: Option<LogSelection>,
-    /// Whether a file whose whole lines are the values is mentioned if it looks like a log.
+    /// Whether a message names a file that seems to be a log, although its whole lines are the values.
     pub mentions_logs: bool,
 }
 
@@ -116,7 +116,7 @@ fn run(
             }
         })?;
         if let Print::Dedup(distinct) = sink.print {
-            // A call of the system for each line would take longer than everything else.
+            // Lines are collected, so that there is no system call for each line.
             let mut lines = Vec::new();
             distinct.finish(|line| {
                 lines.extend_from_slice(line);
@@ -270,8 +270,7 @@ fn begin<'i>(
     if let Task::Check(check) = &job.task
         && job.target.selector.is_line()
     {
-        // Escapes can be checked part by part, so such a line may have any length. A URL must be in memory as a
-        // whole.
+        // Escapes can be checked part by part, so a line may have any length. A URL must be in memory as a whole.
         limit = if check.wanted.takes_urls() { LONGEST } else { 0 };
     }
     if job.takes_blocks() {
@@ -333,8 +332,9 @@ fn warn_missing(selector: &Selector, stats: &Stats) {
 /// The messages for a value that the conversion rejects, and for several.
 const REJECTED: [&str; 2] = ["value was rejected", "values were rejected"];
 
-/// Warns about selected places that no file has, and about values and records that were rejected, unreadable or left out, because a run
-/// without an error would look like a conversion of everything. If `quiet`, it only warns about those that are lost or could not be read.
+/// Warns about selected places that no file has, and about values and records that were rejected, unreadable or left
+/// out, because a run without an error would look like a conversion of everything. If `quiet`, it only warns about
+/// values and records that are lost or could not be read.
 fn warn_about(job: &Job, stats: &Stats, options: &OutputOptions, quiet: bool) {
     let selector = &job.target.selector;
     if !quiet {
@@ -384,7 +384,8 @@ fn warn_about(job: &Job, stats: &Stats, options: &OutputOptions, quiet: bool) {
     }
 }
 
-/// Prints that `count` records or values are `what`, with their `outcome`, unless `count` is 0. Both have a text for one and for several.
+/// Prints that `count` records or values are `what`, with their `outcome`, unless `count` is 0. Each has a text for one
+/// and a text for several.
 fn warn_count(count: u64, what: [&str; 2], outcome: [&str; 2], options: &OutputOptions) {
     let reasons = match &options.rejects {
         Some(path) => format!("{} lists the reasons", shown(path)),

@@ -19,13 +19,13 @@ pub enum Format {
     Whole,
     /// Each record is a value in which escapes of a server are undone.
     Unescaped,
-    /// Fields of a line, between these bytes.
+    /// Each record is a line of fields, with these separators.
     Fields(Separator),
     Csv,
-    /// One document a record.
+    /// Each record is one document.
     Json,
     Logfmt,
-    /// A log. The flag says that the user has named the values.
+    /// A log. The flag says whether the user has named the values.
     Log(Log, bool),
     /// A log whose format the first lines of each file choose.
     Auto,
@@ -121,7 +121,7 @@ impl Selector {
         Selector { names, ..Selector::line(Escaping::None, Format::Html) }
     }
 
-    /// Says that converted values are added as members or columns with the names `into`, if there are any.
+    /// Adds converted values as members or columns with the names `into`. If it is empty, they replace the old values.
     pub fn with_new_members(self, into: &[String]) -> Selector {
         Selector { into: into.to_vec(), ..self }
     }
@@ -219,8 +219,8 @@ impl Selector {
         }
     }
 
-    /// Returns the search for escapes in many records at once, if only one value of each record is selected. `end` is the byte that ends a
-    /// record. `is_new` says that new values go beside the old ones.
+    /// Returns the search for escapes in many records at once, if only one value of each record is selected. `end` is
+    /// the byte that ends a record. `is_new` says whether new values go beside the old ones.
     pub fn sweep(&self, end: u8, is_new: bool) -> Option<Sweep> {
         let sweep = self.syntax.sweep().filter(|_| self.more == Escaping::None && end == b'\n')?;
         (sweep.fields().is_some() == is_new).then_some(sweep)
@@ -271,7 +271,7 @@ impl Selector {
         if !stats.searched {
             return Vec::new();
         }
-        // An unreadable record may have what was not found.
+        // An unreadable record may have a place that was not found.
         let line = if stats.unreadable > 0 { "no readable line" } else { "no line" };
         let has_none = (0..self.count()).all(|index| is_missing(&index));
         if let Some(message) = self.missing_all(line).filter(|_| has_none) {

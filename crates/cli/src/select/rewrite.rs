@@ -108,7 +108,7 @@ impl Selector {
                 (unreadable.is_none() || is_partly_read) && self.can_have_values(record.bytes());
             let clashes = args.report.stats.clashes;
             for number in 0..self.found.len() {
-                // A record is counted once.
+                // A record with several clashes is counted once.
                 let is_first = args.report.stats.clashes == clashes;
                 let action = match self.clash(number) {
                     Some(name) if is_first => {
@@ -170,7 +170,7 @@ impl Selector {
             }
         };
         new.clear();
-        // A value that is written alone has no syntax around it, of which a byte could be mistaken for a part.
+        // A value that is written alone has no syntax around it, so no byte can be mistaken for syntax.
         let kept = is_whole.then(|| match kept_at(place, kept) {
             // A string that holds a document of JSON must still hold the same one.
             kept if matches!(format, Format::Json) && value.contains(&b'%') && is_document(value) => {
@@ -216,7 +216,7 @@ impl Selector {
     }
 }
 
-/// Returns the bytes that stay escaped in the value at `place`. `known` has those of the places before it.
+/// Returns the bytes that stay escaped in the value at `place`. `known` holds these bytes for earlier places.
 fn kept_at(place: &Place, known: &mut Vec<(Around, ByteSet)>) -> ByteSet {
     let around = (place.fence, place.escapings, place.marks);
     let number = known.iter().position(|(other, _)| *other == around).unwrap_or_else(|| {

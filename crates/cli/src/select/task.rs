@@ -1,4 +1,4 @@
-//! Says what is done with each selected value: it is converted, or it is checked.
+//! Defines the tasks for selected values: conversion and checks.
 
 use crate::check::kind::Group;
 use crate::check::listing::{AHEAD, Criteria, Value};

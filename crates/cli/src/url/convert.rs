@@ -85,8 +85,8 @@ impl Convert for DecodeUrl {
     }
 }
 
-/// Returns the offset in `url` of the end of the host that RFC 3986 or browsers find, or 0 for a URL without a host. Encoding does
-/// not change the bytes that decide on it.
+/// Returns the offset in `url` of the end of the host that RFC 3986 or browsers find, or 0 for a URL without a host.
+/// Encoding does not change the bytes that decide the offset.
 fn path_start(url: &[u8]) -> usize {
     let scheme = split(url).scheme();
     let start = scheme.map_or(0, |scheme| scheme.len() + 1);
@@ -132,7 +132,7 @@ fn from_utf8(charset: Charset, url: &[u8], out: &mut Vec<u8>) -> Result<(), Refu
                     &mut encoded,
                     push_reference,
                 )?;
-                // A byte of a character can be one of ASCII that has a meaning in URLs.
+                // In the charset, a character can contain an ASCII byte that has a meaning in URLs.
                 out.extend_from_slice(simdpct::encode(&encoded).as_bytes());
             }
             escape(chunk.invalid(), out);

@@ -13,7 +13,7 @@ use crate::common::reason::{Reason, Refusal};
 use crate::common::target;
 use crate::convert::{Convert, Escapes, Value};
 
-/// The changes of each URL. Those of its parts come first, and then those of its query, in the order of the fields.
+/// The changes of each URL: first those of its parts, and then those of its query, in the order of the fields.
 #[derive(Clone, Debug, Default)]
 pub struct Edit {
     /// The new text of parts; `None` removes a part.

@@ -86,7 +86,7 @@ fn append_tsv(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
     }
     let start = out.len();
     let mut append = |piece: &[u8]| DECODE.decode_append(piece, out).ok();
-    // Separators become tabs here. `from` is the first byte that is not appended yet.
+    // In `rows`, separators become tabs. `from` is the offset of the first byte that is not appended yet.
     let (mut rows, mut from) = (text.to_vec(), 0);
     // The start of the current parameter, and whether it has a `=`, and whether it is in the first pair of its row.
     let (mut parameter, mut has_value, mut is_first) = (0, false, true);

@@ -36,7 +36,7 @@ impl Given<'_> {
     }
 }
 
-/// Returns an error if `port` is not a number or empty.
+/// Returns an error unless `port` is a number or empty.
 fn check_port(port: &[u8]) -> Result<(), Refusal> {
     if port.iter().all(u8::is_ascii_digit) {
         return Ok(());
@@ -44,9 +44,9 @@ fn check_port(port: &[u8]) -> Result<(), Refusal> {
     Err(refuse(format!("the port is not a number: '{}'", port.escape_ascii())))
 }
 
-/// Returns an error if `value` has a byte that browsers read as a delimiter of the `part`, remove or do not accept there. Other
-/// delimiters are rejected when the URL is split again. `is_data` says that the bytes are data that will be escaped; then a host must
-/// not look like an address.
+/// Returns an error if `value` has a byte that browsers read as a delimiter of the `part`, remove or do not accept
+/// there. Other delimiters are rejected when the URL is split again. If `is_data`, the bytes are data that will be
+/// escaped, and a host without brackets around it must not contain `:`, `[` or `]`.
 fn check(part: &Part, value: &[u8], is_data: bool) -> Result<(), Refusal> {
     if *part == Part::Port {
         check_port(value)?;
@@ -87,7 +87,7 @@ fn refuse(message: impl Into<String>) -> Refusal {
 
 impl Join {
     /// Creates a converter from rows to URLs. The cells of a row are the parts `fields`; in JSON, the names of the
-    /// members say which parts they are. The parts in `fixed` are added to every URL.
+    /// members say which parts they are. The parts in `fixed` are set in every URL.
     pub fn new(fields: Vec<Part>, style: Style, fixed: Vec<(Part, Vec<u8>)>, encode: bool) -> Join {
         Join { fields, style, fixed, encode }
     }

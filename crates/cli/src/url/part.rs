@@ -239,7 +239,7 @@ impl Template {
         Ok(Template { items, end: before })
     }
 
-    /// Returns the template of a row of `parts`, or of an object: then a comma, its name and a quote are before each part.
+    /// Returns the template of a row of `parts`, or of an object, with a comma, a name and a quote before each part.
     pub fn row(parts: Vec<Part>, style: Style) -> Template {
         let mut items = Vec::new();
         for part in parts {

@@ -121,7 +121,7 @@ impl Convert for Resolve {
     }
 
     fn append_many(&mut self, text: &[u8], records: Records, _: Handling, out: &mut Vec<u8>) -> Option<u64> {
-        // Line ends of the base must be escaped, which is done for single values.
+        // Line ends of the base must be escaped in results, which only the conversion of single values does.
         let has_lines = memchr::memchr3(b'\r', b'\n', 0, self.bases.last()?).is_some();
         if records != Records::Lines || has_lines {
             return None;

@@ -45,7 +45,7 @@ impl Style {
         if self == Style::Jsonl { b"null" } else { b"" }
     }
 
-    /// Returns the byte of the escape at the start of `rest`, if it is one that rows have as an escape.
+    /// Returns the byte of the escape at the start of `rest`, if rows may contain this byte as an escape.
     fn escape_at(self, rest: &[u8]) -> Option<&'static [u8]> {
         let byte = byte_of(rest.first_chunk()?)?;
         // In TSV, a cell of two quotes would mean an empty cell.
@@ -66,8 +66,8 @@ pub fn is_plain(value: &[u8]) -> bool {
     !value.iter().fold(false, |any, &byte| any | is_odd(byte))
 }
 
-/// Appends `cell` to a row of TSV or CSV. `None` is a missing part. `is_plain` says that the cell needs neither escapes nor quotes. In other
-/// cells, tabs of TSV, line ends and NUL are percent-encoded, so that a row is one line.
+/// Appends `cell` to a row of TSV or CSV. `None` is a missing part. If `is_plain`, the cell needs neither escapes nor
+/// quotes. In other cells, tabs of TSV, line ends and NUL are percent-encoded, so that a row is one line.
 pub fn write_cell(style: Style, is_plain: bool, cell: Option<&[u8]>, out: &mut Vec<u8>) {
     const TSV: Encode<ByteSet> = Encode::keeping(Style::Tsv.structure().complement());
     const CSV_LINE: Encode<ByteSet> = Encode::keeping(Style::Csv.structure().complement());

@@ -77,7 +77,7 @@ pub struct PartsWriter {
 
 /// Any parts, which are found one by one.
 const ANY: u8 = 0;
-/// The usual parts as cells, which are found together faster than one by one.
+/// The usual parts as cells, which are found together and not one by one.
 const USUAL_ROW: u8 = 1;
 /// The usual parts as members.
 const USUAL_OBJECT: u8 = 2;
@@ -178,7 +178,7 @@ impl PartsWriter {
         let Template { items, end } = &self.template;
         let start = out.len();
         let folds_all = self.layout == Layout::Key && items.iter().all(|item| item.part.has_no_case());
-        // To fold the whole text is faster than to fold many short parts.
+        // The whole text is converted to lower case at once, and not each of many short parts.
         let folded = if folds_all { Cow::Owned(text.to_ascii_lowercase()) } else { Cow::Borrowed(text) };
         let copied = |item: &Item| (Copied::new(item.before.clone()), item.part.clone());
         let mut lines = LineWriter::<SHAPE> {
@@ -292,7 +292,7 @@ impl Convert for PartsWriter {
         let is_control = |byte: u8| (byte < 0x20) & (byte != b'\n');
         let mut done = 0;
         loop {
-            // The next byte that may need an escape in a part.
+            // `odd` becomes the offset of the next byte that may need an escape in a part.
             let rest = &text[done..];
             let odd = match self.layout {
                 Layout::Template | Layout::Key => memchr::memchr(b'\r', rest),
@@ -363,7 +363,7 @@ fn may_have_spellings(name: &[u8]) -> bool {
     name.iter().fold(false, |any, &byte| any | !byte.is_ascii() | (byte == b'%'))
 }
 
-/// The size of the pieces in which parts are copied. Most parts are one piece.
+/// The size of the pieces in which parts are copied, in bytes. Most parts fit in one piece.
 const PIECE: usize = 64;
 
 /// A text that is copied often, in a piece of a fixed size if it is short.
@@ -394,7 +394,7 @@ struct Rows<'t, 'o> {
 }
 
 impl Rows<'_, '_> {
-    /// Prepares for a row of at most `most` bytes.
+    /// Grows `out`, if necessary, for a row of at most `most` bytes.
     #[inline]
     fn reserve(&mut self, most: usize) {
         let needed = self.len + most + PIECE;
@@ -417,7 +417,7 @@ impl Rows<'_, '_> {
     /// Writes `part`, which is usually a part of the text of at most `MOST` bytes.
     #[inline(always)]
     fn part<const MOST: usize>(&mut self, part: &[u8]) {
-        // If the part is elsewhere, this offset is after the text.
+        // For a part outside the text, this offset is after the end of the text.
         let from = part.as_ptr().addr().wrapping_sub(self.text.as_ptr().addr());
         self.copy(self.text.get(from..).and_then(<[u8]>::first_chunk::<MOST>), part);
     }

@@ -1,4 +1,4 @@
-//! Checks that the commands in README.md and docs print what these pages show.
+//! Checks that the commands in README.md and docs print the output that these pages show.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -35,7 +35,7 @@ fn commands(text: &str) -> Vec<(String, String)> {
     found
 }
 
-/// Runs every command of the page `name` in `directory`, and compares what it prints with the page.
+/// Runs every command of the page `name` in `directory`, and compares its output with the page.
 fn check_page(root: &Path, name: &str, directory: &Path, at_least: usize) {
     let programs = Path::new(env!("CARGO_BIN_EXE_pct")).parent().unwrap().to_str().unwrap();
     let path = format!("{programs}:{}", std::env::var("PATH").unwrap_or_default());
@@ -134,7 +134,7 @@ fn the_readme_makes_a_program_that_depends_on_the_library() {
     assert!(manifest.contains("simdpct = { version ="), "{manifest}");
 }
 
-/// The calls of each door that README.md shows are on the door's own page, whose code the tests of the bindings run.
+/// The calls that README.md shows for a language are also on the page of its binding, whose tests run them.
 #[test]
 fn the_readme_calls_the_doors_as_their_pages_do() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

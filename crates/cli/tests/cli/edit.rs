@@ -192,7 +192,7 @@ fn a_part_that_no_url_can_have_is_a_usage_error() {
     }
 }
 
-/// Each row of the table whose result differs from that of trurl gives a reason.
+/// Each row of the table gives a reason if its result differs from that of trurl.
 #[test]
 fn changes_are_those_that_trurl_makes() {
     let mut same = 0;

@@ -51,7 +51,7 @@ fn quotes_and_references() {
         ("<a href='%22%26%27'>", "<a href='\"&amp;&#39;'>"),
         // A value without quotes stays without them, so a blank and a quote that would begin a value stay escaped.
         ("<a href=a%20b%3E%60%3D%22%27>", "<a href=a%20b&gt;`=&quot;%27>"),
-        // Browsers remove tabs and line ends from URLs, so these bytes stay escaped; so do controls and invalid UTF-8.
+        // Browsers remove tabs and line ends, so these stay escaped. Controls and invalid UTF-8 stay escaped, too.
         ("<a href='%09%0A%00%01%7F%FF%C3%A9'>", "<a href='%09%0A%00%01%7F%FFé'>"),
         ("<a href='a\n%20b\t'>", "<a href='a\n%20b\t'>"),
         ("<a href='a\n%20%62\t'>", "<a href='a%20b\t'>"),
@@ -59,7 +59,7 @@ fn quotes_and_references() {
         // Browsers also remove blanks at the ends of a URL, so an escaped blank stays escaped.
         ("<a href='%20%7e%20 '>", "<a href='%20~%20 '>"),
         ("<a href='a b%20%63'>", "<a href='a b%20c'>"),
-        // After the time alone, a decoded URL must not begin with `url=`, which would be syntax.
+        // If the URL follows the time directly, it must not begin with a decoded `url=`, which would be syntax.
         ("<meta http-equiv=refresh content='0; %75rl=x'>", "<meta http-equiv=refresh content='0; url%3Dx'>"),
         (
             "<meta http-equiv=refresh content='0;url=%75rl=x'>",

@@ -1,4 +1,4 @@
-//! Tests help, the version, and the lists of sets and kernel tiers.
+//! Tests help, the version, and the lists of sets and tiers.
 
 use simdpct::Tier;
 
@@ -148,7 +148,7 @@ fn tables_have_every_character_and_its_escapes() {
     for (byte, row) in rows[1..].iter().enumerate() {
         assert_eq!((row[0], row[8]), (&*format!("{byte:02X}"), &*format!("%{byte:02X}")));
         assert_eq!((row[1], row[2]), (&*byte.to_string(), &*format!("{byte:08b}")));
-        // For a visible character, the escapes of both charsets decode to the character in the second column.
+        // For a visible character, the escapes of both charsets decode to the character in the fourth column.
         if row[4].is_empty() {
             assert_eq!(simdpct::decode_utf8(row[9]).unwrap(), row[3], "{row:?}");
             assert_eq!(text(&["decode", "--charset", "windows-1252", "-e", row[8]]), format!("{}\n", row[3]));

@@ -186,7 +186,7 @@ fn lists_name_the_files() {
     }
 }
 
-/// The new file does not fit on this small file system, so the run fails and keeps the old file.
+/// The new file does not fit on a small file system, so the run fails and keeps the old file.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_leaves_the_old_file() {

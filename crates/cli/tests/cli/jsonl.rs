@@ -103,7 +103,7 @@ fn a_line_that_is_not_json_is_refused() {
     }
 }
 
-/// Programs that put values into JSON as they are write bytes that are not UTF-8. No value of such a record may be missed.
+/// Programs that insert values into JSON unchanged write invalid UTF-8. No value of such a record may be missed.
 #[test]
 fn strings_that_are_not_utf8_are_read() {
     let line = b"{\"a\":\"\xE9%41\",\"u\":\"/%2e%2e/\xE9\",\"\xE9\":\"\xE9\"}\n";

@@ -151,7 +151,7 @@ fn limits_and_threads_do_not_change_the_result() {
             for by in [&[][..], &["--fingerprints"]] {
                 let dedup = [&["dedup", "--profile", "rfc3986"], by].concat();
                 assert!(text(&[&dedup[..], &limits].concat(), &lines) == first, "dedup {by:?} {limits:?}");
-                // Most of these lines equal their keys, so the temporary files have such a text only once.
+                // Most of these lines equal their keys, so the temporary files store a line and its key as one text.
                 let dedup = [&["dedup"], by].concat();
                 assert!(text(&[&dedup[..], &limits].concat(), &first) == first, "dedup {by:?} {limits:?}");
             }

@@ -267,7 +267,7 @@ fn requests_of_proxies_cannot_be_hidden() {
             r#"h:80 1 - a b [10/Oct/2000:13:55:36 -0700] "GET /%00 HTTP/1.1" 200 1 "-" "-""#,
             "nul",
         ),
-        // nginx writes the decoded path unescaped, so it can look like a label.
+        // nginx writes the decoded path unescaped, so a client can put the text of a label into the path.
         (
             "nginx-error",
             r#"d [error] 1#0: *1 open() "/x", request: "GET / HTTP/1.1", host: "y" failed, client: 1, request: "GET /%00 HTTP/1.1""#,
@@ -417,7 +417,7 @@ fn values_are_what_clients_sent_and_are_written_as_servers_write() {
     }
 }
 
-/// Lines on which the servers that write a layout disagree are read only if the server is named.
+/// Servers with the same layout escape some bytes differently. Lines with such escapes need the name of the server.
 #[test]
 fn a_layout_without_a_server_is_read_if_all_servers_agree() {
     for (target, apache, nginx, h2o) in [

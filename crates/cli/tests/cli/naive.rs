@@ -1,6 +1,6 @@
 //! Simple implementations of the commands, which process one byte at a time and have the whole input in memory.
 
-/// Reports whether `byte` is one that RFC 3986 never escapes.
+/// Reports whether `byte` is unreserved by RFC 3986.
 fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)
 }
@@ -61,7 +61,7 @@ pub fn normalize(input: &[u8]) -> Vec<u8> {
         };
         replace(text, one)
     };
-    // Browsers remove controls and blanks at the start of a URL, and tabs and line ends anywhere, before they look for a scheme.
+    // Before browsers parse the scheme, they remove controls and blanks at the start, and tabs and line ends anywhere.
     let has_scheme = |url: &[u8]| {
         let start = url.iter().position(|&byte| byte > b' ').unwrap_or(url.len());
         let mut read = url[start..].to_vec();

@@ -74,8 +74,8 @@ fn first_words<'h>(help: &'h str, start: &str) -> Vec<&'h str> {
     rest.filter_map(|rest| rest.split([' ', ':']).next()).filter(|word| !word.is_empty()).collect()
 }
 
-/// Returns options that choose a place of values, and an input for each, which has the lines of `values` in this place and then
-/// an unreadable record. If each value is a row of its own (`is_row`), whole lines are the only place.
+/// Returns options, each with an input in which they select the lines of `values`, and which ends with an unreadable
+/// record. If each value is a row of its own (`is_row`), the options select only whole lines.
 fn places(values: &[u8], is_row: bool) -> Vec<(&'static [&'static str], Vec<u8>)> {
     let each = |before: &str, after: &str, last: &str| {
         let lines = values.split(|&byte| byte == b'\n');
@@ -99,9 +99,9 @@ fn places(values: &[u8], is_row: bool) -> Vec<(&'static [&'static str], Vec<u8>)
     places
 }
 
-/// For each verb, each place of values and each policy in its help, the policy has an effect that `keep` does not have, or is
-/// rejected as an option. Each row is a form of a verb, and a value with faults: a malformed escape and invalid UTF-8, escaped and
-/// not. The faults of the rows of `join` are also in its arguments.
+/// Tests that each policy in the help of a verb differs from `keep` in its result, or is rejected as an option,
+/// wherever the values are. Each row is a form of a verb, and a value with faults: a malformed escape, and escaped and
+/// unescaped invalid UTF-8. The faults of the rows of `join` are also in its arguments.
 #[test]
 fn every_policy_of_every_verb_does_something_or_is_refused() {
     let url = b"//a/%zz\xFF?q=%zz%FF\xFF#%zz\xFF";
@@ -466,8 +466,8 @@ fn rejects_may_not_be_a_file_of_the_run() {
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 4);
 }
 
-/// `--stats` converts each line separately to count its values; without it, many lines are converted at once. Both give
-/// the same output.
+/// With `--stats`, each line is converted separately to count its values; without it, many lines are converted at once.
+/// Both ways give the same output.
 #[test]
 fn stretches_of_lines_give_what_single_lines_do() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Tests what appears only on a terminal: a progress bar in long runs, hints, and escapes in place of control characters.
+//! Tests output that appears only on a terminal: a progress bar, hints, and escapes in place of control characters.
 
 use std::io::Write;
 use std::process::Command;

@@ -40,7 +40,7 @@ fn the_exit_code_says_whether_readings_agree() {
     assert_eq!(json["readings"][0]["passed_on"], "/x/..;/admin");
 }
 
-/// Each row has the chain and the rule, the number of targets with different routes, and that of targets past the rule.
+/// Each row has a chain and a rule, the number of targets with different routes, and the number that evade the rule.
 #[test]
 fn chains_are_audited() {
     let targets = "/a\n/x/..;/admin\n/x/..;/administrator\r\n/admin\n/x/..;/ADMIN/a\n/%2561dmin\n/%zz\n\n";

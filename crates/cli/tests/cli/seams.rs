@@ -1,4 +1,4 @@
-//! Tests which parts of a record are written, and the warnings when the selected fields, columns or keys do not exist.
+//! Tests the parts of records that are written, and the warnings if selected fields, columns or keys do not exist.
 
 use crate::support::{Numbers, Run, assert_same, done, ok, oracle, run};
 

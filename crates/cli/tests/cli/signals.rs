@@ -14,7 +14,7 @@ const SIGKILL: i32 = 9;
 const SIGTERM: i32 = 15;
 
 /// Returns a command that runs `pct` with `args`, and with the default action for the signals of these tests. A test
-/// runner under `nohup`, or in the background of a script, ignores some signals, and child processes inherit that.
+/// runner under `nohup`, or in the background of a script, ignores some signals, and its child processes do, too.
 fn killable(args: &[&str]) -> Command {
     let mut env = Command::new("env");
     env.arg("--default-signal=HUP,INT,TERM");

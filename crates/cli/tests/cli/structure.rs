@@ -2,8 +2,8 @@
 
 use crate::support::{Numbers, assert_same, done, ok, run};
 
-/// Splits `line` into fields at blanks, and keeps the quotes or brackets that enclose a field. A mark encloses a field
-/// only at its start, and closes it before a blank or the end of the line, unless an odd number of backslashes precedes it.
+/// Splits `line` into fields at blanks. A quote or bracket at the start of a field opens it. A mark of the same kind,
+/// after an even number of backslashes, closes it at a blank or the end of the line. The marks stay in the field.
 fn fields(line: &[u8]) -> Vec<&[u8]> {
     let is_blank = |at: usize| line.get(at).is_none_or(|byte| b" \t".contains(byte));
     let mut fields = Vec::new();

@@ -1,4 +1,4 @@
-//! Compares the conversion of many records at once with that of single records, which `--stats` asks for.
+//! Compares the conversion of many records at once with that of one record at a time, which `--stats` selects.
 
 use crate::support::{Numbers, assert_same, run, run_in_chunks};
 
@@ -69,8 +69,8 @@ fn check(args: &[&str], text: &[u8]) {
     }
 }
 
-/// Checks that `pct check` with `args` gives the same findings if it may skip records without findings as if it parses each value as
-/// a URL.
+/// Checks that `pct check` with `args` gives the same findings with the kind `port`, for which it parses each value as
+/// a URL, and without it, when it may skip records.
 #[track_caller]
 fn check_findings(args: &[&str], text: &[u8]) {
     for kinds in ["nul", "malformed,unreadable", "utf8", "double,separator,dot", "needless"] {

@@ -1,4 +1,4 @@
-//! Tests what happens to records that cannot be read: CSV whose quotes are not closed, and records of other formats.
+//! Tests the treatment of unreadable records: rows of CSV whose quotes are not closed, and records of other formats.
 
 use std::fs;
 
@@ -64,7 +64,7 @@ fn an_unclosed_quote_hides_no_rows() {
 
 #[test]
 fn an_open_quote_in_the_last_line_has_a_place() {
-    // With 58 letters, the input ends at the end of a block.
+    // With each line end, one of the inputs has 64 bytes, so it ends at the end of a block.
     for count in [1, 57, 58, 59] {
         for (end, jobs) in [("", "-j1"), ("\n", "-j1"), ("\r\n", "-j3")] {
             let input = format!("a\n1\n\"{}{end}", "x".repeat(count));
@@ -361,7 +361,7 @@ fn one_line_counts_unreadable_records() {
             let wanted = what_is_said(args, count, kind, "--rejects FILE");
             assert_eq!(counted(got), (wanted, Some(0)), "{args:?}");
         }
-        // With -q, only the values that the conversion rejects and keeps are not counted.
+        // With -q, everything is counted except values that the conversion rejects and leaves unchanged.
         let is_told = args.contains(&"--values") || kind(args) != "value";
         let wanted =
             if is_told { what_is_said(args, count, kind(args), "--rejects FILE") } else { String::new() };
@@ -407,7 +407,7 @@ fn one_line_counts_unreadable_records() {
     }
 }
 
-/// Every command that reads values says how many records it could not read, and what became of them.
+/// Every command that reads values reports the number of unreadable records, and how it treated them.
 #[test]
 fn each_command_counts_the_records_that_it_cannot_read() {
     let dir = tempfile::tempdir().unwrap();

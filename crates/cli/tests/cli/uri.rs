@@ -228,7 +228,7 @@ fn profiles_work_on_values_anywhere() {
         "1.2.3.4 - - [01/Jan/2024:00:00:00 +0000] \"GET /~b HTTP/1.1\" 200 1 \"http://a/\" \"-\"\n"
     );
     assert_eq!(with(&["--field", "2"], "x HTTP://A/%7e y\n"), "x http://a/~ y\n");
-    // A `-` in a log means that there is no referrer, so it is not resolved as a reference. In plain lines it is one.
+    // A `-` in a log means that there is no referrer, so it is not resolved. In a plain line, `-` is a reference.
     let referrers = ["resolve", "--base", "http://a/", "--quoted", "--field", "8"];
     let log = "1.2.3.4 - - [01/Jan/2024:00:00:00 +0000] \"GET / HTTP/1.1\" 200 1 \"-\"\n";
     assert_eq!(text(&referrers, log), log);
@@ -540,7 +540,7 @@ fn join_refuses_what_would_not_be_read_back() {
         let Run { code, .. } = run(&["join", "--from", "jsonl", "--strict"], bad);
         assert_eq!(code, Some(1), "{bad}");
     }
-    // With `--encode`, a path that looks like an authority or a scheme gets a prefix, so that it is still read as a path.
+    // With `--encode`, a path that could be read as an authority or a scheme gets a prefix, so that it stays a path.
     assert_eq!(text(&["join", "--encode", "path=a:b"], ""), "./a:b\n");
     for args in [&["path=1:x"][..], &["--encode", "path=1:x"]] {
         assert_eq!(text(&[&["join"][..], args].concat(), ""), "./1:x\n");
@@ -939,7 +939,7 @@ fn parts_of_urls_may_be_in_any_charset() {
     assert_eq!(get("shift_jis", "{path} {segment:-1}", "/%83%5C%2F%25/a%2Fb"), "/ソ%2F%25/a%2Fb a/b");
     // A delimiter ends a value, whatever the byte before it is.
     assert_eq!(get("gbk", "{query:a} {query:b}", "?a=%C4&b=%E3"), "%C4 %E3");
-    // In iso-2022-jp these bytes are also `&` and `%`, and each value begins in ASCII.
+    // In iso-2022-jp, the bytes of `&` and `%` are also parts of characters, and each value begins in ASCII.
     let jp = "?a=%1B$B%24%26%25%33&b=%3c%26+%1b%24%42%25%33%1b%28%42%2b";
     assert_eq!(get("iso-2022-jp", "{query:a} {query:b}", jp), "うコ <& コ+");
     assert_eq!(get("iso-2022-jp", "{query}", jp), "a=うコ&b=<%26+コ%2b");
@@ -979,7 +979,7 @@ fn parts_of_urls_may_be_in_any_charset() {
 fn forms_may_be_in_any_charset() {
     let cyrillic = &["form", "--charset", "windows-1251", "--format", "jsonl"][..];
     assert_eq!(text(cyrillic, "%CF=%CF%F0+%2B&q=%26\n"), "[[\"П\",\"Пр +\"],[\"q\",\"&\"]]\n");
-    // In Shift_JIS, the byte 5C is part of this character, so it is decoded. A line end stays escaped in a cell.
+    // In Shift_JIS, the byte 5C is part of the character `ソ`, so it is decoded. A line end stays escaped in a cell.
     assert_eq!(text(&["form", "--charset", "shift_jis"], "a=%83%5C%0A&&b\n"), "a\tソ%0A\tb\t\n");
     assert_eq!(
         text(&["form", "--charset", "iso-8859-1-strict", "--format", "csv"], "a=%80%E9,\n"),
@@ -1133,7 +1133,7 @@ mod rules {
         let once = text(&["uri"], url);
         assert_eq!(once, "http://a/b%20c%20d?%C3%A9=%C3%A9\n");
         assert_eq!(text(&["uri"], &once), once);
-        // `encode` with `--keep-escapes` does not encode escapes again; only `encode --url` does, to be invertible.
+        // With `--keep-escapes`, `encode` does not encode escapes again.
         assert_eq!(text(&["encode", "--set", "rfc3986-uri", "--keep-escapes"], &once), once);
     }
 

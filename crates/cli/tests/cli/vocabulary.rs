@@ -146,7 +146,7 @@ fn a_suffix_after_a_blank_is_no_file() {
         assert!(run.code == Some(2) && run.err.contains("-i.bak"), "{args:?}: {}", run.err);
         assert_eq!(fs::read(&list).unwrap(), b"%41\n", "{args:?}");
     }
-    // If a file with such a name exists, it is an input.
+    // If a file has the name `.bak`, it is an input.
     fs::write(dir.path().join(".bak"), "%42\n").unwrap();
     let mut child = command(&["decode", "-i", ".bak", "crawl.txt"]);
     assert_eq!(wait(child.current_dir(&dir).spawn().unwrap()).code, Some(0));

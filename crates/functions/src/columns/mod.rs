@@ -31,8 +31,8 @@ use crate::verb::Verb;
 /// The number of rows of a range, on which a thread works at a time. Each range makes one array of the results.
 pub const ROWS: usize = 1 << 16;
 
-/// A range of a column of views has at least this number of rows for each buffer of the column. The array of each range has all buffers, so
-/// ranges of a fixed length would make the time grow with the square of the column.
+/// A range of a column of views has at least this number of rows for each buffer. The array of each range has all
+/// buffers, so with ranges of a fixed length, the time would grow with the square of the number of rows.
 const ROWS_PER_BUFFER: usize = 1 << 8;
 
 /// A column: its type, and its values in arrays of this type.
@@ -74,7 +74,8 @@ pub struct Host {
     pub large_lists: bool,
     /// Whether the results of an array may be several arrays: of at least [`ROWS`] rows each, or of fewer rows that fit their offsets.
     pub is_split: bool,
-    /// Reports whether a number of bytes can be allocated. It is asked before the work on each range of rows, for all threads together.
+    /// Reports whether a number of bytes can be allocated. It is called before the work on each range of rows, with the
+    /// number for all threads together.
     pub has_room: fn(usize) -> bool,
     /// Returns an empty vector with capacity for a number of bytes.
     pub take: fn(usize) -> Vec<u8>,
@@ -107,7 +108,7 @@ pub struct Job {
     pub host: &'static Host,
 }
 
-/// Reports whether the values of a type are text and not binary. `None` if they are neither.
+/// Returns true for a type of text, false for a type of binary, and `None` for any other type.
 fn is_text(of: &DataType) -> Option<bool> {
     match of {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Some(true),
@@ -204,7 +205,7 @@ impl Job {
                 let message = format!("{name} has {} rows, and the arguments before it {rows}", column.rows);
                 return Err(Failure::Invalid(message));
             }
-            // A column of one row is repeated as often as the others have rows, which may be never.
+            // A column of one row is repeated for each row of the other columns, which may have no row.
             rows = if rows == 1 { column.rows } else { rows };
             given.push(column);
         }
@@ -317,7 +318,8 @@ impl<'a> Piece<'a> {
     fn most_memory(&self, size: usize) -> usize {
         let size = if self.is_same { size.saturating_mul(self.rows.len()) } else { size };
         let (for_byte, for_row) = match self.job.function.body {
-            // An encoded byte has three bytes. A vector that grows has twice the capacity that it needs, beside the vector before it.
+            // An encoded byte has three bytes. A vector that grows has up to twice the capacity that it needs, and is
+            // copied from the old vector.
             Body::Verb(_) | Body::Part(_) => (9, 64),
             // An item of a list is a pair of slices and then a pair of views, and has four bytes or more in usual URLs.
             Body::Url(_) => (32, 512),
@@ -386,7 +388,7 @@ impl<'a> Piece<'a> {
         self.build(of, len, nulls, buffers, Vec::new())
     }
 
-    /// Makes an array of booleans, of which the rows `set` are true.
+    /// Makes an array of booleans that is true in the rows `set`.
     fn booleans(&self, nulls: Option<NullBuffer>, set: Vec<usize>) -> Result<ArrayData, Failure> {
         let mut bits = BooleanBufferBuilder::new(self.rows.len());
         bits.append_n(self.rows.len(), false);
@@ -601,7 +603,7 @@ impl<'a> Piece<'a> {
     }
 }
 
-/// The buffers of views, by their places in memory.
+/// The buffers of views, by their addresses.
 struct Places<'a> {
     buffers: &'a [Buffer],
     /// The address of each buffer with its index, in ascending order.
@@ -616,7 +618,7 @@ impl<'a> Places<'a> {
         Places { buffers, starts }
     }
 
-    /// Returns the index of the buffer that holds `value`, and the offset there. `None` if no buffer holds it.
+    /// Returns the index of the buffer that holds `value`, and the offset in it. Returns `None` if no buffer holds it.
     fn find(&self, value: &[u8]) -> Option<(u32, u32)> {
         let at = value.as_ptr().addr();
         let (start, number) =

@@ -1,4 +1,4 @@
-//! Reads rows of Arrow arrays, whose offsets and views are checked here.
+//! Reads rows of Arrow arrays, and checks their offsets and views.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -201,8 +201,8 @@ pub(super) struct Chosen<'a, 'b> {
 }
 
 impl<'a, 'b> Chosen<'a, 'b> {
-    /// Chooses all rows. If `needs_escapes`, values without `%` do not change, so only rows with `%` are chosen, unless there are so many
-    /// that it is quicker to work on all.
+    /// Chooses all rows. If `needs_escapes` is set, values without `%` do not change, so only rows with `%` are chosen,
+    /// unless more than one in eight of the first `SAMPLE` rows have one.
     pub(super) fn new(all: ViewRows<'a, 'b>, needs_escapes: bool) -> Chosen<'a, 'b> {
         let has_escape = |row: &usize| all.get(*row).is_some_and(|value| memchr(b'%', value).is_some());
         let rows = 0..all.views.len();

@@ -81,7 +81,7 @@ impl Source<'_> {
         Ok(unsafe { Buffer::from_custom_allocation(data.cast(), size, self.owner.clone()) })
     }
 
-    /// Returns the offsets and the bytes of a column of `len` values, of which there is at least one.
+    /// Returns the offsets and the bytes of a column of `len` values. `len` is not 0.
     ///
     /// # Safety
     ///
@@ -248,7 +248,7 @@ pub(crate) fn name_of(schema: &FFI_ArrowSchema) -> String {
     unsafe { CStr::from_ptr(schema.name) }.to_string_lossy().into_owned()
 }
 
-/// Takes over the struct in a capsule, and leaves a struct in the capsule that is marked as released.
+/// Takes over the struct in a capsule. A struct that is marked as released takes its place in the capsule.
 fn take<T: Struct>(capsule: &Bound<'_, PyAny>) -> PyResult<T> {
     // SAFETY: `capsule` is a live object. If it is not a capsule with this name, CPython returns NULL and sets an exception.
     let inside = unsafe { ffi::PyCapsule_GetPointer(capsule.as_ptr(), T::CAPSULE.as_ptr()) }.cast::<T>();

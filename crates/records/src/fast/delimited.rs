@@ -15,7 +15,7 @@ pub(crate) struct Delimited {
     is_table: bool,
     /// Whether the wanted fields are listed, and their escapes are not chosen.
     pub lists_fields: bool,
-    /// The places of bytes in a window whose chunk has no marks.
+    /// The marks of the window, copied from those of its chunk or found in the window.
     found: Vec<Block>,
     /// The places of the wanted field in each record that has it: where it begins, and where it ends.
     pub fields: Vec<[usize; 2]>,
@@ -24,7 +24,7 @@ pub(crate) struct Delimited {
 }
 
 impl Delimited {
-    /// Selects field number `before`, from 0, of lines. New fields go beside the old ones if `lists_fields`.
+    /// Selects field number `before`, from 0. Set `lists_fields` if new fields go beside the old ones.
     pub fn new(separator: Separator, before: usize, is_table: bool, lists_fields: bool) -> Delimited {
         Delimited {
             separator,
@@ -95,7 +95,7 @@ impl Delimited {
         if !self.lists_fields {
             chosen.clear();
             chosen.resize(blocks.len(), 0);
-            // With a number of fields that the compiler knows, their states stay in registers.
+            // For up to four fields, the compiler knows their number (docs/lab/2026-11-28-sweeps.md).
             match open.len() {
                 1 => choose([0; 1], blocks, shift, chosen),
                 2 => choose([0; 2], blocks, shift, chosen),
@@ -141,8 +141,8 @@ impl Delimited {
 fn choose(mut open: impl AsMut<[u64]>, blocks: &[Block], shift: usize, chosen: &mut [u64]) {
     let open = open.as_mut();
     let first = |index: usize| if index == 0 { 1 << shift } else { 0 };
-    // If more than one block in 16 has a `%`, a branch on that is hard to predict, so all blocks are done. With many fields, the blocks
-    // would take longer than the mispredicted branches. To save time, only every fourth block is examined.
+    // If more than one block in 16 has a `%`, all blocks are done without a branch on it, unless there are many fields
+    // (docs/lab/2026-11-28-sweeps.md). To save time, only every fourth block is examined.
     let escaped = blocks.iter().step_by(4).filter(|block| block[0] != 0).count();
     let mut choose = |index: usize, open: &mut [u64]| {
         let (starts, stops) = field(open, first(index), &blocks[index]);

@@ -94,17 +94,17 @@ impl<const N: usize> Kernel for Mark<'_, N> {
     }
 }
 
-/// The places of bytes in one block of a table, as one bit per byte: each `%`, the line feeds that end a record, the delimiters of cells, and
-/// irregular bytes: line feeds inside quotes. In a block that [`Ends`](crate::Ends) has read, all bytes are irregular. The first three
-/// words are right up to the first irregular byte.
+/// The places of bytes in one block of a table, as one bit per byte: each `%`, the line feeds that end a record, the
+/// delimiters of cells, and irregular bytes: line feeds inside quotes. In a block that [`Ends`](crate::Ends) has read,
+/// all bytes are irregular. The first three words are correct up to the first irregular byte.
 pub type Block = [u64; 4];
 
 /// Finds the ends of rows and cells in the whole blocks of `input` (RFC 4180). Replaces the first entries of `marks` by one for each block, and
 /// returns their number. A misplaced quote opens a cell after its start, or closes one before its end. A block with such a quote is not
 /// marked, nor are those after it. No block is marked if `ends` is in the state after such a quote, or in a dialect with backslashes.
 ///
-/// `ends` says what is before the input, and is replaced by what is before the first block that is not marked. `has_returns` becomes true if a
-/// carriage return, or NUL, is in the marked blocks.
+/// `ends` is the state before the input, and becomes the state before the first block that is not marked. `has_returns`
+/// becomes true if a carriage return, or NUL, is in the marked blocks.
 pub fn mark_rows(
     tier: Tier,
     input: &[u8],
@@ -216,7 +216,8 @@ impl<const M: usize> Words<M> {
         // An escaped quote counts as a closing and an opening quote.
         let openers = |i: usize| quotes[i] | feeds[i] | delimiters[i];
         let closed = |i: usize| quotes[i] & !quoted[i];
-        // The bytes after a closing quote that do not end the cell. The carriage return of a line end is one of them, and is right.
+        // The bytes after a closing quote that do not end the cell. The carriage return of a line end is one of them,
+        // and is allowed.
         let after = |i: usize| (closed(i) << 1 | closed(i - 1) >> 63) & !openers(i);
         for i in 1..N + 1 {
             misplaced |= quotes[i] & quoted[i] & !(openers(i) << 1 | openers(i - 1) >> 63);
@@ -263,7 +264,7 @@ fn parity(mut bits: u64) -> u64 {
 /// of bit `b` of word `i` is `64 * i + b`.
 #[inline(always)]
 pub(crate) fn list_bits(words: impl ExactSizeIterator<Item = u64>, places: &mut Vec<u32>) -> usize {
-    // Each word writes at least six places, so that most words take no branch that is hard to predict.
+    // Each round writes six places, so that most words need one round.
     let most = BLOCK * words.len() + 6;
     if places.len() < most {
         places.resize(most, 0);

@@ -1,5 +1,5 @@
-//! Finds the escapes in one value of many records at once, so that they can be decoded with one call. A sweep passes only records that the
-//! reader of the syntax would read in the same way; it ends before the first other one.
+//! Finds the escapes in one value of many records at once, so that they can be decoded with one call. A sweep handles
+//! only records that the reader of the syntax would read in the same way, and ends before the first other one.
 
 mod delimited;
 pub(crate) mod masks;
@@ -29,7 +29,7 @@ pub struct Sweep {
     chosen: Vec<u64>,
     /// The number of bytes between the start of the first block and the records.
     shift: usize,
-    /// The bytes whose escapes stay in a value, because the record cannot have these bytes there.
+    /// The bytes whose escapes stay in a value, because the value cannot contain these bytes.
     pub kept: ByteSet,
     /// The bytes that the record has in another spelling. A record in which an escape of one of them is decoded must be read by itself, unless
     /// [`Sweep::spell`] knows the spelling.
@@ -45,7 +45,7 @@ pub(crate) enum Finder {
 }
 
 impl Sweep {
-    /// Uses `finder`.
+    /// Makes a sweep that uses the active tier.
     pub(crate) fn new(finder: Finder, kept: ByteSet, special: ByteSet) -> Sweep {
         Sweep { finder, tier: Tier::active(), chosen: Vec::new(), shift: 0, kept, special }
     }
@@ -63,8 +63,8 @@ impl Sweep {
         requests.log.escaping().spell(byte)
     }
 
-    /// Reports whether records are JSON: new ones must be valid UTF-8 if the old ones are, and records without a `%` are passed unread,
-    /// although the reader may not accept them.
+    /// Reports whether records are JSON. New ones must be valid UTF-8 if the old ones are. Records without a `%` are
+    /// skipped unread, although the reader may not accept them.
     pub fn is_text(&self) -> bool {
         matches!(self.finder, Finder::Shapes(_))
     }

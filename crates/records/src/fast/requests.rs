@@ -1,7 +1,7 @@
 //! Finds the escapes in the requests, and in other quoted fields, of many lines of an access log at once.
 //!
-//! A line is passed if every quote is one of its layout, no byte is in it that the writer uses for escapes, and the request has a target.
-//! All rules read such a line in the same way. The reader decides about all other lines.
+//! A line is read here if every quote is one of its layout, it has no byte that the writer uses for escapes, and its
+//! request has a target. All rules read such a line in the same way. The reader decides about all other lines.
 
 use std::ops::Range;
 
@@ -103,8 +103,8 @@ impl Requests {
         Some((places.iter().position(is_feed)?, false))
     }
 
-    /// Reads the line from `start` to the end of `line`, and removes its escapes outside the selected values from `chosen`, if
-    /// `has_escape`. `quotes` are the offsets of the quotes in it. Returns `None` if the line must be read by itself.
+    /// Reads the line from `start` to the end of `line`. If `has_escape` is set, removes its escapes outside the
+    /// selected values from `chosen`. `quotes` are its quotes. Returns `None` if the line must be read by itself.
     #[inline(always)]
     fn read(
         &self,
@@ -176,7 +176,7 @@ impl Requests {
         // h2o escapes braces, too.
         let last = if self.log.escaping().escapes(b'}') { b'|' } else { b'~' };
         let is_odd = value.iter().fold(false, |any, &byte| any | (byte < first) | (byte > last));
-        // A target keeps an escaped blank, and other values do not; and HAProxy escapes only the target.
+        // `%20` stays in a target, but not in other values. HAProxy escapes only the target.
         let is_other = !is_target
             && (self.log.writer.rule == Rule::RequestEscaped
                 || memchr::memmem::find(value, b"%20").is_some());

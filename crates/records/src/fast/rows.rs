@@ -53,7 +53,7 @@ impl RowMarks {
         masks::last_bit(self.blocks(), |block| block[1], at).map_or(0, |end| end + 1)
     }
 
-    /// Returns the first irregular byte in `range`, if there is one.
+    /// Returns the first irregular byte in `range`: a line feed in quotes, or any byte of a block that [`Ends`] read.
     pub fn irregular(&self, range: Range<usize>) -> Option<usize> {
         let blocks = self.blocks().get(..range.end.div_ceil(BLOCK))?;
         masks::next_bit(blocks, |block| block[3], range.start).filter(|&at| at < range.end)
@@ -86,8 +86,8 @@ pub trait Resume: Fn(&[u8]) -> Option<usize> + Copy {}
 
 impl<F: Fn(&[u8]) -> Option<usize> + Copy> Resume for F {}
 
-/// The number of bytes that are marked with one call after a block with a misplaced quote. If more such quotes follow, the marks of a
-/// longer call would be in vain.
+/// The number of bytes that are marked with one call after a block with a misplaced quote. If more such quotes follow,
+/// a longer call would do useless work.
 const FEW: usize = 4 * BLOCK;
 
 /// Marks the ends of records in a buffer that grows.
@@ -220,7 +220,8 @@ impl RowScan {
         }
     }
 
-    /// Goes on inside the row that `bytes` begins with, although it has not ended. Returns the last end, or `None` if it is not unreadable.
+    /// Goes on inside the row that `bytes` begins with, although the row has not ended. Returns the last end of a row,
+    /// or `None` if the row can be read so far or `resume` returns `None`.
     pub fn give_up(&mut self, bytes: &[u8], marks: &mut RowMarks, resume: impl Resume) -> Option<usize> {
         let lines = &bytes[..memrchr(b'\n', bytes)? + 1];
         if !self.last(bytes).is_faulty() {

@@ -67,7 +67,7 @@ impl Shape {
 /// Finds the escapes in the selected strings of JSON lines.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shapes {
-    /// The shapes of accepted lines, the one that was used last first.
+    /// The shapes of accepted lines, the most recently used one first.
     shapes: Vec<Shape>,
     /// For each block, the places of `%`, line feeds, backslashes and quotes.
     marks: Vec<[u64; 4]>,
@@ -89,8 +89,8 @@ impl Shapes {
         }
     }
 
-    /// Finds the escapes in the first lines of `window`, up to a line that needs the reader. Returns the length of these lines. Lines without
-    /// an escape that seem to be readable are passed.
+    /// Finds the escapes in the first lines of `window`, up to a line that needs the reader. Returns the length of
+    /// these lines. Lines without `%` and `\` are not read if braces enclose them or they are empty.
     pub fn next(&mut self, tier: Tier, window: &[u8], chosen: &mut Vec<u64>) -> usize {
         masks::mark(tier, window, *b"%\n\\\"", &mut self.marks);
         chosen.clear();

@@ -113,7 +113,7 @@ impl Syntax {
         let ends = CONTROLS.add(b" ");
         match self {
             Syntax::Url => ends,
-            // If there is no `url=` before the URL, a `=` in the new URL could make its first bytes one.
+            // If no `url=` is before the URL, a new URL such as `url=a` would lose its first four bytes.
             Syntax::Refresh if refresh(text).is_some_and(|url| !text[..url.start].contains(&b'=')) => {
                 ends.add(b"\"'=")
             }

@@ -240,7 +240,7 @@ impl Value {
             (_, true) => Escaping::HtmlDoubleBare,
         };
         let syntax = ATTRIBUTES[self.row].syntax;
-        // A quote would begin a value that is not quoted, and such a value has no blanks and cannot be empty.
+        // A value without quotes cannot begin with a quote, which would open a quoted value. It also cannot be empty.
         let is_quoted = matches!(quote, b'"' | b'\'');
         let quotes = if is_quoted { ByteSet::EMPTY } else { ByteSet::from_bytes(b"'") };
         let fence = syntax.fence(text).union(quotes);

@@ -34,7 +34,7 @@ pub fn log(name: &str) -> Syntax {
     Syntax::log(Log::named(name).unwrap(), None, &[Field::Agent, Field::Target]).unwrap()
 }
 
-/// A syntax, and the texts of which its random records are made.
+/// A syntax, and the texts that make up its random records.
 pub struct Case {
     pub name: &'static str,
     pub syntax: Syntax,

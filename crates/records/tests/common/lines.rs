@@ -8,7 +8,7 @@ use simdpct_records::{
 
 use super::Random;
 
-/// Delimiters, escapes and whole fields of all formats, of which values are made.
+/// The parts of random values: delimiters, escapes and whole fields of all formats.
 pub const FRAGMENTS: &[&[u8]] = &[
     b"/a",
     b"\"",
@@ -334,7 +334,7 @@ pub fn value(place: &Place, record: &[u8]) -> Vec<u8> {
     place.value(record, &mut buffer).unwrap().to_vec()
 }
 
-/// Checks that the values found in a random record are those that were written. Returns how many were found, and how many were not.
+/// Checks that a random record has the values that were written. Returns the numbers of found and of missed values.
 pub fn check(random: &mut Random, log: Log) -> (usize, usize) {
     let written = write(random, log);
     if written.is_lossy {

@@ -77,7 +77,7 @@ impl Contact {
 /// that `form` has the same scheme as `parts`, and the same host if that is plain, but for case. `parts` may be those of a rewritten `url`.
 #[inline]
 pub(super) fn is_kept(url: &[u8], parts: &Parts<'_>, form: &[u8]) -> bool {
-    // These checks are faster than the parser, and true for most URLs. The target of a request names no host.
+    // Most URLs pass one of these checks, and are then not parsed. The target of a request names no host.
     let is_target = |url: &[u8]| matches!(url, [b'/', b'!'..=b'.' | b'0'..=b'[' | b']'.., ..]);
     if is_target(url) && is_target(form) {
         return true;

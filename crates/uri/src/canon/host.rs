@@ -46,7 +46,7 @@ pub(super) fn append_ipv6(address: Ipv6Addr, out: &mut Vec<u8>) {
     out.extend_from_slice(text.as_bytes());
 }
 
-/// Appends the ASCII form of a domain (section 3.3, with `beStrict` false), in which a `%` is the start of an escape or forbidden.
+/// Appends the ASCII form of a domain (section 3.3, with `beStrict` false). After decoding, a `%` is forbidden.
 fn append_domain(host: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let start = out.len();
     let host = simdpct::decode(host);
@@ -84,7 +84,7 @@ fn append_mapped(name: &[u8], out: &mut Vec<u8>) -> Option<()> {
 /// The entry of [`DOMAIN`] for a byte that no domain may hold.
 const FORBIDDEN: u8 = 0;
 
-/// The lower case of each byte that a domain may hold. The others are the forbidden domain code points (section 3.1).
+/// The lower case of each byte that a domain may hold, and `FORBIDDEN` for forbidden domain code points (section 3.1).
 static DOMAIN: [u8; 256] = {
     let mut lower = [FORBIDDEN; 256];
     let mut byte = b'!';

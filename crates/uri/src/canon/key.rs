@@ -61,7 +61,7 @@ impl<R: KeyRule> Rule for R {
         let authority = state.authorities.find(slash, after_scheme);
         let host_end = state.host_end.ends(!delimiter, authority);
         let host = state.host.between(authority, host_end);
-        // An empty host is bad, and so are bytes that are not ASCII or not allowed in a host.
+        // A bad byte leaves its line unproven. It is rejected, not ASCII, not allowed in a host, or ends an empty host.
         let mut bad = rejected | authority & host_end | !ascii | host & !in_host;
 
         let query = state.query.ends(!question_or_hash, authority);

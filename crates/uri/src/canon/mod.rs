@@ -465,7 +465,7 @@ impl Profile {
             out.extend_from_slice(line_end);
         };
         let mut unproven = Vec::new();
-        // Where hardly a line is canonical, a proof only takes time. So one chunk in `period` is tried, and the others are not.
+        // If hardly a line is canonical, proofs only take time. So one chunk in `period` is tried, and no other.
         let (mut turn, mut period) = (0, 1);
         let mut at = 0;
         while at < text.len() {

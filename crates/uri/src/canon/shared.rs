@@ -51,7 +51,7 @@ pub(super) fn is_plain_name(host: &[u8]) -> bool {
     {
         return false;
     }
-    // Browsers read a name with such a last label as an address.
+    // Browsers may read a name as an address if its last label starts with a digit.
     let last = memchr::memrchr(b'.', host).map_or(0, |dot| dot + 1);
     !host[last].is_ascii_digit()
 }
@@ -127,7 +127,7 @@ pub(super) fn idna_2003<'a>(host: &'a str, delimiters: &[u8]) -> Result<Option<C
 /// Reports whether IDNA 2003, as Python has it, rejects `c` or maps it to another name than UTS 46 does.
 ///
 /// The ranges were found by asking both for every character, alone and between two letters; `ci/uri-peers` asks again. Most of the
-/// characters are younger than Unicode 3.2, the version of IDNA 2003. Both map a few in the ranges to the same name.
+/// characters are younger than Unicode 3.2, the version of IDNA 2003. Both map a few of them to the same name.
 #[rustfmt::skip]
 fn is_mapped_differently(c: char) -> bool {
     matches!(c,

@@ -1,9 +1,9 @@
 //! Parses and serializes URLs by the URL Standard of 2 July 2026 (<https://url.spec.whatwg.org/>, commit 6ae8486), sections 4.4 and 4.5.
 //!
-//! The standard has a machine of 20 states that reads one code point at a time. The states look only for delimiters, and these are the
-//! delimiters of RFC 3986 after two steps: blanks at the ends, tabs and line ends are removed, and in a special URL each backslash before the
-//! query becomes a slash. So the kernel of [`split`] cuts the URL, and each part is written to the output in its final form. The
-//! function for a part names the states that it replaces.
+//! The standard has a machine of 20 states that reads one code point at a time. The states scan only for delimiters.
+//! These are the delimiters of RFC 3986 after two steps: blanks at the ends, tabs and line ends are removed, and in a
+//! special URL each backslash before the query becomes a slash. So the kernel of [`split`] cuts the URL, and each part
+//! is written to the output in its final form. The function for a part names the states that it replaces.
 //!
 //! Three rules of this module change bytes that are already written: `..` and a relative reference remove the last segment, `/.` is inserted
 //! before a path that would be read as an authority, and the `file` host `localhost` is removed.
@@ -144,7 +144,7 @@ impl Writer<'_> {
             self.userinfo(&input[start..at.host_start - 1]);
         }
         let host = &input[at.host_start..at.host_end];
-        // Only in URLs such as `sc://` and `sc:///a` may the host be empty, and not with userinfo or a port.
+        // The host may be empty only in URLs such as `sc://` and `sc:///a`, without userinfo and port.
         let is_empty = self.kind == Kind::Other && start == at.path_start;
         if host.is_empty() && !is_empty || host::append(host, self.kind == Kind::Other, self.out).is_none() {
             return Err(Invalid { reason: Reason::Host, offset: at.host_start });
@@ -221,7 +221,7 @@ impl Writer<'_> {
             Some(_) if has_drive(path) => &[],
             Some(b'/') if has_drive(base.path()) => &base.path()[..3],
             Some(b'/') => &[],
-            // The serializer inserted `/.` before this path, of which it is no part.
+            // The serializer inserted `/.` before this path, so the path of the base starts after it.
             Some(_) if base.path().starts_with(b"/.//") => &base.path()[2..],
             Some(_) => base.path(),
         };
@@ -294,7 +294,7 @@ impl Writer<'_> {
 
     /// Writes a path without a slash at its start, like that of `mailto:a`.
     ///
-    /// Replaces the state "opaque path". Of the spaces before a query or a fragment, it escapes the last.
+    /// Replaces the state "opaque path". Escapes the last of the spaces before a query or a fragment.
     fn opaque_path(&mut self, path: &[u8]) {
         let without_space = path.strip_suffix(b" ");
         OPAQUE_PATH.encode_append(without_space.unwrap_or(path), self.out);

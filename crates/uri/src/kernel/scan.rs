@@ -1,9 +1,9 @@
 //! The kernels that prove lines canonical: a whole text, 64 bytes at a time, without work for each line.
 //!
 //! A mask has one bit for each byte. An addition whose carry goes from block to block finds the ends of runs, and a subtraction
-//! with borrow fills regions, so neither the length of a line nor the number of lines causes a branch. The caller sends every
-//! line that is not proven through the slow path. A rule may fail to prove a canonical line, which costs time only; it must never
-//! prove a line that is not canonical.
+//! with borrow fills regions, so neither the length of a line nor the number of lines causes a branch. The caller
+//! splits and rewrites every line that is not proven. A rule may fail to prove a canonical line, which costs time only;
+//! it must never prove a line that is not canonical.
 
 #![cfg_attr(
     not(feature = "idna"),
@@ -51,7 +51,7 @@ impl Carry {
 pub(crate) struct LineStarts(Carry);
 
 impl Default for LineStarts {
-    /// A line starts at the start of the text, as after a line feed.
+    /// Makes the state at the start of a text, where the first line starts.
     fn default() -> LineStarts {
         LineStarts(Carry(1))
     }
@@ -85,7 +85,7 @@ pub(crate) struct Dots([Carry; 2]);
 impl Dots {
     #[inline(always)]
     pub(crate) fn ends(&mut self, first: u64, dot: u64) -> u64 {
-        // Few blocks have such a segment, so the branch is predicted.
+        // Few blocks have a segment that begins with a dot, so the branch is predicted.
         if first | self.0[0].0 | self.0[1].0 == 0 {
             return 0;
         }

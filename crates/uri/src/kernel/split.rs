@@ -11,7 +11,7 @@ static DELIMITERS: Sets = Sets::new(&[b":", b"/", b"#", b"?", b"@", b"[", b"]"])
 
 /// Splits one URL with the kernel of `tier`.
 ///
-/// It is neither generic nor inlined, so that the kernels are compiled in this crate alone, and not in each that splits a URL.
+/// It is neither generic nor inlined, so that only this crate compiles the kernels, not each crate that splits URLs.
 #[inline(never)]
 pub(crate) fn offsets_of(tier: Tier, url: &[u8]) -> Offsets {
     run(tier, Split { url })
@@ -93,8 +93,8 @@ pub(super) fn split<S: Simd>(simd: S, url: &[u8], block: S::Block) -> Offsets {
     Offsets { scheme_end, host_start, host_end, path_start, path_end, query_end }
 }
 
-/// Returns the length of `http://` or `https://` if `url` starts with one of them and has at least eight bytes, and 0 otherwise. No branch
-/// depends on which of them it is, because CPUs predict that badly.
+/// Returns the length of `http://` or `https://` if `url` starts with one of them and has at least eight bytes, and 0
+/// otherwise. No branch distinguishes the two, because CPUs would often mispredict it.
 #[inline(always)]
 fn after_http(url: &[u8]) -> usize {
     let Some(first) = url.first_chunk() else { return 0 };

@@ -93,7 +93,7 @@ impl<'a, T: Text + ?Sized> DomainName<'a, T> {
         self.subdomain.map(Piece::new)
     }
 
-    /// Returns the section of the rule that decided.
+    /// Returns the section of the rule that decided the suffix.
     #[must_use]
     pub fn section(&self) -> Section {
         self.section
@@ -136,8 +136,8 @@ impl SuffixList {
         if list.rules.len() == 1 { Err(InvalidSuffixList { line: None }) } else { Ok(list) }
     }
 
-    /// Returns the version that the list names in a comment `VERSION:`, if it has one. Lists since 2024 begin with the time at which they
-    /// were made.
+    /// Returns the version that the list names in a comment `VERSION:`, if it has one. In lists since 2024, it is the
+    /// time at which the list was made.
     #[must_use]
     pub fn version(&self) -> Option<&str> {
         self.version.as_deref()
@@ -306,13 +306,13 @@ fn section_of(rules: u8, kind: u8, sections: u8) -> Option<Section> {
     }
 }
 
-/// Makes a hash of a name in less time than the hash function of the standard library.
+/// The hash function of names: one multiplication for each byte.
 #[derive(Clone, Default)]
 struct NameHasher(u64);
 
 impl Hasher for NameHasher {
     fn write(&mut self, bytes: &[u8]) {
-        // An odd number whose bits look random.
+        // The factor is 2^64 divided by the golden ratio, rounded to an odd number.
         let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         self.0 = bytes.iter().fold(self.0, mix);
     }
@@ -393,7 +393,7 @@ impl<'a, T: Text + ?Sized> Parts<'a, T> {
         self.domain_name()?.subdomain()
     }
 
-    /// Divides the host by the list that is compiled in. One call is faster than one for each part. See [`SuffixList::find`].
+    /// Divides the host by the list that is compiled in, once for all of its parts. See [`SuffixList::find`].
     #[must_use]
     pub fn domain_name(&self) -> Option<DomainName<'a, T>> {
         SuffixList::compiled().find(self.host()?.raw())

@@ -252,7 +252,7 @@ fn safe_browsing_hosts() {
             ("/\\evil.com", 0),
             ("//good.com%40evil.com/", 2),
             ("gopher://good.com%2F.evil.com/", 9),
-            // Google's rules decode the URL before they split it, and browsers decode it after that.
+            // Google's rules decode a URL before they split it, and browsers after they split it.
             ("http%3a%2f%2fgood.com%2f@evil.com", 0),
             // Browsers read these hosts as a name with an empty label at its end, and not as an address.
             ("http://1.2.3../", 7),
@@ -674,7 +674,7 @@ fn plain_lines_are_proven() {
     }
 }
 
-/// If every line of a text changes, most chunks are not searched for canonical lines. Checks that the lines after such chunks are right.
+/// Checks that lines are right after chunks without canonical lines: then only one chunk in several is searched.
 #[test]
 fn chunks_without_a_proof() {
     let text = ["HTTP://a/%7e\n".repeat(25_000), "http://a/~\n".repeat(5_000)].concat();

@@ -117,7 +117,7 @@ proptest! {
         prop_assert_eq!(remove_dot_segments(&path), by_the_steps(&path));
     }
 
-    /// Splitting returns the pieces that the URL was built of, whatever they hold.
+    /// Checks that splitting returns the pieces that the URL was built of, whatever bytes they have.
     #[test]
     fn what_is_built_is_split_into_the_same_pieces(
         scheme in proptest::option::of("[a-z][a-z0-9+.-]{0,5}|https?|file"),
@@ -172,7 +172,7 @@ proptest! {
         prop_assert_eq!(joined, if is_valid { uri } else { format!("./{uri}") });
     }
 
-    /// Splitting returns the components that were joined, whatever they hold: delimiters are escaped, and a path may have a prefix.
+    /// Checks that splitting returns the joined components, with delimiters escaped and maybe a prefix before the path.
     #[test]
     fn any_components_are_split_again(
         scheme in proptest::option::of("[a-z1:/?#@]{0,3}"),
@@ -241,7 +241,7 @@ fn what_cannot_be_built() {
     }
     assert_eq!(Builder::new().host("[").host("a").build().unwrap(), "//a");
     assert_eq!(error(Builder::new().segments(["..", "a"])), BuildError::DotSegment);
-    // Both have an empty first segment. If they were built, their paths would be `//a` and `/`.
+    // Both builders have an empty first segment. If they were built, their paths would be `//a` and the empty path.
     let root = Builder::from(&"/".parse::<UriBuf>().unwrap());
     for builder in [root.segment("a"), Builder::new().segment("").relative_path()] {
         assert_eq!(error(builder), BuildError::EmptyFirstSegment);

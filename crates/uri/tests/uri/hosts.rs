@@ -79,7 +79,7 @@ pub(crate) fn contact(base: Option<&str>, url: &str) -> Contact {
     Some((scheme.to_owned(), host.raw().to_owned()))
 }
 
-/// Returns the pairs of contacts that must be equal if `form` is the form of `url`: that of the URL, and that of its form.
+/// Returns pairs of contacts that must be equal if `form` is the form of `url`: that of the URL, and that of its form.
 pub(crate) fn contacts(profile: Profile, url: &str, form: &str) -> Vec<(Contact, Contact)> {
     let name = profile.name();
     if name.starts_with("surt") {
@@ -110,8 +110,8 @@ fn has_two_slashes(url: &str) -> bool {
     matches!(url.as_bytes(), [b'/' | b'\\', b'/' | b'\\', ..])
 }
 
-/// Returns the contact of a URL, to which a tool adds `http://` if it has no scheme. If `has_ports`, `a:80` is a host and a port, and `a`
-/// no scheme. Returns `None` if browsers do not open URLs of the scheme.
+/// Returns the contact of a URL, to which a tool adds `http://` if it has no scheme. If `has_ports`, `a.b:80` is a host
+/// and a port, and `a.b` is not a scheme. Returns `None` if browsers do not open URLs of the scheme.
 fn contact_of_key(url: &str, has_ports: bool) -> Option<Contact> {
     let url = without_removed(url);
     let scheme = split(&url).scheme().map(str::to_ascii_lowercase);
@@ -137,7 +137,7 @@ fn contact_of_key(url: &str, has_ports: bool) -> Option<Contact> {
 /// Returns the contacts of a URL and its key if they differ. A key has the reversed labels of the host, without `www` and a dot at its end.
 fn surt_contacts(is_java: bool, url: &str, key: &str) -> Option<(Contact, Contact)> {
     let of_url = contact_of_key(url, is_java)?;
-    // The tools use such names as keys of records of an archive. They are not URLs.
+    // Texts such as `filedesc` name records of an archive. They are not URLs.
     if is_java && ["dns:", "filedesc", "warcinfo"].iter().any(|opaque| url.contains(opaque))
         || url.starts_with("filedesc")
     {
@@ -218,7 +218,7 @@ fn safe_browsing_contacts(url: &str, key: &str) -> Option<(Contact, Contact)> {
     (!is_decoded).then(|| (of_url.map(plain), contact(None, key).map(plain)))
 }
 
-/// Checks the form of `url` in each profile, and returns a line for each that names another host.
+/// Checks the form of `url` in each profile, and returns a line for each form that names another host.
 pub(crate) fn wrong_hosts(kind: &str, url: &[u8]) -> Vec<String> {
     let mut wrong = Vec::new();
     for &profile in Profile::ALL {
@@ -248,7 +248,7 @@ fn forms_name_the_host_of_their_url() {
     assert!(wrong.is_empty(), "{}\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// The kernels of each tier prove no line that the slow path changes or rejects.
+/// Checks that the kernels of each tier prove no line that the scalar tier, without kernels, changes or rejects.
 #[test]
 fn the_kernels_agree_with_the_slow_path() {
     let mut rng = Rng(64);
@@ -359,7 +359,7 @@ fn blanks() {
     conflicts([Profile::SafeBrowsing4], [("file://\\@a\u{7f}/", 9)]);
 }
 
-/// A line feed ends a URL for `canonicalize_lines`. For `canonicalize`, it is a byte that browsers remove.
+/// Checks that a line feed ends a URL for `canonicalize_lines`, and is a byte that browsers remove for `canonicalize`.
 #[test]
 fn schemes() {
     let text = "java%73cript\n:alert(1)";

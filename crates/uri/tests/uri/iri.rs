@@ -92,7 +92,7 @@ fn hosts_with_every_character() {
 }
 
 proptest! {
-    /// Converting a URI to an IRI and back keeps the data of every piece.
+    /// Checks that converting a URI to an IRI and back keeps the data of every piece.
     #[test]
     fn there_and_back(uri in "(http://[a-z.]{1,5})?(/([a-z]|%[0-9A-F]{2}|%C3%A9|%E4%BE%8B|%){0,8}){0,3}(\\?([a&=]|%[0-9A-F]{2}|%EE%80%80){0,6})?") {
         let iri = from_uri(&uri);
@@ -120,7 +120,7 @@ proptest! {
     }
 }
 
-/// Hosts and ports that no escape makes valid (RFC 3986, sections 3.2.2 and 3.2.3) are rejected.
+/// Checks that hosts and ports that no escape makes valid (RFC 3986, sections 3.2.2 and 3.2.3) are rejected.
 #[test]
 fn invalid_hosts_and_ports() {
     use Component::{Host, Port};
@@ -162,7 +162,7 @@ fn invalid_hosts_and_ports() {
 }
 
 proptest! {
-    /// The host and the port of a result are valid. Its other flaws are delimiters that are no delimiters at their position.
+    /// Checks that the host and the port of a result are valid, and that all its other flaws are misplaced delimiters.
     #[test]
     fn results_are_valid_uris(iri in "(http:|[a1])?(//)?([a\u{e9}\u{ad}\u{ff0f}@: 09%<\\[\\]]|\\[::1\\]|:80|%41){0,6}([/?#:@ \u{e9}%\\[\\]]|%4){0,6}") {
         let Ok(uri) = to_uri(&iri) else { return Ok(()) };

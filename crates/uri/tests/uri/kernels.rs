@@ -103,7 +103,7 @@ fn every_byte_at_every_lane() {
 /// Reports whether a byte is in a set.
 type Rule<'a> = &'a dyn Fn(u8) -> bool;
 
-/// Each table of a kernel has the bytes that the functions of its profile change, reject or look for.
+/// Checks that each table of a kernel has the bytes that the functions of its profile change, reject or scan for.
 #[test]
 fn tables_are_those_of_their_sets() {
     let one_of = |bytes: &'static [u8]| move |byte| bytes.contains(&byte);

@@ -184,7 +184,7 @@ fn from_the_back() {
     }
 }
 
-/// Texts that are delimiters, escapes, data or hostile in some component.
+/// Generates texts that are delimiters, escapes, data or hostile in some component.
 fn piece() -> impl Strategy<Value = String> {
     let token = prop::sample::select(
         "a b c . .. / // : @ ? # [ ] [::1] % %41 %2F & = + ; \u{e9} \\ \u{0} 80 http x:"
@@ -194,7 +194,7 @@ fn piece() -> impl Strategy<Value = String> {
     prop::collection::vec(token, 0..6).prop_map(|tokens| tokens.concat())
 }
 
-/// Texts with escapes that are halves of characters, and with characters that canonical forms convert.
+/// Generates texts with escapes that are halves of characters, and with characters that canonical forms convert.
 fn spelling() -> impl Strategy<Value = String> {
     let token = prop::sample::select(
         "http:// // www. %C3 %A9 %25 %2 %E3%80%82 %FF %2e %3F \u{e9} \u{df} \u{a0} \u{85} \u{3002} \u{ff0e} \u{130} . a.b / ? = & # ; : @ \
@@ -206,7 +206,7 @@ fn spelling() -> impl Strategy<Value = String> {
         .prop_map(|(start, tokens)| start.to_owned() + &tokens.concat())
 }
 
-/// Valid URIs and relative references.
+/// Generates valid URIs and relative references.
 fn any_uri() -> impl Strategy<Value = UriBuf> {
     let part = || prop::option::of("[a-c./:@?&=;%]{0,6}");
     let parts = (prop::option::of("[a-c][a-c0-9+.-]{0,3}"), part(), "[a-c./:@%]{0,6}", part(), part());
@@ -223,7 +223,7 @@ fn any_uri() -> impl Strategy<Value = UriBuf> {
 }
 
 proptest! {
-    /// A copy with one part set splits into the new part and the other parts of the original.
+    /// Checks that a copy with one part set splits into the new part and the other parts of the original.
     #[test]
     fn a_copy_differs_in_one_part(url in any_uri(), text in piece(), value in piece(), port: Option<u16>) {
         let before = components(url.parts());
@@ -286,7 +286,7 @@ proptest! {
         differs_in(&copy, 5, copy.parts().query().map(str::as_bytes))?;
     }
 
-    /// A builder that is made from the parts of a URI builds the same URI.
+    /// Checks that a builder that is made from the parts of a URI builds the same URI.
     #[test]
     fn a_builder_of_a_uri_builds_it(url in any_uri()) {
         let built = Builder::from(&url).build();
@@ -296,7 +296,7 @@ proptest! {
         prop_assert!(is_refused || built.as_deref() == Ok(url.as_str()), "{:?}", built);
     }
 
-    /// Resolving undoes `relativize`, if the target has no dot segments: then resolving the target changes nothing.
+    /// Checks that resolving undoes `relativize` for targets without dot segments, which resolving does not change.
     #[test]
     fn relativize_is_undone_by_resolving(base in any_uri(), other in any_uri(), reference in any_uri()) {
         let near = base.resolve(&reference).unwrap_or_else(|_| reference.clone());
@@ -317,7 +317,7 @@ proptest! {
         }
     }
 
-    /// Splitting, editing, resolving and canonicalizing give the same results for any text and for its bytes.
+    /// Checks that splitting, editing, resolving and canonicalizing give the same for any text and for its bytes.
     #[test]
     fn text_is_like_bytes(
         text in prop_oneof!["\\PC{0,20}|[a-z:/?#@\\[\\]&=%.\u{e9}]{0,20}|(http://)?[a-z0-9:/?#@&=%.\u{e9}\u{3002}-]{0,12}", spelling()],

@@ -115,7 +115,7 @@ fn check_many(urls: &[Vec<u8>]) {
     }
 }
 
-/// Makes a URL of mostly delimiters, in random order.
+/// Makes a URL of random delimiters and other bytes. The share of delimiters differs from URL to URL.
 fn random_url(rng: &mut Rng, max: usize) -> Vec<u8> {
     let starts: [&[u8]; 8] = [b"http://", b"https://", b"//", b"file:///", b"a:", b"", b"mailto:", b"/"];
     let mut url = starts[rng.below(8)].to_vec();

@@ -145,7 +145,7 @@ fn pick(from: &[&'static str], rng: &mut Rng) -> &'static str {
     from[rng.below(from.len())]
 }
 
-/// Returns pieces in any order, or a URL with a piece at any place.
+/// Returns pieces in random order, or a URL with up to two pieces inserted at random places.
 fn random_url(rng: &mut Rng) -> String {
     let mut url = pick(SCHEMES, rng).to_owned();
     url += pick(&["", "/", "//", "//", "//", "\\\\", "/\\", "///"], rng);

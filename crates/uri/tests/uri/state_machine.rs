@@ -40,7 +40,7 @@ impl Default for Path {
     }
 }
 
-/// Returns the default ports of special schemes (section 4.2), and `Some(None)` for `file`, which has no port.
+/// Returns the default port of a special scheme (section 4.2), and `Some(None)` for `file`, which has no port.
 fn special(scheme: &str) -> Option<Option<u16>> {
     match scheme {
         "ftp" => Some(Some(21)),
@@ -196,7 +196,7 @@ struct Machine<'a> {
     password_token_seen: bool,
 }
 
-/// The basic URL parser (section 4.4).
+/// Runs the basic URL parser (section 4.4).
 pub(crate) fn parse(input: &str, base: Option<&Record>) -> Option<Record> {
     let input = input.trim_matches(|c| c <= ' ').chars().filter(|c| !"\t\n\r".contains(*c)).collect();
     let mut machine = Machine {
@@ -480,7 +480,7 @@ impl Machine<'_> {
         })
     }
 
-    /// The end of the states "relative" and "file", for a reference without a slash at its start.
+    /// Runs the end of the states "relative" and "file", for a reference without a slash at its start.
     fn inherit_path(&mut self, base: &Record, c: Option<char>) -> Next {
         self.url.path = base.path.clone();
         self.url.query.clone_from(&base.query);
@@ -569,7 +569,7 @@ pub(crate) fn parse_host(input: &str, is_opaque: bool) -> Option<String> {
     Some(bytes.join("."))
 }
 
-/// The IPv4 number parser. A number that is too large for any address becomes the largest address plus one.
+/// Runs the IPv4 number parser. A number that is too large for any address becomes the largest address plus one.
 fn ipv4_number(input: &str) -> Option<u64> {
     let (digits, radix) = match input.as_bytes() {
         [] => return None,
@@ -583,7 +583,7 @@ fn ipv4_number(input: &str) -> Option<u64> {
     digits.chars().try_fold(0, append)
 }
 
-/// The IPv6 parser.
+/// Runs the IPv6 parser.
 fn parse_ipv6(input: &str) -> Option<[u16; 8]> {
     let input: Vec<char> = input.chars().collect();
     let at = |pointer: usize| input.get(pointer).copied();
@@ -667,7 +667,7 @@ fn parse_ipv6(input: &str) -> Option<[u16; 8]> {
     Some(address)
 }
 
-/// The IPv6 serializer.
+/// Runs the IPv6 serializer.
 fn serialize_ipv6(address: [u16; 8]) -> String {
     let (mut longest, mut longest_size, mut found_size) = (None, 1, 0);
     for (index, &piece) in address.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Public suffixes and registrable domains.
+//! Tests of public suffixes and registrable domains.
 
 use simdpct_uri::{DomainName, Section, SuffixList, split};
 

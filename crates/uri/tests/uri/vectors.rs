@@ -345,7 +345,7 @@ fn urlcanon_surt() {
     assert_eq!(compared, (90, 95));
 }
 
-/// Compares with w3lib, called with arguments that are not the default. One case differs, because its query is not in UTF-8.
+/// Compares with results of w3lib for other arguments than the defaults. One case differs: its query is not in UTF-8.
 #[test]
 fn w3lib_arguments() {
     let (mut same, mut cases) = (0, 0);

@@ -114,7 +114,8 @@ impl<'a> Chunk<'a> {
         })
     }
 
-    /// Returns the places of bytes in the chunk, if it is part of a table and has a quote.
+    /// Returns the places of row ends, and of the bytes that are needed to find cells, if the chunk is part of a table
+    /// and has a quote.
     pub fn marks(&self) -> Option<&'a RowMarks> {
         self.ends
     }
@@ -312,7 +313,7 @@ impl<'i> Feed<'i> {
         if len == 0 { Piece::End } else { Piece::Chunk { len, offset } }
     }
 
-    /// Returns the reason why a record is unreadable that does not fit in a block.
+    /// Returns the reason why a record that does not fit in a block is unreadable.
     pub fn too_long(&self) -> Reason {
         Reason::TooLong { limit: (self.limit >> 20) as u32 }
     }

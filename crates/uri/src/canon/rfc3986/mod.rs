@@ -48,7 +48,7 @@ pub(super) fn append(url: &[u8], by_scheme: bool, out: &mut Vec<u8>) -> Result<(
     let start = out.len();
     let has_authority = parts.host().is_some();
     if !parts.is_uri() && !has_authority && parts.path().first().is_some_and(|first| *first <= b' ') {
-        // Browsers remove this byte, so the escapes after it must not become a scheme; `./` before it would be another path to them.
+        // Browsers remove this byte, so escapes after it must not become a scheme. A `./` here would change the path.
         escapes::append(parts.path(), None, out);
     } else {
         Decode::NORMALIZE.decode_append(parts.path(), out);

@@ -47,7 +47,7 @@ impl<const BY_SCHEME: bool> Rule for Rfc3986<BY_SCHEME> {
         let slash = simd.eq(block, b'/');
         let percent = simd.eq(block, b'%');
         let high = simd.high(block);
-        // Bytes that are not ASCII may be in any of these masks. This can make a line bad, which then is only not proven.
+        // These masks may have bytes that are not ASCII. A line may be bad because of that, and is then not proven.
         let [delimiter, odd, upper, slash_or_colon, dot, control]: [u64; 6] =
             simd.masks(simd.classify(block, &SETS));
         let odd = odd | high;
@@ -73,7 +73,7 @@ impl<const BY_SCHEME: bool> Rule for Rfc3986<BY_SCHEME> {
         // An authority with upper case, a port, userinfo, an address in brackets or non-ASCII bytes is bad: its line is not proven.
         let after = state.after.next(slash_or_colon);
         if BY_SCHEME {
-            // Many paths have `//`, too, but few have an authority that does not end in a slash.
+            // Paths have `//`, too, so it counts only at the start or after the scheme. A slash must end the authority.
             let after_scheme = state.after_scheme.next(name_end & simd.eq(block, b':'));
             let authority = state.authorities.find(slash, after_scheme | start);
             bad |= state.host_end.ends(plain, authority) & !slash;

@@ -161,7 +161,7 @@ fn key_host(raw: &[u8], version: Version) -> Option<Vec<u8>> {
     Some(host.into_bytes())
 }
 
-/// Reports whether a host is text in brackets of which a key changes only the case of letters.
+/// Reports whether a host is text in brackets that a key keeps, except for the case of letters.
 fn is_literal(host: &[u8]) -> bool {
     host.starts_with(b"[") && host.ends_with(b"]") && host.iter().all(|&byte| KEPT.contains(byte))
 }

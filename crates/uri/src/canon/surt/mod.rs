@@ -1,4 +1,4 @@
-//! Makes SURT, the keys of web archives, as two tools make them. In these keys, the labels of the host are reversed.
+//! Makes SURTs, the keys of web archives, as two tools make them. In a SURT, the labels of the host are reversed.
 
 use alloc::borrow::Cow;
 use alloc::string::String;
@@ -441,7 +441,7 @@ fn key_host(raw: &[u8], tool: Tool) -> Option<Option<Vec<u8>>> {
             (None, _) => name,
         };
     }
-    // The tools remove superfluous dots. The host stays the same only if this is one dot at its end.
+    // The tools remove superfluous dots. Only the removal of one dot at the end keeps the host the same.
     let host = without_dot(&name);
     if host.is_empty() {
         return Some(None);
@@ -475,7 +475,7 @@ fn append_plain_name(host: &[u8], tool: Tool, out: &mut Vec<u8>) {
 
 /// Appends the port unless it is the default one, and then `)`.
 fn append_port(port: Option<u16>, scheme: &[u8], tool: Tool, out: &mut Vec<u8>) {
-    // The tools know only these default ports.
+    // The tools know only the default ports of `http` and `https`.
     let is_web = scheme.get(..4).is_some_and(|start| start.eq_ignore_ascii_case(b"http"));
     let default = special_port(scheme).filter(|_| is_web).unwrap_or(0);
     if let Some(port) = port
@@ -524,7 +524,8 @@ fn append_reversed(host: &[u8], out: &mut Vec<u8>) {
 
 /// Appends the labels of a host of less than 64 bytes in reverse order. Bit `i` of `dots` is set if the byte at offset `i` is a dot.
 fn append_labels(host: &[u8], mut dots: u64, out: &mut Vec<u8>) {
-    // Copies of a fixed size take less time than copies of the exact length. Each overwrites the surplus of the one before.
+    // Copies of 64 bytes compile to vector instructions, and copies of the exact length to calls. Each copy overwrites
+    // the bytes after the label that the copy before it wrote.
     let (mut name, mut key) = ([0; 128], [0; 128]);
     name[..host.len()].copy_from_slice(host);
     let (mut end, mut len) = (host.len(), 0);
@@ -546,8 +547,9 @@ fn wrapped_address(digits: &[u8]) -> Ipv4Addr {
     digits.iter().fold(0, add).into()
 }
 
-/// Reads an address as the Python tool does: one decimal number, or two to four numbers, octal if they start with 0. If the first starts
-/// with 0, all digits must be octal. The tool passes these to the resolver of the system, which may also ask the network about other names.
+/// Reads an address as the Python tool does: one decimal number, or two to four numbers, octal if they start with 0. If
+/// the first number starts with 0, all digits must be octal. The tool passes such hosts to the resolver of the system,
+/// which may ask the network.
 fn python_address(host: &[u8]) -> Option<Ipv4Addr> {
     if host.iter().all(u8::is_ascii_digit) {
         return Some(wrapped_address(host));
@@ -558,8 +560,8 @@ fn python_address(host: &[u8]) -> Option<Ipv4Addr> {
     host.iter().all(digits).then(|| old_ipv4(host)).flatten()
 }
 
-/// Reads an address as the Java tool does: one decimal number, four decimal numbers of which the first has no leading zero, or
-/// four octal numbers.
+/// Reads an address as the Java tool does: one decimal number, four decimal numbers without a zero at the start of the
+/// first, or four octal numbers.
 fn java_address(host: &[u8]) -> Option<Ipv4Addr> {
     if host.iter().all(u8::is_ascii_digit) {
         // To the tool, a number that is larger than a Java `long` is a name and not an address.

@@ -78,7 +78,7 @@ pub(super) fn append(
         && simdpct::validate(segments).is_err()
         && malformed(segments) != malformed(&out[path_start..])
     {
-        // w3lib makes `%41` of `%4%31`, and `A` of that.
+        // w3lib makes `%41` of `%4%31`, and then `A` of `%41`.
         return Err(CanonicalizeError { offset: parts.offsets().path_start, reason: Reason::Unstable });
     }
     let path = &out[path_start..];
@@ -89,7 +89,7 @@ pub(super) fn append(
     if out.len() == path_start {
         out.push(b'/');
     }
-    // The escapes in parameters stay as they are, in either case. A `;` without parameters after it is removed.
+    // Escapes in parameters stay as they are, in upper or lower case. A `;` without parameters after it is removed.
     if parameters.len() > 1 {
         Encode::keeping(PARAMETERS).encode_append(parameters, out);
     }

@@ -13,7 +13,7 @@ pub(super) mod proof;
 
 /// Appends the serialization of a URL.
 pub(super) fn append(url: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
-    // For short texts, the check for ASCII is faster than that for UTF-8.
+    // Most URLs are ASCII, and are then not checked for UTF-8.
     if !url.is_ascii()
         && let Err(error) = core::str::from_utf8(url)
     {

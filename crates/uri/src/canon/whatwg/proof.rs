@@ -99,7 +99,7 @@ impl Rule for Whatwg {
         // A proven host is in lower case, has no port, and does not end in a digit, as an address does.
         let host_end = state.host_end.ends(!delimiter, authority);
         let host = state.host.between(authority, host_end);
-        // Without `opaque`, LLVM joins these two masks bit by bit on AVX2.
+        // Without `opaque`, LLVM joins these two masks bit by bit on AVX2 (docs/lab/2026-11-23-uri-kernels.md).
         bad |= host & (opaque(!in_host) | bad_in_host);
         let no_path = host_end & !slash;
         let mut valid_end = state.last_letter.next(letter);
@@ -111,7 +111,7 @@ impl Rule for Whatwg {
             bad |= state.host.between(authority, host_end) & local_host | no_path & host_end;
             // The host of a `file` URL may be empty.
             valid_end |= authority & host_end & slash;
-            // Drive letters are bad.
+            // A line with a drive letter is not proven.
             let in_path = state.path[0].next(host_end & slash);
             bad |= state.path[1].next(in_path) & colon;
             let [a, b, c] = state.letters;
