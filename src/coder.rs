@@ -290,8 +290,8 @@ impl Core {
         Cow::Owned(out)
     }
 
-    /// Encodes at most [`ASIDE`] bytes. It encodes on the stack, because a kernel cannot store whole registers into memory of the exact
-    /// size (lab: call-overhead).
+    /// Encodes at most [`ASIDE`] bytes into a buffer on the stack, and copies the output to a vector of its exact size.
+    /// In such a vector, a kernel could not store whole registers near the end (lab: call-overhead).
     #[inline(never)]
     fn encode_by_stack(&self, input: &[u8]) -> Vec<u8> {
         let mut buffer = [const { MaybeUninit::uninit() }; 3 * ASIDE + cursor::MAX_WINDOW];

@@ -179,7 +179,8 @@ pub fn against_weaker(bands: &[Band]) -> Vec<Beside<'_>> {
     all
 }
 
-/// Returns the results of the goals that no tier is slower than a weaker one in any band.
+/// Returns a result for each kind of text and each pair of a tier and a weaker one: in no band of 16 lengths does the
+/// tier take more than [`WEAKER`] times the time of the weaker one.
 pub fn of_bands(bands: &[Band]) -> Vec<Standing> {
     let standing = |Beside { kind, tier, weaker, ratios }: Beside<'_>| Standing {
         goal: format!("{kind}: time of {weaker} in the worst band"),

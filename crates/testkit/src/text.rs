@@ -1,4 +1,4 @@
-//! Checks the verbs that decode to text against the oracle, on one input.
+//! Checks the methods that decode to text against the oracle, on one input.
 
 use std::borrow::Cow;
 
@@ -24,7 +24,7 @@ fn error(error: DecodeUtf8Error) -> Error {
     }
 }
 
-/// Checks all verbs that decode to text, on every tier.
+/// Checks all methods that decode to text against the oracle, on every tier.
 pub fn check(input: &[u8]) {
     let keep = Decoding::keeping(oracle::members(b"%/\xe9\xa9"));
     for decoding in [Decoding::ALL, Decoding::FORM, keep] {

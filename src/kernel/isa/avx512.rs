@@ -192,7 +192,7 @@ impl Avx512 {
         places
     }
 
-    /// Returns the triples of group `i`: `%` and the lane of each of the two registers.
+    /// Returns the triples of the 21 lanes of group `i`. That of a lane is `%`, and this lane of `second` and of `third`.
     #[cfg_attr(optimized, inline(always))]
     fn triple(self, i: usize, [second, third]: [__m512i; 2], case: HexCase) -> __m512i {
         // Lane 63 is not used. Its bit depends on `case`, because a constant mask would cost one more instruction (lab: kernels).

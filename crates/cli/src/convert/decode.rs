@@ -22,7 +22,7 @@ pub struct DecodeOptions {
     pub percent_u: bool,
     /// The charset of the decoded bytes, if it is not UTF-8.
     pub charset: Option<Charset>,
-    /// Whether everything that controls a terminal is escaped again.
+    /// Whether characters that control a terminal are escaped after decoding. The ends of records stay.
     pub printable: bool,
 }
 
@@ -121,8 +121,8 @@ impl Decoder {
         !form && self.options.charset.is_none() && !self.options.printable
     }
 
-    /// Returns the codec that decodes values in a place where the bytes of `around` stay escaped, and all bytes whose escapes stay. Returns
-    /// `None` if decoding once is not the only step, or if a `+` becomes a space.
+    /// Returns the codec that decodes values in a place where the bytes of `around` stay escaped. Also returns all bytes
+    /// whose escapes this codec keeps. Returns `None` if decoding once is not the only step, or if a `+` becomes a space.
     pub fn codec(&self, around: &ByteSet) -> Option<(simdpct::Decode, ByteSet)> {
         let place = PlaceRules::new(&self.options, self.normalizes, around);
         (self.options.is_plain() && !place.form).then_some((place.codec, place.keep))

@@ -1,7 +1,7 @@
 //! Reads the host that a browser would contact for a URL, by the host rules of the URL Standard.
 //!
-//! Safe Browsing, w3lib and SURT split URLs by rules of their own, so their key may name another host than browsers contact. The
-//! profiles compare both hosts and reject the URL if they differ.
+//! Safe Browsing, w3lib and SURT split URLs by rules of their own. So their canonical form of a URL, the key, may name
+//! another host than browsers contact. Their profiles compare both hosts and reject the URL if the hosts differ.
 
 use alloc::vec::Vec;
 
