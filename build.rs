@@ -12,8 +12,8 @@ type Members = [bool; 256];
 
 fn main() {
     println!("cargo::rerun-if-changed={DEFINITIONS}");
-    // `optimized` inlines the kernels into their entry points, which makes them fast. An unoptimized build is slow
-    // either way. There, inlining would make the library eight times as large and the build three times as long.
+    // `optimized` inlines the kernels into their entry points, which makes them fast. Without optimization, inlining
+    // would not help, but would make the library eight times as large and the build three times as long.
     println!("cargo::rustc-check-cfg=cfg(optimized)");
     if env::var_os("OPT_LEVEL").is_none_or(|level| level != "0") {
         println!("cargo::rustc-cfg=optimized");

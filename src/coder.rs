@@ -164,8 +164,8 @@ impl<S: KeepSet> Coder<S> {
     }
 }
 
-/// The set of the space, which the form modes add by `union` and not by `add`: a kernel that loads a row of the table right after
-/// one byte of it was stored has to wait (lab: kernels).
+/// The set of the space, which the form modes add by `union` and not by `add`. If `add` has just stored one byte of a
+/// row of the set's table, a kernel that loads the row has to wait (lab: kernels).
 const SPACE: ByteSet = ByteSet::from_bytes(b" ");
 
 /// The set of the `+`.
@@ -306,7 +306,7 @@ impl Core {
         if input.is_empty() || out.append_short(|room| self.write_short(input, room)) {
             return;
         }
-        // If this is true, the capacity holds three bytes for each byte of input, and `MAX_WINDOW` bytes more. The
+        // If `ample` is true, the capacity holds three bytes for each byte of input, and `MAX_WINDOW` bytes more. The
         // check takes few instructions (lab: call-overhead).
         let ample = out.spare() / 4 >= input.len() + cursor::MAX_WINDOW / 4;
         if ample {

@@ -215,8 +215,8 @@ impl Core {
     #[inline(never)]
     fn cow_slow<'a>(&self, input: &'a [u8]) -> (Cow<'a, [u8]>, usize) {
         if input.len() <= ASIDE && !self.job.plus() {
-            // The check is strict even for a lenient decoder: it works on pieces of the input, and a lenient check would ignore
-            // a `%` in the last bytes of a piece, although the escape may continue in the next piece.
+            // The check is strict even for a lenient decoder, because it works on pieces of the input. A lenient check
+            // would ignore a `%` in the last bytes of a piece, although the escape may continue in the next piece.
             return if word::all_stay(input, NoEscape { strict: true }) {
                 (Cow::Borrowed(input), input.len())
             } else {
@@ -236,8 +236,9 @@ impl Core {
         (Cow::Owned(out), input.len())
     }
 
-    /// Does the work of [`Core::cow_slow`] for at most [`ASIDE`] bytes. It decodes on the stack, because a kernel cannot store whole
-    /// registers into memory of the exact size (lab: call-overhead).
+    /// Does the work of [`Core::cow_slow`] for at most [`ASIDE`] bytes. Decodes into a buffer on the stack, and copies
+    /// the output to a vector of its exact size. In such a vector, a kernel could not store whole registers near the
+    /// end (lab: call-overhead).
     #[inline(never)]
     fn cow_by_stack<'a>(&self, input: &'a [u8]) -> (Cow<'a, [u8]>, usize) {
         let mut buffer = [const { MaybeUninit::uninit() }; ASIDE + 64];
@@ -274,8 +275,8 @@ impl Core {
     /// short inputs (lab: call-overhead).
     #[inline(never)]
     fn append_and_grow(&self, input: &[u8], out: Tail<'_>) -> End {
-        // For a short input, this reserves up to 64 bytes, so that a vector that is reused soon has capacity for stores of
-        // whole registers.
+        // For a short input, the call reserves up to 64 bytes, so that a vector that is reused soon has capacity for
+        // stores of whole registers.
         let len = input.len();
         self.append_bytes(input, len.max(len.saturating_mul(4).min(64)), out, true)
     }
@@ -309,8 +310,8 @@ impl Core {
 /// 1.3). With [`Decode::strict`] it is an error. Digits of both cases are read. Escapes are decoded once: `%2541` becomes
 /// `%41`.
 ///
-/// A decoder is cheap to make and to copy. Every verb takes time linear in the input. No verb panics, except that `Vec` and
-/// `String` panic or abort when they cannot allocate.
+/// A decoder is cheap to make and to copy. Every method takes time linear in the input. No method panics, except that
+/// `Vec` and `String` panic or abort when they cannot allocate.
 ///
 /// ```
 /// use simdpct::{ByteSet, Decode};
@@ -330,8 +331,8 @@ pub struct Decode {
 
 /// A decoder that may fail: a malformed escape is an error, unless [`Decode::lenient`] made the decoder.
 ///
-/// [`Decode::strict`] makes one. A `TryDecode` has the verbs of [`Decode`], and each returns the first malformed escape as an error. The
-/// options are set on the [`Decode`] before: `Decode::new().form().strict()`.
+/// [`Decode::strict`] makes one. A `TryDecode` has the methods of [`Decode`], and each returns the first malformed
+/// escape as an error. The options are set on the [`Decode`] before: `Decode::new().form().strict()`.
 ///
 /// ```
 /// use simdpct::Decode;
@@ -401,8 +402,8 @@ impl Decode {
         TryDecode { core: self.core }
     }
 
-    /// Gives this decoder the type of a strict one. Its verbs never return a malformed escape, and their output is that of this decoder.
-    /// Use it in programs that learn at run time whether malformed escapes are errors.
+    /// Gives this decoder the type of a strict one. Its methods never return a malformed escape, and their output is
+    /// that of this decoder. Use it in programs that learn at run time whether malformed escapes are errors.
     ///
     /// ```
     /// use simdpct::Decode;
@@ -417,10 +418,10 @@ impl Decode {
         TryDecode { core: self.core }
     }
 
-    /// Returns a decoder for an input that continues `before`. Only [`Decode::NORMALIZE`], and decoders that are made of it, depend on the
-    /// bytes before their input: an escape of a digit stays if the decoded digit would complete an escape that began there. So the pieces
-    /// of an input can be normalized one by one, or at the same time, as long as none ends inside an escape. [`stream`](crate::stream) also
-    /// joins escapes.
+    /// Returns a decoder for an input that continues `before`. Only [`Decode::NORMALIZE`], and decoders that are made
+    /// of it, depend on the bytes before their input. They keep the escape of a digit if the decoded digit would
+    /// complete an escape that began there. So the pieces of an input can be normalized one by one, or at the same
+    /// time, as long as none ends inside an escape. [`stream`](crate::stream) also joins escapes.
     ///
     /// The decoder takes `before` to come before each of its inputs: each value of a column, and each input of a stream. Only the last two
     /// bytes of `before` matter.
@@ -512,8 +513,8 @@ impl Decode {
         self.core.first_change(input.as_ref())
     }
 
-    /// Decodes into `out` and returns the number of bytes written. The bytes of `out` after these are unspecified. A slice
-    /// as long as the input is always large enough; a shorter one costs a second pass, which measures.
+    /// Decodes into `out` and returns the number of bytes written. The bytes of `out` after these are unspecified. A
+    /// slice as long as the input is always large enough; a shorter one costs a second pass, which measures the output.
     ///
     /// # Errors
     ///

@@ -42,7 +42,8 @@ fn checked(bytes: Cow<'_, [u8]>) -> Checked<'_> {
     }
 }
 
-/// The text verbs that [`Decode`] and [`TryDecode`] share. The argument `bytes` holds the decoded bytes of `input`.
+/// The methods for text that [`Decode`] and [`TryDecode`] share. The argument `bytes` holds the decoded bytes of
+/// `input`.
 impl Core {
     fn utf8<'a>(&self, input: &[u8], bytes: Cow<'a, [u8]>) -> Result<Cow<'a, str>, InvalidUtf8> {
         checked(bytes).map_err(|(valid, _)| self.invalid_utf8(input, valid))

@@ -21,8 +21,8 @@ use crate::set::{AsciiSet, sets};
 ///
 /// [`Encode::keeping`] takes the set of bytes that stay, and [`Encode::escaping`] the set of bytes that do not.
 ///
-/// An encoder is cheap to make and to copy. Every verb takes time linear in the input. No verb panics, except that `Vec` and
-/// `String` panic or abort when they cannot allocate.
+/// An encoder is cheap to make and to copy. Every method takes time linear in the input. No method panics, except that
+/// `Vec` and `String` panic or abort when they cannot allocate.
 ///
 /// ```
 /// use simdpct::{Encode, sets};
@@ -177,8 +177,9 @@ impl<S: KeepSet> Encode<S> {
         self.coder.core().first_change(input.as_ref())
     }
 
-    /// Encodes into `out` and returns the number of bytes written. The bytes of `out` after these are unspecified. A slice
-    /// three times as long as the input is always large enough; a shorter one costs a second pass, which measures.
+    /// Encodes into `out` and returns the number of bytes written. The bytes of `out` after these are unspecified. A
+    /// slice three times as long as the input is always large enough; a shorter one costs a second pass, which measures
+    /// the output.
     ///
     /// # Errors
     ///

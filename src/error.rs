@@ -1,4 +1,4 @@
-//! The errors of the verbs: malformed escapes, invalid UTF-8, and too little capacity for output.
+//! The errors of the functions and methods: malformed escapes, invalid UTF-8, and too little capacity for output.
 
 use core::error::Error;
 use core::fmt;
@@ -90,8 +90,8 @@ impl MalformedEscape {
         self
     }
 
-    /// Corrects the cause of an error that was found in the first `len` bytes of an input whose next byte is `%`: the escape is
-    /// not truncated, but has that `%` in place of a digit.
+    /// Corrects the cause of an error that was found in the first `len` bytes of an input, if the next byte of the
+    /// input is `%`. The escape is then not truncated, but has that `%` in place of a digit.
     pub(crate) fn before_percent(mut self, len: usize) -> MalformedEscape {
         if self.cause == MalformedCause::Truncated {
             self.cause = MalformedCause::NotHex { offset: len, byte: b'%' };
@@ -121,7 +121,7 @@ impl fmt::Display for MalformedCause {
     }
 }
 
-/// The error of a verb whose output slice is too small. The slice is unchanged.
+/// The error of a function whose output slice is too small. The slice is unchanged.
 ///
 /// ```
 /// let mut out = vec![0; 2];
@@ -200,8 +200,8 @@ impl fmt::Display for DecodeUtf8Error {
     }
 }
 
-/// The error of decoding to text if the decoded bytes are not UTF-8. Other verbs decode to bytes, or take a policy for
-/// invalid UTF-8: `decode_utf8_lossy` and `decode_utf8_with`.
+/// The error of decoding to text if the decoded bytes are not UTF-8. Other methods decode to bytes, or take a policy
+/// for invalid UTF-8: `decode_utf8_lossy` and `decode_utf8_with`.
 ///
 /// ```
 /// let error = simdpct::decode_utf8("a%20%E9").unwrap_err();

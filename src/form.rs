@@ -40,7 +40,7 @@ pub fn encode_append(input: &(impl AsRef<[u8]> + ?Sized), out: &mut String) {
     if input.len() > SHORT {
         return TEXT.encode_append(input, out);
     }
-    // Without spaces, a form needs only the default mode, in which short clean text is copied by code that is inlined here.
+    // A word needs only the default mode, in which code that is inlined here copies short text that stays unchanged.
     let mut words = input.split(|&byte| byte == b' ');
     WORD.encode_append(words.next().unwrap_or_default(), out);
     for word in words {

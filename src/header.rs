@@ -49,8 +49,9 @@ pub fn encode_ext_value(text: &str) -> String {
     value
 }
 
-/// Encodes text as an `ext-value` (RFC 8187, section 3.2.1) into `out`, and returns the part that was written. Three bytes for each byte
-/// of text and seven more are always enough; a shorter `out` costs a second pass, which measures. Takes time linear in the text.
+/// Encodes text as an `ext-value` (RFC 8187, section 3.2.1) into `out`, and returns the part that was written. Three
+/// bytes for each byte of text and seven more are always enough; a shorter `out` costs a second pass, which measures
+/// the output. Takes time linear in the text.
 ///
 /// # Errors
 ///
@@ -224,7 +225,7 @@ pub enum ExtValueError {
 
 impl ExtValueError {
     /// Returns the offset of the first byte or escape that is not allowed in `value`, the value that gave this error.
-    /// It is the length of `value` if a `'` is missing, and 0 for other errors without a place. Takes linear time.
+    /// It is the length of `value` if a `'` is missing, and 0 for other errors without an offset. Takes linear time.
     ///
     /// ```
     /// use simdpct::header::decode_ext_value;

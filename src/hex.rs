@@ -20,7 +20,7 @@ impl HexCase {
     /// Returns the sixteen digits in this case, in ascending order.
     #[inline(always)]
     pub(crate) const fn digits(self) -> &'static [u8; 16] {
-        // This is one table. Of two, the compiler would repeat both in each function that uses them (lab: ladders).
+        // With a table for each case, the compiler would repeat both in each function that uses them (lab: ladders).
         static DIGITS: Align16<[[u8; 16]; 2]> = Align16([*b"0123456789ABCDEF", *b"0123456789abcdef"]);
         &DIGITS.0[self as usize]
     }

@@ -39,7 +39,7 @@ pub fn compiled_features() -> impl Iterator<Item = (&'static str, &'static [&'st
     Tier::compiled_features()
 }
 
-/// Decodes the escapes at chosen places, copies everything else, and appends the result to `out`. It is for records in
+/// Decodes the escapes at chosen offsets, copies everything else, and appends the result to `out`. It is for records in
 /// which only some values are percent-encoded.
 ///
 /// The bits of `chosen` belong to the bytes of the input in their order. Bit `first`, counted from the lowest bit of the first

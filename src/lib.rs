@@ -10,8 +10,8 @@
 //! assert_eq!(simdpct::decode_utf8(&*escaped).unwrap(), "50% of \u{20ac}");
 //! ```
 //!
-//! The [`guide`] says which verb to call, what each costs, what happens to bad input, and how to migrate from percent-encoding,
-//! urlencoding and form_urlencoded.
+//! The [`guide`] says which verb (function or method) to call, what each costs, what happens to bad input, and how to
+//! migrate from percent-encoding, urlencoding and form_urlencoded.
 //!
 //! # Which bytes stay
 //!
@@ -57,9 +57,9 @@
 //! to compare speeds. It is read once. If this build does not have the tier, or this CPU does not support it, the variable is
 //! ignored. [`Tier::init`] fixes the tier from code and ignores the variable.
 //!
-//! If the target features of a build include those of the best tier (`-C target-cpu=native`), it calls the kernels of that tier
-//! directly instead of by a pointer. Another tier can still be chosen, unless the build also has `--cfg simdpct_lean`. Then it
-//! holds the best tier only.
+//! If the target features of a build include those of the best tier (`-C target-cpu=native`), the library calls the
+//! kernels of that tier directly instead of by a pointer. Another tier can still be chosen, unless the build also has
+//! `--cfg simdpct_lean`. Then the library holds the best tier only.
 //!
 //! # Features
 //!
@@ -106,7 +106,7 @@ pub mod header;
 #[doc(hidden)]
 pub mod internals;
 // The examples of the guide use crates that only tests depend on, so it is compiled only for documentation and its tests.
-/// The guide: it says which verb to call, what each costs, and what happens to bad input.
+/// The guide: it says which function to call, what each costs, and what happens to bad input.
 ///
 /// The page is also read outside of this documentation, so its names are not links. These links lead to them: the
 /// options [`Encode`], [`Decode`] and [`TryDecode`]; the [`sets`], [`AsciiSet`] and [`ByteSet`]; the modules [`batch`],

@@ -6,9 +6,10 @@ use alloc::borrow::Cow;
 use crate::decode::Decode;
 use crate::kernel::reference;
 
-/// Normalizes the escapes of `input`: decodes those of unreserved bytes (RFC 3986, section 6.2.2.2) and writes the digits of
-/// all others in upper case (section 6.2.2.1). Nothing else changes: the case of schemes and hosts, dot segments and malformed
-/// escapes stay. [`Decode::NORMALIZE`] has all other verbs; [`Decode::is_decoded`] reports whether it would change nothing.
+/// Normalizes the escapes of `input`: decodes those of unreserved bytes (RFC 3986, section 6.2.2.2) and writes the
+/// digits of all others in upper case (section 6.2.2.1). Nothing else changes: the case of schemes and hosts, dot
+/// segments and malformed escapes stay. [`Decode::NORMALIZE`] has all other methods; [`Decode::is_decoded`] reports
+/// whether it would change nothing.
 ///
 /// A second normalization changes nothing: an escape stays if its byte would complete a malformed one, such as `%35` in `%2%35`.
 ///

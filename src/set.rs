@@ -6,8 +6,8 @@
 
 /// A set of bytes. In [`Encode::keeping`](crate::Encode::keeping), it holds the bytes that stay.
 ///
-/// Any of the 256 bytes may be a member, so the result of encoding need not be UTF-8, and the verbs return bytes. For text,
-/// use [`AsciiSet`].
+/// Any of the 256 bytes may be a member, so the result of encoding need not be UTF-8, and an encoder returns bytes. For
+/// text, use [`AsciiSet`].
 ///
 /// All operations are `const` and take constant time.
 ///
@@ -52,7 +52,7 @@ impl ByteSet {
 
     /// Makes a set from a bitmap: byte `b` is bit `b & 63` of word `b >> 6`. This order is stable.
     ///
-    /// The function is cheap enough to make a set for each call of a verb.
+    /// The function is cheap enough to make a set for each encoding or decoding.
     ///
     /// ```
     /// use simdpct::ByteSet;
@@ -391,8 +391,8 @@ impl core::fmt::Debug for ByteSet {
 /// A set of ASCII bytes. In [`Encode::keeping`](crate::Encode::keeping), it holds the bytes that stay; in
 /// [`Encode::escaping`](crate::Encode::escaping), the ASCII bytes that are escaped.
 ///
-/// Every byte of `0x80` or more is escaped, so the result of encoding is ASCII, and the verbs return `str`. The named sets in
-/// [`sets`](crate::sets) are of this type.
+/// Every byte of `0x80` or more is escaped, so the result of encoding is ASCII, and an encoder returns `str`. The named
+/// sets in [`sets`](crate::sets) are of this type.
 ///
 /// All operations are `const` and take constant time.
 ///

@@ -1,4 +1,4 @@
-//! Tests how often the verbs allocate: never if nothing changes, and once if anything changes.
+//! Tests how often functions allocate: never if nothing changes, and once if anything changes.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -79,7 +79,7 @@ impl std::fmt::Write for Nowhere {
 const LENGTHS: [usize; 8] = [1, 5, 40, 64, 65, 200, 3000, 100_000];
 const SET: simdpct::AsciiSet = sets::RFC3986_UNRESERVED;
 
-/// Chooses the tier in advance, because the first call of a verb chooses it and reads the environment, which allocates.
+/// Chooses the tier in advance, because choosing it reads the environment, which allocates.
 fn warm_up() {
     black_box(simdpct::Tier::active());
 }

@@ -59,7 +59,8 @@ const MAY_IMPORT: &[(&str, &str)] = &[
         "kernel/isa/tables kernel/isa/token kernel/isa/vector kernel/isa/blocks kernel/isa/ladder kernel/cursor kernel/drive kernel/drive/* kernel/job kernel/simd",
     ),
     ("kernel", ""),
-    // The verbs. They use the kernels only through `Tier`; the checks of short inputs in `look` need no tier.
+    // Encoding and decoding. These modules use the kernels only through `Tier`; the checks of short inputs in `look`
+    // need no tier.
     (
         "coder",
         "kernel/isa/Tier kernel/isa/look kernel/cursor kernel/reference error hex kernel/job kernel/word set",
@@ -88,8 +89,8 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     ("lib", "*"),
 ];
 
-/// The modules of the command (`crates/cli/src`), each with the modules that it may import. A row is a room: its modules import
-/// only rooms above it in this table, and each other, but not in a circle.
+/// The modules of the command (`crates/cli/src`), each with the modules that it may import. Each row is a room (a group
+/// of modules): its modules import only rooms above it in this table, and each other, but not in a circle.
 const COMMAND_MAY_IMPORT: &[(&str, &str)] = &[
     ("common common/*", "common"),
     ("io io/*", "io common"),
@@ -157,7 +158,7 @@ const URI_MAY_IMPORT: &[(&str, &str)] = &[
     ("canon/standard", "canon/error canon/host canon/shared host offsets parts reference"),
     ("canon/contact", "canon/shared canon/standard host parts"),
     ("canon/escapes", ""),
-    // Each profile has a folder: `mod` makes the form, and `proof` proves that lines are in this form already.
+    // Each canonical form has a folder: `mod` makes the form, and `proof` proves that lines are in this form already.
     ("canon/key", "kernel/scan kernel/tables"),
     ("canon/rfc3986/proof canon/whatwg/proof", "kernel/scan kernel/tables"),
     ("canon/safe_browsing/proof", "canon/key canon/safe_browsing kernel/tables"),
@@ -173,7 +174,7 @@ const URI_MAY_IMPORT: &[(&str, &str)] = &[
     ("lib", ""),
 ];
 
-/// The modules of the crate for readings of servers (`crates/readings/src`), lowest layer first.
+/// The modules of the crate that reads request targets as servers do (`crates/readings/src`), lowest layer first.
 const READINGS_MAY_IMPORT: &[(&str, &str)] = &[
     ("step", ""),
     ("escapes", ""),
@@ -201,13 +202,13 @@ const RECORDS_MAY_IMPORT: &[(&str, &str)] = &[
     ("html/attributes", "place"),
     ("html/finder", "charset escaping html/attributes place"),
     ("html", ""),
-    // The ways to split a line of a log, and the records inside the lines of loggers.
+    // Modules that split the line of a log, and a module that finds the record inside the line of a logger.
     ("target access columns labels", "escaping place"),
     ("wrapper", "escaping json place"),
-    // The table of formats, and the modules that read it.
+    // The table of log formats, and the modules that read it.
     ("logs", "access columns escaping labels place target wrapper"),
     ("reader", "access columns escaping fast json labels logs path place target wrapper"),
-    // The sweeps, which find the values of many records at once with the modules above.
+    // Modules that find the values of many records at once with the modules above.
     ("fast fast/*", "access ends escaping fast fast/* json logs place target"),
     // One type for all kinds of records but HTML, the choice of a log format, and the writer of records.
     ("syntax", "escaping fast fields json logs pairs path place reader table wrapper"),

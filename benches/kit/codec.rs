@@ -1,4 +1,4 @@
-//! The Criterion suite: every verb on every tier of this machine, beside `memcpy`, percent-encoding and urlencoding.
+//! The Criterion suite: encoding and decoding on every tier, beside `memcpy`, percent-encoding and urlencoding.
 //!
 //! ```text
 //! cargo bench                           # all rows

@@ -1,4 +1,5 @@
-//! Calls the functions of the C header with fuzzed sets, flags, capacities, pieces, columns and header fields, and compares with the oracle.
+//! Calls the functions of the C header with fuzzed sets, flags, capacities, pieces, columns and header fields, and
+//! compares the results with those of the oracle.
 
 #![no_main]
 
@@ -24,7 +25,7 @@ mod stream;
 mod tier;
 #[path = "../../crates/capi/src/verbs.rs"]
 mod verbs;
-/// Takes the place of the module with the panic handler.
+/// Replaces the module `system` of the C library, which has the panic handler.
 mod system {
     pub(crate) unsafe fn environment<'a>(_: &core::ffi::CStr) -> Option<&'a core::ffi::CStr> {
         None
@@ -59,11 +60,11 @@ const FILL: u8 = 0xA5;
 /// The bytes that stay in an `ext-value` (RFC 8187, section 3.2.1).
 const ATTR_CHAR: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$&+-.^_`|~";
 
-/// Calls a function with a capacity that may be too small, and then with the exact one. Returns the output, or the offset of the
-/// malformed escape.
+/// Calls a function with a capacity. If that is too small, calls it again with the exact capacity. Returns the output,
+/// or the offset of the malformed escape.
 fn call(cap: usize, function: impl Fn(*mut c_void, usize) -> ValueResult) -> Result<Vec<u8>, usize> {
     let attempt = |cap: usize| {
-        // The address sanitizer sees a write after the last byte.
+        // The address sanitizer detects a write after the last byte.
         let mut out = vec![FILL; cap].into_boxed_slice();
         let result = function(out.as_mut_ptr().cast(), cap);
         (result, out)
@@ -258,7 +259,7 @@ fuzz_target!(|case: Case<'_>| {
     let slices: Vec<Slice> = ends.windows(2).map(|ends| Slice::of(&case.input[ends[0]..ends[1]])).collect();
     let values = ends.windows(2).map(|ends| &case.input[ends[0]..ends[1]]);
 
-    // Check the lengths and the first change of encoding, and encode at once, in columns and in pieces.
+    // Check encoding: its length, its first change, and its output at once, in columns and in pieces.
     let (rule, mode) = [
         (Rule::Plain, 0),
         (Rule::KeepEscapes, SIMDPCT_KEEP_ESCAPES),

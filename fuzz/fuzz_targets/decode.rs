@@ -1,4 +1,4 @@
-//! Compares every decoding verb of every tier, lenient and strict, with the oracle and other crates.
+//! Compares every method that decodes, lenient and strict, on every tier, with the oracle and other crates.
 
 #![no_main]
 

@@ -19,7 +19,7 @@ struct Case<'a> {
     input: &'a [u8],
 }
 
-/// Builds the same set with either crate. Sets must be `'static`, so all of them are made once.
+/// Returns the set of `$case`, built with the crate `$percent`. Sets must be `'static`, so all of them are made once.
 macro_rules! set {
     ($percent:ident, $case:expr) => {{
         static SETS: std::sync::OnceLock<Vec<$percent::AsciiSet>> = std::sync::OnceLock::new();
@@ -36,7 +36,7 @@ macro_rules! set {
     }};
 }
 
-/// Returns a result as text, which also says whether it is borrowed.
+/// Returns a result as text that starts with the word "borrowed" or "owned".
 fn shown<T: ToOwned<Owned: Debug> + Debug + ?Sized>(result: Cow<'_, T>) -> String {
     format!("{} {result:?}", if matches!(result, Cow::Borrowed(_)) { "borrowed" } else { "owned" })
 }

@@ -1,4 +1,4 @@
-//! Compares every encoding verb of every tier with the oracle, and the default mode with other crates.
+//! Compares every method that encodes, on every tier, with the oracle, and the default mode with other crates.
 
 #![no_main]
 

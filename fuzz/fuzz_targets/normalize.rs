@@ -1,4 +1,4 @@
-//! Compares normalization by every verb of every tier, and `equivalent`, with the oracle.
+//! Compares normalization by every method on every tier, and the function `equivalent`, with the oracle.
 
 #![no_main]
 

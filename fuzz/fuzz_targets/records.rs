@@ -1,9 +1,9 @@
-//! Reads records of every syntax and log: values are written back, and a value that is written changes no other.
+//! Reads records of every syntax and log format, and checks that values can be written back and replaced.
 
 #![no_main]
 #![allow(dead_code, reason = "the tests of the crate use more of these modules")]
 
-/// The properties are those of the tests of the crate; here the fuzzer chooses the records and the values.
+/// The checks are those of the tests of `simdpct-records`. Here, the fuzzer chooses the records and the values.
 #[path = "../../crates/records/tests/common"]
 mod common {
     pub mod cases;
@@ -55,7 +55,7 @@ use common::{Random, cases, lines, links};
 use libfuzzer_sys::fuzz_target;
 use simdpct_records::{Log, Spec, Wrapper};
 
-/// Every format whose lines the tests can write.
+/// Every log format with lines that the tests can write.
 static LOGS: LazyLock<Vec<Log>> = LazyLock::new(|| {
     Log::all().filter(|log| log.layout.name != "cdx" && !log.writer.name.is_empty()).collect()
 });

@@ -1,4 +1,4 @@
-//! Compares the algebra of sets with 256 `bool`s, and encodes with the resulting set on every tier.
+//! Compares the operations on sets with those on 256 `bool`s, and encodes with the resulting set on every tier.
 
 #![no_main]
 

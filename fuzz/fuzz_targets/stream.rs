@@ -1,4 +1,4 @@
-//! Feeds every stream of every tier with pieces of the input, and compares with the oracle on the whole input.
+//! Feeds streams of every tier with pieces of the input, and compares their outputs with the oracle on the whole input.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Builds URLs with `Builder` and splits them into the same pieces; converts and converts back; resolves references.
+//! Builds URLs with `Builder` and splits them again, converts input to a URL and back, and resolves references.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Compares every profile on lines on every tier with the scalar tier, and checks that all but SURTs are idempotent.
+//! Compares the canonical lines of every profile on every tier with the scalar tier. All but SURTs must be idempotent.
 
 #![no_main]
 

@@ -12,7 +12,7 @@ const SPECIAL: [&str; 6] = ["http", "https", "ws", "wss", "ftp", "file"];
 fn host_of(url: &str) -> Option<Option<Host>> {
     let is_special = |scheme: &str| SPECIAL.iter().any(|special| scheme.eq_ignore_ascii_case(special));
     match Url::parse(url) {
-        // url drops the host of some `file` URLs with drive letters.
+        // The crate url drops the host of some `file` URLs with drive letters.
         Ok(url) if url.scheme() == "file" && url.path().contains([':', '|']) => None,
         Ok(url) => is_special(url.scheme()).then(|| url.host().map(|host| host.to_owned())),
         Err(ParseError::RelativeUrlWithoutBase | ParseError::InvalidPort) => None,
@@ -49,7 +49,7 @@ fn plain(host: Host, is_surt: bool) -> Host {
     }
 }
 
-/// Returns the URL of the host in a SURT, whose labels are reversed.
+/// Returns a URL with the host of a SURT. A SURT has the labels of its host in reverse order.
 fn from_surt(key: &str, scheme: &str, is_ipv6: bool) -> Option<String> {
     let (host, _) = key.split_once(')')?;
     if is_ipv6 {
@@ -80,7 +80,7 @@ fuzz_target!(|text: &[u8]| {
             input = format!("http://{}", input.trim_start_matches('/'));
         }
         let Some(theirs) = host_of(&input) else { continue };
-        // `escapes` does not split the URL, so it decodes the escape in `http://[::%31]`, which browsers reject.
+        // The profile `escapes` does not split URLs. It decodes the escape in `http://[::%31]`, which browsers reject.
         if profile == Profile::Escapes && theirs.is_none() {
             continue;
         }

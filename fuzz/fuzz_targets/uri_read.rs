@@ -1,5 +1,5 @@
-//! Reads targets by every reading (the rules of a server), and its output by another. Checks that default readings
-//! agree on all targets that `STRICT` accepts, and that the quick answer for plain targets equals that of the steps.
+//! Reads targets by every reading (the rules of one server), and each output by the reading `back`. Checks that `read`
+//! equals `read_by_steps`, and that the default readings agree on each target that `STRICT` passes on.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Compares splitting of single URLs, columns and lines on every tier with the reference.
+//! Compares splitting of single URLs, columns and lines on every tier with `split_by_reference`.
 
 #![no_main]
 
@@ -36,7 +36,7 @@ fuzz_target!(|text: &[u8]| {
             assert_eq!(split_on(tier, url), right);
             assert_eq!(columns.parts(row, url), Some(right));
             let line = url.strip_suffix(b"\r").unwrap_or(url);
-            // After its last line feed a text has no further line, but a column has a last value, which is then empty.
+            // After a final line feed, the text has no further line, but the column has an empty value.
             let is_line = row < lines.len();
             assert!(is_line || row + 1 == urls.len() && url.is_empty());
             if is_line {

@@ -1,4 +1,4 @@
-//! Compares the profile `whatwg`, and resolution, with the state machine of the URL Standard.
+//! Compares the canonical form `whatwg`, and the resolution of references, with the state machine of the URL Standard.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Compares the batch verbs of every tier with the oracle on each value.
+//! Compares the batch methods of every tier with the oracle on each value.
 
 #![no_main]
 

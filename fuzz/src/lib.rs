@@ -17,7 +17,7 @@ pub enum Set<'a> {
     Of(&'a [u8]),
     /// The set of all bytes except these.
     AllBut([u8; 3]),
-    /// The set with this bitmap, which has a bit for each byte.
+    /// The set with this bitmap: bit `b % 8` of byte `b / 8` is 1 if `b` is a member.
     Bitmap([u8; 32]),
 }
 
@@ -58,7 +58,7 @@ impl FuzzedEncoding<'_> {
 pub enum FuzzedDecoding<'a> {
     /// Decodes every escape.
     All,
-    /// Decodes all escapes except those of a set. The flag decodes `+` to a space, too.
+    /// Decodes all escapes except those of a set. If the flag is true, decodes `+` to a space, too.
     Keep(Set<'a>, bool),
     /// Decodes every escape, and `+` to a space.
     Form,

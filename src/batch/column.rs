@@ -258,11 +258,11 @@ impl<'a, O: Offset> Column<'a, O> {
 #[inline(never)]
 fn first_after<O: Offset>(offsets: &[O], place: usize) -> usize {
     let fits = |offset: &O| offset.known_place() <= place;
-    // Each step of a binary search waits for a load, often from beyond the first-level cache. Steps of sixteen do not
-    // wait (lab: columns).
+    // Each step of a binary search waits for a load, often from beyond the first-level cache. A scan in steps of
+    // sixteen offsets does not wait (lab: columns).
     let passed = offsets.chunks_exact(16).take_while(|group| fits(&group[15])).count();
-    // An exact result would cost mispredicted branches. So would later loops, if the count were no multiple of sixteen
-    // (lab: columns).
+    // An exact result costs mispredicted branches here, and a count that is no multiple of sixteen costs them in later
+    // loops (lab: columns).
     if passed >= 4 {
         return 16 * passed;
     }
@@ -341,7 +341,7 @@ const TOGETHER: usize = 256;
 struct InvalidUtf8Values<'a, O: Offset> {
     column: Column<'a, O>,
     next: usize,
-    /// The index after the last group of values that was validated together.
+    /// The index of the first value after the last group that was validated together.
     checked: usize,
     /// Whether all values of the group that ends at `checked` are valid UTF-8.
     valid: bool,
@@ -389,7 +389,7 @@ fn is_utf8_together<O: Offset>(column: Column<'_, O>, index: usize, count: usize
     utf8::as_str(bytes).is_ok_and(|text| column.ends(index, count).all(|end| text.is_char_boundary(end)))
 }
 
-/// An owned column, which the batch verbs append to. Its first offset is 0 and its last is the number of bytes.
+/// An owned column, to which the batch methods append. Its first offset is 0 and its last is the number of bytes.
 ///
 /// ```
 /// use simdpct::batch::ColumnBuf;

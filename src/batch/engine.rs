@@ -1,4 +1,5 @@
-//! The loops of the batch verbs, over columns and over values anywhere in memory. "lab: NAME" names the page docs/lab/DATE-NAME.md.
+//! The loops of the batch methods, over columns and over values anywhere in memory. "lab: NAME" names the page
+//! docs/lab/DATE-NAME.md.
 
 use super::column::{Column, Offset};
 use super::out::ColumnOut;
@@ -12,16 +13,17 @@ use crate::kernel::fixed_vec::ArrayVec;
 /// tracking their ends would take longer than a call for each (lab: ladders).
 const MANY: usize = 5;
 
-/// The number of unchanged values in a row that are worth a search for the next value that may change.
+/// The number of unchanged values in a row up to which a search for the next value that may change does not pay.
 const FEW: usize = 16;
 
-/// The number of short gaps (at most [`FEW`] unchanged values) in a row after which the search is omitted: at the start
-/// of a column, and after a longer gap. If one value in a hundred changes, two short gaps in a row are common, four are
-/// not.
+/// The number of short gaps in a row after which the search is omitted: first at the start of a column, then after a
+/// long gap. A gap is a run of unchanged values; a short one has at most [`FEW`]. If one value in a hundred changes,
+/// two short gaps in a row are common, and four are not.
 const SHORT_GAPS: [usize; 2] = [2, 4];
 
-/// The number of input bytes of a run for which the output may grow. A longer run needs capacity in `out`, so that the
-/// margin that [`ColumnBuf::with_capacity`](super::ColumnBuf::with_capacity) names is enough.
+/// The number of input bytes that a run (the values of one kernel call) may have even if `out` must grow for it. A
+/// longer run needs spare capacity in `out`. So the margin that
+/// [`ColumnBuf::with_capacity`](super::ColumnBuf::with_capacity) names is enough.
 const GROWS_FOR: usize = 8 * 1024;
 
 /// The longest value, in bytes, that is gathered with others. A longer value gets a call of its own.
@@ -30,12 +32,12 @@ const LONG: usize = 1024;
 /// The largest number of bytes that are copied before their values are counted.
 const STRETCH: usize = 1 << 20;
 
-/// The operation that the batch verbs apply to each value: an encoder or a decoder.
+/// The operation that the batch methods apply to each value: an encoder or a decoder.
 pub(super) trait Codec {
     /// The largest number of bytes that one byte of input becomes.
     const GROWTH: usize;
 
-    /// Whether [`Codec::copy`] finds unchanged values, which takes less time than the operation (lab: columns).
+    /// Whether [`Codec::copy`] finds unchanged values. The search takes less time than the operation (lab: columns).
     const SEARCHES: bool;
 
     /// Copies `input` up to the first byte that may change, and returns the offset of that byte. It may write more than
@@ -231,12 +233,12 @@ fn append_many<C: Codec, I: Offset, A: Append>(
     let (mut short_gaps, mut enough) = (0, SHORT_GAPS[0]);
     let few = if search && codec.in_one_pass() { FEW } else { 0 };
     while index < values.len() {
-        // A long value needs no search before: the kernel searches and copies it in one pass.
+        // A long value needs no search first: the kernel searches and copies it in one pass.
         let is_long = values.bytes_of(index, 1).len() > MAX_BYTES;
         // The number of bytes of the next value that `out` already has.
         let mut copied = 0;
         if search && !is_long {
-            // Most values of most columns are already decoded.
+            // In most columns, most values have no escape.
             let same;
             (same, copied) = append_same(codec, values, index, out);
             index += same;
@@ -308,9 +310,9 @@ fn append_rejected<A: Append>(
     Ok(())
 }
 
-/// Appends copies of the values from `index` on, up to the first that may change, and then the start of that value, up
-/// to a byte that may change. Returns the number of copied values and the number of bytes of that start. Appends fewer
-/// values if `out` has too little capacity, or if an offset might not fit.
+/// Appends copies of the values from `index` on, up to the first that may change. Then appends the start of that value,
+/// up to a byte that may change. Returns the number of copied values and the number of bytes of that start. Appends
+/// fewer values if `out` has too little capacity, or if an offset might not fit.
 #[inline(never)]
 fn append_same<C: Codec, I: Offset, A: Append>(
     codec: &C,
@@ -344,9 +346,9 @@ fn append_same<C: Codec, I: Offset, A: Append>(
     });
     out.end_groups(ends.len(), passed);
     if let Some(group) = limited {
-        // `black_box` hides that the last end of this group is loaded already. Otherwise the compiler would move all
-        // ends one by one. A loop that ends at the first end after `limit` would cost a mispredicted branch
-        // (lab: columns).
+        // `black_box` hides from the compiler that the last end of this group is loaded already. Otherwise the compiler
+        // would move all ends one by one. A loop that ends at the first end after `limit` would cost a mispredicted
+        // branch (lab: columns).
         let group = core::hint::black_box(group);
         let last = group.partition_point(|&end| end <= limit);
         out.end_group(group.map(moved), last);
@@ -388,7 +390,7 @@ fn append_run<C: Codec, I: Offset, A: Append>(
 }
 
 /// Appends the output for `value`, which has the index `index`, or returns the offset at which it is rejected. `out`
-/// already has its first `copied` bytes, in which no escape starts.
+/// already has the first `copied` bytes of `value`, in which no escape starts.
 #[inline(always)]
 fn append_one<C: Codec, A: Append>(
     codec: &C,

@@ -1,4 +1,4 @@
-//! The errors of the batch verbs: invalid offsets, and output that does not fit its offsets or its memory.
+//! The errors of the batch methods: invalid offsets, and output that does not fit its offsets or its memory.
 
 use core::fmt;
 

@@ -1,16 +1,16 @@
 //! Many values at once: columns of data engines, lists of URLs, batches of log fields.
 //!
-//! Most values are short, so a call for each value takes longer than the work in it. The batch verbs take many values
-//! as one stream of blocks and track where each ends. A value never affects its neighbours: no escape crosses the end
-//! of a value, and the result is the same as that of a call for each value.
+//! Most values are short, so a call takes longer than the work on one value. The batch methods take many values as one
+//! stream of blocks and track where each ends. A value never affects its neighbours: no escape crosses the end of a
+//! value, and the result is the same as that of a call for each value.
 //!
-//! | values | verb |
+//! | values | methods |
 //! |---|---|
 //! | in one buffer, with offsets ([`Column`]) | [`Encode::encode_column`], [`Decode::decode_column`], [`TryDecode::decode_column`] |
 //! | anywhere in memory, some perhaps null | [`Encode::encode_slices`], [`Decode::decode_slices`], [`TryDecode::decode_slices`] |
 //!
-//! All verbs append to a [`ColumnBuf`], or to an [`UninitColumn`], which is memory of the caller. [`Decode::NORMALIZE`] normalizes columns.
-//! [`Column::invalid_utf8`] finds the decoded values that are not text.
+//! All methods append to a [`ColumnBuf`], or to an [`UninitColumn`], which is memory of the caller.
+//! [`Decode::NORMALIZE`] normalizes columns. [`Column::invalid_utf8`] finds the decoded values that are not text.
 //!
 //! # Columns as in Apache Arrow
 //!

@@ -1,4 +1,4 @@
-//! The output of the batch verbs: a column that grows, or the caller's memory.
+//! The output of the batch methods: a column that grows, or the caller's memory.
 
 use core::fmt;
 use core::mem::MaybeUninit;
@@ -21,7 +21,7 @@ pub(super) mod sealed {
     /// The number of offsets that are appended together.
     pub const GROUP: usize = 16;
 
-    /// The bytes and offsets that a batch verb appends to.
+    /// The bytes and offsets to which a batch method appends.
     pub trait Append {
         type Offset: Offset;
 
@@ -72,13 +72,13 @@ pub(super) mod sealed {
 
 use sealed::{Append, GROUP, Stop};
 
-/// The output of a batch verb: a [`ColumnBuf`], or an [`UninitColumn`]. This trait is sealed.
+/// The output of a batch method: a [`ColumnBuf`], or an [`UninitColumn`]. This trait is sealed.
 pub trait ColumnOut: Append {
     /// The error of appending: [`TooLong`] for a [`ColumnBuf`], [`ColumnError`] for an [`UninitColumn`].
     type Error: core::error::Error;
 
     /// Restores or completes the column after `stop` and makes the error. `before` has the numbers of bytes and values
-    /// that the column had when the verb began. The function `rest` counts the bytes and values that are missing.
+    /// that the column had when the method began. The function `rest` counts the bytes and values that are missing.
     #[doc(hidden)]
     fn failed(
         &mut self,

@@ -1,4 +1,4 @@
-//! The batch verbs.
+//! The methods that encode or decode many values.
 
 use super::column::{Column, Offset};
 use super::engine::{self, Codec};
@@ -48,8 +48,8 @@ impl Codec for Core {
 
     #[inline(always)]
     fn is_apart(&self) -> bool {
-        // A kernel for many values uses `before` for the first value only, and after a search, a call gets only the end
-        // of a value.
+        // A kernel for many values uses `before`, the two bytes before the input, for the first value only. After a
+        // search, a call gets only the end of a value.
         self.job.before != [0; 2]
     }
 
@@ -121,7 +121,7 @@ impl<S: KeepSet> Encode<S> {
     ///
     /// # Errors
     ///
-    /// The errors of [`Encode::encode_column`]. To find the size needed, the verb consumes the rest of the iterator.
+    /// The errors of [`Encode::encode_column`]. To find the size needed, the method consumes the rest of the iterator.
     ///
     /// ```
     /// use simdpct::batch::ColumnBuf;
@@ -180,7 +180,7 @@ impl Decode {
     ///
     /// # Errors
     ///
-    /// The errors of [`Decode::decode_column`]. To find the size needed, the verb consumes the rest of the iterator.
+    /// The errors of [`Decode::decode_column`]. To find the size needed, the method consumes the rest of the iterator.
     ///
     /// ```
     /// use simdpct::Decode;
@@ -205,8 +205,8 @@ impl TryDecode {
     /// Decodes each value of a column and appends the results to `out`. See [`Decode::decode_column`] for the output.
     ///
     /// A malformed escape does not end the batch. If the decoder is strict, a value with a malformed escape becomes an
-    /// empty one, and `rejected` gets its index and the error, whose offsets count from the start of the value. The
-    /// caller can then make the value null, keep it as it was, or report it.
+    /// empty one. `rejected` gets its index and the error, whose offsets count from the start of the value. The caller
+    /// can then make the value null, keep it as it was, or report it.
     ///
     /// # Errors
     ///

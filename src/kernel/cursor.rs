@@ -33,7 +33,7 @@ impl Stage {
 // same memory.
 #[derive(Clone, Copy)]
 pub struct OutputSpan<'id> {
-    // A call passes both pointers in registers. A pointer and a length are about as fast (lab: kernels).
+    // A call passes both pointers in registers. A pointer and a length take about as long (lab: kernels).
     start: *mut u8,
     end: *mut u8,
     brand: PhantomData<fn(&'id ()) -> &'id ()>,
@@ -95,7 +95,7 @@ impl<'a> Cursor<'a> {
         Written { len: self.written(), brand: PhantomData }
     }
 
-    /// Returns the address of the next byte.
+    /// Returns the address of the next byte to write.
     #[inline(always)]
     pub(crate) fn address(&self) -> usize {
         self.at.addr()
@@ -116,7 +116,8 @@ impl<'a> Cursor<'a> {
     /// Reports whether [`MAX_WINDOW`] bytes can still be written.
     #[inline(always)]
     pub(crate) fn has_window(&self) -> bool {
-        // In a loop, the limit stays in a register, so this is one comparison. `spare` would be computed in each round (lab: kernels).
+        // In a loop, `end - MAX_WINDOW` stays in a register, so this is one comparison. `spare` would be computed in
+        // each round (lab: kernels).
         let has = self.at.addr() <= self.end.addr().saturating_sub(MAX_WINDOW);
         if has {
             // SAFETY: the address of `at` is not zero, because an `OutputSpan` is made of a reference. So `has` shows that the
@@ -312,8 +313,8 @@ unsafe fn copy_ends<const N: usize>(from: *const u8, to: *mut u8, len: usize) {
 }
 
 /// Copies an input of at most [`LONGEST_SHORT`] bytes if it fits and `check` reports that it stays unchanged. Otherwise
-/// returns `None`. Passes inputs of fewer than four bytes to `fewer`. It is inlined, because a call of a kernel takes
-/// longer than the copy (lab: call-overhead).
+/// returns `None`. Passes inputs of fewer than four bytes to `fewer`. This function is inlined, because a call of a
+/// kernel takes longer than the copy (lab: call-overhead).
 #[inline(always)]
 pub(crate) fn copy_short<'id>(
     input: &[u8],
@@ -412,7 +413,7 @@ pub(crate) unsafe fn triple(
     mut escaped: impl FnMut(u8) -> u32,
 ) -> usize {
     let mut at = to;
-    // The loop takes eight bytes a round, so that the CPU can predict the number of rounds (lab: ladders).
+    // The loop converts eight bytes a round, so that the CPU can predict the number of rounds (lab: ladders).
     let (groups, rest) = bytes.as_chunks::<8>();
     for group in groups {
         for &byte in group {
@@ -505,7 +506,7 @@ pub(crate) fn fill<T, E>(
 
 /// The end of a vector, to which bytes can only be appended. So a vector of valid UTF-8 stays valid if the appended bytes are
 /// valid UTF-8.
-// INVARIANT: no method changes the bytes that the vector held before, or its length except by appending.
+// INVARIANT: no method changes or removes the bytes that the vector held before.
 #[cfg(feature = "alloc")]
 pub(crate) struct Tail<'v>(&'v mut alloc::vec::Vec<u8>);
 

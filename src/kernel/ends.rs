@@ -1,4 +1,5 @@
-//! The ends of values, for kernels that process many values as one stream of blocks. "lab: NAME" names the page docs/lab/DATE-NAME.md.
+//! The ends of values, for kernels (the code of an operation in one tier, that is, for one instruction set) that
+//! process many values as one stream of blocks. "lab: NAME" names docs/lab/DATE-NAME.md.
 
 use crate::kernel::fixed_vec::ArrayVec;
 
@@ -14,13 +15,13 @@ pub(crate) const LANES: usize = 64;
 /// The number of blocks to track: those of [`MAX_BYTES`] bytes, and two after them.
 const BLOCKS: usize = MAX_BYTES / LANES + 2;
 
-/// The number of records that a tier may read from the record of any block on, even if fewer blocks follow.
+/// The number of records of blocks that a kernel may read at once, from any block on, even if fewer blocks follow.
 pub(crate) const RECORDS_TOGETHER: usize = 16;
 
-/// The number of records.
+/// The number of block records: those of the blocks, and those that a kernel may read after them.
 const RECORDS: usize = BLOCKS + RECORDS_TOGETHER;
 
-/// The number of ends that are placed together.
+/// The number of values for which a kernel computes the ends in the output together.
 pub(crate) const PLACED_TOGETHER: usize = 16;
 
 const _: () = assert!(MAX_VALUES.is_multiple_of(PLACED_TOGETHER));
@@ -28,9 +29,9 @@ const _: () = assert!(MAX_VALUES.is_multiple_of(PLACED_TOGETHER));
 /// The ends of the values of one call, both in the input and in the output, with a record for each block. There are at most
 /// [`MAX_VALUES`] values, which have at most [`MAX_BYTES`] bytes together.
 ///
-/// The number of values that end in a block cannot be predicted, so the loop over blocks does not loop over ends (lab: columns). It only
-/// keeps a record of each block ([`Follow`]), and the ends in the output are computed afterwards ([`Placing`]). All loops of a tier share
-/// the code that computes them. Memory is written only as far as the values need it.
+/// The number of values that end in a block cannot be predicted, so the loop over blocks does not loop over ends
+/// (lab: columns). It only keeps a record of each block ([`Follow`]), and the ends in the output are computed
+/// afterwards ([`Placing`]). All loops of a tier share the code for this. Memory is written only as far as needed.
 pub(crate) struct Ends {
     /// The number of values.
     count: usize,
@@ -41,7 +42,7 @@ pub(crate) struct Ends {
     /// The lanes before which the values end, counted from the start of the first block, ascending. The last one is repeated until
     /// their number is a multiple of [`PLACED_TOGETHER`].
     given: ArrayVec<u32, { MAX_VALUES + PLACED_TOGETHER }>,
-    /// The offsets in the output where the values end, and any numbers after them.
+    /// The offsets in the output where the values end, and arbitrary numbers after them.
     places: ArrayVec<u32, { MAX_VALUES + PLACED_TOGETHER }>,
     /// The number that is added to each of `leads`.
     base: u32,
@@ -87,8 +88,8 @@ impl Ends {
         }
     }
 
-    /// Fills the records of the blocks and the ends in the output with zeros, if there are too few. Old numbers do not
-    /// matter: a kernel replaces all before they are read, unless it stops at a malformed escape.
+    /// Fills the records of the blocks and the ends in the output with as many zeros as this input needs. Old numbers
+    /// do not matter: a kernel replaces all before they are read, unless it stops at a malformed escape.
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
@@ -118,7 +119,7 @@ impl Ends {
         self.marks.len() > 0
     }
 
-    /// Iterates over the ends in the input, each with a slot for the one in the output.
+    /// Iterates over the ends in the input, each with a slot for the end in the output.
     #[inline(always)]
     pub(crate) fn each(&mut self) -> impl Iterator<Item = (usize, &mut u32)> {
         let padding = self.padding;
@@ -225,15 +226,16 @@ pub(crate) struct Placing<'e> {
 /// be read from each block on. Both slices have the same length.
 #[derive(Clone, Copy)]
 pub(crate) struct Records<'e> {
-    /// The lanes of each block that become other than one byte.
+    /// The lanes of each block that become none or three bytes.
     pub(crate) masks: &'e [u64],
-    /// How many bytes longer the output is than the lanes up to the end of each block, plus `base`.
+    /// For each block: how many bytes longer the output up to its end is than the lanes up to its end, plus `base`.
     pub(crate) leads: &'e [u32],
     pub(crate) base: u32,
 }
 
 impl Records<'_> {
-    /// Returns the number to add to places from `first` to `last` to get the ends in the output, or `None` if lanes changed between them.
+    /// Returns the number to add to the input ends from `first` to `last` to get the ends in the output, or `None` if
+    /// lanes between them changed.
     #[inline(always)]
     pub(crate) fn gain(self, first: u32, last: u32) -> Option<u32> {
         let block = first as usize / LANES;
@@ -243,8 +245,8 @@ impl Records<'_> {
     }
 
     /// Returns the end in the output of a value that ends at `place`, as if no lane from `place` to the end of its
-    /// block changed. Also returns the mask of these lanes. If the lane at `place` was dropped as a digit, an escape
-    /// crosses the end.
+    /// block changed. Also returns the mask of the changed ones among these lanes. If the lane at `place` was dropped
+    /// as a digit, an escape crosses the end.
     #[inline(always)]
     pub(crate) fn place(self, place: u32) -> Option<(u32, u64)> {
         let (block, lane) = (place as usize / LANES, place as usize % LANES);

@@ -1,6 +1,6 @@
-//! Vectors without an allocator: in an array, or in memory of the caller. Neither initialises its memory beforehand.
-//! One function appends to a vector with an allocator. "lab: NAME" names the page docs/lab/DATE-NAME.md, which has the
-//! measurements.
+//! Vectors without an allocator: in an array, or in memory of the caller. Neither kind initialises its memory
+//! beforehand. One function appends to a vector with an allocator. "lab: NAME" names the page docs/lab/DATE-NAME.md,
+//! which has the measurements.
 
 use core::mem::MaybeUninit;
 
@@ -44,7 +44,7 @@ impl<T: Copy, const N: usize> ArrayVec<T, N> {
     /// Writes `values` to the slots from `at` on, which may be after the last value. Does nothing if they do not fit.
     #[inline(always)]
     pub(crate) fn put<const M: usize>(&mut self, at: usize, values: [T; M]) {
-        // This is one comparison, which several vectors of the same length share (lab: columns).
+        // This check is one comparison. Calls for several vectors of the same `N` share it (lab: columns).
         if at <= const { N - M }
             && let Some(slots) = self.slots[at..].first_chunk_mut()
         {
@@ -180,7 +180,7 @@ impl<'a, T: Copy> Slots<'a, T> {
     }
 }
 
-/// Appends the values of all `arrays` to `vec`. They must have at most `room` values.
+/// Appends the values of all `arrays` to `vec`. Together, they must have at most `room` values.
 #[cfg(feature = "alloc")]
 #[inline(always)]
 pub(crate) fn extend_from_arrays<T: Copy, const M: usize>(
@@ -189,7 +189,8 @@ pub(crate) fn extend_from_arrays<T: Copy, const M: usize>(
     arrays: impl Iterator<Item = [T; M]>,
 ) {
     vec.reserve(room);
-    // The compiler keeps the length of `slots` in a register. It would load and store that of `vec` in each round (lab: columns).
+    // The compiler keeps the length of `slots` in a register. It would load and store the length of `vec` in each round
+    // (lab: columns).
     let before = vec.len();
     let mut slots = Slots::new(vec.spare_capacity_mut());
     slots.extend_from_arrays(arrays);

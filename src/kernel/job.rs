@@ -1,4 +1,5 @@
-//! The jobs that public functions pass to the kernels of all tiers. "lab: NAME" names the page docs/lab/DATE-NAME.md.
+//! The jobs (the options of a conversion) that public functions pass to kernels, and the results of kernels. A kernel
+//! is the code of a conversion for one instruction set. "lab: NAME" names docs/lab/DATE-NAME.md.
 
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::Written;
@@ -51,7 +52,8 @@ pub(crate) struct Marks<'m> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DecodeJob {
     /// The set that determines which escapes stay: those of its members, or, unless `members_stay`, those of all other bytes.
-    // A tier looks up bytes faster in a set of ASCII bytes (lab: ladders). Most sets that are not ASCII have an ASCII complement.
+    // Kernels look up bytes faster in a set of ASCII bytes (lab: ladders). Most sets that are not ASCII have an ASCII
+    // complement.
     // INVARIANT: no byte stays if the rule is `Plain`.
     pub set: ByteSet,
     /// Whether the escapes of the members stay. If not, those of all other bytes do.
@@ -161,9 +163,9 @@ pub(crate) struct Measure {
 
 /// The result of a decoding.
 pub(crate) struct Decoded<'c> {
-    /// The number of bytes written. If the decoding stopped early, the output ends somewhere before the malformed escape.
+    /// The number of bytes written. If an escape stopped the decoding, the output ends somewhere before that escape.
     pub written: Written<'c>,
-    /// The length of the input, or the offset of the malformed escape that ended a strict decoding.
+    /// The length of the input, or the offset of the escape or other byte at which the work stopped early.
     pub stopped: usize,
 }
 
@@ -209,13 +211,14 @@ impl<'c> Outcome<'c> {
 }
 
 /// The end of a decoding, and its cause. If a malformed escape ended it, the top bit is set, and the inverted number is
-/// the offset of the escape. With [`End::HAS_FLAW`], the lowest bits are its `hex::flaw`. Otherwise it is any number
-/// without the top bit, such as the length of the input, which kernels have in that register (lab: kernels).
+/// the offset of the escape. With [`End::HAS_FLAW`], its `hex::flaw` (the reason) follows in the lowest bits. If the
+/// whole input was decoded, it is any number without the top bit, such as the length of the input, which kernels have
+/// in a register anyway (lab: kernels).
 #[derive(Clone, Copy)]
 pub(crate) struct End(usize);
 
 impl End {
-    /// Whether an [`End`] also holds the `hex::flaw` of the escape. 32 bits have space only for the offset.
+    /// Whether an [`End`] also holds the `hex::flaw` of the escape. A word of 32 bits can hold only the offset.
     // The offset has 53 bits, enough for 8 PiB, which is more than the memory of any machine.
     const HAS_FLAW: bool = usize::BITS >= 64;
 

@@ -1,9 +1,10 @@
 //! Tests the operations on blocks with every value of the bytes that they depend on, at every lane, against the reference.
 //!
-//! The result in a lane depends on few bytes, so it can be enumerated: membership depends on one byte, an escape on three bytes
-//! and the digits carried from the block before, and the movement of lanes on the mask of a group of lanes. Other tests here
-//! change the other lanes, to show that these do not matter. `SIMDPCT_EXHAUSTIVE=1` enumerates everything; without it, the tests
-//! take a sample, which includes every window with a `%`. Over all 64 lanes of AVX-512, compression is only sampled.
+//! The result in a lane depends on few bytes, so these can be enumerated. Membership depends on one byte, and an escape
+//! on three bytes and the digits carried from the block before. The movement of lanes depends on the mask of a group of
+//! lanes. Other tests here change the other lanes, to show that these do not matter. `SIMDPCT_EXHAUSTIVE=1` enumerates
+//! everything; without it, the tests take a sample, which includes every window (three adjacent bytes) with a `%`. Over
+//! all 64 lanes of AVX-512, compression is only sampled.
 
 use std::format;
 use std::vec::Vec;
@@ -73,7 +74,7 @@ fn windows() -> impl Iterator<Item = [u8; 3]> {
     all.filter(wanted).map(|(_, window)| window)
 }
 
-/// Reports whether everything is enumerated, or `sampled` selects the case.
+/// Reports whether all cases are enumerated, or `sampled` selects this case.
 #[inline(always)]
 fn exhaustive_or(sampled: impl FnOnce() -> bool) -> bool {
     use std::sync::LazyLock;
@@ -88,7 +89,7 @@ fn value(window: &[u8]) -> Option<u8> {
     (step.used == 3).then_some(step.bytes as u8)
 }
 
-/// Returns named and random sets, and sets of one byte and of all other bytes.
+/// Returns named and random sets, and sets of one byte, their complements, and their unions with a named set.
 fn sets() -> Vec<ByteSet> {
     let mut rng = Rng(41);
     let mut sets = Vec::from([ByteSet::EMPTY, ByteSet::ALL, ByteSet::NON_ASCII]);
@@ -220,7 +221,7 @@ fn check_escapes<I: Isa>(isa: I, input: &[u8], values: impl Fn(usize) -> Option<
     }
 }
 
-/// Fills blocks with each window. Its rotations are also filled in, so each lane sees each window.
+/// Fills blocks with each window. The rotations of a window are windows, too, so each window starts at each lane.
 #[inline(always)]
 fn check_windows<I: Isa>(isa: I, tier: &str) {
     for window in windows() {
@@ -332,7 +333,7 @@ fn check_lane_masks<I: Isa>(isa: I, tier: &str) {
 /// An operation that writes a block.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Write {
-    /// [`Isa::compress`], or [`Isa::store`] if the mask is zero.
+    /// [`Isa::compress`].
     Dropping,
     /// [`Isa::expand`].
     Escaping(HexCase),
@@ -358,7 +359,7 @@ fn perform<I: Isa>(
     out.written()
 }
 
-/// Compares `write` with the reference, with ample capacity and with just enough.
+/// Compares `write` with a loop over the lanes, with ample capacity and with just enough.
 #[inline(always)]
 fn check_written<I: Isa>(isa: I, input: &[u8], mask: u64, len: usize, write: Write, tier: &str) {
     let lanes = Lanes::of_short(&input[..len]).expect("at most a block");
@@ -400,7 +401,7 @@ fn spaced(mut starts: u64) -> u64 {
     starts
 }
 
-/// Drops the digits of escapes at `starts`, and those in `carry`, from a random block.
+/// Drops the digits of escapes at `starts`, and those in `carry`, from a random block. Checks the bytes that are left.
 #[inline(always)]
 fn check_dropped<I: Isa>(isa: I, starts: u64, carry: u64, len: usize, rng: &mut Rng, tier: &str) {
     let starts = starts & !carry & low_mask(len);
@@ -481,7 +482,7 @@ fn check_compress<I: Isa>(isa: I, tier: &str) {
     }
 }
 
-/// Places the ends of sixteen values in random blocks. The ends are close together or far apart, and some are outside the blocks.
+/// Checks the ends of sixteen values in random blocks: close together or far apart, and some outside the blocks.
 #[inline(always)]
 fn check_places<I: Isa>(isa: I, tier: &str) {
     let mut rng = Rng(49);
@@ -589,8 +590,8 @@ fn check_spelling<I: Isa>(isa: I, tier: &str) {
     }
 }
 
-/// Decodes every window at every lane of a block, after 0, 1 and 2 digits that the block before carries into it. The block is
-/// the second of two, or one of a longer input.
+/// Decodes every window at every lane of a block, after 0, 1 and 2 digits that the block before carries into it.
+/// Compares with the reference. The block is the last of two or of five.
 #[test]
 fn every_window_after_carried_digits() {
     let stay = crate::sets::RFC3986_UNRESERVED.to_byte_set().complement();

@@ -1,5 +1,5 @@
-//! The private code of the conversions: the jobs that public functions pass to it, the scalar engine and its reference,
-//! the drivers and the tiers.
+//! The private code of the conversions: their options and results, the code without vectors and its reference, the code
+//! over blocks of bytes, and the operations on blocks for each instruction set.
 
 pub(crate) mod cursor;
 pub(crate) mod drive;

@@ -1,8 +1,8 @@
 //! The rules of encoding and decoding, one step at a time, in the words of the specifications.
 //!
-//! A step reads one byte or one escape of the input and gives the bytes that replace it. Fast code may do many steps at once, but it must
-//! write the same bytes. The scalar engine asks this module about every byte that it does not copy, and verbs that report a single position
-//! iterate over the steps. The oracle of the tests is a separate implementation. "lab: NAME" names docs/lab/DATE-NAME.md.
+//! A step reads one byte or one escape and gives its replacement. Fast code does many steps at once, but must write the
+//! same bytes. The scalar engine asks this module about each byte that it does not copy, and functions that report one
+//! position iterate over the steps. Tests have their own oracle. "lab: NAME" names docs/lab/DATE-NAME.md.
 
 use core::ops::Range;
 
@@ -15,7 +15,7 @@ pub(crate) struct Step {
     /// The number of input bytes that the step consumes: one, or three for an escape.
     pub used: usize,
     /// The output: the low `len` bytes, little-endian.
-    // This is a word because the compiler would split an array and join it again (lab: ladders).
+    // The field is a word, because the compiler would split an array and join it again (lab: ladders).
     pub bytes: u32,
     pub len: usize,
     /// Whether the output differs from the input that the step consumes.
@@ -76,8 +76,9 @@ pub(crate) fn encode_special(job: &EncodeJob, rest: &[u8]) -> Step {
     }
 }
 
-/// Decodes the start of `input[at..]`, which is not empty. URL Standard, section 1.3, "percent-decode": a `%` and the two hexadecimal
-/// digits after it become one byte, and every other byte stays. Returns `None` if a strict decoder rejects the escape there.
+/// Decodes the start of `input[at..]`, which is not empty. URL Standard, section 1.3, "percent-decode": a `%` and the
+/// two hexadecimal digits after it become one byte, and every other byte stays. Returns `None` if a malformed escape
+/// there ends a strict decoding.
 ///
 /// A normalization decodes only escapes that mean the same as their byte (RFC 3986, section 6.2.2.2). See [`DecodeJob::completes`]
 /// for an escape that does not.
@@ -128,8 +129,8 @@ pub(crate) fn steps(
     })
 }
 
-/// Returns the offset of the first step that changes anything. `changed` reports quickly whether the piece of the input at an
-/// offset has such a step.
+/// Returns the offset of the first step that changes anything. `changed` gets an offset and the piece of the input
+/// there, and reports quickly whether the piece has such a step.
 pub(crate) fn first_change(
     input: &[u8],
     changed: impl Fn(usize, &[u8]) -> bool,

@@ -1,9 +1,9 @@
-//! The scalar tier: the engine for CPUs without a vector tier.
+//! The scalar tier: the code without vector instructions, for CPUs that have no other tier.
 //!
-//! It goes block by block. A decoder searches a block for the bytes that may change, eight bytes at a time in a machine
-//! word. It copies the runs between them, and `reference` converts these bytes. An encoder copies a block without bytes
-//! to escape. It writes any other block byte by byte, without a branch on the content, because the places of bytes to
-//! escape cannot be predicted (lab: sse2-scalar). "lab: NAME" names docs/lab/DATE-NAME.md.
+//! The engine goes block by block. A decoder searches a block for the bytes that may change, eight bytes at a time in a
+//! machine word. It copies the runs between them, and `reference` converts these bytes. An encoder copies a block
+//! without bytes to escape. It writes any other block byte by byte, without a branch on the content, because the places
+//! of bytes to escape cannot be predicted (lab: sse2-scalar). "lab: NAME" names docs/lab/DATE-NAME.md.
 
 use crate::hex;
 use crate::kernel::cursor::{Cursor, OutputSpan, Written};
@@ -16,7 +16,7 @@ use crate::kernel::word;
 /// The number of bytes in a block: a mask has one bit for each.
 const BLOCK: usize = 64;
 
-/// A receiver of the output of a conversion, piece by piece: the output memory, or only a measure.
+/// A receiver of the output of a conversion, piece by piece: output memory, or a count of bytes.
 trait Sink {
     /// Receives bytes that stay.
     fn run(&mut self, run: &[u8]);
@@ -187,7 +187,7 @@ pub(crate) fn encode_measure(job: &EncodeJob, input: &[u8]) -> Measure {
 
 pub(crate) fn decode<'c>(job: &DecodeJob, input: &[u8], out: OutputSpan<'c>) -> Outcome<'c> {
     let mut out = Cursor::new(out);
-    // Most inputs are short and clean.
+    // Most inputs are short and stay unchanged.
     if !job.plus() && word::all_stay(input, NoEscape { strict: true }) {
         out.push_run(input);
         return Outcome::whole(out.finish(), input);

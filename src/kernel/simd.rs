@@ -1,7 +1,7 @@
 //! The interface for kernels that other crates write: blocks of 64 bytes, masks, and sets of bytes.
 //!
-//! [`Simd`] has more general operations than [`Isa`](crate::kernel::drive::Isa), which is made for encoding and decoding. The
-//! tiers implement both with the same registers.
+//! [`Simd`] has more general operations than [`Isa`](crate::kernel::drive::Isa), which is made for encoding and
+//! decoding. Each tier (the code for one instruction set) implements both with the same registers.
 
 /// An algorithm that is written once for all tiers.
 pub trait Kernel {
@@ -10,8 +10,9 @@ pub trait Kernel {
 
     /// Runs the algorithm with the blocks of `simd`.
     ///
-    /// Implementations must be `#[inline(always)]`, and so must the functions that they pass `simd` to: only code that is inlined into
-    /// the caller of this method is compiled with the CPU features of the tier. A closure is not, so closures must not use `simd`.
+    /// Implementations must be `#[inline(always)]`, and so must the functions to which they pass `simd`. Only code that
+    /// is inlined into the caller of this method is compiled with the CPU features of the tier. A closure is not, so
+    /// closures must not use `simd`.
     fn run<S: Simd>(self, simd: S) -> Self::Output;
 
     /// Runs the algorithm without vectors, for the scalar tier.
@@ -54,7 +55,7 @@ pub trait Simd: Copy {
     /// short block if a set holds NUL.
     fn classify(self, block: Self::Block, sets: &Sets) -> Self::Classes;
 
-    /// Returns, for each lane, the indices of sets that are in `first` and in `second`.
+    /// Returns, for each lane, the sets that are in both `first` and `second`.
     fn both(self, first: Self::Classes, second: Self::Classes) -> Self::Classes;
 
     /// Returns, for each of the first `K` sets, a mask of the lanes whose byte is in the set.

@@ -8,7 +8,7 @@ const TOP: u64 = EACH << 7;
 pub(crate) fn words(input: &[u8]) -> [u64; 2] {
     let len = input.len();
     if let (Some(start), Some(end)) = (input.first_chunk(), input.last_chunk()) {
-        // The shifts remove the bytes of the first word. There are two, because the distance may be 64.
+        // The shifts remove the bytes of the first word. There are two, because one shift by 64 bits would overflow.
         let behind = u64::from_le_bytes(*end) >> 1 >> (127 - 8 * len.min(15));
         [u64::from_le_bytes(*start), behind]
     } else if let (Some(start), Some(end)) = (input.first_chunk(), input.last_chunk()) {
@@ -141,7 +141,7 @@ pub(crate) fn mask(bytes: &[u8], find: impl Fn(u64) -> u64) -> u64 {
 #[inline(always)]
 fn mask_of_words(bytes: &[u8], last: usize, find: impl Fn(u64) -> u64) -> u64 {
     (0..64).step_by(8).fold(0, |mask, from| {
-        // The last eight bytes may be searched more than once, so there is no branch on their place.
+        // The last eight bytes may be searched more than once, so no branch on their offset is needed.
         let from = last.min(from);
         let word = bytes.get(from..).and_then(<[u8]>::first_chunk).unwrap_or(&[0; 8]);
         mask | bits(find(u64::from_le_bytes(*word))) << (from % 64)

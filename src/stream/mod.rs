@@ -70,7 +70,7 @@ pub trait Transform {
 }
 
 /// The state of an input that comes in pieces, between two calls of [`Encode::encode_piece_to_uninit`] or of
-/// [`TryDecode::decode_piece_to_uninit`]. It belongs to one encoder or decoder. A copy goes on from the same place.
+/// [`TryDecode::decode_piece_to_uninit`]. It belongs to one encoder or decoder. A copy continues at the same offset.
 ///
 /// ```
 /// use std::mem::MaybeUninit;
@@ -198,7 +198,7 @@ impl Output for Length {
     }
 }
 
-/// An encoder or decoder of pieces, for all kinds of output.
+/// An encoder or decoder of pieces, for every type of `Output`.
 trait Pieces {
     /// The largest number of bytes of output for one byte of input.
     const GROWTH: usize;
@@ -206,7 +206,8 @@ trait Pieces {
     /// Takes the next piece, or ends the input if `piece` is `None`, and appends the output that does not depend on later input.
     fn advance(&self, state: &mut State, piece: Option<&[u8]>, out: &mut impl Output) -> Checked;
 
-    /// Does the work of [`Pieces::advance`] for memory of the caller. If that is too small, returns an error and keeps the state as it was.
+    /// Does the work of [`Pieces::advance`] for memory of the caller. If `out` is too small, returns an error and keeps
+    /// the state as it was.
     fn advance_to_uninit<'o>(
         &self,
         state: &mut State,
@@ -285,8 +286,8 @@ impl<S: KeepSet> Encode<S> {
     /// Encodes the next piece of an input into `out`, or ends the input if `piece` is `None`. Returns the output that does not depend on
     /// later input. However the input is cut, the output is that of one call. Takes time linear in the piece.
     ///
-    /// Three times the piece and six bytes more, for an escape that is held back, are always enough; a shorter `out` costs a second pass,
-    /// which measures. After the end, the state is ready for new input.
+    /// Memory for three times the piece and six bytes more, for an escape that is held back, is always enough. A
+    /// shorter `out` costs a second pass, which measures the output. After the end, the state is ready for new input.
     ///
     /// # Errors
     ///
@@ -319,9 +320,10 @@ impl TryDecode {
     /// Decodes the next piece of an input into `out`, or ends the input if `piece` is `None`. Returns the output that does not depend on
     /// later input. However the input is cut, the output is that of one call. Takes time linear in the piece.
     ///
-    /// The second result is the first malformed escape, with its offset from the start of the first piece. The output before the escape is
-    /// written, and every later call returns the same error. Memory for the piece and two bytes more, for an escape that is held back, is
-    /// always enough; a shorter `out` costs a second pass, which measures. After the end, the state is ready for new input.
+    /// The second result is the first malformed escape, with its offset from the start of the first piece. The output
+    /// before the escape is written, and every later call returns the same error. Memory for the piece and two bytes
+    /// more, for an escape that is held back, is always enough. A shorter `out` costs a second pass, which measures the
+    /// output. After the end, the state is ready for new input.
     ///
     /// # Errors
     ///

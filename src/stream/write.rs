@@ -7,7 +7,7 @@ use std::vec::Vec;
 
 use super::Transform;
 
-/// The largest number of bytes that one call of `write` takes. This bounds the size of the buffer.
+/// The largest number of bytes that one call of `write` takes. This limit bounds the size of the buffer.
 const PIECE: usize = 64 * 1024;
 
 /// A writer that transforms its input and passes the output on to another writer. It implements [`io::Write`].

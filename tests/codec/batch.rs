@@ -1,4 +1,4 @@
-//! Tests of the batch verbs: each value must give the output that it gives alone, whatever its neighbours are.
+//! Tests of `simdpct::batch`: each value must give the output that it gives alone, whatever its neighbours are.
 
 use std::mem::MaybeUninit;
 
@@ -11,7 +11,7 @@ use testkit::oracle::{self, Rule, UNRESERVED};
 use testkit::shapes::{Rng, SHAPES};
 use testkit::tiers::{runs, tiers};
 
-/// Makes a column of `count` values from pieces of every shape. Many values are empty, short or cut inside an escape.
+/// Makes a column of `count` values from all kinds of test input. Many values are empty, short or cut inside an escape.
 fn values(count: usize, longest: usize, rng: &mut Rng) -> (Vec<u8>, Vec<i32>) {
     let (mut bytes, mut offsets) = (Vec::new(), vec![0]);
     while offsets.len() <= count {
@@ -71,8 +71,9 @@ fn decode_strict() {
     }
 }
 
-/// Tests runs of up to 384 values and 12 KiB, which go to a kernel together. The value ends differ in every block of a run, so
-/// that mistaking one block for another shows. The runs end at the end of a block, one byte before it and one byte after it.
+/// Tests runs of up to 384 values and 12 KiB, which go to a kernel together. The value ends differ in every block of a
+/// run, so that the output is wrong if one block is mistaken for another. The runs end at the end of a block, one byte
+/// before it and one byte after it.
 #[test]
 fn runs_as_long_as_a_kernel_takes() {
     let mut rng = Rng(13);
@@ -208,7 +209,7 @@ fn columns_allocate_little() {
         }
     };
     for_all(check);
-    // Values that stay: the output is as long as the input, which leaves the least capacity.
+    // These values stay, so the output is as long as the input, which leaves the least capacity.
     check(&[b'a'; 40_000], &(0..=1000).map(|value| value * 40).collect::<Vec<i32>>());
 }
 
@@ -218,7 +219,7 @@ fn no_escape_reaches_over_an_end() {
     for before in 0..200 {
         for cut in 1..3 {
             for (after, malformed) in [(0, false), (3, true), (60, true), (130, true)] {
-                // Two values that change come first, so that the batch verb begins a run.
+                // Two values that change come first, so that the decoder begins a run of values for one kernel call.
                 let mut bytes = b"%20%20%20".to_vec();
                 bytes.extend(vec![b'a'; before]);
                 let end = (bytes.len() + cut) as i32;

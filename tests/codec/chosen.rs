@@ -1,4 +1,4 @@
-//! Tests decoding at chosen places, on every tier, between guard pages.
+//! Tests decoding at chosen offsets, on every tier, between guard pages.
 
 use simdpct::Decode;
 use simdpct::internals::decode_chosen_append;

@@ -6,12 +6,12 @@ use testkit::oracle::{self, UNRESERVED};
 use testkit::shapes::{INTERESTING, words};
 use testkit::tiers::{exhaustive, scale, tiers};
 
-/// Returns all bytes; or, if less than 100 % of long loops run, only the bytes with a meaning under some rule.
+/// Returns all bytes; or, if `SIMDPCT_TEST_SCALE` is less than 100, only the bytes with a meaning under some rule.
 fn alphabet() -> Vec<u8> {
     if scale() < 100 { interesting() } else { (0..=255).collect() }
 }
 
-/// Returns the bytes of the words of three bytes. `lanes` tests all pairs of bytes after a `%`.
+/// Returns the alphabet for words of three bytes. The module `lanes` tests all pairs of bytes after a `%`.
 fn alphabet_of_threes() -> Vec<u8> {
     if exhaustive() { alphabet() } else { interesting() }
 }
@@ -96,7 +96,7 @@ fn encode_all_inputs_of_two_bytes_and_more() {
     words(b"%4dG +", 6, 2, &mut check);
 }
 
-/// Checks every verb on short words, between guard pages.
+/// Checks every method on short words, between guard pages.
 #[test]
 fn all_verbs_on_short_words() {
     let mut checker = Checker::new();

@@ -9,7 +9,7 @@ use simdpct::header::{
 };
 use testkit::tiers::scaled;
 
-/// Checks that the functions for the caller's memory give the same results as the others, also with no spare byte.
+/// Checks that the functions for the caller's memory give the results of those that allocate, also with no spare byte.
 fn check_in_memory(value: &[u8]) {
     let expected = decode_ext_value(value);
     let mut out = vec![MaybeUninit::uninit(); value.len()];
@@ -91,7 +91,7 @@ proptest! {
         check_in_memory(bytes.as_ref());
     }
 
-    /// Compares the verbs for names with the rule of the HTML Standard, applied byte by byte.
+    /// Compares the functions for names with the rule of the HTML Standard, applied byte by byte.
     #[test]
     fn multipart_names(name in "([a-c\"\r\n%\u{e9}]|%22|%0d|%0A|%0B){0,30}", bytes: Vec<u8>) {
         for name in [name.as_bytes(), &bytes] {

@@ -23,7 +23,7 @@ fn all_sets() -> Vec<Members> {
     all.push(std::array::from_fn(|byte| byte / 16 == 11));
     all.extend((0..12).map(|_| rng.members()));
     // Kernels look up a set of the `USUAL` bytes and at most one other ASCII byte without a table. The following sets
-    // barely qualify, or barely do not.
+    // just fulfil this condition, or just miss it.
     const USUAL: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._";
     for (others, without) in [
         (&b""[..], None),
@@ -138,15 +138,15 @@ fn one_change_at_every_place_where_one_code_path_ends() {
             Decoding::MODES.iter().for_each(|decoding| checker.decode(decoding, &input, place));
             let mut keep_escapes = Encoding { members: UNRESERVED, rule: Rule::KeepEscapes, upper: true };
             checker.encode(&keep_escapes, &input, place);
-            // Digits are kept in an escape only.
+            // The digit `4` stays only in an escape.
             keep_escapes.members[usize::from(b'4')] = false;
             checker.encode(&keep_escapes, &input, place);
         }
     }
 }
 
-/// Calls `each` with `%XY` at every place of inputs of up to two blocks and three bytes: in clean text, between digits, and
-/// between `%`.
+/// Calls `each` with `%XY` at every offset of inputs of up to two blocks and three bytes: between letters,
+/// between digits, and between `%`.
 fn escape_at_every_lane(mut each: impl FnMut(u8, &[u8])) {
     for len in [64, 67, 131] {
         for at in (0..len).filter(|at| runs(len + at)) {
@@ -226,8 +226,8 @@ fn all_pairs_of_bytes_after_a_percent_sign() {
     }
 }
 
-/// Tests text that is dense and long enough for the tiers that decode many escapes at a time: nothing but escapes, or up to three
-/// other bytes after each. It begins and ends at any place of an escape, and any one of its bytes is replaced.
+/// Tests text that is dense enough for tiers that decode many escapes at a time: only escapes, or up to three other
+/// bytes after each. The text begins and ends at any byte of an escape, and any one of its bytes is replaced.
 #[test]
 fn dense_text_with_any_byte_replaced() {
     dense_text(0);
@@ -284,7 +284,7 @@ fn dense_text(most: usize) {
     }
 }
 
-/// Checks all verbs, between guard pages, with one special byte or escape at each lane.
+/// Checks all methods, between guard pages, with one special byte or escape at each lane.
 #[test]
 fn one_thing_at_every_lane() {
     let mut checker = Checker::new();
@@ -341,9 +341,10 @@ fn any_number_of_escapes_in_a_block() {
     }
 }
 
-/// Calls `each` with inputs around the first step of a driver. That step processes only as many lanes as leave whole blocks: one byte of an
-/// input of 129 bytes. The lanes after them belong to the next step and must not be processed twice. The bytes around the escape decide
-/// whether a mistake shows; for example, they could pass for digits. These few cases run whatever `SIMDPCT_TEST_SCALE` is.
+/// Calls `each` with inputs for the first block of a loop over blocks. That block has only as many lanes as leave whole
+/// blocks: one lane of an input of 129 bytes. The lanes after them belong to the next block and must not be processed
+/// twice. The bytes around the escape decide whether a mistake shows; for example, they could pass for digits. These
+/// few cases run whatever `SIMDPCT_TEST_SCALE` is.
 fn where_one_step_ends_and_the_next_begins(mut each: impl FnMut(&[u8])) {
     for len in [17, 33, 65, 129, 191] {
         for at in [0, 1, 2, 14, 15, 16, 31, 62, 63, 64, 65, 127].into_iter().filter(|&at| at < len) {
@@ -374,8 +375,8 @@ fn encoding_where_one_step_ends_and_the_next_begins() {
 #[test]
 fn encoding_after_any_number_of_blocks_with_escapes() {
     let mut checker = Checker::new();
-    // Blocks without escapes, of escapes only, with few, and with many. In the last two, the last byte is a space, which a form replaces by
-    // `+`.
+    // The kinds of block have no escapes, only escapes, few, or many. In the last two kinds, the last byte is a space,
+    // which a form replaces by `+`.
     let kinds: [&dyn Fn(usize) -> u8; 6] = [
         &|lane| b'a' + (lane % 26) as u8,
         &|lane| 0x80 + lane as u8,
@@ -423,8 +424,8 @@ fn the_empty_set_and_the_full_set() {
     }
 }
 
-/// A digit stays escaped after an escape that lacks a digit. The words are at every lane of short inputs, and around the ends of the
-/// pieces in which verbs work.
+/// A digit stays escaped after an escape that lacks a digit. The words are at every lane of short inputs, and around
+/// the ends of the pieces in which the library works.
 #[test]
 fn no_decoded_digit_completes_an_escape() {
     let mut checker = Checker::new();

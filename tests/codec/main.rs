@@ -1,4 +1,4 @@
-//! The tests of the codec: every verb on every tier against the oracle.
+//! The tests of the codec: every operation on every tier against the oracle.
 //!
 //! All tests iterate over the tiers of this CPU, so they cover a new tier without a change. These environment variables control
 //! them:

@@ -1,4 +1,4 @@
-//! Tests every operation on every tier, with every length up to 256, several alignments, and all shapes of data.
+//! Tests every operation on every tier, with every length up to 256, several alignments, and all kinds of test input.
 
 use testkit::check::{Checker, Decoding, Encoding};
 use testkit::guard::{PLACES, Place};
@@ -16,7 +16,7 @@ fn for_all(mut each: impl FnMut(&[u8], Place)) {
         for (index, (_, shape)) in SHAPES.iter().enumerate() {
             let input = shape(len, &mut rng);
             if STEPS.contains(&len) || runs(len * SHAPES.len() + index) {
-                // Every input is placed next to either guard page. The other places are used in turn.
+                // Every input is placed next to each of the two guard pages. The other places are used in turn.
                 let other = PLACES[2 + (len + index) % 3];
                 [PLACES[0], PLACES[1], other].iter().for_each(|&place| each(&input, place));
             }
@@ -24,7 +24,7 @@ fn for_all(mut each: impl FnMut(&[u8], Place)) {
     }
 }
 
-/// Calls `each` with inputs longer than the pieces in which verbs work, such as 512 bytes for decoding in place.
+/// Calls `each` with inputs longer than the pieces in which the library works, such as 512 bytes for decoding in place.
 fn for_long(mut each: impl FnMut(&[u8], Place)) {
     let mut rng = Rng(2);
     for len in [257, 511, 512, 513, 514, 1023, 1025, 4095, 8191, 8192, 8193, 8194, 20_000] {

@@ -1,4 +1,4 @@
-//! Tests that the library gives the same output as other crates. `testkit::rivals` says which verbs have no counterpart there.
+//! Tests that the library gives the output of other crates. `testkit::rivals` names operations without a counterpart.
 
 use proptest::prelude::*;
 use simdpct::{AsciiSet, Encode, sets};

@@ -271,7 +271,7 @@ impl Read for Script<'_> {
     }
 }
 
-/// Iterates over every script of four actions; or of three, if less than 100 % of long loops run.
+/// Iterates over every script of four actions; or of three, if `SIMDPCT_TEST_SCALE` is less than 100.
 fn scripts() -> impl Iterator<Item = Vec<Act>> {
     let len = if scale() < 100 { 3 } else { 4 };
     (0..ACTS.len().pow(len))

@@ -17,7 +17,7 @@ fn required_tiers_are_here() {
 fn scalar_is_last_and_names_are_unique() {
     let compiled: Vec<&str> = Tier::compiled().collect();
     assert_eq!(TIER_NAMES.last(), Some(&c"scalar"));
-    // A lean build for the best tier has no other one.
+    // A build with `--cfg simdpct_lean` and all features of the best tier has no other tier.
     if compiled.len() > 1 {
         assert_eq!(compiled.last(), Some(&"scalar"));
         assert_eq!(Tier::available().last().map(Tier::name), Some("scalar"));

@@ -1,4 +1,4 @@
-//! Tests of the verbs that write nothing, of text results, and of the free functions.
+//! Tests of the methods that write nothing, of text results, and of the free functions.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -73,7 +73,7 @@ fn equivalence_of_other_spellings() {
     }
 }
 
-/// With an `AsciiSet`, every verb must give text, with the same bytes as for the equal [`ByteSet`].
+/// With an `AsciiSet`, every method must give text, with the same bytes as for the equal [`ByteSet`].
 #[test]
 fn ascii_sets_give_text() {
     let mut checker = Checker::new();
@@ -228,8 +228,8 @@ fn malformed_escapes_by_hand() {
     }
 }
 
-/// Short inputs are scanned in pieces and decoded on the stack. This test puts one escape at every place of clean inputs that are as long
-/// as these pieces, and of slightly longer ones.
+/// Short inputs are scanned in pieces and decoded on the stack. This test puts one escape at every offset of inputs of
+/// letters that are as long as these pieces, and of slightly longer ones.
 #[test]
 fn one_escape_anywhere() {
     for len in (3..=260).filter(|&len| runs(len)) {

@@ -1,4 +1,4 @@
-//! Draws charts as SVG with a background of their own, so that they can be read on any page.
+//! Draws charts as SVG with a background of their own, so that they can be read on pages of any colour.
 
 use plotters::coord::Shift;
 use plotters::element::DashedPathElement;
@@ -12,7 +12,7 @@ const FONT: &str = "system-ui, -apple-system, Segoe UI, Roboto, Helvetica, Arial
 
 type Area<'s> = DrawingArea<SVGBackend<'s>, Shift>;
 
-/// A contender, and the style in which it is drawn.
+/// A contender (a tier of simdpct, a rival from another library, or `memcpy`), and the style in which it is drawn.
 #[derive(Clone)]
 pub struct Series {
     name: String,
@@ -62,7 +62,8 @@ pub struct Row {
 
 /// The axis of a chart of rows.
 pub enum Axis {
-    /// From 0 to 100 % or the greatest value, with bars. Lengths of bars are proportional to the values.
+    /// From 0 to 100 %, or to the greatest value if it exceeds 100 %. The lengths of bars are proportional to the
+    /// values.
     Percent,
     /// From one power of ten to another, with dots instead of bars, because the length of a bar would have no meaning.
     Logarithmic,

@@ -90,20 +90,21 @@ fn is_current(made: &[Made]) -> Result<(), Failure> {
         .into())
 }
 
-/// Returns the newest record whose name is `pattern`. A `*` at the start means any text; `COMPARE` selects by title.
+/// Returns the newest record whose name ends with `pattern` (without its `*`). If `pattern` is `COMPARE`, returns the
+/// newest record with the title of benches/compare.
 fn record_of(pattern: &str) -> Option<PathBuf> {
     let records = root().join("benches/record");
     let end = pattern.trim_start_matches('*');
     newest(&records, |name| {
-        // A record of an older commit, which was made for comparison, has `-at-` and the commit in its name. The name of a record of
-        // benches/compare says nothing of its program, so `is_compare` reads its title.
+        // A name with `-at-` and a commit is that of a record of an older commit, which was made for comparison. The
+        // names of records of benches/compare do not name that program, so `is_compare` reads their titles.
         let is_compare = |text: String| text.starts_with("# simdpct beside its rivals\n");
         let is_other = || end == COMPARE && !fs::read_to_string(records.join(name)).is_ok_and(is_compare);
         !name.contains("-at-") && name.ends_with(if end == COMPARE { ".md" } else { end }) && !is_other()
     })
 }
 
-/// The start of the name of a contender that is the algorithm of a library that cannot be linked.
+/// The start of the name of each contender that repeats the algorithm of another library, which cannot be linked.
 const ALGORITHM: &str = "algorithm of ";
 
 /// The name by which templates refer to the newest record of benches/compare.
@@ -176,7 +177,7 @@ fn by_tier(tables: &[Table], verb: &str, below: &str) -> Option<String> {
         _ => ["clean text", "10 % escapes", "50 % escapes", "CJK, escaped"],
     };
     let rival = "best other rival";
-    // Records from before the rivals with SIMD do not have this table.
+    // Older records have no rivals with SIMD, and so lack this table.
     let simd = tables.iter().find(|table| table.title == format!("{verb}: rivals with SIMD"));
     let algorithms = simd.and_then(|table| table.lines.first()).into_iter().flatten();
     let algorithms = algorithms.map(String::as_str).filter(|name| name.starts_with(ALGORITHM));

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 pub struct Table {
     /// The heading above the table, without `#`.
     pub title: String,
-    /// The lines of the table. Each has its cells, without spaces around them; the first has the names of the columns.
+    /// The lines of the table, as cells without spaces around them. The first line has the names of the columns.
     pub lines: Vec<Vec<String>>,
 }
 

@@ -1,11 +1,12 @@
 //! Fills the tables and sentences of documents with the figures of records.
 //!
-//! The comment `<!-- record duckdb: ns a row -->` before a table names a table of the newest record `*-duckdb.md`, by its title or
-//! the start of its first cell. The table of the record replaces the table in the document.
+//! The comment `<!-- record duckdb: ns a row -->` before a table names a table of the newest record `*-duckdb.md`. The
+//! text after the colon is its title or the start of its first cell. The table of the record replaces the table in the
+//! document.
 //!
-//! The comment `<!-- table command -->` before a table, or `<!-- text headline -->` before a paragraph, names its template, which is
-//! the file `command.md` or `headline.md` in `benches/charts/tables`. The lines up to the next empty line are made from it. The first line of
-//! a template names the records, and the text follows after an empty line:
+//! The comment `<!-- table command -->` before a table, or `<!-- text headline -->` before a paragraph, names a
+//! template. The template is the file `command.md` or `headline.md` in `benches/charts/tables`, and makes the lines up
+//! to the next empty line. The first line of a template names the records, and the text follows after an empty line:
 //!
 //! ```text
 //! *-command.md
@@ -23,9 +24,10 @@
 //! * `fact > CPU` is the value of the line `* CPU: VALUE` of the record, and `fact > record` the name of its file.
 //! * `crate > VERB > ROW` is the figure and the name of the fastest crate on a row, apart from simdpct.
 //! * `gain > VERB, ROW; VERB, ROW > TIER, TIER` is the range of the ratios of the speed of these tiers to that of the fastest other crate.
-//! * `lost > TIER` is the number of lengths at which a rival was faster than this tier, and `worst > TIER` the greatest ratio.
-//!   `rows lost > TIER` is the number of rows of longer text on which a rival was faster, with the greatest ratio.
-//! * `goals > met` and `goals > all` count the goals of the record.
+//! * `lost > TIER` is the number of lengths at which a rival was faster than this tier. `worst > TIER` is the greatest
+//!   ratio of the time of the tier to that of the rival. `rows lost > TIER` is the number of rows on which a rival was
+//!   faster, with the greatest ratio.
+//! * `goals > met` counts the goals that the record meets, and `goals > all` counts all its goals.
 //! * `missed > GOAL` has the name, the results and the limits of a goal. If the goal is met, the whole line is left out. A template with
 //!   `missed` must name every missed goal, so that the document gives a reason for each.
 
@@ -33,7 +35,7 @@ use simdpct::internals::TIER_NAMES;
 
 use crate::record::{Table, number};
 
-/// Returns `text` with the lines of its tables made again. `template` returns the template of a name, and `read` the tables of a record.
+/// Returns `text` with new tables and paragraphs. `template` finds a template by its name, and `read` a record.
 ///
 /// # Errors
 ///
@@ -70,7 +72,7 @@ pub fn fill(
     Ok(out)
 }
 
-/// Returns the text that `template` makes.
+/// Returns the text of `template`, in which values replace the expressions.
 fn filled(template: &str, read: impl Fn(&str) -> Option<Vec<Table>>) -> Result<String, String> {
     let (names, text) = template.split_once("\n\n").ok_or("no empty line after the names of the records")?;
     let mut tables = Vec::new();
@@ -146,7 +148,7 @@ fn fastest_crate(verb: &str, row: &str, tables: &[Table]) -> Option<(String, Str
     let names = ["percent-encoding", best.rsplit(' ').next()?];
     let cells = [main.cell(row, "percent-encoding"), Some(best)];
     let rivals = names.iter().zip(cells).filter_map(|(name, cell)| {
-        // A `*` is kept, because it marks a rival that gives other answers.
+        // A `*` marks a rival that gives wrong answers, so the figure keeps it.
         let digits = cell?.split(|c: char| !c.is_ascii_digit() && c != '.' && c != '*').next()?;
         Some((digits.to_owned(), (*name).to_owned(), number(digits)?))
     });
@@ -173,7 +175,7 @@ fn gain(what: &str, tables: &[Table]) -> Option<String> {
     Some(if least == greatest { least } else { format!("{least} to {greatest}") })
 }
 
-/// Returns the number of rows of longer text on which a rival was faster than `tier`, and the greatest loss.
+/// Returns the number of rows on which a rival was faster than `tier`, and the greatest ratio of the times.
 fn rows_lost(tier: &str, tables: &[Table]) -> String {
     let lines = tables.iter().filter(|table| table.title == "Rows lost").flat_map(|table| &table.lines);
     let lost: Vec<_> =
@@ -244,8 +246,8 @@ pub fn is_ours(name: &str) -> bool {
     name == "memcpy" || TIER_NAMES.iter().any(|tier| tier.to_bytes() == name.as_bytes())
 }
 
-/// Returns the lines of `table` on which the fastest rival was at least 1 % faster than `tier`: the ratio of the times, and the text with
-/// its length. The tier without SIMD is compared with `percent-encoding` only.
+/// Returns the lines of `table` on which the fastest rival was at least 1 % faster than `tier`. Each has the ratio of
+/// the times, and the text with its length. The tier without SIMD is compared with `percent-encoding` only.
 fn losses(table: &Table, tier: &str) -> Option<Vec<(f64, String)>> {
     let head =
         table.lines.first().filter(|head| head.starts_with(&["text".to_owned(), "length".to_owned()]))?;
@@ -362,7 +364,7 @@ mod tests {
             ("[[?encode > urls > sse2]] [[?encode > urls > avx2]]", "- 10.0"),
             ("[[goals > met]] of [[goals > all]]", "2 of 4"),
             ("[[rows lost > avx2]] [[rows lost > ssse3]]", "2; worst: 1.30 (encode, c; d) none"),
-            // An algorithm that needs AVX-512 is a rival of AVX-512 only. One that needs AVX2 is a rival of both tiers.
+            // An algorithm that needs AVX2 is a rival of `avx2` and `avx512`, one that needs AVX-512 only of `avx512`.
             ("[[lost > avx512]] [[lost > avx2]] [[lost > ssse3]] [[lost > scalar]]", "2 1 0 0"),
             (
                 "[[missed > g]]\n[[missed > h]]\n[[missed > i > j]]\n[[missed > i > k]]\n[[missed > i > l]]",

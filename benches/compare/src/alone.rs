@@ -1,22 +1,22 @@
 //! Detects whether the core runs another thread beside this one.
 //!
-//! The cores of many CPUs run two threads at once, and on a rented machine the other thread may belong to another tenant. No
-//! system call reports that thread, but a loop that fills all execution ports takes longer while it runs.
+//! The cores of many CPUs run two threads at once, and on a rented machine the other thread may belong to another
+//! tenant. No system call reports that thread, but a loop that fills all execution ports takes longer beside it.
 
 use std::hint::black_box;
 
 /// The usual limit for how often a piece of a benchmark is timed.
 pub const ATTEMPTS: usize = 12;
 
-/// The most probes before a piece is timed, during which the other thread of the core may stop.
+/// The most probes (timed runs of the loop) before a piece is timed. Meanwhile, the core's other thread may stop.
 const PATIENCE: usize = 400;
 
 /// The number of probes that calibrate the loop. They take about 15 ms, in which this thread has the core to itself at least now
 /// and then.
 const CALIBRATION: usize = 5000;
 
-/// The limit of the loop's time, relative to its time alone. Beside another thread, the loop takes 1.3 to 2 times as long. A CPU that
-/// clocks higher while its other cores rest makes it up to 1.1 times as long.
+/// The limit of the loop's time, relative to its time alone. Beside another thread, the loop takes 1.3 to 2 times as
+/// long. On a CPU that clocks lower while its other cores work, it takes up to 1.1 times as long.
 const LIMIT: f64 = 1.2;
 
 /// The core that this thread runs on. Counts the short pieces of work that were timed on it, and those that were timed again because

@@ -13,7 +13,7 @@ pub const PAIRS: [(&str, &str); 2] = [("avx512", "avx2"), ("avx2", "ssse3")];
 
 /// The figures of one band.
 pub struct Band {
-    /// The verb and the kind of text.
+    /// The direction (encoding or decoding) and the kind of text.
     pub kind: String,
     /// The figures of the tiers in [`PAIRS`], in a row that is named after the kind and the lengths.
     pub measured: Measured,
@@ -21,7 +21,7 @@ pub struct Band {
     pub first: usize,
 }
 
-/// Measures all bands below 1 KiB (with `quick`, every eighth) on clean text, and on text in which one part in ten is special.
+/// Measures all bands below 1 KiB (with `quick`, every eighth): clean text, and text with a tenth to encode or decode.
 pub fn sweep(quick: bool, core: &mut Core, tiers: &[Tier], wanted: impl Fn(&str) -> bool) -> Vec<Band> {
     let compared = |tier: &&Tier| PAIRS.iter().any(|&(one, other)| [one, other].contains(&tier.name()));
     let tiers: Vec<Tier> = tiers.iter().filter(compared).copied().collect();

@@ -23,7 +23,7 @@ enum Than {
     BaseTime,
 }
 
-/// A limit of one row: verb, shape, name of the row, bounded quantity, and the limits for AVX-512, AVX2 and SSSE3.
+/// The limits of one row: direction, way to call, name, bounded quantity, and limits for AVX-512, AVX2 and SSSE3.
 struct Goal(Verb, Shape, &'static str, Than, [f64; 3]);
 
 const GOALS: &[Goal] = &[
@@ -54,7 +54,7 @@ const GOALS: &[Goal] = &[
     Goal(Decode, Shape::Values, "urls encoded", Than::BaseTime, [0.5; 3]),
 ];
 
-/// A generation of CPUs that has its own limits or port counts.
+/// A generation of CPUs with its own limits, or with cycles that `ports` knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Generation {
     /// Zen 4, which splits operations on 512 bits.
@@ -149,13 +149,14 @@ pub fn standings(all: &[Measured], tiers: &[Tier], generation: Generation) -> Ve
 
 /// The times of a tier beside those of a weaker one, on one kind of text.
 pub struct Beside<'b> {
-    /// The verb and the kind of text.
+    /// The direction (encoding or decoding) and the kind of text.
     pub kind: &'b str,
     /// The tier that must not be slower.
     pub tier: Tier,
     /// The weaker tier.
     pub weaker: Tier,
-    /// The ratio of the times in each band, with its least length. The greatest ratio is first; at least one exists.
+    /// The ratio of the times in each band, and the least length of the band. The greatest ratio is first; at least one
+    /// exists.
     pub ratios: Vec<(f64, usize)>,
 }
 
@@ -237,7 +238,7 @@ pub fn races(sweep: &[(String, usize, Measured)], tiers: &[Tier]) -> Vec<Race> {
     races
 }
 
-/// Returns the rows on which a tier was slower than its rival, each with the ratio of the times and the name of the rival.
+/// Returns the rows on which a tier was slower than its rival. Each has the ratio of the times, and the rival's name.
 pub fn slower(all: &[Measured], tiers: &[Tier]) -> Vec<(Tier, String, f64, String)> {
     let mut found = Vec::new();
     for measured in all.iter().filter(|measured| measured.shape == Shape::Append) {

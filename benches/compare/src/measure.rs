@@ -1,7 +1,7 @@
 //! Measures times that can be compared: all contenders run in turn, round after round, in one process.
 //!
-//! A figure is the median over the rounds. A ratio is the median of the ratios within each round, so that a machine that slows
-//! down for a second slows both sides of a ratio.
+//! A figure is the median over the rounds. A ratio is the median of the ratios within each round. So a machine that
+//! slows down for a second slows both sides of a ratio.
 //!
 //! A core may run a second thread, often that of another tenant of the machine. Then code that fills the execution ports takes
 //! 1.5 times as long, while chains of dependent instructions and mispredicted branches take no longer. So a turn is cut into
@@ -15,9 +15,9 @@ use simdpct::Tier;
 
 use crate::alone::{self, Core};
 
-/// The number of sets of output buffers, which the rounds use in turn. On Zen 4, a function may need twice the time with one buffer
-/// in fifty, because of the pages in which the buffer, the stack and the constants are. A slow buffer does not change the median over
-/// the rounds, because most rounds use other buffers.
+/// The number of sets of output buffers, which the rounds use in turn. On Zen 4, a function may need twice the time
+/// with one buffer in fifty. The pages in which the buffer, the stack and the constants are decide this. A slow buffer
+/// does not change the median over the rounds, because most rounds use other buffers.
 const SETS: usize = 8;
 
 /// The number of steps by which [`lower`] moves the stack from one round to the next: to another page, and to another offset in it.
@@ -39,8 +39,8 @@ pub enum Agreement {
     Full,
     /// Some answers differ from the expected ones: their number, and the input and answer of the first.
     Differs { count: usize, input: String, answer: String },
-    /// The contender rejects more than one string in a hundred, or panics: the number of strings without the expected answer, and
-    /// the first of them. The contender was not timed.
+    /// The contender rejects more than one string in a hundred, or panics, and was not timed. Has the number of strings
+    /// without the expected answer, and the first of them.
     Rejects { count: usize, input: String },
 }
 
@@ -86,7 +86,7 @@ impl Timed {
         median(&self.times)
     }
 
-    /// Returns the median distance from the median, relative to the median.
+    /// Returns the median distance of the times from their median, relative to this median.
     pub fn spread(&self) -> f64 {
         let middle = self.median();
         median(&self.times.iter().map(|time| (time - middle).abs()).collect::<Vec<_>>()) / middle
@@ -295,8 +295,9 @@ impl Turn {
     }
 }
 
-/// Calls `run` with the stack about a quarter of a page lower for each of `steps`. Without other addresses of the stack, luck would
-/// decide the results of rows: a function may need twice the time if its frame is at one offset in a page, or in one page of many.
+/// Calls `run` with the stack about a quarter of a page lower for each of `steps`. With one address of the stack, luck
+/// would decide the results of rows. A function may need twice the time if its frame is at one offset in a page, or in
+/// one page of many.
 #[inline(never)]
 fn lower(steps: usize, run: &mut dyn FnMut()) {
     if steps == 0 {

@@ -200,7 +200,8 @@ impl Report<'_> {
         let mut columns: Vec<(Tier, Vec<&str>)> = self.tiers.iter().map(|&tier| (tier, Vec::new())).collect();
         for timed in of_verb().flat_map(Measured::timed) {
             let Role::Algorithm(needs) = timed.role else { continue };
-            // The tiers are listed best first. The column is that of the last one, which has no more features than the algorithm needs.
+            // The tiers are sorted from best to weakest. The algorithm is put beside the weakest tier that has its
+            // instruction set.
             let column = columns.iter_mut().rev().find(|(tier, _)| needs.is_in(*tier));
             if let Some((_, names)) = column.filter(|(_, names)| !names.contains(&&*timed.name)) {
                 names.push(&timed.name);

@@ -139,7 +139,7 @@ fn every_tier_and_rival_answers() {
     }
 }
 
-/// Returns strings that are hard to decode and to encode: of each length up to 300, and with an escape at each place of 300.
+/// Returns strings that are hard to decode and to encode: of each length up to 300, and with `%3f` at each position.
 fn hostile() -> Vec<Vec<u8>> {
     let mut random = Random::new(SEED);
     let parts: [&[&[u8]]; 5] = [

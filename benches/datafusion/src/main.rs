@@ -6,8 +6,8 @@
 //! ```
 //!
 //! A LIST has a URL in each line; the default is samples/urls.txt. In each round, all functions take turns. The output
-//! is the median in nanoseconds a row, and in brackets its ratio to the first of the group. Answers are compared before
-//! the timing. `benches/doors datafusion` writes a record.
+//! is the median in nanoseconds a row. In brackets is its ratio to the median of the first function. Answers are
+//! compared before the timing. `benches/doors datafusion` writes a record.
 
 #![forbid(unsafe_code)]
 

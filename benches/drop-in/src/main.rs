@@ -1,7 +1,7 @@
 //! Times work that uses `percent-encoding`, `form_urlencoded` and `urlencoding`: parsing URLs and forms, and requests to an axum router.
 //!
-//! `run` builds this program twice, with the published crates and with the drop-ins, and compares the outputs. Each line has the
-//! name of a row, the best time of a call in ns, and a checksum of the answers. The checksums of both programs must be equal.
+//! `run` builds this program with the published crates and with this project's replacements for them. Each line has the
+//! name of a row, the best time of a call in ns, and a checksum of the answers, which must be equal in both builds.
 
 #![forbid(unsafe_code)]
 

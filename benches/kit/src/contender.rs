@@ -78,7 +78,7 @@ pub enum Role {
     Mark,
     /// Another library that does the same work.
     Rival,
-    /// The algorithm of a library that does the same work and cannot be linked, with the instruction set that it needs.
+    /// The algorithm of a library that does the same work and cannot be linked. It needs this instruction set.
     Algorithm(Needs),
     /// This library on a tier.
     Ours(Tier),

@@ -4,8 +4,8 @@
 //! machine.
 //!
 //! A small buffer that is read again and again flatters code with branches, because the branch predictor learns it by heart.
-//! Each row therefore holds at least 20,000 distinct strings or 512 KiB of distinct text, as far as its kind of text allows,
-//! and the strings are in memory in the order in which they are read.
+//! Each row therefore holds at least 20,000 distinct strings or 512 KiB of distinct text, as far as its kind of text
+//! allows. The strings are in memory in the order in which they are read.
 
 #![deny(unsafe_code)]
 

@@ -85,7 +85,7 @@ fn batch(
     idiom: &'static str,
     verb: impl Fn(Column<'_, i32>, &mut ColumnBuf<i32>) -> Result<(), TooLong> + Clone + 'static,
 ) -> Contender {
-    /// Concatenates the strings, at the offset in a page at which all input starts, and returns the result with the end of each string.
+    /// Concatenates the strings, at the offset of all inputs in a page. Also returns 0 and the end of each string.
     fn join(strings: &[&str]) -> (Vec<u8>, Vec<i32>) {
         let len = strings.iter().map(|string| string.len()).sum();
         let (mut bytes, mut offsets) = (place::at(len, place::INPUT), vec![0]);

@@ -1,6 +1,6 @@
-//! Puts code and buffers at chosen addresses. On Zen 4, a store that crosses a page takes 35 cycles, and a load waits for an older
-//! store whose address has the same lower twelve bits. Without chosen offsets, the luck of the allocator would decide the results
-//! of rows.
+//! Puts code and buffers at chosen addresses. On Zen 4, a store that crosses a page takes 35 cycles. A load waits for
+//! an older store whose address has the same lower twelve bits. Without chosen offsets, the luck of the allocator would
+//! decide the results of rows.
 
 /// The size of a page, and the period of the lower twelve bits of an address.
 const PAGE: usize = 4096;
@@ -15,8 +15,8 @@ pub(crate) const INPUT: usize = 64;
 /// Returns an empty vector of at least `capacity` bytes whose memory starts `offset` bytes after the start of a page. If the
 /// allocator gives no such block within 5,000 attempts, the vector is at any offset. The allocator of glibc gives one.
 pub fn at(capacity: usize, offset: usize) -> Vec<u8> {
-    // The capacity is at least a page: allocators keep freed small blocks in a list and hand them out again, so every attempt would
-    // get the same block at the same offset.
+    // The capacity is at least a page. Allocators keep freed small blocks in a list and hand them out again, so every
+    // attempt would get the same block.
     let capacity = capacity.max(PAGE);
     // glibc gives each large block pages of its own, always at the same offset, until a block of this size has been freed. So the
     // function frees one first.

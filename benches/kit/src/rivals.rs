@@ -10,8 +10,8 @@ use crate::{Contender, Role, Verb, contender};
 /// The bytes that percent-encoding escapes: the complement of `sets::RFC3986_UNRESERVED`.
 pub const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// Returns two idioms of `memcpy`, whose targets are half a page apart. Only the faster one is reported, because `memcpy` may be `rep
-/// movsb`, which is ten times slower on some CPUs if source and target have nearly the same offset in their pages.
+/// Returns two idioms of `memcpy`, whose targets are half a page apart. Only the faster one is reported. `memcpy` may
+/// be `rep movsb`, ten times slower on some CPUs if source and target have nearly the same offset in their pages.
 pub fn memcpy() -> Vec<Contender> {
     let mark = Role::Mark;
     vec![

@@ -77,7 +77,7 @@ impl Row {
 
 /// The description of a row, and the function that makes it.
 pub struct Spec {
-    /// The name of the row, which is unique within the verb.
+    /// The name of the row, which is unique among the rows of its verb.
     pub name: String,
     /// The verb that takes the row as input.
     pub verb: Verb,
@@ -105,7 +105,7 @@ impl Spec {
         if shape == Shape::Strict { row.well_formed() } else { row }
     }
 
-    /// Reports whether the row is measured with all shapes of the verb, or only with the first.
+    /// Reports whether the row is measured with all shapes of the verb, or only with `Shape::Append`.
     pub fn has_all_shapes(&self) -> bool {
         matches!(
             &*self.name,
@@ -249,7 +249,7 @@ const MIXED: &str = "text with some bytes to change at random positions";
 /// A function that appends one part to a string.
 type MakePart = fn(&mut Random, &mut String);
 
-/// Rows of input as in public issues of other projects. The text is random, but its parts have the kinds and lengths of the issue.
+/// Rows like the input in public issues of other projects: random text, with parts of the same kinds and lengths.
 const ISSUES: &[(Verb, &str, Unit, &str, MakePart)] = &[
     (
         Verb::Encode,

@@ -103,8 +103,8 @@ impl Urls {
         url.push_str(self.random.pick(ENDINGS));
     }
 
-    /// Appends escapes of the kinds in real URLs: mostly spaces and letters of other scripts, then delimiters, and now and then a
-    /// malformed escape or invalid UTF-8.
+    /// Appends escapes of the kinds in real URLs: mostly spaces and letters of other scripts, and then delimiters. A
+    /// few are malformed, or escape invalid UTF-8.
     fn escape(&mut self, url: &mut String) {
         let random = &mut self.random;
         let mut part = String::new();

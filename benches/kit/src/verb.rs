@@ -40,7 +40,7 @@ pub enum Shape {
     Strict,
     /// Decodes except for the escapes of reserved bytes, and appends to a reused buffer.
     Keep,
-    /// Passes all strings in one call of the batch verb, as bytes and offsets.
+    /// Passes all strings in one call of `encode_column` or `decode_column`, as bytes and offsets.
     Values,
 }
 

@@ -19,7 +19,7 @@ use simdpct_uri::canon::Profile;
 use simdpct_uri::internals::{canonicalize_lines_on, split_by_reference, split_column_on};
 use simdpct_uri::{Columns, Lines, split};
 
-/// The profile of w3lib with its default arguments.
+/// The profile (set of rules for canonical forms) of w3lib with its default arguments.
 const W3LIB: Profile = Profile::W3lib2_5 { keep_blank_values: true, keep_fragments: false };
 /// The number of turns of each contestant.
 const ROUNDS: usize = 7;
@@ -194,7 +194,7 @@ fn of_keys(report: &mut Report, text: &str, urls: &[&str]) {
 }
 
 fn of_surt(report: &mut Report, text: &str) {
-    // The SURT profiles change every line, so only the last contestant, the scalar tier, is measured.
+    // The SURT profiles change every line and have no kernels, so only the last contestant (the scalar tier) is timed.
     let mut contestants = Vec::new();
     for profile in [Profile::SurtPython0_3, Profile::SurtJava] {
         contestants.extend(of_profile(profile, text).pop().map(|(_, run)| (profile.to_string(), run)));
@@ -202,7 +202,7 @@ fn of_surt(report: &mut Report, text: &str) {
     measure(report, "surt", contestants, text.len());
 }
 
-/// Times readings (rules of servers) on all request targets, and on those that the default ones route unchanged.
+/// Times readings (rules of servers) on all request targets, and on those that all default readings leave unchanged.
 fn of_readings(report: &mut Report, urls: &[&str]) {
     let targets: Vec<&str> = urls
         .iter()
@@ -312,7 +312,7 @@ fn tiers() -> impl Iterator<Item = Tier> {
     ["avx512", "avx2", "ssse3", "sse2", "neon", "simd128"].into_iter().filter_map(Tier::find)
 }
 
-/// Returns a peer as a contestant. The peer appends the form of each URL, or the URL itself if it has no form for it.
+/// Returns a peer as a contestant. `append` appends the peer's form of a URL, or returns `None` if there is none.
 fn peer<'a>(
     name: &str,
     urls: &'a [&'a str],

@@ -9,7 +9,7 @@ use crate::border::Value;
 use crate::options;
 use crate::result::{BatchResult, SIMDPCT_INVALID, SIMDPCT_OK, SIMDPCT_TOO_LONG, SIMDPCT_TOO_SMALL};
 
-/// The output memory of a batch function: bytes, offsets, and a validity bitmap, which is empty if the caller wants none.
+/// The output memory of a batch function. The validity bitmap `valid` is empty if the caller passed none.
 pub(crate) struct Output<'a, O> {
     pub(crate) bytes: &'a mut [MaybeUninit<u8>],
     pub(crate) offsets: &'a mut [MaybeUninit<O>],
@@ -42,7 +42,7 @@ impl BatchResult {
     }
 }
 
-/// Defines a function that calls a batch verb of the encoder or decoder for the flags. A decoder also rejects values.
+/// Defines a function that calls a method of an encoder or decoder. `$reject` gets the values that a decoder rejects.
 macro_rules! batch_verb {
     ($verb:ident, $values:ty, $options:path $(, $reject:ident)?) => {
         pub(crate) fn $verb<O: Offset>(

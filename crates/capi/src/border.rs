@@ -62,7 +62,7 @@ pub(crate) unsafe fn slice_mut<'a, T>(data: *mut T, count: usize) -> Option<&'a 
     Some(unsafe { &mut *(core::ptr::from_mut(values) as *mut [T]) })
 }
 
-/// Returns the value at `data`, which is `Some(None)` if `data` is NULL. Returns `None` if `data` is not aligned.
+/// Returns a reference to the value at `data`: `Some(None)` if `data` is NULL, and `None` if it is not aligned.
 ///
 /// # Safety
 ///
@@ -154,7 +154,7 @@ impl Slice {
     }
 }
 
-/// A slice whose bytes may be read for as long as the `Value` is borrowed.
+/// A slice of C whose bytes may be read for as long as the `Value` is borrowed.
 #[repr(transparent)]
 pub(crate) struct Value(Slice);
 
@@ -166,7 +166,7 @@ impl AsRef<[u8]> for Value {
     }
 }
 
-/// Returns `slices` as values whose bytes may be read.
+/// Converts `slices` to values, whose bytes may be read.
 ///
 /// # Safety
 ///

@@ -2,9 +2,9 @@
 //!
 //! # Safety
 //!
-//! All functions of this module have one contract, which is that of the header. It is about the memory of each pointer argument
-//! that is aligned and not NULL. The header says how large the memory is: the length or count of values, 32 bytes of a bitmap,
-//! a string up to its NUL, or else one value.
+//! All functions of this module have one contract, which is that of the header. It applies to each pointer argument
+//! that is aligned and not NULL, and to the memory at this pointer. The header says how large the memory is: the length
+//! or count of values, 32 bytes of a bitmap, a string up to its NUL, or else one value.
 //!
 //! - If the pointer is to `const`, the memory is initialised, and nothing but the function writes to it during the call.
 //! - Otherwise the memory may be written, and nothing but the function accesses it during the call. Streams, `valid` and the bytes
@@ -103,7 +103,8 @@ pub unsafe extern "C" fn simdpct_encode(
     }
 }
 
-/// Defines the functions of the header that measure an output and that find the first change.
+/// Defines two functions of the header: `$length` measures an output, and `$first_change` finds the first byte that
+/// changes.
 macro_rules! measuring_functions {
     ($measure:path, $length:ident, $find:path, $first_change:ident) => {
         #[unsafe(no_mangle)]
@@ -239,7 +240,7 @@ impl<O: Offset> Output<O> {
     ///
     /// # Safety
     ///
-    /// The caller guarantees the contract of this module, and that no input overlaps an output, or no reference to that input is
+    /// The caller guarantees the contract of this module. If an input overlaps an output, no reference to that input is
     /// used during `'a`.
     unsafe fn references<'a>(self) -> Option<batch::Output<'a, O>> {
         let [bytes, offsets, valid] = self.ranges();
@@ -413,7 +414,7 @@ batch_functions!(
 
 // ---- input in pieces
 
-/// Starts a stream of the given kind in the caller's memory.
+/// Starts a stream of the given kind, `ENCODER` or `DECODER`, in the caller's memory.
 ///
 /// # Safety
 ///
@@ -459,7 +460,7 @@ unsafe fn push(
     stream.run(kind, piece.map(|_| input), out).unwrap_or(ValueResult::invalid())
 }
 
-/// Defines the functions of the header for one kind of stream.
+/// Defines the functions of the header for encoding streams or for decoding streams.
 macro_rules! stream_functions {
     ($stream:ty, $kind:expr, $growth:expr, $start:ident, $bound:ident, $push:ident, $finish:ident) => {
         #[unsafe(no_mangle)]
@@ -572,8 +573,8 @@ pub unsafe extern "C" fn simdpct_decode_ext_value(
 ///
 /// # Safety
 ///
-/// The caller guarantees the contract of this module for `set`, and that no reference to `input` is used any more or `made` is
-/// `None`.
+/// The caller guarantees the contract of this module for `set`. No reference to `input` is used any more, unless `made`
+/// is `None`.
 unsafe fn write_set(set: *mut ByteSet, input: Range, made: Option<ByteSet>) -> i32 {
     if !Range::one(set).is_apart_from([input]) {
         return SIMDPCT_INVALID;

@@ -1,5 +1,5 @@
-//! The C library. `include/simdpct.h` documents its functions, and `tests/capi.rs` of the package `simdpct` compares header and
-//! code.
+//! The C library. `include/simdpct.h` documents its functions, and `tests/capi.rs` of the package `simdpct` compares
+//! the header with the code.
 //!
 //! | module | content |
 //! |---|---|
@@ -10,8 +10,8 @@
 //! | `options` | encoders and decoders for flags and sets |
 //! | `verbs`, `batch`, `stream`, `header`, `tier`, `sets` | the functions for safe types |
 //!
-//! Only the first three have `unsafe` code. Nothing allocates and nothing unwinds: a panic, which would be a bug, ends the
-//! process.
+//! Only the first three modules have `unsafe` code. Nothing allocates and nothing unwinds: a panic, which would be a
+//! bug, ends the process.
 #![no_std]
 
 mod batch;

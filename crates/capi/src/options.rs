@@ -22,8 +22,8 @@ pub(crate) const fn has(flags: u32, flag: u32) -> bool {
     flags & flag == flag
 }
 
-/// Returns the encoder for `keep` and `flags`, like [`inline_encoder`]. It is not inlined, for callers that are large or rarely
-/// called.
+/// Returns the encoder for `keep` and `flags`, like [`inline_encoder`]. This function is not inlined. It is for callers
+/// that are large or rarely called.
 #[inline(never)]
 pub(crate) fn encoder<'b>(
     keep: Option<&ByteSet>,
@@ -34,8 +34,8 @@ pub(crate) fn encoder<'b>(
 }
 
 /// Returns the encoder for `keep` and `flags`. Returns `None` if a flag is not for encoders or excludes another flag.
-/// An encoder with a set of the caller is built in `built`. The other encoders are constants, so that a call does not
-/// build them.
+/// If the caller passes a set, the encoder is built in `built`. The encoders without such a set are constants, so that
+/// a call does not build them.
 #[inline(always)]
 pub(crate) fn inline_encoder<'b>(
     keep: Option<&ByteSet>,
@@ -67,7 +67,7 @@ pub(crate) fn inline_encoder<'b>(
     }
 }
 
-/// Builds an encoder in form mode. It is not inlined, to keep its code out of the callers.
+/// Builds an encoder in form mode. This function is not inlined, to keep its code out of the callers.
 #[inline(never)]
 fn form_encoder(set: &ByteSet, flags: u32) -> Encode<ByteSet> {
     build_encoder(*set, flags)
@@ -94,8 +94,8 @@ const fn build_encoder(set: ByteSet, flags: u32) -> Encode<ByteSet> {
     }
 }
 
-/// Returns the decoder for `keep` and `flags`, like [`inline_decoder`]. It is not inlined, for callers that are large or rarely
-/// called.
+/// Returns the decoder for `keep` and `flags`, like [`inline_decoder`]. This function is not inlined. It is for callers
+/// that are large or rarely called.
 #[inline(never)]
 pub(crate) fn decoder<'b>(
     keep: Option<&ByteSet>,
@@ -105,8 +105,8 @@ pub(crate) fn decoder<'b>(
     inline_decoder(keep, flags, built)
 }
 
-/// Returns the decoder for `keep` and `flags`. Returns `None` if a flag is not for decoders or excludes another flag. A decoder
-/// with a set of the caller is built in `built`. The other decoders are constants.
+/// Returns the decoder for `keep` and `flags`. Returns `None` if a flag is not for decoders or excludes another flag.
+/// If the caller passes a set, the decoder is built in `built`. The decoders without such a set are constants.
 #[inline(always)]
 pub(crate) fn inline_decoder<'b>(
     keep: Option<&ByteSet>,

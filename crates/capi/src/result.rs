@@ -19,8 +19,8 @@ pub struct ValueResult {
     pub offset: usize,
 }
 
-// Every function builds its result field by field. If it copied one, the compiler would store the fields and load them
-// as one vector, to which the CPU cannot forward the stores (docs/lab/2026-11-23-tables.md).
+// Every function builds its result field by field. If it copied a result, the compiler would store the fields and load
+// them as one vector, to which the CPU cannot forward the stores (docs/lab/2026-11-23-tables.md).
 impl ValueResult {
     /// Returns the result for invalid arguments.
     #[inline(always)]

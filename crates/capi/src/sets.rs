@@ -4,7 +4,7 @@ use core::ffi::CStr;
 
 use codec::{ByteSet, sets};
 
-/// Returns the registered set called `name`, or `None` if there is none.
+/// Returns the registered set called `name`, or `None` if no set has this name.
 pub(crate) fn named(name: &CStr) -> Option<ByteSet> {
     Some(sets::find(name.to_str().ok()?)?.set.to_byte_set())
 }

@@ -36,7 +36,7 @@ impl Stream {
         (is_valid && !options::has(flags, SIMDPCT_IF_CHANGED)).then_some(stream)
     }
 
-    /// Takes the next piece, or ends the input if `piece` is `None`. Returns `None` if the stream is not of the given kind.
+    /// Takes the next piece. `None` ends the input. Returns `None` if the stream has another kind or invalid flags.
     pub(crate) fn run(
         &mut self,
         kind: u32,

@@ -4,11 +4,11 @@
 //! `tests/layers.rs` of the library checks this.
 //!
 //! - [`commands`] has one function for each subcommand. It turns the arguments into plain options and runs them.
-//! - [`args`] defines the command-line arguments (clap), and nothing else. [`plan`] rejects options that contradict each other.
+//! - [`args`] only defines the command-line arguments (clap). [`plan`] rejects options that contradict each other.
 //! - [`run`] passes files through jobs to outputs: in chunks, on threads, in order. [`mod@print`] writes the results.
 //! - [`select`] finds the values in a record.
 //! - [`convert`] converts one value, with [`url`] if it is a whole URL. [`io`] handles files, compression and progress.
-//! - [`check`] finds malformed and suspicious bytes in values and lines, for `check` and `audit`, and writes their reports.
+//! - [`check`] finds malformed and suspicious bytes in values and lines for `check` and `audit`, and reports them.
 //! - [`common`] defines types that all modules share, such as errors, reasons and record separators.
 
 mod args;

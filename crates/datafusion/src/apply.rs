@@ -14,7 +14,7 @@ use datafusion_common::{DataFusionError, Result, exec_datafusion_err};
 use simdpct_functions::Failure;
 use simdpct_functions::columns::{Column, Host, Job, Parts, builder};
 
-/// DataFusion gets one array of results for each array of values. `build` checks it: this crate has no unsafe code.
+/// The settings for DataFusion: each array of values has one array of results, which `build` checks.
 pub(crate) static HOST: Host = Host {
     large_lists: false,
     is_split: false,
@@ -34,7 +34,7 @@ fn buffer(mut bytes: Vec<u8>) -> Buffer {
 }
 
 fn build(parts: Parts) -> std::result::Result<ArrayData, ArrowError> {
-    /// Makes an array of text as a typed array: its check takes half the time of the check of an untyped one.
+    /// Makes a typed array of text, because checking it takes half as long as checking an untyped array.
     fn text<O: OffsetSizeTrait>(
         (_, len, nulls, start, buffers, _): Parts,
     ) -> std::result::Result<ArrayData, ArrowError> {
@@ -79,8 +79,8 @@ pub(crate) fn apply(job: &Job, arguments: &[ArrayRef], result: &DataType) -> Res
     Ok(if made.ptr_eq(&first.chunks[0]) { Arc::clone(&arguments[0]) } else { make_array(made) })
 }
 
-/// Applies a function once to each value of a dictionary. The keys stay, except for those of values that become null. The results have
-/// the type `of`.
+/// Applies a function once to each value of a dictionary. If a value becomes null, the keys of this value become null.
+/// Other keys stay. `of` is the type of the results.
 fn dictionary(job: &Job, array: &ArrayRef, of: &DataType) -> Result<ArrayRef> {
     // A batch is often a slice of many rows, with one dictionary for all of them. Values that the slice does not use are
     // removed first.

@@ -1,4 +1,4 @@
-//! The functions as DataFusion calls them: their types, documentation, and calls with constants and columns.
+//! The functions as DataFusion calls them: types, documentation and calls. A profile is the rules of a canonical form.
 
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, LazyLock};
@@ -207,7 +207,7 @@ fn document(sql: &SqlFunction) -> Documentation {
 }
 
 impl Function {
-    /// Applies the function, with the set or profile that each row names. Rows are grouped, because there are few names.
+    /// Applies the function with the set or profile of each row. Rows with the same name are processed together.
     fn with_names(&self, values: &ArrayRef, names: &ArrayRef) -> Result<ArrayRef> {
         let result = self.result(values.data_type())?;
         // A dictionary is unpacked, because rows that share one of its values may have different names.

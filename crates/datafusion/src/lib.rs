@@ -24,11 +24,12 @@
 //! # Ok(()) }) }
 //! ```
 //!
-//! [`simdpct_functions`](simdpct_functions#the-functions-in-sql) describes each function. The functions of parts split a URL by RFC 3986,
-//! appendix B, and a part that a URL does not have is null.
+//! [`simdpct_functions`](simdpct_functions#the-functions-in-sql) describes each function. The functions that return a
+//! part split a URL by RFC 3986, appendix B. A part that a URL does not have is null.
 //!
-//! The DuckDB extension has the same functions with the same answers. If an argument is null, so is the result. An unknown set or
-//! profile is an error; if its name is a constant, the error comes when the query is planned.
+//! The DuckDB extension has the same functions with the same answers. If an argument is null, the result is null. A set
+//! has the bytes that stay, and a profile has the rules of a canonical form. An unknown name of a set or profile is an
+//! error. If the name is a constant, the error comes when the query is planned.
 //!
 //! # Types
 //!

@@ -21,8 +21,8 @@ pub(crate) struct Api(sys::duckdb_ext_api_v1);
 macro_rules! used {
     ($($name:ident)*) => {
         impl Api {
-            /// Copies the functions that are used from DuckDB's table, which is only valid while the extension is loaded.
-            /// Returns `None` if a function is missing.
+            /// Copies the functions that `used!` lists from DuckDB's table, which is valid only while DuckDB loads the
+            /// extension. Returns `None` if a function is missing.
             ///
             /// # Safety
             ///
@@ -127,7 +127,7 @@ pub(crate) enum Type {
     Varchar,
     /// Bytes, DuckDB's BLOB.
     Blob,
-    /// Any type. [`columns`] makes text of it.
+    /// Any type. [`columns`] converts its values to text.
     Any,
 }
 
@@ -245,8 +245,8 @@ pub(crate) unsafe fn set_error(api: &Api, info: sys::duckdb_function_info, messa
     unsafe { duckdb!(api, duckdb_scalar_function_set_error(info, message.as_ptr())) };
 }
 
-/// Returns the columns of a chunk of rows. Numbers become text, as DuckDB's cast to VARCHAR writes them, in chunks that are added
-/// to `texts`.
+/// Returns the columns of a chunk of rows. Converts numbers and values of an ENUM to text, as DuckDB's cast to VARCHAR
+/// does, and adds the chunks with this text to `texts`.
 ///
 /// # Errors
 ///
@@ -294,7 +294,7 @@ pub(crate) unsafe fn columns<'a>(
 ///
 /// # Errors
 ///
-/// A message if a value has another type, unless all are null.
+/// A message if `of` is another type and a value is not null, or if DuckDB has no memory for the text.
 ///
 /// # Safety
 ///
@@ -380,7 +380,7 @@ unsafe fn text_of<'a>(
     }
 }
 
-/// The length of the longest string that DuckDB stores in the value of a vector itself.
+/// The length, in bytes, of the longest string that DuckDB stores inside a value of a vector, without a pointer.
 const INLINED: usize = 12;
 
 /// A range of the rows of a column.
@@ -477,7 +477,7 @@ pub(crate) struct Output<'a> {
     waiting: Vec<(usize, usize)>,
 }
 
-/// The number of bytes of long strings that are passed to DuckDB with one call.
+/// The largest number of bytes of several long strings that are passed to DuckDB as one joined string.
 const AT_ONCE: usize = 1 << 20;
 
 impl<'a> Output<'a> {
@@ -508,8 +508,8 @@ impl<'a> Output<'a> {
         Output { api, vector, shape, rows, values, mask: ptr::null_mut(), long, waiting }
     }
 
-    /// Returns the vectors for the texts of a row: one for each field if rows are structs, or else one. It is not used
-    /// if rows are lists.
+    /// Returns the vectors for the texts of a row: one for each field if rows are structs, or else one. Callers use
+    /// `lists` instead if rows are lists.
     pub(crate) fn fields(&self) -> Vec<Output<'_>> {
         let count = match self.shape {
             Shape::Struct(count) => count,
@@ -553,7 +553,8 @@ impl<'a> Output<'a> {
         unsafe { Output::of_shape(self.api, vector, shape, rows) }
     }
 
-    /// Writes the result of a row. DuckDB has a copy of it when this output is dropped. The caller writes each row at most once.
+    /// Writes the result of a row. DuckDB gets its copy at the latest when this output is dropped. The caller writes
+    /// each row at most once.
     pub(crate) fn put(&mut self, row: usize, value: &[u8]) {
         assert!(row < self.rows && self.shape == Shape::Text);
         if value.len() > INLINED {
@@ -594,7 +595,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Passes the long strings to DuckDB as one string, so that they need one call and not one call each.
+    /// Passes all long strings to DuckDB as one joined string, in one call.
     fn flush(&mut self) {
         let Some(&(first, _)) = self.waiting.first() else { return };
         // If DuckDB rejects the string, the row keeps an empty one.
@@ -625,7 +626,7 @@ impl<'a> Output<'a> {
                         sys::duckdb_string_t { value: sys::duckdb_string_t__bindgen_ty_1 { pointer } };
                 }
             } else {
-                // DuckDB did not take the strings as one.
+                // DuckDB rejected the joined string, so each string is passed alone.
                 self.assign(row, value);
             }
             start += size;

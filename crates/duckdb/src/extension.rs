@@ -58,7 +58,8 @@ fn register(api: &Api, connection: &Connection<'_>, sql: &'static SqlFunction) -
         return false;
     }
     let mut set = ScalarFunctionSet::new(api, &name);
-    // DuckDB prefers VARCHAR to ANY. ANY is for arguments that may be numbers: values to encode, and those after a URL.
+    // DuckDB prefers VARCHAR to ANY. ANY is for arguments that may be numbers: values to encode, and the arguments
+    // after a URL.
     let more = sql.function.more.len();
     let values: &[(Type, Type)] = match sql.function.takes_binary {
         true => &[Type::Varchar, Type::Blob, Type::Any].map(|value| (value, Type::Varchar)),

@@ -7,7 +7,7 @@ use crate::api::{Output, Vector};
 
 /// Evaluates a function for each row and writes the result to `out`. `columns` are the arguments.
 ///
-/// The name of a set or of a profile is nearly always the same for all rows, so a verb works on runs of rows with the same name.
+/// Processes each run of rows with the same name at once. Most calls name one set or profile (canonical form).
 ///
 /// # Errors
 ///
@@ -45,8 +45,8 @@ pub(crate) fn evaluate(
         let end = (start + 1..names.rows()).find(|&row| names.get(row) != name).unwrap_or(names.rows());
         match name {
             None => (start..end).for_each(|row| out.put_null(row)),
-            // All names of sets and profiles are ASCII, so a name with invalid UTF-8 matches none of them, with or without
-            // U+FFFD.
+            // All names of sets and profiles are ASCII, so a name with invalid UTF-8 matches none, even after U+FFFD
+            // replaces its invalid bytes.
             Some(name) => {
                 let verb = make(&function.options(Some(&String::from_utf8_lossy(name)))?);
                 fill(verb, &values.slice(start..end), start, out)?;
@@ -72,7 +72,7 @@ fn write(made: &Extracted<'_>, out: &mut Output<'_>) {
     }
 }
 
-/// Applies a verb to `values`, and writes the results to the rows of `out` from `first` on.
+/// Applies `verb`, the work of a function, to `values`, and writes the results to the rows of `out` from `first` on.
 fn fill(verb: Verb, values: &Vector<'_>, first: usize, out: &mut Output<'_>) -> Result<(), String> {
     let results = verb.apply(values, ColumnBuf::<i64>::new()).map_err(|failure| failure.to_string())?;
     for (row, result) in results.iter().enumerate() {

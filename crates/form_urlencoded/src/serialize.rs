@@ -10,7 +10,7 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'*').remove(b'-').remove(b'
 
 /// Encodes one name or value (the byte serializer of the URL Standard, section 5.2).
 ///
-/// The iterator yields the longest runs of bytes that are copied, each escape, and `+` for each space.
+/// The iterator yields each run of unescaped bytes as one piece, each escape as one piece, and `+` for each space.
 ///
 /// ```
 /// assert_eq!(form_urlencoded::byte_serialize(b"1 + \xFF").collect::<String>(), "1+%2B+%FF");

@@ -19,7 +19,7 @@ type Hint = (usize, Option<usize>);
 struct Observed {
     pairs: Vec<Pair>,
     owned: Vec<(String, String)>,
-    /// The pairs of a copy of the iterator that had yielded one pair.
+    /// The pairs that a copy of the iterator yields, if it is made after the first pair.
     rest: Vec<(String, String)>,
     /// The pieces, each with the size hint before it, and the size hint after the last.
     pieces: Vec<(Hint, Option<String>)>,

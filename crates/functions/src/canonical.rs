@@ -1,4 +1,4 @@
-//! Canonicalizes many URLs at once.
+//! Canonicalizes many URLs at once by a profile, which is the rules of one canonical form.
 
 use simdpct::batch::TooLong;
 use simdpct_uri::canon::Profile;

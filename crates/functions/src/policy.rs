@@ -4,13 +4,14 @@ use std::fmt;
 
 use simdpct::batch::TooLong;
 
-/// The handling of a bad value: a malformed escape, decoded bytes that are invalid UTF-8, or a URL that a profile rejects.
+/// The handling of a bad value: a malformed escape, decoded bytes that are invalid UTF-8, or a URL that a profile (the
+/// rules of a canonical form) rejects.
 ///
 /// [`Policy::Keep`] is the default in SQL, in the columns and expressions for Python, and in Python's functions for one URL. It loses
 /// nothing, and no bad value ends a query. Only the functions that replace those of `urllib.parse` have the defaults of urllib.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Policy {
-    /// Leaves the value as it is. If some escapes of a value are bad, only these stay.
+    /// Leaves a bad URL or a bad escape as it is. The other escapes of the value are processed.
     #[default]
     Keep,
     /// Writes U+FFFD instead of invalid UTF-8. Malformed escapes stay.
@@ -50,7 +51,7 @@ pub enum Failure {
     },
     /// The arguments do not fit each other or the function.
     Invalid(String),
-    /// The host does not have the memory for a range of rows, by `has_room` of `columns::Host`.
+    /// The host has too little memory for a range of rows, as `has_room` of `columns::Host` reports.
     NoMemory,
 }
 

@@ -77,7 +77,7 @@ pub struct Function {
 /// The work of a function.
 #[derive(Clone, Copy, Debug)]
 pub enum Body {
-    /// Makes the verb that does the work, with the given options.
+    /// Makes the verb, which does the work on many rows, with the given options.
     Verb(fn(&Options) -> Verb),
     /// Returns a part of each URL as it is written, for [`extract_parts`](crate::extract_parts).
     Part(PartBody),

@@ -29,7 +29,7 @@ pub struct Extracted<'a> {
     /// For each name of [`Output::fields`], the values of all rows. A row has one value, or one for each item if its
     /// result is a list.
     pub fields: Vec<Vec<Value<'a>>>,
-    /// The end of the list of each row in the vectors of `fields`. Empty if the results are not lists.
+    /// For each row, the index after the last item of its list in the vectors of `fields`. Empty if there are no lists.
     pub ends: Vec<usize>,
     /// For each row, whether no argument is null. If an argument is null, the whole result of the row is null.
     pub valid: Vec<bool>,
@@ -55,8 +55,8 @@ pub fn extract_parts<'a>(
 pub type UrlBody = for<'a> fn(Row<'a, '_>, &mut [Vec<Value<'a>>]);
 
 impl Output {
-    /// Applies `body`, whose results are of this type, to each row. `arguments` is the number of arguments after the URL, and
-    /// `rest(index, row)` returns the argument `index` of them. If `utf8` is set, the results are text.
+    /// Applies `body`, whose results are of this type, to each row. `arguments` is the number of arguments after the
+    /// URL, and `rest(index, row)` returns one of these. If `utf8` is set, the results are text.
     pub fn extract<'a>(
         self,
         body: UrlBody,
@@ -148,7 +148,7 @@ impl<'a> Row<'a, '_> {
     }
 }
 
-/// The patterns that `without_params` removes. Most calls have a constant list, so it is decoded only when it changes.
+/// The patterns of the parameters that `without_params` removes. They are decoded again only if the argument changes.
 #[derive(Debug, Default)]
 struct Patterns<'a> {
     /// The argument of the function: patterns with commas between them.

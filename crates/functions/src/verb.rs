@@ -100,9 +100,9 @@ impl Verb {
     /// Returns a capacity, in bytes, that is enough for the results of most batches whose values have `size` bytes together.
     #[must_use]
     pub fn capacity(&self, size: usize) -> usize {
-        /// The codec writes whole blocks, and then removes the bytes after the output, so it needs this many bytes more.
+        /// The codec writes whole blocks, and then removes the bytes after the output, so it needs this spare capacity.
         const SPARE: usize = 256;
-        /// The encoder processes runs of at least 8 KiB, each byte of which may become three, so it needs space for one such run.
+        /// The encoder processes runs of at least 8 KiB. Each byte may become three, so a run needs this capacity.
         const RUN: usize = 3 << 13;
         match self {
             Verb::Encode(_) => size + (size / 2 + RUN).min(size * 2) + SPARE,

@@ -68,7 +68,7 @@ fn texts(arrays: &[ArrayData]) -> Vec<Option<&str>> {
     rows.map(|value| value.map(|value| std::str::from_utf8(value).expect("text"))).collect()
 }
 
-/// Values with and without escapes, and nulls.
+/// Returns values with and without escapes, and nulls.
 fn given(rows: usize) -> Vec<Option<&'static str>> {
     let some = [
         Some("http://a.example/%41?q=1"),
@@ -163,7 +163,7 @@ fn failures_count_rows_from_the_start_of_the_column() {
     assert_eq!(row_of(&column(vec![views(&texts, rows)])), ROWS + 7);
 }
 
-/// Checks that a call fails if its host does not have the memory.
+/// Checks that a call fails if `has_room` of its host reports that there is too little memory.
 #[test]
 fn a_host_without_memory_is_asked_before_each_range() {
     static POOR: Host = Host { has_room: |bytes| bytes < 1000, ..SPLIT };

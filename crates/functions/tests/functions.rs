@@ -1,4 +1,4 @@
-//! Compares every verb and policy with one call for each value, over all ways to store values. Also checks the documentation.
+//! Compares every function and policy with one call for each value, for all ways to store values. Checks FUNCTIONS.md.
 
 use std::borrow::Cow;
 use std::fs;
@@ -12,7 +12,7 @@ use simdpct_functions::{
 };
 use simdpct_uri::canon::Profile;
 
-/// Test rows. Null rows have bytes as well, to check that no verb reads them.
+/// Test rows. Null rows have bytes as well, which must not change any result.
 struct Rows {
     values: Vec<Vec<u8>>,
     valid: Vec<bool>,
@@ -144,7 +144,7 @@ fn one(verb: Verb, value: &[u8]) -> Result<Vec<u8>, String> {
     }
 }
 
-/// Checks a verb on `values`, which are the test rows `rows`, stored in one of several ways.
+/// Compares the results of `verb` with those of `one`. `values` are the rows `rows`, stored in one of several ways.
 fn check<'a>(verb: Verb, fail: bool, values: &impl Values<'a>, rows: &Rows, what: &str) {
     let wanted: Vec<_> = rows.values.iter().map(|value| one(verb, value)).collect();
     let is_valid = |row: usize| rows.valid[row];
@@ -203,7 +203,7 @@ fn check_function(function: &Function, name: &str, options: Options) {
                 let verb = verb(function, Options { policy, utf8, ..options });
                 for clean in [false, true] {
                     if clean {
-                        // A batch whose only bad values are in null rows. `Policy::Fail` must not fail for it.
+                        // Only null rows keep bad values, for which `Policy::Fail` must not fail.
                         let valid = rows.values.iter_mut().zip(&rows.valid).filter(|(_, valid)| **valid);
                         valid
                             .filter(|(value, _)| one(verb, value).is_err())
@@ -251,7 +251,7 @@ fn names_are_found() {
     for name in ["rfc3986-path", "path", "RFC3986_Path", "Path"] {
         assert_eq!(find_set(name), Ok(sets::RFC3986_PATH));
     }
-    // This set is only a building block of other sets, so it cannot be named.
+    // This set is only a building block of other sets, so a caller cannot name it.
     assert!(
         find_set("rfc1738-unsafe")
             .expect_err("no set")
@@ -441,7 +441,7 @@ fn functions_of_urls() {
     }
 }
 
-/// Checks that results are slices of the URL where nothing changes, and valid UTF-8 for text.
+/// Checks that results for text are valid UTF-8, and that parts that are not decoded are slices of the URL.
 #[test]
 fn results_of_text_are_text() {
     let rows = rows(5, 3000, true);

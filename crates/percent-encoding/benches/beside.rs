@@ -5,10 +5,10 @@
 //! cargo bench -- 'decode' 'utf8'   # rows whose names hold all of these
 //! ```
 //!
-//! A row of the tables is an operation on a list of distinct strings. It has the time of a call in ns with the
-//! published crate and with this one, and the speedup of this one: the median of the rounds, and the quartiles. The
-//! results of both crates are compared before anything is timed. The last lines name the rows on which this crate is
-//! more than 3 % slower; two copies of the same code differ by about that much.
+//! Each row of the tables is for one operation on a list of distinct strings. It shows the time of a call in ns with
+//! the published crate and with this one. It also shows the speedup of this one: the median and the quartiles of all
+//! rounds. The results of both crates are compared before anything is timed. The last lines name the rows on which this
+//! crate is more than 3 % slower; two copies of the same code differ by about that much.
 
 #[path = "../../../benches/kit/src/random.rs"]
 #[allow(dead_code, reason = "the other benchmarks use the rest")]
@@ -161,7 +161,7 @@ impl Strings {
     }
 }
 
-/// Returns all rows: strings of each length up to 100 bytes, and the inputs that all benchmarks share.
+/// Returns all rows: strings of each of `LENGTHS`, and the inputs that all benchmarks share.
 fn rows() -> Vec<(Verb, String, Strings)> {
     const LENGTHS: &[usize] = &[
         0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 15, 16, 17, 18, 20, 24, 28, 32, 33, 40, 48, 56, 63, 64, 65,

@@ -78,7 +78,7 @@ const MIN_KERNEL_LEN: usize = 16;
 const BLOCK: usize = 64;
 
 /// Returns the same number as [`kept`], but checks blocks with a kernel. Each block is twice as long as the one before
-/// it, so that most of the checked bytes belong to the run.
+/// it, so that most of the checked bytes stay unescaped.
 #[inline(never)]
 fn kept_by_blocks(bytes: &[u8], set: &AsciiSet) -> usize {
     let (mut rest, mut block) = (bytes, BLOCK);

@@ -62,7 +62,7 @@ fn pieces() {
     assert_eq!(percent_decode(b"%41%4").size_hint(), (2, Some(5)));
 }
 
-/// A run must be a slice of the input, and the iterator must read no further than the piece that it yields: otherwise
+/// A run must be a slice of the input, and the iterator must read no further than the piece that it yields. Otherwise
 /// this test would take hours.
 #[test]
 fn iterators_are_lazy() {

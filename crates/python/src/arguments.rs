@@ -1,4 +1,4 @@
-//! The arguments of the functions that urllib does not have: texts, and the names of functions, parts, profiles and policies.
+//! Arguments of functions that urllib lacks: texts, and names of functions, URL parts, canonical forms and policies.
 
 use std::borrow::Cow;
 
@@ -62,7 +62,7 @@ impl<'py> Text<'py> {
         })
     }
 
-    /// Returns the same bytes as `bytes`. Raises `MemoryError` if there is no memory for `times` times as many bytes.
+    /// Returns the same bytes as `self.bytes()`. Raises `MemoryError` without memory for `times` times as many bytes.
     pub(crate) fn bytes_with_room(&self, py: Python<'_>, times: usize) -> PyResult<&[u8]> {
         let bytes = self.bytes()?;
         room(py, bytes.len().saturating_mul(times))?;

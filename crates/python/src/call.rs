@@ -1,8 +1,8 @@
 //! The arguments of a call, and urllib's own functions, which answer unusual calls.
 //!
-//! CPython passes an array of arguments directly to the functions of this package. PyO3's wrapper would add about 20 ns, which
-//! is as long as encoding a URL. A call that is unusual in any way goes to urllib's function with the same arguments, which
-//! answers or raises an exception.
+//! CPython passes an array of arguments directly to the functions of this package. PyO3's wrapper would add about 20
+//! ns, which is as long as encoding a URL. An unusual call, with arguments that this package does not support, goes to
+//! urllib's function, which answers or raises an exception.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -153,7 +153,7 @@ pub(crate) unsafe fn answer(
 
 #[cold]
 fn answer_by_urllib(call: &Call<'_>, pair: &Pair) -> *mut ffi::PyObject {
-    // Inside `attach`, PyO3 knows that the thread is attached. Outside, it would free the exception only later.
+    // Inside `attach`, PyO3 knows that the thread is attached. Outside of it, PyO3 would free the exception only later.
     Python::attach(|py| {
         let urllib = pair.urllib.get().expect("`install` sets it before Python can call the function");
         match call.pass_on(urllib) {

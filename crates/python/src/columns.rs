@@ -1,4 +1,4 @@
-//! Columns, functions on them, and the memory of their results. The crate `simdpct-functions` does the work.
+//! Applies functions to columns. The crate `simdpct-functions` does the work, in memory of the pool.
 
 use std::num::NonZero;
 
@@ -35,7 +35,7 @@ pub(crate) struct Job {
 #[derive(Clone)]
 pub(crate) enum Argument {
     Constant(Vec<u8>),
-    /// A value for each row, from the next of the columns after the first.
+    /// A value for each row, from the next column that the call passes after the first.
     Column,
 }
 

@@ -1,8 +1,8 @@
 //! Python objects as slices, and slices as Python objects.
 //!
-//! PyO3 has safe functions for this, but they turn each failure into an exception at once, and panic if there is no
-//! memory. Here, a failure is a [`Stop`], which needs no exception if it only means that urllib's function has to
-//! answer the call.
+//! PyO3 has safe functions for these conversions, but they turn each failure into an exception at once, and panic if
+//! there is no memory. Here, a failure is a [`Stop`], which needs no exception if it only means that urllib's function
+//! has to answer the call.
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -131,8 +131,8 @@ impl<'py> Obj<'py> {
         }
     }
 
-    /// Returns the `str()` of the object if it is an `int`, `float`, `bool` or `None`. CPython may run Python code for that, to
-    /// convert large ints.
+    /// Returns the `str()` of the object if it is an `int`, `float`, `bool` or `None`. To convert large ints, CPython
+    /// may run Python code.
     pub(crate) fn plain_str<'a>(self, py: Python<'a>) -> Answer<'a> {
         let plain = self.is_a(&raw mut ffi::PyLong_Type)
             || self.is_a(&raw mut ffi::PyFloat_Type)
@@ -249,7 +249,7 @@ fn is_ascii(bytes: &[u8]) -> bool {
     or(chunks.iter().fold(0, or), last) & u128::from_ne_bytes([0x80; 16]) == 0
 }
 
-/// Stores `value` at the index `len` of `values`, and adds 1 to `len`. Returns `None` if there is no place left.
+/// Stores `value` at the index `len` of `values`, and adds 1 to `len`. Returns `None` if `values` is full.
 #[inline(always)]
 fn push<T>(values: &mut [MaybeUninit<T>], len: &mut usize, value: T) -> Option<()> {
     values.get_mut(*len)?.write(value);
@@ -257,8 +257,8 @@ fn push<T>(values: &mut [MaybeUninit<T>], len: &mut usize, value: T) -> Option<(
     Some(())
 }
 
-/// Turns UTF-8 into Latin-1. Returns the length of the result. Returns `None` if it is too long, or the text is not
-/// valid UTF-8, or a character is not in Latin-1.
+/// Turns UTF-8 into Latin-1. Returns the length of the result. Returns `None` if the result is too long for `latin1`,
+/// the text is not valid UTF-8, or a character is not in Latin-1.
 #[inline(always)]
 fn to_latin1(utf8: &[u8], latin1: &mut [MaybeUninit<u8>; SHORT]) -> Option<usize> {
     let (mut rest, mut len) = (utf8, 0);
@@ -274,8 +274,8 @@ fn to_latin1(utf8: &[u8], latin1: &mut [MaybeUninit<u8>; SHORT]) -> Option<usize
     Some(len)
 }
 
-/// Turns UTF-8 into characters. Invalid UTF-8 becomes U+FFFD if `replace` is true. Returns their number, or `None` if there are too
-/// many, or if there is invalid UTF-8 and `replace` is false.
+/// Turns UTF-8 into characters. Invalid UTF-8 becomes U+FFFD if `replace` is true. Returns the number of characters, or
+/// `None` if there are too many for `wide`, or if there is invalid UTF-8 and `replace` is false.
 #[inline(always)]
 fn to_wide(utf8: &[u8], replace: bool, wide: &mut [MaybeUninit<u32>; SHORT_WIDE]) -> Option<usize> {
     let mut len = 0;
@@ -292,8 +292,8 @@ fn to_wide(utf8: &[u8], replace: bool, wide: &mut [MaybeUninit<u32>; SHORT_WIDE]
 
 /// Makes a `str` from UTF-8 that is not ASCII, like [`decode_str`]. Returns `None` if [`decode_str`] has to do it.
 ///
-/// CPython's decoder first tries ASCII, and then makes an object for each kind of character that it meets. Without it,
-/// 8 characters take 64 ns instead of 81 (docs/lab/2026-11-22-doors.md).
+/// CPython's decoder first tries ASCII, and then makes an object for each kind of character that it meets. Without that
+/// decoder, 8 characters take 64 ns instead of 81 (docs/lab/2026-11-22-doors.md).
 #[inline(never)]
 fn decode_short<'py>(py: Python<'py>, bytes: &[u8], replace: bool) -> Option<Answer<'py>> {
     let mut latin1 = [const { MaybeUninit::uninit() }; SHORT];

@@ -224,12 +224,12 @@ thread_local! {
     static MESSAGE: RefCell<CString> = RefCell::default();
 }
 
-/// Runs `work`, and stores its message if it fails. It catches a panic, which must not reach Polars.
+/// Runs `work`, and stores its message if it fails. Also catches a panic, which must not reach Polars.
 fn enter(work: impl FnOnce() -> Result<(), String>) {
     let panicked = |_: Box<dyn Any + Send>| Err("a bug in simdpct: its code panicked".to_owned());
     if let Err(why) = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(panicked) {
         let message = CString::new(why.replace('\0', "\\0")).unwrap_or_default();
-        // This fails only if the thread is just ending, and then nobody asks for the message.
+        // `try_with` fails only if the thread is ending, and then nobody asks for the message.
         let _ = MESSAGE.try_with(|last| last.replace(message));
     }
 }

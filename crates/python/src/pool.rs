@@ -45,7 +45,7 @@ pub(crate) fn take(count: usize) -> Vec<u8> {
     Vec::with_capacity(count)
 }
 
-/// Keeps the memory of a vector for reuse, if it is large. If the limit requires it, frees the memory that was kept first.
+/// Keeps the memory of a large vector for reuse. If the limit requires it, frees the oldest memory in the pool.
 pub(crate) fn give(mut buffer: Vec<u8>) {
     let size = buffer.capacity();
     if (LARGE..=LIMIT).contains(&size)
@@ -60,7 +60,7 @@ pub(crate) fn give(mut buffer: Vec<u8>) {
     }
 }
 
-/// Locks the pool. Returns `None` if another thread has it. The caller then uses the allocator instead of waiting.
+/// Locks the pool. Returns `None` if another thread has locked it. Callers then use the allocator.
 fn lock() -> Option<MutexGuard<'static, Kept>> {
     match POOL.try_lock() {
         Ok(kept) => Some(kept),

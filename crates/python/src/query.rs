@@ -1,7 +1,7 @@
 //! Queries: `urlencode`, `parse_qsl` and `parse_qs` of urllib.parse.
 //!
-//! urllib binds `quote_plus` as the default value of an argument of `urlencode`, so replacing `quote_plus` alone would not make
-//! `urlencode` faster.
+//! urllib binds `quote_plus` as the default value of an argument of `urlencode`, so replacing `quote_plus` alone would
+//! not make `urlencode` faster.
 
 use codec::{AsciiSet, Decode, Encode};
 use pyo3::prelude::*;
@@ -175,8 +175,8 @@ fn parse<'py>(
     };
     let max = max_num_fields.filter(|max| !max.is_none());
     if query.is_empty() {
-        // Versions of Python differ for an empty query: some check the limit, and some reject it under `strict_parsing`. So
-        // urllib answers.
+        // Versions of Python differ for an empty query: some check the limit, and some reject the query under
+        // `strict_parsing`. So urllib answers.
         return if max.is_some() || strict { Err(Stop::Unusual) } else { Ok(()) };
     }
     if let Some(max) = max {

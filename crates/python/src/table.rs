@@ -89,7 +89,7 @@ impl PyColumn {
         let _ = requested_schema;
         if self.0.chunks.len() > 1 {
             let sizes = self.0.chunks.iter().map(|chunk| chunk.get_slice_memory_size().unwrap_or(0));
-            // A buffer that grows has up to twice the capacity that it needs, and is copied from the old buffer.
+            // A buffer that grows takes up to three times its length: twice as capacity, and once for the old buffer.
             room(py, sizes.sum::<usize>().saturating_mul(3))?;
         }
         let data = py.detach(|| columns::joined(&self.0)).map_err(|_| {

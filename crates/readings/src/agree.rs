@@ -1,4 +1,5 @@
-//! Compares the routes of readings.
+//! Compares the routes of readings. A reading describes how one server reads the path of a request target, and the
+//! route is the path on which that server routes.
 
 use std::borrow::Cow;
 
@@ -12,7 +13,7 @@ use crate::table::READINGS;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Agreement {
-    /// Both readings see the same segments.
+    /// Both routes have the same segments.
     Same,
     /// The segments differ only in case, or in dots, spaces and slashes at the end.
     Spelling,
@@ -62,8 +63,8 @@ fn spelling(route: &[u8]) -> Vec<String> {
     segments
 }
 
-/// Reports whether two of the [default readings](crate::Reading::is_default) route `target` differently. Case, and dots, spaces and
-/// slashes at the end, do not count. Takes time linear in the target; for most paths one scan is enough.
+/// Reports whether two of the [default readings](crate::Reading::is_default) route `target` differently. Case, and
+/// dots, spaces and slashes at the end of a route, do not count. Takes time linear in the target.
 ///
 /// ```
 /// use simdpct_readings::is_ambiguous;

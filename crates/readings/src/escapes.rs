@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use memchr::{memchr, memchr_iter};
 use simdpct::{ByteSet, HexCase, decode_escape, encode_byte};
 
-/// A path or another part of a target, which is borrowed as long as no step changes it.
+/// A request target or a part of one, such as its path. It is borrowed until it is changed.
 pub(crate) type Text<'a> = Cow<'a, [u8]>;
 
 /// A part of a text.

@@ -2,8 +2,8 @@
 //!
 //! RFC 3986 says in which order a path is decoded, but every server decides for itself. If a gateway reads `/public/..;/admin` as
 //! harmless and the server after it reads `/admin`, a rule of the gateway does not protect `/admin`. A [`Reading`] describes one server
-//! in one configuration, as a list of [`Step`]s in their order. [`READINGS`] lists those that were observed, each with its version and
-//! the way in which it was tested.
+//! in one configuration, as a list of [`Step`]s in their order. [`READINGS`] lists the readings of servers that were
+//! tested, with the version of each server and the way in which it was tested.
 //!
 //! ```
 //! use simdpct_readings::find;

@@ -1,4 +1,5 @@
-//! Answers plain targets without the steps of a reading. A plain target has only usual bytes, and its path no escapes.
+//! Reads plain request targets without the steps by which a reading describes a server. A plain target has only the
+//! bytes of `PATH` and `QUERY`, and its path has no escapes.
 
 use std::borrow::Cow;
 
@@ -12,14 +13,14 @@ use crate::step::Step;
 /// The bytes of plain paths. No reading of the table rejects a plain path. Only lower-casing and trimming at the end change one; [`Plain`]
 /// checks for both.
 const PATH: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789&'()*+,-./:=@_~";
-/// The bytes of plain queries that are not in `PATH`.
+/// The bytes that a plain query may have besides those of `PATH`.
 const QUERY: &[u8] = b"!$%;?";
 const PATH_SET: ByteSet = ByteSet::from_bytes(PATH);
 const QUERY_SET: ByteSet = PATH_SET.add(QUERY);
 /// Both sets of bytes, for kernels.
 static SETS: Sets = Sets::new(&[PATH, QUERY]);
 
-/// The text that the next step reads, if the target is plain.
+/// The text that a step reads, or that is routed or passed on: the whole target, or only its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Target,
@@ -124,7 +125,7 @@ pub fn plain_path(tier: Tier, target: &[u8]) -> Option<&[u8]> {
 /// The kernel that finds the length of the path of a plain target.
 struct PathLen<'a>(&'a [u8]);
 
-/// The state between two blocks.
+/// The state of the scan before a block of 64 bytes.
 #[derive(Default)]
 struct Scan {
     /// The start of the block.

@@ -1,4 +1,4 @@
-//! Reads a target by the steps of a reading.
+//! Reads a request target by the steps of a reading, which describes how one server reads targets.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use crate::step::{Form, RejectReason, Step};
 /// The answer of a reading to a request target.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome<'a> {
-    /// The target is read.
+    /// The server accepts the target and routes it.
     Read {
         /// The path that rules and routes are compared with.
         route: Cow<'a, [u8]>,
@@ -65,7 +65,7 @@ impl Outcome<'_> {
     }
 }
 
-/// A target on its way through the steps.
+/// A request target, and the texts that the steps make of it.
 pub(crate) struct Request<'a> {
     /// The target as it came, without the bytes that [`Step::DropBytes`] removed.
     sent: Text<'a>,
@@ -312,7 +312,7 @@ impl<'a> Request<'a> {
             }
             Step::ServeFiles => self.is_passed_on = false,
 
-            // The condition of the step does not hold, so it does nothing.
+            // The condition of the step does not hold, so the step does nothing.
             _ => {}
         }
         Ok(())
@@ -329,7 +329,7 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// Replaces a target that does not begin with a slash by `text`. [`Step::Target`] still gives `*` as it came.
+    /// Replaces a target that does not begin with a slash by `text`. For `*`, [`Step::Target`] still returns `*`.
     fn accept(&mut self, text: Text<'a>) {
         if *self.sent != *b"*" {
             self.whole = text.clone();
@@ -458,7 +458,7 @@ fn remove_dots(path: &mut Text<'_>, escaped: bool, clean: bool) -> bool {
     goes_above
 }
 
-/// Returns a path as Go's `ServeMux` cleans it: a slash at the end stays.
+/// Returns a path as Go's `ServeMux` cleans it: without runs of slashes and dot segments. A slash at the end stays.
 fn clean(path: &[u8]) -> Vec<u8> {
     let mut clean = Cow::Owned(if path.starts_with(b"/") { path.to_vec() } else { [b"/", path].concat() });
     merge_slashes(&mut clean);

@@ -1,4 +1,4 @@
-//! One server in one configuration.
+//! Describes how one server, in one configuration, reads request targets.
 
 use crate::plain::Plain;
 use crate::read::{Outcome, Request};
@@ -43,7 +43,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Makes a reading without evidence.
+    /// Makes a reading of a name and steps. Its other texts are empty, and it is not a default reading.
     #[must_use]
     pub const fn new(name: &'static str, steps: &'static [Step]) -> Reading {
         Reading {

@@ -1,10 +1,10 @@
-//! The steps that make up a reading.
+//! The steps of a reading, which describes how one server reads the path of a request target.
 
 use std::fmt::{self, Display, Formatter};
 
 use simdpct::ByteSet;
 
-/// Declares an enum whose variants have a text, which `Display` writes, beside their documentation.
+/// Declares an enum. Each variant has its documentation, and a text that `Display` writes.
 macro_rules! described {
     (
         $(#[$enum_doc:meta])*
@@ -162,7 +162,7 @@ described! {
         RejectEscapes(set: ByteSet) => "rejects escapes of {}", bytes(set);
         /// Rejects `%00`.
         RejectNul => "rejects `%00`";
-        /// Replaces `%uXXXX` by the escapes of its UTF-8.
+        /// Replaces `%uXXXX` by the escapes of the UTF-8 bytes of the code point `XXXX`.
         ExpandPercentU => "reads `%uXXXX` as the escapes of UTF-8";
         /// Writes escapes of the bytes in `set` in upper case.
         UpperEscapes(set: ByteSet) => "changes escapes of {} to upper case", bytes(set);
@@ -220,7 +220,7 @@ described! {
 
         /// Rejects escapes of the bytes in `set` in the query.
         RejectQueryEscapes(set: ByteSet) => "rejects escapes of {} in the query", bytes(set);
-        /// If the query has another `?`, appends `?` and the query up to its last `?`.
+        /// If the query has another `?`, appends `?` and the query up to its last `?` to the path.
         ExtendToLastQuery => "ends the path at the last `?`";
         /// Removes a `?` without a query.
         DropEmptyQuery => "removes an empty query";

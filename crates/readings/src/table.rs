@@ -1,4 +1,4 @@
-//! The readings of real servers.
+//! The readings of real servers: the steps by which each server reads the path of a request target.
 //!
 //! Each row was compared with the answers of the server itself, on one machine with Debian 12 (amd64). The requests went over a socket,
 //! with the target unchanged. `ci/readers` repeats the comparison. To add a new version of a server, add a row and run `ci/readers`.
@@ -14,7 +14,7 @@ use crate::step::Step::{self, *};
 ///
 /// It never decodes `%2F`, `%5C` and `%25`. It rejects the first two, and `%25` before text that would make it an escape; it
 /// rejects path parameters, control bytes, fragments, malformed escapes and bytes that are not UTF-8. It removes dot segments,
-/// merges slashes, and decodes and escapes everything else anew. Case and a trailing dot stay as they are.
+/// merges slashes, decodes the other escapes, and escapes bytes that a path cannot hold. Case and a trailing dot stay.
 ///
 /// ```
 /// use simdpct_readings::{Outcome, STRICT};
@@ -64,7 +64,8 @@ const STRIP_NO_QUERY: Step = StripOrigin { empty: Some("/"), query: false };
 const STRIP_TO_NOTHING: Step = StripOrigin { empty: Some(""), query: true };
 const STRIP_PATH: Step = StripOrigin { empty: None, query: false };
 
-// These steps remove dot segments: `RFC` by RFC 3986, 5.2.4, `CLEAN` as most file servers. Those with `BELOW` reject `..` above the root.
+// These steps remove dot segments: `RFC` by RFC 3986, 5.2.4, and `CLEAN` without the slash that the RFC leaves for a
+// dot segment at the end. `ESCAPED` also removes escaped dots. Those with `BELOW` reject `..` above the root.
 const RFC: Step = RemoveDots { escaped: false, clean: false, reject_above: false };
 const RFC_BELOW: Step = RemoveDots { escaped: false, clean: false, reject_above: true };
 const ESCAPED: Step = RemoveDots { escaped: true, clean: false, reject_above: false };

@@ -1,4 +1,4 @@
-//! Compares the readings with the recorded answers of the servers.
+//! Compares readings, which describe how servers read request targets, with the recorded answers of the servers.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -264,7 +264,7 @@ fn every_step_matters() {
     }
 }
 
-/// Checks that every kernel finds the path of a plain target, and rejects a target with a byte or pair of bytes that is not plain.
+/// Compares `plain_path` on every tier with a check byte by byte, for each byte and some pairs at each offset.
 #[test]
 fn kernels_find_plain_paths() {
     let plain_path_by_bytes = |target: &[u8]| {
@@ -306,7 +306,7 @@ fn kernels_find_plain_paths() {
     }
 }
 
-/// Compares the quick answer to plain targets with the answer of the steps, with each byte at each place of a path and of a query.
+/// Compares `read`, which takes no steps for plain targets, with `read_by_steps`, for all bytes at all offsets.
 #[test]
 fn plain_targets_are_read_by_the_steps() {
     let same = |target: &[u8]| {
@@ -341,7 +341,7 @@ fn plain_targets_are_read_by_the_steps() {
     }
 }
 
-/// Checks that docs/readings.md has the matrix and the steps of today's readings. `SIMDPCT_BLESS=1` writes them.
+/// Checks that docs/readings.md has the matrix and the steps of these readings. `SIMDPCT_BLESS=1` updates the page.
 #[test]
 fn the_documentation_is_current() {
     const TARGETS: [&str; 9] =

@@ -1,7 +1,7 @@
 //! Prints the values of a log: `cargo run --example find -- LOG FIELD... <access.log`.
 //!
-//! Each value is on a line, after the number of its line, with escapes for bytes that are not printable ASCII. Records that cannot be read
-//! are on stderr.
+//! Each output line has the number of the record, the name of a field and its value. Bytes that are not printable ASCII
+//! are escaped. Errors of records go to stderr.
 
 use std::io::{self, BufRead};
 

@@ -56,14 +56,14 @@ pub enum Part {
     Word,
     /// A quoted field, with its name if it can be selected.
     Quoted(Option<Field>),
-    /// A quoted field without blanks and quotes, with its name if it can be selected.
+    /// A quoted word: a quoted field whose text has no blanks or quotes, with its name if it can be selected.
     QuotedWord(Option<Field>),
 }
 
 /// The rule by which a writer's quotes are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// Quotes are escaped in every field: the first quote opens the request, and the next one closes it.
+    /// Quotes are escaped in every field. The first unescaped quote opens the request, and the next one closes it.
     Escaped,
     /// Quotes are escaped in the request, but not in the fields after it.
     RequestEscaped,
@@ -71,13 +71,13 @@ pub enum Rule {
     Words,
     /// The request is three words without blanks. A user name before it can contain quotes.
     WordsAfterUser,
-    /// Nothing is escaped. A line is readable if there is exactly one reading.
+    /// Nothing is escaped. A text is certain if it is in all readings: the ways to divide the line into fields.
     Raw,
     /// The writer is unknown. A text is certain if all rules by which the line can be read agree about it.
     Unknown,
 }
 
-/// The most quoted fields of a layout.
+/// The maximum number of quoted fields in a layout.
 const MOST: usize = 9;
 
 /// The quoted texts of a line: first the request, then those after it. An error is the reason why a text is not certain.
@@ -89,7 +89,7 @@ impl Lead {
     pub(crate) fn holds(self, line: &[u8], open: usize) -> bool {
         let Some(text) = line[..open].strip_suffix(b" ") else { return self == Lead::Words(0) && open == 0 };
         match self {
-            // The further lines of a message begin with a blank, and can contain a request line that the server refused.
+            // A message can have more lines, which begin with a blank and can contain a rejected request line.
             Lead::Date => {
                 !line.starts_with(b" ") && (text.last_chunk().is_some_and(is_usual_date) || is_date(text))
             }
@@ -103,7 +103,8 @@ impl Lead {
     }
 }
 
-/// The largest and the smallest number of bytes of a date with its time. A user name with brackets is no date.
+/// The maximum and the minimum number of bytes of a date with its time. The minimum keeps a short user name in brackets
+/// from being read as a date.
 const LONGEST_DATE: usize = 40;
 const SHORTEST_DATE: usize = 17;
 
@@ -129,7 +130,8 @@ fn is_usual_date(text: &[u8; 32]) -> bool {
     (0..32).fold(0, |any, at| any | outside(at)) == 0
 }
 
-/// The text after a quoted field of any text: the quote that closes it, words, and the next quote or the end of the line.
+/// The text after a quoted field that can contain any text: its closing quote, words, and the opening quote of the next
+/// such field or the end of the known fields.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Gap {
     /// The name of the field before the gap, if it can be selected.
@@ -254,7 +256,7 @@ pub(crate) fn find(line: &[u8], layout: &Access, rule: Rule, texts: &mut Texts) 
         texts.list.push(Text { range, index: field as usize, holds, escaping, fence });
     };
     for (range, gap) in quoted.iter().zip(layout.gaps()) {
-        // The quoted words after a text are certain if the text is.
+        // The quoted words after a text are certain if the text is certain.
         match range {
             Ok(range) if gap.quoted_words().next().is_some() => {
                 let _ = gap.walk(line, range.end, |field, range| add(field, Ok(range)));
@@ -274,7 +276,7 @@ fn read(line: &[u8], layout: &Access, rule: Rule, escaping: Escaping) -> Result<
         && line[end..].starts_with(b" - ")
         && memchr(b'"', &line[..end]).is_none()
     {
-        // S3 has records of its own work, without a request.
+        // S3 also records its own operations, which have a hyphen in place of a request.
         return Ok(std::array::from_fn(|_| Ok(end + 2..end + 2)));
     }
     let next = |from| escaping.next_quote(line, from);
@@ -294,7 +296,8 @@ fn read(line: &[u8], layout: &Access, rule: Rule, escaping: Escaping) -> Result<
     let read = read_gaps(line, layout, start, |_| start, known, close_of);
     let words = layout.tail.get(..1).filter(|part| part == &[Part::Status]).unwrap_or_default();
     let status = Gap { field: None, words, is_last: true, is_closed: false };
-    // Users can change the fields after the request, so a status makes it certain. The formats of clouds are fixed.
+    // Users can configure the fields after the request, so a status alone makes the request certain. Cloud services
+    // have fixed formats.
     if read.is_ok() || matches!(layout.lead, Lead::Words(_)) || status.end(line, close).is_none() {
         return read;
     }
@@ -362,7 +365,7 @@ fn three_words(line: &[u8], start: usize) -> Option<usize> {
 
 /// Returns the start and the closing quote of a request that is three words. `is_first` says that the first quote of the line opens it.
 fn words(line: &[u8], layout: &Access, is_first: bool) -> Result<(usize, usize), Unreadable> {
-    // A message of gunicorn begins with a date, and can contain a request line that it refused.
+    // A message of gunicorn begins with a date, and can contain a rejected request line.
     if !is_first && line.starts_with(b"[") {
         return unreadable(0, Reason::NO_ANCHOR);
     }
@@ -386,12 +389,12 @@ fn raw(line: &[u8], layout: &Access) -> Result<Quoted, Unreadable> {
     read_gaps(line, layout, first + 1, last, 0, |_| None)
 }
 
-/// Reads the texts of a line by the gaps between them. The first text begins at `start`; `last` returns the last place before an offset where
-/// it could begin. The quotes that close the first `known` texts are those that `close` returns for the start of the text; each of the
-/// others could be any quote.
+/// Reads the texts of a line by the gaps between them. The first text begins at `start`. `last` returns the last offset
+/// before a given one at which it could begin. For each of the first `known` texts, `close` returns the closing quote.
+/// Any quote could close a later text.
 ///
 /// In the first reading, each gap is as far left as possible, and in the last one as far right. A text between two gaps is certain if both
-/// readings have it at the same place, because each gap of any other reading is between those of the two.
+/// readings have it at the same place, because each gap of any other reading is between its positions in these two.
 fn read_gaps(
     line: &[u8],
     layout: &Access,
@@ -417,7 +420,7 @@ fn read_gaps(
     let mut limit = line.len();
     for (index, gap) in (known..count).rev().zip(gaps.rev()) {
         let at = |close| Some((close, gap.end(line, close).filter(|&end| end <= limit)?));
-        // The search succeeds at the latest at the place of the first reading.
+        // The search goes to the left, and ends at the latest at the gap of the first reading.
         right[index + 1] = memrchr_iter(b'"', &line[..limit]).find_map(at).unwrap_or(left[index + 1]);
         limit = right[index + 1].0;
     }

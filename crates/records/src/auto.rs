@@ -18,7 +18,7 @@ pub fn detect(lines: &[&[u8]], wrapper: Option<Wrapper>) -> Option<Log> {
         let mut places = Vec::new();
         for line in lines {
             let before = places.len();
-            // In a format without a writer, the certain values of a line with an error count: writers disagree often.
+            // If no writer is named, the writers often disagree. The certain values of a line with an error count then.
             if syntax.find(line, &mut places).is_err() && !log.writer.name.is_empty() {
                 places.truncate(before);
             }

@@ -9,8 +9,8 @@ use encoding_rs::Encoding;
 pub struct Charset(Option<&'static Encoding>);
 
 impl Charset {
-    /// Returns the charset of `value` in a document in `charset`. If the document names none, the value is UTF-8 or
-    /// else in windows-1252, as browsers assume.
+    /// Returns the charset of `value` in a document in `charset`. If the document names none, a value that is valid
+    /// UTF-8 is in UTF-8, and any other in windows-1252, as in browsers.
     #[cfg(feature = "html")]
     pub(crate) fn of(value: &[u8], charset: Option<&'static Encoding>) -> Charset {
         use encoding_rs::{UTF_8, WINDOWS_1252};
@@ -40,7 +40,7 @@ impl Charset {
         let Some(charset) = self.0 else { return };
         let mut decoder = charset.new_decoder_without_bom_handling();
         let mut buffer = [0; 16];
-        // The end of the bytes that were read, the first byte of the current character, and the end of its text.
+        // The end of the bytes read, the start of the current character, the end of its text, and whether it is whole.
         let (mut at, mut start, mut passed, mut is_complete) = (0, 0, 0, true);
         for offset in offsets {
             while passed <= *offset && at < raw.len() {

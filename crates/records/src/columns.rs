@@ -1,4 +1,4 @@
-//! Finds the columns of lines that a header line names, and targets between words, as in Squid's native format.
+//! Finds columns that a header line names, and targets between words, as in Squid's native format.
 
 use std::ops::Range;
 
@@ -22,8 +22,8 @@ pub struct Columns {
     pub reserved: &'static [u8],
     /// The columns that can be selected.
     pub columns: &'static [Key],
-    /// The names of the columns before the first header line; a line can lack the last ones. Empty if a header line is
-    /// required.
+    /// The names of the columns until a header line comes. A line can lack the last of these columns. Empty if a header
+    /// line is required.
     pub default: &'static [u8],
 }
 
@@ -78,7 +78,7 @@ impl Columns {
         self.columns.iter().for_each(|key| select(key.name, key.field as usize, key.holds));
         for (number, name) in wanted.iter().enumerate() {
             let key = self.columns.iter().find(|key| is_same(key.name, name.as_bytes()));
-            // A method is text if it was asked for.
+            // A method that was asked for by the name of its column is text.
             let holds = key.map(|key| key.holds).filter(|holds| *holds != Holds::Method);
             select(name, Field::ALL.len() + number, holds.unwrap_or(Holds::Value(Kind::Text)));
         }
@@ -124,7 +124,7 @@ impl Columns {
             let (range, is_quoted) = cells[at].clone();
             let (escaping, fence) = match escaping {
                 _ if is_quoted => (escaping, QUOTED),
-                // A text without quotes around it has no doubled quotes.
+                // In a column without quotes around it, two quotes are data.
                 Escaping::DoubledQuote => (Escaping::None, fence),
                 _ => (escaping, fence),
             };

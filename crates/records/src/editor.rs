@@ -11,14 +11,14 @@ pub enum Form {
     /// The whole record, with new values.
     #[default]
     Whole,
-    /// Only the values, each as a record, or joined.
+    /// Only the values. Each is a record, or those of one record are joined.
     Values {
         /// The byte between the values of one record. Without it, each value is a record. Joined values are in the order in which they were
         /// asked for, and a missing one is empty. Several values with one number, such as the elements of an array, share a cell.
         delimiter: Option<u8>,
         /// The byte that ends a record.
         end: u8,
-        /// Appends a byte of a value that would be read as a delimiter or a line end, as an escape.
+        /// Appends the escape of a byte that would be read as a delimiter or a line end.
         escape: fn(u8, &mut Vec<u8>),
     },
     /// Only the values, as a key of the record: each is followed by its length and its number, so that records with different values have
@@ -61,8 +61,8 @@ impl<'a> Editor<'a> {
         Editor { input, form, out, done, record, mark, has_changed: false, values, buffer }
     }
 
-    /// Starts the record at `record` of the input, without its line end. Places count from there, and must be edited in
-    /// order.
+    /// Starts the record at `record` of the input, without its line end. The offsets of places count from its start.
+    /// Places must be edited in ascending order.
     pub fn begin(&mut self, record: Range<usize>) {
         self.record = record;
         self.mark = (self.done, self.out.len());
@@ -130,7 +130,8 @@ impl<'a> Editor<'a> {
         self.has_changed = true;
     }
 
-    /// Writes `value`, or the text for no value, beside the value at `place`, if `place` allows it.
+    /// Writes `value`, or the text for no value, at `place.beside`. Does nothing if it is `None` or only values are
+    /// written.
     pub fn put_beside(&mut self, syntax: &Syntax, place: &Place, value: Option<&[u8]>) -> Result<(), usize> {
         let (Some(at), Form::Whole) = (place.beside, self.form) else { return Ok(()) };
         self.buffer.clear();
@@ -148,7 +149,7 @@ impl<'a> Editor<'a> {
         self.done = self.record.start + range.end;
     }
 
-    /// Writes value number `index` alone.
+    /// Writes value number `index` without the rest of its record.
     fn value(&mut self, index: usize, value: &[u8]) {
         let from = self.out.len();
         match self.form {
@@ -203,7 +204,7 @@ impl<'a> Editor<'a> {
         self.out.extend_from_slice(&self.buffer);
     }
 
-    /// Discards the output for the record, so that it can stay as it is.
+    /// Discards the output for the record, so that the record can be copied unchanged.
     pub fn discard(&mut self) {
         self.done = self.mark.0;
         self.out.truncate(self.mark.1);

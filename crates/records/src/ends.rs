@@ -1,7 +1,7 @@
 //! Finds the ends of CSV records in input that arrives in pieces. A line feed inside quotes is data.
 //!
-//! [`RowScan`](crate::RowScan) finds the same ends in blocks of 64 bytes. It uses this module for the blocks in which a
-//! quote is not where RFC 4180 has it.
+//! [`RowScan`](crate::RowScan) finds the same ends in blocks of 64 bytes. It uses this module for the blocks with a
+//! misplaced quote, which RFC 4180 does not allow.
 
 use memchr::{memchr, memchr2};
 
@@ -38,7 +38,7 @@ pub enum Quotes {
     Backslash,
 }
 
-/// The state between two pieces.
+/// The state of the search for ends between two pieces of the input.
 #[derive(Clone, Copy, Debug)]
 pub struct Ends {
     pub(crate) dialect: Dialect,

@@ -8,13 +8,13 @@ pub enum Escaping {
     None,
     /// The writer is unknown. A value that contains a backslash is rejected, because the writers disagree about it.
     Unknown,
-    /// Apache: `\"`, `\\`, letters, and `\xhh` in lower case.
+    /// Apache: `\"`, `\\`, letters such as `\n`, and `\xhh` in lower case.
     Apache,
-    /// lighttpd: `\"`, `\\`, letters, and `\xHH` in upper case.
+    /// lighttpd: `\"`, `\\`, letters such as `\n`, and `\xHH` in upper case.
     Lighttpd,
     /// varnishncsa: `\"`, `\\`, `\n`, `\r`, `\t`, and `\xhh` in lower case.
     Varnish,
-    /// Tomcat: `\"`, `\\`, letters, and `\uhhhh` for a byte.
+    /// Tomcat: `\"`, `\\`, letters such as `\n`, and `\uhhhh` for a byte.
     Tomcat,
     /// The W3C log of Tomcat: in addition to the escapes of Tomcat, two quotes mean one in queries and headers.
     TomcatW3c,
@@ -28,7 +28,7 @@ pub enum Escaping {
     H2o,
     /// Rack: `\xhh` for bytes that are not printable; a backslash is written as it is.
     Rack,
-    /// WEBrick: `dump` of Ruby, except that `"` is written as it is.
+    /// WEBrick: `String#dump` of Ruby, except that `"` is written as it is.
     Ruby,
     /// The servers of the Python library: `\\`, and `\xhh` for controls; `"` is written as it is.
     Python,
@@ -38,7 +38,7 @@ pub enum Escaping {
     Haproxy,
     /// The `%"` of Squid: `\"`, `\\`, and letters for line ends and tabs.
     Squid,
-    /// CloudFront: percent-encoding once more than the client, with `%25` for `%`.
+    /// CloudFront: percent-encoding on top of that of the client, with `%25` for `%`.
     Percent,
     /// A JSON string. Bytes that are not UTF-8 can be written as they are.
     Json,
@@ -72,7 +72,7 @@ pub enum Escaping {
     HtmlSingleBare,
 }
 
-/// The notation for a byte, or a code point, by its number. The letter is written after the mark.
+/// The text after the mark in an escape that gives the number of a byte or a code point.
 #[derive(Clone, Copy, PartialEq)]
 enum Number {
     /// `xhh`, with lower-case digits.
@@ -100,7 +100,8 @@ pub(crate) struct Rule {
     letters: &'static [u8],
     /// The notations that are understood, in any case of digits. The first of them is written.
     numbers: &'static [Number],
-    /// The bytes, other than controls, that are written by their numbers: those from the first item on, and those in the second item.
+    /// The bytes, other than controls, that are written by their numbers: all bytes from the first item on, and the
+    /// bytes in the second item.
     numbered: (u16, &'static [u8]),
     /// Some of [`RAW_MARK`] and the constants after it.
     flags: u8,
@@ -477,7 +478,7 @@ impl Escaping {
         self.rule().escapes(byte)
     }
 
-    /// Returns the text for `byte`, if it does not depend on the bytes around it.
+    /// Returns the text that is written for `byte`, if it does not depend on the bytes around it.
     pub(crate) fn spell(self, byte: u8) -> Option<Vec<u8>> {
         let (rule, mut text) = (self.rule(), Vec::new());
         rule.write_byte(byte, &mut text);
@@ -489,8 +490,8 @@ impl Escaping {
         matches!(self, Escaping::Json | Escaping::JsonHex | Escaping::LighttpdJson) || self.has_references()
     }
 
-    /// Reports whether escapes are character references of HTML. A text can have many spellings with them. Lists of
-    /// URLs are split after the references are undone.
+    /// Reports whether escapes are character references of HTML. With references, a text can have many spellings, and
+    /// lists of URLs are split only after the references are undone.
     pub(crate) fn has_references(self) -> bool {
         self.rule().mark == b'&'
     }

@@ -83,7 +83,7 @@ impl Position {
         if self.is_open() { 1 } else { self.first.abs_diff(self.last) + 1 }
     }
 
-    /// Returns the number of the value in field number `field`, from 1 on, of a line with `count` fields, if the position has this field.
+    /// Returns the number of the value that is field number `field` (from 1) of a line with `count` fields, if any.
     fn find(self, field: usize, count: usize) -> Option<usize> {
         let from_start = |number: isize| if number < 0 { number + count as isize + 1 } else { number };
         let (first, last) = (from_start(self.first), from_start(self.last));
@@ -101,7 +101,7 @@ impl Position {
     }
 }
 
-/// The fields of lines that were asked for.
+/// The selected fields of lines, and the way to split lines.
 #[derive(Clone, Debug)]
 pub struct Numbered {
     separator: Separator,
@@ -245,7 +245,7 @@ impl Numbered {
         let range = word.unwrap_or_else(|| span.range.clone());
         // A bracket that is open before the field must stay open.
         let bracket = if span.after_bracket { const { CONTROLS.add(b"]") } } else { CONTROLS };
-        // Blanks are also in quoted fields, whose quotes and escapes must stay.
+        // Fields between blanks can be parts of a quoted text, whose quotes and escapes must stay.
         let fence = match (self.separator, span.mark) {
             (Separator::Byte(byte), _) => CONTROLS.add(&[byte]),
             (Separator::Blanks, _) => const { CONTROLS.add(b" \t\"\\") },
@@ -281,7 +281,7 @@ fn words(line: &[u8], range: Range<usize>) -> impl Iterator<Item = Range<usize>>
 /// Appends the first `last` words of `line` to `spans`. If `has_marks` is set, fields can be in quotes or brackets.
 fn split_words(line: &[u8], last: usize, has_marks: bool, spans: &mut Vec<Span>) {
     let mut at = 0;
-    // Whether no quote, and no bracket, is closed in the rest of the line.
+    // Whether the rest of the line has no closing quote, and no closing bracket.
     let (mut open_quote, mut open_bracket) = (!has_marks, !has_marks);
     while let Some(word) = words(line, at..line.len()).next().filter(|_| spans.len() < last) {
         let (mark, is_open) = match line[word.start] {

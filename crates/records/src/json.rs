@@ -1,5 +1,6 @@
-//! Finds strings in a JSON document by their paths. Strings can have escapes that only the writer has, and bytes that JSON forbids:
-//! control bytes and invalid UTF-8. Programs that build JSON from text write such strings, and no value may be missed.
+//! Finds strings in a JSON document by their paths. Strings can have escapes that only some writers use, and bytes that
+//! JSON forbids: control bytes and invalid UTF-8. Programs that build JSON from text write such strings, and no value
+//! may be missed.
 
 use std::ops::Range;
 
@@ -90,7 +91,7 @@ impl Reader {
                     (field as usize, holds)
                 }
                 None => {
-                    // If one of the keys has this path, it says what the string contains. A method that was asked for is text.
+                    // If one of the keys has this path, the key gives the content. A method that was asked for is text.
                     let key = known.iter().position(|known| *known == asked[path]);
                     let holds = key.map(|key| keys[key].holds).filter(|holds| *holds != Holds::Method);
                     (Field::ALL.len() + path, holds.unwrap_or(Holds::Value(Kind::Text)))
@@ -126,7 +127,7 @@ impl Reader {
         self.members.clear();
         self.states.extend((0..self.paths.len()).map(|path| State { path, steps: 0 }));
         let (mut at, mut count) = (blanks(text, 0), 0);
-        // The paths that lead to the current value are those from here on.
+        // The paths from this index of `states` on lead to the current value.
         let mut from = 0;
         loop {
             match text.get(at) {

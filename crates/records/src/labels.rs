@@ -13,18 +13,18 @@ pub(crate) const LABELS: [(&[u8], Field, Holds); 5] = [
     (b", referrer: \"", Field::Referer, Holds::Value(Kind::Url)),
 ];
 
-/// The counts that a stream has after its labels.
+/// The label of the counts that follow the other labels of a stream (TCP or UDP).
 const COUNTS: &[u8] = b", bytes from/to client:";
 
-/// The levels of an entry.
+/// The levels of entries.
 const LEVELS: [&[u8]; 8] =
     [b"[error] ", b"[warn] ", b"[info] ", b"[notice] ", b"[crit] ", b"[alert] ", b"[emerg] ", b"[debug] "];
 
 /// Appends the values of `line` to `texts`.
 ///
 /// Nothing is escaped, and the message before the labels contains the decoded name of a file, in which a client can plant labels. So the
-/// last label of a request counts, unless it can be a part of the referrer, or of a request line that nginx did not understand. Other
-/// request lines and hosts have no blanks, and so no labels.
+/// last label of a request counts, unless it can be a part of the referrer, or of a request line that nginx did not
+/// understand. The targets of other requests, and hosts, have no blanks, so they have no labels.
 pub(crate) fn find(line: &[u8], texts: &mut Texts) -> Result<(), Unreadable> {
     let has = |text: &[u8]| memmem::find(line, text).is_some();
     // A message can have several lines. The last one has the labels.

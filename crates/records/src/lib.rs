@@ -44,8 +44,8 @@
 //!
 //! [`Syntax::sweep`] finds the `%` in one value of many records at once. In a log, [`Rule`], [`Lead`] and [`Part`] say
 //! which quotes and blanks are around the target, and [`Escaping::next_quote`] which byte can hide a quote. The sweep
-//! handles a line that has each quote, blank and mark where a usual line has it. All other lines are left to the reader
-//! of the format. In a table, a sweep follows [`Ends`].
+//! handles a line whose quotes are in their usual places, and that has no byte that can hide one. All other lines are
+//! left to the reader of the format. In a table, a sweep follows [`Ends`].
 
 #![forbid(unsafe_code)]
 

@@ -52,7 +52,7 @@ pub struct Writer {
     pub rule: Rule,
     /// Texts that are no targets.
     pub placeholders: Placeholders,
-    /// The versions and sources that were checked.
+    /// The versions of the program, or the sources, with which this row was checked.
     pub checked: &'static str,
     /// A warning for help; empty if the format is safe and loses nothing.
     pub note: &'static str,
@@ -74,7 +74,7 @@ pub struct Log {
 pub struct Spec {
     /// The logger around the records of the program.
     pub wrapper: Option<Wrapper>,
-    /// The format of the records; `None` if the first lines choose it.
+    /// The format of the records; `None` if it is detected from the first lines.
     pub log: Option<Log>,
 }
 
@@ -115,7 +115,7 @@ const HOST_FIRST: LeadWord = LeadWord { field: Field::Host, number: 0, count: 6 
 const HOST_SECOND: LeadWord = LeadWord { field: Field::Host, number: 1, count: 5 };
 const KEY: LeadWord = LeadWord { field: Field::Key, number: 8, count: 9 };
 
-/// After the counters, Envoy writes the addresses of the client, the agent, the number of the request, the host and the upstream.
+/// After the counters, Envoy writes X-Forwarded-For, the agent, the request ID, the host and the upstream.
 const ENVOY_TAIL: &[Part] = &[Part::Status, WORD, WORD, WORD, WORD, WORD, OTHER, AGENT, OTHER, HOST, OTHER];
 /// Istio has a quoted reason among the counters.
 const ISTIO_TAIL: &[Part] =
@@ -128,7 +128,7 @@ static COMMON: Layout = access("common", Lead::Date, COMMON_TAIL);
 static COMBINED: Layout = access("combined", Lead::Date, COMBINED_TAIL);
 static VHOST: Layout = with_word("vhost_combined", Lead::Date, HOST_FIRST, COMBINED_TAIL);
 static LIGHTTPD: Layout = with_word("accesslog", Lead::Date, HOST_SECOND, COMBINED_TAIL);
-/// The layout for writers whose fields can contain quotes, so that more fields after these would be ambiguous.
+/// The layout for writers whose fields can contain quotes. More fields after the known ones would be ambiguous.
 static RAW_COMMON: Layout = closed("common", Lead::Date, COMMON_TAIL);
 static RAW_COMBINED: Layout = closed("combined", Lead::Date, COMBINED_TAIL);
 /// After the agent, Traefik writes the number of the request, the router, the server and the duration.
@@ -316,7 +316,7 @@ const DOCUMENTATION: &str = "documentation";
 const DECODED: &str =
     "not safe: the path is decoded, so that a client can write a new line; the query is missing";
 
-/// All programs, in the order of help.
+/// All programs, in the order in which the help lists them.
 pub static WRITERS: &[Writer] = &[
     writer("", &[&COMBINED, &COMMON, &VHOST], Escaping::Unknown, "")
         .rule(Rule::Unknown)

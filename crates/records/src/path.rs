@@ -18,8 +18,8 @@ pub(crate) enum Step {
 
 /// A path to strings in a JSON document.
 ///
-/// Dots separate the names of members, `[]` is each element of an array, `[0]` the first one, and `**` at the end is every string below. A
-/// name with other characters is in quotes, or has backslashes before them. As in jq, a path may begin with a dot, and `.` is the document.
+/// Dots separate names, `[]` is each element of an array, `[0]` the first one, and `**` at the end every string below.
+/// A name with these characters has quotes or backslashes. As in jq, a dot may come first, and `.` is the document.
 #[derive(Clone, Debug)]
 pub struct KeyPath {
     /// The path exactly as the user typed it.

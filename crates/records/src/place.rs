@@ -32,7 +32,7 @@ pub enum Field {
 }
 
 impl Field {
-    /// Every field with its name, in the order of help.
+    /// Every field with its name, in the order in which the help lists them.
     pub const ALL: [(Field, &'static str); 9] = [
         (Field::Target, "target"),
         (Field::Query, "query"),
@@ -116,7 +116,7 @@ pub struct Key {
 pub(crate) struct Text {
     /// The place of the text, or the reason why it is not certain.
     pub range: Result<Range<usize>, Reason>,
-    /// The number of the value: that of its field in [`Field::ALL`], or, after these, that of a column or a path that was asked for.
+    /// The number of the value: the index of its field in [`Field::ALL`]. Columns and paths that were asked for follow.
     pub index: usize,
     pub holds: Holds,
     pub escaping: Escaping,
@@ -175,19 +175,19 @@ pub struct Place {
     pub escapings: [Escaping; 3],
     /// The bytes that would end the value, or change where other values are.
     pub fence: ByteSet,
-    /// The bytes that a new value cannot start with, unless the old one does.
+    /// The bytes that a new value cannot start with, unless the old one starts with the same byte.
     pub reserved: &'static [u8],
     /// The quotes around the value.
     pub marks: Marks,
-    /// Whether bytes of the fence that the old value has can stay, because only the bytes next to them decide their
-    /// meaning. An opening bracket is then a byte of the fence only at the start of the value.
+    /// Whether a new value can keep the bytes of the fence that the old one has, because only the bytes next to them
+    /// decide their meaning. An opening bracket is then a byte of the fence only at the start of the value.
     pub has_lone_marks: bool,
     /// The charset of the value.
     pub charset: Charset,
     /// Whether the record can have an empty value here.
     pub may_be_empty: bool,
-    /// The offset at which a new value can be written beside this one, under the name that was asked for. It is `None` if the record has
-    /// this name already.
+    /// The offset at which a new member or cell can be written beside this value. It is `None` if none was asked for,
+    /// or if the object has a member of the new name already.
     pub beside: Option<usize>,
 }
 
@@ -214,13 +214,14 @@ impl Place {
         &record[self.range.clone()]
     }
 
-    /// Returns the bytes of the record that are replaced if there is no new value: those at this place and the quotes around them.
+    /// Returns the range that is replaced by a text that is no value, such as `null`: this place and the quotes around
+    /// it.
     pub fn whole(&self) -> Range<usize> {
         let quotes = usize::from(self.marks == Marks::Quotes && self.escapings[2] == Escaping::None);
         self.range.start - quotes..self.range.end + quotes
     }
 
-    /// Converts `places` from places in the text at this place to places in `record`. Returns false if a value would have more
+    /// Converts `places` in the value at this place to places in `record`. Returns false if a value would have more
     /// escapings than a place can have.
     pub(crate) fn contain(&self, record: &[u8], places: &mut [Place]) -> bool {
         let [none, logger, outermost] = self.escapings;
@@ -266,7 +267,8 @@ impl Place {
         Ok(texts)
     }
 
-    /// Replaces `offsets` in the last of `texts`, which is inside the escapings from `number` on, by those in the record.
+    /// Replaces `offsets` in the last of `texts`, in which the escapings from `number` on are undone, by those in the
+    /// record.
     fn outer_origins(&self, record: &[u8], texts: &[Cow<'_, [u8]>], number: usize, offsets: &mut [usize]) {
         for (escaping, text) in self.escapings[number..].iter().zip(texts.iter().rev().skip(1)) {
             escaping.origins(text, offsets);
@@ -340,7 +342,7 @@ impl Place {
         check(writer, text)?;
         let mut written = quote.to_vec();
         match writer {
-            // The fence has line ends, too, so those that are left here are from the old value, and stay.
+            // The fence contains line ends. So a line end that is left here is from the old value, and stays.
             Escaping::None if self.has_lone_marks => written.extend_from_slice(text),
             // A writer without an escaping cannot write line ends.
             _ => writer.apply(text, &mut written)?,
@@ -387,7 +389,7 @@ impl Place {
         self.fence.contains(byte) && !more.escapes(byte) && (writer.has_references() || !writer.escapes(byte))
     }
 
-    /// Returns the offset of the first byte of `value` that would be read as a part of the syntax around it.
+    /// Returns the offset of the first mark of `value`: a byte that would be read as a part of the syntax around it.
     ///
     /// If `has_lone_marks` is set, and no escaping hides marks, a mark of the old value may stay. Then all marks before
     /// it must stay, too, and the bytes next to it must mean the same.

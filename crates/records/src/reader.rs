@@ -110,7 +110,7 @@ impl Reader {
             },
             _ => (method.clone(), range),
         };
-        // HAProxy may have written the common layout, in which `#22` is a quote.
+        // The unknown writer may be HAProxy, which writes `#22` for a quote.
         let is_unknown = escaping == Escaping::Unknown;
         let (raw, start) = (&record[range.clone()], range.start);
         let mut buffer = Vec::new();

@@ -16,7 +16,7 @@ use crate::reader::Reader;
 use crate::table::{Table, without_end};
 use crate::wrapper::Wrapper;
 
-/// The syntax of records, and the values of them that were asked for.
+/// The syntax of records, and the selected values.
 #[derive(Clone, Debug)]
 pub struct Syntax(Kind);
 
@@ -75,7 +75,7 @@ impl Syntax {
         Syntax(Kind::Table(table))
     }
 
-    /// Returns the columns of CSV, if these are the values.
+    /// Returns the table, if the values are columns of CSV.
     pub fn as_table(&self) -> Option<&Table> {
         match &self.0 {
             Kind::Table(table) => Some(table),
@@ -83,8 +83,8 @@ impl Syntax {
         }
     }
 
-    /// Selects the strings at `paths` of JSON documents, one a record. `escaping` is undone in the strings. If `into` has names, new values
-    /// are added under these names. An error is a message for the user.
+    /// Selects the strings at `paths` of JSON documents, one document a record. `escaping` is undone in the strings. If
+    /// `into` has names, new values are added under these names. An error is a message for the user.
     pub fn json(paths: &[KeyPath], into: &[String], escaping: Escaping) -> Result<Syntax, String> {
         once(paths, KeyPath::to_string)?;
         let reader = json::Reader::new(paths.to_vec(), into.to_vec());
@@ -133,7 +133,7 @@ impl Syntax {
         }
     }
 
-    /// Returns the word for a value: `field`, `column` or `key`.
+    /// Returns the word for a value: `line`, `field`, `column` or `key`.
     pub fn noun(&self) -> &'static str {
         match &self.0 {
             Kind::Line(_) | Kind::Wrapper(_) => "line",
@@ -144,8 +144,9 @@ impl Syntax {
         }
     }
 
-    /// Reports whether `record` seems to be readable, so that it need not be read if none of its bytes matters. In JSON, this examines only
-    /// the braces around the record. In all other syntaxes, a record that seems to be readable is readable.
+    /// Reports whether `record` seems to be readable, so that it need not be read if the caller would change none of
+    /// its bytes. In JSON, this examines only the braces around the record. In all other syntaxes, a record that seems
+    /// to be readable is readable.
     pub fn seems_readable(&self, record: &[u8]) -> bool {
         match &self.0 {
             Kind::Line(_) | Kind::Fields(_) => true,
@@ -169,8 +170,8 @@ impl Syntax {
 
     /// Appends the places of the values of `record` to `places`, in the order of the record. The record has no line end.
     ///
-    /// After an error, the places that were appended are those of the values that are certain nevertheless. A place whose escapes are
-    /// malformed is found, and [`Place::value`] says where.
+    /// After an error, the places that were appended are those of the values that are certain nevertheless. A value
+    /// with a malformed escape has a place, too, and [`Place::value`] returns the offset of the escape.
     pub fn find(&mut self, record: &[u8], places: &mut Vec<Place>) -> Result<(), Unreadable> {
         match &mut self.0 {
             Kind::Line(escaping) => {

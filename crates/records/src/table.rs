@@ -243,7 +243,7 @@ impl Table {
             return Ok(());
         }
         let from = places.len();
-        // A row without quotes can be read, so the cells after the last column are not needed.
+        // A row without quotes can be read, so the cells after the last selected column are not needed.
         let has_quotes = memchr(b'"', row).is_some();
         let mut columns = self.columns.iter().peekable();
         for (number, cell) in self.dialect.iter(row).enumerate() {
@@ -316,7 +316,7 @@ pub struct Widener {
     ends: Ends,
     /// The number of the current cell; `None` after the end of the row.
     cell: Option<usize>,
-    /// The current piece, after the carriage return at the end of the one before, which can be a part of the line end.
+    /// The current piece. A carriage return at the end of the piece before comes first, as a line feed can follow it.
     buffer: Vec<u8>,
 }
 

@@ -23,7 +23,7 @@ pub struct Placeholders {
 /// The last word of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
-    /// A name and a version, such as `HTTP/1.1`. Requests that the server refused, and those of HTTP/0.9, can lack it.
+    /// A name and a version, such as `HTTP/1.1`. Requests that the server rejected, and those of HTTP/0.9, can lack it.
     Named,
     /// Only a version, such as `1.1`, or a name and a version.
     Version,
@@ -36,7 +36,7 @@ pub enum Protocol {
 /// The places of the method and of the target.
 pub(crate) type Parts = (Range<usize>, Range<usize>);
 
-/// The least length of a request that a server has cut.
+/// The minimum length, in bytes, at which a request without a protocol is taken for a cut one.
 const SHORTEST_CUT: usize = 1000;
 
 impl Placeholders {
@@ -139,7 +139,7 @@ pub(crate) fn split(
     split_other(line, range, known, escaping)
 }
 
-/// Splits a request that is not a usual one.
+/// Splits a request that does not have the usual form.
 #[inline(never)]
 fn split_other(
     line: &[u8],
@@ -178,7 +178,7 @@ fn split_other(
     }
     let end = if has_protocol { rest.start + last.saturating_sub(1) } else { rest.end };
     let target = trim(rest.start..end);
-    // Jetty and load balancers have a hyphen for the method and for the protocol.
+    // Jetty and load balancers write hyphens for the method and the protocol of a request that they rejected.
     let is_refused = known.requests.contains(&request) || &line[method.clone()] == b"-" && word == b"-";
     let is_target = !is_refused && !known.contains(&line[target.clone()]);
     Ok(is_target.then_some((method, target)))

@@ -41,7 +41,7 @@ impl Wrapper {
         Ok(Place::new(range, 0, escaping, ByteSet::EMPTY))
     }
 
-    /// Reports whether the logger of `line` is rsyslog, which escapes controls in files. A message on the wire has a priority instead.
+    /// Reports whether rsyslog wrote `line` to a file, with controls escaped. Messages from the network begin with `<`.
     pub(crate) fn is_rsyslog(self, line: &[u8]) -> bool {
         self == Wrapper::Syslog && line.first() != Some(&b'<')
     }

@@ -2,7 +2,7 @@
 
 use simdpct_records::{Escaping, Field, Kind, Log, Place, Reason, Spec, Syntax, Wrapper, detect};
 
-/// Returns the syntax of `log`, with all values that contain URLs.
+/// Returns the syntax that selects all values of `log` that contain URLs.
 fn urls(log: &str) -> Syntax {
     let Spec { log, wrapper } = log.parse().unwrap();
     Syntax::log(log.unwrap(), wrapper, &[""; 0]).unwrap()
@@ -148,7 +148,7 @@ fn escapes_are_undone_by_the_writer() {
     );
 }
 
-/// HAProxy writes fields of TLS after the request.
+/// In `httpslog`, HAProxy writes fields of TLS after the request.
 #[test]
 fn httpslog_has_fields_after_the_request() {
     for tail in ["0/0000000000000000/0/0/0 www.example/TLSv1.3/TLS_AES_256_GCM_SHA384", "0/-/-/-/0 -/-/-"] {
@@ -191,7 +191,7 @@ fn loggers_wrap_records() {
     finds("syslog+nginx", &format!("Nov 27 15:38:10 web1 nginx: {inner}"), Kind::Path, &["/a#011b"]);
 }
 
-/// A client planted a label in the name of the file, the request line or the referrer.
+/// A client planted a label, such as `, host:`, in the name of the file, the request line or the referrer.
 #[test]
 fn a_planted_label_is_no_request() {
     let entry = |message: &str, rest: &str| {
@@ -527,7 +527,7 @@ fn offsets_are_those_of_the_record() {
     assert_eq!(places[0].write(line, b"/a b", &mut out), Err(2));
 }
 
-/// A quote that a client sends after the protocol is an escape in most logs, and no part of the target.
+/// A quote that a client sends after the protocol is written as an escape in most logs, and is no part of the target.
 #[test]
 fn an_escape_after_the_protocol_is_no_part_of_the_target() {
     for (log, quote) in [("nginx", "\\x22"), ("apache", "\\\""), ("h2o", "\\x22"), ("haproxy", "#22")] {
@@ -543,7 +543,7 @@ fn an_escape_after_the_protocol_is_no_part_of_the_target() {
     }
 }
 
-/// gunicorn and aiohttp write messages about requests that they refused among the lines of their access logs.
+/// gunicorn and aiohttp write messages about requests that they rejected among the lines of their access logs.
 #[test]
 fn a_request_in_a_message_is_no_request() {
     let message = "[2024-01-01 00:00:00 +0000] [2048] [WARNING] Invalid request from ip=192.0.2.1: Invalid HTTP Version: ";

@@ -1,4 +1,4 @@
-//! URLs in the attributes of HTML are found, and new ones are read back.
+//! Tests that URLs in the attributes of HTML are found, and that new ones are read back.
 #![cfg(feature = "html")]
 
 mod common;

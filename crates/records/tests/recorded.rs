@@ -65,7 +65,7 @@ fn places_are_in_the_order_of_the_line() {
             let mut buffer = Vec::new();
             let value = place.value(&line, &mut buffer).unwrap();
             editor.put(place, value).unwrap();
-            // A longer value replaces it, unless it cannot be written at this place.
+            // A longer value replaces the old one, unless it cannot be written at this place.
             let _ = editor.put(place, &[value, b"x"].concat());
         }
         editor.end(all.len(), line.len());

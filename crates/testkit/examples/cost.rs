@@ -1,4 +1,4 @@
-//! Runs a verb once on each of many inputs, for `ci/worst`, which counts the instructions of each call.
+//! Runs a verb (an operation) once on each of many inputs, for `ci/worst`, which counts the instructions of each call.
 //!
 //! `cost shapes LEN` writes one input of each kind to standard output, and `cost tiers 0` writes the tiers of this CPU.
 //! `cost VERB TIER LEN` reads inputs of that length from standard input.

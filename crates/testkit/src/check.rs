@@ -1,4 +1,5 @@
-//! Checks every verb of every tier on one input against the oracle, between guard pages.
+//! Checks every verb (method of an encoder or decoder) on every tier against the oracle, on one input between guard
+//! pages.
 
 use std::borrow::{Borrow, Cow};
 use std::fmt::Debug;
@@ -13,7 +14,7 @@ use crate::guard::{CANARY, GuardedSlice, Place};
 use crate::oracle::{self, Malformed, Members, Rule};
 use crate::tiers::tiers;
 
-/// The options of an encoding, in the terms of the oracle.
+/// The options of an encoding, as the oracle takes them.
 #[derive(Clone, Copy)]
 pub struct Encoding {
     /// The bytes that stay unescaped.
@@ -24,7 +25,7 @@ pub struct Encoding {
     pub upper: bool,
 }
 
-/// The options of a decoding, in the terms of the oracle.
+/// The options of a decoding, as the oracle takes them.
 #[derive(Clone, Copy)]
 pub struct Decoding {
     /// The bytes whose escapes are not decoded.
@@ -115,7 +116,7 @@ impl Decoding {
         let (mut out, mut at) = (Vec::new(), 0);
         while at < input.len() {
             let end = at + if oracle::escape_at(input, at).is_some() { 3 } else { 1 };
-            // A normalization depends on the two bytes before, which do not change.
+            // The normalization of an escape also depends on the two bytes before it, which do not change.
             let with_context = &input[at.saturating_sub(2)..end];
             self.expected(with_context, &mut out);
             if out != with_context {
@@ -141,7 +142,7 @@ pub fn wrote<E>(written: Result<usize, E>, out: &[u8], expected: &[u8]) -> bool 
     written.is_ok_and(|len| len == expected.len()) && out.starts_with(expected)
 }
 
-/// Converts an error of the library to the terms of the oracle.
+/// Converts an error of the library to an error of the oracle.
 pub fn malformed(error: MalformedEscape) -> Malformed {
     let not_hex = match error.cause {
         MalformedCause::Truncated => None,
@@ -177,7 +178,7 @@ unsafe fn uninit(slice: &mut [u8]) -> &mut [MaybeUninit<u8>] {
     unsafe { &mut *(std::ptr::from_mut(slice) as *mut [MaybeUninit<u8>]) }
 }
 
-/// The verbs of a decoder, strict or lenient, with errors in the terms of the oracle.
+/// The verbs of a decoder, strict or lenient, with the errors of the oracle.
 trait Verbs: Copy {
     fn decoded_len(self, input: &[u8]) -> Result<usize, Malformed>;
     fn is_decoded(self, input: &[u8]) -> Result<bool, Malformed>;
@@ -234,7 +235,7 @@ verbs! {
     TryDecode, |result| result.map_err(malformed);
 }
 
-/// The tier, the place and the input of one check, for the message of a failed assertion.
+/// The tier, the input and its place in guarded memory, for the message of a failed assertion.
 struct Case<'a> {
     tier: Tier,
     place: Place,
@@ -317,8 +318,8 @@ impl Checker {
         case.equal("first_change", encode.first_change(src), first_change);
         case.cow(encode.encode(src), expected);
 
-        // The sizes of the output slice: the exact size, one byte more, and the worst case, for which the library takes another
-        // path.
+        // The sizes of the output slice: the exact size, one byte more, and the worst case, for which the library has
+        // other code.
         for room in [len, len + 1, 3 * src.len() + 64] {
             let out = output.take(room, place);
             case.equal("encode_to_slice", encode.encode_to_slice(src, out), Ok(len));
@@ -401,8 +402,8 @@ impl Checker {
             Err(error) => case.equal("decode", Err(error), result),
         }
 
-        // The sizes of the output slice: the exact size, one byte more, and at least the length of the input, for which the
-        // library takes another path.
+        // The sizes of the output slice: the exact size, one byte more, and at least the length of the input, for which
+        // the library has other code.
         for room in [len, len + 1, src.len(), src.len() + 64] {
             let out = output.take(room, place);
             let written = decode.decode_to_slice(src, out);

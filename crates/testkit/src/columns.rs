@@ -1,4 +1,4 @@
-//! Checks the batch verbs on every tier: each value of a column must give the output that it gives alone.
+//! Checks the methods of `batch` on every tier: each value of a column must give the output that it gives alone.
 
 use std::fmt::Debug;
 use std::mem::MaybeUninit;
@@ -40,7 +40,7 @@ impl Expected {
 /// A boxed iterator of values, so that all iterators of values have one type.
 type Slices<'v> = Box<dyn Iterator<Item = Option<&'v [u8]>> + 'v>;
 
-/// A batch verb for columns and for slices, into each kind of output. It adds rejected values to `rejected`.
+/// A batch method in both forms, for a column and for slices. It adds rejected values to `rejected`.
 trait Verb {
     fn column<C: ColumnOut>(
         &self,
@@ -56,7 +56,7 @@ trait Verb {
     ) -> Result<(), C::Error>;
 }
 
-/// Applies a batch verb to the values that `offsets` cut from `bytes`, and compares the output with `expected`.
+/// Applies a batch method to the values that `offsets` cut from `bytes`, and compares the output with `expected`.
 fn check(verb: &impl Verb, bytes: &[u8], offsets: &[i32], expected: &Expected, context: &dyn Debug) {
     let values = Column::new(bytes, offsets).unwrap();
     // Empty values with an odd index are passed as nulls: a null must give an empty value, but not every empty value is a null.

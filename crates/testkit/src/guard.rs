@@ -1,8 +1,9 @@
-//! Memory in which an access just outside a slice crashes, or a write is found afterwards.
+//! Memory in which an access just outside a slice crashes, or in which a later check finds a wrong write.
 //!
-//! On Unix, a [`GuardedSlice`] is between two pages that may not be touched, so a kernel that reads or writes one byte too far crashes.
-//! On other targets (WebAssembly), a [`GuardedSlice`] is a plain vector; [`FAULTS`] says which kind the target has. On all targets, the
-//! bytes around the slice are canaries, which [`GuardedSlice::intact`] checks.
+//! On Unix, a [`GuardedSlice`] is between two pages that may not be touched, so a kernel that reads or writes one byte
+//! too far crashes. On other targets (WebAssembly), a [`GuardedSlice`] is a plain vector; [`FAULTS`] tells whether the
+//! target has guard pages. On all targets, the bytes around the slice are canaries, which [`GuardedSlice::intact`]
+//! checks.
 
 use std::ops::Range;
 
@@ -21,7 +22,7 @@ pub enum Place {
     End(usize),
 }
 
-/// The positions that tests use: next to either guard page, or not aligned for any vector.
+/// The positions that tests use: next to each guard page, or not aligned for any vector.
 pub const PLACES: [Place; 5] =
     [Place::End(0), Place::Start(0), Place::Start(1), Place::Start(31), Place::End(7)];
 

@@ -1,8 +1,8 @@
 //! The code that the tests and the fuzz targets of simdpct share.
 //!
-//! [`oracle`] gives the right answers, a byte at a time. [`check`], [`columns`], [`streams`], [`text`] and [`questions`]
-//! compare every verb of every tier with it, on one input. [`shapes`] makes inputs, and [`guard`] puts them between guard
-//! pages.
+//! [`oracle`] computes the expected outputs, a byte at a time. [`check`], [`columns`], [`streams`], [`text`] and
+//! [`questions`] compare every operation on every tier with the oracle, on one input. [`shapes`] makes inputs, and
+//! [`guard`] puts them between guard pages.
 
 pub mod check;
 pub mod columns;

@@ -1,4 +1,4 @@
-//! Checks the verbs that write no output against the oracle.
+//! Checks the functions that write no output against the oracle.
 
 use crate::check::malformed;
 use crate::oracle;

@@ -1,6 +1,6 @@
 //! Compares the output for one input with that of other crates.
 //!
-//! The outputs must always be equal, but not every verb has a counterpart. `urlencoding::decode` fails for invalid
+//! The outputs must always be equal, but not every operation has a counterpart. `urlencoding::decode` fails for invalid
 //! UTF-8, so it is compared with `decode_utf8`. `form_urlencoded` decodes whole queries to text with U+FFFD, so it gets
 //! one value without `&`. No other crate keeps escapes, is strict, normalizes, or has sets with bytes of 0x80 or more.
 
@@ -32,7 +32,7 @@ pub fn named() -> &'static [Pair] {
     NAMED.get_or_init(|| sets::ALL.iter().map(|named| pair(named.set)).collect())
 }
 
-/// Checks encoding with the sets of `pairs`, of a component and of form data, on every tier.
+/// Checks encoding with the sets of `pairs`, of a component and of form data against other crates, on every tier.
 pub fn check_encode(input: &[u8], pairs: &[Pair]) {
     for &tier in tiers() {
         for (set, rival) in pairs {
@@ -46,7 +46,7 @@ pub fn check_encode(input: &[u8], pairs: &[Pair]) {
     }
 }
 
-/// Checks decoding to bytes, to text and from form data, on every tier.
+/// Checks decoding to bytes, to text and from form data against other crates, on every tier.
 pub fn check_decode(input: &[u8]) {
     let context = format!("b\"{}\"", input.escape_ascii());
     for &tier in tiers() {

@@ -80,7 +80,7 @@ fn end_in(end: &[u8], len: usize) -> Vec<u8> {
     data
 }
 
-/// Makes clean text in which about one in `every` places has a valid escape, a malformed escape or a special byte.
+/// Makes text in which about one in `every` places has a valid escape, a malformed escape or a random byte.
 fn sprinkle(len: usize, rng: &mut Rng, every: usize) -> Vec<u8> {
     let mut data = Vec::with_capacity(len + 3);
     while data.len() < len {
@@ -100,8 +100,8 @@ fn sprinkle(len: usize, rng: &mut Rng, every: usize) -> Vec<u8> {
     data
 }
 
-/// Calls `each` with every word of at most `longest` bytes of `alphabet`. If less than 100 % of long loops run, it leaves out
-/// some of the words that are longer than `whole` bytes.
+/// Calls `each` with every string of at most `longest` bytes of `alphabet`. If the environment variable
+/// `SIMDPCT_TEST_SCALE` is less than 100, it leaves out some of the strings that are longer than `whole` bytes.
 pub fn words(alphabet: &[u8], longest: usize, whole: usize, mut each: impl FnMut(&[u8])) {
     fn extend(alphabet: &[u8], word: &mut Vec<u8>, longest: usize, each: &mut impl FnMut(&[u8])) {
         each(word);

@@ -1,4 +1,4 @@
-//! Checks streams against the oracle, on one input that is cut in one way.
+//! Checks streams against the oracle, on one input that is cut at given offsets.
 
 use std::mem::MaybeUninit;
 

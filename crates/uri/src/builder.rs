@@ -269,7 +269,8 @@ impl Builder {
         if relative && self.host.is_some() {
             return Err(BuildError::RelativePath);
         }
-        // After an empty first segment, `//` would start an authority, and a relative path would start with a slash.
+        // With an empty first segment, the path would start with `//`, like an authority, or with a slash if it is
+        // relative.
         let empty_first = !self.path.is_empty() && self.first_segment_len == 0;
         let more = self.path.len() > 1;
         if empty_first && self.host.is_none() && (more || relative) {

@@ -124,7 +124,8 @@ pub enum Guess {
     None,
 }
 
-/// Decodes a piece and reports whether it is ASCII, UTF-8, or else valid in one of `charsets`. The first such charset wins.
+/// Decodes a piece and reports whether it is ASCII, UTF-8, or else valid in one of `charsets`. The first such charset
+/// is returned.
 ///
 /// This does not detect a charset: most single-byte charsets have a character for nearly every byte. Takes time linear in the piece,
 /// for each charset.

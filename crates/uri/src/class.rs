@@ -1,4 +1,4 @@
-//! The classes of bytes of RFC 3986.
+//! The syntax of schemes in RFC 3986.
 
 /// Reports whether `name` is a scheme (RFC 3986, section 3.1).
 ///

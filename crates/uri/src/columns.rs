@@ -128,10 +128,10 @@ impl Columns {
     }
 }
 
-/// Splits each URL, and passes its parts to `each`. `None`, a row without a URL, is passed on.
+/// Splits each URL, and passes its parts to `each`. `None`, which is a row without a URL, is passed to `each`, too.
 ///
-/// Use it for URLs that are not in one [`Column`]. It chooses the kernels once, and so takes less time than a call of
-/// [`split`](crate::split) for each URL.
+/// Use it for URLs that are not in one [`Column`]. It chooses the kernels once for all URLs, and
+/// [`split`](crate::split) chooses them for each URL.
 ///
 /// ```
 /// let mut hosts = Vec::new();
@@ -155,8 +155,8 @@ pub fn split_each_on<'a>(
 
 /// Splits each line of `text`, and passes its parts to `each`.
 ///
-/// LF, CR LF or the end of the text ends a line, and is not part of the URL. This function takes less time than [`Lines`],
-/// which stores the positions.
+/// LF, CR LF or the end of the text ends a line, and is not part of the URL. This function stores no positions;
+/// [`Lines`] stores them.
 ///
 /// ```
 /// let mut hosts = Vec::new();
@@ -170,7 +170,7 @@ pub fn split_each_line<'a>(text: &'a [u8], mut each: impl FnMut(Parts<'a>)) {
 /// A receiver of the parts of many URLs, for the command. It is not part of the API.
 ///
 /// Implementations of the method are marked `inline(always)` and so become a part of the loop that splits the URLs, with its CPU features.
-/// A closure would be called there, and `pct split` would take a sixth longer.
+/// A closure would be called in the loop, and `pct split` would take a sixth longer.
 #[doc(hidden)]
 pub trait PartsVisitor<'a> {
     /// Receives the parts of the next URL.

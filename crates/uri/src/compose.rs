@@ -52,11 +52,12 @@ impl<T: Text + ?Sized> Components<'_, T> {
     /// as `1:x` becomes `./1:x`.
     ///
     /// Components from other sources are made safe to split. A byte that would end its component is escaped: `/`, `?`
-    /// and `#` in an authority, these and `:` in a scheme, `?` and `#` in a path, `#` in a query. Data needs the other escapes of
-    /// [`Builder`](crate::Builder), too. A path that would be read as another component gets a prefix: `/` after an authority if the path
-    /// does not start with a slash; `/.` before a path that starts with `//`, if there is no authority; `./` before a path whose first
-    /// segment has a colon, if there is neither scheme nor authority (section 4.2). An invalid scheme makes a relative reference, which
-    /// gets `./`, too. Takes time linear in the components.
+    /// and `#` in an authority, these and `:` in a scheme, `?` and `#` in a path, `#` in a query. To escape data, use
+    /// [`Builder`](crate::Builder), which escapes more bytes. A path that would be read as another component gets a
+    /// prefix: `/` after an authority if the path does not start with a slash; `/.` before a path that starts with
+    /// `//`, if there is no authority; `./` before a path whose first segment has a colon, if there is neither scheme
+    /// nor authority (section 4.2). An invalid scheme makes a relative reference, which gets `./`, too. Takes time
+    /// linear in the components.
     ///
     /// ```
     /// use simdpct_uri::{Components, split};

@@ -1,4 +1,4 @@
-//! `application/x-www-form-urlencoded` (WHATWG URL Standard, section 5): pairs to text and back.
+//! `application/x-www-form-urlencoded` (WHATWG URL Standard, section 5): writes pairs as text, and reads them.
 //!
 //! ```
 //! use simdpct_uri::form;

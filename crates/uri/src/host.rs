@@ -31,8 +31,9 @@ pub fn to_ascii<'a>(name: &'a (impl AsRef<[u8]> + ?Sized)) -> Option<Cow<'a, str
     (!ascii.is_empty()).then_some(ascii)
 }
 
-/// Converts a name from Punycode to characters, and to lower case, by UTS 46. Returns `None` if the name is not valid by UTS 46, or if a
-/// byte cannot be in the name of a host (`:`, `/`, `%` and the like). Takes time linear in the name, except for IDNA.
+/// Converts a name from Punycode to characters, and to lower case, by UTS 46. Returns `None` if the name is not valid
+/// by UTS 46, or if a byte of the result cannot be in the name of a host (`:`, `/`, `%` and the like). Takes time
+/// linear in the name, except for IDNA.
 ///
 /// Some characters look alike. [`iri::from_uri`](crate::iri::from_uri) converts whole URLs and keeps names with invisible characters in
 /// Punycode.

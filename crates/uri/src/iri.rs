@@ -156,8 +156,9 @@ fn append_raw(bytes: &[u8], iri: &mut String) {
     }
 }
 
-/// Reports whether `c` is `ucschar`, or `iprivate` in a query (RFC 3987, section 2.2), and visible. Invisible are spaces, separators,
-/// characters without width, direction controls (section 4.1), fillers, variation selectors and tags.
+/// Reports whether `c` is `ucschar`, or `iprivate` in a query (RFC 3987, section 2.2), and visible. These count as
+/// invisible: spaces, separators, characters without width, direction controls (section 4.1), fillers, variation
+/// selectors and tags.
 fn is_readable(c: char, is_query: bool) -> bool {
     let allowed = match u32::from(c) {
         0xA0..=0xD7FF | 0xF900..=0xFDCF | 0xFDF0..=0xFFEF => true,

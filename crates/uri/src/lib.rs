@@ -41,7 +41,7 @@
 //!
 //! # Layers
 //!
-//! Each line imports only the lines above it:
+//! The modules of a line import only modules of this line and of the lines above it, never in a circle:
 //!
 //! ```text
 //! text class offsets host   bytes and `str`; the syntax of schemes; positions of the parts of one URL; hosts, ports and special schemes
@@ -55,7 +55,7 @@
 //! ```
 //!
 //! `tests/layers.rs` of the workspace checks this. The crate uses only the public API of simdpct, and its hidden
-//! module `simd`, which has the vector instructions; so there is no `unsafe` here.
+//! module `simd`, which has the vector instructions. So the crate has no `unsafe` code.
 //!
 //! # Kernels
 //!

@@ -79,7 +79,8 @@ impl UriBuf {
         resolve(self, reference).map(UriBuf::of_valid)
     }
 
-    /// Returns a relative reference that [`resolve`](UriBuf::resolve) turns into `target` again, or `target` if no relative one does.
+    /// Returns a relative reference that [`resolve`](UriBuf::resolve) turns into `target` again, or `target` itself if
+    /// there is none.
     ///
     /// No reference leads to a `target` with dot segments, because resolving removes them; canonicalize such a URI before.
     ///
@@ -304,9 +305,9 @@ impl UriBuf {
         UriBuf::of_valid(self.parts().with_query_param(name, value))
     }
 
-    /// Returns a copy whose query has one parameter of this name, with this value. It takes the place of the first one of this name;
-    /// further ones are removed. If no parameter has this name, it is appended. Name and value are data. Names are decoded as in forms
-    /// (`+` is a space) and then compared.
+    /// Returns a copy whose query has one parameter of this name, with this value. The new parameter takes the place of
+    /// the first one of this name; further ones are removed. If no parameter has this name, the new one is appended.
+    /// Name and value are data. Names are decoded as in forms (`+` is a space) and then compared.
     ///
     /// ```
     /// let url: simdpct_uri::UriBuf = "/search?q=a&p%61ge=2&n&page".parse().unwrap();

@@ -54,7 +54,7 @@ pub(crate) fn append_parameter(name: &[u8], value: &[u8], out: &mut Vec<u8>) {
 ///
 /// assert_eq!(simdpct_uri::split(b"//a/\xFF").path(), b"/\xFF");
 /// ```
-// Inlined, so that the offsets are written directly to the place where the caller wants them, without a copy (lab: uri).
+// `split` is inlined, so that it writes the offsets directly into memory of the caller, without a copy (lab: uri).
 #[inline(always)]
 #[must_use]
 pub fn split<S: Source + ?Sized>(input: &S) -> Parts<'_, S::Text> {
@@ -68,8 +68,8 @@ pub fn split_on<S: Source + ?Sized>(tier: Tier, input: &S) -> Parts<'_, S::Text>
     Parts { input: input.text(), at: offsets_of(tier, input.text().as_ref()) }
 }
 
-/// Splits the target of a request that begins with a slash (RFC 9112, section 3.2.1). Unlike a reference, it has a path and no host even
-/// if it begins with two slashes.
+/// Splits the target of a request that begins with a slash (RFC 9112, section 3.2.1). Unlike a reference, the target
+/// has a path and no host even if it begins with two slashes.
 #[doc(hidden)] // For the command, which reads logs.
 #[must_use]
 pub fn split_path(target: &[u8]) -> Parts<'_> {
@@ -414,7 +414,7 @@ impl<'a, T: Text + ?Sized> Parts<'a, T> {
         self.at.scheme_end > 0
     }
 
-    /// Returns everything in the input that RFC 3986 does not allow, in order. The iterator is lazy and takes time linear in the
+    /// Returns all violations of RFC 3986 in the input, in order. The iterator is lazy and takes time linear in the
     /// input.
     ///
     /// ```

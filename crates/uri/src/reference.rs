@@ -47,7 +47,7 @@ pub(crate) fn split(uri: &[u8]) -> Offsets {
 /// ```
 ///
 /// The last `@` ends the userinfo, so a host never holds one. The first colon after it that is not between `[` and `]` starts the
-/// port. After a `[` without a `]`, everything is the host.
+/// port. If `[` has no `]` after it, the host extends to the end of the authority.
 #[cold]
 #[inline(never)]
 pub(crate) fn split_authority(authority: &[u8]) -> (usize, usize) {

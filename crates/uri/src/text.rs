@@ -10,7 +10,7 @@ use core::fmt;
 use core::hash::Hash;
 use core::ops::Range;
 
-/// Stands in for `ToOwned` if there are no allocations.
+/// Takes the place of `ToOwned` without the feature `alloc`.
 #[cfg(not(feature = "alloc"))]
 pub trait HasOwned {}
 #[cfg(not(feature = "alloc"))]

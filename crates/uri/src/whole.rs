@@ -6,12 +6,12 @@ use simdpct::{ByteSet, Decode, Encode, decode_escape, sets};
 
 use crate::parts::split;
 
-/// Converts a whole URL: encoding escapes the bytes that a URL cannot hold, and decoding undoes it.
+/// Converts a whole URL: encoding escapes the bytes that a URL cannot hold, and decoding restores the URL.
 ///
-/// Use it for URLs that people type, read or paste. Syntax stays: the reserved bytes of RFC 3986, section 2.2, and their escapes, so
-/// that the URL has the same parts before and after. All other bytes are data: encoding escapes those that are not unreserved
-/// (section 2.3), and every `%`. To insert data into a URL, use [`Builder`](crate::Builder) or [`escape_for`](crate::escape_for),
-/// which know the component.
+/// Use it for URLs that people type, read or paste. Syntax stays: the reserved bytes of RFC 3986, section 2.2, and
+/// their escapes, so that the conversion does not change the parts of the URL. All other bytes are data: encoding
+/// escapes those that are not unreserved (section 2.3), and every `%`. To insert data into a URL, use
+/// [`Builder`](crate::Builder) or [`escape_for`](crate::escape_for), which know the component.
 ///
 /// If encoding wrote `%2F` and `%252F` in the same way, decoding could not restore them. So both directions keep each spelling `%(25)*XX`
 /// of a byte `XX` that is syntax. Encoding never makes a new spelling: if `%25` and the bytes after it are one, they were one before the

@@ -46,7 +46,7 @@ struct State {
     error_offset: usize,
     #[cfg(feature = "full")]
     layers: usize,
-    /// Text in UTF-16 for hosts that copy UTF-16 faster than they convert UTF-8.
+    /// Text in UTF-16, for callers in JavaScript that copy UTF-16 instead of converting UTF-8.
     wide: Vec<u16>,
 }
 
@@ -120,7 +120,8 @@ impl State {
     }
 }
 
-/// Converts a length or a number of a set for the caller. It fits: no vector of a 32-bit target has 2^31 bytes or more.
+/// Converts a length, or the number of a set, for the caller. It fits `i32`, because no vector of a 32-bit target has
+/// 2^31 bytes or more.
 fn length(len: usize) -> i32 {
     i32::try_from(len).unwrap_or(NO_MEMORY)
 }
@@ -213,8 +214,8 @@ pub extern "C" fn pct_from_wide(len: usize) -> i32 {
     length(written)
 }
 
-/// Converts the output to UTF-16 at [`pct_wide`] and returns its length. ASCII is not converted: the result is then 0. Returns
-/// `MALFORMED` if the output is not valid UTF-8.
+/// Converts the output to UTF-16 at [`pct_wide`] and returns its length. If the output is ASCII, converts nothing and
+/// returns 0. Returns `MALFORMED` if the output is not valid UTF-8.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_to_wide() -> i32 {
     let mut state = state();
@@ -329,8 +330,8 @@ fn not_utf8(decode: Decode, input: &[u8]) -> Result<Option<usize>, TryReserveErr
     Ok(decode.decode_utf8_append(input, &mut text).err().map(|error| error.offset))
 }
 
-/// Writes a property of a set of the registry to the output and returns its length. Properties: 0 name, 1 members, 2 `policy` or
-/// `block`, 3 address of its specification, 4 description.
+/// Writes a property of a set of the registry to the output and returns its length. Properties: 0 name, 1 members, 2
+/// `policy`, or `block` for a building block of other sets, 3 address of its specification, 4 description.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_set_text(number: usize, property: u32) -> i32 {
     let Some(named) = sets::ALL.get(number) else { return NO_SUCH_SET };

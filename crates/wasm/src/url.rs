@@ -77,10 +77,11 @@ pub extern "C" fn pct_layers() -> usize {
     state().layers
 }
 
-/// Writes what `pct check` finds in the first `len` bytes of input, taken as one record, as rows of offset, kind and byte. Kinds: 0
-/// malformed, at the end of the text; 1 malformed, with `byte` in place of a digit; 2 escaped twice, where `byte` is the byte of the
-/// inner escape; 3 NUL; 4 slash or backslash; 5 dot; 6 not valid UTF-8 after decoding, once for all input; 7 a line end: an escaped CR with
-/// the escaped LF after it, if there is one, or an escaped LF, where `byte` is the last byte.
+/// Writes the findings of `pct check` in the first `len` bytes of input, taken as one record, as rows of offset, kind
+/// and byte. Kinds: 0 malformed, at the end of the text; 1 malformed, with `byte` in place of a digit; 2 escaped twice,
+/// where `byte` is the byte of the inner escape; 3 NUL; 4 slash or backslash; 5 dot; 6 not valid UTF-8 after decoding,
+/// once for all input; 7 a line end: an escaped CR with the escaped LF after it, if there is one, or an escaped LF,
+/// where `byte` is CR or LF, the last byte of the line end.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_check(len: usize) -> i32 {
     state().tabulate(len, |input, rows| {

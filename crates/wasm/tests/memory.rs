@@ -80,7 +80,8 @@ const NO_MEMORY: i32 = -3;
 
 #[test]
 fn every_operation_reports_a_failed_allocation() {
-    // Chooses the tier in advance, because the first call of a verb reads the environment, which allocates.
+    // The first use of the codec reads the environment, which allocates. So this use comes before allocations are
+    // counted.
     std::hint::black_box(simdpct::Tier::active());
     let operations: &[Operation] = &[
         ("encode", |len| module::pct_encode(len, 0, 0), 1),

@@ -2,7 +2,7 @@
 
 use core::slice;
 
-/// Returns 1 if two of the default readings of `simdpct_readings` route the request target differently, otherwise 0.
+/// Returns 1 if two of the default servers of `simdpct_readings` route the request target differently, otherwise 0.
 ///
 /// # Safety
 ///

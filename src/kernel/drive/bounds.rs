@@ -6,16 +6,16 @@ use crate::kernel::cursor::{Cursor, OutputSpan};
 use crate::kernel::ends::{self, Ends, Follow, Placing};
 use crate::kernel::job::Marks;
 
-/// The ends of the values in an input. For a single value, the default methods do nothing.
+/// The ends of the values in an input, and records of its blocks. For a single value, the default methods do nothing.
 pub(super) trait Bounds {
-    /// Whether [`Bounds::cut`] may return lanes: values end inside the input, or only marked escapes are decoded.
+    /// Whether [`Bounds::cut`] may return lanes: if values end inside the input, or if only marked escapes are decoded.
     const MANY: bool;
 
     /// Whether only marked escapes are decoded. [`Bounds::cut`] then returns all lanes without a mark.
     const MARKED: bool = false;
 
-    /// Returns the lanes of a block at which no escape is decoded: the last two before an end, or those without a mark. The block is
-    /// `padding` lanes short. The input has `left` bytes from the start of the block on.
+    /// Returns the lanes of a block at which no escape is decoded: the last two of each value, or those without a mark.
+    /// The block is `padding` lanes short. The input has `left` bytes from the start of the block on.
     #[cfg_attr(optimized, inline(always))]
     fn cut(&self, _left: usize, _padding: usize) -> u64 {
         0
@@ -32,8 +32,8 @@ pub(super) trait Bounds {
     #[cfg_attr(optimized, inline(always))]
     fn record_clean<const M: usize>(&mut self, _left: usize, _at: usize) {}
 
-    /// Records a block that may change, and is `padding` lanes short. `mask` has the lanes that become other than one byte. See
-    /// [`Bounds::record_clean`] for the other arguments.
+    /// Records a block that may change, and is `padding` lanes short. `mask` has the lanes that become none or three
+    /// bytes. See [`Bounds::record_clean`] for the other arguments.
     #[cfg_attr(optimized, inline(always))]
     fn record_block(&mut self, _left: usize, _at: usize, _mask: u64, _padding: usize) {}
 
@@ -49,7 +49,7 @@ impl Bounds for Single {
     const MANY: bool = false;
 }
 
-/// The bounds of a single value in which only the escapes at marked places are decoded.
+/// The bounds of a single value in which only marked escapes are decoded.
 pub(super) struct MarkedEscapes<'m> {
     marks: Marks<'m>,
     /// The index of the mark after those of the input's bytes.
@@ -137,7 +137,7 @@ pub(crate) fn place_ends<T: Tier>(tier: T, by: i32, written: usize, ends: &mut E
                 *place = end.wrapping_add(gain);
             }
         } else if !isa.place_ends(given, records, by, places, &mut crossing) {
-            // The bits are counted in a loop of their own, so that it takes several masks at a time (lab: columns).
+            // A separate loop counts the bits, because it handles several masks at a time (lab: columns).
             let mut rests = [0; ends::PLACED_TOGETHER];
             for ((place, end), last) in places.iter_mut().zip(given).zip(&mut rests) {
                 let Some((start, rest)) = records.place(*end) else { break };

@@ -14,9 +14,9 @@
 //! If an escape crosses the end of a block, two bits of carry tell the next block which digits to drop. The stride is always a
 //! whole block, so no load waits for the masks of the block before it (lab: ladders).
 //!
-//! A *ladder*, in the file of a tier, chooses a *step* by the input length: [`OneBlock`], [`FewBlocks`] or
-//! [`AnyLength`]. Each works in all modes ([`Mode`]). "lab: NAME" names the page docs/lab/DATE-NAME.md, which has the
-//! measurements.
+//! A *tier* is the code for one instruction set. Its *ladder*, a function, chooses a *step* by the input length:
+//! [`OneBlock`], [`FewBlocks`] or [`AnyLength`]. Each step works in all modes ([`Mode`]). "lab: NAME" names the page
+//! docs/lab/DATE-NAME.md, which has the measurements.
 
 use core::marker::PhantomData;
 
@@ -74,7 +74,7 @@ impl<M: Mode> DecodeStep for AnyLength<M> {
     }
 }
 
-/// Decodes a batch of adjacent values. In the default mode, unmarked ends are allowed, and the values are then decoded as if they were one.
+/// Decodes a batch of adjacent values. In the default mode, values with unmarked ends are decoded as if they were one.
 ///
 /// An escape may then cross the end of a value that ends in `%`, or in `%` and a digit, if the next value starts with a digit.
 /// [`bounds::place_ends`] reports this, and the caller then marks the ends and tries again. No escape crosses a marked end.
@@ -162,7 +162,7 @@ fn is_clean<I: Isa, const M: usize>(isa: I, plus: bool, blocks: [I::Block; M]) -
 /// Returns the offset of the first byte that decoding may change in the `M` blocks at the start of `rest`. There must be one.
 #[cfg_attr(optimized, inline(always))]
 fn first_found<I: Isa, const M: usize>(isa: I, plus: bool, rest: &[u8]) -> usize {
-    // Without `black_box`, the compiler takes the results of `is_clean` apart bit by bit (lab: columns).
+    // Without `black_box`, the compiler takes the comparisons of `is_clean` apart bit by bit (lab: columns).
     let rest = core::hint::black_box(rest);
     let mut first = 0;
     for i in (0..M).rev() {
@@ -175,7 +175,8 @@ fn first_found<I: Isa, const M: usize>(isa: I, plus: bool, rest: &[u8]) -> usize
     first
 }
 
-/// The output of a decoding. If a malformed escape ended it, also the input from its block on, and its lane.
+/// The output of a decoding. If it ended early at an escape (a malformed one, or a marked one that stays), also the
+/// input from the block of that escape on, and the lane of its `%`.
 type Ended<'a, 'c> = (Cursor<'c>, Option<(&'a [u8], usize)>);
 
 #[cfg_attr(optimized, inline(always))]
@@ -192,7 +193,7 @@ fn outcome<'c>(input: &[u8], (out, malformed): Ended<'_, 'c>) -> Outcome<'c> {
     }
 }
 
-/// Measures what decoding writes.
+/// Measures the output of decoding.
 #[cfg_attr(optimized, inline(always))]
 pub(crate) fn measure<T: Tier>(tier: T, job: &DecodeJob, input: &[u8]) -> Measured {
     if job.is_plain() {
@@ -202,9 +203,9 @@ pub(crate) fn measure<T: Tier>(tier: T, job: &DecodeJob, input: &[u8]) -> Measur
     }
 }
 
-/// The state of a measurement between blocks. All blocks but the last are whole. Whether a `%` starts an escape depends only on the
-/// two bytes after it, and so does the number of bytes that the escape becomes. So no block waits for the one before
-/// (lab: kernels). Unless `KEEP`, no valid escape stays.
+/// The state of a measurement between blocks. All blocks but the last are whole. Only the two bytes after a `%`
+/// determine whether it starts an escape. So no block waits for the block before it (lab: kernels). Unless `KEEP`, no
+/// valid escape stays.
 struct Measuring<'a, I: Isa, const KEEP: bool> {
     isa: I,
     job: &'a DecodeJob,
@@ -289,7 +290,7 @@ impl<'a, I: Isa, const KEEP: bool> Measuring<'a, I, KEEP> {
     }
 }
 
-/// Copies an input of at most two blocks if decoding surely changes nothing and it fits. Otherwise returns `None`.
+/// Copies an input of at most two blocks if it fits and decoding surely changes nothing. Otherwise returns `None`.
 #[cfg_attr(optimized, inline(always))]
 pub(crate) fn copy_short<'c, T: Tier>(
     tier: T,
@@ -304,8 +305,8 @@ pub(crate) fn copy_short<'c, T: Tier>(
     }
 }
 
-/// Does the work of [`copy_short`]. Returns `None` also for an input that [`Isa::load_ends`] does not load. Such an input is so short that
-/// most verbs have already searched it (lab: kernels).
+/// Does the work of [`copy_short`]. Returns `None` also for an input that [`Isa::load_ends`] does not load. Such an
+/// input is so short that most methods have already searched it (lab: kernels).
 #[cfg_attr(optimized, inline(always))]
 fn copy_one_or_two<'c, I: Isa>(
     isa: I,
@@ -341,7 +342,7 @@ impl<'i, I: Isa, const N: usize> Loaded<'i, I, N> {
     #[cfg_attr(optimized, inline(always))]
     fn new(isa: I, plus: bool, input: &'i [u8], out: OutputSpan<'_>) -> Option<Self> {
         let lanes = if N == 1 { Lanes::<I>::of_short(input)? } else { Lanes::<I>::of_first_block(input) };
-        // This must be the width of the window of `compress_all`, so that the compiler omits its check (lab: kernels).
+        // This is the width of the window of `compress_all`, so the compiler omits the check there (lab: kernels).
         let width = if N == 1 { I::LANES } else { lanes.count() + (N - 1) * I::LANES };
         if N > 1 && input.len().div_ceil(I::LANES) != N || out.len() < width {
             return None;
@@ -383,11 +384,11 @@ fn corrected<I: Isa>(isa: I, found: &Found<I::Block>) -> (u64, I::Block, u64) {
 }
 
 /// Decodes an input of `N` blocks. The first may be short. One test covers all blocks, because it is unpredictable
-/// which of them has a `%` (lab: ladders).
+/// which block has a `%` (lab: ladders).
 ///
 /// Returns `None` if the input does not have `N` blocks, or if `out` might have too little capacity. Also returns
 /// `None` if a malformed escape may be an error or be completed by a decoded digit, or, in modes other than the
-/// default, if the input continues another one.
+/// default, if the input continues another input.
 #[cfg_attr(optimized, inline(always))]
 fn few_blocks<'c, I: Isa, const N: usize, M: Mode>(
     isa: I,
@@ -400,7 +401,8 @@ fn few_blocks<'c, I: Isa, const N: usize, M: Mode>(
         return None;
     }
     let mut out = Cursor::new(out);
-    // Most inputs that the ladder did not copy have a `%`. In form mode, they may only have a `+`, so `%` is searched.
+    // Most inputs that the ladder did not copy have a `%`. In form mode, they may have only a `+`, so they are
+    // searched.
     if (!M::NOT_COPIED || !M::IS_PLAIN && job.plus()) && isa.none_equal(text.blocks, b'%') {
         return Some(Outcome::whole(text.copy(isa, out), input));
     }
@@ -449,8 +451,8 @@ fn few_blocks<'c, I: Isa, const N: usize, M: Mode>(
     Some(Outcome::whole(out.finish(), input))
 }
 
-/// Decodes at most one block in its own memory, in the default mode of a lenient decoder, and returns the length of the result.
-/// Returns `None`, and changes nothing, if `bytes` is longer. Everything is read before the first store.
+/// Decodes at most one block in place, in the default mode of a lenient decoder, and returns the length of the result.
+/// Returns `None`, and changes nothing, if `bytes` is longer. The whole block is read before the first store.
 #[cfg_attr(optimized, inline(always))]
 pub(crate) fn in_place<T: Tier>(tier: T, bytes: &mut [u8]) -> Option<usize> {
     let isa = tier.wide();
@@ -533,7 +535,8 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
         }
     }
 
-    /// Decodes all blocks of `rest`, and advances `rest`. The error is the lane of a malformed escape in the block at the start of `rest`.
+    /// Decodes all blocks of `rest`, and advances `rest`. The error is the lane of the escape that ends the decoding,
+    /// in the block at the start of `rest`.
     #[cfg_attr(optimized, inline(always))]
     fn blocks(&mut self, rest: &mut &[u8]) -> Result<(), usize> {
         while !rest.is_empty() {
@@ -593,8 +596,8 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
         Ok(())
     }
 
-    /// Decodes three whole blocks at a time from the start of `rest` while they are nothing but escapes, as in text of a script
-    /// without ASCII letters. If `rest` begins with carried digits, so does the rest after these blocks.
+    /// Decodes three whole blocks at a time from the start of `rest` while they contain only escapes, as encoded text
+    /// in a non-Latin script does. If `rest` begins with carried digits, so does the rest after these blocks.
     #[cfg_attr(optimized, inline(always))]
     fn runs_of_escapes(&mut self, rest: &mut &[u8]) {
         // The carry is 0, 1 or 3. This is the number of its bits.
@@ -623,7 +626,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
             self.bounds.record_four_blocks(rest.len(), before, drops);
             *rest = &rest[4 * I::LANES..];
             let len = self.out.address() - before;
-            // If the output of four blocks is a third of their length, they hold nothing but escapes.
+            // If the output of four blocks is a third of their length, they contain only escapes.
             if !B::MANY && len <= 4 * I::LANES / 3 + 1 {
                 self.runs_of_escapes(rest);
             } else if len > 4 * I::LANES - 2 * LEAST_DENSE {
@@ -632,7 +635,8 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
         }
     }
 
-    /// If nothing in the `M` whole blocks at the start of `rest` is decoded, writes them, advances `rest` and returns `true`.
+    /// Writes the `M` whole blocks at the start of `rest`, advances `rest` and returns `true`, if decoding changes
+    /// none.
     #[cfg_attr(optimized, inline(always))]
     fn copy_clean<const M: usize>(&mut self, rest: &mut &[u8]) -> bool {
         if self.form || KEEP && B::MANY || self.out.spare() < M * I::LANES {
@@ -650,8 +654,8 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
         clean
     }
 
-    /// Decodes the first `lanes` lanes of `block`, which is at the start of `rest`. Returns whether the block was searched for escapes. The
-    /// error is the lane of a malformed escape that ends the decoding.
+    /// Decodes the first `lanes` lanes of `block`, which is at the start of `rest`. Returns whether the block was
+    /// searched for escapes. The error is the lane of the escape that ends the decoding.
     ///
     /// With `check`, a block without `%` and without a carry is stored without a search for escapes.
     #[cfg_attr(optimized, inline(always))]
@@ -682,7 +686,8 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
         let valid = found_valid & here & !cut;
         let malformed = (wrong | found_valid & cut) & here;
         if self.strict && malformed != 0 {
-            // An earlier escape may cross the end of its value, and so be malformed. The record shows it.
+            // An earlier escape may cross the end of its value and so be malformed. `place_ends` finds it in this
+            // record.
             let drop = digits_of(valid, lanes, &mut self.carry);
             self.bounds.record_block(rest.len(), self.out.address(), drop, lanes.padding());
             return Err(malformed.trailing_zeros() as usize);
@@ -739,11 +744,12 @@ struct Whole<'a> {
     input: &'a [u8],
 }
 
-/// Finds the escapes among those in `decoded` that a normalization keeps (see [`DecodeJob::completes`]). Writes `%` to their lanes of
-/// `block`, which holds the values of the escapes. Returns the lanes of the other escapes. The block is at the start of the last `left`
-/// bytes of the input. Bit 1 of `ended` is set if the byte before the block is one of the last two bytes of a value, and bit 0 if the byte before
-/// that one is. `percent` has the lanes of each `%` of the block, except in the last two bytes of a value.
-// It is not inlined because there would be a copy in each loop of each tier.
+/// Finds the escapes in `decoded` that a normalization has to keep (see [`DecodeJob::completes`]). Writes `%` to their
+/// lanes of `block`, which holds the values of the escapes. Returns the lanes of the other escapes. The block is at the
+/// start of the last `left` bytes of the input. Bit 1 of `ended` is set if the byte before the block is one of the last
+/// two bytes of a value, and bit 0 if the byte before that one is. `percent` has the lanes of each `%` of the block,
+/// except in the last two bytes of a value.
+// It is not inlined, because each loop of each tier would then have a copy of it.
 #[cold]
 #[inline(never)]
 fn keep_completing(
@@ -765,7 +771,7 @@ fn keep_completing(
     let is_digit = |byte| hex::value(byte) != hex::NOT_A_DIGIT;
     let mut left = decoded;
     if job.stays(b'%') {
-        // In hostile input, every fourth lane may stay. Most lanes take only a load, a test, a store (lab: ladders).
+        // In hostile input, `kept` may have every fourth lane. Most lanes take a load, a test, a store (lab: ladders).
         let mut kept = decoded & (one | two);
         for lane in bits(decoded & two & !one) {
             let last = input.get((start + lane).wrapping_sub(1)).unwrap_or(&before[1]);

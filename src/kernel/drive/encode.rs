@@ -12,9 +12,9 @@
 //! If an escape crosses the end of a block, two bits of carry tell the next block which lanes are its digits. The stride is
 //! always a whole block, so no load waits for the masks of the block before it (lab: ladders).
 //!
-//! A *ladder*, in the file of a tier, chooses a *step* by the length of the input: [`OneBlock`], [`TwoBlocks`],
-//! [`FewBlocks`] or [`AnyLength`]. Each step but `FewBlocks` is written for all modes ([`Mode`]). "lab: NAME" names the
-//! page docs/lab/DATE-NAME.md, which has the measurements.
+//! A *tier* is the code for one instruction set. Its *ladder*, a function, chooses a *step* by the input length:
+//! [`OneBlock`], [`TwoBlocks`], [`FewBlocks`] or [`AnyLength`]. Each step but `FewBlocks` is written for all modes
+//! ([`Mode`]). "lab: NAME" names the page docs/lab/DATE-NAME.md, which has the measurements.
 
 use core::marker::PhantomData;
 
@@ -134,9 +134,9 @@ fn one_block<'c, I: Isa, M: Mode>(
     Some(out.finish())
 }
 
-/// A block of a short input, and which of its bytes are written as they are.
+/// A block of a short input, and the lanes that are written unchanged.
 struct Checked<I: Isa> {
-    /// The block, in form mode with `+` in place of spaces.
+    /// The block. In form mode, it has `+` in place of spaces.
     text: I::Block,
     members: I::Members,
 }
@@ -203,7 +203,7 @@ fn with_escapes<I: Isa>(
     let found = isa.find(block, rest);
     let mut valid = found.percent;
     if isa.any_wrong([&found]) {
-        // This keeps the compiler from doing the correction before the branch (lab: kernels).
+        // `black_box` keeps the compiler from doing the correction before the branch (lab: kernels).
         core::hint::black_box(());
         valid &= !isa.correct(&found).0;
     }
@@ -229,8 +229,9 @@ pub(crate) fn copy_two_blocks<'c, T: Tier>(
     (clean && out.push_ends(input)).then(|| out.finish())
 }
 
-/// Encodes an input of more than one block and at most two. If either block has a lane to escape, both are expanded, because it is
-/// unpredictable which of them has one (lab: ladders). Returns `None` for other inputs, or if `out` might have too little capacity.
+/// Encodes an input of more than one block and at most two. If either block has a lane to escape, both are expanded,
+/// because it is unpredictable which block has one (lab: ladders). Returns `None` for other inputs, or if `out` might
+/// have too little capacity.
 #[cfg_attr(optimized, inline(always))]
 #[allow(dead_code, reason = "on some architectures no tier uses it")]
 fn two_blocks<'c, I: Isa, M: Mode>(
@@ -287,7 +288,7 @@ fn few_blocks<'c, I: Isa>(isa: I, job: &EncodeJob, input: &[u8], out: OutputSpan
     }
 }
 
-/// Measures an encoding. A short input in the default mode is measured here, any other in a separate function.
+/// Measures an encoding. A short input in the default mode needs no call of a separate function.
 #[cfg_attr(optimized, inline(always))]
 pub(crate) fn measure<T: Tier>(tier: T, job: &EncodeJob, input: &[u8]) -> Measure {
     let measured = if !job.is_plain() {
@@ -365,7 +366,8 @@ struct State<'c, I: Isa, B, const DEFAULT: bool> {
     isa: I,
     class: I::Class,
     spelling: I::Spelling,
-    /// Whether valid escapes stay. If not, and unless `DEFAULT`, this is form mode, which turns a space into `+`.
+    /// Whether valid escapes stay. If not, the mode is the default mode (`DEFAULT`), or form mode, which turns a space
+    /// into `+`.
     keep_escapes: bool,
     /// The lanes of the next block that are digits of escapes in this block.
     carry: u64,
@@ -395,7 +397,7 @@ impl<'c, I: Isa, B: Bounds, const DEFAULT: bool> State<'c, I, B, DEFAULT> {
             self.encode_block(self.isa.load(rest), rest, lanes);
             (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
             if !DEFAULT {
-                // Batches of values do without this loop, because its code would make the library larger.
+                // For batches of values, this loop is omitted, because its code would make the library larger.
                 if !B::MANY {
                     self.one_by_one(&mut rest);
                 }
@@ -410,8 +412,8 @@ impl<'c, I: Isa, B: Bounds, const DEFAULT: bool> State<'c, I, B, DEFAULT> {
         self.out.finish()
     }
 
-    /// Writes whole blocks from the start of `rest` while the output has `MAX_WINDOW` spare bytes. One check covers `M` blocks at the
-    /// start, and again after two clean blocks.
+    /// Writes whole blocks from the start of `rest` while the output has `MAX_WINDOW` spare bytes. At the start and
+    /// after two clean blocks, one check covers `M` blocks.
     #[cfg_attr(optimized, inline(always))]
     fn whole_blocks<const M: usize>(&mut self, rest: &mut &[u8]) {
         loop {
@@ -440,8 +442,8 @@ impl<'c, I: Isa, B: Bounds, const DEFAULT: bool> State<'c, I, B, DEFAULT> {
         clean
     }
 
-    /// Writes whole blocks one by one, and returns `true` after two clean ones. Returns `false` if `rest` has no more, or if the output
-    /// has too little capacity.
+    /// Writes whole blocks one by one, and returns `true` after two clean ones. Returns `false` if `rest` has no more
+    /// whole blocks, or if the output has too little capacity.
     #[cfg_attr(optimized, inline(always))]
     fn one_by_one(&mut self, rest: &mut &[u8]) -> bool {
         let mut clean = 0;
@@ -455,8 +457,9 @@ impl<'c, I: Isa, B: Bounds, const DEFAULT: bool> State<'c, I, B, DEFAULT> {
         false
     }
 
-    /// Writes whole blocks like [`State::one_by_one`], but looks up the members of the set two blocks ahead. The caller has found that not
-    /// all of the first `together` blocks are clean, so the clean blocks before the first block with an escape do not count.
+    /// Writes whole blocks like [`State::one_by_one`], but looks up the members of the set two blocks ahead. The caller
+    /// has found that not all of the first `together` blocks are clean, so `clean` counts no clean blocks before the
+    /// first block with an escape.
     #[cfg_attr(optimized, inline(always))]
     fn look_ahead(&mut self, rest: &mut &[u8], together: usize) -> bool {
         if rest.len() < 3 * I::LANES {

@@ -8,8 +8,9 @@
 //! short. It can be loaded whole, because the bytes after its end belong to the next block. Code that only measures or searches makes
 //! the last block short.
 //!
-//! Every function that takes a tier or its blocks is inlined into one that enables the CPU features of the tier. That is an entry point, or
-//! a function of [`Features`]. "lab: NAME" names the page docs/lab/DATE-NAME.md, which has the measurements.
+//! Every function that takes a tier or its blocks is inlined into one that enables the CPU features of the tier. That
+//! function is an entry point (a kernel in the table of an operation), or a function of [`Features`]. "lab: NAME" names
+//! the page docs/lab/DATE-NAME.md, which has the measurements.
 
 #![allow(
     clippy::needless_range_loop,
@@ -61,7 +62,7 @@ impl<I: Isa> Lanes<I> {
         (input.len() <= Self::ALL.count).then_some(Lanes { count: input.len(), isa: PhantomData })
     }
 
-    /// Returns the lanes of the first block of an input of `len` bytes.
+    /// Returns the lanes of the first block of an input of `len` bytes. This block is short only if the input is.
     #[cfg_attr(optimized, inline(always))]
     fn of_start(len: usize) -> Lanes<I> {
         Lanes { count: len.min(I::LANES), isa: PhantomData }
@@ -111,7 +112,7 @@ impl<I: Isa> Lanes<I> {
 pub(crate) struct Found<B> {
     /// The lanes of each `%`.
     pub(crate) percent: u64,
-    /// Marks of the lanes in `percent`, in the tier's own form, if the tier uses them.
+    /// The lanes in `percent` as marks, in the tier's own form, if the tier uses marks.
     #[allow(dead_code, reason = "on some architectures no tier does")]
     pub(crate) marks: B,
     /// Marks of each `%` that two hexadecimal digits do not follow, in the tier's own form. Lanes without `%` are unspecified.
@@ -122,7 +123,8 @@ pub(crate) struct Found<B> {
     pub(crate) decoded: B,
 }
 
-/// The lanes of a block that are members of a set. A tier may add data that it needs to expand the other lanes.
+/// The lanes of a block that are members of a set. A tier may add data that it needs to write the other lanes as
+/// escapes.
 pub(crate) trait Members: Copy {
     /// Returns the mask of the lanes. The bits of lanes after the end of the input are unspecified.
     fn mask(self) -> u64;
@@ -143,12 +145,12 @@ pub(crate) trait Isa: Copy {
     /// The number of bytes in a block: at most 64, and a power of two.
     const LANES: usize;
 
-    /// The number of blocks that one check covers: 2 or 4. With 4, blocks with a `%` are decoded without another branch, which is slower on
-    /// AVX2 and SSSE3 (lab: avx2-ssse3).
+    /// The number of blocks that one check for unchanged text covers: 2 or 4. With 4, blocks with a `%` are decoded
+    /// without a check of each. On AVX2 and SSSE3, this takes longer (lab: avx2-ssse3).
     const TOGETHER: usize = 2;
 
-    /// Whether encoding of long text looks up the members of the set two blocks ahead. Fewer instructions then wait for a mask in the queue
-    /// of the CPU (lab: kernels).
+    /// Whether encoding of long text looks up the members of the set two blocks ahead. In the queue of the CPU, fewer
+    /// instructions then wait for a mask (lab: kernels).
     const LOOKS_AHEAD: bool = false;
 
     /// Whether text with many escapes is decoded by [`Isa::decode_dense`] and [`Isa::all_escapes`], which require 64 lanes (lab: kernels).
@@ -199,7 +201,7 @@ pub(crate) trait Isa: Copy {
     /// Writes the first `lanes` lanes of `block`.
     fn store(self, block: Self::Block, lanes: Lanes<Self>, out: &mut Cursor<'_>);
 
-    /// Writes whole blocks, at most [`MAX_WINDOW`](crate::kernel::cursor::MAX_WINDOW) bytes.
+    /// Writes all lanes of `blocks`, at most [`MAX_WINDOW`](crate::kernel::cursor::MAX_WINDOW) bytes.
     fn store_whole<const M: usize>(self, blocks: [Self::Block; M], out: &mut Cursor<'_>);
 
     // -- Bytes and sets
@@ -231,15 +233,15 @@ pub(crate) trait Isa: Copy {
         self.members_in(self.look_up_set(block, class))
     }
 
-    /// Returns the lanes of an input of at most `LANES` bytes that are members of the set, before a block is built. Returns `None` if
-    /// they are not known without a block.
+    /// Returns the lanes of an input of at most `LANES` bytes that are members of the set, without building a block.
+    /// Returns `None` if the tier needs a block to find them.
     #[cfg_attr(optimized, inline(always))]
     fn members_of_short(self, _input: &[u8], _class: &Self::Class) -> Option<Self::Members> {
         None
     }
 
-    /// Looks up the lanes that are members of the set, for [`Isa::members_in`]. It is for loops over many blocks,
-    /// because a tier may have to prepare the set for it (lab: kernels).
+    /// Looks up the lanes that are members of the set, for [`Isa::members_in`]. This method is for loops over many
+    /// blocks, because a tier may first have to prepare the set (lab: kernels).
     fn look_up_set(self, block: Self::Block, class: &Self::Class) -> Self::SetLookup;
 
     /// Returns the lanes that are members of the set.
@@ -276,10 +278,11 @@ pub(crate) trait Isa: Copy {
 
     // -- Decoding
 
-    /// Finds each `%` in `block`, the start of `input`, and the byte that the two bytes after each lane spell.
+    /// Finds each `%` in `block`, which is at the start of `input`, and the byte that the two bytes after each lane
+    /// spell.
     ///
-    /// Whether a `%` starts an escape depends only on the two bytes after it, and these cannot be `%` themselves. So all lanes
-    /// can be checked at once, and a mask of the `%` is known before their digits are.
+    /// Whether a `%` starts an escape depends only on the two bytes after it, and these cannot be `%` themselves. So
+    /// all lanes can be checked at once, and the mask of the `%` does not wait for the check of the digits.
     fn find(self, block: Self::Block, input: &[u8]) -> Found<Self::Block>;
 
     /// Reports whether one of the blocks has a `%` that two digits do not follow.
@@ -356,7 +359,7 @@ pub(crate) trait Isa: Copy {
     }
 }
 
-/// Returns by how many lanes the first block of `input` is short if all other blocks are whole.
+/// Returns the number of lanes that the first block of `input` is short of a whole one, if all other blocks are whole.
 #[cfg_attr(optimized, inline(always))]
 fn padding<I: Isa>(input: &[u8]) -> usize {
     input.len().wrapping_neg() % I::LANES

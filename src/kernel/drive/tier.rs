@@ -1,8 +1,9 @@
 //! The interface of a tier, the code for one instruction set: its blocks, and functions compiled with its CPU features.
 //!
-//! A *ladder*, a function of a tier, chooses a *step*: the code for a range of lengths. It contains the step, or calls
-//! it by [`Features::encode_by`] or [`Features::decode_by`]. One function for all lengths would save many registers,
-//! which takes longer than a short conversion (lab: kernels). ("lab: NAME" names docs/lab/DATE-NAME.md.)
+//! A *ladder*, a function of a tier, chooses a *step*: the code for a range of lengths. The ladder contains the step,
+//! or calls it by [`Features::encode_by`] or [`Features::decode_by`]. One function for all lengths would save many
+//! registers on the stack, which takes longer than a short conversion (lab: kernels). ("lab: NAME" names
+//! docs/lab/DATE-NAME.md.)
 
 use core::marker::PhantomData;
 

@@ -21,7 +21,7 @@ impl Tier for Avx2 {
     type Narrow = Blocks<Register, 1>;
 }
 
-// The two ladders of this tier choose a step by the length and mode of an input. `drive/tier.rs` explains both words.
+// The next two functions are the *ladders* (`drive/tier.rs`): they choose the code for an input by its length and mode.
 
 /// Encodes a value. In the default mode, the code for one block is part of this function. Other inputs have functions of their own
 /// (`encode_by`).
@@ -37,8 +37,9 @@ pub(super) fn encode<'c>(tier: Avx2, job: &EncodeJob, input: &[u8], out: OutputS
     }
 }
 
-/// Decodes a value. This function copies an input of at most two blocks that decoding leaves unchanged, in any mode, because that needs so
-/// few registers that none has to be saved on the stack (lab: kernels). Other inputs have functions of their own.
+/// Decodes a value. In any mode, this function copies an input of at most two blocks that decoding leaves unchanged.
+/// The copy needs so few registers that none has to be saved on the stack (lab: kernels). Other inputs have functions
+/// of their own.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn decode<'c>(tier: Avx2, job: &DecodeJob, input: &[u8], out: OutputSpan<'c>) -> Outcome<'c> {
     if let Some(copied) = decode::copy_short(tier, job, input, out) {
@@ -240,7 +241,7 @@ unsafe impl Vector for Register {
 
     #[cfg_attr(optimized, inline(always))]
     fn is_dense<const N: usize>(token: Avx2, marks: [Self; N], _: u64) -> bool {
-        // Each escape adds 255 to the sum of its group. This keeps the largest sums over all registers.
+        // Each escape adds 255 to the sum of its group. The loop keeps the largest sums over all registers.
         let mut most = Self::splat(token, 0).0;
         for i in 0..N {
             // SAFETY: the token proves AVX2.

@@ -1,11 +1,11 @@
 //! AVX-512 with VBMI, VBMI2 and VPOPCNTDQ (Ice Lake, Zen 4 and later): 64 lanes in one register.
 //!
-//! Masks are native, partial blocks are masked loads, and one compress instruction removes lanes. A set, or the values of digits, is a
-//! table of 128 bytes in two registers, which one permutation looks up. Encoding triples 21 lanes at a time: one permutation writes `%`,
-//! the high digit and the low digit of each lane to escape. For each other lane, it writes the byte in place of the
-//! high digit. A compress instruction removes the `%` and the low digit of lanes that stay. Compressing to memory is
-//! slow on Zen 4, so the result goes to a register, which is stored whole (lab: ladders). "lab: NAME" names the page
-//! docs/lab/DATE-NAME.md, which has the measurements.
+//! The CPU has mask registers, a masked load reads a partial block, and one compress instruction removes lanes. A set,
+//! or the values of digits, is a table of 128 bytes in two registers, which one permutation looks up. Encoding triples
+//! 21 lanes at a time: one permutation writes `%`, the high digit and the low digit of each lane to escape. For each
+//! other lane, it writes the byte in place of the high digit. A compress instruction removes the `%` and the low digit
+//! of lanes that stay. Compressing to memory is slow on Zen 4, so the result goes to a register, which is stored whole
+//! (lab: ladders). "lab: NAME" names the page docs/lab/DATE-NAME.md, which has the measurements.
 
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
@@ -44,7 +44,7 @@ pub(crate) struct Spelling {
 /// The number of lanes that one group of [`Isa::expand`] triples.
 const TRIPLED_TOGETHER: usize = 21;
 
-/// The number of bytes of a block in which every lane is tripled.
+/// The number of output bytes of a block in which every lane becomes an escape.
 const TRIPLED: usize = 3 * 64;
 
 /// The first lane of each triple, as a mask.
@@ -93,7 +93,8 @@ const DIGITS_OF_RUN: [[u8; 64]; 2] = {
     places
 };
 
-/// For each kind of digit, all ones in the lanes whose offset in [`DIGITS_OF_RUN`] is in the third register.
+/// For the first digits and for the second, all ones in the lanes whose offset in [`DIGITS_OF_RUN`] is in the third
+/// register.
 const THIRD_OF_RUN: [[u8; 64]; 2] = {
     let mut lanes = [[0; 64]; 2];
     let mut i = 0;
@@ -159,7 +160,8 @@ impl Avx512 {
         unsafe {
             let [low, high] = class.high;
             if low | high == 0 {
-                // This is `block | !ascii`. A table of `!ascii` would have to be inverted for each short input (lab: kernels).
+                // The instruction computes `block | !ascii`. A table of `!ascii` would have to be inverted for each
+                // short input (lab: kernels).
                 _mm512_ternarylogic_epi32::<0xF3>(block, ascii, ascii)
             } else {
                 let high = self.look_up([self.spread(low), self.spread(high)], block);
@@ -239,7 +241,8 @@ impl Avx512 {
     fn digits_of_run(self, which: usize, [a, b, c]: [__m512i; 3]) -> __m512i {
         let from = self.whole(&DIGITS_OF_RUN[which]);
         let in_third = self.whole(&THIRD_OF_RUN[which]);
-        // This blends by a vector: a mask would occupy a general register, and the loop that calls this has none to spare (lab: avx512).
+        // A vector and not a mask selects the lanes: a mask would occupy a general register, and the calling loop has
+        // none to spare (lab: avx512).
         // SAFETY: the token proves AVX-512.
         unsafe {
             let digits = _mm512_permutex2var_epi8(a, from, b);
@@ -298,7 +301,8 @@ impl Avx512 {
         }
     }
 
-    /// Does the work of [`Isa::place_ends`] for eight values. The second result is the rest of each mask, from the end of the value on.
+    /// Does the work of [`Isa::place_ends`] for eight values. The second result is the part of each block's mask from
+    /// the end of the value on.
     #[cfg_attr(optimized, inline(always))]
     fn place_eight(self, ends: &[u32; 8], records: Records<'_>, by: u32) -> Option<(__m256i, __m512i)> {
         let first = ends[0] as usize / 64;
@@ -344,7 +348,7 @@ impl Tier for Avx512 {
     type Narrow = Self;
 }
 
-// The two ladders of this tier choose a step by the length and mode of an input. `drive/tier.rs` explains both words.
+// The next two functions are the *ladders* (`drive/tier.rs`): they choose the code for an input by its length and mode.
 
 /// Encodes a value. In the default mode, the code for one block and the code that copies two unchanged blocks are part
 /// of this function, because they need few registers (lab: kernels). Other inputs have functions of their own
@@ -461,7 +465,8 @@ impl Isa for Avx512 {
         // SAFETY: the token proves AVX-512.
         unsafe {
             if class.high == [0; 2] {
-                // This is `others` of all blocks, joined. To join the results of `others` would take two instructions more (lab: kernels).
+                // This computes `others` of all blocks together. Joining the results of `others` would take two
+                // instructions more (lab: kernels).
                 let mut ascii = self.all(0xFF);
                 for block in blocks {
                     ascii = _mm512_and_si512(ascii, self.look_up(class.ascii, block));
@@ -784,7 +789,7 @@ impl Isa for Avx512 {
     }
 }
 
-/// The classes of a byte are bits of its lane, which one permutation looks up.
+/// The sets that hold a byte are bits of its lane, which one permutation looks up.
 impl simd::Simd for Avx512 {
     type Block = __m512i;
     type Classes = __m512i;

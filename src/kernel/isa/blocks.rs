@@ -1,11 +1,12 @@
-//! Blocks of registers for the tiers that have a byte shuffle: the operations of [`Isa`], written once over [`Vector`].
+//! Blocks of registers for the tiers (instruction sets) that have a byte shuffle: the operations of [`Isa`], written
+//! once over [`Vector`].
 //!
 //! Set membership takes two shuffles: the low half of a byte picks a row of the set, the high half picks a bit of that row. AVX-512 removes
 //! lanes by one compress instruction; here tables of indices do it. Decoding removes lanes sixteen at a time, because digits fill few
 //! patterns of lanes. Encoding expands lanes eight at a time. "lab: NAME" names the page docs/lab/DATE-NAME.md.
 //!
 //! *Marks* (see `vector.rs`) are registers whose lanes are all ones or all zeros. The loops over registers are
-//! unrolled. Their bodies are no closures, because intrinsics in a closure are not inlined (lab: inlining).
+//! unrolled. Their bodies are not closures, because intrinsics in a closure are not inlined (lab: inlining).
 
 use super::tables::{BITS, DIGIT_HIGH, DIGIT_LOW, Places, Row, without_digits};
 use super::vector::Vector;
@@ -58,7 +59,7 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
         class.high.look_up(bytes ^ self.all(0x80)) & self.bit(bytes)
     }
 
-    /// Loads the first and the last `width` bytes, which cover all of `bytes`. Also returns the offset of the last.
+    /// Loads the first and the last `width` bytes, which cover all of `bytes`. Also returns the offset of the latter.
     #[cfg_attr(optimized, inline(always))]
     fn halves(self, bytes: &[u8], width: usize) -> ([V; N], [V; N], usize) {
         let shift = bytes.len() - width;
@@ -122,8 +123,8 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
     }
 
     /// Writes all groups of eight lanes, with the lanes in `escape` as escapes. `marks` marks at least these lanes.
-    /// Unless `DENSE`, a group has at most four escapes. Returns where the last group ends, or, with `COUNTS_GROUPS`,
-    /// where it starts.
+    /// Unless `DENSE`, a group has at most four escapes. Returns the end of the last group, or, with `COUNTS_GROUPS`,
+    /// its start.
     ///
     /// # Safety
     ///
@@ -168,8 +169,8 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
         at
     }
 
-    /// The width of the window for the groups: 24 bytes for each but the last, and the bytes that
-    /// [`Vector::write_group`] writes for the last.
+    /// The number of writable bytes that `groups` needs: 24 for each group but the last, and the bytes that
+    /// [`Vector::write_group`] may write for the last.
     const EXPANDED: usize = (Self::LANES / 8 - 1) * 24 + V::GROUP_WINDOW;
 
     /// Returns how many of sixteen lanes are not in `drop`; at most sixteen.
@@ -679,8 +680,8 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
 /// The registers whose [`Vector::mask`] reads only the top bit of each lane.
 pub(crate) trait TopBits: Vector {}
 
-/// A block of 64 lanes is two blocks of 32 lanes, and the number of the lane where the second starts: 32, or less for a
-/// short input, whose halves overlap. So no byte of a short input has to move to another lane.
+/// A block of 64 lanes is two blocks of 32 lanes, and the number of the lane where the second starts. That is 32, or
+/// less for a short input, whose halves overlap. So no byte of a short input has to move to another lane.
 impl<V: TopBits, const N: usize> simd::Simd for Blocks<V, N> {
     type Block = ([V; N], [V; N], usize);
     type Classes = [u64; 8];
@@ -688,7 +689,7 @@ impl<V: TopBits, const N: usize> simd::Simd for Blocks<V, N> {
     #[cfg_attr(optimized, inline(always))]
     fn load(self, bytes: &[u8]) -> Self::Block {
         const { assert!(Self::LANES == 32) };
-        // In each arm but the last, the width is a constant.
+        // In each arm but the last, the width is a constant, so the branches of `Isa::load` disappear.
         match bytes.len() {
             64.. => self.halves(&bytes[..64], 32),
             32.. => self.halves(bytes, 32),
@@ -708,7 +709,7 @@ impl<V: TopBits, const N: usize> simd::Simd for Blocks<V, N> {
         V::mask(low) | V::mask(high) << shift
     }
 
-    /// Makes all masks at once. The compiler leaves out those that a kernel does not use (lab: ladders).
+    /// Makes the masks of all sets at once. The compiler omits those that the caller does not use (lab: ladders).
     #[cfg_attr(optimized, inline(always))]
     fn classify(self, (low, high, shift): Self::Block, sets: &Sets) -> [u64; 8] {
         let mut masks = [0; 8];

@@ -1,4 +1,4 @@
-//! Detects the features of an x86 CPU that the tiers use, with `cpuid`, which needs no `std`. "lab: NAME" names docs/lab/DATE-NAME.md.
+//! Detects the features of an x86 CPU with `cpuid`, which needs no `std`. "lab: NAME" names docs/lab/DATE-NAME.md.
 
 #[cfg(target_arch = "x86")]
 use core::arch::x86::{__cpuid_count, _xgetbv, CpuidResult};
@@ -18,7 +18,7 @@ const AVX512BW: u16 = 1 << 8;
 const AVX512VBMI: u16 = 1 << 9;
 const AVX512VBMI2: u16 = 1 << 10;
 const AVX512VPOPCNTDQ: u16 = 1 << 11;
-/// The bit that is set once the CPU has been asked.
+/// The bit that is set once `ask` has returned the features.
 const ASKED: u16 = 1 << 15;
 
 /// Returns the bit of a feature by its name in the Rust reference. In a constant, an unknown name does not compile.

@@ -1,6 +1,6 @@
-//! The ladder of the tiers whose registers have sixteen bytes and a byte shuffle: SSSE3, NEON and simd128.
+//! The ladder of SSSE3, NEON and simd128, which have a byte shuffle and registers of sixteen bytes.
 //!
-//! `drive/tier.rs` explains ladders and steps. "lab: NAME" names the page docs/lab/DATE-NAME.md, which has the measurements.
+//! A ladder chooses the code for an input by its length (`drive/tier.rs`). "lab: NAME" names docs/lab/DATE-NAME.md.
 
 use crate::kernel::cursor::{OutputSpan, Written};
 use crate::kernel::drive::{EncodeStep, NotCopied, Other, Plain, Tier, decode, encode};
@@ -22,8 +22,8 @@ pub(super) fn encode<'c, T: Tier>(
     }
 }
 
-/// Decodes a value. This function copies an input of at most two blocks that decoding leaves unchanged, in any mode, because that needs so
-/// few registers that none has to be saved on the stack (lab: kernels). Other inputs have functions of their own.
+/// Decodes a value. In any mode, this function copies up to two blocks that stay unchanged: the copy needs so few
+/// registers that none is saved on the stack (lab: kernels). Other inputs have functions of their own.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn decode<'c, T: Tier>(
     tier: T,

@@ -1,4 +1,5 @@
-//! Checks of short inputs with instructions that every CPU of the target has. They need neither a tier nor a call.
+//! Checks of short inputs with instructions that every CPU of the target has. They need no detection of CPU features
+//! and no call.
 //!
 //! For inputs of at most sixteen bytes, the call of a kernel takes longer than all other work, so public functions
 //! inline these checks (lab: call-overhead). "lab: NAME" names docs/lab/DATE-NAME.md.
@@ -10,7 +11,7 @@ use crate::kernel::word::ShortCheck;
 )))]
 use crate::kernel::word::{all_common as all_common_in_word, equal};
 
-/// The check whether decoding leaves a short input unchanged, in a mode in which `+` stays.
+/// The check whether decoding leaves a short input unchanged, in modes that keep `+`.
 #[derive(Clone, Copy)]
 pub(crate) struct NoEscape {
     /// Whether a malformed escape is an error. If not, a `%` in the last two bytes stays unchanged.

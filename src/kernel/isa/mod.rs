@@ -68,8 +68,8 @@ struct Description {
     detect: fn() -> bool,
 }
 
-/// Reports whether this CPU has a feature. Features that the build assumes need no detection. Outside x86 nothing is detected,
-/// so a CPU has only the features that the build assumes.
+/// Reports whether this CPU has a feature. Features that the build assumes need no detection. Outside x86, this detects
+/// nothing and reports only these features.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 macro_rules! has {
     ($feature:tt) => {
@@ -85,7 +85,8 @@ macro_rules! has {
 }
 
 /// Returns the entry point of an operation for one tier. It is a function with the CPU features of the tier, and calls
-/// the driver of the operation with the token. `by_tier` means that the driver is in the file of the tier: its ladder.
+/// the driver (the code of the operation) with the token. `by_tier` means that the tier has a driver of its own: its
+/// ladder, which chooses code by the length of the input.
 #[allow(unused_macros, reason = "some targets have no vector tier")]
 macro_rules! entry {
     ($features:tt $module:ident $token:ident $method:ident [by_tier] $operands:tt -> $output:ty) => {
@@ -103,8 +104,8 @@ macro_rules! entry {
     }};
 }
 
-/// Makes the function that a table of kernels has for [`Tier::PENDING`]. The function chooses the active tier and calls its kernel, so that
-/// verbs need no code for a process that has not chosen one.
+/// Makes the function that a table of kernels has for [`Tier::PENDING`]. The function chooses the active tier and calls
+/// its kernel, so that public functions need no code for a process that has not chosen a tier.
 macro_rules! choose_and {
     ($method:ident($($operand:ident: $type:ty),*) -> $output:ty) => {{
         #[allow(clippy::extra_unused_lifetimes, reason = "operations that only measure have no output memory")]
@@ -116,7 +117,7 @@ macro_rules! choose_and {
     }};
 }
 
-/// Returns `name`, which ends in its only NUL, as a C string. In a constant, another name does not compile.
+/// Returns `name`, which ends in its only NUL, as a C string. In a constant, any other name is a compile error.
 const fn c_string(name: &'static str) -> &'static CStr {
     match CStr::from_bytes_with_nul(name.as_bytes()) {
         Ok(name) => name,
@@ -157,8 +158,8 @@ macro_rules! tiers {
             )*
         }
 
-        // The functions for steps are cold and not `inline(never)`. The compiler exports generic functions that are never inlined, and reads
-        // the address of an exported function from memory for each call (lab: ladders).
+        // The functions called `step` are cold and not `inline(never)`. The compiler exports generic functions that are
+        // never inlined, and reads the address of an exported function from memory for each call (lab: ladders).
         $(
             #[cfg($arch)]
             impl Features for token::$token {
@@ -275,7 +276,8 @@ macro_rules! tiers {
 
         tables! {
             [$($arch, $module, $token, [$($feature)*];)*]
-            // Single values: each tier has a ladder, which chooses the code for an input by its length.
+            // For a single value, each tier has its own ladder, which chooses the code by the length and mode of the
+            // input.
             ENCODE: encode = by_tier(job: &EncodeJob, input: &[u8], out: OutputSpan<'c>) -> Written<'c>;
             DECODE: decode = by_tier(job: &DecodeJob, input: &[u8], out: OutputSpan<'c>) -> Outcome<'c>;
             // The code of the other operations is the same for all tiers.
@@ -386,7 +388,7 @@ pub fn opaque(mut mask: u64) -> u64 {
 /// A set of kernels for one instruction set, which this CPU has.
 ///
 /// The library picks the best tier on first use. [`Tier::init`] fixes another one for the process. With the feature
-/// `std`, the environment variable `SIMDPCT_TIER` also does so; it is read once. A test covers all tiers by
+/// `std`, the environment variable `SIMDPCT_TIER` fixes it, too; the variable is read once. A test covers all tiers by
 /// [`Tier::available`].
 ///
 /// ```
@@ -411,7 +413,8 @@ impl Tier {
 
     pub(crate) const SCALAR: Tier = Tier(NonZeroUsize::new(COUNT).unwrap());
 
-    /// The value of [`ACTIVE`] before a tier is chosen. Its kernels choose the active tier, and call the kernel of that tier.
+    /// The value of [`ACTIVE`] before a tier is chosen. Its kernels choose the active tier, and call the kernel of the
+    /// chosen tier.
     const PENDING: Tier = Tier(NonZeroUsize::new(COUNT + 1).unwrap());
 
     /// Returns the active tier, or [`Tier::PENDING`] if none is chosen yet. Only kernels of the result may be called.
@@ -464,8 +467,8 @@ impl Tier {
         Tier::available().find(|tier| tier.name() == name)
     }
 
-    /// Returns the tier in use. The first call of any verb chooses it: the one that the environment asks for, if this CPU has
-    /// it, else the best.
+    /// Returns the tier in use. The first call that needs a kernel chooses it: the tier that the environment asks for,
+    /// if this CPU has it, else the best.
     #[must_use]
     #[inline]
     pub fn active() -> Tier {
@@ -485,7 +488,7 @@ impl Tier {
     }
 
     /// Makes `tier` the active one for the rest of the process, whatever the environment says. Call it before the first
-    /// verb: at the start of `main`, or when a library is loaded.
+    /// encoding or decoding: at the start of `main`, or when a library is loaded.
     ///
     /// # Errors
     ///
@@ -503,7 +506,7 @@ impl Tier {
         tier.fix()
     }
 
-    /// Makes this tier the active one, unless another one is.
+    /// Makes this tier the active one, unless another tier is active already.
     fn fix(self) -> Result<(), TierInUse> {
         let pending = Tier::PENDING.0.get();
         match ACTIVE.compare_exchange(pending, self.0.get(), Ordering::Relaxed, Ordering::Relaxed) {

@@ -1,9 +1,10 @@
 //! NEON: a block is 64 lanes in four registers, or, for short inputs, 32 lanes in two.
 //!
-//! The instruction `tbx` leaves a lane unchanged if its index is out of range; that is how an escape gets its `%`. A block with every lane
-//! escaped is one interleaving store for each register. No instruction gathers the results of a comparison into a mask: each lane keeps one
-//! bit, and pairwise sums join the bits of all lanes. If a yes or no is enough, the lanes are narrowed to one word. "lab: NAME" names the
-//! page docs/lab/DATE-NAME.md, which has the measurements.
+//! The instruction `tbx` leaves a lane unchanged if its index is out of range; that is how an escape gets its `%`. If
+//! every lane of a block is escaped, one interleaving store for each register writes the escapes. No instruction
+//! gathers the results of a comparison into a mask: each lane keeps one bit, and pairwise sums join the bits of all
+//! lanes. For a yes-or-no answer, the lanes are narrowed to one word instead. "lab: NAME" names the page
+//! docs/lab/DATE-NAME.md, which has the measurements.
 
 use core::arch::aarch64::*;
 
@@ -147,7 +148,7 @@ unsafe impl Vector for Register {
 
     #[cfg_attr(optimized, inline(always))]
     fn any(self) -> bool {
-        // A maximum over the lanes would also tell, but the compiler adds two instructions to it (lab: neon-simd128).
+        // A maximum over the lanes would do, too, but the compiler adds two instructions to it (lab: neon-simd128).
         // SAFETY: `self` exists, so the CPU has NEON. The narrowing saturates, so a word that is not zero stays nonzero.
         unsafe { vget_lane_u64::<0>(vreinterpret_u64_u32(vqmovn_u64(vreinterpretq_u64_u8(self.0)))) != 0 }
     }
@@ -231,7 +232,8 @@ unsafe impl Vector for Register {
     }
 }
 
-/// Shifts the lanes of `from` to the right by `BY` bits, below the `BY` top bits of the lanes of `into`.
+/// Returns each lane of `into` with its bits below the top `BY` replaced by the same lane of `from`, shifted right by
+/// `BY`.
 ///
 /// This is `vsriq_n_u8`, which LLVM takes apart into shifts, `and` and `or`, and does not always join again (lab: uri-kernels).
 #[cfg_attr(optimized, inline(always))]
@@ -245,7 +247,7 @@ fn insert<const BY: i32>(mut into: uint8x16_t, from: uint8x16_t) -> uint8x16_t {
     into
 }
 
-/// Byte `4 * lane + i` of a block is in lane `lane` of register `i`. The classes of a byte are bits of its lane.
+/// Byte `4 * lane + i` of a block is in lane `lane` of register `i`. The sets that hold a byte are bits of its lane.
 ///
 /// No instruction gathers one bit of each lane into a mask. In this order of bytes, the bits of a lane in all four
 /// registers are neighbours in a mask. So inserting shifts join them, in fewer instructions than the sums of

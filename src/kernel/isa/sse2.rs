@@ -99,7 +99,7 @@ type Block = [Register; 4];
 /// A set, prepared for lookups.
 #[derive(Clone, Copy)]
 pub(crate) enum Class {
-    /// A set of letters, digits, `-`, `.`, `_` and one byte, which is in all lanes.
+    /// A set of letters, digits, `-`, `.`, `_` and one more byte, which is in all lanes of the register.
     Common(Register),
     /// Any other set.
     Any(ByteSet),
@@ -221,7 +221,7 @@ impl Tier for Sse2 {
     type Narrow = Self;
 }
 
-// The two ladders of this tier choose a step by the length and mode of an input. `drive/tier.rs` explains both words.
+// The next two functions are the *ladders* (`drive/tier.rs`): they choose the code for an input by its length and mode.
 
 /// Encodes a value. In the default mode, the code for one block is part of this function. Other inputs have functions of their own
 /// (`encode_by`).
@@ -234,8 +234,9 @@ pub(super) fn encode<'c>(tier: Sse2, job: &EncodeJob, input: &[u8], out: OutputS
     }
 }
 
-/// Decodes a value. This function copies an input of at most two blocks that decoding leaves unchanged, in any mode, because that needs so
-/// few registers that none has to be saved on the stack (lab: kernels). Other inputs have functions of their own.
+/// Decodes a value. In any mode, this function copies an input of at most two blocks that decoding leaves unchanged.
+/// The copy needs so few registers that none has to be saved on the stack (lab: kernels). Other inputs have functions
+/// of their own.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn decode<'c>(tier: Sse2, job: &DecodeJob, input: &[u8], out: OutputSpan<'c>) -> Outcome<'c> {
     if let Some(copied) = decode::copy_short(tier, job, input, out) {
@@ -523,8 +524,8 @@ impl Isa for Sse2 {
         case: HexCase,
         out: &mut Cursor<'_>,
     ) {
-        /// The largest number of escapes for which the lanes between them are copied. With more, the block is written byte by byte, without a
-        /// branch on their places (lab: sse2-scalar).
+        /// The largest number of escapes for which the lanes between them are copied. With more, the block is written
+        /// byte by byte, without a branch on the content (lab: sse2-scalar).
         const SPARSE: u32 = 16;
         let escape = !members & lanes.mask();
         let (bytes, escapes) = (self.padded(block), case.escapes());
@@ -545,7 +546,7 @@ impl Isa for Sse2 {
                 window.keep(len);
                 return;
             }
-            // Each escape is written over the copy before it, followed by the lanes after it.
+            // Each round writes an escape over the end of the copy so far, and after it all lanes that follow.
             copy(bytes.as_ptr(), start);
             for (before, lane) in bits(escape).enumerate() {
                 let at = start.add(lane + 2 * before);
@@ -557,7 +558,7 @@ impl Isa for Sse2 {
     }
 }
 
-/// Each byte is looked up by itself, and its classes are bits of its lane.
+/// Each byte is looked up by itself, and the sets that hold it are bits of its lane.
 impl simd::Simd for Sse2 {
     const LOOKS_UP: bool = false;
     type Block = Block;

@@ -152,7 +152,7 @@ unsafe impl Vector for Register {
 
     #[cfg_attr(optimized, inline(always))]
     fn is_dense<const N: usize>(token: Ssse3, marks: [Self; N], _: u64) -> bool {
-        // Each escape adds 255 to the sum of its group. This keeps the largest sums over all registers.
+        // Each escape adds 255 to the sum of its group. The loop keeps the largest sums over all registers.
         let mut most = Self::splat(token, 0).0;
         for i in 0..N {
             // SAFETY: the token proves SSSE3.

@@ -1,4 +1,4 @@
-//! Shuffle tables of the tiers that have a byte shuffle and no compress instruction.
+//! Shuffle tables for the instruction sets that have a byte shuffle and no compress instruction.
 //!
 //! In all tables of indices, an index of 0x80 or above gives zero. The shuffles `pshufb`, `tbl` and `swizzle` have this in common.
 //! "lab: NAME" names the page docs/lab/DATE-NAME.md, which has the measurements.
@@ -91,11 +91,12 @@ const fn fit(low: u8, high: u8) -> bool {
     matches!((low.leading_ones(), high.trailing_ones()), (0, 0 | 2) | (1, 1) | (2, 0))
 }
 
-/// For each mask of digits, the index in [`WITHOUT_DIGITS`] where its row starts if it is the lower mask, and the index in a row if it is
-/// the upper mask. The last number is the length of the table. A row has entries only for masks that [`fit`].
+/// For each mask of digits: the start of its row in [`WITHOUT_DIGITS`], less the row's first column, if it is the lower
+/// mask; and its column if it is the upper mask. The last number is the length of the table. A row has entries only for
+/// masks that [`fit`].
 const LAYOUT: ([u16; 256], [u16; 256], usize) = {
     let (mut rows, mut columns) = ([0; 256], [0; 256]);
-    // `kinds` counts the upper masks that start with no digit, with one digit, and with two.
+    // `kinds` has the numbers of upper masks that start with no digit, with one digit, and with two.
     let (mut kinds, mut mask) = ([0; 3], 0);
     while mask < 256 {
         if are_digits(mask as u8) {
@@ -221,8 +222,8 @@ impl Places {
 /// `%`.
 pub(super) const PERCENT: u8 = 0x80 | b'%';
 
-/// Shuffle indices that make escapes of pairs of digits. Sixteen lanes to escape become three registers, made of the pairs of
-/// eight lanes each, from lane 0, 4 and 8 on.
+/// Shuffle indices that make escapes of pairs of digits. The escapes of sixteen lanes fill three registers. Each
+/// register is made from the pairs of eight lanes, from lane 0, 4 or 8 on.
 pub(super) static PAIRS: [[u8; 16]; 3] = {
     let mut places = [[0; 16]; 3];
     let mut i = 0;

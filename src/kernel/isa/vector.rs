@@ -1,4 +1,5 @@
-//! One register of bytes in a tier that has a byte shuffle: a thin trait, each method of which is a few instructions.
+//! One register of bytes, for the tiers (instruction sets) that have a byte shuffle. Each method of the trait is a few
+//! instructions.
 //!
 //! [`Blocks`](super::blocks::Blocks) builds whole blocks from it, once for all of these tiers. A method that selects lanes returns or takes
 //! *marks*: registers whose lanes are all ones or all zeros. (On AVX2, [`Vector::clear_marked`] defines only the top bit of each lane, and
@@ -30,18 +31,19 @@ pub(crate) unsafe trait Vector:
     /// The number of 16-byte parts in a register. No shuffle moves a lane from one part to another.
     const PARTS: usize = Self::BYTES / 16;
 
-    /// Whether [`Blocks`](super::blocks::Blocks) computes the output offset of each sixteen lanes by [`Vector::staying_before`]
-    /// when it removes lanes. If not, it adds up the lengths from the table of places, so each sixteen lanes wait for those
-    /// before them (lab: avx2-ssse3).
+    /// Whether [`Blocks`](super::blocks::Blocks) computes the output offset of each sixteen lanes by
+    /// [`Vector::staying_before`] when it removes lanes. If not, it adds up the lengths in the entries of the shuffle
+    /// table, so each sixteen lanes wait for those before them (lab: avx2-ssse3).
     const COUNTS_LANES: bool = true;
 
-    /// Whether [`Blocks`](super::blocks::Blocks) computes the output offset of each group of [`Vector::write_group`] by
-    /// counting the escapes before it. If not, it adds up the lengths in the rows, so each group waits for the one before it
-    /// (lab: avx2-ssse3).
+    /// Whether [`Blocks`](super::blocks::Blocks) computes the output offset of each group of [`Vector::write_group`]
+    /// from the number of escapes before it. If not, it adds up the lengths in the rows of the table `EXPAND`, so each
+    /// group waits for the group before it (lab: avx2-ssse3).
     const COUNTS_GROUPS: bool = false;
 
-    /// Whether [`Vector::mask`] takes many more instructions than [`Vector::all_nonzero`] (lab: ladders). Then clean text is recognised
-    /// without a mask, and dense text needs one mask for each block, not one for each register.
+    /// Whether [`Vector::mask`] takes many more instructions than [`Vector::all_nonzero`] (lab: ladders). Then text
+    /// without bytes to escape is recognised without a mask, and decoding many escapes makes one mask for each block,
+    /// not one for each register.
     const MASKS_ARE_SLOW: bool = false;
 
     /// The largest number of bytes that [`Vector::write_group`] writes.
@@ -139,8 +141,8 @@ pub(crate) unsafe trait Vector:
     /// Returns the lanes with the bits of `bits` cleared.
     fn without(self, bits: Self) -> Self;
 
-    /// Returns, for each of `places`, the lane of `self` at that index (below 16) of the same part, or zero if the place is
-    /// above 0x7F.
+    /// Returns, for each index in `places`, the lane of `self` at that index of the same part, or zero for an index
+    /// above 0x7F. Other indices are below 16.
     fn shuffle(self, places: Self) -> Self;
 
     /// Returns, for each of `bytes`, the lane of `self` at the index in its low half, or zero if the byte is above 0x7F.
@@ -189,7 +191,7 @@ pub(crate) unsafe trait Vector:
 
     // -- Removing lanes
 
-    /// Writes the lanes of a part in the order that `places` gives: sixteen bytes.
+    /// Writes sixteen bytes: the lanes of a part at the indices in `places`.
     ///
     /// # Safety
     ///
@@ -211,7 +213,7 @@ pub(crate) unsafe trait Vector:
         self ^ Self::splat(token, b'%')
     }
 
-    /// Shuffles a prepared register by `places` and undoes the preparation, so places above 0x7F give `%`.
+    /// Shuffles a prepared register by `places` and undoes the preparation, so an index above 0x7F gives `%`.
     #[cfg_attr(optimized, inline(always))]
     fn shuffle_prepared(self, places: Self, token: Self::Token) -> Self {
         self.shuffle(places) ^ Self::splat(token, b'%')
@@ -285,8 +287,8 @@ pub(crate) unsafe trait Vector:
                 digits[k] = digits[k] | parts[j].shuffle(Self::table(token, &DIGITS_OF[k][j]));
             }
         }
-        // The first bytes of the triples occupy different lanes in each of the three registers, so together they fill one
-        // register.
+        // The first bytes of the triples are in different lanes of each of the three registers, so together they fill
+        // one register.
         let others = [Self::table(token, &THIRDS[0][0]), Self::table(token, &THIRDS[0][1])];
         let percent = parts[0].without(others[0] | others[1]) | parts[1] & others[0] | parts[2] & others[1];
         [percent, digits[0], digits[1]]

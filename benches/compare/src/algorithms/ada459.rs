@@ -4,9 +4,10 @@
 //! converts all bytes as if they were hexadecimal digits. The value of a valid escape replaces its first digit, and a table has a shuffle
 //! for each set of positions of escapes. AVX-512 does the same with 64 bytes, and with a compressing instruction instead of the shuffle.
 //!
-//! All differences from the proposal make it faster or correct. AVX-512 compresses the answer in a register and then stores it, because
-//! one instruction for both is slow on Zen 4. The proposal loses a byte after a step of 13; here, the step has 14.
-//! 32 bytes (NEON: 64) without `%` are copied at once. A vector step decodes the end. `+` stays. NEON code is new.
+//! All differences from the proposal make it faster or correct (docs/lab/2026-11-28-simd-rivals.md). AVX-512 compresses
+//! the answer in a register and then stores it. 32 bytes (NEON: 64) without `%` are copied at once, and a vector step
+//! decodes the end. If both of the last two bytes are `%`, the proposal takes 13 bytes and can lose one; here, a step
+//! takes 14 or more. `+` stays. The proposal has no NEON code.
 
 use std::mem::MaybeUninit;
 
@@ -183,7 +184,7 @@ pub fn decode_avx512(input: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
         let second = _mm512_permutexvar_epi8(next, values);
         let values = _mm512_or_si512(_mm512_slli_epi16::<4>(values), second);
         let joined = _mm512_mask_blend_epi8(starts << 1, bytes, values);
-        // In the last block, a `%` before the end cannot start a valid escape, because zeros follow.
+        // In the last block, a `%` in the last two bytes cannot start a valid escape, because zeros follow.
         let take = if count == 64 { 62 + ((percents >> 62) | 4).trailing_zeros() as usize } else { count };
         let keep = _bzhi_u64(loaded, take as u32) & !(starts | starts << 2);
         // SAFETY: `written <= at`, and `out` has 64 bytes more than the input.

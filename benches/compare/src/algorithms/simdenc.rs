@@ -1,9 +1,10 @@
 //! The percent codec of simdenc, a package for Go: <https://github.com/dans-stuff/simdenc>.
 //!
-//! The encoder copies blocks of 64 bytes that need no escape. Otherwise it takes 21 bytes of the block and copies each to three lanes. A
-//! byte to escape becomes `%` and two digits, a byte to keep stays in one lane, and the used lanes are compressed. The decoder looks up all
-//! bytes of a block as digits, moves the values of the next two lanes to each `%`, and compresses the lanes without the digits. If the
-//! digits of a `%` are in the next block, the block ends before this `%`.
+//! The encoder copies blocks of 64 bytes that need no escape. Otherwise it takes 21 bytes of the block and copies each
+//! to three lanes. A byte to escape becomes `%` and two digits, a byte to keep stays in one lane, and the used lanes
+//! are compressed. The decoder looks up the value of each byte as a digit. It moves the values of the next two lanes to
+//! each `%`, and compresses the lanes without the digits. If the digits of a `%` are in the next block, the block ends
+//! before this `%`.
 //!
 //! All differences from simdenc make it faster. The end is decoded as one more block and not by scalar code. Malformed escapes do not end
 //! a block with an error. A `%` ends a block only if its digits are in the next one. simdenc has no code for AVX2, because it needs an
@@ -68,7 +69,7 @@ static THRICE: [u8; 64] = {
 /// The first of each three lanes, which has the `%` of an escape or the byte itself. The next lane has the first digit.
 const FIRST: u64 = 0x1249_2492_4924_9249;
 
-/// Encodes with AVX-512. `out` must have 64 bytes more than three times as many as `input`.
+/// Encodes with AVX-512. `out` must have three times the length of `input`, and 64 bytes more.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt")]
 pub fn encode_avx512(input: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
     let [low, high] = [table64(&ESCAPED[0]), table64(&ESCAPED[1])];
@@ -139,7 +140,7 @@ pub fn decode_avx512(input: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
     written
 }
 
-/// Loads the bytes from `at` to the end of `input`, at most 32. Returns them, followed by zeros, and their number.
+/// Loads the bytes from `at` to the end of `input`, at most 32. Returns them with zeros after them, and their number.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn load_block(input: &[u8], at: usize) -> (__m256i, usize) {
@@ -157,7 +158,7 @@ fn load_block(input: &[u8], at: usize) -> (__m256i, usize) {
     (_mm256_set_m128i(high, low), count)
 }
 
-/// For each set of escaped bytes among five, the shuffle that compresses their 15 lanes.
+/// For each set of escaped bytes among five bytes, the shuffle that compresses the 15 lanes of the five bytes.
 static COMPRESS_THREES: [[u8; 16]; 32] = {
     let mut shuffles = [[0x80; 16]; 32];
     let mut set = 0;
@@ -226,7 +227,7 @@ static THRICE_TEN: [u8; 32] = {
     lanes
 };
 
-/// Encodes with AVX2. `out` must have 64 bytes more than three times as many as `input`.
+/// Encodes with AVX2. `out` must have three times the length of `input`, and 64 bytes more.
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 pub fn encode_avx2(input: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
     let kept = table16(&KEPT);

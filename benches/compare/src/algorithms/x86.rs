@@ -46,7 +46,7 @@ pub unsafe fn load32(input: &[u8], at: usize) -> __m256i {
     unsafe { _mm256_loadu_si256(input.as_ptr().add(at).cast()) }
 }
 
-/// Loads up to 64 bytes from `at` on. Returns them, followed by zeros, their number, and a mask with a bit for each.
+/// Loads up to 64 bytes from `at` on. Returns them with zeros after them, their number, and a mask with a bit for each.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi2")]
 pub fn load64(input: &[u8], at: usize) -> (__m512i, usize, u64) {
@@ -150,7 +150,7 @@ pub unsafe fn store64(out: &mut [MaybeUninit<u8>], at: usize, bytes: __m512i) {
     unsafe { _mm512_storeu_si512(out.as_mut_ptr().add(at).cast(), bytes) }
 }
 
-/// Returns 64 consecutive numbers from `first` on. A permutation that uses them as indices of lanes takes them modulo 64.
+/// Returns 64 consecutive numbers from `first` on. As indices of lanes, permutations take these numbers modulo 64.
 pub const fn from_lane(first: u8) -> [u8; 64] {
     let mut lanes = [0; 64];
     let mut lane = 0;

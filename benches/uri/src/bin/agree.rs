@@ -1,10 +1,11 @@
 //! Compares the canonical forms with those of the tools that define them. `ci/uri-peers [LIST...]` runs this program and installs
 //! the tools.
 //!
-//! `agree [--python PYTHON] [--node NODE [--modules FOLDER]] [--mutants COUNT] LIST...` asks each tool for every URL of the lists, and for COUNT more with one to
-//! three random changes. It counts the differences by class (crates/uri/README.md explains the classes). It prints a difference
-//! without a class, and fails. The Python tools also get every character of Unicode in a host. Node checks that each
-//! key (canonical form) has the host of its URL. FOLDER has whatwg-url, which Node runs.
+//! `agree [--python PYTHON] [--node NODE [--modules FOLDER]] [--mutants COUNT] LIST...` asks each tool for every URL of
+//! the lists. It also asks for COUNT URLs with one to three random changes. It counts the differences by class
+//! (crates/uri/README.md explains the classes). It prints a difference without a class, and fails. The Python tools
+//! also get every character of Unicode in a host. Node checks that each key (canonical form) has the host of its URL.
+//! FOLDER has whatwg-url, which Node runs.
 
 #![forbid(unsafe_code)]
 
@@ -19,7 +20,7 @@ use simdpct_uri::split;
 /// The answer of a tool: a form, or the reason for a rejection.
 type Answer = Result<Vec<u8>, String>;
 
-/// Returns the profile of w3lib with these arguments.
+/// Returns the profile (set of rules for canonical forms) of w3lib with these arguments.
 fn w3lib(keep_blank_values: bool, keep_fragments: bool) -> Profile {
     Profile::W3lib2_5 { keep_blank_values, keep_fragments }
 }
@@ -93,7 +94,7 @@ fn main() -> ExitCode {
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-/// A function that gets a URL, the answer of the profile and that of the tool, and returns the class of the difference, if it has one.
+/// A function that gets a URL, the answer of the profile and that of the tool. Returns the difference's class, if any.
 type Class = fn(&[u8], &Answer, &Answer) -> Option<&'static str>;
 
 fn compare(
@@ -106,7 +107,7 @@ fn compare(
     compare_answers(tool, profile, urls, urls.iter().map(|url| theirs(url)), class)
 }
 
-/// Prints the differences by class, and reports whether one has no class.
+/// Prints the differences by class, and reports whether a difference has no class.
 fn compare_answers(
     tool: &str,
     profile: Profile,
@@ -394,7 +395,7 @@ fn surt_class(url: &[u8], ours: &Answer, theirs: &Answer) -> Option<&'static str
     }
 }
 
-/// Reports whether the host of a URL has an empty label that is not its end.
+/// Reports whether the decoded host of a URL has an empty label before its end.
 fn has_empty_label(url: &[u8]) -> bool {
     let host = split(url).host().unwrap_or_default();
     let host = simdpct::decode_until_stable(host.raw());

@@ -2,7 +2,7 @@
 //!
 //! Each subcommand is one struct. An option that several subcommands share is defined once, in a struct of [`options`]
 //! that is flattened into them. [`Args`] has the options for input and output, and [`crate::plan`] reads them. The
-//! methods called `conversion` return the conversion.
+//! method `conversion` of a subcommand turns its other options into a `Conversion` of values.
 
 mod edit;
 mod explain;
@@ -58,7 +58,7 @@ pub struct Cli {
 
 /// The subcommands, with their descriptions in the list of all.
 // When the program starts, it defines only the options of the called subcommand, which saves a third of the startup
-// time. So the list cannot take the descriptions from the structs, and a test compares the two.
+// time. So this list cannot take the descriptions from the structs, and a test checks that both are equal.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub enum Command {

@@ -36,8 +36,8 @@ const VALUES: &str = "Where values are (by default each line is one)";
 const WRITTEN: &str = "What is written";
 const POLICIES: &str = "Bad values";
 
-/// The options that say what is read, what is written, and what happens to bad values. Each command has some of these groups, and the
-/// defaults of the others.
+/// The options for the input, the output and bad values. Each command has some of these groups of options, and the
+/// defaults of the other groups.
 #[derive(Debug, Default, Options)]
 pub struct Args {
     #[command(flatten)]
@@ -446,7 +446,7 @@ pub struct Controls {
 impl Controls {
     /// Reports whether control characters must be escaped, because the output of a command with `args` goes to a terminal.
     pub fn are_escaped(&self, args: &Args) -> bool {
-        // A preview shows what would be written to a file.
+        // A preview goes to standard output, but shows the text that would be written to a file.
         let is_shown = args.destination().is_stdout() && args.output.in_place.is_none();
         is_shown && !self.show_controls && std::io::stdout().is_terminal()
     }
@@ -545,7 +545,7 @@ pub struct Columns {
     pub parts: Vec<Part>,
 }
 
-/// Returns the names in `lists`, each of which is a row of CSV, so that a name that contains a comma is given in quotes.
+/// Returns the names in `lists`. Each list is a row of CSV, so a name that contains a comma is given in quotes.
 fn names(lists: &[String]) -> Vec<String> {
     let names = |list: &String| match TableDialect::strict(b',').cells(list.as_bytes()) {
         Ok(cells) => {
@@ -566,7 +566,7 @@ impl Input {
             || !self.expression.is_empty()
     }
 
-    /// Returns the inputs. Each `--expression` becomes one of `records`.
+    /// Returns the inputs. The text of each `--expression` becomes a record, with the end that `records` defines.
     pub fn sources(&self, records: Records) -> Sources {
         let lists = [(&self.files_from, b'\n'), (&self.files0_from, b'\0')];
         let text = |text: &OsString| {
@@ -581,7 +581,7 @@ impl Input {
         }
     }
 
-    /// Returns the separator of records that are not raw bytes.
+    /// Returns the way in which input without `--raw` is separated into records.
     pub fn records(&self) -> Records {
         if self.null { Records::Null } else { Records::Lines }
     }
@@ -621,7 +621,7 @@ impl Places {
             && self.log.is_none()
     }
 
-    /// Reports whether each record is a value as it is.
+    /// Reports whether each record is a value, without escapes of a server.
     pub fn is_whole(&self) -> bool {
         self.is_line() && self.unescape.is_none()
     }
@@ -640,8 +640,8 @@ impl Written {
 }
 
 impl Args {
-    /// Returns an error message if `verb` would write rows into the lines of a log, or other results over the cells of
-    /// a table. `rows` says whether the results are rows.
+    /// Returns an error message if the command `verb` would write rows into the lines of a log, or overwrite cells
+    /// of a table with results that are not rows. `rows` says whether the results are rows.
     pub fn check_overwritten(&self, verb: &str, rows: bool) -> Result<(), String> {
         let is_beside = self.written.values || !self.written.into.is_empty();
         if self.places.log.is_some() && rows && !is_beside {
@@ -657,7 +657,7 @@ impl Args {
         Ok(())
     }
 
-    /// Returns the separator of records.
+    /// Returns the way in which the input is separated into records.
     pub fn records(&self) -> Records {
         if self.written.raw { Records::Raw } else { self.input.records() }
     }
@@ -701,7 +701,7 @@ impl Parts {
 }
 
 impl ProfileArg {
-    /// Returns the conversion to the canonical form, if one is named, or an error message.
+    /// Returns the conversion to the canonical form that `--profile` names, `None` without it, or an error message.
     pub fn canonical(&self) -> Result<Option<Canonical>, String> {
         let no_scheme = self.no_scheme.no_scheme;
         match self.profile {

@@ -47,7 +47,7 @@ impl<T: Clone + Send + Sync + 'static> TypedValueParser for Named<T> {
     }
 }
 
-/// A set that an encoder may keep.
+/// A set of bytes that an encoder may keep unescaped.
 pub const KEPT_SET: Named<&'static NamedSet> =
     Named { find: |name| find_set(name, true), names: || set_names(true) };
 
@@ -122,7 +122,7 @@ pub const READING: Named<&'static Reading> = Named {
     names: || READINGS.iter().map(|reading| reading.name).chain(["strict"]).map(PossibleValue::new).collect(),
 };
 
-/// Returns the names of log formats, with help for each server, or none for `-h`, which is the short help.
+/// Returns the names of log formats, with help for each server. Returns none for `-h`, so the short help omits them.
 fn log_names() -> Vec<PossibleValue> {
     if env::args_os().any(|argument| argument == "-h") {
         return Vec::new();
@@ -226,13 +226,13 @@ fn spelled(name: &str) -> String {
     name.to_ascii_lowercase().replace('_', "-")
 }
 
-/// Returns the set called `name`, a policy or a building block.
+/// Returns the set called `name`. It is a policy, which an encoder may keep, or a building block of other sets.
 fn named_set(name: &str) -> Option<&'static NamedSet> {
     let name = spelled(name);
     sets::ALL.iter().find(|set| set.name == name)
 }
 
-/// Returns the sets, without building blocks if `kept`, so that only those remain that an encoder may keep.
+/// Returns all sets, or if `kept`, only the policies, which are the sets that an encoder may keep.
 fn all_sets(kept: bool) -> impl Iterator<Item = &'static NamedSet> {
     sets::ALL.iter().filter(move |set| !kept || set.kind == SetKind::Policy)
 }
@@ -242,7 +242,7 @@ fn set_names(kept: bool) -> Vec<PossibleValue> {
     all_sets(kept).map(|set| PossibleValue::new(set.name)).collect()
 }
 
-/// Returns the set called `name`, or an error message. If `kept`, the set must not be a building block.
+/// Returns the set called `name`, or an error message. If `kept`, the set must be a policy.
 fn find_set(name: &str, kept: bool) -> Result<&'static NamedSet, String> {
     match named_set(name) {
         Some(set) if !kept || set.kind == SetKind::Policy => Ok(set),
@@ -291,13 +291,13 @@ pub fn hint(name: &str) -> Option<&'static str> {
     HINTS.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('\t'))
 }
 
-/// A choice: its name, what it means for the program, and its description.
+/// A possible value of an option: its name, its value in the program, and its description.
 type Choice<T> = (&'static str, T, &'static str);
 
 /// Returns a parser that takes `choices`.
 pub fn choice<T: Clone + Send + Sync>(choices: &'static [Choice<T>]) -> impl TypedValueParser<Value = T> {
     let help = |help: &'static str| (!help.is_empty()).then_some(help);
-    // If `jsonl` is a choice and `json` is not, `json` is another name for it.
+    // If `jsonl` is a choice and `json` is not, `json` is another name for `jsonl`.
     let is_json = |name: &str| name == "jsonl" && !choices.iter().any(|(name, ..)| *name == "json");
     let other = move |name| if is_json(name) { "json" } else { name };
     let value = move |name| PossibleValue::new(name).alias(other(name));
@@ -339,7 +339,7 @@ const CSV: Choice<OutputFormat> =
 const JSONL: Choice<OutputFormat> = ("jsonl", OutputFormat::Jsonl, "JSON, one document per line");
 const JSON: Choice<OutputFormat> = ("json", OutputFormat::Json, "One JSON document");
 
-/// The formats of written rows. The next constants are those of tables, one text, lists, and a text for each value.
+/// The formats of rows. The next constants have the formats of tables, of one report, of lists, and of explanations.
 pub const ROWS: &[Choice<OutputFormat>] = &[TSV, CSV, JSONL];
 pub const TABLES: &[Choice<OutputFormat>] = &[TEXT, TSV, JSON];
 pub const ONE_TEXT: &[Choice<OutputFormat>] = &[TEXT, JSON];

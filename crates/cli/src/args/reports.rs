@@ -246,12 +246,12 @@ fn keyed(input: Input, mut places: Places, output: Output) -> Args {
     if places.log.is_some() && places.field.is_empty() && places.column.is_empty() {
         places.field.push(FieldName::Name("target".to_owned()));
     }
-    // Several tables become one, which has one header.
+    // Several tables of the input become one table of the output, which has one header.
     let written = Written { one_header: true, ..Written::default() };
     Args { input, places, output, written, strict: Strict::default() }
 }
 
-/// Parses the template of a key. It must have a part, so that URLs have different keys, and no list of values.
+/// Parses the template of a key. It must have a part, or all URLs would have one key. It cannot have a list of values.
 fn template_of_key(text: &str) -> Result<Template, String> {
     let template = Template::new(text)?;
     match (template.has_parts(), template.is_list()) {
@@ -285,7 +285,7 @@ impl Dedup {
 }
 
 impl Check {
-    /// Returns the specification of the kinds `illegal` and `needless`.
+    /// Returns the specification that defines the findings of the kinds `illegal` and `needless`.
     pub fn dialect(&self) -> Dialect {
         self.dialect.dialect.unwrap_or(Dialect::Rfc3986)
     }
@@ -359,7 +359,7 @@ impl Audit {
 }
 
 impl Route {
-    /// Returns the request.
+    /// Returns the request to show how servers read the targets.
     pub fn request(self) -> readings::Request {
         let defaults = || READINGS.iter().filter(|reading| reading.is_default).collect();
         readings::Request {

@@ -214,7 +214,7 @@ impl Encode {
         })))
     }
 
-    /// Returns the options that are not about the conversion. Nothing in the input of `encode` is malformed.
+    /// Returns the options that are not about the conversion. `encode` has no options for malformed escapes.
     pub fn args(self) -> Args {
         let Encode { input, places, output, written, .. } = self;
         Args { input, places, output, written, strict: Strict::default() }
@@ -269,7 +269,7 @@ impl Normalize {
             _ => sets::RFC3986_UNRESERVED,
         }
         .to_byte_set();
-        // A text without records is no URL.
+        // With --raw, the input is not a URL, so escapes need not stay to prevent a new scheme.
         Ok(match self.args.records() {
             Records::Raw => Conversion::new(Decoder::normalizer(unreserved)),
             _ => Conversion::new(Normalizer::new(unreserved)),

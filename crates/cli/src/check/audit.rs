@@ -15,26 +15,26 @@ use crate::io::buffer::Buffer;
 use crate::io::input::{Input, Inputs, OnUnreadableInput};
 use crate::io::names::Sources;
 
-/// The options that all audits have.
+/// The options of `pct audit`, with or without `--chain`.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub sources: Sources,
     /// The byte that ends a record.
     pub end: u8,
-    /// The maximum number of examples: of all in `pct audit --chain`, otherwise of each kind of finding.
+    /// The maximum number of examples: in total for `pct audit --chain`, otherwise for each kind of finding.
     pub examples: usize,
     pub json: bool,
     /// Whether the progress bar is off.
     pub quiet: bool,
 }
 
-/// The size of the read buffer, in bytes.
+/// The size, in bytes, of the window: the buffer through which an input is read.
 pub(super) const WINDOW: usize = 4 * BLOCK;
 
 /// The number of bytes that an example shows before the finding.
 const SHOWN_BEFORE: usize = 32;
 
-/// An example shows at most this number of bytes from the start of the finding on.
+/// The maximum number of bytes that an example shows from the start of the finding on.
 const SHOWN_AFTER: usize = 64;
 
 /// The maximum length, in bytes, of an escaped UTF-8 sequence. An invalid sequence is detected at its end, at most this
@@ -48,7 +48,7 @@ const BEHIND: usize = SHOWN_BEFORE + LONGEST_SEQUENCE;
 /// that begins at 3.
 const BUCKETS: [u64; 9] = [0, 1, 2, 3, 5, 9, 17, 33, 65];
 
-/// The number of byte values in the histogram of escaped bytes.
+/// The maximum number of rows in the histogram of escaped bytes.
 const TOP: usize = 16;
 
 /// Runs `pct audit`.
@@ -87,8 +87,8 @@ pub(super) fn run<A>(
     print(report(audit).as_bytes(), read)
 }
 
-/// Reads `input` through `window`, which has `len` bytes of it. `scan` gets the bytes in the window, and true if the
-/// input ends there. It returns the number of bytes that it no longer needs.
+/// Reads `input` through `window`, which already has the first `len` bytes of the input. `scan` gets the bytes in the
+/// window, and true if the input ends with them. `scan` returns the number of bytes that it no longer needs.
 pub(super) fn read_through(
     input: &mut Input,
     window: &mut Buffer,

@@ -19,7 +19,7 @@ use crate::io::input::Input;
 /// The options of `pct audit --chain`, besides those of all audits.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The readings, the server in front first. There are at least two.
+    /// The readings: the ways in which servers read targets. The server in front is first. There are at least two.
     pub chain: Vec<&'static Reading>,
     /// The format of the log that has the targets; `None` if each line is a target.
     pub log: Option<Spec>,
@@ -91,7 +91,7 @@ struct Report {
     not_routed: u64,
     /// Targets that a later server rejects or redirects, or never gets.
     not_routed_after: u64,
-    /// Targets that match the rule at the last server, but not at the first.
+    /// Targets whose route matches the rule at the last server, but not at the first.
     crossing: u64,
     /// The hint that the paths of the log seem to be decoded.
     hint: Option<&'static str>,
@@ -169,7 +169,7 @@ impl Audit<'_> {
         let target = match &mut self.syntax {
             None => Some(record).filter(|record| !record.is_empty()),
             Some(syntax) => {
-                // The target can be certain even if the record has other faults.
+                // The target can be valid even if another part of the record is not, so an error is ignored.
                 let _ = syntax.find(record, &mut places);
                 places.first().and_then(|place| place.value(record, &mut buffer).ok())
             }
@@ -266,8 +266,8 @@ impl Audit<'_> {
     }
 }
 
-/// Passes `target` through `servers`: each reads the text that the one before passes on. Calls `each` with the number of servers that are
-/// left, and the answer.
+/// Passes `target` through `servers`: each reads the text that the one before passes on. After each server, calls
+/// `each` with the number of servers that are left, and with the answer of the server.
 pub(super) fn follow(servers: &[&'static Reading], target: &[u8], each: &mut impl FnMut(usize, &Answer<'_>)) {
     let Some((server, rest)) = servers.split_first() else { return };
     let answer = server.read(target);

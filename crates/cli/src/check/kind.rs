@@ -1,4 +1,4 @@
-//! Defines the kinds of findings: the groups that `pct check` reports, and the kinds that `pct audit` counts, which are finer.
+//! Defines the kinds of findings that `pct audit` counts, and the groups of kinds that `pct check` reports.
 //!
 //! The names and descriptions in help texts, reports and JSON are those of the tables in this file.
 

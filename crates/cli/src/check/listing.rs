@@ -16,7 +16,7 @@ use crate::common::target;
 /// The number of bytes that must follow a `%` in the window before the `%` is scanned: the rest of `%0D%0A`.
 pub const AHEAD: usize = 5;
 
-/// A finding of `pct check`.
+/// A finding of `pct check` in a chunk of the input.
 pub struct Finding {
     pub group: Group,
     /// The number of line ends in the chunk before the finding.
@@ -64,8 +64,8 @@ impl List {
         self.push(group, line, offset, |texts| texts.write_fmt(text).ok());
     }
 
-    /// Adds a finding whose text `write` appends to the buffer of texts, unless `write` returns `None`. The text is
-    /// appended and not formatted, because almost every byte of the input can have a finding
+    /// Adds a finding whose text `write` appends to the buffer of texts, unless `write` returns `None`. Most texts
+    /// are appended without formatting, because almost every byte of the input can have a finding
     /// (docs/lab/2026-11-23-jobs.md).
     fn push(&mut self, group: Group, line: u64, offset: i64, write: impl FnOnce(&mut String) -> Option<()>) {
         let from = self.texts.len();
@@ -80,8 +80,8 @@ impl List {
         self.findings.iter()
     }
 
-    /// Returns the findings from number `from` on. The caller replaces their offsets in the value by positions in the
-    /// chunk.
+    /// Returns the findings from number `from` on, so that a caller can replace their offsets in a value by positions
+    /// in the chunk.
     pub fn since(&mut self, from: usize) -> &mut [Finding] {
         &mut self.findings[from..]
     }
@@ -179,9 +179,9 @@ impl Criteria {
         self.scan_window(&mut self.state(), lines, lines.len(), 0, true, list)
     }
 
-    /// Adds the findings in the first `ready` bytes of `window` to `list`, and returns the number of lines that end
-    /// there. `shift` is added to each offset in the file that `state` gives. Line numbers count from the first line
-    /// of `state`.
+    /// Adds the findings in the first `ready` bytes of `window` to `list`, and returns the number of lines that end in
+    /// these bytes. `state` counts lines and offsets, and `shift` is added to each offset. `is_last` says whether the
+    /// input ends with the window.
     pub fn scan_window(
         &self,
         state: &mut State,
@@ -256,7 +256,7 @@ impl Observer for Listing<'_> {
         let mut buffer = Vec::new();
         let parts = target::split(*kind, value, false, &mut buffer);
         let (url, at) = (parts.input(), parts.offsets());
-        // The URL is the value, or the value after a prefix.
+        // `url` is the value, or the value after a prefix that the input does not have.
         let url_start = start - (url.len() - value.len()) as i64;
         if !wanted.components.is_empty() {
             let found = list.findings.split_off(since);
@@ -360,7 +360,7 @@ impl Observer for Listing<'_> {
                     let before = &found.window[..found.window.len() - ahead.len()];
                     let is_return = |escape: &[u8]| simdpct::decode_escape(escape) == Some(b'\r');
                     if found.byte == b'\n' && before.last_chunk::<3>().is_some_and(|last| is_return(last)) {
-                        // The line feed is a part of the finding before.
+                        // The finding of the carriage return before it includes this line feed.
                         return None;
                     }
                     let is_pair =
@@ -379,7 +379,7 @@ impl Observer for Listing<'_> {
     }
 }
 
-/// Appends `bytes` to `text`, with the bytes that are not printable ASCII escaped as in a string of Rust.
+/// Appends `bytes` to `text`, escaped as in a byte string of Rust.
 fn push_escaped(text: &mut String, bytes: &[u8]) {
     for &byte in bytes {
         if byte.is_ascii_alphanumeric() || byte == b'%' {

@@ -1,5 +1,5 @@
-//! Finds and reports malformed and suspicious escapes: [`scanner`] finds them, [`listing`] lists and [`audit`] counts
-//! them. [`chain`] and [`readings`] compare servers, and [`page`] formats counts, for [`top`] as well.
+//! Finds and reports malformed and suspicious escapes: [`scanner`] finds them, [`listing`] lists them, and [`audit`]
+//! counts them. [`chain`] and [`readings`] compare servers. [`page`] formats the counts of [`audit`] and [`top`].
 
 pub mod audit;
 pub mod chain;

@@ -1,4 +1,4 @@
-//! Runs `pct route`: shows how servers read targets.
+//! Runs `pct route`: shows how servers read targets. A reading is the way in which one server reads targets.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -89,7 +89,7 @@ fn write_matrix(
     let _ = writeln!(text, "  {verdict}");
 }
 
-/// Returns the name, the route and the text passed on, as they are shown.
+/// Returns the name of `reading`, and the route and the text passed on in `answer`, as text for people.
 pub fn row(reading: &Reading, answer: &Answer<'_>) -> [String; 3] {
     let (route, passed_on) = match answer {
         Answer::Read { route, passed_on } => {
@@ -136,7 +136,7 @@ fn json(reading: &Reading, answer: &Answer<'_>) -> Members {
     Members(members)
 }
 
-/// Lists all readings with their evidence.
+/// Lists all readings, each with the server on which it was observed.
 pub fn list(request: &Request) -> Result<Outcome, Failure> {
     let mut text = String::new();
     for reading in READINGS {

@@ -1,7 +1,8 @@
 //! Finds malformed and suspicious escapes in lines or single values.
 //!
-//! The scanner reads the input through a window. It scans a line in the pieces that the window contains, so lines may
-//! have any length. Most lines contain only printable text and some escapes, so vectorised searches skip the text.
+//! The scanner reads the input through a window, a buffer that contains a part of it. A line may have any length,
+//! because it is scanned in pieces if the window does not contain all of it. Most lines contain only printable text and
+//! some escapes, so vectorised searches skip the text.
 
 use simdpct::{AsciiSet, sets};
 use simdpct_uri::Dialect;
@@ -62,7 +63,7 @@ impl<'w> Found<'w> {
 /// bytes have been scanned before. At least `ahead` bytes at the end stay unscanned.
 pub fn ready(window: &[u8], seen: usize, ahead: usize) -> usize {
     let ready = window.len().saturating_sub(ahead).max(seen);
-    // Each pair contains the unscanned bytes before the cut, and the bytes after it.
+    // The first slice of each pair ends at the cut `ready`, and the second slice begins there.
     let ready = match (&window[seen..ready], &window[ready..]) {
         ([.., b'%'], [high, low, ..]) if is_escape(*high, *low) => ready - 1,
         ([.., b'%', high], [low, ..]) if is_escape(*high, *low) => ready - 2,
@@ -121,7 +122,7 @@ pub struct State {
     wanted: u16,
     /// Whether lines are passed to [`Observer::url`].
     takes_urls: bool,
-    /// The kinds of the escape of each byte.
+    /// The kinds of findings for an escape of each byte.
     kinds_of_bytes: &'static [u16],
     /// The byte that ends a line.
     end: u8,

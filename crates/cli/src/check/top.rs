@@ -8,8 +8,8 @@ use super::page::{self, Page, counted, grouped, json_line, push_row, share, visi
 use crate::common::error::{Failure, Outcome};
 use crate::common::format::OutputFormat;
 
-/// Writes `rows`, keys with their counts, among `total` values with `distinct` different keys. The default format is a
-/// table on a terminal, and TSV elsewhere.
+/// Writes `rows`, the most frequent keys with their counts. There are `total` values and `distinct` different keys. The
+/// default format is a table on a terminal, and TSV elsewhere.
 pub fn print(
     rows: &[(Vec<u8>, u64)],
     total: u64,

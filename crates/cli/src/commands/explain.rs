@@ -1,5 +1,5 @@
-//! `pct explain`: explains the bytes of URLs that are not plain. Classes and reasons are those of `pct sets --table`,
-//! findings those of `pct check`, and routes those of `pct route`.
+//! `pct explain`: explains the bytes of URLs that are neither unreserved nor delimiters. Classes and reasons are those
+//! of `pct sets --table`, findings those of `pct check`, and routes those of `pct route`.
 
 use std::fmt::Write;
 use std::io::IsTerminal;
@@ -81,8 +81,8 @@ fn each_line(
     }
 }
 
-/// Returns the explanation of `url` as a document and as text: the URL with marks below it, its parts, the notes, and how browsers and
-/// servers read it.
+/// Returns the explanation of `url` as a JSON document and as text. The text has the URL with marks below it, its
+/// parts, the notes, the findings, the URL of browsers, and the routes of servers.
 fn explanation(url: &[u8]) -> (Value, String) {
     let parts = split(url);
     let (mut shown, mut marks, mut from) = (String::new(), String::new(), 0);
@@ -177,7 +177,7 @@ fn first_character(rest: &[u8]) -> (Vec<u8>, usize) {
     (bytes, length)
 }
 
-/// Explains `spelling` at `offset` of a URL, which represents `bytes`: one character, or one byte that is not valid UTF-8.
+/// Explains `spelling` at `offset` of a URL. It represents `bytes`: one character, or one byte of invalid UTF-8.
 fn note(part: &str, component: Component, offset: usize, spelling: &[u8], bytes: &[u8]) -> (Value, String) {
     let byte = bytes[0];
     let row = tables::character(byte).map(Option::unwrap_or_default);
@@ -255,7 +255,7 @@ fn findings(url: &[u8]) -> Vec<(i64, &'static str, String)> {
     list.iter().map(|found| (found.offset, found.group.name(), list.text(found).to_owned())).collect()
 }
 
-/// Returns the routes of a request for `url`, each with the servers that choose it. A URL whose path does not begin with a slash has none.
+/// Returns the routes of a request for `url`, each with its servers. A target without a slash at its start has none.
 fn routes(url: &Parts<'_>) -> Vec<(String, Vec<String>)> {
     let at = url.offsets();
     let mut target = url.input()[at.path_start..at.query_end].to_vec();

@@ -1,4 +1,4 @@
-//! `pct info`: lists the kernel tiers, and says which one is in use.
+//! `pct info`: lists the tiers, each of which is the code for one instruction set, and says which one is in use.
 
 use std::env;
 use std::fmt::Write;
@@ -29,7 +29,7 @@ pub fn check_forced_tier() -> Result<(), Failure> {
     Err(Failure::Usage(format!("{variable}={forced}: {problem}; available: {}", available.join(", "))))
 }
 
-/// Prints the kernel tiers, with the state and the CPU features of each, and the version of the public suffix list.
+/// Prints the tiers, with the state and the CPU features of each, and the version of the public suffix list.
 pub fn describe() -> Result<Outcome, Failure> {
     let forced = env::var_os(Tier::ENV_VAR).is_some_and(|forced| !forced.is_empty());
     let mut text = format!("pct {} on {}\n", env!("CARGO_PKG_VERSION"), env::consts::ARCH);

@@ -207,7 +207,7 @@ fn spell(set: &AsciiSet) -> String {
     if words.is_empty() { "nothing".to_owned() } else { words.join(" ") }
 }
 
-/// Lists the profiles, one per line.
+/// Lists the profiles, which are canonical forms of URLs, one per line.
 pub fn write_profiles() -> Result<Outcome, Failure> {
     let width = Profile::ALL.iter().map(|profile| profile.name().len()).max().unwrap_or(0);
     let mut text = String::new();

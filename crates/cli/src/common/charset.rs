@@ -34,7 +34,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 impl Charset {
-    /// ISO 8859-1. The Encoding Standard, and so each browser, uses this name for windows-1252, which differs from 0x80 to 0x9F.
+    /// ISO 8859-1. In the Encoding Standard, this name means windows-1252, which differs in the bytes 0x80 to 0x9F.
     const LATIN1: Charset = Charset::Numbers(0x100);
 
     /// US-ASCII.
@@ -72,7 +72,7 @@ impl Charset {
         }
     }
 
-    /// Returns the charset with this label, or the guess that `auto` or `auto:LABEL` means, or an error message.
+    /// Returns the charset with this label, a guessed one for `auto` and `auto:LABEL`, or an error message.
     pub fn find_or_auto(label: &str) -> Result<Charset, String> {
         let label = label.trim_ascii();
         let other = match label.get(..4) {
@@ -88,7 +88,7 @@ impl Charset {
         }
     }
 
-    /// Reports whether the charset of a value can only be known when the value is known as a whole.
+    /// Reports whether the charset is guessed for each value, which needs the whole value.
     pub fn is_guessed(self) -> bool {
         matches!(self, Charset::Auto(_))
     }
@@ -139,7 +139,7 @@ impl Charset {
 
     /// Converts the UTF-8 `text` to this charset and appends the result to `out`. Calls `lacking` with `out` and the
     /// code point of each character that the charset lacks. `policy` keeps invalid UTF-8, replaces it by U+FFFD, or
-    /// rejects it and lacking characters.
+    /// rejects it. A policy that rejects it also rejects the characters that the charset lacks.
     pub fn encode(
         self,
         text: &[u8],
@@ -238,7 +238,7 @@ pub enum Decoder {
 
 impl Decoder {
     /// Converts `bytes` from offset `read` on and appends them to `out` as UTF-8, up to the first invalid bytes. Sets
-    /// `read` to the offset after these, and returns their range, or `None` if all bytes were read.
+    /// `read` to the end of the bytes that were read. Returns the range of the invalid bytes, or `None` without any.
     ///
     /// The invalid bytes may begin in an earlier piece. For a complete range, `bytes` must include the last sixteen
     /// bytes before `read`.

@@ -31,7 +31,8 @@ impl Policy {
     }
 }
 
-/// The policies for the faults of values. A conversion keeps or replaces faulty bytes. With any other policy, it rejects the value.
+/// The policies for the faults of values. By `Keep` and `Replace`, a conversion keeps or replaces the faulty bytes. By
+/// any other policy, it rejects the value, and its caller applies the policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Handling {
     /// The policy for malformed escapes. `%25` replaces their `%`.
@@ -57,7 +58,7 @@ impl Handling {
     pub const LEAVE_OUT: Handling = Handling { rejected: Policy::Drop, ..Handling::KEEP };
 
     /// Returns `value` with `new` in the place of each `%` that does not start an escape, if malformed escapes are to be
-    /// repaired. A conversion that decodes passes `%2525`, which becomes `%25`.
+    /// repaired. A conversion that decodes passes `%2525` as `new`, because decoding makes `%25` of it.
     pub fn repaired<'a>(self, value: &'a [u8], new: &[u8]) -> Cow<'a, [u8]> {
         if self.malformed == Policy::Replace { repair(value, new) } else { Cow::Borrowed(value) }
     }

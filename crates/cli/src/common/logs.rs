@@ -32,8 +32,8 @@ pub fn mention(start: &[u8], end: u8, name: &str) {
     }
 }
 
-/// Returns the format of the log `name` that begins with `start`, in lines of `wrapper` if there is one, and prints it unless `quiet`. Lines
-/// end in `end`.
+/// Returns the format of the log `name` that begins with `start`, and prints it unless `quiet`. Lines end in `end`. If
+/// there is a `wrapper`, such as Docker, its lines contain those of the log.
 pub fn detected(
     start: &[u8],
     end: u8,

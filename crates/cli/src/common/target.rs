@@ -32,8 +32,9 @@ fn is_authority(value: &[u8]) -> bool {
     !value.iter().any(|byte| b"/?#".contains(byte))
 }
 
-/// Returns the host at the start of `value`, with its port and userinfo, if `value` is a URL without a scheme and the slashes before the host:
-/// `example.com/a`, `localhost:80`, `[::1]`. A name and a colon are a scheme unless only digits, and at least one, follow.
+/// Returns the host at the start of `value`, with its port and userinfo, if `value` is a URL that has neither a scheme
+/// nor slashes before the host: `example.com/a`, `localhost:80`, `[::1]`. A name and a colon are a scheme unless only
+/// digits, and at least one, follow.
 pub fn host_without_scheme(value: &[u8]) -> Option<&[u8]> {
     let end = value.iter().position(|byte| b"/?#".contains(byte)).unwrap_or(value.len());
     let authority = &value[..end];
@@ -49,8 +50,8 @@ pub fn host_without_scheme(value: &[u8]) -> Option<&[u8]> {
     is_host.then_some(authority)
 }
 
-/// Splits `value` into its parts. Their input is the value, or a copy of it in `buffer` after a prefix. With `no_scheme`, a URL can begin with
-/// a host.
+/// Splits `value` into its parts, which are slices of the value, or of a copy in `buffer` with a prefix before it. With
+/// `no_scheme`, a URL can begin with a host.
 #[inline]
 pub fn split<'a>(kind: Kind, value: &'a [u8], no_scheme: bool, buffer: &'a mut Vec<u8>) -> Parts<'a> {
     let prefix = match kind {
@@ -118,7 +119,7 @@ pub fn convert(
     let prefix = with_reference(kind, value, out, convert)?;
     let result = &out[start..];
     let (len, is_same) = match kind {
-        // The conversion has removed the prefix, unless the rest would be read as a host.
+        // The conversion removes the prefix `/.` itself, unless the rest would be read as a host.
         Kind::Path if !prefix.is_empty() && result.starts_with(b"/./") => (prefix.len(), true),
         Kind::Path => (0, result.starts_with(b"/")),
         Kind::Authority | Kind::Query => {
@@ -142,8 +143,8 @@ pub fn convert(
     Ok(())
 }
 
-/// The values of a URL that have their own charset (each segment of the path, each name and each value of the query, and the
-/// fragment), each with the delimiter after it, which is empty at the end.
+/// An iterator over the values of a URL that can have different charsets: the segments of the path, the names and
+/// values of the query, and the fragment. Each item also has the delimiter after the value, which is empty at the end.
 pub struct Pieces<'a> {
     rest: Option<&'a [u8]>,
     next: Next,
@@ -210,7 +211,7 @@ mod tests {
         let piece = |piece: Option<simdpct_uri::Piece<'_>>| text(piece.map(|piece| piece.raw()));
         let (host, port, path, query) =
             (piece(parts.host()), text(parts.port()), text(Some(parts.path())), text(parts.query()));
-        // The positions are those of the same parts.
+        // `offsets` must find the same parts.
         let at = offsets(kind, value.as_bytes());
         assert_eq!(host.as_deref().unwrap_or_default(), &value[at.host_start..at.host_end]);
         assert_eq!(path.as_deref(), Some(&value[at.path_start..at.path_end]));
@@ -246,7 +247,7 @@ mod tests {
             [Some("me"), Some("a"), Some("1"), Some("//b"), Some("c"), NO],
         );
         check(Kind::Text, "//a/b", [NO, Some("a"), NO, Some("/b"), NO, NO]);
-        // This is a URL in the place of a host and a port.
+        // A URL in the place of a host and a port is split as a URL.
         let mut buffer = Vec::new();
         assert_eq!(split(Kind::Authority, b"http://a/", false, &mut buffer).host().unwrap(), "a");
     }

@@ -51,7 +51,7 @@ pub enum Layers {
     UntilStable,
 }
 
-/// The steps of decoding.
+/// A decoder, which runs all steps of decoding.
 #[derive(Clone)]
 pub struct Decoder {
     options: DecodeOptions,
@@ -62,7 +62,7 @@ pub struct Decoder {
     decoded: Vec<u8>,
 }
 
-/// The rules of decoding that depend on the place of a value.
+/// The rules of decoding that depend on the place of a value, such as a field between spaces.
 #[derive(Clone, Copy)]
 struct PlaceRules {
     /// The bytes that stay escaped because of the place.
@@ -128,8 +128,8 @@ impl Decoder {
         (self.options.is_plain() && !place.form).then_some((place.codec, place.keep))
     }
 
-    /// Reports whether keeping the escapes of the bytes `around` and those of the user can split characters, because the charset uses the
-    /// bytes of visible ASCII as halves of characters.
+    /// Reports whether characters can be split if the escapes of the bytes in `around` and in `--keep` stay. They can
+    /// if the charset uses bytes of visible ASCII as halves of characters.
     pub fn may_garble(&self, around: ByteSet) -> bool {
         let kept = self.options.keep.union(around);
         self.options.charset.is_some_and(Charset::is_stateful) && (0x21..0x7F).any(|byte| kept.contains(byte))
@@ -186,7 +186,7 @@ impl Decoder {
         }
         let mut decoded = std::mem::take(&mut self.decoded);
         let (start, mut rest, mut layers) = (out.len(), value, 0);
-        // No escape and no character continues across a malformed `%`, so the parts between them are independent.
+        // No escape and no character continues across a malformed `%`, so the texts on its two sides are independent.
         loop {
             let fault = if handling.malformed == Policy::Replace { self.validate(rest).err() } else { None };
             let (part, others) = rest.split_at(fault.map_or(rest.len(), |escape| escape.offset));

@@ -24,7 +24,7 @@ pub struct EncodeOptions {
     pub charset: Option<Charset>,
 }
 
-/// The steps of encoding.
+/// An encoder, which runs both steps of encoding.
 #[derive(Clone)]
 pub struct Encoder {
     options: EncodeOptions,

@@ -5,7 +5,7 @@
 //! 1. escapes: decodes `%XX`, and with `--percent-u` also the `%uXXXX` of the first layer; `--times` and
 //!    `--until-stable` decode the further layers of `%XX`;
 //! 2. `--charset`: converts the bytes to UTF-8;
-//! 3. `--printable`: escapes everything that controls a terminal.
+//! 3. `--printable`: escapes the characters that control a terminal.
 //!
 //! The bytes of `--keep`, and line ends in lines, stay escaped in each step. Encoding consists of two steps:
 //! `--charset`, then escapes. The module [`crate::url`] converts whole URLs, and implements the same trait.
@@ -73,8 +73,9 @@ pub trait Convert: CloneBox + Send {
     /// appended bytes are meaningless.
     fn append(&mut self, value: Value<'_>, handling: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal>;
 
-    /// Appends the converted `text` of many `records`, and returns the number of records that were rejected but kept. Returns `None`, and
-    /// the appended bytes are meaningless, if there is no faster way than one record after the other, or a record is rejected and not kept.
+    /// Appends the converted `text` of many `records`, and returns the number of records that were rejected but kept.
+    /// Returns `None` if records must be converted one after the other, or if one is rejected and not kept. The
+    /// appended bytes are then meaningless.
     fn append_many(&mut self, _: &[u8], _: Records, _: Handling, _: &mut Vec<u8>) -> Option<u64> {
         None
     }
@@ -103,7 +104,7 @@ pub trait Convert: CloneBox + Send {
         simdpct::validate(url)
     }
 
-    /// Reports whether a URL is UTF-8, as opposed to bytes in a charset.
+    /// Reports whether the conversion reads URLs as UTF-8, as opposed to bytes in a charset.
     fn reads_utf8(&self) -> bool {
         true
     }
@@ -128,7 +129,7 @@ pub trait Convert: CloneBox + Send {
     fn leave_base(&mut self) {}
 }
 
-/// Clones a conversion whose type is unknown.
+/// Clones a conversion, because `dyn Convert` cannot implement `Clone`.
 pub trait CloneBox {
     fn clone_box(&self) -> Box<dyn Convert>;
 }
@@ -149,7 +150,7 @@ pub struct Conversion {
     is_printable: bool,
     /// The number of values that were rejected but kept.
     kept: u64,
-    /// The set of the last search, and its bytes for `memchr3` if it has one to three.
+    /// The set that `find_structure` searched for last, and its bytes for `memchr3` if it has one to three.
     fence: (ByteSet, Option<[u8; 3]>),
 }
 
@@ -245,7 +246,8 @@ impl Conversion {
         done
     }
 
-    /// Reports whether the records of `text` and the new ones, which are those of `out` from `start` on, have no faults to handle.
+    /// Reports whether `text` has no fault that `handling` rejects, and the new records, which are in `out` from
+    /// `start` on, have no invalid UTF-8 that it rejects or replaces.
     fn check(&self, text: &[u8], out: &[u8], start: usize, handling: Handling) -> bool {
         self.find_fault(text, handling).is_ok()
             && (handling.not_text == Policy::Keep || utf8::validate(&out[start..]).is_ok())

@@ -117,7 +117,7 @@ impl Convert for UrlPartDecoder {
 pub struct Normalizer(Decoder);
 
 impl Normalizer {
-    /// Decodes the escapes of the bytes in `unreserved`.
+    /// Creates a normalizer that decodes the escapes of the bytes in `unreserved`.
     pub fn new(unreserved: ByteSet) -> Normalizer {
         Normalizer(Decoder::normalizer(unreserved))
     }

@@ -14,8 +14,8 @@ fn unit_at(rest: &[u8]) -> Option<u16> {
     }
 }
 
-/// Returns the character that is escaped at the start of `rest`, and the length of its escapes. `None` for a lone
-/// surrogate.
+/// Returns the character that is escaped as `%uXXXX` at the start of `rest`, and the length of its escapes. Returns
+/// `None` if there is none, or for a lone surrogate.
 pub fn character_at(rest: &[u8]) -> Option<(char, usize)> {
     let first = unit_at(rest)?;
     let second = unit_at(&rest[6..]);
@@ -27,7 +27,7 @@ pub fn character_at(rest: &[u8]) -> Option<(char, usize)> {
 
 /// Returns the characters of all `%uXXXX` in `value`, with their ranges.
 pub fn characters(value: &[u8]) -> impl Iterator<Item = (Range<usize>, char)> {
-    // The search also finds the second half of a pair, which is not a character by itself.
+    // The search also finds the second half of a surrogate pair, which is not a character by itself.
     memchr::memmem::find_iter(value, b"%u").filter_map(|found| {
         let (character, len) = character_at(&value[found..])?;
         Some((found..found + len, character))

@@ -74,12 +74,12 @@ pub struct At {
     pub index: usize,
     /// The syntax of the value.
     pub kind: Kind,
-    /// The bytes that must stay escaped in the value because of the syntax around it; `None` for the usual syntax.
+    /// The bytes that must stay escaped in the value because of the syntax around it; `None` for `ValueHandler::usual`.
     pub kept: Option<ByteSet>,
 }
 
 impl At {
-    /// Returns the place for selection number `index`, with the usual syntax around it.
+    /// Returns the place of a value of selection number `index`, in which the bytes of `usual` stay escaped.
     pub fn plain(index: usize) -> At {
         At { index, kind: Kind::Text, kept: None }
     }
@@ -89,7 +89,7 @@ impl At {
 #[derive(Clone)]
 pub struct ValueHandler {
     pub convert: Conversion,
-    /// The bytes that stay escaped in the usual syntax around a value.
+    /// The bytes that stay escaped in a value if `At::kept` is `None`.
     pub usual: ByteSet,
     /// The policies for bad values and unreadable records.
     pub policies: Handling,
@@ -99,7 +99,7 @@ pub struct ValueHandler {
     pub stats: bool,
     /// Whether values are written in JSON, which has a `null`.
     pub is_json: bool,
-    /// The text that is written for a missing record.
+    /// The text that the policy `null` writes instead of an unreadable record.
     pub null: &'static [u8],
     /// The text that is written for an empty value, such as `-` in fields between blanks.
     pub empty: &'static [u8],
@@ -123,8 +123,8 @@ impl ValueHandler {
         self.lenient && self.convert.decoder().is_some_and(|decoder| decoder.needs_percent(&self.usual))
     }
 
-    /// Returns the codec of values in the usual syntax, and the bytes whose escapes stay. Returns `None` unless faults have no
-    /// effect and values are only decoded once.
+    /// Returns the codec of values in which the bytes of `usual` stay escaped, and all bytes whose escapes stay.
+    /// Returns `None` unless faults have no effect and values are only decoded once.
     pub fn codec(&self) -> Option<(simdpct::Decode, ByteSet)> {
         let is_plain = self.lenient && self.convert.unit() == Unit::Byte;
         self.convert.decoder().filter(|_| is_plain)?.codec(&self.usual)

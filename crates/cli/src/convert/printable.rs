@@ -9,11 +9,11 @@ const LANES: usize = 32;
 
 /// Returns the byte that ends `records`.
 pub fn end(records: Records) -> u8 {
-    // A space is never suspect, so with `Records::Raw` no byte is exempt.
+    // `append` never escapes a space, so with `Records::Raw` no byte is an exception.
     if records == Records::Raw { b' ' } else { records.end() }
 }
 
-/// Appends `text` with everything but the byte `end`, which ends records or separates columns, made printable. The result is valid UTF-8.
+/// Appends `text` as printable, valid UTF-8. Only `end`, which ends records or separates columns, always stays.
 pub fn append(text: &[u8], end: u8, out: &mut Vec<u8>) {
     let mut rest = text;
     // Validation stops at the first error, so the loop takes linear time.
@@ -27,7 +27,7 @@ pub fn append(text: &[u8], end: u8, out: &mut Vec<u8>) {
     append_valid(rest, end, out);
 }
 
-/// Reports whether [`append`] would copy `text`. `false` means that `append` may change the text.
+/// Reports whether [`append`] certainly copies `text` unchanged.
 pub fn is_printable(text: &[u8], end: u8) -> bool {
     first_suspect(text, end).is_none() && simdutf8::basic::from_utf8(text).is_ok()
 }

@@ -51,7 +51,7 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// Records that selection number `index` was found in a record.
+    /// Marks selection number `index` as found in a record.
     #[inline]
     pub fn find(&mut self, index: usize) {
         self.found |= 1 << index.min(63);

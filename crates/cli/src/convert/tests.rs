@@ -1,4 +1,4 @@
-//! Tests of single values: errors, their offsets, and layers. All other behaviour is tested through the binary.
+//! Tests errors, their offsets, layers, and many records at once. All other behaviour is tested through the binary.
 
 use simdpct::sets::RFC3986_UNRESERVED;
 use simdpct::{ByteSet, MalformedCause};
@@ -141,7 +141,7 @@ fn words(list: &str) -> Vec<&str> {
     list.split(' ').chain([" "]).collect()
 }
 
-/// Passes `count` random values to `each`. All pieces of syntax are frequent in them.
+/// Passes `count` random values, which have up to eight of `words`, to `each` with their numbers.
 fn values(words: &[&str], count: usize, mut each: impl FnMut(usize, String)) {
     let mut state = 7_u64;
     let mut next = || {

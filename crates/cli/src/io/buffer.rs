@@ -8,9 +8,9 @@ const PAGE: usize = 4096;
 /// A buffer that starts in the middle of a memory page.
 ///
 /// When a file is read, the operating system copies its bytes from the start of a page. On some processors (AMD Zen 3,
-/// with `rep movsb`) the copy takes three times as long if the destination is a few bytes further into its page than
-/// the source is into its own. Allocators return such destinations for large buffers. Bytes that are read after a few
-/// kept bytes, such as the start of an escape, also have such a destination.
+/// with `rep movsb`) the copy takes three times as long if the destination is up to 32 bytes after the start of a page
+/// (lab: doors). Allocators return such addresses for large buffers. In a buffer at the start of a page, bytes that are
+/// read after a few kept bytes would have such an address, too.
 pub struct Buffer {
     bytes: Vec<u8>,
     start: usize,

@@ -1,4 +1,4 @@
-//! Recognises, reads and writes compressed formats.
+//! Recognises compressed formats, and compresses output.
 
 use std::io::{self, Write};
 use std::ops::RangeInclusive;
@@ -40,16 +40,16 @@ static TRAITS: [Traits; 4] = [
 /// A guess at the format of a file from its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Guess {
-    /// The file has this format, or is not compressed.
+    /// The file has this format; `None` if the file is not compressed.
     Settled(Option<Format>),
-    /// The file has an unsupported format. It is recognised so that its bytes are not processed as text. `remedy` is the command that converts
-    /// such a file to text, in words for the error message.
+    /// The format is recognised but unsupported, so the file is not processed as text. `remedy` tells the user which
+    /// command converts such a file to text.
     Foreign { name: &'static str, remedy: &'static str },
     /// More bytes of the file are needed to decide.
     Open,
 }
 
-/// Returns the error for a file that is `what`. `remedy` names a command that helps.
+/// Returns the error for a file that pct cannot read as text. `what` is its format, and `remedy` a command that helps.
 pub fn refusal(what: &str, remedy: &str) -> io::Error {
     let message = format!(
         "this is {what}, which pct does not read as text; {remedy}, or --no-decompress reads the file unchanged"
@@ -57,7 +57,7 @@ pub fn refusal(what: &str, remedy: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, message)
 }
 
-/// The first bytes of a format, as a lower and an upper bound of each byte, and the guess that they lead to.
+/// The first bytes of a format, as the lower and upper bounds of each, and the guess for files with these bytes.
 struct Signature(&'static [u8], &'static [u8], Guess);
 
 /// Returns the signature of files in the format `format`.
@@ -108,8 +108,8 @@ const TAR: Guess = Guess::Foreign { name: "a tar archive", remedy: "tar -xO writ
 /// The offset of the signature of tar archives.
 const TAR_OFFSET: usize = 257;
 
-/// Reports whether `start` begins with the header of a tar archive: with a signature, or with a checksum only, as tar wrote it before
-/// POSIX. The checksum is an octal number, the sum of the bytes of the header with blanks in the place of the checksum.
+/// Reports whether `start` begins with the header of a tar archive: with a signature or, as in tar before POSIX, with
+/// only a checksum. The checksum is the octal sum of all bytes of the header, with blanks in place of the checksum.
 fn is_tar(start: &[u8]) -> bool {
     if start.get(TAR_OFFSET..).is_some_and(|rest| rest.starts_with(b"ustar")) && start.contains(&0) {
         return true;
@@ -132,7 +132,7 @@ impl Format {
 
     /// Recognises the format of a file by its first bytes, `start`.
     pub fn guess(start: &[u8]) -> Guess {
-        // This check does not wait for more bytes, because all short text would have to wait, too.
+        // This check does not ask for more bytes, or every text shorter than a tar header would wait for them.
         if is_tar(start) {
             return TAR;
         }
@@ -148,7 +148,7 @@ impl Format {
         guess
     }
 
-    /// Returns the error for text of this format inside a file in the format `outer`.
+    /// Returns the error for data of this format inside a file in the format `outer`.
     pub fn nested(self, outer: Format) -> io::Error {
         let (inner, outer) = (self.traits().name, outer.traits().name);
         let remedy = format!("{outer} -dc decompresses the outer layer");
@@ -161,14 +161,15 @@ impl Format {
         Format::ALL.into_iter().find(|format| format.traits().extensions.contains(&extension.as_str()))
     }
 
-    /// Returns the default memory limit for decompression, in MiB, which is enough for files compressed with usual options.
+    /// Returns the default memory limit for decompression, in MiB. Files compressed with usual options need less.
     pub fn usual_memory(self) -> u32 {
         // 256 MiB is more than the highest preset of xz needs; 128 MiB is the limit of `zstd -d`.
         if self == Format::Xz { 256 } else { 128 }
     }
 }
 
-/// Compresses the bytes that it is called with. A call with an empty slice completes the stream. Returns the compressed bytes that are ready.
+/// A function that compresses the bytes of each call, and returns the compressed bytes that are ready. A call with an
+/// empty slice completes the stream.
 pub type Encoder = Box<dyn FnMut(&[u8]) -> io::Result<Vec<u8>> + Send>;
 
 /// Creates a compressor. `level` is one of the levels of `format`.

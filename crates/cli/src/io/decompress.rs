@@ -34,7 +34,7 @@ pub struct Decompressor {
 }
 
 impl Decompressor {
-    /// Starts a thread that decompresses the file whose first bytes are `start` and whose rest is read from `file`, in at most `memory` MiB.
+    /// Starts a thread that decompresses `start` and then the rest of `file`, in at most `memory` MiB.
     pub fn spawn(format: Format, memory: u32, start: Vec<u8>, file: File) -> io::Result<Decompressor> {
         let (sender, filled) = sync_channel(WAITING);
         let (emptied, returned) = channel();
@@ -51,7 +51,7 @@ impl Decompressor {
     }
 
     /// Reads decompressed bytes, at most as many as fit in `block`, and returns their number; 0 at the end. An error
-    /// has its offset in the compressed file.
+    /// comes with its offset in the compressed file.
     pub fn read(&mut self, block: &mut [u8]) -> Result<usize, (u64, io::Error)> {
         if self.taken == self.buffer.len() && !self.has_ended {
             let gone = |_| Err((0, io::Error::other("the decompressor has stopped")));
@@ -69,7 +69,7 @@ impl Decompressor {
     }
 }
 
-/// Sends the text of all members of `input`, and an empty buffer at their end.
+/// Sends the text of all members of `input`, which some formats call frames or streams, and then an empty buffer.
 fn decompress(
     format: Format,
     memory: u32,
@@ -123,7 +123,7 @@ fn member<'a>(
     })
 }
 
-/// Reports whether another member follows in `input`. Fails if other bytes follow.
+/// Skips padding, and reports whether another member follows in `input`. Fails if other bytes follow.
 fn follows(format: Format, input: &mut impl BufRead) -> io::Result<bool> {
     loop {
         let rest = input.fill_buf()?;

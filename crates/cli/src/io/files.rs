@@ -16,7 +16,7 @@ use super::streams::{self, Identity, Version};
 use crate::common::error::{Failure, Outcome};
 use crate::common::shown::shown;
 
-/// The destination of the output, and how it is written.
+/// The destination of the output, and the options for writing it.
 #[derive(Clone, Debug)]
 pub struct Destination {
     pub place: Writes,
@@ -35,7 +35,7 @@ pub enum Writes {
     Stdout { format: Option<Format> },
     /// The output is a file that appears whole or not at all.
     File { path: PathBuf, format: Option<Format> },
-    /// Nothing is written before all inputs are read, so that a progress bar can be shown.
+    /// All output comes after all inputs are read, so a progress bar can be shown on the same terminal.
     Nothing,
     /// Each input file is replaced. If `suffix` is not empty, the old file is kept under its own name followed by
     /// `suffix`.
@@ -72,8 +72,8 @@ impl Destination {
     }
 }
 
-/// Calls `work` for each output with the inputs that go to it. An output file appears whole or, if the work fails,
-/// not at all. In place, each input has an output of its own: a failure is reported, and the other files are still
+/// Calls `work` for each output with the inputs that go to it. An output file appears whole or, if the work fails, not
+/// at all. With `--in-place`, each input has an output of its own: a failure is reported, and the other files are still
 /// processed.
 pub fn each(
     sources: &Sources,
@@ -87,8 +87,8 @@ pub fn each(
         OutputFileOptions { compression: destination.compression()?, suffix: "", sync: destination.sync };
     let path = if let Writes::File { path, .. } = &destination.place { Some(path.as_path()) } else { None };
     let mut output = Output::create(path, options)?;
-    // If one input fails, a direct output goes on with the others, as `cat` does. An output file would be incomplete,
-    // so it does not appear.
+    // If one input cannot be read, standard output or a pipe still gets the other inputs, as from `cat`. An output file
+    // would be incomplete, so it does not appear.
     let others = if output.is_atomic() { OnUnreadableInput::Opened } else { OnUnreadableInput::Done };
     let mut inputs = Inputs::open(sources, destination.quiet, destination.is_stdout(), others)?;
     work(&mut inputs, &mut output)?;

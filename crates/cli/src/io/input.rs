@@ -43,8 +43,8 @@ pub enum OnUnreadableInput {
 }
 
 impl Inputs {
-    /// Opens the list of the inputs of `sources`, and starts a progress bar, unless `quiet` is set, or `fills_terminal` and standard output is
-    /// a terminal.
+    /// Opens the list of the inputs of `sources`, and starts a progress bar. There is no bar if `quiet` is set, or if
+    /// standard output is a terminal and `fills_terminal` is set.
     pub fn open(
         sources: &Sources,
         quiet: bool,
@@ -134,8 +134,8 @@ enum Source {
 }
 
 impl Input {
-    /// Opens the input `path`; `-` is standard input. Fails if the file has an unsupported format, also inside a compressed file, or is
-    /// compressed twice.
+    /// Opens the input `path`; `-` is standard input. Fails if the format of the file, or of its decompressed content,
+    /// is unsupported, or if the file is compressed twice.
     pub fn open(path: &Path, reading: Reading) -> Result<Input, Failure> {
         let (name, file, version) = names::open(path)?;
         let (mut start, mut format) = (Vec::new(), None);
@@ -206,8 +206,8 @@ impl Input {
         (rest.len() >= prefix.len() || !prefix.starts_with(rest)).then_some(false)
     }
 
-    /// Reads the available bytes, at most as many as fit in `block`, and returns their number; 0 at the end. It does
-    /// not wait to fill the block, so a slow producer sees its output at once.
+    /// Reads the available bytes, at most as many as fit in `block`, and returns their number; 0 at the end. The
+    /// function does not wait to fill the block, so bytes of a slow producer are processed at once.
     pub fn read(&mut self, block: &mut [u8]) -> Result<usize, Failure> {
         let rest = &self.start[self.taken..];
         let len = match &mut self.source {
@@ -234,8 +234,8 @@ impl Input {
     }
 }
 
-/// Reads bytes of the file `name` into `start`, until they show which format the file has, or the file ends. Fails if the format is not
-/// supported. Errors of `read` have their offset in the file.
+/// Reads bytes of the file `name` into `start`, until they show its format or the file ends. Fails if the format is
+/// unsupported. Errors of `read` come with their offsets in the file.
 fn recognise(
     name: &str,
     start: &mut Vec<u8>,

@@ -1,4 +1,4 @@
-//! Handles files: names and lists of them, reading, writing, compression and progress.
+//! Handles files: names, lists of names, reading, writing, compression and progress.
 
 pub mod buffer;
 pub mod compression;

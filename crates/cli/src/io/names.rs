@@ -129,7 +129,7 @@ fn path(bytes: Vec<u8>) -> io::Result<PathBuf> {
     Ok(PathBuf::from(name.trim_end_matches('\r')))
 }
 
-/// Opens the file `path` or standard input. Returns it with its name for messages, and its version if it is a regular file.
+/// Opens the file `path` or standard input. Returns it, its name for messages, and its version if it is a regular file.
 pub fn open(path: &Path) -> Result<(String, File, Option<Version>), Failure> {
     if is_stdin(path) {
         let file = streams::stdin().map_err(|error| Failure::missing(STDIN, error))?;
@@ -155,7 +155,7 @@ pub fn open(path: &Path) -> Result<(String, File, Option<Version>), Failure> {
 fn explain(path: &Path, error: io::Error) -> io::Error {
     let is_text =
         |name: &str| name.contains(|character| "% ?&<>\"'".contains(character)) || name.contains("://");
-    // Windows does not search for a name with `?` or `"`, because no name may have them.
+    // Windows reports a name with `?` or `"` as invalid and not as missing, because no file can have this name.
     let is_missing = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidFilename);
     if !is_missing || !path.to_str().is_some_and(is_text) {
         return error;

@@ -46,8 +46,8 @@ impl Write for Counted {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let len = match &self.place {
             Place::Direct(file) => BlockingFile(file).write(bytes)?,
-            // Other threads may write to their reserved ranges of the file at the same time, so this write has an
-            // offset of its own.
+            // Other threads may write to their reserved ranges of the file at the same time, so this write names its
+            // offset and does not use the shared position.
             #[cfg(unix)]
             Place::Atomic(new) => std::os::unix::fs::FileExt::write_at(new.file(), bytes, self.offset)?,
             #[cfg(not(unix))]
@@ -242,7 +242,7 @@ fn special(path: &Path) -> io::Result<Option<File>> {
 /// create one file.
 pub fn is_one(a: &Path, b: &Path) -> bool {
     if a.exists() || b.exists() {
-        // The files are compared without opening pipes, because that would wait.
+        // This comparison opens no pipe, because opening one would wait for the program at its other end.
         let identity = |path: &Path| Version::of_path(path)?.identity();
         return identity(a).is_some_and(|of_a| identity(b) == Some(of_a));
     }

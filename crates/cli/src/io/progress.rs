@@ -19,10 +19,10 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// The time between two updates of the progress bar.
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// The number of columns of a terminal that a bar fills.
+/// The width of the line with the bar, in columns of the terminal.
 const WIDTH: usize = 79;
 
-/// The number of columns of a full bar, without its tip.
+/// The number of `=` in a full bar, before its `>`.
 const BAR: f64 = 19.0;
 
 /// Records that `bytes` more bytes were read from an input file.
@@ -54,7 +54,7 @@ impl Progress {
             if stopped.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout) {
                 return;
             }
-            // If stderr is closed, nobody sees the bar.
+            // Errors of these writes are ignored. If stderr is closed, nobody sees the bar.
             while stopped.recv_timeout(PERIOD) == Err(RecvTimeoutError::Timeout) {
                 let line = line(READ.load(Ordering::Relaxed), total, start.elapsed());
                 let _ = write!(io::stderr(), "\r{line:WIDTH$.WIDTH$}");

@@ -1,6 +1,6 @@
-//! Replaces a file by a new one that appears whole or not at all, and keeps the attributes of the old file: its permissions, its owner, and
-//! its extended attributes, which include access control lists. If a signal, or Ctrl-C on Windows, ends the process, the temporary files are
-//! removed.
+//! Replaces a file by a new one that appears whole or not at all, and keeps the attributes of the old file: its
+//! permissions, its owner, and its extended attributes, which include access control lists. If a signal, or Ctrl-C on
+//! Windows, ends the process, the temporary files are removed.
 
 use std::collections::BTreeSet;
 #[cfg(unix)]
@@ -33,8 +33,8 @@ pub struct Replacement {
 }
 
 impl Replacement {
-    /// Creates the temporary file that will replace the file at `path`. If `suffix` is not empty, the old file is kept under its own name
-    /// followed by `suffix`. Returns the replacement with the identity of the old file, if there is one.
+    /// Creates the new version of the file at `path`. If `suffix` is not empty, the old file is kept, with `suffix`
+    /// after its name. Also returns the identity of the old file, if there is one.
     pub fn create(path: &Path, suffix: &str, sync: bool) -> io::Result<(Replacement, Option<Identity>)> {
         let old = match OpenOptions::new().write(true).open(path) {
             // The old file is opened for writing, because a file without write permission must not be replaced either.
@@ -85,8 +85,8 @@ impl Replacement {
         self.temporary.as_file()
     }
 
-    /// Replaces the old file by the new one, which has `len` bytes and is called `name` in messages. Fails if the old file was read in the
-    /// version `read` and has changed since. Returns the identity of the new file.
+    /// Replaces the old file by the new one, which has `len` bytes and the name `name` in messages. Fails if the old
+    /// file has changed since it was read in the version `read`. Returns the identity of the new file.
     pub fn commit(
         self,
         name: &str,
@@ -149,7 +149,7 @@ impl Folders {
     }
 }
 
-/// Waits until `file` is on the disk. Succeeds if the file cannot be synced, such as a pipe.
+/// Waits until `file` is on the disk. Succeeds for a file that cannot be synced, such as a pipe.
 fn synced(file: &File) -> io::Result<()> {
     match file.sync_all() {
         Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => Ok(()),
@@ -157,8 +157,8 @@ fn synced(file: &File) -> io::Result<()> {
     }
 }
 
-/// Returns whether `backup` is another name of the file `target`. A run that is killed between keeping the old file and
-/// replacing it leaves both names to the file.
+/// Reports whether `backup` is another name of the file `target`. A run that is killed between keeping the old file and
+/// replacing it leaves the file with both names.
 fn is_kept(target: &Path, backup: &Path) -> bool {
     let identity = |path: &Path| if path.is_symlink() { None } else { Identity::of_path(path) };
     identity(target).is_some_and(|target| identity(backup) == Some(target))
@@ -190,9 +190,9 @@ fn usual_permissions(folder: &Path) -> io::Result<Permissions> {
     Ok(probe.as_file().metadata()?.permissions())
 }
 
-/// Copies the owner and the extended attributes of `old`, which has this `metadata`, to `new`. Returns the names of
-/// the extended attributes that could not be copied. Only the owner may open `new` afterwards: it gets the mode of `old` when it
-/// is complete.
+/// Copies the owner and the extended attributes of `old`, which has this `metadata`, to `new`. Returns the names of the
+/// extended attributes that could not be copied. Afterwards, only the owner may open `new`, until it is complete and
+/// gets the mode of `old`.
 #[cfg(unix)]
 fn keep_attributes(old: &File, metadata: &Metadata, new: &File) -> io::Result<Vec<String>> {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
@@ -216,8 +216,7 @@ fn keep_attributes(old: &File, metadata: &Metadata, new: &File) -> io::Result<Ve
 fn keep_extended(old: &File, new: &File) -> Vec<String> {
     use xattr::FileExt;
 
-    /// The extended attribute of access control lists on Linux. The new file may have one that is the default of its
-    /// folder.
+    /// The extended attribute of access control lists on Linux. The new file may have the default list of its folder.
     const ACCESS: &str = "system.posix_acl_access";
 
     // There are no names if the file system does not support the attributes.
@@ -284,8 +283,7 @@ fn state() -> MutexGuard<'static, State> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes the temporary files, because the process ends. While the result exists, the state is locked, and no temporary file is created
-/// or renamed.
+/// Removes the temporary files, because the process ends. While the caller holds the returned lock, none is created.
 #[cfg(any(unix, windows))]
 fn remove_all() -> MutexGuard<'static, State> {
     let state = state();
@@ -324,8 +322,8 @@ fn remove_on_signals() -> io::Result<()> {
     Ok(())
 }
 
-/// Reports whether the process was started with `signal` ignored. Only Linux has `/proc/self/status`; other systems
-/// count as not ignoring it.
+/// Reports whether the process was started with `signal` ignored. Only Linux has `/proc/self/status`; on other systems,
+/// the result is false.
 #[cfg(unix)]
 fn is_ignored(signal: i32) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();

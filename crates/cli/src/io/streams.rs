@@ -1,5 +1,5 @@
-//! Opens streams that already exist: the standard streams, and those that a path such as `/dev/stdout` names. Identifies files and the versions
-//! of their contents.
+//! Opens streams that already exist: the standard streams, and those that a path such as `/dev/stdout` names.
+//! Identifies files and the versions of their contents.
 
 use std::borrow::Borrow;
 use std::fs::{self, File, Metadata};
@@ -33,11 +33,11 @@ fn duplicate(stream: &impl std::os::windows::io::AsHandle) -> io::Result<File> {
     stream.as_handle().try_clone_to_owned().map(File::from)
 }
 
-/// Returns standard output or standard error if `path` names it: as `/dev/stdout`, or as the regular file that it is redirected to.
-/// Returns `None` if `path` names neither.
+/// Returns standard output or standard error if `path` names it: as `/dev/stdout`, or as the regular file that it is
+/// redirected to. Returns `None` if `path` names neither.
 ///
-/// All users of the stream share one position, and writes continue there. Replacing the file would lose the bytes that the other users
-/// write.
+/// All processes that write to the stream share one position, and writes continue there. Replacing the file would lose
+/// the bytes that other processes write.
 pub fn of_path(path: &Path) -> io::Result<Option<File>> {
     match number(path) {
         Some(1) => stdout().map(Some),
@@ -64,7 +64,7 @@ fn number(path: &Path) -> Option<u32> {
     }
 }
 
-/// Returns the number of the standard stream, 1 or 2, that is redirected to the regular file with this `identity`; `None` if neither is.
+/// Returns the number (1 or 2) of the standard stream that is redirected to the regular file `identity`, if any.
 pub fn shared(identity: Identity) -> Option<u32> {
     static OPEN: OnceLock<[Option<Identity>; 2]> = OnceLock::new();
     let of = |file: io::Result<File>| Version::of(&file.ok()?)?.identity;
@@ -72,8 +72,8 @@ pub fn shared(identity: Identity) -> Option<u32> {
     if *stdout == Some(identity) { Some(1) } else { (*stderr == Some(identity)).then_some(2) }
 }
 
-/// Reports whether `path` is a name such as `/dev/fd/3`, of a regular file that is open already. Linux would open that file a second time,
-/// with the position at its start.
+/// Reports whether `path` is a name such as `/dev/fd/3`, of a regular file that is open already. Linux would open that
+/// file a second time, with the position at its start.
 fn is_other_descriptor(path: &Path) -> bool {
     let is_open = |folder| fs::canonicalize("/dev/fd").is_ok_and(|descriptors| descriptors == folder);
     path.is_file() && fs::canonicalize(folder(path)).is_ok_and(is_open)
@@ -84,11 +84,11 @@ pub fn folder(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// A file whose reads and writes wait until they can proceed, even if another process has made the pipe non-blocking.
+/// A file whose reads and writes wait until they can proceed, even if another process has made the file non-blocking.
 pub struct BlockingFile<F>(pub F);
 
 impl<F: Borrow<File>> BlockingFile<F> {
-    /// Repeats `call` until it succeeds, or fails for another reason than that the file is not ready.
+    /// Repeats `call` while the file is not ready or a signal interrupts. `for_input` says whether `call` reads.
     fn retry(&self, for_input: bool, mut call: impl FnMut(&File) -> io::Result<usize>) -> io::Result<usize> {
         loop {
             match call(self.0.borrow()) {
@@ -151,7 +151,7 @@ impl Identity {
 
 #[cfg(windows)]
 impl Identity {
-    /// Returns the identity of `file`. It keeps no handle of the file, because Windows does not replace a file that is open.
+    /// Returns the identity of `file` without a handle: Windows does not replace a file that is open.
     pub fn of(file: &File, _: &Metadata) -> Option<Identity> {
         let information = winapi_util::file::information(file).ok()?;
         Some(Identity(information.volume_serial_number(), information.file_index()))

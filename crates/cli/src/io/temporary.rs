@@ -1,4 +1,4 @@
-//! Keeps data in temporary files, because memory is bounded: bytes that wait to be written, and rows, whose sorted files are merged.
+//! Keeps data in temporary files, to bound the memory: bytes that are written later, and sorted rows for a merge.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -54,13 +54,13 @@ impl SpooledBytes {
     }
 }
 
-/// A row of a temporary file.
+/// A row of a temporary file: a line of the input, its number, and the key that identifies the line.
 #[derive(Default)]
 pub struct Row {
     pub number: u64,
-    /// The key, unless it is the start of the line.
+    /// The key; empty if it is the start of the line.
     key: Vec<u8>,
-    /// The length of the key at the start of the line.
+    /// The length of the key if it is the start of the line, and otherwise 0.
     shared: usize,
     pub line: Vec<u8>,
 }
@@ -84,7 +84,7 @@ impl Spill {
     pub fn push(&mut self, number: u64, mut key: &[u8], line: &[u8]) -> Result<(), Failure> {
         let mut head = [0; HEAD];
         let mut shared = 0;
-        // Most keys are lines without their ends, so they are written only as the start of the line.
+        // Most keys are lines without their ends. For such a key, only the length is written.
         if line.starts_with(key) {
             (shared, key) = (key.len(), &[]);
         }
@@ -95,7 +95,7 @@ impl Spill {
         [&head[..], key, line].iter().try_for_each(|bytes| self.0.write_all(bytes)).map_err(failure)
     }
 
-    /// Returns the rows from the first on.
+    /// Returns a reader of the rows, from the first one on.
     pub fn rows(self) -> Result<Rows, Failure> {
         let mut file = self.0.into_inner().map_err(|error| failure(error.into_error()))?;
         file.rewind().map_err(failure)?;
@@ -155,7 +155,7 @@ pub fn merge<R: Ord>(
     Ok(())
 }
 
-/// Creates a temporary file, which only the user may open, also by a name such as `/proc/1/fd/3`.
+/// Creates a temporary file. Only the user may open it, even by a name such as `/proc/1/fd/3`.
 fn create() -> Result<File, Failure> {
     let file = tempfile::tempfile().map_err(failure)?;
     #[cfg(unix)]

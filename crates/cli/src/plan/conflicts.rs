@@ -123,7 +123,7 @@ pub fn check_keyed(args: &Args) -> Result<(), String> {
     check(args, None)
 }
 
-/// Returns an error message if `--into` does not name one new column or member for each value.
+/// Returns an error message if `--into` does not name one new column or member for each column or key.
 fn check_into(args: &Args) -> Result<(), String> {
     let (into, places) = (args.written.new_names(), &args.places);
     if into.is_empty() {

@@ -28,7 +28,7 @@ use crate::run::{self, CheckOptions, OutputOptions};
 /// The memory for keys if the user gave no limit, in MiB.
 const KEYS: u32 = 1024;
 
-/// Converts values.
+/// Converts the values of the inputs by `conversion`.
 pub fn convert(args: &Args, conversion: &Conversion) -> Result<Outcome, Failure> {
     conflicts::check(args, Some(conversion)).map_err(Failure::Usage)?;
     let (records, threads) = (args.records(), Threads(args.places.jobs));
@@ -91,7 +91,7 @@ pub fn dedup(dedup: Dedup) -> Result<Outcome, Failure> {
     run::dedup(&sources, &args.destination(), spec, &options, Threads(args.places.jobs), keys)
 }
 
-/// Lists findings.
+/// Lists the findings of `pct check`.
 pub fn check(check: Check) -> Result<Outcome, Failure> {
     let options = CheckOptions {
         sources: check.input.sources(check.input.records()),

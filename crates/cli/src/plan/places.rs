@@ -14,12 +14,12 @@ use crate::run::logs::LogSelection;
 use crate::run::tables::Columns;
 use crate::select::{FieldName, Format, Selector};
 
-/// Returns the selector of the values in records, and the bytes that the conversion must keep escaped in a value of the usual syntax.
+/// Returns the selector of the values in records. Also returns the bytes that stay escaped in a value by default.
 pub fn locate(args: &Args) -> Result<(Target, ByteSet), String> {
     let (places, records) = (&args.places, args.records());
     let (structure, unescape) = (records.structure(), places.unescape());
     let (mut columns, mut auto) = (Columns::default(), None);
-    // The place of a value decides which bytes stay escaped, including line ends, which some servers can escape.
+    // Unless set below, the syntax around a value decides which bytes stay escaped. Some servers can escape line ends.
     let mut kept = ByteSet::EMPTY;
     let selector = if let Some(spec) = places.log {
         let names = places.columns().into_iter().map(FieldName::Name);
@@ -110,7 +110,7 @@ pub fn spec(args: &Args, conversion: &Conversion, form: Form, policies: Handling
         let ends = args.records().structure().union(Records::Lines.structure());
         kept = delimiter.map_or(ends, |delimiter| ends.add(&[delimiter]));
     }
-    // If results are written alone, and they are JSON, each line must be JSON.
+    // If JSON results are written alone, each line must be JSON, so `null` is written for an empty value.
     if is_alone {
         empty = conversion.missing();
     }
@@ -119,7 +119,7 @@ pub fn spec(args: &Args, conversion: &Conversion, form: Form, policies: Handling
         _ if is_alone => conversion.missing(),
         _ => b"",
     };
-    // The place of a value decides which bytes stay escaped. These would end a URL in a list, or a field of a log.
+    // More bytes may stay escaped because of the place of a value: they would end a URL in a list, or a field of a log.
     let around: &[u8] = match places.log {
         _ if !form.is_whole() => b"",
         _ if places.html => b" ,\"'()",
@@ -148,8 +148,8 @@ pub fn spec(args: &Args, conversion: &Conversion, form: Form, policies: Handling
     })
 }
 
-/// Returns the selector of the strings at `paths` in JSON, whose new values have the names `into`, or else replace the old ones. `unescape`
-/// is the escaping of the server that built the documents from text.
+/// Returns the selector of the strings at `paths` in JSON. New values get the names `into`, or replace the old ones if
+/// `into` is empty. `unescape` is the escaping of the server that built the documents from text.
 fn json(paths: &[KeyPath], into: &[String], unescape: Escaping) -> Result<Selector, String> {
     let (escaping, more) = match unescape {
         Escaping::None => (Escaping::Json, Escaping::None),

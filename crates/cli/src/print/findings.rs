@@ -23,7 +23,7 @@ pub enum Next {
     Nothing,
 }
 
-/// Findings are buffered and written in pieces of this size.
+/// The number of buffered bytes at which findings are written to the output.
 const BUFFER: usize = 64 * 1024;
 
 /// The format of the list of findings.
@@ -145,14 +145,15 @@ impl Findings {
         let kind = group.name();
         match self.show {
             Show::Text => {
-                // Almost every byte can have a finding, so lines are not formatted (docs/lab/2026-11-23-jobs.md).
+                // Almost every byte can have a finding, so lines are built without formatting macros
+                // (docs/lab/2026-11-23-jobs.md).
                 let (mut lines, mut offsets) = (itoa::Buffer::new(), itoa::Buffer::new());
                 let (line, offset) = (lines.format(line), offsets.format(offset));
                 for piece in [file, ":", line, ":", offset, ": ", kind, ": "] {
                     self.buffer.extend_from_slice(piece.as_bytes());
                 }
                 if let Some(Value { kind: by, name, at }) = value {
-                    // The header of a table may contain anything. Writing to memory does not fail.
+                    // A column name may contain any character, so it is escaped. Writing to memory does not fail.
                     let _ = write!(self.buffer, "{by} {} at {at}: ", shown(name.as_ref()));
                 }
                 self.buffer.extend_from_slice(text.as_bytes());

@@ -1,4 +1,5 @@
-//! Counts keys, and finds the first line of each key, in bounded memory: keys that do not fit go to temporary files.
+//! Counts keys, and finds the first line of each key, in bounded memory: keys that do not fit go to temporary files. A
+//! key is the text by which a line is counted or identified.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,8 +15,9 @@ use crate::io::temporary::{Row, Spill, merge};
 
 /// A hash table with linear probing.
 ///
-/// A slot is 0 if it is free. Otherwise its low half is the hash of a key, which chooses the slot, and its high half tells keys with equal
-/// hashes apart. Looking up a key and then adding it waits for one cache line. A table that grows reads its slots in order.
+/// A slot is 0 if it is free. Otherwise, its low half is the hash of a key, which chooses the slot. Its high half
+/// distinguishes keys with equal hashes. Looking up a key and then adding it waits for one cache line, and a table that
+/// grows reads its slots in order (lab: tables).
 #[derive(Default)]
 struct Table {
     /// The slots. Their number is 0 or a power of two, and at most five in eight are used.
@@ -24,23 +26,24 @@ struct Table {
     len: usize,
 }
 
-/// Tables with fewer slots fit in the caches (256 KiB), so their slots are not loaded ahead.
+/// The least number of slots at which slots are loaded in advance. Smaller tables (256 KiB) fit in the caches.
 const LARGE_TABLE: usize = 1 << 14;
 
 impl Table {
-    /// Reads the slots of all `hashes` at once, so that the CPU does not wait for one after the other. There are no branches that
-    /// depend on these slots, because a mispredicted branch would wait for its slot.
+    /// Reads the slots of all `hashes` at once, so that the CPU does not wait for one after the other. No branch
+    /// depends on a slot, because a mispredicted branch would wait for it (lab: tables).
     #[inline]
     fn load(&self, hashes: impl Iterator<Item = u64>) {
         if self.slots.len() >= LARGE_TABLE {
             let mask = self.slots.len() - 1;
-            // Most keys are within four slots.
+            // Most keys are at most three slots after the slot that their hash chooses.
             let read = |at: usize| self.slots[at & mask] | self.slots[(at + 3) & mask];
             std::hint::black_box(hashes.fold(0, |all, hash| all | read(hash as usize)));
         }
     }
 
-    /// Returns the slot with the low half `hash` whose high half is accepted by `is_key`, or the index of the free slot where the key belongs.
+    /// Returns the slot whose low half is `hash` and whose high half `is_key` accepts. If there is none, fails with the
+    /// index of the free slot for the key.
     #[inline]
     fn find(&self, hash: u64, is_key: impl Fn(u64) -> bool) -> Result<u128, usize> {
         let Some(mask) = self.slots.len().checked_sub(1) else { return Err(0) };
@@ -88,8 +91,8 @@ impl Table {
         8 * self.len >= 5 * self.slots.len()
     }
 
-    /// Returns the memory in bytes while the next key is added. A table that grows is in memory together with the new one, which has
-    /// twice the size.
+    /// Returns the maximum memory, in bytes, while the next key is added. A table that grows is in memory together with
+    /// the new one, which has twice the size.
     fn size(&self) -> usize {
         size_of_val(&*self.slots) * if self.is_full() { 3 } else { 1 }
     }
@@ -131,7 +134,7 @@ impl<const COUNTED: bool> Keys<COUNTED> {
         })
     }
 
-    /// Loads the slots and entries of the keys with the identities `ids` into the caches, before the keys are looked up.
+    /// Loads the slots and entries of the keys with the hashes `ids` into the caches, before the keys are looked up.
     #[inline]
     fn load(&self, ids: &[u128]) {
         let hashes = || ids.iter().map(|id| *id as u64);
@@ -185,7 +188,8 @@ impl<const COUNTED: bool> Keys<COUNTED> {
     }
 }
 
-/// The counts of keys. Each record of a result is a key. Several threads can count, because each key belongs to one of several shards.
+/// The counts of keys. Each record of a result of a job is a key. Several threads can count at the same time, because
+/// each key belongs to one of several shards, each with a lock.
 pub struct Counts {
     identity: Identity,
     shards: [Mutex<Level>; SHARDS],
@@ -194,7 +198,7 @@ pub struct Counts {
     has_lists: bool,
 }
 
-/// The number of shards. If there are more shards than threads, threads seldom wait for a shard.
+/// The number of shards. If there are more shards than threads, threads seldom wait for one (lab: command-speed).
 const SHARDS: usize = 8;
 
 /// The most frequent keys.
@@ -221,7 +225,7 @@ impl Counts {
         let (mut distinct, mut total) = (0, 0);
         let mut add = |key: &[u8], count| {
             (distinct, total) = (distinct + 1, total + count);
-            // The smallest entry, which is the first of the heap, has the lowest count and the last key.
+            // The first entry of the heap has the lowest count, and the last key of those with this count.
             let is_better = |Reverse((least, Reverse(last))): &Reverse<(u64, Reverse<Vec<u8>>)>| {
                 (count, Reverse(key)) > (*least, Reverse(last.as_slice()))
             };
@@ -240,7 +244,7 @@ impl Counts {
         Ok(Top { rows, total, distinct })
     }
 
-    /// Counts the keys in `result`. Takes the shards in order, from number `first` on.
+    /// Counts the keys in `result`, shard by shard from number `first` on. Threads begin with different shards.
     pub fn take(&self, first: usize, result: &[u8]) -> Result<(), Failure> {
         let end = self.records.end();
         let words: Vec<u8>;
@@ -287,8 +291,8 @@ const PARTS: usize = 64;
 /// The way to identify keys: by fingerprints, or by hashes if whole keys are compared as well. An identity is never 0.
 #[derive(Clone)]
 pub enum Identity {
-    /// Fingerprints with a random seed. Without a seed, anybody could write a list of keys whose fingerprints share the bits that choose
-    /// their slots, and each key would be looked up in the slots of all others.
+    /// Fingerprints with a random seed. Without a seed, an attacker could write keys whose fingerprints share the bits
+    /// that choose the slot. Each lookup would then pass the slots of all these keys.
     Fingerprint(u64),
     Hash(RandomState),
 }
@@ -378,14 +382,14 @@ impl Seen {
 /// Writes a line. The number is that of the line in the input.
 type Write<'w> = dyn FnMut(u64, &[u8]) -> Result<(), Failure> + 'w;
 
-/// Finds the first line of each key. Once the keys need too much memory, the known ones stay in memory, and lines with other keys are
-/// divided among files by their keys. Each file is then processed in the same way.
+/// Finds the first line of each key. When the keys exceed the memory limit, known keys stay in memory. Lines with other
+/// keys are divided among files by their keys, and the next level processes each file in the same way.
 struct Level {
     identity: Identity,
     seen: Seen,
     limit: usize,
     is_full: bool,
-    /// Chooses the file for a key. Each level has a hash function of its own.
+    /// The hash function that chooses the file for a key. Each level has its own.
     state: RandomState,
     parts: Vec<Spill>,
 }
@@ -395,8 +399,8 @@ impl Level {
         Level { identity, seen, limit, is_full: false, state: RandomState::default(), parts: Vec::new() }
     }
 
-    /// Takes line `number` of the input, and its key. Returns whether the line is written now. A line whose identity is 0 has no key, and is
-    /// always written.
+    /// Takes line `number` of the input, and its key. Returns whether the line is written now. A line with the identity
+    /// 0 has no key, and is always written, now or later.
     #[inline(always)]
     fn push(&mut self, number: u64, id: u128, key: &[u8], line: &[u8]) -> Result<bool, Failure> {
         if self.is_full {
@@ -422,7 +426,7 @@ impl Level {
         self.parts[part].push(number, if is_short { &fingerprint } else { key }, line)
     }
 
-    /// Returns the next level, for the lines of `part`, and adds these lines to it. Lines that are written go to `write`.
+    /// Returns the next level, which has taken the lines of `part`. Lines that are written now go to `write`.
     fn next(&self, part: Spill, write: &mut Write<'_>) -> Result<Level, Failure> {
         let (mut rows, mut row) = (part.rows()?, Row::default());
         let mut level = Level::new(self.identity.clone(), self.seen.empty(), self.limit);
@@ -480,7 +484,7 @@ pub struct Distinct {
 /// Lines with their keys. The text of a frame has the lines, and then the keys that are not in the lines.
 #[derive(Clone, Default)]
 pub struct Frame {
-    /// For each line the identity of its key, the position and the length of the key in the text, and the length of the line.
+    /// A head for each line: the identity, the position in the text and the length of its key, and the line's length.
     heads: Vec<u8>,
     /// The length of the lines in the text.
     lines: usize,
@@ -491,7 +495,7 @@ pub struct Frame {
 /// The length of a head, in bytes.
 const HEAD: usize = 28;
 
-/// Returns the numbers at the end of a head.
+/// Returns the three numbers after the identity in a head.
 #[inline]
 fn numbers(head: &[u8; HEAD]) -> [usize; 3] {
     let number =
@@ -505,7 +509,7 @@ fn id_of(head: &[u8; HEAD]) -> u128 {
     head.first_chunk().map_or(0, |bytes| u128::from_le_bytes(*bytes))
 }
 
-/// Returns the head of an identity and three numbers. Lines are shorter than 4 GiB.
+/// Returns the head of an identity and three numbers. They fit in 32 bits, because lines are shorter than 4 GiB.
 #[inline]
 fn head(id: u128, numbers: [usize; 3]) -> [u8; HEAD] {
     let mut head = [0; HEAD];
@@ -524,7 +528,7 @@ impl Frame {
         self.lines = lines.len() + usize::from(self.end.is_some());
     }
 
-    /// Adds a line of `len` bytes whose key is at the end of `keys`, from offset `from` on. If the key is empty, the line has none.
+    /// Adds a line of `len` bytes. Its key is the end of `keys`, from offset `from` on, or missing if that is empty.
     #[inline]
     pub fn push(&mut self, len: usize, identity: &Identity, keys: &[u8], from: usize) {
         let key = &keys[from..];
@@ -532,8 +536,8 @@ impl Frame {
         self.add(id, self.lines + from, key.len(), len);
     }
 
-    /// Adds `lines`, which start at offset `start` of the lines of this frame. Their keys are at the end of `keys`, from offset `from` on.
-    /// Each key is a record, and the last one can lack its end. If the keys are the lines, they are removed from `keys`.
+    /// Adds `lines`, which start at offset `start` of this frame. Their keys are the records in `keys` from offset
+    /// `from` on; the last one can lack its end. If the keys equal the lines, they are removed from `keys`.
     pub fn push_lines(
         &mut self,
         lines: &[u8],
@@ -566,7 +570,7 @@ impl Frame {
             };
             let mut key = begin..begin + records.without_end(&texts[begin..stop]);
             if key.is_empty() {
-                // An empty key would mean that the line has no key. The record end takes its place, because no other key contains one.
+                // An empty key would mean no key, so the record end, which no other key contains, replaces it.
                 key = stop - 1..stop;
             }
             self.add(identity.of(&texts[key.clone()]), base + key.start, key.len(), next - at);
@@ -627,7 +631,7 @@ impl Distinct {
             let (heads, rest) = rest.split_at(heads);
             let (text, rest) = rest.split_at(lines + keys);
             result = rest;
-            // The lines before `done` are finished. Those from `done` to `at` are to be written, with one copy.
+            // The lines before `done` are written or left out. Those from `done` to `at` will be written with one copy.
             let (mut done, mut at) = (0, 0);
             for heads in heads.as_chunks::<HEAD>().0.chunks(GROUP) {
                 let mut ids = [0; GROUP];
@@ -680,7 +684,7 @@ mod tests {
                         let _ = writeln!(lines, "{number}");
                     }
                     frame.begin(lines.as_bytes(), b'\n');
-                    // Half of the chunks have the keys beside the lines.
+                    // About half of the chunks store the keys in addition to the lines.
                     if chunk[0] % 2 == 0 {
                         for number in chunk {
                             let (from, key) = (keys.len(), number.to_string());

@@ -25,17 +25,17 @@ pub const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 pub enum Print {
     /// Writes the results as they are.
     Result,
-    /// Writes a preview of the results, which are marked lines.
+    /// Writes a preview. The results are lines, marked as removed, added or unchanged.
     Preview(Box<Preview>),
-    /// Counts the results, which are keys.
+    /// Counts how often each record of the results occurs.
     Top(Arc<Counts>),
-    /// Writes the first record of each key. The results are records with their keys.
+    /// Writes the first record with each key. The results are records, and the keys that identify them.
     Dedup(Box<Distinct>),
     /// Lists the findings in the reports, and ends the run when the list is complete.
     Findings(Box<Findings>),
 }
 
-/// The destination of the results of the input files of one output.
+/// The destination of the results of all input files that go to one output.
 pub struct Sink<'o> {
     pub output: &'o mut Output,
     pub stats: &'o mut Stats,
@@ -70,7 +70,8 @@ impl<'o> Sink<'o> {
         Sink { output, stats, rejects, print, end, is_open, is_start, is_used, file: String::new(), lines: 0 }
     }
 
-    /// Starts with the results of `input`. Fails if the output or the file of rejected values would replace this file.
+    /// Starts with the results of `input`. Fails if the output is this file, unless the output replaces it at the end,
+    /// or if the file of rejected values would replace it.
     pub fn next_file(&mut self, input: &Input) -> Result<(), Failure> {
         let (version, name) = (input.version(), input.name());
         match self.print {

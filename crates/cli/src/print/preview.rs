@@ -51,7 +51,7 @@ pub fn mark(mark: u8, bytes: &[u8], out: &mut Vec<u8>) {
 /// The previews of files, one after the other.
 pub struct Preview {
     show: Show,
-    /// The number of files so far, and of those that would change.
+    /// The number of files so far (`files`), and of those that would change (`changed`).
     files: u64,
     changed: u64,
     /// The name of the file for messages.
@@ -61,7 +61,7 @@ pub struct Preview {
     has_colours: bool,
     /// The numbers, from 1, of the next line in the old file and in the new one.
     next: [u64; 2],
-    /// The lines of the next hunk so far, with their marks. Without a change, they are the context before the hunk.
+    /// The lines of the next hunk so far, with their marks. Until a line has changed, they are the context of the hunk.
     rows: VecDeque<Vec<u8>>,
     /// The length of `rows` in bytes.
     size: usize,
@@ -104,7 +104,7 @@ impl Preview {
         *self = Preview { files, changed, name, header, ..Preview::new(show, has_colours) };
     }
 
-    /// Sets the byte order mark of the file, which is not part of its first line.
+    /// Sets the byte order mark of the file. The lines that `push` gets do not contain it.
     pub fn begin(&mut self, prefix: &'static [u8]) {
         self.prefix = prefix;
     }
@@ -162,7 +162,7 @@ impl Preview {
         Ok(())
     }
 
-    /// Forgets unchanged lines that are too far before the next change.
+    /// Forgets unchanged lines that are too far from the next change to be its context.
     fn forget_context(&mut self) {
         while self.rows.len() == self.tail && self.tail > CONTEXT {
             self.size -= self.rows.pop_front().map_or(0, |row| row.len());
@@ -317,8 +317,8 @@ impl Preview {
     }
 }
 
-/// Returns the name of the file at `path` as git writes it in the header of a diff (`core.quotePath`): a name with special bytes, or
-/// bytes outside ASCII, is quoted as in C, and a tab follows a name with blanks, so that `patch` reads neither as something else.
+/// Returns the name of the file at `path` as git writes it in the header of a diff (`core.quotePath`). A name with
+/// special or non-ASCII bytes is quoted as in C. A tab after a name with blanks tells `patch` where the name ends.
 fn header(path: &Path) -> String {
     const SHORT: &[u8] = b"\n\r\t\x07\x08\x0B\x0C\"\\";
     let mut name = String::new();

@@ -8,7 +8,7 @@ use crate::io::compression::Format;
 use crate::io::output::{Output, OutputFileOptions};
 use crate::io::streams::Version;
 
-/// Rejected values are buffered and written in pieces of this size.
+/// The number of buffered bytes at which rejected values are written to the file.
 const BUFFER: usize = 64 * 1024;
 
 /// The file of `--rejects`. At the end of the run it appears complete, or not at all.

@@ -1,4 +1,4 @@
-//! The job over records: finds each record, gives its values to a task, and writes the result.
+//! Defines the job over records: it finds each record, gives its values to a task, and writes the result.
 
 use simdpct::{ByteSet, MalformedCause};
 use simdpct_records::{Editor, Form, Widener};
@@ -32,13 +32,13 @@ const PAUSE: u32 = 256;
 pub struct Spec {
     pub target: Target,
     pub convert: Conversion,
-    /// The bytes that stay escaped in the usual syntax around a value.
+    /// The bytes that stay escaped in a value with the usual syntax around it, such as a field without quotes.
     pub usual: ByteSet,
     /// The text that is written for a value that the policy `empty` replaces.
     pub empty: &'static [u8],
-    /// The text that is written for a missing record.
+    /// The text that is written for a record that the policy `null` replaces.
     pub null: &'static [u8],
-    /// The value that means "no value", such as a hyphen in logs; otherwise empty.
+    /// The text that means "no value", such as a hyphen in logs; empty if no text has this meaning.
     pub none: &'static [u8],
     /// The part of each record that is written: all of it, or only the selected values.
     pub form: Form,
@@ -111,7 +111,7 @@ impl Job {
             ValueHandler { convert, usual, policies, lenient, stats, is_json, null, empty, none, is_beside };
         let is_keyed = matches!(results, Results::Keyed(..));
         let is_plain = !matches!(results, Results::Marked) && !only_changed;
-        // Conversion in batches does not count values, so statistics exclude it.
+        // Conversion in batches does not count values, so it is not used with statistics.
         let is_batched = is_plain && !stats && target.selector.is_line() && records != Records::Raw;
         let skips = is_plain
             && form.is_whole()
@@ -168,7 +168,8 @@ impl Job {
         matches!(self.results, Results::Keyed(..))
     }
 
-    /// Reports whether the job writes whole records, so that the lines before them are written, too.
+    /// Reports whether the job writes whole records. The lines before the records, such as a header, are then written,
+    /// too.
     pub fn writes_records(&self) -> bool {
         match self.results {
             Results::Keyed(..) => true,
@@ -186,7 +187,8 @@ impl Job {
     pub fn choose_many(&mut self) {
         let (selector, end) = (&self.target.selector, self.records.end());
         let many = match &self.task {
-            // A sweep passes lines of JSON without an escape unread, so a check of JSON uses no sweep.
+            // A sweep, which searches many records for escapes, does not read JSON lines without an escape. A check
+            // must find unreadable lines, so it uses no sweep for JSON.
             Task::Check(check) if !check.wanted.takes_urls() && selector.can_pass_by() => {
                 selector.sweep(end, false).filter(|sweep| !sweep.is_text()).map(Many::of_sweep)
             }
@@ -215,8 +217,8 @@ impl Job {
         }
     }
 
-    /// Treats the first records of `chunk` from `start` on at once. Returns the start of the record after them, and whether it needs a
-    /// treatment of its own; `None` if the run must end.
+    /// Treats the first records of `chunk` from `start` on at once. Returns the start of the record after them, and
+    /// whether that record must be treated by itself. Returns `None` if the run must end.
     fn many(
         &mut self,
         chunk: &Chunk<'_>,
@@ -230,7 +232,7 @@ impl Job {
             _ if !self.has_found_all => Some((start, true)),
             None => Some((start, true)),
             Some(Many::Batch(batch)) => {
-                // This comes before `copy_to`, so that the editor copies the records of a pause with one call.
+                // While batches pause, `copy_to` is not called: the editor later copies many records at once.
                 if !batch.may_try() {
                     return Some((start, true));
                 }
@@ -251,8 +253,8 @@ impl Job {
         }
     }
 
-    /// Checks the first records of `chunk` from offset `start` on. Only those whose escapes may be findings are read one by one.
-    /// Returns the offset of the next record, which must be checked by itself; `None` if the run must end.
+    /// Checks the first records of `chunk` from `start` on. Only those with escapes that may be findings are read one
+    /// by one. Returns the offset of the next record, which must be checked by itself; `None` if the run must end.
     fn sweep(&mut self, chunk: &Chunk<'_>, mut start: usize, report: &mut Report) -> Option<usize> {
         let (Some(Many::Sweep(mut sweep, mut pace)), Task::Check(check)) = (self.many.take(), &self.task)
         else {
@@ -330,7 +332,7 @@ impl Job {
         let mut own = Editor::new(chunk.bytes, start, self.form, &mut buffer);
         let goes_on = self.record(record, end, &mut own, report);
         if let Results::Keyed(identity, frame) = &mut self.results {
-            // An empty key would mean that the line has no key. The record end takes its place, because no other key contains one.
+            // An empty key would mean no key, so the record end, which no other key contains, replaces it.
             if buffer.len() == from && self.target.selector.is_line() && report.stats.dropped == dropped {
                 buffer.push(self.records.end());
             }
@@ -344,7 +346,7 @@ impl Job {
         goes_on
     }
 
-    /// Treats the values of one record, and writes it by `edit`. `end` is the offset after its line end. Returns false if the run must end.
+    /// Treats the values of `record`, whose line end ends at `end`, and writes it. Returns false if the run must end.
     #[inline]
     fn record(&mut self, record: Record<'_>, end: usize, edit: &mut Editor<'_>, report: &mut Report) -> bool {
         let start = record.start;
@@ -377,7 +379,7 @@ impl Job {
                 true
             }
             Action::Stop(mut refusal) => {
-                // The last escape is cut by the line end, so the error names the line end as the byte that is not a digit.
+                // A line end cuts the last escape, so the error names this byte as the one that is not a digit.
                 if let (Reason::Malformed(cause @ MalformedCause::Truncated), Some(&byte)) =
                     (&mut refusal.reason, record.chunk.get(record.stop))
                     && self.target.selector.is_line()
@@ -400,7 +402,7 @@ impl Job {
         {
             batch.learn(&self.target.selector, record.bytes());
         }
-        // The search may pass an unreadable record unread, so the summary never counts such a record.
+        // The search for escapes skips some of these unreadable records, so the summary counts none of them.
         if unreadable > 0 && self.skips && many::may_pass(&self.target.selector, record.bytes()) {
             report.stats.mentioned += unreadable;
         }
@@ -472,7 +474,7 @@ impl Job {
         }
     }
 
-    /// Decides what to do with a record that is too long for memory. `reason` is for messages, and `start` holds the
+    /// Chooses the treatment of a record that is too long for memory. `reason` is for messages, and `start` holds the
     /// first bytes of the record. If the record is rejected, this function adds the rejection to `report`.
     pub fn long(&mut self, start: &[u8], reason: &Reason, report: &mut Report) -> OversizedAction {
         let is_line = self.target.selector.is_line();
@@ -572,7 +574,7 @@ pub enum OversizedAction {
     Edit,
     /// The record is left out of the output.
     Skip,
-    /// This text is written instead of the record, without its end.
+    /// This text replaces the record, but not its record end.
     Replace(&'static [u8]),
     /// The record is not checked. Only jobs that write no records return this action.
     Pass,

@@ -15,11 +15,11 @@ const START: usize = 64 * 1024;
 #[derive(Clone, Debug)]
 pub struct LogSelection {
     pub spec: Spec,
-    /// The names of the values; empty for all that contain URLs.
+    /// The names of the values; empty for all values that contain URLs.
     pub names: Vec<FieldName>,
     /// The paths of the strings in JSON that contain the records; empty if the records are the lines.
     pub outer: Vec<KeyPath>,
-    /// Whether no message names the format that the first lines choose.
+    /// Whether to print no message that names the detected format.
     pub quiet: bool,
 }
 

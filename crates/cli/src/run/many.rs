@@ -19,7 +19,7 @@ use crate::select::Selector;
 /// The treatment of many records at once.
 #[derive(Clone)]
 pub enum Many {
-    /// Converts blocks of input, which may begin and end inside records. The conversion converts each byte or escape by itself.
+    /// Converts blocks of input, which may begin and end inside records: each byte or escape is converted by itself.
     Blocks(Conversion),
     /// Converts records with one call.
     Batch(Batch),
@@ -29,8 +29,8 @@ pub enum Many {
     Sweep(Box<Sweep>, Pace),
 }
 
-/// Chooses the sizes of batches of records. After a record that needs its own treatment, batches are smaller, so that one such record
-/// does not slow down many others.
+/// Chooses the sizes of batches of records. After a record that needs its own treatment, batches are smaller, so that
+/// one such record does not slow down many others.
 #[derive(Clone)]
 pub struct Pace {
     /// The maximum size of a batch, in bytes.
@@ -48,8 +48,8 @@ pub struct Pace {
 /// The maximum size of a batch of lines, in bytes.
 const LINES: usize = 16 * 1024;
 
-/// The maximum size of a batch of records in which fields are found, in bytes. With its masks and its result it stays in the
-/// first-level cache.
+/// The maximum size of a batch of records in which fields are found, in bytes. With its masks and its result, such a
+/// batch stays in the first-level cache.
 const WINDOW: usize = 8 * 1024;
 
 /// The minimum size of a batch, in bytes.
@@ -94,7 +94,7 @@ impl Pace {
 }
 
 impl Many {
-    /// Creates the search of `sweep` for records whose escapes may be findings.
+    /// Creates the treatment that skips the records in which `sweep` finds no escapes that may be findings.
     pub fn of_sweep(sweep: Sweep) -> Many {
         Many::Sweep(Box::new(sweep), Pace::new(WINDOW))
     }
@@ -116,8 +116,8 @@ enum Way {
 }
 
 impl Batch {
-    /// Converts lines by `convert`. A value needs a treatment of its own if a policy other than keep applies to it, or if it is rejected
-    /// and rejected values are listed (`rejects`).
+    /// Creates a batch that converts lines by `convert`. A value needs a treatment of its own if a policy other than
+    /// `keep` applies to it, or if it is rejected and `rejects` is set, so that rejected values are listed.
     pub fn lines(convert: Conversion, records: Records, policies: Handling, rejects: bool) -> Batch {
         let on = |policy, is_listed| if is_listed || policy != Policy::Keep { Policy::Fail } else { policy };
         let is_listed = rejects && convert.escapes() != Some(Escapes::Copied);
@@ -129,14 +129,15 @@ impl Batch {
         Batch { way: Way::Lines(convert, records, handling), pace: Pace::new(LINES) }
     }
 
-    /// Converts the field that `selector` selects. Returns `None` unless it is a single field whose values are only
-    /// decoded. Records end in `end`. `is_new` says whether new values become fields after the old ones.
+    /// Creates a batch that converts the selected field. Returns `None` unless there is only one and its values are
+    /// only decoded. Records end in `end`. `is_new` says whether new values become fields after the old ones.
     pub fn field(selector: &Selector, handler: &ValueHandler, end: u8, is_new: bool) -> Option<Batch> {
         let codec = FieldCodec::new(selector, handler, end, is_new)?;
         Some(Batch { way: Way::Field(Box::new(codec)), pace: Pace::new(WINDOW) })
     }
 
-    /// Learns the shape of `record`, which `selector` has read without an error, so that a batch can have records of this shape.
+    /// Learns the shape of `record` (in JSON, its text without strings and numbers), so that a batch can have records
+    /// of this shape. `selector` has read `record` without an error.
     pub fn learn(&mut self, selector: &Selector, record: &[u8]) {
         if let Way::Field(codec) = &mut self.way {
             selector.learn_shape(record, &mut codec.sweep);
@@ -148,8 +149,8 @@ impl Batch {
         self.pace.may_try()
     }
 
-    /// Converts the first records of `chunk` from `start` on, and appends the result to `out`. Records end in `end`. Returns the length of
-    /// these records, and whether the next record needs a treatment of its own.
+    /// Converts the first records of `chunk` from `start` on, each of which ends in `end`, and appends the result to
+    /// `out`. Returns the length of these records, and whether the next one needs a treatment of its own.
     pub fn apply(
         &mut self,
         chunk: &Chunk<'_>,
@@ -171,7 +172,7 @@ impl Batch {
                 let len = codec.sweep.next(chunk.bytes, start, size, chunk.marks());
                 let mut done = len;
                 while let Err(at) = codec.apply(&rest[..done], out) {
-                    // The records before this one are converted again. They can have a fault of another kind.
+                    // The records before the failed one are converted again. They can fail for another reason.
                     done = memchr::memrchr(end, &rest[..at]).map_or(0, |near| near + 1);
                 }
                 (len, done)
@@ -188,7 +189,7 @@ impl Batch {
 struct FieldCodec {
     sweep: Sweep,
     codec: Decode,
-    /// Whether a record with an escape of a structural byte, which is not decoded here, needs a treatment of its own.
+    /// Whether a record needs its own treatment if an escape in it is of a byte that the syntax spells differently.
     is_strict: bool,
     /// The bytes whose escapes stay.
     keep: ByteSet,
@@ -220,15 +221,15 @@ impl FieldCodec {
         Some(FieldCodec { sweep, codec, keep, spellings, is_strict, is_text, separator })
     }
 
-    /// Appends the converted `records`, whose escapes the sweep has found. Fails with the offset of an escape whose record
-    /// needs its own treatment; nothing is appended then.
+    /// Appends the converted `records`, whose escapes the sweep has found. Fails with the offset of an escape whose
+    /// record needs its own treatment; nothing is appended then.
     fn apply(&mut self, records: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
         let (start, (chosen, first)) = (out.len(), self.sweep.chosen());
         if let Some(fields) = self.sweep.fields() {
             return self.add(records, fields, first, out);
         }
         let mut done = 0;
-        // Records with new spellings are converted in parts.
+        // Decoded bytes with another spelling divide the records into parts, which are decoded one by one.
         for (index, &word) in chosen.iter().enumerate().filter(|_| !self.spellings.is_empty()) {
             let mut rest = word;
             while rest != 0 {
@@ -255,8 +256,8 @@ impl FieldCodec {
         Ok(())
     }
 
-    /// Appends `records`, each with the converted field after the old one. Fails with the offset of a field whose record needs its own
-    /// treatment; nothing is appended then.
+    /// Appends `records`, each with the converted field after the old one. Fails with the offset of a field whose
+    /// record needs its own treatment; nothing is appended then.
     fn add(
         &self,
         records: &[u8],
@@ -283,7 +284,7 @@ impl FieldCodec {
             } else {
                 let at = out.len();
                 self.codec.decode_append(value, out);
-                // The new field may need another spelling for the escape that stays.
+                // The row may have another spelling for the byte of an escape that stays.
                 if self.is_strict && memchr::memchr(b'%', &out[at..]).is_some() {
                     out.truncate(before);
                     return Err(begin);
@@ -320,8 +321,8 @@ impl EscapeSearch {
         EscapeSearch { percent: 0, record: 0, dense: 0, pace: Pace::new(WINDOW) }
     }
 
-    /// Returns the start of the next record that may contain an escape or be unreadable, or the end of the chunk; the record at `start` is
-    /// the first candidate.
+    /// Returns the start of the first record from `start` on that may contain an escape or be unreadable. Returns the
+    /// end of the chunk if there is none.
     #[inline]
     pub fn next(&mut self, selector: &Selector, chunk: &Chunk<'_>, start: usize, records: Records) -> usize {
         if start == 0 {
@@ -352,8 +353,8 @@ impl EscapeSearch {
     }
 }
 
-/// Reports whether `record` is copied without being read, if records may be skipped: it has no escape, and is readable as far
-/// as [`Selector::looks_readable`] tells.
+/// Reports whether `record` is copied without being read, if records may be skipped. Such a record has no escape, and
+/// [`Selector::looks_readable`] returns true for it.
 pub fn may_pass(selector: &Selector, record: &[u8]) -> bool {
     selector.find_escape(record).is_none() && selector.looks_readable(record)
 }
@@ -369,7 +370,7 @@ fn unreadable(
         return None;
     }
     if selector.table().is_some() {
-        // Only rows with irregular bytes can have misplaced quotes.
+        // Misplaced quotes are only in rows that `irregular` finds, such as rows with line feeds in quotes.
         let irregular = chunk.marks()?.irregular(range.clone())?;
         return Some(chunk.start_of(irregular, range.start, records.end()).max(range.start));
     }

@@ -1,5 +1,5 @@
-//! Runs jobs over files: a job converts or checks the content of files, and [`mod@pump`] cuts the input into chunks, processes them in
-//! several threads, and keeps their order.
+//! Runs jobs over files: a job converts or checks the content of files, and [`mod@pump`] cuts the input into chunks,
+//! processes them in several threads, and keeps their order.
 
 pub mod job;
 pub mod logs;
@@ -45,7 +45,7 @@ pub struct Target {
     pub is_sequential: bool,
     /// The columns to find in the header of each table. Empty unless the selector selects from tables.
     pub columns: Columns,
-    /// The selection of a log whose format the first lines of each file choose.
+    /// The selected values of a log, if the first lines of each file determine its format.
     pub auto: Option<LogSelection>,
     /// Whether a message names a file that seems to be a log, although its whole lines are the values.
     pub mentions_logs: bool,
@@ -56,7 +56,7 @@ pub struct Target {
 pub struct OutputOptions {
     /// The file for rejected values.
     pub rejects: Option<PathBuf>,
-    /// Whether the command can write such a file.
+    /// Whether the command can write a file for rejected values.
     pub has_rejects: bool,
     /// The format of the statistics that are printed at the end of the run; `None` if they are not printed.
     pub stats: Option<StatsFormat>,
@@ -165,7 +165,8 @@ pub fn convert(
     Ok(outcome)
 }
 
-/// Counts the values of `spec`, or their words if `has_lists`, in up to `memory` bytes. Returns the `most` frequent, and the outcome.
+/// Counts the values of `spec`, or their words if `has_lists`, in up to `memory` bytes. Returns the most frequent ones,
+/// at most `most`, and the outcome of the run.
 pub fn top(
     sources: &Sources,
     quiet: bool,
@@ -189,8 +190,8 @@ pub fn top(
     }
     Ok((counts.top(most)?, result))
 }
-/// Keeps the first record of each key. The key of a record is the values that `spec` describes, or their fingerprint if
-/// `has_fingerprints`. Keys take up to `memory` bytes.
+/// Writes the first record with each key. A key consists of the values that `spec` describes, or is their fingerprint
+/// if `has_fingerprints` is set. Keys take up to `memory` bytes.
 pub fn dedup(
     sources: &Sources,
     destination: &Destination,
@@ -252,8 +253,8 @@ pub fn check(options: &CheckOptions, target: Target) -> Result<Outcome, Failure>
     result.map(|_| findings.outcome())
 }
 
-/// Starts to read the file `input` for `job`: finds the columns of a table, and writes its header to `sink`. `first` keeps the header of
-/// the first table of the output.
+/// Starts to read the file `input` for `job`: finds the columns of a table, and writes its header to `sink`. `first`
+/// keeps the header of the first table of the output.
 fn begin<'i>(
     input: &'i mut Input,
     sink: &mut Sink<'_>,
@@ -278,7 +279,7 @@ fn begin<'i>(
     }
     let mut feed = Feed::new(input, cut, limit);
     let is_whole = job.writes_records();
-    // A byte order mark is not part of any value. Only files of lines have one: otherwise it is part of the first record.
+    // In a file of lines, a byte order mark is not part of a value. Otherwise, it is part of the first record.
     if job.records == Records::Lines && !feed.is_argument() && feed.strip(BYTE_ORDER_MARK)? {
         sink.pass_byte_order_mark(is_whole)?;
     }
@@ -332,9 +333,9 @@ fn warn_missing(selector: &Selector, stats: &Stats) {
 /// The messages for a value that the conversion rejects, and for several.
 const REJECTED: [&str; 2] = ["value was rejected", "values were rejected"];
 
-/// Warns about selected places that no file has, and about values and records that were rejected, unreadable or left
-/// out, because a run without an error would look like a conversion of everything. If `quiet`, it only warns about
-/// values and records that are lost or could not be read.
+/// Warns about selected fields, columns and keys that no file has, and about values and records that were rejected,
+/// unreadable or left out. Without a warning, the user would think that everything was converted. If `quiet`, warns
+/// only about values and records that are lost or could not be read.
 fn warn_about(job: &Job, stats: &Stats, options: &OutputOptions, quiet: bool) {
     let selector = &job.target.selector;
     if !quiet {
@@ -384,8 +385,8 @@ fn warn_about(job: &Job, stats: &Stats, options: &OutputOptions, quiet: bool) {
     }
 }
 
-/// Prints that `count` records or values are `what`, with their `outcome`, unless `count` is 0. Each has a text for one
-/// and a text for several.
+/// Prints that `count` records or values are `what`, with their `outcome`, unless `count` is 0. `what` and `outcome`
+/// each have a text for one and a text for several.
 fn warn_count(count: u64, what: [&str; 2], outcome: [&str; 2], options: &OutputOptions) {
     let reasons = match &options.rejects {
         Some(path) => format!("{} lists the reasons", shown(path)),

@@ -19,12 +19,12 @@ pub struct Columns {
     pub has_header: bool,
     /// Whether only the header of the first file is written.
     pub one_header: bool,
-    /// The escapes of a server that are undone in cells.
+    /// The escapes that a server wrote, such as `\x22` for a quote, which are undone in cells.
     pub unescape: Escaping,
 }
 
-/// Reads the lines before the rows of the table in the file of `feed`, if `job` takes tables: a line that names the delimiter, `sep=;`, and
-/// the header. Finds the selected columns, and writes these lines to `sink`. `first` keeps the header of the first table of the output.
+/// Reads the lines before the rows, if `job` takes tables: `sep=;`, which names the delimiter, and the header. Finds
+/// the selected columns, and writes these lines to `sink`. `first` keeps the header of the first table of the output.
 pub fn begin(
     job: &mut Job,
     feed: &mut Feed<'_>,

@@ -1,4 +1,4 @@
-//! Selects the values of a record: the whole record, the URLs in a start tag of HTML, or the values that a [`Syntax`] finds.
+//! Selects the values of a record: the whole record, the URLs in an HTML tag, or the values that a [`Syntax`] finds.
 
 pub mod rewrite;
 pub mod task;
@@ -12,12 +12,12 @@ use simdpct_records::{
 use self::rewrite::{Around, kept_in};
 use crate::convert::stats::Stats;
 
-/// The format of records, as far as messages and shortcuts depend on it.
+/// The format of records, as far as messages and faster ways of reading depend on it.
 #[derive(Clone, Copy, Debug)]
 pub enum Format {
     /// Each record is one value.
     Whole,
-    /// Each record is a value in which escapes of a server are undone.
+    /// Each record is a value in which the escapes that a server wrote, such as `\x22`, are undone.
     Unescaped,
     /// Each record is a line of fields, with these separators.
     Fields(Separator),
@@ -27,7 +27,7 @@ pub enum Format {
     Logfmt,
     /// A log. The flag says whether the user has named the values.
     Log(Log, bool),
-    /// A log whose format the first lines of each file choose.
+    /// A log whose format the first lines of each file determine.
     Auto,
     /// Each record is a start tag of HTML.
     Html,
@@ -64,15 +64,15 @@ pub struct Selector {
     fields: Option<Numbered>,
     /// The names of the new members for converted values. If empty, new values replace the old ones.
     into: Vec<String>,
-    /// An escaping that is undone after those of the records.
+    /// An escaping that is undone in values after the escapings of the record's syntax.
     more: Escaping,
     /// The places of the values of the current record.
     found: Vec<Place>,
     /// The URLs of the next start tag.
     links: Vec<Link>,
-    /// Whether the document has named its base.
+    /// Whether the document has named its base URL.
     has_base: bool,
-    /// The bytes that stay escaped in a value, for each kind of place that was seen.
+    /// The bytes that stay escaped in a value, for the properties of each place that was seen.
     kept: Vec<(Around, ByteSet)>,
     /// Buffers for the old value and the new one.
     old: Vec<u8>,
@@ -126,7 +126,7 @@ impl Selector {
         Selector { into: into.to_vec(), ..self }
     }
 
-    /// Undoes `escaping` in the values, too.
+    /// Undoes `escaping` in the values, after the escapings of the record's syntax.
     pub fn unescaping(self, escaping: Escaping) -> Selector {
         Selector { more: escaping, ..self }
     }
@@ -172,7 +172,7 @@ impl Selector {
         self.links.extend_from_slice(links);
     }
 
-    /// Returns the bytes that stay escaped in fields without marks around them.
+    /// Returns the bytes that stay escaped in fields without quotes or brackets around them.
     pub fn usual(&self) -> ByteSet {
         self.fields.as_ref().map_or(ByteSet::EMPTY, |fields| kept_in(&fields.bare()))
     }
@@ -187,19 +187,19 @@ impl Selector {
         matches!(self.format, Format::Fields(_) | Format::Whole | Format::Html)
     }
 
-    /// Reports whether `record`, which contains no escape, seems to be readable. A record for which this returns false may be
-    /// readable. If it returns true, the record is readable, except in JSON, where only the braces around a record are checked.
+    /// Reports whether `record`, which contains no escape, seems readable. True means that it is readable, except in
+    /// JSON, where only the braces around a record are checked. After false, the record may still be readable.
     pub fn looks_readable(&self, record: &[u8]) -> bool {
         self.syntax.seems_readable(record)
     }
 
-    /// Reports whether the meaning of a record depends on those before it: they name its columns, or the base of its URLs.
+    /// Reports whether a record depends on earlier records, which name its columns or the base of its URLs.
     pub fn is_sequential(&self) -> bool {
         self.is_html() || self.log().is_some_and(|log| matches!(log.layout.shape, Shape::Columns(_)))
     }
 
-    /// Reports whether records without an escape can be skipped: the meaning of a record does not depend on the records before it, and
-    /// there are no escapes of a server, which could mean a `%` or be malformed.
+    /// Reports whether records without an escape can be skipped. They cannot if a record depends on earlier ones, or if
+    /// escapes of a server are undone, which could mean a `%` or be malformed.
     pub fn can_pass_by(&self) -> bool {
         !self.is_sequential() && !self.is_line() && !self.is_unescaped()
     }
@@ -226,7 +226,7 @@ impl Selector {
         (sweep.fields().is_some() == is_new).then_some(sweep)
     }
 
-    /// Lets `sweep` know the shape of `record`, which was read last and is readable.
+    /// Lets `sweep` learn the text around the values of `record`, which was read last and is readable.
     pub fn learn_shape(&self, record: &[u8], sweep: &mut Sweep) {
         sweep.learn(record, &self.found);
     }
@@ -284,7 +284,7 @@ impl Selector {
         messages
     }
 
-    /// Returns the message that no record has value number `index`, if the user should know. `line` is `no` and the word for a record.
+    /// Returns the message that no record has value `index`, if any. `line` is `no line` or `no readable line`.
     fn missing_one(&self, index: usize, line: &str, stats: &Stats) -> Option<String> {
         let name = &self.names[index];
         Some(match self.format {

@@ -25,8 +25,8 @@ impl RewriteArgs<'_, '_> {
         self.task.unreadable(self.record, Refusal { offset, reason }, self.report)
     }
 
-    /// Returns the action for a record in which the place of a value is not certain. If the record is kept, its other values can be
-    /// written.
+    /// Returns the action for a record in which the place of a value is not certain. If the record is kept, its other
+    /// values can be written.
     pub fn unreadable_part(&mut self, offset: usize, reason: Reason) -> Action {
         let action = self.unreadable(offset, reason);
         let is_kept = matches!(action, Action::Copy | Action::Null);
@@ -84,16 +84,16 @@ impl Selector {
         Action::Write
     }
 
-    /// Reports whether `record`, which is readable, can have values. A line of a document that is spread over several lines can be a
-    /// valid string or number, so only a line that begins like an object shows that the input has one document a line.
+    /// Reports whether `record`, which is readable, can have values. A line of a longer JSON document can itself be a
+    /// valid string or number. So only a line that begins with `{` shows that the input has one document per line.
     fn can_have_values(&self, record: &[u8]) -> bool {
         !matches!(self.format, Format::Json)
             || !self.found.is_empty()
             || record.trim_ascii_start().starts_with(b"{")
     }
 
-    /// Rewrites the values of one record. A record that cannot be read as a whole stays as it is; its values are only checked. In a log, a
-    /// value can be certain although others are not.
+    /// Rewrites the values of one record. If a record is unreadable, its values are only checked and not changed. In a
+    /// log, the values that were found are rewritten all the same.
     fn rewrite_found(&mut self, args: &mut RewriteArgs<'_, '_>) -> Action {
         let record = args.record;
         self.found.clear();
@@ -130,7 +130,7 @@ impl Selector {
         }
     }
 
-    /// Returns the name for the new value beside value number `number`, if the object has a member with this name already.
+    /// Returns the name for the new value of value number `number`, if the object already has a member with this name.
     fn clash(&self, number: usize) -> Option<&str> {
         let place = &self.found[number];
         self.into.get(place.index).filter(|_| place.beside.is_none()).map(String::as_str)
@@ -172,7 +172,7 @@ impl Selector {
         new.clear();
         // A value that is written alone has no syntax around it, so no byte can be mistaken for syntax.
         let kept = is_whole.then(|| match kept_at(place, kept) {
-            // A string that holds a document of JSON must still hold the same one.
+            // A string that holds a JSON document must still hold the same document.
             kept if matches!(format, Format::Json) && value.contains(&b'%') && is_document(value) => {
                 kept.add(&(0..0x20).chain(*b"\"\\").collect::<Vec<_>>())
             }
@@ -229,12 +229,12 @@ fn kept_at(place: &Place, known: &mut Vec<(Around, ByteSet)>) -> ByteSet {
 /// Returns the bytes that stay escaped in the value at `place`.
 pub fn kept_in(place: &Place) -> ByteSet {
     let refused = place.refused();
-    // An opening bracket is refused only at the start of a value.
+    // An opening bracket has a meaning only at the start of a value, where `Editor::put` fails for it.
     if place.has_lone_marks { refused.remove(b"[") } else { refused }
 }
 
-/// Passes the value `new` for `place` to `write`. If that fails at a byte, tries again with this byte percent-encoded, then with all bytes
-/// that the record cannot have, and then also with those that are not UTF-8. Returns false if all fail, as for an empty field.
+/// Passes the value `new` for `place` to `write`. After a failure, tries again with more bytes percent-encoded: the
+/// byte that failed, then all bytes that the record cannot have, then also invalid UTF-8. Returns false if all fail.
 fn put(place: &Place, new: &[u8], mut write: impl FnMut(&[u8]) -> Result<(), usize>) -> bool {
     let Err(offset) = write(new) else { return true };
     let encode = Encode::keeping(place.refused().complement());

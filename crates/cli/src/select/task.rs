@@ -15,8 +15,8 @@ pub enum Task {
 }
 
 impl Task {
-    /// Appends the new value for `value`, which is part of `record`. `place` replaces offsets in the value, in ascending order, by offsets
-    /// in the chunk.
+    /// Appends the new value for `value`, which is part of `record`. `place` replaces ascending offsets in the value by
+    /// offsets in the chunk.
     pub fn value(
         &mut self,
         at: At,
@@ -83,7 +83,7 @@ impl Check {
         Check { state: wanted.state(), wanted, found_in: Vec::new(), rest: Vec::new() }
     }
 
-    /// Starts with a line that is too long for memory.
+    /// Prepares for the pieces of a line that is too long for memory.
     pub fn begin_pieces(&mut self) {
         (self.state, self.rest) = (self.wanted.state(), Vec::new());
     }
@@ -113,11 +113,11 @@ impl Check {
     ) {
         let from = report.findings.len();
         self.wanted.scan_value(value, at.kind, &mut report.findings);
-        // Finding places takes a pass over the value, and most values have no findings.
+        // Mapping the offsets takes another pass over the value, and most values have no findings.
         if report.findings.len() == from {
             return;
         }
-        // Findings of different kinds do not have the order of their offsets.
+        // Findings of different kinds are not in the order of their offsets.
         let mut offsets: Vec<_> =
             report.findings.since(from).iter().map(|finding| finding.offset as usize).collect();
         offsets.sort_unstable();
@@ -144,8 +144,8 @@ impl Check {
         }
     }
 
-    /// Sets the value of each finding from number `from` on. These are the findings in the record at `start`. `name` returns the type
-    /// and the name of a value.
+    /// Sets the value of each finding from number `from` on. These are the findings in the record at `start`. `name`
+    /// returns the type and the name of a value.
     pub fn name_values(
         &mut self,
         start: usize,

@@ -1,7 +1,7 @@
 //! Connects the commands `encode --url` and `decode --url` with the [`Converter`] of simdpct-uri, and adds charsets.
 //!
-//! The converter works in UTF-8. Escapes are converted from the charset before decoding, and to it after encoding. The charset holds
-//! for the path, the query and the fragment; a host is in UTF-8 (URL Standard, section 3.5).
+//! The converter works in UTF-8. Escapes are converted from the charset before decoding, and to it after encoding. The
+//! charset holds for the path, the query and the fragment; a host is in UTF-8 (URL Standard, section 3.5).
 
 use std::borrow::Cow;
 
@@ -109,8 +109,8 @@ fn high_escapes(rest: &[u8], bytes: &mut Vec<u8>) -> usize {
     3 * (bytes.len() - before)
 }
 
-/// Appends `url`, with the escapes of UTF-8 replaced by those of `charset`. A character that the charset lacks becomes a numeric
-/// reference, as in browsers, and invalid UTF-8 stays.
+/// Appends `url`, with the escapes of UTF-8 replaced by those of `charset`. A character that the charset lacks becomes
+/// a numeric reference, as in browsers, and invalid UTF-8 stays.
 fn from_utf8(charset: Charset, url: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
     let (mut from, mut bytes) = (0, Vec::new());
     while let Some(found) = memchr::memchr(b'%', &url[from..]) {

@@ -22,9 +22,9 @@ pub struct Edit {
     pub keep: Vec<String>,
     /// Patterns for the names of the parameters that are removed.
     pub drop: Vec<String>,
-    /// The parameters that replace those of their names, or are added.
+    /// The parameters that replace all parameters with their names, or are added if there are none.
     pub set: Vec<Parameter>,
-    /// The parameters that replace those of their names, if there are any.
+    /// The parameters that replace all parameters with their names, but are not added if there are none.
     pub replace: Vec<Parameter>,
     /// The parameters that are added at the end.
     pub append: Vec<Parameter>,
@@ -86,7 +86,7 @@ fn matches(pattern: &str, name: &[u8]) -> bool {
     let (middle, last) = rest.rsplit_once('*').unwrap_or(("", rest));
     let inside = name.strip_prefix(first.as_bytes()).and_then(|rest| rest.strip_suffix(last.as_bytes()));
     let Some(mut rest) = inside else { return false };
-    // The leftmost match of each text leaves the longest rest for the others.
+    // The leftmost match of each text leaves the longest rest for the texts after it.
     middle.split('*').all(|literal| {
         let found = memchr::memmem::find(rest, literal.as_bytes());
         rest = found.map_or(rest, |at| &rest[at + literal.len()..]);
@@ -148,8 +148,8 @@ fn refuse(message: impl Into<String>) -> Refusal {
 }
 
 impl Edit {
-    /// Adds the change `PART=VALUE`. Bytes of the value that the part cannot contain are escaped, and valid escapes stay. Returns an
-    /// error message if no URL can have this part.
+    /// Adds the change `PART=VALUE`. Bytes of the value that the part cannot contain are escaped, and valid escapes
+    /// stay. Returns an error message if no URL can have this part.
     pub fn set(&mut self, change: &str) -> Result<(), String> {
         let (name, value) =
             change.split_once('=').ok_or_else(|| format!("expected PART=VALUE, not '{change}'"))?;
@@ -186,7 +186,7 @@ impl Edit {
             Part::User => escaped(sets::RFC3986_USERINFO.remove(b":"), value),
             Part::Password | Part::Userinfo => escaped(sets::RFC3986_USERINFO, value),
             Part::Path => escaped(sets::RFC3986_PATH, value),
-            // Fragments have the same set.
+            // Fragments can contain the same bytes as queries.
             _ => escaped(sets::RFC3986_QUERY, value),
         };
         self.add(part, Some(text))
@@ -242,8 +242,8 @@ impl Edit {
         Ok(())
     }
 
-    /// Returns the new query for `query`. The parameters that stay keep their bytes and their order, unless they are sorted. A query
-    /// without any parameters left is removed.
+    /// Returns the new query for `query`. The parameters that stay keep their bytes and their order, unless they are
+    /// sorted. A query without any parameters left is removed.
     fn changed_query<'a>(&self, query: Option<Cow<'a, [u8]>>) -> Option<Cow<'a, [u8]>> {
         let old = query.as_deref().unwrap_or_default();
         let mut parameters: Vec<&[u8]> =

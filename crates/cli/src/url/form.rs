@@ -76,8 +76,8 @@ impl Convert for FromForm {
     }
 }
 
-/// Decodes the forms in the lines of `text` to rows of TSV, and appends them to `out`. Returns `None` for a text with bytes or
-/// values that a row of TSV escapes, or with malformed escapes; `out` is then unspecified after its old content.
+/// Converts the forms in the lines of `text` to rows of TSV, and appends them to `out`. Returns `None` if a value needs
+/// escapes in TSV, an escape is malformed, or a form names its charset; new bytes of `out` are then unspecified.
 fn append_tsv(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
     // Escapes of these bytes stay, in upper case. `%25` is decoded last.
     const DECODE: TryDecode = Decode::NORMALIZE.keep(ByteSet::from_bytes(b"%\t\r\n\0")).form().strict();
@@ -88,7 +88,7 @@ fn append_tsv(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let mut append = |piece: &[u8]| DECODE.decode_append(piece, out).ok();
     // In `rows`, separators become tabs. `from` is the offset of the first byte that is not appended yet.
     let (mut rows, mut from) = (text.to_vec(), 0);
-    // The start of the current parameter, and whether it has a `=`, and whether it is in the first pair of its row.
+    // The start of the current parameter, whether it has a `=`, and whether its row has no pair yet.
     let (mut parameter, mut has_value, mut is_first) = (0, false, true);
     let mut marks = Vec::new();
     simdpct_records::mark_bytes(text, *b"&=\n", &mut marks);
@@ -118,7 +118,7 @@ fn append_tsv(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
             }
         }
         if byte == Some(b'&') {
-            // This separates two pairs, unless there is no pair before it or nothing after it.
+            // This `&` separates two pairs, unless no pair is before it, or nothing or another `&` follows.
             if is_first || matches!(text.get(at + 1), None | Some(b'&' | b'\n')) {
                 append(&rows[from..at])?;
                 from = at + 1;

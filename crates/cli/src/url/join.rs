@@ -70,8 +70,8 @@ fn check(part: &Part, value: &[u8], is_data: bool) -> Result<(), Refusal> {
     Err(refuse(format!("the {part} cannot hold '{byte}'; {hint}: '{value}'")))
 }
 
-/// Reports whether browsers would find a host in the path of `url`, which is written as `text` and has no host: they skip any number
-/// of slashes and backslashes after a special scheme, and two of them begin an authority in a reference.
+/// Reports whether browsers would find a host in the path of `url`, which has no host and is written as `text`. They
+/// skip all slashes and backslashes after a special scheme, and two of them begin a host in a relative reference.
 fn hides_host(url: &Components<'_>, text: &[u8]) -> bool {
     let is_slash = |byte: &u8| b"/\\".contains(byte);
     !url.path.iter().all(is_slash)
@@ -190,7 +190,7 @@ impl Join {
         Ok(Some(userinfo))
     }
 
-    /// Builds the authority of the URL from userinfo, host and port. If the authority is given as well, it must agree with them.
+    /// Builds the authority from userinfo, host and port. If the authority is given as well, it must be the same.
     fn authority<'g>(&self, given: &'g Given<'_>) -> Result<Option<Cow<'g, [u8]>>, Refusal> {
         let userinfo = self.userinfo(given)?;
         let (whole, port) = (given.get(&Part::Authority), given.get(&Part::Port));
@@ -307,8 +307,8 @@ impl Convert for Join {
             return Err(refuse(format!("browsers remove '{first}' {message}: '{url}'")));
         }
         let read = Components::from(read);
-        // Data gets a dot segment before a path that would be read as another part. Other paths must be read back as they are, but
-        // `1:x` is no valid reference (RFC 3986, section 4.2) without `./`.
+        // With `--encode`, a path that would be read as another part gets a dot segment before it. Other paths must be
+        // read back unchanged, but `1:x` is a valid reference only after `./` (RFC 3986, section 4.2).
         let prefixes: &[&[u8]] = match simdpct_uri::split(&*path).is_uri() {
             _ if self.encode => &[b"", b"/.", b"./"],
             true => &[b""],

@@ -24,7 +24,7 @@ mod tests {
     use crate::common::records::Records;
     use crate::convert::{Convert, Value};
 
-    /// Checks that `convert` converts random lines of `words` like single values, and that it has a faster way for most of them.
+    /// Checks that `append_many` converts random lines of `words` like `append`, and accepts most texts.
     pub fn assert_lines_are_like_values(convert: &mut dyn Convert, words: &[&str]) {
         let (mut seed, mut fast) = (1_u64, 0);
         for round in 0..10_000 {

@@ -108,8 +108,8 @@ impl Part {
         name.strip_suffix("[]").filter(|name| !name.is_empty())
     }
 
-    /// Returns all values in `url` of the parameter that the part names with `[]`, as they are spelt there. PHP and Rails write lists with such
-    /// names, so the values of parameters named `a[]` are among those of `a`.
+    /// Returns all values in `url`, as they are spelt there, of the parameter that this part names with `[]`. PHP and
+    /// Rails write lists with such names, so `query:a[]` has the values of `a` and of `a[]`.
     pub fn values<'a>(&self, url: &Parts<'a>) -> Option<impl Iterator<Item = &'a [u8]>> {
         let name = self.list()?.as_bytes();
         let is_named = move |known: &[u8]| known.strip_suffix(b"[]").unwrap_or(known) == name;
@@ -239,7 +239,7 @@ impl Template {
         Ok(Template { items, end: before })
     }
 
-    /// Returns the template of a row of `parts`, or of an object, with a comma, a name and a quote before each part.
+    /// Returns the template of a row of `parts`. For JSON, it has a comma, a name and a quote before each part.
     pub fn row(parts: Vec<Part>, style: Style) -> Template {
         let mut items = Vec::new();
         for part in parts {
@@ -256,12 +256,12 @@ impl Template {
         Template { items, end: if style == Style::Jsonl { b"}".to_vec() } else { Vec::new() } }
     }
 
-    /// Reports whether the template is nothing but all values of a parameter.
+    /// Reports whether the template consists only of all values of one parameter.
     pub fn is_list(&self) -> bool {
         self.items.len() == 1 && self.items[0].part.list().is_some() && self.texts().all(<[u8]>::is_empty)
     }
 
-    /// Returns the texts between the parts.
+    /// Returns the texts before, between and after the parts.
     pub fn texts(&self) -> impl Iterator<Item = &[u8]> {
         self.items.iter().map(|item| &*item.before).chain([&*self.end])
     }

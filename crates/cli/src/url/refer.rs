@@ -14,7 +14,7 @@ use crate::common::records::Records;
 use crate::common::{target, utf8};
 use crate::convert::{Convert, Escapes, Value};
 
-/// The bytes of URIs, and the end of a line.
+/// The bytes that a URI can contain, and the line feed.
 const URI_LINES: ByteSet = sets::RFC3986_URI.to_byte_set().add(b"\n");
 
 /// Returns the offset of the first byte that may be a bracket of a host, or the colon of a port that is not empty.
@@ -34,7 +34,7 @@ fn find_unusual(bytes: &[u8]) -> Option<usize> {
     pairs.position(|(&byte, &next)| is_unusual(byte, next)).map(|found| at + found)
 }
 
-/// Converts lines of a text: most are copied, and some are converted.
+/// Converts some lines of a text, and copies the others.
 struct Lines<'t, 'o, C> {
     convert: &'t mut C,
     text: &'t [u8],
@@ -63,7 +63,7 @@ impl<'t, 'o, C: Convert> Lines<'t, 'o, C> {
         }
     }
 
-    /// Converts the lines in `range` of the text for which `stays` is false.
+    /// Converts the lines in `range` of the text for which `stays` returns false.
     fn convert_all(&mut self, range: Range<usize>, stays: impl Fn(&[u8]) -> bool) {
         let mut start = range.start;
         while start < range.end {
@@ -83,7 +83,7 @@ impl<'t, 'o, C: Convert> Lines<'t, 'o, C> {
     }
 }
 
-/// Returns `value` as text.
+/// Returns `value` as text. Fails if it is invalid UTF-8.
 fn text(value: &[u8]) -> Result<&str, Refusal> {
     let refusal = |error: Utf8Error| Refusal { offset: error.valid_up_to(), reason: Reason::InvalidUtf8 };
     str::from_utf8(value).map_err(refusal)
@@ -148,7 +148,7 @@ impl Convert for Resolve {
     }
 }
 
-/// Resolves lines.
+/// Resolves the lines of a text. Lines that are their own targets are copied.
 struct References<'t, 'o> {
     lines: Lines<'t, 'o, Resolve>,
     /// Whether the text has a segment that begins with a dot.
@@ -181,7 +181,7 @@ pub struct ResolveStandard {
 }
 
 impl ResolveStandard {
-    /// Creates a converter that resolves references against `base`. Returns an error message if `base` is not a valid URL.
+    /// Creates a converter that resolves references against `base`. Fails with a message if `base` is an invalid URL.
     pub fn new(base: &str) -> Result<ResolveStandard, String> {
         let message = |_| format!("--base '{}' is not a valid URL of the URL Standard", base.escape_debug());
         Ok(ResolveStandard { bases: vec![Base::parse(base).map_err(message)?] })
@@ -285,8 +285,8 @@ impl Convert for ToIri {
     }
 
     fn append_many(&mut self, text: &[u8], records: Records, _: Handling, out: &mut Vec<u8>) -> Option<u64> {
-        // Escapes of characters outside ASCII begin with a digit from C to F, and names in Punycode have two hyphens. Other text that is
-        // valid UTF-8 stays.
+        // The conversion changes only escapes of characters outside ASCII, which begin with a digit from C to F, and
+        // names in Punycode, which have two hyphens.
         let may_change = |text: &[u8]| {
             let pairs = text.iter().zip(&text[text.len().min(1)..]);
             // The loop has no early exit, so that it compiles to vector code.

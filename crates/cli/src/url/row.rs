@@ -78,7 +78,7 @@ pub fn write_cell(style: Style, is_plain: bool, cell: Option<&[u8]>, out: &mut V
         Some(cell) if is_plain => out.extend_from_slice(cell),
         Some(EMPTY) if style == Style::Tsv => escape(EMPTY, out),
         Some(cell) if style == Style::Tsv => TSV.encode_append(cell, out),
-        // A cell of CSV can have any byte.
+        // A cell of CSV can hold any byte, so writing it does not fail.
         Some(cell) => CSV.write(false, &CSV_LINE.encode(cell), out).unwrap_or_default(),
     }
 }
@@ -93,8 +93,8 @@ pub fn unescaped<'a>(style: Style, cell: Cow<'a, [u8]>) -> Cow<'a, [u8]> {
     replace(cell, |rest| style.escape_at(rest).map(|byte| (3, byte)))
 }
 
-/// Appends `rows`, whose cells are decoded but for `%25`. Each `%25` becomes `%`, unless [`unescaped`] would then read an
-/// escape.
+/// Appends `rows`, in which only `%25` is not decoded yet. Each `%25` becomes `%`, unless [`unescaped`] would then read
+/// an escape.
 pub fn append_unescaped_percents(style: Style, rows: &[u8], out: &mut Vec<u8>) {
     let new = |rest: &[u8]| {
         let [b'%', b'2', b'5', after @ ..] = rest else { return None };
@@ -105,8 +105,8 @@ pub fn append_unescaped_percents(style: Style, rows: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&replace(Cow::Borrowed(rows), new));
 }
 
-/// Returns `cell` with replacements. For the bytes from a `%` on, `new` returns the number of bytes to replace, and their
-/// replacement.
+/// Returns `cell` with replacements. For the bytes from a `%` on, `new` returns the number of bytes to replace, and
+/// their replacement.
 fn replace<'a, 'n>(cell: Cow<'a, [u8]>, new: impl Fn(&[u8]) -> Option<(usize, &'n [u8])>) -> Cow<'a, [u8]> {
     let (mut out, mut from) = (Vec::new(), 0);
     for at in memchr::memchr_iter(b'%', &cell) {
@@ -135,7 +135,7 @@ pub fn end_string(value: &[u8], out: &mut Vec<u8>) {
     if is_plain(text.as_bytes()) {
         out.extend_from_slice(text.as_bytes());
     } else {
-        // A string of JSON can have every text.
+        // A JSON string can hold any text, so writing it does not fail.
         let _ = Escaping::Json.apply(text.as_bytes(), out);
     }
     out.push(b'"');

@@ -95,15 +95,15 @@ impl PartsWriter {
         PartsWriter::new(template, Layout::Template, options)
     }
 
-    /// Creates a converter that fills `template`. All spellings of a scheme or a host become one: lower case, and Punycode, or characters if
-    /// parts are decoded.
+    /// Creates a converter that fills `template`. All spellings of a scheme or a host become one: lower case, with
+    /// names in Punycode or, if parts are decoded, in characters.
     pub fn key(template: Template, options: PartOptions) -> PartsWriter {
         PartsWriter::new(template, Layout::Key, options)
     }
 
     fn new(template: Template, layout: Layout, options: PartOptions) -> PartsWriter {
         let parts = || template.items.iter().map(|item| &item.part);
-        // Without a host, the path begins with the text of the host, so a row with the path does not lose it.
+        // Without a scheme, the path begins with the text of the host, so a row with the path does not lose the host.
         let is_whole = matches!(layout, Layout::Row(_)) && parts().any(|part| *part == Part::Path);
         let needs_host = !options.no_scheme && !is_whole && parts().any(Part::is_in_authority);
         let is_usual = parts().map(Part::to_string).collect::<Vec<_>>().join(",") == USUAL;
@@ -118,8 +118,8 @@ impl PartsWriter {
         PartsWriter { template, layout, structure, options, shape, needs_host, hostless: Arc::default() }
     }
 
-    /// Splits `value`. With a charset, characters that are not ASCII replace their escapes; escapes that are invalid in it stay.
-    /// Adds the bytes that are not ASCII to `keep`, so that escapes of them are not decoded later.
+    /// Splits `value`. If there is a charset, characters outside ASCII replace their escapes, and invalid escapes stay.
+    /// Then the bytes outside ASCII are added to `keep`, so that these escapes are not decoded later.
     fn split<'a>(
         &self,
         value: Value<'a>,
@@ -172,8 +172,8 @@ impl PartsWriter {
         })
     }
 
-    /// Appends the parts of each line of `text`, in which no part needs escapes. Returns `None` if a part of a key can have spellings that
-    /// differ in more than the case of ASCII.
+    /// Appends the parts of each line of `text`, in which no part needs escapes. Returns `None` if a part of a key can
+    /// have spellings that differ in more than the case of ASCII.
     fn append_plain<const SHAPE: u8>(&self, text: &[u8], out: &mut Vec<u8>) -> Option<()> {
         let Template { items, end } = &self.template;
         let start = out.len();
@@ -208,8 +208,8 @@ impl PartsWriter {
         Some(())
     }
 
-    /// Joins the `values` of a parameter: by commas if the text of the template has blanks, and by blanks otherwise. Separators inside one
-    /// of several values are escaped. In a key, they are also escaped in a single value, so that a value has one spelling.
+    /// Joins the `values` of a parameter by blanks, or by commas if the text of the template has blanks. Separators in
+    /// values are escaped. Outside keys, a single value stays as it is.
     fn joined<'a>(&self, mut values: Vec<Cow<'a, [u8]>>) -> Option<Cow<'a, [u8]>> {
         if values.len() < 2 && self.layout != Layout::Key {
             return values.pop();
@@ -264,7 +264,7 @@ impl Convert for PartsWriter {
             }
         }
         if self.layout == Layout::Row(Style::Jsonl) {
-            // A brace is in the place of the first comma.
+            // An opening brace replaces the first comma.
             out.splice(start..out.len().min(start + 1), *b"{");
         }
         out.extend_from_slice(&self.template.end);
@@ -403,8 +403,8 @@ impl Rows<'_, '_> {
         }
     }
 
-    /// Writes `bytes`. If they are not longer than `piece`, which then begins with them, and there is space for all of `piece`, copies
-    /// `piece` instead.
+    /// Writes `bytes`. If they fit in `piece`, which then begins with them, and there is capacity for all of `piece`,
+    /// copies `piece` instead.
     #[inline(always)]
     fn copy<const LEN: usize>(&mut self, piece: Option<&[u8; LEN]>, bytes: &[u8]) {
         match (piece, self.out[self.len..].first_chunk_mut::<LEN>()) {
@@ -496,7 +496,7 @@ impl<'t, const SHAPE: u8> PartsVisitor<'t> for LineWriter<'_, 't, '_, SHAPE> {
             }
         }
         if layout == Layout::Row(Style::Jsonl) {
-            // A brace is in the place of the first comma.
+            // An opening brace replaces the first comma.
             rows.out[start] = b'{';
             rows.len = rows.len.max(start + 1);
         }

@@ -1,5 +1,5 @@
-//! Converts the escapes in a URL from the charset of each of its values: each segment of the path, each name and each value of the
-//! query, and the fragment.
+//! Converts the escapes in a URL from the charset of each of its values: each segment of the path, each name and each
+//! value of the query, and the fragment.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use crate::common::utf8;
 /// The bytes outside ASCII. Their escapes stay in the result of [`in_utf8`] if they are invalid in the charset.
 pub const NOT_ASCII: ByteSet = ByteSet::from_bitmap([0, 0, u64::MAX, u64::MAX]);
 
-/// Returns `bytes` if they are valid UTF-8. Otherwise, `policy` decides whether they stay, are repaired or are rejected.
+/// Returns valid UTF-8 unchanged. For other bytes, `policy` decides whether they stay, are repaired or are rejected.
 pub fn to_text(bytes: Cow<'_, [u8]>, policy: Policy) -> Result<Cow<'_, [u8]>, Reason> {
     match policy {
         Policy::Keep => Ok(bytes),
@@ -25,10 +25,10 @@ pub fn to_text(bytes: Cow<'_, [u8]>, policy: Policy) -> Result<Cow<'_, [u8]>, Re
     }
 }
 
-/// Returns `url` with the characters that its escapes represent in `charset` as UTF-8. All other escapes stay, so that the URL has
-/// the same parts. The charset holds from the offset `path` on; before it is the host, which is in UTF-8.
+/// Returns `url`, in which characters in UTF-8 replace their escapes in `charset`. Escapes of ASCII stay, so that the
+/// URL has the same parts. The charset holds from the offset `path` on; the host before it is in UTF-8.
 ///
-/// `policy` says whether bytes that are invalid in the charset are replaced, rejected or escaped, with `percent` for the `%`.
+/// `policy` says if bytes that are invalid in the charset are replaced, rejected or escaped, with `percent` as `%`.
 pub fn in_utf8(
     charset: Charset,
     url: &[u8],
@@ -75,7 +75,7 @@ fn append_in_utf8(
     }
     let mut decoder = charset.of(&bytes).decoder();
     let mut read = 0;
-    // The decoder reads one byte after the other, so that an escape of ASCII is seen apart from a byte of another character.
+    // The decoder reads byte by byte, to distinguish the escape of an ASCII character from part of another character.
     for (index, &byte) in bytes.iter().enumerate() {
         let is_last = index + 1 == bytes.len();
         let mut from = out.len();

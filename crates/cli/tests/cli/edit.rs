@@ -113,7 +113,7 @@ fn changes_are_exact() {
             "http://a/?x#f",
             "http://a/?y=2&z=1",
         ),
-        // Bytes that are not valid in a URL stay in the other parts.
+        // Bytes that are not valid in a URL stay in the parts that no option names.
         (&["--drop", "fragment"], "http://a b/%zz\\?[]#x", "http://a b/%zz\\?[]"),
         (&["--set", "port=1"], "http://a@b@c/", "http://a@b@c:1/"),
         // An empty line is not a URL.
@@ -258,7 +258,7 @@ fn other_parts_stay_and_a_second_run_changes_nothing() {
     }
 }
 
-/// A target of a request is changed by its kind: a path has no host, and `*` names no resource.
+/// The form of a request target decides which changes it allows: a path cannot get a host, and `*` never changes.
 #[test]
 fn values_of_logs_are_changed_by_their_kinds() {
     let log = |target: &str| {

@@ -116,7 +116,8 @@ fn findings_browsers_and_servers_are_those_of_the_other_commands() {
     assert_eq!(explain("http://a")["servers"][0]["route"], "/");
 }
 
-/// Every byte without a note is unreserved or a delimiter. Notes of unescaped bytes agree with the sets of the library.
+/// In a path, query or fragment, every byte without a note is unreserved or a delimiter. In a path, the notes of
+/// unescaped bytes agree with the sets of the library.
 #[test]
 fn notes_cover_exactly_the_bytes_that_are_not_plain() {
     let input = urls(3, 30_000);

@@ -30,7 +30,7 @@ fn access_logs_have_quoted_and_bracketed_fields() {
 #[test]
 fn fields_between_blanks_are_those_of_awk() {
     let on = |args: &[&str]| String::from_utf8(ok(&[&["decode", "--quiet"], args].concat(), LINE)).unwrap();
-    // The quotes of the line stay, because other programs read them.
+    // Blanks and quotes stay escaped: a blank would end the field, and other programs read the quotes.
     assert_eq!(on(&["-f", "7"]), LINE.replace("%C3%A9", "é"));
     assert_eq!(on(&["-f7,11"]), LINE.replace("%C3%A9", "é"));
     assert_eq!(on(&["-f", "-1"]), LINE.replace("%41", "A"));

@@ -148,7 +148,7 @@ fn no_file_is_replaced_twice() {
     fs::hard_link(path("a"), path("b")).unwrap();
     let linked = run(&["decode", "-i=.old", &path("a"), &path("b")], "");
     let said = "the old file has another name (hard link), with the old content";
-    // The backup is another name of the old file.
+    // When `b` is converted, the backup `a.old` is another name of its old file.
     let said = format!("pct: {}: {said}\npct: {}: {said}\n", path("a"), path("b"));
     assert_eq!((linked.err, linked.code), (said, Some(0)));
     assert_eq!(

@@ -23,10 +23,10 @@ fn everything_else_stays_byte_for_byte() {
         ("\"é%C3%A9\"", "\"éé\""),
         // JSON cannot contain invalid UTF-8, so such bytes stay percent-encoded.
         (r#""%41%FF%C3""#, r#""A%FF%C3""#),
-        // Programs that build JSON from text write control bytes, too.
+        // Programs that build JSON from text leave control bytes unescaped, so such bytes are accepted.
         ("\"\u{1}\t%zz\"", "\"\u{1}\t%zz\""),
         ("\"\u{1}\t%41\"", "\"\\u0001\\tA\""),
-        // A lone surrogate is no character, but the other values can be read.
+        // A lone surrogate is not a character, so this value is unreadable and stays.
         (r#""\ud800%41""#, r#""\ud800%41""#),
         // A string that contains a JSON document still contains one after the conversion.
         (r#""{\"a\":[\"%41%22,%22%5C%0A\"]}""#, r#""{\"a\":[\"A%22,%22%5C%0A\"]}""#),

@@ -40,7 +40,7 @@ fn top_counts_keys_and_orders_ties_by_key() {
         let args = [&["top", key], decode].concat();
         assert_eq!(text(&args, spellings), "2\thttp a.example.com example.com com a /X\n");
     }
-    // All spellings of a host or a domain have one key: in ASCII, or in Unicode if parts are decoded. Other parts stay.
+    // All spellings of a host or a domain have one key: in ASCII, or in Unicode with `--decode`. Other parts are kept.
     let spellings = "http://www.BÜCHER.de/Ü\nhttp://WWW.bücher.de/Ü\nhttp://www.xn--BCHER-kva.de/Ü\nhttp://www.b%C3%9ccher.%44E/Ü\n";
     let key = "{subdomain} {domain} {path}";
     assert_eq!(text(&["top", key], spellings), "4\twww xn--bcher-kva.de /Ü\n");
@@ -49,11 +49,11 @@ fn top_counts_keys_and_orders_ties_by_key() {
     assert_eq!(text(&["top", "{domain}"], domains), "3\texample.com\n2\ttest.xn--55qx5d.cn\n");
     assert_eq!(text(&["top", "{host}"], domains), "3\texample.com\n2\ttest.xn--55qx5d.cn\n");
     assert_eq!(text(&["get", "{domain}"], domains).lines().nth(2), Some("ｅｘａｍｐｌｅ．ｃｏｍ"));
-    // A host that is not valid in IDNA gets lower case. The small letter of this one has more bytes than the capital.
+    // A host that is not valid in IDNA gets lower case. The small letter of this host has more bytes than its capital.
     assert_eq!(text(&["top", "{host}{host}"], "//ȺȺ<\n"), "1\tⱥⱥ<ⱥⱥ<\n");
     assert_eq!(text(&["top", "{host}"], "//xn--A\n//%2F\n//[::A]\n"), "1\t%2f\n1\t[::a]\n1\txn--a\n");
     assert_eq!(run(&["top", "{host}"], b"//A\xC3\n").out, b"1\ta\xC3\n");
-    // Control bytes and backslashes are escaped, so that different keys differ.
+    // Control bytes and backslashes are escaped, so that different keys differ in the output.
     let keys = "/\t\x1b[m\x7f\0/%09%1B[m%7F\0/\\t\\x1b[m\\x7f\0/\r\r\0";
     let escaped = "1\t/\\t\\x1b[m\\x7f\n1\t/\\r\\r\n1\t/%09%1B[m%7F\n1\t/\\\\t\\\\x1b[m\\\\x7f\n";
     assert_eq!(text(&["top", "-0", "{path}"], keys), escaped);
@@ -71,7 +71,7 @@ fn top_selects_values_of_records() {
         let run = run(&[&["top", template, "--log", "combined"], options].concat(), log);
         assert_eq!(run.err.contains("every key is empty"), is_told, "{template} {options:?}: {}", run.err);
     }
-    // Each request counts once, by its URL.
+    // Each request counts once, by its URL. Its referrer does not count.
     let w3c = "#Fields: cs(Referer) cs-uri-query cs-uri-stem\nhttp://r/b q=1 /a\n- - /a\n";
     let both =
         "#Fields: cs-uri-stem cs-uri cs-uri-query\n/a http://h/a?q q\n#Fields: cs(Referer)\nhttp://r/b\n";

@@ -47,7 +47,7 @@ fn apache_and_nginx() {
     );
 }
 
-/// Fields are counted from the date, because the fields before it vary: clients choose the user name, which may contain
+/// Fields are counted from the date, because the fields before it vary. Clients choose the user name, which may contain
 /// blanks and brackets, and Debian's vhost_combined has one more field.
 #[test]
 fn access_logs_are_read_from_the_date_on() {
@@ -170,7 +170,7 @@ fn requests_of_proxies_cannot_be_hidden() {
             r#"1 - - [10/Oct/2000:13:55:36 -0700] "GET /%00 HTTP/1.1 200 1 "-" "-" 1 "r" "s" 1ms"#,
             "unreadable",
         ),
-        // nginx itself cuts lines of its error log.
+        // nginx cuts off long lines of its error log.
         ("nginx-error", r#"d [error] 1#0: *1 x, client: 1, request: "GET /%00 HTT"#, "unreadable"),
         (
             "nginx-error",
@@ -205,7 +205,7 @@ fn requests_of_proxies_cannot_be_hidden() {
             "unreadable",
         ),
         ("common", r#"1 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 1 "http://r/"#, ""),
-        // These lines lack the fields that a header line must name, or has named.
+        // These logs have a line without a header line, or with another number of fields. The third W3C log is valid.
         ("cdx", "garbage %00", "unreadable"),
         ("cdx", " CDX N b a\nx 2024 http://a/ %00", "unreadable"),
         ("w3c", "#Fields: time cs-uri\n10:00 /a %00", "unreadable"),
@@ -277,7 +277,7 @@ fn requests_of_proxies_cannot_be_hidden() {
         let check = String::from_utf8(run(&["check", "--log", log], line).out).unwrap();
         let is_reported = check.contains(&format!(": {kind}: "));
         assert!(if kind.is_empty() { check.is_empty() } else { is_reported }, "{log} {line}: {check}");
-        // Every verb counts unreadable lines, and stops at them with --strict.
+        // Each of these commands counts unreadable lines, and stops at them with --strict.
         for verb in [&["decode"][..], &["normalize"], &["get", "{path}"]] {
             let stats = run(&[verb, &["--log", log, "--stats=json"]].concat(), line).err;
             let count = usize::from(kind == "unreadable" || check.contains(": unreadable: "));
@@ -329,7 +329,7 @@ fn requests_of_proxies_cannot_be_hidden() {
     assert_eq!(text, "<stdin>:3:5: unreadable: no quoted request\n");
 }
 
-/// A line between many usual ones is read like a line alone, whatever its status, size and quotes are.
+/// A line among usual lines gives the same result as the line alone, whatever its status, size and quotes are.
 #[test]
 fn lines_are_read_alike_alone_and_among_many() {
     let line = |answer: &str, end: &str| {
@@ -448,7 +448,7 @@ fn a_layout_without_a_server_is_read_if_all_servers_agree() {
     }
 }
 
-/// No client can shift a field. In each line, a client has planted a request, a label or a quote; only true values are found.
+/// No client can shift a field. In each line, a client has planted a request, a label or a quote, which is not read.
 #[test]
 fn planted_fields_are_not_read() {
     let date = "[10/Oct/2000:13:55:36 -0700]";

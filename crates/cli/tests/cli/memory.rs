@@ -1,7 +1,8 @@
-//! Tests that memory use does not depend on the length of the input or of a line, even if the line is too long to be converted.
+//! Tests that memory use does not depend on the length of the input, or of a line, even if `pct` cannot convert this
+//! line.
 //!
-//! The tests measure the peak resident memory of the process without pages of mapped files, such as the executable,
-//! because their number depends on the kernel and the build.
+//! The tests measure the peak resident memory of the process without the pages of mapped files, such as the executable.
+//! The number of these pages depends on the kernel and the build.
 
 use std::fs;
 use std::io::{Read, Write};

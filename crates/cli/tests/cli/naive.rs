@@ -78,7 +78,7 @@ pub fn normalize(input: &[u8]) -> Vec<u8> {
     input.split_inclusive(|&byte| byte == b'\n').flat_map(line).collect()
 }
 
-/// Replaces each escape by the result of `with`, which gets its byte, its spelling and the input before the escape.
+/// Replaces each escape by the result of `with`, which gets the byte, its spelling and the input before the escape.
 fn replace(input: &[u8], with: impl Fn(u8, &[u8], &[u8]) -> Vec<u8>) -> Vec<u8> {
     let (mut out, mut at) = (Vec::new(), 0);
     while at < input.len() {

@@ -1,4 +1,4 @@
-//! Tests output names that mean an open stream, such as `/dev/stdout`, and standard streams that are unusual: pipes that
+//! Tests output names that mean an open stream, such as `/dev/stdout`. Also tests unusual standard streams: pipes that
 //! do not block, and the null device.
 
 use std::fs::{self, File};

@@ -68,14 +68,14 @@ fn what_is_not_utf8_is_treated_as_asked() {
     }
 }
 
-/// Returns the words at the start of the lines of `help` that begin with `start`.
+/// Returns the first word after `start` in each line of `help` that begins with `start`.
 fn first_words<'h>(help: &'h str, start: &str) -> Vec<&'h str> {
     let rest = help.lines().filter_map(|line| line.strip_prefix(start));
     rest.filter_map(|rest| rest.split([' ', ':']).next()).filter(|word| !word.is_empty()).collect()
 }
 
-/// Returns options, each with an input in which they select the lines of `values`, and which ends with an unreadable
-/// record. If each value is a row of its own (`is_row`), the options select only whole lines.
+/// Returns lists of options, each with an input from which these options select the lines of `values`. The last record
+/// of the input is unreadable. If each value is a row (`is_row`), the options select whole lines.
 fn places(values: &[u8], is_row: bool) -> Vec<(&'static [&'static str], Vec<u8>)> {
     let each = |before: &str, after: &str, last: &str| {
         let lines = values.split(|&byte| byte == b'\n');
@@ -99,9 +99,9 @@ fn places(values: &[u8], is_row: bool) -> Vec<(&'static [&'static str], Vec<u8>)
     places
 }
 
-/// Tests that each policy in the help of a verb differs from `keep` in its result, or is rejected as an option,
-/// wherever the values are. Each row is a form of a verb, and a value with faults: a malformed escape, and escaped and
-/// unescaped invalid UTF-8. The faults of the rows of `join` are also in its arguments.
+/// Tests that each policy in the help of a command gives another result than `keep`, or is rejected as an option,
+/// wherever the values are. Each row has arguments, and a value with faults: a malformed escape, and escaped and
+/// unescaped invalid UTF-8. Some arguments of `join` have faults, too.
 #[test]
 fn every_policy_of_every_verb_does_something_or_is_refused() {
     let url = b"//a/%zz\xFF?q=%zz%FF\xFF#%zz\xFF";
@@ -352,7 +352,7 @@ fn records_that_are_too_long_are_refused() {
     assert!(run.err.contains("stays as it is"), "{}", run.err);
 }
 
-/// The plain codec converts lines of any length. All other conversions need a whole line, so a longer one is unreadable.
+/// The plain codec converts lines of any length. To all other conversions, a line above `--max-record` is unreadable.
 #[test]
 fn only_the_plain_codec_converts_lines_of_any_length() {
     let long = "%E4%BD%A0%2541 a+b%u4F60".repeat(100_000);
@@ -472,7 +472,7 @@ fn rejects_may_not_be_a_file_of_the_run() {
 fn stretches_of_lines_give_what_single_lines_do() {
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
-    // Three inputs: faults everywhere, faults only between long stretches without any, and no faults.
+    // The inputs have faults everywhere, faults only between long stretches without any, and no faults.
     let clean = "https://example.org/caf%C3%A9\r\n%41\n\n".repeat(900);
     let mut seldom = Vec::new();
     for seed in 0..6 {

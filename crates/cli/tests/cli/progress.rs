@@ -58,7 +58,7 @@ fn a_table_that_is_read_as_lines_is_mentioned() {
     }
 }
 
-/// Control characters that were escaped in the input do not reach a terminal, unless the user asks for them or pipes them to a program.
+/// On a terminal, decoded control characters stay escaped, unless `--show-controls` is given. A pipe gets them.
 #[test]
 fn decoded_control_characters_do_not_reach_a_terminal() {
     let (raw, escaped) = ("a\u{1b}[2Jb\u{7}", "a%1B[2Jb%07");

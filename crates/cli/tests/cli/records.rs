@@ -64,8 +64,8 @@ fn raw_input_has_no_structure() {
     assert_eq!(ok(&["decode", "--raw"], "%0a%0D%00"), b"\n\r\0");
 }
 
-/// Tests that the result does not depend on where the input is cut. A normalization keeps the escape of a digit after `%` or `%2`,
-/// which may be in the block before.
+/// Tests that the result does not depend on where the input is cut. Normalization keeps the escape of a digit after `%`
+/// or `%2`, and these bytes may be in the block before.
 #[test]
 fn normalizing_raw_input_is_the_same_wherever_it_is_cut() {
     let dir = tempfile::tempdir().unwrap();
@@ -86,7 +86,7 @@ fn normalizing_raw_input_is_the_same_wherever_it_is_cut() {
             }
         }
     }
-    // This input is long enough for several threads, and cuts fall on every place in the pattern.
+    // This input is long enough for several threads, and is cut at every position of the pattern.
     check(&b"%2%35%%41".repeat(400_000));
 
     // The second write happens after the first has been read.

@@ -27,8 +27,8 @@ fn docker(line: &str) -> String {
     format!("{{\"log\":\"{text}\"}}\n")
 }
 
-/// Runs the command with each row of arguments, which blanks separate, and its input. Checks the output, and that the messages
-/// contain the last cell, or that there is no message if this cell is empty.
+/// Runs each of `jobs`: arguments that blanks separate, an input, the wanted output if it is checked, and text that the
+/// messages contain. If this text is empty, checks that there is no message.
 #[track_caller]
 fn check(jobs: &[(&str, &str, Option<&str>, &str)]) {
     for (args, input, out, message) in jobs {

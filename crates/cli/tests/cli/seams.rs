@@ -1,4 +1,4 @@
-//! Tests the parts of records that are written, and the warnings if selected fields, columns or keys do not exist.
+//! Tests which parts of records are written, and the warnings if selected fields, columns or keys do not exist.
 
 use crate::support::{Numbers, Run, assert_same, done, ok, oracle, run};
 

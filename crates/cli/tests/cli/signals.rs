@@ -68,7 +68,7 @@ fn a_signal_removes_the_temporary_file() {
         let mut child = killable(&["decode", "-o", target.to_str().unwrap()]).spawn().unwrap();
         feed(&mut child, dir.path());
         send(&child, signal);
-        // The signal must end the process, not the end of its input, so stdin stays open while the test waits.
+        // The signal, and not the end of the input, must end the process, so stdin stays open while the test waits.
         let stdin = child.stdin.take();
         assert_eq!(exit_status(&mut child).signal(), Some(signal));
         drop(stdin);

@@ -1,4 +1,4 @@
-//! Tests inputs of several blocks that are cut anywhere.
+//! Tests that the output does not depend on where inputs of several blocks are cut.
 
 use crate::naive::{self, line_end};
 use crate::support::{assert_same, ok, run_in_chunks, tangle};

@@ -183,7 +183,7 @@ impl Numbers {
     }
 }
 
-/// Returns about `len` random bytes in which escapes, broken escapes, line ends and invalid UTF-8 are frequent.
+/// Returns about `len` random bytes in which valid and malformed escapes, line ends and invalid UTF-8 are frequent.
 pub fn tangle(seed: u64, len: usize) -> Vec<u8> {
     const WORDS: &[&[u8]] = &[
         b"https://example.org/",

@@ -27,7 +27,7 @@ const VALUE: &[&[u8]] = &[
     b"/a/much/longer/path/in/which/nothing/at/all/has/to/be/decoded/so/that/blocks/are/clean",
 ];
 
-/// Returns a value of a few pieces. Only `rare` values contain the pieces that need a treatment of their own.
+/// Returns a value of a few pieces. Pieces that need a treatment of their own are left out unless `rare` is true.
 fn value(numbers: &mut Numbers, rare: bool) -> Vec<u8> {
     let mut value = Vec::new();
     for _ in 0..numbers.next() % 6 {
@@ -40,7 +40,7 @@ fn value(numbers: &mut Numbers, rare: bool) -> Vec<u8> {
     value
 }
 
-/// Makes a text of about `len` bytes of the records that `record` makes.
+/// Returns `start` and at least `len` more bytes of records, which `record` appends.
 fn text(seed: u64, len: usize, start: &[u8], record: impl Fn(&mut Numbers, &mut Vec<u8>)) -> Vec<u8> {
     let (mut numbers, mut text) = (Numbers(seed), start.to_vec());
     while text.len() < start.len() + len {
@@ -69,8 +69,8 @@ fn check(args: &[&str], text: &[u8]) {
     }
 }
 
-/// Checks that `pct check` with `args` gives the same findings with the kind `port`, for which it parses each value as
-/// a URL, and without it, when it may skip records.
+/// Checks that `pct check` with `args` has the same findings with and without the kind `port`. With `port`, it parses
+/// each value as a URL; without `port`, it may skip records.
 #[track_caller]
 fn check_findings(args: &[&str], text: &[u8]) {
     for kinds in ["nul", "malformed,unreadable", "utf8", "double,separator,dot", "needless"] {

@@ -141,7 +141,7 @@ fn two_dialects_are_accepted() {
         }
         assert_eq!(run(&[&["check", "--kinds", "unreadable"], args].concat(), around(row)).code, Some(0));
     }
-    // A quote that is misplaced in this dialect, too, makes a row unreadable.
+    // A quote that these options do not allow either makes a row unreadable.
     let input = "name,url\n1,a\"%41\n\"a\\\"b\"c,%42\n2,%43\n";
     let wanted = input.replace("%43", "C");
     assert_unreadable(&["--quote-escape", "\\", "--column", "url"], input, &wanted, 2, (2, 12, INSIDE));

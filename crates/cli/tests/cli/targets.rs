@@ -1,4 +1,4 @@
-//! Tests that the targets of requests in logs are read by the rules of RFC 9112, section 3.2, in every verb.
+//! Tests that every command reads the targets of requests in logs by the rules of RFC 9112, section 3.2.
 
 use crate::support::{Run, ok, run};
 
@@ -263,7 +263,7 @@ fn targets_are_resolved_against_the_host_of_the_base() {
         "https://a.org/",
     ];
     writes(&["resolve", "--standard", "--base", "https://h.org/c/d?e"], &requests(wanted));
-    // If the base has no host, a path that begins with `//` does not become one.
+    // If the base has no host, a path that begins with `//` does not become a host.
     writes(&["resolve", "--base", "x:/c"], &[("GET //evil.com/x HTTP/1.1", "x:/.//evil.com/x")]);
     // Browsers read a backslash as a slash, and ignore a tab.
     let resolve = ["resolve", "--standard", "--base", "http://h.org/", "--log", "nginx", "--values"];

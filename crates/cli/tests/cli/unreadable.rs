@@ -202,7 +202,7 @@ fn an_unclosed_quote_in_a_large_file_hides_no_rows() {
         (row.repeat(200_000), false),
         // A row that is longer than memory allows is unreadable, too.
         (format!("{}1,{long}{}", row.repeat(40_000), row.repeat(100_000)), true),
-        // A much later quote could close the cell, but it opens another one.
+        // A much later quote could close the cell, but it opens another cell.
         (format!("{}9,\"y\n{}", row.repeat(80_000), row.repeat(40_000)), true),
     ] {
         let input = format!("a,b\n{before}2,\"%41\n{after}");

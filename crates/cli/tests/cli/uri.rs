@@ -12,7 +12,7 @@ fn text(args: &[&str], input: &str) -> String {
     String::from_utf8(ok(args, input)).expect("text")
 }
 
-/// Runs `pct` with `args` on `input`, checks that it reports a value that is lost, and returns its output as text.
+/// Runs `pct` with `args` on `input`, checks that a message reports a lost value, and returns the output as text.
 #[track_caller]
 fn without(args: &[&str], input: impl AsRef<[u8]>) -> String {
     let Run { out, err, code } = run(args, input);
@@ -592,8 +592,7 @@ fn get_fills_a_template() {
     assert_eq!(text(&["get", "--decode", "{path}"], "/a%0Ab%0d\n"), "/a%0Ab%0d\n");
 }
 
-/// `[]` after a name means all values of the parameter. They are joined like elements of an array in a column, by blanks, or by commas if the
-/// template has blanks.
+/// `[]` after a name means all values of the parameter. Blanks separate them, or commas if the template has blanks.
 #[test]
 fn a_list_has_all_values_of_a_parameter() {
     let url = "/?a=1&b=x+y&a[]=%32&A=5&c=p%20q&a%5B%5D=3+4&c=r,s&d\n";
@@ -626,7 +625,7 @@ fn a_list_has_all_values_of_a_parameter() {
 /// `--no-scheme` is for lists of hosts and of URLs without schemes.
 #[test]
 fn a_url_without_a_scheme_can_begin_with_a_host() {
-    // The value, and its host, port and path with --no-scheme.
+    // Each row has a value, and its host, port and path with --no-scheme.
     let values = [
         ("example.com/a", "example.com||/a"),
         ("example.com", "example.com||"),
@@ -695,7 +694,7 @@ fn values_that_seem_to_begin_with_a_host_are_counted() {
     }
     assert_eq!(run(&["top", "{host}"], "É.example.com/\nexample.com\n").err.matches("2 values").count(), 1);
     assert_eq!(run(&["get", "{path}"], two).err, "");
-    // A row that has the path contains the whole value, so there is no hint.
+    // A row contains the path. A value without a host is its own path, so there is no hint.
     assert_eq!(run(&["split"], two).err, "");
     assert_eq!(run(&["get", "{host}", "--no-scheme"], two).err, "");
     assert_eq!(
@@ -704,7 +703,7 @@ fn values_that_seem_to_begin_with_a_host_are_counted() {
     );
 }
 
-/// All examples of reference resolution in RFC 3986, section 5.4.
+/// Resolves examples of RFC 3986, section 5.4, and references to which the URL Standard gives another target.
 #[test]
 fn references_are_resolved() {
     let resolve = |reference: &str, more: &[&str]| {
@@ -761,7 +760,7 @@ fn hosts_that_idna_does_not_take_are_refused() {
     assert_eq!(without(&["uri", "-q", "--on-rejected", "drop"], hosts), "http://a:80/\n/a:b]\n");
     let Run { err, .. } = run(&["uri", "--strict"], "http://a:99999x/\n");
     assert!(err.ends_with("offset 9: the port is not a number of at most 65535\n"), "{err}");
-    // `--on-invalid-utf8` decides about invalid UTF-8. If it keeps such a value, the conversion rejects the value.
+    // `--on-invalid-utf8` decides about invalid UTF-8. If this policy is `keep`, the conversion rejects the value.
     let kept = run(&["uri"], b"/\xFF\n");
     assert_eq!(kept.out, b"/\xFF\n");
     assert!(kept.err.starts_with("pct: 1 value was rejected, and stays unchanged"), "{}", kept.err);
@@ -855,7 +854,7 @@ fn whole_urls_may_be_in_any_charset() {
         ("gb18030", "/é你\u{1f600}", "/%A8%A6%C4%E3%949%FC6"),
         ("euc-jp", "/語", "/%B8%EC"),
         ("utf-8", "/é", "/%C3%A9"),
-        // The charset lacks the first character, and browsers write its number.
+        // The charset lacks the euro sign, so the number of this character is written, as in browsers.
         ("koi8-r", "/€П", "/%26%238364%3B%F0"),
         // The host stays in UTF-8, because other bytes would name another host. Browsers skip slashes before it.
         ("latin1", "http://Ã©.de/Ã©", "http://%C3%83%C2%A9.de/%C3%A9"),
@@ -934,7 +933,7 @@ fn parts_of_urls_may_be_in_any_charset() {
     let get = |charset: &str, template: &str, url: &str| {
         text(&["get", "--decode", "--charset", charset, template], url)
     };
-    // Browsers do not escape all bytes of a character: these end in the bytes of `@`, `\` and `|`.
+    // Browsers do not escape all bytes of a character. The last bytes of these characters are `@`, `\` and `|`.
     assert_eq!(get("shift_jis", "{query:q}", "?q=%83@%83\\%83%7C%83%5C"), "ァソポソ");
     assert_eq!(get("shift_jis", "{path} {segment:-1}", "/%83%5C%2F%25/a%2Fb"), "/ソ%2F%25/a%2Fb a/b");
     // A delimiter ends a value, whatever the byte before it is.

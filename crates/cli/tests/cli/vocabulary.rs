@@ -71,7 +71,7 @@ fn short_help_fits_on_a_screen() {
     }
 }
 
-/// Each row is a mistake, and words that its message has.
+/// Each row has wrong arguments, and words that their error message contains.
 #[test]
 fn mistakes_get_hints() {
     for (args, words) in [

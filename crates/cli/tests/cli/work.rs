@@ -147,7 +147,7 @@ fn escapes_of_servers() {
         let wanted = format!("<stdin>:1:{offset}: unreadable: an escape is malformed\n");
         assert_eq!(String::from_utf8(check.out).unwrap(), wanted, "{line}");
     }
-    // Findings have the offsets of the line, and not those of the value without the escapes of nginx.
+    // The offsets of findings count the bytes of the line, and not those of the value after `--unescape`.
     let check = run(&["check", "--unescape", "nginx", "--kinds", "nul"], r"a\x22%00");
     assert_eq!(String::from_utf8(check.out).unwrap(), "<stdin>:1:5: nul: line line at 5: %00\n");
     assert_eq!(text(&["get", "{path}|{query}", "--unescape", "haproxy"], "/a#22b?x=1"), "/a\"b|x=1\n");
@@ -252,7 +252,7 @@ fn charsets_are_encoded() {
 
 #[test]
 fn charsets_go_both_ways() {
-    // The text has all characters from U+0020 to U+2FFFF, in lines of a hundred.
+    // The text has all characters from U+0020 to U+2FFFF, in lines of a hundred characters.
     let all: String = (0x20..0x30000)
         .filter_map(char::from_u32)
         .flat_map(|c| [Some(c), (c as u32).is_multiple_of(100).then_some('\n')])

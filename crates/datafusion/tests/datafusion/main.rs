@@ -114,7 +114,7 @@ fn errors_name_the_problem() {
     let ctx = session(1);
     for (sql, message) in [
         ("pct_encode('a', 'nope')", "pct_encode: there is no set 'nope'; sets are "),
-        // `rfc1738-unsafe` is only a building block of other sets, so it cannot be named.
+        // `rfc1738-unsafe` is only a building block of other sets, so a query cannot name it.
         ("pct_encode('a', 'rfc1738-unsafe')", "there is no set"),
         ("url_canonical('a', 'nope')", "url_canonical: there is no profile 'nope'; profiles are "),
         (
@@ -416,7 +416,7 @@ fn unchanged_columns_are_not_copied() -> Result<()> {
             ("pct_normalize", &plain),
             ("url_canonical", &plain),
         ] {
-            // `pct_normalize` and `url_canonical` keep some escapes, so values with such escapes must not change, either.
+            // `pct_normalize` and `url_canonical` keep some escapes, so values with these escapes must stay unchanged.
             let escaped = [Some("https://a.example/%2F%C3%A9/that/is/long"), values[1], values[2]];
             let cases: &[&[Option<&str>]] = if name == "pct_normalize" || name == "url_canonical" {
                 &[values, &escaped]
@@ -480,7 +480,7 @@ fn values_of_a_dictionary_are_processed_once() -> Result<()> {
     let want = [text("a b"), text("%zz"), None, None, text("c"), text("a b"), text("a b")];
     assert_eq!(values(&made), want);
 
-    // If a value of a dictionary becomes null, so do the keys that refer to it.
+    // If a value of a dictionary becomes null, the keys of this value become null, too.
     let made = call("try_pct_decode", &[given])?;
     assert_eq!(values(&made), [text("a b"), None, None, None, text("c"), text("a b"), text("a b")]);
     assert_eq!(made.null_count(), 3);

@@ -1,4 +1,4 @@
-//! Models of the functions, written in the plainest way: they process one byte or escape at a time.
+//! Models of the functions, written in the plainest way: they process one byte, escape or URL at a time.
 
 use simdpct_uri::canon::Profile;
 
@@ -29,7 +29,7 @@ fn escape(text: &[u8]) -> Option<u8> {
     }
 }
 
-/// Returns each decoded byte of `text` together with its spelling there.
+/// Returns each byte that `text` decodes to, with the byte or escape in `text` that it comes from.
 fn decoded(text: &str) -> Vec<(u8, &[u8])> {
     let (mut rest, mut out) = (text.as_bytes(), Vec::new());
     while let Some(first) = rest.first() {

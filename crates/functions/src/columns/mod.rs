@@ -1,8 +1,9 @@
 //! Applies functions to columns of Arrow arrays, on all cores.
 //!
-//! A host describes itself with [`Host`], makes a [`Job`] of a function and its options, and calls [`Job::apply`] with columns. Nothing
-//! here trusts the offsets and views of an array: a value that is not in its buffers is an error. The results have the layout of the first
-//! column: offsets of 32 or 64 bits, or views. Rows and views that do not change, and views of parts, use the buffers of the column.
+//! A host is a program that calls the functions. It describes itself with [`Host`], makes a [`Job`] of a function and
+//! its options, and calls [`Job::apply`] with columns. A verb does the work of a function on many rows. A value that is
+//! not in the buffers of its array is an error. The results have the layout of the first column: offsets of 32 or 64
+//! bits, or views. Rows and views that do not change, and views of parts, use the buffers of the column.
 
 mod rows;
 
@@ -28,7 +29,7 @@ use crate::url::{Extracted, PartBody, Value, extract_parts};
 use crate::values::Values;
 use crate::verb::Verb;
 
-/// The number of rows of a range, on which a thread works at a time. Each range makes one array of the results.
+/// The number of rows of a range, on which a thread works at a time. The results of a range are one array.
 pub const ROWS: usize = 1 << 16;
 
 /// A range of a column of views has at least this number of rows for each buffer. The array of each range has all
@@ -67,12 +68,12 @@ pub fn value(array: &ArrayData, row: usize) -> Option<&[u8]> {
     Rows::new(array, row..row + 1).ok()?.get(0)
 }
 
-/// The ways in which a host, which is the program that calls the functions, wants its results.
+/// The properties of a host, and the functions by which it allocates and builds its results.
 #[derive(Debug)]
 pub struct Host {
     /// Whether the offsets of lists have 64 bits, and not 32.
     pub large_lists: bool,
-    /// Whether the results of an array may be several arrays: of at least [`ROWS`] rows each, or of fewer rows that fit their offsets.
+    /// Whether the results for one array may be several arrays, of [`ROWS`] rows or more if the offsets permit it.
     pub is_split: bool,
     /// Reports whether a number of bytes can be allocated. It is called before the work on each range of rows, with the
     /// number for all threads together.
@@ -102,7 +103,7 @@ pub fn builder((data_type, len, nulls, offset, buffers, children): Parts) -> Arr
 pub struct Job {
     /// The function.
     pub function: &'static Function,
-    /// The options of the function. `utf8` is ignored, because the type of the column decides.
+    /// The options of the function. `utf8` is ignored: the type of the column decides whether results are text.
     pub options: Options,
     /// The host of the results.
     pub host: &'static Host,
@@ -141,14 +142,16 @@ impl Job {
         Some(if self.host.large_lists { DataType::LargeList(item) } else { DataType::List(item) })
     }
 
-    /// Applies the function to each row, on up to `threads` threads, or on all cores. `more` are the arguments after the first. An argument
-    /// of one row has its value in all rows. Returns arrays of the results in the order of the rows, and none if there is no row.
+    /// Applies the function to each row, on up to `threads` threads. `None` means all cores. `more` are the arguments
+    /// after the first. An argument of one row has its value in all rows. Returns arrays of the results in the order of
+    /// the rows, and none if there is no row.
     ///
     /// # Errors
     ///
-    /// [`Failure::Rejected`] for a bad value, in most cases the first, if the policy is to fail; [`Failure::TooLong`] if the results do not
-    /// fit their offsets; [`Failure::Broken`] for a value that is not in its buffers; [`Failure::Invalid`] for arguments that do not fit,
-    /// and for errors of [`Host::build`]; [`Failure::NoMemory`]. Errors count rows from the start of the whole column.
+    /// [`Failure::Rejected`] for a bad value, in most cases the first, if the policy is to fail; [`Failure::TooLong`]
+    /// if the results do not fit their offsets; [`Failure::Broken`] for a value that is not in its buffers;
+    /// [`Failure::Invalid`] for arguments that do not fit, and for errors of [`Host::build`]; [`Failure::NoMemory`] by
+    /// `has_room`. Errors count rows from the start of the whole column.
     pub fn apply(
         &self,
         first: &Column,
@@ -318,10 +321,10 @@ impl<'a> Piece<'a> {
     fn most_memory(&self, size: usize) -> usize {
         let size = if self.is_same { size.saturating_mul(self.rows.len()) } else { size };
         let (for_byte, for_row) = match self.job.function.body {
-            // An encoded byte has three bytes. A vector that grows has up to twice the capacity that it needs, and is
-            // copied from the old vector.
+            // A byte may become three bytes. A vector that grows takes up to three times its length: twice for its
+            // capacity, and once for the old vector.
             Body::Verb(_) | Body::Part(_) => (9, 64),
-            // An item of a list is a pair of slices and then a pair of views, and has four bytes or more in usual URLs.
+            // In most URLs, a list item has at least four bytes. It needs a pair of slices, and then a pair of views.
             Body::Url(_) => (32, 512),
         };
         size.saturating_mul(for_byte).saturating_add(self.rows.len().saturating_mul(for_row))
@@ -339,7 +342,7 @@ impl<'a> Piece<'a> {
         (self.job.host.build)(parts).map_err(|error| Failure::Invalid(error.to_string()))
     }
 
-    /// Returns these rows of the column itself, because no value changes. Text may become binary.
+    /// Returns these rows of the column itself, if no value changes. Only the type may change, from text to binary.
     fn unchanged(&self) -> Result<ArrayData, Failure> {
         let rows = self.chunk.slice(self.rows.start, self.rows.len());
         if rows.data_type() == self.result {
@@ -526,8 +529,8 @@ impl<'a> Piece<'a> {
         self.array_of_views(self.result, new, nulls, buffers.to_vec())
     }
 
-    /// Makes an array of texts. If the first column has views, `places` has its buffers, and a text that is a slice of one of them becomes
-    /// a view of it.
+    /// Makes an array of texts. If the first column has views, `places` has their buffers. A text that is a slice of
+    /// such a buffer becomes a view of it.
     fn texts(&self, values: &[Value<'_>], places: Option<&Places<'_>>) -> Result<ArrayData, Failure> {
         let of = self.chunk.data_type();
         let nulls = (0..).zip(values).filter(|(_, value)| value.is_none()).map(|(row, _)| row);
@@ -543,7 +546,7 @@ impl<'a> Piece<'a> {
         let mut column = ColumnBuf::<i32>::new();
         for value in values {
             let value = value.as_deref().unwrap_or_default();
-            // A short text is in its view.
+            // A short text is stored in its view.
             let place = if value.len() <= 12 { Some((0, 0)) } else { places.find(value) };
             let (number, start) = match place {
                 Some(place) => place,

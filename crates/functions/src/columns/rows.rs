@@ -145,16 +145,16 @@ pub(super) fn view_of_part(view: View, whole: &[u8], start: usize, len: usize) -
     let mut word = [0; 16];
     word[4..].copy_from_slice(head);
     let (text, place) = (u128::from_le_bytes(word), u128::from_le_bytes(view) >> 64 << 64);
-    // Both kinds of views are made without a branch, because the CPU cannot predict the length of a part.
+    // Both the view for a short part and that for a long part are made, because the CPU cannot predict the length.
     let short = text & (u128::MAX >> (8 * (12 - len.min(12))));
-    // The part is in the buffer of the whole, so the sum fits 32 bits if the part is long.
+    // The part is in the buffer of the whole, so the sum of the offsets fits 32 bits if the part is long.
     let long = text & u128::from(u64::MAX) | place.wrapping_add((start as u128) << 96);
     ((if len > 12 { long } else { short }) | len as u128).to_le_bytes()
 }
 
-/// Returns the number of bytes of the values, or a little more if there are nulls.
+/// Returns the number of bytes of the values, or a larger number if there are nulls.
 fn size_of_views<'a>(views: impl ExactSizeIterator<Item = &'a View>, buffers: &[Buffer]) -> usize {
-    // The view of a null may have any length, so the sum of the lengths is limited.
+    // The view of a null may have any length, so the result is at most what the buffers and views can hold.
     let most = buffers.iter().map(Buffer::len).sum::<usize>() + 12 * views.len();
     views.map(|view| word(view, 0)).sum::<usize>().min(most)
 }
@@ -193,7 +193,7 @@ impl<'a> Values<'a> for ViewRows<'a, '_> {
 /// The number of rows that are searched for `%`, to estimate how many of all rows have one.
 const SAMPLE: usize = 64;
 
-/// The rows of views that a verb may change.
+/// The rows of an array of views that a function may change.
 pub(super) struct Chosen<'a, 'b> {
     all: ViewRows<'a, 'b>,
     /// The rows, or `None` for all.

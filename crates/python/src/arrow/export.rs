@@ -37,7 +37,7 @@ struct Stream {
 ///
 /// # Safety
 ///
-/// `stream` was made by `stream_of`, nobody has released it, and `out` is a place for a schema.
+/// `stream` was made by `stream_of`, nobody has released it, and `out` points to memory for a schema.
 unsafe extern "C" fn stream_schema(stream: *mut ArrowArrayStream, out: *mut FFI_ArrowSchema) -> c_int {
     // SAFETY: by the caller's promise, the private data is a `Stream`, and `out` can be written.
     unsafe { out.write(schema_of(&(*(*stream).private_data.cast::<Stream>()).of, "")) };
@@ -48,7 +48,8 @@ unsafe extern "C" fn stream_schema(stream: *mut ArrowArrayStream, out: *mut FFI_
 ///
 /// # Safety
 ///
-/// `stream` was made by `stream_of`, nobody has released it, no other thread uses it, and `out` is a place for an array.
+/// `stream` was made by `stream_of`, nobody has released it, no other thread uses it, and `out` points to memory for an
+/// array.
 unsafe extern "C" fn stream_next(stream: *mut ArrowArrayStream, out: *mut FFI_ArrowArray) -> c_int {
     // SAFETY: by the caller's promise, the private data is a `Stream` that nobody else uses, and `out` can be written.
     unsafe {

@@ -1,4 +1,4 @@
-//! Columns from and to other libraries, by the Arrow C data interface and its capsules for Python.
+//! Exchanges columns with other libraries, by the Arrow C data interface and its capsules for Python.
 //!
 //! The specification is <https://arrow.apache.org/docs/format/CDataInterface.html>, with its pages on streams and capsules. `import` checks
 //! the structs of columns as far as it can: lengths, and the number, size and alignment of buffers. It cannot check that a buffer is as

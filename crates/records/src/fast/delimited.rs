@@ -1,5 +1,5 @@
-//! Finds the escapes in one field of lines, or in one column of a table, from the places of delimiters as bit masks. No record is read by
-//! itself.
+//! Finds the escapes in one field of lines, or in one column of a table, from bit masks of delimiters and line feeds.
+//! Records are not read one by one.
 
 use simdpct::Tier;
 
@@ -15,9 +15,9 @@ pub(crate) struct Delimited {
     is_table: bool,
     /// Whether the wanted fields are listed, and their escapes are not chosen.
     pub lists_fields: bool,
-    /// The marks of the window, copied from those of its chunk or found in the window.
+    /// The masks of the bytes that one call handles (the window), copied from the marks of rows, or computed.
     found: Vec<Block>,
-    /// The places of the wanted field in each record that has it: where it begins, and where it ends.
+    /// The start and the end of the wanted field in each record that has it.
     pub fields: Vec<[usize; 2]>,
     /// For each field up to the wanted one, whether it is open at the start of the next block.
     open: Vec<u64>,
@@ -36,8 +36,8 @@ impl Delimited {
         }
     }
 
-    /// Finds the escapes in the first records of `window`, or the fields. Returns the length of these records. `given` are the marks of the
-    /// chunk and the offset of the window in it. The rows of a chunk without marks have no quotes.
+    /// Finds the escapes, or the fields, in the first records of `window`. Returns the length of these records. `given`
+    /// are the marks of the rows in a chunk, and the offset of the window in it. Without marks, rows have no quotes.
     pub fn next(
         &mut self,
         tier: Tier,
@@ -46,7 +46,7 @@ impl Delimited {
         chosen: &mut Vec<u64>,
     ) -> usize {
         if given.is_none_or(|(marks, _)| marks.has_returns()) {
-            // The window ends before NUL, or a carriage return that ends no line, because it needs quotes if the value changes.
+            // The window ends before a NUL or lone carriage return, because a cell with one needs quotes if it changes.
             let mut others = memchr::memchr2_iter(b'\r', 0, window);
             let other = others.find(|&at| window[at..].first_chunk() != Some(b"\r\n"));
             window = &window[..other.unwrap_or(window.len())];
@@ -56,7 +56,7 @@ impl Delimited {
                 let (shift, stop) = (start % BLOCK, (start + window.len()).div_ceil(BLOCK));
                 self.found.clear();
                 self.found.extend_from_slice(&marks.blocks()[start / BLOCK..stop]);
-                // The records before the first irregular byte are usable. Most windows have no such byte.
+                // Only the records before the first irregular byte, such as a line feed in quotes, are usable.
                 let end = masks::next_bit(&self.found, |block| block[3], shift).unwrap_or(usize::MAX);
                 let end = end.min(shift + window.len());
                 self.found.truncate(end.div_ceil(BLOCK));
@@ -75,7 +75,7 @@ impl Delimited {
                 masks::mark(tier, window, [b'%', b'\n', b' ', b'\t'], &mut self.found);
                 let mut was_outside = 1;
                 for block in &mut self.found {
-                    // The first blank after a word ends it. The others, and those at the start of a line, are left to the next word.
+                    // The first blank after a word ends the word. All other blanks belong to the next word.
                     let blanks = block[2] | block[3];
                     let outside = blanks | block[1];
                     block[2] = blanks & !(outside << 1 | was_outside);
@@ -136,13 +136,14 @@ impl Delimited {
     }
 }
 
-/// Chooses the escapes in the wanted field of `blocks`: the last one of `open`. The records begin at byte `shift` of the first block.
+/// Chooses the escapes in the wanted field, the last one of `open`, in `blocks`. The records begin at byte `shift` of
+/// the first block.
 #[inline]
 fn choose(mut open: impl AsMut<[u64]>, blocks: &[Block], shift: usize, chosen: &mut [u64]) {
     let open = open.as_mut();
     let first = |index: usize| if index == 0 { 1 << shift } else { 0 };
-    // If more than one block in 16 has a `%`, all blocks are done without a branch on it, unless there are many fields
-    // (docs/lab/2026-11-28-sweeps.md). To save time, only every fourth block is examined.
+    // If more than one block in 16 has a `%`, all blocks are done without a branch on the `%`, unless there are many
+    // fields (docs/lab/2026-11-28-sweeps.md). Every fourth block is a sample.
     let escaped = blocks.iter().step_by(4).filter(|block| block[0] != 0).count();
     let mut choose = |index: usize, open: &mut [u64]| {
         let (starts, stops) = field(open, first(index), &blocks[index]);
@@ -167,10 +168,10 @@ fn choose(mut open: impl AsMut<[u64]>, blocks: &[Block], shift: usize, chosen: &
     }
 }
 
-/// Finds the wanted field in a block: the last one of `open`. Returns the places of its first bytes, and those of the bytes after its last ones.
-/// A field that is open at the start of the block has a first byte there. The second mask minus the first one is the mask of the bytes of
-/// the field. Field 0 begins at `first` and after each end of a record. The function has no branch that depends on the block, because the
-/// ends are hard to predict.
+/// Finds the wanted field, the last one of `open`, in a block. Returns the mask of its first bytes, and that of the
+/// bytes after its ends. A field that is open at the start of the block has a first byte there. The second mask minus
+/// the first one is the mask of the field. Field 0 begins at `first` and after each end of a record. For up to eight
+/// fields, no branch depends on the block, because the ends are hard to predict.
 #[inline(always)]
 fn field(open: &mut [u64], first: u64, &[_, ends, delimiters, _]: &Block) -> (u64, u64) {
     let stops = ends | delimiters;

@@ -208,8 +208,8 @@ impl<const M: usize> Words<M> {
             *quoted ^= is_quoted;
             is_quoted = 0_u64.wrapping_sub(*quoted >> 63);
         }
-        // The top bits of the words before say whether the first byte may be a quote that opens a cell, and whether it follows a closing
-        // quote.
+        // The top bits of the words for the block before say whether the first byte may be a quote that opens a cell,
+        // and whether it follows a closing quote.
         quotes[0] = u64::from(matches!(state, State::Start | State::Quote)) << 63;
         quoted[0] = if *state == State::Quote { 0 } else { u64::MAX };
         let (mut misplaced, mut open) = (0, 0);

@@ -1,5 +1,5 @@
 //! Finds the escapes in one value of many records at once, so that they can be decoded with one call. A sweep handles
-//! only records that the reader of the syntax would read in the same way, and ends before the first other one.
+//! only records that the reader of the syntax would read in the same way. It ends before any other record.
 
 mod delimited;
 pub(crate) mod masks;
@@ -16,8 +16,8 @@ pub use self::rows::{RowMarks, RowScan};
 pub(crate) use self::shapes::Shapes;
 use crate::place::Place;
 
-/// The maximum number of bytes that one call of [`Sweep::next`] handles. They stay in the first-level cache with their masks and
-/// their result.
+/// The maximum number of bytes of a window, which one call of [`Sweep::next`] handles. They should stay in the
+/// first-level cache with their masks and their result.
 const WINDOW: usize = 8 * 1024;
 
 /// Finds the `%` of one value in many records at once. Records end in line feeds.
@@ -25,14 +25,14 @@ const WINDOW: usize = 8 * 1024;
 pub struct Sweep {
     finder: Finder,
     tier: Tier,
-    /// For each block, the places of `%` in the selected values.
+    /// For each block of 64 bytes, the mask of the `%` in the selected values.
     chosen: Vec<u64>,
-    /// The number of bytes between the start of the first block and the records.
+    /// The number of bytes between the start of the first block and the first record.
     shift: usize,
     /// The bytes whose escapes stay in a value, because the value cannot contain these bytes.
     pub kept: ByteSet,
-    /// The bytes that the record has in another spelling. A record in which an escape of one of them is decoded must be read by itself, unless
-    /// [`Sweep::spell`] knows the spelling.
+    /// The bytes that a record can only have escaped or quoted. If an escape such as `%22` of one of them is decoded,
+    /// the record must be read by itself, unless [`Sweep::spell`] returns the new spelling.
     pub special: ByteSet,
 }
 
@@ -63,15 +63,15 @@ impl Sweep {
         requests.log.escaping().spell(byte)
     }
 
-    /// Reports whether records are JSON. New ones must be valid UTF-8 if the old ones are. Records without a `%` are
-    /// skipped unread, although the reader may not accept them.
+    /// Reports whether records are JSON. Then a new record must be valid UTF-8 if the old one is. Records without a `%`
+    /// are passed unread, even if the reader would reject them.
     pub fn is_text(&self) -> bool {
         matches!(self.finder, Finder::Shapes(_))
     }
 
     /// Finds the escapes in the first records of `bytes` from `start` on, at most `most` bytes of them. Returns the length of these
-    /// records, which is 0 if the first one is too long or must be read by itself. See [`Sweep::chosen`] for the result. `marks` are those of
-    /// `bytes`, if there are any.
+    /// records, which is 0 if the first one is too long or must be read by itself. See [`Sweep::chosen`] for the
+    /// result. `marks` are the marks of the rows in `bytes`, if there are any.
     pub fn next(&mut self, bytes: &[u8], start: usize, most: usize, marks: Option<&RowMarks>) -> usize {
         let window = &bytes[start..bytes.len().min(start.saturating_add(most.min(WINDOW)))];
         let (tier, chosen) = (self.tier, &mut self.chosen);
@@ -85,14 +85,14 @@ impl Sweep {
         }
     }
 
-    /// Returns the places of the escapes that [`Sweep::next`] has found: for each byte a bit, set for each `%` in the selected
-    /// value. Also returns the number of the first byte's bit.
+    /// Returns the places of the escapes that [`Sweep::next`] has found: one bit for each byte, which is set for a `%`
+    /// in a selected value. Also returns the number of the bit for the first byte.
     pub fn chosen(&self) -> (&[u64], usize) {
         (&self.chosen, self.shift)
     }
 
-    /// Returns the places of the wanted field in each record that has it, if new values go beside the old ones: where it begins, and where it
-    /// ends. The places count from the first bit of [`Sweep::chosen`].
+    /// Returns the start and the end of the wanted field in each record that has it, if new values go beside the old
+    /// ones. Both count from the first bit of [`Sweep::chosen`].
     pub fn fields(&self) -> Option<&[[usize; 2]]> {
         match &self.finder {
             Finder::Delimited(delimited) if delimited.lists_fields => Some(&delimited.fields),
@@ -100,7 +100,8 @@ impl Sweep {
         }
     }
 
-    /// Learns from `record`, the one at which [`Sweep::next`] has ended, which the reader has read without an error. Its values are at `places`.
+    /// Learns from `record` to handle JSON records that differ from it only in strings and numbers. [`Sweep::next`] has
+    /// ended at this record, and the reader has found its values at `places`.
     pub fn learn(&mut self, record: &[u8], places: &[Place]) {
         if let Finder::Shapes(shapes) = &mut self.finder {
             shapes.learn(record, places);

@@ -1,7 +1,8 @@
 //! Finds the escapes in the requests, and in other quoted fields, of many lines of an access log at once.
 //!
-//! A line is read here if every quote is one of its layout, it has no byte that the writer uses for escapes, and its
-//! request has a target. All rules read such a line in the same way. The reader decides about all other lines.
+//! A line is read here if its quotes are those of its layout (more can follow), it has no byte that begins an escape of
+//! the writer, and its request has a target. All rules read such a line in the same way. The reader decides about all
+//! other lines.
 
 use std::ops::Range;
 
@@ -21,12 +22,12 @@ pub(crate) struct Requests {
     layout: &'static Access,
     /// The texts between the quoted texts, each with the number of its quotes, and whether the text before it is selected.
     gaps: Vec<(Gap, usize, bool)>,
-    /// The number of quotes in a line, and whether more can follow.
+    /// The number of quotes in the layout, and whether more can follow them in a line.
     quotes: usize,
     has_more: bool,
-    /// The bytes that hide a quote or change a value.
+    /// The bytes that begin escapes of the writer, which can hide a quote or change a value.
     marks: [u8; 2],
-    /// For each block, the places of `%`, line feeds, quotes and the other marks.
+    /// For each block of 64 bytes, the masks of `%`, line feeds, quotes and both `marks`.
     found: Vec<[u64; 5]>,
     /// The offsets of line feeds, quotes and marks, and then entries that are not used.
     places: Vec<u32>,
@@ -51,7 +52,7 @@ impl Requests {
             quotes: 1 + gaps.iter().map(|(_, quotes, _)| quotes).sum::<usize>(),
             gaps,
             has_more: log.writer.rule == Rule::Escaped && !layout.is_closed,
-            // HAProxy may be the unknown writer.
+            // The unknown writer may be HAProxy, whose escapes begin with `#`.
             marks: if log.escaping() == Escaping::Unknown { [mark, b'#'] } else { [mark; 2] },
             found: Vec::new(),
             places: Vec::new(),
@@ -103,8 +104,8 @@ impl Requests {
         Some((places.iter().position(is_feed)?, false))
     }
 
-    /// Reads the line from `start` to the end of `line`. If `has_escape` is set, removes its escapes outside the
-    /// selected values from `chosen`. `quotes` are its quotes. Returns `None` if the line must be read by itself.
+    /// Reads the line from `start` to the end of `line`, with quotes at `quotes`. If `has_escape` is set, removes its
+    /// escapes outside the selected values from `chosen`. Returns `None` if the line must be read by itself.
     #[inline(always)]
     fn read(
         &self,
@@ -160,7 +161,7 @@ impl Requests {
     fn target(&self, line: &[u8], range: Range<usize>) -> Option<Range<usize>> {
         let known = &self.log.writer.placeholders;
         let (method, target) = target::split(line, range.clone(), known, self.log.escaping()).ok()??;
-        // Three words have one blank between two of them.
+        // The request must be three words with single blanks between them.
         let is_three_words = || {
             let blanks = memchr::memchr_iter(b' ', &line[range.clone()]).count();
             blanks == 2 && method.start == range.start && target.end + 1 < range.end
@@ -169,11 +170,11 @@ impl Requests {
         (!needs_words || is_three_words()).then_some(target)
     }
 
-    /// Reports whether the bytes of `value` are written as they are, so that decoding may change its escapes only.
+    /// Reports whether `value` is written as it is, so that decoding changes nothing but its `%` escapes.
     fn is_plain(&self, value: &[u8], is_target: bool) -> bool {
-        // A blank in a target would be escaped.
+        // A blank in a target that changes must be escaped.
         let first = if is_target { b'!' } else { b' ' };
-        // h2o escapes braces, too.
+        // h2o also escapes `}` and `~`.
         let last = if self.log.escaping().escapes(b'}') { b'|' } else { b'~' };
         let is_odd = value.iter().fold(false, |any, &byte| any | (byte < first) | (byte > last));
         // `%20` stays in a target, but not in other values. HAProxy escapes only the target.

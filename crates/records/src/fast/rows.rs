@@ -10,8 +10,8 @@ use simdpct::Tier;
 use super::masks::{self, BLOCK, Block};
 use crate::ends::{Dialect, Ends};
 
-/// The places of the ends of rows in a chunk, and of the bytes that are necessary to find the cells. The list is empty while the
-/// chunk has no quote, because every line feed ends a row then.
+/// The places of the ends of rows in a chunk of the input, and of the bytes that are necessary to find the cells. The
+/// list is empty while the chunk has no quote, because every line feed ends a row then.
 #[derive(Clone, Debug, Default)]
 pub struct RowMarks {
     /// The first `len` entries are the list.
@@ -27,7 +27,7 @@ impl RowMarks {
         self.len == 0
     }
 
-    /// Returns the places in each block of the chunk.
+    /// Returns the masks of each block of the chunk.
     pub fn blocks(&self) -> &[Block] {
         &self.blocks[..self.len]
     }
@@ -80,8 +80,8 @@ impl RowMarks {
     }
 }
 
-/// Returns the place where reading goes on in a row with its line end, if the row is unreadable and there is such a place. See
-/// [`Table::resume`](crate::Table::resume).
+/// A function that is given a row with its line end. If the row is unreadable, it returns the offset at which reading
+/// goes on, if any. See [`Table::resume`](crate::Table::resume).
 pub trait Resume: Fn(&[u8]) -> Option<usize> + Copy {}
 
 impl<F: Fn(&[u8]) -> Option<usize> + Copy> Resume for F {}

@@ -12,7 +12,8 @@ use crate::place::Place;
 /// The number of shapes that are remembered.
 const MOST: usize = 4;
 
-/// A line as texts that are the same in each line, with a hole after each of them but the last.
+/// A shape: the texts that are the same in each line, and a hole, the place of a string or number, after each but the
+/// last.
 #[derive(Clone, Debug)]
 struct Shape {
     texts: Vec<(Box<[u8]>, Hole)>,
@@ -144,7 +145,7 @@ impl Shapes {
                 chosen[index] |= self.marks[index][0] & inside;
             }
         }
-        // A control byte is written in another way if the value changes.
+        // A control byte must be escaped if the value changes, so the reader gets the line.
         let has_control = |&(start, stop): &(usize, usize)| {
             window[start..stop].iter().fold(false, |any, &byte| any | (byte < b' '))
         };

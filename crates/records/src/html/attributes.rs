@@ -29,7 +29,7 @@ pub struct Attribute {
     /// The elements in which it contains URLs; empty for all elements.
     elements: &'static [&'static str],
     pub(crate) syntax: Syntax,
-    /// Another attribute of the element, and the value without which this one contains no URL.
+    /// Another attribute and its value, if this attribute contains a URL only beside them.
     pub(crate) only_with: Option<(&'static str, &'static str)>,
     /// Whether its URLs are relative to the attribute `codebase` of the element, if there is one.
     pub is_in_codebase: bool,
@@ -102,13 +102,13 @@ fn trim(text: &[u8], range: Range<usize>) -> Range<usize> {
     start..start + text[start..range.end].trim_ascii_end().len()
 }
 
-/// Returns the end of the longest part of `text` from `start` on whose bytes are all `inside`.
+/// Returns the offset of the first byte of `text`, from `start` on, that is not `inside`, or the end of `text`.
 fn span(text: &[u8], start: usize, mut inside: impl FnMut(u8) -> bool) -> usize {
     start + text[start..].iter().take_while(|&&byte| inside(byte)).count()
 }
 
 impl Syntax {
-    /// Returns the bytes that would end a URL in `text`. Browsers remove blanks and controls from the ends of one.
+    /// Returns the bytes that would end a URL in `text`. Browsers remove blanks and controls from the ends of a URL.
     pub(crate) fn fence(self, text: &[u8]) -> ByteSet {
         let ends = CONTROLS.add(b" ");
         match self {

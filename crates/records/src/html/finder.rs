@@ -20,7 +20,7 @@ use crate::place::{Kind, Place};
 /// The role of a URL in its document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// A link, or the like.
+    /// A link, or another reference, such as an image.
     Link,
     /// The URL to which those after it are relative.
     Base,
@@ -35,7 +35,7 @@ pub struct Link {
     pub tag: Range<usize>,
     /// The place of the URL in the tag. Its number is that of the attribute in [`ATTRIBUTES`].
     pub place: Place,
-    /// The role.
+    /// The role of the URL in the document.
     pub role: Role,
 }
 
@@ -58,7 +58,7 @@ type Output = Box<dyn FnMut(&[u8]) + Send>;
 /// The maximum of memory for the open elements of a document, in bytes.
 const MEMORY: usize = 256 << 20;
 
-/// The parts of a document that have been read.
+/// The results for the part of a document that has been read.
 #[derive(Default)]
 struct Found {
     values: Vec<Value>,
@@ -67,7 +67,8 @@ struct Found {
     charset: Option<&'static Encoding>,
     /// The start of the content of a `noscript` element that is not closed yet.
     open: Option<usize>,
-    /// The contents of `noscript` elements that have not been read. The parser treats them as text, like a browser with scripts.
+    /// The contents of `noscript` elements that have not been searched. The parser treats them as text, like a browser
+    /// with scripts.
     texts: Vec<Range<usize>>,
 }
 
@@ -75,7 +76,7 @@ struct Found {
 pub struct Finder {
     /// The parser; `None` after the end of the input.
     parser: Option<HtmlRewriter<'static, Output>>,
-    /// The number of bytes of the input before the document: a byte order mark.
+    /// The number of bytes of the input before the document, such as a byte order mark.
     start: usize,
     pushed: usize,
     /// The first bytes of the document, which show whether it is in UTF-16.
@@ -174,7 +175,7 @@ impl Finder {
         lock(&self.found).open.take().is_some()
     }
 
-    /// Finds the values in the `noscript` elements that have been read.
+    /// Finds the values in the complete `noscript` elements, which are in `Found::texts`.
     fn read_texts(&mut self, offset: usize, input: &[u8]) -> Result<(), (usize, String)> {
         let (texts, charset) = {
             let found = &mut lock(&self.found);
@@ -209,7 +210,8 @@ impl Finder {
         found.open.unwrap_or(usize::MAX).min(self.start + found.done)
     }
 
-    /// Moves the URLs before `stop` to `links`. `input` begins at offset `start` of the whole input; the offsets of the tags count from there.
+    /// Moves the URLs before `stop` to `links`. `input` begins at offset `start` of the whole input, and the offsets of
+    /// the tags count from `start`.
     pub fn take(&mut self, input: &[u8], start: usize, stop: usize, links: &mut Vec<Link>) {
         let found = &mut lock(&self.found).values;
         let count = found.iter().take_while(|value| value.tag.end <= stop).count();

@@ -51,7 +51,7 @@ impl Case {
     }
 }
 
-/// Returns every syntax.
+/// Returns a case for every syntax.
 pub fn all() -> Vec<Case> {
     let plain: &[&[u8]] = &[
         b"a", b"%41", b"\"", b"\"\"", b"\\", b"\\\"", b" ", b"\t", b",", b"[", b"]", b"=", b"b c", b"\xE9",
@@ -146,7 +146,7 @@ pub fn edit(record: &[u8], place: &Place, value: &[u8]) -> Result<Vec<u8>, usize
     Ok(out)
 }
 
-/// The numbers of values that were written back, replaced and refused, and of records that were unreadable.
+/// The numbers of values that were written back, replaced and rejected, and of records that were unreadable.
 #[derive(Debug, Default)]
 pub struct Counts {
     pub unchanged: usize,
@@ -155,7 +155,7 @@ pub struct Counts {
     pub unreadable: usize,
 }
 
-/// Writes each value of `record` back, and another one in its place, and checks that all others stay.
+/// Writes each value of `record` back, then writes a new value in its place, and checks that all other values stay.
 pub fn check(random: &mut Random, case: &mut Case, record: &[u8], counts: &mut Counts) {
     let name = case.name;
     let Some(found) = places(&mut case.syntax, record) else {
@@ -175,7 +175,7 @@ pub fn check(random: &mut Random, case: &mut Case, record: &[u8], counts: &mut C
         }
         let Ok(out) = edit(record, place, &new) else {
             counts.refused += 1;
-            // If other bytes replace those that the place refuses, the value must be written.
+            // If `x` replaces the bytes that the place refuses, the value can be written.
             let refused = place.refused();
             let usual = |byte: &u8| if refused.contains(*byte) { b'x' } else { *byte };
             let other: Vec<u8> = new.iter().map(usual).chain([b'x']).collect();

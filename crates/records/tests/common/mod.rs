@@ -1,4 +1,4 @@
-//! Random values with delimiters and escapes, as hostile clients send them.
+//! Makes random values with delimiters and escapes, as hostile clients send them.
 #![allow(dead_code, reason = "each test uses a part of this module")]
 
 pub mod cases;

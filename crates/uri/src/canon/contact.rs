@@ -1,7 +1,7 @@
 //! Reads the host that a browser would contact for a URL, by the host rules of the URL Standard.
 //!
 //! Safe Browsing, w3lib and SURT split URLs by rules of their own. So their canonical form of a URL, the key, may name
-//! another host than browsers contact. Their profiles compare both hosts and reject the URL if the hosts differ.
+//! another host than browsers contact. The profiles of these forms reject a URL if the hosts differ.
 
 use alloc::vec::Vec;
 
@@ -17,14 +17,14 @@ pub(super) enum Contact {
     Relative,
     /// Browsers do not open the URL themselves, because its scheme is not special.
     Unknown,
-    /// The URL is not valid, so browsers contact none.
+    /// The URL is not valid, so browsers contact no host.
     Nothing,
     /// A name, an IPv4 address, an IPv6 address in brackets, or for `file` an empty host.
     Host(Vec<u8>),
 }
 
 impl Contact {
-    /// Reads the host of `url`. A reference that begins with two slashes or backslashes is read as on a page of `http`.
+    /// Reads the host of `url`. A reference with two slashes or backslashes first is read as on an `http` page.
     pub(super) fn of(url: &[u8]) -> Contact {
         let url = without_line_ends(trim(url));
         let with_scheme;
@@ -44,8 +44,8 @@ impl Contact {
         }
     }
 
-    /// Reports whether a key of `scheme` with the host `name` is for the host that browsers contact. `is_same` gets this host and the one
-    /// that browsers read in the key, which is empty if they read none.
+    /// Reports whether a key with `scheme` and the host `name` has the host that browsers contact for the URL.
+    /// `is_same` compares this host with the host that browsers find in the key, which is empty if they find none.
     pub(super) fn has_key_host(
         &self,
         scheme: &[u8],
@@ -65,7 +65,7 @@ impl Contact {
             Contact::Host(host) => {
                 let named = named();
                 let name = if let Contact::Host(name) = &named { name } else { &b""[..] };
-                // `is_same` may ignore dots at the end, but without them `1.2..` is an address, and `a.1..` is not valid.
+                // `is_same` may ignore dots at the end. Without them, `1.2..` is an address, and `a.1..` is not valid.
                 named == *self
                     || !host.is_empty() && is_address(name) == is_address(host) && is_same(host, name)
             }
@@ -74,7 +74,8 @@ impl Contact {
 }
 
 /// Reports whether browsers contact the same host for `url` and for its canonical form `form`, or no host for both. The caller guarantees
-/// that `form` has the same scheme as `parts`, and the same host if that is plain, but for case. `parts` may be those of a rewritten `url`.
+/// that `form` has the same scheme as `parts`, and, if the host is plain, the same host except for case. `parts` may be
+/// those of a rewritten `url`.
 #[inline]
 pub(super) fn is_kept(url: &[u8], parts: &Parts<'_>, form: &[u8]) -> bool {
     // Most URLs pass one of these checks, and are then not parsed. The target of a request names no host.
@@ -82,7 +83,7 @@ pub(super) fn is_kept(url: &[u8], parts: &Parts<'_>, form: &[u8]) -> bool {
     if is_target(url) && is_target(form) {
         return true;
     }
-    // The same authority has the same host, unless browsers skip all of it, or remove a blank at its end.
+    // An unchanged authority has the same host, unless browsers skip all of it or a blank at its end.
     let start = &parts.input()[..parts.offsets().path_start];
     let host = parts.host().unwrap_or_default().raw();
     let is_same = !matches!(host, [] | [b'\\', ..])
@@ -92,7 +93,7 @@ pub(super) fn is_kept(url: &[u8], parts: &Parts<'_>, form: &[u8]) -> bool {
     // For browsers, a plain host after `://` in the form is the same host as that of the URL.
     let is_plain =
         || is_plain_name(host) && parts.userinfo().is_none() && !parts.scheme().is_some_and(is_file);
-    // In a `file` URL, the host is empty if a third slash follows.
+    // In a `file` URL with three slashes, the host is empty.
     let is_local = |url: &[u8]| url.starts_with(b"file:///");
     is_same || is_plain() || is_local(url) && is_local(form) || Contact::of(url) == Contact::of(form)
 }

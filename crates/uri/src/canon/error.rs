@@ -25,14 +25,15 @@ pub struct CanonicalizeError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reason {
-    /// The URL holds this control character: TAB, CR, LF or NUL, which break lines of text; or, for `surt-python-0.3`, any at the start.
+    /// The URL holds this control character: TAB, CR, LF or NUL, which break lines of text. `surt-python-0.3` rejects
+    /// any control character at the start.
     Control(u8),
     /// The authority holds more than one `@`.
     SeveralAt,
     /// The host is empty, holds brackets without an address, or is not valid by IDNA.
     Host,
-    /// By the rules of the profile, the URL names another host than the one that browsers contact for it, or names one where browsers
-    /// contact none; or a relative reference would get a scheme.
+    /// By the rules of the profile, the URL names another host than browsers contact for it, or a host although
+    /// browsers contact none. A relative reference that would get a scheme has this reason, too.
     HostConflict,
     /// Decoding an escape would complete another escape or a scheme, or start a query after a dot segment, so that the form would change
     /// if it were normalized again.

@@ -16,12 +16,12 @@ pub(super) fn append(text: &[u8], end: Option<u8>, out: &mut Vec<u8>) {
     Decode::NORMALIZE.decode_append(&text[from..], out);
 }
 
-/// Returns the places of the first segments, up to their colon, that would become schemes if their escapes were decoded.
+/// Returns the ranges of the first segments, up to their colon, that would become schemes if they were decoded.
 ///
 /// `%68ttp://a/` is a relative reference, because a scheme contains no escape. Decoded it would be a URI with another meaning (RFC
-/// 3986, section 4.2), so normalization keeps the escapes at these places. Browsers remove C0 controls and blanks at the start of a
-/// URL, and tabs and line ends anywhere, so these may be in such a place, too. `text` is one URL, or several that end in the byte
-/// `end`. Takes time linear in the text.
+/// 3986, section 4.2), so normalization keeps the escapes in these ranges. Browsers remove C0 controls and blanks at
+/// the start of a URL, and tabs and line ends anywhere, so a range may hold these bytes. `text` is one URL, or several
+/// that end in the byte `end`. Takes time linear in the text.
 ///
 /// ```
 /// use simdpct_uri::canon::hidden_schemes;
@@ -48,8 +48,8 @@ pub fn hidden_schemes(text: &[u8], end: Option<u8>) -> impl Iterator<Item = Rang
     })
 }
 
-/// Returns the length of the scheme with escapes before the first colon of `url`, if it has one. Bytes that browsers remove may be
-/// before the scheme and in it.
+/// Returns the length of the text before the first colon of `url`, if this text is a scheme with escapes. Bytes that
+/// browsers remove may be before the scheme and in it.
 fn hidden_scheme(url: &[u8]) -> Option<usize> {
     let mut at = url.iter().position(|byte| *byte > b' ')?;
     let (mut is_first, mut has_escape) = (true, false);

@@ -13,8 +13,8 @@ use crate::host::is_number;
 
 static OPAQUE: Encode<AsciiSet> = Encode::keeping(sets::WHATWG_C0_CONTROL);
 
-/// Appends the serialization of a host. Returns `None` if it is not valid; `out` may then hold a part of it. `is_opaque` says that the
-/// scheme of the URL is not special.
+/// Appends the serialization of a host. Returns `None` if it is not valid; `out` may then hold a part of it.
+/// `is_opaque` is true if the scheme is not special.
 pub(super) fn append(host: &[u8], is_opaque: bool, out: &mut Vec<u8>) -> Option<()> {
     if let Some(literal) = host.strip_prefix(b"[") {
         let literal = core::str::from_utf8(literal.strip_suffix(b"]")?).ok()?;
@@ -65,7 +65,7 @@ fn append_checked(name: &[u8], out: &mut Vec<u8>) {
     out.extend(name.iter().map(|&byte| DOMAIN[usize::from(byte)]));
 }
 
-/// Appends a name that is not ASCII in its ASCII form. Bytes that are not UTF-8 are rejected, as U+FFFD is.
+/// Appends the ASCII form of a name that is not ASCII. Bytes that are not UTF-8 are rejected, as U+FFFD is.
 #[cfg(feature = "idna")]
 fn append_mapped(name: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let name = Uts46::new().to_ascii(name, AsciiDenyList::EMPTY, Hyphens::Allow, DnsLength::Ignore).ok()?;
@@ -73,8 +73,8 @@ fn append_mapped(name: &[u8], out: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// Appends a name that is not ASCII as it is. Without the tables of IDNA, the result is only compared with other hosts, and is not used as
-/// a serialization.
+/// Appends a name that is not ASCII, with its ASCII letters in lower case. Without the tables of IDNA, the result is
+/// only compared with other hosts.
 #[cfg(not(feature = "idna"))]
 fn append_mapped(name: &[u8], out: &mut Vec<u8>) -> Option<()> {
     out.extend(name.iter().map(u8::to_ascii_lowercase));

@@ -6,7 +6,7 @@ use simdpct::simd::{Sets, Simd};
 use crate::kernel::scan::{Authorities, Carry, Digits, Dots, LineEnds, LineStarts, ProvenLines, Rule};
 use crate::kernel::tables::{HOST, LOWER, SCHEME, UPPER, escape_tables, set, table};
 
-/// The rule for the keys of one profile.
+/// The rule for the keys of one canonical form, such as that of Safe Browsing.
 pub(crate) trait KeyRule {
     /// The bytes that a key does not hold. LF is not one of them.
     const REJECTED: AsciiSet;

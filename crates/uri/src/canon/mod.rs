@@ -1,15 +1,16 @@
 //! Canonical forms of URLs, which callers select by name.
 //!
-//! There is no single canonical form of a URL: crawlers, archives, browsers and block lists each have their own, and their keys differ on
-//! purpose. A [`Profile`] is one of these forms, as one version of a specification or a tool defines it. [`Profile::edition`] names the
-//! version; a new version is a new profile.
+//! There is no single canonical form of a URL: crawlers, archives, browsers and block lists each have their own, and
+//! these forms differ on purpose. A form that is only compared or searched for is called a key. A [`Profile`] is one of
+//! these forms, as one version of a specification or a tool defines it. [`Profile::edition`] names the version; a new
+//! version is a new profile.
 //!
 //! The forms of `escapes`, `rfc3986`, `rfc3986-scheme` and `robots` never change, and neither do those of URLs whose hosts are ASCII. The
 //! other profiles convert a host that is not ASCII by UTS 46, with the crate idna 1. Its tables have one version of Unicode: 18 with
 //! version 2.4 of the crates `icu_normalizer_data` and `icu_properties_data`. With another version, a host may have another form, or be
 //! rejected, if it has a character that one of the versions lacks. This also holds if it has the Punycode (`xn--`) of this character and a
 //! character that is not ASCII. `rfc3986` and `rfc3986-scheme` may reject a URL with such a host with one version, and accept it with
-//! another. Pin these crates in `Cargo.lock` if you store keys.
+//! another. Pin these crates in `Cargo.lock` if you store canonical forms.
 //!
 //! ```
 //! use simdpct_uri::canon::Profile;
@@ -61,7 +62,7 @@ mod w3lib;
 mod whatwg;
 
 pub use error::{CanonicalizeError, Reason};
-// The command normalizes escapes piece by piece. This function is no part of the API.
+// The command `pct` uses this function to normalize escapes piece by piece. It is no part of the API.
 #[doc(hidden)]
 pub use escapes::hidden_schemes;
 #[cfg(feature = "whatwg")]
@@ -210,9 +211,9 @@ pub enum Profile {
 
     /// `surt-java`: the keys of web archives, as `WaybackURLKeyMaker` of iipc/webarchive-commons makes them (2025 and later).
     ///
-    /// It differs from `surt-python-0.3`: only `http`, `https`, `ftp`, `mms`, `rtsp` and `wais` are schemes; the host of `dns:` is
-    /// reversed, `filedesc` and `warcinfo` stay; the first `@` ends the userinfo; every `www` at the start is removed; an IPv4 address has
-    /// one number or four.
+    /// It differs from `surt-python-0.3` in these points: only `http`, `https`, `ftp`, `mms`, `rtsp` and `wais` are
+    /// schemes; the host of `dns:` is reversed; text that starts with `filedesc` or `warcinfo` stays; the first `@`
+    /// ends the userinfo; every `www` at the start is removed; an IPv4 address has one number or four.
     ///
     /// Rejects URLs that are not UTF-8; a port that is not a number of at most 65535; an empty host or label; hosts for which IDNA 2003 and
     /// UTS 46 differ, or with a character that is mapped to a delimiter, and those that mix UTF-8 with escapes that are not UTF-8. Also
@@ -392,8 +393,8 @@ impl Profile {
     /// Appends the canonical form of each line of `text` to `out`. A rejected line is appended unchanged, and reported to `rejected`
     /// with the offset of the line in `text`.
     ///
-    /// Line ends, LF or CR LF, stay. Kernels prove most lines of a plain list canonical without splitting them; proven lines are copied
-    /// many at a time.
+    /// Line ends, LF or CR LF, stay. Kernels prove most lines of a list of typical URLs canonical without splitting
+    /// them. Adjacent proven lines are copied together.
     ///
     /// ```
     /// use simdpct_uri::canon::Profile;
@@ -465,7 +466,7 @@ impl Profile {
             out.extend_from_slice(line_end);
         };
         let mut unproven = Vec::new();
-        // If hardly a line is canonical, proofs only take time. So one chunk in `period` is tried, and no other.
+        // If hardly a line is canonical, proofs only take time. So the kernel runs on only one chunk in `period`.
         let (mut turn, mut period) = (0, 1);
         let mut at = 0;
         while at < text.len() {

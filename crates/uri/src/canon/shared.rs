@@ -1,4 +1,4 @@
-//! The operations that several profiles share.
+//! The operations that several canonical forms share.
 
 use alloc::borrow::Cow;
 use core::net::Ipv4Addr;
@@ -65,8 +65,8 @@ pub(super) fn first_bytes(name: &[u8]) -> u64 {
     u64::from_be_bytes(first)
 }
 
-/// Reads an IPv4 address as `inet_aton` does: one to four numbers, decimal, octal or hexadecimal. The last one fills the remaining
-/// bytes.
+/// Reads an IPv4 address as `inet_aton` does: one to four numbers, decimal, octal or hexadecimal. The last number fills
+/// the remaining bytes.
 pub(super) fn old_ipv4(host: &[u8]) -> Option<Ipv4Addr> {
     // Every spelling of an address starts with a digit, and hardly any name does.
     if !host.first().is_some_and(u8::is_ascii_digit) {
@@ -127,7 +127,8 @@ pub(super) fn idna_2003<'a>(host: &'a str, delimiters: &[u8]) -> Result<Option<C
 /// Reports whether IDNA 2003, as Python has it, rejects `c` or maps it to another name than UTS 46 does.
 ///
 /// The ranges were found by asking both for every character, alone and between two letters; `ci/uri-peers` asks again. Most of the
-/// characters are younger than Unicode 3.2, the version of IDNA 2003. Both map a few of them to the same name.
+/// characters are younger than Unicode 3.2, the version of IDNA 2003. For a few characters in the ranges, both give the
+/// same name.
 #[rustfmt::skip]
 fn is_mapped_differently(c: char) -> bool {
     matches!(c,
@@ -166,8 +167,8 @@ pub(super) fn uts46<'a>(host: &'a [u8], delimiters: &[u8]) -> Result<Cow<'a, str
 
     let name = Uts46::new().to_ascii(host, AsciiDenyList::EMPTY, Hyphens::Allow, DnsLength::Ignore);
     let name = name.map_err(|_| InvalidName::Rejected)?;
-    // A deny list of idna would also reject forbidden bytes that the host itself holds. The tools keep those, so only bytes that
-    // the mapping adds are rejected.
+    // A deny list of idna would also reject forbidden bytes that the host itself holds. The tools that define the keys
+    // keep those, so only bytes that the mapping adds are rejected.
     let is_forbidden =
         |byte: &u8| *byte <= b' ' || b"#%/:<>?@[\\]^|\x7f".contains(byte) || delimiters.contains(byte);
     let mut left = [0_usize; 128];

@@ -125,7 +125,7 @@ struct Writer<'o> {
 }
 
 impl Writer<'_> {
-    /// Writes the authority of `url`, which follows this number of slashes, and the path.
+    /// Writes the authority of `url`, which is after the number `slashes` of slashes, and the path.
     ///
     /// Replaces the states "special authority slashes", "special authority ignore slashes", "authority", "host" and "port".
     fn authority(&mut self, url: Parts<'_>, slashes: usize) -> Result<(), Invalid> {

@@ -19,7 +19,8 @@ fn set(out: &mut Out<'_>, row: usize, at: Offsets) {
     }
 }
 
-/// An operation on many URLs, which is the same for the kernels of a tier and for the reference.
+/// An operation on many URLs. The same code runs with the kernels of a tier and with the module `reference`, which
+/// works a byte at a time.
 pub(crate) trait SplitMany {
     type Output;
 
@@ -158,7 +159,7 @@ impl SplitMany for SplitLines<'_, '_> {
     }
 }
 
-/// A way to split one URL of many: with the instructions of a tier, or by the reference.
+/// A way to split one URL of many: with the instructions of a tier, or by the module `reference`.
 pub(crate) trait Splitter: Copy {
     /// Splits `url`. `text` starts with `url`, and its further bytes may be loaded, too.
     fn split(self, url: &[u8], text: &[u8]) -> Offsets;
@@ -194,7 +195,7 @@ impl<S: Simd> Splitter for S {
     }
 }
 
-/// The splitter without vectors: it calls the reference.
+/// The splitter without vectors: it calls the module `reference`.
 #[derive(Clone, Copy)]
 struct Reference;
 

@@ -1,8 +1,8 @@
 //! Public suffixes and registrable domains, by the Public Suffix List (<https://publicsuffix.org>).
 //!
 //! A public suffix is a name under which people register names: `com`, `co.uk`, `github.io`. The registrable domain is the public
-//! suffix with one more label. [`Parts::domain`] and its neighbours use the list that is compiled in, and [`SuffixList::parse`] reads
-//! another one. Nothing here resolves a name, or checks that it exists.
+//! suffix with one more label. [`Parts::domain`] and the similar methods use the list that is compiled in, and
+//! [`SuffixList::parse`] reads another one. This module neither resolves names nor checks that they exist.
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -202,7 +202,8 @@ impl SuffixList {
         })
     }
 
-    /// Divides a host with escapes or characters that are not ASCII: counts the labels of its ASCII form, and finds as many in `host`.
+    /// Divides a host with escapes or characters that are not ASCII: finds the suffix of its ASCII form, and takes as
+    /// many labels from the end of `host`.
     fn find_spelt<'a, T: Text + ?Sized>(&self, host: &'a T, sections: u8) -> Option<DomainName<'a, T>> {
         let decoded = simdpct::decode(host.as_ref());
         let ascii = to_ascii(&decoded)?;
@@ -297,7 +298,8 @@ impl fmt::Debug for SuffixList {
     }
 }
 
-/// Returns the section of the rule of this kind among the bits `rules`, or `None` if none of `sections` has one.
+/// Returns the section of the rule of type `kind`, such as `WILDCARD`, in `rules`. `None` if `sections` have no such
+/// rule.
 fn section_of(rules: u8, kind: u8, sections: u8) -> Option<Section> {
     match rules & (kind * sections) {
         0 => None,

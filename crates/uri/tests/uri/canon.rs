@@ -1,4 +1,4 @@
-//! Tests of canonical forms: compares them with published vectors, and the kernels with the slow paths.
+//! Compares canonical forms with published vectors, and the kernels with the slow path, the code without kernels.
 
 use std::borrow::Cow;
 
@@ -46,7 +46,7 @@ pub(crate) fn check<S: AsRef<str>>(profile: Profile, cases: impl IntoIterator<It
     count
 }
 
-/// Checks URLs with the offset and the reason of their errors, and that an error leaves the output unchanged.
+/// Checks that URLs are rejected with this offset and this reason, and that an error leaves the output unchanged.
 pub(crate) fn check_rejected(profile: Profile, cases: &[(&str, usize, Reason)]) {
     for &(url, offset, reason) in cases {
         let error = profile.canonicalize(url).expect_err(url);
@@ -57,7 +57,7 @@ pub(crate) fn check_rejected(profile: Profile, cases: &[(&str, usize, Reason)]) 
     }
 }
 
-/// Checks that a name of w3lib has the options, that each profile is found by its name, and that its edition has a version or date.
+/// Checks that the names of w3lib profiles have the options, that names find profiles, and that editions have a digit.
 #[test]
 fn names_and_editions() {
     for (blank, fragments, name) in [
@@ -310,7 +310,7 @@ fn urlcanon() {
     assert_eq!(check(Profile::SafeBrowsing4, addresses), 47);
 }
 
-/// Checks the recorded calls in w3lib's own tests that have the default arguments and a string (see vectors/README.md).
+/// Checks the calls in w3lib's own tests that pass a string and the default arguments (see vectors/README.md).
 #[test]
 fn w3lib() {
     let mut cases = 0;
@@ -396,7 +396,7 @@ fn hidden_schemes() {
         "java\r\ns%63ript:x",
     ];
     for profile in Profile::ALL {
-        // By Google's vectors, a URL is decoded before its scheme is read, so these profiles may find one.
+        // By Google's vectors, a URL is decoded before its scheme is read, so these profiles may find a scheme.
         if profile.name().starts_with("safe-browsing") {
             continue;
         }
@@ -674,7 +674,7 @@ fn plain_lines_are_proven() {
     }
 }
 
-/// Checks that lines are right after chunks without canonical lines: then only one chunk in several is searched.
+/// Checks lines after many chunks without canonical lines: the kernel then runs on only one chunk in several.
 #[test]
 fn chunks_without_a_proof() {
     let text = ["HTTP://a/%7e\n".repeat(25_000), "http://a/~\n".repeat(5_000)].concat();

@@ -1,4 +1,4 @@
-//! Tests that a browser contacts the same host for a URL and for its form, in every profile.
+//! Tests that a browser contacts the same host for a URL and for its canonical form, in every profile.
 
 use simdpct_uri::canon::{Profile, Reason};
 use simdpct_uri::internals::canonicalize_lines_on;
@@ -50,7 +50,7 @@ const BASES: &[Option<&str>] =
 /// A character for private use, which [`random_url`] replaces by a byte that is not valid UTF-8.
 const INVALID: &str = "\u{f8ff}";
 
-/// Makes a URL, and returns its kind.
+/// Makes a random URL. Returns the name of its kind, and the URL.
 pub(crate) fn random_url(rng: &mut Rng) -> (&'static str, Vec<u8>) {
     let pick = |from: &[&'static str], rng: &mut Rng| from[rng.below(from.len())];
     let (kind, pieces) = KINDS[rng.below(KINDS.len())];
@@ -79,7 +79,7 @@ pub(crate) fn contact(base: Option<&str>, url: &str) -> Contact {
     Some((scheme.to_owned(), host.raw().to_owned()))
 }
 
-/// Returns pairs of contacts that must be equal if `form` is the form of `url`: that of the URL, and that of its form.
+/// Returns pairs of the contact of `url` and that of `form`, which must be equal if `form` is the form of `url`.
 pub(crate) fn contacts(profile: Profile, url: &str, form: &str) -> Vec<(Contact, Contact)> {
     let name = profile.name();
     if name.starts_with("surt") {
@@ -89,7 +89,8 @@ pub(crate) fn contacts(profile: Profile, url: &str, form: &str) -> Vec<(Contact,
         return safe_browsing_contacts(url, form).into_iter().collect();
     }
     let url_without = without_removed(url);
-    // For `rfc3986*`, URLs such as `http:a` are tested with bases, too. References with an authority get no `file` base, as on the web.
+    // For `rfc3986*`, URLs such as `http:a` are tested with bases, too. References with an authority get no `file`
+    // base, because web pages have none.
     let bases = match split(&url_without).is_uri() {
         true if name.starts_with("rfc3986") => BASES,
         true => &BASES[..1],
@@ -254,7 +255,7 @@ fn the_kernels_agree_with_the_slow_path() {
     let mut rng = Rng(64);
     for _ in 0..scale() {
         let urls = (0..400).map(|_| random_url(&mut rng).1);
-        // An empty URL could be last, and the empty text after the last line feed does not count as a line.
+        // Empty URLs are left out, because the empty text after the last line feed does not count as a line.
         let is_line = |url: &Vec<u8>| !url.is_empty() && !url.contains(&b'\n') && !url.ends_with(b"\r");
         let lines: Vec<Vec<u8>> = urls.filter(is_line).collect();
         let text = lines.join(&b'\n');
@@ -359,7 +360,7 @@ fn blanks() {
     conflicts([Profile::SafeBrowsing4], [("file://\\@a\u{7f}/", 9)]);
 }
 
-/// Checks that a line feed ends a URL for `canonicalize_lines`, and is a byte that browsers remove for `canonicalize`.
+/// Checks that a line feed ends a URL in `canonicalize_lines`, but not in `canonicalize`, because browsers remove it.
 #[test]
 fn schemes() {
     let text = "java%73cript\n:alert(1)";

@@ -16,7 +16,7 @@ struct Masks {
     high: u64,
     /// The lanes whose byte is in each set.
     members: [u64; 8],
-    /// The lanes of `members` whose byte in the block before is in the set for that block.
+    /// The lanes of `members` in which the block `before` has a byte of the set for `before`.
     pairs: [u64; 8],
     /// The union of `pairs`.
     any_pair: u64,

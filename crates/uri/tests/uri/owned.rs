@@ -184,7 +184,7 @@ fn from_the_back() {
     }
 }
 
-/// Generates texts that are delimiters, escapes, data or hostile in some component.
+/// Generates texts of delimiters, escapes and data. Many are invalid in some component.
 fn piece() -> impl Strategy<Value = String> {
     let token = prop::sample::select(
         "a b c . .. / // : @ ? # [ ] [::1] % %41 %2F & = + ; \u{e9} \\ \u{0} 80 http x:"
@@ -194,7 +194,7 @@ fn piece() -> impl Strategy<Value = String> {
     prop::collection::vec(token, 0..6).prop_map(|tokens| tokens.concat())
 }
 
-/// Generates texts with escapes that are halves of characters, and with characters that canonical forms convert.
+/// Generates texts with escapes of incomplete characters, and with characters that canonical forms convert.
 fn spelling() -> impl Strategy<Value = String> {
     let token = prop::sample::select(
         "http:// // www. %C3 %A9 %25 %2 %E3%80%82 %FF %2e %3F \u{e9} \u{df} \u{a0} \u{85} \u{3002} \u{ff0e} \u{130} . a.b / ? = & # ; : @ \

@@ -1,4 +1,4 @@
-//! Tests of splitting: compares the reference with the examples of RFC 3986, and every kernel with the reference.
+//! Compares the reference, which splits byte by byte, with examples of RFC 3986, and every kernel with it.
 
 use proptest::prelude::*;
 use simdpct::batch::Column;

@@ -89,7 +89,7 @@ fn by_definition(rules: &[(&str, Section)], host: &str) -> (usize, Section) {
     best
 }
 
-/// Compares the suffixes of hosts made of rules of the list, with labels before them, with those of [`by_definition`].
+/// Makes hosts of rules and labels before them, and compares their suffixes with those of [`by_definition`].
 #[test]
 fn all_rules_by_definition() {
     let list = include_str!("../../src/suffix/public_suffix_list.dat");

@@ -1,4 +1,4 @@
-//! Published vectors of canonical forms. Each vector is the result of a profile, or is listed with the reason why it is not.
+//! Compares published vectors of canonical forms with the forms of profiles. Vectors that differ have a reason.
 
 use std::borrow::Cow;
 
@@ -75,7 +75,7 @@ fn urltestdata() {
     assert_eq!((count, with_base), (891, 336));
 }
 
-/// Checks unusual cases of the URL Standard, in groups with a name. A case has a base or `-`, an input, and a serialization or `-`.
+/// Checks unusual cases of the URL Standard, in named groups. A case is a base, an input and a result; `-` is none.
 #[test]
 fn corners_of_the_standard() {
     type Group = (&'static str, &'static [(&'static str, &'static str, &'static str)]);
@@ -433,7 +433,7 @@ fn surt_python() {
         ("http://a%29b/", 7, Reason::HostConflict),
         ("foo://%5bx%5d/", 6, Reason::HostConflict),
         ("foo://a%3a80/", 6, Reason::HostConflict),
-        // The keys of the first two, which have no host, would be those of URLs with a host.
+        // The first two URLs have no host, but their keys would be those of URLs with a host.
         ("foo:80)/x", 4, Reason::HostConflict),
         ("fe80::1)/x", 5, Reason::HostConflict),
         ("http://[::1]:8/", 8, Reason::HostConflict),

@@ -1,4 +1,4 @@
-//! Tests of the converter of whole URLs: it must equal a reference that works a byte at a time.
+//! Compares the converter of whole URLs with a reference that works a byte at a time.
 
 use proptest::prelude::*;
 use simdpct::ByteSet;

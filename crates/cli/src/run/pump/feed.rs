@@ -39,7 +39,7 @@ pub enum Piece {
     End,
 }
 
-/// A block of input. If the input is a table, the block also has the ends of the rows in it, and if it is HTML, the URLs.
+/// A block of input. In a table, the block also has the ends of its rows, and in HTML, its URLs.
 pub struct Block {
     bytes: Buffer,
     /// The two bytes of the input before the block: see [`Chunk::before`].
@@ -75,8 +75,8 @@ impl Block {
 #[derive(Clone, Copy)]
 pub struct Chunk<'a> {
     pub bytes: &'a [u8],
-    /// The two bytes of the input before the chunk, or zeros for those that do not exist. They are known if the input is cut by
-    /// [`Cut::Blocks`].
+    /// The two bytes of the input before the chunk, or zeros for those that do not exist. They are known if the input
+    /// is cut by [`Cut::Blocks`].
     pub before: [u8; 2],
     /// The ends of the rows, if the chunk is part of a table; `None` if each record is a line.
     ends: Option<&'a RowMarks>,
@@ -144,7 +144,7 @@ pub struct Feed<'i> {
     table: Option<Table>,
     /// The state of the CSV scanner inside a long record.
     ends: Option<Ends>,
-    /// The parser of HTML, which has read everything up to the end of the carried bytes.
+    /// The parser of HTML, which has read all input up to the end of `carry`.
     html: Option<Box<Finder>>,
 }
 
@@ -172,8 +172,7 @@ impl<'i> Feed<'i> {
         self.offset
     }
 
-    /// Returns the number of bytes of the input file that have not been handed out, as far as its length tells; 0 if the
-    /// input is not a file.
+    /// Returns the length of the input file less the bytes that were handed out; 0 if the input is not a regular file.
     pub fn rest_of_file(&self) -> u64 {
         self.input.version().map_or(0, |version| version.len().saturating_sub(self.offset))
     }
@@ -260,7 +259,7 @@ impl<'i> Feed<'i> {
         }
     }
 
-    /// Reads the next chunk of HTML like [`Feed::next`], and the places of URLs in it.
+    /// Reads the next chunk of HTML like [`Feed::next`], and finds the places of URLs in it.
     fn next_html(&mut self, block: &mut Block) -> Result<Piece, Failure> {
         let Block { bytes: buffer, links, .. } = block;
         links.clear();
@@ -394,7 +393,7 @@ impl<'i> Feed<'i> {
         Ok(record)
     }
 
-    /// Returns the first record of the input with its line end; `None` if it is too long. The record stays in the input.
+    /// Returns the first record with its line end; `None` if it is too long. The record stays in the input.
     pub fn peek_record(&mut self) -> Result<Option<Vec<u8>>, Failure> {
         let mut block = Block::new(4096);
         let (len, is_long) = match self.next(&mut block)? {

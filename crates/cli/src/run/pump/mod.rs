@@ -1,8 +1,8 @@
 //! Passes input through a job to a sink: in one thread, or in several with the order kept.
 //!
-//! Each thread locks the feed to take the next chunk, processes this chunk, and waits for its turn to write the
-//! result. The number of buffers is the number of threads, however long the input is, and results have the order of
-//! the chunks.
+//! Each thread locks the feed, which cuts the input into chunks, to take the next chunk. Then it processes this chunk,
+//! and waits for its turn to write the result. The number of buffers is the number of threads, however long the input
+//! is, and results have the order of the chunks.
 
 pub mod feed;
 mod long;

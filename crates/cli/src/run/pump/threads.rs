@@ -77,7 +77,7 @@ struct Shared<'a, 'o> {
     counts: Option<Arc<Counts>>,
     input: Mutex<InputState<'a>>,
     output: Mutex<OutputState<'a, 'o>>,
-    /// Signals that `output.number` or `output.ended` has changed.
+    /// The condition that `output.number` or `output.ended` has changed.
     turned: Condvar,
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct State {
     host_end: Carry,
     dots: Dots,
     digits: Digits,
-    /// 1 if the line that continues in the next block has a bad byte.
+    /// 1 if the line that continues in the next block has a bad byte, which leaves the line unproven.
     is_bad: u64,
 }
 
@@ -47,7 +47,7 @@ impl<const BY_SCHEME: bool> Rule for Rfc3986<BY_SCHEME> {
         let slash = simd.eq(block, b'/');
         let percent = simd.eq(block, b'%');
         let high = simd.high(block);
-        // These masks may have bytes that are not ASCII. A line may be bad because of that, and is then not proven.
+        // Bytes that are not ASCII may be set in these masks. Such a byte may leave a canonical line unproven.
         let [delimiter, odd, upper, slash_or_colon, dot, control]: [u64; 6] =
             simd.masks(simd.classify(block, &SETS));
         let odd = odd | high;

@@ -1,4 +1,4 @@
-//! The keys of Google Safe Browsing, versions 4 and 5.
+//! Makes the keys of Google Safe Browsing, versions 4 and 5. A key is a canonical form to compare URLs by.
 
 use alloc::borrow::Cow;
 use alloc::string::ToString as _;
@@ -70,7 +70,7 @@ pub(super) fn append(url: &[u8], version: Version, out: &mut Vec<u8>) -> Result<
     if parts.port().is_some_and(|port| !port.is_empty() && port_number(port).is_none()) {
         return reject(at.host_end + 1, Reason::Port);
     }
-    // A plain host after `://` is the same host by all rules.
+    // By Google's rules and for browsers, a plain host after `://` is the same host.
     let is_plain = is_plain_name(raw) && parts.userinfo().is_none() && !scheme.eq_ignore_ascii_case(b"file");
     let name = match key_host(raw, version) {
         Some(name) => name,
@@ -98,7 +98,7 @@ pub(super) fn append(url: &[u8], version: Version, out: &mut Vec<u8>) -> Result<
     if let Some(query) = memchr::memchr(b'?', &path)
         && key_path(&path[..query]) != path[..query]
     {
-        // A decoded `?` starts a query: the key of `/a/..%3F` would be `/a/..?`, and the key of that `/?`.
+        // A decoded `?` starts a query: the key of `/a/..%3F` would be `/a/..?`, whose own key is `/?`.
         return reject(at.path_start, Reason::Unstable);
     }
     if path.first() != Some(&b'/') {

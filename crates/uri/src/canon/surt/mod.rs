@@ -57,9 +57,10 @@ pub(super) fn append(url: &[u8], tool: Tool, out: &mut Vec<u8>) -> Result<(), Ca
 
 /// Appends the key of a plain URL, as most URLs are. For any other URL, appends nothing and returns `None`.
 ///
-/// The scheme of a plain URL is `http` or `https`, or for the Python tool `file`, and its host a plain name without a port. In `file` URLs,
-/// the host may be empty. Before its fragment, a plain URL has no control characters or spaces, which the tools remove at the ends. For the
-/// Java tool it is ASCII, because the tool would reject or remove other characters.
+/// The scheme of a plain URL is `http`, `https`, or for the Python tool `file`. For the Java tool, slashes may take the
+/// place of a scheme. The host is a plain name without a port. In `file` URLs, the host may be empty. Before its
+/// fragment, a plain URL has no control characters or spaces, which the tools remove at the ends. For the Java tool it
+/// is ASCII, because the tool would reject or remove other characters.
 fn append_plain_url(url: &[u8], tool: Tool, out: &mut Vec<u8>) -> Option<()> {
     let (is_file, rest) = match url {
         [b'h', b't', b't', b'p', b':', b'/', b'/', rest @ ..] => (false, rest),
@@ -105,7 +106,8 @@ fn append_plain_url(url: &[u8], tool: Tool, out: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// Appends the key of a URL with a plain host, whose path and query may be escaped. `rest` follows `//`. Returns `None` for others.
+/// Appends the key of a URL with a plain host, whose path and query may be escaped. `rest` is the URL after `//`.
+/// Returns `None` for other URLs.
 fn append_plain_host_url(url: &[u8], rest: &[u8], tool: Tool, out: &mut Vec<u8>) -> Option<()> {
     let rest = &rest[..memchr::memchr(b'#', rest).unwrap_or(rest.len())];
     let (host, rest) = rest.split_at(memchr::memchr2(b'/', b'?', rest).unwrap_or(rest.len()));
@@ -213,7 +215,7 @@ fn append_python_parts(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), Canon
         out.extend_from_slice(scheme);
         out.push(b':');
         append_path(parts.path(), Tool::Python, false, out);
-        // A key such as `foo:80)` or `fe80::1)` would be read as that of a host.
+        // A key such as `foo:80)` or `fe80::1)` would be read as the key of a URL with a host.
         let path = &out[start + scheme.len() + 1..];
         let close = memchr::memchr(b')', path);
         let is_like_host = |byte: &u8| byte.is_ascii_hexdigit() || b":.,".contains(byte);
@@ -292,8 +294,8 @@ fn append_java(url: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
     append_parts(Tool::Java, b"http://", rest, lead + trimmed.len() - rest.len(), url, out)
 }
 
-/// Reports whether `url` has no scheme, but gets one that is not a host with a port if the bytes before its first colon are decoded. The
-/// tools would take the scheme of `%68ttp://a/` for the host.
+/// Reports whether decoding the bytes before the first colon of `url` makes them a scheme. A host with a port is no
+/// scheme. The tools would take the scheme of `%68ttp://a/` for the host.
 fn hides_scheme(url: &[u8]) -> bool {
     let colon = url.iter().position(|byte| b":/?#".contains(byte)).filter(|&at| url[at] == b':');
     colon.is_some_and(|colon| {

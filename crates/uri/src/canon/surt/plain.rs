@@ -1,4 +1,4 @@
-//! Finds the parts of plain URLs, with masks of 64 bytes. Most URLs are plain.
+//! Finds the parts of plain URLs for SURTs, the keys of web archives, with masks of 64 bytes. Most URLs are plain.
 
 use simdpct::Tier;
 use simdpct::simd::{Kernel, Sets, Simd, run};
@@ -21,8 +21,8 @@ pub(super) struct Plain {
     pub(super) has_upper: bool,
 }
 
-/// Returns the parts of a URL without its scheme and `//`. `None` if the URL is not plain, its host is longer than 63 bytes, or this CPU has
-/// no kernels that look up sets.
+/// Returns the parts of a URL. `rest` is its text after the scheme and `//`. `None` if the URL is not plain, its host
+/// is longer than 63 bytes, or this CPU has no kernels that look up sets.
 pub(super) fn parts(rest: &[u8]) -> Option<Plain> {
     run(Tier::active(), Scan(rest))
 }

@@ -1,4 +1,4 @@
-//! Removes the session ids in paths and queries that both tools remove by regular expressions.
+//! Removes session ids from paths and queries, as the regular expressions of both tools for SURTs do.
 
 use alloc::vec::Vec;
 use core::ops::Range;

@@ -1,4 +1,4 @@
-//! The keys of Scrapy: `canonicalize_url` of w3lib 2.5.
+//! Makes the keys of Scrapy, the canonical forms that `canonicalize_url` of w3lib 2.5 returns.
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;

@@ -1,4 +1,4 @@
-//! The profile `whatwg`, and references as browsers resolve them.
+//! Makes the canonical form `whatwg`, and resolves references as browsers do.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -58,7 +58,7 @@ fn offset_in(url: &[u8], offset: usize) -> usize {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Base {
-    // INVARIANT: it is a serialization, and the offsets are those of its parts.
+    // INVARIANT: `url` is a serialization, and `at` has the offsets of its parts.
     url: String,
     at: Offsets,
 }

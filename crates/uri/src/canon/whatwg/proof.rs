@@ -12,7 +12,7 @@ pub(crate) struct Whatwg;
 #[derive(Default)]
 pub(crate) struct State {
     lines: LineStarts,
-    /// The carries of the letters of `http`, one for each.
+    /// The bits that the masks `h`, `ht`, `htt` and `http` carry to the next block.
     http: [Carry; 4],
     file: FileState,
     letters: Carry,
@@ -34,7 +34,7 @@ pub(crate) struct State {
 struct FileState {
     /// Whether another field is not zero. If not, and no line of a block starts with `f`, these checks are left out.
     is_active: bool,
-    /// The carries of the letters of `fil`, one for each.
+    /// The bits that the masks `f`, `fi` and `fil` carry to the next block.
     letters: [Carry; 3],
     /// The mask of the last letters of `file` in the block before. The authority starts four bytes after such a letter.
     end: u64,
