@@ -29,14 +29,14 @@ fn has_slashes(target: &[u8]) -> bool {
 
 /// Reports whether `value` is a host, with or without a port, and not a URL.
 fn is_authority(value: &[u8]) -> bool {
-    !value.iter().any(|byte| b"/?#".contains(byte))
+    memchr::memchr3(b'/', b'?', b'#', value).is_none()
 }
 
 /// Returns the host at the start of `value`, with its port and userinfo, if `value` is a URL that has neither a scheme
 /// nor slashes before the host: `example.com/a`, `localhost:80`, `[::1]`. A name and a colon are a scheme unless only
 /// digits, and at least one, follow.
 pub fn host_without_scheme(value: &[u8]) -> Option<&[u8]> {
-    let end = value.iter().position(|byte| b"/?#".contains(byte)).unwrap_or(value.len());
+    let end = memchr::memchr3(b'/', b'?', b'#', value).unwrap_or(value.len());
     let authority = &value[..end];
     let name_end = match authority {
         [b'[', ..] => memchr::memchr(b']', authority)? + 1,

@@ -39,14 +39,19 @@ struct Hostless {
 }
 
 impl Hostless {
-    /// Counts `value`, which has no host, if it begins with text that looks like a host and has a dot.
-    fn count(&self, value: &[u8]) {
-        let host = target::host_without_scheme(value).filter(|host| host.contains(&b'.'));
+    /// Adds `count` values, of which the first would have `host`.
+    fn add(&self, count: u64, host: Option<&[u8]>) {
         if let Some(host) = host {
-            self.count.fetch_add(1, Ordering::Relaxed);
+            self.count.fetch_add(count, Ordering::Relaxed);
             self.host.get_or_init(|| host.to_vec());
         }
     }
+}
+
+/// Returns the host that `value`, which has none, would have with `--no-scheme`, if it has a dot.
+#[inline(never)]
+fn likely_host(value: &[u8]) -> Option<&[u8]> {
+    target::host_without_scheme(value).filter(|host| memchr::memchr(b'.', host).is_some())
 }
 
 /// The arrangement of parts in the output.
@@ -129,7 +134,7 @@ impl PartsWriter {
     ) -> Result<Parts<'a>, Refusal> {
         let url = target::split(value.kind, value.bytes, self.options.no_scheme, buffer);
         if self.needs_host && url.host().is_none() {
-            self.hostless.count(value.bytes);
+            self.hostless.add(1, likely_host(value.bytes));
         }
         let Some(charset) = self.options.charset else { return Ok(url) };
         let before = url.input().len() - value.bytes.len();
@@ -193,10 +198,11 @@ impl PartsWriter {
                 folds: self.layout == Layout::Key && !folds_all,
                 has_spellings: false,
             },
-            hostless: Vec::new(),
+            hostless: (0, None),
         };
         visit_each_line(&folded, &mut lines);
-        let LineWriter { rows: Rows { out, mut len, has_spellings, .. }, hostless, .. } = lines;
+        let LineWriter { rows: Rows { out, mut len, has_spellings, .. }, hostless: (count, host), .. } =
+            lines;
         if text.last() != Some(&b'\n') && !text.is_empty() {
             len -= 1;
         }
@@ -204,7 +210,7 @@ impl PartsWriter {
         if has_spellings || folds_all && may_have_spellings(&out[start..]) {
             return None;
         }
-        hostless.into_iter().for_each(|url| self.hostless.count(url));
+        self.hostless.add(count, host);
         Some(())
     }
 
@@ -461,16 +467,19 @@ struct LineWriter<'w, 't, 'o, const SHAPE: u8> {
     /// The maximum length of a line without its parts.
     most: usize,
     rows: Rows<'t, 'o>,
-    /// The URLs without a host, if one of the parts depends on it.
-    hostless: Vec<&'t [u8]>,
+    /// The number of URLs that would have a host with `--no-scheme`, if a part depends on it, and the first such host.
+    hostless: (u64, Option<&'t [u8]>),
 }
 
 impl<'t, const SHAPE: u8> PartsVisitor<'t> for LineWriter<'_, 't, '_, SHAPE> {
     #[inline(always)]
     fn url(&mut self, url: Parts<'t>) {
         let LineWriter { writer, items, end, most, rows, hostless } = self;
-        if writer.needs_host && url.host().is_none() {
-            hostless.push(url.input());
+        if writer.needs_host
+            && url.host().is_none()
+            && let Some(host) = likely_host(url.input())
+        {
+            *hostless = (hostless.0 + 1, hostless.1.or(Some(host)));
         }
         rows.reserve(items.len() * url.input().len() + *most);
         let start = rows.len;
