@@ -96,7 +96,7 @@ pub(crate) struct Core {
 #[cfg(feature = "alloc")]
 const ASIDE: usize = 256;
 
-/// The longest input, in bytes, that is appended without measuring it first.
+/// The longest input, in bytes, whose output is never measured before it is appended.
 #[cfg(feature = "alloc")]
 const APPENDED_UNMEASURED: usize = 1024;
 

@@ -1,4 +1,5 @@
-//! Compares decoding to UTF-8 (strict, lossy, partial) on every tier with the oracle.
+//! Compares decoding to UTF-8 text with the oracle (slow code by the specification), on every tier (the code for one
+//! instruction set). Invalid UTF-8 is rejected, replaced, or treated by a policy.
 
 #![no_main]
 

@@ -88,8 +88,8 @@ impl Ends {
         }
     }
 
-    /// Fills the records of the blocks and the ends in the output with as many zeros as this input needs. Old numbers
-    /// do not matter: a kernel replaces all before they are read, unless it stops at a malformed escape.
+    /// Lengthens the records of the blocks and the ends in the output to what this input needs. The numbers do not
+    /// matter: a kernel replaces those that count before they are read. After a malformed escape, none counts.
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {

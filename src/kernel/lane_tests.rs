@@ -451,7 +451,8 @@ fn drop_each<I: Isa>((isa, input, drops, lanes): Both<'_, I>, room: OutputSpan<'
     out.written()
 }
 
-/// Enumerates the digits of escapes in each group of sixteen lanes, with 0, 1 or 2 digits carried into it.
+/// Checks that compressing drops the digits of escapes: at all places in each group of sixteen lanes, with 0, 1 or 2
+/// digits carried into the group, and at random places in all lanes.
 #[inline(always)]
 fn check_compress<I: Isa>(isa: I, tier: &str) {
     let mut rng = Rng(46);

@@ -385,7 +385,8 @@ impl<S: KeepSet> Encoder<S> {
         debug_assert!(pushed.is_ok());
     }
 
-    /// Ends the input, and appends the bytes that were held back to `out`. The stream can then take new input.
+    /// Ends the input: encodes the bytes that were held back, and appends the result to `out`. The stream can then take
+    /// new input.
     pub fn finish(&mut self, out: &mut Vec<u8>) {
         let finished = self.encode.advance(&mut self.state, None, out);
         debug_assert!(finished.is_ok());

@@ -87,7 +87,8 @@ impl Function {
         self.sql.function.output == Output::Text
     }
 
-    /// Returns the job of a call with the name of a set or profile, or of a call without a name.
+    /// Returns the job (the function and its options) of a call with the name of a set of bytes or of a profile, or of a
+    /// call without a name.
     fn job(&self, name: Option<&str>) -> Result<Job> {
         let options = self.sql.options(name).map_err(|message| plan_datafusion_err!("{message}"))?;
         Ok(Job { function: self.sql.function, options, host: &HOST })

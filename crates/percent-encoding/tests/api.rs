@@ -62,8 +62,8 @@ fn pieces() {
     assert_eq!(percent_decode(b"%41%4").size_hint(), (2, Some(5)));
 }
 
-/// A run must be a slice of the input, and the iterator must read no further than the piece that it yields. Otherwise
-/// this test would take hours.
+/// A run must be a slice of the input. The iterator must not read the whole rest of the input to yield a piece, or this
+/// test would take hours.
 #[test]
 fn iterators_are_lazy() {
     let input = b" a".repeat(1 << 20);

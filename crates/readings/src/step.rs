@@ -257,7 +257,8 @@ described! {
     }
 }
 
-/// Lists the bytes of a set in the order of their values. A run of three or more is written as its first byte, `-` and its last byte.
+/// Lists the bytes of a set in the order of their values, or, for a large set, those that it lacks. Three or more
+/// consecutive bytes are written as the first one, `-` and the last one.
 fn bytes(set: ByteSet) -> String {
     if set == ByteSet::ALL {
         return "all bytes".to_owned();

@@ -194,7 +194,8 @@ static RULES: &[Rule] = {
     ]
 };
 
-/// The bytes of an unescaped code point, or one byte, and the length of its escape.
+/// One escape, or one byte that means itself. The first `count` of `bytes` are its meaning, and `len` is its length in the
+/// escaped text.
 struct Unit {
     bytes: [u8; 8],
     count: usize,

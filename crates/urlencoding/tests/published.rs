@@ -13,7 +13,7 @@ use random::Random;
 /// Text, and whether it is borrowed.
 type Text = (bool, String);
 
-/// All observable behaviour on one input. A `bool` is true if the result is borrowed.
+/// All observable behaviour of a crate on one input. Except in `failures`, a `bool` is true if the result is borrowed.
 #[derive(Debug, PartialEq)]
 struct Observed {
     encoded: Text,

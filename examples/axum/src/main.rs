@@ -65,7 +65,8 @@ async fn read_alike(mut request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
-/// Handles `/search?q=...`. The targets `%7Eann`, `~ann` and `%7eann` share an entry of the cache.
+/// Handles `/search?q=...`. The queries `q=%7Eann`, `q=~ann` and `q=%7eann` share an entry of the cache, because its key
+/// is the normalized target.
 async fn search(State(cache): State<Cache>, uri: Uri) -> String {
     let target = uri.path_and_query().map_or("", |target| target.as_str());
     let key = simdpct::normalize(target);

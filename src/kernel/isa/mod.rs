@@ -612,7 +612,8 @@ impl core::error::Error for TierInUse {}
 mod tests {
     use super::*;
 
-    /// Tests that a build without the kernels of other tiers offers no other tier. `.ci/run capi` makes such a build.
+    /// Tests that a build offers all tiers of this CPU, but a lean build for the best tier only that one. `.ci/run capi`
+    /// makes a lean build.
     #[test]
     fn a_lean_build_for_the_best_tier_has_no_other() {
         let count = if BEST_IS_CERTAIN && cfg!(simdpct_lean) { 1 } else { COUNT };

@@ -604,7 +604,7 @@ impl Places {
         self.unescape.unwrap_or(Escaping::None)
     }
 
-    /// Returns the names of the columns.
+    /// Returns the columns that `--column` selects, by name or by number, as the user gave them.
     pub fn columns(&self) -> Vec<String> {
         names(&self.column)
     }

@@ -92,7 +92,8 @@ impl Output {
         Output::create(None, OutputFileOptions { compression: None, suffix: "", sync: false })
     }
 
-    /// Opens `path`, or standard output if `path` is `None` or `-`.
+    /// Opens standard output if `path` is `None` or `-`, or a stream, device or pipe at `path`. For any other path, makes
+    /// a new file that replaces the one at `path` at the end.
     pub fn create(path: Option<&Path>, options: OutputFileOptions<'_>) -> Result<Output, Failure> {
         let (name, file) = match path.filter(|path| path.as_os_str() != "-") {
             None => (STDOUT.to_owned(), streams::stdout()),

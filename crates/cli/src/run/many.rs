@@ -229,7 +229,8 @@ impl FieldCodec {
             return self.add(records, fields, first, out);
         }
         let mut done = 0;
-        // Decoded bytes with another spelling divide the records into parts, which are decoded one by one.
+        // If the syntax has a spelling for the byte of an escape, the spelling replaces the escape. The records between
+        // such escapes are decoded in parts.
         for (index, &word) in chosen.iter().enumerate().filter(|_| !self.spellings.is_empty()) {
             let mut rest = word;
             while rest != 0 {

@@ -85,8 +85,9 @@ impl Convert for DecodeUrl {
     }
 }
 
-/// Returns the offset in `url` of the end of the host that RFC 3986 or browsers find, or 0 for a URL without a host.
-/// Encoding does not change the bytes that decide the offset.
+/// Returns the offset in `url` of the end of the authority (userinfo, host and port), or 0 for a URL without one. After
+/// a special scheme, the authority follows any number of slashes, as in browsers. Encoding does not change the bytes
+/// that decide the offset.
 fn path_start(url: &[u8]) -> usize {
     let scheme = split(url).scheme();
     let start = scheme.map_or(0, |scheme| scheme.len() + 1);

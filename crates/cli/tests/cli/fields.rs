@@ -98,7 +98,8 @@ fn awk_and_cut_print_the_same_fields() {
 
 #[test]
 fn decoding_makes_no_structure() {
-    // Blanks are decoded only in a whole quoted field. Quotes, backslashes and control bytes stay escaped everywhere.
+    // In fields between blanks, a blank is decoded only in a whole quoted field. Quotes, backslashes and control bytes
+    // stay escaped.
     let all: String = (0..128).map(|byte| format!("%{byte:02X}")).collect();
     for (args, line) in [
         (&["-f", "1"][..], format!("{all} z")),

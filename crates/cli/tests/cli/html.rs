@@ -49,7 +49,7 @@ fn quotes_and_references() {
     for (old, new) in [
         ("<a href=\"%22%26amp;%27%3Ca%3E\">", "<a href=\"&quot;&amp;amp;'&lt;a&gt;\">"),
         ("<a href='%22%26%27'>", "<a href='\"&amp;&#39;'>"),
-        // A value without quotes stays without them, so a blank and a quote that would begin a value stay escaped.
+        // A value without quotes stays without them, so a blank and a single quote stay escaped.
         ("<a href=a%20b%3E%60%3D%22%27>", "<a href=a%20b&gt;`=&quot;%27>"),
         // Browsers remove tabs and line ends, so these stay escaped. Controls and invalid UTF-8 stay escaped, too.
         ("<a href='%09%0A%00%01%7F%FF%C3%A9'>", "<a href='%09%0A%00%01%7F%FFé'>"),

@@ -46,7 +46,8 @@ impl Delimited {
         chosen: &mut Vec<u64>,
     ) -> usize {
         if given.is_none_or(|(marks, _)| marks.has_returns()) {
-            // The window ends before a NUL or lone carriage return, because a cell with one needs quotes if it changes.
+            // The window is cut before a NUL or a lone carriage return. In a table, a cell with such a byte would need
+            // quotes if the cell changed.
             let mut others = memchr::memchr2_iter(b'\r', 0, window);
             let other = others.find(|&at| window[at..].first_chunk() != Some(b"\r\n"));
             window = &window[..other.unwrap_or(window.len())];

@@ -25,8 +25,8 @@ pub struct CanonicalizeError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reason {
-    /// The URL holds this control character: TAB, CR, LF or NUL, which break lines of text. `surt-python-0.3` rejects
-    /// any control character at the start.
+    /// The URL holds this control character: TAB, CR, LF or NUL, which separate fields, lines or records of text. The
+    /// profile `surt-python-0.3` rejects any control character at the start of the URL.
     Control(u8),
     /// The authority holds more than one `@`.
     SeveralAt,

@@ -393,8 +393,8 @@ impl Profile {
     /// Appends the canonical form of each line of `text` to `out`. A rejected line is appended unchanged, and reported to `rejected`
     /// with the offset of the line in `text`.
     ///
-    /// Line ends, LF or CR LF, stay. Kernels prove most lines of a list of typical URLs canonical without splitting
-    /// them. Adjacent proven lines are copied together.
+    /// Line ends, LF or CR LF, stay. For most profiles, SIMD code proves most lines of a list of typical URLs canonical
+    /// without splitting the URLs. Adjacent proven lines are copied together.
     ///
     /// ```
     /// use simdpct_uri::canon::Profile;

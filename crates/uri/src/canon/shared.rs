@@ -11,7 +11,7 @@ pub(super) fn without_line_ends(url: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// Returns `url` without control characters and spaces at its ends.
+/// Returns `url` without C0 control characters (0x00 to 0x1F) and spaces at its ends.
 pub(super) fn trim(url: &[u8]) -> &[u8] {
     let start = url.iter().position(|&byte| byte > b' ').unwrap_or(url.len());
     let end = url.iter().rposition(|&byte| byte > b' ').map_or(start, |last| last + 1);

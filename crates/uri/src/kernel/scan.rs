@@ -110,7 +110,7 @@ impl Digits {
     }
 }
 
-/// Finds the lines without a bad byte.
+/// The state of a search for unproven lines, from block to block.
 #[derive(Default)]
 pub(crate) struct ProvenLines {
     proven: Carry,

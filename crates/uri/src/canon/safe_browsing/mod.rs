@@ -59,7 +59,7 @@ pub(super) fn append(url: &[u8], version: Version, out: &mut Vec<u8>) -> Result<
         };
         parts = split(&with_scheme);
     }
-    // Offsets are approximate if bytes before the host were removed or decoded.
+    // The offset of an error is approximate if bytes before it were removed or decoded.
     let reject = |offset: usize, reason| {
         Err(CanonicalizeError { offset: offset.saturating_sub(inserted).min(url.len()), reason })
     };
