@@ -123,6 +123,7 @@ impl Columns {
         for &(at, index, holds) in &header.selected {
             let (range, is_quoted) = cells[at].clone();
             let (escaping, fence) = match escaping {
+                Escaping::TomcatW3c if is_quoted => (Escaping::TomcatHeader, QUOTED),
                 _ if is_quoted => (escaping, QUOTED),
                 // In a column without quotes around it, two quotes are data.
                 Escaping::DoubledQuote => (Escaping::None, fence),

@@ -16,8 +16,10 @@ pub enum Escaping {
     Varnish,
     /// Tomcat: `\"`, `\\`, letters such as `\n`, and `\uhhhh` for a byte.
     Tomcat,
-    /// The W3C log of Tomcat: in addition to the escapes of Tomcat, two quotes mean one in queries and headers.
+    /// The W3C log of Tomcat: the escapes of Tomcat, but two quotes mean one in headers, which are in quotes.
     TomcatW3c,
+    /// A header in the W3C log of Tomcat.
+    TomcatHeader,
     /// `%q` of Go, which gorilla/handlers and the text handlers of loggers write.
     Go,
     /// morgan: the strings of JavaScript.
@@ -165,6 +167,7 @@ static RULES: &[Rule] = {
         rule(Varnish, b'\\', b"\"\\nrt", &[Lower], HIGH, 0),
         rule(Tomcat, b'\\', b"\"\\btnfr", &[Byte], HIGH, 0),
         rule(TomcatW3c, b'\\', b"\"\\btnfr", &[Byte], HIGH, DOUBLED),
+        rule(TomcatHeader, b'\\', b"\\btnfr", &[Byte], HIGH, DOUBLED),
         rule(Go, b'\\', b"\"\\abfnrtv", &[Lower, Unit], HIGH, 0),
         rule(Morgan, b'\\', JSON, &[Unit], NONE, 0),
         rule(Nginx, b'\\', b"", &[Upper], (0x7F, b"\"\\"), 0),
@@ -363,7 +366,13 @@ impl Rule {
 
     /// Reports whether `byte` is written so that it never ends a value. With [`RAW_MARK`], the backslash of `\"` could be data.
     fn escapes(&self, byte: u8) -> bool {
-        self.letter(byte).is_some() && !self.has(RAW_MARK) || self.is_numbered(byte)
+        let is_lettered = self.letter(byte).map(|_| !self.has(RAW_MARK));
+        is_lettered.unwrap_or(self.doubles(byte)) || self.is_numbered(byte)
+    }
+
+    /// Reports whether `byte`, if it has no letter, is written twice.
+    fn doubles(&self, byte: u8) -> bool {
+        byte == b'"' && self.has(DOUBLED)
     }
 
     fn write_byte(&self, byte: u8, out: &mut Vec<u8>) {
@@ -375,6 +384,7 @@ impl Rule {
                 out.push(self.mark);
                 number.write(byte, out);
             }
+            _ if self.doubles(byte) && letter.is_none() => out.extend([byte, byte]),
             _ => out.push(byte),
         }
     }

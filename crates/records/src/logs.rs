@@ -356,7 +356,7 @@ pub static WRITERS: &[Writer] = &[
     writer("uvicorn", &[&UVICORN], Escaping::None, "0.54.0")
         .rule(Rule::Words)
         .note("the path was decoded and encoded again"),
-    writer("morgan", &[&COMBINED, &COMMON, &TINY, &JSON], Escaping::Morgan, "1.12.1"),
+    writer("morgan", &[&COMBINED, &COMMON, &TINY, &JSON_TEXT], Escaping::Morgan, "1.12.1"),
     writer("envoy", &[&ENVOY, &ISTIO, &RAW_COMBINED, &ENVOY_JSON], Escaping::None, "1.39.3")
         .rule(Rule::Words)
         .note("quotes in headers are not escaped: only the target is always certain"),

@@ -7,6 +7,7 @@ use simdpct::ByteSet;
 
 use crate::charset::Charset;
 use crate::escaping::Escaping;
+use crate::target::Placeholders;
 
 /// The name of a value in a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -177,6 +178,8 @@ pub struct Place {
     pub fence: ByteSet,
     /// The bytes that a new value cannot start with, unless the old one starts with the same byte.
     pub reserved: &'static [u8],
+    /// The texts that mean that there is no value. A value is not decoded to one of them.
+    pub placeholders: Option<&'static Placeholders>,
     /// The quotes around the value.
     pub marks: Marks,
     /// Whether a new value can keep the bytes of the fence that the old one has, because only the bytes next to them
@@ -201,6 +204,7 @@ impl Place {
             escapings: [Escaping::None, escaping, Escaping::None],
             fence,
             reserved: b"",
+            placeholders: None,
             marks: Marks::None,
             has_lone_marks: false,
             charset: Charset::default(),
@@ -319,7 +323,11 @@ impl Place {
         let mut quote: &[u8] = b"";
         let old = old.unwrap_or_default();
         let is_bad_start = match value.first() {
-            Some(first) => self.reserved.contains(first) && old.first() != Some(first),
+            Some(first) => {
+                self.reserved.contains(first) && old.first() != Some(first)
+                    || self.placeholders.is_some_and(|known| known.contains(value))
+                        && *simdpct::decode_until_stable(old) == *value
+            }
             None => !self.may_be_empty,
         };
         if let Some(offset) = self.barrier(old, value).or(is_bad_start.then_some(0)) {

@@ -118,6 +118,7 @@ impl Reader {
             return unreadable(start, Reason::UNKNOWN_WRITER);
         }
         let mut place = Place::new(range, index, escaping, fence);
+        place.placeholders = Some(known);
         if let Shape::Columns(columns) = &self.log.layout.shape {
             place.reserved = columns.reserved;
         }

@@ -6,7 +6,7 @@ use crate::escaping::Escaping;
 use crate::place::{Kind, Reason, Unreadable, unreadable};
 
 /// The texts that a program writes in place of a request, a target or a protocol that it does not know.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placeholders {
     /// Texts in place of a request that the server did not understand.
     pub requests: &'static [&'static [u8]],

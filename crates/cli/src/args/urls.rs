@@ -93,7 +93,8 @@ pub struct Join {
 
     /// Treat the parts as data, and escape each with the set of its component
     ///
-    /// This is the inverse of `pct split --decode`: escapes in a path, a query and userinfo stay.
+    /// This is the inverse of `pct split --decode`: escapes in a path, a query and userinfo stay. But an escape that it left in a host, a
+    /// fragment or a parameter, such as that of a line end, is escaped again.
     #[arg(long)]
     pub encode: bool,
 

@@ -234,13 +234,17 @@ pub fn kept_in(place: &Place) -> ByteSet {
 }
 
 /// Passes the value `new` for `place` to `write`. After a failure, tries again with more bytes percent-encoded: the
-/// byte that failed, then all bytes that the record cannot have, then also invalid UTF-8. Returns false if all fail.
+/// byte that failed, then invalid UTF-8, then all bytes that the record cannot have, then both. Returns false if all
+/// fail.
 fn put(place: &Place, new: &[u8], mut write: impl FnMut(&[u8]) -> Result<(), usize>) -> bool {
     let Err(offset) = write(new) else { return true };
     let encode = Encode::keeping(place.refused().complement());
     let (before, rest) = new.split_at(offset.min(new.len()));
     let (byte, after) = rest.split_at(rest.len().min(1));
-    if write(&[before, &encode.encode(byte), after].concat()).is_ok() {
+    let escape = Encode::keeping(ByteSet::EMPTY);
+    if write(&[before, &escape.encode(byte), after].concat()).is_ok()
+        || write(to_text(new).as_bytes()).is_ok()
+    {
         return true;
     }
     let mut escaped = Vec::new();

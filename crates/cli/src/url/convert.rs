@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use simdpct::MalformedEscape;
+use simdpct::{ByteSet, Encode, MalformedEscape, sets};
 use simdpct_uri::host::special_port;
 use simdpct_uri::{Converter, split};
 
@@ -33,12 +33,20 @@ pub struct DecodeUrl {
     pub percent_u: bool,
 }
 
+/// Encodes the bytes that a URL cannot contain. The escapes of the bytes `keep` stay. Of these bytes themselves, only NUL
+/// and line ends stay, which end records.
+fn encode_append(keep: ByteSet, url: &[u8], out: &mut Vec<u8>) {
+    const STAY: ByteSet = sets::RFC3986_URI.to_byte_set().add(b"%\r\n\0");
+    let mut kept = Vec::new();
+    Converter::new().keeping(keep).encode_append(url, &mut kept);
+    Encode::keeping(STAY).encode_append(&kept, out);
+}
+
 impl Convert for EncodeUrl {
     fn append(&mut self, value: Value<'_>, handling: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
-        let converter = Converter::new().keeping(*value.keep);
         target::convert(value.kind, value.bytes, out, |url, out| {
             let Some(charset) = self.charset else {
-                converter.encode_append(url, out);
+                encode_append(*value.keep, url, out);
                 return Ok(());
             };
             let (head, rest) = url.split_at(path_start(url));
@@ -47,9 +55,9 @@ impl Convert for EncodeUrl {
                 let refused = charset.encode(rest, Policy::Fail, &mut Vec::new(), push_reference);
                 refused.map_err(|refusal| Refusal { offset: head.len() + refusal.offset, ..refusal })?;
             }
-            converter.encode_append(head, out);
+            encode_append(*value.keep, head, out);
             let mut encoded = Vec::new();
-            converter.encode_append(rest, &mut encoded);
+            encode_append(*value.keep, rest, &mut encoded);
             from_utf8(charset, &encoded, out)
         })?;
         Ok(0)

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use simdpct::{AsciiSet, Decode, Encode, sets};
 use simdpct_records::Kind;
-use simdpct_uri::host::special_port;
-use simdpct_uri::{Builder, Parts, UriBuf};
+use simdpct_uri::canon::Base;
+use simdpct_uri::{Builder, Parts, UriBuf, split};
 
 use super::part::{Part, Suffixes};
 use crate::common::fault::Handling;
@@ -78,6 +78,31 @@ fn append_url(texts: &Texts<'_>, out: &mut Vec<u8>) {
     append(b"", path, b"");
     append(b"?", query, b"");
     append(b"#", fragment, b"");
+}
+
+/// Returns the host that browsers find in `url` on a page with another scheme, in their spelling. It is empty if the URL
+/// has none, and that of the page for a relative reference. Returns `None` if browsers cannot read the URL.
+fn host_in_browsers(url: &[u8]) -> Option<String> {
+    let page = Base::parse("wss://page.invalid/").ok()?;
+    let url = page.resolve(&String::from_utf8_lossy(url)).ok()?;
+    Some(split(&url).host().map_or_else(String::new, |host| host.raw().to_owned()))
+}
+
+/// Reports whether browsers find the host of `new` in `url`, the text of these parts. If neither the scheme nor the host
+/// was changed, it must be the host that they find in `value`, the URL before the changes.
+fn is_read_by_browsers(value: &[u8], url: &[u8], old: &Texts<'_>, new: &Texts<'_>) -> bool {
+    let (before, after) = (host_in_browsers(value), host_in_browsers(url));
+    let wanted = if old[SCHEME] == new[SCHEME] && old[HOST] == new[HOST] {
+        before.clone()
+    } else {
+        let mut plain = Texts::default();
+        (plain[SCHEME], plain[HOST]) = (new[SCHEME].clone(), new[HOST].clone());
+        plain[PATH] = Some(b"/".into());
+        let mut url = Vec::new();
+        append_url(&plain, &mut url);
+        host_in_browsers(&url)
+    };
+    after == wanted && (after.is_some() || before.is_none())
 }
 
 /// Reports whether the whole of `name` matches `pattern`, in which `*` represents any text.
@@ -317,15 +342,14 @@ impl Convert for Edit {
             Kind::Url => url != b"*",
             _ => has_prefix,
         };
-        let is_special = new[SCHEME].as_deref().is_some_and(|scheme| special_port(scheme).is_some());
-        let has_host = new[HOST].as_deref().is_some_and(|host| !host.is_empty());
+        let is_url = matches!(kind, Kind::Url | Kind::Text) && !is_path;
         let is_structure = |byte: &&u8| keep.contains(**byte) && url.contains(byte) && !value.contains(byte);
         let shown = url.escape_ascii();
         Err(refuse(
             if let Some(index) = (0..ORDER.len()).find(|&index| !is_same_kind || read[index] != new[index]) {
                 format!("the {} of the result could not be read back: '{shown}'", ORDER[index])
-            } else if is_special && !has_host && new[..QUERY] != old[..QUERY] {
-                format!("without a host, browsers would read one from the path: '{shown}'")
+            } else if is_url && !is_read_by_browsers(value, url, &old, &new) {
+                format!("browsers would find another host, or could not read the URL: '{shown}'")
             } else if let Some(&byte) = b":/?#[]@&=".iter().find(is_structure) {
                 format!("the result has a '{}', which separates values here", char::from(byte))
             } else if url.is_empty() && keep.contains(b' ') && kind != Kind::Query {

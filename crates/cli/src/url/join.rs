@@ -294,6 +294,12 @@ impl Convert for Join {
         };
         let from = out.len();
         wanted.join_append(out);
+        // A path such as `1:x` is written without the dot segment that RFC 3986, section 4.2, wants before it, because it
+        // is read back unchanged.
+        let is_prefixed = out[from..].starts_with(b"./") && !path.starts_with(b"./");
+        if !self.encode && is_prefixed && !simdpct_uri::split(&*path).is_uri() {
+            out.drain(from..from + 2);
+        }
         let read = simdpct_uri::split(&out[from..]);
         let has_host = read.host().is_some_and(|host| !host.raw().is_empty());
         if !has_host && hides_host(&wanted, &out[from..]) {
@@ -308,12 +314,8 @@ impl Convert for Join {
         }
         let read = Components::from(read);
         // With `--encode`, a path that would be read as another part gets a dot segment before it. Other paths must be
-        // read back unchanged, but `1:x` is a valid reference only after `./` (RFC 3986, section 4.2).
-        let prefixes: &[&[u8]] = match simdpct_uri::split(&*path).is_uri() {
-            _ if self.encode => &[b"", b"/.", b"./"],
-            true => &[b""],
-            false => &[b"", b"./"],
-        };
+        // read back unchanged.
+        let prefixes: &[&[u8]] = if self.encode { &[b"", b"/.", b"./"] } else { &[b""] };
         let is_path = |prefix: &&[u8]| read.path.strip_prefix(*prefix) == Some(wanted.path);
         let parts = [
             ("scheme", wanted.scheme, read.scheme),

@@ -149,6 +149,20 @@ fn a_result_that_would_be_another_url_is_rejected() {
         (&["--set", "scheme=HTTP"], "mailto:a@b"),
         (&["--drop", "host"], "http://a/b.com"),
         (&["--set", "path=/b"], "http:a"),
+        // Browsers would find another host than before, or than RFC 3986 finds.
+        (&["--drop", "userinfo"], "http://good.example\\@evil.example/"),
+        (&["--set", "scheme=https"], "foo://a\\b@c.example/"),
+        (&["--set", "host=h.example"], "ftp://u\\v@1.2.3.4:80/"),
+        (&["--set", "scheme=https"], "foo://\t//evil.example/"),
+        (&["--set", "path=/p"], " http://a.example/x"),
+        (&["--set", "path=/p"], "h\tttp://a.example/x"),
+        // Browsers could not read the result.
+        (&["--set", "port=81"], "file:///x"),
+        (&["--set", "user=u"], "foo:///x"),
+        (&["--set", "scheme=file"], "http://h:81/x"),
+        (&["--append-query", "a=b"], "http://a.com "),
+        (&["--set", "scheme=https"], "foo://a%20b/"),
+        (&["--set", "host=999999999999"], "http://h/x"),
     ] {
         assert_eq!(edit(options, url), (url.to_owned(), true), "{options:?} {url}");
     }

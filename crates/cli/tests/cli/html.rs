@@ -51,6 +51,9 @@ fn quotes_and_references() {
         ("<a href='%22%26%27'>", "<a href='\"&amp;&#39;'>"),
         // A value without quotes stays without them, so a blank and a single quote stay escaped.
         ("<a href=a%20b%3E%60%3D%22%27>", "<a href=a%20b&gt;`=&quot;%27>"),
+        // Escapes of invalid UTF-8 stay, and add no others.
+        ("<img srcset=\"a(b),c'%41%E9 1x\">", "<img srcset=\"a(b),c'A%E9 1x\">"),
+        ("<a href=\"a b%41%E9%FF\">", "<a href=\"a bA%E9%FF\">"),
         // Browsers remove tabs and line ends, so these stay escaped. Controls and invalid UTF-8 stay escaped, too.
         ("<a href='%09%0A%00%01%7F%FF%C3%A9'>", "<a href='%09%0A%00%01%7F%FFé'>"),
         ("<a href='a\n%20b\t'>", "<a href='a\n%20b\t'>"),

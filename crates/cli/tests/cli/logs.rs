@@ -1,6 +1,6 @@
 //! Tests `--log`, with lines from the documentation of each program.
 
-use crate::support::{assert_same, done, ok, run};
+use crate::support::{Run, assert_same, done, ok, run};
 
 /// Checks that `--log` selects the values `wanted` in `lines`, and that decoding changes only these values.
 #[track_caller]
@@ -869,4 +869,34 @@ fn cdxj_is_not_taken_for_cdx() {
     assert!(kept.err.contains("1 record is unreadable"), "{}", kept.err);
     let strict = run(&["decode", "--log", "cdx", "--strict"], line);
     assert_eq!(strict.err, "pct: <stdin>:1: offset 0: the record is CDXJ and not CDX\n");
+}
+
+/// A new value is written as the server would write it, and never as the text that means that there is no value.
+#[test]
+fn new_values_are_written_as_by_the_server() {
+    let line = |target: &str, referer: &str| {
+        format!(
+            "1.1.1.1 - - [10/Oct/2000:13:55:36 -0700] \"GET {target} HTTP/1.1\" 200 12 \"{referer}\" \"x\"\n"
+        )
+    };
+    for (verb, log, old, new) in [
+        (
+            "decode",
+            "w3c:tomcat",
+            "#Fields: cs-uri-stem cs(Referer)\n/%41\\\"%22 \"http://r/\"\"%41%22\"\n".to_owned(),
+            "#Fields: cs-uri-stem cs(Referer)\n/A\\\"\\\" \"http://r/\"\"A\"\"\"\n".to_owned(),
+        ),
+        ("decode", "json:morgan", "{\"url\":\"/%E9%41\"}\n".to_owned(), "{\"url\":\"/%E9A\"}\n".to_owned()),
+        ("decode", "apache", line("/%41", "%2D"), line("/A", "%2D")),
+        ("decode", "combined", line("%2D", "%41"), line("%2D", "A")),
+        ("encode", "nginx", line("/a b", "a b"), line("/a%20b", "a%20b")),
+        ("encode", "jetty", line("/a\"b", "a\"b"), line("/a%22b", "a%22b")),
+    ] {
+        let url = if verb == "encode" { &["--url"][..] } else { &[] };
+        for more in [&[][..], &["--stats"]] {
+            let args = [&[verb, "--log", log], url, more].concat();
+            let Run { out, .. } = run(&args, &old);
+            assert_same(&args.join(" "), &out, new.as_bytes());
+        }
+    }
 }

@@ -224,7 +224,8 @@ fn columns(random: &mut Random, log: Log) -> Record {
             Field::Referer | Field::Agent if is_quoted => {
                 record.text(b"\"");
                 let value = random.value(LINE_ENDS);
-                record.value(Some(field), escaping, value);
+                let is_tomcat = escaping == Escaping::TomcatW3c;
+                record.value(Some(field), if is_tomcat { Escaping::TomcatHeader } else { escaping }, value);
                 record.text(b"\"");
             }
             // The writers put no blanks, and no quotes at the start, into these columns.
