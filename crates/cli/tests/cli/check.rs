@@ -4,7 +4,7 @@ use crate::support::{Run, run, run_in_chunks};
 
 /// Runs `pct check` with `args` on `input`, and returns its findings without the file name.
 #[track_caller]
-fn findings(args: &[&str], input: impl AsRef<[u8]>) -> Vec<String> {
+pub fn findings(args: &[&str], input: impl AsRef<[u8]>) -> Vec<String> {
     let Run { out, code, .. } = run(&[&["check"], args].concat(), input);
     let lines: Vec<_> = String::from_utf8(out)
         .unwrap()

@@ -1,19 +1,7 @@
 //! Tests `pct check` on fields, columns and keys: the positions of findings, and that other text is not checked.
 
+use crate::check::findings;
 use crate::support::{Numbers, Run, run, run_in_chunks};
-
-/// Runs `pct check` with `args` on `input`, and returns its findings without the file name.
-#[track_caller]
-fn findings(args: &[&str], input: impl AsRef<[u8]>) -> Vec<String> {
-    let Run { out, code, .. } = run(&[&["check"], args].concat(), input);
-    let lines: Vec<_> = String::from_utf8(out)
-        .unwrap()
-        .lines()
-        .map(|line| line.strip_prefix("<stdin>:").expect("each names the file").to_owned())
-        .collect();
-    assert_eq!(code, Some(i32::from(!lines.is_empty())));
-    lines
-}
 
 #[test]
 fn fields() {

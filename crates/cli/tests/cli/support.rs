@@ -181,6 +181,15 @@ impl Numbers {
     pub fn pick<'a>(&mut self, words: &[&'a [u8]]) -> &'a [u8] {
         words[(self.next() % words.len() as u64) as usize]
     }
+
+    /// Returns at least `len` bytes of random `words`.
+    pub fn words(mut self, words: &[&[u8]], len: usize) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(len + 64);
+        while bytes.len() < len {
+            bytes.extend_from_slice(self.pick(words));
+        }
+        bytes
+    }
 }
 
 /// Returns about `len` random bytes in which valid and malformed escapes, line ends and invalid UTF-8 are frequent.
@@ -215,10 +224,5 @@ pub fn tangle(seed: u64, len: usize) -> Vec<u8> {
         b"\0",
         b"a much longer stretch in which nothing at all has to be escaped",
     ];
-    let mut numbers = Numbers(seed);
-    let mut bytes = Vec::with_capacity(len + 64);
-    while bytes.len() < len {
-        bytes.extend_from_slice(numbers.pick(WORDS));
-    }
-    bytes
+    Numbers(seed).words(WORDS, len)
 }

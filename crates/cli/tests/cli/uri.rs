@@ -56,12 +56,7 @@ pub fn urls(seed: u64, len: usize) -> Vec<u8> {
         b"\r\n",
         b"\n",
     ];
-    let mut numbers = Numbers(seed);
-    let mut bytes = Vec::with_capacity(len + 64);
-    while bytes.len() < len {
-        bytes.extend_from_slice(numbers.pick(WORDS));
-    }
-    bytes
+    Numbers(seed).words(WORDS, len)
 }
 
 /// Splits `text` into lines, each as the pair of its content and its line end.
