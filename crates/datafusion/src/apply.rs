@@ -80,7 +80,7 @@ pub(crate) fn apply(job: &Job, arguments: &[ArrayRef], result: &DataType) -> Res
 }
 
 /// Applies a function once to each value of a dictionary. If a value becomes null, the keys of this value become null.
-/// Other keys stay. `of` is the type of the results.
+/// The other keys stay. `of` is the type of the results.
 fn dictionary(job: &Job, array: &ArrayRef, of: &DataType) -> Result<ArrayRef> {
     // A batch is often a slice of many rows, with one dictionary for all of them. Values that the slice does not use are
     // removed first.

@@ -259,7 +259,7 @@ pub(crate) fn scalar(text: &[u8], at: usize) -> Result<usize, usize> {
         }
     }
     let byte = |at: usize| text.get(at).copied().unwrap_or_default();
-    // Returns the end of the digits at `at`, or an error if there is none.
+    // Returns the end of the digits at `at`, or an error if there is no digit.
     let digits = |at: usize| match text[at..].iter().take_while(|byte| byte.is_ascii_digit()).count() {
         0 => Err(at),
         count => Ok(at + count),

@@ -178,7 +178,7 @@ pub struct Place {
     pub fence: ByteSet,
     /// The bytes that a new value cannot start with, unless the old one starts with the same byte.
     pub reserved: &'static [u8],
-    /// The texts that mean that there is no value. A value is not decoded to one of them.
+    /// The texts that mean "no value". [`Place::write`] rejects them if decoding the old value gives one of them.
     pub placeholders: Option<&'static Placeholders>,
     /// The quotes around the value.
     pub marks: Marks,

@@ -80,7 +80,7 @@ impl UriBuf {
     }
 
     /// Returns a relative reference that [`resolve`](UriBuf::resolve) turns into `target` again, or `target` itself if
-    /// there is none.
+    /// no relative reference does.
     ///
     /// No reference leads to a `target` with dot segments, because resolving removes them; canonicalize such a URI before.
     ///

@@ -15,7 +15,7 @@ fn unit_at(rest: &[u8]) -> Option<u16> {
 }
 
 /// Returns the character that is escaped as `%uXXXX` at the start of `rest`, and the length of its escapes. Returns
-/// `None` if there is none, or for a lone surrogate.
+/// `None` if `rest` does not start with such an escape, or for a lone surrogate.
 pub fn character_at(rest: &[u8]) -> Option<(char, usize)> {
     let first = unit_at(rest)?;
     let second = unit_at(&rest[6..]);

@@ -323,7 +323,7 @@ impl EscapeSearch {
     }
 
     /// Returns the start of the first record from `start` on that may contain an escape or be unreadable. Returns the
-    /// end of the chunk if there is none.
+    /// end of the chunk if no such record is left.
     #[inline]
     pub fn next(&mut self, selector: &Selector, chunk: &Chunk<'_>, start: usize, records: Records) -> usize {
         if start == 0 {

@@ -48,7 +48,8 @@ impl Hostless {
     }
 }
 
-/// Returns the host that `value`, which has none, would have with `--no-scheme`, if it has a dot.
+/// Returns the host that `value`, a URL without a host, would have with `--no-scheme`, if that host has a dot. This is not
+/// inlined into the loop over lines, because URLs without a host are rare.
 #[inline(never)]
 fn likely_host(value: &[u8]) -> Option<&[u8]> {
     target::host_without_scheme(value).filter(|host| memchr::memchr(b'.', host).is_some())

@@ -187,7 +187,7 @@ impl Requests {
         let is_other = !is_target
             && (self.log.writer.rule == Rule::RequestEscaped
                 || memchr::memmem::find(value, b"%20").is_some());
-        // The decoded value must not mean that there is none, as a path never does.
+        // The decoded value must not be a text that means "no value". A path never is such a text.
         let known = &self.log.writer.placeholders;
         let is_none = || value[0] != b'/' && known.contains(&simdpct::decode(&value[..value.len().min(64)]));
         !has_odd && !is_other && !is_none()
