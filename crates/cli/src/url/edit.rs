@@ -1,6 +1,7 @@
 //! Changes parts of URLs. Every byte of a URL that no change names stays as it is.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use simdpct::{AsciiSet, Decode, Encode, sets};
 use simdpct_records::Kind;
@@ -83,8 +84,8 @@ fn append_url(texts: &Texts<'_>, out: &mut Vec<u8>) {
 /// Returns the host that browsers find in `url` on a page with another scheme, in their spelling. It is empty if the URL
 /// has none, and that of the page for a relative reference. Returns `None` if browsers cannot read the URL.
 fn host_in_browsers(url: &[u8]) -> Option<String> {
-    let page = Base::parse("wss://page.invalid/").ok()?;
-    let url = page.resolve(&String::from_utf8_lossy(url)).ok()?;
+    static PAGE: LazyLock<Option<Base>> = LazyLock::new(|| Base::parse("wss://page.invalid/").ok());
+    let url = PAGE.as_ref()?.resolve(&String::from_utf8_lossy(url)).ok()?;
     Some(split(&url).host().map_or_else(String::new, |host| host.raw().to_owned()))
 }
 
