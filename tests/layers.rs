@@ -191,7 +191,8 @@ const RECORDS_MAY_IMPORT: &[(&str, &str)] = &[
     // Modules for values and their places, which know no format.
     ("escaping", ""),
     ("charset", ""),
-    ("place", "charset escaping"),
+    ("placeholders", ""),
+    ("place", "charset escaping placeholders"),
     // Modules that find values by number, column, key, path or attribute.
     ("path", ""),
     ("ends", ""),
@@ -203,13 +204,13 @@ const RECORDS_MAY_IMPORT: &[(&str, &str)] = &[
     ("html/finder", "charset escaping html/attributes place"),
     ("html", ""),
     // Modules that split the line of a log, and a module that finds the record inside the line of a logger.
-    ("target access columns labels", "escaping place"),
+    ("target access columns labels", "escaping place placeholders"),
     ("wrapper", "escaping json place"),
     // The table of log formats, and the modules that read it.
-    ("logs", "access columns escaping labels place target wrapper"),
+    ("logs", "access columns escaping labels place placeholders wrapper"),
     ("reader", "access columns escaping fast json labels logs path place target wrapper"),
     // Modules that find the values of many records at once with the modules above.
-    ("fast fast/*", "access ends escaping fast fast/* json logs place target"),
+    ("fast fast/*", "access ends escaping fast fast/* json logs place placeholders target"),
     // One type for all kinds of records but HTML, the choice of a log format, and the writer of records.
     ("syntax", "escaping fast fields json logs pairs path place reader table wrapper"),
     ("auto", "logs syntax wrapper"),

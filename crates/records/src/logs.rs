@@ -10,7 +10,7 @@ use crate::columns::{Columns, Split, Word, Words};
 use crate::escaping::Escaping;
 use crate::labels::LABELS;
 use crate::place::{Field, Holds, Key, Kind};
-use crate::target::{Placeholders, Protocol};
+use crate::placeholders::{Placeholders, Protocol};
 use crate::wrapper::Wrapper;
 
 /// The arrangement of fields in the lines of a log.

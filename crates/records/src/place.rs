@@ -7,7 +7,7 @@ use simdpct::ByteSet;
 
 use crate::charset::Charset;
 use crate::escaping::Escaping;
-use crate::target::Placeholders;
+use crate::placeholders::Placeholders;
 
 /// The name of a value in a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -4,68 +4,13 @@ use std::ops::Range;
 
 use crate::escaping::Escaping;
 use crate::place::{Kind, Reason, Unreadable, unreadable};
-
-/// The texts that a program writes in place of a request, a target or a protocol that it does not know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Placeholders {
-    /// Texts in place of a request that the server did not understand.
-    pub requests: &'static [&'static [u8]],
-    /// Texts in place of a target.
-    pub targets: &'static [&'static [u8]],
-    /// The starts of texts in place of a target.
-    pub prefixes: &'static [&'static [u8]],
-    /// Words in place of a protocol such as `HTTP/1.1`.
-    pub protocols: &'static [&'static [u8]],
-    /// The last word of a request.
-    pub protocol: Protocol,
-}
-
-/// The last word of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Protocol {
-    /// A name and a version, such as `HTTP/1.1`. Requests that the server rejected, and those of HTTP/0.9, can lack it.
-    Named,
-    /// Only a version, such as `1.1`, or a name and a version.
-    Version,
-    /// Any third word, because the target has no blank.
-    Word,
-    /// No protocol.
-    None,
-}
+use crate::placeholders::{self, Placeholders, Protocol};
 
 /// The places of the method and of the target.
 pub(crate) type Parts = (Range<usize>, Range<usize>);
 
 /// The minimum length, in bytes, at which a request without a protocol is taken for a cut one.
 const SHORTEST_CUT: usize = 1000;
-
-impl Placeholders {
-    /// A hyphen in place of a target.
-    pub const HYPHEN: Placeholders = Placeholders {
-        requests: &[],
-        targets: &[b"-"],
-        prefixes: &[],
-        protocols: &[],
-        protocol: Protocol::Named,
-    };
-
-    /// Reports whether `word`, the last one of a request, is a protocol and no part of the target.
-    pub(crate) fn is_protocol(&self, word: &[u8]) -> bool {
-        let is_bare = self.protocol == Protocol::Version && is_version(word);
-        match self.protocol {
-            Protocol::None => false,
-            Protocol::Word => true,
-            _ => is_protocol(word) || is_bare || self.protocols.contains(&word),
-        }
-    }
-
-    /// Reports whether `target` is a text that the program writes in place of a target.
-    pub fn contains(&self, target: &[u8]) -> bool {
-        target.is_empty()
-            || self.targets.contains(&target)
-            || self.prefixes.iter().any(|prefix| target.starts_with(prefix))
-    }
-}
 
 /// Returns the form of `target` in a request with this method.
 pub(crate) fn kind(method: &[u8], target: &[u8]) -> Kind {
@@ -75,26 +20,6 @@ pub(crate) fn kind(method: &[u8], target: &[u8]) -> Kind {
         // Proxies such as Squid read the method in any case.
         _ if method.eq_ignore_ascii_case(b"CONNECT") => Kind::Authority,
         _ => Kind::Url,
-    }
-}
-
-/// Reports whether `text` is the version of a protocol, such as `1.1` or `2`.
-fn is_version(text: &[u8]) -> bool {
-    match text {
-        [major] => major.is_ascii_digit(),
-        [major, b'.', minor, rest @ ..] => {
-            // A client can send a quote after the version.
-            major.is_ascii_digit() && minor.is_ascii_digit() && !rest.iter().any(u8::is_ascii_alphanumeric)
-        }
-        _ => false,
-    }
-}
-
-/// Reports whether `word` is a protocol, such as `HTTP/1.1`, or an odd one, such as `XTTP/1.1` or `http/2`.
-fn is_protocol(word: &[u8]) -> bool {
-    match word.split_first_chunk::<5>() {
-        Some(([name @ .., b'/'], version)) => name.iter().all(u8::is_ascii_alphabetic) && is_version(version),
-        _ => false,
     }
 }
 
@@ -156,7 +81,10 @@ fn split_other(
     let range = trim(range);
     let request = &line[range.clone()];
     let Some(blank) = request.iter().position(|&byte| byte == b' ') else {
-        return match request.is_empty() || is_protocol(request) || known.targets.contains(&request) {
+        return match request.is_empty()
+            || placeholders::is_protocol(request)
+            || known.targets.contains(&request)
+        {
             true => Ok(None),
             false => unreadable(range.start, Reason::NO_TARGET),
         };
@@ -172,7 +100,7 @@ fn split_other(
     let word = escaping.undo(raw, &mut buffer).unwrap_or(raw);
     // With `Protocol::Word`, a request may have two words. The second is the target unless it is a protocol.
     let is_second = last == 0 && known.protocol == Protocol::Word;
-    let has_protocol = if is_second { is_protocol(word) } else { known.is_protocol(word) };
+    let has_protocol = if is_second { placeholders::is_protocol(word) } else { known.is_protocol(word) };
     if !has_protocol && known.protocol != Protocol::None && request.len() >= SHORTEST_CUT {
         return unreadable(range.end, Reason::CUT);
     }

@@ -13,7 +13,8 @@ use crate::access::{Access, Gap, Part, Rule};
 use crate::escaping::Escaping;
 use crate::logs::{Log, Shape};
 use crate::place::Field;
-use crate::target::{self, Protocol};
+use crate::placeholders::Protocol;
+use crate::target;
 
 /// Finds the escapes in lines of an access log.
 #[derive(Clone, Debug)]
