@@ -13,7 +13,7 @@ mod sealed {
 /// use simdpct::Decode;
 /// use simdpct::batch::ColumnBuf;
 ///
-/// // A null gives an empty value; the validity bitmap stays with its owner.
+/// // A null gives an empty value. The output does not record which values were null.
 /// let mut out = ColumnBuf::<i32>::new();
 /// Decode::new().decode_slices([Some("a%20b"), None, Some("c")], &mut out).unwrap();
 /// assert_eq!(out.offsets(), [0, 3, 3, 4]);

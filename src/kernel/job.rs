@@ -169,7 +169,7 @@ pub(crate) struct Decoded<'c> {
     pub stopped: usize,
 }
 
-/// The result of decoding a value: two words, which a call returns in registers. They hold all details of an error, so
+/// The result of decoding a value: two words, which a call returns in registers. Words of 64 bits hold all details of an error, so
 /// that a strict caller need not keep the input in registers during the call (lab: kernels).
 pub(crate) struct Outcome<'c> {
     /// The number of bytes written; 0 if the decoding stopped early.

@@ -226,7 +226,7 @@ pub(crate) fn encode_values<'c>(
     out.finish()
 }
 
-/// Decodes values one by one, up to the first value with a malformed escape. Maps their ends in the input to their ends in the output.
+/// Decodes values one by one; a strict decoding stops at the first malformed escape. Maps their ends in the input to their ends in the output.
 pub(crate) fn decode_values<'c>(
     job: &DecodeJob,
     input: &[u8],

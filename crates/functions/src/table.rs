@@ -34,7 +34,7 @@ pub struct Options {
     pub profile: Profile,
     /// The handling of bad values.
     pub policy: Policy,
-    /// Whether the values, and thus the results, are text.
+    /// Whether the values are text, so that decoded and canonical values must be UTF-8.
     pub utf8: bool,
 }
 

@@ -65,7 +65,7 @@ const STRIP_TO_NOTHING: Step = StripOrigin { empty: Some(""), query: true };
 const STRIP_PATH: Step = StripOrigin { empty: None, query: false };
 
 // These steps remove dot segments: `RFC` by RFC 3986, 5.2.4, and `CLEAN` without the slash that the RFC leaves for a
-// dot segment at the end. `ESCAPED` also removes escaped dots. Those with `BELOW` reject `..` above the root.
+// dot segment at the end. `ESCAPED` also counts `%2e` as a dot. Those with `BELOW` reject `..` above the root.
 const RFC: Step = RemoveDots { escaped: false, clean: false, reject_above: false };
 const RFC_BELOW: Step = RemoveDots { escaped: false, clean: false, reject_above: true };
 const ESCAPED: Step = RemoveDots { escaped: true, clean: false, reject_above: false };

@@ -188,7 +188,7 @@ static RULES: &[Rule] = {
         rule(CsvLazy, b'"', b"\"", &[], NONE, RAW_MARK | DOUBLED | LINES),
         rule(CsvBackslash, b'\\', b"\"\\", &[], NONE, RAW_MARK | DOUBLED | LINES),
         rule(Logfmt, b'\\', b"\"\\/'abfnrtv", &[Unit, Lower], NONE, 0),
-        rule(JsonHex, b'\\', JSON, &[Unit, Upper], NONE, 0),
+        rule(JsonHex, b'\\', JSON, &[Unit, Upper], (0x80, b""), 0),
         rule(Html, b'&', b"", &[Reference], (0x100, b"&<>\"'"), RAW_MARK),
         rule(HtmlDouble, b'&', b"", &[Reference], (0x100, b"&<>\""), RAW_MARK | BREAKS),
         rule(HtmlDoubleBare, b'&', b"", &[Reference], (0x100, b"<>\""), RAW_MARK | BREAKS),
@@ -378,7 +378,9 @@ impl Rule {
     fn write_byte(&self, byte: u8, out: &mut Vec<u8>) {
         // In quotes, `/` and `'` need no escape.
         let letter = self.letter(byte).filter(|letter| !b"/'".contains(letter));
-        match (letter, self.numbers.first()) {
+        // A code unit gives a byte only if the byte is ASCII.
+        let gives_byte = |number: &&Number| **number != Number::Unit || byte.is_ascii();
+        match (letter, self.numbers.iter().find(gives_byte)) {
             (Some(letter), _) => out.extend([self.mark, letter]),
             (None, Some(number)) if self.is_numbered(byte) => {
                 out.push(self.mark);
@@ -453,8 +455,7 @@ impl Escaping {
             out.extend_from_slice(value);
             return Ok(());
         }
-        // Go writes characters that are not ASCII as they are, and escapes their bytes only if the value is not UTF-8.
-        let is_text = self == Escaping::Go && std::str::from_utf8(value).is_ok();
+        let is_text = self.escapes_only_bytes() && std::str::from_utf8(value).is_ok();
         for (offset, &byte) in value.iter().enumerate() {
             let starts_line = matches!(byte, b'\n' | b'\r' | 0) && !rule.has(LINES) && !rule.escapes(byte);
             if starts_line || byte == rule.mark && !rule.has(RAW_MARK) && !rule.escapes(byte) {
@@ -493,12 +494,18 @@ impl Escaping {
     pub(crate) fn spell(self, byte: u8) -> Option<Vec<u8>> {
         let (rule, mut text) = (self.rule(), Vec::new());
         rule.write_byte(byte, &mut text);
-        (!rule.has(RAW_MARK) && self != Escaping::Go).then_some(text)
+        (!rule.has(RAW_MARK) && !self.escapes_only_bytes()).then_some(text)
+    }
+
+    /// Reports whether characters that are not ASCII are written as they are, and their bytes are escaped only if the value is not
+    /// UTF-8.
+    fn escapes_only_bytes(self) -> bool {
+        matches!(self, Escaping::Go | Escaping::JsonHex)
     }
 
     /// Reports whether a text in this escaping should be UTF-8.
     pub(crate) fn is_text(self) -> bool {
-        matches!(self, Escaping::Json | Escaping::JsonHex | Escaping::LighttpdJson) || self.has_references()
+        matches!(self, Escaping::Json | Escaping::LighttpdJson) || self.has_references()
     }
 
     /// Reports whether escapes are character references of HTML. With references, a text can have many spellings, and

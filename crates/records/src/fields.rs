@@ -9,7 +9,7 @@ use simdpct::ByteSet;
 use crate::ends::Separator;
 use crate::escaping::Escaping;
 use crate::fast::{Delimited, Finder, Sweep};
-use crate::place::{CONTROLS, Place};
+use crate::place::{CONTROLS, Place, Reason, Unreadable, unreadable};
 
 /// The fields at a position, as people count them: `N`, `N..M`, or `N.W` for word W of field N. Negative numbers count from the end. A range
 /// without a number on one side begins with the first field, or ends with the last.
@@ -196,11 +196,12 @@ impl Numbered {
         names.collect()
     }
 
-    /// Appends the places of the fields of `line` to `places`.
-    pub(crate) fn find(&mut self, line: &[u8], places: &mut Vec<Place>) {
+    /// Appends the places of the fields of `line` to `places`. Fails if a quote before the end of the last of these fields is not
+    /// closed, because the fields after it are then unknown.
+    pub(crate) fn find(&mut self, line: &[u8], places: &mut Vec<Place>) -> Result<(), Unreadable> {
         let mut spans = std::mem::take(&mut self.spans);
         spans.clear();
-        self.split(line, &mut spans);
+        self.split(line, &mut spans)?;
         for (index, span) in spans.iter().enumerate() {
             // The first position without a word takes the field. Positions before it can take words of the field.
             for &(position, first) in &self.positions {
@@ -224,10 +225,11 @@ impl Numbered {
             places.dedup_by(|next, before| next.range.start < before.range.end);
         }
         self.spans = spans;
+        Ok(())
     }
 
     /// Splits `line`, as far as its fields are needed.
-    fn split(&self, line: &[u8], spans: &mut Vec<Span>) {
+    fn split(&self, line: &[u8], spans: &mut Vec<Span>) -> Result<(), Unreadable> {
         let last = self.last.unwrap_or(usize::MAX);
         let Separator::Byte(byte) = self.separator else {
             return split_words(line, last, self.separator == Separator::Quoted, spans);
@@ -237,6 +239,7 @@ impl Numbered {
             spans.push(Span { range: start..end, mark: b' ', after_bracket: false });
             start = end + 1;
         }
+        Ok(())
     }
 
     /// Returns the place of value number `index`: the field `span`, or its word at `word`.
@@ -279,25 +282,29 @@ fn words(line: &[u8], range: Range<usize>) -> impl Iterator<Item = Range<usize>>
 }
 
 /// Appends the first `last` words of `line` to `spans`. If `has_marks` is set, fields can be in quotes or brackets.
-fn split_words(line: &[u8], last: usize, has_marks: bool, spans: &mut Vec<Span>) {
+fn split_words(line: &[u8], last: usize, has_marks: bool, spans: &mut Vec<Span>) -> Result<(), Unreadable> {
     let mut at = 0;
-    // Whether the rest of the line has no closing quote, and no closing bracket.
-    let (mut open_quote, mut open_bracket) = (!has_marks, !has_marks);
+    // Whether the rest of the line has no closing bracket.
+    let mut open_bracket = !has_marks;
     while let Some(word) = words(line, at..line.len()).next().filter(|_| spans.len() < last) {
-        let (mark, is_open) = match line[word.start] {
-            b'"' => (b'"', &mut open_quote),
-            b'[' => (b']', &mut open_bracket),
-            _ => (b' ', &mut true),
-        };
-        let close = if *is_open { None } else { close(line, mark, word.start) };
-        *is_open = close.is_none();
-        let (range, mark) = match close {
-            Some(close) => (word.start + 1..close, mark),
-            None => (word, b' '),
+        let (range, mark) = match line[word.start] {
+            b'"' if has_marks => match close(line, b'"', word.start) {
+                Some(close) => (word.start + 1..close, b'"'),
+                None => return unreadable(word.start, Reason::OPEN_QUOTE),
+            },
+            b'[' if !open_bracket => match close(line, b']', word.start) {
+                Some(close) => (word.start + 1..close, b']'),
+                None => {
+                    open_bracket = true;
+                    (word, b' ')
+                }
+            },
+            _ => (word, b' '),
         };
         at = range.end + usize::from(mark != b' ');
         spans.push(Span { range, mark, after_bracket: open_bracket });
     }
+    Ok(())
 }
 
 /// Returns the offset of the `mark` that ends the field that begins with a mark at `start`.

@@ -178,10 +178,7 @@ impl Syntax {
                 places.push(Place::new(0..record.len(), 0, *escaping, ByteSet::EMPTY));
                 Ok(())
             }
-            Kind::Fields(fields) => {
-                fields.find(record, places);
-                Ok(())
-            }
+            Kind::Fields(fields) => fields.find(record, places),
             Kind::Table(table) => table.find(record, places),
             Kind::Json(members) => members.find(record, places),
             Kind::Logfmt(keys) => pairs::find(record, keys, places),

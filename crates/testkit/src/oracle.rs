@@ -62,7 +62,7 @@ pub enum Rule {
     FormKeepingPlus,
 }
 
-/// Sets `out` to the encoded `input`. The bytes of `members` stay.
+/// Sets `out` to the encoded `input`. The bytes of `members` stay, unless `rule` says otherwise.
 pub fn encode(input: &[u8], members: &Members, rule: Rule, upper: bool, out: &mut Vec<u8>) {
     out.clear();
     let mut at = 0;

@@ -62,7 +62,7 @@ pub fn pairs_in<'a>(
     })
 }
 
-/// Returns the charset that a form names: the value of its first field `_charset_`, which browsers fill in (HTML, section 4.10.22.5).
+/// Returns the charset that a form names: the value of its first field `_charset_`, which browsers fill in (HTML, section 4.10.22.4).
 /// `None` without such a field, or if its value is not a label of a charset.
 ///
 /// ```
@@ -85,7 +85,7 @@ pub enum LineEnds {
     /// Line ends stay as they are.
     #[default]
     Kept,
-    /// LF, CR and CR LF become CR LF, which browsers send for the lines of a text area (HTML, section 4.10.22.4).
+    /// LF, CR and CR LF become CR LF, which browsers send for the lines of a text area (HTML, section 4.10.22.6).
     CrLf,
 }
 

@@ -487,8 +487,8 @@ pub struct Kept {
 
     /// Convert a whole URL: keep its syntax, so that it has the same parts
     ///
-    /// `encode` escapes only bytes that no URL may contain: reserved bytes and their escapes stay (RFC 3986, section 2.2), and every other
-    /// "%" is data and is escaped. `decode` is the exact inverse: reserved bytes stay escaped.
+    /// `encode` escapes bytes that no URL may contain, and "%". Reserved bytes (RFC 3986, section 2.2) and their escapes, such as %2F and
+    /// %252F, stay. `decode` is the exact inverse: it keeps these escapes.
     #[arg(long, conflicts_with_all = ["keep", "form"])]
     pub url: bool,
 

@@ -93,8 +93,8 @@ pub struct Join {
 
     /// Treat the parts as data, and escape each with the set of its component
     ///
-    /// This is the inverse of `pct split --decode`: escapes in a path, a query and userinfo stay. But an escape that it left in a host, a
-    /// fragment or a parameter, such as that of a line end, is escaped again.
+    /// This is the inverse of `pct split --decode`: escapes in a path, a query, userinfo and an authority stay. In other parts each `%` is
+    /// escaped, also that of an escape that the split kept, such as the %0A of a line end.
     #[arg(long)]
     pub encode: bool,
 
@@ -137,7 +137,7 @@ pub struct Iri {
 
 /// Write IRIs as URIs: convert hosts by IDNA (UTS 46), and escape all other UTF-8 (RFC 3987, section 3.1)
 ///
-/// Escapes stay, and URIs do not change. A URL whose host is not valid is rejected.
+/// Escapes stay, and URIs do not change. The `%` of a malformed escape becomes %25. A URL whose host is not valid is rejected.
 #[derive(Debug, Options)]
 #[command(after_long_help = include_str!("examples/uri.txt").trim_ascii_end())]
 pub struct Uri {

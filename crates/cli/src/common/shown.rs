@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// Returns `path` as one line of text. Characters that would control a terminal, or that are invisible, are escaped.
+/// Returns `path` as one line of text. Invalid UTF-8, and the characters that [`is_harmful`] finds, are escaped.
 pub fn shown(path: &Path) -> String {
     let mut text = String::new();
     append_line(path.as_os_str().as_encoded_bytes(), is_harmful, &mut text);

@@ -1,4 +1,4 @@
-//! `--printable`: escapes characters that control a terminal or are invisible.
+//! `--printable`: escapes invalid UTF-8, and the characters that [`is_harmful`] finds.
 
 use crate::common::escape::escape;
 use crate::common::records::Records;
@@ -13,7 +13,7 @@ pub fn end(records: Records) -> u8 {
     if records == Records::Raw { b' ' } else { records.end() }
 }
 
-/// Appends `text` as printable, valid UTF-8. Only `end`, which ends records or separates columns, always stays.
+/// Appends `text` with invalid UTF-8 and harmful characters escaped, except `end`, and CR before `end` if it is LF.
 pub fn append(text: &[u8], end: u8, out: &mut Vec<u8>) {
     let mut rest = text;
     // Validation stops at the first error, so the loop takes linear time.

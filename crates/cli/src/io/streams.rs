@@ -34,7 +34,7 @@ fn duplicate(stream: &impl std::os::windows::io::AsHandle) -> io::Result<File> {
 }
 
 /// Returns standard output or standard error if `path` names it: as `/dev/stdout`, or as the regular file that it is
-/// redirected to. Returns `None` if `path` names neither.
+/// redirected to. Returns an error for another regular file in `/dev/fd`, and `None` for all other paths.
 ///
 /// All processes that write to the stream share one position, and writes continue there. Replacing the file would lose
 /// the bytes that other processes write.

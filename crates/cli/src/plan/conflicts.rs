@@ -76,7 +76,7 @@ fn conflict(args: &Args, conversion: Option<&Conversion>) -> Option<&'static str
         ),
         (
             strict.on_malformed.is_some() && is(|_, conversion| conversion.escapes() == Some(Escapes::Data)),
-            "--on-malformed: this conversion escapes every `%`, so no escape is malformed",
+            "--on-malformed: this conversion writes %25 for a `%` that begins no escape, so no escape is malformed",
         ),
         (
             written.on_rejected.is_some() && is(super::is_stream),

@@ -92,8 +92,8 @@ impl Selector {
             || record.trim_ascii_start().starts_with(b"{")
     }
 
-    /// Rewrites the values of one record. If a record is unreadable, its values are only checked and not changed. In a
-    /// log, the values that were found are rewritten all the same.
+    /// Rewrites the values of one record. Of an unreadable record, the values that were found are used only in a log, or if
+    /// nothing is written ([`Form::Nothing`]).
     fn rewrite_found(&mut self, args: &mut RewriteArgs<'_, '_>) -> Action {
         let record = args.record;
         self.found.clear();

@@ -12,7 +12,7 @@ use crate::common::reason::{Reason, Refusal};
 use crate::common::target::Pieces;
 use crate::common::utf8;
 
-/// The bytes outside ASCII. Their escapes stay in the result of [`in_utf8`] if they are invalid in the charset.
+/// The bytes outside ASCII. In the result of [`in_utf8`], their escapes mean bytes that are invalid in the charset, so they must stay.
 pub const NOT_ASCII: ByteSet = ByteSet::from_bitmap([0, 0, u64::MAX, u64::MAX]);
 
 /// Returns valid UTF-8 unchanged. For other bytes, `policy` decides whether they stay, are repaired or are rejected.

@@ -183,6 +183,43 @@ fn the_percent_sign_may_be_an_escape_of_the_server() {
 }
 
 #[test]
+fn fields_after_a_quote_that_is_not_closed_are_unreadable() {
+    let cut = "a \"b%20c d%41\n";
+    check(&[
+        ("decode --quoted --field 1", cut, Some(cut), ""),
+        ("decode --quoted --field 3", cut, Some(cut), "1 record is unreadable, and stays unchanged"),
+        ("decode --quoted --field -1", cut, Some(cut), "1 record is unreadable, and stays unchanged"),
+        (
+            "decode --quoted --field 2",
+            "%41 \"%42\"x %43\n",
+            None,
+            "1 record is unreadable, and stays unchanged",
+        ),
+        ("top {path} --quoted --field 3", cut, Some(""), "1 record is unreadable"),
+    ]);
+}
+
+/// In JSON that nginx built from text, a byte that is not UTF-8 is `\xHH`.
+#[test]
+fn bytes_that_are_not_text_are_written_as_the_server_writes_them() {
+    check(&[
+        ("decode --jsonl --key u --unescape nginx", r#"{"u":"/\xC3%20"}"#, Some(r#"{"u":"/\xC3 "}"#), ""),
+        (
+            "decode --jsonl --key u --unescape nginx",
+            r#"{"u":"/%E9%C3%A9"}"#,
+            Some(r#"{"u":"/\xE9\xC3\xA9"}"#),
+            "",
+        ),
+        (
+            "decode --jsonl --key u --unescape nginx",
+            r#"{"u":"/\xC3\xA9%01"}"#,
+            Some(r#"{"u":"/é\u0001"}"#),
+            "",
+        ),
+    ]);
+}
+
+#[test]
 fn logs_are_read_in_strings_of_json() {
     let line = |target: &str| docker(&access(&format!("GET {target} HTTP/1.1"), "-"));
     check(&[
@@ -242,6 +279,7 @@ fn urls_are_those_of_the_current_standards() {
         ("uri", "http://h:7 7/\n", Some("http://h:7 7/\n"), rejected),
         ("uri", "http://h:7µ/é\n", Some("http://h:7µ/é\n"), rejected),
         ("uri", "http://a host/\n", Some("http://a host/\n"), rejected),
+        ("uri", "http://h/%zz%µ\n", Some("http://h/%25zz%25%C2%B5\n"), ""),
     ]);
 }
 

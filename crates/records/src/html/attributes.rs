@@ -108,7 +108,7 @@ fn span(text: &[u8], start: usize, mut inside: impl FnMut(u8) -> bool) -> usize 
 }
 
 impl Syntax {
-    /// Returns the bytes that would end a URL in `text`. Browsers remove blanks and controls from the ends of a URL.
+    /// Returns the bytes that could end a URL in `text` or move its start. Browsers remove blanks and controls from its ends.
     pub(crate) fn fence(self, text: &[u8]) -> ByteSet {
         let ends = CONTROLS.add(b" ");
         match self {
