@@ -19,7 +19,7 @@ pub struct Columns {
     /// The start of a line without columns.
     pub comment: &'static [u8],
     /// The bytes that no new value can start with, because the line could be read as one without columns.
-    pub reserved: &'static [u8],
+    pub reserved: &'static [&'static [u8]],
     /// The columns that can be selected.
     pub columns: &'static [Key],
     /// The names of the columns until a header line comes. A line can lack the last of these columns. Empty if a header
@@ -129,6 +129,7 @@ impl Columns {
                 Escaping::DoubledQuote => (Escaping::None, fence),
                 _ => (escaping, fence),
             };
+            let fence = if holds == Holds::Stem { fence.add(b"?") } else { fence };
             texts.list.push(Text { range: Ok(range), index, holds, escaping, fence });
         }
         Ok(())

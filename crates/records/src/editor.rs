@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::place::Place;
+use crate::place::{Marks, Place};
 use crate::syntax::Syntax;
 
 /// The parts of a record that are written.
@@ -21,8 +21,8 @@ pub enum Form {
         /// Appends the escape of a byte that would be read as a delimiter or a line end.
         escape: fn(u8, &mut Vec<u8>),
     },
-    /// Only the values, as a key of the record: each is followed by its length and its number, so that records with different values have
-    /// different keys.
+    /// Only the values, as a key of the record, in the order in which they were asked for. Each is followed by its length, its number and a
+    /// flag for JSON values that are not strings, so that records with different values have different keys.
     Key,
     /// No part: values are only checked.
     Nothing,
@@ -48,7 +48,7 @@ pub struct Editor<'a> {
     /// `done` and the length of `out` at the start of the record.
     mark: (usize, usize),
     has_changed: bool,
-    /// The values of the record that are to be joined: their numbers, and their places in `out`.
+    /// The values of the record that are to be joined, or sorted: their numbers, and their places in `out`.
     values: Vec<(usize, Range<usize>)>,
     buffer: Vec<u8>,
 }
@@ -115,7 +115,7 @@ impl<'a> Editor<'a> {
             Form::Nothing => {}
             Form::Values { .. } | Form::Key => {
                 self.has_changed |= is_new(place, record, value, &mut self.buffer);
-                self.value(place.index, value);
+                self.value(place, value);
             }
         }
         Ok(())
@@ -125,7 +125,7 @@ impl<'a> Editor<'a> {
     pub fn put_text(&mut self, place: &Place, text: &[u8]) {
         match self.form {
             Form::Whole => self.replace(place.whole(), Some(text)),
-            _ => self.value(place.index, text),
+            _ => self.value(place, text),
         }
         self.has_changed = true;
     }
@@ -149,15 +149,17 @@ impl<'a> Editor<'a> {
         self.done = self.record.start + range.end;
     }
 
-    /// Writes value number `index` without the rest of its record.
-    fn value(&mut self, index: usize, value: &[u8]) {
-        let from = self.out.len();
+    /// Writes the value at `place` without the rest of its record.
+    fn value(&mut self, place: &Place, value: &[u8]) {
+        let (from, index) = (self.out.len(), place.index);
         match self.form {
             Form::Whole | Form::Nothing => {}
             Form::Key => {
                 self.out.extend_from_slice(value);
-                let numbers = [value.len(), index].map(|number| (number as u64).to_le_bytes());
+                let is_bare = usize::from(place.marks == Marks::None);
+                let numbers = [value.len(), index, is_bare].map(|number| (number as u64).to_le_bytes());
                 self.out.extend(numbers.as_flattened());
+                self.values.push((index, from..self.out.len()));
             }
             Form::Values { delimiter, end, escape } => {
                 let special = [b'\n', b'\r', end, delimiter.unwrap_or(end)];
@@ -176,6 +178,9 @@ impl<'a> Editor<'a> {
             && !self.values.is_empty()
         {
             self.join(count, delimiter, end, escape);
+        }
+        if matches!(self.form, Form::Key) && !self.values.is_sorted_by_key(|(index, _)| *index) {
+            self.sort();
         }
         if !self.form.is_whole() {
             self.done = end;
@@ -200,6 +205,16 @@ impl<'a> Editor<'a> {
             }
             self.buffer.push(if index + 1 < count { delimiter } else { end });
         }
+        self.out.truncate(start);
+        self.out.extend_from_slice(&self.buffer);
+    }
+
+    /// Sorts the values of a key in the order in which they were asked for.
+    fn sort(&mut self) {
+        self.values.sort_by_key(|(index, _)| *index);
+        self.buffer.clear();
+        self.values.iter().for_each(|(_, place)| self.buffer.extend_from_slice(&self.out[place.clone()]));
+        let start = self.out.len() - self.buffer.len();
         self.out.truncate(start);
         self.out.extend_from_slice(&self.buffer);
     }

@@ -1,4 +1,4 @@
-//! Finds strings in a JSON document by their paths. Strings can have escapes that only some writers use, and bytes that
+//! Finds strings, or all values, in a JSON document by their paths. Strings can have escapes that only some writers use, and bytes that
 //! JSON forbids: control bytes and invalid UTF-8. Programs that build JSON from text write such strings, and no value
 //! may be missed.
 
@@ -10,12 +10,12 @@ use crate::escaping::Escaping;
 use crate::path::{KeyPath, Step};
 use crate::place::{BLANK, Field, Holds, Key, Kind, Reason, Texts, Unreadable, unreadable};
 
-/// A string that was found.
+/// A value that was found.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     /// The number of its path.
     pub path: usize,
-    /// Its place, without the quotes.
+    /// Its place, without the quotes of a string.
     pub range: Range<usize>,
     /// The number of the object that it is a member of, if it is one.
     pub object: Option<usize>,
@@ -25,6 +25,8 @@ pub(crate) struct Found {
 #[derive(Clone, Debug)]
 struct Open {
     is_object: bool,
+    /// The offset of the opening bracket.
+    start: usize,
     /// The number of the object or array.
     number: usize,
     /// The number of the current element.
@@ -47,10 +49,12 @@ pub(crate) struct Reader {
     pub paths: Vec<KeyPath>,
     /// The names whose members are noted.
     pub watched: Vec<String>,
+    /// Whether values that are not strings are found, too.
+    pub finds_all: bool,
     open: Vec<Open>,
     /// The paths that lead to the current value, after those that lead to the objects and arrays around it.
     states: Vec<State>,
-    /// The strings of the last document, in its order.
+    /// The strings of the last document, in its order. An object or array comes after the values in it.
     pub found: Vec<Found>,
     /// The watched members of the last document: the number of the object, and that of the name.
     pub members: Vec<(usize, usize)>,
@@ -137,19 +141,24 @@ impl Reader {
                     at = close + 1;
                 }
                 Some(open @ (b'{' | b'[')) => {
-                    let is_object = *open == b'{';
+                    let (is_object, start) = (*open == b'{', at);
                     at = blanks(text, at + 1);
                     if text.get(at) == Some(if is_object { &b'}' } else { &b']' }) {
                         at += 1;
+                        self.select_other(from, start..at);
                     } else {
                         let states = from..self.states.len();
-                        self.open.push(Open { is_object, number: count, element: 0, states });
+                        self.open.push(Open { is_object, start, number: count, element: 0, states });
                         count += 1;
                         (at, from) = self.enter(text, at, escaping)?;
                         continue;
                     }
                 }
-                _ => at = scalar(text, at)?,
+                _ => {
+                    let end = scalar(text, at)?;
+                    self.select_other(from, at..end);
+                    at = end;
+                }
             }
             // The value is complete. This loop closes the objects and arrays that end after it.
             loop {
@@ -166,8 +175,10 @@ impl Reader {
                         break;
                     }
                     (Some(b'}'), true) | (Some(b']'), false) => {
-                        self.open.pop();
                         at += 1;
+                        let (from, start) = (open.states.start, open.start);
+                        self.open.pop();
+                        self.select_other(from, start..at);
                     }
                     _ => return Err(at),
                 }
@@ -179,7 +190,7 @@ impl Reader {
     /// states that lead to it.
     fn enter(&mut self, text: &[u8], at: usize, escaping: Escaping) -> Result<(usize, usize), usize> {
         let from = self.states.len();
-        let Some(Open { is_object, number, element, states }) = self.open.last().cloned() else {
+        let Some(Open { is_object, number, element, states, .. }) = self.open.last().cloned() else {
             return Err(at);
         };
         let (mut start, mut buffer) = (at, Vec::new());
@@ -229,6 +240,13 @@ impl Reader {
         if let Some((_, path)) = selected.min() {
             let object = self.open.last().filter(|open| open.is_object).map(|open| open.number);
             self.found.push(Found { path, range, object });
+        }
+    }
+
+    /// Notes the value at `range`, which is not a string, like [`Reader::select`], if such values are found.
+    fn select_other(&mut self, from: usize, range: Range<usize>) {
+        if self.finds_all {
+            self.select(from, range);
         }
     }
 }

@@ -230,7 +230,7 @@ static CADDY: Layout = json("caddy", CADDY_KEYS, Some(Escaping::Json));
 
 const W3C_COLUMNS: &[Key] = &[
     key("cs-uri", Field::Target, TARGET),
-    key("cs-uri-stem", Field::Target, TARGET),
+    key("cs-uri-stem", Field::Target, Holds::Stem),
     key("cs-uri-query", Field::Query, Holds::Value(Kind::Query)),
     key("cs(Referer)", Field::Referer, URL),
     key("cs(Referrer)", Field::Referer, URL),
@@ -245,7 +245,7 @@ const fn w3c(name: &'static str, split: Split, escaping: Escaping) -> Layout {
         split,
         header: b"#Fields:",
         comment: b"#",
-        reserved: b"#",
+        reserved: &[b"#"],
         columns: W3C_COLUMNS,
         default: b"",
     };
@@ -263,7 +263,7 @@ static CDX: Layout = Layout {
         header: b" CDX ",
         comment: b" CDX ",
         // CDXJ has an object of JSON after the time.
-        reserved: b"{",
+        reserved: &[b"{"],
         columns: &[key("a", Field::Target, URL), key("r", Field::Redirect, URL)],
         default: b"N b a m s k r M S V g",
     }),

@@ -92,6 +92,8 @@ pub enum Holds {
     Request,
     /// The target of a request.
     Target,
+    /// The target of a request without its query, which has a column of its own.
+    Stem,
     /// The method of a request.
     Method,
     /// The URL of a server, or its host and port.
@@ -176,8 +178,8 @@ pub struct Place {
     pub escapings: [Escaping; 3],
     /// The bytes that would end the value, or change where other values are.
     pub fence: ByteSet,
-    /// The bytes that a new value cannot start with, unless the old one starts with the same byte.
-    pub reserved: &'static [u8],
+    /// The texts that a new value cannot start with, in any case, unless the old one starts with the same text.
+    pub reserved: &'static [&'static [u8]],
     /// The texts that mean "no value". [`Place::write`] rejects them if decoding the old value gives one of them.
     pub placeholders: Option<&'static Placeholders>,
     /// The quotes around the value.
@@ -203,7 +205,7 @@ impl Place {
             kind: Kind::Text,
             escapings: [Escaping::None, escaping, Escaping::None],
             fence,
-            reserved: b"",
+            reserved: &[],
             placeholders: None,
             marks: Marks::None,
             has_lone_marks: false,
@@ -323,8 +325,11 @@ impl Place {
         let mut quote: &[u8] = b"";
         let old = old.unwrap_or_default();
         let is_bad_start = match value.first() {
-            Some(first) => {
-                self.reserved.contains(first) && old.first() != Some(first)
+            Some(_) => {
+                let starts_with = |text: &[u8], start: &[u8]| {
+                    text.get(..start.len()).is_some_and(|text| text.eq_ignore_ascii_case(start))
+                };
+                self.reserved.iter().any(|start| starts_with(value, start) && !starts_with(old, start))
                     || self.placeholders.is_some_and(|known| known.contains(value))
                         && *simdpct::decode_until_stable(old) == *value
             }

@@ -122,7 +122,7 @@ impl Reader {
         if let Shape::Columns(columns) = &self.log.layout.shape {
             place.reserved = columns.reserved;
         }
-        place.may_be_empty = !matches!(holds, Holds::Request | Holds::Target);
+        place.may_be_empty = !matches!(holds, Holds::Request | Holds::Target | Holds::Stem);
         let mut buffer = Vec::new();
         let value = match place.value(record, &mut buffer) {
             Ok(value) if known.contains(value) => return Ok(None),
@@ -132,7 +132,7 @@ impl Reader {
             }
         };
         place.kind = match holds {
-            Holds::Request | Holds::Target => target::kind(&record[method], value),
+            Holds::Request | Holds::Target | Holds::Stem => target::kind(&record[method], value),
             Holds::Server if memchr::memmem::find(value, b"://").is_none() => Kind::Authority,
             Holds::Server => Kind::Url,
             Holds::Method => Kind::Text,

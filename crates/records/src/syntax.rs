@@ -91,6 +91,15 @@ impl Syntax {
         Ok(Syntax(Kind::Json(Members { reader, escaping })))
     }
 
+    /// Also selects members that are not strings. Such a value is its text, and has no marks.
+    #[must_use]
+    pub fn with_all_values(mut self) -> Syntax {
+        if let Kind::Json(Members { reader, .. }) = &mut self.0 {
+            reader.finds_all = true;
+        }
+        self
+    }
+
     /// Selects the values of `keys` in logfmt. An error is a message for the user.
     pub fn logfmt(keys: &[String]) -> Result<Syntax, String> {
         once(keys, String::clone)?;
@@ -222,8 +231,10 @@ impl Members {
             let number = into.get(path).and_then(|name| into.iter().position(|known| known == name));
             let is_free = object.zip(number).is_some_and(|member| taken.insert(member));
             let beside = is_free.then_some(range.end + 1);
-            let place = Place::new(range, path, self.escaping, ByteSet::EMPTY);
-            places.push(Place { marks: Marks::Quotes, beside, ..place });
+            let is_string = record[..range.start].ends_with(b"\"");
+            let escaping = if is_string { self.escaping } else { Escaping::None };
+            let marks = if is_string { Marks::Quotes } else { Marks::None };
+            places.push(Place { marks, beside, ..Place::new(range, path, escaping, ByteSet::EMPTY) });
         }
         Ok(())
     }

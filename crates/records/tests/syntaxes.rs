@@ -371,7 +371,10 @@ fn marks_end_fields_before_blanks() {
     assert_eq!(all(r#"x "a\" b" y"#), ["x", "a\\\" b", "y"]);
     assert_eq!(all(r#"x "a\\" y"#), ["x", "a\\\\", "y"]);
     assert_eq!(all(r#"x "a"b c" y"#), ["x", "a\"b c", "y"]);
-    assert_eq!(all(r#"x "a b"#), ["x", "\"a", "b"]);
+    assert!(
+        read(&mut fields(&["1..9"], Separator::Quoted), r#"x "a b"#)
+            .is_err_and(|error| error.starts_with("2:"))
+    );
     assert_eq!(all("[a] b] [c d"), ["a", "b]", "[c", "d"]);
     assert_eq!(all("\t[a]b c]\t"), ["a]b c"]);
     assert_eq!(all(r#""" []"#), ["", ""]);

@@ -124,8 +124,11 @@ impl<'a> Flaws<'a> {
             },
             Component::Port => {
                 let port = &self.input[self.at.host_end + 1..self.at.path_start];
-                let first = offset == self.at.host_end + 1;
-                return (first && port_number(port).is_none()).then_some(FlawKind::BadPort);
+                if offset == self.at.host_end + 1 && port_number(port).is_none() {
+                    return Some(FlawKind::BadPort);
+                }
+                // The flaw at the start of a bad port covers its other visible bytes.
+                byte.is_ascii_graphic()
             }
             Component::Path if Some(offset) == self.colon => return Some(FlawKind::ColonInFirstSegment),
             Component::Scheme => true,

@@ -186,7 +186,7 @@ pub struct Places {
     /// Character references such as `&amp;` are read, and written where they are needed. Everything else stays byte for
     /// byte, and so does a URL that does not change. The charset is the one that the document names, otherwise UTF-8, or
     /// windows-1252 for a value that is not UTF-8; UTF-16 and ISO-2022-JP are rejected. `resolve` obeys `<base href>` and
-    /// `codebase`. URLs in scripts and styles are not found. --max-record limits a tag.
+    /// `codebase`. URLs in scripts and styles are not found, nor are empty ones outside of href. --max-record limits a tag.
     #[arg(long, hide_short_help = true, conflicts_with_all = ["field", "csv", "jsonl", "logfmt", "log", "delimiter", "null"])]
     pub html: bool,
 
@@ -290,9 +290,9 @@ pub struct Output {
     #[arg(long, hide_short_help = true)]
     pub no_sync: bool,
 
-    /// Write rejected values to FILE, one per line: FILE:LINE:OFFSET: REASON: RECORD
+    /// Write records with rejected values to FILE, with the first reason of each: FILE:LINE:OFFSET: REASON: RECORD
     ///
-    /// These are the values that could not be converted, or not wholly: decoding also lists values with malformed escapes
+    /// These values could not be converted, or not wholly: decoding also lists values with malformed escapes
     /// or invalid UTF-8. A URL that a profile accepts is not listed for a malformed escape, unless --on-malformed rejects it.
     ///
     /// Line ends and control bytes in RECORD are escaped. Like the output, FILE appears whole or not at all.

@@ -53,9 +53,10 @@ pub struct Top {
 /// Keep the first line of each key, in the order of the input
 ///
 /// The key of a line is what `pct normalize` writes for it, with the same --profile, or the parts that --by names. With --field, --csv,
-/// --jsonl, --logfmt or --log, it is the selected values; a record without any is kept. Lines stay as they are. A line that the profile
-/// rejects, or longer than --max-record, is kept and counted on stderr; --rejects says where and why. A missing last line end is added. The
-/// result does not depend on the number of threads. Keys beyond --memory go to temporary files, which takes about three times as long.
+/// --jsonl, --logfmt or --log, it is the selected values; a record without any is kept. JSON values that are not strings are compared by
+/// their texts. Lines stay as they are. A line that the profile rejects, or longer than --max-record, is kept and counted on stderr;
+/// --rejects says where and why. A missing last line end is added. The result does not depend on the number of threads. With --in-place,
+/// each file has keys of its own. Keys beyond --memory go to temporary files, which takes about three times as long.
 #[derive(Debug, Options)]
 #[command(after_long_help = include_str!("examples/dedup.txt").trim_ascii_end())]
 pub struct Dedup {

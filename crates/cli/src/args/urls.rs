@@ -22,7 +22,7 @@ use crate::url::split::PartsWriter;
 /// Split URLs into their parts, before anything is decoded (RFC 3986, sections 2.4 and 3)
 ///
 /// Each URL becomes a row of TSV or CSV, or an object of JSON. Every input can be split, and `pct join` restores every URL
-/// that it accepts. The parts are written unchanged; --decode decodes each once.
+/// that it accepts; tabs stay escaped after TSV. The parts are written unchanged; --decode decodes each once.
 ///
 /// In TSV and CSV, a missing part is an empty cell, and an empty part is "": `http://a/` has no query, `http://a/?`
 /// has an empty one. In JSON, a missing part has no member. Line ends and NUL in a cell are escaped, and tabs in TSV.
@@ -79,7 +79,7 @@ pub struct Get {
 /// has such a name.
 ///
 /// A part is rejected if it could not be read back unchanged, such as a host with a slash, or the path //x without a host. It is
-/// also rejected if it has bytes that browsers remove or read as a delimiter, such as tabs, line ends, or blanks at the start.
+/// also rejected if it has tabs or line ends, or if the URL would begin with a blank, because browsers remove these bytes.
 /// No part may be given twice. With --encode, the path //x becomes /.//x, and the path a:b becomes ./a:b. user and password
 /// may replace userinfo, and authority may replace userinfo, host and port. query:NAME is added to the query unless the query
 /// has that parameter.
@@ -148,7 +148,7 @@ pub struct Uri {
 /// Convert forms to pairs, and pairs to forms (application/x-www-form-urlencoded)
 ///
 /// Each record is a form, such as the query of a URL. In TSV and CSV, names and values alternate; line ends and NUL in
-/// them are escaped, and --from reads these escapes. In JSON, a form is an array of pairs, in which a name or value that
+/// them are escaped, and so is a "%" that looks like the start of such an escape, or of %25. --from reads these escapes. In JSON, a form is an array of pairs, in which a name or value that
 /// is invalid UTF-8 is an object, {"bytes":"%C3"}; --from also reads an object, whose values may be arrays.
 #[derive(Debug, Options)]
 #[command(after_long_help = include_str!("examples/form.txt").trim_ascii_end())]

@@ -87,7 +87,7 @@ pub fn offsets(kind: Kind, value: &[u8]) -> Offsets {
 
 /// Calls `convert` with a reference that means the same as `value`, and returns the prefix of the reference. The offsets of errors are
 /// those of the value. `*` names no resource and is copied.
-pub fn with_reference(
+fn with_reference(
     kind: Kind,
     value: &[u8],
     out: &mut Vec<u8>,
@@ -105,6 +105,18 @@ pub fn with_reference(
     let inside =
         |refusal: Refusal| Refusal { offset: refusal.offset.saturating_sub(prefix.len()), ..refusal };
     convert(&reference, out).map_err(inside).map(|()| prefix)
+}
+
+/// Appends the target of `value`, which `resolve` appends for a reference, and returns 0. A query in a column of its own stays, because it
+/// is also the query of the target.
+pub fn resolve(
+    kind: Kind,
+    value: &[u8],
+    out: &mut Vec<u8>,
+    resolve: impl FnOnce(&[u8], &mut Vec<u8>) -> Result<(), Refusal>,
+) -> Result<usize, Refusal> {
+    let kind = if kind == Kind::Query { Kind::Asterisk } else { kind };
+    with_reference(kind, value, out, resolve).map(|_| 0)
 }
 
 /// Converts `value` by `convert`, which converts references, and appends the result as a value of the same kind. A result that would be of

@@ -1,4 +1,6 @@
-//! Validates and repairs UTF-8 in memory.
+//! Finds, validates and repairs UTF-8 in memory.
+
+use std::ops::Range;
 
 /// Fails if `bytes` are not valid UTF-8. The error is the length of the valid prefix.
 pub fn validate(bytes: &[u8]) -> Result<(), usize> {
@@ -7,6 +9,16 @@ pub fn validate(bytes: &[u8]) -> Result<(), usize> {
         return Ok(());
     }
     std::str::from_utf8(bytes).map(drop).map_err(|error| error.valid_up_to())
+}
+
+/// Returns the places of the texts outside ASCII in `bytes` that are valid UTF-8, each between ASCII bytes.
+pub fn runs(bytes: &[u8]) -> impl Iterator<Item = Range<usize>> {
+    let mut end = 0;
+    bytes.chunk_by(|one, next| one.is_ascii() == next.is_ascii()).filter_map(move |run| {
+        let start = end;
+        end += run.len();
+        (!run[0].is_ascii() && validate(run).is_ok()).then_some(start..end)
+    })
 }
 
 /// Returns `bytes` with U+FFFD in the place of invalid UTF-8.

@@ -240,34 +240,31 @@ impl Decoder {
             }
             return Ok(layers);
         };
-        let (mut layers, mut before) = (0, 0);
-        let mut each = |part: &[u8], character: Option<char>| {
+        // The charset is that of escaped bytes. A backslash that quotes in the record format is not converted, because the charset may have
+        // it as half of a character. Neither is text outside ASCII that is UTF-8, or the `%uXXXX` of a character outside ASCII.
+        let backslashes = memchr::memchr_iter(b'\\', bytes).filter(|_| self.place.is_quoting);
+        let mut literals: Vec<_> = backslashes.map(|at| (at..at + 1, None)).collect();
+        literals.extend(utf8::runs(bytes).map(|run| (run, None)));
+        if self.options.percent_u {
+            let characters = percent_u::characters(bytes).filter(|(_, character)| !character.is_ascii());
+            literals.extend(characters.map(|(found, character)| (found, Some(character))));
+        }
+        literals.sort_unstable_by_key(|(range, _)| range.start);
+        let (mut layers, mut before, mut from) = (0, 0, 0);
+        for (range, character) in literals.into_iter().chain([(bytes.len()..bytes.len(), None)]) {
             decoded.clear();
-            layers = layers.max(self.layers(part, decoded));
+            layers = layers.max(self.layers(&bytes[from..range.start], decoded));
             charset.decode(decoded, policy, out).map_err(|at| before + at)?;
             before += decoded.len();
-            if let Some(character) = character {
-                layers = layers.max(usize::from(!character.is_ascii()));
-                before += character.len_utf8();
-                out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
-            }
-            Ok::<(), usize>(())
-        };
-        // A backslash that quotes in the record format is not converted by the charset, in which it may be half of a character. Neither
-        // is the `%uXXXX` of a character outside ASCII.
-        let mut from = 0;
-        for at in memchr::memchr_iter(b'\\', bytes).filter(|_| self.place.is_quoting).chain([bytes.len()]) {
-            if self.options.percent_u {
-                let base = from;
-                for (found, character) in percent_u::characters(&bytes[base..at]) {
-                    if !character.is_ascii() {
-                        each(&bytes[from..base + found.start], Some(character))?;
-                        from = base + found.end;
-                    }
-                }
-            }
-            each(&bytes[from..at], (at < bytes.len()).then_some('\\'))?;
-            from = at + 1;
+            from = range.end;
+            let mut buffer = [0; 4];
+            let literal = match character {
+                Some(character) => character.encode_utf8(&mut buffer).as_bytes(),
+                None => &bytes[range],
+            };
+            layers = layers.max(usize::from(character.is_some()));
+            before += literal.len();
+            out.extend_from_slice(literal);
         }
         Ok(layers)
     }

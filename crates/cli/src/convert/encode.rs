@@ -1,6 +1,7 @@
 //! Encodes a value: converts it to the charset, then escapes it.
 
 use simdpct::{ByteSet, HexCase};
+use simdpct_records::Kind;
 
 use super::{Convert, Unit, Value};
 use crate::common::charset::Charset;
@@ -107,6 +108,10 @@ impl Encoder {
 
 impl Convert for Encoder {
     fn append(&mut self, value: Value<'_>, handling: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
+        if value.kind == Kind::Asterisk {
+            out.extend_from_slice(value.bytes);
+            return Ok(0);
+        }
         self.encode(value.bytes, Records::Raw, handling.not_text, out).map(|()| 0)
     }
 

@@ -144,7 +144,7 @@ fn check_into(args: &Args) -> Result<(), String> {
         }
         (places.key.len(), "keys")
     } else {
-        return Err("--into needs --csv or --jsonl".to_owned());
+        return Err("--into needs --csv, or --jsonl without --log".to_owned());
     };
     if count != into.len() {
         return Err(format!("--into: {} names for {count} {what}", into.len()));

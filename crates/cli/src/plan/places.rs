@@ -97,7 +97,10 @@ pub fn form(args: &Args, only_values: bool) -> Form {
 /// Returns the options of a job that selects values in records, converts them, and writes the `form` of each record.
 pub fn spec(args: &Args, conversion: &Conversion, form: Form, policies: Handling) -> Result<Spec, String> {
     let places = &args.places;
-    let (target, mut kept) = locate(args)?;
+    let (mut target, mut kept) = locate(args)?;
+    if matches!(form, Form::Key) {
+        target.selector = target.selector.with_all_values();
+    }
     let selector = &target.selector;
     // Logs with fields between blanks write a hyphen for a missing value.
     let none: &[u8] = if selector.has_hyphens() { b"-" } else { b"" };

@@ -7,6 +7,7 @@ use std::hash::BuildHasher;
 use std::sync::{Mutex, PoisonError};
 
 use foldhash::fast::RandomState;
+use simdpct::{ByteSet, Decode};
 use twox_hash::XxHash3_128;
 
 use crate::common::error::Failure;
@@ -250,7 +251,10 @@ impl Counts {
         let words: Vec<u8>;
         let mut result = result;
         if self.has_lists {
-            words = result.iter().map(|&byte| if byte == b' ' { end } else { byte }).collect();
+            let escaped: Vec<_> = result.iter().map(|&byte| if byte == b' ' { end } else { byte }).collect();
+            // In the values of a parameter, only blanks and `%` are escaped.
+            let decode = Decode::new().keep(ByteSet::from_bytes(b" %").complement());
+            words = decode.decode(&escaped).into_owned();
             result = &words;
         }
         // Most keys have at least eight bytes with their end.

@@ -42,22 +42,22 @@ pub fn begin(
         feed.set_dialect(dialect);
         line = feed.peek_record()?;
     }
-    let usage = |feed: &Feed<'_>, message: &str| {
-        Failure::Usage(format!("{}: {}", feed.name(), shown(Path::new(message))))
+    let missing = |feed: &Feed<'_>, message: &str| {
+        Failure::missing(feed.name(), io::Error::other(shown(Path::new(message))))
     };
     let mut table = if columns.has_header {
         header = feed.first_record()?;
         // An empty file has no columns.
         let wanted = if header.is_empty() { &[] } else { &columns.names[..] };
         let table = Table::new(dialect, wanted, into, Some(without_end(&header)));
-        table.map_err(|message| usage(feed, &message))?
+        table.map_err(|message| missing(feed, &message))?
     } else {
         Table::new(dialect, &columns.names, &[], None).map_err(Failure::Usage)?
     };
     if let Some(row) = line.filter(|_| !columns.has_header) {
         // A row without a line feed is the only line of the input.
         if row.last() != Some(&b'\n') && dialect.has_lone_return(&row) {
-            return Err(usage(feed, RETURNS));
+            return Err(missing(feed, RETURNS));
         }
         table.measure(without_end(&row));
     }
@@ -104,8 +104,9 @@ impl Header {
             if *first == names {
                 return Ok(false);
             }
-            let error =
-                io::Error::other("its header is not that of the first file, so --one-header leaves it out");
+            let error = io::Error::other(
+                "its header is not that of the first file, so it is left out of the one table",
+            );
             return Err(Failure::missing(file, error));
         }
         if *first == names && !self.has_warned {

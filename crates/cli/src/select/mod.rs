@@ -126,6 +126,11 @@ impl Selector {
         Selector { into: into.to_vec(), ..self }
     }
 
+    /// Also selects JSON values that are not strings.
+    pub fn with_all_values(self) -> Selector {
+        Selector { syntax: self.syntax.with_all_values(), ..self }
+    }
+
     /// Undoes `escaping` in the values, after the escapings of the record's syntax.
     pub fn unescaping(self, escaping: Escaping) -> Selector {
         Selector { more: escaping, ..self }
@@ -262,7 +267,7 @@ impl Selector {
             return match count {
                 0 => Vec::new(),
                 _ => vec![format!(
-                    "no line is JSON, and {count} record{}: --jsonl expects one document per line; use `jq -c .`, or \
+                    "no line is a JSON object, and {count} record{}: --jsonl expects one document per line; use `jq -c .`, or \
                      `jq -c '.[]'` for the elements of an array",
                     if count == 1 { " is unreadable" } else { "s are unreadable" }
                 )],

@@ -90,8 +90,13 @@ fn host_in_browsers(url: &[u8]) -> Option<String> {
 }
 
 /// Reports whether browsers find the host of `new` in `url`, the text of these parts. If neither the scheme nor the host
-/// was changed, it must be the host that they find in `value`, the URL before the changes.
+/// was changed, it must be the host that they find in `value`, the URL before the changes. They end a host at a backslash, so a port or
+/// another new part after it would not be read.
 fn is_read_by_browsers(value: &[u8], url: &[u8], old: &Texts<'_>, new: &Texts<'_>) -> bool {
+    let is_new = (SCHEME..=PORT).any(|index| old[index] != new[index]);
+    if is_new && split(url).authority().is_some_and(|authority| authority.contains(&b'\\')) {
+        return false;
+    }
     let (before, after) = (host_in_browsers(value), host_in_browsers(url));
     let wanted = if old[SCHEME] == new[SCHEME] && old[HOST] == new[HOST] {
         before.clone()
@@ -310,6 +315,9 @@ impl Edit {
 impl Convert for Edit {
     fn append(&mut self, value: Value<'_>, _: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
         let Value { bytes: value, kind, keep } = value;
+        // Browsers remove blanks and controls at the end of a URL, so these stay behind the new end.
+        let is_blank = |byte: &&u8| matches!(kind, Kind::Url | Kind::Text) && **byte <= b' ';
+        let (value, blanks) = value.split_at(value.len() - value.iter().rev().take_while(is_blank).count());
         let (start, mut buffer) = (out.len(), Vec::new());
         let parts = target::split(kind, value, false, &mut buffer);
         let old = texts(&parts);
@@ -324,6 +332,7 @@ impl Convert for Edit {
         }
         if new == old {
             out.extend_from_slice(value);
+            out.extend_from_slice(blanks);
             return Ok(0);
         }
         append_url(&new, out);
@@ -351,8 +360,12 @@ impl Convert for Edit {
                 format!("the {} of the result could not be read back: '{shown}'", ORDER[index])
             } else if is_url && !is_read_by_browsers(value, url, &old, &new) {
                 format!("browsers would find another host, or could not read the URL: '{shown}'")
+            } else if url.last().is_some_and(|last| is_blank(&last)) {
+                format!("browsers would remove the blank at the end of the result: '{shown}'")
             } else if let Some(&byte) = b":/?#[]@&=".iter().find(is_structure) {
                 format!("the result has a '{}', which separates values here", char::from(byte))
+            } else if url == b"-" && keep.contains(b' ') {
+                "a hyphen alone means no value here".to_owned()
             } else if url.is_empty() && keep.contains(b' ') && kind != Kind::Query {
                 "nothing would be left, and an empty field between blanks is none".to_owned()
             } else {
@@ -360,6 +373,7 @@ impl Convert for Edit {
                     // Logs with fields between blanks write a hyphen for a missing query.
                     out.push(b'-');
                 }
+                out.extend_from_slice(blanks);
                 return Ok(0);
             },
         ))

@@ -74,7 +74,7 @@ fn check(part: &Part, value: &[u8], is_data: bool) -> Result<(), Refusal> {
 /// skip all slashes and backslashes after a special scheme, and two of them begin a host in a relative reference.
 fn hides_host(url: &Components<'_>, text: &[u8]) -> bool {
     let is_slash = |byte: &u8| b"/\\".contains(byte);
-    !url.path.iter().all(is_slash)
+    !simdpct_uri::split(text).path().iter().all(is_slash)
         && match url.scheme {
             Some(scheme) => special_port(scheme).is_some(),
             None => text.len() > 1 && text[..2].iter().all(is_slash),

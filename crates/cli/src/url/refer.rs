@@ -89,6 +89,12 @@ fn text(value: &[u8]) -> Result<&str, Refusal> {
     str::from_utf8(value).map_err(refusal)
 }
 
+/// Reports whether `<base>` can set `url` as the base of its document (HTML Standard, "set the frozen base URL").
+fn can_be_base(url: &[u8]) -> bool {
+    let is = |scheme: &[u8], name: &[u8]| scheme.eq_ignore_ascii_case(name);
+    split(url).scheme().is_some_and(|scheme| !is(scheme, b"data") && !is(scheme, b"javascript"))
+}
+
 /// Resolves each value, a URI reference, against a base URI (RFC 3986, section 5.2).
 #[derive(Clone, Debug)]
 pub struct Resolve {
@@ -116,8 +122,7 @@ impl Resolve {
 
 impl Convert for Resolve {
     fn append(&mut self, value: Value<'_>, _: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
-        target::with_reference(value.kind, value.bytes, out, |reference, out| self.resolve(reference, out))?;
-        Ok(0)
+        target::resolve(value.kind, value.bytes, out, |reference, out| self.resolve(reference, out))
     }
 
     fn append_many(&mut self, text: &[u8], records: Records, _: Handling, out: &mut Vec<u8>) -> Option<u64> {
@@ -138,7 +143,7 @@ impl Convert for Resolve {
 
     fn enter_base(&mut self, reference: &[u8]) -> bool {
         let mut base = Vec::new();
-        let is_base = self.resolve(reference, &mut base).is_ok();
+        let is_base = self.resolve(reference, &mut base).is_ok() && can_be_base(&base);
         self.bases.extend(is_base.then_some(base));
         is_base
     }
@@ -197,11 +202,10 @@ impl ResolveStandard {
 
 impl Convert for ResolveStandard {
     fn append(&mut self, value: Value<'_>, _: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
-        target::with_reference(value.kind, value.bytes, out, |reference, out| {
+        target::resolve(value.kind, value.bytes, out, |reference, out| {
             out.extend_from_slice(self.resolve(reference)?.as_bytes());
             Ok(())
-        })?;
-        Ok(0)
+        })
     }
 
     fn escapes(&self) -> Option<Escapes> {
@@ -209,7 +213,8 @@ impl Convert for ResolveStandard {
     }
 
     fn enter_base(&mut self, reference: &[u8]) -> bool {
-        let base = self.resolve(reference).ok().and_then(|url| Base::parse(&url).ok());
+        let url = self.resolve(reference).ok().filter(|url| can_be_base(url.as_bytes()));
+        let base = url.and_then(|url| Base::parse(&url).ok());
         let is_base = base.is_some();
         self.bases.extend(base);
         is_base

@@ -58,6 +58,23 @@ fn append_in_utf8(
     policy: Policy,
     out: &mut Vec<u8>,
 ) -> Result<(), usize> {
+    let mut from = 0;
+    for run in utf8::runs(value).chain([value.len()..value.len()]) {
+        append_escaped(charset, &value[from..run.start], percent, policy, out).map_err(|at| from + at)?;
+        from = run.end;
+        out.extend_from_slice(&value[run]);
+    }
+    Ok(())
+}
+
+/// Appends a part of a value without text outside ASCII that is UTF-8, like [`append_in_utf8`].
+fn append_escaped(
+    charset: Charset,
+    value: &[u8],
+    percent: &[u8],
+    policy: Policy,
+    out: &mut Vec<u8>,
+) -> Result<(), usize> {
     // The bytes of the value, and the offset of each.
     let (mut bytes, mut offsets) = (Vec::new(), Vec::new());
     let mut at = 0;

@@ -219,6 +219,94 @@ fn bytes_that_are_not_text_are_written_as_the_server_writes_them() {
     ]);
 }
 
+/// Text that is not escaped is UTF-8, whatever the charset of the escapes is.
+#[test]
+fn a_charset_is_that_of_escapes() {
+    check(&[
+        ("decode --charset gbk", "/你?q=你%C4%E3\n", Some("/你?q=你你\n"), ""),
+        ("decode --charset gbk --url", "/é?q=é%C4%E3\n", Some("/é?q=é你\n"), ""),
+        ("decode --charset gbk --percent-u", "é%u4F60%C4%E3\n", Some("é你你\n"), ""),
+        ("decode --charset latin1 --on-invalid-utf8 fail", "é%E9\n", Some("éé\n"), ""),
+        ("get --decode {query:q} --charset gbk", "?q=你%C4%E3\n", Some("你你\n"), ""),
+        ("decode --jsonl --key a --charset gbk", "{\"a\":\"\\u4f60\"}\n", Some("{\"a\":\"\\u4f60\"}\n"), ""),
+        // A character can begin with an escape and end with a letter.
+        ("decode --charset shift_jis", "%83A\n", Some("ア\n"), ""),
+    ]);
+}
+
+#[test]
+fn keys_have_values_in_the_order_in_which_they_were_named() {
+    let numbers = "{\"u\":\"x\",\"id\":1}\n{\"u\":\"x\",\"id\":2}\n{\"u\":\"x\",\"id\":\"1\"}\n{\"u\":\"x\",\"id\":[1]}\n";
+    let others =
+        "{\"u\":\"x\",\"id\":[2]}\n{\"u\":\"x\",\"id\":{}}\n{\"u\":\"x\",\"id\":null}\n{\"u\":\"x\"}\n";
+    let all = [numbers, others].concat();
+    check(&[
+        ("dedup --jsonl --key u,id", &[&all[..], &all].concat(), Some(&all), ""),
+        (
+            "dedup --jsonl --key a,b",
+            "{\"a\":\"x\",\"b\":\"y\"}\n{\"b\":\"y\",\"a\":\"x\"}\n",
+            Some("{\"a\":\"x\",\"b\":\"y\"}\n"),
+            "",
+        ),
+        ("dedup --logfmt --key a,b", "a=x b=y\nb=y a=x\n", Some("a=x b=y\n"), ""),
+        ("top --decode {query:q[]}", "?q=b+c\n?q=b%2520c&q=b+c\n", Some("2\tb c\n1\tb%20c\n"), ""),
+    ]);
+}
+
+#[test]
+fn urls_in_html_are_those_of_browsers() {
+    let refresh = |url: &str| format!("<meta http-equiv=refresh content=\"0;{url}\">");
+    let links =
+        |base: &str, a: &str, b: &str| format!("<base href=\"{base}\"><a href=\"{a}\"><a href=\"{b}\">");
+    let forms = "<base href=\"/b/\"><form action=\"\"><button formaction=\"\"><img src=\"\"><a href=\"\">";
+    let resolved = "<base href=\"http://h/b/\"><form action=\"\"><button formaction=\"\"><img src=\"\"><a href=\"http://h/b/\">";
+    let script = links("JavaScript:x", "http://h/d/z", "http://h/d/e#f");
+    let data = links("data:x", "http://h/d/z", "http://h/d/e#f");
+    check(&[
+        ("decode --html", &refresh("/x?a=1&amp;b=%41"), Some(&refresh("/x?a=1&amp;b=A")), ""),
+        ("decode --html", &refresh("ur%6C=1"), Some(&refresh("%75rl=1")), ""),
+        ("resolve --html --base http://h/d/e", &links("JavaScript:x", "z", "#f"), Some(&script), ""),
+        ("resolve --html --standard --base http://h/d/e", &links("data:x", "z", "#f"), Some(&data), ""),
+        ("resolve --html --base http://h/d/e", forms, Some(resolved), ""),
+    ]);
+}
+
+/// In W3C logs, the query of a target has a column of its own.
+#[test]
+fn the_query_of_a_stem_is_in_its_column() {
+    let w3c = |target: &str| format!("#Fields: date cs-uri-stem cs-uri-query\n2024 {target}\n");
+    let rejected = "1 value was rejected";
+    check(&[
+        ("resolve --log iis --base http://b/d/", &w3c("/a q=1"), Some(&w3c("http://b/a q=1")), ""),
+        ("edit --set query:k=v --log iis", &w3c("/a q=1"), Some(&w3c("/a q=1&k=v")), rejected),
+        ("edit --set query:k=v --log iis --field query", &w3c("/a q=1"), Some(&w3c("/a q=1&k=v")), ""),
+        ("decode --log iis", &w3c("/a%3F%41 q=%41"), Some(&w3c("/a%3FA q=A")), ""),
+        (
+            "encode --log nginx",
+            &access("OPTIONS * HTTP/1.1", "-"),
+            Some(&access("OPTIONS * HTTP/1.1", "-")),
+            "",
+        ),
+    ]);
+}
+
+/// Browsers remove blanks at the end of a URL, and end a host at a backslash.
+#[test]
+fn changed_urls_are_those_that_browsers_read() {
+    let rejected = "1 value was rejected";
+    check(&[
+        ("edit --append-query a=1", "http://h/p \n", Some("http://h/p?a=1 \n"), ""),
+        ("edit --keep-query a", "http://h/?a=1 &b=2\n", Some("http://h/?a=1 &b=2\n"), rejected),
+        ("edit --drop fragment", "http://h/p #f\n", Some("http://h/p #f\n"), rejected),
+        ("edit --set port=81", "http://h\\a\n", Some("http://h\\a\n"), rejected),
+        ("edit --append-query a=1", "http://h\\a\n", Some("http://h\\a?a=1\n"), ""),
+        ("normalize --profile rfc3986", "http://h\\Foo\n", Some("http://h\\Foo\n"), rejected),
+        ("normalize --profile rfc3986", "http://h\\foo\n", Some("http://h\\foo\n"), ""),
+        ("normalize --profile rfc3986-scheme", "http://h\\b:80\n", Some("http://h\\b:80\n"), rejected),
+        ("join --encode", "http\t\t\t\t//\t\t\n", None, rejected),
+    ]);
+}
+
 #[test]
 fn logs_are_read_in_strings_of_json() {
     let line = |target: &str| docker(&access(&format!("GET {target} HTTP/1.1"), "-"));

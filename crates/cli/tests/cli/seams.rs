@@ -43,7 +43,7 @@ fn who_selects_nothing_is_told_once() {
         (
             &["--jsonl", "--key", "x"],
             "{\n  \"x\":\n \"%41\"\n",
-            "no line is JSON, and 2 records are unreadable: --jsonl expects one document per line; use `jq -c .`, or `jq -c '.[]'` for the elements of an array",
+            "no line is a JSON object, and 2 records are unreadable: --jsonl expects one document per line; use `jq -c .`, or `jq -c '.[]'` for the elements of an array",
         ),
         (&["--field", "30"], "a b\n", "no line has field 30"),
         (&["--quoted", "--field", "2.3"], "a b\n", "no line has field 2.3"),
@@ -269,7 +269,7 @@ fn new_columns() {
     for (args, wanted) in [
         (&["--csv", "--column", "u", "--into", "v"][..], "v: the header has this column already"),
         (&["--csv", "--column", "1", "--no-header", "--into", "v"], "no place for the name"),
-        (&["--field", "1", "--into", "v"], "--into needs --csv or --jsonl"),
+        (&["--field", "1", "--into", "v"], "--into needs --csv, or --jsonl without --log"),
         (&["--jsonl", "--key", "a[]", "--into", "v"], "not a member of an object"),
         (&["--jsonl", "--key", "a,b", "--into", "v"], "1 names for 2 keys"),
         (&["--csv", "--column", "u", "--into", "a,b"], "2 names for 1 columns"),

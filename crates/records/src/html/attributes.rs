@@ -108,15 +108,11 @@ fn span(text: &[u8], start: usize, mut inside: impl FnMut(u8) -> bool) -> usize 
 }
 
 impl Syntax {
-    /// Returns the bytes that could end a URL in `text` or move its start. Browsers remove blanks and controls from its ends.
-    pub(crate) fn fence(self, text: &[u8]) -> ByteSet {
+    /// Returns the bytes that could end a URL or move its start. Browsers remove blanks and controls from its ends.
+    pub(crate) fn fence(self) -> ByteSet {
         let ends = CONTROLS.add(b" ");
         match self {
             Syntax::Url => ends,
-            // If no `url=` is before the URL, a new URL such as `url=a` would lose its first four bytes.
-            Syntax::Refresh if refresh(text).is_some_and(|url| !text[..url.start].contains(&b'=')) => {
-                ends.add(b"\"'=")
-            }
             Syntax::Refresh => ends.add(b"\"'"),
             _ => ends.add(b",\"'()"),
         }

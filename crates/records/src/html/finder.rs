@@ -245,18 +245,22 @@ impl Value {
         // A value without quotes cannot begin with a quote, which would open a quoted value. It also cannot be empty.
         let is_quoted = matches!(quote, b'"' | b'\'');
         let quotes = if is_quoted { ByteSet::EMPTY } else { ByteSet::from_bytes(b"'") };
-        let fence = syntax.fence(text).union(quotes);
+        let fence = syntax.fence().union(quotes);
         let mut offsets: Vec<_> =
             syntax.urls(text).into_iter().flat_map(|url| [url.start, url.end]).collect();
         Escaping::Html.origins(&decoded, &mut offsets);
         charset.origins(raw, &mut offsets);
-        for url in offsets.chunks_exact(2) {
+        // An empty `action` is the URL of the document whatever the base is, and an empty `src` loads nothing. Only links may be empty.
+        let may_be_empty = ATTRIBUTES[self.row].name.ends_with("href");
+        for url in offsets.chunks_exact(2).filter(|url| may_be_empty || url[0] < url[1]) {
             let range = self.range.start + url[0]..self.range.start + url[1];
             let place = Place {
                 kind: Kind::Url,
                 charset,
                 has_lone_marks: syntax != Syntax::Refresh,
                 may_be_empty: syntax == Syntax::Url && is_quoted,
+                // Without `url=` before the URL, browsers would read these bytes of a new one as such.
+                reserved: if syntax == Syntax::Refresh { &[b"url="] } else { &[] },
                 ..Place::new(range, self.row, escaping, fence)
             };
             links.push(Link { tag: self.tag.clone(), place, role: self.role });

@@ -80,7 +80,14 @@ pub(super) fn append(url: &[u8], by_scheme: bool, out: &mut Vec<u8>) -> Result<(
     // Browsers read a URL such as `http:/a` as a reference if the base has the same scheme.
     let is_reference = || !has_authority && parts.scheme().is_some_and(is_opened);
     let rest = &url[parts.offsets().path_start..];
+    // Browsers end the host at a backslash, so what the RFC reads as the rest of the authority is a path for them.
+    let is_backslash = |byte: &&u8| **byte == b'\\';
+    let has_path_inside = parts.authority().is_some_and(|authority| {
+        authority.iter().skip_while(is_backslash).any(|byte| is_backslash(&byte))
+            && parts.scheme().is_none_or(is_opened)
+    });
     if !is_kept(url, &parts, &out[form..])
+        || has_path_inside && out[form..] != *url
         || is_reference() && Contact::of(rest) != Contact::of(&out[start..])
     {
         let offset = parts.offsets().host_end.min(url.len() - 1);
