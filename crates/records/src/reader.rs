@@ -52,6 +52,11 @@ impl Reader {
         Ok(Reader { log, names, numbers, header, json, texts })
     }
 
+    /// Reports whether a header line names the columns of the records after it.
+    pub fn has_header(&self) -> bool {
+        matches!(self.log.layout.shape, Shape::Columns(_))
+    }
+
     /// Returns the search for escapes in the lines, if they need not be read one by one.
     pub fn sweep(&self) -> Option<Sweep> {
         let is_selected = |field: Field| self.numbers[field as usize].is_some();

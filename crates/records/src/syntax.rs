@@ -14,7 +14,7 @@ use crate::path::KeyPath;
 use crate::place::{Marks, Place, Reason, Unreadable, unreadable};
 use crate::reader::Reader;
 use crate::table::{Table, without_end};
-use crate::wrapper::Wrapper;
+use crate::wrapper::{Lines, Wrapper};
 
 /// The syntax of records, and the selected values.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ enum Kind {
     Logfmt(Vec<String>),
     Log(Box<Reader>),
     /// The line of a logger, whose value is the record of a program.
-    Wrapper(Wrapper),
+    Wrapper(Lines),
     Nested(Box<Nested>),
 }
 
@@ -118,7 +118,7 @@ impl Syntax {
         }
         let records = Syntax(Kind::Log(Box::new(Reader::new(log, names)?)));
         Ok(match wrapper {
-            Some(wrapper) => Syntax(Kind::Wrapper(wrapper)).containing(records),
+            Some(wrapper) => Syntax(Kind::Wrapper(Lines::new(wrapper))).containing(records),
             None => records,
         })
     }
@@ -150,6 +150,16 @@ impl Syntax {
             Kind::Table(_) => "column",
             Kind::Json(_) | Kind::Logfmt(_) => "key",
             Kind::Nested(nested) => nested.inner.noun(),
+        }
+    }
+
+    /// Reports whether a record depends on earlier records: on a header, or on the parts of a line before the last one.
+    pub fn is_sequential(&self) -> bool {
+        match &self.0 {
+            Kind::Log(reader) => reader.has_header(),
+            Kind::Wrapper(lines) => lines.has_parts(),
+            Kind::Nested(nested) => nested.outer.is_sequential() || nested.inner.is_sequential(),
+            _ => false,
         }
     }
 
@@ -192,7 +202,7 @@ impl Syntax {
             Kind::Json(members) => members.find(record, places),
             Kind::Logfmt(keys) => pairs::find(record, keys, places),
             Kind::Log(reader) => reader.find(record, places),
-            Kind::Wrapper(wrapper) => wrapper.find(record).map(|place| places.push(place)),
+            Kind::Wrapper(lines) => lines.find(record).map(|place| places.push(place)),
             Kind::Nested(nested) => nested.find(record, places),
         }
     }
@@ -276,11 +286,6 @@ impl Nested {
                     continue;
                 }
             };
-            // Docker writes a line that is too long in parts. Only the last part has the line end.
-            if !text.ends_with(b"\n") && matches!(outer.0, Kind::Wrapper(Wrapper::Docker)) {
-                result = result.and(unreadable(value.range.end, Reason::PART));
-                continue;
-            }
             let from = places.len();
             let found = inner.find(without_end(text), places);
             result = result.and(
@@ -290,7 +295,7 @@ impl Nested {
                 places.truncate(from);
                 result = result.and(unreadable(value.range.start, Reason::TOO_DEEP));
             }
-            if matches!(outer.0, Kind::Wrapper(wrapper) if wrapper.is_rsyslog(record)) {
+            if matches!(&outer.0, Kind::Wrapper(lines) if lines.wrapper.is_rsyslog(record)) {
                 // rsyslog escapes only those controls that the program has not escaped.
                 let is_raw = |place: &&mut Place| !place.escapings[1].escapes(b'\t');
                 places[from..]

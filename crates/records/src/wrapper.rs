@@ -28,47 +28,77 @@ impl Wrapper {
     pub const ALL: [(Wrapper, &'static str); 3] =
         [(Wrapper::Cri, "cri"), (Wrapper::Docker, "docker"), (Wrapper::Syslog, "syslog")];
 
-    /// Returns the place of the program's record in `line`.
-    pub(crate) fn find(self, line: &[u8]) -> Result<Place, Unreadable> {
-        let (range, escaping) = match self {
-            Wrapper::Cri => (cri(line)?, Escaping::None),
-            Wrapper::Docker => (docker(line)?, Escaping::Json),
-            Wrapper::Syslog => match syslog(line) {
-                Some(start) => (start..line.len(), Escaping::None),
-                None => return unreadable(0, Reason::NO_PREFIX),
-            },
-        };
-        Ok(Place::new(range, 0, escaping, ByteSet::EMPTY))
-    }
-
     /// Reports whether rsyslog wrote `line` to a file, with controls escaped. Messages from the network begin with `<`.
     pub(crate) fn is_rsyslog(self, line: &[u8]) -> bool {
         self == Wrapper::Syslog && line.first() != Some(&b'<')
     }
 }
 
-fn cri(line: &[u8]) -> Result<Range<usize>, Unreadable> {
+/// A reader of the lines of a logger in one file.
+#[derive(Clone, Debug)]
+pub(crate) struct Lines {
+    pub wrapper: Wrapper,
+    /// Whether the last record of stdout, and that of stderr, was a part of a line that goes on in the next one.
+    goes_on: [bool; 2],
+    /// The reader of Docker's documents.
+    json: json::Reader,
+}
+
+impl Lines {
+    /// Returns a reader that is at the start of a file.
+    pub fn new(wrapper: Wrapper) -> Lines {
+        let paths = ["log", "stream"].iter().flat_map(|name| name.parse()).collect();
+        Lines { wrapper, goes_on: [false; 2], json: json::Reader::new(paths, Vec::new()) }
+    }
+
+    /// Reports whether the logger writes a line that is too long in parts, each of which is a record.
+    pub fn has_parts(&self) -> bool {
+        self.wrapper != Wrapper::Syslog
+    }
+
+    /// Returns the place of the program's record in `line`. A part of a longer line is unreadable.
+    pub fn find(&mut self, line: &[u8]) -> Result<Place, Unreadable> {
+        let (range, escaping, stream, goes_on) = match self.wrapper {
+            Wrapper::Cri => cri(line)?,
+            Wrapper::Docker => docker(line, &mut self.json)?,
+            Wrapper::Syslog => match syslog(line) {
+                Some(start) => (start..line.len(), Escaping::None, 0, false),
+                None => return unreadable(0, Reason::NO_PREFIX),
+            },
+        };
+        // The last part is marked like a whole line, but begins where a client may have chosen.
+        if std::mem::replace(&mut self.goes_on[stream], goes_on) || goes_on {
+            return unreadable(range.start, Reason::PART);
+        }
+        Ok(Place::new(range, 0, escaping, ByteSet::EMPTY))
+    }
+}
+
+/// The place of a record with its escaping, the number of its stream, and whether its line goes on in the next record.
+type Found = (Range<usize>, Escaping, usize, bool);
+
+fn cri(line: &[u8]) -> Result<Found, Unreadable> {
     let mut words = line.splitn(4, |&byte| byte == b' ');
     match [(); 4].map(|()| words.next()) {
-        [Some(time), Some(b"stdout" | b"stderr"), Some(tag), Some(text)] if is_time(time) => {
-            let start = line.len() - text.len();
-            // The tag can have further parts after a colon.
-            match tag {
-                [b'F'] | [b'F', b':', ..] => Ok(start..line.len()),
-                _ => unreadable(start - 2, Reason::PART),
-            }
+        [Some(time), Some(stream @ (b"stdout" | b"stderr")), Some(tag), Some(text)] if is_time(time) => {
+            let range = line.len() - text.len()..line.len();
+            // The tag can have further words after a colon.
+            let goes_on = !matches!(tag, [b'F'] | [b'F', b':', ..]);
+            Ok((range, Escaping::None, usize::from(stream == b"stderr"), goes_on))
         }
         _ => unreadable(0, Reason::NO_PREFIX),
     }
 }
 
-fn docker(line: &[u8]) -> Result<Range<usize>, Unreadable> {
-    let mut reader = json::Reader::new("log".parse().into_iter().collect(), Vec::new());
-    reader.read_once(line, Escaping::Json)?;
-    match reader.found.pop() {
-        Some(found) => Ok(found.range),
-        None => unreadable(0, Reason::NO_PREFIX),
-    }
+fn docker(line: &[u8], json: &mut json::Reader) -> Result<Found, Unreadable> {
+    json.read_once(line, Escaping::Json)?;
+    let string = |path| json.found.iter().find(|found| found.path == path).map(|found| found.range.clone());
+    let Some(range) = string(0) else { return unreadable(0, Reason::NO_PREFIX) };
+    let is_stderr = string(1).is_some_and(|stream| &line[stream] == b"stderr");
+    // Only the last part of a line ends in `\n`. In `\\n`, the backslash is escaped.
+    let backslashes = |text: &[u8]| text.iter().rev().take_while(|&&byte| byte == b'\\').count();
+    let goes_on = line[range.clone()].strip_suffix(b"n").is_none_or(|text| backslashes(text) % 2 == 0);
+    Ok((range, Escaping::Json, usize::from(is_stderr), goes_on))
 }
 
 /// Reports whether `word` is a time such as `2026-11-27T15:38:10.123Z`.

@@ -395,6 +395,36 @@ fn a_column_can_be_empty() {
     rejects("cdx", "org,e)/ 2014 {\"url\": \"http://e.org/\"}", Reason::CDXJ);
 }
 
+/// Loggers cut a long line into parts. The last part is marked like a whole line, but a client chooses where it begins.
+#[test]
+fn the_last_part_of_a_line_is_no_record() {
+    let inner = format!("{DATE} \"GET /a HTTP/1.1\" 200 1 \"-\" \"x\"");
+    let cri = |stream: &str, tag: &str| format!("2026-11-27T15:38:10.123456789Z {stream} {tag} {inner}");
+    let docker = |stream: &str, end: &str| {
+        format!(r#"{{"log":"{}{end}","stream":"{stream}"}}"#, inner.replace('"', "\\\""))
+    };
+    for (log, part, last) in [
+        ("cri+nginx", cri("stdout", "P"), cri("stdout", "F")),
+        ("cri+nginx", cri("stderr", "P:x"), cri("stderr", "F:x")),
+        ("docker+nginx", docker("stdout", ""), docker("stdout", r"\n")),
+        ("docker+nginx", docker("stderr", r"\\n"), docker("stderr", r"\n")),
+    ] {
+        let (other, line) = match part.contains("stdout") {
+            true => ([&part, &last].map(|line| line.replace("stdout", "stderr")), ""),
+            false => ([&part, &last].map(|line| line.replace("stderr", "stdout")), "no line of a logger"),
+        };
+        let [other_part, other_last] = &other;
+        rejects(log, &part, Reason::PART);
+        rejects(log, &[&part, &*last].join("\n"), Reason::PART);
+        rejects(log, &[&part, &part, line, other_last, &*last].join("\n"), Reason::PART);
+        rejects(log, &[&part, other_part, &last, &**other_last].join("\n"), Reason::PART);
+        // The other stream, and the line after the last part, are not affected.
+        finds(log, &[&part, &**other_last].join("\n"), Kind::Path, &["/a"]);
+        finds(log, &[&part, other_part, &last, &*last].join("\n"), Kind::Path, &["/a"]);
+        assert!(urls(log).is_sequential() && !urls("syslog+nginx").is_sequential());
+    }
+}
+
 /// No new value may begin with bytes that would turn its line into a line of JSON or a comment.
 #[test]
 fn no_new_value_begins_another_kind_of_line() {

@@ -154,6 +154,10 @@ impl Audit<'_> {
                 self.record(if too_long { b"" } else { &bytes[from..] });
             }
             if bytes.len() - from == WINDOW {
+                if let Some(syntax) = self.syntax.as_mut().filter(|_| !too_long) {
+                    // The next records can depend on the start of this one.
+                    let _ = syntax.find(&bytes[from..], &mut Vec::new());
+                }
                 (from, too_long) = (WINDOW, true);
             }
             seen = bytes.len() - from;

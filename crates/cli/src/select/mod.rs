@@ -198,9 +198,16 @@ impl Selector {
         self.syntax.seems_readable(record)
     }
 
-    /// Reports whether a record depends on earlier records, which name its columns or the base of its URLs.
+    /// Reports whether a record depends on earlier records, which name its columns or the base of its URLs, or begin its
+    /// line.
     pub fn is_sequential(&self) -> bool {
-        self.is_html() || self.log().is_some_and(|log| matches!(log.layout.shape, Shape::Columns(_)))
+        self.is_html() || self.syntax.is_sequential()
+    }
+
+    /// Reads `start`, the first bytes of a record that is too long for memory, because later records can depend on it.
+    pub fn read_start(&mut self, start: &[u8]) {
+        self.found.clear();
+        let _ = self.syntax.find(start, &mut self.found);
     }
 
     /// Reports whether records without an escape can be skipped. They cannot if a record depends on earlier ones, or if

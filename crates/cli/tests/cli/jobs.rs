@@ -136,6 +136,33 @@ fn tables_and_json_are_cut_between_records() {
     same(&["decode", "--jsonl", "--key", "u", "--stats", "--rejects", "REJECTS"], &json);
 }
 
+/// The parts of a line that Kubernetes has cut can be in different chunks.
+#[test]
+fn parts_of_lines_depend_on_those_before_them() {
+    let mut numbers = Numbers(9);
+    let (mut log, mut wanted, mut goes_on) = (Vec::new(), String::new(), [false; 2]);
+    for number in 0.. {
+        let (stream, is_part) = (numbers.next() as usize % 2, numbers.next().is_multiple_of(3));
+        let (name, tag) = (["stdout", "stderr"][stream], if is_part { "P" } else { "F" });
+        let agent = "x".repeat(if is_part { 16000 } else { numbers.next() as usize % 400 });
+        let request = format!("1 - - [10/Oct/2000:13:55:36 -0700] \"GET /{number}%41 HTTP/1.1\" 200 1 \"-\"");
+        log.extend(format!("2026-11-27T15:38:10.123456789Z {name} {tag} {request} \"{agent}\"\n").bytes());
+        if !std::mem::replace(&mut goes_on[stream], is_part) && !is_part {
+            wanted += &format!("/{number}A\n");
+        }
+        if log.len() > 9 << 20 {
+            break;
+        }
+    }
+    for format in ["cri+nginx", "cri"] {
+        let one = same(&["decode", "--log", format, "--values"], &log);
+        assert_same(format, &one.out, wanted.as_bytes());
+        let check = run(&["check", "--log", format, "-j4", "--kinds", "unreadable"], &log);
+        let unreadable = String::from_utf8(check.out).unwrap().lines().count();
+        assert_eq!(unreadable + wanted.lines().count(), log.split(|&byte| byte == b'\n').count() - 1);
+    }
+}
+
 #[test]
 fn errors_have_the_same_place() {
     let mut input = Vec::new();

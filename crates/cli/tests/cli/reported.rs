@@ -21,6 +21,11 @@ fn haproxy(request: &str, tls: &str) -> String {
     format!("{start} \"{request}\"{tls}\n")
 }
 
+/// Returns a line of Envoy with this target.
+fn envoy(target: &str) -> String {
+    format!("{DATE} \"GET {target} HTTP/2\" 200 - 0 2 2 1 \"-\" \"ua\" \"id\" \"h\" \"u\"\n")
+}
+
 /// Returns the JSON that Docker writes around `line`.
 fn docker(line: &str) -> String {
     let text = line.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
@@ -42,7 +47,6 @@ fn check(jobs: &[(&str, &str, Option<&str>, &str)]) {
 
 #[test]
 fn targets_of_requests_are_no_references() {
-    let envoy = format!("{DATE} \"GET ///x HTTP/2\" 200 - 0 2 2 1 \"-\" \"ua\" \"id\" \"h\" \"u\"\n");
     let caddy = "{\"request\":{\"method\":\"GET\",\"uri\":\"//shop/x\"}}\n";
     let two = [access("GET //Shop/x HTTP/1.1", "-"), access("GET //shop/x HTTP/1.1", "-")].concat();
     let squid =
@@ -59,7 +63,7 @@ fn targets_of_requests_are_no_references() {
             Some("1\t|//shop/a\n"),
             "",
         ),
-        ("get {host}|{path} --log envoy --values", &envoy, Some("|///x\n"), ""),
+        ("get {host}|{path} --log envoy --values", &envoy("///x"), Some("|///x\n"), ""),
         ("top {host}|{path} --log caddy", caddy, Some("1\t|//shop/x\n"), ""),
         (
             "normalize --log common --profile rfc3986",
@@ -305,6 +309,68 @@ fn changed_urls_are_those_that_browsers_read() {
         ("normalize --profile rfc3986-scheme", "http://h\\b:80\n", Some("http://h\\b:80\n"), rejected),
         ("join --encode", "http\t\t\t\t//\t\t\n", None, rejected),
     ]);
+
+/// Kubernetes and Docker cut a long line, so that a client can choose where its last part begins.
+#[test]
+fn a_client_cannot_plant_a_request_by_a_long_line() {
+    let spoof = envoy("/spoof%41").trim_end().to_owned();
+    let start = envoy("/real%41").replace("ua\" \"id\" \"h\" \"u\"\n", &"x".repeat(16384));
+    let (start, last) = (&start[..16384], format!("{spoof}\" \"id\" \"h\" \"u\"\n"));
+    let cri = |stream: &str, tag: &str, text: &str| {
+        format!("2026-11-27T15:38:10.123456789Z {stream} {tag} {text}\n").replace("\n\n", "\n")
+    };
+    let docker = |stream: &str, text: &str| docker(text).replace('}', &format!(",\"stream\":\"{stream}\"}}"));
+    let kubernetes = [
+        cri("stderr", "F", &envoy("/b%41")),
+        cri("stdout", "P", start),
+        cri("stderr", "F", &envoy("/b%41")),
+        cri("stdout", "F", &last),
+        cri("stdout", "F", &envoy("/b%41")),
+    ];
+    let moby = [
+        docker("stderr", &envoy("/b%41")),
+        docker("stdout", start),
+        docker("stderr", &envoy("/b%41")),
+        docker("stdout", &last),
+        docker("stdout", &envoy("/b%41")),
+    ];
+    // A part can be too long for memory.
+    let long = [cri("stdout", "P", &"x".repeat(3 << 20)), cri("stdout", "F", &last)].concat();
+    check(&[("get {url} --values --log cri+envoy", &long, Some(""), "1 record is unreadable")]);
+    let audit = run(&["audit", "--chain", "nginx-1.22,axum", "--log", "cri+envoy"], long);
+    assert!(String::from_utf8(audit.out).unwrap().contains("0 targets in 2 lines"));
+    for (wrapper, lines) in [("cri", kubernetes), ("docker", moby)] {
+        let text = lines.each_ref().map(String::as_str);
+        let json = lines.each_ref().map(|line| format!("{{\"k\":{:?}}}\n", line.trim_end()));
+        let json = json.each_ref().map(String::as_str);
+        // The format is known, or the first lines choose it, or lines of Kubernetes are in strings of JSON.
+        for (input, log) in [
+            (text, format!("--log {wrapper}+envoy")),
+            (text, format!("--log {wrapper}")),
+            (json, format!("--jsonl --key k --log {wrapper}+envoy")),
+        ]
+        .into_iter()
+        .take(if wrapper == "docker" { 2 } else { 3 })
+        {
+            let (all, one, two) =
+                (input.concat(), [0, 1, 3].map(|line| input[line]).concat(), "2 records are");
+            check(&[
+                (&format!("get {{url}} --values {log}"), &all, Some(&"/b%41\n".repeat(3)), two),
+                (&format!("split --parts path --values {log}"), &all, Some(&"/b%41\n".repeat(3)), two),
+                (&format!("top {{path}} {log}"), &all, Some("3\t/b%41\n"), two),
+                (&format!("dedup --by {{path}} {log}"), &all, Some(&one), two),
+                (&format!("decode {log}"), &all, Some(&all.replace("/b%41", "/bA")), two),
+                (&format!("check {log} --kinds unreadable"), &all, None, "unreadable 2"),
+            ]);
+        }
+        let audit = format!("audit --chain nginx-1.22,axum --log {wrapper}+envoy");
+        let run = run(&audit.split(' ').collect::<Vec<_>>(), lines.concat());
+        assert!(
+            String::from_utf8(run.out)
+                .unwrap()
+                .contains("lines without a target                                                  2\n")
+        );
+    }
 }
 
 #[test]
