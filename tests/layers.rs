@@ -204,7 +204,8 @@ const RECORDS_MAY_IMPORT: &[(&str, &str)] = &[
     ("html/finder", "charset escaping html/attributes place"),
     ("html", ""),
     // Modules that split the line of a log, and a module that finds the record inside the line of a logger.
-    ("target access columns labels", "escaping place placeholders"),
+    ("target", "escaping place placeholders"),
+    ("access columns labels", "escaping place target"),
     ("wrapper", "escaping json place"),
     // The table of log formats, and the modules that read it.
     ("logs", "access columns escaping labels place placeholders wrapper"),

@@ -1,5 +1,6 @@
 //! Finds columns that a header line names, and targets between words, as in Squid's native format.
 
+use std::net::IpAddr;
 use std::ops::Range;
 
 use simdpct::ByteSet;
@@ -8,6 +9,7 @@ use crate::escaping::Escaping;
 use crate::place::{
     BLANK, Field, Holds, Key, Kind, QUOTED, REQUEST, Reason, Text, Texts, Unreadable, unreadable,
 };
+use crate::target;
 
 /// The layout of a file whose header lines name its columns.
 #[derive(Clone, Copy, Debug)]
@@ -170,37 +172,71 @@ fn closing_quote(line: &[u8], start: usize, escaping: Escaping) -> Result<usize,
     }
 }
 
-/// The layout of lines that have a target between words. The target can contain blanks, the words cannot.
+/// The layout of lines that have a target between words. The line ends after the words.
 #[derive(Clone, Copy, Debug)]
 pub struct Words {
     /// The kinds of the words before the target.
     pub before: &'static [Word],
-    /// The number of words after the target.
-    pub after: usize,
+    /// The kinds of the words after the target.
+    pub after: &'static [Word],
+    /// The word after the target that shows where a target with blanks ends. `None` if the target cannot contain blanks.
+    pub mark: Option<Word>,
 }
 
-/// A word before a target.
+/// A word before or after a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Word {
-    /// A number, with a fraction or a sign if it has one.
+    /// A number, with a fraction or a sign if it has one, or `-`.
     Number,
-    /// A word that ends in a status of three digits, such as `TCP_MISS/200`.
+    /// A number of bytes, or `-`.
+    Count,
+    /// A status of three digits, or `-`.
     Status,
+    /// The result of Squid with a status, such as `TCP_MISS/200`.
+    Result,
     /// The method of the request.
     Method,
+    /// A hierarchy code of Squid with the server that was asked, such as `HIER_DIRECT/192.0.2.1` or `HIER_NONE/-`.
+    Peer,
+    /// An IP address in parentheses.
+    Address,
+    /// A number with its unit, such as `0.57ms`.
+    Milliseconds,
+    /// This word.
+    Is(&'static str),
     /// Another word.
     Any,
 }
 
+/// The ends of all hierarchy codes of Squid, and of Traffic Server, which writes the same layout.
+const HIERARCHY_ENDS: &str = "NONE DIRECT PARENT HIT MISS FAIL FASTEST CARP PINNED DST POOL OBJ EMPTY CODE";
+
 impl Word {
     /// Reports whether `word` is of this kind.
     fn holds(self, word: &[u8]) -> bool {
+        // A text that is not UTF-8 can only be `Any`.
+        let text = str::from_utf8(word).unwrap_or_default();
+        let has_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let is_number = |text: &str| text.strip_prefix('-').unwrap_or(text).splitn(2, '.').all(has_digits);
+        let is_code = |code: &str| HIERARCHY_ENDS.split(' ').any(|end| code.rsplit('_').next() == Some(end));
         match self {
-            Word::Number => word.iter().all(|byte| byte.is_ascii_digit() || b".-".contains(byte)),
-            Word::Status => {
-                word.last_chunk::<3>().is_some_and(|status| status.iter().all(u8::is_ascii_digit))
+            Word::Number => text == "-" || is_number(text),
+            Word::Count => text == "-" || has_digits(text),
+            Word::Status => text == "-" || text.len() == 3 && has_digits(text),
+            Word::Result => {
+                text.split_once('/').is_some_and(|(_, status)| Word::Status.holds(status.as_bytes()))
             }
-            Word::Method | Word::Any => true,
+            Word::Method => !word.is_empty() && target::is_token(word),
+            Word::Peer => text.split_once('/').is_some_and(|(code, peer)| is_code(code) && !peer.is_empty()),
+            Word::Address => {
+                // The address can be followed by the name of an interface, as in `(fe80::1%eth0)`.
+                let address =
+                    text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')?.split('%').next());
+                address.is_some_and(|address| address.parse::<IpAddr>().is_ok())
+            }
+            Word::Milliseconds => text.strip_suffix("ms").is_some_and(is_number),
+            Word::Is(known) => text == known,
+            Word::Any => !word.is_empty(),
         }
     }
 }
@@ -217,7 +253,7 @@ impl Words {
         for word in self.before {
             at += line[at..].iter().take_while(|&&byte| byte == b' ').count();
             let range = at..at + memchr::memchr(b' ', &line[at..]).unwrap_or(0);
-            if range.is_empty() || !word.holds(&line[range.clone()]) {
+            if !word.holds(&line[range.clone()]) {
                 return unreadable(at, Reason::NO_ANCHOR);
             }
             at = range.end;
@@ -226,11 +262,20 @@ impl Words {
             }
         }
         let mut end = line.trim_ascii_end().len();
-        for _ in 0..self.after {
-            end = memchr::memrchr(b' ', &line[..end]).unwrap_or(0);
+        for word in self.after.iter().rev() {
+            let start = memchr::memrchr(b' ', &line[..end]).map_or(0, |blank| blank + 1);
+            if !word.holds(&line[start..end]) {
+                return unreadable(start, Reason::OTHER_FIELDS);
+            }
+            end = start.saturating_sub(1);
         }
         if end <= at + 1 {
             return unreadable(line.len(), Reason::FIELD_COUNT);
+        }
+        let words = || line[at..].split(|&byte| byte == b' ');
+        let count = |mark: Word| words().filter(|word| mark.holds(word)).count();
+        if line[at + 1..end].contains(&b' ') && self.mark.map(count) != Some(1) {
+            return unreadable(at + 1, Reason::FIELD_COUNT);
         }
         add(at + 1..end, Holds::Target);
         Ok(())

@@ -151,16 +151,31 @@ static S3: Layout =
 static NGINX_ERROR: Layout =
     Layout { name: "nginx-error", shape: Shape::Labels, escaping: Some(Escaping::None) };
 
-const fn words(name: &'static str, before: &'static [Word], after: usize) -> Layout {
-    Layout { name, shape: Shape::Words(Words { before, after }), escaping: None }
+const fn words(
+    name: &'static str,
+    before: &'static [Word],
+    after: &'static [Word],
+    mark: Option<Word>,
+) -> Layout {
+    Layout { name, shape: Shape::Words(Words { before, after, mark }), escaping: None }
 }
 
 /// Before the target are the time, milliseconds, client, result, bytes and method; after it the user, the server and the media type.
-static SQUID: Layout =
-    words("squid", &[Word::Number, Word::Number, Word::Any, Word::Status, Word::Number, Word::Method], 3);
-static TORNADO: Layout = words("tornado", &[Word::Status, Word::Method], 2);
+static SQUID: Layout = words(
+    "squid",
+    &[Word::Number, Word::Number, Word::Any, Word::Result, Word::Count, Word::Method],
+    &[Word::Any, Word::Peer, Word::Any],
+    Some(Word::Peer),
+);
+static TORNADO: Layout =
+    words("tornado", &[Word::Status, Word::Method], &[Word::Address, Word::Milliseconds], None);
 /// `200 - - 0.576 ms` is after the target.
-static TINY: Layout = words("tiny", &[Word::Method], 5);
+static TINY: Layout = words(
+    "tiny",
+    &[Word::Method],
+    &[Word::Status, Word::Count, Word::Is("-"), Word::Number, Word::Is("ms")],
+    None,
+);
 
 const TARGET: Holds = Holds::Target;
 const METHOD: Holds = Holds::Method;
@@ -310,7 +325,7 @@ impl Writer {
 }
 
 const HYPHEN: Placeholders = Placeholders::HYPHEN;
-const VARNISH_REFUSED: &[&[u8]] = &[b"- http://localhost HTTP/1.0"];
+const VARNISH_REFUSED: &[u8] = b"- http://localhost HTTP/1.0";
 const DISAGREE: &str = "a line on which the servers that write this layout disagree is unreadable";
 const DOCUMENTATION: &str = "documentation";
 const DECODED: &str =
@@ -321,10 +336,10 @@ pub static WRITERS: &[Writer] = &[
     writer("", &[&COMBINED, &COMMON, &VHOST], Escaping::Unknown, "")
         .rule(Rule::Unknown)
         .placeholders(Placeholders {
-            requests: VARNISH_REFUSED,
+            requests: &[VARNISH_REFUSED, b"UNKNOWN / HTTP/1.0"],
             targets: &[b"-", b"<BADREQ>"],
             protocols: &[b"null", b"-"],
-            prefixes: &[],
+            prefixes: &[b"error:"],
             protocol: Protocol::Version,
         })
         .note(DISAGREE),
@@ -340,7 +355,7 @@ pub static WRITERS: &[Writer] = &[
         .rule(Rule::RequestEscaped)
         .placeholders(Placeholders { targets: &[b"-", b"<BADREQ>"], ..HYPHEN }),
     writer("varnish", &[&COMBINED, &COMMON, &JSON_TEXT], Escaping::Varnish, "7.1.1")
-        .placeholders(Placeholders { requests: VARNISH_REFUSED, ..HYPHEN })
+        .placeholders(Placeholders { requests: &[VARNISH_REFUSED], ..HYPHEN })
         .note("the target is http://HOST and the path; values are cut after 255 bytes without a sign"),
     writer("lighttpd", &[&LIGHTTPD, &COMBINED, &COMMON, &LIGHTTPD_JSON], Escaping::Lighttpd, "1.4.69"),
     writer("h2o", &[&COMBINED, &COMMON, &H2O_JSON], Escaping::H2o, "2.2.5")

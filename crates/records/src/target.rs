@@ -24,7 +24,7 @@ pub(crate) fn kind(method: &[u8], target: &[u8]) -> Kind {
 }
 
 /// Reports whether `method` is a token (RFC 9110, 5.6.2).
-fn is_token(method: &[u8]) -> bool {
+pub(crate) fn is_token(method: &[u8]) -> bool {
     method.iter().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte))
 }
 
@@ -108,6 +108,12 @@ fn split_other(
     let target = trim(rest.start..end);
     // Jetty and load balancers write hyphens for the method and the protocol of a request that they rejected.
     let is_refused = known.requests.contains(&request) || &line[method.clone()] == b"-" && word == b"-";
+    // To some writers, only a name and a version are a protocol. To others, `null`, `1.1` or a third word is one, too.
+    let is_third = last > 0 && !line[rest.start..rest.start + last - 1].contains(&b' ');
+    let is_unsure = !placeholders::is_protocol(word) && (is_third || has_protocol);
+    if escaping == Escaping::Unknown && is_unsure && !is_refused && !known.contains(&line[rest.clone()]) {
+        return unreadable(rest.start + last, Reason::UNKNOWN_WRITER);
+    }
     let is_target = !is_refused && !known.contains(&line[target.clone()]);
     Ok(is_target.then_some((method, target)))
 }

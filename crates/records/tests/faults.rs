@@ -58,7 +58,10 @@ fn a_target_with_two_slashes_is_a_path() {
         ("w3c", format!("#Fields: date cs-method cs-uri-stem\n2024-01-01 GET {target}")),
         ("iis", format!("#Fields: date cs-uri-stem\n2024-01-01 {target}")),
         ("caddy", format!(r#"{{"request":{{"method":"GET","uri":"{target}"}}}}"#)),
-        ("squid", format!("1278000000.123 5 192.0.2.1 TCP_MISS/200 228 GET {target} - H/192.0.2.9 -")),
+        (
+            "squid",
+            format!("1278000000.123 5 192.0.2.1 TCP_MISS/200 228 GET {target} - HIER_DIRECT/192.0.2.9 -"),
+        ),
         (
             "nginx-error",
             format!(
@@ -301,6 +304,118 @@ fn a_request_has_an_odd_protocol_or_method() {
     rejects("nginx", &format!("{DATE} \"/%00 HTTP/1.1\" 400 1 \"-\" \"-\""), Reason::METHOD);
 }
 
+/// To some servers a third word is the protocol, to others it is a part of the target.
+#[test]
+fn a_request_is_unreadable_if_servers_disagree_about_its_last_word() {
+    for request in [
+        "GET /a null",
+        "GET /a -",
+        "GET /a 1.1",
+        "GET /a b",
+        "GET /a b 1.1",
+        "GET - -",
+        "GET null",
+        "GET 1.1",
+    ] {
+        let common = format!("{DATE} \"{request}\" 400 0");
+        rejects("common", &common, Reason::UNKNOWN_WRITER);
+        let combined = format!("{common} \"-\" \"-\"");
+        rejects("combined", &combined, Reason::UNKNOWN_WRITER);
+        rejects("vhost_combined", &format!("h:80 {combined}"), Reason::UNKNOWN_WRITER);
+    }
+    for (request, target) in [
+        ("GET /a HTTP/1.1", "/a"),
+        ("GET /a", "/a"),
+        ("GET /a ", "/a"),
+        ("GET /a XTTP/1.1", "/a"),
+        ("GET /a HTTP/2", "/a"),
+        ("GET /a b HTTP/1.1", "/a b"),
+        // No server that writes three words could have written this.
+        ("GET /a b c", "/a b c"),
+    ] {
+        finds("common", &format!("{DATE} \"{request}\" 400 0"), Kind::Path, &[target]);
+    }
+    rejects("common", &format!("{DATE} \"\x16\x03\x01\" 400 0"), Reason::NO_TARGET);
+}
+
+/// The words around a target are those of the server. So a line of another format is not read.
+#[test]
+fn lines_with_other_words_around_the_target_are_unreadable() {
+    let access = format!("{DATE} \"GET /a HTTP/1.1\" 200 0 \"http://r/\" \"UA\"");
+    for (status, length, time) in [("200", "12", "0.576"), ("-", "-", "-"), ("304", "-", "1")] {
+        finds("tiny", &format!("GET /a {status} {length} - {time} ms"), Kind::Path, &["/a"]);
+    }
+    for line in [
+        "Server listening on http://localhost:3000/a in mode production with 4 workers",
+        &access,
+        "GET /a 2000 12 - 0.576 ms",
+        "GET /a 200 1k - 0.576 ms",
+        "GET /a 200 12 5 0.576 ms",
+        "GET /a 200 12 - 0.5.6 ms",
+        "GET /a 200 12 - 0.576 s",
+        "GET /a 200 12 - 0.576  ms",
+    ] {
+        rejects("tiny", line, Reason::OTHER_FIELDS);
+    }
+    rejects("tiny", "192.0.2.1 - GET /a HTTP/1.1 200 12 - 0.576 ms", Reason::FIELD_COUNT);
+    rejects("tiny", "GET 200 12 - 0.576 ms", Reason::FIELD_COUNT);
+    rejects("tiny", "[GET] /a 200 12 - 0.576 ms", Reason::NO_ANCHOR);
+
+    for address in ["192.0.2.1", "2001:db8::1", "fe80::1%eth0"] {
+        finds("tornado", &format!("200 GET /a ({address}) 0.57ms"), Kind::Path, &["/a"]);
+    }
+    for line in [
+        "300 items /a left in the queue",
+        "200 GET /a 192.0.2.1 0.57ms",
+        "200 GET /a (h) 0.57ms",
+        "200 GET /a (192.0.2.1) 0.57s",
+        "200 GET /a (192.0.2.1) ms",
+    ] {
+        rejects("tornado", line, Reason::OTHER_FIELDS);
+    }
+    rejects("tornado", "200 GET /a b (192.0.2.1) 0.57ms", Reason::FIELD_COUNT);
+    rejects("tornado", "x200 GET /a (192.0.2.1) 0.57ms", Reason::NO_ANCHOR);
+    rejects("tornado", "200 G(T /a (192.0.2.1) 0.57ms", Reason::NO_ANCHOR);
+}
+
+/// The codes are those of Squid, and the fields after the type are those that a configuration adds.
+#[test]
+fn squid_has_three_words_after_the_target() {
+    let line = |tail: &str| format!("1278000000.123 5 192.0.2.1 TCP_MISS/200 228 GET http://h/a {tail}");
+    for peer in [
+        "HIER_DIRECT/192.0.2.9",
+        "HIER_NONE/-",
+        "NONE/-",
+        "DIRECT/2001:db8::1",
+        "TIMEOUT_FIRSTUP_PARENT/h",
+        "CD_SIBLING_HIT/h",
+        "CLOSEST_PARENT_MISS/h",
+        "NO_DIRECT_FAIL/-",
+        "SOURCE_FASTEST/h",
+        "CARP/h",
+        "PINNED/h",
+        "ORIGINAL_DST/192.0.2.9",
+        "STANDBY_POOL/h",
+    ] {
+        finds("squid", &line(&format!("- {peer} text/html")), Kind::Url, &["http://h/a"]);
+        finds("squid", &line(&format!("HTTP/1.1 user {peer} -")), Kind::Url, &["http://h/a HTTP/1.1"]);
+    }
+    let usual = "- HIER_DIRECT/192.0.2.9 text/html";
+    for tail in [
+        format!("{usual} ABC"),
+        format!("{usual} \"http://r/\" \"UA\""),
+        "- direct/192.0.2.9 text/html".to_owned(),
+        "- HIER_DIRECT/ text/html".to_owned(),
+    ] {
+        rejects("squid", &line(&tail), Reason::OTHER_FIELDS);
+        assert!(detect(&[line(&tail).as_bytes()], None).is_none(), "{tail}");
+    }
+    // The first of two more fields could be text of a client.
+    rejects("squid", &line(&format!("{usual} NONE/x y")), Reason::FIELD_COUNT);
+    rejects("squid", &line(&format!("{usual} - NONE/x y")), Reason::FIELD_COUNT);
+    rejects("squid", &line(usual).replace("/200", "/2000"), Reason::NO_ANCHOR);
+}
+
 #[test]
 fn placeholders_are_no_targets() {
     for (log, request) in [
@@ -316,6 +431,12 @@ fn placeholders_are_no_targets() {
         ("varnish", "- http://localhost HTTP/1.0"),
         ("combined:haproxy", "<BADREQ>"),
         ("combined", "- - -"),
+        ("combined", "-"),
+        ("combined", ""),
+        ("combined", "GET -"),
+        ("combined", "GET HTTP/1.1"),
+        ("combined", "NONE error:invalid-request HTTP/1.1"),
+        ("combined", "UNKNOWN / HTTP/1.0"),
         ("aiohttp", "UNKNOWN / HTTP/1.0"),
     ] {
         let host = if log == "lighttpd" { "h.example" } else { "-" };
@@ -501,7 +622,7 @@ fn the_first_lines_choose_a_format() {
         ("common", &[&access[..access.find(" \"http").unwrap()]]),
         ("haproxy", &[haproxy]),
         ("haproxy", &[&format!("{haproxy} 0/-/-/-/0 -/-/-")]),
-        ("squid", &["1278000000.123 5 192.0.2.1 TCP_MISS/200 228 GET http://h/ - H/192.0.2.9 -"]),
+        ("squid", &["1278000000.123 5 192.0.2.1 TCP_MISS/200 228 GET http://h/ - HIER_DIRECT/192.0.2.9 -"]),
         ("caddy", &[r#"{"request":{"uri":"/a","method":"GET"}}"#]),
         ("nginx-json", &[r#"{"request_uri":"/a"}"#]),
         ("w3c", &["#Fields: time cs-uri", "1 /a"]),

@@ -144,6 +144,22 @@ fn fields(log: Log) -> Vec<Field> {
     fields
 }
 
+/// Returns the words for a word before or after a target.
+fn word_name(word: Word) -> String {
+    let name = match word {
+        Word::Any => "a word",
+        Word::Number | Word::Count => "a number",
+        Word::Status => "a status",
+        Word::Result => "a result with a status",
+        Word::Method => "a method",
+        Word::Peer => "a hierarchy code with a peer",
+        Word::Address => "an address in parentheses",
+        Word::Milliseconds => "milliseconds",
+        Word::Is(text) => return code(text.as_bytes()),
+    };
+    name.to_owned()
+}
+
 /// Returns the words for the text that shows that a line has the layout. In most layouts, it is before the target.
 fn anchor(log: Log) -> String {
     match &log.layout.shape {
@@ -162,13 +178,9 @@ fn anchor(log: Log) -> String {
         }
         Shape::Columns(columns) => format!("a line that begins with {}", code(columns.header)),
         Shape::Words(words) => {
-            let names = words.before.iter().map(|word| match word {
-                Word::Any => "a word",
-                Word::Number => "a number",
-                Word::Status => "a status",
-                Word::Method => "a method",
-            });
-            format!("{}; {} words after it", names.collect::<Vec<_>>().join(", "), words.after)
+            let names =
+                |words: &[Word]| words.iter().map(|word| word_name(*word)).collect::<Vec<_>>().join(", ");
+            format!("{}; after it {}", names(words.before), names(words.after))
         }
         Shape::Labels => "the label `request:`, or that of an upstream".to_owned(),
     }

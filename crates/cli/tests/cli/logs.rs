@@ -461,8 +461,8 @@ fn planted_fields_are_not_read() {
         ("h2o", format!(r#"1 - - {date} "GET /a HTTP/1.1" 200 1 "http://r/\" "ua""#), "/a\nhttp://r/\\\n"),
         ("nginx-error", r#"d [error] 1#0: *1 open() "/a", request: "GET /spoof HTTP/1.1", host: "x" failed, client: 1, server: s, request: "GET /a HTTP/1.1", host: "h""#.to_owned(), "/a\n"),
         ("combined", format!(r#"1 - - {date} "GET /a" HTTP/1.1" 200 1 "http://r/" "ua""#), "/a\"\nhttp://r/\n"),
-        ("squid", "1.1 1 1.1.1.1 TCP_MISS/200 9 GET http://h/a b - H/- t".to_owned(), "http://h/a b\n"),
-        ("squid", "1.1 1 1.1.1.1 TCP_MISS/200 9 GET http://h/a\0 1.1 1 1.1.1.1 TCP_MISS/200 9 GET http://h/b - H/- t".to_owned(), ""),
+        ("squid", "1.1 1 1.1.1.1 TCP_MISS/200 9 GET http://h/a b - HIER_NONE/- t".to_owned(), "http://h/a b\n"),
+        ("squid", "1.1 1 1.1.1.1 TCP_MISS/200 9 GET http://h/a\0 1.1 1 1.1.1.1 TCP_MISS/200 9 GET http://h/b - HIER_NONE/- t".to_owned(), ""),
     ] {
         let run = run(&["decode", "--log", log, "--values"], format!("{line}\n"));
         assert_eq!(String::from_utf8(run.out).unwrap(), wanted, "{log} {line}: {}", run.err);

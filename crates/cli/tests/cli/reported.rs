@@ -187,6 +187,50 @@ fn the_percent_sign_may_be_an_escape_of_the_server() {
 }
 
 #[test]
+fn lines_of_other_formats_are_unreadable() {
+    let server = "Server listening on http://localhost:3000/%41 in mode production with 4 workers\n";
+    let mixed = [server, &access("GET /%41 HTTP/1.1", "http://r/%41"), "GET /%41 200 - - 0.5 ms\n"].concat();
+    let queue = "300 items %41 left in the queue\n";
+    let squid =
+        "1700000000.123    100 127.0.0.1 TCP_MISS/200 512 GET http://h/%41 - HIER_DIRECT/1.2.3.4 text/html";
+    let (more, squid) = (format!("{squid} ABC\n"), format!("{squid}\n"));
+    check(&[
+        (
+            "decode --log tiny",
+            &mixed,
+            Some(&mixed.replace("/%41 200 -", "/A 200 -")),
+            "2 records are unreadable, and stay unchanged",
+        ),
+        ("decode --log tornado", queue, Some(queue), "1 record is unreadable"),
+        ("decode --log squid", &more, Some(&more), "1 record is unreadable"),
+        ("decode --log auto", &more, Some(""), "--log"),
+        ("decode --log auto", &squid, Some(&squid.replace("%41", "A")), "the format is squid"),
+    ]);
+}
+
+#[test]
+fn servers_that_write_one_layout_can_disagree() {
+    for word in ["null", "-", "1.1", "b"] {
+        let line = access(&format!("GET /%41 {word}"), "-");
+        check(&[
+            ("decode --log combined", &line, Some(&line), "1 record is unreadable"),
+            ("decode --log nginx --values", &line, Some(&format!("/A {word}\n")), ""),
+        ]);
+    }
+    let (squid, http09) = (access("NONE error:invalid-request HTTP/1.1", "-"), access("GET /%41", "-"));
+    check(&[
+        ("decode --log combined --values", &squid, Some(""), "no line has a target"),
+        (
+            "get {url} --log combined --values",
+            &access("UNKNOWN / HTTP/1.0", "-"),
+            Some(""),
+            "no line has a target",
+        ),
+        ("decode --log combined", &http09, Some(&http09.replace("%41", "A")), ""),
+    ]);
+}
+
+#[test]
 fn fields_after_a_quote_that_is_not_closed_are_unreadable() {
     let cut = "a \"b%20c d%41\n";
     check(&[
