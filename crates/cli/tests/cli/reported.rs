@@ -353,6 +353,7 @@ fn changed_urls_are_those_that_browsers_read() {
         ("normalize --profile rfc3986-scheme", "http://h\\b:80\n", Some("http://h\\b:80\n"), rejected),
         ("join --encode", "http\t\t\t\t//\t\t\n", None, rejected),
     ]);
+}
 
 /// Kubernetes and Docker cut a long line, so that a client can choose where its last part begins.
 #[test]
