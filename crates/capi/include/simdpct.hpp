@@ -135,7 +135,8 @@ class set {
     simdpct_set value_;
 };
 
-// A set and flags: `{}`, `SIMDPCT_FORM`, `keep` or `{keep, flags}`. Without a set, simdpct.h says which one is used.
+// A set and flags: `SIMDPCT_FORM`, `keep` or `{keep, flags}`. The default has neither. Without a set, simdpct.h says which one is
+// used.
 class options {
   public:
     options() noexcept = default;

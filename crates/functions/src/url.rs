@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use simdpct::{Decode, OnInvalidUtf8, form};
+use simdpct::{ByteSet, Decode, OnInvalidUtf8};
 use simdpct_uri::{Parts, Piece, QueryPair, resolve, split, split_each};
 
 use crate::output::Output;
@@ -118,6 +118,11 @@ impl<'a> Row<'a, '_> {
         })
     }
 
+    /// Decodes the name of a parameter as in forms, where `+` is a space.
+    fn name(&self, pair: QueryPair<'a>) -> Value<'a> {
+        self.decode(pair.name, Decode::new().form())
+    }
+
     /// Decodes the name and the value of a parameter as in forms, where `+` is a space. A parameter without `=` has an empty value.
     pub(crate) fn pair(&self, pair: QueryPair<'a>) -> [Value<'a>; 2] {
         [pair.name, pair.value.unwrap_or_default()].map(|piece| self.decode(piece, Decode::new().form()))
@@ -125,16 +130,19 @@ impl<'a> Row<'a, '_> {
 
     /// Returns the value of the first parameter whose name is the second argument, or `None` if no parameter has it.
     pub(crate) fn param(&self) -> Value<'a> {
-        let is_named = |pair: &QueryPair<'a>| *pair.name.decode_form() == *self.rest[0];
+        let is_named = |pair: &QueryPair<'a>| self.name(*pair).as_deref() == Some(self.rest[0]);
         let [_, value] = self.pair(self.parts().query_pairs().find(is_named)?);
         value
     }
 
     /// Returns the URL without the parameters that the second argument names.
     pub(crate) fn without_params(&mut self) -> Value<'a> {
-        let url = self.parts();
-        let patterns = self.patterns.of(self.rest[0]);
-        Some(url.without_query_params(|name| patterns.iter().any(|pattern| matches(pattern, name))))
+        self.patterns.read(self.rest[0]);
+        let is_removed = |pair| {
+            let name = self.name(pair).unwrap_or_default();
+            self.patterns.pieces.iter().any(|pattern| matches(pattern, &name))
+        };
+        Some(self.parts().without_query_params(is_removed))
     }
 
     /// Returns the URL with one more parameter, whose name and value are the second and the third argument.
@@ -154,33 +162,34 @@ struct Patterns<'a> {
     /// The argument of the function: patterns with commas between them.
     list: &'a [u8],
     /// The decoded pieces between the stars of each pattern.
-    pieces: Vec<Vec<String>>,
+    pieces: Vec<Vec<Vec<u8>>>,
 }
 
 impl<'a> Patterns<'a> {
-    /// Returns the pieces of each pattern of `list`.
-    fn of(&mut self, list: &'a [u8]) -> &[Vec<String>] {
+    /// Reads the patterns of `list`.
+    fn read(&mut self, list: &'a [u8]) {
         if self.list != list {
-            let text = String::from_utf8_lossy(list);
-            let decoded = |piece: &str| form::decode_utf8_lossy(piece).into_owned();
-            let patterns = text.split(',').map(str::trim_ascii).filter(|pattern| !pattern.is_empty());
-            self.pieces = patterns.map(|pattern| pattern.split('*').map(decoded).collect()).collect();
+            let decode = Decode::new().keep(ByteSet::from_bytes(b",*%").complement());
+            let decoded = |piece: &[u8]| decode.decode(piece).into_owned();
+            let patterns = list.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
+            let patterns = patterns.filter(|pattern| !pattern.is_empty());
+            self.pieces =
+                patterns.map(|pattern| pattern.split(|&byte| byte == b'*').map(decoded).collect()).collect();
             self.list = list;
         }
-        &self.pieces
     }
 }
 
 /// Reports whether `name` matches the pattern whose pieces are `pattern`. Between two pieces, where the pattern has a `*`, any
 /// characters match. A star that is written as `%2A` is part of a piece.
-fn matches(pattern: &[String], name: &str) -> bool {
+fn matches(pattern: &[Vec<u8>], name: &[u8]) -> bool {
     let [first, middle @ .., last] = pattern else {
         return pattern.first().is_some_and(|piece| piece == name);
     };
     let Some(mut left) = name.strip_prefix(&**first) else { return false };
     for piece in middle {
-        let Some(at) = left.find(&**piece) else { return false };
+        let Some(at) = (0..=left.len()).find(|&at| left[at..].starts_with(piece)) else { return false };
         left = &left[at + piece.len()..];
     }
-    left.ends_with(&**last)
+    left.ends_with(last)
 }

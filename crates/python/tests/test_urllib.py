@@ -227,6 +227,21 @@ def test_patch():
     simdpct.unpatch()
 
 
+def test_patching_loads_no_lazy_module(tmp_path, monkeypatch):
+    (tmp_path / "broken_and_lazy.py").write_text("import a_module_that_does_not_exist")
+    monkeypatch.syspath_prepend(tmp_path)
+    spec = importlib.util.find_spec("broken_and_lazy")
+    spec.loader = importlib.util.LazyLoader(spec.loader)
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, spec.name, module)
+    spec.loader.exec_module(module)
+    try:
+        simdpct.patch(everywhere=True)
+        assert urllib.request.quote is simdpct.quote
+    finally:
+        simdpct.unpatch()
+
+
 def test_importing_patches_nothing():
     code = "import urllib.parse as u; before = vars(u).copy(); import simdpct; assert before == vars(u)"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -333,8 +333,8 @@ impl UriBuf {
     /// assert_eq!(url.without_query_params(|_| true), "/");
     /// ```
     #[must_use]
-    pub fn without_query_params(&self, remove: impl FnMut(&str) -> bool) -> UriBuf {
-        UriBuf::of_valid(self.parts().without_query_params(remove).into_owned())
+    pub fn without_query_params(&self, mut remove: impl FnMut(&str) -> bool) -> UriBuf {
+        UriBuf::of_valid(self.parts().without_query_params(|pair| remove(&pair.decoded().0)).into_owned())
     }
 
     fn offsets(&self) -> Offsets {

@@ -357,18 +357,17 @@ impl<'a, T: Text + ?Sized> Parts<'a, T> {
         }
     }
 
-    /// Returns the input without the parameters whose names `remove` selects; it is borrowed if nothing is removed. See
+    /// Returns the input without the parameters that `remove` selects; it is borrowed if nothing is removed. See
     /// [`UriBuf::without_query_params`](crate::UriBuf::without_query_params). Bytes that RFC 3986 does not allow stay.
     ///
     /// ```
     /// let url = simdpct_uri::split("/a b?utm_id=1&q=c d");
-    /// assert_eq!(url.without_query_params(|name| name.starts_with("utm_")), "/a b?q=c d");
+    /// assert_eq!(url.without_query_params(|pair| pair.name.decode_form().starts_with(b"utm_")), "/a b?q=c d");
     /// ```
     #[cfg(feature = "alloc")]
     #[must_use]
-    pub fn without_query_params(&self, mut remove: impl FnMut(&str) -> bool) -> Cow<'a, T> {
-        let is_removed = |pair: QueryPair<'a, T>| remove(&pair.decoded().0);
-        match self.replace_parameters(is_removed, None) {
+    pub fn without_query_params(&self, remove: impl FnMut(QueryPair<'a, T>) -> bool) -> Cow<'a, T> {
+        match self.replace_parameters(remove, None) {
             Some(out) => Cow::Owned(T::from_parts(out)),
             None => Cow::Borrowed(self.input),
         }

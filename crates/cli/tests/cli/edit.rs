@@ -161,7 +161,6 @@ fn a_result_that_would_be_another_url_is_rejected() {
         (&["--set", "user=u"], "foo:///x"),
         (&["--set", "scheme=file"], "http://h:81/x"),
         (&["--drop", "fragment"], "http://a/ #b"),
-        (&["--append-query", "a=b"], "http://a.com \\"),
         (&["--set", "scheme=https"], "foo://a%20b/"),
         (&["--set", "host=999999999999"], "http://h/x"),
     ] {

@@ -1,6 +1,7 @@
 """Puts the functions of this package into urllib.parse."""
 
 import sys
+import types
 import urllib.parse
 
 from . import _simdpct
@@ -39,7 +40,8 @@ def patch(*, everywhere=False):
     package = __name__.partition(".")[0]
     originals = {id(function): name for name, function in _ORIGINALS.items()}
     for module in list(sys.modules.values()) if everywhere else [urllib.parse]:
-        namespace = getattr(module, "__dict__", None)
+        # A lazy module that is not loaded yet must stay so, so that its own attribute access must not run.
+        namespace = object.__getattribute__(module, "__dict__") if isinstance(module, types.ModuleType) else None
         if type(namespace) is not dict or str(namespace.get("__name__")).partition(".")[0] == package:
             continue
         for name, value in list(namespace.items()):

@@ -246,8 +246,12 @@ impl Value {
         let is_quoted = matches!(quote, b'"' | b'\'');
         let quotes = if is_quoted { ByteSet::EMPTY } else { ByteSet::from_bytes(b"'") };
         let fence = syntax.fence().union(quotes);
-        let mut offsets: Vec<_> =
-            syntax.urls(text).into_iter().flat_map(|url| [url.start, url.end]).collect();
+        let urls = syntax.urls(text);
+        let has_equals = |url: &Range<usize>| text[..url.start].contains(&b'=');
+        // Without `url=` before the URL, browsers would read these bytes at the start of a new one as such.
+        let reserved: &[&[u8]] =
+            if syntax == Syntax::Refresh && !urls.first().is_some_and(has_equals) { &[b"url="] } else { &[] };
+        let mut offsets: Vec<_> = urls.into_iter().flat_map(|url| [url.start, url.end]).collect();
         Escaping::Html.origins(&decoded, &mut offsets);
         charset.origins(raw, &mut offsets);
         // An empty `action` is the URL of the document whatever the base is, and an empty `src` loads nothing. Only links may be empty.
@@ -259,8 +263,7 @@ impl Value {
                 charset,
                 has_lone_marks: syntax != Syntax::Refresh,
                 may_be_empty: syntax == Syntax::Url && is_quoted,
-                // Without `url=` before the URL, browsers would read these bytes of a new one as such.
-                reserved: if syntax == Syntax::Refresh { &[b"url="] } else { &[] },
+                reserved,
                 ..Place::new(range, self.row, escaping, fence)
             };
             links.push(Link { tag: self.tag.clone(), place, role: self.role });
