@@ -279,7 +279,7 @@ url_functions! {
         });
     URL_WITHOUT_PARAMS = url_without_params(url, names) -> Text:
         "Removes the parameters with these decoded names, separated by commas, in which `*` matches any characters: `utm_*,gclid`. \
-         The rest of the URL stays as it is. A name with a comma, a star or a `%` has it as `%2C`, `%2A` or `%25`, and blanks around a name do not count.",
+         The rest of the URL stays as it is. In a name, `%2C`, `%2A` and `%25` mean a comma, a star and a `%`.",
         Url(|mut row, out| out[0].push(row.without_params()));
     URL_WITH_PARAM = url_with_param(url, name, value) -> Text:
         "Adds a parameter at the end of the query, and encodes its name and value, a space as `%20`. Parameters with the same name stay.",

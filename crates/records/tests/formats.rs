@@ -152,7 +152,7 @@ fn word_name(word: Word) -> String {
         Word::Status => "a status",
         Word::Result => "a result with a status",
         Word::Method => "a method",
-        Word::Peer => "a hierarchy code with a peer",
+        Word::Peer => "a code and a peer",
         Word::Address => "an address in parentheses",
         Word::Milliseconds => "milliseconds",
         Word::Is(text) => return code(text.as_bytes()),

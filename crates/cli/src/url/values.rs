@@ -59,7 +59,8 @@ fn append_in_utf8(
     out: &mut Vec<u8>,
 ) -> Result<(), usize> {
     let mut from = 0;
-    for run in utf8::runs(value).chain([value.len()..value.len()]) {
+    let end = value.len();
+    for run in utf8::runs(value).chain(std::iter::once(end..end)) {
         append_escaped(charset, &value[from..run.start], percent, policy, out).map_err(|at| from + at)?;
         from = run.end;
         out.extend_from_slice(&value[run]);
