@@ -20,7 +20,7 @@ pub struct Columns {
     pub header: &'static [u8],
     /// The start of a line without columns.
     pub comment: &'static [u8],
-    /// The bytes that no new value can start with, because the line could be read as one without columns.
+    /// The texts that no new value can start with, because the line could be read as one without columns.
     pub reserved: &'static [&'static [u8]],
     /// The columns that can be selected.
     pub columns: &'static [Key],
@@ -131,7 +131,11 @@ impl Columns {
                 Escaping::DoubledQuote => (Escaping::None, fence),
                 _ => (escaping, fence),
             };
-            let fence = if holds == Holds::Stem { fence.add(b"?") } else { fence };
+            // A stem that has a `?` already keeps it.
+            let fence = match holds {
+                Holds::Stem if !line[range.clone()].contains(&b'?') => fence.add(b"?"),
+                _ => fence,
+            };
             texts.list.push(Text { range: Ok(range), index, holds, escaping, fence });
         }
         Ok(())

@@ -22,7 +22,7 @@ pub enum Form {
         escape: fn(u8, &mut Vec<u8>),
     },
     /// Only the values, as a key of the record, in the order in which they were asked for. Each is followed by its length, its number and a
-    /// flag for JSON values that are not strings, so that records with different values have different keys.
+    /// flag for values without quotes of their own, such as the numbers of JSON, so that records with different values have different keys.
     Key,
     /// No part: values are only checked.
     Nothing,

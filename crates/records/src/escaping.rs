@@ -100,7 +100,7 @@ pub(crate) struct Rule {
     pub mark: u8,
     /// The letters that mean a byte after the mark: see [`meaning`].
     letters: &'static [u8],
-    /// The notations that are understood, in any case of digits. The first of them is written.
+    /// The notations that are understood, in any case of digits. The first one that can give the byte is written.
     numbers: &'static [Number],
     /// The bytes, other than controls, that are written by their numbers: all bytes from the first item on, and the
     /// bytes in the second item.

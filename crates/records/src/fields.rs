@@ -179,6 +179,11 @@ impl Numbered {
         self.escaping
     }
 
+    /// Reports whether fields can be in quotes, so that a line can be unreadable.
+    pub(crate) fn has_quotes(&self) -> bool {
+        self.separator == Separator::Quoted
+    }
+
     /// Returns the bytes between fields.
     pub fn separator(&self) -> Separator {
         self.separator
@@ -196,8 +201,8 @@ impl Numbered {
         names.collect()
     }
 
-    /// Appends the places of the fields of `line` to `places`. Fails if a quote before the end of the last of these fields is not
-    /// closed, because the fields after it are then unknown.
+    /// Appends the places of the fields of `line` to `places`. Fails if a quote is not closed, unless all of these fields are counted from
+    /// the start and end before it.
     pub(crate) fn find(&mut self, line: &[u8], places: &mut Vec<Place>) -> Result<(), Unreadable> {
         let mut spans = std::mem::take(&mut self.spans);
         spans.clear();

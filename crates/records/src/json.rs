@@ -54,7 +54,7 @@ pub(crate) struct Reader {
     open: Vec<Open>,
     /// The paths that lead to the current value, after those that lead to the objects and arrays around it.
     states: Vec<State>,
-    /// The strings of the last document, in its order. An object or array comes after the values in it.
+    /// The values of the last document, in its order. An object or array comes after the values in it.
     pub found: Vec<Found>,
     /// The watched members of the last document: the number of the object, and that of the name.
     pub members: Vec<(usize, usize)>,
@@ -178,7 +178,11 @@ impl Reader {
                         at += 1;
                         let (from, start) = (open.states.start, open.start);
                         self.open.pop();
-                        self.select_other(from, start..at);
+                        // `**` selects the values inside, and not their text once more for each object or array around them.
+                        let ends_here = |state: &State| state.steps == self.paths[state.path].steps.len();
+                        if self.finds_all && self.states[from..].iter().any(ends_here) {
+                            self.select(from, start..at);
+                        }
                     }
                     _ => return Err(at),
                 }

@@ -178,7 +178,7 @@ pub struct Place {
     pub escapings: [Escaping; 3],
     /// The bytes that would end the value, or change where other values are.
     pub fence: ByteSet,
-    /// The texts that a new value cannot start with, in any case, unless the old one starts with the same text.
+    /// The texts that a new value cannot start with, in upper or lower case, unless the old one starts with the same text.
     pub reserved: &'static [&'static [u8]],
     /// The texts that mean "no value". [`Place::write`] rejects them if decoding the old value gives one of them.
     pub placeholders: Option<&'static Placeholders>,
@@ -313,7 +313,7 @@ impl Place {
 
     /// Appends `value` to `out` as the writer of the record would write it here. The bytes of the record stay if the value is the same. An
     /// error is the offset of the first byte of `value` that cannot be written here: the writer has no escape for it, and it would end the
-    /// value. It is 0 if the value cannot be empty, or cannot start with its first byte.
+    /// value. It is 0 if the value cannot be empty, or cannot start as it does.
     pub fn write(&self, record: &[u8], value: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
         let mut buffer = Vec::new();
         let old = self.value(record, &mut buffer);

@@ -7,7 +7,7 @@ pub struct Placeholders {
     pub requests: &'static [&'static [u8]],
     /// Texts in place of a target.
     pub targets: &'static [&'static [u8]],
-    /// The starts of texts in place of a target.
+    /// The starts of texts in place of a target. Only letters and hyphens follow, because a client can send such a start, too.
     pub prefixes: &'static [&'static [u8]],
     /// Words in place of a protocol such as `HTTP/1.1`.
     pub protocols: &'static [&'static [u8]],
@@ -50,9 +50,10 @@ impl Placeholders {
 
     /// Reports whether `target` is a text that the program writes in place of a target.
     pub fn contains(&self, target: &[u8]) -> bool {
+        let is_name = |rest: &[u8]| rest.iter().all(|byte| byte.is_ascii_alphabetic() || *byte == b'-');
         target.is_empty()
             || self.targets.contains(&target)
-            || self.prefixes.iter().any(|prefix| target.starts_with(prefix))
+            || self.prefixes.iter().any(|prefix| target.strip_prefix(*prefix).is_some_and(is_name))
     }
 }
 

@@ -91,7 +91,8 @@ impl Syntax {
         Ok(Syntax(Kind::Json(Members { reader, escaping })))
     }
 
-    /// Also selects members that are not strings. Such a value is its text, and has no marks.
+    /// Also selects values that are not strings. Such a value is its text, and has no marks. An object or array comes after the values in
+    /// it.
     #[must_use]
     pub fn with_all_values(mut self) -> Syntax {
         if let Kind::Json(Members { reader, .. }) = &mut self.0 {
@@ -168,8 +169,9 @@ impl Syntax {
     /// to be readable is readable.
     pub fn seems_readable(&self, record: &[u8]) -> bool {
         match &self.0 {
-            Kind::Line(_) | Kind::Fields(_) => true,
-            Kind::Table(_) | Kind::Logfmt(_) => memchr::memchr(b'"', record).is_none(),
+            Kind::Line(_) => true,
+            Kind::Fields(fields) if !fields.has_quotes() => true,
+            Kind::Fields(_) | Kind::Table(_) | Kind::Logfmt(_) => memchr::memchr(b'"', record).is_none(),
             Kind::Json(_) => matches!(record.trim_ascii(), [] | [b'{', .., b'}']),
             Kind::Log(_) | Kind::Wrapper(_) | Kind::Nested(_) => false,
         }

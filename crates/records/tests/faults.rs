@@ -445,6 +445,9 @@ fn placeholders_are_no_targets() {
             &format!("192.0.2.1 {host} - [01/Jan/2024:00:00:00 +0000] \"{request}\" 400 0 \"-\" \"-\""),
         );
     }
+    // A client can send the start of a text of Squid.
+    let other = "GET error:%00 HTTP/1.1";
+    finds("combined", &format!("{DATE} \"{other}\" 400 54 \"-\" \"-\""), Kind::Url, &["error:%00"]);
     finds("jetty", &format!("{DATE} \"GET /100% -\" 400 54 \"-\" \"-\""), Kind::Path, &["/100%"]);
     finds("combined:tomcat", &format!("{DATE} \"GET /a null\" 400 54 \"-\" \"-\""), Kind::Path, &["/a"]);
     finds_nothing(

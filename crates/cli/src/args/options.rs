@@ -205,8 +205,8 @@ pub struct Places {
     ///
     /// `--quoted --field 5.2` is the request target of the common and combined formats of access logs, and
     /// `--quoted --field 8` the referrer. A quote or bracket ends a field if a blank or the end of the line follows, and
-    /// no backslash is before it. A client can shift such fields in logs whose server does not escape quotes; --log
-    /// knows the servers.
+    /// no backslash is before it. A quote that is not closed makes the line unreadable, unless all fields that are asked for are before it.
+    /// A client can shift such fields in logs whose server does not escape quotes; --log knows the servers.
     #[arg(long, requires = "field", hide_short_help = true, conflicts_with_all = ["delimiter", "tsv"])]
     pub quoted: bool,
 
@@ -292,7 +292,7 @@ pub struct Output {
 
     /// Write records with rejected values to FILE, with the first reason of each: FILE:LINE:OFFSET: REASON: RECORD
     ///
-    /// These values could not be converted, or not wholly: decoding also lists values with malformed escapes
+    /// Unreadable records are listed, too. Rejected values could not be converted, or not wholly: decoding also lists values with malformed escapes
     /// or invalid UTF-8. A URL that a profile accepts is not listed for a malformed escape, unless --on-malformed rejects it.
     ///
     /// Line ends and control bytes in RECORD are escaped. Like the output, FILE appears whole or not at all.
@@ -457,7 +457,7 @@ impl Controls {
 pub struct CharsetArg {
     /// The charset of escaped bytes, instead of UTF-8; `auto` and `auto:LABEL` decide for each value
     ///
-    /// All other text is UTF-8, also the host of a URL. Labels mean what they mean to browsers, so `iso-8859-1`, `latin1` and `us-ascii` are
+    /// All other text is UTF-8, also the host of a URL, but a form that `form` reads is in the charset as a whole. Labels mean what they mean to browsers, so `iso-8859-1`, `latin1` and `us-ascii` are
     /// windows-1252; `iso-8859-1-strict` and `us-ascii-strict` are exact.
     ///
     /// `encode` writes a character that the charset lacks in the way of browsers: %26%23, its number, %3B. Input bytes that are invalid

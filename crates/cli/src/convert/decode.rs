@@ -250,6 +250,14 @@ impl Decoder {
             literals.extend(characters.map(|(found, character)| (found, Some(character))));
         }
         literals.sort_unstable_by_key(|(range, _)| range.start);
+        // A charset is guessed once for all escapes of the value.
+        let charset = if charset.is_guessed() {
+            decoded.clear();
+            self.layers(bytes, decoded);
+            charset.of(decoded)
+        } else {
+            charset
+        };
         let (mut layers, mut before, mut from) = (0, 0, 0);
         for (range, character) in literals.into_iter().chain([(bytes.len()..bytes.len(), None)]) {
             decoded.clear();

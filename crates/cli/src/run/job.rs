@@ -477,7 +477,9 @@ impl Job {
     /// Chooses the treatment of a record that is too long for memory. `reason` is for messages, and `start` holds the
     /// first bytes of the record. If the record is rejected, this function adds the rejection to `report`.
     pub fn long(&mut self, start: &[u8], reason: &Reason, report: &mut Report) -> OversizedAction {
-        self.target.selector.read_start(start);
+        if self.target.is_sequential {
+            self.target.selector.read_start(start);
+        }
         let is_line = self.target.selector.is_line();
         let handler = match &mut self.task {
             Task::Check(check) if is_line => {

@@ -42,7 +42,7 @@ pub fn begin(
         feed.set_dialect(dialect);
         line = feed.peek_record()?;
     }
-    let missing = |feed: &Feed<'_>, message: &str| {
+    let failure = |feed: &Feed<'_>, message: &str| {
         Failure::missing(feed.name(), io::Error::other(shown(Path::new(message))))
     };
     let mut table = if columns.has_header {
@@ -50,14 +50,14 @@ pub fn begin(
         // An empty file has no columns.
         let wanted = if header.is_empty() { &[] } else { &columns.names[..] };
         let table = Table::new(dialect, wanted, into, Some(without_end(&header)));
-        table.map_err(|message| missing(feed, &message))?
+        table.map_err(|message| failure(feed, &message))?
     } else {
         Table::new(dialect, &columns.names, &[], None).map_err(Failure::Usage)?
     };
     if let Some(row) = line.filter(|_| !columns.has_header) {
         // A row without a line feed is the only line of the input.
         if row.last() != Some(&b'\n') && dialect.has_lone_return(&row) {
-            return Err(missing(feed, RETURNS));
+            return Err(failure(feed, RETURNS));
         }
         table.measure(without_end(&row));
     }
@@ -105,7 +105,7 @@ impl Header {
                 return Ok(false);
             }
             let error = io::Error::other(
-                "its header is not that of the first file, so it is left out of the one table",
+                "its header is not that of the first file, so the file is left out of the one table",
             );
             return Err(Failure::missing(file, error));
         }

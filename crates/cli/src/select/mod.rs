@@ -189,7 +189,10 @@ impl Selector {
 
     /// Reports whether every record can be read.
     pub fn is_always_readable(&self) -> bool {
-        matches!(self.format, Format::Fields(_) | Format::Whole | Format::Html)
+        match self.format {
+            Format::Fields(separator) => separator != Separator::Quoted,
+            _ => matches!(self.format, Format::Whole | Format::Html),
+        }
     }
 
     /// Reports whether `record`, which contains no escape, seems readable. True means that it is readable, except in

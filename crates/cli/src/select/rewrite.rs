@@ -142,6 +142,11 @@ impl Selector {
         let (record, place) = (args.record, &found[number]);
         let (bytes, start) = (record.bytes(), record.start);
         args.report.stats.find(place.index);
+        if matches!(format, Format::Json) && place.marks == Marks::None {
+            // A value that is not a string is no URL.
+            let _ = args.edit.put(place, place.raw(bytes));
+            return Action::Write;
+        }
         let is_whole = args.edit.form().is_whole();
         let value = match place.value(bytes, old) {
             Ok(value) => value,

@@ -359,7 +359,9 @@ impl Convert for Edit {
             if let Some(index) = (0..ORDER.len()).find(|&index| !is_same_kind || read[index] != new[index]) {
                 format!("the {} of the result could not be read back: '{shown}'", ORDER[index])
             } else if is_url && !is_read_by_browsers(value, url, &old, &new) {
-                format!("browsers would find another host, or could not read the URL: '{shown}'")
+                format!(
+                    "browsers would find another host or no new part, or could not read the URL: '{shown}'"
+                )
             } else if url.last().is_some_and(|last| is_blank(&last)) {
                 format!("browsers would remove the blank at the end of the result: '{shown}'")
             } else if let Some(&byte) = b":/?#[]@&=".iter().find(is_structure) {

@@ -89,7 +89,7 @@ fn text(value: &[u8]) -> Result<&str, Refusal> {
     str::from_utf8(value).map_err(refusal)
 }
 
-/// Reports whether `<base>` can set `url` as the base of its document (HTML Standard, "set the frozen base URL").
+/// Reports whether `<base>`, and here also `codebase`, can set `url` as a base (HTML Standard, "set the frozen base URL").
 fn can_be_base(url: &[u8]) -> bool {
     let is = |scheme: &[u8], name: &[u8]| scheme.eq_ignore_ascii_case(name);
     split(url).scheme().is_some_and(|scheme| !is(scheme, b"data") && !is(scheme, b"javascript"))

@@ -59,6 +59,8 @@ fn append_in_utf8(
     out: &mut Vec<u8>,
 ) -> Result<(), usize> {
     let mut from = 0;
+    // A charset is guessed once for all escapes of the value.
+    let charset = if charset.is_guessed() { charset.of(&simdpct::decode(value)) } else { charset };
     let end = value.len();
     for run in utf8::runs(value).chain(std::iter::once(end..end)) {
         append_escaped(charset, &value[from..run.start], percent, policy, out).map_err(|at| from + at)?;
@@ -91,7 +93,7 @@ fn append_escaped(
         out.extend_from_slice(value);
         return Ok(());
     }
-    let mut decoder = charset.of(&bytes).decoder();
+    let mut decoder = charset.decoder();
     let mut read = 0;
     // The decoder reads byte by byte, to distinguish the escape of an ASCII character from part of another character.
     for (index, &byte) in bytes.iter().enumerate() {

@@ -236,6 +236,7 @@ fn fields_after_a_quote_that_is_not_closed_are_unreadable() {
     check(&[
         ("decode --quoted --field 1", cut, Some(cut), ""),
         ("decode --quoted --field 3", cut, Some(cut), "1 record is unreadable, and stays unchanged"),
+        ("decode --quoted --field 3", "a \"b c\n", None, "1 record is unreadable, and stays unchanged"),
         ("decode --quoted --field -1", cut, Some(cut), "1 record is unreadable, and stays unchanged"),
         (
             "decode --quoted --field 2",
@@ -277,6 +278,8 @@ fn a_charset_is_that_of_escapes() {
         ("decode --charset latin1 --on-invalid-utf8 fail", "é%E9\n", Some("éé\n"), ""),
         ("get --decode {query:q} --charset gbk", "?q=你%C4%E3\n", Some("你你\n"), ""),
         ("decode --jsonl --key a --charset gbk", "{\"a\":\"\\u4f60\"}\n", Some("{\"a\":\"\\u4f60\"}\n"), ""),
+        // The charset is guessed once for each value.
+        ("decode --charset auto", "é%C3%A9\né%E9\n%C3%A9é%E9\n", Some("éé\néé\nÃ©éé\n"), ""),
         // A character can begin with an escape and end with a letter.
         ("decode --charset shift_jis", "%83A\n", Some("ア\n"), ""),
     ]);
@@ -290,6 +293,14 @@ fn keys_have_values_in_the_order_in_which_they_were_named() {
     let all = [numbers, others].concat();
     check(&[
         ("dedup --jsonl --key u,id", &[&all[..], &all].concat(), Some(&all), ""),
+        // A value that is not a string is no URL.
+        ("dedup --jsonl --key u,id --by {path}", numbers, Some(numbers), ""),
+        (
+            "dedup --jsonl --key **",
+            "[[\"a\"], 1]\n[ [\"a\"],1]\n[[\"a\"],2]\n",
+            Some("[[\"a\"], 1]\n[[\"a\"],2]\n"),
+            "",
+        ),
         (
             "dedup --jsonl --key a,b",
             "{\"a\":\"x\",\"b\":\"y\"}\n{\"b\":\"y\",\"a\":\"x\"}\n",
@@ -329,6 +340,7 @@ fn the_query_of_a_stem_is_in_its_column() {
         ("edit --set query:k=v --log iis", &w3c("/a q=1"), Some(&w3c("/a q=1&k=v")), rejected),
         ("edit --set query:k=v --log iis --field query", &w3c("/a q=1"), Some(&w3c("/a q=1&k=v")), ""),
         ("decode --log iis", &w3c("/a%3F%41 q=%41"), Some(&w3c("/a%3FA q=A")), ""),
+        ("decode --log iis", &w3c("/a?b%41 -"), Some(&w3c("/a?bA -")), ""),
         (
             "encode --log nginx",
             &access("OPTIONS * HTTP/1.1", "-"),

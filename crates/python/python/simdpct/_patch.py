@@ -40,8 +40,9 @@ def patch(*, everywhere=False):
     package = __name__.partition(".")[0]
     originals = {id(function): name for name, function in _ORIGINALS.items()}
     for module in list(sys.modules.values()) if everywhere else [urllib.parse]:
-        # A lazy module that is not loaded yet must stay so, so that its own attribute access must not run.
-        namespace = object.__getattribute__(module, "__dict__") if isinstance(module, types.ModuleType) else None
+        # The attribute access of a lazy module would load it, so it must not run.
+        is_module = issubclass(type(module), types.ModuleType)
+        namespace = object.__getattribute__(module, "__dict__") if is_module else None
         if type(namespace) is not dict or str(namespace.get("__name__")).partition(".")[0] == package:
             continue
         for name, value in list(namespace.items()):

@@ -190,7 +190,11 @@ impl Requests {
                 || memchr::memmem::find(value, b"%20").is_some());
         // The decoded value must not be a text that means "no value". A path never is such a text.
         let known = &self.log.writer.placeholders;
-        let is_none = || value[0] != b'/' && known.contains(&simdpct::decode(&value[..value.len().min(64)]));
+        let is_none = || {
+            let start = simdpct::decode(&value[..value.len().min(64)]);
+            let has_prefix = known.prefixes.iter().any(|prefix| start.starts_with(prefix));
+            value[0] != b'/' && (known.contains(&start) || has_prefix)
+        };
         !has_odd && !is_other && !is_none()
     }
 }

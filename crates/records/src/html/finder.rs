@@ -255,8 +255,8 @@ impl Value {
         Escaping::Html.origins(&decoded, &mut offsets);
         charset.origins(raw, &mut offsets);
         // An empty `action` is the URL of the document whatever the base is, and an empty `src` loads nothing. Only links may be empty.
-        let may_be_empty = ATTRIBUTES[self.row].name.ends_with("href");
-        for url in offsets.chunks_exact(2).filter(|url| may_be_empty || url[0] < url[1]) {
+        let is_link = ATTRIBUTES[self.row].name.ends_with("href");
+        for url in offsets.chunks_exact(2).filter(|url| is_link || url[0] < url[1]) {
             let range = self.range.start + url[0]..self.range.start + url[1];
             let place = Place {
                 kind: Kind::Url,
