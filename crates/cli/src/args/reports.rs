@@ -6,7 +6,7 @@ use clap::Args as Options;
 use simdpct::sets;
 use simdpct_readings::{READINGS, Reading};
 use simdpct_records::Spec;
-use simdpct_uri::{Component, Dialect};
+use simdpct_uri::Component;
 
 use super::options::{Args, DialectArg, Input, Output, Parts, Places, ProfileArg, Strict, Written};
 use super::parsers::{LISTS, LOG, ONE_TEXT, READING, RULES, TABLES, choice, template_error};
@@ -17,7 +17,7 @@ use crate::convert::Conversion;
 use crate::convert::parts::Normalizer;
 use crate::select::FieldName;
 use crate::url::part::Template;
-use crate::url::split::{PartOptions, PartsWriter};
+use crate::url::split::{Layout, PartOptions, PartsWriter};
 
 /// Count the parts of URLs that a template names, and show the most frequent
 ///
@@ -229,10 +229,10 @@ pub struct Route {
 impl Top {
     /// Returns the conversion of a URL to its key, or an error message.
     pub fn conversion(&self) -> Result<Conversion, String> {
-        if !self.template.has_parts() {
+        if self.template.items.is_empty() {
             return Err(template_error("top"));
         }
-        Ok(Conversion::new(PartsWriter::key(self.template.clone(), self.parts.options()?)))
+        Ok(Conversion::new(PartsWriter::new(self.template.clone(), Layout::Key, self.parts.options()?)))
     }
 
     /// Returns the options that are not about the key.
@@ -255,10 +255,10 @@ fn keyed(input: Input, mut places: Places, output: Output) -> Args {
 /// Parses the template of a key. It must have a part, or all URLs would have one key. It cannot have a list of values.
 fn template_of_key(text: &str) -> Result<Template, String> {
     let template = Template::new(text)?;
-    match (template.has_parts(), template.is_list()) {
-        (true, false) => Ok(template),
-        (true, true) => Err("a key has one value of a parameter, as in {query:NAME}".to_owned()),
-        (false, _) => {
+    match (template.items.is_empty(), template.is_list()) {
+        (false, false) => Ok(template),
+        (false, true) => Err("a key has one value of a parameter, as in {query:NAME}".to_owned()),
+        (true, _) => {
             Err("the key has no {PART}, as in '{host}{path}'; --fingerprints compares fingerprints of keys"
                 .to_owned())
         }
@@ -271,7 +271,7 @@ impl Dedup {
         if let Some(template) = &self.by {
             let no_scheme = self.profile.no_scheme.no_scheme;
             let options = PartOptions { no_scheme, ..PartOptions::default() };
-            return Ok(Conversion::new(PartsWriter::key(template.clone(), options)));
+            return Ok(Conversion::new(PartsWriter::new(template.clone(), Layout::Key, options)));
         }
         Ok(match self.profile.canonical()? {
             Some(canonical) => Conversion::new(canonical),
@@ -286,11 +286,6 @@ impl Dedup {
 }
 
 impl Check {
-    /// Returns the specification that defines the findings of the kinds `illegal` and `needless`.
-    pub fn dialect(&self) -> Dialect {
-        self.dialect.dialect.unwrap_or(Dialect::Rfc3986)
-    }
-
     /// Returns the options for the input.
     pub fn args(self) -> Args {
         Args { input: self.input, places: self.places, ..Args::default() }

@@ -167,8 +167,7 @@ fn all(sets: &[ByteSet]) -> ByteSet {
 
 /// Returns the ASCII bytes outside `escaped`.
 fn kept(escaped: ByteSet) -> ByteSet {
-    let ascii: Vec<u8> = (0..0x80).collect();
-    ByteSet::EMPTY.add(&ascii).intersection(escaped.complement())
+    ByteSet::NON_ASCII.union(escaped).complement()
 }
 
 /// Returns `charset`, or an error message if it cannot be the charset of escapes in URLs.

@@ -17,7 +17,7 @@ use crate::url::join;
 use crate::url::part::{Part, Template};
 use crate::url::refer::{self, ToIri, ToUri};
 use crate::url::row::Style;
-use crate::url::split::PartsWriter;
+use crate::url::split::{Layout, PartsWriter};
 
 /// Split URLs into their parts, before anything is decoded (RFC 3986, sections 2.4 and 3)
 ///
@@ -188,7 +188,8 @@ impl Split {
         let parameters = self.query_param.iter().cloned().map(Part::Parameter);
         let parts = self.columns.parts.iter().cloned().chain(parameters).collect();
         let is_escaped = self.parts.decode && self.controls.are_escaped(&self.args);
-        let writer = PartsWriter::row(parts, style(self.format), self.parts.options()?);
+        let style = style(self.format);
+        let writer = PartsWriter::new(Template::row(parts, style), Layout::Row(style), self.parts.options()?);
         Ok(Conversion::new(writer).printable(is_escaped))
     }
 }
@@ -197,12 +198,12 @@ impl Get {
     /// Returns the conversion, or an error message.
     pub fn conversion(&self) -> Result<Conversion, String> {
         // With -e, there is no file whose name could have become the template by mistake.
-        if !self.template.has_parts() && self.args.input.expression.is_empty() {
+        if self.template.items.is_empty() && self.args.input.expression.is_empty() {
             return Err(template_error("get"));
         }
         self.args.check_overwritten("get", false)?;
         let is_escaped = self.parts.decode && self.controls.are_escaped(&self.args);
-        let writer = PartsWriter::template(self.template.clone(), self.parts.options()?);
+        let writer = PartsWriter::new(self.template.clone(), Layout::Template, self.parts.options()?);
         Ok(Conversion::new(writer).printable(is_escaped))
     }
 }
@@ -234,8 +235,8 @@ impl Join {
             input.expression.push("".into());
             self.args.written.on_rejected.get_or_insert(Policy::Fail);
         }
-        let from = self.from.from.unwrap_or(Style::Tsv);
-        Ok(Conversion::new(join::Join::new(parts.clone(), from, fixed, self.encode)))
+        let style = self.from.from.unwrap_or(Style::Tsv);
+        Ok(Conversion::new(join::Join { fields: parts.clone(), style, fixed, encode: self.encode }))
     }
 }
 

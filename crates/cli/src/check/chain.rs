@@ -225,15 +225,9 @@ impl Audit<'_> {
             }
         };
         if is_example && self.report.examples.len() < self.base.examples {
-            let text = |bytes: &[u8]| to_text(bytes).into_owned();
-            let (target, front, back) = (text(target), text(front), text(back));
-            self.report.examples.push(Example {
-                file: self.file.clone(),
-                line: self.line,
-                target,
-                front,
-                back,
-            });
+            let [target, front, back] = [target, front, back].map(|bytes| to_text(bytes).into_owned());
+            let (file, line) = (self.file.clone(), self.line);
+            self.report.examples.push(Example { file, line, target, front, back });
         }
     }
 

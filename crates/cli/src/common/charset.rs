@@ -34,12 +34,6 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 impl Charset {
-    /// ISO 8859-1. In the Encoding Standard, this name means windows-1252, which differs in the bytes 0x80 to 0x9F.
-    const LATIN1: Charset = Charset::Numbers(0x100);
-
-    /// US-ASCII.
-    const ASCII: Charset = Charset::Numbers(0x80);
-
     /// UTF-8, by the Encoding Standard.
     pub const UTF_8: Charset = Charset::Standard(encoding_rs::UTF_8);
 
@@ -47,8 +41,9 @@ impl Charset {
     pub fn find(label: &str) -> Result<Charset, String> {
         let label = label.trim_ascii();
         match label.to_ascii_lowercase().as_str() {
-            "iso-8859-1-strict" => return Ok(Charset::LATIN1),
-            "us-ascii-strict" => return Ok(Charset::ASCII),
+            // In the Encoding Standard, ISO 8859-1 means windows-1252, which differs in the bytes 0x80 to 0x9F.
+            "iso-8859-1-strict" => return Ok(Charset::Numbers(0x100)),
+            "us-ascii-strict" => return Ok(Charset::Numbers(0x80)),
             _ => {}
         }
         match Encoding::for_label(label.as_bytes()) {

@@ -4,22 +4,6 @@ use std::borrow::Cow;
 
 use simdpct::ByteSet;
 
-/// Returns the byte that an escape represents, or `None` if the escape is malformed.
-pub fn byte_of(escape: &[u8; 3]) -> Option<u8> {
-    match *escape {
-        [b'%', high, low] => hex(&[high, low]).map(|value| value as u8),
-        _ => None,
-    }
-}
-
-/// Returns the value of at most four hexadecimal digits, or `None` if one of them is not a digit.
-pub fn hex(digits: &[u8]) -> Option<u16> {
-    digits.iter().try_fold(0, |value, &digit| {
-        let digit = char::from(digit).to_digit(16)?;
-        Some(value << 4 | digit as u16)
-    })
-}
-
 /// Appends `bytes` to `out`, each as an escape.
 pub fn escape(bytes: &[u8], out: &mut Vec<u8>) {
     simdpct::Encode::keeping(ByteSet::EMPTY).encode_append(bytes, out);

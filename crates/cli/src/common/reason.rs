@@ -68,6 +68,11 @@ pub struct Refusal {
     pub reason: Reason,
 }
 
+/// Returns the rejection of a whole URL, with this message.
+pub fn refuse(message: impl Into<String>) -> Refusal {
+    Refusal { offset: 0, reason: Reason::Url(message.into()) }
+}
+
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -32,11 +32,6 @@ pub fn is_harmful(character: char) -> bool {
         || matches!(character, '\u{61C}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Returns `text` quoted as one word of a shell.
-pub fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "'\\''"))
-}
-
 /// Returns `count` with its `noun`, in the plural if necessary.
 pub fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })

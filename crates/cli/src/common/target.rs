@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use simdpct_records::Kind;
 use simdpct_uri::{Offsets, Parts};
 
-use super::reason::{Reason, Refusal};
+use super::reason::{Refusal, refuse};
 
 /// Returns the prefix that turns `value` into a reference with the same parts.
 fn prefix(kind: Kind, value: &[u8]) -> &'static [u8] {
@@ -119,14 +119,14 @@ pub fn resolve(
     with_reference(kind, value, out, resolve).map(|_| 0)
 }
 
-/// Converts `value` by `convert`, which converts references, and appends the result as a value of the same kind. A result that would be of
-/// another kind is rejected.
+/// Converts `value` by `convert`, which converts references, and appends the result as a value of the same kind. Returns 0. A result that
+/// would be of another kind is rejected.
 pub fn convert(
     kind: Kind,
     value: &[u8],
     out: &mut Vec<u8>,
     convert: impl FnOnce(&[u8], &mut Vec<u8>) -> Result<(), Refusal>,
-) -> Result<(), Refusal> {
+) -> Result<usize, Refusal> {
     let start = out.len();
     let prefix = with_reference(kind, value, out, convert)?;
     let result = &out[start..];
@@ -141,7 +141,7 @@ pub fn convert(
                 rest.is_some_and(|rest| kind == Kind::Query || prefix.is_empty() || is_authority(rest)),
             )
         }
-        Kind::Url | Kind::Asterisk | Kind::Text => return Ok(()),
+        Kind::Url | Kind::Asterisk | Kind::Text => return Ok(0),
     };
     if !is_same {
         let what = match kind {
@@ -149,10 +149,10 @@ pub fn convert(
             Kind::Query => "a query",
             _ => "a host and a port",
         };
-        return Err(Refusal { offset: 0, reason: Reason::Url(format!("the result would not be {what}")) });
+        return Err(refuse(format!("the result would not be {what}")));
     }
     out.drain(start..start + len);
-    Ok(())
+    Ok(0)
 }
 
 /// An iterator over the values of a URL that can have different charsets: the segments of the path, the names and

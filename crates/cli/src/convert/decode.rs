@@ -1,10 +1,9 @@
 //! Decodes a value, in the steps that the documentation of [`super`] lists.
 
-use simdpct::{ByteSet, MalformedEscape};
+use simdpct::{ByteSet, MalformedEscape, decode_escape};
 
 use super::{Convert, Unit, Value, percent_u, printable};
 use crate::common::charset::Charset;
-use crate::common::escape::byte_of;
 use crate::common::fault::{Handling, Policy, malformed};
 use crate::common::reason::{Reason, Refusal};
 use crate::common::records::Records;
@@ -234,9 +233,8 @@ impl Decoder {
                 if policy.rejects() {
                     return Err(at);
                 }
-                let text = utf8::repaired(&out[start..]);
-                out.truncate(start);
-                out.extend_from_slice(&text);
+                let text = out.split_off(start);
+                out.extend_from_slice(&utf8::repaired(&text));
             }
             return Ok(layers);
         };
@@ -339,11 +337,7 @@ impl Decoder {
         let end = search(0, value.len(), |end| decode(&value[..end]).starts_with(&all[..=at]));
         let start = end - search(1, end, |len| decode(&value[end - len..end]).last() == Some(&byte));
         match start.checked_sub(2) {
-            Some(percent)
-                if byte.is_ascii() && value[percent..].first_chunk().and_then(byte_of) == Some(byte) =>
-            {
-                percent
-            }
+            Some(percent) if byte.is_ascii() && decode_escape(&value[percent..]) == Some(byte) => percent,
             _ => start,
         }
     }
@@ -355,7 +349,7 @@ impl Decoder {
             if percent >= at + shorter {
                 break;
             }
-            let byte = value[percent..].first_chunk().and_then(byte_of);
+            let byte = decode_escape(&value[percent..]);
             shorter += if byte.is_some_and(|byte| !self.place.keep.contains(byte)) { 2 } else { 0 };
         }
         at + shorter

@@ -122,8 +122,7 @@ impl Convert for Encoder {
         handling: Handling,
         out: &mut Vec<u8>,
     ) -> Option<u64> {
-        let is_stateful = self.options.charset.is_some_and(Charset::is_stateful);
-        if is_stateful {
+        if self.options.charset.is_some_and(Charset::is_stateful) {
             return None;
         }
         self.encode(text, records, handling.not_text, out).ok().map(|()| 0)

@@ -290,9 +290,8 @@ impl Conversion {
             return Ok(());
         }
         if handling.not_text == Policy::Replace {
-            let text = utf8::repaired(&out[from..]);
-            out.truncate(from);
-            out.extend_from_slice(&text);
+            let text = out.split_off(from);
+            out.extend_from_slice(&utf8::repaired(&text));
             return Ok(());
         }
         // Either the value itself or one of its escapes is invalid UTF-8.
@@ -309,8 +308,7 @@ impl Conversion {
             self.validate(value).map_err(malformed)?;
         }
         if handling.not_text.rejects() && self.reads_utf8() {
-            let not_text = |offset| Refusal { offset, reason: Reason::InvalidUtf8 };
-            utf8::validate(value).map_err(not_text)?;
+            utf8::validate(value).map_err(|offset| Refusal { offset, reason: Reason::InvalidUtf8 })?;
         }
         Ok(())
     }

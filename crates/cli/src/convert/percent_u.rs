@@ -4,14 +4,12 @@ use std::ops::Range;
 
 use simdpct::{ByteSet, MalformedEscape};
 
-use crate::common::escape::{escape, hex};
+use crate::common::escape::escape;
 
 /// Returns the code unit of the six-byte escape at the start of `rest`.
 fn unit_at(rest: &[u8]) -> Option<u16> {
-    match *rest {
-        [b'%', b'u', a, b, c, d, ..] => hex(&[a, b, c, d]),
-        _ => None,
-    }
+    let digits: &[u8; 4] = rest.strip_prefix(b"%u")?.first_chunk()?;
+    digits.iter().try_fold(0, |value, &digit| Some(value << 4 | char::from(digit).to_digit(16)? as u16))
 }
 
 /// Returns the character that is escaped as `%uXXXX` at the start of `rest`, and the length of its escapes. Returns

@@ -78,13 +78,6 @@ pub struct At {
     pub kept: Option<ByteSet>,
 }
 
-impl At {
-    /// Returns the place of a value of selection number `index`, in which the bytes of `usual` stay escaped.
-    pub fn plain(index: usize) -> At {
-        At { index, kind: Kind::Text, kept: None }
-    }
-}
-
 /// Converts values, and applies the policies for bad ones.
 #[derive(Clone)]
 pub struct ValueHandler {
@@ -231,15 +224,5 @@ impl ValueHandler {
             Policy::Null if is_clash => Action::Copy,
             policy => policy.action(refusal).unwrap_or(Action::Copy),
         }
-    }
-
-    /// Makes the following values relative to `reference`, if the conversion resolves references. Returns whether it does.
-    pub fn enter_base(&mut self, reference: &[u8]) -> bool {
-        self.convert.enter_base(reference)
-    }
-
-    /// Undoes the last call of [`ValueHandler::enter_base`] that returned true.
-    pub fn leave_base(&mut self) {
-        self.convert.leave_base();
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::streams::{self, BlockingFile, Version};
 use crate::common::error::Failure;
-use crate::common::shown::{quoted, shown};
+use crate::common::shown::shown;
 
 /// The name of standard input in messages.
 pub const STDIN: &str = "<stdin>";
@@ -160,7 +160,8 @@ fn explain(path: &Path, error: io::Error) -> io::Error {
     if !is_missing || !path.to_str().is_some_and(is_text) {
         return error;
     }
-    let text = quoted(&shown(path));
+    // The name is quoted as one word of a shell.
+    let text = format!("'{}'", shown(path).replace('\'', "'\\''"));
     let message = format!(
         "No such file or directory; if that is text and not a file: -e {text}, or echo {text} | pct ..."
     );

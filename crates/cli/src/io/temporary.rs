@@ -129,12 +129,8 @@ impl Rows {
     }
 }
 
-/// Passes the rows of `files` to `each` in ascending order of `rank`, which is also the order of the rows in each file.
-pub fn merge<R: Ord>(
-    files: Vec<Spill>,
-    mut rank: impl FnMut(&mut Row) -> R,
-    mut each: impl FnMut(R, &Row) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+/// Passes the rows of `files` to `each` in ascending order of their numbers, which is also the order of the rows in each file.
+pub fn merge(files: Vec<Spill>, mut each: impl FnMut(&Row) -> Result<(), Failure>) -> Result<(), Failure> {
     let mut files = files
         .into_iter()
         .map(|file| Ok((file.rows()?, Row::default())))
@@ -142,14 +138,14 @@ pub fn merge<R: Ord>(
     let mut next = BinaryHeap::new();
     for (index, (rows, row)) in files.iter_mut().enumerate() {
         if rows.next(row)? {
-            next.push(Reverse((rank(row), index)));
+            next.push(Reverse((row.number, index)));
         }
     }
-    while let Some(Reverse((first, index))) = next.pop() {
+    while let Some(Reverse((_, index))) = next.pop() {
         let (rows, row) = &mut files[index];
-        each(first, row)?;
+        each(row)?;
         if rows.next(row)? {
-            next.push(Reverse((rank(row), index)));
+            next.push(Reverse((row.number, index)));
         }
     }
     Ok(())

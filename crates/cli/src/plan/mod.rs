@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use simdpct::ByteSet;
 use simdpct_records::Form;
+use simdpct_uri::Dialect;
 
 use crate::args::{Args, Check, Dedup, Top};
 use crate::check::top;
@@ -98,7 +99,7 @@ pub fn check(check: Check) -> Result<Outcome, Failure> {
         records: check.input.records(),
         wanted: check.wanted().map_err(Failure::Usage)?,
         components: check.component.clone(),
-        dialect: check.dialect(),
+        dialect: check.dialect.dialect.unwrap_or(Dialect::Rfc3986),
         quiet: check.input.quiet,
         show: match (check.format, check.files_with_findings) {
             (OutputFormat::Jsonl, _) => FindingsFormat::Json,

@@ -172,10 +172,8 @@ impl Findings {
     }
 
     fn flush(&mut self, output: &mut Output) -> Result<(), Failure> {
-        if !self.buffer.is_empty() {
-            output.write(&self.buffer)?;
-            self.buffer.clear();
-        }
+        output.write(&self.buffer)?;
+        self.buffer.clear();
         Ok(())
     }
 

@@ -462,7 +462,7 @@ impl Level {
             }
             runs.push(run);
         }
-        merge(runs, |row| row.number, |number, row| each(number, &row.line))
+        merge(runs, |row| each(row.number, &row.line))
     }
 
     /// Passes each key with its count to `each`, if keys are counted.
@@ -525,10 +525,10 @@ fn head(id: u128, numbers: [usize; 3]) -> [u8; HEAD] {
 }
 
 impl Frame {
-    /// Starts the frame of `lines`. Each of them ends in `end`, but the last one can lack it.
-    pub fn begin(&mut self, lines: &[u8], end: u8) {
+    /// Starts the frame of `lines`. Each of them ends in `end`, if there is one, but the last one can lack it.
+    pub fn begin(&mut self, lines: &[u8], end: Option<u8>) {
         self.heads.clear();
-        self.end = Some(end).filter(|end| lines.last() != Some(end));
+        self.end = end.filter(|end| lines.last() != Some(end));
         self.lines = lines.len() + usize::from(self.end.is_some());
     }
 
@@ -591,9 +591,7 @@ impl Frame {
 
     /// Appends a frame with the `piece` of a line that has no key to `out`, and `end` if the piece lacks it.
     pub fn write_piece(&mut self, piece: &[u8], end: Option<u8>, out: &mut Vec<u8>) {
-        self.heads.clear();
-        self.end = end.filter(|end| piece.last() != Some(end));
-        self.lines = piece.len() + usize::from(self.end.is_some());
+        self.begin(piece, end);
         self.add(0, 0, 0, piece.len());
         self.write(piece, &[], out);
     }
@@ -687,7 +685,7 @@ mod tests {
                     for number in chunk {
                         let _ = writeln!(lines, "{number}");
                     }
-                    frame.begin(lines.as_bytes(), b'\n');
+                    frame.begin(lines.as_bytes(), Some(b'\n'));
                     // About half of the chunks store the keys in addition to the lines.
                     if chunk[0] % 2 == 0 {
                         for number in chunk {

@@ -13,9 +13,10 @@ use crate::io::output::Output;
 use crate::io::temporary::SpooledBytes;
 
 /// The format of a preview.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Show {
     /// The number of lines that would change.
+    #[default]
     Counts,
     /// A unified diff.
     Diff,
@@ -49,6 +50,7 @@ pub fn mark(mark: u8, bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 /// The previews of files, one after the other.
+#[derive(Default)]
 pub struct Preview {
     show: Show,
     /// The number of files so far (`files`), and of those that would change (`changed`).
@@ -79,22 +81,7 @@ pub struct Preview {
 impl Preview {
     /// Creates a preview without files.
     pub fn new(show: Show, has_colours: bool) -> Preview {
-        Preview {
-            show,
-            files: 0,
-            changed: 0,
-            name: String::new(),
-            header: String::new(),
-            has_colours,
-            next: [1; 2],
-            rows: VecDeque::new(),
-            size: 0,
-            tail: 0,
-            gone: 0,
-            come: 0,
-            has_header: false,
-            prefix: b"",
-        }
+        Preview { show, has_colours, next: [1; 2], ..Preview::default() }
     }
 
     /// Starts with the file at `path`.

@@ -48,10 +48,8 @@ impl Rejects {
     }
 
     fn flush(&mut self) -> Result<(), Failure> {
-        if !self.buffer.is_empty() {
-            self.output.write(self.buffer.as_bytes())?;
-            self.buffer.clear();
-        }
+        self.output.write(self.buffer.as_bytes())?;
+        self.buffer.clear();
         Ok(())
     }
 }

@@ -230,7 +230,8 @@ impl Job {
         let end = records.end();
         match many {
             _ if !self.has_found_all => Some((start, true)),
-            None => Some((start, true)),
+            // A job that takes blocks has a loop of its own.
+            None | Some(Many::Blocks(_)) => Some((start, true)),
             Some(Many::Batch(batch)) => {
                 // While batches pause, `copy_to` is not called: the editor later copies many records at once.
                 if !batch.may_try() {
@@ -246,8 +247,6 @@ impl Job {
                 frame.push_lines(&chunk.bytes[start..start + len], start, buffer, from, *records, identity);
                 Some((start + len, is_single))
             }
-            // A job that takes blocks has a loop of its own.
-            Some(Many::Blocks(_)) => Some((start, true)),
             Some(Many::Skip(search)) => Some((search.next(&target.selector, chunk, start, *records), true)),
             Some(Many::Sweep(..)) => self.sweep(chunk, start, report).map(|start| (start, true)),
         }
@@ -433,7 +432,7 @@ impl Job {
         // Only the last record of a file can lack its record end.
         report.is_open = self.form.is_whole() && bytes.last() != Some(&line_end);
         if let Results::Keyed(_, frame) = &mut self.results {
-            frame.begin(bytes, line_end);
+            frame.begin(bytes, Some(line_end));
             self.buffer.clear();
         }
         let mut edit = Editor::new(bytes, 0, self.form, out);
@@ -554,8 +553,7 @@ impl Job {
     pub fn block(&self) -> usize {
         // Keys are compared in one thread, so small chunks are enough.
         match (&self.task, &self.results) {
-            (Task::Check(_), _) => BLOCK,
-            (_, Results::Keyed(..)) => BLOCK,
+            (Task::Check(_), _) | (_, Results::Keyed(..)) => BLOCK,
             _ if self.target.selector.is_line() => 2 * BLOCK,
             _ => RECORDS_BLOCK,
         }

@@ -7,7 +7,6 @@ use simdpct::{ByteSet, Decode};
 use simdpct_records::Sweep;
 
 use super::pump::feed::Chunk;
-use crate::common::escape::byte_of;
 use crate::common::fault::{Handling, Policy};
 use crate::common::records::Records;
 use crate::common::utf8;
@@ -236,7 +235,7 @@ impl FieldCodec {
             while rest != 0 {
                 let at = (index * u64::BITS as usize + rest.trailing_zeros() as usize).wrapping_sub(first);
                 rest &= rest - 1;
-                let byte = records.get(at..).and_then(|rest| byte_of(rest.first_chunk()?));
+                let byte = records.get(at..).and_then(simdpct::decode_escape);
                 if let Some(text) = byte.and_then(|byte| self.spellings[usize::from(byte)].as_ref()) {
                     if at > done {
                         let part = &records[done..at];

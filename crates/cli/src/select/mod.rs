@@ -10,6 +10,7 @@ use simdpct_records::{
 };
 
 use self::rewrite::{Around, kept_in};
+use crate::common::shown::counted;
 use crate::convert::stats::Stats;
 
 /// The format of records, as far as messages and faster ways of reading depend on it.
@@ -267,21 +268,16 @@ impl Selector {
     pub fn missing(&self, stats: &Stats) -> Vec<String> {
         let is_missing = |index: &usize| !stats.found(*index);
         if stats.clashes > 0 {
-            let (count, plural) = (stats.clashes, if stats.clashes == 1 { "" } else { "s" });
-            return vec![format!(
-                "--into: {count} record{plural} already had such a name, and its value was not added"
-            )];
+            let count = counted(stats.clashes, "record");
+            return vec![format!("--into: {count} already had such a name, and its value was not added")];
         }
-        if self.is_json() && !stats.searched {
-            let count = stats.unreadable;
-            return match count {
-                0 => Vec::new(),
-                _ => vec![format!(
-                    "no line is a JSON object, and {count} record{}: --jsonl expects one document per line; use `jq -c .`, or \
-                     `jq -c '.[]'` for the elements of an array",
-                    if count == 1 { " is unreadable" } else { "s are unreadable" }
-                )],
-            };
+        let count = stats.unreadable;
+        if self.is_json() && !stats.searched && count > 0 {
+            return vec![format!(
+                "no line is a JSON object, and {count} record{}: --jsonl expects one document per line; use `jq -c .`, or \
+                 `jq -c '.[]'` for the elements of an array",
+                if count == 1 { " is unreadable" } else { "s are unreadable" }
+            )];
         }
         if !stats.searched {
             return Vec::new();

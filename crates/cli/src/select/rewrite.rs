@@ -2,7 +2,7 @@
 
 use simdpct::{ByteSet, Encode};
 use simdpct_records::html::{ATTRIBUTES, Link, Role};
-use simdpct_records::{Editor, Escaping, Form, Marks, Place, Unreadable, is_document};
+use simdpct_records::{Editor, Escaping, Form, Kind, Marks, Place, Unreadable, is_document};
 
 use super::task::Task;
 use super::{Format, Selector};
@@ -48,7 +48,8 @@ impl Selector {
                 let from = out.len();
                 let place =
                     |offsets: &mut [usize]| offsets.iter_mut().for_each(|offset| *offset += record.start);
-                let action = args.task.value(At::plain(0), record.bytes(), out, record, args.report, place);
+                let at = At { index: 0, kind: Kind::Text, kept: None };
+                let action = args.task.value(at, record.bytes(), out, record, args.report, place);
                 args.edit.replace_to(record.stop, from);
                 action
             }
@@ -252,7 +253,6 @@ fn put(place: &Place, new: &[u8], mut write: impl FnMut(&[u8]) -> Result<(), usi
     {
         return true;
     }
-    let mut escaped = Vec::new();
-    encode.encode_append(new, &mut escaped);
+    let escaped = encode.encode(new);
     write(&escaped).is_ok() || write(to_text(&escaped).as_bytes()).is_ok()
 }

@@ -37,8 +37,7 @@ impl Convert for Canonical {
         };
         let has_host = |value| target::host_without_scheme(value).is_some();
         if !self.no_scheme || !matches!(kind, Kind::Url | Kind::Text) || !has_host(bytes) {
-            target::convert(kind, bytes, out, canonicalize)?;
-            return Ok(0);
+            return target::convert(kind, bytes, out, canonicalize);
         }
         let start = out.len();
         canonicalize(&[b"//", bytes].concat(), out)

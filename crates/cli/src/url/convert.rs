@@ -11,7 +11,7 @@ use simdpct_uri::{Converter, split};
 
 use super::values::in_utf8;
 use crate::common::charset::{Charset, push_reference};
-use crate::common::escape::{byte_of, escape};
+use crate::common::escape::escape;
 use crate::common::fault::{Handling, Policy};
 use crate::common::reason::{Reason, Refusal};
 use crate::common::{target, utf8};
@@ -59,8 +59,7 @@ impl Convert for EncodeUrl {
             let mut encoded = Vec::new();
             encode_append(*value.keep, rest, &mut encoded);
             from_utf8(charset, &encoded, out)
-        })?;
-        Ok(0)
+        })
     }
 
     fn escapes(&self) -> Option<Escapes> {
@@ -80,8 +79,7 @@ impl Convert for DecodeUrl {
             let url = handling.repaired(&url, b"%2525");
             Converter::new().keeping(*value.keep).decode_append(&url, out);
             Ok(())
-        })?;
-        Ok(0)
+        })
     }
 
     fn escapes(&self) -> Option<Escapes> {
@@ -111,8 +109,8 @@ fn path_start(url: &[u8]) -> usize {
 
 /// Returns the length of the escapes of bytes from 0x80 on at the start of `rest`, and appends these bytes to `bytes`.
 fn high_escapes(rest: &[u8], bytes: &mut Vec<u8>) -> usize {
-    let high =
-        rest.chunks_exact(3).map_while(|three| byte_of(three.first_chunk()?).filter(|byte| *byte >= 0x80));
+    let decoded = rest.chunks_exact(3).map_while(simdpct::decode_escape);
+    let high = decoded.take_while(|byte| *byte >= 0x80);
     let before = bytes.len();
     bytes.extend(high);
     3 * (bytes.len() - before)

@@ -10,7 +10,7 @@ use simdpct_uri::{Builder, Parts, UriBuf, split};
 
 use super::part::{Part, Suffixes};
 use crate::common::fault::Handling;
-use crate::common::reason::{Reason, Refusal};
+use crate::common::reason::{Refusal, refuse};
 use crate::common::target;
 use crate::convert::{Convert, Escapes, Value};
 
@@ -172,10 +172,6 @@ fn find_part(name: &str) -> Result<Part, String> {
     Err(format!(
         "'{name}' cannot be changed; name scheme, userinfo, user, password, host, port, path, query, query:NAME or fragment"
     ))
-}
-
-fn refuse(message: impl Into<String>) -> Refusal {
-    Refusal { offset: 0, reason: Reason::Url(message.into()) }
 }
 
 impl Edit {

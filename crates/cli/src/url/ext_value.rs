@@ -2,6 +2,7 @@
 
 use simdpct::header::{ExtValueError, decode_ext_value, encode_ext_value};
 
+use super::values::text;
 use crate::common::fault::Handling;
 use crate::common::reason::{Reason, Refusal};
 use crate::convert::{Convert, Escapes, Value};
@@ -16,13 +17,7 @@ pub enum ExtValue {
 impl Convert for ExtValue {
     fn append(&mut self, value: Value<'_>, _: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
         match self {
-            ExtValue::Encode => {
-                let text = str::from_utf8(value.bytes);
-                let not_text = |offset| Refusal { offset, reason: Reason::InvalidUtf8 };
-                out.extend_from_slice(
-                    encode_ext_value(text.map_err(|error| not_text(error.valid_up_to()))?).as_bytes(),
-                );
-            }
+            ExtValue::Encode => out.extend_from_slice(encode_ext_value(text(value.bytes)?).as_bytes()),
             ExtValue::Decode => {
                 let decoded = decode_ext_value(value.bytes).map_err(|error| {
                     let offset = match error {

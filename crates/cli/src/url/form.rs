@@ -10,7 +10,7 @@ use super::row::{self, Style};
 use super::values::to_text;
 use crate::common::charset::{Charset, push_reference};
 use crate::common::fault::{Handling, Policy};
-use crate::common::reason::{Reason, Refusal};
+use crate::common::reason::{Reason, Refusal, refuse};
 use crate::common::records::Records;
 use crate::convert::{Convert, Escapes, Value};
 
@@ -230,7 +230,6 @@ impl Convert for ToForm {
 impl ToForm {
     /// Reads the pairs of names and values in `row`.
     fn pairs<'a>(&self, row: &'a [u8]) -> Result<Vec<[Cow<'a, [u8]>; 2]>, Refusal> {
-        let refuse = |message: &str| Refusal { offset: 0, reason: Reason::Url(message.to_owned()) };
         if self.from != Style::Jsonl {
             let cells = row::read_cells(self.from, row)?;
             let mut cells = cells.into_iter().map(|cell| row::unescaped(self.from, cell.unwrap_or_default()));

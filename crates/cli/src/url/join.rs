@@ -10,19 +10,19 @@ use simdpct_uri::{Builder, Components};
 use super::part::{Part, Suffixes};
 use super::row::{self, Style};
 use crate::common::fault::Handling;
-use crate::common::reason::{Reason, Refusal};
+use crate::common::reason::{Reason, Refusal, refuse};
 use crate::convert::{Convert, Escapes, Value};
 
 /// The conversion that builds a URL from its parts, which are the cells of a row.
 #[derive(Clone, Debug)]
 pub struct Join {
-    /// The part of the URL that each cell of a row holds.
-    fields: Vec<Part>,
-    style: Style,
+    /// The part of the URL that each cell of a row holds. In JSON, the names of the members say which parts they are.
+    pub fields: Vec<Part>,
+    pub style: Style,
     /// The parts that are the same in every URL. They replace those of the row.
-    fixed: Vec<(Part, Vec<u8>)>,
+    pub fixed: Vec<(Part, Vec<u8>)>,
     /// Whether the parts are unescaped data, so that they must be escaped.
-    encode: bool,
+    pub encode: bool,
 }
 
 /// The parts from which one URL is built.
@@ -36,20 +36,12 @@ impl Given<'_> {
     }
 }
 
-/// Returns an error unless `port` is a number or empty.
-fn check_port(port: &[u8]) -> Result<(), Refusal> {
-    if port.iter().all(u8::is_ascii_digit) {
-        return Ok(());
-    }
-    Err(refuse(format!("the port is not a number: '{}'", port.escape_ascii())))
-}
-
 /// Returns an error if `value` has a byte that browsers read as a delimiter of the `part`, remove or do not accept
 /// there. Other delimiters are rejected when the URL is split again. If `is_data`, the bytes are data that will be
 /// escaped, and a host without brackets around it must not contain `:`, `[` or `]`.
 fn check(part: &Part, value: &[u8], is_data: bool) -> Result<(), Refusal> {
-    if *part == Part::Port {
-        check_port(value)?;
+    if *part == Part::Port && !value.iter().all(u8::is_ascii_digit) {
+        return Err(refuse(format!("the port is not a number: '{}'", value.escape_ascii())));
     }
     let forbidden: &[u8] = match part {
         Part::Host if value.starts_with(b"[") => b"\t\n\r\\",
@@ -81,17 +73,7 @@ fn hides_host(url: &Components<'_>, text: &[u8]) -> bool {
         }
 }
 
-fn refuse(message: impl Into<String>) -> Refusal {
-    Refusal { offset: 0, reason: Reason::Url(message.into()) }
-}
-
 impl Join {
-    /// Creates a converter from rows to URLs. The cells of a row are the parts `fields`; in JSON, the names of the
-    /// members say which parts they are. The parts in `fixed` are set in every URL.
-    pub fn new(fields: Vec<Part>, style: Style, fixed: Vec<(Part, Vec<u8>)>, encode: bool) -> Join {
-        Join { fields, style, fixed, encode }
-    }
-
     /// Sets one part of `given` to `value`, or returns an error if the part cannot hold it.
     fn give<'a>(&self, given: &mut Given<'a>, part: &Part, value: Cow<'a, [u8]>) -> Result<(), Refusal> {
         check(part, &value, self.encode)?;

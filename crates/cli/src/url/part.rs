@@ -152,23 +152,15 @@ impl Part {
     /// Decodes `raw`, the spelling of this part, once. The bytes of `keep` stay escaped. If the part consists of
     /// several pieces, the delimiters between them and `%` also stay escaped.
     pub fn decoded<'a>(&self, raw: &'a [u8], keep: ByteSet, handling: Handling) -> Cow<'a, [u8]> {
+        let delimiters = self.delimiters();
+        let decode = Decode::new().keep(keep.union(delimiters));
         let decode = match self {
             // A scheme or port contains no escapes, and a whole URL must be split before it is decoded.
             Part::Url | Part::Scheme | Part::Port => return handling.repaired(raw, b"%25"),
-            Part::Authority | Part::Userinfo | Part::Path | Part::Query => {
-                Decode::new().keep(keep.union(self.delimiters()))
-            }
-            Part::User
-            | Part::Password
-            | Part::Host
-            | Part::Domain
-            | Part::Suffix
-            | Part::Subdomain
-            | Part::Fragment
-            | Part::Segment(_) => Decode::new().keep(keep),
-            Part::Parameter(_) => Decode::new().keep(keep).form(),
+            Part::Parameter(_) => decode.form(),
+            _ => decode,
         };
-        let percent: &[u8] = if self.delimiters().contains(b'%') { b"%25" } else { b"%2525" };
+        let percent: &[u8] = if delimiters.contains(b'%') { b"%25" } else { b"%2525" };
         match handling.repaired(raw, percent) {
             Cow::Borrowed(raw) => decode.decode(raw),
             Cow::Owned(raw) => Cow::Owned(decode.decode(&raw).into_owned()),
@@ -264,10 +256,5 @@ impl Template {
     /// Returns the texts before, between and after the parts.
     pub fn texts(&self) -> impl Iterator<Item = &[u8]> {
         self.items.iter().map(|item| &*item.before).chain([&*self.end])
-    }
-
-    /// Reports whether the template names a part.
-    pub fn has_parts(&self) -> bool {
-        !self.items.is_empty()
     }
 }

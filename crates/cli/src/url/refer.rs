@@ -1,15 +1,15 @@
 //! Resolves URI references, and converts IRIs to URIs and back.
 
 use std::ops::Range;
-use std::str::Utf8Error;
 
 use simdpct::{ByteSet, Encode, sets};
 use simdpct_records::Kind;
 use simdpct_uri::canon::Base;
 use simdpct_uri::{Component, Parts, PartsVisitor, Strictness, iri, resolve_append, split, visit_each_line};
 
+use super::values::text;
 use crate::common::fault::Handling;
-use crate::common::reason::{Reason, Refusal};
+use crate::common::reason::{Reason, Refusal, refuse};
 use crate::common::records::Records;
 use crate::common::{target, utf8};
 use crate::convert::{Convert, Escapes, Value};
@@ -83,12 +83,6 @@ impl<'t, 'o, C: Convert> Lines<'t, 'o, C> {
     }
 }
 
-/// Returns `value` as text. Fails if it is invalid UTF-8.
-fn text(value: &[u8]) -> Result<&str, Refusal> {
-    let refusal = |error: Utf8Error| Refusal { offset: error.valid_up_to(), reason: Reason::InvalidUtf8 };
-    str::from_utf8(value).map_err(refusal)
-}
-
 /// Reports whether `<base>`, and here also `codebase`, can set `url` as a base (HTML Standard, "set the frozen base URL").
 fn can_be_base(url: &[u8]) -> bool {
     let is = |scheme: &[u8], name: &[u8]| scheme.eq_ignore_ascii_case(name);
@@ -116,7 +110,7 @@ impl Resolve {
     /// Appends the target of `reference`.
     fn resolve(&self, reference: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
         resolve_append(&self.bases[self.bases.len() - 1], reference, self.strictness, out)
-            .map_err(|error| Refusal { offset: 0, reason: Reason::Url(error.to_string()) })
+            .map_err(|error| refuse(error.to_string()))
     }
 }
 
@@ -241,8 +235,7 @@ impl Convert for ToUri {
             })?;
             out.extend_from_slice(uri.as_bytes());
             Ok(())
-        })?;
-        Ok(0)
+        })
     }
 
     fn append_many(&mut self, text: &[u8], records: Records, _: Handling, out: &mut Vec<u8>) -> Option<u64> {
@@ -285,8 +278,7 @@ impl Convert for ToIri {
         target::convert(value.kind, value.bytes, out, |uri, out| {
             out.extend_from_slice(iri::from_uri(uri).as_bytes());
             Ok(())
-        })?;
-        Ok(0)
+        })
     }
 
     fn append_many(&mut self, text: &[u8], records: Records, _: Handling, out: &mut Vec<u8>) -> Option<u64> {

@@ -11,8 +11,8 @@ use serde_json::{Map, Value};
 use simdpct::{ByteSet, Encode};
 use simdpct_records::{Dialect, Escaping, Quotes, Unreadable};
 
-use crate::common::escape::{byte_of, escape, to_text};
-use crate::common::reason::{Reason, Refusal};
+use crate::common::escape::{escape, to_text};
+use crate::common::reason::{Reason, Refusal, refuse};
 use crate::common::utf8;
 
 /// The format of a row of cells.
@@ -47,7 +47,7 @@ impl Style {
 
     /// Returns the byte of the escape at the start of `rest`, if rows may contain this byte as an escape.
     fn escape_at(self, rest: &[u8]) -> Option<&'static [u8]> {
-        let byte = byte_of(rest.first_chunk()?)?;
+        let byte = simdpct::decode_escape(rest)?;
         // In TSV, a cell of two quotes would mean an empty cell.
         let written: &[u8] = if self == Style::Tsv { b"%\"\t\r\n\0" } else { b"%\r\n\0" };
         written.iter().position(|&known| known == byte).map(|at| &written[at..=at])
@@ -216,7 +216,7 @@ pub fn read_json(row: &[u8]) -> Result<Value, Refusal> {
         _ => serde_json::from_slice(row),
     };
     document.map_err(|error| match (error.to_string().rsplit_once(" at line "), error.is_data()) {
-        (Some((message, _)), true) => Refusal { offset: 0, reason: Reason::Url(message.to_owned()) },
+        (Some((message, _)), true) => refuse(message),
         _ => Refusal {
             offset: error.column().saturating_sub(1).min(row.len()),
             reason: Reason::not_json(&error),

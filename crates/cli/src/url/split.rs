@@ -10,7 +10,7 @@ use simdpct_uri::{Parts, PartsVisitor, Piece, Section, SuffixList, host, visit_e
 
 use super::part::{Item, Part, Suffixes, Template, USUAL};
 use super::row::{self, Style};
-use super::values::{NOT_ASCII, in_utf8, to_text};
+use super::values::{in_utf8, to_text};
 use crate::common::charset::Charset;
 use crate::common::fault::Handling;
 use crate::common::reason::Refusal;
@@ -57,12 +57,13 @@ fn likely_host(value: &[u8]) -> Option<&[u8]> {
 
 /// The arrangement of parts in the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Layout {
+pub enum Layout {
     /// The parts are in the text of a template.
     Template,
-    /// The parts are in the text of a template, and all spellings of a scheme or a host become one.
+    /// The parts are in the text of a template, and all spellings of a scheme or a host become one: lower case, with names in Punycode or,
+    /// if parts are decoded, in characters.
     Key,
-    /// The parts are the cells of a row, or the members of an object.
+    /// The parts are the cells of a row, or the members of an object: see [`Template::row`].
     Row(Style),
 }
 
@@ -91,23 +92,8 @@ const USUAL_OBJECT: u8 = 2;
 const HOST: u8 = 3;
 
 impl PartsWriter {
-    /// Creates a converter from URLs to rows of `parts`, in this order.
-    pub fn row(parts: Vec<Part>, style: Style, options: PartOptions) -> PartsWriter {
-        PartsWriter::new(Template::row(parts, style), Layout::Row(style), options)
-    }
-
-    /// Creates a converter that fills `template`.
-    pub fn template(template: Template, options: PartOptions) -> PartsWriter {
-        PartsWriter::new(template, Layout::Template, options)
-    }
-
-    /// Creates a converter that fills `template`. All spellings of a scheme or a host become one: lower case, with
-    /// names in Punycode or, if parts are decoded, in characters.
-    pub fn key(template: Template, options: PartOptions) -> PartsWriter {
-        PartsWriter::new(template, Layout::Key, options)
-    }
-
-    fn new(template: Template, layout: Layout, options: PartOptions) -> PartsWriter {
+    /// Creates a converter that fills `template`, which is that of a row if `layout` is.
+    pub fn new(template: Template, layout: Layout, options: PartOptions) -> PartsWriter {
         let parts = || template.items.iter().map(|item| &item.part);
         // Without a scheme, the path begins with the text of the host, so a row with the path does not lose the host.
         let is_whole = matches!(layout, Layout::Row(_)) && parts().any(|part| *part == Part::Path);
@@ -141,7 +127,7 @@ impl PartsWriter {
         let before = url.input().len() - value.bytes.len();
         *text = in_utf8(charset, url.input(), url.offsets().path_start, b"%", handling.not_text)
             .map_err(|refusal| Refusal { offset: refusal.offset.saturating_sub(before), ..refusal })?;
-        *keep = keep.union(NOT_ASCII);
+        *keep = keep.union(ByteSet::NON_ASCII);
         Ok(if value.kind == Kind::Path { simdpct_uri::split_path(text) } else { simdpct_uri::split(text) })
     }
 
@@ -558,13 +544,15 @@ mod tests {
         ] {
             let parts: Vec<_> = names.split(',').map(|name| Part::find(name).unwrap()).collect();
             for style in [Style::Tsv, Style::Csv, Style::Jsonl] {
-                check(PartsWriter::row(parts.clone(), style, options.clone()));
+                let template = Template::row(parts.clone(), style);
+                check(PartsWriter::new(template, Layout::Row(style), options.clone()));
             }
         }
         for template in ["{host}\\t<{path}>{query:r}{domain}", "{host}"] {
             let template = Template::new(template).unwrap();
-            check(PartsWriter::template(template.clone(), options.clone()));
-            check(PartsWriter::key(template, options.clone()));
+            for layout in [Layout::Template, Layout::Key] {
+                check(PartsWriter::new(template.clone(), layout, options.clone()));
+            }
         }
     }
 }

@@ -2,18 +2,13 @@
 //! value of the query, and the fragment.
 
 use std::borrow::Cow;
-
-use simdpct::ByteSet;
+use std::str::Utf8Error;
 
 use crate::common::charset::Charset;
-use crate::common::escape::byte_of;
 use crate::common::fault::Policy;
 use crate::common::reason::{Reason, Refusal};
 use crate::common::target::Pieces;
 use crate::common::utf8;
-
-/// The bytes outside ASCII. In the result of [`in_utf8`], their escapes mean bytes that are invalid in the charset, so they must stay.
-pub const NOT_ASCII: ByteSet = ByteSet::from_bitmap([0, 0, u64::MAX, u64::MAX]);
 
 /// Returns valid UTF-8 unchanged. For other bytes, `policy` decides whether they stay, are repaired or are rejected.
 pub fn to_text(bytes: Cow<'_, [u8]>, policy: Policy) -> Result<Cow<'_, [u8]>, Reason> {
@@ -25,8 +20,15 @@ pub fn to_text(bytes: Cow<'_, [u8]>, policy: Policy) -> Result<Cow<'_, [u8]>, Re
     }
 }
 
+/// Returns `value` as text. Fails if it is invalid UTF-8.
+pub fn text(value: &[u8]) -> Result<&str, Refusal> {
+    let refusal = |error: Utf8Error| Refusal { offset: error.valid_up_to(), reason: Reason::InvalidUtf8 };
+    str::from_utf8(value).map_err(refusal)
+}
+
 /// Returns `url`, in which characters in UTF-8 replace their escapes in `charset`. Escapes of ASCII stay, so that the
-/// URL has the same parts. The charset holds from the offset `path` on; the host before it is in UTF-8.
+/// URL has the same parts. The charset holds from the offset `path` on; the host before it is in UTF-8. In the result, escapes of bytes
+/// outside ASCII mean bytes that are invalid in the charset, so they must stay.
 ///
 /// `policy` says if bytes that are invalid in the charset are replaced, rejected or escaped, with `percent` as `%`.
 pub fn in_utf8(
@@ -83,7 +85,7 @@ fn append_escaped(
     let mut at = 0;
     let mut is_foreign = charset.is_stateful() || utf8::validate(value).is_err();
     while at < value.len() {
-        let escaped = value[at..].first_chunk().and_then(byte_of);
+        let escaped = simdpct::decode_escape(&value[at..]);
         is_foreign |= escaped.is_some_and(|byte| !byte.is_ascii());
         bytes.push(escaped.unwrap_or(value[at]));
         offsets.push(at);
