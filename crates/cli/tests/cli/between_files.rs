@@ -113,7 +113,6 @@ fn a_byte_order_mark_is_part_of_no_value() {
     joined(&["encode"], &[b"\xEF\xBB\xBFa b\n", b"\xEF\xBB\xBFc d\n"], b"\xEF\xBB\xBFa%20b\nc%20d\n");
     joined(&["encode"], &[b"a b", b"\xEF\xBB\xBFc d\n"], b"a%20b\nc%20d\n");
     joined(&["encode"], &[b"a\n\xEF\xBB\xBFb\n"], b"a\n%EF%BB%BFb\n");
-    joined(&["encode", "--raw"], &[b"\xEF\xBB\xBFa b\n"], b"%EF%BB%BFa%20b%0A");
     joined(&["decode", "--charset", "gbk"], &[b"\xEF\xBB\xBF%C4%E3"], b"\xEF\xBB\xBF\xE4\xBD\xA0");
     joined(&["decode", "--field", "1", "-d,"], &[b"\xEF\xBB\xBF%41,b"], b"\xEF\xBB\xBFA,b");
     joined(

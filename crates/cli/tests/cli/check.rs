@@ -124,6 +124,7 @@ fn escaped_line_ends_are_found() {
 
 #[test]
 fn the_summary_counts() {
+    assert_eq!(run(&["check"], "a").err, "pct: no findings in 1 line (1 byte)\n");
     assert_eq!(run(&["check"], "a\nb").err, "pct: no findings in 2 lines (3 bytes)\n");
     assert_eq!(run(&["check"], "%\n").err, "pct: 1 finding in 1 line (2 bytes): malformed 1\n");
     assert_eq!(
@@ -253,11 +254,6 @@ fn files_with_findings_are_named_once() {
     );
     assert_eq!(run(&["check", "-l", "-m1", &c, &a], "").out, format!("{c}\n").into_bytes());
     assert_eq!(run(&["check", "-l", "--format", "jsonl"], "").code, Some(2));
-}
-
-#[test]
-fn one_byte_is_not_several() {
-    assert_eq!(run(&["check"], "a").err, "pct: no findings in 1 line (1 byte)\n");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Tests `pct check` on fields, columns and keys: the positions of findings, and that other text is not checked.
 
 use crate::check::findings;
-use crate::support::{Numbers, Run, run, run_in_chunks};
+use crate::support::{Numbers, Run, run, run_in_chunks, words_of};
 
 #[test]
 fn fields() {
@@ -186,26 +186,13 @@ fn what_is_nowhere_is_said() {
 /// A value has the same findings alone and in a field, column or key, and their offsets point to the same bytes.
 #[test]
 fn every_selection_finds_what_its_values_hold() {
-    const WORDS: &[&[u8]] = &[
-        b"a",
-        b"/b",
-        b"%00",
-        b"%2f",
-        b"%2E",
-        b"%zz",
-        b"%4",
-        b"%2541",
-        b"%C3%A9",
-        b"%c3",
-        b"long and clean",
-        b"x",
-    ];
+    let words = words_of(b"a,/b,%00,%2f,%2E,%zz,%4,%2541,%C3%A9,%c3,long and clean,x");
     let mut numbers = Numbers(7);
     let values: Vec<String> = (0..3000)
         .map(|_| {
-            let words = (0..numbers.next() % 6).map(|_| numbers.pick(WORDS)).collect::<Vec<_>>().concat();
+            let value = (0..numbers.next() % 6).map(|_| numbers.pick(&words)).collect::<Vec<_>>().concat();
             // The last byte must not be a hexadecimal digit or a blank, so that the syntax around the value has no effect.
-            format!("{}x", String::from_utf8(words).unwrap())
+            format!("{}x", String::from_utf8(value).unwrap())
         })
         .collect();
     let parsed = |lines: Vec<String>| -> Vec<(usize, usize, String)> {

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{Run, assert_same, ok, run};
+use crate::support::{Run, assert_same, ok, run, text};
 
 #[test]
 fn fields_of_a_compressed_log_in_a_charset_on_two_cores() {
@@ -32,8 +32,7 @@ fn a_column_of_a_compressed_table_in_place() {
     ok(&["normalize", "-o", name], "id,url\n1,a%2Cb\n2,%22\n3,c\n");
     ok(&["decode", "-i", "--csv", "--column", "url", name], "");
     assert_eq!(fs::read(&path).unwrap()[..2], *b"\x1F\x8B");
-    let text = ok(&["normalize", name], "");
-    assert_eq!(String::from_utf8(text).unwrap(), "id,url\n1,\"a,b\"\n2,\"\"\"\"\n3,c\n");
+    assert_eq!(text(&["normalize", name], ""), "id,url\n1,\"a,b\"\n2,\"\"\"\"\n3,c\n");
 }
 
 #[test]
@@ -43,22 +42,9 @@ fn one_summary_and_one_list_of_rejects_for_several_files() {
     let (a, b, rejects) = (path("a"), path("b.gz"), path("rejects"));
     fs::write(&a, "%252541\n%zz\n").unwrap();
     ok(&["encode", "--keep", "%\u{5c}", "-o", &b], "%C4\n%u4F60%41\n");
-    let args = [
-        "decode",
-        "--until-stable",
-        "--percent-u",
-        "--charset",
-        "gbk",
-        "--on-invalid-utf8",
-        "drop",
-        "--rejects",
-        &rejects,
-        "--stats=json",
-        "-i",
-        &a,
-        &b,
-    ];
-    let Run { out, err, code } = run(&args, "");
+    let args = ["decode", "--until-stable", "--percent-u", "--charset", "gbk", "--on-invalid-utf8", "drop"];
+    let files = ["--rejects", &rejects, "--stats=json", "-i", &a, &b];
+    let Run { out, err, code } = run(&[&args[..], &files].concat(), "");
     assert_eq!((out.len(), code), (0, Some(0)), "{err}");
     for count in ["\"records\":4,", "\"dropped\":1,", "\"escapes\":4,", "\"malformed\":1,", "\"layers\":3}"] {
         assert!(err.contains(count), "{count} {err}");

@@ -1,33 +1,13 @@
 //! Tests compressed inputs that real tools wrote, and compressed outputs that real tools read.
 
 use std::fs;
-use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::support::{Run, assert_same, ok, output, run, run_in_chunks, tangle};
+use crate::support::{Run, assert_same, ok, output, run, run_in_chunks, tangle, tool};
 
 /// The names of the formats, which are also the names of their commands, and their file extensions.
 const TOOLS: [(&str, &str); 4] = [("gzip", "gz"), ("zstd", "zst"), ("bzip2", "bz2"), ("xz", "xz")];
-
-/// Runs `command` on `input`, and returns its output; `None` if the command is not installed.
-fn tool(command: &[&str], input: &[u8]) -> Option<Vec<u8>> {
-    let found = Command::new(command[0])
-        .args(&command[1..])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::inherit())
-        .spawn();
-    let Ok(child) = found else {
-        // The test runner captures `eprintln!`, and shows its output only for tests that fail.
-        let _ =
-            writeln!(std::io::stderr(), "\nSKIPPED a part of compressed: there is no {} here", command[0]);
-        return None;
-    };
-    let output = output(child, input, usize::MAX);
-    assert!(output.status.success(), "{command:?}");
-    Some(output.stdout)
-}
 
 fn python(module: &str, input: &[u8]) -> Option<Vec<u8>> {
     let script =
@@ -160,18 +140,11 @@ fn an_error_does_not_end_a_compressed_stream_as_if_it_were_whole() {
     for (name, _) in TOOLS {
         let run = run(&["decode", "--strict", "--compress", name], &text);
         assert_eq!(run.code, Some(1), "{}", run.err);
-        let mut child = Command::new(name)
-            .arg("-dc")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut stdin = child.stdin.take().unwrap();
-        let _ = stdin.write_all(&run.out);
-        drop(stdin);
+        let mut tool = Command::new(name);
+        tool.arg("-dc").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let status = output(tool.spawn().unwrap(), &run.out, usize::MAX).status;
         // gzip, bzip2 and xz accept an empty input, so an output without any bytes proves nothing.
-        assert!(run.out.is_empty() || !crate::support::exit_status(&mut child).success(), "{name}");
+        assert!(run.out.is_empty() || !status.success(), "{name}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use simdpct_uri::split;
 
-use crate::support::{Run, assert_same, ok, run};
+use crate::support::{Run, assert_same, run, text};
 use crate::uri::{lines, urls};
 
 /// Runs `pct edit` with `options` on one URL. Returns the result, and whether the URL was rejected.
@@ -306,10 +306,7 @@ fn values_of_logs_are_changed_by_their_kinds() {
     // In this log, one column contains only the query of the URL.
     let iis = "#Fields: cs-uri-stem cs-uri-query\n/x a=1&b=2\n/y -\n/z a=1\n";
     let args = ["edit", "--log", "iis", "--drop-query", "a"];
-    assert_eq!(
-        String::from_utf8(ok(&args, iis)).unwrap(),
-        "#Fields: cs-uri-stem cs-uri-query\n/x b=2\n/y -\n/z -\n"
-    );
+    assert_eq!(text(&args, iis), "#Fields: cs-uri-stem cs-uri-query\n/x b=2\n/y -\n/z -\n");
 }
 
 #[test]
@@ -341,7 +338,7 @@ fn values_are_changed_in_their_records() {
         // The delimiter would end the field, so it is escaped.
         (&["--delimiter", ",", "--field", "1", "--set", "path=/a,b"], "/x,/y\n", "/a%2Cb,/y\n"),
     ] {
-        assert_eq!(String::from_utf8(ok(&[&["edit"], args].concat(), input)).unwrap(), wanted, "{args:?}");
+        assert_eq!(text(&[&["edit"], args].concat(), input), wanted, "{args:?}");
     }
     // Between blanks, an empty field would disappear, so this URL stays.
     let Run { out, err, .. } = run(&["edit", "--field", "2", "--drop", "scheme,host"], "x http://a y\n");

@@ -7,7 +7,7 @@ use crate::support::{command, open_error, run, wait};
 
 #[test]
 fn a_missing_file_is_one_clear_line() {
-    for verb in ["encode", "decode", "normalize", "check"] {
+    for verb in ["encode", "decode", "normalize", "check", "audit"] {
         let run = run(&[verb, "no/such/file"], "");
         assert_eq!(run.err, format!("pct: no/such/file: {}\n", open_error("no/such/file")));
         assert_eq!((run.code, run.out.len()), (Some(2), 0));
@@ -29,13 +29,19 @@ fn a_directory_is_one_clear_line() {
 fn a_reader_that_goes_away_ends_the_run_quietly() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("in");
-    std::fs::write(&path, "%00 \n".repeat(2_000_000)).unwrap();
-    for (verb, code) in [("encode", 0), ("decode", 0), ("normalize", 0), ("check", 1)] {
-        let mut child = command(&[verb]).stdin(File::open(&path).unwrap()).spawn().unwrap();
+    std::fs::write(&path, "%00 \n".repeat(5_000_000)).unwrap();
+    for (args, code) in [
+        (&["encode"][..], 0),
+        (&["decode"], 0),
+        (&["decode", "-j4", path.to_str().unwrap()], 0),
+        (&["normalize"], 0),
+        (&["check"], 1),
+    ] {
+        let mut child = command(args).stdin(File::open(&path).unwrap()).spawn().unwrap();
         let mut first = [0; 10];
         child.stdout.take().unwrap().read_exact(&mut first).unwrap();
         let run = wait(child);
-        assert_eq!((run.err.as_str(), run.code), ("", Some(code)), "{verb}");
+        assert_eq!((run.err.as_str(), run.code), ("", Some(code)), "{args:?}");
     }
 }
 

@@ -1,35 +1,10 @@
 //! Checks that each example in `--help` runs and prints the output that its description shows.
 
 use std::fs;
-use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::{assert_same, ok};
-
-const VERBS: [&str; 21] = [
-    "",
-    "encode",
-    "decode",
-    "normalize",
-    "split",
-    "get",
-    "join",
-    "edit",
-    "resolve",
-    "iri",
-    "uri",
-    "form",
-    "top",
-    "dedup",
-    "check",
-    "audit",
-    "explain",
-    "route",
-    "sets",
-    "info",
-    "generate",
-];
+use crate::support::{VERBS, assert_same, ok, skipped};
 
 /// Returns the examples of `pct verb --help`, as pairs of a command and its description.
 fn examples(verb: &str) -> Vec<(String, String)> {
@@ -91,12 +66,12 @@ fn every_example_works() {
     let programs = Path::new(env!("CARGO_BIN_EXE_pct")).parent().unwrap().to_str().unwrap();
     let path = format!("{programs}:{}", std::env::var("PATH").unwrap_or_default());
     let mut checked = 0;
-    for verb in VERBS {
+    for verb in VERBS.split(' ').chain([""]) {
         let examples = examples(verb);
         assert_eq!(examples.is_empty(), verb == "info", "{verb}");
         for (command, said) in examples {
             if command.contains("| jq") && Command::new("jq").arg("--version").output().is_err() {
-                let _ = writeln!(std::io::stderr(), "\nSKIPPED {command}: there is no jq here");
+                skipped(&format!("{command}: there is no jq here"));
                 continue;
             }
             let dir = tempfile::tempdir().unwrap();
@@ -130,15 +105,12 @@ fn every_example_works() {
 fn manual_pages_have_the_same_examples() {
     let dir = tempfile::tempdir().unwrap();
     ok(&["generate", "man", "--directory", dir.path().to_str().unwrap()], "");
-    for verb in VERBS.into_iter().filter(|verb| *verb != "generate") {
+    for verb in VERBS.split(' ').chain([""]).filter(|verb| *verb != "generate") {
         let name = ["pct", verb].join("-");
         let page = dir.path().join(name.trim_end_matches('-')).with_extension("1");
         let mut man = Command::new("man");
         man.env("MANWIDTH", "160").env("MANPAGER", "cat").env("LC_ALL", "C.UTF-8").arg("-l").arg(page);
-        let Ok(output) = man.output() else {
-            let _ = std::io::stderr().write_all(b"\nSKIPPED manual pages: there is no man command here\n");
-            return;
-        };
+        let Ok(output) = man.output() else { return skipped("manual pages: there is no man command here") };
         let page = String::from_utf8_lossy(&output.stdout);
         for (command, said) in examples(verb) {
             assert!(page.contains(&command) && page.contains(&said), "{verb}: {command}: {page}");

@@ -4,7 +4,7 @@ use serde_json::Value;
 use simdpct_uri::canon::Profile;
 use simdpct_uri::{Component, Dialect, set_for, split};
 
-use crate::support::{ok, run};
+use crate::support::{ok, run, text};
 use crate::uri::{lines, urls};
 
 /// Returns the explanation of one URL.
@@ -156,8 +156,7 @@ fn notes_cover_exactly_the_bytes_that_are_not_plain() {
 
 #[test]
 fn text_marks_the_noted_bytes_below_the_url() {
-    let text = String::from_utf8(ok(&["explain", "--format", "text", "-e", "http://a/%C3%A9 x?q=%2541"], ""))
-        .unwrap();
+    let text = text(&["explain", "--format", "text", "-e", "http://a/%C3%A9 x?q=%2541"], "");
     let (marked, rest) = text.split_at(text.find("\n    0").unwrap());
     assert_eq!(marked, "http://a/%C3%A9 x?q=%2541\n         ^~~~~~^    ^~~");
     for line in [

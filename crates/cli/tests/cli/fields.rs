@@ -1,6 +1,6 @@
 //! Tests `--field`, which converts values in fields of lines.
 
-use crate::support::{Numbers, assert_same, ok, run};
+use crate::support::{Numbers, assert_same, ok, run, text};
 
 const LINE: &str = r#"127.0.0.1 - frank [10/Oct/2000:13:55:36 -0700] "GET /a%20b/%C3%A9?q=%22x HTTP/1.1" 200 2326 "http://ref/?q=a%20b" "Moz%20illa \"x\" (%41)""#;
 
@@ -8,11 +8,7 @@ const LINE: &str = r#"127.0.0.1 - frank [10/Oct/2000:13:55:36 -0700] "GET /a%20b
 fn access_logs_have_quoted_and_bracketed_fields() {
     let decoded = |field, from, to| {
         let wanted = LINE.replace(from, to);
-        assert_eq!(
-            String::from_utf8(ok(&["decode", "--quiet", "--quoted", "--field", field], LINE)).unwrap(),
-            wanted,
-            "{field}"
-        );
+        assert_eq!(text(&["decode", "--quiet", "--quoted", "--field", field], LINE), wanted, "{field}");
     };
     // Decoding must not split the request target or end the quoted field, so `%20` and `%22` stay escaped.
     decoded("5.2", "%C3%A9", "é");
@@ -29,7 +25,7 @@ fn access_logs_have_quoted_and_bracketed_fields() {
 
 #[test]
 fn fields_between_blanks_are_those_of_awk() {
-    let on = |args: &[&str]| String::from_utf8(ok(&[&["decode", "--quiet"], args].concat(), LINE)).unwrap();
+    let on = |args: &[&str]| text(&[&["decode", "--quiet"], args].concat(), LINE);
     // Blanks and quotes stay escaped: a blank would end the field, and other programs read the quotes.
     assert_eq!(on(&["-f", "7"]), LINE.replace("%C3%A9", "é"));
     assert_eq!(on(&["-f7,11"]), LINE.replace("%C3%A9", "é"));
@@ -107,7 +103,7 @@ fn decoding_makes_no_structure() {
         (&["--quoted", "-f", "2"], format!("a \"{all}\" z")),
         (&["--quoted", "-f", "2.1"], format!("a \"{all} b\" z")),
     ] {
-        let out = String::from_utf8(ok(&[&["decode"], args].concat(), &line)).unwrap();
+        let out = text(&[&["decode"], args].concat(), &line);
         for byte in (0..0x20).chain([b'"', b'\\', 0x7F]) {
             assert!(out.contains(&format!("%{byte:02X}")), "{args:?}: {byte:02X} in {out}");
         }
@@ -282,13 +278,34 @@ fn options_that_make_no_sense_are_refused() {
         (&["--csv"], "--column"),
         (&["--jsonl"], "--key"),
         (&["--jsonl", "--key", "a..b"], "expected a name"),
+        (&["--jsonl", "--key", ""], "a name"),
+        (&["--jsonl", "--key", ".."], "a name"),
+        (&["--jsonl", "--key", "**.x"], "at the end"),
         (&["--jsonl", "--key", "a[x]"], "for each element"),
         (&["--jsonl", "--key", "a,.a"], "--key: .a is asked for twice"),
         (&["--logfmt", "--key", "a,b,a"], "--key: a is asked for twice"),
         (&["--strict", "--on-malformed", "drop"], "--on-malformed"),
         (&["--stats", "--raw"], "--raw"),
-        (&["-j", "0"], "expected a number of threads, at least 1"),
         (&["-j", "99999999999999999999"], "the number of threads is too large"),
+        (&["--only-changed", "--raw"], "--raw"),
+        (&["--values"], "--values needs --field"),
+        (&["--values", "--raw"], "--raw"),
+        (&["--values", "--field", "1", "--output-delimiter", "ab"], "expected one ASCII character"),
+        (&["--values", "--field", "1", "--output-delimiter", "%"], "expected one ASCII character"),
+        (&["--output-delimiter", ","], "--values"),
+        (&["--log", "COMBINED", "--field", "1"], "--field"),
+        (&["--log", "common", "--csv", "--column", "1"], "--csv"),
+        (&["--log", "w3c", "-d", ","], "--delimiter"),
+        (&["--log", "caddy", "--raw"], "--raw"),
+        (&["--logfmt"], "--key"),
+        (&["--logfmt", "--jsonl", "--key", "a"], "--jsonl"),
+        (&["--key", "a"], "--jsonl"),
+        (&["--log", "common", "--field", "agent"], "common has no field 'agent'; it has target"),
+        (&["--log", "combined", "--field", "7"], "--field 7: with --log, fields have names, such as target"),
+        (&["--field", "agent"], "--field agent: fields have numbers"),
+        (&["--log", "apache", "--column", "x"], "apache has no field 'x'"),
+        (&["--log", "combined", "--unescape", "nginx"], "--unescape"),
+        (&["--log", "nosuch"], "nosuch"),
     ] {
         let run = run(&[&["decode"], args].concat(), "");
         assert!(run.code == Some(2) && run.err.contains(wanted), "{args:?}: {:?} {}", run.code, run.err);

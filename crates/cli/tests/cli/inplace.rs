@@ -197,11 +197,7 @@ fn a_full_disk_leaves_the_old_file() {
         output.is_ok_and(|output| output.status.success())
     };
     if !mount(&["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs"]) {
-        let _ = std::io::Write::write_all(
-            &mut std::io::stderr(),
-            b"\nSKIPPED a_full_disk_leaves_the_old_file: no file system can be mounted here\n",
-        );
-        return;
+        return crate::support::skipped("a full disk: no file system can be mounted here");
     }
     let path = dir.path().join("file");
     let text = "a b\n".repeat(40_000);
@@ -335,11 +331,7 @@ print(oct(os.stat(sys.argv[1]).st_mode))
         output.ok().filter(|output| output.status.success()).map(|output| output.stdout)
     };
     let Some(_) = python(set) else {
-        let _ = std::io::Write::write_all(
-            &mut std::io::stderr(),
-            b"\nSKIPPED extended_attributes_and_access_lists_stay: no python3, or no such attributes here\n",
-        );
-        return;
+        return crate::support::skipped("extended attributes: no python3, or no such attributes here");
     };
     let before = python(list).unwrap();
     assert!(before.starts_with(b"system") || before.starts_with(b"user"));
@@ -375,11 +367,7 @@ fn files_and_folders_are_synced_unless_that_is_not_wanted() {
         Some(log.lines().filter(|line| !line.contains("+++")).filter_map(call).collect::<Vec<_>>())
     };
     let Some(one) = calls(&["decode", &path("a"), "-o", &path("out")]) else {
-        let _ = std::io::Write::write_all(
-            &mut std::io::stderr(),
-            b"\nSKIPPED files_and_folders_are_synced_unless_that_is_not_wanted: there is no strace here\n",
-        );
-        return;
+        return crate::support::skipped("syncing: there is no strace here");
     };
     assert_eq!(one, ["sync", "rename", "sync"]);
     let two = calls(&["decode", "-i", &path("a"), &path("b")]).unwrap();

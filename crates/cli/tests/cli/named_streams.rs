@@ -4,7 +4,7 @@
 use std::fs::{self, File};
 use std::process::{Command, Stdio};
 
-use crate::support::{Run, command, wait};
+use crate::support::{Run, command, skipped, wait};
 
 /// Runs a shell script in a new folder, `$1`. In the script, `$0` is the `pct` binary.
 fn shell(script: &str) -> (tempfile::TempDir, Run) {
@@ -110,11 +110,7 @@ assert child.wait() == 0, child.returncode
 ";
     let python = Command::new("python3").args(["-c", script, env!("CARGO_BIN_EXE_pct"), "decode"]).output();
     let Ok(python) = python else {
-        let _ = std::io::Write::write_all(
-            &mut std::io::stderr(),
-            b"\nSKIPPED streams_that_do_not_block_are_waited_for: there is no python3 here\n",
-        );
-        return;
+        return skipped("streams_that_do_not_block_are_waited_for: there is no python3 here");
     };
     assert!(python.status.success(), "{}", String::from_utf8_lossy(&python.stderr));
 }

@@ -93,20 +93,6 @@ fn lower_writes_lower_case_digits() {
 }
 
 #[test]
-fn decoding_is_lenient_and_happens_once() {
-    for (input, wanted) in [
-        ("%%41", "%A"),
-        ("%4%41", "%4A"),
-        ("%zz%41", "%zzA"),
-        ("a%", "a%"),
-        ("a%4", "a%4"),
-        ("%25%32%35", "%25"),
-    ] {
-        assert_eq!(ok(&["decode"], input), wanted.as_bytes(), "{input}");
-    }
-}
-
-#[test]
 fn a_value_that_cannot_be_used_is_explained() {
     for (args, wanted) in [
         (&["encode", "-j0"][..], "'0' for '--jobs <N>': expected a number of threads, at least 1"),

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Stdio;
 
-use crate::support::{Run, assert_same, command, done, exit_status, ok, run, tangle};
+use crate::support::{Run, assert_same, command, done, exit_status, ok, run, tangle, text};
 
 const LINES: &str = "%41\n%zz%42%\r\n%FF%43\n%zz%FF\n%44";
 
@@ -206,8 +206,7 @@ fn conversions_that_decode_repair_malformed_escapes() {
         (&["split", "--decode", "--parts", "path,query:q"], "/%zz%2541?q=%zz%2541", "/%25zz%2541\t%25zz%41"),
         (&["get", "--decode", "{query:q} {fragment}"], "?q=%zz#%4", "%25zz %254"),
     ] {
-        let repaired = ok(&[args, &["--on-malformed", "replace"]].concat(), input);
-        assert_eq!(String::from_utf8(repaired).unwrap(), wanted, "{args:?}");
+        assert_eq!(text(&[args, &["--on-malformed", "replace"]].concat(), input), wanted, "{args:?}");
     }
 }
 
@@ -241,8 +240,7 @@ fn decoding_a_part_of_a_url_creates_no_scheme() {
         (&["normalize", "--profile", "rfc3986"], "%41:%42", "./A:B"),
         (&["normalize", "--profile", "rfc3986-scheme"], " %68ttp://a/%41", " %68ttp://a/A"),
     ] {
-        let out = ok(args, url);
-        assert_eq!(String::from_utf8(out).unwrap(), wanted, "{args:?} {url}");
+        assert_eq!(text(args, url), wanted, "{args:?} {url}");
     }
     let long = "%41:".repeat(1 << 20);
     let args = ["normalize", "--max-record", "8"];

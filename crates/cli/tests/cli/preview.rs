@@ -1,10 +1,9 @@
 //! Tests `--dry-run` and `--diff`, which show the changes that `--in-place` would make.
 
 use std::fs;
-use std::io::Write;
 use std::process::Command;
 
-use crate::support::{Numbers, Run, assert_same, command, done, ok, run, wait};
+use crate::support::{Numbers, Run, assert_same, command, done, ok, run, skipped, wait};
 
 #[test]
 fn a_diff_is_shown_and_nothing_is_written() {
@@ -136,8 +135,7 @@ fn a_preview_says_that_a_line_is_too_long_for_it() {
 #[test]
 fn patch_can_apply_a_diff() {
     if Command::new("patch").arg("--version").output().is_err() {
-        let _ = std::io::stderr().write_all(b"\nSKIPPED diffs that are applied: there is no patch here\n");
-        return;
+        return skipped("diffs that are applied: there is no patch here");
     }
     let dir = tempfile::tempdir().unwrap();
     let mut numbers = Numbers(31);
@@ -222,8 +220,7 @@ fn colours_are_for_terminals() {
         let mut terminal = Command::new("script");
         terminal.args(["-qec", &script, "/dev/null"]).env("TERM", "xterm").env_remove("NO_COLOR");
         let Ok(output) = terminal.stdin(std::process::Stdio::null()).output() else {
-            let _ = std::io::stderr().write_all(b"\nSKIPPED colours: there is no script command here\n");
-            return;
+            return skipped("colours: there is no script command here");
         };
         let shown = String::from_utf8_lossy(&output.stdout).into_owned();
         assert_eq!(shown.contains("\x1B[32m+A\x1B[m"), has_colours, "{variables}: {shown:?}");

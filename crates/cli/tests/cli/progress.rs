@@ -1,14 +1,15 @@
 //! Tests output that appears only on a terminal: a progress bar, hints, and escapes in place of control characters.
 
-use std::io::Write;
 use std::process::Command;
+
+use crate::support::skipped;
 
 /// Runs the shell command `script` in a pseudoterminal, and returns the text that the terminal shows.
 fn on_a_terminal(script: &str) -> Option<String> {
     let mut terminal = Command::new("script");
     terminal.args(["-qec", script, "/dev/null"]).env("PCT", env!("CARGO_BIN_EXE_pct")).env("TERM", "xterm");
     let Ok(output) = terminal.stdin(std::process::Stdio::null()).output() else {
-        let _ = std::io::stderr().write_all(b"\nSKIPPED the progress bar: there is no script command here\n");
+        skipped("the progress bar: there is no script command here");
         return None;
     };
     assert!(output.status.success(), "{output:?}");

@@ -1,6 +1,6 @@
 //! Property tests: a new value never changes how its line is split into fields. [`fields`] splits lines independently.
 
-use crate::support::{Numbers, assert_same, done, ok, run};
+use crate::support::{Numbers, assert_same, done, ok, run, words_of};
 
 /// Splits `line` into fields at blanks. A quote or bracket at the start of a field opens it. A mark of the same kind,
 /// after an even number of backslashes, closes it at a blank or the end of the line. The marks stay in the field.
@@ -40,58 +40,16 @@ fn words(field: &[u8]) -> usize {
 
 /// Returns `lines` random lines of blanks, quotes, brackets, backslashes, escapes of these, and the words in `extra`.
 fn hostile(seed: u64, lines: usize, extra: &[&[u8]]) -> Vec<u8> {
-    const WORDS: &[&[u8]] = &[
-        b" ",
-        b" ",
-        b"  ",
-        b"\t",
-        b"\"",
-        b"\"",
-        b"[",
-        b"]",
-        b"\\",
-        b"\\\\",
-        b"a",
-        b"xy",
-        b"+",
-        b"-",
-        b"|",
-        b";",
-        b"%5B",
-        b"%5b",
-        b"%5D",
-        b"%5d",
-        b"%22",
-        b"%5C",
-        b"%20",
-        b"%09",
-        b"%0A",
-        b"%0d",
-        b"%00",
-        b"%41",
-        b"%2B",
-        b"%7C",
-        b"%3b",
-        b"%255D",
-        b"%2522",
-        b"%zz",
-        b"%",
-        b"\\x5D",
-        b"\\x22",
-        b"\\x20",
-        b"\\x41",
-        b"%u005D",
-        b"%u0022",
-        b"%FF",
-        b"%C3%A9",
-        b"\xC3\xA9",
-    ];
+    let words = words_of(
+        b" , ,  ,\t,\",\",[,],\\,\\\\,a,xy,+,-,|,;,%5B,%5b,%5D,%5d,%22,%5C,%20,%09,%0A,%0d,%00,%41,%2B,%7C,\
+        %3b,%255D,%2522,%zz,%,\\x5D,\\x22,\\x20,\\x41,%u005D,%u0022,%FF,%C3%A9,\xC3\xA9",
+    );
     let mut numbers = Numbers(seed);
     let mut bytes = Vec::new();
     for _ in 0..lines {
         for _ in 0..numbers.next() % 14 {
             let is_extra = !extra.is_empty() && numbers.next() & 3 == 0;
-            bytes.extend_from_slice(numbers.pick(if is_extra { extra } else { WORDS }));
+            bytes.extend_from_slice(numbers.pick(if is_extra { extra } else { &words }));
         }
         bytes.push(b'\n');
     }

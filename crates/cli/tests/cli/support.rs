@@ -7,6 +7,10 @@ use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+/// The commands of `pct`.
+pub const VERBS: &str = "encode decode normalize split get join edit resolve iri uri form top dedup check audit \
+    explain route sets info generate";
+
 /// The result of a run of the binary: its output, its messages and its exit code.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Run {
@@ -50,6 +54,12 @@ pub fn ok(args: &[&str], input: impl AsRef<[u8]>) -> Vec<u8> {
     let Run { out, err, code } = run(args, input);
     assert_eq!((err.as_str(), code), ("", Some(0)), "pct {args:?}");
     out
+}
+
+/// Runs the binary, checks that it succeeds without messages, and returns its output as text.
+#[track_caller]
+pub fn text(args: &[&str], input: &str) -> String {
+    String::from_utf8(ok(args, input)).expect("the output is text")
 }
 
 /// Runs the binary, checks that it succeeds, and returns its output. It may warn about records that are lost or left as they are.
@@ -141,6 +151,25 @@ pub fn assert_same(what: &str, got: &[u8], wanted: &[u8]) {
     );
 }
 
+/// Says which part of the tests is skipped, and why.
+pub fn skipped(what: &str) {
+    // The test runner captures `eprintln!`, and shows its output only for tests that fail.
+    let _ = std::io::stderr().write_all(format!("\nSKIPPED {what}\n").as_bytes());
+}
+
+/// Runs `command` on `input`, and returns its output; `None` if the command is not installed.
+pub fn tool(command: &[&str], input: &[u8]) -> Option<Vec<u8>> {
+    let mut tool = Command::new(command[0]);
+    let Ok(child) = tool.args(&command[1..]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn() else {
+        let test = std::thread::current();
+        skipped(&format!("a part of {}: there is no {} here", test.name().unwrap_or("a test"), command[0]));
+        return None;
+    };
+    let output = output(child, input, usize::MAX);
+    assert!(output.status.success(), "{command:?}");
+    Some(output.stdout)
+}
+
 /// Checks with Python's own modules that `out` is the right result of `mode` for `input`. Without Python, prints that
 /// the check is skipped.
 #[track_caller]
@@ -155,12 +184,7 @@ pub fn oracle(test: &str, mode: &[&str], input: &[u8], out: &[u8]) {
         .args([before, after])
         .stderr(Stdio::piped())
         .spawn();
-    let Ok(python) = python else {
-        // The test runner captures `eprintln!`, and shows its output only for tests that fail.
-        let _ =
-            std::io::stderr().write_all(format!("\nSKIPPED {test}: there is no python3 here\n").as_bytes());
-        return;
-    };
+    let Ok(python) = python else { return skipped(&format!("{test}: there is no python3 here")) };
     let python = output(python, b"", 1);
     let message = String::from_utf8_lossy(&python.stderr);
     assert!(python.status.success(), "{message}");
@@ -190,39 +214,31 @@ impl Numbers {
         }
         bytes
     }
+
+    /// Returns a table with the columns `id`, `url`, `other` and `last`, and 20,000 rows of up to five `cells`.
+    pub fn table(mut self, cells: &[&[u8]], ends: &[&[u8]]) -> Vec<u8> {
+        let mut table = b"id,url,\"other\",last\n".to_vec();
+        for _ in 0..20_000 {
+            let count = 1 + self.next() % 5;
+            let row: Vec<_> = (0..count).map(|_| self.pick(cells)).collect();
+            table.extend(row.join(&b','));
+            table.extend_from_slice(self.pick(ends));
+        }
+        table
+    }
+}
+
+/// Returns the words of `list`, between which are commas.
+pub fn words_of(list: &[u8]) -> Vec<&[u8]> {
+    list.split(|&byte| byte == b',').collect()
 }
 
 /// Returns about `len` random bytes in which valid and malformed escapes, line ends and invalid UTF-8 are frequent.
 pub fn tangle(seed: u64, len: usize) -> Vec<u8> {
-    const WORDS: &[&[u8]] = &[
-        b"https://example.org/",
-        b"path",
-        b"~a-b_c.",
-        b" ",
-        b"+",
-        b"&k=v",
-        b"%",
-        b"%2",
-        b"%4",
-        b"%zz",
-        b"%41",
-        b"%2f",
-        b"%2F",
-        b"%7e",
-        b"%25",
-        b"%2541",
-        b"%0A",
-        b"%0d",
-        b"%00",
-        b"%C3%A9",
-        b"%c3",
-        b"\xC3\xA9",
-        b"\xFF",
-        b"\r",
-        b"\n",
-        b"\r\n",
-        b"\0",
-        b"a much longer stretch in which nothing at all has to be escaped",
-    ];
-    Numbers(seed).words(WORDS, len)
+    let words = words_of(
+        b"https://example.org/,path,~a-b_c., ,+,&k=v,%,%2,%4,%zz,%41,%2f,%2F,%7e,%25,%2541,%0A,%0d,%00,\
+        %C3%A9,%c3,\xC3\xA9,\xFF,\r,\n,\r\n,\0,\
+        a much longer stretch in which nothing at all has to be escaped",
+    );
+    Numbers(seed).words(&words, len)
 }

@@ -1,37 +1,23 @@
 //! Compares the conversion of many records at once with that of one record at a time, which `--stats` selects.
 
-use crate::support::{Numbers, assert_same, run, run_in_chunks};
+use std::sync::LazyLock;
+
+use crate::support::{Numbers, assert_same, run, run_in_chunks, words_of};
 
 /// Pieces of values, with escapes of delimiters and of text, and with malformed escapes.
-const VALUE: &[&[u8]] = &[
-    b"/",
-    b"a",
-    b"%41",
-    b"%4",
-    b"%",
-    b"%zz",
-    b"%2541",
-    b"%C3%A9",
-    b"%c3",
-    b"%FF",
-    b"\xC3\xA9",
-    b"%09",
-    b"%0A",
-    b"%22",
-    b"%2C",
-    b"%5C",
-    b"%00",
-    b"%7e",
-    b"+",
-    b"https://example.org/caf%C3%A9/a%20b?q=%2Fhome&x=1",
-    b"/a/much/longer/path/in/which/nothing/at/all/has/to/be/decoded/so/that/blocks/are/clean",
-];
+static VALUE: LazyLock<Vec<&[u8]>> = LazyLock::new(|| {
+    words_of(
+        b"/,a,%41,%4,%,%zz,%2541,%C3%A9,%c3,%FF,\xC3\xA9,%09,%0A,%22,%2C,%5C,%00,%7e,+,\
+        https://example.org/caf%C3%A9/a%20b?q=%2Fhome&x=1,\
+        /a/much/longer/path/in/which/nothing/at/all/has/to/be/decoded/so/that/blocks/are/clean",
+    )
+});
 
 /// Returns a value of a few pieces. Pieces that need a treatment of their own are left out unless `rare` is true.
 fn value(numbers: &mut Numbers, rare: bool) -> Vec<u8> {
     let mut value = Vec::new();
     for _ in 0..numbers.next() % 6 {
-        let piece = numbers.pick(VALUE);
+        let piece = numbers.pick(&VALUE);
         let is_rare = [&b"%22"[..], b"%2C", b"%0A", b"%5C", b"%c3", b"%FF"].contains(&piece);
         if rare || !is_rare {
             value.extend_from_slice(piece);

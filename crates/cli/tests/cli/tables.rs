@@ -1,6 +1,6 @@
 //! Tests `--csv`, which converts values in columns.
 
-use crate::support::{Numbers, assert_same, done, ok, oracle, run};
+use crate::support::{Numbers, assert_same, done, ok, oracle, run, text};
 
 fn decode(column: &str, input: &str) -> String {
     String::from_utf8(ok(&["decode", "--csv", "--column", column], input)).unwrap()
@@ -136,8 +136,7 @@ fn two_dialects_are_accepted() {
         let around = |row| format!("name,url\n1,%43\n{row}\n\"2\",%43\n");
         let wanted = around(wanted).replace("%43", "C");
         for jobs in ["-j1", "-j3"] {
-            let got = ok(&[&["decode", jobs], args].concat(), around(row));
-            assert_eq!(String::from_utf8(got).unwrap(), wanted, "{args:?} {row}");
+            assert_eq!(text(&[&["decode", jobs], args].concat(), &around(row)), wanted, "{args:?} {row}");
         }
         assert_eq!(run(&[&["check", "--kinds", "unreadable"], args].concat(), around(row)).code, Some(0));
     }
@@ -280,18 +279,8 @@ fn python_agrees_which_rows_are_readable() {
         b"\"s\" ",
         b"x\"\"",
     ];
-    let mut numbers = Numbers(5);
-    let mut input = b"id,url,\"other\",last\n".to_vec();
-    for _ in 0..20_000 {
-        for index in 0..1 + numbers.next() % 5 {
-            if index > 0 {
-                input.push(b',');
-            }
-            let count = if numbers.next().is_multiple_of(8) { CELLS.len() } else { 8 };
-            input.extend_from_slice(numbers.pick(&CELLS[..count]));
-        }
-        input.push(b'\n');
-    }
+    // The last cells are rare.
+    let input = Numbers(5).table(&[&CELLS[..8].repeat(7)[..], CELLS].concat(), &[b"\n"]);
     let args = ["decode", "-q", "--csv", "--column", "url,last"];
     let out = done(&args, &input);
     oracle("python_agrees_which_rows_are_readable", &["rows-csv", "url", "last"], &input, &out);
@@ -314,11 +303,6 @@ fn headers_name_columns() {
     assert_eq!(decode("a", "\u{feff}\"a\",b\n%41,%42"), "\u{feff}\"a\",b\nA,%42");
     assert_eq!(decode("a", ""), "");
     assert_eq!(decode("a", "a"), "a");
-    let missing = run(&["decode", "--csv", "--column", "c"], "a,b\n1,2\n");
-    assert_eq!(
-        (missing.err.as_str(), missing.code),
-        ("pct: <stdin>: no column 'c'; the header has 2: a, b\n", Some(2))
-    );
     assert_eq!(ok(&["decode", "--csv", "--no-header", "--column", "2"], "%41,%42\n"), b"%41,B\n");
     let missing = run(&["decode", "--csv", "--no-header", "--column", "c"], "");
     assert_eq!(missing.code, Some(2));
@@ -357,17 +341,7 @@ fn the_csv_module_agrees() {
         b"plain/path%2Fto",
         b"'",
     ];
-    let mut numbers = Numbers(3);
-    let mut input = b"id,url,\"other\",last\n".to_vec();
-    for _ in 0..20_000 {
-        for index in 0..1 + numbers.next() % 5 {
-            if index > 0 {
-                input.push(b',');
-            }
-            input.extend_from_slice(numbers.pick(CELLS));
-        }
-        input.extend_from_slice(numbers.pick(&[b"\n", b"\r\n"]));
-    }
+    let input = Numbers(3).table(CELLS, &[b"\n", b"\r\n"]);
     let out = ok(&["decode", "--csv", "--column", "url,last", "-j1"], &input);
     oracle("the_csv_module_agrees", &["csv", "url", "last"], &input, &out);
     assert_same("-j3", &ok(&["decode", "--csv", "--column", "url,last", "-j3"], &input), &out);

@@ -4,13 +4,7 @@ use std::fs;
 
 use simdpct_uri::canon::Profile;
 
-use crate::support::{Numbers, Run, assert_same, ok, run};
-
-/// Runs `pct` with `args` on `input`, and returns its output as text.
-#[track_caller]
-fn text(args: &[&str], input: &str) -> String {
-    String::from_utf8(ok(args, input)).expect("text")
-}
+use crate::support::{Numbers, Run, assert_same, ok, run, text, words_of};
 
 /// Runs `pct` with `args` on `input`, checks that a message reports a lost value, and returns the output as text.
 #[track_caller]
@@ -23,40 +17,12 @@ fn without(args: &[&str], input: impl AsRef<[u8]>) -> String {
 
 /// Returns about `len` bytes of random lines. Schemes, delimiters, dot segments and other URL syntax are frequent in them.
 pub fn urls(seed: u64, len: usize) -> Vec<u8> {
-    const WORDS: &[&[u8]] = &[
-        b"http://example.org/a/b?c=d#e\n",
-        b"https://example.org/a/b/c/d/e/f/g/h\r\n",
-        b"HTTP://",
-        b"https://",
-        b"//",
-        b"Example.ORG",
-        b"a.example",
-        b"user:pw@",
-        b"@",
-        b":80",
-        b":99999",
-        b"[::1]",
-        b"[",
-        b"/",
-        b"/./",
-        b"/../",
-        b"/%2e%2E/",
-        b"path",
-        b"%7Euser",
-        b"%2f",
-        b"%zz",
-        b"%2541",
-        b"?",
-        b"q=1&b=2",
-        b"#",
-        b"\t",
-        b"\xC3\xA9",
-        b"\xFF",
-        b"\n",
-        b"\r\n",
-        b"\n",
-    ];
-    Numbers(seed).words(WORDS, len)
+    let words = words_of(
+        b"http://example.org/a/b?c=d#e\n,https://example.org/a/b/c/d/e/f/g/h\r\n,HTTP://,https://,//,\
+        Example.ORG,a.example,user:pw@,@,:80,:99999,[::1],[,/,/./,/../,/%2e%2E/,path,%7Euser,%2f,%zz,%2541,\
+        ?,q=1&b=2,#,\t,\xC3\xA9,\xFF,\n,\r\n,\n",
+    );
+    Numbers(seed).words(&words, len)
 }
 
 /// Splits `text` into lines, each as the pair of its content and its line end.
@@ -1098,7 +1064,7 @@ fn decoding_can_be_confined_to_a_part() {
 
 /// Checks that the commands follow the rules of RFC 3986, chapter 2.
 mod rules {
-    use super::{ok, text};
+    use super::text;
 
     #[test]
     fn split_before_decode() {
@@ -1106,7 +1072,7 @@ mod rules {
         let url = "http://a/b%2Fc%3Fd?e=f%26g%3Dh%23i\n";
         assert_eq!(text(&["get", "--decode", "{query:e}"], url), "f&g=h#i\n");
         assert_eq!(text(&["split", "--decode", "--parts", "path,fragment,query:g"], url), "/b%2Fc?d\t\t\n");
-        let decoded_first = String::from_utf8(ok(&["decode"], url)).unwrap();
+        let decoded_first = text(&["decode"], url);
         assert_eq!(text(&["get", "{query:e}|{fragment}"], &decoded_first), "|i\n");
     }
 
