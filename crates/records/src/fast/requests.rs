@@ -192,10 +192,9 @@ impl Requests {
         let known = &self.log.writer.placeholders;
         let is_none = || {
             let start = simdpct::decode(&value[..value.len().min(64)]);
-            let has_prefix = known.prefixes.iter().any(|prefix| start.starts_with(prefix));
-            value[0] != b'/' && (known.contains(&start) || has_prefix)
+            known.contains(&start) || known.prefixes.iter().any(|prefix| start.starts_with(prefix))
         };
-        !has_odd && !is_other && !is_none()
+        !has_odd && !is_other && (value[0] == b'/' || !is_none())
     }
 }
 
