@@ -206,7 +206,7 @@ pub enum Word {
     Address,
     /// A number with its unit, such as `0.57ms`.
     Milliseconds,
-    /// This word.
+    /// The word with this text.
     Is(&'static str),
     /// Another word.
     Any,

@@ -457,8 +457,8 @@ impl Controls {
 pub struct CharsetArg {
     /// The charset of escaped bytes, instead of UTF-8; `auto` and `auto:LABEL` decide for each value
     ///
-    /// All other text is UTF-8, also the host of a URL, but a form that `form` reads is in the charset as a whole. Labels mean what they mean to browsers, so `iso-8859-1`, `latin1` and `us-ascii` are
-    /// windows-1252; `iso-8859-1-strict` and `us-ascii-strict` are exact.
+    /// All other text is UTF-8, also the host of a URL, but a form that `form` reads is in the charset as a whole. Labels mean what they
+    /// mean to browsers, so `iso-8859-1`, `latin1` and `us-ascii` are windows-1252; `iso-8859-1-strict` and `us-ascii-strict` are exact.
     ///
     /// `encode` writes a character that the charset lacks in the way of browsers: %26%23, its number, %3B. Input bytes that are invalid
     /// UTF-8 are escaped unchanged.

@@ -147,9 +147,10 @@ pub struct Uri {
 
 /// Convert forms to pairs, and pairs to forms (application/x-www-form-urlencoded)
 ///
-/// Each record is a form, such as the query of a URL. In TSV and CSV, names and values alternate; line ends and NUL in
-/// them are escaped, and so is a "%" that looks like the start of such an escape, or of %25. --from reads these escapes. In JSON, a form is an array of pairs, in which a name or value that
-/// is invalid UTF-8 is an object, {"bytes":"%C3"}; --from also reads an object, whose values may be arrays.
+/// Each record is a form, such as the query of a URL. In TSV and CSV, names and values alternate; line ends and NUL in them are escaped,
+/// and so is a "%" that looks like the start of such an escape, or of %25. --from reads these escapes. In JSON, a form is an array of
+/// pairs, in which a name or value that is invalid UTF-8 is an object, {"bytes":"%C3"}; --from also reads an object, whose values may be
+/// arrays.
 #[derive(Debug, Options)]
 #[command(after_long_help = include_str!("examples/form.txt").trim_ascii_end())]
 pub struct Form {

@@ -107,8 +107,8 @@ fn with_reference(
     convert(&reference, out).map_err(inside).map(|()| prefix)
 }
 
-/// Appends the target of `value`, which `resolve` appends for a reference, and returns 0. A query in a column of its own stays, because it
-/// is also the query of the target.
+/// Resolves `value` by `resolve`, which appends the target of a reference. Returns 0, because no layer of escapes is decoded. A query in a
+/// column of its own is copied, because it is also the query of the target.
 pub fn resolve(
     kind: Kind,
     value: &[u8],
@@ -119,8 +119,8 @@ pub fn resolve(
     with_reference(kind, value, out, resolve).map(|_| 0)
 }
 
-/// Converts `value` by `convert`, which converts references, and appends the result as a value of the same kind. Returns 0. A result that
-/// would be of another kind is rejected.
+/// Converts `value` by `convert`, which converts references, and appends the result as a value of the same kind. Returns 0, because no layer
+/// of escapes is decoded. A result that would be of another kind is rejected.
 pub fn convert(
     kind: Kind,
     value: &[u8],

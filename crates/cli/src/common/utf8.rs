@@ -13,6 +13,8 @@ pub fn validate(bytes: &[u8]) -> Result<(), usize> {
 
 /// Returns the places of the texts outside ASCII in `bytes` that are valid UTF-8, each between ASCII bytes.
 pub fn runs(bytes: &[u8]) -> impl Iterator<Item = Range<usize>> {
+    // Most values are ASCII, which is checked faster than runs are found.
+    let bytes = if bytes.is_ascii() { &[] } else { bytes };
     let mut end = 0;
     bytes.chunk_by(|one, next| one.is_ascii() == next.is_ascii()).filter_map(move |run| {
         let start = end;

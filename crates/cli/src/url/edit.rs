@@ -311,7 +311,7 @@ impl Edit {
 impl Convert for Edit {
     fn append(&mut self, value: Value<'_>, _: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
         let Value { bytes: value, kind, keep } = value;
-        // Browsers remove blanks and controls at the end of a URL, so these stay behind the new end.
+        // Browsers remove blanks and controls at the end of a URL, so these stay after the new end.
         let is_blank = |byte: &&u8| matches!(kind, Kind::Url | Kind::Text) && **byte <= b' ';
         let (value, blanks) = value.split_at(value.len() - value.iter().rev().take_while(is_blank).count());
         let (start, mut buffer) = (out.len(), Vec::new());
