@@ -48,12 +48,20 @@ impl Placeholders {
         }
     }
 
+    /// Reports whether a text in place of a target begins with `byte`. It is false for the first byte of most targets.
+    #[inline]
+    pub(crate) fn begin_with(&self, byte: u8) -> bool {
+        self.targets.iter().chain(self.prefixes).any(|text| text.first() == Some(&byte))
+    }
+
     /// Reports whether `target` is a text that the program writes in place of a target.
+    #[inline]
     pub fn contains(&self, target: &[u8]) -> bool {
         let is_name = |rest: &[u8]| rest.iter().all(|byte| byte.is_ascii_alphabetic() || *byte == b'-');
-        target.is_empty()
-            || self.targets.contains(&target)
-            || self.prefixes.iter().any(|prefix| target.strip_prefix(*prefix).is_some_and(is_name))
+        let Some(&first) = target.first() else { return true };
+        self.begin_with(first)
+            && (self.targets.contains(&target)
+                || self.prefixes.iter().any(|prefix| target.strip_prefix(*prefix).is_some_and(is_name)))
     }
 }
 

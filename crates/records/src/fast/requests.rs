@@ -188,13 +188,14 @@ impl Requests {
         let is_other = !is_target
             && (self.log.writer.rule == Rule::RequestEscaped
                 || memchr::memmem::find(value, b"%20").is_some());
-        // The decoded value must not be a text that means "no value". A path never is such a text.
+        // The decoded value must not be a text that means "no value".
         let known = &self.log.writer.placeholders;
+        let may_be_none = value[0] == b'%' || known.begin_with(value[0]);
         let is_none = || {
             let start = simdpct::decode(&value[..value.len().min(64)]);
             known.contains(&start) || known.prefixes.iter().any(|prefix| start.starts_with(prefix))
         };
-        !has_odd && !is_other && (value[0] == b'/' || !is_none())
+        !has_odd && !is_other && !(may_be_none && is_none())
     }
 }
 
