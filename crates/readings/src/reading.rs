@@ -68,7 +68,7 @@ impl Reading {
     /// Reads a request target, the text between method and version in the first line of a request. The answer is the route with the text
     /// that is passed on, a redirect, or a rejection.
     ///
-    /// Texts that do not change are borrowed. Takes time linear in the target.
+    /// Plain targets are borrowed, and so are most texts that do not change. Takes time linear in the target.
     ///
     /// ```
     /// use simdpct_readings::{Outcome, RejectReason, find};

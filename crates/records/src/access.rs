@@ -8,7 +8,7 @@ use std::ops::Range;
 use memchr::{memchr, memchr_iter, memrchr, memrchr_iter};
 
 use crate::escaping::Escaping;
-use crate::place::{BLANK, Field, Holds, Kind, QUOTED, REQUEST, Reason, Text, Texts, Unreadable, unreadable};
+use crate::place::{Field, Holds, Kind, QUOTED, REQUEST, Reason, Text, Texts, Unreadable, unreadable};
 
 /// The layout of a line that has a quoted request.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +30,7 @@ pub struct LeadWord {
     pub field: Field,
     /// The number of the word, from 0.
     pub number: usize,
-    /// The number of words before the request. If a line has more, a client has sent a blank, and the word is not certain.
+    /// The number of words before the request. If a line has more or fewer, the word is not certain: a client may have sent a blank.
     pub count: usize,
 }
 
@@ -87,7 +87,7 @@ impl Lead {
     /// Reports whether the text before the quote at `open` is this lead.
     #[inline(always)]
     pub(crate) fn holds(self, line: &[u8], open: usize) -> bool {
-        let Some(text) = line[..open].strip_suffix(b" ") else { return self == Lead::Words(0) && open == 0 };
+        let Some(text) = line[..open].strip_suffix(b" ") else { return false };
         match self {
             // A message can have more lines, which begin with a blank and can contain a rejected request line.
             Lead::Date => {
@@ -240,7 +240,7 @@ pub(crate) fn find(line: &[u8], layout: &Access, rule: Rule, texts: &mut Texts) 
         let range = if ends.clone().count() == count { Ok(range) } else { Err(Reason::AMBIGUOUS) };
         let holds =
             if field == Field::Host { Holds::Value(Kind::Authority) } else { Holds::Value(Kind::Url) };
-        texts.add(field as usize, range, holds, BLANK);
+        texts.add(field as usize, range, holds, REQUEST);
     }
     let mut add = |field: Option<Field>, range| {
         let Some(field) = field else { return };
@@ -272,7 +272,7 @@ pub(crate) fn find(line: &[u8], layout: &Access, rule: Rule, texts: &mut Texts) 
 /// Reads the quoted texts of `line` by `rule`.
 fn read(line: &[u8], layout: &Access, rule: Rule, escaping: Escaping) -> Result<Quoted, Unreadable> {
     if let Lead::Words(count) = layout.lead
-        && let Some(end) = memchr_iter(b' ', line).nth(count.saturating_sub(1))
+        && let Some(end) = memchr_iter(b' ', line).nth(count - 1)
         && line[end..].starts_with(b" - ")
         && memchr(b'"', &line[..end]).is_none()
     {

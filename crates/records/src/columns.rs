@@ -103,7 +103,7 @@ impl Columns {
             return unreadable(0, Reason::CDXJ);
         }
         if header.count.is_none() && is_cdx && header.selected.is_empty() {
-            header.selected = self.select(self.default, &[]);
+            header.selected = self.select(self.default, &header.wanted);
         }
         let Some(least) = header.count.or(header.selected.iter().map(|(at, ..)| at + 1).max()) else {
             return unreadable(0, Reason::NO_HEADER);

@@ -13,7 +13,7 @@ pub enum Separator {
     /// Runs of blanks, as for awk.
     Blanks,
     /// Runs of blanks, except in quotes and brackets. A quote, or a bracket, ends the field that it began if a blank or the end of the line
-    /// follows, and no backslash is before it.
+    /// follows, and the number of backslashes before it is even.
     Quoted,
 }
 

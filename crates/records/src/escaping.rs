@@ -38,8 +38,6 @@ pub enum Escaping {
     Quote,
     /// HAProxy: `#HH`, also for `"` and `#`.
     Haproxy,
-    /// The `%"` of Squid: `\"`, `\\`, and letters for line ends and tabs.
-    Squid,
     /// CloudFront: percent-encoding on top of that of the client, with `%25` for `%`.
     Percent,
     /// A JSON string. Bytes that are not UTF-8 can be written as they are.
@@ -89,6 +87,8 @@ enum Number {
     Byte,
     /// `uhhhh` for a code unit of UTF-16.
     Unit,
+    /// `Uhhhhhhhh` for a code point.
+    Point,
     /// A character reference of HTML.
     Reference,
 }
@@ -100,7 +100,7 @@ pub(crate) struct Rule {
     pub mark: u8,
     /// The letters that mean a byte after the mark: see [`meaning`].
     letters: &'static [u8],
-    /// The notations that are understood, in any case of digits. The first one that can give the byte is written.
+    /// The notations that are understood, in any case of digits unless the mark is data, too. The first one that can give the byte is written.
     numbers: &'static [Number],
     /// The bytes, other than controls, that are written by their numbers: all bytes from the first item on, and the
     /// bytes in the second item.
@@ -158,7 +158,7 @@ const fn rule(
 /// The rules, in the order of [`Escaping`].
 static RULES: &[Rule] = {
     use Escaping::*;
-    use Number::{Bare, Byte, Lower, Octal as Digits, Reference, Unit, Upper};
+    use Number::{Bare, Byte, Lower, Octal as Digits, Point, Reference, Unit, Upper};
     &[
         rule(None, b'\\', b"", &[], NONE, RAW_MARK),
         rule(Unknown, b'\\', b"", &[], NONE, 0),
@@ -168,7 +168,7 @@ static RULES: &[Rule] = {
         rule(Tomcat, b'\\', b"\"\\btnfr", &[Byte], HIGH, 0),
         rule(TomcatW3c, b'\\', b"\"\\btnfr", &[Byte], HIGH, DOUBLED),
         rule(TomcatHeader, b'\\', b"\\btnfr", &[Byte], HIGH, DOUBLED),
-        rule(Go, b'\\', b"\"\\abfnrtv", &[Lower, Unit], HIGH, 0),
+        rule(Go, b'\\', b"\"\\abfnrtv", &[Lower, Unit, Point], HIGH, 0),
         rule(Morgan, b'\\', JSON, &[Unit], NONE, 0),
         rule(Nginx, b'\\', b"", &[Upper], (0x7F, b"\"\\"), 0),
         rule(H2o, b'\\', b"", &[Lower], (0x7D, b"\""), RAW_MARK),
@@ -177,7 +177,6 @@ static RULES: &[Rule] = {
         rule(Python, b'\\', b"\\", &[Lower], DELETE, RAW_MARK),
         rule(Quote, b'\\', b"\"", &[], NONE, RAW_MARK),
         rule(Haproxy, b'#', b"", &[Bare], (0x7F, b"\"#"), 0),
-        rule(Squid, b'\\', b"\"\\nrt", &[], NONE, 0),
         rule(Percent, b'%', b"", &[Bare], CLOUDFRONT, 0),
         rule(Json, b'\\', JSON, &[Unit], NONE, 0),
         rule(JsonBytes, b'\\', b"\"\\/", &[Byte], (0x7D, b""), 0),
@@ -187,7 +186,7 @@ static RULES: &[Rule] = {
         rule(Csv, b'"', b"\"", &[], NONE, DOUBLED | LINES),
         rule(CsvLazy, b'"', b"\"", &[], NONE, RAW_MARK | DOUBLED | LINES),
         rule(CsvBackslash, b'\\', b"\"\\", &[], NONE, RAW_MARK | DOUBLED | LINES),
-        rule(Logfmt, b'\\', b"\"\\/'abfnrtv", &[Unit, Lower], NONE, 0),
+        rule(Logfmt, b'\\', b"\"\\/'abfnrtv", &[Unit, Lower, Point], NONE, 0),
         rule(JsonHex, b'\\', JSON, &[Unit, Upper], (0x80, b""), 0),
         rule(Html, b'&', b"", &[Reference], (0x100, b"&<>\"'"), RAW_MARK),
         rule(HtmlDouble, b'&', b"", &[Reference], (0x100, b"&<>\""), RAW_MARK | BREAKS),
@@ -230,6 +229,7 @@ impl Number {
             Number::Bare => (None, 2, 16),
             Number::Octal => (None, 3, 8),
             Number::Byte | Number::Unit => (Some(b'u'), 4, 16),
+            Number::Point => (Some(b'U'), 8, 16),
             Number::Reference => return reference(text),
         };
         if letter.is_some() && text.get(1) != letter.as_ref() {
@@ -237,11 +237,11 @@ impl Number {
         }
         let start = 1 + usize::from(letter.is_some());
         let (first, len) = (digits(text, start, count, radix)?, start + count);
-        if self != Number::Unit {
+        if !matches!(self, Number::Unit | Number::Point) {
             return Some(Unit::byte(u8::try_from(first).ok()?, len));
         }
         let (point, len) = match first {
-            0xD800..0xDC00 if text.get(6..8) == Some(b"\\u") => {
+            0xD800..0xDC00 if len == 6 && text.get(6..8) == Some(b"\\u") => {
                 let second = digits(text, 8, 4, 16).filter(|unit| (0xDC00..0xE000).contains(unit))?;
                 (0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00), 12)
             }
@@ -260,6 +260,7 @@ impl Number {
             Number::Bare => format!("{byte:02X}"),
             Number::Octal => format!("{byte:03o}"),
             Number::Byte | Number::Unit => format!("u{byte:04x}"),
+            Number::Point => format!("U{byte:08x}"),
             Number::Reference => match byte {
                 b'&' => "amp;".to_owned(),
                 b'<' => "lt;".to_owned(),

@@ -30,7 +30,10 @@ impl FromStr for Position {
         const EXPECTED: &str = "expected the number of a field, from 1 or, from the end, from -1; N..M, N.. or ..M for several fields; or \
                                 N.W for a word of a field";
         let number = |text: &str| {
-            text.parse::<isize>().ok().filter(|&number| number != 0 && number.abs() <= MOST).ok_or(EXPECTED)
+            text.parse::<isize>()
+                .ok()
+                .filter(|&number| number != 0 && (-MOST..=MOST).contains(&number))
+                .ok_or(EXPECTED)
         };
         if let Some((first, last)) = text.split_once("..") {
             let end = |text: &str, open| if text.is_empty() { Ok(open) } else { number(text) };

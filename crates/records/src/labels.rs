@@ -42,6 +42,9 @@ pub(crate) fn find(line: &[u8], texts: &mut Texts) -> Result<(), Unreadable> {
     if has_before(request) && is_request_line || has_before(referrer) {
         return unreadable(start, Reason::AMBIGUOUS);
     }
+    // Before nginx has read the request line, it knows nothing that comes after it. Only streams, which have no request, have counts.
+    let is_alone = has_before(b" while reading client request line");
+    let counts = Some(COUNTS).filter(|_| !line[start..].starts_with(request));
     let mut from = start;
     for (number, &(label, field, holds)) in LABELS.iter().enumerate() {
         if !line[from..].starts_with(label) {
@@ -50,9 +53,9 @@ pub(crate) fn find(line: &[u8], texts: &mut Texts) -> Result<(), Unreadable> {
         let start = from + label.len();
         let later = LABELS[number + 1..].iter().map(|(label, ..)| *label);
         let ends =
-            later.chain([COUNTS]).filter_map(|label| Some((memmem::find(&line[start..], label)?, label)));
+            later.chain(counts).filter_map(|label| Some((memmem::find(&line[start..], label)?, label)));
         let end = match ends.min() {
-            Some((len, label)) if memmem::find(&line[start + len + 1..], label).is_some() => {
+            Some((len, label)) if is_alone || memmem::find(&line[start + len + 1..], label).is_some() => {
                 return unreadable(start + len, Reason::AMBIGUOUS);
             }
             end => end.map_or(line.len(), |(len, _)| start + len),

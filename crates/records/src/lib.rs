@@ -30,7 +30,7 @@
 //! # Layers
 //!
 //! 1. `escaping` undoes and applies the escapings of writers, `charset` those of documents, and `place` names values and their places. They
-//!    know no format. `place` is the only code that reads and writes a value.
+//!    know no format. `place` reads and writes values where they are; only `table` and `syntax` write new cells and members.
 //! 2. `fields`, `table`, `pairs` and `json` find values by number, column, key and `path`; `ends` finds the ends of rows. `html` finds URLs in
 //!    documents (with the feature `html`).
 //! 3. `target` splits request lines. `access`, `columns`, `json` and `labels` are the four ways to split a line of a log. Each follows a
@@ -42,7 +42,7 @@
 //!
 //! # Many records at once
 //!
-//! [`Syntax::sweep`] finds the `%` in one value of many records at once. In a log, [`Rule`], [`Lead`] and [`Part`] say
+//! [`Syntax::sweep`] finds the `%` in the selected values of many records at once; of fields and tables, in one. In a log, [`Rule`], [`Lead`] and [`Part`] say
 //! which quotes and blanks are around the target, and [`Escaping::next_quote`] which byte can hide a quote. The sweep
 //! handles a line whose quotes are in their usual places, and that has no byte that can hide one. All other lines are
 //! left to the reader of the format. In a table, a sweep follows [`Ends`].

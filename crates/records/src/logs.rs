@@ -278,7 +278,7 @@ static CDX: Layout = Layout {
         header: b" CDX ",
         comment: b" CDX ",
         // CDXJ has an object of JSON after the time.
-        reserved: &[b"{"],
+        reserved: &[b"{", b"CDX"],
         columns: &[key("a", Field::Target, URL), key("r", Field::Redirect, URL)],
         default: b"N b a m s k r M S V g",
     }),

@@ -108,7 +108,8 @@ pub struct Key {
     /// The name in the record. In JSON, dots are between the names of members, and `[]` is each element of an array:
     /// `request.headers.Referer[]`.
     pub name: &'static str,
-    /// The name of the value. If several keys of a format have the same name, the first one that has text is used.
+    /// The name of the value. If several keys of a format have the same name, the first one that has text is used; of columns, the
+    /// first one that the header names.
     pub field: Field,
     /// The content of the text.
     pub holds: Holds,
@@ -180,7 +181,7 @@ pub struct Place {
     pub fence: ByteSet,
     /// The texts that a new value cannot start with, in upper or lower case, unless the old one starts with the same text.
     pub reserved: &'static [&'static [u8]],
-    /// The texts that mean "no value". [`Place::write`] rejects them if decoding the old value gives one of them.
+    /// The texts that are read as no value. [`Place::write`] rejects them if decoding the old value gives one of them.
     pub placeholders: Option<&'static Placeholders>,
     /// The quotes around the value.
     pub marks: Marks,
@@ -324,18 +325,18 @@ impl Place {
         let [more, mut writer, logger] = self.escapings;
         let mut quote: &[u8] = b"";
         let old = old.unwrap_or_default();
-        let is_bad_start = match value.first() {
-            Some(_) => {
-                let starts_with = |text: &[u8], start: &[u8]| {
-                    text.get(..start.len()).is_some_and(|text| text.eq_ignore_ascii_case(start))
-                };
-                self.reserved.iter().any(|start| starts_with(value, start) && !starts_with(old, start))
-                    || self.placeholders.is_some_and(|known| known.contains(value))
-                        && *simdpct::decode_until_stable(old) == *value
-            }
-            None => !self.may_be_empty,
+        let starts_with = |text: &[u8], start: &[u8]| {
+            text.get(..start.len()).is_some_and(|text| text.eq_ignore_ascii_case(start))
         };
-        if let Some(offset) = self.barrier(old, value).or(is_bad_start.then_some(0)) {
+        let is_bad_start =
+            self.reserved.iter().any(|start| starts_with(value, start) && !starts_with(old, start));
+        let bad = match (value, self.placeholders) {
+            (b"", _) => (!self.may_be_empty).then_some(0),
+            _ if is_bad_start => Some(0),
+            (_, Some(known)) => known.hides(value).filter(|_| *simdpct::decode_until_stable(old) == *value),
+            (_, None) => None,
+        };
+        if let Some(offset) = self.barrier(old, value).or(bad) {
             let Marks::Optional(quoted) = self.marks else { return Err(offset) };
             (writer, quote) = (quoted, b"\"");
         }

@@ -57,6 +57,11 @@ impl Reader {
         matches!(self.log.layout.shape, Shape::Columns(_))
     }
 
+    /// Reports whether each record is a JSON document.
+    pub fn is_json(&self) -> bool {
+        matches!(self.log.layout.shape, Shape::Json(_))
+    }
+
     /// Returns the search for escapes in the lines, if they need not be read one by one.
     pub fn sweep(&self) -> Option<Sweep> {
         let is_selected = |field: Field| self.numbers[field as usize].is_some();
@@ -87,17 +92,15 @@ impl Reader {
         let (from, mut result) = (places.len(), Ok(()));
         for text in &self.texts.list {
             match self.place(record, text, &method) {
-                // A column that was asked for by its own name and by that of its field is one place.
-                Ok(Some(place))
-                    if places[from..].iter().all(|other| other.range.start != place.range.start) =>
-                {
-                    places.push(place);
-                }
-                Ok(_) => {}
+                Ok(place) => places.extend(place),
                 Err(error) => result = result.and(Err(error)),
             }
         }
-        places[from..].sort_by_key(|place| place.range.start);
+        let mut found = places.split_off(from);
+        found.sort_by_key(|place| place.range.start);
+        // A column that was asked for by its own name and by that of its field is one place.
+        found.dedup_by_key(|place| place.range.start);
+        places.append(&mut found);
         result
     }
 

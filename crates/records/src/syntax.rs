@@ -164,6 +164,17 @@ impl Syntax {
         }
     }
 
+    /// Reports whether each record is a JSON document.
+    pub fn is_json(&self) -> bool {
+        match &self.0 {
+            Kind::Json(_) => true,
+            Kind::Log(reader) => reader.is_json(),
+            Kind::Wrapper(lines) => lines.wrapper == Wrapper::Docker,
+            Kind::Nested(nested) => nested.outer.is_json(),
+            Kind::Line(_) | Kind::Fields(_) | Kind::Table(_) | Kind::Logfmt(_) => false,
+        }
+    }
+
     /// Reports whether `record` seems to be readable, so that it need not be read if the caller would change none of
     /// its bytes. In JSON, this examines only the braces around the record. In all other syntaxes, a record that seems
     /// to be readable is readable.
@@ -191,8 +202,8 @@ impl Syntax {
 
     /// Appends the places of the values of `record` to `places`, in the order of the record. The record has no line end.
     ///
-    /// After an error, the places that were appended are those of the values that are certain nevertheless. A value
-    /// with a malformed escape has a place, too, and [`Place::value`] returns the offset of the escape.
+    /// After an error, the places that were appended are those of the values that are certain nevertheless. Except in a
+    /// log, a value with a malformed escape has a place, too, and [`Place::value`] returns the offset of the escape.
     pub fn find(&mut self, record: &[u8], places: &mut Vec<Place>) -> Result<(), Unreadable> {
         match &mut self.0 {
             Kind::Line(escaping) => {

@@ -106,8 +106,10 @@ fn split_other(
     }
     let end = if has_protocol { rest.start + last.saturating_sub(1) } else { rest.end };
     let target = trim(rest.start..end);
-    // Jetty and load balancers write hyphens for the method and the protocol of a request that they rejected.
-    let is_refused = known.requests.contains(&request) || &line[method.clone()] == b"-" && word == b"-";
+    // Jetty and load balancers write hyphens for the method and the protocol of a request that they rejected. Amazon's write no blank
+    // before the second hyphen: `- http://a:80- `.
+    let is_refused = known.requests.contains(&request)
+        || &line[method.clone()] == b"-" && (word == b"-" || !has_protocol && word.ends_with(b"-"));
     // To some writers, only a name and a version are a protocol. To others, `null`, `1.1` or a third word is one, too.
     let is_third = last > 0 && !line[rest.start..rest.start + last - 1].contains(&b' ');
     let is_unsure = !placeholders::is_protocol(word) && (is_third || has_protocol);

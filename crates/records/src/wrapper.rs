@@ -62,7 +62,11 @@ impl Lines {
             Wrapper::Cri => cri(line)?,
             Wrapper::Docker => docker(line, &mut self.json)?,
             Wrapper::Syslog => match syslog(line) {
-                Some(start) => (start..line.len(), Escaping::None, 0, false),
+                // A message in UTF-8 can begin with a byte order mark (RFC 5424, section 6.4).
+                Some(start) => {
+                    let mark = if line[start..].starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
+                    (start + mark..line.len(), Escaping::None, 0, false)
+                }
                 None => return unreadable(0, Reason::NO_PREFIX),
             },
         };
@@ -106,6 +110,21 @@ fn is_time(word: &[u8]) -> bool {
     word.len() >= 20 && word[0].is_ascii_digit() && word[10] == b'T' && word[13] == b':'
 }
 
+/// Returns the length of the structured data at the start of `text`, if a blank follows it (RFC 5424, section 6.3).
+fn data_len(text: &[u8]) -> Option<usize> {
+    let (mut at, mut is_quoted) = (0, false);
+    loop {
+        match text[at..] {
+            [b']', b' ', ..] if !is_quoted => return Some(at + 1),
+            [b'\\', _, ..] if is_quoted => at += 1,
+            [b'"', ..] => is_quoted = !is_quoted,
+            [] => return None,
+            _ => {}
+        }
+        at += 1;
+    }
+}
+
 /// Returns the start of the message in a line of syslog.
 fn syslog(line: &[u8]) -> Option<usize> {
     let mut at = 0;
@@ -122,7 +141,7 @@ fn syslog(line: &[u8]) -> Option<usize> {
         let rest = &line[at..];
         return match rest {
             [b'-', b' ', ..] => Some(at + 2),
-            [b'[', ..] => Some(at + memchr::memmem::find(rest, b"] ")? + 2),
+            [b'[', ..] => Some(at + data_len(rest)? + 1),
             _ => None,
         };
     }

@@ -775,3 +775,64 @@ fn the_third_word_is_no_part_of_the_target() {
 fn the_protocol_is_no_target() {
     finds_nothing("aiohttp", &format!("{DATE} \"GET  HTTP/1.1\" 404 193 \"-\" \"x\"").replace(" - -", ""));
 }
+
+/// Amazon's load balancers write no blank before the hyphen in place of a protocol.
+#[test]
+fn a_request_that_alb_rejected_has_no_target() {
+    let line = r#"http 2024-07-02T22:23:00.186641Z app/x/50 192.168.131.39:2817 - -1 -1 -1 400 - 0 272 "- http://www.example.com:80- " "-" - - - "-" "-" "-" - 2024-07-02T22:22:48.364000Z "-" "-" "-" "-" "-" "-" "-""#;
+    finds_nothing("alb", line);
+}
+
+/// nginx knows no host while it reads the request line, and only streams have counts.
+#[test]
+fn labels_that_nginx_cannot_write_are_those_of_a_client() {
+    let start = "2024/01/01 00:00:00 [info] 3#0: *8 client sent invalid request";
+    let tail = "client: 192.0.2.1, server: s";
+    let planted = r#"request: "GET /", host: "e%41 HTTP/1.1""#;
+    let line = format!("{start} while reading client request line, {tail}, {planted}");
+    rejects("nginx-error", &line, Reason::AMBIGUOUS);
+    let counts =
+        r#"request: "GET /a HTTP/1.1", host: "h", referrer: "http://evil%41/", bytes from/to client:1/2""#;
+    let line = format!("{start}, {tail}, {counts}");
+    finds("nginx-error", &line, Kind::Path, &["/a", r#"http://evil%41/", bytes from/to client:1/2"#]);
+}
+
+#[test]
+fn go_writes_code_points_of_eight_digits() {
+    let line = r#"192.0.2.1 - - [01/Jan/2024:00:00:00 +0000] "GET /\U0001fae0%41 HTTP/1.1" 200 1 "-" "x""#;
+    finds("go", line, Kind::Path, &["/\\xf0\\x9f\\xab\\xa0%41"]);
+}
+
+#[test]
+fn structured_data_of_syslog_ends_outside_quotes() {
+    let line = |data: &str, mark: &str| {
+        format!(r#"<34>1 2024-01-01T00:00:00Z h app 1 - {data} {mark}{DATE} "GET /%41 HTTP/1.1" 200 1"#)
+    };
+    for data in ["-", r#"[x@1 k="a\] b"][y@1 k="] \" "]"#, "[x]"] {
+        for mark in ["", "\u{feff}"] {
+            finds("syslog+common:apache", &line(data, mark), Kind::Path, &["/%41"]);
+        }
+    }
+    rejects("syslog+common:apache", &line(r#"[x k="a]"#, ""), Reason::NO_PREFIX);
+}
+
+/// Decoded, these would be read as a protocol, as the header of a file, or as the start of the request.
+#[test]
+fn a_decoded_value_is_still_read_as_one() {
+    let key = r#"o b [06/Feb/2019:00:00:38 +0000] 1.2.3.4 r id GET a%22b "GET /x HTTP/1.1" 200 - 1 1 1 1 "-" "x" -"#;
+    for (log, line, value) in [
+        ("nginx", format!(r#"{DATE} "GET HTTP%2F1.1" 400 157 "-" "-""#), "HTTP/1.1"),
+        ("combined", format!(r#"{DATE} "GET 1%2E1" 400 157 "-" "-""#), "1.1"),
+        ("cdx", " %43DX x 3 4 5 6 7 8 9 0 1".to_owned(), "CDX"),
+        ("s3", key.to_owned(), "a\"b"),
+    ] {
+        let spec: Spec = log.parse().unwrap();
+        let names: &[&str] = if log == "cdx" { &["b"] } else { &[] };
+        let mut places = Vec::new();
+        Syntax::log(spec.log.unwrap(), None, names).unwrap().find(line.as_bytes(), &mut places).unwrap();
+        assert!(
+            places[0].write(line.as_bytes(), value.as_bytes(), &mut Vec::new()).is_err(),
+            "{log}: {line}"
+        );
+    }
+}

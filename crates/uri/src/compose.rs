@@ -89,8 +89,7 @@ impl<T: Text + ?Sized> Components<'_, T> {
             out.extend_from_slice(b"./");
         }
         self.append_before_path(out);
-        let has_prefix = has_invalid_colon || self.scheme.is_some();
-        out.extend_from_slice(guard(has_prefix, self.authority.is_some(), path));
+        out.extend_from_slice(guard(self.authority.is_some(), path));
         PATH.encode_append(path, out);
         self.append_after_path(out);
     }
@@ -128,19 +127,13 @@ static AUTHORITY: Encode<ByteSet> = without(b"/?#");
 static PATH: Encode<ByteSet> = without(b"?#");
 static QUERY: Encode<ByteSet> = without(b"#");
 
-/// Returns the prefix that keeps `path` from being read as a part of the authority, as an authority or as a scheme: `/`, `/.`, `./` or
-/// nothing.
-pub(crate) fn guard(has_scheme: bool, has_authority: bool, path: &[u8]) -> &'static [u8] {
-    if has_authority {
-        return if path.is_empty() || path.starts_with(b"/") { b"" } else { b"/" };
-    }
-    if path.starts_with(b"//") {
-        return b"/.";
-    }
-    let colon = (!has_scheme).then(|| memchr::memchr2(b':', b'/', path)).flatten();
-    match colon {
-        Some(at) if path[at] == b':' && is_scheme(&path[..at]) => b"./",
-        _ => b"",
+/// Returns the prefix that keeps `path` from being read as a part of the authority, or as an authority: `/`, `/.` or nothing.
+fn guard(has_authority: bool, path: &[u8]) -> &'static [u8] {
+    match has_authority {
+        true if path.is_empty() || path.starts_with(b"/") => b"",
+        true => b"/",
+        false if path.starts_with(b"//") => b"/.",
+        false => b"",
     }
 }
 
@@ -315,7 +308,7 @@ fn append_target<T: Text + ?Sized>(
 pub(crate) fn append_without_dots(has_authority: bool, path: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     append_without_dot_segments(path, false, out);
-    let guard = guard(true, has_authority, &out[start..]);
+    let guard = guard(has_authority, &out[start..]);
     if !guard.is_empty() {
         out.splice(start..start, guard.iter().copied());
     }

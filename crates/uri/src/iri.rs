@@ -163,16 +163,14 @@ fn is_readable(c: char, is_query: bool) -> bool {
     let allowed = match u32::from(c) {
         0xA0..=0xD7FF | 0xF900..=0xFDCF | 0xFDF0..=0xFFEF => true,
         0xE000..=0xF8FF | 0xF_0000.. => is_query && u32::from(c) & 0xFFFE != 0xFFFE,
-        code @ 0x1_0000..=0xD_FFFF => code & 0xFFFE != 0xFFFE,
-        0xE_1000..=0xE_FFFD => true,
+        code @ (0x1_0000..=0xD_FFFF | 0xE_1000..=0xE_FFFF) => code & 0xFFFE != 0xFFFE,
         _ => false,
     };
     let unseen = matches!(c,
         '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}'
         | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{2800}' | '\u{3164}'
-        | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{FFA0}' | '\u{FFF0}'..='\u{FFFB}' | '\u{1BCA0}'..='\u{1BCA3}'
-        | '\u{1D173}'..='\u{1D17A}' | '\u{E0000}'..='\u{E0FFF}');
-    allowed && !unseen && !c.is_whitespace() && !c.is_control()
+        | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{FFA0}' | '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D173}'..='\u{1D17A}');
+    allowed && !unseen && !c.is_whitespace()
 }
 
 /// The error of [`to_uri`]: no escape makes the IRI a valid URI.

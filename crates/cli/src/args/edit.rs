@@ -19,7 +19,8 @@ use crate::url::edit::{self, Parameter};
 #[command(
     override_usage = "pct edit [OPTIONS] [FILE]...",
     group = ArgGroup::new("changes").required(true).multiple(true),
-    after_long_help = include_str!("examples/edit.txt").trim_ascii_end()
+    after_long_help = include_str!("examples/edit.txt").trim_ascii_end(),
+    mut_arg("raw", |raw| raw.hide(true))
 )]
 pub struct Edit {
     /// Write VALUE as this part, such as scheme, host, path or query:NAME

@@ -205,8 +205,9 @@ pub struct Places {
     ///
     /// `--quoted --field 5.2` is the request target of the common and combined formats of access logs, and
     /// `--quoted --field 8` the referrer. A quote or bracket ends a field if a blank or the end of the line follows, and
-    /// no backslash is before it. A quote that is not closed makes the line unreadable, unless all fields that are asked for are before it.
-    /// A client can shift such fields in logs whose server does not escape quotes; --log knows the servers.
+    /// the number of backslashes before it is even. A quote that is not closed makes the line unreadable, unless all fields
+    /// that are asked for are before it. A client can shift such fields in logs whose server does not escape quotes; --log
+    /// knows the servers.
     #[arg(long, requires = "field", hide_short_help = true, conflicts_with_all = ["delimiter", "tsv"])]
     pub quoted: bool,
 

@@ -23,10 +23,10 @@ use crate::url::split::{Layout, PartOptions, PartsWriter};
 ///
 /// Counts are exact. Keys with the same count are in the order of their bytes, so the output does not depend on the number of threads. A
 /// missing part is empty. All spellings of a host count as one, which is shown in lower case and Punycode, or decoded with --decode.
-/// The template `{query:q[]}` counts each value of the parameter. With --log, only the URL of the request counts, in W3C logs
+/// The template `{query:q[]}` counts each value of the parameter, and no URL without it. With --log, only the URL of the request counts, in W3C logs
 /// without a query that has its own column. Records that cannot be read are left out and counted on stderr.
 #[derive(Debug, Options)]
-#[command(after_long_help = include_str!("examples/top.txt").trim_ascii_end())]
+#[command(after_long_help = include_str!("examples/top.txt").trim_ascii_end(), mut_arg("html", |html| html.hide(true)))]
 pub struct Top {
     /// The key, with {PART} for each part; the names are those of `pct split --parts`
     #[arg(value_parser = Template::new)]
@@ -58,7 +58,7 @@ pub struct Top {
 /// --rejects says where and why. A missing last line end is added. The result does not depend on the number of threads. With --in-place,
 /// each file has keys of its own. Keys beyond --memory go to temporary files, which takes about three times as long.
 #[derive(Debug, Options)]
-#[command(after_long_help = include_str!("examples/dedup.txt").trim_ascii_end())]
+#[command(after_long_help = include_str!("examples/dedup.txt").trim_ascii_end(), mut_arg("html", |html| html.hide(true)))]
 pub struct Dedup {
     #[command(flatten)]
     pub profile: ProfileArg,

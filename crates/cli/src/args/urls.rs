@@ -28,7 +28,7 @@ use crate::url::split::{Layout, PartsWriter};
 /// has an empty one. In JSON, a missing part has no member. Line ends and NUL in a cell are escaped, and tabs in TSV.
 /// There is no header.
 #[derive(Debug, Options)]
-#[command(after_long_help = include_str!("examples/split.txt").trim_ascii_end())]
+#[command(after_long_help = include_str!("examples/split.txt").trim_ascii_end(), mut_arg("raw", |raw| raw.hide(true)))]
 pub struct Split {
     #[command(flatten)]
     pub columns: Columns,
@@ -58,7 +58,7 @@ pub struct Split {
 /// The target of a request in a log is read by RFC 9112: one that begins with a slash has no host, and that of CONNECT is a host and a
 /// port.
 #[derive(Debug, Options)]
-#[command(after_long_help = include_str!("examples/get.txt").trim_ascii_end())]
+#[command(after_long_help = include_str!("examples/get.txt").trim_ascii_end(), mut_arg("raw", |raw| raw.hide(true)))]
 pub struct Get {
     /// The text to write, with {PART} for each part; the names are those of `pct split --parts`
     #[arg(value_parser = Template::new)]
@@ -84,7 +84,7 @@ pub struct Get {
 /// may replace userinfo, and authority may replace userinfo, host and port. query:NAME is added to the query unless the query
 /// has that parameter.
 #[derive(Debug, Options)]
-#[command(after_long_help = include_str!("examples/join.txt").trim_ascii_end())]
+#[command(after_long_help = include_str!("examples/join.txt").trim_ascii_end(), mut_arg("raw", |raw| raw.hide(true)))]
 pub struct Join {
     #[command(flatten)]
     pub columns: Columns,
@@ -106,7 +106,7 @@ pub struct Join {
 ///
 /// With --html, `<base href>` of a document changes the base for the URLs after it.
 #[derive(Debug, Options)]
-#[command(after_long_help = include_str!("examples/resolve.txt").trim_ascii_end())]
+#[command(after_long_help = include_str!("examples/resolve.txt").trim_ascii_end(), mut_arg("raw", |raw| raw.hide(true)))]
 pub struct Resolve {
     /// The base URL
     #[arg(long, value_name = "URL")]
@@ -129,7 +129,7 @@ pub struct Resolve {
 /// Escapes of visible UTF-8 characters are decoded, and hosts are converted by IDNA. Escapes of ASCII stay, so the
 /// meaning does not change; `pct uri` is the way back.
 #[derive(Debug, Options)]
-#[command(after_long_help = include_str!("examples/iri.txt").trim_ascii_end())]
+#[command(after_long_help = include_str!("examples/iri.txt").trim_ascii_end(), mut_arg("raw", |raw| raw.hide(true)))]
 pub struct Iri {
     #[command(flatten)]
     pub args: Args,
@@ -139,7 +139,7 @@ pub struct Iri {
 ///
 /// Escapes stay, and URIs do not change. The `%` of a malformed escape becomes %25. A URL whose host is not valid is rejected.
 #[derive(Debug, Options)]
-#[command(after_long_help = include_str!("examples/uri.txt").trim_ascii_end())]
+#[command(after_long_help = include_str!("examples/uri.txt").trim_ascii_end(), mut_arg("raw", |raw| raw.hide(true)))]
 pub struct Uri {
     #[command(flatten)]
     pub args: Args,
@@ -152,7 +152,7 @@ pub struct Uri {
 /// pairs, in which a name or value that is invalid UTF-8 is an object, {"bytes":"%C3"}; --from also reads an object, whose values may be
 /// arrays.
 #[derive(Debug, Options)]
-#[command(after_long_help = include_str!("examples/form.txt").trim_ascii_end())]
+#[command(after_long_help = include_str!("examples/form.txt").trim_ascii_end(), mut_arg("raw", |raw| raw.hide(true)))]
 pub struct Form {
     /// The format of the output
     #[arg(long, value_name = "FORMAT", default_value = "tsv", value_parser = choice(ROWS), conflicts_with = "from")]

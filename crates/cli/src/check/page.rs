@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::common::error::{Failure, Outcome};
 use crate::io::output::Output;
@@ -26,6 +27,14 @@ pub fn pretty_json(report: &impl Serialize) -> String {
 /// Returns `row` as one line of JSON.
 pub fn json_line(row: &impl Serialize) -> String {
     serde_json::to_string(row).expect("strings and numbers are JSON") + "\n"
+}
+
+/// Returns `bytes` as a string, or as an object with these bytes in escapes if they are not valid UTF-8.
+pub fn text_or_bytes(bytes: &[u8]) -> Value {
+    match str::from_utf8(bytes) {
+        Ok(text) => text.into(),
+        Err(_) => json!({ "bytes": simdpct::encode(bytes) }),
+    }
 }
 
 /// The properties of the terminal or file for which the report is formatted.

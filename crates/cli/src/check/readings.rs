@@ -8,7 +8,7 @@ use serde_json::Value;
 use simdpct_readings::{Agreement, Outcome as Answer, READINGS, Reading, agreement};
 
 use super::chain::follow;
-use super::page::{json_line, print, push_row, visible};
+use super::page::{json_line, print, push_row, text_or_bytes, visible};
 use crate::common::error::{Failure, Outcome};
 use crate::common::escape::to_text;
 
@@ -121,14 +121,13 @@ impl Serialize for Members {
 }
 
 fn json(reading: &Reading, answer: &Answer<'_>) -> Members {
-    let text = |bytes: &[u8]| Value::from(to_text(bytes));
     let mut members = vec![("name", reading.name.into())];
     match answer {
         Answer::Read { route, passed_on } => {
-            members.push(("route", text(route)));
-            members.extend(passed_on.as_deref().map(|passed_on| ("passed_on", text(passed_on))));
+            members.push(("route", text_or_bytes(route)));
+            members.extend(passed_on.as_deref().map(|passed_on| ("passed_on", text_or_bytes(passed_on))));
         }
-        Answer::Redirect(to) => members.push(("redirect", text(to))),
+        Answer::Redirect(to) => members.push(("redirect", text_or_bytes(to))),
         Answer::Rejected { status, reason } => {
             members.extend([("refused", reason.to_string().into()), ("status", (*status).into())]);
         }

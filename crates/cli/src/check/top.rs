@@ -2,9 +2,9 @@
 
 use std::io::{self, IsTerminal};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::page::{self, Page, counted, grouped, json_line, push_row, share, visible};
+use super::page::{self, Page, counted, grouped, json_line, push_row, share, text_or_bytes, visible};
 use crate::common::error::{Failure, Outcome};
 use crate::common::format::OutputFormat;
 
@@ -42,14 +42,6 @@ pub fn print(
         }
     };
     page::print(&text, Ok(Outcome::Clean))
-}
-
-/// Returns `key` as a string, or as an object with its bytes in escapes if it is not valid UTF-8.
-fn text_or_bytes(key: &[u8]) -> Value {
-    match str::from_utf8(key) {
-        Ok(text) => text.into(),
-        Err(_) => json!({ "bytes": simdpct::encode(key) }),
-    }
 }
 
 fn table(rows: &[(Vec<u8>, u64)], total: u64, distinct: u64) -> String {

@@ -22,6 +22,8 @@ pub enum Reason {
     },
     /// A record, or a value of it, cannot be read.
     Record(simdpct_records::Reason),
+    /// The record cannot hold the new text at the place of the value.
+    Unwritable,
     /// The conversion rejects the URL, with this message.
     Url(String),
     /// An object already has a member with the name for the new value.
@@ -85,6 +87,7 @@ impl fmt::Display for Reason {
                 limit.map_or(Ok(()), |limit| write!(f, " within {limit} MiB (--max-record)"))
             }
             Reason::Record(simdpct_records::Reason(text)) => f.write_str(text),
+            Reason::Unwritable => f.write_str("the result cannot be written here"),
             Reason::Url(message) => f.write_str(message),
             Reason::HasKey(name) => write!(f, "there is a '{name}' already (--into)"),
             Reason::TooLong { limit } => write!(f, "the record is longer than {limit} MiB (--max-record)"),

@@ -76,6 +76,8 @@ pub struct At {
     pub kind: Kind,
     /// The bytes that must stay escaped in the value because of the syntax around it; `None` for `ValueHandler::usual`.
     pub kept: Option<ByteSet>,
+    /// Whether `null` can be written instead of the value.
+    pub can_be_null: bool,
 }
 
 /// Converts values, and applies the policies for bad ones.
@@ -90,9 +92,7 @@ pub struct ValueHandler {
     pub lenient: bool,
     /// Whether values are counted.
     pub stats: bool,
-    /// Whether values are written in JSON, which has a `null`.
-    pub is_json: bool,
-    /// The text that the policy `null` writes instead of an unreadable record.
+    /// The text that the policy `null` writes instead of an unreadable record that is not JSON.
     pub null: &'static [u8],
     /// The text that is written for an empty value, such as `-` in fields between blanks.
     pub empty: &'static [u8],
@@ -178,7 +178,7 @@ impl ValueHandler {
     /// offset in the chunk.
     pub fn value(
         &mut self,
-        At { kind, kept, .. }: At,
+        At { kind, kept, can_be_null, .. }: At,
         bytes: &[u8],
         out: &mut Vec<u8>,
         record: Record<'_>,
@@ -200,7 +200,7 @@ impl ValueHandler {
         let from = out.len();
         let mut action = self.judge(value, out, record, report, place);
         let is_null = action == Action::Null;
-        if action == Action::Empty || (is_null && !self.is_json) {
+        if action == Action::Empty || (is_null && !can_be_null) {
             out.extend_from_slice(self.empty);
             action = Action::Write;
         }
@@ -211,6 +211,16 @@ impl ValueHandler {
             report.stats.changed += u64::from(is_changed);
         }
         action
+    }
+
+    /// Returns the action for a value whose new text its record cannot hold.
+    pub fn unwritable(&mut self, record: Record<'_>, refusal: Refusal, report: &mut Report) -> Action {
+        report.stats.rejected += 1;
+        record.refuse(report, refusal.offset, &refusal.reason);
+        match self.value_policies().rejected.action(refusal) {
+            Some(Action::Empty) => Action::Null,
+            action => action.unwrap_or(Action::Copy),
+        }
     }
 
     /// Returns the action for a record, or a value in it, that cannot be parsed.

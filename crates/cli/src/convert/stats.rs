@@ -46,6 +46,8 @@ pub struct Stats {
     pub clashes: u64,
     /// The number of unreadable values in records whose other values were converted.
     pub partial: u64,
+    /// The number of values without a certain place in such records.
+    pub uncertain: u64,
     /// The indices of the selections that at least one record had, as a bit set.
     found: u64,
 }
@@ -99,6 +101,7 @@ impl Stats {
         self.mentioned += other.mentioned;
         self.clashes += other.clashes;
         self.partial += other.partial;
+        self.uncertain += other.uncertain;
         self.found |= other.found;
     }
 

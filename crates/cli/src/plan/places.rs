@@ -117,11 +117,7 @@ pub fn spec(args: &Args, conversion: &Conversion, form: Form, policies: Handling
     if is_alone {
         empty = conversion.missing();
     }
-    let null: &[u8] = match selector {
-        selector if selector.is_json() && !is_alone => b"null",
-        _ if is_alone => conversion.missing(),
-        _ => b"",
-    };
+    let null = if is_alone { conversion.missing() } else { b"" };
     // More bytes may stay escaped because of the place of a value: they would end a URL in a list, or a field of a log.
     let around: &[u8] = match places.log {
         _ if !form.is_whole() => b"",

@@ -251,7 +251,13 @@ impl Counts {
         let words: Vec<u8>;
         let mut result = result;
         if self.has_lists {
-            let escaped: Vec<_> = result.iter().map(|&byte| if byte == b' ' { end } else { byte }).collect();
+            let mut escaped = Vec::with_capacity(result.len());
+            for record in result.split_inclusive(|&byte| byte == end) {
+                let values = &record[..self.records.without_end(record)];
+                escaped.extend(values.iter().map(|&byte| if byte == b' ' { end } else { byte }));
+                // Each value has a blank after it, but a record that was kept may have none.
+                escaped.extend(values.last().filter(|last| **last != b' ').map(|_| end));
+            }
             // In the values of a parameter, only blanks and `%` are escaped.
             let decode = Decode::new().keep(ByteSet::from_bytes(b" %").complement());
             words = decode.decode(&escaped).into_owned();

@@ -102,13 +102,10 @@ impl Job {
         let Spec { target, convert, usual, empty, null, none, form, into, policies, .. } = spec;
         let Spec { only_changed, records, max_record, is_stream, .. } = spec;
         let (rejects, stats) = (options.rejects.is_some(), options.stats.is_some());
-        // Values that are written alone are lines of text, even if they come from JSON.
-        let is_json = form.is_whole() && target.selector.is_json();
         let (lines, is_beside) = (convert.clone(), !into.is_empty());
         let may_reject = is_beside && convert.unit() == Unit::Value;
         let lenient = policies == Handling::KEEP && !stats && !rejects && !may_reject;
-        let handler =
-            ValueHandler { convert, usual, policies, lenient, stats, is_json, null, empty, none, is_beside };
+        let handler = ValueHandler { convert, usual, policies, lenient, stats, null, empty, none, is_beside };
         let is_keyed = matches!(results, Results::Keyed(..));
         let is_plain = !matches!(results, Results::Marked) && !only_changed;
         // Conversion in batches does not count values, so it is not used with statistics.
@@ -345,6 +342,16 @@ impl Job {
         goes_on
     }
 
+    /// Returns the text that the policy `null` writes instead of an unreadable record. Values that are written alone are lines of
+    /// text, even if they come from JSON.
+    fn null(&self) -> &'static [u8] {
+        match &self.task {
+            Task::Convert(_) if self.form.is_whole() && self.target.selector.has_json_records() => b"null",
+            Task::Convert(handler) => handler.null,
+            Task::Check(_) => b"",
+        }
+    }
+
     /// Treats the values of `record`, whose line end ends at `end`, and writes it. Returns false if the run must end.
     #[inline]
     fn record(&mut self, record: Record<'_>, end: usize, edit: &mut Editor<'_>, report: &mut Report) -> bool {
@@ -358,8 +365,7 @@ impl Job {
         }
         let leaves_out = match action {
             Action::Null => {
-                let null = if let Task::Convert(handler) = &self.task { handler.null } else { b"" };
-                edit.leave_out(null, record.stop);
+                edit.leave_out(self.null(), record.stop);
                 if !self.form.is_whole() {
                     edit.copy_to(end).push(self.records.end());
                 }
@@ -515,7 +521,7 @@ impl Job {
                 report.stop = Some(Stop { line: 0, offset: 0, reason: reason.clone() });
                 OversizedAction::Skip
             }
-            Policy::Null => OversizedAction::Replace(handler.null),
+            Policy::Null => OversizedAction::Replace(self.null()),
             Policy::Drop => OversizedAction::Skip,
             _ if self.only_changed || !self.form.is_whole() => OversizedAction::Skip,
             _ if let Some(table) = self.target.selector.table()

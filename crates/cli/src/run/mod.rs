@@ -11,6 +11,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use simdpct_records::Escaping;
 use simdpct_uri::{Component, Dialect};
 
 use self::job::{Job, Results, Spec};
@@ -367,12 +368,16 @@ fn warn_about(job: &Job, stats: &Stats, options: &OutputOptions, quiet: bool) {
         records = Policy::Drop;
     }
     // Records that have messages of their own are not counted again.
-    let unreadable = stats.unreadable.saturating_sub(stats.mentioned + stats.clashes + stats.partial);
+    let told = stats.mentioned + stats.clashes + stats.partial + stats.uncertain;
+    let unreadable = stats.unreadable.saturating_sub(told);
+    let values_unreadable = ["value is unreadable", "values are unreadable"];
+    let uncertain = if policies.rejected == Policy::Null { Policy::Keep } else { records };
     for (count, policy, what) in [
         (stats.dropped.saturating_sub(others), Policy::Drop, faults),
         (stats.rejected, values, REJECTED),
         (unreadable, records, UNREADABLE),
-        (stats.partial, records, ["value is unreadable", "values are unreadable"]),
+        (stats.partial, records, values_unreadable),
+        (stats.uncertain, uncertain, values_unreadable),
     ] {
         let outcome = match policy {
             Policy::Fail => continue,
@@ -382,6 +387,13 @@ fn warn_about(job: &Job, stats: &Stats, options: &OutputOptions, quiet: bool) {
             _ => ["nothing is written instead, or null in JSON"; 2],
         };
         warn_count(count, what, outcome, options);
+    }
+    if stats.uncertain > 0 && !quiet && selector.log().is_some_and(|log| log.escaping() == Escaping::Unknown)
+    {
+        warn(format_args!(
+            "several servers write this format, each in its own way: more values can be read if --log names the server, such \
+             as nginx"
+        ));
     }
 }
 

@@ -172,6 +172,16 @@ impl Selector {
         self.log().is_some_and(|log| matches!(log.layout.shape, Shape::Json(_)))
     }
 
+    /// Reports whether each record is a JSON document, which may be that of a logger around the record of a program.
+    pub fn has_json_records(&self) -> bool {
+        self.syntax.is_json()
+    }
+
+    /// Reports whether `null` can be written instead of the value at `place` and its quotes.
+    fn can_be_null(&self, place: &Place) -> bool {
+        self.is_json() && place.whole() != place.range
+    }
+
     /// Sets the URLs of the tag that is rewritten next.
     pub fn set_links(&mut self, links: &[Link]) {
         self.links.clear();

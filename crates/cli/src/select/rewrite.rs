@@ -25,12 +25,12 @@ impl RewriteArgs<'_, '_> {
         self.task.unreadable(self.record, Refusal { offset, reason }, self.report)
     }
 
-    /// Returns the action for a record in which the place of a value is not certain. If the record is kept, its other
-    /// values can be written.
+    /// Returns the action for a record in which the place of a value is not certain. Unless the record is left out, this value
+    /// stays, because nothing can be written at an unknown place, and the other values can be written.
     pub fn unreadable_part(&mut self, offset: usize, reason: Reason) -> Action {
         let action = self.unreadable(offset, reason);
         let is_kept = matches!(action, Action::Copy | Action::Null);
-        self.report.stats.partial += u64::from(is_kept);
+        self.report.stats.uncertain += u64::from(is_kept);
         if is_kept { Action::Write } else { action }
     }
 }
@@ -48,7 +48,7 @@ impl Selector {
                 let from = out.len();
                 let place =
                     |offsets: &mut [usize]| offsets.iter_mut().for_each(|offset| *offset += record.start);
-                let at = At { index: 0, kind: Kind::Text, kept: None };
+                let at = At { index: 0, kind: Kind::Text, kept: None, can_be_null: false };
                 let action = args.task.value(at, record.bytes(), out, record, args.report, place);
                 args.edit.replace_to(record.stop, from);
                 action
@@ -139,7 +139,10 @@ impl Selector {
 
     /// Rewrites value number `number` of the record.
     fn value(&mut self, number: usize, args: &mut RewriteArgs<'_, '_>) -> Action {
+        let can_be_null = self.can_be_null(&self.found[number]);
         let Selector { syntax, format, into, found, kept, old, new, .. } = self;
+        // A log in JSON has hyphens, too, in strings that hold more than the value.
+        let has_hyphens = format.has_hyphens() || matches!(format, Format::Log(..));
         let (record, place) = (args.record, &found[number]);
         let (bytes, start) = (record.bytes(), record.start);
         args.report.stats.find(place.index);
@@ -149,6 +152,12 @@ impl Selector {
             return Action::Write;
         }
         let is_whole = args.edit.form().is_whole();
+        let can_be_null = is_whole && can_be_null;
+        let none: &[u8] = match format {
+            _ if can_be_null => b"null",
+            _ if is_whole && has_hyphens => b"-",
+            _ => b"",
+        };
         let value = match place.value(bytes, old) {
             Ok(value) => value,
             Err(offset) => {
@@ -157,11 +166,6 @@ impl Selector {
                 args.report.stats.partial += u64::from(matches!(action, Action::Copy | Action::Null));
                 match action {
                     Action::Null => {
-                        let none: &[u8] = match format {
-                            Format::Json if is_whole => b"null",
-                            _ if is_whole && format.has_hyphens() => b"-",
-                            _ => b"",
-                        };
                         args.edit.put_text(place, none);
                         return Action::Write;
                     }
@@ -184,39 +188,53 @@ impl Selector {
             }
             kept => kept,
         });
-        let at = At { index: place.index, kind: place.kind, kept };
+        let at = At { index: place.index, kind: place.kind, kept, can_be_null };
         let origin = |offsets: &mut [usize]| {
             place.origins(bytes, offsets);
             offsets.iter_mut().for_each(|offset| *offset += start);
         };
+        let changed = args.report.stats.changed;
         let action = args.task.value(at, value, new, record, args.report, origin);
         let is_null = action == Action::Null;
         if action != Action::Write && !is_null {
             return action;
         }
-        if new.is_empty() && is_whole && format.has_hyphens() && !place.may_be_empty {
+        if new.is_empty() && is_whole && has_hyphens && !place.may_be_empty {
             // An empty field would disappear from the line.
             new.push(b'-');
         }
         let edit = &mut *args.edit;
-        if is_whole && place.beside.is_some() && !into.is_empty() {
-            if is_null {
-                let _ = edit.put_beside(syntax, place, None);
-            } else {
-                let is_written = put(place, new, |new| edit.put_beside(syntax, place, Some(new)));
-                args.report.stats.rejected += u64::from(!is_written);
+        let is_beside = is_whole && place.beside.is_some() && !into.is_empty();
+        let mut stays = false;
+        let is_written = match is_null {
+            true if is_beside => edit.put_beside(syntax, place, None).is_ok(),
+            true => {
+                edit.put_text(place, none);
+                true
             }
-        } else if is_null {
-            edit.put_text(place, if is_whole { b"null" } else { new });
-        } else if !is_whole {
-            let _ = edit.put(place, new);
-        } else if new != value {
-            let is_written = put(place, new, |other| {
+            false if is_beside => put(place, new, |new| edit.put_beside(syntax, place, Some(new))),
+            false if !is_whole => edit.put(place, new).is_ok(),
+            false if new == value => true,
+            false => put(place, new, |other| {
                 // If a conversion only gave bytes that had to be escaped again, the value keeps its old spelling.
-                let is_same = other != new && other.eq_ignore_ascii_case(value);
-                if is_same { Ok(()) } else { edit.put(place, other) }
-            });
-            args.report.stats.rejected += u64::from(!is_written);
+                stays = other != new && other.eq_ignore_ascii_case(value);
+                if stays { Ok(()) } else { edit.put(place, other) }
+            }),
+        };
+        if stays || !is_written {
+            args.report.stats.changed = changed;
+        }
+        if is_written {
+            return Action::Write;
+        }
+        let refusal = Refusal { offset: start + place.range.start, reason: Reason::Unwritable };
+        match args.task.unwritable(record, refusal, args.report) {
+            Action::Null if is_beside => {
+                let _ = edit.put_beside(syntax, place, None);
+            }
+            Action::Null => edit.put_text(place, none),
+            Action::Copy => {}
+            action => return action,
         }
         Action::Write
     }

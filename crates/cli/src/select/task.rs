@@ -51,6 +51,14 @@ impl Task {
         }
     }
 
+    /// Returns the action for a value whose new text its record cannot hold.
+    pub fn unwritable(&mut self, record: Record<'_>, refusal: Refusal, report: &mut Report) -> Action {
+        match self {
+            Task::Convert(handler) => handler.unwritable(record, refusal, report),
+            Task::Check(_) => Action::Copy,
+        }
+    }
+
     /// Makes the following values relative to `reference`, if the task resolves references. Returns whether it does.
     pub fn enter_base(&mut self, reference: &[u8]) -> bool {
         if let Task::Convert(handler) = self { handler.convert.enter_base(reference) } else { false }

@@ -91,10 +91,12 @@ fn host_in_browsers(url: &[u8]) -> Option<String> {
 
 /// Reports whether browsers find the host of `new` in `url`, the text of these parts. If neither the scheme nor the host
 /// was changed, it must be the host that they find in `value`, the URL before the changes. They end a host at a backslash, so a port or
-/// another new part after it would not be read.
+/// another new part after it would not be read, and the path between a backslash and the next slash would be lost.
 fn is_read_by_browsers(value: &[u8], url: &[u8], old: &Texts<'_>, new: &Texts<'_>) -> bool {
     let is_new = (SCHEME..=PORT).any(|index| old[index] != new[index]);
-    if is_new && split(url).authority().is_some_and(|authority| authority.contains(&b'\\')) {
+    let has_backslash =
+        |url: &[u8]| split(url).authority().is_some_and(|authority| authority.contains(&b'\\'));
+    if is_new && (has_backslash(value) || has_backslash(url)) {
         return false;
     }
     let (before, after) = (host_in_browsers(value), host_in_browsers(url));

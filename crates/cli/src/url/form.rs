@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 use simdpct::{ByteSet, Decode, TryDecode};
 use simdpct_uri::form::{self, LineEnds, Serializer};
 
-use super::row::{self, Style};
+use super::row::{self, Document, Style};
 use super::values::to_text;
 use crate::common::charset::{Charset, push_reference};
 use crate::common::fault::{Handling, Policy};
@@ -243,21 +243,21 @@ impl ToForm {
         }
         let pair = |name: Vec<u8>, value: Json| Some([name, text(value)?].map(Cow::Owned));
         let pairs: Option<Vec<_>> = match row::read_json(row)? {
-            Json::Array(pairs) => pairs
+            Document::Other(Json::Array(pairs)) => pairs
                 .into_iter()
                 .map(|item| {
                     let [name, value] = serde_json::from_value(item).ok()?;
                     pair(text(name)?, value)
                 })
                 .collect(),
-            Json::Object(members) => members
+            Document::Object(members) => members
                 .into_iter()
                 .flat_map(|(name, value)| {
                     let values = if let Json::Array(values) = value { values } else { vec![value] };
                     values.into_iter().map(move |value| pair(name.clone().into_bytes(), value))
                 })
                 .collect(),
-            _ => None,
+            Document::Other(_) => None,
         };
         pairs.ok_or_else(|| refuse("expected an array of pairs, such as [[\"a\",\"1\"]], or an object"))
     }

@@ -8,7 +8,7 @@ use simdpct_uri::host::special_port;
 use simdpct_uri::{Builder, Components};
 
 use super::part::{Part, Suffixes};
-use super::row::{self, Style};
+use super::row::{self, Document, Style};
 use crate::common::fault::Handling;
 use crate::common::reason::{Reason, Refusal, refuse};
 use crate::convert::{Convert, Escapes, Value};
@@ -120,7 +120,7 @@ impl Join {
             }
             return Ok(given);
         }
-        let Json::Object(members) = row::read_json(row)? else {
+        let Document::Object(members) = row::read_json(row)? else {
             return Err(refuse("expected an object of parts, such as {\"host\":\"a\"}"));
         };
         for (name, value) in members {

@@ -4,6 +4,7 @@
 //! CSV an empty cell is a missing part, and `""` is an empty one; in JSON a missing part has no member.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
@@ -181,13 +182,18 @@ pub fn read_cells(style: Style, row: &[u8]) -> Result<Vec<Option<Cow<'_, [u8]>>>
     Ok(cells.into_iter().map(|(cell, is_quoted)| (is_quoted || !cell.is_empty()).then_some(cell)).collect())
 }
 
-/// An object of JSON, which has no member twice, because one of the values would be lost.
-#[derive(Default)]
-struct Object(Map<String, Value>);
+/// A document of JSON.
+pub enum Document {
+    /// An object, with its members in order. None is there twice, because one of the values would be lost.
+    Object(Vec<(String, Value)>),
+    Other(Value),
+}
+
+struct Object(Vec<(String, Value)>);
 
 impl<'de> Deserialize<'de> for Object {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Object, D::Error> {
-        deserializer.deserialize_map(Object::default())
+        deserializer.deserialize_map(Object(Vec::new()))
     }
 }
 
@@ -199,21 +205,22 @@ impl<'de> Visitor<'de> for Object {
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Object, A::Error> {
+        let mut names = HashSet::new();
         while let Some((name, value)) = map.next_entry::<String, Value>()? {
-            if self.0.contains_key(&name) {
+            if !names.insert(name.clone()) {
                 return Err(A::Error::custom(format_args!("the member '{name}' is given twice")));
             }
-            self.0.insert(name, value);
+            self.0.push((name, value));
         }
         Ok(self)
     }
 }
 
-/// Parses `row` as a JSON document. An object that has a member twice is rejected.
-pub fn read_json(row: &[u8]) -> Result<Value, Refusal> {
+/// Parses `row` as a JSON document.
+pub fn read_json(row: &[u8]) -> Result<Document, Refusal> {
     let document = match row.trim_ascii_start().first() {
-        Some(b'{') => serde_json::from_slice(row).map(|Object(members)| Value::Object(members)),
-        _ => serde_json::from_slice(row),
+        Some(b'{') => serde_json::from_slice(row).map(|Object(members)| Document::Object(members)),
+        _ => serde_json::from_slice(row).map(Document::Other),
     };
     document.map_err(|error| match (error.to_string().rsplit_once(" at line "), error.is_data()) {
         (Some((message, _)), true) => refuse(message),

@@ -210,12 +210,15 @@ impl PartsWriter {
         let is_row = matches!(self.layout, Layout::Row(_));
         let has_blanks = !is_row && self.template.texts().any(|text| text.contains(&b' '));
         let separator = if has_blanks { b"," } else { b" " };
-        // `Counts::take` separates the values of such a key again, and decodes them.
+        // `Counts::take` separates the values of such a key again, and decodes them. A blank follows the last one, so that an empty value
+        // differs from none.
         let is_list = self.layout == Layout::Key && self.template.is_list();
         let escaped = if is_list { b" %" } else { &separator[..] };
         let encode = Encode::keeping(ByteSet::from_bytes(escaped).complement());
         let values: Vec<_> = values.iter().map(|value| encode.encode(value)).collect();
-        (!values.is_empty()).then(|| values.join(&separator[..]).into())
+        let mut joined = values.join(&separator[..]);
+        joined.extend(is_list.then_some(b' '));
+        (!values.is_empty()).then_some(joined.into())
     }
 }
 

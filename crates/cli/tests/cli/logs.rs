@@ -300,7 +300,9 @@ fn requests_of_proxies_cannot_be_hidden() {
         assert_eq!(String::from_utf8(out).unwrap(), wanted, "{options:?}");
     }
     let said = run(&["decode", "--log", "combined"], line).err;
-    assert_eq!(said, "pct: 1 value is unreadable, and stays unchanged; --rejects FILE lists the reasons\n");
+    let (said, hint) = said.split_once('\n').unwrap();
+    assert_eq!(said, "pct: 1 value is unreadable, and stays unchanged; --rejects FILE lists the reasons");
+    assert!(hint.contains("more values can be read if --log names the server"), "{hint}");
     // With --values, a referrer whose quote is not closed is left out. Many such lines are read like one.
     let lines = "1 - - [10/Oct/2000:13:55:36 -0700] \"GET /%41 HTTP/1.1\" 200 1 \"r\" \"ua\"\n1 - - [10/Oct/2000:13:55:36 -0700] \"GET /a HTTP/1.1\" 200 1 \"http://r/\n";
     let values = run(&["decode", "--log", "apache", "--values"], lines);

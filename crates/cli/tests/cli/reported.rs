@@ -544,3 +544,65 @@ fn values_of_header_parameters_have_a_charset() {
         ("encode --ext-value --form", "", Some(""), "cannot be used with"),
     ]);
 }
+
+/// Policies hold for values of logs, and for those that their record cannot hold. A value without a certain place stays.
+#[test]
+fn policies_hold_for_values_of_logs() {
+    let line = access("GET /x?token=1 HTTP/1.1", "https://r.example/?token=2");
+    let line = line.replace('\n', " \"-\"\n");
+    let edit = "edit --replace-query token=X --on-rejected null";
+    let null = "nothing is written instead, or null in JSON";
+    let (caddy, nested) = ("{\"request\":{\"uri\":\"/%zz\"}}\n", docker("garbage\n"));
+    let one = format!("1 value was rejected, and {null}");
+    let (empty, table) = ("{\"request\":{\"uri\":\"-\"}}\n", "<img srcset=\"%zz 2x\">\n");
+    let keeps = "1 value is unreadable, and stays unchanged";
+    check(&[
+        (&format!("{edit} --log combined"), &line, Some(&line.replace("=1", "=X")), keeps),
+        (&format!("{edit} --log nginx"), &line, Some(&line.replace("=1", "=X").replace("=2", "=X")), ""),
+        ("edit --log caddy --on-rejected null --set host=x", caddy, Some(empty), &one),
+        ("decode --log caddy --on-malformed empty", caddy, Some(empty), ""),
+        // A srcset has no empty URL.
+        (
+            "decode --html --on-malformed empty",
+            table,
+            Some(table),
+            "1 value was rejected, and stays unchanged",
+        ),
+        (
+            "decode --html --on-malformed empty --on-rejected fail",
+            table,
+            Some(""),
+            "pct: <stdin>:1: offset 13: the result cannot be written here",
+        ),
+        // The record is a JSON document, whatever its strings hold.
+        (&format!("{edit} --log docker+nginx"), &nested, Some("null\n"), null),
+        (&format!("{edit} --jsonl --key log --log nginx"), &nested, Some("null\n"), null),
+        (&format!("{edit} --log caddy"), "no JSON\n", Some("null\n"), null),
+        (&format!("{edit} --log cri+caddy"), "no line\n", Some("\n"), null),
+        // A value that keeps its old spelling has not changed.
+        ("decode --jsonl --key u --stats=json", "{\"u\":\"%FF\"}\n", None, "\"changed\":0"),
+    ]);
+}
+
+#[test]
+fn members_of_json_stay_in_order() {
+    check(&[
+        ("form --from jsonl", "{\"z\":1,\"a\":[2,3]}\n", Some("z=1&a=2&a=3\n"), ""),
+        ("join --from jsonl", "{\"query:z\":\"1\",\"query:a\":\"2\"}\n", Some("?z=1&a=2\n"), ""),
+        (
+            "form --from jsonl",
+            "{\"a\":1,\"b\":2,\"a\":3}\n",
+            Some("{\"a\":1,\"b\":2,\"a\":3}\n"),
+            "1 value was rejected",
+        ),
+    ]);
+}
+
+#[test]
+fn a_url_without_a_parameter_has_no_value_of_it() {
+    let urls = "/?q=a+b&q=c\r\n/\n/?q=\n/?p\n/?q=c%20d\n";
+    check(&[
+        ("top {query:q[]}", urls, Some("1\t\n1\ta+b\n1\tc\n1\tc%20d\n"), ""),
+        ("top {query:q[]} --decode", urls, Some("1\t\n1\ta b\n1\tc\n1\tc d\n"), ""),
+    ]);
+}

@@ -1,5 +1,6 @@
-//! Finds the escapes in one value of many records at once, so that they can be decoded with one call. A sweep handles
-//! only records that the reader of the syntax would read in the same way. It ends before any other record.
+//! Finds the escapes in the selected values of many records at once, so that they can be decoded with one call. A sweep handles
+//! only records that the reader of the syntax would read in the same way, and JSON lines in braces without `%` and `\`, which it does not
+//! read. It ends before any other record.
 
 mod delimited;
 pub(crate) mod masks;
@@ -20,7 +21,7 @@ use crate::place::Place;
 /// first-level cache with their masks and their result.
 const WINDOW: usize = 8 * 1024;
 
-/// Finds the `%` of one value in many records at once. Records end in line feeds.
+/// Finds the `%` of the selected values in many records at once. Records end in line feeds.
 #[derive(Clone, Debug)]
 pub struct Sweep {
     finder: Finder,

@@ -188,14 +188,13 @@ impl Requests {
         let is_other = !is_target
             && (self.log.writer.rule == Rule::RequestEscaped
                 || memchr::memmem::find(value, b"%20").is_some());
-        // The decoded value must not be a text that means "no value".
+        // The decoded value must still be read as one.
         let known = &self.log.writer.placeholders;
-        let may_be_none = value[0] == b'%' || known.begin_with(value[0]);
-        let is_none = || {
+        let is_hidden = || {
             let start = simdpct::decode(&value[..value.len().min(64)]);
-            known.contains(&start) || known.prefixes.iter().any(|prefix| start.starts_with(prefix))
+            known.hides(&start).is_some() || known.prefixes.iter().any(|prefix| start.starts_with(prefix))
         };
-        !has_odd && !is_other && !(may_be_none && is_none())
+        !has_odd && !is_other && !(known.may_hide(value) && is_hidden())
     }
 }
 

@@ -30,7 +30,7 @@ pub enum Reason {
     Control(u8),
     /// The authority holds more than one `@`.
     SeveralAt,
-    /// The host is empty, holds brackets without an address, or is not valid by IDNA.
+    /// The host is missing or empty, holds brackets without an address, or is not valid by IDNA.
     Host,
     /// By the rules of the profile, the URL names another host than browsers contact for it, or a host although
     /// browsers contact none. A relative reference that would get a scheme has this reason, too.

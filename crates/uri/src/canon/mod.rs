@@ -229,7 +229,8 @@ pub enum Profile {
     /// an absolute path are removed. In the path, escapes of most ASCII are decoded, and those of `% / ; ? #` stay. The parameters of the
     /// query are decoded, sorted and written as a form, so that `?a` becomes `?a=`.
     ///
-    /// Rejects URLs for which w3lib raises an error; addresses of future versions, whose brackets w3lib drops; and hosts with characters
+    /// Rejects URLs for which w3lib raises an error, other than those in which NFKC makes a delimiter in the userinfo, or whose host has a
+    /// backslash; addresses of future versions, whose brackets w3lib drops; and hosts with characters
     /// that UTS 46 and IDNA 2003, which w3lib uses, map differently, such as `fa\u{df}.de`, with some of their neighbours in Unicode, or
     /// with a character that is mapped to a delimiter, such as `U+FF0F` to `/`. Also rejects, as [`Reason::HostConflict`], URLs whose key
     /// has another host for browsers, such as `http:/a/../b`; and, as [`Reason::Unstable`], URLs in which w3lib completes an escape or a

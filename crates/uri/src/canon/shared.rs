@@ -56,7 +56,7 @@ pub(super) fn is_plain_name(host: &[u8]) -> bool {
     !host[last].is_ascii_digit()
 }
 
-/// Returns the first eight bytes of a name, as a number that orders like the name. Sorting many parameters by this number first saves most
+/// Returns the first eight bytes of a name, as a number that orders like these bytes. Sorting many parameters by this number first saves most
 /// comparisons of the names themselves, which are far apart in memory.
 pub(super) fn first_bytes(name: &[u8]) -> u64 {
     let mut first = [0; 8];

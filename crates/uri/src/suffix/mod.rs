@@ -275,7 +275,8 @@ impl SuffixList {
             _ => (RULE, rule),
         };
         let name = to_ascii(name).filter(|name| !name.contains('*'))?;
-        if rule != "*" && name.split('.').any(|label| label.is_empty() || label.len() > 255) {
+        // Each parent of a rule is stored, too, and no name of DNS is longer.
+        if rule != "*" && (name.len() > 255 || name.split('.').any(str::is_empty)) {
             return None;
         }
         let mut add = |name: &str, bits| *self.rules.entry(name.as_bytes().into()).or_default() |= bits;

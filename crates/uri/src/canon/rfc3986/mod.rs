@@ -7,7 +7,7 @@ use simdpct::Decode;
 use super::contact::{Contact, is_kept, is_opened};
 use super::error::{CanonicalizeError, Reason};
 use super::escapes;
-use crate::compose::{append_without_dots, guard};
+use crate::compose::append_without_dots;
 use crate::host::{HostKind, port_number, special_port};
 use crate::parts::{Parts, split};
 
@@ -56,12 +56,13 @@ pub(super) fn append(url: &[u8], by_scheme: bool, out: &mut Vec<u8>) -> Result<(
     let is_relative = !parts.is_uri() && !has_authority && out.get(start) != Some(&b'/');
     if is_relative {
         // `%61:b` is a path, but its decoded form `a:b` has a scheme, so `./` is inserted before it.
-        let guard = guard(false, false, &out[start..]);
-        out.splice(start..start, guard.iter().copied());
+        if split(&out[start..]).is_uri() {
+            out.splice(start..start, *b"./");
+        }
     } else if has_dot_segment(&out[start..]) {
         let path = out.split_off(start);
         append_without_dots(has_authority, &path, out);
-        if !parts.is_uri() && out[start..].starts_with(b"/\\") {
+        if !parts.is_uri() && !has_authority && out[start..].starts_with(b"/\\") {
             // Browsers would read `/\` as the start of an authority.
             out.splice(start..start, *b"/.");
         }
@@ -117,7 +118,7 @@ fn has_dot_segment(path: &[u8]) -> bool {
     memchr::memchr_iter(b'.', path).any(|at| {
         let starts = at == 0 || path[at - 1] == b'/';
         let rest = path[at + 1..].strip_prefix(b".").unwrap_or(&path[at + 1..]);
-        starts && (rest.is_empty() || rest[0] == b'/' || path.get(at + 1) == Some(&b'/'))
+        starts && matches!(rest.first(), None | Some(b'/'))
     })
 }
 

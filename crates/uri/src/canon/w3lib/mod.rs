@@ -257,17 +257,15 @@ fn append_plain_query(query: &[u8], out: &mut Vec<u8>) -> bool {
         if memchr::memchr2(b'%', b'+', name).is_some() || memchr::memchr(b'=', value).is_some() {
             return false;
         }
-        pairs.push((first_bytes(name), name, Piece::new(value)));
+        pairs.push((first_bytes(name), name, decoded_form(Piece::new(value)), value));
     }
-    pairs.sort_unstable_by(|a, b| {
-        (a.0, a.1).cmp(&(b.0, b.1)).then_with(|| decoded_form(a.2).cmp(&decoded_form(b.2)))
-    });
+    pairs.sort_unstable();
     let start = out.len();
-    for (_, name, value) in pairs {
+    for (_, name, _, value) in pairs {
         out.push(b'&');
         out.extend_from_slice(name);
         out.push(b'=');
-        out.extend_from_slice(value.raw());
+        out.extend_from_slice(value);
     }
     out[start] = b'?';
     true
