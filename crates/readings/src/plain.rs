@@ -70,6 +70,7 @@ impl Plain {
                 | Step::RejectInvalidUtf8
                 | Step::StripOrigin { .. }
                 | Step::EmptyStar
+                | Step::StripHost(_)
                 | Step::Keep(_)
                 | Step::PutSlash(_)
                 | Step::RejectOtherForms

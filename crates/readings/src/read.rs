@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use memchr::{memchr, memmem, memrchr};
+use memchr::{memchr, memchr3, memmem, memrchr};
 use simdpct::{ByteSet, Encode, HexCase, decode_escape, encode_byte, sets};
 
 use crate::escapes::{
@@ -143,7 +143,13 @@ impl<'a> Request<'a> {
                     self.accept(Cow::Owned([empty.unwrap_or_default().as_bytes(), &*rest].concat()));
                 }
             }
-            Step::EmptyStar if form == Some(Form::Star) => self.accept(Cow::Borrowed(b"")),
+            Step::EmptyStar if is_one_of(&[Form::Star, Form::StarPath]) => self.accept(Cow::Borrowed(b"")),
+            Step::StripHost(forms) if is_one_of(forms) => {
+                let at = memchr3(b'/', b'?', b'#', text).unwrap_or(text.len());
+                let slash = if text[at..].starts_with(b"/") { "" } else { "/" };
+                let rest = [slash.as_bytes(), &text[at..]].concat();
+                self.accept(Cow::Owned(rest));
+            }
             Step::Keep(forms) => self.is_accepted |= is_one_of(forms),
             Step::PutSlash(forms) if is_one_of(forms) => {
                 self.accept(Cow::Owned([b"/", &*self.sent].concat()));
@@ -227,6 +233,7 @@ impl<'a> Request<'a> {
                 let trimmed = text.iter().skip(1).rev().take_while(|&&byte| set.contains(byte)).count();
                 truncate(text, text.len() - trimmed);
             }
+            Step::DropSlash(forms) if is_one_of(forms) && text.starts_with(b"/") => drop_start(text, 1),
             Step::RejectDoubleSlashes => reject_if(has_pair(b"//", text), RejectReason::Slashes)?,
             Step::MergeSlashes => merge_slashes(text),
             Step::MergeSlashesUnlessTwo if **text != *b"//" => merge_slashes(text),
@@ -293,7 +300,7 @@ impl<'a> Request<'a> {
                     escape(&ESCAPED, &mut self.text);
                 }
             }
-            Step::AddOrigin if *self.sent == *b"*" => *text = self.sent.clone(),
+            Step::AddOrigin if self.sent.starts_with(b"*") => *text = self.sent.clone(),
             Step::AddOrigin => {
                 let origin = &self.sent[..origin(&self.sent)];
                 if !origin.is_empty() {
@@ -323,17 +330,16 @@ impl<'a> Request<'a> {
         match &*self.sent {
             [b'/', ..] => None,
             b"*" => Some(Form::Star),
+            [b'*', ..] => Some(Form::StarPath),
             [b'?', ..] => Some(Form::Query),
             sent if origin(sent) > 0 => Some(Form::Absolute),
             _ => Some(Form::Relative),
         }
     }
 
-    /// Replaces a target that does not begin with a slash by `text`. For `*`, [`Step::Target`] still returns `*`.
+    /// Replaces a target that does not begin with a slash by `text`.
     fn accept(&mut self, text: Text<'a>) {
-        if *self.sent != *b"*" {
-            self.whole = text.clone();
-        }
+        self.whole = text.clone();
         self.text = text;
         self.is_accepted = true;
     }

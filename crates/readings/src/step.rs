@@ -78,6 +78,8 @@ described! {
         Absolute => "http://host/path";
         /// `*`.
         Star => "*";
+        /// A target that begins with `*` and goes on.
+        StarPath => "*path";
         /// A target that begins with `?`.
         Query => "?query";
         /// Any other text, or an empty target.
@@ -110,8 +112,11 @@ described! {
                 Some(_) => "and reads an empty path as `/`",
             },
             if query || empty.is_none() { "" } else { " unless a query follows, which is rejected" };
-        /// Reads the target `*` as an empty path.
-        EmptyStar => "reads `*` as an empty path";
+        /// Reads a target that begins with `*` as an empty path.
+        EmptyStar => "reads `*` and the text after it as an empty path";
+        /// Reads the text before the first `/`, `?` or `#` of targets of the `forms` as a host, and removes it. Puts a slash in its place
+        /// if none follows.
+        StripHost(forms: &'static [Form]) => "removes the host, up to `/`, `?` or `#`, of targets such as {}", list(forms);
         /// Accepts targets of the `forms` as they are.
         Keep(forms: &'static [Form]) => "keeps targets such as {}", list(forms);
         /// Puts a slash before targets of the `forms`.
@@ -199,6 +204,8 @@ described! {
         StartWithSlash => "puts a slash at the start if there is none";
         /// Removes the bytes in `set` from the end. The first byte stays.
         TrimEnd(set: ByteSet) => "removes {} at the end", bytes(set);
+        /// Removes a slash at the start, if the target has one of the `forms`.
+        DropSlash(forms: &'static [Form]) => "removes the slash at the start of targets such as {}", list(forms);
         /// Rejects a run of slashes.
         RejectDoubleSlashes => "rejects `//`";
         /// Replaces each run of slashes by one.
@@ -248,7 +255,7 @@ described! {
         EscapeButSlash(set: ByteSet) => "escapes {} except in `%2F`, and rejects malformed escapes", bytes(set);
         /// Keeps the path as sent if all its bytes may be in a path. Otherwise decodes and escapes it. Writes an empty path as `/`.
         EscapeLikeGo => "takes the path as it came, decoded and escaped again if a byte may not be in a path";
-        /// Puts scheme and authority, as they were sent, before the text. For the target `*`, the text becomes `*`.
+        /// Puts scheme and authority, as they were sent, before the text. A target that begins with `*` takes the place of the text.
         AddOrigin => "adds scheme and authority";
         /// Adds the query.
         AddQuery => "adds the query";

@@ -56,7 +56,8 @@ const fn set(bytes: &[u8]) -> ByteSet {
     ByteSet::from_bytes(bytes)
 }
 
-const ANY: &[Form] = &[Form::Absolute, Form::Star, Form::Query, Form::Relative];
+const ANY: &[Form] = &[Form::Absolute, Form::Star, Form::StarPath, Form::Query, Form::Relative];
+const STARS: &[Form] = &[Form::Star, Form::StarPath];
 
 // These steps remove scheme and authority. They differ in the handling of an empty path.
 const STRIP: Step = StripOrigin { empty: Some("/"), query: true };
@@ -93,8 +94,8 @@ steps! {
     APACHE_NODECODE:
         Decode(ALL.remove(b"/")), MergeSlashes, RFC;
     HAPROXY:
-        RejectBytes(NOT_GRAPHIC.remove(b"\x7F")), StripOrigin { empty: Some(""), query: false }, EmptyStar, RejectOtherForms,
-            RejectFragment, Split;
+        RejectBytes(NOT_GRAPHIC.remove(b"\x7F")), StripOrigin { empty: Some(""), query: false }, Keep(STARS),
+            RejectOtherForms, RejectFragment, EmptyStar, Split;
     GO:
         RejectBytes(BLANK), STRIP_TO_NOTHING, Keep(&[Form::Star]), RejectOtherForms, Split, RejectMalformed;
     GO_PROXY:
@@ -116,13 +117,12 @@ steps! {
     JETTY_ROUTE:
         Decode(ALL), InvalidUtf8ToLatin1, RFC_BELOW, Route, RawPath;
     STATIC_NODE:
-        RejectBytes(NOT_GRAPHIC), STRIP, PutSlash(&[Form::Star]), RejectOtherForms, CutFragment, Split;
+        RejectBytes(NOT_GRAPHIC), STRIP, PutSlash(STARS), RejectOtherForms, CutFragment, Split;
     EXPRESS:
         RejectBytes(NOT_GRAPHIC), STRIP, RejectOtherForms, CutFragment, Split, Route, RejectMalformed, Decode(ALL),
             RejectInvalidUtf8;
     EXPRESS_STATIC:
-        RejectBytes(NOT_GRAPHIC), STRIP, PutSlash(&[Form::Star]), RejectOtherForms, CutFragment, Split, Status(404),
-            RejectMalformed, RejectNul, Decode(ALL), RejectInvalidUtf8, RejectDotDotBackslash, MergeSlashes, CLEAN_BELOW,
+        Status(404), RejectMalformed, RejectNul, Decode(ALL), RejectInvalidUtf8, RejectDotDotBackslash, MergeSlashes, CLEAN_BELOW,
             ServeFiles;
     HYPER:
         RejectBytes(BLANK.add(b"<>`")), RejectInvalidUtf8, STRIP;
@@ -250,25 +250,24 @@ readings! {
     "go-1.19-static" "Go net/http" "1.19.8", "FileServer", "strace: the file it looks for":
         GO, &[Status(500), RejectNul, Decode(ALL), StartWithSlash, MergeSlashes, CLEAN, TrimEnd(SLASH), ServeFiles];
     "node-20" "Node.js" "20.20.2", "req.url", "the value in the handler":
-        &[RejectBytes(NOT_GRAPHIC), Keep(&[Form::Absolute, Form::Star]), RejectOtherForms, Split, Route, Target];
+        &[RejectBytes(NOT_GRAPHIC), Keep(&[Form::Absolute, Form::Star, Form::StarPath]), RejectOtherForms, Split, Route, Target];
     "node-new-url" "Node.js" "20.20.2", "new URL(req.url, base).pathname", "the value in the handler" default:
         STATIC_NODE, &[BackslashesToSlashes, DropAuthority, EscapeBytes(set(b"\"<>`{}")), ESCAPED, Route, Sent];
     "node-url-parse" "Node.js" "20.20.2", "url.parse(req.url).pathname", "the value in the handler":
-        &[RejectBytes(NOT_GRAPHIC), STRIP, Keep(&[Form::Star]), RejectOtherForms, CutFragment, Split, BackslashesToSlashes, Route,
-            Sent];
+        &[RejectBytes(NOT_GRAPHIC), STRIP, Keep(STARS), RejectOtherForms, CutFragment, Split, BackslashesToSlashes, Route, Sent];
     "express-4" "Express" "4.22.3", "route /*", "req.path, and the parameter of the route":
         EXPRESS;
     "express-5" "Express" "5.3.0", "route /{*t}", "req.path, and the parameter of the route" default:
         EXPRESS;
     "express-4-static" "Express" "4.22.3", "express.static", "strace: the file it looks for":
-        EXPRESS_STATIC;
+        STATIC_NODE, EXPRESS_STATIC;
     "express-5-static" "Express" "5.3.0", "express.static", "strace: the file it looks for":
-        EXPRESS_STATIC;
+        STATIC_NODE, EXPRESS_STATIC;
     "koa-3" "Koa" "3.3.0", "@koa/router, route /{*t}", "ctx.path, and the parameter of the route":
         &[RejectBytes(NOT_GRAPHIC), STRIP, RejectOtherForms, CutFragment, Split, Route, DecodeOrKeep];
     "fastify-5" "Fastify" "5.12.8", "route /*", "find-my-way's decoding, and the parameter of the route":
-        STATIC_NODE, &[RejectMalformed, Decode(ALL.remove(b"#$%&+,/:;=?@")), RejectInvalidUtf8, Route, Decode(ALL),
-            RejectInvalidUtf8];
+        &[RejectBytes(NOT_GRAPHIC), STRIP, PutSlash(&[Form::Star]), RejectOtherForms, CutFragment, Split, RejectMalformed,
+            Decode(ALL.remove(b"#$%&+,/:;=?@")), RejectInvalidUtf8, Route, Decode(ALL), RejectInvalidUtf8];
     "wsgiref-3.11" "Python wsgiref" "3.11.7", "PATH_INFO", "PATH_INFO":
         &[RejectBytes(NOT_IN_WORDS), Keep(ANY), Split, MergeLeadingSlashes, Decode(ALL)];
     "http-server-3.11" "Python http.server" "3.11.7", "SimpleHTTPRequestHandler", "strace: the file it looks for":
@@ -278,8 +277,9 @@ readings! {
         &[RejectBytes(NOT_GRAPHIC), Status(404), STRIP_PATH, RejectOtherForms, CutFragment, Split, UpperEscapes(SLASH),
             DecodeUtf8(ALL.remove(b"%/")), RejectNewline, Route, RawPath, DecodeUtf8(ALL)];
     "flask-3.1" "Flask" "3.1.3 (werkzeug 3.1.9)", "route /<path:t>", "PATH_INFO, and the parameter of the route" default:
-        &[RejectBytes(NOT_IN_WORDS), STRIP, PutSlash(&[Form::Relative, Form::Star]), RejectOtherForms, CutFragment, Split,
-            MergeLeadingSlashes, ReadLatin1, Decode(ALL), ReplaceInvalidUtf8, Status(404), RejectNewline, MergeLeadingSlashes];
+        &[RejectBytes(NOT_IN_WORDS), STRIP, PutSlash(&[Form::Relative, Form::Star, Form::StarPath]), RejectOtherForms,
+            CutFragment, Split, MergeLeadingSlashes, ReadLatin1, Decode(ALL), ReplaceInvalidUtf8, Status(404), RejectNewline,
+            MergeLeadingSlashes];
     "django-5.2" "Django" "5.2.19", "path_info", "request.path_info" default:
         &[RejectBytes(NOT_IN_WORDS), Status(404), PutSlash(&[Form::Query]), RejectOtherForms, Split, MergeLeadingSlashes,
             Decode(ALL), EscapeInvalidUtf8];
@@ -290,11 +290,12 @@ readings! {
     "gunicorn-27" "Gunicorn" "27.0.1", "PATH_INFO", "PATH_INFO":
         &[RejectBytes(NOT_GRAPHIC), STRIP_TO_NOTHING, RejectOtherForms, CutFragment, Split, Decode(ALL)];
     "waitress-3" "Waitress" "3.0.2", "PATH_INFO", "PATH_INFO":
-        &[DropBytes(set(b"\t")), RejectBytes(HIGH.add(b" ")), STRIP_TO_NOTHING, Keep(&[Form::Star, Form::Query, Form::Relative]),
-            CutFragment, Split, MergeLeadingSlashes, Decode(ALL), MergeLeadingSlashes];
+        &[DropBytes(set(b"\t")), RejectBytes(HIGH.add(b" ")), STRIP_TO_NOTHING,
+            Keep(&[Form::Star, Form::StarPath, Form::Query, Form::Relative]), CutFragment, Split, MergeLeadingSlashes,
+            Decode(ALL), MergeLeadingSlashes];
     "php-8.2" "PHP (php -S)" "8.2.36", "router script", "SCRIPT_NAME + PATH_INFO, and REQUEST_URI" default:
-        &[Status(0), RejectBytes(NOT_GRAPHIC), STRIP_NO_QUERY, PutSlash(&[Form::Star]), RejectOtherForms, CutFragment, Split,
-            Decode(ALL), MergeSlashes, RFC, Route, Sent];
+        &[Status(0), RejectBytes(NOT_GRAPHIC), STRIP_NO_QUERY, PutSlash(STARS), RejectOtherForms, CutFragment, Split,
+            Decode(ALL), MergeSlashes, RFC, DropSlash(&[Form::StarPath]), Route, Sent];
     "axum" "axum" "0.8.9 (hyper 1.12.0)", "route /{*t}", "uri.path(), and the parameter of the route" default:
         HYPER, &[Keep(&[Form::Star]), RejectOtherForms, CutFragment, Split, Route, Decode(ALL), RejectInvalidUtf8];
     "tower-http-0.6" "tower-http" "0.6.11", "ServeDir", "strace: the file it looks for":
@@ -309,9 +310,9 @@ readings! {
         PUMA, &[STRIP, PutSlash(&[Form::Star]), RejectOtherForms, CutFragment, Split, Decode(ALL), BackslashesToSlashes,
             MergeSlashes, RFC, Route, Sent, CutFragment];
     "varnish-7.1" "Varnish" "7.1.1", "req.url", "the path that went upstream" default:
-        &[RejectBytes(BLANK), STRIP, Keep(&[Form::Star, Form::Query, Form::Relative]), Split, Route, Target];
+        &[RejectBytes(BLANK), STRIP, Keep(&[Form::Star, Form::StarPath, Form::Query, Form::Relative]), Split, Route, Target];
     "squid-5.7" "Squid" "5.7", "accel, cache_peer", "the target that went upstream; its routes were not seen":
-        &[DropBytes(set(b" \t")), RejectBytes(CONTROL.remove(b"\t")), STRIP, EmptyStar, Keep(&[Form::Relative]),
+        &[DropBytes(set(b" \t")), RejectBytes(CONTROL.remove(b"\t")), STRIP, StripHost(STARS), Keep(&[Form::Relative]),
             PutSlash(&[Form::Query]), Split, Route, Target];
     "trafficserver-9.2" "Apache Traffic Server" "9.2.9", "map /", "the target that went upstream; its routes were not seen":
         &[RejectBytes(NOT_GRAPHIC), STRIP_TO_NOTHING, Keep(&[Form::Query]), RejectOtherForms, CutFragment, Split,
