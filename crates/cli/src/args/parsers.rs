@@ -328,14 +328,14 @@ pub const ON_REJECTED: &[Choice<Policy>] = &[
 /// The formats of rows that are read.
 pub const STYLES: &[Choice<Style>] = &[
     ("tsv", Style::Tsv, "Separated by tabs, without quotes"),
-    ("csv", Style::Csv, "Separated by commas, quoted where necessary (RFC 4180)"),
+    ("csv", Style::Csv, "Separated by commas, quoted where necessary (RFC 4180), one row a line"),
     ("jsonl", Style::Jsonl, "JSON, one document per line"),
 ];
 
 const TEXT: Choice<OutputFormat> = ("text", OutputFormat::Text, "For reading");
 const TSV: Choice<OutputFormat> = ("tsv", OutputFormat::Tsv, "Separated by tabs, without quotes");
 const CSV: Choice<OutputFormat> =
-    ("csv", OutputFormat::Csv, "Separated by commas, quoted where necessary (RFC 4180)");
+    ("csv", OutputFormat::Csv, "Separated by commas, quoted where necessary (RFC 4180), one row a line");
 const JSONL: Choice<OutputFormat> = ("jsonl", OutputFormat::Jsonl, "JSON, one document per line");
 const JSON: Choice<OutputFormat> = ("json", OutputFormat::Json, "One JSON document");
 

@@ -12,6 +12,7 @@ use super::page::{counted, grouped, pretty_json, share, visible};
 use crate::common::error::{Failure, Outcome};
 use crate::common::escape::to_text;
 use crate::common::logs;
+use crate::common::records::text_of;
 use crate::io::BLOCK;
 use crate::io::buffer::Buffer;
 use crate::io::input::Input;
@@ -168,7 +169,7 @@ impl Audit<'_> {
     fn record(&mut self, record: &[u8]) {
         self.line += 1;
         self.report.lines += 1;
-        let record = record.strip_suffix(b"\r").unwrap_or(record);
+        let record = text_of(record, self.base.end, self.line == 1);
         let (mut places, mut buffer) = (Vec::new(), Vec::new());
         let target = match &mut self.syntax {
             None => Some(record).filter(|record| !record.is_empty()),

@@ -259,9 +259,11 @@ impl Observer for Listing<'_> {
         // `url` is the value, or the value after a prefix that the input does not have.
         let url_start = start - (url.len() - value.len()) as i64;
         if !wanted.components.is_empty() {
-            let found = list.findings.split_off(since);
-            let is_wanted =
-                |finding: &Finding| wanted.takes(component(at, (finding.offset - url_start) as usize));
+            let (found, mut has_utf8) = (list.findings.split_off(since), false);
+            let is_wanted = |finding: &Finding| {
+                wanted.takes(component(at, (finding.offset - url_start) as usize))
+                    && (finding.group != Group::Utf8 || !std::mem::replace(&mut has_utf8, true))
+            };
             list.findings.extend(found.into_iter().filter(is_wanted));
         }
         if !wanted.has_flaws {
@@ -345,8 +347,8 @@ impl Observer for Listing<'_> {
                     push_escaped(text, shown.unwrap_or_default());
                     let _ = write!(text, ": {}", escape.cause);
                 }
-                // One finding of invalid UTF-8 for each record is enough.
-                Group::Utf8 if found.before & UTF8 != 0 => return None,
+                // One finding of invalid UTF-8 for each record is enough. It must not be that of a component that is left out.
+                Group::Utf8 if found.before & UTF8 != 0 && self.wanted.components.is_empty() => return None,
                 Group::Utf8 => {
                     let _ = write!(text, "invalid UTF-8 after decoding, from byte 0x{:02X} on", found.byte);
                 }

@@ -20,6 +20,7 @@ use crate::check::readings;
 use crate::common::error::{Failure, Outcome};
 use crate::common::escape::to_text;
 use crate::common::format::OutputFormat;
+use crate::common::records::text_of;
 use crate::io::BLOCK;
 use crate::io::input::{Input, Inputs, OnUnreadableInput};
 use crate::io::output::Output;
@@ -56,7 +57,7 @@ fn each_line(
     end: u8,
     mut each: impl FnMut(&[u8]) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let mut text = Vec::new();
+    let (mut text, mut is_start) = (Vec::new(), !input.is_argument());
     loop {
         let len = text.len();
         text.resize(len + BLOCK, 0);
@@ -65,7 +66,7 @@ fn each_line(
         let complete = memchr::memrchr(end, &text[len..]).map_or(0, |at| len + at + 1);
         let ready = if read == 0 { text.len() } else { complete };
         for line in text[..ready].split(|&byte| byte == end) {
-            let line = line.strip_suffix(b"\r").filter(|_| end == b'\n').unwrap_or(line);
+            let line = text_of(line, end, std::mem::take(&mut is_start));
             if !line.is_empty() {
                 each(line)?;
             }

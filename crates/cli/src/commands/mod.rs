@@ -47,7 +47,17 @@ fn spelt(mut arguments: Vec<OsString>) -> Vec<OsString> {
 }
 
 /// The options whose value may begin with a hyphen, besides -e and -f.
-const HYPHENS: [&str; 4] = ["--expression", "--field", "--keep", "--escape"];
+const HYPHENS: [&str; 9] = [
+    "--append-query",
+    "--bytes",
+    "--drop-query",
+    "--escape",
+    "--expression",
+    "--field",
+    "--keep",
+    "--keep-query",
+    "--replace-query",
+];
 
 fn dispatch(command: Command) -> Result<Outcome, Failure> {
     info::check_forced_tier()?;
@@ -155,5 +165,25 @@ fn no_such_option(message: &clap::Error) -> Option<String> {
             })
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use clap::CommandFactory;
+
+    use super::{Cli, HYPHENS};
+
+    #[test]
+    fn the_values_that_may_begin_with_a_hyphen_are_known() {
+        let mut cli = Cli::command();
+        cli.build();
+        let arguments = cli.get_subcommands().flat_map(|command| command.get_arguments());
+        let longs = arguments.filter(|argument| argument.is_allow_hyphen_values_set());
+        let longs: BTreeSet<_> =
+            longs.filter_map(|argument| Some(format!("--{}", argument.get_long()?))).collect();
+        assert_eq!(longs, HYPHENS.map(str::to_owned).into());
     }
 }

@@ -2,6 +2,20 @@
 
 use simdpct::ByteSet;
 
+/// The byte order mark, which some software writes at the start of UTF-8 text.
+pub const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
+/// Returns the text of `record`, which is without its end. If records are lines, which end in `end`, a carriage return before the line feed
+/// is no text, and neither is a byte order mark in the first record.
+pub fn text_of(record: &[u8], end: u8, is_first: bool) -> &[u8] {
+    if end != b'\n' {
+        return record;
+    }
+    let record = record.strip_suffix(b"\r").unwrap_or(record);
+    let text = record.strip_prefix(BYTE_ORDER_MARK).filter(|_| is_first);
+    text.unwrap_or(record)
+}
+
 /// The way in which the input is separated into records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Records {

@@ -185,11 +185,20 @@ impl Decoder {
         }
         let mut decoded = std::mem::take(&mut self.decoded);
         let (start, mut rest, mut layers) = (out.len(), value, 0);
+        // A charset is guessed once for all escapes of the value.
+        let charset = self.options.charset.map(|charset| match charset.is_guessed() {
+            true => {
+                decoded.clear();
+                self.layers(value, &mut decoded);
+                charset.of(&decoded)
+            }
+            false => charset,
+        });
         // No escape and no character continues across a malformed `%`, so the texts on its two sides are independent.
         loop {
             let fault = if handling.malformed == Policy::Replace { self.validate(rest).err() } else { None };
             let (part, others) = rest.split_at(fault.map_or(rest.len(), |escape| escape.offset));
-            let result = self.part(part, &mut decoded, handling.not_text, out);
+            let result = self.part(part, charset, &mut decoded, handling.not_text, out);
             let from = value.len() - rest.len();
             layers = layers.max(result.map_err(|at| {
                 let refusal = self.not_text(part, at);
@@ -220,11 +229,12 @@ impl Decoder {
     fn part(
         &self,
         bytes: &[u8],
+        charset: Option<Charset>,
         decoded: &mut Vec<u8>,
         policy: Policy,
         out: &mut Vec<u8>,
     ) -> Result<usize, usize> {
-        let Some(charset) = self.options.charset else {
+        let Some(charset) = charset else {
             let start = out.len();
             let layers = self.layers(bytes, out);
             if policy != Policy::Keep
@@ -248,14 +258,6 @@ impl Decoder {
             literals.extend(characters.map(|(found, character)| (found, Some(character))));
         }
         literals.sort_unstable_by_key(|(range, _)| range.start);
-        // A charset is guessed once for all escapes of the value.
-        let charset = if charset.is_guessed() {
-            decoded.clear();
-            self.layers(bytes, decoded);
-            charset.of(decoded)
-        } else {
-            charset
-        };
         let (mut layers, mut before, mut from) = (0, 0, 0);
         for (range, character) in literals.into_iter().chain([(bytes.len()..bytes.len(), None)]) {
             decoded.clear();

@@ -409,6 +409,11 @@ impl Level {
         Level { identity, seen, limit, is_full: false, state: RandomState::default(), parts: Vec::new() }
     }
 
+    /// Returns a level without keys.
+    fn emptied(&self) -> Level {
+        Level::new(self.identity.clone(), self.seen.empty(), self.limit)
+    }
+
     /// Takes line `number` of the input, and its key. Returns whether the line is written now. A line with the identity
     /// 0 has no key, and is always written, now or later.
     #[inline(always)]
@@ -439,7 +444,7 @@ impl Level {
     /// Returns the next level, which has taken the lines of `part`. Lines that are written now go to `write`.
     fn next(&self, part: Spill, write: &mut Write<'_>) -> Result<Level, Failure> {
         let (mut rows, mut row) = (part.rows()?, Row::default());
-        let mut level = Level::new(self.identity.clone(), self.seen.empty(), self.limit);
+        let mut level = self.emptied();
         while rows.next(&mut row)? {
             let key = row.key();
             let id = match (&self.identity, key.first_chunk()) {
@@ -626,9 +631,13 @@ impl Distinct {
 
     /// Passes the lines that were not written yet to `write`, and forgets all keys.
     pub fn finish(&mut self, mut write: impl FnMut(&[u8]) -> Result<(), Failure>) -> Result<(), Failure> {
-        let Level { identity, seen, limit, .. } = &self.level;
-        let next = Level::new(identity.clone(), seen.empty(), *limit);
+        let next = self.level.emptied();
         std::mem::replace(&mut self.level, next).finish(None, &mut |_, line| write(line))
+    }
+
+    /// Forgets all keys and lines.
+    pub fn clear(&mut self) {
+        self.level = self.level.emptied();
     }
 
     /// Takes the frames of `result`, and appends the lines that are written now to `out`.

@@ -12,14 +12,11 @@ use self::keys::{Counts, Distinct};
 use self::preview::Preview;
 use self::rejects::Rejects;
 use crate::common::error::{Failure, Place};
-use crate::common::records::Records;
+use crate::common::records::{BYTE_ORDER_MARK, Records};
 use crate::convert::report::{Report, Stop};
 use crate::convert::stats::Stats;
 use crate::io::input::Input;
 use crate::io::output::{Output, Shared};
-
-/// The byte order mark, which some software writes at the start of UTF-8 text.
-pub const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// The recipient of the results of a job, in the order of the input.
 pub enum Print {

@@ -448,7 +448,7 @@ impl Job {
                 return;
             }
         }
-        let (mut start, mut number) = (if self.target.selector.is_html() { bytes.len() } else { 0 }, 0_u32);
+        let (mut start, mut number) = (if self.target.selector.is_html() { bytes.len() } else { 0 }, 1_u32);
         while start < bytes.len() {
             let Some((next, is_single)) = self.many(&chunk, start, &mut edit, report) else { return };
             start = next;
@@ -463,8 +463,8 @@ impl Job {
                 return;
             }
             start = end;
-            // This check costs as much as a record, so it runs after the first record and then after every 64th.
-            if self.skips && !self.has_found_all && number.is_multiple_of(64) {
+            // This check can cost as much as many records, so it runs less and less often.
+            if self.skips && !self.has_found_all && number.is_power_of_two() {
                 self.has_found_all = self.target.selector.has_found_all(&report.stats);
             }
             number += 1;

@@ -1,5 +1,7 @@
 //! Chooses the format of a log, and the values of its records.
 
+use std::io;
+
 use simdpct_records::{Escaping, KeyPath, Log, Spec, Syntax, Wrapper};
 
 use super::Target;
@@ -71,7 +73,7 @@ pub fn choose(target: &mut Target, feed: &mut Feed<'_>) -> Result<(), Failure> {
     }
     let log = logs::detected(&texts, end, wrapper, feed.name(), selected.quiet)?;
     let syntax = selected.syntax(log, wrapper);
-    let syntax = syntax.map_err(|message| Failure::Usage(format!("{}: {message}", feed.name())))?;
+    let syntax = syntax.map_err(|message| Failure::missing(feed.name(), io::Error::other(message)))?;
     target.selector = Selector::new(syntax, Format::Log(log, !selected.names.is_empty()));
     target.is_sequential = target.selector.is_sequential();
     Ok(())

@@ -23,7 +23,7 @@ use crate::check::kind::Group;
 use crate::check::listing::{Criteria, List};
 use crate::common::error::{Failure, Outcome, warn};
 use crate::common::fault::Policy;
-use crate::common::records::Records;
+use crate::common::records::{BYTE_ORDER_MARK, Records};
 use crate::common::shown::{counted, shown};
 use crate::convert::stats::{Stats, StatsFormat};
 use crate::io::BLOCK;
@@ -34,7 +34,7 @@ use crate::print::findings::{Findings, Next, Show as FindingsFormat};
 use crate::print::keys::{Counts, Distinct, Frame, Identity, Top};
 use crate::print::preview::{Preview, Show};
 use crate::print::rejects::Rejects;
-use crate::print::{BYTE_ORDER_MARK, Print, Sink};
+use crate::print::{Print, Sink};
 use crate::select::Selector;
 use crate::select::task::Task;
 
@@ -101,6 +101,10 @@ fn run(
     let mut rejects = options.rejects.as_deref().map(create).transpose()?;
     let (mut stats, mut workspace) = (Stats::default(), Workspace::default());
     let result = files::each(sources, destination, |inputs, output| {
+        if let Print::Dedup(distinct) = print {
+            // The keys of a file that failed are not those of the next file.
+            distinct.clear();
+        }
         let mut sink = Sink::new(output, &mut stats, rejects.as_mut(), print, job.records);
         let mut header = Header::default();
         inputs.each(|input| {
@@ -244,7 +248,8 @@ pub fn check(options: &CheckOptions, target: Target) -> Result<Outcome, Failure>
         let (count, bytes) = (counted(stats.records, unit), counted(stats.bytes_in, "byte"));
         findings.summarize(&format!("{count} ({bytes})"));
     }
-    if result.is_ok() && !quiet && findings.next() == Next::More {
+    // If the list was complete before the end of the input, these would be those of a part of it.
+    if result.is_ok() && !quiet && findings.next() != Next::Nothing {
         warn_missing(selector, &stats);
         let outcome = ["is not checked", "are not checked"];
         // If no line is JSON, there is a message with the count already.

@@ -1,7 +1,6 @@
 //! Writes parts of URLs: in rows, in objects of JSON, or as a template says.
 
 use std::borrow::Cow;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use simdpct::{ByteSet, Encode};
@@ -28,24 +27,6 @@ pub struct PartOptions {
     pub suffixes: Suffixes,
     /// Whether values like `example.com/a` begin with a host.
     pub no_scheme: bool,
-}
-
-/// The values without a host that would have one with `--no-scheme`.
-#[derive(Debug, Default)]
-struct Hostless {
-    count: AtomicU64,
-    /// The host that the first of them would have.
-    host: OnceLock<Vec<u8>>,
-}
-
-impl Hostless {
-    /// Adds `count` values, of which the first would have `host`.
-    fn add(&self, count: u64, host: Option<&[u8]>) {
-        if let Some(host) = host {
-            self.count.fetch_add(count, Ordering::Relaxed);
-            self.host.get_or_init(|| host.to_vec());
-        }
-    }
 }
 
 /// Returns the host that `value`, a URL without a host, would have with `--no-scheme`, if that host has a dot. This is not
@@ -77,9 +58,10 @@ pub struct PartsWriter {
     options: PartOptions,
     /// The parts for which the writer of lines is compiled: [`ANY`], [`USUAL_ROW`], [`USUAL_OBJECT`] or [`HOST`].
     shape: u8,
-    /// Whether values without a host are counted, because the parts that are written depend on the host.
+    /// Whether the parts that are written depend on the host.
     needs_host: bool,
-    hostless: Arc<Hostless>,
+    /// The host that the first value without one would have with `--no-scheme`, if the parts depend on it.
+    hostless: Arc<OnceLock<Vec<u8>>>,
 }
 
 /// Any parts, which are found one by one.
@@ -121,7 +103,7 @@ impl PartsWriter {
     ) -> Result<Parts<'a>, Refusal> {
         let url = target::split(value.kind, value.bytes, self.options.no_scheme, buffer);
         if self.needs_host && url.host().is_none() {
-            self.hostless.add(1, likely_host(value.bytes));
+            self.tell_host(likely_host(value.bytes));
         }
         let Some(charset) = self.options.charset else { return Ok(url) };
         let before = url.input().len() - value.bytes.len();
@@ -185,11 +167,10 @@ impl PartsWriter {
                 folds: self.layout == Layout::Key && !folds_all,
                 has_spellings: false,
             },
-            hostless: (0, None),
+            hostless: None,
         };
         visit_each_line(&folded, &mut lines);
-        let LineWriter { rows: Rows { out, mut len, has_spellings, .. }, hostless: (count, host), .. } =
-            lines;
+        let LineWriter { rows: Rows { out, mut len, has_spellings, .. }, hostless, .. } = lines;
         if text.last() != Some(&b'\n') && !text.is_empty() {
             len -= 1;
         }
@@ -197,8 +178,15 @@ impl PartsWriter {
         if has_spellings || folds_all && may_have_spellings(&out[start..]) {
             return None;
         }
-        self.hostless.add(count, host);
+        self.tell_host(hostless);
         Some(())
+    }
+
+    /// Remembers `host`, which a value without a host would have with `--no-scheme`.
+    fn tell_host(&self, host: Option<&[u8]>) {
+        if let Some(host) = host {
+            self.hostless.get_or_init(|| host.to_vec());
+        }
     }
 
     /// Joins the `values` of a parameter by blanks, or by commas if the text of the template has blanks. Separators in
@@ -333,12 +321,11 @@ impl Convert for PartsWriter {
     }
 
     fn advice(&self) -> Option<String> {
-        let host = self.hostless.host.get()?;
+        let host = self.hostless.get()?;
         let name = SuffixList::compiled().find(&**host)?;
-        let (count, host) = (self.hostless.count.load(Ordering::Relaxed), host.escape_ascii());
-        let (values, their) = if count == 1 { ("value has", "its") } else { ("values have", "their") };
+        let host = host.escape_ascii();
         let message =
-            format!("{count} {values} no host; --no-scheme reads one at {their} start, such as '{host}'");
+            format!("some values have no host; --no-scheme reads one at their start, such as '{host}'");
         (name.section() != Section::Unlisted).then_some(message)
     }
 
@@ -460,19 +447,16 @@ struct LineWriter<'w, 't, 'o, const SHAPE: u8> {
     /// The maximum length of a line without its parts.
     most: usize,
     rows: Rows<'t, 'o>,
-    /// The number of URLs that would have a host with `--no-scheme`, if a part depends on it, and the first such host.
-    hostless: (u64, Option<&'t [u8]>),
+    /// The host that the first URL without one would have with `--no-scheme`, if a part depends on it.
+    hostless: Option<&'t [u8]>,
 }
 
 impl<'t, const SHAPE: u8> PartsVisitor<'t> for LineWriter<'_, 't, '_, SHAPE> {
     #[inline(always)]
     fn url(&mut self, url: Parts<'t>) {
         let LineWriter { writer, items, end, most, rows, hostless } = self;
-        if writer.needs_host
-            && url.host().is_none()
-            && let Some(host) = likely_host(url.input())
-        {
-            *hostless = (hostless.0 + 1, hostless.1.or(Some(host)));
+        if writer.needs_host && url.host().is_none() && hostless.is_none() {
+            *hostless = likely_host(url.input());
         }
         rows.reserve(items.len() * url.input().len() + *most);
         let start = rows.len;

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
+use std::fs;
 
 use crate::support::{Numbers, assert_same, ok, run, text};
 
@@ -328,4 +329,20 @@ fn hosts_are_divided_by_the_public_suffix_list() {
     let bad = run(&["get", "{domain}", "--suffix-list", path, "-e", url], "");
     assert!(bad.code == Some(2) && bad.err.contains("line 2 is not a rule"), "{}", bad.err);
     assert!(text(&["info"], "").contains("public suffix list: version 20"));
+}
+
+/// The keys of a file that fails are not those of the next file.
+#[test]
+fn dedup_in_place_forgets_the_keys_of_a_file_that_failed() {
+    let dir = tempfile::tempdir().unwrap();
+    let [bad, good] = ["bad.gz", "good"].map(|name| dir.path().join(name).to_str().unwrap().to_owned());
+    let lines: String = (0..100_000).map(|number| format!("{number}\n")).collect();
+    ok(&["encode", "-o", &bad], &lines);
+    let compressed = fs::read(&bad).unwrap();
+    for more in [&[][..], &["--fingerprints"]] {
+        fs::write(&bad, &compressed[..compressed.len() / 2]).unwrap();
+        fs::write(&good, "1\n2\n1\n").unwrap();
+        assert_eq!(run(&[&["dedup", "-i", &bad, &good], more].concat(), "").code, Some(2));
+        assert_eq!(fs::read_to_string(&good).unwrap(), "1\n2\n");
+    }
 }

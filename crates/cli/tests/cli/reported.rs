@@ -606,3 +606,56 @@ fn a_url_without_a_parameter_has_no_value_of_it() {
         ("top {query:q[]} --decode", urls, Some("1\t\n1\ta b\n1\tc\n1\tc d\n"), ""),
     ]);
 }
+
+/// The values of these options may begin like `-i`, which takes a suffix without a blank.
+#[test]
+fn values_that_begin_like_an_option_are_values() {
+    check(&[
+        ("edit --append-query -id=5", "http://h/?a=1\n", Some("http://h/?a=1&-id=5\n"), ""),
+        ("edit --keep-query -id", "http://h/?-id=1&b=2\n", Some("http://h/?-id=1\n"), ""),
+        ("edit --drop-query -id", "http://h/?-id=1&b=2\n", Some("http://h/?b=2\n"), ""),
+    ]);
+}
+
+/// Invalid UTF-8 in one component does not hide that in another one, and a charset is guessed for a whole value.
+#[test]
+fn no_fault_changes_what_another_one_means() {
+    let auto = "decode --charset auto --on-malformed replace";
+    let url = "http://h/%FF?q=%FF&r=%FE\n";
+    check(&[
+        (
+            "check --component query --kinds utf8",
+            url,
+            Some("<stdin>:1:15: utf8: invalid UTF-8 after decoding, from byte 0xFF on\n"),
+            "pct: 1 finding",
+        ),
+        (auto, "%E9%zz%C3%A9\n", Some("é%25zzÃ©\n"), ""),
+        (&format!("{auto} --url"), "?a=%E9%zz%C3%A9\n", Some("?a=é%25zzÃ©\n"), ""),
+        (auto, "%C3%A9%zz%C3%A9\n", Some("é%25zzé\n"), ""),
+    ]);
+}
+
+/// A byte order mark is no part of the first target or URL.
+#[test]
+fn a_byte_order_mark_is_no_part_of_a_line() {
+    let chain = "audit --chain nginx-1.22,apache-2.4-nodecode --format json";
+    for (args, wanted) in [(chain, "\"same\": 1"), ("explain", "\"browsers\":{\"url\":\"http://h/a\"")] {
+        let input = if args == chain { "\u{feff}/a//b\n" } else { "\u{feff}http://h/a\n" };
+        let out = String::from_utf8(run(&args.split(' ').collect::<Vec<_>>(), input).out).unwrap();
+        assert!(out.contains(wanted), "{args}: {out}");
+    }
+}
+
+/// What browsers read as the path of a URL, after a backslash in its authority, is not lost.
+#[test]
+fn no_new_part_removes_a_path_after_a_backslash() {
+    let rejected = "1 value was rejected";
+    let same = |url: &'static str| (url, Some(url));
+    let (a, b) = (same("http://a\\b/c\n"), same("http://a:\\x/y\n"));
+    check(&[
+        ("edit --set host=n.example", a.0, a.1, rejected),
+        ("edit --set port=8080", b.0, b.1, rejected),
+        ("edit --drop port,userinfo", b.0, b.1, rejected),
+        ("normalize --profile rfc3986", "//h/a/../\\b\n", Some("//h/\\b\n"), ""),
+    ]);
+}

@@ -643,23 +643,26 @@ fn a_url_without_a_scheme_can_begin_with_a_host() {
 }
 
 #[test]
-fn values_that_seem_to_begin_with_a_host_are_counted() {
+fn values_that_seem_to_begin_with_a_host_are_mentioned() {
     let hint = "no host; --no-scheme reads one at their start, such as 'example.com'\n";
     let two = "example.com/a\n/x\nlocalhost\nhttp://b/\nwww.b.org:80\n";
     let csv = &["split", "--parts", "port", "--format", "csv"];
     for args in [&["get", "{host}"][..], &["top", "{domain}"], &["split", "--parts", "host"], csv] {
-        assert_eq!(run(args, two).err, format!("pct: 2 values have {hint}"), "{args:?}");
+        assert_eq!(run(args, two).err, format!("pct: some values have {hint}"), "{args:?}");
         assert_eq!(run(&[args, &["-q"]].concat(), two).err, "", "{args:?}");
         assert_eq!(run(args, "img/a.png\nindex.html\nhttp://a/\n").err, "", "{args:?}");
     }
-    assert_eq!(run(&["top", "{host}"], "É.example.com/\nexample.com\n").err.matches("2 values").count(), 1);
+    assert_eq!(
+        run(&["top", "{host}"], "É.example.com/\nexample.com\n").err.matches("some values").count(),
+        1
+    );
     assert_eq!(run(&["get", "{path}"], two).err, "");
     // A row contains the path. A value without a host is its own path, so there is no hint.
     assert_eq!(run(&["split"], two).err, "");
     assert_eq!(run(&["get", "{host}", "--no-scheme"], two).err, "");
     assert_eq!(
         run(&["get", "{host}", "--csv", "--column", "u", "--values"], "u\nexample.com\n").err,
-        format!("pct: 1 value has {}", hint.replace("their", "its"))
+        format!("pct: some values have {hint}")
     );
 }
 

@@ -386,7 +386,7 @@ impl<'i> Feed<'i> {
         let record = self.peek_record()?;
         let Some(record) = record else {
             let name = self.name();
-            return Err(Failure::Usage(format!("{name}: the header is longer than --max-record")));
+            return Err(Failure::missing(name, io::Error::other("the header is longer than --max-record")));
         };
         self.carry.drain(..record.len());
         self.offset += record.len() as u64;
