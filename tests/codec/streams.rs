@@ -14,7 +14,11 @@ use testkit::tiers::{runs, scale, scaled, tiers};
 
 #[test]
 fn short_words_cut_in_every_way() {
-    let longest = if scale() < 100 { 4 } else { 5 };
+    let longest = match scale() {
+        ..5 => 3,
+        5..100 => 4,
+        _ => 5,
+    };
     words(b"%4dG+", longest, longest, |input| {
         for cut in 0..1usize << input.len().saturating_sub(1) {
             let cuts: Vec<usize> = (1..input.len()).filter(|at| cut >> (at - 1) & 1 == 1).collect();
