@@ -20,6 +20,7 @@ use super::parsers::{
 use crate::common::charset::Charset;
 use crate::common::fault::{Handling, Policy};
 use crate::common::records::Records;
+use crate::convert::Escapes;
 use crate::convert::stats::StatsFormat;
 use crate::io::compression::Format;
 use crate::io::files::{Destination, Writes};
@@ -690,6 +691,11 @@ impl Args {
 }
 
 impl Parts {
+    /// Returns the meaning of a `%` in the URLs whose parts are written.
+    pub fn escapes(&self) -> Escapes {
+        if self.decode { Escapes::Decoded } else { Escapes::Copied }
+    }
+
     /// Returns the options, or an error message if there is a charset and no part is decoded.
     pub fn options(&self) -> Result<PartOptions, String> {
         let charset = self.charset.charset;

@@ -93,12 +93,6 @@ pub trait Convert: CloneBox + Send {
     /// Sets the last two bytes before the next text (zeros for those that do not exist), on which a normalization depends.
     fn set_before(&mut self, _: [u8; 2]) {}
 
-    /// Returns the meaning of a `%`, if this is a conversion of URLs: [`Conversion`] then handles faults before and
-    /// after the conversion. All others return `None` and handle faults themselves.
-    fn escapes(&self) -> Option<Escapes> {
-        None
-    }
-
     /// Fails with the first malformed escape in `url`.
     fn validate(&self, url: &[u8]) -> Result<(), MalformedEscape> {
         simdpct::validate(url)
@@ -144,8 +138,8 @@ impl<C: Convert + Clone + 'static> CloneBox for C {
 /// separate or quote values.
 pub struct Conversion {
     convert: Box<dyn Convert>,
-    /// The result of [`Convert::escapes`].
-    escapes: Option<Escapes>,
+    /// The meaning of a `%`, if `convert` is a conversion of URLs; `None` if it handles faults itself.
+    pub escapes: Option<Escapes>,
     /// Whether the results of URL conversions are made printable.
     is_printable: bool,
     /// The number of values that were rejected but kept.
@@ -175,10 +169,15 @@ impl DerefMut for Conversion {
 }
 
 impl Conversion {
-    /// Wraps `convert`.
+    /// Wraps `convert`, which handles faults itself.
     pub fn new(convert: impl Convert + 'static) -> Conversion {
-        let (escapes, fence) = (convert.escapes(), (ByteSet::EMPTY, None));
-        Conversion { convert: Box::new(convert), escapes, is_printable: false, kept: 0, fence }
+        let fence = (ByteSet::EMPTY, None);
+        Conversion { convert: Box::new(convert), escapes: None, is_printable: false, kept: 0, fence }
+    }
+
+    /// Wraps `convert`, a conversion of URLs to which a `%` means `escapes`. Faults are handled before and after it.
+    pub fn of_urls(convert: impl Convert + 'static, escapes: Escapes) -> Conversion {
+        Conversion { escapes: Some(escapes), ..Conversion::new(convert) }
     }
 
     /// Makes the results of a conversion of URLs printable, if `is_printable` is set. Tabs stay, because they separate columns.

@@ -160,7 +160,7 @@ impl ValueHandler {
             refusal.offset = place(refusal.offset);
             // A conversion that copies escapes goes on after a malformed escape or invalid UTF-8, so these reject a value only if a
             // policy says so.
-            if handled.is_none() || policy.rejects() || self.convert.escapes() != Some(Escapes::Copied) {
+            if handled.is_none() || policy.rejects() || self.convert.escapes != Some(Escapes::Copied) {
                 record.refuse(report, refusal.offset, &refusal.reason);
             }
             match (policy.action(refusal), handled) {

@@ -75,7 +75,7 @@ fn conflict(args: &Args, conversion: Option<&Conversion>) -> Option<&'static str
             "this needs records, and --raw treats the input as one stream; remove --raw",
         ),
         (
-            strict.on_malformed.is_some() && is(|_, conversion| conversion.escapes() == Some(Escapes::Data)),
+            strict.on_malformed.is_some() && is(|_, conversion| conversion.escapes == Some(Escapes::Data)),
             "--on-malformed: this conversion writes %25 for a `%` that begins no escape, so no escape is malformed",
         ),
         (

@@ -119,7 +119,7 @@ impl Batch {
     /// `keep` applies to it, or if it is rejected and `rejects` is set, so that rejected values are listed.
     pub fn lines(convert: Conversion, records: Records, policies: Handling, rejects: bool) -> Batch {
         let on = |policy, is_listed| if is_listed || policy != Policy::Keep { Policy::Fail } else { policy };
-        let is_listed = rejects && convert.escapes() != Some(Escapes::Copied);
+        let is_listed = rejects && convert.escapes != Some(Escapes::Copied);
         let handling = Handling {
             malformed: on(policies.malformed, is_listed),
             not_text: on(policies.not_text, is_listed),

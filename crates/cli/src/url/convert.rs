@@ -15,7 +15,7 @@ use crate::common::escape::escape;
 use crate::common::fault::{Handling, Policy};
 use crate::common::reason::{Reason, Refusal};
 use crate::common::{target, utf8};
-use crate::convert::{Convert, Escapes, Value, percent_u};
+use crate::convert::{Convert, Value, percent_u};
 
 /// The conversion of `encode --url`: escapes `%` and the bytes that a URL cannot contain.
 #[derive(Clone, Copy, Debug)]
@@ -61,10 +61,6 @@ impl Convert for EncodeUrl {
             from_utf8(charset, &encoded, out)
         })
     }
-
-    fn escapes(&self) -> Option<Escapes> {
-        Some(Escapes::Data)
-    }
 }
 
 impl Convert for DecodeUrl {
@@ -80,10 +76,6 @@ impl Convert for DecodeUrl {
             Converter::new().keeping(*value.keep).decode_append(&url, out);
             Ok(())
         })
-    }
-
-    fn escapes(&self) -> Option<Escapes> {
-        Some(Escapes::Decoded)
     }
 
     fn validate(&self, url: &[u8]) -> Result<(), MalformedEscape> {

@@ -12,7 +12,7 @@ use crate::common::charset::{Charset, push_reference};
 use crate::common::fault::{Handling, Policy};
 use crate::common::reason::{Reason, Refusal, refuse};
 use crate::common::records::Records;
-use crate::convert::{Convert, Escapes, Value};
+use crate::convert::{Convert, Value};
 
 /// Converts a form to its pairs, as a row of alternating names and values or as a JSON array of pairs.
 #[derive(Clone, Copy, Debug)]
@@ -61,10 +61,6 @@ impl Convert for FromForm {
             return None;
         }
         append_tsv(text, out).map(|()| 0)
-    }
-
-    fn escapes(&self) -> Option<Escapes> {
-        Some(Escapes::Decoded)
     }
 
     fn reads_utf8(&self) -> bool {
@@ -220,10 +216,6 @@ impl Convert for ToForm {
         }
         out.extend_from_slice(form.finish().as_bytes());
         Ok(0)
-    }
-
-    fn escapes(&self) -> Option<Escapes> {
-        Some(Escapes::Data)
     }
 }
 

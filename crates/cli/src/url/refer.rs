@@ -12,7 +12,7 @@ use crate::common::fault::Handling;
 use crate::common::reason::{Reason, Refusal, refuse};
 use crate::common::records::Records;
 use crate::common::{target, utf8};
-use crate::convert::{Convert, Escapes, Value};
+use crate::convert::{Convert, Value};
 
 /// The bytes that a URI can contain, and the line feed.
 const URI_LINES: ByteSet = sets::RFC3986_URI.to_byte_set().add(b"\n");
@@ -131,10 +131,6 @@ impl Convert for Resolve {
         Some(references.lines.end())
     }
 
-    fn escapes(&self) -> Option<Escapes> {
-        Some(Escapes::Copied)
-    }
-
     fn enter_base(&mut self, reference: &[u8]) -> bool {
         let mut base = Vec::new();
         let is_base = self.resolve(reference, &mut base).is_ok() && can_be_base(&base);
@@ -202,10 +198,6 @@ impl Convert for ResolveStandard {
         })
     }
 
-    fn escapes(&self) -> Option<Escapes> {
-        Some(Escapes::Copied)
-    }
-
     fn enter_base(&mut self, reference: &[u8]) -> bool {
         let url = self.resolve(reference).ok().filter(|url| can_be_base(url.as_bytes()));
         let base = url.and_then(|url| Base::parse(&url).ok());
@@ -262,11 +254,6 @@ impl Convert for ToUri {
         }
         Some(lines.end())
     }
-
-    fn escapes(&self) -> Option<Escapes> {
-        // The conversion escapes the `%` of a malformed escape.
-        Some(Escapes::Data)
-    }
 }
 
 /// Converts a URI to an IRI.
@@ -299,10 +286,6 @@ impl Convert for ToIri {
             lines.convert_all(0..text.len(), |line| !may_change(line));
         }
         Some(lines.end())
-    }
-
-    fn escapes(&self) -> Option<Escapes> {
-        Some(Escapes::Copied)
     }
 }
 

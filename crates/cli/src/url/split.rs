@@ -16,7 +16,7 @@ use crate::common::fault::Handling;
 use crate::common::reason::Refusal;
 use crate::common::records::Records;
 use crate::common::{target, utf8};
-use crate::convert::{Convert, Escapes, Value};
+use crate::convert::{Convert, Value};
 
 /// The options for reading the parts of URLs.
 #[derive(Clone, Debug, Default)]
@@ -322,10 +322,6 @@ impl Convert for PartsWriter {
             self.append(value, handling, out).ok()?;
             out.extend_from_slice(&line[bytes.len()..]);
         }
-    }
-
-    fn escapes(&self) -> Option<Escapes> {
-        Some(if self.options.decode { Escapes::Decoded } else { Escapes::Copied })
     }
 
     fn reads_utf8(&self) -> bool {
