@@ -81,16 +81,9 @@ impl Encoder {
         out: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
         let Some(charset) = self.options.charset else {
-            if policy != Policy::Keep
-                && let Err(offset) = utf8::validate(value)
-            {
-                if policy.rejects() {
-                    return Err(Refusal { offset, reason: Reason::InvalidUtf8 });
-                }
-                self.escape(&utf8::repaired(value), records, out);
-                return Ok(());
-            }
-            self.escape(value, records, out);
+            let text = utf8::by_policy(value.into(), policy)
+                .map_err(|offset| Refusal { offset, reason: Reason::InvalidUtf8 })?;
+            self.escape(&text, records, out);
             return Ok(());
         };
         let mut bytes = std::mem::take(&mut self.bytes);

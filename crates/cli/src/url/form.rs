@@ -7,11 +7,11 @@ use simdpct::{ByteSet, Decode, TryDecode};
 use simdpct_uri::form::{self, LineEnds, Serializer};
 
 use super::row::{self, Document, Style};
-use super::values::to_text;
 use crate::common::charset::{Charset, push_reference};
 use crate::common::fault::{Handling, Policy};
 use crate::common::reason::{Reason, Refusal, refuse};
 use crate::common::records::Records;
+use crate::common::utf8;
 use crate::convert::{Convert, Value};
 
 /// Converts a form to its pairs, as a row of alternating names and values or as a JSON array of pairs.
@@ -150,7 +150,7 @@ fn text_in(charset: Option<Charset>, bytes: Cow<'_, [u8]>, policy: Policy) -> Re
         charset.decode(&bytes, policy, &mut text).map_err(|_| Reason::NotInCharset)?;
         return Ok(Cow::Owned(text));
     }
-    to_text(bytes, policy)
+    utf8::by_policy(bytes, policy).map_err(|_| Reason::InvalidUtf8)
 }
 
 impl FromForm {

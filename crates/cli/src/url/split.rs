@@ -10,10 +10,10 @@ use simdpct_uri::{Parts, PartsVisitor, Piece, Section, SuffixList, host, visit_e
 
 use super::part::{Item, Part, Suffixes, Template, USUAL};
 use super::row::{self, Style};
-use super::values::{in_utf8, to_text};
+use super::values::in_utf8;
 use crate::common::charset::Charset;
 use crate::common::fault::Handling;
-use crate::common::reason::Refusal;
+use crate::common::reason::{Reason, Refusal};
 use crate::common::records::Records;
 use crate::common::{target, utf8};
 use crate::convert::{Convert, Value};
@@ -246,8 +246,8 @@ impl Convert for PartsWriter {
                 (Layout::Row(Style::Jsonl), Some(cell)) => {
                     out.extend_from_slice(before);
                     // A row of JSON is always UTF-8, so its cells are checked before they are written.
-                    let cell =
-                        to_text(cell, handling.not_text).map_err(|reason| Refusal { offset: 0, reason })?;
+                    let cell = utf8::by_policy(cell, handling.not_text)
+                        .map_err(|_| Refusal { offset: 0, reason: Reason::InvalidUtf8 })?;
                     row::end_string(&cell, out);
                 }
                 (Layout::Row(style), cell) => {

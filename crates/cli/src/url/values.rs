@@ -1,7 +1,6 @@
 //! Converts the escapes in a URL from the charset of each of its values: each segment of the path, each name and each
 //! value of the query, and the fragment.
 
-use std::borrow::Cow;
 use std::str::Utf8Error;
 
 use crate::common::charset::Charset;
@@ -9,16 +8,6 @@ use crate::common::fault::Policy;
 use crate::common::reason::{Reason, Refusal};
 use crate::common::target::Pieces;
 use crate::common::utf8;
-
-/// Returns valid UTF-8 unchanged. For other bytes, `policy` decides whether they stay, are repaired or are rejected.
-pub fn to_text(bytes: Cow<'_, [u8]>, policy: Policy) -> Result<Cow<'_, [u8]>, Reason> {
-    match policy {
-        Policy::Keep => Ok(bytes),
-        _ if utf8::validate(&bytes).is_ok() => Ok(bytes),
-        Policy::Replace => Ok(utf8::repaired(&bytes).into()),
-        _ => Err(Reason::InvalidUtf8),
-    }
-}
 
 /// Returns `value` as text. Fails if it is invalid UTF-8.
 pub fn text(value: &[u8]) -> Result<&str, Refusal> {
