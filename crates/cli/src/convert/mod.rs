@@ -22,7 +22,6 @@ pub mod stats;
 mod tests;
 
 use std::borrow::Cow;
-use std::ops::{Deref, DerefMut};
 
 use simdpct::{ByteSet, MalformedEscape};
 use simdpct_records::Kind;
@@ -137,8 +136,9 @@ impl<C: Convert + Clone + 'static> CloneBox for C {
 /// A conversion as jobs use it: an error leaves the output as it was, and the results of URL conversions have no bytes that would
 /// separate or quote values.
 pub struct Conversion {
-    convert: Box<dyn Convert>,
-    /// The meaning of a `%`, if `convert` is a conversion of URLs; `None` if it handles faults itself.
+    /// The conversion, without the treatment of errors and of bytes that separate or quote values.
+    pub inner: Box<dyn Convert>,
+    /// The meaning of a `%`, if `inner` is a conversion of URLs; `None` if it handles faults itself.
     pub escapes: Option<Escapes>,
     /// Whether the results of URL conversions are made printable.
     is_printable: bool,
@@ -150,21 +150,7 @@ pub struct Conversion {
 
 impl Clone for Conversion {
     fn clone(&self) -> Conversion {
-        Conversion { convert: self.convert.clone_box(), ..*self }
-    }
-}
-
-impl Deref for Conversion {
-    type Target = dyn Convert;
-
-    fn deref(&self) -> &Self::Target {
-        &*self.convert
-    }
-}
-
-impl DerefMut for Conversion {
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        &mut *self.convert
+        Conversion { inner: self.inner.clone_box(), ..*self }
     }
 }
 
@@ -172,7 +158,7 @@ impl Conversion {
     /// Wraps `convert`, which handles faults itself.
     pub fn new(convert: impl Convert + 'static) -> Conversion {
         let fence = (ByteSet::EMPTY, None);
-        Conversion { convert: Box::new(convert), escapes: None, is_printable: false, kept: 0, fence }
+        Conversion { inner: Box::new(convert), escapes: None, is_printable: false, kept: 0, fence }
     }
 
     /// Wraps `convert`, a conversion of URLs to which a `%` means `escapes`. Faults are handled before and after it.
@@ -202,7 +188,7 @@ impl Conversion {
     ) -> Result<usize, Refusal> {
         let start = out.len();
         let result = match self.escapes {
-            None => self.convert.append(value, handling, out),
+            None => self.inner.append(value, handling, out),
             Some(escapes) => self.convert_url(escapes, value, handling, out).map(|()| 0),
         };
         if self.is_printable && !printable::is_printable(&out[start..], b'\t') {
@@ -224,7 +210,7 @@ impl Conversion {
     ) -> usize {
         let start = out.len();
         if !self.is_printable
-            && let Some(kept) = self.convert.append_many(text, records, handling, out)
+            && let Some(kept) = self.inner.append_many(text, records, handling, out)
             && (kept == 0 || !handling.rejected.rejects())
             && (self.escapes.is_none() || self.check(text, out, start, handling))
         {
@@ -266,10 +252,10 @@ impl Conversion {
         if escapes == Escapes::Copied {
             new = handling.repaired(old, b"%25");
         }
-        if handling.not_text == Policy::Replace && self.reads_utf8() && utf8::validate(&new).is_err() {
+        if handling.not_text == Policy::Replace && self.inner.reads_utf8() && utf8::validate(&new).is_err() {
             new = Cow::Owned(utf8::repaired(&new));
         }
-        if let Err(refusal) = self.convert.append(Value { bytes: &new, ..value }, handling, out) {
+        if let Err(refusal) = self.inner.append(Value { bytes: &new, ..value }, handling, out) {
             let is_not_text = handling.not_text.rejects() && refusal.reason.is_not_text();
             if is_not_text || handling.rejected.rejects() {
                 return Err(refusal);
@@ -304,9 +290,9 @@ impl Conversion {
     /// Fails if `value` contains a malformed escape or invalid UTF-8 that `handling` rejects.
     fn find_fault(&self, value: &[u8], handling: Handling) -> Result<(), Refusal> {
         if handling.malformed.rejects() && self.escapes != Some(Escapes::Data) {
-            self.validate(value).map_err(malformed)?;
+            self.inner.validate(value).map_err(malformed)?;
         }
-        if handling.not_text.rejects() && self.reads_utf8() {
+        if handling.not_text.rejects() && self.inner.reads_utf8() {
             utf8::validate(value).map_err(|offset| Refusal { offset, reason: Reason::InvalidUtf8 })?;
         }
         Ok(())

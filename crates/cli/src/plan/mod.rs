@@ -140,7 +140,7 @@ fn key_memory(args: &Args) -> usize {
 fn needs_records(args: &Args, conversion: &Conversion) -> bool {
     let policies = args.policies();
     !args.places.is_whole()
-        || conversion.unit() == Unit::Value
+        || conversion.inner.unit() == Unit::Value
         || args.output.rejects.is_some()
         || args.written.stats.is_some()
         || args.written.has_preview()
@@ -152,10 +152,10 @@ fn needs_records(args: &Args, conversion: &Conversion) -> bool {
 /// Reports whether the input is converted as one stream of bytes, whose records may have any length.
 fn is_stream(args: &Args, conversion: &Conversion) -> bool {
     let keeps_malformed = args.policies().malformed == Policy::Keep;
-    keeps_malformed && conversion.unit() == Unit::Byte && !needs_records(args, conversion)
+    keeps_malformed && conversion.inner.unit() == Unit::Byte && !needs_records(args, conversion)
 }
 
 /// Reports whether keeping the escapes of the bytes `kept` can split characters of the charset that `conversion` decodes.
 fn may_garble(conversion: &Conversion, kept: ByteSet) -> bool {
-    conversion.decoder().is_some_and(|decoder| decoder.may_garble(kept))
+    conversion.inner.decoder().is_some_and(|decoder| decoder.may_garble(kept))
 }

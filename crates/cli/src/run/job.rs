@@ -103,7 +103,7 @@ impl Job {
         let Spec { only_changed, records, max_record, is_stream, .. } = spec;
         let (rejects, stats) = (options.rejects.is_some(), options.stats.is_some());
         let (lines, is_beside) = (convert.clone(), !into.is_empty());
-        let may_reject = is_beside && convert.unit() == Unit::Value;
+        let may_reject = is_beside && convert.inner.unit() == Unit::Value;
         let lenient = policies == Handling::KEEP && !stats && !rejects && !may_reject;
         let handler = ValueHandler { convert, usual, policies, lenient, stats, null, empty, none, is_beside };
         let is_keyed = matches!(results, Results::Keyed(..));
@@ -420,7 +420,7 @@ impl Job {
         let (bytes, line_end) = (chunk.bytes, self.records.end());
         if let Some(Many::Blocks(convert)) = &mut self.many {
             report.is_open = bytes.last() != Some(&line_end);
-            convert.set_before(chunk.before);
+            convert.inner.set_before(chunk.before);
             let done = convert.convert_many(bytes, self.records, Handling::KEEP, out);
             debug_assert!(done == bytes.len(), "nothing is rejected");
             return;
@@ -500,7 +500,7 @@ impl Job {
             }
             Task::Convert(handler) => handler,
         };
-        let is_stream = handler.lenient && handler.convert.unit() == Unit::Byte && !self.only_changed;
+        let is_stream = handler.lenient && handler.convert.inner.unit() == Unit::Byte && !self.only_changed;
         if is_stream && is_line && matches!(self.results, Results::Marked) {
             return OversizedAction::Unseen;
         }

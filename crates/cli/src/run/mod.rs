@@ -343,7 +343,7 @@ fn warn_about(job: &Job, stats: &Stats, options: &OutputOptions, quiet: bool) {
         warn_missing(selector, stats);
     }
     let Task::Convert(treatment) = &job.task else { return };
-    if let Some(advice) = treatment.convert.advice().filter(|_| !quiet) {
+    if let Some(advice) = treatment.convert.inner.advice().filter(|_| !quiet) {
         warn(format_args!("{advice}"));
     }
     // If no line is JSON, there is a message with the count already. Statistics have all counts.
