@@ -13,7 +13,7 @@ use crate::common::reason::{Reason, Refusal};
 use crate::common::records::Records;
 use crate::common::utf8;
 use crate::convert::policy::{Action, Record, ValueHandler};
-use crate::convert::report::{Report, Stop};
+use crate::convert::report::Report;
 use crate::convert::{Conversion, Unit};
 use crate::io::BLOCK;
 use crate::print::keys::{Frame, Identity};
@@ -518,7 +518,7 @@ impl Job {
         report.stats.dropped += u64::from(policy == Policy::Drop);
         match policy {
             Policy::Fail => {
-                report.stop = Some(Stop { line: 0, offset: 0, reason: reason.clone() });
+                report.stop = Some((0, Refusal { offset: 0, reason: reason.clone() }));
                 OversizedAction::Skip
             }
             Policy::Null => OversizedAction::Replace(self.null()),
