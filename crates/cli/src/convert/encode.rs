@@ -6,7 +6,7 @@ use simdpct_records::Kind;
 use super::{Convert, Unit, Value};
 use crate::common::charset::Charset;
 use crate::common::fault::{Handling, Policy};
-use crate::common::reason::{Reason, Refusal};
+use crate::common::reason::{Refusal, not_utf8};
 use crate::common::records::Records;
 use crate::common::utf8;
 
@@ -81,8 +81,7 @@ impl Encoder {
         out: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
         let Some(charset) = self.options.charset else {
-            let text = utf8::by_policy(value.into(), policy)
-                .map_err(|offset| Refusal { offset, reason: Reason::InvalidUtf8 })?;
+            let text = utf8::by_policy(value.into(), policy).map_err(not_utf8)?;
             self.escape(&text, records, out);
             return Ok(());
         };

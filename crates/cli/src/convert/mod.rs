@@ -29,7 +29,7 @@ use simdpct_records::Kind;
 use self::decode::Decoder;
 use crate::common::escape::escape;
 use crate::common::fault::{Handling, Policy, malformed};
-use crate::common::reason::{Reason, Refusal};
+use crate::common::reason::{Refusal, not_utf8};
 use crate::common::records::Records;
 use crate::common::utf8;
 
@@ -284,7 +284,7 @@ impl Conversion {
             Err(offset) => offset,
             Ok(()) => simdpct::Decode::new().decode_utf8(old).map_or_else(|error| error.offset, |_| 0),
         };
-        Err(Refusal { offset, reason: Reason::InvalidUtf8 })
+        Err(not_utf8(offset))
     }
 
     /// Fails if `value` contains a malformed escape or invalid UTF-8 that `handling` rejects.
@@ -293,7 +293,7 @@ impl Conversion {
             self.inner.validate(value).map_err(malformed)?;
         }
         if handling.not_text.rejects() && self.inner.reads_utf8() {
-            utf8::validate(value).map_err(|offset| Refusal { offset, reason: Reason::InvalidUtf8 })?;
+            utf8::validate(value).map_err(not_utf8)?;
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ use super::values::in_utf8;
 use crate::common::charset::{Charset, push_reference};
 use crate::common::escape::escape;
 use crate::common::fault::{Handling, Policy};
-use crate::common::reason::{Reason, Refusal};
+use crate::common::reason::{Refusal, not_utf8};
 use crate::common::{target, utf8};
 use crate::convert::{Convert, Value, percent_u};
 
@@ -51,7 +51,7 @@ impl Convert for EncodeUrl {
             };
             let (head, rest) = url.split_at(path_start(url));
             if handling.not_text.rejects() {
-                utf8::validate(head).map_err(|offset| Refusal { offset, reason: Reason::InvalidUtf8 })?;
+                utf8::validate(head).map_err(not_utf8)?;
                 let refused = charset.encode(rest, Policy::Fail, &mut Vec::new(), push_reference);
                 refused.map_err(|refusal| Refusal { offset: head.len() + refusal.offset, ..refusal })?;
             }

@@ -13,7 +13,7 @@ use super::row::{self, Style};
 use super::values::in_utf8;
 use crate::common::charset::Charset;
 use crate::common::fault::Handling;
-use crate::common::reason::{Reason, Refusal};
+use crate::common::reason::{Refusal, not_utf8};
 use crate::common::records::Records;
 use crate::common::{target, utf8};
 use crate::convert::{Convert, Value};
@@ -246,8 +246,7 @@ impl Convert for PartsWriter {
                 (Layout::Row(Style::Jsonl), Some(cell)) => {
                     out.extend_from_slice(before);
                     // A row of JSON is always UTF-8, so its cells are checked before they are written.
-                    let cell = utf8::by_policy(cell, handling.not_text)
-                        .map_err(|_| Refusal { offset: 0, reason: Reason::InvalidUtf8 })?;
+                    let cell = utf8::by_policy(cell, handling.not_text).map_err(|_| not_utf8(0))?;
                     row::end_string(&cell, out);
                 }
                 (Layout::Row(style), cell) => {
