@@ -23,9 +23,10 @@ use crate::check::kind::Group;
 use crate::check::listing::{Criteria, List};
 use crate::common::error::{Failure, Outcome, warn};
 use crate::common::fault::Policy;
+use crate::common::format::OutputFormat;
 use crate::common::records::Records;
 use crate::common::shown::{counted, shown};
-use crate::convert::stats::{Stats, StatsFormat};
+use crate::convert::stats::Stats;
 use crate::io::BLOCK;
 use crate::io::files::{self, Destination, Writes};
 use crate::io::input::Input;
@@ -60,7 +61,7 @@ pub struct OutputOptions {
     /// Whether the command can write a file for rejected values.
     pub has_rejects: bool,
     /// The format of the statistics that are printed at the end of the run; `None` if they are not printed.
-    pub stats: Option<StatsFormat>,
+    pub stats: Option<OutputFormat>,
     /// The preview that replaces the output, and whether it has colours.
     pub preview: Option<(Show, bool)>,
     /// Whether the exit code says that a file would change.
