@@ -15,12 +15,10 @@ use crate::args::{Args, Check, Dedup, Top};
 use crate::check::top;
 use crate::common::error::{Failure, Outcome, warn};
 use crate::common::fault::{Handling, Policy};
-use crate::common::format::OutputFormat;
 use crate::common::records::Records;
 use crate::common::shown::shown;
 use crate::convert::{Conversion, Unit};
 use crate::io::output;
-use crate::print::findings::Show as FindingsFormat;
 use crate::print::preview::Show as PreviewFormat;
 use crate::run::job::{Job, Results, Spec};
 use crate::run::pump::Threads;
@@ -101,11 +99,8 @@ pub fn check(check: Check) -> Result<Outcome, Failure> {
         components: check.component.clone(),
         dialect: check.dialect.dialect.unwrap_or(Dialect::Rfc3986),
         quiet: check.input.quiet,
-        show: match (check.format, check.files_with_findings) {
-            (OutputFormat::Jsonl, _) => FindingsFormat::Json,
-            (_, true) => FindingsFormat::Files,
-            _ => FindingsFormat::Text,
-        },
+        format: check.format,
+        names_files: check.files_with_findings,
         max: check.max,
         max_record: check.places.max_record,
         jobs: check.places.jobs,

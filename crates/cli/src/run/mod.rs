@@ -31,7 +31,7 @@ use crate::io::BLOCK;
 use crate::io::files::{self, Destination, Writes};
 use crate::io::input::Input;
 use crate::io::names::Sources;
-use crate::print::findings::{Findings, Next, Show as FindingsFormat};
+use crate::print::findings::{Findings, Next};
 use crate::print::keys::{Counts, Distinct, Frame, Identity, Top};
 use crate::print::preview::{Preview, Show};
 use crate::print::rejects::Rejects;
@@ -81,7 +81,9 @@ pub struct CheckOptions {
     pub dialect: Dialect,
     /// Whether only the exit code matters, so that no findings are printed.
     pub quiet: bool,
-    pub show: FindingsFormat,
+    pub format: OutputFormat,
+    /// Whether only the names of files that have findings are printed.
+    pub names_files: bool,
     /// The number of findings after which the run ends.
     pub max: Option<u64>,
     /// The memory limit for a record in which values are selected, in MiB.
@@ -219,7 +221,7 @@ pub fn check(options: &CheckOptions, target: Target) -> Result<Outcome, Failure>
     let job = Job::check(target, wanted, *records, *max_record);
     let place = Writes::Stdout { format: None };
     let destination = Destination { place, level: None, sync: false, quiet: *quiet };
-    let findings = Findings::new(*quiet, options.show, options.max, records.end());
+    let findings = Findings::new(*quiet, options.format, options.names_files, options.max, records.end());
     let (mut print, none) = (Print::Findings(Box::new(findings)), OutputOptions::default());
     let (result, stats) = run((sources, &destination), &job, &none, Threads(options.jobs), &mut print)?;
     let Print::Findings(findings) = print else { return result };
