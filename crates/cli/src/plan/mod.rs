@@ -19,7 +19,6 @@ use crate::common::records::Records;
 use crate::common::shown::shown;
 use crate::convert::{Conversion, Unit};
 use crate::io::output;
-use crate::print::preview::Show as PreviewFormat;
 use crate::run::job::{Job, Results, Spec};
 use crate::run::pump::Threads;
 use crate::run::{self, CheckOptions, OutputOptions};
@@ -33,16 +32,12 @@ pub fn convert(args: &Args, conversion: &Conversion) -> Result<Outcome, Failure>
     let (records, threads) = (args.records(), Threads(args.places.jobs));
     let (sources, destination) = (args.input.sources(records), args.destination());
     mention_format(args);
-    let preview = match (args.written.diff, args.written.dry_run) {
-        (true, _) => Some(PreviewFormat::Diff),
-        (_, true) => Some(PreviewFormat::Counts),
-        _ => None,
-    };
+    let preview = args.written.has_preview().then(|| (args.written.diff, output::has_colours()));
     let options = OutputOptions {
         rejects: args.output.rejects.clone(),
         has_rejects: true,
         stats: args.written.stats,
-        preview: preview.map(|show| (show, output::has_colours())),
+        preview,
         exit_code: args.written.exit_code,
     };
     let results = if preview.is_some() { Results::Marked } else { Results::Records };

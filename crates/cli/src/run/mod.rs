@@ -33,7 +33,7 @@ use crate::io::input::Input;
 use crate::io::names::Sources;
 use crate::print::findings::{Findings, Next};
 use crate::print::keys::{Counts, Distinct, Frame, Identity, Top};
-use crate::print::preview::{Preview, Show};
+use crate::print::preview::Preview;
 use crate::print::rejects::Rejects;
 use crate::print::{BYTE_ORDER_MARK, Print, Sink};
 use crate::select::Selector;
@@ -62,8 +62,8 @@ pub struct OutputOptions {
     pub has_rejects: bool,
     /// The format of the statistics that are printed at the end of the run; `None` if they are not printed.
     pub stats: Option<OutputFormat>,
-    /// The preview that replaces the output, and whether it has colours.
-    pub preview: Option<(Show, bool)>,
+    /// Whether the preview that replaces the output is a diff, and whether it has colours; `None` without a preview.
+    pub preview: Option<(bool, bool)>,
     /// Whether the exit code says that a file would change.
     pub exit_code: bool,
 }
@@ -152,7 +152,7 @@ pub fn convert(
     threads: Threads,
 ) -> Result<Outcome, Failure> {
     let mut print = match options.preview {
-        Some((show, has_colours)) => Print::Preview(Box::new(Preview::new(show, has_colours))),
+        Some((is_diff, has_colours)) => Print::Preview(Box::new(Preview::new(is_diff, has_colours))),
         None => Print::Result,
     };
     let (result, stats) = run((sources, destination), job, options, threads, &mut print)?;
