@@ -3,7 +3,7 @@
 use simdpct::{ByteSet, MalformedCause};
 use simdpct_records::{Editor, Form, Widener};
 
-use super::many::{self, Batch, EscapeSearch, Many};
+use super::many::{self, Batch, EscapeSearch, Many, Pace};
 use super::pump::feed::Chunk;
 use super::{OutputOptions, Target};
 use crate::check::kind::Group;
@@ -187,7 +187,8 @@ impl Job {
             // A sweep, which searches many records for escapes, does not read JSON lines without an escape. A check
             // must find unreadable lines, so it uses no sweep for JSON.
             Task::Check(check) if !check.wanted.takes_urls() && selector.can_pass_by() => {
-                selector.sweep(end, false).filter(|sweep| !sweep.is_text()).map(Many::of_sweep)
+                let sweep = selector.sweep(end, false).filter(|sweep| !sweep.is_text());
+                sweep.map(|sweep| Many::Sweep(Box::new(sweep), Pace::new(many::WINDOW)))
             }
             Task::Convert(handler) if self.skips => {
                 let is_new = !self.into.is_empty();
@@ -231,7 +232,7 @@ impl Job {
             None | Some(Many::Blocks(_)) => Some((start, true)),
             Some(Many::Batch(batch)) => {
                 // While batches pause, `copy_to` is not called: the editor later copies many records at once.
-                if !batch.may_try() {
+                if !batch.pace.may_try() {
                     return Some((start, true));
                 }
                 let from = buffer.len();
