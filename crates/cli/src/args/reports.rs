@@ -6,7 +6,7 @@ use clap::Args as Options;
 use simdpct::sets;
 use simdpct_readings::{READINGS, Reading};
 use simdpct_records::Spec;
-use simdpct_uri::Component;
+use simdpct_uri::{Component, Dialect};
 
 use super::options::{Args, DialectArg, Input, Output, Parts, Places, ProfileArg, Strict, Written};
 use super::parsers::{LISTS, LOG, ONE_TEXT, READING, RULES, TABLES, choice, template_error};
@@ -293,8 +293,8 @@ impl Check {
         Args { input: self.input, places: self.places, ..Args::default() }
     }
 
-    /// Returns the kinds of findings to report, or an error message.
-    pub fn wanted(&self) -> Result<Vec<Group>, String> {
+    /// Returns the criteria for the findings to report, or an error message.
+    pub fn criteria(&self) -> Result<listing::Criteria, String> {
         let is_wanted = |group: &Group| {
             let is_usual = group.is_usual() || !self.component.is_empty() && *group != Group::Ambiguous;
             (self.kinds.is_empty() && is_usual || self.kinds.contains(group)) && !self.ignore.contains(group)
@@ -306,7 +306,8 @@ impl Check {
                         add --kinds illegal,needless"
                 .to_owned());
         }
-        Ok(wanted)
+        let dialect = self.dialect.dialect.unwrap_or(Dialect::Rfc3986);
+        Ok(listing::Criteria::new(&wanted, &self.component, dialect, self.input.records().end()))
     }
 }
 

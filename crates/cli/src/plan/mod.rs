@@ -9,7 +9,6 @@ use std::path::PathBuf;
 
 use simdpct::ByteSet;
 use simdpct_records::Form;
-use simdpct_uri::Dialect;
 
 use crate::args::{Args, Check, Dedup, Top};
 use crate::check::top;
@@ -19,9 +18,10 @@ use crate::common::records::Records;
 use crate::common::shown::shown;
 use crate::convert::{Conversion, Unit};
 use crate::io::output;
+use crate::print::findings::Findings;
 use crate::run::job::{Job, Results, Spec};
 use crate::run::pump::Threads;
-use crate::run::{self, CheckOptions, OutputOptions};
+use crate::run::{self, OutputOptions};
 
 /// The memory for keys if the user gave no limit, in MiB.
 const KEYS: u32 = 1024;
@@ -87,23 +87,15 @@ pub fn dedup(dedup: Dedup) -> Result<Outcome, Failure> {
 
 /// Lists the findings of `pct check`.
 pub fn check(check: Check) -> Result<Outcome, Failure> {
-    let options = CheckOptions {
-        sources: check.input.sources(check.input.records()),
-        records: check.input.records(),
-        wanted: check.wanted().map_err(Failure::Usage)?,
-        components: check.component.clone(),
-        dialect: check.dialect.dialect.unwrap_or(Dialect::Rfc3986),
-        quiet: check.input.quiet,
-        format: check.format,
-        names_files: check.files_with_findings,
-        max: check.max,
-        max_record: check.places.max_record,
-        jobs: check.places.jobs,
-    };
+    let criteria = check.criteria().map_err(Failure::Usage)?;
+    let (records, quiet, threads) = (check.input.records(), check.input.quiet, Threads(check.places.jobs));
+    let sources = check.input.sources(records);
+    let findings = Findings::new(quiet, check.format, check.files_with_findings, check.max, records.end());
     let args = &check.args();
     conflicts::check(args, None).map_err(Failure::Usage)?;
     let (target, _) = places::locate(args).map_err(Failure::Usage)?;
-    run::check(&options, target)
+    let job = Job::check(target, criteria, records, args.places.max_record);
+    run::check(&sources, quiet, &job, findings, threads)
 }
 
 /// Prints a hint on a terminal that whole lines are the values, if the extension of a file means another format.

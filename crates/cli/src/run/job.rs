@@ -160,6 +160,11 @@ impl Job {
         }
     }
 
+    /// Reports whether the job lists unreadable records.
+    pub fn lists_unreadable(&self) -> bool {
+        matches!(&self.task, Task::Check(check) if check.wanted.contains(Group::Unreadable))
+    }
+
     /// Reports whether the job identifies records by keys.
     pub fn is_keyed(&self) -> bool {
         matches!(self.results, Results::Keyed(..))

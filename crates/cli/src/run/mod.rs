@@ -7,12 +7,10 @@ mod many;
 pub mod pump;
 pub mod tables;
 
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use simdpct_records::Escaping;
-use simdpct_uri::{Component, Dialect};
 
 use self::job::{Job, Results, Spec};
 use self::logs::LogSelection;
@@ -20,7 +18,7 @@ use self::pump::feed::{Cut, Feed};
 use self::pump::{Threads, Workspace, pump};
 use self::tables::{Columns, Header};
 use crate::check::kind::Group;
-use crate::check::listing::{Criteria, List};
+use crate::check::listing::List;
 use crate::common::error::{Failure, Outcome, warn};
 use crate::common::fault::Policy;
 use crate::common::format::OutputFormat;
@@ -66,30 +64,6 @@ pub struct OutputOptions {
     pub preview: Option<(bool, bool)>,
     /// Whether the exit code says that a file would change.
     pub exit_code: bool,
-}
-
-/// The options of a check: the files, the kinds of findings, and the format of the list.
-#[derive(Clone, Debug)]
-pub struct CheckOptions {
-    pub sources: Sources,
-    pub records: Records,
-    /// The kinds of findings to list.
-    pub wanted: Vec<Group>,
-    /// The components that findings must be in, if values are URLs; empty for any.
-    pub components: Vec<Component>,
-    /// The specification that decides which bytes need escapes.
-    pub dialect: Dialect,
-    /// Whether only the exit code matters, so that no findings are printed.
-    pub quiet: bool,
-    pub format: OutputFormat,
-    /// Whether only the names of files that have findings are printed.
-    pub names_files: bool,
-    /// The number of findings after which the run ends.
-    pub max: Option<u64>,
-    /// The memory limit for a record in which values are selected, in MiB.
-    pub max_record: u32,
-    /// The number of threads, if the user gave one.
-    pub jobs: Option<NonZeroUsize>,
 }
 
 /// Runs `job` on each file; `print` handles the results. Returns the outcome, and the counts of the run.
@@ -213,17 +187,18 @@ pub fn dedup(
     Ok(outcome)
 }
 
-/// Lists the findings in the values of `target`.
-pub fn check(options: &CheckOptions, target: Target) -> Result<Outcome, Failure> {
-    let CheckOptions { sources, wanted, components, dialect, records, quiet, max_record, .. } = options;
-    let is_listed = wanted.contains(&Group::Unreadable);
-    let wanted = Criteria::new(wanted, components, *dialect, records.end());
-    let job = Job::check(target, wanted, *records, *max_record);
+/// Lists the `findings` of `job`, a check.
+pub fn check(
+    sources: &Sources,
+    quiet: bool,
+    job: &Job,
+    findings: Findings,
+    threads: Threads,
+) -> Result<Outcome, Failure> {
     let place = Writes::Stdout { format: None };
-    let destination = Destination { place, level: None, sync: false, quiet: *quiet };
-    let findings = Findings::new(*quiet, options.format, options.names_files, options.max, records.end());
+    let destination = Destination { place, level: None, sync: false, quiet };
     let (mut print, none) = (Print::Findings(Box::new(findings)), OutputOptions::default());
-    let (result, stats) = run((sources, &destination), &job, &none, Threads(options.jobs), &mut print)?;
+    let (result, stats) = run((sources, &destination), job, &none, threads, &mut print)?;
     let Print::Findings(findings) = print else { return result };
     match result {
         // `check` writes only findings to standard output. If the reader closed it early, there was at least one
@@ -238,7 +213,7 @@ pub fn check(options: &CheckOptions, target: Target) -> Result<Outcome, Failure>
     }
     let selector = &job.target.selector;
     if stats.bytes_in > 0 || result.is_ok() {
-        let unit = match records {
+        let unit = match job.records {
             _ if selector.table().is_some() => "row",
             _ if selector.is_html() => "tag",
             Records::Null => "record",
@@ -251,7 +226,7 @@ pub fn check(options: &CheckOptions, target: Target) -> Result<Outcome, Failure>
         warn_missing(selector, &stats);
         let outcome = ["is not checked", "are not checked"];
         // If no line is JSON, there is a message with the count already.
-        let is_told = is_listed || selector.is_json() && !stats.searched;
+        let is_told = job.lists_unreadable() || selector.is_json() && !stats.searched;
         warn_count(if is_told { 0 } else { stats.unreadable }, UNREADABLE, outcome, &none);
     }
     result.map(|_| findings.outcome())
@@ -289,7 +264,7 @@ fn begin<'i>(
     }
     logs::choose(&mut job.target, &mut feed)?;
     if let Some(log) = job.target.selector.log().filter(|log| log.writer.decodes)
-        && matches!(&job.task, Task::Check(check) if check.wanted.contains(Group::Unreadable))
+        && job.lists_unreadable()
         && !feed.peek(1)?.is_empty()
         && let Print::Findings(findings) = sink.print
     {
