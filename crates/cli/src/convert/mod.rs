@@ -19,7 +19,7 @@ mod printable;
 pub mod report;
 pub mod stats;
 #[cfg(test)]
-mod tests;
+pub mod tests;
 
 use std::borrow::Cow;
 
