@@ -3,7 +3,7 @@
 use clap::{ArgGroup, Args as Options};
 
 use super::options::Args;
-use crate::convert::Conversion;
+use crate::convert::{Conversion, Escapes};
 use crate::url::edit::{self, Parameter};
 
 /// Change parts of URLs, and keep every other byte
@@ -89,6 +89,6 @@ impl Edit {
             .iter()
             .try_for_each(|change| edit.set(change))
             .map_err(|message| format!("--set: {message}"))?;
-        Ok(Conversion::new(edit))
+        Ok(Conversion::of_urls(edit, Escapes::Copied))
     }
 }

@@ -19,8 +19,9 @@ use super::parsers::{
 };
 use crate::common::charset::Charset;
 use crate::common::fault::{Handling, Policy};
+use crate::common::format::OutputFormat;
 use crate::common::records::Records;
-use crate::convert::stats::StatsFormat;
+use crate::convert::Escapes;
 use crate::io::compression::Format;
 use crate::io::files::{Destination, Writes};
 use crate::io::names::{Reading, Sources};
@@ -381,7 +382,7 @@ pub struct Written {
         long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text", help_heading = POLICIES,
         hide_short_help = true, value_parser = choice(STATS)
     )]
-    pub stats: Option<StatsFormat>,
+    pub stats: Option<OutputFormat>,
 }
 
 /// The options about malformed escapes.
@@ -690,6 +691,11 @@ impl Args {
 }
 
 impl Parts {
+    /// Returns the meaning of a `%` in the URLs whose parts are written.
+    pub fn escapes(&self) -> Escapes {
+        if self.decode { Escapes::Decoded } else { Escapes::Copied }
+    }
+
     /// Returns the options, or an error message if there is a charset and no part is decoded.
     pub fn options(&self) -> Result<PartOptions, String> {
         let charset = self.charset.charset;

@@ -21,7 +21,6 @@ use crate::check::kind::Group;
 use crate::common::charset::{self, Charset};
 use crate::common::fault::Policy;
 use crate::common::format::OutputFormat;
-use crate::convert::stats::StatsFormat;
 use crate::io::compression::Format;
 use crate::select::FieldName;
 use crate::url::canonical::Hash;
@@ -347,8 +346,8 @@ pub const LISTS: &[Choice<OutputFormat>] = &[TEXT, JSONL];
 pub const ANY_TEXT: &[Choice<OutputFormat>] = &[TEXT, JSON, JSONL];
 
 /// The formats of statistics.
-pub const STATS: &[Choice<StatsFormat>] =
-    &[("text", StatsFormat::Text, "One line per count"), ("json", StatsFormat::Json, "One JSON object")];
+pub const STATS: &[Choice<OutputFormat>] =
+    &[("text", OutputFormat::Text, "One line per count"), ("json", OutputFormat::Json, "One JSON object")];
 
 /// The format of `--compress`; `None` if the output is not compressed.
 pub type Compression = Option<Format>;

@@ -6,15 +6,15 @@ use clap::Args as Options;
 use simdpct::sets;
 use simdpct_readings::{READINGS, Reading};
 use simdpct_records::Spec;
-use simdpct_uri::Component;
+use simdpct_uri::{Component, Dialect};
 
 use super::options::{Args, DialectArg, Input, Output, Parts, Places, ProfileArg, Strict, Written};
 use super::parsers::{LISTS, LOG, ONE_TEXT, READING, RULES, TABLES, choice, template_error};
 use crate::check::kind::Group;
 use crate::check::{audit, chain, listing, readings};
 use crate::common::format::OutputFormat;
-use crate::convert::Conversion;
 use crate::convert::parts::Normalizer;
+use crate::convert::{Conversion, Escapes};
 use crate::select::FieldName;
 use crate::url::part::Template;
 use crate::url::split::{Layout, PartOptions, PartsWriter};
@@ -232,7 +232,8 @@ impl Top {
         if self.template.items.is_empty() {
             return Err(template_error("top"));
         }
-        Ok(Conversion::new(PartsWriter::new(self.template.clone(), Layout::Key, self.parts.options()?)))
+        let writer = PartsWriter::new(self.template.clone(), Layout::Key, self.parts.options()?);
+        Ok(Conversion::of_urls(writer, self.parts.escapes()))
     }
 
     /// Returns the options that are not about the key.
@@ -271,10 +272,11 @@ impl Dedup {
         if let Some(template) = &self.by {
             let no_scheme = self.profile.no_scheme.no_scheme;
             let options = PartOptions { no_scheme, ..PartOptions::default() };
-            return Ok(Conversion::new(PartsWriter::new(template.clone(), Layout::Key, options)));
+            let writer = PartsWriter::new(template.clone(), Layout::Key, options);
+            return Ok(Conversion::of_urls(writer, Escapes::Copied));
         }
         Ok(match self.profile.canonical()? {
-            Some(canonical) => Conversion::new(canonical),
+            Some(canonical) => Conversion::of_urls(canonical, Escapes::Copied),
             None => Conversion::new(Normalizer::new(sets::RFC3986_UNRESERVED.to_byte_set())),
         })
     }
@@ -291,8 +293,8 @@ impl Check {
         Args { input: self.input, places: self.places, ..Args::default() }
     }
 
-    /// Returns the kinds of findings to report, or an error message.
-    pub fn wanted(&self) -> Result<Vec<Group>, String> {
+    /// Returns the criteria for the findings to report, or an error message.
+    pub fn criteria(&self) -> Result<listing::Criteria, String> {
         let is_wanted = |group: &Group| {
             let is_usual = group.is_usual() || !self.component.is_empty() && *group != Group::Ambiguous;
             (self.kinds.is_empty() && is_usual || self.kinds.contains(group)) && !self.ignore.contains(group)
@@ -304,7 +306,8 @@ impl Check {
                         add --kinds illegal,needless"
                 .to_owned());
         }
-        Ok(wanted)
+        let dialect = self.dialect.dialect.unwrap_or(Dialect::Rfc3986);
+        Ok(listing::Criteria::new(&wanted, &self.component, dialect, self.input.records().end()))
     }
 }
 

@@ -11,10 +11,10 @@ use super::options::{
 use super::parsers::{HASHES, KEPT_SET, byte_set, choice, escaped_set};
 use crate::common::charset::Charset;
 use crate::common::records::Records;
-use crate::convert::Conversion;
 use crate::convert::decode::{DecodeOptions, Decoder, Layers};
 use crate::convert::encode::{EncodeOptions, Encoder};
 use crate::convert::parts::{Normalizer, UrlPart, UrlPartDecoder};
+use crate::convert::{Conversion, Escapes};
 use crate::url::canonical::{Fingerprint, Hash};
 use crate::url::convert::{DecodeUrl, EncodeUrl};
 use crate::url::ext_value::ExtValue;
@@ -183,7 +183,7 @@ fn url_charset(charset: Option<Charset>) -> Result<Option<Charset>, String> {
 /// Returns the conversion of values of header parameters, or an error message if there is a `charset`.
 fn ext_value(conversion: ExtValue, charset: Option<Charset>) -> Result<Conversion, String> {
     match charset {
-        None => Ok(Conversion::new(conversion)),
+        None => Ok(Conversion::of_urls(conversion, Escapes::Copied)),
         Some(_) => {
             Err("--charset cannot be used with --ext-value, whose values name their charset".to_owned())
         }
@@ -202,7 +202,7 @@ impl Encode {
         }
         if self.kept.url {
             let charset = url_charset(charset)?;
-            return Ok(Conversion::new(EncodeUrl { charset }));
+            return Ok(Conversion::of_urls(EncodeUrl { charset }, Escapes::Data));
         }
         Ok(Conversion::new(Encoder::new(EncodeOptions {
             keep: self.escape.map_or(self.set.set.to_byte_set(), kept).union(all(&self.kept.keep)),
@@ -230,9 +230,8 @@ impl Decode {
         }
         if self.kept.url {
             let charset = url_charset(charset)?;
-            return Ok(
-                Conversion::new(DecodeUrl { charset, percent_u: self.percent_u }).printable(is_escaped)
-            );
+            let decode = DecodeUrl { charset, percent_u: self.percent_u };
+            return Ok(Conversion::of_urls(decode, Escapes::Decoded).printable(is_escaped));
         }
         let options = DecodeOptions {
             keep: self.bytes.map_or_else(|| all(&self.kept.keep), |bytes| bytes.complement()),
@@ -258,8 +257,10 @@ impl Normalize {
             (Some(_), _) if dialect.is_some() => {
                 return Err("--profile names the form of the whole URL; remove --dialect".to_owned());
             }
-            (Some(canonical), Some(hash)) => return Ok(Conversion::new(Fingerprint(canonical, hash))),
-            (Some(canonical), None) => return Ok(Conversion::new(canonical)),
+            (Some(canonical), Some(hash)) => {
+                return Ok(Conversion::of_urls(Fingerprint(canonical, hash), Escapes::Copied));
+            }
+            (Some(canonical), None) => return Ok(Conversion::of_urls(canonical, Escapes::Copied)),
             (None, _) => {}
         }
         let unreserved = match dialect {

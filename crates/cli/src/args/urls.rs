@@ -11,7 +11,7 @@ use super::parsers::{ROWS, choice, template_error};
 use crate::common::charset::Charset;
 use crate::common::fault::Policy;
 use crate::common::format::OutputFormat;
-use crate::convert::Conversion;
+use crate::convert::{Conversion, Escapes};
 use crate::url::form::{FromForm, ToForm};
 use crate::url::join;
 use crate::url::part::{Part, Template};
@@ -191,7 +191,7 @@ impl Split {
         let is_escaped = self.parts.decode && self.controls.are_escaped(&self.args);
         let style = style(self.format);
         let writer = PartsWriter::new(Template::row(parts, style), Layout::Row(style), self.parts.options()?);
-        Ok(Conversion::new(writer).printable(is_escaped))
+        Ok(Conversion::of_urls(writer, self.parts.escapes()).printable(is_escaped))
     }
 }
 
@@ -205,7 +205,7 @@ impl Get {
         self.args.check_overwritten("get", false)?;
         let is_escaped = self.parts.decode && self.controls.are_escaped(&self.args);
         let writer = PartsWriter::new(self.template.clone(), Layout::Template, self.parts.options()?);
-        Ok(Conversion::new(writer).printable(is_escaped))
+        Ok(Conversion::of_urls(writer, self.parts.escapes()).printable(is_escaped))
     }
 }
 
@@ -237,7 +237,8 @@ impl Join {
             self.args.written.on_rejected.get_or_insert(Policy::Fail);
         }
         let style = self.from.from.unwrap_or(Style::Tsv);
-        Ok(Conversion::new(join::Join { fields: parts.clone(), style, fixed, encode: self.encode }))
+        let join = join::Join { fields: parts.clone(), style, fixed, encode: self.encode };
+        Ok(Conversion::of_urls(join, if self.encode { Escapes::Data } else { Escapes::Copied }))
     }
 }
 
@@ -254,24 +255,26 @@ impl Resolve {
     /// Returns the conversion, or an error message.
     pub fn conversion(&self) -> Result<Conversion, String> {
         if self.standard {
-            return Ok(Conversion::new(refer::ResolveStandard::new(&self.base)?));
+            return Ok(Conversion::of_urls(refer::ResolveStandard::new(&self.base)?, Escapes::Copied));
         }
         let strictness = if self.not_strict { Strictness::Lenient } else { Strictness::Strict };
-        Ok(Conversion::new(refer::Resolve::new(self.base.clone().into_bytes(), strictness)?))
+        let resolve = refer::Resolve::new(self.base.clone().into_bytes(), strictness)?;
+        Ok(Conversion::of_urls(resolve, Escapes::Copied))
     }
 }
 
 impl Iri {
     /// Returns the conversion.
     pub fn conversion(&self) -> Result<Conversion, String> {
-        Ok(Conversion::new(ToIri))
+        Ok(Conversion::of_urls(ToIri, Escapes::Copied))
     }
 }
 
 impl Uri {
     /// Returns the conversion.
     pub fn conversion(&self) -> Result<Conversion, String> {
-        Ok(Conversion::new(ToUri))
+        // The conversion escapes the `%` of a malformed escape.
+        Ok(Conversion::of_urls(ToUri, Escapes::Data))
     }
 }
 
@@ -285,11 +288,12 @@ impl Form {
             }
             Some(from) => {
                 let line_ends = if self.crlf { LineEnds::CrLf } else { LineEnds::Kept };
-                Ok(Conversion::new(ToForm { from, line_ends, charset }))
+                Ok(Conversion::of_urls(ToForm { from, line_ends, charset }, Escapes::Data))
             }
             None => {
                 let is_escaped = self.controls.are_escaped(&self.args);
-                Ok(Conversion::new(FromForm { style: style(self.format), charset }).printable(is_escaped))
+                let form = FromForm { style: style(self.format), charset };
+                Ok(Conversion::of_urls(form, Escapes::Decoded).printable(is_escaped))
             }
         }
     }

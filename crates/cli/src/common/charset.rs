@@ -7,7 +7,7 @@ use encoding_rs::{DecoderResult, EncoderResult, Encoding, ISO_2022_JP};
 
 use super::escape::escape;
 use super::fault::Policy;
-use super::reason::{Reason, Refusal};
+use super::reason::{Reason, Refusal, not_utf8};
 use super::utf8;
 
 /// A charset in which ASCII bytes are ASCII characters, as URLs require.
@@ -159,7 +159,7 @@ impl Charset {
             }
             offset += chunk.valid().len();
             if policy.rejects() && is_invalid {
-                return Err(Refusal { offset, reason: Reason::InvalidUtf8 });
+                return Err(not_utf8(offset));
             }
             if policy == Policy::Keep {
                 out.extend_from_slice(chunk.invalid());

@@ -14,22 +14,12 @@ pub enum Outcome {
     Findings,
 }
 
-/// A place in a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The name of the file, as the user gave it.
-    pub file: String,
-    /// The number of the line, from 1; with `-0`, the number of the record.
-    pub line: u64,
-    /// The offset of the place in the file, in bytes.
-    pub offset: u64,
-}
-
 /// The reason why a run ended early.
 #[derive(Debug)]
 pub enum Failure {
-    /// A value was rejected because of `--strict` or the policy `fail`.
-    Data { place: Place, reason: Reason },
+    /// A value at `offset` was rejected because of `--strict` or the policy `fail`. `line` counts lines from 1, or records
+    /// with `-0`.
+    Data { file: String, line: u64, offset: u64, reason: Reason },
     /// An input cannot be read at `offset`. The other inputs are still processed.
     Input { file: String, offset: Option<u64>, error: io::Error },
     /// A file that is not an input cannot be read or written at `offset`.
@@ -92,7 +82,7 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::Data { place: Place { file, line, offset }, reason } => {
+            Failure::Data { file, line, offset, reason } => {
                 write!(f, "{file}:{line}: offset {offset}: {reason}")
             }
             Failure::Input { file, offset, error } | Failure::Io { file, offset, error } => {

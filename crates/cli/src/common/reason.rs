@@ -75,6 +75,11 @@ pub fn refuse(message: impl Into<String>) -> Refusal {
     Refusal { offset: 0, reason: Reason::Url(message.into()) }
 }
 
+/// Returns the rejection of invalid UTF-8 at `offset`.
+pub fn not_utf8(offset: usize) -> Refusal {
+    Refusal { offset, reason: Reason::InvalidUtf8 }
+}
+
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,6 +1,9 @@
 //! Finds, validates and repairs UTF-8 in memory.
 
+use std::borrow::Cow;
 use std::ops::Range;
+
+use super::fault::Policy;
 
 /// Fails if `bytes` are not valid UTF-8. The error is the length of the valid prefix.
 pub fn validate(bytes: &[u8]) -> Result<(), usize> {
@@ -26,4 +29,14 @@ pub fn runs(bytes: &[u8]) -> impl Iterator<Item = Range<usize>> {
 /// Returns `bytes` with U+FFFD in the place of invalid UTF-8.
 pub fn repaired(bytes: &[u8]) -> Vec<u8> {
     String::from_utf8_lossy(bytes).into_owned().into_bytes()
+}
+
+/// Returns valid UTF-8 unchanged. `policy` decides whether other bytes stay, are repaired or are rejected. The error is
+/// the length of the valid prefix.
+pub fn by_policy(bytes: Cow<'_, [u8]>, policy: Policy) -> Result<Cow<'_, [u8]>, usize> {
+    match policy {
+        Policy::Keep => Ok(bytes),
+        Policy::Replace => Ok(if validate(&bytes).is_ok() { bytes } else { repaired(&bytes).into() }),
+        _ => validate(&bytes).map(|()| bytes),
+    }
 }

@@ -1,5 +1,7 @@
 //! Decodes a value, in the steps that the documentation of [`super`] lists.
 
+use std::borrow::Cow;
+
 use simdpct::{ByteSet, MalformedEscape, decode_escape};
 
 use super::{Convert, Unit, Value, percent_u, printable};
@@ -237,14 +239,9 @@ impl Decoder {
         let Some(charset) = charset else {
             let start = out.len();
             let layers = self.layers(bytes, out);
-            if policy != Policy::Keep
-                && let Err(at) = utf8::validate(&out[start..])
-            {
-                if policy.rejects() {
-                    return Err(at);
-                }
-                let text = out.split_off(start);
-                out.extend_from_slice(&utf8::repaired(&text));
+            if let Cow::Owned(text) = utf8::by_policy(out[start..].into(), policy)? {
+                out.truncate(start);
+                out.extend_from_slice(&text);
             }
             return Ok(layers);
         };

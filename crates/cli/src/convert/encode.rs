@@ -6,7 +6,7 @@ use simdpct_records::Kind;
 use super::{Convert, Unit, Value};
 use crate::common::charset::Charset;
 use crate::common::fault::{Handling, Policy};
-use crate::common::reason::{Reason, Refusal};
+use crate::common::reason::{Refusal, not_utf8};
 use crate::common::records::Records;
 use crate::common::utf8;
 
@@ -81,16 +81,8 @@ impl Encoder {
         out: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
         let Some(charset) = self.options.charset else {
-            if policy != Policy::Keep
-                && let Err(offset) = utf8::validate(value)
-            {
-                if policy.rejects() {
-                    return Err(Refusal { offset, reason: Reason::InvalidUtf8 });
-                }
-                self.escape(&utf8::repaired(value), records, out);
-                return Ok(());
-            }
-            self.escape(value, records, out);
+            let text = utf8::by_policy(value.into(), policy).map_err(not_utf8)?;
+            self.escape(&text, records, out);
             return Ok(());
         };
         let mut bytes = std::mem::take(&mut self.bytes);

@@ -19,10 +19,9 @@ mod printable;
 pub mod report;
 pub mod stats;
 #[cfg(test)]
-mod tests;
+pub mod tests;
 
 use std::borrow::Cow;
-use std::ops::{Deref, DerefMut};
 
 use simdpct::{ByteSet, MalformedEscape};
 use simdpct_records::Kind;
@@ -30,7 +29,7 @@ use simdpct_records::Kind;
 use self::decode::Decoder;
 use crate::common::escape::escape;
 use crate::common::fault::{Handling, Policy, malformed};
-use crate::common::reason::{Reason, Refusal};
+use crate::common::reason::{Refusal, not_utf8};
 use crate::common::records::Records;
 use crate::common::utf8;
 
@@ -93,12 +92,6 @@ pub trait Convert: CloneBox + Send {
     /// Sets the last two bytes before the next text (zeros for those that do not exist), on which a normalization depends.
     fn set_before(&mut self, _: [u8; 2]) {}
 
-    /// Returns the meaning of a `%`, if this is a conversion of URLs: [`Conversion`] then handles faults before and
-    /// after the conversion. All others return `None` and handle faults themselves.
-    fn escapes(&self) -> Option<Escapes> {
-        None
-    }
-
     /// Fails with the first malformed escape in `url`.
     fn validate(&self, url: &[u8]) -> Result<(), MalformedEscape> {
         simdpct::validate(url)
@@ -143,9 +136,10 @@ impl<C: Convert + Clone + 'static> CloneBox for C {
 /// A conversion as jobs use it: an error leaves the output as it was, and the results of URL conversions have no bytes that would
 /// separate or quote values.
 pub struct Conversion {
-    convert: Box<dyn Convert>,
-    /// The result of [`Convert::escapes`].
-    escapes: Option<Escapes>,
+    /// The conversion, without the treatment of errors and of bytes that separate or quote values.
+    pub inner: Box<dyn Convert>,
+    /// The meaning of a `%`, if `inner` is a conversion of URLs; `None` if it handles faults itself.
+    pub escapes: Option<Escapes>,
     /// Whether the results of URL conversions are made printable.
     is_printable: bool,
     /// The number of values that were rejected but kept.
@@ -156,29 +150,20 @@ pub struct Conversion {
 
 impl Clone for Conversion {
     fn clone(&self) -> Conversion {
-        Conversion { convert: self.convert.clone_box(), ..*self }
-    }
-}
-
-impl Deref for Conversion {
-    type Target = dyn Convert;
-
-    fn deref(&self) -> &Self::Target {
-        &*self.convert
-    }
-}
-
-impl DerefMut for Conversion {
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        &mut *self.convert
+        Conversion { inner: self.inner.clone_box(), ..*self }
     }
 }
 
 impl Conversion {
-    /// Wraps `convert`.
+    /// Wraps `convert`, which handles faults itself.
     pub fn new(convert: impl Convert + 'static) -> Conversion {
-        let (escapes, fence) = (convert.escapes(), (ByteSet::EMPTY, None));
-        Conversion { convert: Box::new(convert), escapes, is_printable: false, kept: 0, fence }
+        let fence = (ByteSet::EMPTY, None);
+        Conversion { inner: Box::new(convert), escapes: None, is_printable: false, kept: 0, fence }
+    }
+
+    /// Wraps `convert`, a conversion of URLs to which a `%` means `escapes`. Faults are handled before and after it.
+    pub fn of_urls(convert: impl Convert + 'static, escapes: Escapes) -> Conversion {
+        Conversion { escapes: Some(escapes), ..Conversion::new(convert) }
     }
 
     /// Makes the results of a conversion of URLs printable, if `is_printable` is set. Tabs stay, because they separate columns.
@@ -203,7 +188,7 @@ impl Conversion {
     ) -> Result<usize, Refusal> {
         let start = out.len();
         let result = match self.escapes {
-            None => self.convert.append(value, handling, out),
+            None => self.inner.append(value, handling, out),
             Some(escapes) => self.convert_url(escapes, value, handling, out).map(|()| 0),
         };
         if self.is_printable && !printable::is_printable(&out[start..], b'\t') {
@@ -225,7 +210,7 @@ impl Conversion {
     ) -> usize {
         let start = out.len();
         if !self.is_printable
-            && let Some(kept) = self.convert.append_many(text, records, handling, out)
+            && let Some(kept) = self.inner.append_many(text, records, handling, out)
             && (kept == 0 || !handling.rejected.rejects())
             && (self.escapes.is_none() || self.check(text, out, start, handling))
         {
@@ -267,10 +252,10 @@ impl Conversion {
         if escapes == Escapes::Copied {
             new = handling.repaired(old, b"%25");
         }
-        if handling.not_text == Policy::Replace && self.reads_utf8() && utf8::validate(&new).is_err() {
+        if handling.not_text == Policy::Replace && self.inner.reads_utf8() && utf8::validate(&new).is_err() {
             new = Cow::Owned(utf8::repaired(&new));
         }
-        if let Err(refusal) = self.convert.append(Value { bytes: &new, ..value }, handling, out) {
+        if let Err(refusal) = self.inner.append(Value { bytes: &new, ..value }, handling, out) {
             let is_not_text = handling.not_text.rejects() && refusal.reason.is_not_text();
             if is_not_text || handling.rejected.rejects() {
                 return Err(refusal);
@@ -299,16 +284,16 @@ impl Conversion {
             Err(offset) => offset,
             Ok(()) => simdpct::Decode::new().decode_utf8(old).map_or_else(|error| error.offset, |_| 0),
         };
-        Err(Refusal { offset, reason: Reason::InvalidUtf8 })
+        Err(not_utf8(offset))
     }
 
     /// Fails if `value` contains a malformed escape or invalid UTF-8 that `handling` rejects.
     fn find_fault(&self, value: &[u8], handling: Handling) -> Result<(), Refusal> {
         if handling.malformed.rejects() && self.escapes != Some(Escapes::Data) {
-            self.validate(value).map_err(malformed)?;
+            self.inner.validate(value).map_err(malformed)?;
         }
-        if handling.not_text.rejects() && self.reads_utf8() {
-            utf8::validate(value).map_err(|offset| Refusal { offset, reason: Reason::InvalidUtf8 })?;
+        if handling.not_text.rejects() && self.inner.reads_utf8() {
+            utf8::validate(value).map_err(not_utf8)?;
         }
         Ok(())
     }

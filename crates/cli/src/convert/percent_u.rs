@@ -43,7 +43,7 @@ pub fn decode(value: &[u8], decode: &simdpct::Decode, keep: &ByteSet, out: &mut 
     };
     for (found, character) in characters(value) {
         changed |= plain(&value[from..found.start], out);
-        if is_kept(character, keep) {
+        if character.is_ascii() && keep.contains(character as u8) {
             out.extend_from_slice(&value[found.clone()]);
         } else {
             out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
@@ -64,11 +64,6 @@ pub fn as_escapes(text: &[u8]) -> Vec<u8> {
     }
     out.extend_from_slice(&text[from..]);
     out
-}
-
-/// Reports whether `keep` contains `character`.
-pub fn is_kept(character: char, keep: &ByteSet) -> bool {
-    character.is_ascii() && keep.contains(character as u8)
 }
 
 /// Fails with the first `%` that starts neither a valid `%XX` nor a valid `%uXXXX`.

@@ -113,14 +113,14 @@ impl ValueHandler {
 
     /// Reports whether a value without a "%" needs neither conversion nor checks.
     pub fn needs_percent(&self) -> bool {
-        self.lenient && self.convert.decoder().is_some_and(|decoder| decoder.needs_percent(&self.usual))
+        self.lenient && self.convert.inner.decoder().is_some_and(|decoder| decoder.needs_percent(&self.usual))
     }
 
     /// Returns the codec of values in which the bytes of `usual` stay escaped, and all bytes whose escapes stay.
     /// Returns `None` unless faults have no effect and values are only decoded once.
     pub fn codec(&self) -> Option<(simdpct::Decode, ByteSet)> {
-        let is_plain = self.lenient && self.convert.unit() == Unit::Byte;
-        self.convert.decoder().filter(|_| is_plain)?.codec(&self.usual)
+        let is_plain = self.lenient && self.convert.inner.unit() == Unit::Byte;
+        self.convert.inner.decoder().filter(|_| is_plain)?.codec(&self.usual)
     }
 
     /// Converts like [`ValueHandler::value`], but does not count changes, and returns [`Action::Empty`] instead of writing an empty value.
@@ -160,7 +160,7 @@ impl ValueHandler {
             refusal.offset = place(refusal.offset);
             // A conversion that copies escapes goes on after a malformed escape or invalid UTF-8, so these reject a value only if a
             // policy says so.
-            if handled.is_none() || policy.rejects() || self.convert.escapes() != Some(Escapes::Copied) {
+            if handled.is_none() || policy.rejects() || self.convert.escapes != Some(Escapes::Copied) {
                 record.refuse(report, refusal.offset, &refusal.reason);
             }
             match (policy.action(refusal), handled) {
@@ -185,7 +185,7 @@ impl ValueHandler {
         report: &mut Report,
         place: impl Fn(usize) -> usize,
     ) -> Action {
-        if !self.none.is_empty() && bytes == self.none && self.convert.unit() == Unit::Value {
+        if !self.none.is_empty() && bytes == self.none && self.convert.inner.unit() == Unit::Value {
             out.extend_from_slice(bytes);
             return Action::Write;
         }
@@ -206,7 +206,7 @@ impl ValueHandler {
         }
         if self.stats {
             report.stats.values += 1;
-            report.stats.count_escapes(bytes, self.convert.decoder());
+            report.stats.count_escapes(bytes, self.convert.inner.decoder());
             let is_changed = action == Action::Null || (action == Action::Write && &out[from..] != bytes);
             report.stats.changed += u64::from(is_changed);
         }

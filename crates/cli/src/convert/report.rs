@@ -26,17 +26,10 @@ pub struct Report {
     texts: String,
     /// The findings of `pct check`.
     pub findings: List,
-    /// The error that stops the run.
-    pub stop: Option<Stop>,
+    /// The rejection that stops the run, and its line.
+    pub stop: Option<(u64, Refusal)>,
     /// Whether the last record was written without an end, which is possible only at the end of a file.
     pub is_open: bool,
-}
-
-/// A rejection that stops the run.
-pub struct Stop {
-    pub line: u64,
-    pub offset: u64,
-    pub reason: Reason,
 }
 
 /// A rejected value or record: its position, and the range of its text in the report.
@@ -74,10 +67,9 @@ impl Report {
         self.lines - memchr::memchr_iter(end, &chunk[offset..self.counted]).count() as u64
     }
 
-    /// Stops the run at `offset` of `chunk`.
-    pub fn stop(&mut self, chunk: &[u8], end: u8, Refusal { offset, reason }: Refusal) {
-        let line = self.line(chunk, end, offset);
-        self.stop = Some(Stop { line, offset: offset as u64, reason });
+    /// Stops the run because of `refusal` in `chunk`.
+    pub fn stop(&mut self, chunk: &[u8], end: u8, refusal: Refusal) {
+        self.stop = Some((self.line(chunk, end, refusal.offset), refusal));
     }
 
     /// Adds a rejection.

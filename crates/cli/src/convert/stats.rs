@@ -6,15 +6,7 @@ use std::io::{self, Write as _};
 use simdpct::escapes;
 
 use super::decode::Decoder;
-
-/// The format of the counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StatsFormat {
-    /// One line per count.
-    Text,
-    /// One JSON object.
-    Json,
-}
+use crate::common::format::OutputFormat;
 
 /// The counts of a piece of input. Counts of several pieces can be added.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -128,20 +120,17 @@ impl Stats {
         ]
     }
 
-    /// Prints the counts to stderr.
-    pub fn print(&self, format: StatsFormat) {
+    /// Prints the counts to stderr: as one JSON object, or as one line per count.
+    pub fn print(&self, format: OutputFormat) {
         let mut text = String::new();
-        match format {
-            StatsFormat::Text => {
-                for (name, count) in self.counts() {
-                    // Writing to a `String` cannot fail.
-                    let _ = writeln!(text, "{:<16}{count:>20}", name.replace('_', " "));
-                }
-            }
-            StatsFormat::Json => {
-                let members: Vec<_> =
-                    self.counts().iter().map(|(name, count)| format!("\"{name}\":{count}")).collect();
-                let _ = writeln!(text, "{{{}}}", members.join(","));
+        // Writing to a `String` cannot fail.
+        if format == OutputFormat::Json {
+            let members: Vec<_> =
+                self.counts().iter().map(|(name, count)| format!("\"{name}\":{count}")).collect();
+            let _ = writeln!(text, "{{{}}}", members.join(","));
+        } else {
+            for (name, count) in self.counts() {
+                let _ = writeln!(text, "{:<16}{count:>20}", name.replace('_', " "));
             }
         }
         // If stderr is closed, nobody reads the counts, so the error is ignored.

@@ -10,8 +10,6 @@ use super::streams::{self, BlockingFile, Identity, Version, folder};
 use crate::common::error::{Failure, Outcome};
 use crate::common::shown::shown;
 
-pub use super::streams::is_stdout;
-
 /// The name of standard output in messages.
 pub const STDOUT: &str = "<stdout>";
 

@@ -10,7 +10,7 @@ use crate::common::records::Records;
 use crate::common::shown::shown;
 use crate::convert::{Conversion, Escapes};
 use crate::io::files::Writes;
-use crate::io::{names, output, replacement};
+use crate::io::{names, output, replacement, streams};
 
 /// The maximum of `--max-record` in MiB if records have keys, because the lengths of keys are stored in 32 bits.
 const LONGEST_KEYED: u32 = 2048;
@@ -75,7 +75,7 @@ fn conflict(args: &Args, conversion: Option<&Conversion>) -> Option<&'static str
             "this needs records, and --raw treats the input as one stream; remove --raw",
         ),
         (
-            strict.on_malformed.is_some() && is(|_, conversion| conversion.escapes() == Some(Escapes::Data)),
+            strict.on_malformed.is_some() && is(|_, conversion| conversion.escapes == Some(Escapes::Data)),
             "--on-malformed: this conversion writes %25 for a `%` that begins no escape, so no escape is malformed",
         ),
         (
@@ -182,7 +182,7 @@ fn check_suffix(args: &Args) -> Result<(), String> {
 fn check_rejects(args: &Args) -> Result<(), String> {
     let Some(rejects) = &args.output.rejects else { return Ok(()) };
     let place = args.destination().place;
-    let is_stdout = rejects.as_os_str() == "-" || output::is_stdout(rejects);
+    let is_stdout = rejects.as_os_str() == "-" || streams::is_stdout(rejects);
     match &place {
         Writes::Stdout { .. } if is_stdout => {
             return Err("--rejects and the output are both standard output; name a file".to_owned());

@@ -9,22 +9,19 @@ use std::path::PathBuf;
 
 use simdpct::ByteSet;
 use simdpct_records::Form;
-use simdpct_uri::Dialect;
 
 use crate::args::{Args, Check, Dedup, Top};
 use crate::check::top;
 use crate::common::error::{Failure, Outcome, warn};
 use crate::common::fault::{Handling, Policy};
-use crate::common::format::OutputFormat;
 use crate::common::records::Records;
 use crate::common::shown::shown;
 use crate::convert::{Conversion, Unit};
 use crate::io::output;
-use crate::print::findings::Show as FindingsFormat;
-use crate::print::preview::Show as PreviewFormat;
+use crate::print::findings::Findings;
 use crate::run::job::{Job, Results, Spec};
 use crate::run::pump::Threads;
-use crate::run::{self, CheckOptions, OutputOptions};
+use crate::run::{self, OutputOptions};
 
 /// The memory for keys if the user gave no limit, in MiB.
 const KEYS: u32 = 1024;
@@ -35,16 +32,12 @@ pub fn convert(args: &Args, conversion: &Conversion) -> Result<Outcome, Failure>
     let (records, threads) = (args.records(), Threads(args.places.jobs));
     let (sources, destination) = (args.input.sources(records), args.destination());
     mention_format(args);
-    let preview = match (args.written.diff, args.written.dry_run) {
-        (true, _) => Some(PreviewFormat::Diff),
-        (_, true) => Some(PreviewFormat::Counts),
-        _ => None,
-    };
+    let preview = args.written.has_preview().then(|| (args.written.diff, output::has_colours()));
     let options = OutputOptions {
         rejects: args.output.rejects.clone(),
         has_rejects: true,
         stats: args.written.stats,
-        preview: preview.map(|show| (show, output::has_colours())),
+        preview,
         exit_code: args.written.exit_code,
     };
     let results = if preview.is_some() { Results::Marked } else { Results::Records };
@@ -94,26 +87,15 @@ pub fn dedup(dedup: Dedup) -> Result<Outcome, Failure> {
 
 /// Lists the findings of `pct check`.
 pub fn check(check: Check) -> Result<Outcome, Failure> {
-    let options = CheckOptions {
-        sources: check.input.sources(check.input.records()),
-        records: check.input.records(),
-        wanted: check.wanted().map_err(Failure::Usage)?,
-        components: check.component.clone(),
-        dialect: check.dialect.dialect.unwrap_or(Dialect::Rfc3986),
-        quiet: check.input.quiet,
-        show: match (check.format, check.files_with_findings) {
-            (OutputFormat::Jsonl, _) => FindingsFormat::Json,
-            (_, true) => FindingsFormat::Files,
-            _ => FindingsFormat::Text,
-        },
-        max: check.max,
-        max_record: check.places.max_record,
-        jobs: check.places.jobs,
-    };
+    let criteria = check.criteria().map_err(Failure::Usage)?;
+    let (records, quiet, threads) = (check.input.records(), check.input.quiet, Threads(check.places.jobs));
+    let sources = check.input.sources(records);
+    let findings = Findings::new(quiet, check.format, check.files_with_findings, check.max, records.end());
     let args = &check.args();
     conflicts::check(args, None).map_err(Failure::Usage)?;
     let (target, _) = places::locate(args).map_err(Failure::Usage)?;
-    run::check(&options, target)
+    let job = Job::check(target, criteria, records, args.places.max_record);
+    run::check(&sources, quiet, &job, findings, threads)
 }
 
 /// Prints a hint on a terminal that whole lines are the values, if the extension of a file means another format.
@@ -140,7 +122,7 @@ fn key_memory(args: &Args) -> usize {
 fn needs_records(args: &Args, conversion: &Conversion) -> bool {
     let policies = args.policies();
     !args.places.is_whole()
-        || conversion.unit() == Unit::Value
+        || conversion.inner.unit() == Unit::Value
         || args.output.rejects.is_some()
         || args.written.stats.is_some()
         || args.written.has_preview()
@@ -152,10 +134,10 @@ fn needs_records(args: &Args, conversion: &Conversion) -> bool {
 /// Reports whether the input is converted as one stream of bytes, whose records may have any length.
 fn is_stream(args: &Args, conversion: &Conversion) -> bool {
     let keeps_malformed = args.policies().malformed == Policy::Keep;
-    keeps_malformed && conversion.unit() == Unit::Byte && !needs_records(args, conversion)
+    keeps_malformed && conversion.inner.unit() == Unit::Byte && !needs_records(args, conversion)
 }
 
 /// Reports whether keeping the escapes of the bytes `kept` can split characters of the charset that `conversion` decodes.
 fn may_garble(conversion: &Conversion, kept: ByteSet) -> bool {
-    conversion.decoder().is_some_and(|decoder| decoder.may_garble(kept))
+    conversion.inner.decoder().is_some_and(|decoder| decoder.may_garble(kept))
 }

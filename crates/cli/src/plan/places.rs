@@ -115,9 +115,9 @@ pub fn spec(args: &Args, conversion: &Conversion, form: Form, policies: Handling
     }
     // If JSON results are written alone, each line must be JSON, so `null` is written for an empty value.
     if is_alone {
-        empty = conversion.missing();
+        empty = conversion.inner.missing();
     }
-    let null = if is_alone { conversion.missing() } else { b"" };
+    let null = if is_alone { conversion.inner.missing() } else { b"" };
     // More bytes may stay escaped because of the place of a value: they would end a URL in a list, or a field of a log.
     let around: &[u8] = match places.log {
         _ if !form.is_whole() => b"",

@@ -8,6 +8,7 @@ use crate::check::kind::Group;
 use crate::check::listing::{Finding, List, Value};
 use crate::check::page::json_line;
 use crate::common::error::{Failure, Outcome, warn};
+use crate::common::format::OutputFormat;
 use crate::common::shown::shown;
 use crate::io::input::Input;
 use crate::io::output::Output;
@@ -25,17 +26,6 @@ pub enum Next {
 
 /// The number of buffered bytes at which findings are written to the output.
 const BUFFER: usize = 64 * 1024;
-
-/// The format of the list of findings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Show {
-    /// One line of text for each finding.
-    Text,
-    /// One line of JSON for each finding.
-    Json,
-    /// The names of files that have findings.
-    Files,
-}
 
 /// A finding of `check` (a problem in a value, with its position), as a line of JSON.
 #[derive(Serialize)]
@@ -55,7 +45,9 @@ struct Line<'a> {
 pub struct Findings {
     buffer: Vec<u8>,
     quiet: bool,
-    show: Show,
+    format: OutputFormat,
+    /// Whether only the names of files that have findings are printed.
+    names_files: bool,
     /// The number of findings after which the run ends.
     max: u64,
     /// The number of findings of each kind.
@@ -64,9 +56,9 @@ pub struct Findings {
     total: u64,
     /// Whether the current file has findings.
     has_some: bool,
-    /// The name of the current file, as `Show::Files` prints it.
+    /// The name of the current file, if names are printed.
     name: Vec<u8>,
-    /// The byte after each name that `Show::Files` prints. If it is NUL, names are not escaped.
+    /// The byte after each name that is printed. If it is NUL, names are not escaped.
     end: u8,
     /// The file and line of the finding that reached the maximum.
     last: String,
@@ -75,10 +67,11 @@ pub struct Findings {
 impl Findings {
     /// Creates an empty list, which is complete after `max` findings, or after one if `quiet`. Names of files end in
     /// `end`.
-    pub fn new(quiet: bool, show: Show, max: Option<u64>, end: u8) -> Findings {
+    pub fn new(quiet: bool, format: OutputFormat, names_files: bool, max: Option<u64>, end: u8) -> Findings {
         let max = if quiet { 1 } else { max.unwrap_or(u64::MAX) };
         let (buffer, name, last, counts) = (Vec::new(), Vec::new(), String::new(), [0; Group::ALL.len()]);
-        Findings { buffer, quiet, show, max, counts, total: 0, has_some: false, name, end, last }
+        let (total, has_some) = (0, false);
+        Findings { buffer, quiet, format, names_files, max, counts, total, has_some, name, end, last }
     }
 
     /// Records that the following findings belong to `input`.
@@ -99,7 +92,7 @@ impl Findings {
     pub fn next(&self) -> Next {
         if self.total >= self.max {
             Next::Nothing
-        } else if self.has_some && self.show == Show::Files {
+        } else if self.has_some && self.names_files {
             Next::File
         } else {
             Next::More
@@ -143,8 +136,17 @@ impl Findings {
             self.last = format!("{file}:{line}");
         }
         let kind = group.name();
-        match self.show {
-            Show::Text => {
+        match self.format {
+            _ if self.names_files => {
+                self.buffer.extend_from_slice(&self.name);
+                self.buffer.push(self.end);
+            }
+            OutputFormat::Jsonl => {
+                let (value, at) = value.as_ref().map(|value| (&*value.name, value.at)).unzip();
+                let line = Line { file, line, offset, kind, value, at, text };
+                self.buffer.extend_from_slice(json_line(&line).as_bytes());
+            }
+            _ => {
                 // Almost every byte can have a finding, so lines are built without formatting macros
                 // (docs/lab/2026-11-23-jobs.md).
                 let (mut lines, mut offsets) = (itoa::Buffer::new(), itoa::Buffer::new());
@@ -158,15 +160,6 @@ impl Findings {
                 }
                 self.buffer.extend_from_slice(text.as_bytes());
                 self.buffer.push(b'\n');
-            }
-            Show::Json => {
-                let (value, at) = value.as_ref().map(|value| (&*value.name, value.at)).unzip();
-                let line = Line { file, line, offset, kind, value, at, text };
-                self.buffer.extend_from_slice(json_line(&line).as_bytes());
-            }
-            Show::Files => {
-                self.buffer.extend_from_slice(&self.name);
-                self.buffer.push(self.end);
             }
         }
     }
@@ -187,11 +180,11 @@ impl Findings {
         if self.quiet {
             return;
         }
-        let line = match (self.total, self.show) {
+        let line = match (self.total, self.names_files) {
             (0, _) => format!("no findings in {what}"),
-            // With `Show::Files`, each file counts as one finding.
-            (1, Show::Files) => "1 file has findings, the first of them:".to_owned(),
-            (total, Show::Files) => format!("{total} files have findings, the first of them:"),
+            // Here each file counts as one finding.
+            (1, true) => "1 file has findings, the first of them:".to_owned(),
+            (total, true) => format!("{total} files have findings, the first of them:"),
             (total, _) if total == self.max => {
                 format!("stopped after {}, as asked; findings so far: {total},", self.last)
             }

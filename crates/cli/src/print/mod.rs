@@ -11,9 +11,10 @@ use self::findings::Findings;
 use self::keys::{Counts, Distinct};
 use self::preview::Preview;
 use self::rejects::Rejects;
-use crate::common::error::{Failure, Place};
+use crate::common::error::Failure;
+use crate::common::reason::Refusal;
 use crate::common::records::{BYTE_ORDER_MARK, Records};
-use crate::convert::report::{Report, Stop};
+use crate::convert::report::Report;
 use crate::convert::stats::Stats;
 use crate::io::input::Input;
 use crate::io::output::{Output, Shared};
@@ -152,9 +153,10 @@ impl<'o> Sink<'o> {
         if let Print::Findings(findings) = self.print {
             findings.take(&self.file, self.lines, offset, &report.findings, self.output)?;
         }
-        if let Some(Stop { line, offset: at, reason }) = &report.stop {
-            let place = Place { file: self.file.clone(), line: self.lines + line + 1, offset: offset + at };
-            return Err(Failure::Data { place, reason: reason.clone() });
+        if let Some((line, Refusal { offset: at, reason })) = &report.stop {
+            let (file, reason) = (self.file.clone(), reason.clone());
+            let (line, offset) = (self.lines + line + 1, offset + *at as u64);
+            return Err(Failure::Data { file, line, offset, reason });
         }
         self.lines += report.lines;
         Ok(())

@@ -12,16 +12,6 @@ use crate::common::shown::{counted, shown};
 use crate::io::output::Output;
 use crate::io::temporary::SpooledBytes;
 
-/// The format of a preview.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Show {
-    /// The number of lines that would change.
-    #[default]
-    Counts,
-    /// A unified diff.
-    Diff,
-}
-
 /// The number of unchanged lines before and after changed ones.
 const CONTEXT: usize = 3;
 
@@ -52,7 +42,8 @@ pub fn mark(mark: u8, bytes: &[u8], out: &mut Vec<u8>) {
 /// The previews of files, one after the other.
 #[derive(Default)]
 pub struct Preview {
-    show: Show,
+    /// Whether the preview is a unified diff, and not the number of lines that would change.
+    is_diff: bool,
     /// The number of files so far (`files`), and of those that would change (`changed`).
     files: u64,
     changed: u64,
@@ -80,15 +71,15 @@ pub struct Preview {
 
 impl Preview {
     /// Creates a preview without files.
-    pub fn new(show: Show, has_colours: bool) -> Preview {
-        Preview { show, has_colours, next: [1; 2], ..Preview::default() }
+    pub fn new(is_diff: bool, has_colours: bool) -> Preview {
+        Preview { is_diff, has_colours, next: [1; 2], ..Preview::default() }
     }
 
     /// Starts with the file at `path`.
     pub fn file(&mut self, path: &Path) {
         let (name, header) = (shown(path), header(path));
-        let Preview { show, files, changed, has_colours, .. } = *self;
-        *self = Preview { files, changed, name, header, ..Preview::new(show, has_colours) };
+        let Preview { is_diff, files, changed, has_colours, .. } = *self;
+        *self = Preview { files, changed, name, header, ..Preview::new(is_diff, has_colours) };
     }
 
     /// Sets the byte order mark of the file. The lines that `push` gets do not contain it.
@@ -111,7 +102,7 @@ impl Preview {
                 COMES => self.come += 1,
                 _ => {}
             }
-            if self.show == Show::Diff {
+            if self.is_diff {
                 let is_first = self.next[usize::from(line[0] == COMES)] == 1;
                 if is_first && !self.prefix.is_empty() {
                     let line = [&line[..1], self.prefix, &line[1..]].concat();
@@ -227,7 +218,7 @@ impl Preview {
         self.close(true, output)?;
         let (old_lines, new_lines) = (old.lines(), new.lines());
         (self.gone, self.come) = (self.gone + old_lines, self.come + new_lines);
-        if self.show == Show::Diff {
+        if self.is_diff {
             let mut text = Vec::new();
             self.write_headers([(self.next[0], old_lines), (self.next[1], new_lines)], &mut text);
             output.write(&text)?;
@@ -284,7 +275,7 @@ impl Preview {
         let lines = self.gone.max(self.come);
         self.files += 1;
         self.changed += u64::from(lines > 0);
-        if lines > 0 && self.show == Show::Counts {
+        if lines > 0 && !self.is_diff {
             output.write(format!("{}: {} would change\n", self.name, counted(lines, "line")).as_bytes())?;
         }
         Ok(())
@@ -297,7 +288,7 @@ impl Preview {
 
     /// Prints to stderr how many of the files would change, unless the changes are shown.
     pub fn print_total(&self) {
-        if self.show == Show::Counts {
+        if !self.is_diff {
             let files = counted(self.files, "file");
             warn(format_args!("{} of {files} would change; nothing was written", self.changed));
         }

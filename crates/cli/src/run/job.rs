@@ -3,7 +3,7 @@
 use simdpct::{ByteSet, MalformedCause};
 use simdpct_records::{Editor, Form, Widener};
 
-use super::many::{self, Batch, EscapeSearch, Many};
+use super::many::{self, Batch, EscapeSearch, Many, Pace};
 use super::pump::feed::Chunk;
 use super::{OutputOptions, Target};
 use crate::check::kind::Group;
@@ -13,7 +13,7 @@ use crate::common::reason::{Reason, Refusal};
 use crate::common::records::Records;
 use crate::common::utf8;
 use crate::convert::policy::{Action, Record, ValueHandler};
-use crate::convert::report::{Report, Stop};
+use crate::convert::report::Report;
 use crate::convert::{Conversion, Unit};
 use crate::io::BLOCK;
 use crate::print::keys::{Frame, Identity};
@@ -103,7 +103,7 @@ impl Job {
         let Spec { only_changed, records, max_record, is_stream, .. } = spec;
         let (rejects, stats) = (options.rejects.is_some(), options.stats.is_some());
         let (lines, is_beside) = (convert.clone(), !into.is_empty());
-        let may_reject = is_beside && convert.unit() == Unit::Value;
+        let may_reject = is_beside && convert.inner.unit() == Unit::Value;
         let lenient = policies == Handling::KEEP && !stats && !rejects && !may_reject;
         let handler = ValueHandler { convert, usual, policies, lenient, stats, null, empty, none, is_beside };
         let is_keyed = matches!(results, Results::Keyed(..));
@@ -160,6 +160,11 @@ impl Job {
         }
     }
 
+    /// Reports whether the job lists unreadable records.
+    pub fn lists_unreadable(&self) -> bool {
+        matches!(&self.task, Task::Check(check) if check.wanted.contains(Group::Unreadable))
+    }
+
     /// Reports whether the job identifies records by keys.
     pub fn is_keyed(&self) -> bool {
         matches!(self.results, Results::Keyed(..))
@@ -187,7 +192,8 @@ impl Job {
             // A sweep, which searches many records for escapes, does not read JSON lines without an escape. A check
             // must find unreadable lines, so it uses no sweep for JSON.
             Task::Check(check) if !check.wanted.takes_urls() && selector.can_pass_by() => {
-                selector.sweep(end, false).filter(|sweep| !sweep.is_text()).map(Many::of_sweep)
+                let sweep = selector.sweep(end, false).filter(|sweep| !sweep.is_text());
+                sweep.map(|sweep| Many::Sweep(Box::new(sweep), Pace::new(many::WINDOW)))
             }
             Task::Convert(handler) if self.skips => {
                 let is_new = !self.into.is_empty();
@@ -231,7 +237,7 @@ impl Job {
             None | Some(Many::Blocks(_)) => Some((start, true)),
             Some(Many::Batch(batch)) => {
                 // While batches pause, `copy_to` is not called: the editor later copies many records at once.
-                if !batch.may_try() {
+                if !batch.pace.may_try() {
                     return Some((start, true));
                 }
                 let from = buffer.len();
@@ -420,7 +426,7 @@ impl Job {
         let (bytes, line_end) = (chunk.bytes, self.records.end());
         if let Some(Many::Blocks(convert)) = &mut self.many {
             report.is_open = bytes.last() != Some(&line_end);
-            convert.set_before(chunk.before);
+            convert.inner.set_before(chunk.before);
             let done = convert.convert_many(bytes, self.records, Handling::KEEP, out);
             debug_assert!(done == bytes.len(), "nothing is rejected");
             return;
@@ -500,7 +506,7 @@ impl Job {
             }
             Task::Convert(handler) => handler,
         };
-        let is_stream = handler.lenient && handler.convert.unit() == Unit::Byte && !self.only_changed;
+        let is_stream = handler.lenient && handler.convert.inner.unit() == Unit::Byte && !self.only_changed;
         if is_stream && is_line && matches!(self.results, Results::Marked) {
             return OversizedAction::Unseen;
         }
@@ -518,7 +524,7 @@ impl Job {
         report.stats.dropped += u64::from(policy == Policy::Drop);
         match policy {
             Policy::Fail => {
-                report.stop = Some(Stop { line: 0, offset: 0, reason: reason.clone() });
+                report.stop = Some((0, Refusal { offset: 0, reason: reason.clone() }));
                 OversizedAction::Skip
             }
             Policy::Null => OversizedAction::Replace(self.null()),

@@ -49,18 +49,18 @@ const LINES: usize = 16 * 1024;
 
 /// The maximum size of a batch of records in which fields are found, in bytes. With its masks and its result, such a
 /// batch stays in the first-level cache.
-const WINDOW: usize = 8 * 1024;
+pub const WINDOW: usize = 8 * 1024;
 
 /// The minimum size of a batch, in bytes.
 const LEAST: usize = 512;
 
 impl Pace {
     /// Creates a pace that begins with batches of the maximum size `most`.
-    fn new(most: usize) -> Pace {
+    pub fn new(most: usize) -> Pace {
         Pace { most, size: most, done: 0, ended: 0, skip: 0 }
     }
 
-    /// Reports whether a batch may be treated now.
+    /// Reports whether a batch may be treated now. Otherwise, the next record is treated by itself.
     pub fn may_try(&mut self) -> bool {
         let may_try = self.skip == 0;
         self.skip = self.skip.saturating_sub(1);
@@ -92,18 +92,11 @@ impl Pace {
     }
 }
 
-impl Many {
-    /// Creates the treatment that skips the records in which `sweep` finds no escapes that may be findings.
-    pub fn of_sweep(sweep: Sweep) -> Many {
-        Many::Sweep(Box::new(sweep), Pace::new(WINDOW))
-    }
-}
-
 /// The conversion of many records with one call, up to a record that needs a treatment of its own.
 #[derive(Clone)]
 pub struct Batch {
     way: Way,
-    pace: Pace,
+    pub pace: Pace,
 }
 
 #[derive(Clone)]
@@ -119,7 +112,7 @@ impl Batch {
     /// `keep` applies to it, or if it is rejected and `rejects` is set, so that rejected values are listed.
     pub fn lines(convert: Conversion, records: Records, policies: Handling, rejects: bool) -> Batch {
         let on = |policy, is_listed| if is_listed || policy != Policy::Keep { Policy::Fail } else { policy };
-        let is_listed = rejects && convert.escapes() != Some(Escapes::Copied);
+        let is_listed = rejects && convert.escapes != Some(Escapes::Copied);
         let handling = Handling {
             malformed: on(policies.malformed, is_listed),
             not_text: on(policies.not_text, is_listed),
@@ -141,11 +134,6 @@ impl Batch {
         if let Way::Field(codec) = &mut self.way {
             selector.learn_shape(record, &mut codec.sweep);
         }
-    }
-
-    /// Reports whether a batch may be treated now. Otherwise, the next record is treated by itself.
-    pub fn may_try(&mut self) -> bool {
-        self.pace.may_try()
     }
 
     /// Converts the first records of `chunk` from `start` on, each of which ends in `end`, and appends the result to

@@ -7,12 +7,10 @@ mod many;
 pub mod pump;
 pub mod tables;
 
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use simdpct_records::Escaping;
-use simdpct_uri::{Component, Dialect};
 
 use self::job::{Job, Results, Spec};
 use self::logs::LogSelection;
@@ -20,19 +18,20 @@ use self::pump::feed::{Cut, Feed};
 use self::pump::{Threads, Workspace, pump};
 use self::tables::{Columns, Header};
 use crate::check::kind::Group;
-use crate::check::listing::{Criteria, List};
+use crate::check::listing::List;
 use crate::common::error::{Failure, Outcome, warn};
 use crate::common::fault::Policy;
+use crate::common::format::OutputFormat;
 use crate::common::records::{BYTE_ORDER_MARK, Records};
 use crate::common::shown::{counted, shown};
-use crate::convert::stats::{Stats, StatsFormat};
+use crate::convert::stats::Stats;
 use crate::io::BLOCK;
 use crate::io::files::{self, Destination, Writes};
 use crate::io::input::Input;
 use crate::io::names::Sources;
-use crate::print::findings::{Findings, Next, Show as FindingsFormat};
+use crate::print::findings::{Findings, Next};
 use crate::print::keys::{Counts, Distinct, Frame, Identity, Top};
-use crate::print::preview::{Preview, Show};
+use crate::print::preview::Preview;
 use crate::print::rejects::Rejects;
 use crate::print::{Print, Sink};
 use crate::select::Selector;
@@ -60,33 +59,11 @@ pub struct OutputOptions {
     /// Whether the command can write a file for rejected values.
     pub has_rejects: bool,
     /// The format of the statistics that are printed at the end of the run; `None` if they are not printed.
-    pub stats: Option<StatsFormat>,
-    /// The preview that replaces the output, and whether it has colours.
-    pub preview: Option<(Show, bool)>,
+    pub stats: Option<OutputFormat>,
+    /// Whether the preview that replaces the output is a diff, and whether it has colours; `None` without a preview.
+    pub preview: Option<(bool, bool)>,
     /// Whether the exit code says that a file would change.
     pub exit_code: bool,
-}
-
-/// The options of a check: the files, the kinds of findings, and the format of the list.
-#[derive(Clone, Debug)]
-pub struct CheckOptions {
-    pub sources: Sources,
-    pub records: Records,
-    /// The kinds of findings to list.
-    pub wanted: Vec<Group>,
-    /// The components that findings must be in, if values are URLs; empty for any.
-    pub components: Vec<Component>,
-    /// The specification that decides which bytes need escapes.
-    pub dialect: Dialect,
-    /// Whether only the exit code matters, so that no findings are printed.
-    pub quiet: bool,
-    pub show: FindingsFormat,
-    /// The number of findings after which the run ends.
-    pub max: Option<u64>,
-    /// The memory limit for a record in which values are selected, in MiB.
-    pub max_record: u32,
-    /// The number of threads, if the user gave one.
-    pub jobs: Option<NonZeroUsize>,
 }
 
 /// Runs `job` on each file; `print` handles the results. Returns the outcome, and the counts of the run.
@@ -153,7 +130,7 @@ pub fn convert(
     threads: Threads,
 ) -> Result<Outcome, Failure> {
     let mut print = match options.preview {
-        Some((show, has_colours)) => Print::Preview(Box::new(Preview::new(show, has_colours))),
+        Some((is_diff, has_colours)) => Print::Preview(Box::new(Preview::new(is_diff, has_colours))),
         None => Print::Result,
     };
     let (result, stats) = run((sources, destination), job, options, threads, &mut print)?;
@@ -214,17 +191,18 @@ pub fn dedup(
     Ok(outcome)
 }
 
-/// Lists the findings in the values of `target`.
-pub fn check(options: &CheckOptions, target: Target) -> Result<Outcome, Failure> {
-    let CheckOptions { sources, wanted, components, dialect, records, quiet, max_record, .. } = options;
-    let is_listed = wanted.contains(&Group::Unreadable);
-    let wanted = Criteria::new(wanted, components, *dialect, records.end());
-    let job = Job::check(target, wanted, *records, *max_record);
+/// Lists the `findings` of `job`, a check.
+pub fn check(
+    sources: &Sources,
+    quiet: bool,
+    job: &Job,
+    findings: Findings,
+    threads: Threads,
+) -> Result<Outcome, Failure> {
     let place = Writes::Stdout { format: None };
-    let destination = Destination { place, level: None, sync: false, quiet: *quiet };
-    let findings = Findings::new(*quiet, options.show, options.max, records.end());
+    let destination = Destination { place, level: None, sync: false, quiet };
     let (mut print, none) = (Print::Findings(Box::new(findings)), OutputOptions::default());
-    let (result, stats) = run((sources, &destination), &job, &none, Threads(options.jobs), &mut print)?;
+    let (result, stats) = run((sources, &destination), job, &none, threads, &mut print)?;
     let Print::Findings(findings) = print else { return result };
     match result {
         // `check` writes only findings to standard output. If the reader closed it early, there was at least one
@@ -239,7 +217,7 @@ pub fn check(options: &CheckOptions, target: Target) -> Result<Outcome, Failure>
     }
     let selector = &job.target.selector;
     if stats.bytes_in > 0 || result.is_ok() {
-        let unit = match records {
+        let unit = match job.records {
             _ if selector.table().is_some() => "row",
             _ if selector.is_html() => "tag",
             Records::Null => "record",
@@ -253,7 +231,7 @@ pub fn check(options: &CheckOptions, target: Target) -> Result<Outcome, Failure>
         warn_missing(selector, &stats);
         let outcome = ["is not checked", "are not checked"];
         // If no line is JSON, there is a message with the count already.
-        let is_told = is_listed || selector.is_json() && !stats.searched;
+        let is_told = job.lists_unreadable() || selector.is_json() && !stats.searched;
         warn_count(if is_told { 0 } else { stats.unreadable }, UNREADABLE, outcome, &none);
     }
     result.map(|_| findings.outcome())
@@ -291,7 +269,7 @@ fn begin<'i>(
     }
     logs::choose(&mut job.target, &mut feed)?;
     if let Some(log) = job.target.selector.log().filter(|log| log.writer.decodes)
-        && matches!(&job.task, Task::Check(check) if check.wanted.contains(Group::Unreadable))
+        && job.lists_unreadable()
         && !feed.peek(1)?.is_empty()
         && let Print::Findings(findings) = sink.print
     {
@@ -348,7 +326,7 @@ fn warn_about(job: &Job, stats: &Stats, options: &OutputOptions, quiet: bool) {
         warn_missing(selector, stats);
     }
     let Task::Convert(treatment) = &job.task else { return };
-    if let Some(advice) = treatment.convert.advice().filter(|_| !quiet) {
+    if let Some(advice) = treatment.convert.inner.advice().filter(|_| !quiet) {
         warn(format_args!("{advice}"));
     }
     // If no line is JSON, there is a message with the count already. Statistics have all counts.

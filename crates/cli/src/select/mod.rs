@@ -225,15 +225,11 @@ impl Selector {
     }
 
     /// Reports whether records without an escape can be skipped. They cannot if a record depends on earlier ones, or if
-    /// escapes of a server are undone, which could mean a `%` or be malformed.
+    /// escapes of a server are undone in fields, cells or strings, which could mean a `%` or be malformed.
     pub fn can_pass_by(&self) -> bool {
-        !self.is_sequential() && !self.is_line() && !self.is_unescaped()
-    }
-
-    /// Reports whether escapes of a server are undone in fields, cells or strings, other than those of a log.
-    pub fn is_unescaped(&self) -> bool {
         let in_fields = self.fields.as_ref().map_or(Escaping::None, Numbered::escaping);
-        self.more != Escaping::None || in_fields != Escaping::None
+        let is_unescaped = self.more != Escaping::None || in_fields != Escaping::None;
+        !self.is_sequential() && !self.is_line() && !is_unescaped
     }
 
     /// Returns the offset of the first byte that may begin an escape in a value.

@@ -61,13 +61,13 @@ impl Task {
 
     /// Makes the following values relative to `reference`, if the task resolves references. Returns whether it does.
     pub fn enter_base(&mut self, reference: &[u8]) -> bool {
-        if let Task::Convert(handler) = self { handler.convert.enter_base(reference) } else { false }
+        if let Task::Convert(handler) = self { handler.convert.inner.enter_base(reference) } else { false }
     }
 
     /// Undoes the last call of [`Task::enter_base`] that returned true.
     pub fn leave_base(&mut self) {
         if let Task::Convert(handler) = self {
-            handler.convert.leave_base();
+            handler.convert.inner.leave_base();
         }
     }
 }

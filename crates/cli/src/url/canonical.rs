@@ -11,7 +11,7 @@ use crate::common::fault::Handling;
 use crate::common::reason::{Reason, Refusal};
 use crate::common::records::Records;
 use crate::common::target;
-use crate::convert::{Convert, Escapes, Value};
+use crate::convert::{Convert, Value};
 
 /// Converts a URL to the canonical form of a profile.
 #[derive(Clone, Copy, Debug)]
@@ -56,10 +56,6 @@ impl Convert for Canonical {
         }
         is_done.then_some(kept)
     }
-
-    fn escapes(&self) -> Option<Escapes> {
-        Some(Escapes::Copied)
-    }
 }
 
 /// A hash function, whose result is written as hexadecimal digits in lower case.
@@ -91,9 +87,5 @@ impl Convert for Fingerprint {
             Hash::Sha256 => digits(&Sha256::digest(&key)),
         }
         Ok(0)
-    }
-
-    fn escapes(&self) -> Option<Escapes> {
-        Some(Escapes::Copied)
     }
 }

@@ -13,9 +13,9 @@ use super::values::in_utf8;
 use crate::common::charset::{Charset, push_reference};
 use crate::common::escape::escape;
 use crate::common::fault::{Handling, Policy};
-use crate::common::reason::{Reason, Refusal};
+use crate::common::reason::{Refusal, not_utf8};
 use crate::common::{target, utf8};
-use crate::convert::{Convert, Escapes, Value, percent_u};
+use crate::convert::{Convert, Value, percent_u};
 
 /// The conversion of `encode --url`: escapes `%` and the bytes that a URL cannot contain.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +51,7 @@ impl Convert for EncodeUrl {
             };
             let (head, rest) = url.split_at(path_start(url));
             if handling.not_text.rejects() {
-                utf8::validate(head).map_err(|offset| Refusal { offset, reason: Reason::InvalidUtf8 })?;
+                utf8::validate(head).map_err(not_utf8)?;
                 let refused = charset.encode(rest, Policy::Fail, &mut Vec::new(), push_reference);
                 refused.map_err(|refusal| Refusal { offset: head.len() + refusal.offset, ..refusal })?;
             }
@@ -60,10 +60,6 @@ impl Convert for EncodeUrl {
             encode_append(*value.keep, rest, &mut encoded);
             from_utf8(charset, &encoded, out)
         })
-    }
-
-    fn escapes(&self) -> Option<Escapes> {
-        Some(Escapes::Data)
     }
 }
 
@@ -80,10 +76,6 @@ impl Convert for DecodeUrl {
             Converter::new().keeping(*value.keep).decode_append(&url, out);
             Ok(())
         })
-    }
-
-    fn escapes(&self) -> Option<Escapes> {
-        Some(Escapes::Decoded)
     }
 
     fn validate(&self, url: &[u8]) -> Result<(), MalformedEscape> {

@@ -12,7 +12,7 @@ use super::part::{Part, Suffixes};
 use crate::common::fault::Handling;
 use crate::common::reason::{Refusal, refuse};
 use crate::common::target;
-use crate::convert::{Convert, Escapes, Value};
+use crate::convert::{Convert, Value};
 
 /// The changes of each URL: first those of its parts, and then those of its query, in the order of the fields.
 #[derive(Clone, Debug, Default)]
@@ -377,9 +377,5 @@ impl Convert for Edit {
                 return Ok(0);
             },
         ))
-    }
-
-    fn escapes(&self) -> Option<Escapes> {
-        Some(Escapes::Copied)
     }
 }

@@ -5,7 +5,7 @@ use simdpct::header::{ExtValueError, decode_ext_value, encode_ext_value};
 use super::values::text;
 use crate::common::fault::Handling;
 use crate::common::reason::{Reason, Refusal};
-use crate::convert::{Convert, Escapes, Value};
+use crate::convert::{Convert, Value};
 
 /// The direction of the conversion between text and values such as `UTF-8''a%20b`.
 #[derive(Clone, Copy, Debug)]
@@ -30,9 +30,5 @@ impl Convert for ExtValue {
             }
         }
         Ok(0)
-    }
-
-    fn escapes(&self) -> Option<Escapes> {
-        Some(Escapes::Copied)
     }
 }

@@ -11,7 +11,7 @@ use super::part::{Part, Suffixes};
 use super::row::{self, Document, Style};
 use crate::common::fault::Handling;
 use crate::common::reason::{Reason, Refusal, refuse};
-use crate::convert::{Convert, Escapes, Value};
+use crate::convert::{Convert, Value};
 
 /// The conversion that builds a URL from its parts, which are the cells of a row.
 #[derive(Clone, Debug)]
@@ -313,9 +313,5 @@ impl Convert for Join {
                 Err(refuse(format!("the {name} cannot be read back from the URL: '{wanted}'")))
             }
         }
-    }
-
-    fn escapes(&self) -> Option<Escapes> {
-        Some(if self.encode { Escapes::Data } else { Escapes::Copied })
     }
 }

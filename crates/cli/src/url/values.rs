@@ -1,29 +1,15 @@
 //! Converts the escapes in a URL from the charset of each of its values: each segment of the path, each name and each
 //! value of the query, and the fragment.
 
-use std::borrow::Cow;
-use std::str::Utf8Error;
-
 use crate::common::charset::Charset;
 use crate::common::fault::Policy;
-use crate::common::reason::{Reason, Refusal};
+use crate::common::reason::{Reason, Refusal, not_utf8};
 use crate::common::target::Pieces;
 use crate::common::utf8;
 
-/// Returns valid UTF-8 unchanged. For other bytes, `policy` decides whether they stay, are repaired or are rejected.
-pub fn to_text(bytes: Cow<'_, [u8]>, policy: Policy) -> Result<Cow<'_, [u8]>, Reason> {
-    match policy {
-        Policy::Keep => Ok(bytes),
-        _ if utf8::validate(&bytes).is_ok() => Ok(bytes),
-        Policy::Replace => Ok(utf8::repaired(&bytes).into()),
-        _ => Err(Reason::InvalidUtf8),
-    }
-}
-
 /// Returns `value` as text. Fails if it is invalid UTF-8.
 pub fn text(value: &[u8]) -> Result<&str, Refusal> {
-    let refusal = |error: Utf8Error| Refusal { offset: error.valid_up_to(), reason: Reason::InvalidUtf8 };
-    str::from_utf8(value).map_err(refusal)
+    str::from_utf8(value).map_err(|error| not_utf8(error.valid_up_to()))
 }
 
 /// Returns `url`, in which characters in UTF-8 replace their escapes in `charset`. Escapes of ASCII stay, so that the
@@ -40,8 +26,7 @@ pub fn in_utf8(
 ) -> Result<Vec<u8>, Refusal> {
     let (host, rest) = url.split_at(path);
     let mut out = Vec::new();
-    append_in_utf8(Charset::UTF_8, host, percent, policy, &mut out)
-        .map_err(|offset| Refusal { offset, reason: Reason::InvalidUtf8 })?;
+    append_in_utf8(Charset::UTF_8, host, percent, policy, &mut out).map_err(not_utf8)?;
     let mut start = path;
     for (value, delimiter) in Pieces::from_path(rest) {
         append_in_utf8(charset, value, percent, policy, &mut out)

@@ -177,11 +177,11 @@ fn dedup_keeps_first_lines_and_rejected_ones() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (one, two, rejects) = (path("one"), path("two"), path("rejects"));
-    std::fs::write(&one, "http://a/\nhttp://b").unwrap();
-    std::fs::write(&two, "http://B/\nhttp://a b").unwrap();
+    fs::write(&one, "http://a/\nhttp://b").unwrap();
+    fs::write(&two, "http://B/\nhttp://a b").unwrap();
     let both = run(&["dedup", "--profile", "whatwg", "--rejects", &rejects, &one, &two], "");
     assert_eq!(both.out, b"http://a/\nhttp://b\nhttp://a b\n");
-    let listed = std::fs::read_to_string(&rejects).unwrap();
+    let listed = fs::read_to_string(&rejects).unwrap();
     assert!(listed.starts_with(&format!("{two}:2:")) && listed.lines().count() == 1, "{listed}");
     // A line that does not fit in memory is kept in its place, even if other lines wait in temporary files.
     let (long, short) = ("a".repeat(3 << 20), lines(20_000, u64::MAX));
@@ -195,7 +195,7 @@ fn dedup_keeps_first_lines_and_rejected_ones() {
         let said =
             format!("pct: 3 records are unreadable, and stay unchanged; {rejects} lists the reasons\n");
         assert_eq!((kept.err, kept.code), (said, Some(0)));
-        let listed = std::fs::read_to_string(&rejects).unwrap();
+        let listed = fs::read_to_string(&rejects).unwrap();
         let places: Vec<_> =
             listed.lines().map(|line| line.split(": ").take(2).collect::<Vec<_>>().join(": ")).collect();
         let second = 2 + short.len() + long.len() + 1;
@@ -241,8 +241,8 @@ fn dedup_keeps_first_lines_and_rejected_ones() {
     assert_eq!(text(&["dedup", "--log", "combined"], &format!("{log}{other}{log}")), log);
     // The output of several tables has one header, and a record that is longer than `--max-record` is kept.
     let (long, tables) = ("x".repeat(2 << 20), (path("a.csv"), path("b.csv")));
-    std::fs::write(&tables.0, format!("u\n{long}\na\n{long}\n")).unwrap();
-    std::fs::write(&tables.1, format!("u\nb\na\n{long}")).unwrap();
+    fs::write(&tables.0, format!("u\n{long}\na\n{long}\n")).unwrap();
+    fs::write(&tables.1, format!("u\nb\na\n{long}")).unwrap();
     let args = ["dedup", "-q", "--csv", "--column", "u", "--max-record", "1", &tables.0, &tables.1];
     assert_same("tables", &run(&args, "").out, format!("u\n{long}\na\n{long}\nb\n{long}\n").as_bytes());
     // Without a profile, the key is the line as `normalize` writes it.
@@ -316,7 +316,7 @@ fn hosts_are_divided_by_the_public_suffix_list() {
     assert_eq!(get(&["--icann"], "http://x.y.github.io"), "x.y|github.io|io\n");
     assert_eq!(get(&["--decode"], "http://a.b%2Ec%6Fm/"), "a|b.com|com\n");
     let list = tempfile::NamedTempFile::new().unwrap();
-    std::fs::write(&list, "*.example.co.uk\n").unwrap();
+    fs::write(&list, "*.example.co.uk\n").unwrap();
     let path = list.path().to_str().unwrap();
     assert_eq!(
         get(&["--suffix-list", path], "http://a.b.example.co.uk"),
@@ -325,7 +325,7 @@ fn hosts_are_divided_by_the_public_suffix_list() {
     let row = text(&["split", "--parts", "domain,subdomain,suffix", "--format", "csv", "-e", "//b.com"], "");
     assert_eq!(row, "b.com,,com\n");
     assert_eq!(run(&["join", "domain=a.com"], "").code, Some(1));
-    std::fs::write(&list, "com\na..b\n").unwrap();
+    fs::write(&list, "com\na..b\n").unwrap();
     let bad = run(&["get", "{domain}", "--suffix-list", path, "-e", url], "");
     assert!(bad.code == Some(2) && bad.err.contains("line 2 is not a rule"), "{}", bad.err);
     assert!(text(&["info"], "").contains("public suffix list: version 20"));
