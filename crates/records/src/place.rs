@@ -181,8 +181,10 @@ pub struct Place {
     pub fence: ByteSet,
     /// The texts that a new value cannot start with, in upper or lower case, unless the old one starts with the same text.
     pub reserved: &'static [&'static [u8]],
-    /// The texts that are read as no value. [`Place::write`] rejects them if decoding the old value gives one of them.
+    /// The texts that mean "no value". [`Place::write`] rejects them if decoding the old value gives one of them.
     pub placeholders: Option<&'static Placeholders>,
+    /// Whether the value is the target of a request without a protocol, so that a new value could be read as the protocol.
+    pub ends_request: bool,
     /// The quotes around the value.
     pub marks: Marks,
     /// Whether a new value can keep the bytes of the fence that the old one has, because only the bytes next to them
@@ -208,6 +210,7 @@ impl Place {
             fence,
             reserved: &[],
             placeholders: None,
+            ends_request: false,
             marks: Marks::None,
             has_lone_marks: false,
             charset: Charset::default(),
@@ -330,13 +333,15 @@ impl Place {
         };
         let is_bad_start =
             self.reserved.iter().any(|start| starts_with(value, start) && !starts_with(old, start));
-        let bad = match (value, self.placeholders) {
-            (b"", _) => (!self.may_be_empty).then_some(0),
-            _ if is_bad_start => Some(0),
-            (_, Some(known)) => known.hides(value).filter(|_| *simdpct::decode_until_stable(old) == *value),
-            (_, None) => None,
+        let is_none = |known: &Placeholders| {
+            known.contains(value) && *simdpct::decode_until_stable(old) == *value
+                || self.ends_request && known.takes_for_protocol(value) && !known.takes_for_protocol(old)
         };
-        if let Some(offset) = self.barrier(old, value).or(bad) {
+        let is_bad = match value {
+            [] => !self.may_be_empty,
+            _ => is_bad_start || self.placeholders.is_some_and(is_none),
+        };
+        if let Some(offset) = self.barrier(old, value).or(is_bad.then_some(0)) {
             let Marks::Optional(quoted) = self.marks else { return Err(offset) };
             (writer, quote) = (quoted, b"\"");
         }

@@ -50,7 +50,7 @@ impl Placeholders {
 
     /// Reports whether a text in place of a target begins with `byte`. It is false for the first byte of most targets.
     #[inline]
-    fn begin_with(&self, byte: u8) -> bool {
+    pub(crate) fn begin_with(&self, byte: u8) -> bool {
         self.targets.iter().chain(self.prefixes).any(|text| text.first() == Some(&byte))
     }
 
@@ -64,22 +64,9 @@ impl Placeholders {
                 || self.prefixes.iter().any(|prefix| target.strip_prefix(*prefix).is_some_and(is_name)))
     }
 
-    /// Returns the offset of a byte without which `target` would be read as a target. It could be read as a text in place of one, or, in
-    /// a request without a protocol, as the protocol.
-    pub(crate) fn hides(&self, target: &[u8]) -> Option<usize> {
-        let is_protocol = match self.protocol {
-            Protocol::Word => is_protocol(target),
-            _ => self.is_protocol(target),
-        };
-        let slash = || target.iter().position(|&byte| byte == b'/').unwrap_or(0);
-        if self.contains(target) { Some(0) } else { is_protocol.then(slash) }
-    }
-
-    /// Reports whether decoding `raw`, the target as it is written, can give a text that [`Placeholders::hides`]. This examines only its
-    /// first bytes.
-    #[inline]
-    pub(crate) fn may_hide(&self, raw: &[u8]) -> bool {
-        raw[0] != b'/' && (self.begin_with(raw[0]) || raw.iter().take(5).any(|byte| b"%/.".contains(byte)))
+    /// Reports whether `word` would be read as a protocol at the end of a request that has none.
+    pub(crate) fn takes_for_protocol(&self, word: &[u8]) -> bool {
+        if self.protocol == Protocol::Word { is_protocol(word) } else { self.is_protocol(word) }
     }
 }
 

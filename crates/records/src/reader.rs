@@ -111,12 +111,15 @@ impl Reader {
         let Some(index) = self.numbers[index].filter(|_| holds != Holds::Method) else { return Ok(None) };
         let range = range.clone().or_else(|reason| unreadable(0, reason))?;
         let known = &self.log.writer.placeholders;
-        let (method, range) = match holds {
-            Holds::Request => match target::split(record, range, known, escaping)? {
-                Some(parts) => parts,
+        let (method, range, ends_request) = match holds {
+            Holds::Request => match target::split(record, range.clone(), known, escaping)? {
+                Some((method, target)) => {
+                    let has_protocol = record[target.end..range.end].iter().any(|&byte| byte != b' ');
+                    (method, target, !has_protocol)
+                }
                 None => return Ok(None),
             },
-            _ => (method.clone(), range),
+            _ => (method.clone(), range, false),
         };
         // The unknown writer may be HAProxy, which writes `#22` for a quote.
         let is_unknown = escaping == Escaping::Unknown;
@@ -127,6 +130,7 @@ impl Reader {
         }
         let mut place = Place::new(range, index, escaping, fence);
         place.placeholders = Some(known);
+        place.ends_request = ends_request;
         if let Shape::Columns(columns) = &self.log.layout.shape {
             place.reserved = columns.reserved;
         }

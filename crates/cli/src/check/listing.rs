@@ -347,7 +347,7 @@ impl Observer for Listing<'_> {
                     push_escaped(text, shown.unwrap_or_default());
                     let _ = write!(text, ": {}", escape.cause);
                 }
-                // One finding of invalid UTF-8 for each record is enough. It must not be that of a component that is left out.
+                // One finding of invalid UTF-8 for each value is enough. It must not be that of a component that is left out.
                 Group::Utf8 if found.before & UTF8 != 0 && self.wanted.components.is_empty() => return None,
                 Group::Utf8 => {
                     let _ = write!(text, "invalid UTF-8 after decoding, from byte 0x{:02X} on", found.byte);

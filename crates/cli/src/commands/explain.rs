@@ -65,7 +65,8 @@ fn each_line(
         text.truncate(len + read);
         let complete = memchr::memrchr(end, &text[len..]).map_or(0, |at| len + at + 1);
         let ready = if read == 0 { text.len() } else { complete };
-        for line in text[..ready].split(|&byte| byte == end) {
+        let lines = text[..ready].split(|&byte| byte == end).filter(|_| ready > 0);
+        for line in lines {
             let line = text_of(line, end, std::mem::take(&mut is_start));
             if !line.is_empty() {
                 each(line)?;

@@ -56,6 +56,8 @@ pub struct Findings {
     total: u64,
     /// Whether the current file has findings.
     has_some: bool,
+    /// Whether the rest of a file was not needed.
+    pub has_skipped: bool,
     /// The name of the current file, if names are printed.
     name: Vec<u8>,
     /// The byte after each name that is printed. If it is NUL, names are not escaped.
@@ -70,8 +72,8 @@ impl Findings {
     pub fn new(quiet: bool, format: OutputFormat, names_files: bool, max: Option<u64>, end: u8) -> Findings {
         let max = if quiet { 1 } else { max.unwrap_or(u64::MAX) };
         let (buffer, name, last, counts) = (Vec::new(), Vec::new(), String::new(), [0; Group::ALL.len()]);
-        let (total, has_some) = (0, false);
-        Findings { buffer, quiet, format, names_files, max, counts, total, has_some, name, end, last }
+        let (total, has_some, has_skipped) = (0, false, false);
+        Findings { buffer, quiet, format, names_files, max, counts, total, has_some, has_skipped, name, end, last }
     }
 
     /// Records that the following findings belong to `input`.
@@ -121,7 +123,11 @@ impl Findings {
             }
         }
         self.flush(output)?;
-        if self.next() == Next::More { Ok(()) } else { Err(Failure::Enough) }
+        if self.next() == Next::More {
+            return Ok(());
+        }
+        self.has_skipped = true;
+        Err(Failure::Enough)
     }
 
     fn add(&mut self, (file, line, offset): (&str, u64, u64), finding: &Finding, text: &str) {

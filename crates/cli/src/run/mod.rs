@@ -226,9 +226,11 @@ pub fn check(
         let (count, bytes) = (counted(stats.records, unit), counted(stats.bytes_in, "byte"));
         findings.summarize(&format!("{count} ({bytes})"));
     }
-    // If the list was complete before the end of the input, these would be those of a part of it.
     if result.is_ok() && !quiet && findings.next() != Next::Nothing {
-        warn_missing(selector, &stats);
+        // If the rest of a file was not needed, it may have the places that are missing.
+        if !findings.has_skipped {
+            warn_missing(selector, &stats);
+        }
         let outcome = ["is not checked", "are not checked"];
         // If no line is JSON, there is a message with the count already.
         let is_told = job.lists_unreadable() || selector.is_json() && !stats.searched;
@@ -354,7 +356,11 @@ fn warn_about(job: &Job, stats: &Stats, options: &OutputOptions, quiet: bool) {
     let told = stats.mentioned + stats.clashes + stats.partial + stats.uncertain;
     let unreadable = stats.unreadable.saturating_sub(told);
     let values_unreadable = ["value is unreadable", "values are unreadable"];
-    let uncertain = if policies.rejected == Policy::Null { Policy::Keep } else { records };
+    let uncertain = match records {
+        Policy::Null if job.writes_records() => Policy::Keep,
+        Policy::Null => Policy::Drop,
+        policy => policy,
+    };
     for (count, policy, what) in [
         (stats.dropped.saturating_sub(others), Policy::Drop, faults),
         (stats.rejected, values, REJECTED),

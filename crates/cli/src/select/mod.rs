@@ -265,8 +265,8 @@ impl Selector {
         self.names.len()
     }
 
-    /// Reports whether every selected place was found at least once, so that [`Selector::missing`] has no messages. Of many places, some may
-    /// be reported as not found, because the messages take cubic time.
+    /// Reports whether every selected place was found at least once, so that [`Selector::missing`] has no messages. For 64 places
+    /// or more, it can be false although all were found, because the messages take cubic time.
     pub fn has_found_all(&self, stats: &Stats) -> bool {
         let count = self.count();
         stats.searched

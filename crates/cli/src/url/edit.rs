@@ -93,7 +93,7 @@ fn host_in_browsers(url: &[u8]) -> Option<String> {
 /// was changed, it must be the host that they find in `value`, the URL before the changes. They end a host at a backslash, so a port or
 /// another new part after it would not be read, and the path between a backslash and the next slash would be lost.
 fn is_read_by_browsers(value: &[u8], url: &[u8], old: &Texts<'_>, new: &Texts<'_>) -> bool {
-    let is_new = (SCHEME..=PORT).any(|index| old[index] != new[index]);
+    let is_new = (SCHEME..=PATH).any(|index| old[index] != new[index]);
     let has_backslash =
         |url: &[u8]| split(url).authority().is_some_and(|authority| authority.contains(&b'\\'));
     if is_new && (has_backslash(value) || has_backslash(url)) {

@@ -134,7 +134,11 @@ impl Requests {
             if has_escape && is_selected {
                 clear(chosen, done..value.start);
                 done = value.end;
-                if find_escape(chosen, value.start) < value.end && !self.is_plain(&line[value], index == 0) {
+                // Without a protocol after it, a decoded target could be read as one.
+                let is_last = index == 0 && value.end == close;
+                if find_escape(chosen, value.start) < value.end
+                    && (is_last || !self.is_plain(&line[value], index == 0))
+                {
                     return None;
                 }
             }
@@ -188,13 +192,14 @@ impl Requests {
         let is_other = !is_target
             && (self.log.writer.rule == Rule::RequestEscaped
                 || memchr::memmem::find(value, b"%20").is_some());
-        // The decoded value must still be read as one.
+        // The decoded value must not be a text that means "no value".
         let known = &self.log.writer.placeholders;
-        let is_hidden = || {
+        let may_be_none = value[0] == b'%' || known.begin_with(value[0]);
+        let is_none = || {
             let start = simdpct::decode(&value[..value.len().min(64)]);
-            known.hides(&start).is_some() || known.prefixes.iter().any(|prefix| start.starts_with(prefix))
+            known.contains(&start) || known.prefixes.iter().any(|prefix| start.starts_with(prefix))
         };
-        !has_odd && !is_other && !(known.may_hide(value) && is_hidden())
+        !has_odd && !is_other && !(may_be_none && is_none())
     }
 }
 
