@@ -324,7 +324,7 @@ unsafe fn text_of<'a>(
             return Err("DuckDB has no memory for text");
         }
         let vector = duckdb!(api, duckdb_data_chunk_get_vector(text.raw, 0));
-        let mut out = Output::of_shape(api, vector, Shape::Text, rows);
+        let mut out = Output::new(api, vector, Shape::Text, rows);
         let integer = |id, row| {
             Ok(match id {
                 DUCKDB_TYPE_DUCKDB_TYPE_TINYINT => i128::from(read!(i8, row)),
@@ -440,7 +440,7 @@ impl<'a> Values<'a> for Vector<'a> {
 
 /// The structure of the values of a vector.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Shape {
+pub(crate) enum Shape {
     /// Text or bytes.
     Text,
     /// Structs with this number of texts.
@@ -450,7 +450,7 @@ enum Shape {
 }
 
 impl Shape {
-    fn of(result: ResultType) -> Shape {
+    pub(crate) fn of(result: ResultType) -> Shape {
         match result.fields().len() {
             fields if result.is_list() => Shape::List(fields),
             1 => Shape::Text,
@@ -483,22 +483,13 @@ const AT_ONCE: usize = 1 << 20;
 impl<'a> Output<'a> {
     /// # Safety
     ///
-    /// `vector` has the type that [`LogicalType::of_result`] makes of `result`, has capacity for `rows` rows, and is not used
-    /// otherwise during `'a`.
+    /// `vector` has this shape and capacity for `rows` rows, and is not used otherwise during `'a`.
     pub(crate) unsafe fn new(
         api: &'a Api,
         vector: sys::duckdb_vector,
-        result: ResultType,
+        shape: Shape,
         rows: usize,
     ) -> Output<'a> {
-        // SAFETY: the caller promises a vector of this type with this capacity, which nobody else uses.
-        unsafe { Output::of_shape(api, vector, Shape::of(result), rows) }
-    }
-
-    /// # Safety
-    ///
-    /// `vector` has this shape and capacity for `rows` rows, and is not used otherwise during `'a`.
-    unsafe fn of_shape(api: &'a Api, vector: sys::duckdb_vector, shape: Shape, rows: usize) -> Output<'a> {
         let values = match shape {
             // SAFETY: by the caller's promise, the vector is one of strings.
             Shape::Text => unsafe { duckdb!(api, duckdb_vector_get_data(vector)) }.cast(),
@@ -524,7 +515,7 @@ impl<'a> Output<'a> {
                 _ => self.vector,
             };
             // SAFETY: by the invariant, this vector and its children have texts, capacity for `rows` rows, and no other user.
-            unsafe { Output::of_shape(self.api, vector, Shape::Text, self.rows) }
+            unsafe { Output::new(self.api, vector, Shape::Text, self.rows) }
         };
         (0..count).map(field).collect()
     }
@@ -550,7 +541,7 @@ impl<'a> Output<'a> {
         };
         let shape = if fields == 1 { Shape::Text } else { Shape::Struct(fields) };
         // SAFETY: the child of the vector has this shape, and capacity for `rows` rows after `reserve`.
-        unsafe { Output::of_shape(self.api, vector, shape, rows) }
+        unsafe { Output::new(self.api, vector, shape, rows) }
     }
 
     /// Writes the result of a row. DuckDB gets its copy at the latest when this output is dropped. The caller writes

@@ -52,7 +52,7 @@ impl<'a> Values<'a> for Stored<'a> {
     }
 
     fn size(&self) -> usize {
-        self.1.size()
+        self.1.bytes().len()
     }
 
     fn column(&self) -> Option<Column<'a, i64>> {

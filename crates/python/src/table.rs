@@ -154,11 +154,9 @@ pub(crate) fn apply(
     threads: Option<usize>,
 ) -> PyResult<PyColumn> {
     let py = values.py();
-    let threads = match threads.map(NonZero::new) {
-        Some(None) => return Err(invalid(caller, "threads must be a positive number")),
-        Some(threads) => threads,
-        None => None,
-    };
+    let positive =
+        |count| NonZero::new(count).ok_or_else(|| invalid(caller, "threads must be a positive number"));
+    let threads = threads.map(positive).transpose()?;
     let job = options::job(function, kwargs.as_bytes()).map_err(|why| invalid(caller, &why))?;
     let more = columns.iter().map(arrow::import).collect::<PyResult<_>>()?;
     let column = arrow::import(values)?;
