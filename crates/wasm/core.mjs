@@ -96,13 +96,14 @@ export function start(module) {
   /** Reserves `length` bytes in the input buffer. */
   function reserve(length) {
     if (length > inputLength) {
-      inputAt = wasm.pct_input(length) >>> 0;
+      // The module would take 2^32 as 0.
+      inputAt = length < 2 ** 31 ? wasm.pct_input(length) >>> 0 : 0;
       if (inputAt === 0) {
         inputLength = 0;
         throw new RangeError(`no memory for ${length} bytes`);
       }
-      inputLength = length;
       input = new Uint8Array(memory.buffer, inputAt, length);
+      inputLength = length;
     }
     refresh();
   }
