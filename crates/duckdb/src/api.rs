@@ -46,7 +46,7 @@ used! {
     duckdb_create_logical_type duckdb_create_list_type duckdb_create_struct_type duckdb_destroy_logical_type
     duckdb_get_type_id duckdb_decimal_width duckdb_decimal_scale duckdb_decimal_internal_type
     duckdb_enum_internal_type duckdb_create_enum_value
-    duckdb_create_float duckdb_create_double duckdb_create_decimal
+    duckdb_create_uhugeint duckdb_create_float duckdb_create_double duckdb_create_decimal
     duckdb_get_varchar duckdb_destroy_value duckdb_free
     duckdb_create_data_chunk duckdb_destroy_data_chunk
     duckdb_data_chunk_get_column_count duckdb_data_chunk_get_vector duckdb_data_chunk_get_size
@@ -246,11 +246,13 @@ pub(crate) unsafe fn set_error(api: &Api, info: sys::duckdb_function_info, messa
 }
 
 /// Returns the columns of a chunk of rows. Converts numbers and values of an ENUM to text, as DuckDB's cast to VARCHAR
-/// does, and adds the chunks with this text to `texts`.
+/// does, and adds the chunks with this text to `texts`. The text of a value of an ENUM ends before its first NUL, because
+/// DuckDB's C API does not return the length of such a text.
 ///
 /// # Errors
 ///
-/// A message if a column has a value that is not text, a number or a value of an ENUM. The first column may have bytes.
+/// A message if a column has a value that is not text, a number or a value of an ENUM, or that is a BIGNUM. The first
+/// column may have bytes.
 ///
 /// # Safety
 ///
@@ -341,7 +343,7 @@ unsafe fn text_of<'a>(
                 }
                 _ => {
                     return Err(
-                        "an argument is not text or a number; cast it to VARCHAR, or join a list by array_to_string",
+                        "an argument is not text or a number, or is a BIGNUM; cast it to VARCHAR, or join a list by array_to_string",
                     );
                 }
             })
@@ -349,6 +351,9 @@ unsafe fn text_of<'a>(
         let id = duckdb!(api, duckdb_get_type_id(of.raw));
         for row in (0..rows).filter(|&row| is_valid(row)) {
             let mut value = match id {
+                DUCKDB_TYPE_DUCKDB_TYPE_UHUGEINT => {
+                    duckdb!(api, duckdb_create_uhugeint(read!(duckdb_uhugeint, row)))
+                }
                 DUCKDB_TYPE_DUCKDB_TYPE_FLOAT => duckdb!(api, duckdb_create_float(read!(f32, row))),
                 DUCKDB_TYPE_DUCKDB_TYPE_DOUBLE => duckdb!(api, duckdb_create_double(read!(f64, row))),
                 DUCKDB_TYPE_DUCKDB_TYPE_DECIMAL => {
