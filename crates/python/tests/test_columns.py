@@ -216,7 +216,7 @@ def test_objects_that_are_not_columns():
     with pytest.raises(ValueError, match="^unquote_array: errors must be 'keep', 'replace', 'null' or 'strict', not \"ignore\""):
         simdpct.unquote_array(pyarrow.array(["a"]), errors="ignore")
     for threads in (0, -1):
-        with pytest.raises((ValueError, OverflowError), match="quote_array: threads must be|negative"):
+        with pytest.raises(ValueError, match="^quote_array: threads must be a positive number"):
             simdpct.quote_array(pyarrow.array(["a"]), threads=threads)
     # A table with one column counts as a column, and so does a slice of such a table.
     check(simdpct.quote_array(table.select(["a"])), pyarrow.string(), ["b"])
