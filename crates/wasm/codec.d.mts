@@ -192,30 +192,43 @@ export interface Codec {
    * Encodes a whole URL: keeps reserved characters and their escapes (RFC 3986, section 2.2), and escapes characters that a URL
    * cannot have and every other `%`, so that `decodeUrl` is the inverse. With `keepEscapes`, it keeps all valid escapes, which
    * repairs a URL that is encoded in part.
+   * @throws {PercentError} if a string has a lone surrogate
    */
   encodeUrl<T extends string | Uint8Array>(input: T, options?: { keepEscapes?: boolean }): Result<T>;
   encodeUrl(text: string, index: number, all: readonly string[]): string;
-  /** Decodes all escapes except those of reserved characters, so that the URL keeps its parts. */
+  /**
+   * Decodes all escapes except those of reserved characters, so that the URL keeps its parts.
+   * @throws {PercentError} if a string has a lone surrogate, or decodes to invalid UTF-8 (without `lossy`)
+   */
   decodeUrl(text: string, options?: { lossy?: boolean }): string;
   decodeUrl<T extends string | Uint8Array>(input: T): Result<T>;
   decodeUrl(text: string, index: number, all: readonly string[]): string;
-  /** Encodes a name or value of a form (URL Standard, section 5.2). */
+  /**
+   * Encodes a name or value of a form (URL Standard, section 5.2).
+   * @throws {PercentError} if a string has a lone surrogate
+   */
   encodeForm<T extends string | Uint8Array>(input: T): Result<T>;
-  /** Decodes a name or value of a form (URL Standard, section 5.1). */
+  /** Decodes a name or value of a form (URL Standard, section 5.1). It throws like `decode`. */
   decodeForm(text: string, options?: { strict?: boolean; lossy?: boolean }): string;
   decodeForm<T extends string | Uint8Array>(input: T, options?: { strict?: boolean }): Result<T>;
   decodeForm(text: string, index: number, all: readonly string[]): string;
   /**
    * Decodes repeatedly until nothing changes, in linear time. `layers` is the number of rounds that changed something.
-   * @throws {PercentError} if a string decodes to invalid UTF-8, without `lossy`. The offset is 0, because the bytes may come from
-   *   several layers
+   * @throws {PercentError} if a string has a lone surrogate, or decodes to invalid UTF-8 (without `lossy`). In the second case, the
+   *   offset is 0, because the bytes may come from several layers
    */
   decodeUntilStable(text: string, options?: Omit<DecodeTextOptions, 'strict'>): { value: string; layers: number };
   decodeUntilStable(bytes: Uint8Array, options?: Omit<DecodeOptions, 'strict'>): { value: Uint8Array; layers: number };
 
-  /** Lists the malformed and suspicious parts of the input in order. */
+  /**
+   * Lists the malformed and suspicious parts of the input in order.
+   * @throws {PercentError} if a string has a lone surrogate
+   */
   check(input: string | Uint8Array): Finding[];
-  /** Splits a URI or relative reference (RFC 3986, appendix B). Never fails. */
+  /**
+   * Splits a URI or relative reference (RFC 3986, appendix B). `flaws` lists what RFC 3986 does not allow.
+   * @throws {PercentError} if the URL has a lone surrogate
+   */
   split(url: string): Parts;
 
   /** Encodes a stream of bytes. */

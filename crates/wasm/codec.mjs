@@ -34,7 +34,7 @@ const flawReason = (kind, byte, component) =>
 
 /** Returns the functions of the package for a new instance of `module`, `simdpct.simd128.wasm` or `simdpct.wasm`. */
 export function instantiate(module) {
-  const { codec, wasm, apply, enter, refresh, release, unitOf, decodeArguments, lossyOutput, memory } = start(module);
+  const { codec, wasm, apply, enter, refresh, release, rejecting, decodeArguments, lossyOutput, memory } = start(module);
 
   /** Returns the rows of three numbers that `operation` writes for `value`. */
   function table(value, operation) {
@@ -58,12 +58,7 @@ export function instantiate(module) {
   }
 
   function decodeUrl(input, options = {}) {
-    return apply(input, wasm.pct_decode_url, (length) => {
-      if (options.lossy) return lossyOutput();
-      const offset = wasm.pct_not_utf8(length, -1, 0);
-      refresh();
-      throw new PercentError('escapes of invalid UTF-8', unitOf(offset));
-    });
+    return apply(input, wasm.pct_decode_url, rejecting(options, -1, 0));
   }
 
   function decodeUntilStable(input, options = {}) {

@@ -57,6 +57,15 @@ const isWellFormed =
 // Strings that values of a list are joined with. The first one that occurs in no value and no result is used.
 const SEPARATORS = ['\n', '\0'];
 
+/** Joins two arrays. The result is `second` itself if `first` is empty. */
+const concat = (first, second) => {
+  if (first.length === 0) return second;
+  const both = new Uint8Array(first.length + second.length);
+  both.set(first);
+  both.set(second, first.length);
+  return both;
+};
+
 /** Returns the functions for a new instance of `module` as `codec`, and what others are made of. */
 export function start(module) {
   const { memory, ...wasm } = new WebAssembly.Instance(module).exports;
@@ -87,13 +96,14 @@ export function start(module) {
   /** Reserves `length` bytes in the input buffer. */
   function reserve(length) {
     if (length > inputLength) {
-      inputAt = wasm.pct_input(length) >>> 0;
+      // The module would take 2^32 as 0.
+      inputAt = length < 2 ** 31 ? wasm.pct_input(length) >>> 0 : 0;
       if (inputAt === 0) {
         inputLength = 0;
         throw new RangeError(`no memory for ${length} bytes`);
       }
-      inputLength = length;
       input = new Uint8Array(memory.buffer, inputAt, length);
+      inputLength = length;
     }
     refresh();
   }
@@ -300,18 +310,20 @@ export function start(module) {
     return decodeInModule(input, options);
   }
 
+  /** Returns the function that `apply` calls if decoded text is not valid UTF-8. The output buffer still has the decoded bytes. */
+  const rejecting = (options, keep, flags) => (length) => {
+    if (options.lossy) return lossyOutput();
+    const offset = wasm.pct_not_utf8(length, keep, flags);
+    refresh();
+    throw new PercentError('escapes of invalid UTF-8', unitOf(offset));
+  };
+
   function decodeInModule(input, options = {}) {
     if (patience > 0) patience--;
     const [keep, flags] = decodeArguments(options);
     if (typeof input === 'string' && !input.includes('%') && !(flags & FORM && input.includes('+'))) return input;
     try {
-      return apply(input, (length) => wasm.pct_decode(length, keep, flags), (length) => {
-        // The output buffer still has the decoded bytes.
-        if (options.lossy) return lossyOutput();
-        const offset = wasm.pct_not_utf8(length, keep, flags & FORM);
-        refresh();
-        throw new PercentError('escapes of invalid UTF-8', unitOf(offset));
-      });
+      return apply(input, (length) => wasm.pct_decode(length, keep, flags), rejecting(options, keep, flags & FORM));
     } catch (error) {
       if (error.reason !== LONE) throw error;
       return decodeAround(input, options);
@@ -440,12 +452,7 @@ export function start(module) {
     return new TransformStream({
       transform(chunk, controller) {
         if (!(chunk instanceof Uint8Array)) throw new TypeError('a chunk must be a Uint8Array');
-        let piece = chunk;
-        if (kept.length > 0) {
-          piece = new Uint8Array(kept.length + chunk.length);
-          piece.set(kept);
-          piece.set(chunk, kept.length);
-        }
+        const piece = concat(kept, chunk);
         // The start of an escape at the end of a chunk is kept for the next chunk.
         const { length } = piece;
         let end = length;
@@ -474,12 +481,7 @@ export function start(module) {
     // A malformed escape at the end of a chunk decides whether the next chunk may start with a digit, so it is read again.
     let open = new Uint8Array(0);
     return stream((piece) => {
-      let input = piece;
-      if (open.length > 0) {
-        input = new Uint8Array(open.length + piece.length);
-        input.set(open);
-        input.set(piece, open.length);
-      }
+      const input = concat(open, piece);
       const { length } = input, output = normalize(input).subarray(open.length);
       const start = input[length - 1] === 0x25 ? length - 1 : input[length - 2] === 0x25 ? length - 2 : length;
       open = input.slice(start);
@@ -499,7 +501,7 @@ export function start(module) {
     defineSet, describeSet, sets: Object.freeze([...numbers.keys()]),
   };
   // The rest is for codec.mjs: `memory` is a function, because the view is replaced when the memory grows.
-  return { codec, wasm, apply, enter, refresh, release, unitOf, decodeArguments, lossyOutput, memory: () => bytes };
+  return { codec, wasm, apply, enter, refresh, release, rejecting, decodeArguments, lossyOutput, memory: () => bytes };
 }
 
 /** Compiles the module `hex`, which has two hexadecimal digits for each byte. */

@@ -161,9 +161,10 @@ SIMDPCT_MUST_USE size_t simdpct_encode_first_change(const simdpct_set *keep, uin
 /* Decodes `len` bytes at `input`. If `keep` is not NULL, the escapes of its bytes are copied and not decoded. Use that if a
  * decoded byte would change the meaning of the text, such as a '/' in a path or a line feed in a log.
  *
- * A capacity of `len` is always enough. With less, the library measures the output first. `out` may equal `input` if
- * `out_cap` is at least `len`; the call is then the same as simdpct_decode_in_place. After success, the bytes of `out` after
- * the first `written` are unspecified; after SIMDPCT_MALFORMED, all of `out` is, unless it equals `input`.
+ * A capacity of `len` is always enough. With less, the library measures the output first. `out` may equal `input` (also if
+ * both are NULL) if `out_cap` is at least `len`; the call is then the same as simdpct_decode_in_place, and `out_cap` counts
+ * as `len`. After success, the bytes of `out` after the first `written` are unspecified; after SIMDPCT_MALFORMED, all of `out`
+ * is, unless it equals `input`.
  *
  * Statuses: OK, UNCHANGED, TOO_SMALL, MALFORMED, INVALID. */
 SIMDPCT_MUST_USE simdpct_result simdpct_decode(const simdpct_set *keep, uint32_t flags, const void *input, size_t len,
@@ -316,7 +317,7 @@ SIMDPCT_MUST_USE simdpct_result simdpct_decode_multipart_name(const void *input,
 
 /* ---- Sets
  *
- * Each function writes a set to `*set`, in a few dozen instructions. Unless the status is OK, `*set` is not changed. */
+ * Each function writes a set to `*set`, in time that is linear in its input. Unless the status is OK, `*set` is not changed. */
 
 /* Writes the set called `name`, which is a string that ends with a NUL. Case does not matter, and '_' is the same as '-'. Each
  * set has the bytes that its specification does not escape:

@@ -13,6 +13,7 @@
 //   std::invalid_argument   if flags exclude each other or are not for this function, or a view has no data but a size,
 //   std::length_error       if the output is longer than a std::string can be,
 //   std::bad_alloc          if there is no memory.
+// The functions that return a string or append to one ignore SIMDPCT_IF_CHANGED, and streams reject it.
 // A string that output is appended to is unchanged after an exception, and so is a stream. The input may be a part of that string.
 #ifndef SIMDPCT_HPP
 #define SIMDPCT_HPP

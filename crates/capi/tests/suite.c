@@ -325,6 +325,8 @@ static void arguments(void) {
     CHECK(r.status == SIMDPCT_TOO_SMALL && r.needed == 5);
     r = simdpct_decode(NULL, 0, NULL, 0, NULL, 0);
     CHECK(r.status == SIMDPCT_OK && r.written == 0);
+    r = simdpct_decode(NULL, 0, NULL, 0, NULL, 5);
+    CHECK(r.status == SIMDPCT_OK && r.written == 0);
     r = simdpct_decode(NULL, 0, "%41", 3, NULL, 0);
     CHECK(r.status == SIMDPCT_TOO_SMALL && r.needed == 1);
     r = simdpct_decode_in_place(NULL, 0, NULL, 0);

@@ -34,9 +34,10 @@
 //! # Types
 //!
 //! Text is `Utf8`, `LargeUtf8`, `Utf8View`, or a dictionary of one of these; binary is `Binary`, `LargeBinary`, `BinaryView` or a
-//! dictionary. The result has the layout of the argument. Each value of a dictionary is processed once, and the keys stay. If no
-//! value of a column changes, the result is the column itself and not a copy. In a `Utf8View`, values without an escape to decode are
-//! not copied, and parts of URLs are views of its buffers. For parts of URLs, a dictionary is unpacked. The code for arrays is
+//! dictionary of one of these. `FixedSizeBinary` is converted to `Binary`. The result has the layout of the argument. Each value of
+//! a dictionary is processed once, and the keys stay. If no value of a column changes, the result is the column itself and not a
+//! copy. In a `Utf8View`, values without an escape to decode are not copied, and parts of URLs are views of its buffers. For parts
+//! of URLs, and if a column has the names of sets or profiles, a dictionary is unpacked. The code for arrays is
 //! [`simdpct_functions::columns`].
 //!
 //! The results of a batch of `Utf8` or of views may be at most 2 GiB long. A longer batch is an error; casting the

@@ -46,7 +46,7 @@ used! {
     duckdb_create_logical_type duckdb_create_list_type duckdb_create_struct_type duckdb_destroy_logical_type
     duckdb_get_type_id duckdb_decimal_width duckdb_decimal_scale duckdb_decimal_internal_type
     duckdb_enum_internal_type duckdb_create_enum_value
-    duckdb_create_float duckdb_create_double duckdb_create_decimal
+    duckdb_create_uhugeint duckdb_create_float duckdb_create_double duckdb_create_decimal
     duckdb_get_varchar duckdb_destroy_value duckdb_free
     duckdb_create_data_chunk duckdb_destroy_data_chunk
     duckdb_data_chunk_get_column_count duckdb_data_chunk_get_vector duckdb_data_chunk_get_size
@@ -246,11 +246,13 @@ pub(crate) unsafe fn set_error(api: &Api, info: sys::duckdb_function_info, messa
 }
 
 /// Returns the columns of a chunk of rows. Converts numbers and values of an ENUM to text, as DuckDB's cast to VARCHAR
-/// does, and adds the chunks with this text to `texts`.
+/// does, and adds the chunks with this text to `texts`. The text of a value of an ENUM ends before its first NUL, because
+/// DuckDB's C API does not return the length of such a text.
 ///
 /// # Errors
 ///
-/// A message if a column has a value that is not text, a number or a value of an ENUM. The first column may have bytes.
+/// A message if a column has a value that is not text, a number or a value of an ENUM, or that is a BIGNUM. The first
+/// column may have bytes.
 ///
 /// # Safety
 ///
@@ -324,7 +326,7 @@ unsafe fn text_of<'a>(
             return Err("DuckDB has no memory for text");
         }
         let vector = duckdb!(api, duckdb_data_chunk_get_vector(text.raw, 0));
-        let mut out = Output::of_shape(api, vector, Shape::Text, rows);
+        let mut out = Output::new(api, vector, Shape::Text, rows);
         let integer = |id, row| {
             Ok(match id {
                 DUCKDB_TYPE_DUCKDB_TYPE_TINYINT => i128::from(read!(i8, row)),
@@ -341,7 +343,7 @@ unsafe fn text_of<'a>(
                 }
                 _ => {
                     return Err(
-                        "an argument is not text or a number; cast it to VARCHAR, or join a list by array_to_string",
+                        "an argument is not text or a number, or is a BIGNUM; cast it to VARCHAR, or join a list by array_to_string",
                     );
                 }
             })
@@ -349,6 +351,9 @@ unsafe fn text_of<'a>(
         let id = duckdb!(api, duckdb_get_type_id(of.raw));
         for row in (0..rows).filter(|&row| is_valid(row)) {
             let mut value = match id {
+                DUCKDB_TYPE_DUCKDB_TYPE_UHUGEINT => {
+                    duckdb!(api, duckdb_create_uhugeint(read!(duckdb_uhugeint, row)))
+                }
                 DUCKDB_TYPE_DUCKDB_TYPE_FLOAT => duckdb!(api, duckdb_create_float(read!(f32, row))),
                 DUCKDB_TYPE_DUCKDB_TYPE_DOUBLE => duckdb!(api, duckdb_create_double(read!(f64, row))),
                 DUCKDB_TYPE_DUCKDB_TYPE_DECIMAL => {
@@ -440,7 +445,7 @@ impl<'a> Values<'a> for Vector<'a> {
 
 /// The structure of the values of a vector.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Shape {
+pub(crate) enum Shape {
     /// Text or bytes.
     Text,
     /// Structs with this number of texts.
@@ -450,7 +455,7 @@ enum Shape {
 }
 
 impl Shape {
-    fn of(result: ResultType) -> Shape {
+    pub(crate) fn of(result: ResultType) -> Shape {
         match result.fields().len() {
             fields if result.is_list() => Shape::List(fields),
             1 => Shape::Text,
@@ -483,22 +488,13 @@ const AT_ONCE: usize = 1 << 20;
 impl<'a> Output<'a> {
     /// # Safety
     ///
-    /// `vector` has the type that [`LogicalType::of_result`] makes of `result`, has capacity for `rows` rows, and is not used
-    /// otherwise during `'a`.
+    /// `vector` has this shape and capacity for `rows` rows, and is not used otherwise during `'a`.
     pub(crate) unsafe fn new(
         api: &'a Api,
         vector: sys::duckdb_vector,
-        result: ResultType,
+        shape: Shape,
         rows: usize,
     ) -> Output<'a> {
-        // SAFETY: the caller promises a vector of this type with this capacity, which nobody else uses.
-        unsafe { Output::of_shape(api, vector, Shape::of(result), rows) }
-    }
-
-    /// # Safety
-    ///
-    /// `vector` has this shape and capacity for `rows` rows, and is not used otherwise during `'a`.
-    unsafe fn of_shape(api: &'a Api, vector: sys::duckdb_vector, shape: Shape, rows: usize) -> Output<'a> {
         let values = match shape {
             // SAFETY: by the caller's promise, the vector is one of strings.
             Shape::Text => unsafe { duckdb!(api, duckdb_vector_get_data(vector)) }.cast(),
@@ -524,7 +520,7 @@ impl<'a> Output<'a> {
                 _ => self.vector,
             };
             // SAFETY: by the invariant, this vector and its children have texts, capacity for `rows` rows, and no other user.
-            unsafe { Output::of_shape(self.api, vector, Shape::Text, self.rows) }
+            unsafe { Output::new(self.api, vector, Shape::Text, self.rows) }
         };
         (0..count).map(field).collect()
     }
@@ -550,7 +546,7 @@ impl<'a> Output<'a> {
         };
         let shape = if fields == 1 { Shape::Text } else { Shape::Struct(fields) };
         // SAFETY: the child of the vector has this shape, and capacity for `rows` rows after `reserve`.
-        unsafe { Output::of_shape(self.api, vector, shape, rows) }
+        unsafe { Output::new(self.api, vector, shape, rows) }
     }
 
     /// Writes the result of a row. DuckDB gets its copy at the latest when this output is dropped. The caller writes

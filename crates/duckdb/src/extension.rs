@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use libduckdb_sys as sys;
 use simdpct_functions::{Output as ResultType, SqlFunction, Values, sql_functions};
 
-use crate::api::{self, Api, Connection, Output, ScalarFunctionSet, Type};
+use crate::api::{self, Api, Connection, Output, ScalarFunctionSet, Shape, Type};
 use crate::functions;
 
 static API: OnceLock<Api> = OnceLock::new();
@@ -99,7 +99,7 @@ unsafe extern "C" fn chunk(
     let evaluated = columns.map_err(in_function).and_then(|columns| {
         let rows = columns[0].rows();
         // SAFETY: the caller promises a vector for these results with capacity for the rows, and nobody else uses it.
-        let mut out = unsafe { Output::new(api, output, function.function.output, rows) };
+        let mut out = unsafe { Output::new(api, output, Shape::of(function.function.output), rows) };
         functions::evaluate(function, &columns, &mut out)
     });
     if let Err(message) = evaluated {

@@ -9,7 +9,7 @@ use simdpct::batch::TooLong;
 ///
 /// [`Policy::Keep`] is the default in SQL, in the columns and expressions for Python, and in Python's functions for one URL. It loses
 /// nothing, and no bad value ends a query. Only the functions that replace those of `urllib.parse` have the defaults of urllib.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Policy {
     /// Leaves a bad URL or a bad escape as it is. The other escapes of the value are processed.
     #[default]

@@ -169,7 +169,7 @@ impl<'a> Patterns<'a> {
     /// Reads the patterns of `list`.
     fn read(&mut self, list: &'a [u8]) {
         if self.list != list {
-            let decode = Decode::new().keep(ByteSet::from_bytes(b",*%").complement());
+            let decode = Decode::new().keep(ByteSet::from_bytes(b",*% \t\n\x0C\r").complement());
             let decoded = |piece: &[u8]| decode.decode(piece).into_owned();
             let patterns = list.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
             let patterns = patterns.filter(|pattern| !pattern.is_empty());

@@ -27,28 +27,6 @@ pub trait Values<'a> {
     }
 }
 
-/// A column without nulls.
-impl<'a, O: Offset + TryInto<usize>> Values<'a> for Column<'a, O> {
-    type Offset = O;
-
-    fn rows(&self) -> usize {
-        self.len()
-    }
-
-    fn get(&self, row: usize) -> Option<&'a [u8]> {
-        Column::get(self, row)
-    }
-
-    fn size(&self) -> usize {
-        let place = |offset: Option<&O>| offset.and_then(|offset| (*offset).try_into().ok()).unwrap_or(0);
-        place(self.offsets().last()) - place(self.offsets().first())
-    }
-
-    fn column(&self) -> Option<Column<'a, O>> {
-        Some(*self)
-    }
-}
-
 /// Separate slices in memory, none of them null.
 impl<'a> Values<'a> for [&'a [u8]] {
     type Offset = i32;

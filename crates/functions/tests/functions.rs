@@ -52,7 +52,7 @@ impl<'a> Values<'a> for Stored<'a> {
     }
 
     fn size(&self) -> usize {
-        self.1.size()
+        self.1.bytes().len()
     }
 
     fn column(&self) -> Option<Column<'a, i64>> {
@@ -399,6 +399,7 @@ fn functions_of_urls() {
         ("url_without_params", URL, "q", "", "http://me:x@[::1]:80/a%2Fb/%FF/+%zz//?x&&%C3%A9=%FF#top"),
         ("url_without_params", "/?utm_a=1&utm%5Fb&utm=2&gclid=3 4&q#f", " utm_*,, gclid", "", "/?utm=2&q#f"),
         ("url_without_params", "/?a*b=1&acb=2&a,b=3", "a%2Ab,a%2Cb", "", "/?acb=2"),
+        ("url_without_params", "/?+a=1&b%09=2&a=3&c%2520=4", " %20a, b%09 ,c%2520", "", "/?a=3"),
         ("url_without_params", "/?abcbd=1&abd=2&ad=3&abcb=4", "a*b*d,x*", "", "/?ad=3&abcb=4"),
         ("url_without_params", "/?a#f", "*", "", "/#f"),
         ("url_without_params", "/?%FE=1&%FF=2&%25FF=3", "%FF", "", "/?%FE=1"),

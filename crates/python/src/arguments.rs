@@ -70,15 +70,13 @@ impl<'py> Text<'py> {
     }
 
     /// Decodes `raw`, which is a part of `self`. In a `str`, an escape stays if its byte is not part of valid UTF-8.
-    pub(crate) fn decoded(
-        &self,
-        py: Python<'py>,
-        raw: &[u8],
-        decoder: Decode,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    pub(crate) fn decode<'a>(&self, raw: &'a [u8], decoder: Decode) -> Cow<'a, [u8]> {
         match self {
-            Text::Str(_) => self.part(py, decoder.decode_utf8_with(raw, OnInvalidUtf8::Keep).as_bytes()),
-            Text::Bytes(_) => self.part(py, &decoder.decode(raw)),
+            Text::Bytes(_) => decoder.decode(raw),
+            Text::Str(_) => match decoder.decode_utf8_with(raw, OnInvalidUtf8::Keep) {
+                Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+                Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+            },
         }
     }
 

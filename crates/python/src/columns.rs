@@ -23,7 +23,6 @@ static HOST: Host = Host {
 };
 
 /// A function with its options and arguments, for a column of any type.
-#[derive(Clone)]
 pub(crate) struct Job {
     pub(crate) function: &'static Function,
     pub(crate) options: Options,
@@ -32,7 +31,6 @@ pub(crate) struct Job {
 }
 
 /// An argument of a function after the first.
-#[derive(Clone)]
 pub(crate) enum Argument {
     Constant(Vec<u8>),
     /// A value for each row, from the next column that the call passes after the first.

@@ -150,14 +150,16 @@ unsafe extern "C" fn release_series(series: *mut SeriesExport) {
 fn export(column: &Column, name: &str) -> SeriesExport {
     let arrays = column.chunks.iter().map(|data| ManuallyDrop::new(FFI_ArrowArray::new(data))).collect();
     let schema = arrow::schema_of(&column.data_type, name);
-    let mut made = Box::new(Made { schema, arrays, pointers: Vec::new() });
+    let private_data = Box::into_raw(Box::new(Made { schema, arrays, pointers: Vec::new() }));
+    // SAFETY: the box is valid, and nobody else uses it before this function returns.
+    let made = unsafe { &mut *private_data };
     made.pointers = made.arrays.iter_mut().map(|array| &raw mut **array).collect();
     SeriesExport {
         field: &raw mut made.schema,
         arrays: made.pointers.as_mut_ptr(),
         len: made.pointers.len(),
         release: Some(release_series),
-        private_data: Box::into_raw(made).cast(),
+        private_data: private_data.cast(),
     }
 }
 

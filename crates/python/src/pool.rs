@@ -45,7 +45,7 @@ pub(crate) fn take(count: usize) -> Vec<u8> {
     Vec::with_capacity(count)
 }
 
-/// Keeps the memory of a large vector for reuse. If the limit requires it, frees the oldest memory in the pool.
+/// Keeps the memory of a large vector for reuse. If the limit requires it, frees other memory of the pool.
 pub(crate) fn give(mut buffer: Vec<u8>) {
     let size = buffer.capacity();
     if (LARGE..=LIMIT).contains(&size)

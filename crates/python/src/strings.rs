@@ -311,9 +311,9 @@ pub(crate) fn get<'py>(
     let parts = uri::split(url.bytes_with_room(py, 2)?);
     let (raw, decoder) = match (part, param) {
         (None, Some(name)) => {
-            let name = name.bytes()?;
-            let pair = parts.query_pairs().find(|pair| &*pair.name.decode_form() == name);
-            (pair.map(|pair| pair.value.unwrap_or_default().raw()), Some(Decode::new().form()))
+            let (name, decoder) = (name.bytes()?, Decode::new().form());
+            let pair = parts.query_pairs().find(|pair| *url.decode(pair.name.raw(), decoder) == *name);
+            (pair.map(|pair| pair.value.unwrap_or_default().raw()), Some(decoder))
         }
         (Some(part), None) => {
             let keep = match part {
@@ -329,7 +329,7 @@ pub(crate) fn get<'py>(
         _ => return Err(arguments::invalid("get", "pass either the name of a part or `param`")),
     };
     let value = |raw| match decoder {
-        Some(decoder) => url.decoded(py, raw, decoder),
+        Some(decoder) => url.part(py, &url.decode(raw, decoder)),
         None => url.part(py, raw),
     };
     raw.map(value).transpose()

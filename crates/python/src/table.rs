@@ -19,8 +19,8 @@ use crate::{arrow, options};
 /// `polars.Series(column)`, `pandas.Series.from_arrow(column)`, and DuckDB through `pyarrow.table`. None of these copies it.
 /// `pyarrow.array(column)` joins the parts of a long column first.
 ///
-/// It is also a sequence of Python objects, so that `frame["name"] = column` works with pandas: str or bytes, bool, list and dict, and None
-/// for null.
+/// It is also a sequence of Python objects without slices, so that `frame["name"] = column` works with pandas: str or bytes, bool, list
+/// and dict, and None for null.
 #[pyclass(frozen, sequence, name = "Column", module = "simdpct")]
 pub(crate) struct PyColumn(Column);
 
@@ -151,14 +151,14 @@ pub(crate) fn apply(
     kwargs: &str,
     values: &Bound<'_, PyAny>,
     columns: Vec<Bound<'_, PyAny>>,
-    threads: Option<usize>,
+    threads: Option<isize>,
 ) -> PyResult<PyColumn> {
     let py = values.py();
-    let threads = match threads.map(NonZero::new) {
-        Some(None) => return Err(invalid(caller, "threads must be a positive number")),
-        Some(threads) => threads,
-        None => None,
+    let positive = |count: isize| {
+        let count = usize::try_from(count).ok().and_then(NonZero::new);
+        count.ok_or_else(|| invalid(caller, "threads must be a positive number"))
     };
+    let threads = threads.map(positive).transpose()?;
     let job = options::job(function, kwargs.as_bytes()).map_err(|why| invalid(caller, &why))?;
     let more = columns.iter().map(arrow::import).collect::<PyResult<_>>()?;
     let column = arrow::import(values)?;

@@ -216,7 +216,7 @@ def test_objects_that_are_not_columns():
     with pytest.raises(ValueError, match="^unquote_array: errors must be 'keep', 'replace', 'null' or 'strict', not \"ignore\""):
         simdpct.unquote_array(pyarrow.array(["a"]), errors="ignore")
     for threads in (0, -1):
-        with pytest.raises((ValueError, OverflowError), match="quote_array: threads must be|negative"):
+        with pytest.raises(ValueError, match="^quote_array: threads must be a positive number"):
             simdpct.quote_array(pyarrow.array(["a"]), threads=threads)
     # A table with one column counts as a column, and so does a slice of such a table.
     check(simdpct.quote_array(table.select(["a"])), pyarrow.string(), ["b"])
@@ -703,10 +703,13 @@ def test_lists_of_names():
         (["utm_*", "gclid"], "/?q=2&a,b=4&a%2Cb=5&*=6"),
         (("q",), "/?utm_a=1&gclid=3&a,b=4&a%2Cb=5&*=6"),
         ([b"a,b"], "/?utm_a=1&q=2&gclid=3&*=6"),
-        (["%2A", "", " q "], "/?utm_a=1&gclid=3&a,b=4&a%2Cb=5"),
+        (["%2A", "", "q"], "/?utm_a=1&gclid=3&a,b=4&a%2Cb=5"),
+        (" q , gclid", "/?utm_a=1&a,b=4&a%2Cb=5&*=6"),
         ([], "/?utm_a=1&q=2&gclid=3&a,b=4&a%2Cb=5&*=6"),
     ]:
         assert simdpct.url_array(column, "without_params", names).to_pylist() == [wanted]
+    blanks = pyarrow.array(["/?+q=1&q%09=2&q=3"])
+    assert simdpct.url_array(blanks, "without_params", [" q", "q\t"]).to_pylist() == ["/?q=3"]
 
 
 DEFAULTS = [

@@ -3,6 +3,7 @@
 SIMDPCT_TEST_URLS=FILE adds a list of URLs, one in each line.
 """
 
+import copy
 import ctypes
 import doctest
 import importlib.metadata
@@ -203,6 +204,7 @@ def test_parts_are_named():
     assert frame.columns == ["url", "href", "host", "path", "q", "join"]
     assert frame.row(0)[2:] == ("www.a.co.uk", "/b%20c", "1 2", "http://u:p@www.a.co.uk:80/d")
     assert frame.select(pl.lit("http://b/").pct.join(pl.col("href")), url.param(pl.col("href"))).columns == ["join", "param"]
+    assert frame.select(url.param(b"q"), url.param("\u00e9".encode())).columns == ["q", "\u00e9"]
     # A result that is a whole URL keeps the name of its column.
     changed = frame.select(url.without_params(["utm_*", "q"]).pct.with_param("n", pl.col("href")))
     assert changed["url"].to_list() == ["http://u:p@www.a.co.uk:80/b%20c?n=../d#f", "/x?n=", None]
@@ -215,6 +217,7 @@ def test_parts_are_named():
     assert pl.select(pl.lit("%FF").pct.decode(), x=pl.lit("%FF").pct.decode(errors="replace")).row(0) == ("%FF", "\ufffd")
     # Series have the same methods, and so has the class `Pct`, which type checkers know.
     assert_series_equal(frame["url"].pct.host(), parts["host"])
+    assert_series_equal(copy.copy(frame["url"].pct).host(), parts["host"])
     assert_series_equal(frame.select(pct.Pct("url").host())["host"], parts["host"])
     with pytest.raises(AttributeError, match="hots"):
         frame["url"].pct.hots()

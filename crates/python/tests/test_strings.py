@@ -123,6 +123,9 @@ def test_split_and_get():
     assert [simdpct.get(url, param=name) for name in "abcd"] == ["1", "x& y", "", None]
     assert simdpct.get(url.encode(), param=b"b") == b"x& y"
     assert simdpct.get("?q=%FF%41", param="q") == "%FFA"
+    # The escapes of invalid UTF-8 stay in names, too.
+    assert simdpct.get("?%FF%41=1", param="%FFA") == "1"
+    assert simdpct.get(b"?%FF%41=1", param=b"\xffA") == b"1"
     parts = simdpct.split("http://www.example.co.uk/")
     assert (parts.domain, parts.suffix, parts.user) == ("example.co.uk", "co.uk", None)
     assert simdpct.split("/a").domain is simdpct.split("http://127.0.0.1/").suffix is None

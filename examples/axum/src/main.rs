@@ -29,7 +29,8 @@ type Cache = Arc<Mutex<HashMap<Vec<u8>, String>>>;
 /// The decoder of form data, in which `+` is a space.
 const FORM: TryDecode = Decode::new().form().strict();
 
-/// Returns the decoded value of the query parameter `name`, or `None` if the parameter is missing or not valid UTF-8.
+/// Returns the decoded value of the query parameter `name`, or `None` if the parameter is missing, has a malformed escape or is
+/// not valid UTF-8.
 fn parameter<'a>(query: &'a str, name: &str) -> Option<Cow<'a, str>> {
     let (_, value) = query
         .split('&')
@@ -52,16 +53,17 @@ async fn well_formed(request: Request, next: Next) -> Response {
 async fn read_alike(mut request: Request, next: Next) -> Response {
     let target = request.uri().path_and_query().map_or("", |target| target.as_str());
     let rewritten = match STRICT.read(target) {
-        Outcome::Read { passed_on: Some(text), .. } if *text == *target.as_bytes() => None,
-        Outcome::Read { passed_on: Some(text), .. } => Uri::try_from(&*text).ok(),
+        Outcome::Read { passed_on: Some(text), .. } if *text == *target.as_bytes() => {
+            Ok(request.uri().clone())
+        }
+        Outcome::Read { passed_on: Some(text), .. } => Uri::try_from(&*text),
         Outcome::Rejected { reason, .. } => {
             return (StatusCode::BAD_REQUEST, format!("in the path: {reason}\n")).into_response();
         }
         _ => return StatusCode::BAD_REQUEST.into_response(),
     };
-    if let Some(uri) = rewritten {
-        *request.uri_mut() = uri;
-    }
+    let Ok(uri) = rewritten else { return StatusCode::BAD_REQUEST.into_response() };
+    *request.uri_mut() = uri;
     next.run(request).await
 }
 

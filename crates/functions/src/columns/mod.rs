@@ -20,7 +20,7 @@ use arrow_schema::{ArrowError, DataType, Field};
 use memchr::memchr;
 use simdpct::batch::{ColumnBuf, Offset};
 
-use self::rows::{Chosen, Given, OffsetRows, Rows, Stored, View, ViewRows, view_of, view_of_part};
+use self::rows::{Chosen, Given, OffsetRows, Rows, Stored, View, ViewRows, used, view_of, view_of_part};
 use crate::canonical::{Form, canonicalize_each};
 use crate::output::Output;
 use crate::policy::Failure;
@@ -402,11 +402,10 @@ impl<'a> Piece<'a> {
     /// Applies a verb to rows with offsets.
     fn offsets<O>(&self, verb: Verb, rows: &OffsetRows<'a, '_, O>) -> Result<ArrayData, Failure>
     where
-        O: ArrowNativeType + Offset + TryInto<usize>,
+        O: ArrowNativeType + Offset,
     {
         let (column, nulls) = (rows.column, &rows.rows.nulls);
-        let used = column.offsets()[0].as_usize()..column.offsets()[column.len()].as_usize();
-        if verb.needs_escapes() && memchr(b'%', &column.bytes()[used]).is_none() {
+        if verb.needs_escapes() && memchr(b'%', &column.bytes()[used(&column)]).is_none() {
             return self.unchanged();
         }
         let out = self.column(column.len(), verb.capacity(rows.size()));

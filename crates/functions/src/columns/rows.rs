@@ -72,6 +72,11 @@ fn column<O: ArrowNativeType + Offset>(
     Column::new(bytes, offsets).map_err(|error| Failure::Broken { row: error.index })
 }
 
+/// Returns the range of the bytes that the values of a column have.
+pub(super) fn used<O: ArrowNativeType + Offset>(column: &Column<'_, O>) -> Range<usize> {
+    column.offsets()[0].as_usize()..column.offsets()[column.len()].as_usize()
+}
+
 impl<'a> Values<'a> for Rows<'a> {
     type Offset = i32;
 
@@ -97,8 +102,8 @@ impl<'a> Values<'a> for Rows<'a> {
 
     fn size(&self) -> usize {
         match self.stored {
-            Stored::Small(column) => column.size(),
-            Stored::Large(column) => column.size(),
+            Stored::Small(column) => used(&column).len(),
+            Stored::Large(column) => used(&column).len(),
             Stored::View(views, buffers) => size_of_views(views.iter(), buffers),
         }
     }
@@ -245,7 +250,7 @@ pub(super) struct OffsetRows<'a, 'b, O> {
     pub(super) rows: &'b Rows<'a>,
 }
 
-impl<'a, O: Offset + TryInto<usize>> Values<'a> for OffsetRows<'a, '_, O> {
+impl<'a, O: ArrowNativeType + Offset> Values<'a> for OffsetRows<'a, '_, O> {
     type Offset = O;
 
     fn rows(&self) -> usize {
@@ -260,7 +265,7 @@ impl<'a, O: Offset + TryInto<usize>> Values<'a> for OffsetRows<'a, '_, O> {
     }
 
     fn size(&self) -> usize {
-        self.column.size()
+        used(&self.column).len()
     }
 
     fn column(&self) -> Option<Column<'a, O>> {

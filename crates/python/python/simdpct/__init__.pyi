@@ -336,8 +336,8 @@ class Column:
     `polars.Series(column)`, `pandas.Series.from_arrow(column)`, and DuckDB through `pyarrow.table`. None of these copies it.
     `pyarrow.array(column)` joins the parts of a long column first.
 
-    It is also a sequence of Python objects, so that `frame["name"] = column` works with pandas: str or bytes, bool, list and dict, and None
-    for null.
+    It is also a sequence of Python objects without slices, so that `frame["name"] = column` works with pandas: str or bytes, bool, list
+    and dict, and None for null.
     """
 
     @property

@@ -1,14 +1,16 @@
 """The functions on columns. They are in Python because they only pass options to one function of the compiled part."""
 
+import re
+
 from . import _simdpct
 
 
 def split_arguments(function, arguments, is_column):
     """Return two lists: the arguments after the URL, with None in place of each column, and the columns."""
-    # Commas separate names, so a comma in a name of a list becomes its escape.
+    # Commas separate names, and blanks around a name are ignored, so those in a name of a list become their escapes.
     if function == "without_params" and isinstance(arguments[0] if arguments else None, (list, tuple)):
         names = [name.encode() if isinstance(name, str) else name for name in arguments[0]]
-        arguments = (b",".join(bytes.replace(name, b",", b"%2C") for name in names), *arguments[1:])
+        arguments = (b",".join(re.sub(rb"[, \t\n\f\r]", lambda at: b"%%%02X" % at[0][0], name) for name in names), *arguments[1:])
     constants = [None if is_column(argument) else argument for argument in arguments]
     return constants, [argument for argument in arguments if is_column(argument)]
 

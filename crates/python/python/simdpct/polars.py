@@ -77,6 +77,7 @@ def _url(caller: str, function: str, column: _Column, *arguments: _Argument | Se
         return expression
     # Each parameter has a column of its own name, because a query can select several parameters.
     name = arguments[0] if function == "param" else function
+    name = name.decode(errors="replace") if isinstance(name, bytes) else name
     return expression.alias(name if isinstance(name, str) else function)
 
 
@@ -259,6 +260,9 @@ class _SeriesPct:
         return [name for name in dir(Pct) if not name.startswith("_")]
 
     def __getattr__(self, name: str) -> Callable[..., _pl.Series]:
+        # A copy asks for special methods before it has a series.
+        if name.startswith("_"):
+            raise AttributeError(name)
         method = getattr(Pct(self._series), name)
         return lambda *arguments, **options: _pl.select(method(*arguments, **options)).to_series()
 
