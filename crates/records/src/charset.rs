@@ -22,7 +22,7 @@ impl Charset {
     }
 
     /// Reports whether the bytes of the value are its text.
-    pub(crate) fn is_same(self) -> bool {
+    pub fn is_same(self) -> bool {
         self.0.is_none()
     }
 

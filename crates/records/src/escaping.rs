@@ -70,6 +70,10 @@ pub enum Escaping {
     HtmlSingle,
     /// Like `HtmlSingle`, but `&` is written as it is where it cannot be read as a reference.
     HtmlSingleBare,
+    /// A URL in an attribute of HTML without quotes.
+    HtmlUnquoted,
+    /// Like `HtmlUnquoted`, but `&` is written as it is where it cannot be read as a reference.
+    HtmlUnquotedBare,
 }
 
 /// The text after the mark in an escape that gives the number of a byte or a code point.
@@ -193,6 +197,8 @@ static RULES: &[Rule] = {
         rule(HtmlDoubleBare, b'&', b"", &[Reference], (0x100, b"<>\""), RAW_MARK | BREAKS),
         rule(HtmlSingle, b'&', b"", &[Reference], (0x100, b"&<>'"), RAW_MARK | BREAKS),
         rule(HtmlSingleBare, b'&', b"", &[Reference], (0x100, b"<>'"), RAW_MARK | BREAKS),
+        rule(HtmlUnquoted, b'&', b"", &[Reference], (0x100, b"&<>\"' "), RAW_MARK | BREAKS),
+        rule(HtmlUnquotedBare, b'&', b"", &[Reference], (0x100, b"<>\"' "), RAW_MARK | BREAKS),
     ]
 };
 

@@ -320,7 +320,11 @@ pub const ON_FAULT: &[Choice<Policy>] = &[
 pub const ON_REJECTED: &[Choice<Policy>] = &[
     ("keep", Policy::Keep, "Leave the value or the record as it is"),
     ("drop", Policy::Drop, "Leave the record out"),
-    ("null", Policy::Null, "Write `null` in JSON, and nothing elsewhere (\"-\" in logs and blank-separated lines)"),
+    (
+        "null",
+        Policy::Null,
+        "Write `null` in JSON, and nothing elsewhere (\"-\" in logs and blank-separated lines)",
+    ),
     ("fail", Policy::Fail, "Stop with an error that says where, and exit with 1, like --strict"),
 ];
 

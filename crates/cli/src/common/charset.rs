@@ -3,7 +3,10 @@
 
 use std::ops::Range;
 
-use encoding_rs::{DecoderResult, EncoderResult, Encoding, ISO_2022_JP};
+use encoding_rs::{
+    BIG5, DecoderResult, EUC_KR, EncoderResult, Encoding, GB18030, GBK, ISO_2022_JP, SHIFT_JIS,
+};
+use simdpct::ByteSet;
 
 use super::escape::escape;
 use super::fault::Policy;
@@ -94,6 +97,16 @@ impl Charset {
             Charset::Auto(_) if utf8::validate(bytes).is_ok() => Charset::UTF_8,
             Charset::Auto(other) => Charset::Standard(other),
             charset => charset,
+        }
+    }
+
+    /// Returns the bytes from `@` on that can be the second half of a character.
+    pub fn second_halves(self) -> ByteSet {
+        match self {
+            Charset::Standard(known) if [BIG5, EUC_KR, GB18030, GBK, SHIFT_JIS].contains(&known) => {
+                ByteSet::from_bytes(&(b'@'..0x7F).collect::<Vec<_>>())
+            }
+            _ => ByteSet::EMPTY,
         }
     }
 

@@ -6,6 +6,7 @@ use simdpct::{ByteSet, MalformedEscape, decode_escape};
 
 use super::{Convert, Unit, Value, percent_u, printable};
 use crate::common::charset::Charset;
+use crate::common::escape::escape;
 use crate::common::fault::{Handling, Policy, malformed};
 use crate::common::reason::{Reason, Refusal};
 use crate::common::records::Records;
@@ -72,8 +73,11 @@ struct PlaceRules {
     keep: ByteSet,
     form: bool,
     codec: simdpct::Decode,
-    /// Whether a backslash in a value quotes the byte after it, and so is not half of a character of the charset.
-    is_quoting: bool,
+    /// The bytes that stay escaped, but can also be the second half of a character of the charset. The codec decodes them, and they are
+    /// escaped again after the charset was read.
+    late: ByteSet,
+    /// The bytes that are never half of a character if they are not escaped: those of `late`, and a backslash that quotes the byte after it.
+    literal: ByteSet,
 }
 
 impl PlaceRules {
@@ -84,13 +88,17 @@ impl PlaceRules {
         let form = options.form && !around.contains(b' ');
         let keep = if options.form && !form { keep.add(b"+") } else { keep };
         let codec = if normalizes { simdpct::Decode::NORMALIZE } else { simdpct::Decode::new() };
-        let codec = codec.keep(keep);
+        let halves = options.charset.map_or(ByteSet::EMPTY, Charset::second_halves);
+        let late = keep.intersection(halves);
+        let codec = codec.keep(keep.difference(late));
+        let is_quoting = around.contains(b'\\') && !options.charset.is_some_and(Charset::is_guessed);
         PlaceRules {
             around: *around,
             keep,
             form,
             codec: if form { codec.form() } else { codec },
-            is_quoting: around.contains(b'\\') && !options.charset.is_some_and(Charset::is_guessed),
+            late,
+            literal: if is_quoting { late.add(b"\\") } else { late },
         }
     }
 }
@@ -245,10 +253,11 @@ impl Decoder {
             }
             return Ok(layers);
         };
-        // The charset is that of escaped bytes. A backslash that quotes in the record format is not converted, because the charset may have
-        // it as half of a character. Neither is text outside ASCII that is UTF-8, or the `%uXXXX` of a character outside ASCII.
-        let backslashes = memchr::memchr_iter(b'\\', bytes).filter(|_| self.place.is_quoting);
-        let mut literals: Vec<_> = backslashes.map(|at| (at..at + 1, None)).collect();
+        // The charset is that of escaped bytes. A byte that means something in the record format is not converted, because the charset may
+        // have it as half of a character. Neither is text outside ASCII that is UTF-8, or the `%uXXXX` of a character outside ASCII.
+        let PlaceRules { late, literal, .. } = self.place;
+        let mut literals: Vec<_> =
+            (0..bytes.len()).filter(|&at| literal.contains(bytes[at])).map(|at| (at..at + 1, None)).collect();
         literals.extend(utf8::runs(bytes).map(|run| (run, None)));
         if self.options.percent_u {
             let characters = percent_u::characters(bytes).filter(|(_, character)| !character.is_ascii());
@@ -259,7 +268,13 @@ impl Decoder {
         for (range, character) in literals.into_iter().chain([(bytes.len()..bytes.len(), None)]) {
             decoded.clear();
             layers = layers.max(self.layers(&bytes[from..range.start], decoded));
+            let start = out.len();
             charset.decode(decoded, policy, out).map_err(|at| before + at)?;
+            if out[start..].iter().any(|&byte| late.contains(byte)) {
+                for byte in out.split_off(start) {
+                    if late.contains(byte) { escape(&[byte], out) } else { out.push(byte) }
+                }
+            }
             before += decoded.len();
             from = range.end;
             let mut buffer = [0; 4];

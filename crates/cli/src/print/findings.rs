@@ -73,7 +73,20 @@ impl Findings {
         let max = if quiet { 1 } else { max.unwrap_or(u64::MAX) };
         let (buffer, name, last, counts) = (Vec::new(), Vec::new(), String::new(), [0; Group::ALL.len()]);
         let (total, has_some, has_skipped) = (0, false, false);
-        Findings { buffer, quiet, format, names_files, max, counts, total, has_some, has_skipped, name, end, last }
+        Findings {
+            buffer,
+            quiet,
+            format,
+            names_files,
+            max,
+            counts,
+            total,
+            has_some,
+            has_skipped,
+            name,
+            end,
+            last,
+        }
     }
 
     /// Records that the following findings belong to `input`.

@@ -215,6 +215,10 @@ impl Selector {
             false if is_beside => put(place, new, |new| edit.put_beside(syntax, place, Some(new))),
             false if !is_whole => edit.put(place, new).is_ok(),
             false if new == value => true,
+            // Browsers escape a query in the charset of the document, which the conversion does not know.
+            false if !place.charset.is_same() && [value, new].iter().any(|url| has_foreign_query(url)) => {
+                false
+            }
             false => put(place, new, |other| {
                 // If a conversion only gave bytes that had to be escaped again, the value keeps its old spelling.
                 stays = other != new && other.eq_ignore_ascii_case(value);
@@ -238,6 +242,12 @@ impl Selector {
         }
         Action::Write
     }
+}
+
+/// Reports whether the query of `url` has bytes outside ASCII.
+fn has_foreign_query(url: &[u8]) -> bool {
+    let query = memchr::memchr(b'?', url).map_or(&[][..], |at| &url[at..]);
+    query.iter().take_while(|byte| **byte != b'#').any(|byte| !byte.is_ascii())
 }
 
 /// Returns the bytes that stay escaped in the value at `place`. `known` holds these bytes for earlier places.

@@ -659,3 +659,66 @@ fn no_new_part_removes_a_path_after_a_backslash() {
         ("normalize --profile rfc3986", "//h/a/../\\b\n", Some("//h/\\b\n"), ""),
     ]);
 }
+
+/// A target without a protocol after it must not become one. Other values may look like one.
+#[test]
+fn a_target_does_not_become_a_protocol() {
+    let line = |request: &str| access(request, "http%2F1.1");
+    let caddy = |referrer: &str| {
+        format!("{{\"request\":{{\"uri\":\"/\",\"headers\":{{\"Referer\":[\"{referrer}\"]}}}}}}\n")
+    };
+    let long = format!("GET HTTP/1.1{}", "%21".repeat(22));
+    let many = [line("GET /%41 HTTP/1.1"), line(&long), line("GET /%41 HTTP/1.1")].concat();
+    let out = many.replace("%41", "A").replace("http%2F", "http/").replace("%21", "!");
+    let bad = "GET HTTP%2F1.1%FF";
+    check(&[
+        ("normalize --log nginx", &line("GET %48TTP/1.1 HTTP/1.1"), Some(&line("GET HTTP/1.1 HTTP/1.1")), ""),
+        ("normalize --log nginx", &line("GET %48TTP/1.1"), Some(&line("GET %48TTP/1.1")), ""),
+        ("normalize --log caddy", &caddy("%48TTP/1.1"), Some(&caddy("HTTP/1.1")), ""),
+        ("decode --log nginx", &many, Some(&out.replacen("GET HTTP", "GET %48TTP", 1)), ""),
+        (
+            "decode --log nginx --on-invalid-utf8 replace",
+            &line(bad),
+            Some(&access("GET %48TTP/1.1\\xEF\\xBF\\xBD", "http/1.1")),
+            "",
+        ),
+        ("edit --log nginx --set path=HTTP/1.1", &line("GET x"), None, ""),
+    ]);
+}
+
+/// The second byte of a character can be a byte that must stay escaped, such as a backslash.
+#[test]
+fn halves_of_characters_are_no_syntax() {
+    let sjis = "decode --field 2 --charset shift_jis";
+    check(&[
+        (sjis, "a %83%5C b\n", Some("a ソ b\n"), ""),
+        (sjis, "a %5C%5c\\%83%5C%5C b\n", Some("a %5C%5C\\ソ%5C b\n"), ""),
+        ("decode --field 2 --charset big5", "a %A5%5C b\n", Some("a 功 b\n"), ""),
+        ("decode --field 2 -d | --charset gbk", "a|%81%7C%7C|b\n", Some("a|亅%7C|b\n"), ""),
+        (
+            "decode --keep \\ --charset shift_jis --on-invalid-utf8 replace",
+            "a\\%83%5C%5C\n",
+            Some("a\\ソ%5C\n"),
+            "",
+        ),
+    ]);
+}
+
+/// Browsers escape the query of a link in the charset of the document, and a value without quotes has no raw blank.
+#[test]
+fn attributes_stay_attributes_of_their_document() {
+    let rejected = "1 value was rejected";
+    let page = |url: &str| format!("<meta charset=windows-1252><a href=\"{url}\">\n");
+    check(&[
+        ("normalize --html", "<a href=/%7E&#32;x&#61;1>\n", Some("<a href=/~&#32;x=1>\n"), ""),
+        ("edit --html --set fragment=q", "<a href=x&#32;'y>\n", Some("<a href=x&#32;&#39;y#q>\n"), ""),
+        ("iri --html", &page("http://h/%C3%A9?%C3%A9"), Some(&page("http://h/%C3%A9?%C3%A9")), rejected),
+        ("normalize --html --profile whatwg", &page("HTTP://h/?%E9"), Some(&page("http://h/?%E9")), ""),
+        (
+            "resolve --html --base http://h/",
+            "<svg><base href=\"c/\"></svg><a href=\"q\">\n",
+            Some("<svg><base href=\"http://h/c/\"></svg><a href=\"http://h/q\">\n"),
+            "",
+        ),
+    ]);
+}

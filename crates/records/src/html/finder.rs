@@ -11,7 +11,6 @@ use lol_html::send::{Element, HtmlRewriter, Settings};
 use lol_html::{ElementContentHandlers, MemorySettings, Selector};
 
 use super::attributes::{self, ATTRIBUTES, Attribute, Syntax};
-use simdpct::ByteSet;
 
 use crate::charset::Charset;
 use crate::escaping::Escaping;
@@ -238,14 +237,14 @@ impl Value {
         let escaping = match (quote, writes_bare) {
             (b'\'', false) => Escaping::HtmlSingle,
             (b'\'', true) => Escaping::HtmlSingleBare,
-            (_, false) => Escaping::HtmlDouble,
-            (_, true) => Escaping::HtmlDoubleBare,
+            (b'"', false) => Escaping::HtmlDouble,
+            (b'"', true) => Escaping::HtmlDoubleBare,
+            (_, false) => Escaping::HtmlUnquoted,
+            (_, true) => Escaping::HtmlUnquotedBare,
         };
         let syntax = ATTRIBUTES[self.row].syntax;
-        // A value without quotes cannot begin with a quote, which would open a quoted value. It also cannot be empty.
+        // A value without quotes cannot be empty.
         let is_quoted = matches!(quote, b'"' | b'\'');
-        let quotes = if is_quoted { ByteSet::EMPTY } else { ByteSet::from_bytes(b"'") };
-        let fence = syntax.fence().union(quotes);
         let urls = syntax.urls(text);
         let has_equals = |url: &Range<usize>| text[..url.start].contains(&b'=');
         // Without `url=` before the URL, browsers would read these bytes at the start of a new one as such.
@@ -264,7 +263,7 @@ impl Value {
                 has_lone_marks: syntax != Syntax::Refresh,
                 may_be_empty: syntax == Syntax::Url && is_quoted,
                 reserved,
-                ..Place::new(range, self.row, escaping, fence)
+                ..Place::new(range, self.row, escaping, syntax.fence())
             };
             links.push(Link { tag: self.tag.clone(), place, role: self.role });
         }
@@ -301,7 +300,7 @@ fn note(element: &mut Element<'_, '_>, start: usize, found: &mut Found) -> Resul
             continue;
         }
         let role = match (&*name, ATTRIBUTES[row].name) {
-            ("base", "href") => Role::Base,
+            ("base", "href") if element.namespace_uri() == "http://www.w3.org/1999/xhtml" => Role::Base,
             (_, "codebase") => Role::Codebase,
             _ => Role::Link,
         };
