@@ -331,8 +331,9 @@ pub struct Decode {
 
 /// A decoder that may fail: a malformed escape is an error, unless [`Decode::lenient`] made the decoder.
 ///
-/// [`Decode::strict`] makes one. A `TryDecode` has the methods of [`Decode`], and each returns the first malformed
-/// escape as an error. The options are set on the [`Decode`] before: `Decode::new().form().strict()`.
+/// [`Decode::strict`] makes one. A `TryDecode` has the methods of [`Decode`], other than
+/// those that decode until nothing changes, and each returns the first malformed escape as an error. The functions for columns pass errors
+/// to the caller's function. The options are set on the [`Decode`] before: `Decode::new().form().strict()`.
 ///
 /// ```
 /// use simdpct::Decode;
@@ -439,7 +440,10 @@ impl Decode {
 
     /// Keeps the escapes of the bytes of `set`, an [`AsciiSet`](crate::AsciiSet) or a [`ByteSet`](crate::ByteSet), exactly as
     /// they are spelt. So decoding cannot create one of these bytes: a delimiter in text that is split later, or a line end in
-    /// line-oriented output.
+    /// line-oriented output. Only the `+` of a form still becomes a space, even if the set holds the space.
+    ///
+    /// The set replaces that of an earlier call, and that of [`Decode::NORMALIZE`], which is all bytes but the unreserved ones. A decoder
+    /// made from `NORMALIZE` writes the digits of kept escapes in upper case.
     ///
     /// ```
     /// use simdpct::{ByteSet, Decode, sets};
@@ -621,7 +625,7 @@ impl TryDecode {
     ///
     /// # Errors
     ///
-    /// [`DecodeError::Malformed`] is the first malformed escape; the content of `out` is then unspecified.
+    /// [`DecodeError::Malformed`] is the first malformed escape, also if `out` is too small; the content of `out` is then unspecified.
     /// [`DecodeError::BufferTooSmall`] gives the exact size needed; `out` is then unchanged.
     ///
     /// ```

@@ -21,7 +21,7 @@ use crate::set::{AsciiSet, sets};
 ///
 /// [`Encode::keeping`] takes the set of bytes that stay, and [`Encode::escaping`] the set of bytes that do not.
 ///
-/// An encoder is cheap to make and to copy. Every method takes time linear in the input. No method panics, except that
+/// An encoder is cheap to make and to copy, except that of a form ([`Encode::form`]), which belongs in a constant. Every method takes time linear in the input. No method panics, except that
 /// `Vec` and `String` panic or abort when they cannot allocate.
 ///
 /// ```
@@ -253,7 +253,7 @@ impl<S: KeepSet> Encode<S> {
     /// Appends the encoded text to `out`, a `Vec<u8>` or (with an [`AsciiSet`]) a `String`.
     ///
     /// If the spare capacity is less than three times the input, `out` reserves three times the length of an input of
-    /// at most 1024 bytes. A longer input is measured first.
+    /// at most 1024 bytes, and more for a few bytes. A longer input is measured first.
     ///
     /// ```
     /// use simdpct::{Encode, sets};

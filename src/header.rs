@@ -97,7 +97,7 @@ pub struct ExtValue<'a> {
 ///
 /// # Errors
 ///
-/// [`ExtValueError`] if the value breaks the grammar, names another charset, or is not valid in its charset. RFC 8187, section 3.2.1,
+/// [`ExtValueError`] if the value breaks the grammar (of a language tag, only its letters, digits and hyphens are checked), names another charset, or is not valid in its charset. RFC 8187, section 3.2.1,
 /// then advises to ignore the parameter. Most senders also write the same parameter without `*`.
 ///
 /// ```

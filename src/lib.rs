@@ -73,7 +73,7 @@
 //!
 //! # When not to use it
 //!
-//! To parse or build URLs, use a URL library: this crate knows bytes, sets and escapes, but not where a path ends. For a few
+//! To parse or build URLs, use a URL library, such as `simdpct-uri` of the same repository: this crate knows bytes, sets and escapes, but not where a path ends. For a few
 //! short strings in a program that is not in a hurry, `percent-encoding` is smaller and just as correct.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -9,7 +9,7 @@
 /// Any of the 256 bytes may be a member, so the result of encoding need not be UTF-8, and an encoder returns bytes. For
 /// text, use [`AsciiSet`].
 ///
-/// All operations are `const` and take constant time.
+/// All operations of sets are `const`. They take constant time, or time linear in the bytes that are given.
 ///
 /// ```
 /// use simdpct::{ByteSet, Encode, sets};
@@ -394,7 +394,7 @@ impl core::fmt::Debug for ByteSet {
 /// Every byte of `0x80` or more is escaped, so the result of encoding is ASCII, and an encoder returns `str`. The named
 /// sets in [`sets`](crate::sets) are of this type.
 ///
-/// All operations are `const` and take constant time.
+/// All operations of sets are `const`. They take constant time, or time linear in the bytes that are given.
 ///
 /// ```
 /// use simdpct::{AsciiSet, Encode, sets};

@@ -430,7 +430,8 @@ impl<O: Offset> ColumnBuf<O> {
 
     /// Makes a column without values, with capacity for `values` values that have `bytes` bytes together.
     ///
-    /// Decoding does not reallocate if the capacity is 256 bytes larger than the output; for encoding, the margin is 24 KiB.
+    /// Decoding does not reallocate if the capacity is 256 bytes larger than the input. Encoding does not if it is 24 KiB larger than the
+    /// output.
     ///
     /// ```
     /// use simdpct::batch::{Column, ColumnBuf};

@@ -14,6 +14,7 @@ const PIECE: usize = 16 * 1024;
 /// It reads 16 KiB at once and needs no [`BufReader`](std::io::BufReader) inside or outside. A read that fails with
 /// [`Interrupted`](ErrorKind::Interrupted) is retried. Any other error of the inner reader, such as
 /// [`WouldBlock`](ErrorKind::WouldBlock), is returned, and the next call continues at the same place.
+/// After the inner reader has ended once, this reader stays at its end.
 ///
 /// If the transform fails, the output before the error is read first. Then every call returns the same error: the error of the
 /// transform, wrapped as [`InvalidData`](ErrorKind::InvalidData).

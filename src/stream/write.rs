@@ -20,7 +20,8 @@ const PIECE: usize = 64 * 1024;
 /// taken. [`Interrupted`](ErrorKind::Interrupted) is retried.
 ///
 /// If the transform fails, the output before the error is passed on. Every later call returns the same error: the error of the
-/// transform, wrapped as [`InvalidData`](ErrorKind::InvalidData).
+/// transform, wrapped as [`InvalidData`](ErrorKind::InvalidData). If the inner writer fails as well, its error comes first in the next
+/// calls, while output waits.
 ///
 /// ```
 /// use std::io::Write;
@@ -163,16 +164,17 @@ impl<T: Transform, W: Write> Write for Writer<T, W> {
         }
         let piece = &bytes[..bytes.len().min(PIECE)];
         self.error = self.transform.push(piece, &mut self.buffer).err();
-        let passed_on = self.pass_on();
-        self.check_error()?;
-        match passed_on {
-            // The bytes were taken, so this call cannot return the error.
+        match self.pass_on() {
+            // The bytes were taken, or the transform has failed, so this call cannot return the error.
             Err(error) if error.kind() != ErrorKind::WouldBlock => self.deferred = Some(error),
             _ => {}
         }
+        self.check_error()?;
         Ok(piece.len())
     }
 
+    /// Passes on and flushes the output. The start of an escape that is held back, at most two bytes, stays until
+    /// [`Writer::finish`].
     fn flush(&mut self) -> io::Result<()> {
         self.pass_on()?;
         self.flush_inner()?;

@@ -208,6 +208,17 @@ fn writers_report_the_error_of_the_inner_writer() {
     assert_eq!(&room, b"a%20");
 }
 
+/// If the transform and the inner writer fail in one call, both errors are returned, one after the other.
+#[test]
+fn writers_lose_no_error() {
+    let acts = [Act::Fail(ErrorKind::StorageFull)];
+    let decoder = TryDecoder::new(Decode::new().strict());
+    let mut writer = Writer::new(decoder, Script::new(&acts, b""));
+    let kinds: Vec<_> = (0..3).map(|_| writer.write(b"ab%zz").unwrap_err().kind()).collect();
+    assert_eq!(kinds, [ErrorKind::InvalidData, ErrorKind::StorageFull, ErrorKind::InvalidData]);
+    assert_eq!(writer.into_inner().bytes, b"ab");
+}
+
 /// The action of an inner writer or reader in its next call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Act {

@@ -279,8 +279,7 @@ url_functions! {
         });
     URL_WITHOUT_PARAMS = url_without_params(url, names) -> Text:
         "Removes the parameters with these decoded names, separated by commas, in which `*` matches any characters: `utm_*,gclid`. \
-         The rest of the URL stays as it is. Blanks around a name are ignored, and so is an empty name. In a name, `%2C`, `%2A`, \
-         `%25` and `%20` mean a comma, a star, a `%` and a space; the escapes of other blanks are decoded, too.",
+         The rest stays as it is. Blanks around names are ignored; `%2C`, `%2A`, `%25` and `%20` in a name are decoded.",
         Url(|mut row, out| out[0].push(row.without_params()));
     URL_WITH_PARAM = url_with_param(url, name, value) -> Text:
         "Adds a parameter at the end of the query, and encodes its name and value, a space as `%20`. Parameters with the same name stay.",

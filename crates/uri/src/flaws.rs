@@ -27,7 +27,7 @@ pub enum Component {
     Fragment,
 }
 
-/// A violation of RFC 3986: a byte or a sequence that the grammar does not allow at its position.
+/// A violation of RFC 3986: a byte or a sequence that the grammar does not allow at its position, or a port that TCP does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Flaw {
@@ -57,7 +57,7 @@ pub enum FlawKind {
     UnclosedBracket,
     /// Brackets whose content is not an address.
     BadAddress,
-    /// A port that is not a number of at most 65535. The offset of the flaw is that of the first byte of the port.
+    /// A port that is not a number of at most 65535. The grammar allows larger numbers. The offset of the flaw is that of the first byte of the port.
     BadPort,
     /// A colon in the first segment of a reference without a scheme (RFC 3986, section 4.2). Other parsers may take the text
     /// before the colon for a scheme.

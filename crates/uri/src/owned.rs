@@ -19,7 +19,7 @@ use crate::text::{Source, Text};
 
 /// A URI or relative reference that is valid by RFC 3986: [`Parts::flaws`] finds nothing in it. It owns its text, which is ASCII.
 ///
-/// It never changes. Each `with_*` and `without_*` method returns a copy in which one part is new and every other byte is the same.
+/// It never changes. Each `with_*` and `without_*` method, and `set_query_param`, returns a copy in which one part is new and every other byte is the same.
 /// Methods that take text of URIs validate it, and methods that take data escape it. So splitting the copy gives the part that
 /// was set, and data never becomes structure. Every method takes time linear in its text.
 ///
@@ -128,7 +128,8 @@ impl UriBuf {
     ///
     /// # Errors
     ///
-    /// [`BuildError::Scheme`] if the text is not a scheme (RFC 3986, section 3.1).
+    /// [`BuildError::Scheme`] if the text is not a scheme (RFC 3986, section 3.1). A special scheme, such as `http`, is accepted without a
+    /// host; browsers then read the path as the host.
     ///
     /// ```
     /// let url: simdpct_uri::UriBuf = "http://a/x".parse().unwrap();
@@ -177,7 +178,8 @@ impl UriBuf {
     /// # Errors
     ///
     /// [`BuildError::Unescaped`] or [`BuildError::Host`] if `host` is not a host by RFC 3986, section 3.2.2;
-    /// [`BuildError::RelativePath`] if there is no authority and the path does not start with a slash.
+    /// [`BuildError::RelativePath`] if there is no authority and the path does not start with a slash. An empty host is accepted; browsers
+    /// then read the path of a special scheme as the host.
     ///
     /// ```
     /// use simdpct_uri::{BuildError, UriBuf};
