@@ -49,8 +49,8 @@ fn quotes_and_references() {
     for (old, new) in [
         ("<a href=\"%22%26amp;%27%3Ca%3E\">", "<a href=\"&quot;&amp;amp;'&lt;a&gt;\">"),
         ("<a href='%22%26%27'>", "<a href='\"&amp;&#39;'>"),
-        // A value without quotes stays without them, so a blank and a single quote stay escaped.
-        ("<a href=a%20b%3E%60%3D%22%27>", "<a href=a%20b&gt;`=&quot;%27>"),
+        // A value without quotes stays without them, so a blank stays escaped.
+        ("<a href=a%20b%3E%60%3D%22%27>", "<a href=a%20b&gt;`=&quot;&#39;>"),
         // Escapes of invalid UTF-8 stay, and add no others.
         ("<img srcset=\"a(b),c'%41%E9 1x\">", "<img srcset=\"a(b),c'A%E9 1x\">"),
         ("<a href=\"a b%41%E9%FF\">", "<a href=\"a bA%E9%FF\">"),

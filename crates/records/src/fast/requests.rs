@@ -199,7 +199,7 @@ impl Requests {
             let start = simdpct::decode(&value[..value.len().min(64)]);
             known.contains(&start) || known.prefixes.iter().any(|prefix| start.starts_with(prefix))
         };
-        !has_odd && !is_other && !(may_be_none && is_none())
+        !(has_odd || is_other || may_be_none && is_none())
     }
 }
 
