@@ -96,11 +96,13 @@ impl Reader {
                 Err(error) => result = result.and(Err(error)),
             }
         }
-        let mut found = places.split_off(from);
-        found.sort_by_key(|place| place.range.start);
+        places[from..].sort_by_key(|place| place.range.start);
         // A column that was asked for by its own name and by that of its field is one place.
-        found.dedup_by_key(|place| place.range.start);
-        places.append(&mut found);
+        let mut number = 0;
+        places.dedup_by(|place, before| {
+            number += 1;
+            number > from && place.range.start == before.range.start
+        });
         result
     }
 
