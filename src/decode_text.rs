@@ -281,7 +281,7 @@ impl TryDecode {
         Ok(valid.map_err(|valid| self.core.invalid_utf8(input, valid))?)
     }
 
-    /// Returns the decoded text, with U+FFFD for each maximal invalid part.
+    /// Returns the decoded text, with U+FFFD in place of invalid UTF-8, as [`String::from_utf8_lossy`] writes it.
     ///
     /// # Errors
     ///

@@ -22,8 +22,8 @@ const FEW: usize = 16;
 const SHORT_GAPS: [usize; 2] = [2, 4];
 
 /// The number of input bytes that a run (the values of one kernel call) may have even if `out` must grow for it. A
-/// longer run needs spare capacity in `out`. So the margin that
-/// [`ColumnBuf::with_capacity`](super::ColumnBuf::with_capacity) names is enough.
+/// longer run is made only if `out` already has capacity for it. So `out` never grows if it has the margin that
+/// [`ColumnBuf::with_capacity`](super::ColumnBuf::with_capacity) names.
 const GROWS_FOR: usize = 8 * 1024;
 
 /// The longest value, in bytes, that is gathered with others. A longer value gets a call of its own.

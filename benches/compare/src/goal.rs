@@ -180,8 +180,8 @@ pub fn against_weaker(bands: &[Band]) -> Vec<Beside<'_>> {
     all
 }
 
-/// Returns a result for each kind of text and each pair of a tier and a weaker one: in no band of 16 lengths does the
-/// tier take more than [`WEAKER`] times the time of the weaker one.
+/// Returns a result for each kind of text and each pair of a tier and a weaker one. The result says whether the tier
+/// takes at most [`WEAKER`] times the time of the weaker one in every band of 16 lengths.
 pub fn of_bands(bands: &[Band]) -> Vec<Standing> {
     let standing = |Beside { kind, tier, weaker, ratios }: Beside<'_>| Standing {
         goal: format!("{kind}: time of {weaker} in the worst band"),

@@ -30,7 +30,7 @@ enum Kind {
 /// The effect of a reading's steps on a plain target, computed once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Plain {
-    /// Whether plain targets can be answered without the steps.
+    /// Whether [`Plain::read`] can read plain targets. If not, it always returns `None`, and the steps must run.
     answers: bool,
     /// The bytes that are removed from the end of the path.
     trims: ByteSet,

@@ -194,7 +194,8 @@ fn loggers_wrap_records() {
     finds("syslog+nginx", &format!("Nov 27 15:38:10 web1 nginx: {inner}"), Kind::Path, &["/a#011b"]);
 }
 
-/// A client planted a label, such as `, host:`, in the name of the file, the request line or the referrer.
+/// Tests lines in which a client planted a label of nginx's error log, such as `, host:`, in the name of the file, the
+/// request line or the referrer. The planted request is never found: the line is read correctly or is rejected.
 #[test]
 fn a_planted_label_is_no_request() {
     let entry = |message: &str, rest: &str| {

@@ -1,4 +1,5 @@
-//! Tests of all syntaxes: each value that is found can be written back, and a new value changes no other value.
+//! Tests of all syntaxes: which values are found, how new values are written, which records are rejected, and that
+//! reading takes time linear in the input.
 
 mod common;
 

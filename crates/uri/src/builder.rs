@@ -304,7 +304,8 @@ pub enum BuildError {
     Host,
     /// There is userinfo, a port, or a scheme such as `http`, but no host.
     NoHost,
-    /// The host is empty, and browsers would read a segment of the path as the host, or the path starts with `//`.
+    /// The host is empty, and either browsers would read a segment of the path as the host, or the path starts with
+    /// `//`.
     EmptyHost,
     /// A segment of the path is `.` or `..`. Parsers remove such segments, even if the dots are escaped.
     DotSegment,

@@ -53,8 +53,9 @@ pub(super) fn has(bit: u16) -> bool {
     found & bit != 0
 }
 
-/// Asks the CPU for its features. Reports none in SGX, which forbids `cpuid`, or in an operating system, which must
-/// save the registers of programs before it uses them. On these targets, only the build can enable tiers.
+/// Asks the CPU for its features. Reports none in SGX, which forbids `cpuid`. Also reports none on targets without an
+/// operating system: a kernel must save the registers of programs before it uses them. On both kinds of target, only
+/// the build can enable tiers.
 fn ask() -> u16 {
     if cfg!(any(target_env = "sgx", target_os = "none")) {
         return 0;

@@ -160,7 +160,8 @@ pub(crate) unsafe trait Vector:
     /// Returns the lanes from lane `BY` on, followed by the first `BY` lanes of `next`.
     fn after<const BY: i32>(self, next: Self) -> Self;
 
-    /// Returns the bytes that pairs of hexadecimal digits spell. The value of each digit is in the low half of its lane.
+    /// Returns the bytes that pairs of hexadecimal digits spell. `first` and `second` have the values of the first and
+    /// of the second digits, each in the low half of its lane.
     #[cfg_attr(optimized, inline(always))]
     fn value(first: Self, second: Self, token: Self::Token) -> Self {
         Self::table(token, &SHIFTED).look_up(first) | second & Self::splat(token, 0x0F)

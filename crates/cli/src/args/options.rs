@@ -547,7 +547,8 @@ pub struct Columns {
     pub parts: Vec<Part>,
 }
 
-/// Returns the names in `lists`. Each list is a row of CSV, so a name that contains a comma is given in quotes.
+/// Returns the names in `lists`. Each list is read as a row of CSV, so a name that contains a comma must be in quotes.
+/// A list that is not a valid row of CSV is split at its commas.
 fn names(lists: &[String]) -> Vec<String> {
     let names = |list: &String| match TableDialect::strict(b',').cells(list.as_bytes()) {
         Ok(cells) => {

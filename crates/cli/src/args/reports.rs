@@ -198,7 +198,7 @@ pub struct ChainArgs {
 #[derive(Debug, Options)]
 #[command(after_long_help = include_str!("examples/route.txt").trim_ascii_end())]
 pub struct Route {
-    /// Targets of requests, as they are after the method: /path?query
+    /// Targets of requests, as a request line has them after its method: /path?query
     #[arg(value_name = "TARGET", required_unless_present = "list", conflicts_with = "list")]
     pub targets: Vec<OsString>,
 

@@ -54,7 +54,8 @@ impl UrlPartDecoder {
             let keep = keep.add(self.delimiters).add(more);
             return self.decoder.decode(bytes, &keep, Records::Raw, handling, out);
         }
-        // A delimiter can be a byte of another character here, so delimiters are escaped after the conversion.
+        // In a stateful charset, a byte that equals a delimiter can be a part of another character. So delimiters are
+        // escaped only after the value has been converted.
         let from = out.len();
         let layers = self.decoder.decode(bytes, keep, Records::Raw, handling, out)?;
         for byte in out.split_off(from) {

@@ -286,7 +286,7 @@ fn requests_of_proxies_cannot_be_hidden() {
             assert_eq!(strict.code, Some(count as i32), "{verb:?} {log} {line}: {}", strict.err);
         }
     }
-    // If only the request is unreadable, the other values of the line are converted.
+    // If only the request is unreadable, the other values of the line are converted, unless a policy removes the line.
     let line = "1 - - [10/Oct/2000:13:55:36 -0700] \"%41\" 200 1 \"%42\" \"-\"\n";
     for (options, wanted) in [
         (&[][..], "1 - - [10/Oct/2000:13:55:36 -0700] \"%41\" 200 1 \"B\" \"-\"\n"),

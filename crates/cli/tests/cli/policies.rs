@@ -195,7 +195,7 @@ fn every_policy_of_every_verb_does_something_or_is_refused() {
     assert!(seen > 900, "{seen}");
 }
 
-/// If an escape is malformed in a value that is decoded, its `%` is written as `%25`.
+/// With `--on-malformed replace`, a command that decodes a value writes `%25` for the `%` of a malformed escape in it.
 #[test]
 fn conversions_that_decode_repair_malformed_escapes() {
     for (args, input, wanted) in [

@@ -299,8 +299,8 @@ impl fmt::Debug for SuffixList {
     }
 }
 
-/// Returns the section of the rule of type `kind`, such as `WILDCARD`, in `rules`. `None` if `sections` have no such
-/// rule.
+/// Returns the section of the rule of type `kind`, such as `WILDCARD`, in `rules`. Returns `None` if
+/// `rules` has no such rule of these `sections`.
 fn section_of(rules: u8, kind: u8, sections: u8) -> Option<Section> {
     match rules & (kind * sections) {
         0 => None,

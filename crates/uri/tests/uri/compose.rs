@@ -1,4 +1,4 @@
-//! Tests of building, joining and resolving.
+//! Tests of building, joining, resolving and escaping URIs, of removing dot segments, and of forms.
 
 use proptest::prelude::*;
 use simdpct_uri::canon::Base;

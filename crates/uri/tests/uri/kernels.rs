@@ -100,7 +100,7 @@ fn every_byte_at_every_lane() {
     }
 }
 
-/// Reports whether a byte is in a set.
+/// A function that reports whether a byte is in a set.
 type Rule<'a> = &'a dyn Fn(u8) -> bool;
 
 /// Checks that each table of a kernel has the bytes that the functions of its profile change, reject or scan for.

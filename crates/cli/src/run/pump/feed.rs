@@ -75,8 +75,8 @@ impl Block {
 #[derive(Clone, Copy)]
 pub struct Chunk<'a> {
     pub bytes: &'a [u8],
-    /// The two bytes of the input before the chunk, or zeros for those that do not exist. They are known if the input
-    /// is cut by [`Cut::Blocks`].
+    /// The two bytes of the input before the chunk, or zeros for those that do not exist. They are right only if the
+    /// input is cut by [`Cut::Blocks`].
     pub before: [u8; 2],
     /// The ends of the rows, if the chunk is part of a table; `None` if each record is a line.
     ends: Option<&'a RowMarks>,

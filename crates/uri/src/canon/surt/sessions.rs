@@ -7,9 +7,9 @@ use memchr::memmem;
 
 use crate::canon::shared::has_pair;
 
-/// Removes from the path `out[start..]` the session ids that ASP.NET inserts as a segment before a name with `.aspx`. There are two kinds:
-/// 24 letters and digits in parentheses; and, in parentheses, one or more ids of the first kind, each after a letter. The last id of each
-/// kind is removed.
+/// Removes from the path `out[start..]` at most two session ids, the last one of each kind. ASP.NET inserts an id as a
+/// segment before a name with `.aspx`. An id of the first kind is 24 letters and digits in parentheses. An id of the
+/// second kind is, in parentheses, one or more ids of the first kind, each after a lower-case letter.
 pub(super) fn remove_path_sessions(out: &mut Vec<u8>, start: usize) {
     if memchr::memchr(b'(', &out[start..]).is_none() || memmem::find(&out[start..], b".aspx").is_none() {
         return;

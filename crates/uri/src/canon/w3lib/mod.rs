@@ -232,8 +232,9 @@ fn append_quoted(part: &[u8], decoded: AsciiSet, raw: AsciiSet, out: &mut Vec<u8
     }
 }
 
-/// Appends a query whose parameters change only in order, and returns `true`: each has one `=`, a name without escapes, and a value that is
-/// escaped as a form already. For any other query, appends nothing and returns `false`.
+/// Appends `query` with its parameters sorted, and returns `true`, if sorting is the only change that it needs: each
+/// parameter has one `=`, a name without escapes, and a value that is already escaped as in a form. Appends nothing and
+/// returns `true` if `query` is empty. For any other query, appends nothing and returns `false`.
 fn append_plain_query(query: &[u8], out: &mut Vec<u8>) -> bool {
     const PLAIN: AsciiSet = sets::RFC3986_UNRESERVED.union(set(b"=&%+"));
 
