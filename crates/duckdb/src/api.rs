@@ -392,7 +392,7 @@ const INLINED: usize = 12;
 // INVARIANT: each value that is not null is a string of DuckDB, valid for `'a`.
 pub(crate) struct Vector<'a> {
     values: &'a [sys::duckdb_string_t],
-    /// The validity mask: a bit for each row of the whole column, which is zero for a null. `None` if no row is null.
+    /// The validity mask: a bit for each row of the whole column, which is zero for a null. It is `None` if no row is null.
     validity: Option<&'a [u64]>,
     /// The index of the first row of the range in the column.
     start: usize,

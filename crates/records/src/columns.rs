@@ -183,7 +183,7 @@ pub struct Words {
     pub before: &'static [Word],
     /// The kinds of the words after the target.
     pub after: &'static [Word],
-    /// The word after the target that shows where a target with blanks ends. `None` if the target cannot contain blanks.
+    /// The word after the target that shows where a target with blanks ends. It is `None` if the target cannot contain blanks.
     pub mark: Option<Word>,
 }
 

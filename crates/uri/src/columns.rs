@@ -108,7 +108,7 @@ impl Columns {
         self.0.each_mut().map(|column| &mut column[from..])
     }
 
-    /// Returns the parts of `url`, which must be the value that row `row` was made from. `None` if there is no such row, or if
+    /// Returns the parts of `url`, which must be the value that row `row` was made from. Returns `None` if there is no such row, or if
     /// its offsets exceed the length of `url`.
     #[inline]
     #[must_use]
@@ -303,7 +303,7 @@ impl Lines {
         &self.columns
     }
 
-    /// Returns the parts of line `line` of `text`. `None` if there is no such line, or if it exceeds the end of `text`.
+    /// Returns the parts of line `line` of `text`. Returns `None` if there is no such line, or if it exceeds the end of `text`.
     #[inline]
     #[must_use]
     pub fn parts<'a>(&self, line: usize, text: &'a [u8]) -> Option<Parts<'a>> {

@@ -12,7 +12,7 @@ pub struct Scheme {
     pub separators: &'static str,
     /// The reserved characters that may be unescaped in a path, including separators.
     pub path: &'static str,
-    /// The reserved characters that may be unescaped after a `?`. `None` if a `?` is data or not allowed.
+    /// The reserved characters that may be unescaped after a `?`. It is `None` if a `?` is data or not allowed.
     pub query: Option<&'static str>,
 }
 

@@ -81,13 +81,13 @@ impl<'a, T: Text + ?Sized> DomainName<'a, T> {
         Piece::new(self.suffix)
     }
 
-    /// Returns the registrable domain, which is the suffix and the label before it. `None` if the whole name is a suffix.
+    /// Returns the registrable domain, which is the suffix and the label before it. Returns `None` if the whole name is a suffix.
     #[must_use]
     pub fn domain(&self) -> Option<Piece<'a, T>> {
         self.domain.map(Piece::new)
     }
 
-    /// Returns the labels before the registrable domain, without the dot between them. `None` if the name has no such labels.
+    /// Returns the labels before the registrable domain, without the dot between them. Returns `None` if the name has no such labels.
     #[must_use]
     pub fn subdomain(&self) -> Option<Piece<'a, T>> {
         self.subdomain.map(Piece::new)
@@ -228,7 +228,7 @@ impl SuffixList {
         })
     }
 
-    /// Returns the start of the suffix of `name`, which is ASCII, and its section. `None` if `name` is not a domain name.
+    /// Returns the start of the suffix of `name`, which is ASCII, and its section. Returns `None` if `name` is not a domain name.
     fn suffix_of(&self, name: &[u8], sections: u8) -> Option<(usize, Section)> {
         let dots = name.iter().zip(name.get(1..).unwrap_or_default());
         let has_empty = dots.fold(false, |found, (&a, &b)| found | (a == b'.') & (b == b'.'));
@@ -386,7 +386,7 @@ impl<'a, T: Text + ?Sized> Parts<'a, T> {
         Some(self.domain_name()?.suffix())
     }
 
-    /// Returns the labels of the host before its registrable domain. `None` if the host has no such labels. See [`SuffixList::find`].
+    /// Returns the labels of the host before its registrable domain. Returns `None` if the host has no such labels. See [`SuffixList::find`].
     ///
     /// ```
     /// assert_eq!(simdpct_uri::split("//a.b.example.com").subdomain().unwrap(), "a.b");

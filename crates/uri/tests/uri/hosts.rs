@@ -69,7 +69,7 @@ pub(crate) fn random_url(rng: &mut Rng) -> (&'static str, Vec<u8>) {
 /// The scheme and the host of a URL that browsers open themselves. The host of a `file` URL may be empty.
 pub(crate) type Contact = Option<(String, String)>;
 
-/// Returns the scheme and the host that a browser finds in `url`. `None` if the URL is not valid, or has a scheme that is not special.
+/// Returns the scheme and the host that a browser finds in `url`. Returns `None` if the URL is not valid, or has a scheme that is not special.
 pub(crate) fn contact(base: Option<&str>, url: &str) -> Contact {
     let url = resolve(base, url)?;
     let parts = split(&url);
@@ -196,7 +196,7 @@ fn without_www(host: &str, all: bool) -> &str {
     }
 }
 
-/// Returns the contacts of a URL and its key, with their hosts changed by Google's rules. `None` if these rules decode the scheme.
+/// Returns the contacts of a URL and its key, with their hosts changed by Google's rules. Returns `None` if these rules decode the scheme.
 fn safe_browsing_contacts(url: &str, key: &str) -> Option<(Contact, Contact)> {
     let of_url = contact_of_key(url, true)?;
     let is_decoded = !split(&without_removed(url)).is_uri()

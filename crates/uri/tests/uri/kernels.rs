@@ -22,7 +22,7 @@ struct Masks {
     any_pair: u64,
 }
 
-/// Makes masks with the kernels of `tier`. `sets` has the sets for `before` and those for `bytes`. `None` if `tier` has no kernels.
+/// Makes masks with the kernels of `tier`. `sets` has the sets for `before` and those for `bytes`. Returns `None` if `tier` has no kernels.
 fn masks_on(tier: Tier, before: &[u8; 64], bytes: &[u8], byte: u8, sets: [[&[u8]; 8]; 2]) -> Option<Masks> {
     struct Make<'a>(&'a [u8; 64], &'a [u8], u8, [Sets; 2]);
 

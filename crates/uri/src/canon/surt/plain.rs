@@ -21,7 +21,7 @@ pub(super) struct Plain {
     pub(super) has_upper: bool,
 }
 
-/// Returns the parts of a URL. `rest` is its text after the scheme and `//`. `None` if the URL is not plain, its host
+/// Returns the parts of a URL. `rest` is its text after the scheme and `//`. Returns `None` if the URL is not plain, its host
 /// is longer than 63 bytes, or this CPU has no kernels that look up sets.
 pub(super) fn parts(rest: &[u8]) -> Option<Plain> {
     run(Tier::active(), Scan(rest))
