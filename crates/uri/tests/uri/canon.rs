@@ -15,14 +15,6 @@ fn canon(profile: Profile, url: &[u8]) -> Result<Vec<u8>, CanonicalizeError> {
     profile.canonicalize(url).map(Cow::into_owned)
 }
 
-/// Canonicalizes one URL on the scalar tier, which has no kernels and so always takes the slow path.
-fn slow(profile: Profile, url: &[u8]) -> Result<Vec<u8>, CanonicalizeError> {
-    let scalar = simdpct::Tier::find("scalar").expect("every build has it");
-    let (mut out, mut rejected) = (Vec::new(), None);
-    canonicalize_lines_on(scalar, profile, url, &mut out, |_, error| rejected = Some(error));
-    rejected.map_or(Ok(out), Err)
-}
-
 /// Returns the canonical form of `url`, or the word `rejected`.
 pub(crate) fn form(profile: Profile, url: &str) -> String {
     match profile.canonicalize(url) {
@@ -54,6 +46,41 @@ pub(crate) fn check_rejected(profile: Profile, cases: &[(&str, usize, Reason)]) 
         let mut out = b"kept".to_vec();
         assert_eq!(profile.canonicalize_append(url, &mut out), Err(error));
         assert_eq!(out, b"kept");
+    }
+}
+
+/// Checks on every tier that the form of each line of `text` is that of its URL alone. The scalar tier has no kernels, so it always takes
+/// the slow path.
+pub(crate) fn check_lines(text: &[u8]) {
+    let scalar = simdpct::Tier::find("scalar").expect("every build has it");
+    for &profile in Profile::ALL {
+        // The expected text has the form of each URL, and its line end. A CR before an LF is part of the line end.
+        let mut right = Vec::new();
+        let mut right_rejected = Vec::new();
+        let mut at = 0;
+        for line in text.split_inclusive(|&byte| byte == b'\n') {
+            let url = line.strip_suffix(b"\n").unwrap_or(line);
+            let url = url.strip_suffix(b"\r").unwrap_or(url);
+            match profile.canonicalize(url) {
+                Ok(url) => right.extend_from_slice(&url),
+                Err(error) => {
+                    right.extend_from_slice(url);
+                    right_rejected.push((at, error));
+                }
+            }
+            right.extend_from_slice(&line[url.len()..]);
+            at += line.len();
+        }
+        for tier in tiers().iter().copied().filter(|tier| *tier != scalar).chain([scalar]) {
+            let (mut out, mut rejected) = (Vec::new(), Vec::new());
+            canonicalize_lines_on(tier, profile, text, &mut out, |at, error| rejected.push((at, error)));
+            if out != right {
+                let (got, want) = (out.split(|&b| b == b'\n'), right.split(|&b| b == b'\n'));
+                let (got, want) = got.zip(want).find(|(got, want)| got != want).expect("a line differs");
+                panic!("{profile} on {tier}: {} is not {}", got.escape_ascii(), want.escape_ascii());
+            }
+            assert_eq!(rejected, right_rejected, "{profile} on {tier}");
+        }
     }
 }
 
@@ -539,44 +566,10 @@ fn lines_are_what_the_slow_path_gives() {
         if round % 3 == 0 {
             text.truncate(text.len().saturating_sub(line_end.len()));
         }
-        for &profile in Profile::ALL {
-            // The expected text has the form of each URL, and its line end. A CR before an LF is part of the line end.
-            let mut right = Vec::new();
-            let mut right_rejected = Vec::new();
-            let mut at = 0;
-            for line in text.split_inclusive(|&byte| byte == b'\n') {
-                let url = line.strip_suffix(b"\n").unwrap_or(line);
-                let url = url.strip_suffix(b"\r").unwrap_or(url);
-                match profile.canonicalize(url) {
-                    Ok(url) => right.extend_from_slice(&url),
-                    Err(error) => {
-                        right.extend_from_slice(url);
-                        right_rejected.push((at, error));
-                    }
-                }
-                right.extend_from_slice(&line[url.len()..]);
-                at += line.len();
-            }
-            for &tier in tiers() {
-                let (mut out, mut rejected) = (Vec::new(), Vec::new());
-                canonicalize_lines_on(tier, profile, &text, &mut out, |at, error| rejected.push((at, error)));
-                if out != right {
-                    let (got, want) = (out.split(|&b| b == b'\n'), right.split(|&b| b == b'\n'));
-                    let (got, want) = got.zip(want).find(|(got, want)| got != want).expect("a line differs");
-                    panic!("{profile} on {tier}: {} is not {}", got.escape_ascii(), want.escape_ascii());
-                }
-                assert_eq!(rejected, right_rejected, "{profile} on {tier}");
-            }
-        }
+        check_lines(&text);
         for line in lines.iter().filter_map(|line| std::str::from_utf8(line).ok()) {
             let ours = canon(Profile::Whatwg, line.as_bytes()).ok();
             assert_eq!(ours, state_machine::resolve(None, line).map(String::into_bytes), "{line:?}");
-        }
-        // `canon` may use a kernel, and `slow` never does. `slow` reads a CR at the end as a part of the line end.
-        for line in lines.iter().filter(|line| line.last() != Some(&b'\r')) {
-            for &profile in Profile::ALL {
-                assert_eq!(canon(profile, line), slow(profile, line), "{profile}: {}", line.escape_ascii());
-            }
         }
     }
 }
@@ -612,17 +605,7 @@ fn lines_at_every_offset() {
     for shift in 0..64 {
         let mut text = [b"http://a.b/".to_vec(), vec![b'x'; shift]].concat();
         lines.iter().for_each(|line| text.extend_from_slice(&[b"\n", *line].concat()));
-        for &profile in Profile::ALL {
-            let forms = text.split(|&byte| byte == b'\n');
-            let forms: Vec<_> = forms.map(|line| slow(profile, line).unwrap_or(line.to_vec())).collect();
-            for &tier in tiers() {
-                let mut out = Vec::new();
-                canonicalize_lines_on(tier, profile, &text, &mut out, |_, _| ());
-                let (out, forms) =
-                    (out.escape_ascii().to_string(), forms.join(&b'\n').escape_ascii().to_string());
-                assert_eq!(out, forms, "{profile} on {tier}, {shift}");
-            }
-        }
+        check_lines(&text);
     }
 }
 
