@@ -84,7 +84,8 @@ pub(crate) fn check_lines(text: &[u8]) {
     }
 }
 
-/// Checks that the names of w3lib profiles have the options, that names find profiles, and that editions have a digit.
+/// Checks that the names of w3lib profiles have the options, that names find profiles, that descriptions have one line, and that editions
+/// have a digit.
 #[test]
 fn names_and_editions() {
     for (blank, fragments, name) in [
@@ -106,10 +107,15 @@ fn names_and_editions() {
         );
     }
     assert_eq!(Profile::ALL.len(), 13);
-    for profile in Profile::ALL {
-        assert_eq!(Profile::find(profile.name()), Some(*profile));
+    for &profile in Profile::ALL {
+        assert_eq!(Profile::find(profile.name()), Some(profile));
+        assert_eq!(profile.to_string().parse(), Ok(profile));
+        assert!(!profile.about().is_empty() && !profile.about().contains('\n'), "{profile}");
         assert!(profile.edition().contains(|c: char| c.is_ascii_digit()), "{profile}");
     }
+    assert_eq!(Profile::find("best"), None);
+    let unknown = "best".parse::<Profile>().unwrap_err().to_string();
+    assert!(unknown.starts_with("unknown profile; there are: escapes, rfc3986, "), "{unknown}");
     assert_eq!(Profile::Whatwg.edition(), "URL Standard of 2 July 2026, Unicode 18");
 }
 
@@ -142,7 +148,6 @@ fn rfc3986() {
         ("../a/./b", "../a/./b"),
         ("/../a/./b", "/a/b"),
         ("%61:b", "./a:b"),
-        ("/a/..//b", "/.//b"),
         ("urn:A:b", "urn:A:b"),
         ("a:b/../c", "a:/c"),
         ("", ""),
@@ -177,11 +182,7 @@ fn rfc3986() {
             ("//://a/", 2, Reason::HostConflict),
         ],
     );
-    // In the form of the first URL, a slash would follow the space, so browsers would read the space as a part of the host.
-    check_rejected(
-        Profile::Rfc3986Scheme,
-        &[("http://a ", 8, Reason::HostConflict), ("http://:80//a/", 7, Reason::HostConflict)],
-    );
+    check_rejected(Profile::Rfc3986Scheme, &[("http://:80//a/", 7, Reason::HostConflict)]);
     let by_scheme = [
         ("HTTPS://h:443", "https://h/"),
         ("http://h:00080?q", "http://h/?q"),
@@ -498,18 +499,6 @@ fn hosts_with_every_character() {
     }
 }
 
-#[test]
-fn names() {
-    for &profile in Profile::ALL {
-        assert_eq!(Profile::find(profile.name()), Some(profile));
-        assert_eq!(profile.to_string().parse(), Ok(profile));
-        assert!(!profile.about().is_empty() && !profile.about().contains('\n'), "{profile}");
-    }
-    assert_eq!(Profile::find("best"), None);
-    let unknown = "best".parse::<Profile>().unwrap_err().to_string();
-    assert!(unknown.starts_with("unknown profile; there are: escapes, rfc3986, "), "{unknown}");
-}
-
 /// Makes a line from a typical URL, with a few random changes.
 fn line(rng: &mut Rng) -> Vec<u8> {
     const SEEDS: [&str; 18] = [
@@ -623,18 +612,13 @@ fn plain_surts_are_those_of_the_slow_path() {
             rest.insert(at, rng.pick(PIECES));
         }
         for profile in [Profile::SurtPython0_3, Profile::SurtJava] {
-            let plain = [scheme.as_bytes(), b"www.a.b/", &rest].concat();
-            let other = [scheme.as_bytes(), b"u@www.a.b/", &rest].concat();
-            assert_eq!(
-                canon(profile, &plain).ok(),
-                canon(profile, &other).ok(),
-                "{profile}: {}",
-                plain.escape_ascii()
-            );
-            // Here `rest` begins with the host. An `@` in it would extend the userinfo, and an empty host is treated differently.
-            if rest.first().is_some_and(u8::is_ascii_alphanumeric) && !rest.contains(&b'@') {
-                let plain = [scheme.as_bytes(), &rest].concat();
-                let other = [scheme.as_bytes(), b"u@", &rest].concat();
+            // Without `www.a.b/`, `rest` begins with the host. An `@` in it would extend the userinfo, and an empty host is treated
+            // differently.
+            let has_host = rest.first().is_some_and(u8::is_ascii_alphanumeric) && !rest.contains(&b'@');
+            let hosts: &[&str] = if has_host { &["www.a.b/", ""] } else { &["www.a.b/"] };
+            for host in hosts {
+                let plain = [scheme.as_bytes(), host.as_bytes(), &rest].concat();
+                let other = [scheme.as_bytes(), b"u@", host.as_bytes(), &rest].concat();
                 assert_eq!(
                     canon(profile, &plain).ok(),
                     canon(profile, &other).ok(),

@@ -324,6 +324,7 @@ fn blanks() {
             [(" %68ttp://b/%41", " %68ttp://b/A"), ("\u{1}java%73cript:x", "\u{1}java%73cript:x")],
         );
     }
+    // In the forms, a slash would follow the blank, so browsers would read the blank as a part of the host.
     conflicts([Profile::Rfc3986Scheme], [("http://a ", 8), ("http://a\u{1}", 8)]);
     conflicts([Profile::SurtJava], [("http:/\u{2028}/a.b", 0)]);
     conflicts([Profile::SafeBrowsing4], [("file://\\@a\u{7f}/", 9)]);
@@ -351,7 +352,6 @@ fn ignored_labels() {
         ("http://a.\u{2060}.b/", "b,%e2%81%a0,a)/"),
         ("http://a\u{3002}\u{ad}/", "a%e3%80%82%c2%ad)/"),
         ("http://\u{ad}www.a.com/", "com,a)/"),
-        ("http://www./", "www)/"),
     ];
     check(Profile::SurtPython0_3, cases);
     let cases = [

@@ -125,7 +125,6 @@ fn corners_of_the_standard() {
         ("-", "sc://h:80", "sc://h:80"),
         ("-", "file://h:80/", "-"),
         // Other URLs may have an empty host, an empty path, and backslashes.
-        ("-", "sc://?", "sc://?"),
         ("-", "sc:///a\\..", "sc:///a\\.."),
         ("-", "foo://h:\\x", "-"),
         ("sc:///p/q", "\\x", "sc:///p/\\x"),
@@ -319,7 +318,6 @@ fn safe_browsing_5() {
         ("http://[::1]/", "http://[::1]/"),
         ("http://[not]/", "http://[not]/"),
         ("http://B\u{fc}cher.ch/\u{fc}", "http://xn--bcher-kva.ch/%C3%BC"),
-        ("http://fa\u{df}.de/", "http://xn--fa-hia.de/"),
         ("http://\u{1f4a9}..com./", "http://xn--ls8h.com/"),
         ("http://0x7f.1/", "http://127.0.0.1/"),
     ];
@@ -395,7 +393,6 @@ fn surt_python() {
         ("https:a.com/b(C", "com,a)/b(c"),
         ("//a_b.com/b(c)?d=(", "com,a_b)/b(c)?d=("),
         ("HTTP:////a.com/", "HTTP://a.com"),
-        ("http://[::1]/", "::1)/"),
         ("http://[::1:8]/", "::1:8)/"),
         ("http://[::1]:65535/", "::1:65535)/"),
         ("http://a:/", "a)/"),
@@ -403,7 +400,6 @@ fn surt_python() {
         ("http://a/B/./c/../d?#\u{e9} ", "a)/b/d"),
         ("http://a/b?\t", "a)/b"),
         ("http://a?b#c", "a)/?b"),
-        ("http://a b/", "a%20b)/"),
         ("file://h/b", "h)/b"),
     ];
     check(Profile::SurtPython0_3, cases);
