@@ -3,14 +3,9 @@
 use proptest::prelude::*;
 use simdpct::ByteSet;
 use simdpct_uri::Converter;
+use testkit::oracle::{UNRESERVED, escape_at};
 
 const RESERVED: &[u8] = b":/?#[]@!$&'()*+,;=";
-const UNRESERVED: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
-
-fn hex(text: &[u8]) -> Option<u8> {
-    u8::from_str_radix(std::str::from_utf8(text.get(..2)?).ok().filter(|text| !text.starts_with('+'))?, 16)
-        .ok()
-}
 
 /// Returns the length of the escape at the start of `rest` if it is a spelling of a byte of `syntax`: `%XX`, `%25XX`, `%2525XX`
 /// and so on, where `XX` are the hexadecimal digits of the byte.
@@ -19,7 +14,7 @@ fn spelling(rest: &[u8], syntax: &[u8]) -> Option<usize> {
         return None;
     }
     let doubled = rest[1..].chunks(2).take_while(|pair| pair == b"25").count();
-    let byte = hex(&rest[1 + 2 * doubled..])?;
+    let byte = escape_at(&[b"%", &rest[1 + 2 * doubled..]].concat(), 0)?;
     syntax.contains(&byte).then_some(3 + 2 * doubled)
 }
 
@@ -41,10 +36,10 @@ fn reference(url: &[u8], syntax: &[u8], encode: bool) -> Vec<u8> {
         if let Some(len) = spelling(&url[at..], syntax) {
             out.extend_from_slice(&url[at..at + len]);
             at += len;
-        } else if encode && !UNRESERVED.contains(&byte) && !syntax.contains(&byte) {
+        } else if encode && !UNRESERVED[usize::from(byte)] && !syntax.contains(&byte) {
             out.extend_from_slice(format!("%{byte:02X}").as_bytes());
             at += 1;
-        } else if let (false, b'%', Some(byte)) = (encode, byte, hex(&url[at + 1..])) {
+        } else if let (false, Some(byte)) = (encode, escape_at(url, at)) {
             out.push(byte);
             at += 3;
         } else {
