@@ -89,7 +89,7 @@ pub fn place(place: u8) -> Place {
 /// Calls `run` with the checker of this thread.
 pub fn with_checker(run: impl FnOnce(&mut Checker)) {
     thread_local! {
-        static CHECKER: RefCell<Checker> = RefCell::new(Checker::new());
+        static CHECKER: RefCell<Checker> = RefCell::new(Checker::default());
     }
     CHECKER.with_borrow_mut(run);
 }

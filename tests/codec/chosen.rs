@@ -46,7 +46,7 @@ fn naive(input: &[u8], marks: &[u64], first: usize, keep: &Members, upper: bool)
 
 #[test]
 fn only_marked_escapes_are_decoded() {
-    let (mut rng, mut room, mut seen) = (Rng(1), GuardedSlice::new(), 0);
+    let (mut rng, mut room, mut seen) = (Rng(1), GuardedSlice::default(), 0);
     let others: Members = std::array::from_fn(|byte| !UNRESERVED[byte]);
     let decoders = [
         (Decode::new(), [false; 256], false),

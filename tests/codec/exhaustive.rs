@@ -99,7 +99,7 @@ fn encode_all_inputs_of_two_bytes_and_more() {
 /// Checks every method on short words, between guard pages.
 #[test]
 fn all_verbs_on_short_words() {
-    let mut checker = Checker::new();
+    let mut checker = Checker::default();
     words(b"%4fG+ \xe9", 4, 2, |word| {
         for place in [Place::End(0), Place::Start(0)] {
             Encoding::modes(UNRESERVED).iter().for_each(|encoding| checker.encode(encoding, word, place));

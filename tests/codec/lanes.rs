@@ -121,7 +121,7 @@ fn every_byte_at_every_place_of_the_shortest_inputs() {
 fn one_change_at_every_place_where_one_code_path_ends() {
     // The lengths are up to 18 bytes, and about half a block and one to five blocks.
     let lens = (1..=18).chain(31..=34).chain(62..=67).chain(126..=131).chain([192, 193]).chain(254..=259);
-    let mut checker = Checker::new();
+    let mut checker = Checker::default();
     for len in lens.chain(318..=322) {
         // The offset is within three bytes of an edge of a block of 64 bytes, or is the last of a group of 16. The offsets are
         // counted from the start and from the end of the input, because blocks may be aligned to either.
@@ -246,7 +246,7 @@ fn dense_text(most: usize) {
         ]);
         (0..rng.below(most + 1)).for_each(|_| run.push(rng.pick(b"aF9-\xB0")));
     }
-    let mut checker = Checker::new();
+    let mut checker = Checker::default();
     for end in (300..run.len()).filter(|&end| runs(end)) {
         for place in [Place::End(0), PLACES[1 + end % 4]] {
             Decoding::MODES.iter().for_each(|decoding| checker.decode(decoding, &run[end % 7..end], place));
@@ -287,7 +287,7 @@ fn dense_text(most: usize) {
 /// Checks all methods, between guard pages, with one special byte or escape at each lane.
 #[test]
 fn one_thing_at_every_lane() {
-    let mut checker = Checker::new();
+    let mut checker = Checker::default();
     let things: [&[u8]; 14] = [
         b" ", b"%", b"%4", b"%41", b"%e2", b"%zz", b"%4z", b"%%41", b"%4%41", b"%41%42", b"+", b"\xff",
         b"%2B%2b", b"%%%",
@@ -312,7 +312,7 @@ fn one_thing_at_every_lane() {
 /// Tests every number of escapes in a block, because kernels choose a method by that number.
 #[test]
 fn any_number_of_escapes_in_a_block() {
-    let mut checker = Checker::new();
+    let mut checker = Checker::default();
     let mut rng = Rng(13);
     for count in 0..=64 {
         for (turn, len) in [64, 128, 192, 60, 33, 16].into_iter().enumerate().filter(|(_, len)| *len >= count)
@@ -363,7 +363,7 @@ fn where_one_step_ends_and_the_next_begins(mut each: impl FnMut(&[u8])) {
 
 #[test]
 fn encoding_where_one_step_ends_and_the_next_begins() {
-    let mut checker = Checker::new();
+    let mut checker = Checker::default();
     where_one_step_ends_and_the_next_begins(|input| {
         let modes = Encoding::modes(UNRESERVED);
         modes.iter().for_each(|encoding| checker.encode(encoding, input, Place::End(0)));
@@ -374,7 +374,7 @@ fn encoding_where_one_step_ends_and_the_next_begins() {
 /// cases with the shortest and the longest runs are tested whatever `SIMDPCT_TEST_SCALE` is.
 #[test]
 fn encoding_after_any_number_of_blocks_with_escapes() {
-    let mut checker = Checker::new();
+    let mut checker = Checker::default();
     // The kinds of block have no escapes, only escapes, few, or many. In the last two kinds, the last byte is a space,
     // which a form replaces by `+`.
     let kinds: [&dyn Fn(usize) -> u8; 6] = [
@@ -405,7 +405,7 @@ fn encoding_after_any_number_of_blocks_with_escapes() {
 
 #[test]
 fn decoding_where_one_step_ends_and_the_next_begins() {
-    let mut checker = Checker::new();
+    let mut checker = Checker::default();
     let keep = Decoding::keeping(oracle::members(b"/"));
     where_one_step_ends_and_the_next_begins(|input| {
         for decoding in [Decoding::ALL, Decoding::FORM, Decoding::NORMALIZE, keep] {
@@ -416,7 +416,7 @@ fn decoding_where_one_step_ends_and_the_next_begins() {
 
 #[test]
 fn the_empty_set_and_the_full_set() {
-    let mut checker = Checker::new();
+    let mut checker = Checker::default();
     let bytes: Vec<u8> = (0..=255).collect();
     assert_eq!(simdpct::Encode::keeping(ByteSet::ALL).encode(&bytes), &bytes[..]);
     for members in [[false; 256], [true; 256]] {
@@ -428,7 +428,7 @@ fn the_empty_set_and_the_full_set() {
 /// the ends of the pieces in which the library works.
 #[test]
 fn no_decoded_digit_completes_an_escape() {
-    let mut checker = Checker::new();
+    let mut checker = Checker::default();
     let words: [&[u8]; 6] = [b"%%36", b"%4%36%36", b"%x%36", b"%%%36", b"%4%4%34%61", b"%2F%41"];
     for len in [4, 16, 31, 64, 67, 131, 200, 700, 4200, 9000] {
         for at in 0..len {

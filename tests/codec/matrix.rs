@@ -47,7 +47,7 @@ fn sets() -> [Members; 3] {
 }
 
 fn encodes(rule: Rule) {
-    let mut checker = Checker::new();
+    let mut checker = Checker::default();
     let [unreserved, half, most] = sets();
     for (members, upper) in [(unreserved, true), (half, true), (half, false), (most, false)] {
         let encoding = Encoding { members, rule, upper };
@@ -57,7 +57,7 @@ fn encodes(rule: Rule) {
 }
 
 fn decodes(decodings: &[Decoding]) {
-    let mut checker = Checker::new();
+    let mut checker = Checker::default();
     for decoding in decodings {
         for_all(|input, place| checker.decode(decoding, input, place));
         for_long(|input, place| checker.decode(decoding, input, place));
@@ -81,7 +81,7 @@ fn encode_form() {
 
 #[test]
 fn encode_form_keeping_plus() {
-    let mut checker = Checker::new();
+    let mut checker = Checker::default();
     let python = oracle::members(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+");
     for members in [python, sets()[1]] {
         let encoding = Encoding { members, rule: Rule::FormKeepingPlus, upper: true };

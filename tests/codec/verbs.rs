@@ -76,7 +76,7 @@ fn equivalence_of_other_spellings() {
 /// With an `AsciiSet`, every method must give text, with the same bytes as for the equal [`ByteSet`].
 #[test]
 fn ascii_sets_give_text() {
-    let mut checker = Checker::new();
+    let mut checker = Checker::default();
     let mut rng = Rng(43);
     for named in sets::ALL {
         let members = std::array::from_fn(|byte| named.set.contains(byte as u8));
@@ -327,7 +327,7 @@ proptest! {
         bytes in proptest::collection::vec(any::<u8>(), 0..600),
         kept in proptest::collection::vec(any::<u8>(), 0..256),
     ) {
-        let mut checker = Checker::new();
+        let mut checker = Checker::default();
         let members = oracle::members(&kept);
         for encoding in Encoding::modes(members) {
             checker.encode(&Encoding { upper: false, ..encoding }, &bytes, Place::End(0));

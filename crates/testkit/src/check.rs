@@ -282,11 +282,6 @@ pub struct Checker {
 }
 
 impl Checker {
-    /// Makes a checker with empty memory.
-    pub fn new() -> Checker {
-        Checker::default()
-    }
-
     /// Checks every verb of encoding, on every tier.
     pub fn encode(&mut self, encoding: &Encoding, input: &[u8], place: Place) {
         self.encode_with(byte_set(&encoding.members), encoding, input, place);

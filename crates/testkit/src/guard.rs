@@ -33,17 +33,13 @@ pub struct GuardedSlice {
 }
 
 impl Default for GuardedSlice {
+    /// Makes guarded memory with an empty slice.
     fn default() -> GuardedSlice {
-        GuardedSlice::new()
+        GuardedSlice::of(SIZE)
     }
 }
 
 impl GuardedSlice {
-    /// Makes guarded memory with an empty slice.
-    pub fn new() -> GuardedSlice {
-        GuardedSlice::of(SIZE)
-    }
-
     fn of(size: usize) -> GuardedSlice {
         let mut memory = imp::Memory::new(size);
         memory.bytes().fill(CANARY);

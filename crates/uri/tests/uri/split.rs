@@ -249,7 +249,7 @@ fn every_lane() {
     for len in 55..70 {
         check(&[&vec![b'a'; len], &b"://h:1/p?q#f"[..]].concat());
     }
-    let mut room = GuardedSlice::new();
+    let mut room = GuardedSlice::default();
     for len in (0..=70).chain([96, 127, 128, 129, 191, 192, 193]) {
         for at in 0..len {
             for delimiter in *b":/?#@[]" {
