@@ -166,6 +166,11 @@ fn writers_pass_on_what_a_call_gives() {
     }
 }
 
+/// Returns the malformed escape that an error of a writer wraps.
+fn cause(error: &io::Error) -> Option<Malformed> {
+    error.get_ref()?.downcast_ref::<MalformedEscape>().copied().map(malformed)
+}
+
 #[test]
 fn writers_report_malformed_escapes_with_their_offset() {
     for &tier in tiers() {
@@ -175,20 +180,12 @@ fn writers_report_malformed_escapes_with_their_offset() {
         let mut writer = Writer::new(TryDecoder::new(Decode::new().tier(tier).strict()), Vec::new());
         let error = writer.write_all(&input).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidData);
-        let cause = error
-            .get_ref()
-            .and_then(|error| error.downcast_ref::<MalformedEscape>())
-            .expect("a MalformedEscape");
-        assert_eq!(malformed(*cause), Malformed { offset, not_hex: Some((offset + 2, b'x')) });
+        assert_eq!(cause(&error), Some(Malformed { offset, not_hex: Some((offset + 2, b'x')) }));
 
         let mut writer = Writer::new(TryDecoder::new(Decode::new().tier(tier).strict()), Vec::new());
         writer.write_all(b"abc%4").unwrap();
         let error = writer.finish().unwrap_err().into_error();
-        let cause = error
-            .get_ref()
-            .and_then(|error| error.downcast_ref::<MalformedEscape>())
-            .expect("a MalformedEscape");
-        assert_eq!(malformed(*cause), Malformed { offset: 3, not_hex: None });
+        assert_eq!(cause(&error), Some(Malformed { offset: 3, not_hex: None }));
     }
 }
 
@@ -357,8 +354,7 @@ fn writers_lose_nothing_and_write_nothing_twice() {
         let strict = TryDecoder::new(Decode::new().strict());
         let (inner, _, error) = write_by_contract(Writer::new(strict, Script::new(&acts, b"")), &bad_pieces);
         let error = error.unwrap_or_else(|| panic!("finished with Ok: {acts:?}"));
-        let cause = error.get_ref().and_then(|error| error.downcast_ref::<MalformedEscape>());
-        assert_eq!(cause.map(|cause| cause.offset), Some(8), "{acts:?}");
+        assert_eq!(cause(&error).map(|cause| cause.offset), Some(8), "{acts:?}");
         assert_eq!(inner.bytes, b"a bA", "all before the error and nothing after it: {acts:?}");
     }
 }
