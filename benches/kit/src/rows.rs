@@ -142,13 +142,8 @@ pub fn specs(seed: u64, urls: &[String]) -> Vec<Spec> {
         };
         add("clean 0-64", Unit::Call, CLEAN, Box::new(move || clean_random(seed)));
         for length in [4, 8, 16, 24, 32, 48, 64, 100, 128, 192, 256, 400] {
-            let name = format!("clean {length}");
-            add(
-                &name,
-                Unit::Call,
-                CLEAN,
-                Box::new(move || fixed_length(seed, length, |r| r.pick(UNRESERVED) as char)),
-            );
+            let clean = move || fixed_length(seed, length, |random| random.pick(UNRESERVED) as char);
+            add(&format!("clean {length}"), Unit::Call, CLEAN, Box::new(clean));
         }
         for (name, length) in [("clean 1 KiB", 1 << 10), ("clean 64 KiB", BLOCK), ("clean 1 MiB", 1 << 20)] {
             let clean =
@@ -156,30 +151,24 @@ pub fn specs(seed: u64, urls: &[String]) -> Vec<Spec> {
             add(name, Unit::Byte, CLEAN, Box::new(clean));
         }
         for length in [100, 128, 192, 256, 400] {
-            let tenth = move || few_specials(seed, length, verb);
+            // One part in ten is *special*: a byte to encode, or an escape to decode if it still fits into the string.
+            let tenth = move || {
+                let mut random = Random::new(seed ^ length as u64);
+                Row::of((0..DISTINCT).map(|_| with_specials(&mut random, length, verb, 100_000)))
+            };
             add(&format!("10 % of {length}"), Unit::Call, MIXED, Box::new(tenth));
         }
         let lines = urls.to_vec();
         add("urls", Unit::Call, "URLs of real lists, one a call", Box::new(move || Row::of(&lines)));
         if verb == Verb::Decode {
-            let lines = escaped.clone();
-            add(
-                "urls encoded",
-                Unit::Call,
-                "URLs that are the value of a parameter",
-                Box::new(move || Row::of(&lines)),
-            );
+            let (lines, about) = (escaped.clone(), "URLs that are the value of a parameter");
+            add("urls encoded", Unit::Call, about, Box::new(move || Row::of(&lines)));
         }
         let lines = urls.join("\n");
         add("urls joined", Unit::Byte, "a file of URLs", Box::new(move || Row::of([&lines])));
         if verb == Verb::Decode {
-            let lines = escaped.join("\n");
-            add(
-                "urls encoded joined",
-                Unit::Byte,
-                "a file of encoded URLs",
-                Box::new(move || Row::of([&lines])),
-            );
+            let (lines, about) = (escaped.join("\n"), "a file of encoded URLs");
+            add("urls encoded joined", Unit::Byte, about, Box::new(move || Row::of([&lines])));
         }
 
         // Both verbs get the same kinds of text: plain text for the encoder, escaped text for the decoder.
@@ -193,51 +182,34 @@ pub fn specs(seed: u64, urls: &[String]) -> Vec<Spec> {
                 let special = random.chance(share);
                 push(text, random.pick(if special { SPECIAL } else { UNRESERVED }) as char);
             };
-            add(
-                &format!("{percent} % specials"),
-                Unit::Byte,
-                MIXED,
-                Box::new(move || blocks(seed, BLOCK, one)),
-            );
+            let name = format!("{percent} % specials");
+            add(&name, Unit::Byte, MIXED, Box::new(move || blocks(seed, BLOCK, one)));
         }
         let one =
             move |random: &mut Random, text: &mut String| push(text, between(random, '\u{4E00}', 0x51A0));
         add("dense CJK", Unit::Byte, "text in Chinese", Box::new(move || blocks(seed, BLOCK, one)));
         let one = move |random: &mut Random, text: &mut String| push(text, between(random, '\u{430}', 32));
         add("dense Cyrillic", Unit::Byte, "text in Russian", Box::new(move || blocks(seed, BLOCK, one)));
-        add(
-            "%%%%",
-            Unit::Byte,
-            "the most malformed escapes",
-            Box::new(move || blocks(seed, BLOCK, |_, text| text.push('%'))),
-        );
+        let one = |_: &mut Random, text: &mut String| text.push('%');
+        add("%%%%", Unit::Byte, "the most malformed escapes", Box::new(move || blocks(seed, BLOCK, one)));
         let one = |random: &mut Random, text: &mut String| {
             text.push_str(random.pick(&["%", "%%", "%4", "%zz", "%g1", "%1g", "%x", "% "]));
             text.extend((0..random.below(12)).map(|_| random.pick(b"xyzghijklmn") as char));
         };
-        add(
-            "invalid escapes",
-            Unit::Byte,
-            "malformed escapes of every kind",
-            Box::new(move || blocks(seed, BLOCK, one)),
-        );
+        let about = "malformed escapes of every kind";
+        add("invalid escapes", Unit::Byte, about, Box::new(move || blocks(seed, BLOCK, one)));
         let one = move |random: &mut Random, text: &mut String| {
             for bytes in [UNRESERVED, UNRESERVED, SPECIAL] {
                 push(text, random.pick(bytes) as char);
             }
         };
-        add(
-            "every third",
-            Unit::Byte,
-            "the positions that are worst for the shuffles of vector code",
-            Box::new(move || blocks(seed, BLOCK, one)),
-        );
+        let about = "the positions that are worst for the shuffles of vector code";
+        add("every third", Unit::Byte, about, Box::new(move || blocks(seed, BLOCK, one)));
     }
     specs.extend(ISSUES.iter().map(|&(verb, name, unit, about, part)| {
-        let length = if unit == Unit::Call { 200 } else { BLOCK };
         Spec::new(verb, name, unit, about, move || match unit {
-            Unit::Call => strings(seed, length, part),
-            Unit::Byte => blocks(seed, length, part),
+            Unit::Call => strings(seed, 200, DISTINCT, part),
+            Unit::Byte => blocks(seed, BLOCK, part),
         })
     }));
     specs
@@ -329,10 +301,10 @@ const ISSUES: &[(Verb, &str, Unit, &str, MakePart)] = &[
     ),
 ];
 
-/// Makes a row of 20,000 strings of about `length` bytes. `part` appends to each string until it is full.
-fn strings(seed: u64, length: usize, part: MakePart) -> Row {
+/// Makes a row of `count` strings of about `length` bytes. `part` appends to each string until it is full.
+fn strings(seed: u64, length: usize, count: usize, part: impl Fn(&mut Random, &mut String)) -> Row {
     let mut random = Random::new(seed ^ length as u64);
-    Row::of((0..DISTINCT).map(|_| {
+    Row::of((0..count).map(|_| {
         let mut string = String::with_capacity(length + 64);
         while string.len() < length {
             part(&mut random, &mut string);
@@ -343,22 +315,7 @@ fn strings(seed: u64, length: usize, part: MakePart) -> Row {
 
 /// Makes a row of 20,000 strings of `length` bytes. `byte` makes each byte.
 pub fn fixed_length(seed: u64, length: usize, byte: impl Fn(&mut Random) -> char) -> Row {
-    let mut random = Random::new(seed ^ length as u64);
-    let mut string = String::new();
-    Row::of((0..DISTINCT).map(|_| {
-        string.clear();
-        while string.len() < length {
-            string.push(byte(&mut random));
-        }
-        string.clone()
-    }))
-}
-
-/// Makes a row of 20,000 strings of `length` bytes. One part in ten is *special*: a byte to encode, or an escape to decode if it still
-/// fits into the string.
-fn few_specials(seed: u64, length: usize, verb: Verb) -> Row {
-    let mut random = Random::new(seed ^ length as u64);
-    Row::of((0..DISTINCT).map(|_| with_specials(&mut random, length, verb, 100_000)))
+    strings(seed, length, DISTINCT, |random, string| string.push(byte(random)))
 }
 
 /// Makes a string of `length` bytes. `share` parts in a million are special: bytes to encode, or escapes that still fit.
@@ -403,15 +360,7 @@ fn between(random: &mut Random, first: char, count: usize) -> char {
 
 /// Makes a row of blocks of about `length` bytes. `part` appends to each block until it is full.
 fn blocks(seed: u64, length: usize, part: impl Fn(&mut Random, &mut String)) -> Row {
-    let mut random = Random::new(seed ^ length as u64);
-    let count = DISTINCT_BYTES.div_ceil(length).max(2);
-    Row::of((0..count).map(|_| {
-        let mut block = String::with_capacity(length + 16);
-        while block.len() < length {
-            part(&mut random, &mut block);
-        }
-        block
-    }))
+    strings(seed, length, DISTINCT_BYTES.div_ceil(length).max(2), part)
 }
 
 /// Encodes text without simdpct, because the benchmarks measure simdpct.
