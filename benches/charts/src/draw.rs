@@ -215,16 +215,7 @@ pub fn lines(chart: &Lines) -> String {
     let points = || chart.lines.iter().flat_map(|(_, points)| points);
     let longest = points().map(|point| point.0).max().unwrap_or(1).max(1);
     // The scale ends 10 % above the longest time.
-    let highest = {
-        let mut last: Vec<f64> = chart
-            .lines
-            .iter()
-            .filter_map(|(_, points)| points.iter().map(|point| point.1).reduce(f64::max))
-            .collect();
-        last.sort_unstable_by(f64::total_cmp);
-        last.last().copied().unwrap_or(1.0)
-    };
-    let (low, high) = (1.0, highest.max(2.0) * 1.1);
+    let (low, high) = (1.0, points().map(|point| point.1).fold(2.0, f64::max) * 1.1);
     svg(420, &chart.title, |area| {
         let (left, right, top, bottom) = (48, WIDTH as i32 - 150, 44, 360);
         let x = |length: usize| left + (length as f64 / longest as f64 * f64::from(right - left)) as i32;

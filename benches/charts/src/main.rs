@@ -40,8 +40,7 @@ const DOCUMENTS: [&str; 9] = [
 fn main() -> ExitCode {
     let files: Vec<String> = env::args().skip(1).collect();
     let is_check = files == ["--check"];
-    let made = if is_check { make(&[]) } else { make(&files) };
-    let made = match made {
+    let made = match make(if is_check { &[] } else { &files }) {
         Ok(made) if made.is_empty() => Err("no record has anything to draw".into()),
         made => made,
     };
