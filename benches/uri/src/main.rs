@@ -29,6 +29,19 @@ const TURN: Duration = Duration::from_millis(12);
 /// A contestant: its name, and one pass over the list.
 type Contestant<'a> = (String, Box<dyn FnMut() + 'a>);
 
+/// A function that times the contestants of a group on a list and its lines.
+type Group = fn(&mut Report, &str, &[&str]);
+
+/// The groups that are timed on each list, each with its name for `--group`.
+const GROUPS: [(&str, Group); 6] = [
+    ("split", of_split),
+    ("rfc3986", of_rfc3986),
+    ("whatwg", of_whatwg),
+    ("keys", of_keys),
+    ("surt", of_surt),
+    ("readings", of_readings),
+];
+
 /// A row of the table of a group, with a cell for each list.
 struct Row {
     group: String,
@@ -83,24 +96,10 @@ fn main() {
         eprintln!("{name}");
         report.add("lists", "URLs", urls.len().to_string());
         report.add("lists", "bytes", text.len().to_string());
-        let wanted = |group: &str| only.as_deref().is_none_or(|only| only == group);
-        if wanted("split") {
-            of_split(&mut report, text, &urls);
-        }
-        if wanted("rfc3986") {
-            of_rfc3986(&mut report, text, &urls);
-        }
-        if wanted("whatwg") {
-            of_whatwg(&mut report, text, &urls);
-        }
-        if wanted("keys") {
-            of_keys(&mut report, text, &urls);
-        }
-        if wanted("surt") {
-            of_surt(&mut report, text);
-        }
-        if wanted("readings") {
-            of_readings(&mut report, &urls);
+        for (group, times) in GROUPS {
+            if only.as_deref().is_none_or(|only| only == group) {
+                times(&mut report, text, &urls);
+            }
         }
     }
     let names: Vec<&str> = lists.iter().map(|(name, _)| name.split('.').next().unwrap_or(name)).collect();
@@ -193,7 +192,7 @@ fn of_keys(report: &mut Report, text: &str, urls: &[&str]) {
     }
 }
 
-fn of_surt(report: &mut Report, text: &str) {
+fn of_surt(report: &mut Report, text: &str, _: &[&str]) {
     // The SURT profiles change every line and have no kernels, so only the last contestant (the scalar tier) is timed.
     let mut contestants = Vec::new();
     for profile in [Profile::SurtPython0_3, Profile::SurtJava] {
@@ -203,7 +202,7 @@ fn of_surt(report: &mut Report, text: &str) {
 }
 
 /// Times readings (rules of servers) on all request targets, and on those that all default readings leave unchanged.
-fn of_readings(report: &mut Report, urls: &[&str]) {
+fn of_readings(report: &mut Report, _: &str, urls: &[&str]) {
     let targets: Vec<&str> = urls
         .iter()
         .filter_map(|url| {
@@ -292,19 +291,23 @@ fn worst() {
 
 /// Returns the median time of one pass.
 fn seconds_of(run: &mut dyn FnMut()) -> f64 {
-    let mut times: Vec<f64> = (0..5)
-        .map(|_| {
-            run();
-            let (start, mut passes) = (Instant::now(), 0_u32);
-            while passes == 0 || start.elapsed() < TURN / 2 {
-                run();
-                passes += 1;
-            }
-            start.elapsed().as_secs_f64() / f64::from(passes)
-        })
-        .collect();
-    times.sort_by(f64::total_cmp);
-    times[times.len() / 2]
+    median((0..5).map(|_| turn(run, TURN / 2)).collect())
+}
+
+/// Repeats `run` for at least `least`, and returns the mean time of a pass in seconds.
+fn turn(run: &mut dyn FnMut(), least: Duration) -> f64 {
+    run();
+    let (start, mut passes) = (Instant::now(), 0_u32);
+    while passes == 0 || start.elapsed() < least {
+        run();
+        passes += 1;
+    }
+    start.elapsed().as_secs_f64() / f64::from(passes)
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
 }
 
 /// Returns the tiers for which crates/uri has SIMD code.
@@ -357,19 +360,9 @@ fn measure(report: &mut Report, group: &str, mut contestants: Vec<Contestant<'_>
     let mut seconds: Vec<Vec<f64>> = vec![Vec::new(); contestants.len()];
     for _ in 0..ROUNDS {
         for ((_, run), seconds) in contestants.iter_mut().zip(&mut seconds) {
-            run();
-            let (start, mut passes) = (Instant::now(), 0_u32);
-            while passes == 0 || start.elapsed() < TURN {
-                run();
-                passes += 1;
-            }
-            seconds.push(start.elapsed().as_secs_f64() / f64::from(passes));
+            seconds.push(turn(run, TURN));
         }
     }
-    let median = |mut values: Vec<f64>| {
-        values.sort_by(f64::total_cmp);
-        values[values.len() / 2]
-    };
     for ((name, _), own) in contestants.iter().zip(&seconds) {
         let ratio = median(own.iter().zip(&seconds[0]).map(|(own, first)| own / first).collect());
         let speed = bytes as f64 / median(own.clone()) / 1e6;

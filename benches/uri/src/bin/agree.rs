@@ -335,13 +335,9 @@ fn fluent_class(url: &[u8], ours: &Answer, theirs: &Answer) -> Option<&'static s
             Some("not allowed by RFC 3986: fluent-uri rejects it, `rfc3986` keeps it")
         }
         // fluent-uri also normalizes by scheme (RFC 3986, section 6.2.3), as the profile `rfc3986-scheme` does.
-        (Ok(_), Ok(theirs))
-            if Profile::Rfc3986Scheme.canonicalize(url).is_ok_and(|form| *form == **theirs) =>
-        {
-            Some("the default port, which fluent-uri removes, too")
-        }
         (Ok(ours), Ok(theirs))
-            if split(url).port_number().is_some() && without_port(ours) == without_port(theirs) =>
+            if Profile::Rfc3986Scheme.canonicalize(url).is_ok_and(|form| *form == **theirs)
+                || split(url).port_number().is_some() && without_port(ours) == without_port(theirs) =>
         {
             Some("the default port, which fluent-uri removes, too")
         }
