@@ -2,15 +2,15 @@
 
 use simdpct_records::{Escaping, Field, Kind, Log, Place, Reason, Spec, Syntax, Wrapper, detect};
 
-/// Returns the syntax that selects all values of `log` that contain URLs.
-fn urls(log: &str) -> Syntax {
+/// Returns the syntax that selects the fields `names` of `log`; or all values that contain URLs, if there are no names.
+fn syntax(log: &str, names: &[&str]) -> Syntax {
     let Spec { log, wrapper } = log.parse().unwrap();
-    Syntax::log(log.unwrap(), wrapper, &[""; 0]).unwrap()
+    Syntax::log(log.unwrap(), wrapper, names).unwrap()
 }
 
 /// Returns the kinds and values that `log` finds in the last line of `text`.
 fn find(log: &str, text: &[u8]) -> Result<Vec<(Kind, String)>, Reason> {
-    let mut syntax = urls(log);
+    let mut syntax = syntax(log, &[]);
     let mut places: Vec<Place> = Vec::new();
     let mut result = Ok(());
     let mut last: &[u8] = b"";
@@ -262,7 +262,7 @@ fn a_backslash_that_is_data_swallows_no_field() {
 fn json_is_read_as_servers_write_it() {
     let mut places = Vec::new();
     let line = b"{\"request\":\"GET /a HTTP/1.1\",\"uri\":\"/a\",\"ua\":\"\xE9\"}";
-    urls("nginx-json").find(line, &mut places).unwrap();
+    syntax("nginx-json", &[]).find(line, &mut places).unwrap();
     assert_eq!(places[0].raw(line), b"/a");
     finds("json:lighttpd", r#"{"request":"GET /a\vb HTTP/1.1","ua":"\xE9"}"#, Kind::Path, &[r"/a\x0bb"]);
     finds("json:apache", r#"{"request":"GET /\xc3\xa9\" HTTP/1.1"}"#, Kind::Path, &[r#"/\xc3\xa9""#]);
@@ -546,7 +546,7 @@ fn the_last_part_of_a_line_is_no_record() {
         // The other stream, and the line after the last part, are not affected.
         finds(log, &[&part, &**other_last].join("\n"), Kind::Path, &["/a"]);
         finds(log, &[&part, other_part, &last, &*last].join("\n"), Kind::Path, &["/a"]);
-        assert!(urls(log).is_sequential() && !urls("syslog+nginx").is_sequential());
+        assert!(syntax(log, &[]).is_sequential() && !syntax("syslog+nginx", &[]).is_sequential());
     }
 }
 
@@ -557,8 +557,7 @@ fn no_new_value_begins_another_kind_of_line() {
         ("cdx", "org,e)/ 2014 %7Bid%7D text/html 200 ABC - - 500 333 a.warc.gz", "{id}"),
         ("w3c", "#Fields: cs-uri-stem time\n%23a 10:00", "#a"),
     ] {
-        let spec: Spec = log.parse().unwrap();
-        let mut syntax = Syntax::log(spec.log.unwrap(), spec.wrapper, &["target"]).unwrap();
+        let mut syntax = syntax(log, &["target"]);
         let mut places = Vec::new();
         lines.lines().for_each(|line| syntax.find(line.as_bytes(), &mut places).unwrap());
         let record = lines.lines().last().unwrap().as_bytes();
@@ -583,10 +582,8 @@ fn other_fields_after_the_request_do_not_hide_it() {
         ("nginx", format!("{DATE} \"GET /a HTTP/1.1\" 200 1 \"http://r/ and a cut")),
         ("envoy", "[2024-01-01T00:00:00.000Z] \"GET /a HTTP/1.1\" 200 \"x\"".to_owned()),
     ] {
-        let spec: Spec = log.parse().unwrap();
         let mut places = Vec::new();
-        let target = Syntax::log(spec.log.unwrap(), None, &[Field::Target]);
-        let result = target.unwrap().find(line.as_bytes(), &mut places);
+        let result = syntax(log, &["target"]).find(line.as_bytes(), &mut places);
         assert_eq!((result, places[0].raw(line.as_bytes())), (Ok(()), b"/a".as_slice()), "{line}");
         if log == "nginx" {
             rejects(log, &line, Reason::OTHER_FIELDS);
@@ -656,7 +653,7 @@ fn the_first_lines_choose_a_format() {
 fn two_programs_can_escape_a_value() {
     let line = br#"{"url":"/a\\\"b\\\\"}"#;
     let mut places = Vec::new();
-    urls("nginx-json").find(line, &mut places).unwrap();
+    syntax("nginx-json", &[]).find(line, &mut places).unwrap();
     places[0].escapings[0] = Escaping::Morgan;
     assert_eq!(places[0].value(line, &mut Vec::new()), Ok(br#"/a"b\"#.as_slice()));
     let mut out = Vec::new();
@@ -670,7 +667,7 @@ fn two_programs_can_escape_a_value() {
 fn offsets_are_those_of_the_record() {
     let line = br#"{"log":"192.0.2.1 - - [01/Jan/2024:00:00:00 +0000] \"GET /a\\x22b HTTP/1.1\" 200 1\n"}"#;
     let mut places = Vec::new();
-    urls("docker+common:nginx").find(line, &mut places).unwrap();
+    syntax("docker+common:nginx", &[]).find(line, &mut places).unwrap();
     let mut buffer = Vec::new();
     assert_eq!(places[0].value(line, &mut buffer), Ok(b"/a\"b".as_slice()));
     let offsets: Vec<usize> =
@@ -710,8 +707,7 @@ fn a_request_in_a_message_is_no_request() {
 /// Returns the values of the fields `names` in the last line of `lines`, each with the index of its name.
 #[track_caller]
 fn named(format: &str, names: &[&str], lines: &str) -> Vec<(usize, String)> {
-    let spec: Spec = format.parse().unwrap();
-    let mut syntax = Syntax::log(spec.log.unwrap(), spec.wrapper, names).unwrap();
+    let mut syntax = syntax(format, names);
     let mut found = Vec::new();
     for line in lines.lines() {
         let mut places = Vec::new();
@@ -827,10 +823,9 @@ fn a_decoded_value_is_still_read_as_one() {
         ("cdx", " %43DX x 3 4 5 6 7 8 9 0 1".to_owned(), "CDX"),
         ("s3", key.to_owned(), "a\"b"),
     ] {
-        let spec: Spec = log.parse().unwrap();
         let names: &[&str] = if log == "cdx" { &["b"] } else { &[] };
         let mut places = Vec::new();
-        Syntax::log(spec.log.unwrap(), None, names).unwrap().find(line.as_bytes(), &mut places).unwrap();
+        syntax(log, names).find(line.as_bytes(), &mut places).unwrap();
         assert!(
             places[0].write(line.as_bytes(), value.as_bytes(), &mut Vec::new()).is_err(),
             "{log}: {line}"
