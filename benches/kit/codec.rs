@@ -57,12 +57,8 @@ fn row(criterion: &mut Criterion, spec: &Spec, shape: Shape) {
         if contender.role != Role::Mark {
             for (input, right) in strings.iter().zip(&right) {
                 let answer = contender.answer(input, buffers);
-                assert!(
-                    answer.is_some() && answer == *right,
-                    "{} on {}: {input:?}",
-                    contender.name,
-                    spec.name
-                );
+                let is_right = answer.is_some() && answer == *right;
+                assert!(is_right, "{} on {}: {input:?}", contender.name, spec.name);
             }
         }
         group.bench_function(BenchmarkId::new(&contender.name, &spec.name), |bencher| {

@@ -206,11 +206,8 @@ fn defaults_agree_on_all_that_strict_accepts() {
             assert!(!is_ambiguous(&passed_on), "{text}");
             for reading in &defaults {
                 if let Some(other) = reading.read(&passed_on).route() {
-                    assert!(
-                        agreement(&route, other) < Agreement::Different,
-                        "{text}: {}: {other:?}",
-                        reading.name
-                    );
+                    let found = agreement(&route, other);
+                    assert!(found < Agreement::Different, "{text}: {}: {other:?}", reading.name);
                 }
             }
         }
@@ -312,13 +309,8 @@ fn kernels_find_plain_paths() {
 fn plain_targets_are_read_by_the_steps() {
     let same = |target: &[u8]| {
         for reading in READINGS.iter().chain([&STRICT]) {
-            assert_eq!(
-                reading.read(target),
-                reading.read_by_steps(target),
-                "{} {}",
-                reading.name,
-                target.escape_ascii()
-            );
+            let (read, by_steps) = (reading.read(target), reading.read_by_steps(target));
+            assert_eq!(read, by_steps, "{} {}", reading.name, target.escape_ascii());
         }
     };
     targets(same);

@@ -474,16 +474,12 @@ fn rows_end_where_the_steps_end() {
             wanted.push(at);
         }
         for tier in Tier::available() {
+            let context = || format!("{tier} {}", text.escape_ascii());
             let (mut scan, mut marks, mut len) = (RowScan::new(dialect).tier(tier), RowMarks::default(), 0);
             while len < text.len() {
                 len = text.len().min(len + 1 + random.below(if round % 40 == 0 { 20_000 } else { 300 }));
                 let last = wanted.iter().copied().rfind(|&end| end <= len);
-                assert_eq!(
-                    scan.update(&text[..len], &mut marks, |_: &[u8]| None),
-                    last,
-                    "{tier} {}",
-                    text.escape_ascii()
-                );
+                assert_eq!(scan.update(&text[..len], &mut marks, |_: &[u8]| None), last, "{}", context());
             }
             if !marks.is_empty() {
                 let (mut found, mut at) = (Vec::new(), 0);
@@ -494,16 +490,11 @@ fn rows_end_where_the_steps_end() {
                     );
                     at = end;
                 }
-                assert_eq!(found, wanted, "{tier} {}", text.escape_ascii());
+                assert_eq!(found, wanted, "{}", context());
             }
             let (mut one, mut other) = (scan.last(&text), ends);
-            assert_eq!(one.is_faulty(), other.is_faulty(), "{tier} {}", text.escape_ascii());
-            assert_eq!(
-                one.next(b"\"\n\",\n\n"),
-                other.next(b"\"\n\",\n\n"),
-                "{tier} {}",
-                text.escape_ascii()
-            );
+            assert_eq!(one.is_faulty(), other.is_faulty(), "{}", context());
+            assert_eq!(one.next(b"\"\n\",\n\n"), other.next(b"\"\n\",\n\n"), "{}", context());
         }
     }
 }

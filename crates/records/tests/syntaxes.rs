@@ -95,6 +95,7 @@ fn ends_are_those_of_rows_in_any_pieces() {
                 }
             }
             assert_eq!(found, pieced, "{quotes:?} {}", input.escape_ascii());
+            let context = || format!("{quotes:?} {}", input.escape_ascii());
             let mut start = 0;
             for end in found {
                 let row = &input[start..end - 1];
@@ -105,18 +106,13 @@ fn ends_are_those_of_rows_in_any_pieces() {
                 for &feed in &feeds {
                     let part = row[..feed].strip_suffix(b"\r").unwrap_or(&row[..feed]);
                     let error = dialect.cells(part).expect_err("a row has ended before");
-                    assert_eq!(
-                        error.reason.0,
-                        "a quote is not closed",
-                        "{quotes:?} {}",
-                        input.escape_ascii()
-                    );
+                    assert_eq!(error.reason.0, "a quote is not closed", "{}", context());
                 }
                 if let Err(error) = &whole
                     && error.reason.0 != "a quote is not closed"
                 {
                     let rest = &row[error.offset..];
-                    assert!(!rest.contains(&b'\n'), "{quotes:?} {}", input.escape_ascii());
+                    assert!(!rest.contains(&b'\n'), "{}", context());
                 }
                 rows += usize::from(whole.is_ok());
                 with_feeds += usize::from(whole.is_ok() && !feeds.is_empty());
@@ -183,11 +179,8 @@ fn cells_stay_or_get_the_quotes_that_they_need() {
     ] {
         let mut syntax = csv(Quotes::Strict, &["1"]);
         let place = places(&mut syntax, row.as_bytes()).unwrap().remove(0);
-        assert_eq!(
-            edit(row.as_bytes(), &place, value.as_bytes()),
-            want.map(|want: &str| want.into()),
-            "{row}"
-        );
+        let want = want.map(|want: &str| want.into());
+        assert_eq!(edit(row.as_bytes(), &place, value.as_bytes()), want, "{row}");
     }
 }
 
@@ -336,12 +329,8 @@ fn fields_are_those_of_awk_and_cut() {
             ] {
                 let found = places(&mut self::fields(&[&position], separator), &line).unwrap();
                 let found: Vec<_> = found.iter().map(|place| place.raw(&line)).collect();
-                assert_eq!(
-                    found,
-                    want.unwrap_or_default(),
-                    "{separator:?} {position} {}",
-                    line.escape_ascii()
-                );
+                let want = want.unwrap_or_default();
+                assert_eq!(found, want, "{separator:?} {position} {}", line.escape_ascii());
             }
         }
     }

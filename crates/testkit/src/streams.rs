@@ -128,11 +128,8 @@ pub fn check(tier: Tier, input: &[u8], cuts: &[usize]) {
         }
         if first.is_some() {
             let again = [strict.push(b"%41", &mut out), strict.finish(&mut out), strict.push(b"", &mut out)];
-            assert!(
-                again.iter().all(|again| again.map_err(malformed).err() == first),
-                "strict, {}",
-                context()
-            );
+            let is_same = again.iter().all(|again| again.map_err(malformed).err() == first);
+            assert!(is_same, "strict, {}", context());
             assert!(out == expected, "strict, {}: b\"{}\"", context(), out.escape_ascii());
         }
     }

@@ -46,12 +46,8 @@ pub fn check(input: &[u8]) {
                 assert_eq!(decode.decode_utf8_owned(input).map_err(error), expected, "{}: owned", context());
                 let mut appended = String::from("caf\u{e9}");
                 let result = decode.decode_utf8_append(input, &mut appended).map_err(error);
-                assert_eq!(
-                    appended,
-                    format!("caf\u{e9}{}", expected.as_deref().unwrap_or("")),
-                    "{}",
-                    context()
-                );
+                let wanted = format!("caf\u{e9}{}", expected.as_deref().unwrap_or(""));
+                assert_eq!(appended, wanted, "{}", context());
                 assert_eq!(result, expected.map(drop), "{}: append", context());
                 for (on, text) in [
                     (OnInvalidUtf8::Replace, &right.replaced),

@@ -128,11 +128,8 @@ pub fn places(syntax: &mut Syntax, record: &[u8]) -> Option<Vec<Place>> {
     for place in &places {
         assert!(place.range.end <= record.len() && place.index < syntax.names().len());
     }
-    assert!(
-        places.is_sorted_by(|one, other| one.range.end <= other.range.start),
-        "{}",
-        record.escape_ascii()
-    );
+    let is_sorted = places.is_sorted_by(|one, other| one.range.end <= other.range.start);
+    assert!(is_sorted, "{}", record.escape_ascii());
     result.ok().map(|()| places)
 }
 

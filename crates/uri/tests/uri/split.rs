@@ -100,17 +100,13 @@ fn check_many(urls: &[Vec<u8>]) {
         );
         assert_eq!((columns.len(), lines.len()), (urls.len(), urls.len()));
         for (row, url) in urls.iter().enumerate() {
+            let context = || format!("{tier}: {}", url.escape_ascii());
             let right = split_by_reference(url);
-            assert_eq!(offsets_of(&columns, row), right.offsets(), "{tier}, column: {}", url.escape_ascii());
-            assert_eq!(columns.parts(row, url), Some(right), "{tier}: {}", url.escape_ascii());
+            assert_eq!(offsets_of(&columns, row), right.offsets(), "column, {}", context());
+            assert_eq!(columns.parts(row, url), Some(right), "{}", context());
             let line = url.strip_suffix(b"\r").unwrap_or(url);
             assert_eq!(lines.lens()[row] as usize, line.len());
-            assert_eq!(
-                lines.parts(row, &text),
-                Some(split_by_reference(line)),
-                "{tier}: {}",
-                url.escape_ascii()
-            );
+            assert_eq!(lines.parts(row, &text), Some(split_by_reference(line)), "{}", context());
         }
     }
 }
@@ -332,11 +328,8 @@ fn a_target_that_begins_with_slashes_has_no_host() {
                 );
                 assert_eq!(parts.path(), path.as_bytes(), "{target}");
                 assert_eq!(parts.query(), query.strip_prefix('?').map(str::as_bytes), "{target}");
-                assert_eq!(
-                    parts.fragment().as_deref(),
-                    fragment.strip_prefix('#').map(str::as_bytes),
-                    "{target}"
-                );
+                let right = fragment.strip_prefix('#').map(str::as_bytes);
+                assert_eq!(parts.fragment().as_deref(), right, "{target}");
             }
         }
     }
