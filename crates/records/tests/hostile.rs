@@ -4,7 +4,7 @@
 mod common;
 
 use common::Random;
-use common::lines::{check, fields, syntax, value, wrap, write};
+use common::lines::{check, fields, same, syntax, value, wrap, write};
 use simdpct_records::{Log, Syntax, WRITERS, Wrapper};
 
 #[test]
@@ -39,13 +39,8 @@ fn a_layout_without_a_writer_reads_only_what_all_writers_mean() {
             for place in places.iter().filter(|_| !written.is_lossy) {
                 let (_, _, sent) =
                     written.values.iter().find(|(field, ..)| *field == fields(unknown)[place.index]).unwrap();
-                assert_eq!(
-                    value(place, &written.line).escape_ascii().to_string(),
-                    sent.escape_ascii().to_string(),
-                    "{} {}",
-                    log.name(),
-                    written.line.escape_ascii()
-                );
+                let shown = || format!("{} {}", log.name(), written.line.escape_ascii());
+                same(&value(place, &written.line), sent, shown);
             }
         }
     }

@@ -336,6 +336,12 @@ pub fn value(place: &Place, record: &[u8]) -> Vec<u8> {
     place.value(record, &mut buffer).unwrap().to_vec()
 }
 
+/// Checks that two texts are equal, and shows them with `context` if they are not.
+#[track_caller]
+pub fn same(got: &[u8], want: &[u8], context: impl Fn() -> String) {
+    assert!(got == want, "{} is not {}: {}", got.escape_ascii(), want.escape_ascii(), context());
+}
+
 /// Checks that a random record has the values that were written. Returns the numbers of found and of missed values.
 pub fn check(random: &mut Random, log: Log) -> (usize, usize) {
     let written = write(random, log);
@@ -355,12 +361,7 @@ pub fn check(random: &mut Random, log: Log) -> (usize, usize) {
             written.values.iter().find(|(field, ..)| *field == fields[place.index]).unwrap_or_else(|| {
                 panic!("invented {place:?} in {}", shown());
             });
-        assert_eq!(
-            value(place, &record).escape_ascii().to_string(),
-            sent.escape_ascii().to_string(),
-            "{}",
-            shown()
-        );
+        same(&value(place, &record), sent, shown);
         if wrapper != Some(Wrapper::Docker) {
             let before = record.len() - written.line.len();
             assert_eq!(place.range, before + range.start..before + range.end, "{}", shown());
@@ -416,12 +417,7 @@ pub fn rewrite(random: &mut Random, log: Log, syntax: &Syntax, record: &[u8], pl
     assert_eq!(found.len(), places.len(), "{result:?} {}", shown());
     for (number, (before, after)) in places.iter().zip(&found).enumerate() {
         if number == index {
-            assert_eq!(
-                value(after, &changed).escape_ascii().to_string(),
-                new.escape_ascii().to_string(),
-                "{}",
-                shown()
-            );
+            same(&value(after, &changed), &new, shown);
         } else {
             assert_eq!(before.raw(record), after.raw(&changed), "{}", shown());
         }
