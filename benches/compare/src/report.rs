@@ -392,23 +392,17 @@ impl Report<'_> {
                 measured.timed.iter().filter(|timed| matches!(timed.role, Role::Rival | Role::Algorithm(_)))
             {
                 let row = format!("{}, {}", measured.shape.of(measured.verb), measured.row);
-                let mut add = |count: &usize, input: &String, answer: String| {
-                    let strings = format!("{count} of {}", measured.calls);
-                    table.lines.push(vec![
-                        timed.name.clone(),
-                        row.clone(),
-                        strings,
-                        format!("`{input}`"),
-                        answer,
-                    ]);
-                };
-                match &timed.agreement {
-                    Agreement::Full => {}
-                    Agreement::Differs { count, input, answer } => add(count, input, format!("`{answer}`")),
-                    Agreement::Rejects { count, input } => {
-                        add(count, input, "rejected; not timed".to_owned())
+                let differs = match &timed.agreement {
+                    Agreement::Full => None,
+                    Agreement::Differs { count, input, answer } => {
+                        Some((count, input, format!("`{answer}`")))
                     }
-                }
+                    Agreement::Rejects { count, input } => Some((count, input, "rejected; not timed".into())),
+                };
+                table.lines.extend(differs.map(|(count, input, answer)| {
+                    let strings = format!("{count} of {}", measured.calls);
+                    vec![timed.name.clone(), row, strings, format!("`{input}`"), answer]
+                }));
                 if timed.times.is_empty() {
                     continue;
                 }

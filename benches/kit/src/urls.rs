@@ -63,21 +63,17 @@ impl Urls {
         url.push_str(self.random.pick(&self.words));
     }
 
-    fn number(&mut self, url: &mut String) {
-        let digits = 1 + self.random.below(6);
-        url.extend((0..digits).map(|_| self.random.pick(b"0123456789") as char));
-    }
-
-    fn key(&mut self, url: &mut String) {
-        let digits = 6 + self.random.below(6);
-        url.extend((0..digits).map(|_| self.random.pick(b"0123456789abcdef") as char));
+    /// Appends a number or a key: at least `least` digits, and up to five more.
+    fn digits(&mut self, url: &mut String, least: usize, digits: &[u8]) {
+        let count = least + self.random.below(6);
+        url.extend((0..count).map(|_| self.random.pick(digits) as char));
     }
 
     /// Appends a segment of a path or a value of a query.
     fn segment(&mut self, url: &mut String) {
         match self.random.below(10) {
-            0 => self.number(url),
-            1 => self.key(url),
+            0 => self.digits(url, 1, b"0123456789"),
+            1 => self.digits(url, 6, b"0123456789abcdef"),
             2..5 => self.word(url),
             _ => {
                 self.word(url);

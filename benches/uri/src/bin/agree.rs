@@ -53,12 +53,13 @@ fn main() -> ExitCode {
     println!("{plain} URLs, and {mutants} with changes\n");
 
     let mut failed = false;
-    failed |= compare("url", Profile::Whatwg, &urls, &of_url, url_class);
+    failed |= compare("url", Profile::Whatwg, &urls, urls.iter().map(|url| of_url(url)), url_class);
     #[cfg(feature = "ada")]
     {
-        failed |= compare("ada-url", Profile::Whatwg, &urls, &of_ada, ada_class);
+        failed |= compare("ada-url", Profile::Whatwg, &urls, urls.iter().map(|url| of_ada(url)), ada_class);
     }
-    failed |= compare("fluent-uri", Profile::Rfc3986, &urls, &of_fluent, fluent_class);
+    let answers = urls.iter().map(|url| of_fluent(url));
+    failed |= compare("fluent-uri", Profile::Rfc3986, &urls, answers, fluent_class);
     if let Some(python) = python {
         for (tool, profile, class) in [
             ("can_ada", Profile::Whatwg, ada_class as Class),
@@ -69,7 +70,7 @@ fn main() -> ExitCode {
             ("w3lib-no-blank-values-fragments", w3lib(false, true), w3lib_class),
         ] {
             let answers = of_script(&python, "peers.py", tool, &urls);
-            failed |= compare_answers(tool, profile, &urls, answers, class);
+            failed |= compare(tool, profile, &urls, answers, class);
         }
         for (tool, profile, class) in [
             ("surt", Profile::SurtPython0_3, surt_class as Class),
@@ -80,14 +81,13 @@ fn main() -> ExitCode {
             let hosts: Vec<Vec<u8>> =
                 hosts.filter(|url| profile.canonicalize(url).is_ok()).map(String::into_bytes).collect();
             println!("{} hosts with a character of Unicode", hosts.len());
-            failed |=
-                compare_answers(tool, profile, &hosts, of_script(&python, "peers.py", tool, &hosts), class);
+            failed |= compare(tool, profile, &hosts, of_script(&python, "peers.py", tool, &hosts), class);
         }
     }
     if let Some(node) = node {
         if let Some(folder) = modules {
             let answers = of_script(&node, "whatwg.mjs", &folder, &urls);
-            failed |= compare_answers("whatwg-url", Profile::Whatwg, &urls, answers, |_, _, _| None);
+            failed |= compare("whatwg-url", Profile::Whatwg, &urls, answers, |_, _, _| None);
         }
         failed |= asks_node(&node, &urls);
     }
@@ -97,18 +97,8 @@ fn main() -> ExitCode {
 /// A function that gets a URL, the answer of the profile and that of the tool. Returns the difference's class, if any.
 type Class = fn(&[u8], &Answer, &Answer) -> Option<&'static str>;
 
-fn compare(
-    tool: &str,
-    profile: Profile,
-    urls: &[Vec<u8>],
-    theirs: &dyn Fn(&[u8]) -> Answer,
-    class: Class,
-) -> bool {
-    compare_answers(tool, profile, urls, urls.iter().map(|url| theirs(url)), class)
-}
-
 /// Prints the differences by class, and reports whether a difference has no class.
-fn compare_answers(
+fn compare(
     tool: &str,
     profile: Profile,
     urls: &[Vec<u8>],
