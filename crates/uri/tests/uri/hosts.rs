@@ -179,19 +179,12 @@ fn surt_contacts(is_java: bool, url: &str, key: &str) -> Option<(Contact, Contac
 
 /// Returns a host without one `www` label at its start, or without all of them if `all`.
 fn without_www(host: &str, all: bool) -> &str {
-    match host.split_once('.') {
-        Some((www, rest))
-            if www
-                .strip_prefix("www")
-                .is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit())) =>
-        {
-            if all {
-                without_www(rest, true)
-            } else {
-                rest
-            }
-        }
-        _ => host,
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let Some((www, rest)) = host.split_once('.') else { return host };
+    match www.strip_prefix("www").is_some_and(is_digits) {
+        true if all => without_www(rest, true),
+        true => rest,
+        false => host,
     }
 }
 
