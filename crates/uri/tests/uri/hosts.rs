@@ -50,7 +50,7 @@ const BASES: &[Option<&str>] =
 const INVALID: &str = "\u{f8ff}";
 
 /// Makes a random URL. Returns the name of its kind, and the URL.
-pub(crate) fn random_url(rng: &mut Rng) -> (&'static str, Vec<u8>) {
+fn random_url(rng: &mut Rng) -> (&'static str, Vec<u8>) {
     let pick = |from: &[&'static str], rng: &mut Rng| from[rng.below(from.len())];
     let (kind, pieces) = KINDS[rng.below(KINDS.len())];
     let mut url = pick(STARTS, rng).to_owned();
@@ -66,10 +66,10 @@ pub(crate) fn random_url(rng: &mut Rng) -> (&'static str, Vec<u8>) {
 }
 
 /// The scheme and the host of a URL that browsers open themselves. The host of a `file` URL may be empty.
-pub(crate) type Contact = Option<(String, String)>;
+type Contact = Option<(String, String)>;
 
 /// Returns the scheme and the host that a browser finds in `url`. Returns `None` if the URL is not valid, or has a scheme that is not special.
-pub(crate) fn contact(base: Option<&str>, url: &str) -> Contact {
+fn contact(base: Option<&str>, url: &str) -> Contact {
     let url = resolve(base, url)?;
     let parts = split(&url);
     let scheme = parts.scheme()?;
@@ -79,7 +79,7 @@ pub(crate) fn contact(base: Option<&str>, url: &str) -> Contact {
 }
 
 /// Returns pairs of the contact of `url` and that of `form`, which must be equal if `form` is the form of `url`.
-pub(crate) fn contacts(profile: Profile, url: &str, form: &str) -> Vec<(Contact, Contact)> {
+fn contacts(profile: Profile, url: &str, form: &str) -> Vec<(Contact, Contact)> {
     let name = profile.name();
     if name.starts_with("surt") {
         return surt_contacts(profile == Profile::SurtJava, url, form).into_iter().collect();
@@ -211,24 +211,6 @@ fn safe_browsing_contacts(url: &str, key: &str) -> Option<(Contact, Contact)> {
     (!is_decoded).then(|| (of_url.map(plain), contact(None, key).map(plain)))
 }
 
-/// Checks the form of `url` in each profile, and returns a line for each form that names another host.
-pub(crate) fn wrong_hosts(kind: &str, url: &[u8]) -> Vec<String> {
-    let mut wrong = Vec::new();
-    for &profile in Profile::ALL {
-        let Ok(form) = profile.canonicalize(url) else { continue };
-        if *form == *url && !profile.name().starts_with("surt") {
-            continue;
-        }
-        let (url, form) = (String::from_utf8_lossy(url), String::from_utf8_lossy(&form));
-        let different =
-            contacts(profile, &url, &form).into_iter().find(|(of_url, of_form)| of_url != of_form);
-        if let Some((of_url, of_form)) = different {
-            wrong.push(format!("{profile}, {kind}: {url:?} {of_url:?}\n  becomes {form:?} {of_form:?}"));
-        }
-    }
-    wrong
-}
-
 /// Checks random URLs: for a browser, the form of a URL names the same host as the URL, in every profile.
 #[test]
 fn forms_name_the_host_of_their_url() {
@@ -236,7 +218,18 @@ fn forms_name_the_host_of_their_url() {
     let mut wrong = Vec::new();
     for _ in 0..200 * scale() {
         let (kind, url) = random_url(&mut rng);
-        wrong.extend(wrong_hosts(kind, &url));
+        for &profile in Profile::ALL {
+            let Ok(form) = profile.canonicalize(&url) else { continue };
+            if *form == *url && !profile.name().starts_with("surt") {
+                continue;
+            }
+            let (url, form) = (String::from_utf8_lossy(&url), String::from_utf8_lossy(&form));
+            let different =
+                contacts(profile, &url, &form).into_iter().find(|(of_url, of_form)| of_url != of_form);
+            if let Some((of_url, of_form)) = different {
+                wrong.push(format!("{profile}, {kind}: {url:?} {of_url:?}\n  becomes {form:?} {of_form:?}"));
+            }
+        }
     }
     assert!(wrong.is_empty(), "{}\n{}", wrong.len(), wrong.join("\n"));
 }
