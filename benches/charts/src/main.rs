@@ -217,9 +217,7 @@ fn by_tier(tables: &[Table], verb: &str, below: &str) -> Option<String> {
 
 /// Draws the speed of commands on one thread in MB/s.
 fn processes(tables: &[Table], below: &str) -> Option<String> {
-    let table = tables.iter().find(|table| {
-        table.lines.first().is_some_and(|head| head.first().is_some_and(|cell| cell == "command"))
-    })?;
+    let table = tables.iter().find(|table| table.begins_with(&["command"]))?;
     let key = [("pct", "avx512"), ("cat", "memcpy"), ("other commands", "percent-encoding")]
         .map(|(name, style)| Series::of(style).named(name));
     let wanted = [

@@ -20,6 +20,11 @@ impl Table {
         line.get(column).map(String::as_str)
     }
 
+    /// Reports whether the names of the first columns are `names`.
+    pub fn begins_with(&self, names: &[&str]) -> bool {
+        self.lines.first().is_some_and(|head| head.iter().take(names.len()).eq(names))
+    }
+
     /// Returns the table as Markdown.
     pub fn to_markdown(&self) -> String {
         let mut lines: Vec<String> =

@@ -131,7 +131,7 @@ fn value(name: &str, tables: &[Table]) -> Option<String> {
         }
         "rows lost" => Some(rows_lost(what, tables)),
         "goals" => {
-            let goals = tables.iter().find(|table| is_of_goals(table))?;
+            let goals = tables.iter().find(|table| table.begins_with(&["goal"]))?;
             let is_met = |line: &&Vec<String>| line.last().is_some_and(|met| met == "yes");
             let count = goals.lines[1..].iter().filter(|line| what == "all" || is_met(line)).count();
             Some(count.to_string())
@@ -186,16 +186,14 @@ fn rows_lost(tier: &str, tables: &[Table]) -> String {
     }
 }
 
-/// Reports whether `table` has the goals of `benches/compare`.
-fn is_of_goals(table: &Table) -> bool {
-    table.lines.first().is_some_and(|head| head.first().is_some_and(|cell| cell == "goal"))
-}
-
 /// Returns the names of the missed goals, each with its results and limits. A goal of `benches/compare` has the results
 /// of all tiers that miss it. The name of a goal of `benches/process --goals` is the input and the command.
 fn missed(tables: &[Table]) -> Vec<(String, String)> {
     let mut missed: Vec<(String, String)> = Vec::new();
-    for line in tables.iter().filter(|table| is_of_goals(table)).flat_map(|table| &table.lines[1..]) {
+    let lines = |names: &'static [&'static str]| {
+        tables.iter().filter(move |table| table.begins_with(names)).flat_map(|table| &table.lines[1..])
+    };
+    for line in lines(&["goal"]) {
         let [goal, tier, limit, measured, met] = &line[..] else { continue };
         if met == "yes" {
             continue;
@@ -206,10 +204,7 @@ fn missed(tables: &[Table]) -> Vec<(String, String)> {
             _ => missed.push((goal.clone(), format!("{goal} | {result}"))),
         }
     }
-    let is_of_command = |table: &&Table| {
-        table.lines.first().is_some_and(|head| head.starts_with(&["input".to_owned(), "command".to_owned()]))
-    };
-    for line in tables.iter().filter(is_of_command).flat_map(|table| &table.lines[1..]) {
+    for line in lines(&["input", "command"]) {
         let [input, command, _, times, _, limit] = &line[..] else { continue };
         let Some(limit) = limit.strip_suffix(" not met") else { continue };
         let (measured, limit) = match limit.split_once("; ") {
