@@ -228,17 +228,13 @@ fn sweep(
     type Byte = fn(&mut Random) -> char;
     let clean: Byte =
         |random| random.pick(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") as char;
-    let tenth: Byte = |random| random.pick(b"abcdefghi/") as char;
-    let half: Byte = |random| random.pick(b"abcd/?=&") as char;
-    let escapes: Byte = |random| random.pick(b"abcdefghijk%0123456789ABCDE%") as char;
-    let percents: Byte = |random| random.pick(b"%4%1") as char;
     let kinds: [(Verb, &str, Byte); 6] = [
         (Verb::Encode, "clean", clean),
-        (Verb::Encode, "10 % specials", tenth),
-        (Verb::Encode, "50 % specials", half),
+        (Verb::Encode, "10 % specials", |random| random.pick(b"abcdefghi/") as char),
+        (Verb::Encode, "50 % specials", |random| random.pick(b"abcd/?=&") as char),
         (Verb::Decode, "clean", clean),
-        (Verb::Decode, "some escapes", escapes),
-        (Verb::Decode, "many escapes", percents),
+        (Verb::Decode, "some escapes", |random| random.pick(b"abcdefghijk%0123456789ABCDE%") as char),
+        (Verb::Decode, "many escapes", |random| random.pick(b"%4%1") as char),
     ];
     let plan = Plan { rounds: if quick { 3 } else { 7 }, turn: 0.0 };
     let mut measured = Vec::new();

@@ -423,10 +423,7 @@ impl Report<'_> {
 
     /// Returns every figure as TSV.
     pub fn tsv(&self) -> String {
-        let mut out = String::new();
-        for line in self.machine.lines() {
-            let _ = writeln!(out, "# {line}");
-        }
+        let mut out = self.machine.lines().map(|line| format!("# {line}\n")).concat();
         let _ = writeln!(out, "# Corpus: {}\n# Measured: {}", self.corpus, self.plan);
         out.push_str("verb\trow\tcontender\trole\tidiom\tcalls\tbytes\trounds\tmedian_ns\tmin_ns\tmax_ns\tspread\tmemcpy_ratio\n");
         for measured in self.all.iter().chain(self.bands.iter().map(|band| &band.measured)) {
@@ -467,10 +464,7 @@ impl Report<'_> {
                 names.push(&timed.name);
             }
         }
-        let mut out = String::new();
-        for line in self.machine.lines() {
-            let _ = writeln!(out, "# {line}");
-        }
+        let mut out = self.machine.lines().map(|line| format!("# {line}\n")).concat();
         let _ = writeln!(out, "text\tlength\t{}", names.join("\t"));
         for (text, length, measured) in self.sweep {
             let _ = write!(out, "{text}\t{length}");
