@@ -83,12 +83,8 @@ fn a_target_with_two_slashes_is_a_path() {
     ] {
         finds(log, &line, Kind::Path, &[target]);
     }
-    finds(
-        "combined",
-        &format!("{DATE} \"GET //WP-Content/A%2fB HTTP/1.1\" 200 1 \"-\" \"x\""),
-        Kind::Path,
-        &["//WP-Content/A%2fB"],
-    );
+    let line = format!("{DATE} \"GET //WP-Content/A%2fB HTTP/1.1\" 200 1 \"-\" \"x\"");
+    finds("combined", &line, Kind::Path, &["//WP-Content/A%2fB"]);
 }
 
 /// The target of CONNECT is a host and a port, and not a URL. The same is true of the upstream of a stream.
@@ -96,21 +92,13 @@ fn a_target_with_two_slashes_is_a_path() {
 fn an_authority_is_no_url() {
     let line = "1278000000.123 5 192.0.2.1 TCP_TUNNEL/200 99 CONNECT www.example.co.uk:443 - HIER_DIRECT/192.0.2.9 -";
     finds("squid", line, Kind::Authority, &["www.example.co.uk:443"]);
-    finds(
-        "nginx",
-        &format!("{DATE} \"CONNECT [::1]:443 HTTP/1.1\" 400 150 \"-\" \"-\""),
-        Kind::Authority,
-        &["[::1]:443"],
-    );
+    let line = format!("{DATE} \"CONNECT [::1]:443 HTTP/1.1\" 400 150 \"-\" \"-\"");
+    finds("nginx", &line, Kind::Authority, &["[::1]:443"]);
     let line = "2019/02/04 17:32:32 [error] 3#0: *8 upstream timed out (110: x) while connecting to upstream, client: 127.0.0.1, server: 0.0.0.0:24224, upstream: \"192.0.2.10:24224\", bytes from/to client:0/0";
     finds("nginx-error", line, Kind::Authority, &["192.0.2.10:24224"]);
     finds("nginx", &format!("{DATE} \"OPTIONS * HTTP/1.1\" 200 1 \"-\" \"-\""), Kind::Asterisk, &["*"]);
-    finds(
-        "nginx",
-        &format!("{DATE} \"GET http://h/x HTTP/1.1\" 200 1 \"-\" \"-\""),
-        Kind::Url,
-        &["http://h/x"],
-    );
+    let line = format!("{DATE} \"GET http://h/x HTTP/1.1\" 200 1 \"-\" \"-\"");
+    finds("nginx", &line, Kind::Url, &["http://h/x"]);
 }
 
 /// A quote that the writer did not escape ends no field.
@@ -123,11 +111,8 @@ fn a_bare_quote_shifts_no_field() {
         let line = format!("{DATE} \"GET /%41\" HTTP/1.1\" 200 1 \"http://r.example/%41\" \"UA\"");
         finds(log, &line, Kind::Path, &["/%41\"", "http://r.example/%41"]);
     }
-    rejects(
-        "nginx",
-        &format!("{DATE} \"GET /%41\" HTTP/1.1\" 200 1 \"http://r/%41\" \"UA\""),
-        Reason::OTHER_FIELDS,
-    );
+    let line = format!("{DATE} \"GET /%41\" HTTP/1.1\" 200 1 \"http://r/%41\" \"UA\"");
+    rejects("nginx", &line, Reason::OTHER_FIELDS);
 }
 
 /// The escapes of each writer are undone exactly once.
@@ -143,12 +128,8 @@ fn escapes_are_undone_by_the_writer() {
     finds("haproxy", haproxy, Kind::Path, &[r#"/caf\xc3\xa9?x="a%20b""#]);
     let tomcat = format!(r#"{DATE} "GET /\u00e9\f HTTP/1.1" 200 1"#);
     finds("tomcat", &tomcat, Kind::Path, &[r"/\xe9\x0c"]);
-    finds(
-        "cloudfront",
-        "#Fields: date cs-method cs-uri-stem\n1\tGET\t/a%2520b%22",
-        Kind::Path,
-        &[r#"/a%20b""#],
-    );
+    let line = "#Fields: date cs-method cs-uri-stem\n1\tGET\t/a%2520b%22";
+    finds("cloudfront", line, Kind::Path, &[r#"/a%20b""#]);
 }
 
 /// In `httpslog`, HAProxy writes fields of TLS after the request.
@@ -170,12 +151,8 @@ fn loggers_wrap_records() {
     let docker = format!(r#"{{"log":"{}\n"}}"#, inner.replace('\\', "\\\\").replace('"', "\\\""));
     finds("docker+nginx", &docker, Kind::Path, &[r#"/a%22b%20c""#]);
     rejects("docker+nginx", &docker.replace("\\n\"}", "\"}"), Reason::PART);
-    finds(
-        "cri+nginx",
-        &format!("2026-11-27T15:38:10.123456789Z stdout F {inner}"),
-        Kind::Path,
-        &[r#"/a%22b%20c""#],
-    );
+    let line = format!("2026-11-27T15:38:10.123456789Z stdout F {inner}");
+    finds("cri+nginx", &line, Kind::Path, &[r#"/a%22b%20c""#]);
     rejects("cri+nginx", &format!("2026-11-27T15:38:10.123456789Z stdout P {inner}"), Reason::PART);
     rejects("cri+nginx", inner, Reason::NO_PREFIX);
     for prefix in [
@@ -216,17 +193,10 @@ fn a_planted_label_is_no_request() {
     rejects("nginx-error", &entry(&open(""), referrer), Reason::AMBIGUOUS);
     let line = "2026/11/27 15:37:38 [info] 1#1: *1 client sent invalid request while reading client request line, client: 127.0.0.1, server: h, request: \"GET /a, request: \"GET /spoof HTTP/1.1\" HTTP/1.1\"";
     rejects("nginx-error", line, Reason::AMBIGUOUS);
-    finds(
-        "nginx-error",
-        &entry("x", ", upstream: \"http://u/\", host: \"h\", referrer: \"r\"b\""),
-        Kind::Path,
-        &["/a", "http://u/", "r\"b"],
-    );
-    rejects(
-        "nginx-error",
-        "2026/11/27 [error] 1#1: *1 x, client: 1, request: \"GET /a HT",
-        Reason::OPEN_QUOTE,
-    );
+    let line = entry("x", ", upstream: \"http://u/\", host: \"h\", referrer: \"r\"b\"");
+    finds("nginx-error", &line, Kind::Path, &["/a", "http://u/", "r\"b"]);
+    let line = "2026/11/27 [error] 1#1: *1 x, client: 1, request: \"GET /a HT";
+    rejects("nginx-error", line, Reason::OPEN_QUOTE);
 }
 
 /// A client planted a request in the name of the user, the target or the agent.
@@ -273,12 +243,8 @@ fn json_is_read_as_servers_write_it() {
     finds("nginx-json", r#"{"request":"GET /x HTTP/1.1","uri":"","request_uri":""}"#, Kind::Path, &["/x"]);
     finds("nginx-json", r#"{"request_uri":"\/\/a"}"#, Kind::Path, &["//a"]);
     finds("envoy-json", r#"{"path":"h:443","method":"CONNECT"}"#, Kind::Authority, &["h:443"]);
-    finds(
-        "caddy",
-        r#"{"request":{"uri":"/a","headers":{"Referer":["http://r/","http://s/"]}}}"#,
-        Kind::Path,
-        &["/a", "http://r/", "http://s/"],
-    );
+    let line = r#"{"request":{"uri":"/a","headers":{"Referer":["http://r/","http://s/"]}}}"#;
+    finds("caddy", line, Kind::Path, &["/a", "http://r/", "http://s/"]);
 }
 
 /// An unusual protocol is not a part of the target, and a method can have any characters of a token.
@@ -441,25 +407,19 @@ fn placeholders_are_no_targets() {
         ("aiohttp", "UNKNOWN / HTTP/1.0"),
     ] {
         let host = if log == "lighttpd" { "h.example" } else { "-" };
-        finds_nothing(
-            log,
-            &format!("192.0.2.1 {host} - [01/Jan/2024:00:00:00 +0000] \"{request}\" 400 0 \"-\" \"-\""),
-        );
+        let line = format!("192.0.2.1 {host} - [01/Jan/2024:00:00:00 +0000] \"{request}\" 400 0 \"-\" \"-\"");
+        finds_nothing(log, &line);
     }
     // A client can send the start of a text of Squid.
     let other = "GET error:%00 HTTP/1.1";
     finds("combined", &format!("{DATE} \"{other}\" 400 54 \"-\" \"-\""), Kind::Url, &["error:%00"]);
     finds("jetty", &format!("{DATE} \"GET /100% -\" 400 54 \"-\" \"-\""), Kind::Path, &["/100%"]);
     finds("combined:tomcat", &format!("{DATE} \"GET /a null\" 400 54 \"-\" \"-\""), Kind::Path, &["/a"]);
-    finds_nothing(
-        "squid",
-        "1795793970.224      0 127.0.0.1 NONE_NONE/400 4072 GET error:invalid-request - HIER_NONE/- text/html",
-    );
+    let line = "1795793970.224      0 127.0.0.1 NONE_NONE/400 4072 GET error:invalid-request - HIER_NONE/- text/html";
+    finds_nothing("squid", line);
     finds_nothing("elb", r#"t lb 1:2 3:4 1 2 3 400 200 0 29 "- - - " "-" - -"#);
-    finds_nothing(
-        "alb",
-        r#"http t lb 1:2 - 1 2 3 400 - 0 29 "- http://h.example:80- -" "-" - - - "-" "-" "-" - t "-" "-" "-""#,
-    );
+    let line = r#"http t lb 1:2 - 1 2 3 400 - 0 29 "- http://h.example:80- -" "-" - - - "-" "-" "-" - t "-" "-" "-""#;
+    finds_nothing("alb", line);
     finds_nothing("nginx-error", "2012/10/14 18:56:41 [notice] 2761#0: using inherited sockets from \"6;\"");
     finds_nothing("nginx", "  ");
 }
@@ -467,55 +427,31 @@ fn placeholders_are_no_targets() {
 #[test]
 fn records_that_a_server_cut_are_unreadable() {
     let long = "a".repeat(1000);
-    rejects(
-        "haproxy",
-        &format!(
-            "1:2 [04/Aug/2020:20:06:14.613] f b/s 0/0/0/1/3 200 2 - - ---- 1/1/0/0/3 0/0 \"GET /{long}\""
-        ),
-        Reason::CUT,
-    );
+    let haproxy = "1:2 [04/Aug/2020:20:06:14.613] f b/s 0/0/0/1/3 200 2 - - ---- 1/1/0/0/3 0/0";
+    rejects("haproxy", &format!("{haproxy} \"GET /{long}\""), Reason::CUT);
     rejects("nginx", &format!("{DATE} \"GET /{long}\" 414 1 \"-\" \"-\""), Reason::CUT);
     let squid = "1795793970.224      0 127.0.0.1 NONE_NONE/400 4072 GET http://h/a";
     rejects("squid", &format!("{squid}\0{squid} - HIER_NONE/- text/html"), Reason::GLUED);
     let squid = format!("{DATE} \"GET http://h/a");
-    rejects(
-        "combined:squid",
-        &format!("{squid}\0{squid} HTTP/1.1\" 200 1 \"-\" \"-\" TCP_MISS:X"),
-        Reason::AMBIGUOUS,
-    );
+    let line = format!("{squid}\0{squid} HTTP/1.1\" 200 1 \"-\" \"-\" TCP_MISS:X");
+    rejects("combined:squid", &line, Reason::AMBIGUOUS);
 }
 
 /// A query that the client left empty is an empty column of Tomcat's log.
 #[test]
 fn a_column_can_be_empty() {
     let header = "#Fields: date cs-method cs-uri-stem cs-uri-query cs(Referer)";
-    finds(
-        "w3c:tomcat",
-        &format!("{header}\n1 GET /  \"http://r/\"\"\\\\\""),
-        Kind::Path,
-        &["/", "http://r/\"\\"],
-    );
-    finds(
-        "w3c",
-        "#Fields: time cs-method cs-uri cs(Referer)\n12:21:16   GET   /bar - ",
-        Kind::Path,
-        &["/bar"],
-    );
+    let line = format!("{header}\n1 GET /  \"http://r/\"\"\\\\\"");
+    finds("w3c:tomcat", &line, Kind::Path, &["/", "http://r/\"\\"]);
+    let line = "#Fields: time cs-method cs-uri cs(Referer)\n12:21:16   GET   /bar - ";
+    finds("w3c", line, Kind::Path, &["/bar"]);
     rejects("w3c", &format!("{header}\n1 GET /a b - -"), Reason::FIELD_COUNT);
     rejects("w3c", "12:21:16 GET /bar -", Reason::NO_HEADER);
     rejects("w3c", "#Fields: time cs-uri\n10:00 \"/a", Reason::OPEN_QUOTE);
-    finds(
-        "iis",
-        "#Fields: date cs-uri-stem cs-uri-query cs(Referer)\n1 [/a \"q=1 http://r/",
-        Kind::Url,
-        &["[/a", "\"q=1", "http://r/"],
-    );
-    finds(
-        "cdx",
-        "org,e)/ 2014 http://e.org/%5A text/html 200 ABC - - 500 333 a.warc.gz",
-        Kind::Url,
-        &["http://e.org/%5A"],
-    );
+    let line = "#Fields: date cs-uri-stem cs-uri-query cs(Referer)\n1 [/a \"q=1 http://r/";
+    finds("iis", line, Kind::Url, &["[/a", "\"q=1", "http://r/"]);
+    let line = "org,e)/ 2014 http://e.org/%5A text/html 200 ABC - - 500 333 a.warc.gz";
+    finds("cdx", line, Kind::Url, &["http://e.org/%5A"]);
     finds("cdx", " CDX r N a\nhttp://r/ a,b)/ http://b.a/", Kind::Url, &["http://r/", "http://b.a/"]);
     rejects("cdx", "org,e)/ 2014 {\"url\": \"http://e.org/\"}", Reason::CDXJ);
 }
