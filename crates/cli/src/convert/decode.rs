@@ -256,8 +256,10 @@ impl Decoder {
         // The charset is that of escaped bytes. A byte that means something in the record format is not converted, because the charset may
         // have it as half of a character. Neither is text outside ASCII that is UTF-8, or the `%uXXXX` of a character outside ASCII.
         let PlaceRules { late, literal, .. } = self.place;
+        // Most values need no search for such bytes.
+        let searched = if literal.is_empty() { 0 } else { bytes.len() };
         let mut literals: Vec<_> =
-            (0..bytes.len()).filter(|&at| literal.contains(bytes[at])).map(|at| (at..at + 1, None)).collect();
+            (0..searched).filter(|&at| literal.contains(bytes[at])).map(|at| (at..at + 1, None)).collect();
         literals.extend(utf8::runs(bytes).map(|run| (run, None)));
         if self.options.percent_u {
             let characters = percent_u::characters(bytes).filter(|(_, character)| !character.is_ascii());
@@ -270,7 +272,7 @@ impl Decoder {
             layers = layers.max(self.layers(&bytes[from..range.start], decoded));
             let start = out.len();
             charset.decode(decoded, policy, out).map_err(|at| before + at)?;
-            if out[start..].iter().any(|&byte| late.contains(byte)) {
+            if !late.is_empty() && out[start..].iter().any(|&byte| late.contains(byte)) {
                 for byte in out.split_off(start) {
                     if late.contains(byte) { escape(&[byte], out) } else { out.push(byte) }
                 }
