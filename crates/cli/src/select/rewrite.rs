@@ -216,9 +216,7 @@ impl Selector {
             false if !is_whole => edit.put(place, new).is_ok(),
             false if new == value => true,
             // Browsers escape a query in the charset of the document, which the conversion does not know.
-            false if !place.charset.is_same() && [value, new].iter().any(|url| has_foreign_query(url)) => {
-                false
-            }
+            false if !place.charset.is_same() && respells_query(value, new) => false,
             false => put(place, new, |other| {
                 // If a conversion only gave bytes that had to be escaped again, the value keeps its old spelling.
                 stays = other != new && other.eq_ignore_ascii_case(value);
@@ -244,10 +242,18 @@ impl Selector {
     }
 }
 
-/// Reports whether the query of `url` has bytes outside ASCII.
-fn has_foreign_query(url: &[u8]) -> bool {
-    let query = memchr::memchr(b'?', url).map_or(&[][..], |at| &url[at..]);
-    query.iter().take_while(|byte| **byte != b'#').any(|byte| !byte.is_ascii())
+/// Reports whether the query of `new` has bytes outside ASCII that are escaped in that of `old`, or the other way round.
+fn respells_query(old: &[u8], new: &[u8]) -> bool {
+    // Returns the number of bytes outside ASCII in the query of `url`, and that of escapes of such bytes.
+    let foreign = |url: &[u8]| {
+        let url = &url[..memchr::memchr(b'#', url).unwrap_or(url.len())];
+        let query = memchr::memchr(b'?', url).map_or(&[][..], |at| &url[at..]);
+        let is_high = |at: &usize| simdpct::decode_escape(&query[*at..]).is_some_and(|byte| !byte.is_ascii());
+        let raw = query.iter().filter(|byte| !byte.is_ascii()).count();
+        (raw, memchr::memchr_iter(b'%', query).filter(is_high).count())
+    };
+    let ((raw, escaped), (new_raw, new_escaped)) = (foreign(old), foreign(new));
+    new_raw > raw || new_raw < raw && new_escaped > escaped
 }
 
 /// Returns the bytes that stay escaped in the value at `place`. `known` holds these bytes for earlier places.

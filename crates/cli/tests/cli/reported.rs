@@ -714,6 +714,9 @@ fn attributes_stay_attributes_of_their_document() {
         ("edit --html --set fragment=q", "<a href=x&#32;'y>\n", Some("<a href=x&#32;&#39;y#q>\n"), ""),
         ("iri --html", &page("http://h/%C3%A9?%C3%A9"), Some(&page("http://h/%C3%A9?%C3%A9")), rejected),
         ("normalize --html --profile whatwg", &page("HTTP://h/?%E9"), Some(&page("http://h/?%E9")), ""),
+        ("edit --html --drop query", &page("/%41?q=\u{e9}"), Some(&page("/%41")), ""),
+        ("resolve --html --base http://b/", &page("/p?a=\u{e9}"), Some(&page("http://b/p?a=\u{e9}")), ""),
+        ("uri --html", &page("http://h/?a=\u{e9}"), Some(&page("http://h/?a=\u{e9}")), rejected),
         (
             "resolve --html --base http://h/",
             "<svg><base href=\"c/\"></svg><a href=\"q\">\n",
