@@ -23,8 +23,8 @@ use crate::url::split::{Layout, PartOptions, PartsWriter};
 ///
 /// Counts are exact. Keys with the same count are in the order of their bytes, so the output does not depend on the number of threads. A
 /// missing part is empty. All spellings of a host count as one, which is shown in lower case and Punycode, or decoded with --decode.
-/// The template `{query:q[]}` counts each value of the parameter, and no URL without it. With --log, only the URL of the request counts, in W3C logs
-/// without a query that has its own column. Records that cannot be read are left out and counted on stderr.
+/// The template `{query:q[]}` counts each value of the parameter, and leaves out URLs that lack it. With --log, only the URL of the request
+/// counts, in W3C logs without a query that has its own column. Records that cannot be read are left out and counted on stderr.
 #[derive(Debug, Options)]
 #[command(after_long_help = include_str!("examples/top.txt").trim_ascii_end(), mut_arg("html", |html| html.hide(true)))]
 pub struct Top {

@@ -5,8 +5,8 @@ use simdpct::ByteSet;
 /// The byte order mark, which some software writes at the start of UTF-8 text.
 pub const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// Returns the text of `record`, which is without its end. If records are lines, which end in `end`, a carriage return before the line feed
-/// is no text, and neither is a byte order mark in the first record.
+/// Returns the text of `record`, from which the byte `end` after it was removed already. If `end` is a line feed, this also removes a
+/// carriage return at the end of the record, and a byte order mark at the start of the first record.
 pub fn text_of(record: &[u8], end: u8, is_first: bool) -> &[u8] {
     if end != b'\n' {
         return record;

@@ -266,7 +266,7 @@ impl Selector {
     }
 
     /// Reports whether every selected place was found at least once, so that [`Selector::missing`] has no messages. For 64 places
-    /// or more, it can be false although all were found, because the messages take cubic time.
+    /// or more, it returns false if one of them was not found, and does not ask for messages, which would take cubic time.
     pub fn has_found_all(&self, stats: &Stats) -> bool {
         let count = self.count();
         stats.searched

@@ -646,7 +646,7 @@ fn a_byte_order_mark_is_no_part_of_a_line() {
     }
 }
 
-/// What browsers read as the path of a URL, after a backslash in its authority, is not lost.
+/// An edit loses no text that browsers read as the path of a URL, such as that after a backslash in its authority.
 #[test]
 fn no_new_part_removes_a_path_after_a_backslash() {
     let rejected = "1 value was rejected";
@@ -686,7 +686,7 @@ fn a_target_does_not_become_a_protocol() {
     ]);
 }
 
-/// The second byte of a character can be a byte that must stay escaped, such as a backslash.
+/// In some charsets, the second byte of a character can be one that must stay escaped otherwise, such as a backslash.
 #[test]
 fn halves_of_characters_are_no_syntax() {
     let sjis = "decode --field 2 --charset shift_jis";

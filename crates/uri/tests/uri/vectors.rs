@@ -124,7 +124,7 @@ fn corners_of_the_standard() {
         ("-", "sc://:80", "-"),
         ("-", "sc://h:80", "sc://h:80"),
         ("-", "file://h:80/", "-"),
-        // Other URLs may have an empty host, an empty path, and backslashes.
+        // URLs with other schemes may have an empty host, an empty path, and backslashes.
         ("-", "sc:///a\\..", "sc:///a\\.."),
         ("-", "foo://h:\\x", "-"),
         ("sc:///p/q", "\\x", "sc:///p/\\x"),
