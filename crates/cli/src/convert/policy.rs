@@ -217,10 +217,7 @@ impl ValueHandler {
     pub fn unwritable(&mut self, record: Record<'_>, refusal: Refusal, report: &mut Report) -> Action {
         report.stats.rejected += 1;
         record.refuse(report, refusal.offset, &refusal.reason);
-        match self.value_policies().rejected.action(refusal) {
-            Some(Action::Empty) => Action::Null,
-            action => action.unwrap_or(Action::Copy),
-        }
+        self.value_policies().rejected.action(refusal).unwrap_or(Action::Copy)
     }
 
     /// Returns the action for a record, or a value in it, that cannot be parsed.

@@ -139,7 +139,7 @@ impl Selector {
 
     /// Rewrites value number `number` of the record.
     fn value(&mut self, number: usize, args: &mut RewriteArgs<'_, '_>) -> Action {
-        let can_be_null = self.can_be_null(&self.found[number]);
+        let can_be_null = args.edit.form().is_whole() && self.can_be_null(&self.found[number]);
         let Selector { syntax, format, into, found, kept, old, new, .. } = self;
         // A log in JSON has hyphens, too, in strings that hold more than the value.
         let has_hyphens = format.has_hyphens() || matches!(format, Format::Log(..));
@@ -152,11 +152,10 @@ impl Selector {
             return Action::Write;
         }
         let is_whole = args.edit.form().is_whole();
-        let can_be_null = is_whole && can_be_null;
-        let none: &[u8] = match format {
-            _ if can_be_null => b"null",
-            _ if is_whole && has_hyphens => b"-",
-            _ => b"",
+        let none: &[u8] = match can_be_null {
+            true => b"null",
+            false if is_whole && has_hyphens => b"-",
+            false => b"",
         };
         let value = match place.value(bytes, old) {
             Ok(value) => value,
