@@ -221,7 +221,8 @@ fn check_escapes<I: Isa>(isa: I, input: &[u8], values: impl Fn(usize) -> Option<
     }
 }
 
-/// Fills blocks with each window. The rotations of a window are windows, too, so each window starts at each lane.
+/// Checks blocks that repeat one window, which starts at every third lane. Its rotations bring it to the other lanes: they are windows, too, except
+/// for those of the few hundred others ([`windows`]).
 #[inline(always)]
 fn check_windows<I: Isa>(isa: I, tier: &str) {
     for window in windows() {

@@ -131,7 +131,7 @@ pub fn read_urls(seed: u64, list: &Path) -> io::Result<Vec<String>> {
     Ok(lines)
 }
 
-/// Returns every row. Rows of URLs hold `urls`.
+/// Returns the [`Spec`] of every row. The rows of URLs are made from `urls`.
 pub fn specs(seed: u64, urls: &[String]) -> Vec<Spec> {
     let escaped: Vec<String> = urls.iter().map(|url| escape(url)).collect();
 

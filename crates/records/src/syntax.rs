@@ -46,7 +46,8 @@ struct Nested {
 /// The members of JSON documents that were asked for.
 #[derive(Clone, Debug)]
 struct Members {
-    /// The reader. It watches the names of the new members, one for each value, or no names if new values replace the old ones.
+    /// The reader of the documents. It notes which members already have the name of a new member, because an object gets no second one. It has no
+    /// such names if new values replace the old ones.
     reader: json::Reader,
     escaping: Escaping,
 }

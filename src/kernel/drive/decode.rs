@@ -127,30 +127,48 @@ fn copy_blocks<'c, I: Isa, const M: usize>(
     input: &[u8],
     out: OutputSpan<'c>,
 ) -> Decoded<'c> {
-    let (mut out, mut rest) = (Cursor::new(out), input);
+    let mut out = Cursor::new(out);
+    let rest = copy_while_clean::<_, M>(isa, plus, input, &mut out);
+    let stopped = if rest.len() >= M * I::LANES && out.spare() >= M * I::LANES {
+        isa.store_whole(load::<I, M>(isa, rest), &mut out);
+        first_found::<I, M>(isa, plus, rest)
+    } else if !rest.is_empty() {
+        isa.store(isa.load(rest), Lanes::<I>::of_start(rest.len()), &mut out);
+        first_found::<I, 1>(isa, plus, rest)
+    } else {
+        0
+    };
+    Decoded { written: out.finish(), stopped: input.len() - rest.len() + stopped }
+}
+
+/// Copies blocks from the start of `input`, `M` at a time, and returns the rest of the input, which is empty or has a byte that decoding may
+/// change in its first `M` blocks.
+#[cfg_attr(optimized, inline(always))]
+fn copy_while_clean<'i, I: Isa, const M: usize>(
+    isa: I,
+    plus: bool,
+    input: &'i [u8],
+    out: &mut Cursor<'_>,
+) -> &'i [u8] {
+    let mut rest = input;
     while !rest.is_empty() {
-        let stopped = if rest.len() >= M * I::LANES && out.spare() >= M * I::LANES {
+        if rest.len() >= M * I::LANES && out.spare() >= M * I::LANES {
             let blocks = load::<I, M>(isa, rest);
-            isa.store_whole(blocks, &mut out);
-            if is_clean(isa, plus, blocks) {
-                rest = &rest[M * I::LANES..];
-                continue;
+            if !is_clean(isa, plus, blocks) {
+                break;
             }
-            first_found::<I, M>(isa, plus, rest)
+            isa.store_whole(blocks, out);
+            rest = &rest[M * I::LANES..];
         } else {
             let (block, lanes) = (isa.load(rest), Lanes::<I>::of_start(rest.len()));
-            isa.store(block, lanes, &mut out);
-            let stopped =
-                if is_clean(isa, plus, [block]) { I::LANES } else { first_found::<I, 1>(isa, plus, rest) };
-            if stopped >= lanes.count() {
-                rest = &rest[lanes.count()..];
-                continue;
+            if !is_clean(isa, plus, [block]) {
+                break;
             }
-            stopped
-        };
-        return Decoded { written: out.finish(), stopped: input.len() - rest.len() + stopped };
+            isa.store(block, lanes, out);
+            rest = &rest[lanes.count()..];
+        }
     }
-    Decoded { written: out.finish(), stopped: input.len() }
+    rest
 }
 
 /// Reports whether decoding surely changes no byte of `blocks`.
@@ -529,6 +547,17 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
     #[cfg_attr(optimized, inline(always))]
     fn run<'i>(mut self, input: &'i [u8]) -> Ended<'i, 'c> {
         let mut rest = input;
+        // This loop needs none of the constants that the compiler loads before the others. Text with many escapes usually has one in the first
+        // block, and should not wait for the check of more blocks (lab: clean-starts).
+        if const { !KEEP && !B::MANY && I::DECODES_DENSE }
+            && is_clean(self.isa, false, [self.isa.load(input)])
+        {
+            rest = if const { I::TOGETHER == 4 } {
+                copy_while_clean::<_, 4>(self.isa, false, input, &mut self.out)
+            } else {
+                copy_while_clean::<_, 2>(self.isa, false, input, &mut self.out)
+            };
+        }
         match self.blocks(&mut rest) {
             Ok(()) => (self.out, None),
             Err(lane) => (self.out, Some((rest, lane))),

@@ -391,7 +391,9 @@ impl<'c, I: Isa, B: Bounds, const DEFAULT: bool> State<'c, I, B, DEFAULT> {
 
     #[cfg_attr(optimized, inline(always))]
     fn run(mut self, input: &[u8]) -> Written<'c> {
-        let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
+        let mut rest =
+            if const { DEFAULT && !B::MANY && I::LOOKS_AHEAD } { self.copy_start(input) } else { input };
+        let mut lanes = Lanes::of_first_block(rest);
         while !rest.is_empty() {
             // This encodes the first block, and those for which the loops below have too little input or capacity.
             self.encode_block(self.isa.load(rest), rest, lanes);
@@ -410,6 +412,29 @@ impl<'c, I: Isa, B: Bounds, const DEFAULT: bool> State<'c, I, B, DEFAULT> {
             }
         }
         self.out.finish()
+    }
+
+    /// Copies the blocks at the start of `input` in which nothing is escaped, and returns the rest. These loops need none of the constants that
+    /// the compiler loads before the others (lab: clean-starts).
+    #[cfg_attr(optimized, inline(always))]
+    fn copy_start<'i>(&mut self, input: &'i [u8]) -> &'i [u8] {
+        let (isa, mut rest) = (self.isa, input);
+        // Text with many escapes usually has one in the first block, and should not wait for the check of four.
+        if !isa.all_members([isa.load(input)], &self.class) {
+            return input;
+        }
+        while rest.len() >= 4 * I::LANES && self.copy_clean::<4>(rest) {
+            rest = &rest[4 * I::LANES..];
+        }
+        while !rest.is_empty() {
+            let (block, lanes) = (isa.load(rest), Lanes::<I>::of_start(rest.len()));
+            if !isa.find_members(block, &self.class).mask() & lanes.mask() != 0 {
+                break;
+            }
+            isa.store(block, lanes, &mut self.out);
+            rest = &rest[lanes.count()..];
+        }
+        rest
     }
 
     /// Writes whole blocks from the start of `rest` while the output has `MAX_WINDOW` spare bytes. At the start and

@@ -35,7 +35,8 @@ fn top_counts_keys_and_orders_ties_by_key() {
         let args = [&["top", key], decode].concat();
         assert_eq!(text(&args, spellings), "2\thttp a.example.com example.com com a /X\n");
     }
-    // All spellings of a host or a domain have one key: in ASCII, or in Unicode with `--decode`. Other parts are kept.
+    // All spellings of a host or a domain have one key: in ASCII, or in Unicode with `--decode`. The
+    // spelling of the path is not changed.
     let spellings = "http://www.BÜCHER.de/Ü\nhttp://WWW.bücher.de/Ü\nhttp://www.xn--BCHER-kva.de/Ü\nhttp://www.b%C3%9ccher.%44E/Ü\n";
     let key = "{subdomain} {domain} {path}";
     assert_eq!(text(&["top", key], spellings), "4\twww xn--bcher-kva.de /Ü\n");

@@ -1,4 +1,5 @@
-//! Tests `--log`, with lines from the documentation of each program.
+//! Tests `--log` with lines as servers, proxies and load balancers write them. Some are published lines, to whose values escapes were added.
+//! The others were made for these tests.
 
 use crate::support::{Run, assert_same, done, ok, run, text};
 

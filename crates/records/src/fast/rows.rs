@@ -1,6 +1,6 @@
-//! Finds the ends of the rows of a table in a buffer that grows, in blocks of 64 bytes. [`Ends`] reads the blocks in which a quote is not where
-//! RFC 4180 has it. A row with such a quote is unreadable, and ends before the first of its lines at which reading can go on
-//! ([`Table::resume`](crate::Table::resume)).
+//! Finds the ends of the rows of a table in a buffer that grows, in blocks of 64 bytes. [`Ends`] reads the blocks that have a quote where RFC 4180
+//! allows none, an incomplete last block, and all blocks in a dialect with backslashes. If a row is unreadable, and one of its lines after the first
+//! is a row of the table by itself, the unreadable row ends before that line ([`Table::resume`](crate::Table::resume)).
 
 use std::ops::Range;
 

@@ -172,6 +172,7 @@ fn corners_of_the_standard() {
         ("-", "http://h/a/%2E%2e/b/.%2e", "http://h/"),
         ("-", "http://h/%2e%2e%2e/...", "http://h/%2e%2e%2e/..."),
         ("-", "http://h/a/.?./..", "http://h/a/?./.."),
+        // A reference takes the user, the host and the port of its base, and an empty one takes all except the fragment.
         ("http://u:p@h:8/a?q#f", "\\x", "http://u:p@h:8/x"),
         ("http://u:p@h:8/a?q#f", "", "http://u:p@h:8/a?q"),
         // Opaque paths, of which the last space is escaped.
