@@ -69,6 +69,8 @@ impl Plain {
                 Step::Status(_)
                 | Step::RejectInvalidUtf8
                 | Step::StripOrigin { .. }
+                | Step::StripSpecialOrigin
+                | Step::StripScheme
                 | Step::EmptyStar
                 | Step::StripHost(_)
                 | Step::Keep(_)

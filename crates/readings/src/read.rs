@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memchr3, memmem, memrchr};
 use simdpct::{ByteSet, Encode, HexCase, decode_escape, encode_byte, sets};
+use simdpct_uri::host::special_port;
 
 use crate::escapes::{
     Part, Text, before, decode, decode_guarded, decode_utf8, decoded, expand_percent_u, has_escape_of,
@@ -143,6 +144,24 @@ impl<'a> Request<'a> {
                     self.accept(Cow::Owned([empty.unwrap_or_default().as_bytes(), &*rest].concat()));
                 }
             }
+            Step::StripSpecialOrigin if form == Some(Form::Absolute) => {
+                let scheme = simdpct_uri::split(&*self.sent).scheme().map_or(0, <[u8]>::len);
+                if special_port(&self.sent[..scheme]).is_some() {
+                    let is_slash = |byte: &&u8| SLASHES.contains(**byte);
+                    let host = scheme + 1 + self.sent[scheme + 1..].iter().take_while(is_slash).count();
+                    let len = self.sent[host..].iter().position(|byte| b"/\\?#".contains(byte));
+                    let rest = &self.sent[len.map_or(self.sent.len(), |len| host + len)..];
+                    let slash =
+                        if rest.first().is_some_and(|byte| SLASHES.contains(*byte)) { "" } else { "/" };
+                    self.accept(Cow::Owned([slash.as_bytes(), rest].concat()));
+                }
+            }
+            Step::StripScheme if form == Some(Form::Relative) => {
+                let path = simdpct_uri::split(&*self.sent).scheme().map(|scheme| scheme.len() + 1);
+                if let Some(path) = path.filter(|&path| self.sent[path..].starts_with(b"/")) {
+                    self.accept(slice(&self.sent, path, self.sent.len()));
+                }
+            }
             Step::EmptyStar if is_one_of(&[Form::Star, Form::StarPath]) => self.accept(Cow::Borrowed(b"")),
             Step::StripHost(forms) if is_one_of(forms) => {
                 let at = memchr3(b'/', b'?', b'#', text).unwrap_or(text.len());
@@ -169,6 +188,12 @@ impl<'a> Request<'a> {
             Step::RejectBackslash => reject_if(text.contains(&b'\\'), RejectReason::Backslash)?,
             Step::BackslashesToSlashes if text.contains(&b'\\') => {
                 text.to_mut().iter_mut().filter(|byte| **byte == b'\\').for_each(|byte| *byte = b'/');
+            }
+            Step::ParseLikeNode if !self.sent.starts_with(b"/") || self.sent.contains(&b'#') => {
+                if text.contains(&b'\\') {
+                    text.to_mut().iter_mut().filter(|byte| **byte == b'\\').for_each(|byte| *byte = b'/');
+                }
+                escape(&ByteSet::from_bytes(b"\"'<>^`{|}"), text);
             }
             Step::MergeLeadingSlashes => drop_start(text, leading_slashes(text).saturating_sub(1)),
             Step::DropAuthority if text.starts_with(b"//") && matches!(*self.sent, [b'/' | b'\\', ..]) => {
@@ -221,6 +246,7 @@ impl<'a> Request<'a> {
                 let is_never = |byte: &u8| matches!(byte, 0xC0 | 0xC1 | 0xF5..);
                 reject_if(text.iter().any(is_never), RejectReason::Utf8)?;
             }
+            Step::DropLastNewline if text.ends_with(b"\n") => truncate(text, text.len() - 1),
             Step::RejectNewline => reject_if(text.contains(&b'\n'), RejectReason::Newline)?,
 
             Step::RejectDecodedLead => {
@@ -267,7 +293,7 @@ impl<'a> Request<'a> {
             Step::RedirectUnclean => {
                 let to = clean(text);
                 if to != **text {
-                    let to = Encode::keeping(PATH).encode_owned(to);
+                    let to = Encode::keeping(ESCAPED_BY_GO.complement()).encode_owned(to);
                     return Err(Outcome::Redirect([&to, &*self.query].concat()));
                 }
             }
@@ -291,13 +317,12 @@ impl<'a> Request<'a> {
             }
             Step::EscapeLikeGo => {
                 const INVALID: ByteSet = PATH.add(b"[]%").complement();
-                const ESCAPED: ByteSet = UNRESERVED.add(b"$&+,/:;=@").complement();
                 self.text = self.path();
                 if self.text.is_empty() {
                     self.text = Cow::Borrowed(b"/");
                 } else if has(&INVALID, &self.text) {
                     decode(&ByteSet::ALL, &mut self.text);
-                    escape(&ESCAPED, &mut self.text);
+                    escape(&ESCAPED_BY_GO, &mut self.text);
                 }
             }
             Step::AddOrigin if self.sent.starts_with(b"*") => *text = self.sent.clone(),
@@ -353,7 +378,8 @@ impl<'a> Request<'a> {
 const NUL: ByteSet = ByteSet::from_bytes(b"\0");
 const SLASHES: ByteSet = ByteSet::from_bytes(b"/\\");
 const PATH: ByteSet = sets::RFC3986_PATH.to_byte_set();
-const UNRESERVED: ByteSet = sets::RFC3986_UNRESERVED.to_byte_set();
+/// The bytes that Go escapes in a path.
+const ESCAPED_BY_GO: ByteSet = sets::RFC3986_UNRESERVED.to_byte_set().add(b"$&+,/:;=@").complement();
 
 /// Returns the length of scheme and authority, `http://host`, of a target in absolute form, and otherwise 0.
 fn origin(target: &[u8]) -> usize {

@@ -112,6 +112,11 @@ described! {
                 Some(_) => "and reads an empty path as `/`",
             },
             if query || empty.is_none() { "" } else { " unless a query follows, which is rejected" };
+        /// Removes a special scheme, all slashes after it, and the text up to the next slash, as the URL Standard does. Puts a slash in
+        /// its place if none follows.
+        StripSpecialOrigin => "also removes more slashes before the host";
+        /// Removes a scheme that one slash follows.
+        StripScheme => "removes a scheme before a single slash";
         /// Reads a target that begins with `*` as an empty path.
         EmptyStar => "reads `*` and the text after it as an empty path";
         /// Reads the text before the first `/`, `?` or `#` of targets of the `forms` as a host, and removes it. Puts a slash in its place
@@ -134,6 +139,8 @@ described! {
         RejectBackslash => "rejects `\\`";
         /// Replaces backslashes by slashes.
         BackslashesToSlashes => "replaces `\\` by `/`";
+        /// Replaces backslashes by slashes, and escapes some bytes, if the target has a `#` or does not begin with a slash.
+        ParseLikeNode => "replaces `\\` by `/` and escapes some bytes, if the target has `#` or is no path";
         /// Keeps one of the slashes at the start.
         MergeLeadingSlashes => "keeps one slash at the start";
         /// Removes two or more slashes at the start and the text up to the next slash, if the target was sent with a slash or backslash
@@ -193,6 +200,8 @@ described! {
         InvalidUtf8ToLatin1 => "reads a path of invalid UTF-8 as Latin-1";
         /// Rejects the bytes C0, C1 and F5 to FF, which UTF-8 never has.
         RejectNeverUtf8 => "rejects `\\xC0`, `\\xC1` and `\\xF5-\\xFF`";
+        /// Removes a line feed at the end, before which `$` of a pattern matches.
+        DropLastNewline => "drops a line feed at the end";
         /// Rejects a line feed.
         RejectNewline => "rejects a line feed";
 

@@ -97,7 +97,7 @@ steps! {
         RejectBytes(NOT_GRAPHIC.remove(b"\x7F")), StripOrigin { empty: Some(""), query: false }, Keep(STARS),
             RejectOtherForms, RejectFragment, EmptyStar, Split;
     GO:
-        RejectBytes(BLANK), STRIP_TO_NOTHING, Keep(&[Form::Star]), RejectOtherForms, Split, RejectMalformed;
+        RejectBytes(BLANK), STRIP_TO_NOTHING, StripScheme, Keep(&[Form::Star]), RejectOtherForms, Split, RejectMalformed;
     GO_PROXY:
         Route, EscapeLikeGo, AddQuery;
     H2O:
@@ -119,8 +119,8 @@ steps! {
     STATIC_NODE:
         RejectBytes(NOT_GRAPHIC), STRIP, PutSlash(STARS), RejectOtherForms, CutFragment, Split;
     EXPRESS:
-        RejectBytes(NOT_GRAPHIC), STRIP, RejectOtherForms, CutFragment, Split, Route, RejectMalformed, Decode(ALL),
-            RejectInvalidUtf8;
+        RejectBytes(NOT_GRAPHIC), STRIP, RejectOtherForms, CutFragment, Split, ParseLikeNode, Route, RejectMalformed,
+            Decode(ALL), RejectInvalidUtf8;
     EXPRESS_STATIC:
         Status(404), RejectMalformed, RejectNul, Decode(ALL), RejectInvalidUtf8, RejectDotDotBackslash, MergeSlashes, CLEAN_BELOW,
             ServeFiles;
@@ -245,14 +245,15 @@ readings! {
     "go-1.19" "Go net/http" "1.19.8", "handler, ReverseProxy", "r.URL.Path":
         GO, &[Decode(ALL)], GO_PROXY;
     "go-1.19-servemux" "Go net/http" "1.19.8", "ServeMux", "r.URL.Path" default:
-        &[RejectBytes(BLANK), STRIP_TO_NOTHING, RejectOtherForms, Split, RejectMalformed, Decode(ALL), RedirectUnclean, Route,
-            Sent];
+        &[RejectBytes(BLANK), STRIP_TO_NOTHING, StripScheme, RejectOtherForms, Split, RejectMalformed, Decode(ALL),
+            RedirectUnclean, Route, Sent];
     "go-1.19-static" "Go net/http" "1.19.8", "FileServer", "strace: the file it looks for":
         GO, &[Status(500), RejectNul, Decode(ALL), StartWithSlash, MergeSlashes, CLEAN, TrimEnd(SLASH), ServeFiles];
     "node-20" "Node.js" "20.20.2", "req.url", "the value in the handler":
         &[RejectBytes(NOT_GRAPHIC), Keep(&[Form::Absolute, Form::Star, Form::StarPath]), RejectOtherForms, Split, Route, Target];
     "node-new-url" "Node.js" "20.20.2", "new URL(req.url, base).pathname", "the value in the handler" default:
-        STATIC_NODE, &[BackslashesToSlashes, DropAuthority, EscapeBytes(set(b"\"<>`{}")), ESCAPED, Route, Sent];
+        &[RejectBytes(NOT_GRAPHIC), STRIP, StripSpecialOrigin, PutSlash(STARS), RejectOtherForms, CutFragment, Split,
+            BackslashesToSlashes, DropAuthority, EscapeBytes(set(b"\"<>`{}")), ESCAPED, Route, Sent];
     "node-url-parse" "Node.js" "20.20.2", "url.parse(req.url).pathname", "the value in the handler":
         &[RejectBytes(NOT_GRAPHIC), STRIP, Keep(STARS), RejectOtherForms, CutFragment, Split, BackslashesToSlashes, Route, Sent];
     "express-4" "Express" "4.22.3", "route /*", "req.path, and the parameter of the route":
@@ -264,7 +265,7 @@ readings! {
     "express-5-static" "Express" "5.3.0", "express.static", "strace: the file it looks for":
         STATIC_NODE, EXPRESS_STATIC;
     "koa-3" "Koa" "3.3.0", "@koa/router, route /{*t}", "ctx.path, and the parameter of the route":
-        &[RejectBytes(NOT_GRAPHIC), STRIP, RejectOtherForms, CutFragment, Split, Route, DecodeOrKeep];
+        &[RejectBytes(NOT_GRAPHIC), STRIP, RejectOtherForms, CutFragment, Split, ParseLikeNode, Route, DecodeOrKeep];
     "fastify-5" "Fastify" "5.12.8", "route /*", "find-my-way's decoding, and the parameter of the route":
         &[RejectBytes(NOT_GRAPHIC), STRIP, PutSlash(&[Form::Star]), RejectOtherForms, CutFragment, Split, RejectMalformed,
             Decode(ALL.remove(b"#$%&+,/:;=?@")), RejectInvalidUtf8, Route, Decode(ALL), RejectInvalidUtf8];
@@ -277,21 +278,22 @@ readings! {
         &[RejectBytes(NOT_GRAPHIC), Status(404), STRIP_PATH, RejectOtherForms, CutFragment, Split, UpperEscapes(SLASH),
             DecodeUtf8(ALL.remove(b"%/")), RejectNewline, Route, RawPath, DecodeUtf8(ALL)];
     "flask-3.1" "Flask" "3.1.3 (werkzeug 3.1.9)", "route /<path:t>", "PATH_INFO, and the parameter of the route" default:
-        &[RejectBytes(NOT_IN_WORDS), STRIP, PutSlash(&[Form::Relative, Form::Star, Form::StarPath]), RejectOtherForms,
-            CutFragment, Split, MergeLeadingSlashes, ReadLatin1, Decode(ALL), ReplaceInvalidUtf8, Status(404), RejectNewline,
+        &[RejectBytes(NOT_IN_WORDS), STRIP, PutSlash(&[Form::Relative, Form::Star, Form::StarPath]), StripScheme,
+            RejectOtherForms, CutFragment, Split, MergeLeadingSlashes, ReadLatin1, Decode(ALL), ReplaceInvalidUtf8, Status(404), RejectNewline,
             MergeLeadingSlashes];
     "django-5.2" "Django" "5.2.19", "path_info", "request.path_info" default:
         &[RejectBytes(NOT_IN_WORDS), Status(404), PutSlash(&[Form::Query]), RejectOtherForms, Split, MergeLeadingSlashes,
             Decode(ALL), EscapeInvalidUtf8];
     "starlette" "Starlette" "1.10.0 (uvicorn 0.54.0, h11 0.16.0)", "scope path", "scope[path]" default:
-        &[RejectBytes(NOT_GRAPHIC), Status(404), RejectOtherForms, Split, Decode(ALL), ReplaceInvalidUtf8, RejectNewline];
+        &[RejectBytes(NOT_GRAPHIC), Status(404), RejectOtherForms, Split, Decode(ALL), ReplaceInvalidUtf8, DropLastNewline,
+            RejectNewline];
     "tornado-6" "Tornado" "6.6.1", "request.path, group of the route", "request.path, and the group of the route":
         &[RejectBytes(BLANK), Keep(ANY), Split, RejectInvalidUtf8, Route, Decode(ALL), RejectInvalidUtf8];
     "gunicorn-27" "Gunicorn" "27.0.1", "PATH_INFO", "PATH_INFO":
         &[RejectBytes(NOT_GRAPHIC), STRIP_TO_NOTHING, RejectOtherForms, CutFragment, Split, Decode(ALL)];
     "waitress-3" "Waitress" "3.0.2", "PATH_INFO", "PATH_INFO":
         &[DropBytes(set(b"\t")), RejectBytes(HIGH.add(b" ")), STRIP_TO_NOTHING,
-            Keep(&[Form::Star, Form::StarPath, Form::Query, Form::Relative]), CutFragment, Split, MergeLeadingSlashes,
+            Keep(&[Form::Star, Form::StarPath, Form::Query, Form::Relative]), StripScheme, CutFragment, Split, MergeLeadingSlashes,
             Decode(ALL), MergeLeadingSlashes];
     "php-8.2" "PHP (php -S)" "8.2.36", "router script", "SCRIPT_NAME + PATH_INFO, and REQUEST_URI" default:
         &[Status(0), RejectBytes(NOT_GRAPHIC), STRIP_NO_QUERY, PutSlash(STARS), RejectOtherForms, CutFragment, Split,

@@ -167,6 +167,34 @@ fn readings_give_the_recorded_answers() {
     assert_eq!(statuses, [41, 1784], "statuses that differ, and those that are the same");
 }
 
+/// Targets that the record lacks. The answers are those of the servers in the versions of the table.
+#[test]
+fn rare_targets_are_routed_as_by_servers() {
+    for (names, target, route) in [
+        ("go-1.19-servemux caddy-2.6 flask-3.1 waitress-3", "http:/admin", "/admin"),
+        ("go-1.19-servemux flask-3.1", "x:/admin", "/admin"),
+        ("starlette", "/admin%0a", "/admin"),
+        ("node-new-url", "http:///x/admin", "/admin"),
+        ("node-new-url", "http:////x/admin", "/admin"),
+        ("node-new-url", "http://h/a//b", "/a//b"),
+        ("express-4 express-5 koa-3", r"/admin\x#y", "/admin/x"),
+        ("express-5 koa-3", r"/admin\x", r"/admin\x"),
+        ("express-5", r"http://x/\admin", "//admin"),
+    ] {
+        for name in names.split(' ') {
+            let outcome = find(name).unwrap().read(target);
+            assert_eq!(
+                outcome.route().map(String::from_utf8_lossy).as_deref(),
+                Some(route),
+                "{name} {target}"
+            );
+        }
+    }
+    assert_eq!(find("starlette").unwrap().read("/admin%0a%0a").route(), None);
+    let redirect = find("go-1.19-servemux").unwrap().read("/x/../a!b'(c)*");
+    assert_eq!(redirect, Outcome::Redirect(b"/a%21b%27%28c%29%2A".to_vec()));
+}
+
 /// Calls `each` with the request targets of `vectors/readings.tsv`, and with targets that are combined from pieces that servers
 /// read differently.
 fn targets(mut each: impl FnMut(&[u8])) {
@@ -179,6 +207,7 @@ fn targets(mut each: impl FnMut(&[u8])) {
     const PIECES: &[&str] = &[
         "/", "//", ".", "..", "a", "B", ";", "%2f", "%5C", "\\", "%2e", "%25", "41", "%41", "%", "%u0041", "%00", "%0a", "%20", "%3B",
         "%3f", "%23", "%ff", "%c3%a9", "%C0%AF", "\u{e9}", "?", "#", "+", "=", ":", "*", "http://h", "\t", "[", "|", "~", "%7e",
+        "http:/a", "x:/", "http:///h",
     ];
     let mut state = 1_u32;
     let mut random = |below: usize| {

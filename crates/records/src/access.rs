@@ -69,6 +69,8 @@ pub enum Rule {
     RequestEscaped,
     /// The request is three words without blanks, after the first quote of the line.
     Words,
+    /// The request is three words without blanks, after the first quote of the line. A header with any text can replace the target.
+    WordsOrHeader,
     /// The request is three words without blanks. A user name before it can contain quotes.
     WordsAfterUser,
     /// Nothing is escaped. A text is certain if it is in all readings: the ways to divide the line into fields.
@@ -287,9 +289,16 @@ fn read(line: &[u8], layout: &Access, rule: Rule, escaping: Escaping) -> Result<
             let (start, close) = escaped(line, layout, escaping)?;
             (start, close, if rule == Rule::Escaped { MOST } else { 1 })
         }
-        Rule::Words | Rule::WordsAfterUser => {
-            let (start, close) = words(line, layout, rule == Rule::Words)?;
-            (start, close, 1)
+        Rule::Words | Rule::WordsOrHeader | Rule::WordsAfterUser => {
+            let has_user = rule == Rule::WordsAfterUser;
+            let (start, close) = words(line, layout, !has_user)?;
+            if rule == Rule::WordsOrHeader
+                && memchr_iter(b'"', &line[close + 1..]).any(|len| ends_request(line, close + 1 + len))
+            {
+                return unreadable(close, Reason::AMBIGUOUS);
+            }
+            // Go escapes quotes in all fields but the user.
+            (start, close, if has_user && escaping.escapes(b'"') { MOST } else { 1 })
         }
     };
     let close_of = |from| if from == start { Some(close) } else { next(from) };
@@ -330,6 +339,13 @@ fn unknown(line: &[u8], layout: &Access) -> Result<Quoted, Unreadable> {
         }
         (agreed, other) => agreed.or(other),
     })
+}
+
+/// Reports whether the quote at `close` follows a protocol, and a status follows it.
+pub(crate) fn ends_request(line: &[u8], close: usize) -> bool {
+    let protocol = line[..close].rsplit(|&byte| byte == b' ').next().unwrap_or_default();
+    let status = Gap { field: None, words: &[Part::Status], is_last: true, is_closed: false };
+    (protocol == b"-" || protocol.starts_with(b"HTTP/")) && status.end(line, close).is_some()
 }
 
 /// Returns the start and the closing quote of the request in a line in which quotes before and in the request are escaped.

@@ -12,6 +12,10 @@ const CANDIDATES: &str = "caddy traefik-json envoy-json nginx-json cloudfront w3
 /// Returns the format that finds most values in `lines`, which are the first lines of a log. If several formats find equally many, the first
 /// one of a fixed list is chosen.
 pub fn detect(lines: &[&[u8]], wrapper: Option<Wrapper>) -> Option<Log> {
+    // IIS writes no quotes around values, unlike other writers of W3C logs.
+    if lines.iter().any(|line| line.starts_with(b"#Software: Microsoft ")) {
+        return Log::named("iis");
+    }
     let mut best = None;
     for log in CANDIDATES.split(' ').filter_map(Log::named) {
         let mut syntax = Syntax::log(log, wrapper, &log.layout.fields()).ok()?;

@@ -165,7 +165,7 @@ impl Numbered {
     /// Returns a place of a field without quotes or brackets. It tells a caller the bytes that such a field cannot
     /// have.
     pub fn bare(&self) -> Place {
-        self.place(&Span { range: 0..0, mark: b' ', after_bracket: false }, None, 0)
+        self.place(b"", &Span { range: 0..0, mark: b' ', after_bracket: false }, None, 0)
     }
 
     /// Returns the position of value number `index`, if each line that has any value of the position has this value.
@@ -216,13 +216,13 @@ impl Numbered {
                 let Some(number) = position.find(index + 1, spans.len()) else { continue };
                 match position.word {
                     None => {
-                        places.push(self.place(span, None, first + number));
+                        places.push(self.place(line, span, None, first + number));
                         break;
                     }
                     Some(word) => {
                         let before = word.checked_sub(1);
                         let range = before.and_then(|before| words(line, span.range.clone()).nth(before));
-                        places.extend(range.map(|range| self.place(span, Some(range), first)));
+                        places.extend(range.map(|range| self.place(line, span, Some(range), first)));
                     }
                 }
             }
@@ -250,10 +250,16 @@ impl Numbered {
         Ok(())
     }
 
-    /// Returns the place of value number `index`: the field `span`, or its word at `word`.
-    fn place(&self, span: &Span, word: Option<Range<usize>>, index: usize) -> Place {
+    /// Returns the place of value number `index` of `line`: the field `span`, or its word at `word`.
+    fn place(&self, line: &[u8], span: &Span, word: Option<Range<usize>>, index: usize) -> Place {
         let is_word = word.is_some();
-        let range = word.unwrap_or_else(|| span.range.clone());
+        let mut range = word.unwrap_or_else(|| span.range.clone());
+        // A server that escapes quotes has put the others around the value.
+        if self.separator == Separator::Blanks && self.escaping != Escaping::None {
+            range.start += usize::from(line[range.clone()].starts_with(b"\""));
+            let is_open = self.escaping.next_quote(line, range.start) == Some(range.end.wrapping_sub(1));
+            range.end -= usize::from(is_open && range.start < range.end);
+        }
         // A bracket that is open before the field must stay open.
         let bracket = if span.after_bracket { const { CONTROLS.add(b"]") } } else { CONTROLS };
         // Fields between blanks can be parts of a quoted text, whose quotes and escapes must stay.
@@ -266,10 +272,15 @@ impl Numbered {
             (Separator::Quoted, _) => const { CONTROLS.add(b" \t\"\\[") }.union(bracket),
         };
         let is_bare = span.mark == b' ' && !matches!(self.separator, Separator::Byte(_));
+        let escaping = match self.escaping {
+            // In a field without quotes around it, two quotes are data.
+            Escaping::DoubledQuote if is_bare => Escaping::None,
+            escaping => escaping,
+        };
         Place {
             has_lone_marks: self.separator != Separator::Byte(b'['),
             may_be_empty: !is_bare && !is_word,
-            ..Place::new(range, index, self.escaping, fence)
+            ..Place::new(range, index, escaping, fence)
         }
     }
 }

@@ -16,6 +16,9 @@ pub(crate) const LABELS: [(&[u8], Field, Holds); 5] = [
 /// The label of the counts that follow the other labels of a stream (TCP or UDP).
 const COUNTS: &[u8] = b", bytes from/to client:";
 
+/// The length, in bytes, after which nginx cuts a line.
+const LONGEST: usize = 2047;
+
 /// The levels of entries.
 const LEVELS: [&[u8]; 8] =
     [b"[error] ", b"[warn] ", b"[info] ", b"[notice] ", b"[crit] ", b"[alert] ", b"[emerg] ", b"[debug] "];
@@ -23,23 +26,24 @@ const LEVELS: [&[u8]; 8] =
 /// Appends the values of `line` to `texts`.
 ///
 /// Nothing is escaped, and the message before the labels contains the decoded name of a file, in which a client can plant labels. So the
-/// last label of a request counts, unless it can be a part of the referrer, or of a request line that nginx did not
-/// understand. The targets of other requests, and hosts, have no blanks, so they have no labels.
+/// last label of a request counts, unless it can be a part of a later value: the referrer, the target of a subrequest, the URL of an
+/// upstream, which can be decoded, or a request line that nginx did not understand. The targets of other requests, and hosts, have no
+/// blanks, so they have no labels.
 pub(crate) fn find(line: &[u8], texts: &mut Texts) -> Result<(), Unreadable> {
     let has = |text: &[u8]| memmem::find(line, text).is_some();
     // A message can have several lines. The last one has the labels.
     if !LEVELS.iter().any(|level| has(level)) && !has(b", client: ") {
         return unreadable(0, Reason::NO_ANCHOR);
     }
-    let [request, _, upstream, _, referrer] = LABELS.map(|(label, ..)| label);
+    let [request, subrequest, upstream, _, referrer] = LABELS.map(|(label, ..)| label);
     // Entries of nginx's stream proxy have an upstream, but no request.
     let Some(start) = memmem::rfind(line, request).or_else(|| memmem::find(line, upstream)) else {
         let without_quote = memmem::find(line, b", request: ");
         return without_quote.map_or(Ok(()), |start| unreadable(start, Reason::NO_REQUEST));
     };
     let has_before = |text: &[u8]| memmem::find(&line[..start], text).is_some();
-    let is_request_line = has_before(b" while reading client request");
-    if has_before(request) && is_request_line || has_before(referrer) {
+    let can_hold_labels = [b" while reading client request", subrequest, upstream];
+    if has_before(request) && can_hold_labels.into_iter().any(has_before) || has_before(referrer) {
         return unreadable(start, Reason::AMBIGUOUS);
     }
     // Before nginx has read the request line, it knows nothing that comes after it. Only streams, which have no request, have counts.
@@ -61,8 +65,11 @@ pub(crate) fn find(line: &[u8], texts: &mut Texts) -> Result<(), Unreadable> {
             end => end.map_or(line.len(), |(len, _)| start + len),
         };
         if end == start || line[end - 1] != b'"' {
-            // nginx cuts a line after 2,048 bytes.
             return unreadable(start - 1, Reason::OPEN_QUOTE);
+        }
+        // The last quote of a line that was cut can be one of the client.
+        if end == line.len() && line.len() >= LONGEST {
+            return unreadable(end, Reason::CUT);
         }
         let fence = if number == 0 { REQUEST } else { QUOTED };
         texts.add(field as usize, Ok(start..end - 1), holds, fence);

@@ -56,8 +56,10 @@ pub struct Writer {
     pub checked: &'static str,
     /// A warning for help; empty if the format is safe and loses nothing.
     pub note: &'static str,
-    /// Whether the program decodes paths before it writes them, so that a client can write a new line.
+    /// Whether the program decodes paths before it writes them.
     pub decodes: bool,
+    /// Whether a client can write a new line, because the program writes line feeds of some value as they are. JSON escapes them.
+    has_raw_line_feeds: bool,
 }
 
 /// A layout of a writer.
@@ -293,7 +295,8 @@ const fn writer(
     checked: &'static str,
 ) -> Writer {
     let (rule, placeholders) = (Rule::Escaped, Placeholders::HYPHEN);
-    Writer { name, layouts, escaping, rule, placeholders, checked, note: "", decodes: false }
+    let (decodes, has_raw_line_feeds) = (false, false);
+    Writer { name, layouts, escaping, rule, placeholders, checked, note: "", decodes, has_raw_line_feeds }
 }
 
 impl Writer {
@@ -305,7 +308,7 @@ impl Writer {
 
     const fn rule(self, rule: Rule) -> Writer {
         let protocol = match rule {
-            Rule::Words | Rule::WordsAfterUser => Protocol::Word,
+            Rule::Words | Rule::WordsOrHeader | Rule::WordsAfterUser => Protocol::Word,
             _ => self.placeholders.protocol,
         };
         Writer { rule, placeholders: Placeholders { protocol, ..self.placeholders }, ..self }
@@ -316,7 +319,12 @@ impl Writer {
     }
 
     const fn decoding(self) -> Writer {
-        Writer { decodes: true, note: DECODED, ..self }
+        Writer { decodes: true, has_raw_line_feeds: true, note: DECODED, ..self }
+    }
+
+    /// Returns the row of a program that decodes the name of the user in a URL, and writes it without escapes.
+    const fn with_raw_user(self) -> Writer {
+        Writer { has_raw_line_feeds: true, ..self.rule(Rule::WordsAfterUser) }
     }
 
     const fn placeholders(self, placeholders: Placeholders) -> Writer {
@@ -328,8 +336,7 @@ const HYPHEN: Placeholders = Placeholders::HYPHEN;
 const VARNISH_REFUSED: &[u8] = b"- http://localhost HTTP/1.0";
 const DISAGREE: &str = "a line on which the servers that write this layout disagree is unreadable";
 const DOCUMENTATION: &str = "documentation";
-const DECODED: &str =
-    "not safe: the path is decoded, so that a client can write a new line; the query is missing";
+const DECODED: &str = "the path is decoded, and the query is missing";
 
 /// All programs, in the order in which the help lists them.
 pub static WRITERS: &[Writer] = &[
@@ -373,16 +380,16 @@ pub static WRITERS: &[Writer] = &[
         .note("the path was decoded and encoded again"),
     writer("morgan", &[&COMBINED, &COMMON, &TINY, &JSON_TEXT], Escaping::Morgan, "1.12.1"),
     writer("envoy", &[&ENVOY, &ISTIO, &RAW_COMBINED, &ENVOY_JSON], Escaping::None, "1.39.3")
-        .rule(Rule::Words)
-        .note("quotes in headers are not escaped: only the target is always certain"),
+        .rule(Rule::WordsOrHeader)
+        .note("quotes in headers are not escaped, and a header of the client can replace the target"),
     writer("traefik", &[&TRAEFIK, &RAW_COMBINED, &TRAEFIK_JSON], Escaping::Quote, "3.7.15")
-        .rule(Rule::WordsAfterUser)
+        .with_raw_user()
         .note("the path was cleaned and encoded again"),
     writer("caddy", &[&CADDY], Escaping::Json, "2.6.2, 2.11.7"),
     writer("squid", &[&SQUID, &SQUID_COMMON, &SQUID_COMBINED], Escaping::None, "5.7")
         .raw()
         .placeholders(Placeholders { prefixes: &[b"error:"], ..HYPHEN }),
-    writer("go", &[&COMBINED, &COMMON], Escaping::Go, "gorilla/handlers 1.5.1"),
+    writer("go", &[&COMBINED, &COMMON], Escaping::Go, "gorilla/handlers 1.5.1").with_raw_user(),
     writer("rack", &[&RACK], Escaping::Rack, "rack 2.2.22, puma 5.6.5").raw(),
     writer("aiohttp", &[&RAW_COMBINED], Escaping::None, "3.14.5").raw().rule(Rule::Words).placeholders(
         Placeholders { requests: &[b"UNKNOWN / HTTP/1.0"], protocol: Protocol::Word, ..HYPHEN },
@@ -402,7 +409,8 @@ pub static WRITERS: &[Writer] = &[
         .decoding(),
     writer("granian", &[&GRANIAN], Escaping::None, "2.8.9").raw().decoding(),
     writer("elb", &[&ELB], Escaping::None, DOCUMENTATION).rule(Rule::Words),
-    writer("alb", &[&ALB], Escaping::None, DOCUMENTATION).rule(Rule::Words),
+    writer("alb", &[&ALB], Escaping::Nginx, "documentation, and a published line with a quote")
+        .rule(Rule::Words),
     writer("s3", &[&S3], Escaping::None, DOCUMENTATION).rule(Rule::Words),
     writer("cloudfront", &[&CLOUDFRONT], Escaping::Percent, DOCUMENTATION),
     writer("w3c", &[&W3C], Escaping::DoubledQuote, DOCUMENTATION),
@@ -436,6 +444,16 @@ impl Layout {
 }
 
 impl Log {
+    /// Reports whether a client can write a line of this log, because the program writes line feeds of some value as they are.
+    pub fn has_raw_line_feeds(&self) -> bool {
+        match self.layout.shape {
+            Shape::Json(_) => false,
+            // The message has the decoded name of a file.
+            Shape::Labels => true,
+            _ => self.writer.has_raw_line_feeds,
+        }
+    }
+
     /// Returns a message that says that the format has no field `name`.
     pub(crate) fn has_no(self, name: &str) -> String {
         let known: Vec<_> = self.layout.fields().into_iter().map(Field::name).collect();

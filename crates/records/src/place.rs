@@ -402,10 +402,17 @@ impl Place {
         set(|byte| !is_same(byte) && !refused.contains(byte))
     }
 
-    /// Reports whether `byte` would be read as a part of the syntax around the value.
+    /// Reports whether `byte`, or its escape, would be read as a part of the syntax around the value.
     fn is_mark(&self, byte: u8) -> bool {
         let [more, writer, _] = self.escapings;
-        self.fence.contains(byte) && !more.escapes(byte) && (writer.has_references() || !writer.escapes(byte))
+        let is_read =
+            |byte: &u8| self.fence.contains(*byte) && (writer.has_references() || !writer.escapes(*byte));
+        if !self.fence.contains(byte) || !more.escapes(byte) {
+            return is_read(&byte);
+        }
+        // An escape such as `\"` still has the byte.
+        let mut text = Vec::new();
+        more.apply(&[byte], &mut text).is_ok() && text.iter().any(is_read)
     }
 
     /// Returns the offset of the first mark of `value`: a byte that would be read as a part of the syntax around it.

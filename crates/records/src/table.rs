@@ -108,7 +108,7 @@ impl Dialect {
     /// Appends `value` to `out` as a cell, in quotes if `is_quoted` or if it needs them. An error is the offset of a byte
     /// that cannot be written.
     pub fn write(self, is_quoted: bool, value: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
-        let is_special = |byte: &u8| *byte == self.delimiter || matches!(byte, b'"' | b'\n' | b'\r' | 0);
+        let is_special = |byte: &u8| self.fence().contains(*byte);
         if !is_quoted && !value.iter().any(is_special) {
             out.extend_from_slice(value);
             return Ok(());
@@ -117,6 +117,12 @@ impl Dialect {
         self.escaping().apply(value, out)?;
         out.push(b'"');
         Ok(())
+    }
+
+    /// Returns the bytes that a cell without quotes does not have.
+    fn fence(self) -> ByteSet {
+        let fence = ByteSet::from_bytes(&[self.delimiter, b'"', b'\n', b'\r', 0]);
+        if self.quotes == Quotes::Backslash { fence.add(b"\\") } else { fence }
     }
 
     /// Returns the delimiter that `line`, the first one of a file, names: `sep=;`. Such a line is no row.
@@ -158,9 +164,14 @@ impl Table {
         into: &[String],
         header: Option<&[u8]>,
     ) -> Result<Table, String> {
-        let fence = ByteSet::from_bytes(&[dialect.delimiter, b'"', b'\n', b'\r', 0]);
-        let mut table =
-            Table { dialect, fence, columns: Vec::new(), names: Vec::new(), into: Vec::new(), width: 0 };
+        let mut table = Table {
+            dialect,
+            fence: dialect.fence(),
+            columns: Vec::new(),
+            names: Vec::new(),
+            into: Vec::new(),
+            width: 0,
+        };
         let number = |name: &str| name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
         let Some(header) = header else {
             for name in wanted {

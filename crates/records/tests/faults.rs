@@ -214,7 +214,8 @@ fn a_planted_request_is_no_request() {
         r#"127.0.0.1 -  [27/Nov/2026:15:37:38 +0000] "GET /a HTTP/1.1" 200 2 "-" "- HTTP/1.1" 400 150 "" """#;
     rejects("nginx-none", target, Reason::AMBIGUOUS);
     let agent = r#"[2024-01-01T00:00:00.000Z] "GET /a HTTP/1.1" 200 - 0 2 2 1 "-" "x [10/Oct/2000:13:55:36 +0000] "GET /spoof HTTP/1.1" 200 - 0 2 2 1 "-" "y" "id" "h" "u""#;
-    finds("envoy", agent, Kind::Path, &["/a"]);
+    // A header of the client can also replace the target of Envoy.
+    rejects("envoy", agent, Reason::AMBIGUOUS);
 }
 
 /// A referrer ends in a backslash that the writer did not escape.
@@ -767,4 +768,37 @@ fn a_decoded_value_is_still_read_as_one() {
             "{log}: {line}"
         );
     }
+}
+
+#[test]
+fn clients_plant_labels_in_error_logs() {
+    let start = "2026/11/29 18:07:22 [error] 1#1: *1 connect() failed (111: Connection refused) while connecting to upstream, \
+                 client: 127.0.0.1, server: , request: \"GET /p/a,%20request:%20%22GET%20/x%2541%20HTTP/1.1 HTTP/1.1\"";
+    // nginx passes the decoded path on if a location uses a part of it.
+    let line =
+        format!("{start}, upstream: \"http://127.0.0.1:2/a, request: \"GET /x%41 HTTP/1.1\", host: \"h\"");
+    assert_eq!(find("nginx-error", line.as_bytes()), Err(Reason::AMBIGUOUS));
+    // A line is cut after 2,047 bytes, perhaps at a quote of the client.
+    let referrer =
+        |len: usize| format!("{start}, host: \"h\", referrer: \"http://r/%41?q={}\"", "a".repeat(len));
+    let cut = 2047 - referrer(0).len();
+    assert_eq!(find("nginx-error", referrer(cut).as_bytes()), Err(Reason::CUT));
+    assert!(find("nginx-error", referrer(cut - 1).as_bytes()).is_ok());
+}
+
+#[test]
+fn a_header_replaces_the_target_of_envoy() {
+    let tail = "200 - 0 0 0 - \"-\" \"-\" \"id\" \"h\" \"-\"";
+    let line = |target: &str| format!("[2026-11-29T18:03:02.282Z] \"GET {target} HTTP/1.1\" {tail}");
+    assert!(find("envoy", line("/real%41").as_bytes()).is_ok());
+    for target in ["/spoof%41 x\" 200", &format!("/spoof%41 HTTP/1.1\" {tail}")] {
+        assert_eq!(find("envoy", line(target).as_bytes()), Err(Reason::AMBIGUOUS), "{target}");
+    }
+}
+
+#[test]
+fn the_user_of_a_go_server_has_quotes() {
+    let line = "1 - x [10/Oct/2025:13:55:36 +0000] \"GET /forged%41 HTTP/1.1\" 200 5 \"-\" \"- [29/Nov/2026:18:08:40 +0000] \
+                \"GET http://x%20/real HTTP/1.1\" 200 5 \"http://r/\" \"u\"";
+    assert_eq!(find("go", line.as_bytes()), Err(Reason::AMBIGUOUS));
 }

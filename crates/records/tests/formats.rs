@@ -7,10 +7,7 @@ use simdpct_records::{Escaping, Field, Holds, Lead, Log, Part, Rule, Shape, Spli
 /// Returns the words for the rule by which the fields of a format are found, and for the fields that no client can shift.
 fn rule(log: Log) -> (&'static str, &'static str) {
     let usual = "the target; the others if there is one reading";
-    if log.writer.note.starts_with("not safe: ") {
-        return ("one reading, or unreadable", "none");
-    }
-    match (&log.layout.shape, log.writer.rule) {
+    let (rule, certain) = match (&log.layout.shape, log.writer.rule) {
         (Shape::Json(_), _) => ("JSON, also with bytes that are not UTF-8", "all"),
         (Shape::Columns(_), _) => ("columns, as a header line names them", "all"),
         (Shape::Words(_), _) => ("words before and after the target", "the target"),
@@ -18,10 +15,14 @@ fn rule(log: Log) -> (&'static str, &'static str) {
         (_, Rule::Escaped) => ("the first quote opens the request, the next one closes it", "all"),
         (_, Rule::RequestEscaped) => ("the first quote opens the request, the next one closes it", usual),
         (_, Rule::Words) => ("the first quote, and three words without blanks", usual),
+        (_, Rule::WordsOrHeader) => {
+            ("the first quote, and three words without blanks", "those that have one reading")
+        }
         (_, Rule::WordsAfterUser) => ("a quote after a date, and three words without blanks", usual),
         (_, Rule::Raw) => ("one reading, or unreadable", "those that have one reading"),
         (_, Rule::Unknown) => ("one reading by all rules", "those on which all servers agree"),
-    }
+    };
+    (rule, if log.has_raw_line_feeds() { "none" } else { certain })
 }
 
 /// Returns `bytes` as code of Markdown in a table.
@@ -95,11 +96,14 @@ fn formats() -> String {
     table
 }
 
+const NOT_SAFE: &str = "not safe: a client can write a new line";
+
 /// Returns the limits of formats. Writers with the same limit share a line.
 fn notes() -> String {
     let mut rows = Vec::<(&str, Vec<String>)>::new();
-    for log in Log::all().filter(|log| !log.writer.note.is_empty()) {
-        let note = log.writer.note;
+    let not_safe = |log: Log| Some((log, NOT_SAFE)).filter(|_| log.has_raw_line_feeds());
+    let noted = |log: Log| Some((log, log.writer.note)).filter(|(_, note)| !note.is_empty());
+    for (log, note) in Log::all().filter_map(not_safe).chain(Log::all().filter_map(noted)) {
         // JSON escapes quotes, so notes about quotes do not apply.
         if matches!(log.layout.shape, Shape::Json(_)) && note.contains("quotes") {
             continue;

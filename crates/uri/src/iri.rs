@@ -17,7 +17,7 @@ use core::fmt;
 use simdpct::{AsciiSet, Encode, sets};
 
 use crate::flaws::Component;
-use crate::host::{HostKind, to_ascii, to_unicode};
+use crate::host::{HostKind, special_port, to_ascii, to_unicode};
 use crate::parts::split;
 
 /// The bytes that a URI may hold. All others are escaped.
@@ -38,7 +38,8 @@ const REG_NAME: Encode<AsciiSet> = Encode::keeping(sets::RFC3986_REG_NAME).keep_
 ///
 /// # Errors
 ///
-/// [`InvalidIri`] if no escape makes the host or the port valid: the host is neither an address, nor a name of bytes that RFC 3986
+/// [`InvalidIri`] if a backslash ends the authority, or the slashes before it, by the URL Standard (4.4), so that browsers find another
+/// host in the IRI than in a URI with `%5C`; or if no escape makes the host or the port valid: the host is neither an address, nor a name of bytes that RFC 3986
 /// allows, nor a name that is valid by IDNA; the port is not a number of at most 65535.
 pub fn to_uri(iri: &str) -> Result<Cow<'_, str>, InvalidIri> {
     let parts = split(iri);
@@ -46,6 +47,9 @@ pub fn to_uri(iri: &str) -> Result<Cow<'_, str>, InvalidIri> {
     let (start, end) = (parts.offsets().host_start, parts.offsets().host_end);
     let (before, host, after) = (&iri[..start], &iri[start..end], &iri[end..]);
     let invalid_host = InvalidIri { offset: start, component: Component::Host };
+    if has_backslash_in_authority(parts.scheme(), iri) {
+        return Err(invalid_host);
+    }
     match parts.host_kind() {
         Some(HostKind::Invalid) => return Err(invalid_host),
         Some(HostKind::RegName) if host.is_ascii() && REG_NAME.first_change(host).is_some() => {
@@ -67,6 +71,21 @@ pub fn to_uri(iri: &str) -> Result<Cow<'_, str>, InvalidIri> {
     uri.push_str(&host);
     encode.encode_append(after, &mut uri);
     Ok(Cow::Owned(uri))
+}
+
+/// Reports whether a backslash is in the authority that browsers find in `iri`, or in the slashes before it. They skip all slashes and
+/// backslashes after a special scheme. Two of them begin an authority after `file:`, and two or more without a scheme.
+fn has_backslash_in_authority(scheme: Option<&str>, iri: &str) -> bool {
+    let rest = &iri[scheme.map_or(0, |scheme| scheme.len() + 1)..];
+    let authority = rest.trim_start_matches(['/', '\\']);
+    let slashes = rest.len() - authority.len();
+    let has_authority = match scheme {
+        Some(scheme) if scheme.eq_ignore_ascii_case("file") => slashes == 2,
+        Some(scheme) => special_port(scheme.as_bytes()).is_some(),
+        None => slashes >= 2,
+    };
+    let end = authority.find(['/', '?', '#']).unwrap_or(authority.len());
+    has_authority && rest[..slashes + end].contains('\\')
 }
 
 /// Converts a URI to an IRI that people can read (RFC 3987, section 3.2): decodes escapes of visible characters, and a host from

@@ -227,7 +227,8 @@ pub struct Places {
 
     /// The byte that escapes a quote in a quoted cell of CSV: `"`, the default, or `\`, as MySQL and Redshift write it
     ///
-    /// A `\` also escapes itself then. Other sequences such as `\n` and `\N` are data.
+    /// A `\` also escapes itself then. A quoted value with another sequence, such as `\n`, is unreadable: it stays, and
+    /// is counted.
     #[arg(long, value_name = "CHAR", requires = "column", value_parser = quote_escape, hide_short_help = true, conflicts_with = "log")]
     pub quote_escape: Option<Quotes>,
 

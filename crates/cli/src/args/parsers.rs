@@ -144,13 +144,16 @@ fn log_names() -> Vec<PossibleValue> {
 }
 
 /// Returns the help text for the formats `names` of `writer`.
-fn describe(writer: &Writer, names: &[String]) -> String {
+fn describe(writer: &'static Writer, names: &[String]) -> String {
     let fields = |layout: &Layout| {
         let fields: Vec<_> = layout.fields().into_iter().map(|field| field.name()).collect();
         fields.join(", ")
     };
-    let layouts = writer.layouts.iter().zip(names);
-    let layouts: Vec<_> = layouts.map(|(layout, name)| format!("{name} ({})", fields(layout))).collect();
+    let describe = |(layout, name): (&&'static Layout, &String)| {
+        let is_safe = !Log { writer, layout }.has_raw_line_feeds();
+        format!("{name} ({}{})", fields(layout), if is_safe { "" } else { "; a client can write a new line" })
+    };
+    let layouts: Vec<_> = writer.layouts.iter().zip(names).map(describe).collect();
     let note = if writer.note.is_empty() { String::new() } else { format!("; {}", writer.note) };
     format!("{}{note}", layouts.join(", "))
 }

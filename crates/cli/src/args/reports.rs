@@ -330,20 +330,8 @@ impl Audit {
         if chain.is_empty() {
             return Ok(None);
         }
-        if let Some(log) = log.and_then(|spec| spec.log)
-            && (log.writer.decodes || ["w3c", "iis", "cdx"].contains(&log.layout.name))
-        {
-            if log.layout.name == "cdx" {
-                return Err(
-                    "--log cdx: its records are no requests; decode its URLs first, and leave --log out"
-                        .to_owned(),
-                );
-            }
-            return Err(format!(
-                "--log {}: the log holds decoded paths, which do not tell which target was sent, so nothing can be said about \
-                 chains; use a log with the request line, such as combined",
-                log.name()
-            ));
+        if let Some(log) = log.and_then(|spec| spec.log) {
+            chain::has_targets(log)?;
         }
         if chain.len() < 2 {
             return Err(

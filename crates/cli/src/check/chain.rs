@@ -5,7 +5,7 @@ use std::fmt::Write;
 use memchr::{memchr, memchr_iter};
 use serde::Serialize;
 use simdpct_readings::{Agreement, Outcome as Answer, Reading, agreement};
-use simdpct_records::{Field, Spec, Syntax};
+use simdpct_records::{Field, Log, Spec, Syntax};
 
 use super::audit::{self, WINDOW, read_through};
 use super::page::{counted, grouped, pretty_json, share, visible};
@@ -121,6 +121,22 @@ struct Audit<'r> {
     has_non_ascii: bool,
 }
 
+/// Returns an error message if the values of `log` are not the targets that clients sent.
+pub fn has_targets(log: Log) -> Result<(), String> {
+    match log.layout.name {
+        "cdx" => {
+            Err("--log cdx: its records are no requests; decode its URLs first, and leave --log out"
+                .to_owned())
+        }
+        layout if log.writer.decodes || ["w3c", "iis"].contains(&layout) => Err(format!(
+            "--log {}: the log holds decoded paths, which do not tell which target was sent, so nothing can be said about \
+             chains; use a log with the request line, such as combined",
+            log.name()
+        )),
+        _ => Ok(()),
+    }
+}
+
 impl Audit<'_> {
     /// Reads the lines of one input. Lines that are longer than the window are counted, and not read.
     fn scan(&mut self, input: &mut Input, window: &mut Buffer) -> Result<(), Failure> {
@@ -140,6 +156,7 @@ impl Audit<'_> {
             if log.is_none() && len > 0 {
                 log = Some(logs::detected(&window[..len], end, spec.wrapper, input.name(), quiet)?);
             }
+            log.map_or(Ok(()), has_targets).map_err(Failure::Usage)?;
             let syntax = log.map(|log| Syntax::log(log, spec.wrapper, &[Field::Target]));
             self.syntax = syntax.transpose().map_err(Failure::Usage)?;
         }

@@ -155,9 +155,6 @@ fn json(paths: &[KeyPath], into: &[String], unescape: Escaping) -> Result<Select
         // The escapes of these servers are text of a JSON string, which is escaped once more.
         Escaping::Haproxy | Escaping::Percent | Escaping::Morgan => (Escaping::Json, unescape),
         Escaping::Tomcat => (Escaping::Tomcat, Escaping::None),
-        Escaping::Apache | Escaping::Lighttpd | Escaping::Varnish | Escaping::Go | Escaping::Ruby => {
-            (Escaping::LighttpdJson, Escaping::None)
-        }
         _ => (Escaping::JsonHex, Escaping::None),
     };
     let syntax = Syntax::json(paths, into, escaping).map_err(|message| format!("--key: {message}"))?;

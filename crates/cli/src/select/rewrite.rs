@@ -152,6 +152,7 @@ impl Selector {
             return Action::Write;
         }
         let is_whole = args.edit.form().is_whole();
+        let is_beside = is_whole && place.beside.is_some() && !into.is_empty();
         let none: &[u8] = match can_be_null {
             true => b"null",
             false if is_whole && has_hyphens => b"-",
@@ -164,6 +165,10 @@ impl Selector {
                 // If the record is kept, only this value stays as it is, because the others can be read.
                 args.report.stats.partial += u64::from(matches!(action, Action::Copy | Action::Null));
                 match action {
+                    Action::Null | Action::Copy if is_beside => {
+                        let _ = args.edit.put_beside(syntax, place, None);
+                        return Action::Write;
+                    }
                     Action::Null => {
                         args.edit.put_text(place, none);
                         return Action::Write;
@@ -203,7 +208,6 @@ impl Selector {
             new.push(b'-');
         }
         let edit = &mut *args.edit;
-        let is_beside = is_whole && place.beside.is_some() && !into.is_empty();
         let mut stays = false;
         let is_written = match is_null {
             true if is_beside => edit.put_beside(syntax, place, None).is_ok(),

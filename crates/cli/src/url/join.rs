@@ -63,11 +63,15 @@ fn check(part: &Part, value: &[u8], is_data: bool) -> Result<(), Refusal> {
 }
 
 /// Reports whether browsers would find a host in the path of `url`, which has no host and is written as `text`. They
-/// skip all slashes and backslashes after a special scheme, and two of them begin a host in a relative reference.
+/// skip all slashes and backslashes after a special scheme, and two of them begin a host in a relative reference, and
+/// after `file:` if no third follows.
 fn hides_host(url: &Components<'_>, text: &[u8]) -> bool {
     let is_slash = |byte: &u8| b"/\\".contains(byte);
     !simdpct_uri::split(text).path().iter().all(is_slash)
         && match url.scheme {
+            Some(scheme) if scheme.eq_ignore_ascii_case(b"file") => {
+                text[scheme.len() + 1..].iter().take_while(|byte| is_slash(byte)).count() == 2
+            }
             Some(scheme) => special_port(scheme).is_some(),
             None => text.len() > 1 && text[..2].iter().all(is_slash),
         }

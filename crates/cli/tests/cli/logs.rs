@@ -456,7 +456,7 @@ fn planted_fields_are_not_read() {
     let date = "[10/Oct/2000:13:55:36 -0700]";
     for (log, line, wanted) in [
         ("envoy", format!(r#"{date} "GET /a?q="b" HTTP/1.1" 200 - 0 2 2 1 "-" "ua" "id" "h" "u""#), "/a?q=\"b\"\n"),
-        ("combined:envoy", format!(r#"1 - - {date} "GET /a HTTP/1.1" 200 2 "x" "GET /spoof HTTP/1.1" 200 1 "r" "ua""#), "/a\n"),
+        ("combined:envoy", format!(r#"1 - - {date} "GET /a HTTP/1.1" 200 2 "x" "GET /spoof HTTP/1.1" 200 1 "r" "ua""#), ""),
         ("nginx-none", format!(r#"1 - x" {date} "GET /spoof HTTP/1.1" 200 1 "-" "-" {date} "GET /a HTTP/1.1" 200 1 "r" "ua""#), ""),
         ("apache", format!(r#"1 - \" {date} \"GET /spoof HTTP/1.1\" 200 1 {date} "GET /a HTTP/1.1" 200 1 "-" "ua""#), "/a\n"),
         ("apache", format!(r#"1 - "" {date} "GET /a HTTP/1.1" 200 1 "-" "ua""#), "/a\n"),
@@ -619,7 +619,7 @@ fn logs_in_which_clients_can_write_lines_are_reported() {
     assert_eq!(run(&["check", "--log", "hypercorn"], "").code, Some(0));
     assert_eq!(run(&["audit", "--chain", "nginx-1.22,axum", "--log", "granian"], line).code, Some(2));
     let help = text(&["help", "decode"], "").split_whitespace().collect::<Vec<_>>().join(" ");
-    assert_eq!(help.matches("a client can write a new line").count(), 3, "{help}");
+    assert_eq!(help.matches("; a client can write a new line)").count(), 7, "{help}");
 }
 
 #[test]

@@ -725,3 +725,73 @@ fn attributes_stay_attributes_of_their_document() {
         ),
     ]);
 }
+
+#[test]
+fn new_values_are_read_again() {
+    let line = |target: &str| access(&format!("GET {target} HTTP/1.1"), "-");
+    // HAProxy writes `#22` for a quote, so the reader of an unknown server does not take `#ff`.
+    let color = line("/x?color=%23ff0000&b=A");
+    check(&[
+        ("decode --log combined", &line("/x?color=%23ff0000&b=%41"), Some(&color), ""),
+        ("get --log combined --values --decode {query:color}", &color, Some("#ff0000\n"), ""),
+        ("decode --log nginx", &line("/x?color=%23ff0000"), Some(&line("/x?color=#ff0000")), ""),
+        // lighttpd writes `\\a` for the byte 07.
+        ("decode --log lighttpd --values", &line("/a\\ab%41"), Some("/a\u{7}bA\n"), ""),
+        // A load balancer of AWS writes `\\x22` for a quote.
+        (
+            "decode --log alb --field target --values",
+            &format!(
+                "https 2022-11-22T01:02:03Z lb 192.0.2.1:1 10.0.0.1:2 0 0 0 200 200 1 2 \"GET https://h:443/?b=\\x22%41 HTTP/2.0\" \"ua\" a b c \"t\" \"h\" \"c\" 0 2022-11-22T01:02:03Z \"forward\" \"-\"\n"
+            ),
+            Some("https://h:443/?b=\"A\n"),
+            "",
+        ),
+    ]);
+    let iis = "#Software: Microsoft Internet Information Services 10.0\n#Fields: date time cs-method cs-uri-stem cs-uri-query sc-status\n\
+               2025-10-10 00:00:01 GET /x \"a%41\" 200\n";
+    check(&[("decode -q --log auto --field query --values", iis, Some("\"aA\"\n"), "")]);
+    assert_eq!(run(&["audit", "--chain", "nginx-1.22,tomcat-10.1", "--log", "auto"], iis).code, Some(2));
+}
+
+#[test]
+fn escapes_of_servers_stay_in_their_cells_and_fields() {
+    let log = "1 - - [d e] \"GET / HTTP/1.1\" 200 1 \"http://e.org/%41\" \"UA\"\n";
+    let decoded = log.replace("%41", "A");
+    check(&[
+        (
+            "decode --csv --column u --unescape apache",
+            "id,u,z\n1,a%22b,x\n2,%22,y\n",
+            Some("id,u,z\n1,\"a\\\"\"b\",x\n2,\"\\\"\"\",y\n"),
+            "",
+        ),
+        (
+            "decode --csv --column u --unescape w3c",
+            "id,u,z\n2,%22,y\n",
+            Some("id,u,z\n2,\"\"\"\"\"\",y\n"),
+            "",
+        ),
+        ("decode --quoted --field 2 --unescape w3c", "a %22x b\n", Some("a %22x b\n"), ""),
+        ("decode --field 11 --unescape nginx", log, Some(&decoded), ""),
+        ("decode --field 11 --unescape apache", log, Some(&decoded), ""),
+        ("decode --field 11 --unescape python", log, Some(&decoded), ""),
+        (
+            "decode --jsonl --key u --unescape apache",
+            "{\"u\":\"\\xe9%41\"}\n",
+            Some("{\"u\":\"\\xE9A\"}\n"),
+            "",
+        ),
+        // A value that cannot be read gets an empty cell beside it, so that no column moves.
+        (
+            "decode --csv --column url --unescape apache --into plain",
+            "id,url,status\n1,/a%20b,200\n2,/a\\q%20b,404\n",
+            Some("id,url,plain,status\n1,/a%20b,/a b,200\n2,/a\\q%20b,,404\n"),
+            "1 value is unreadable",
+        ),
+        (
+            "decode --jsonl --key u --into plain --on-rejected null",
+            "{\"u\":\"%2F\\ud83d\",\"n\":1}\n",
+            Some("{\"u\":\"%2F\\ud83d\",\"plain\":null,\"n\":1}\n"),
+            "1 value is unreadable",
+        ),
+    ]);
+}

@@ -437,6 +437,8 @@ fn join_refuses_what_would_not_be_read_back() {
             "without a host, browsers would read one from the path: '//evil.com'",
         ),
         (&["host=", "path=/evil.com"], "without a host"),
+        (&["scheme=file", "path=\\\\h\\x"], "without a host, browsers would read one from the path"),
+        (&["scheme=file", "path=/\\h\\x"], "without a host, browsers would read one from the path"),
         (
             &["--encode", "host=", "path=//evil.com"],
             "the host is empty, so that browsers would read the path as a host",

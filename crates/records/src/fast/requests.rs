@@ -9,7 +9,7 @@ use std::ops::Range;
 use simdpct::Tier;
 
 use super::masks;
-use crate::access::{Access, Gap, Part, Rule};
+use crate::access::{Access, Gap, Part, Rule, ends_request};
 use crate::escaping::Escaping;
 use crate::logs::{Log, Shape};
 use crate::place::Field;
@@ -127,6 +127,11 @@ impl Requests {
         {
             return None;
         }
+        if self.log.writer.rule == Rule::WordsOrHeader
+            && quotes[2..].iter().any(|&place| ends_request(line, place as usize))
+        {
+            return None;
+        }
         let (mut done, mut at, mut number) = (start, open + 1, 1);
         for (index, &(gap, count, is_selected)) in self.gaps.iter().enumerate() {
             let close = quotes[number] as usize;
@@ -171,7 +176,8 @@ impl Requests {
             let blanks = memchr::memchr_iter(b' ', &line[range.clone()]).count();
             blanks == 2 && method.start == range.start && target.end + 1 < range.end
         };
-        let needs_words = matches!(self.log.writer.rule, Rule::Words | Rule::WordsAfterUser);
+        let needs_words =
+            matches!(self.log.writer.rule, Rule::Words | Rule::WordsOrHeader | Rule::WordsAfterUser);
         (!needs_words || is_three_words()).then_some(target)
     }
 

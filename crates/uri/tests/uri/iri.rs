@@ -69,6 +69,15 @@ fn hosts() {
         "http://xn--fa-hia.de/%20%C3%A9?%C3%A9#%E9"
     );
     assert_eq!(to_uri("//u\u{e9}@b\u{fc}cher.example:80/").unwrap(), "//u%C3%A9@xn--bcher-kva.example:80/");
+    // By the URL Standard, a backslash ends the authority of these. After `%5C`, the host would be another one.
+    for iri in
+        [r"http://good.com\@evil.com/", r"http:\\good.com\x", r"\\h/x", r"/\h", r"file:\\h\x", r"http:h\x"]
+    {
+        assert_eq!(to_uri(iri).unwrap_err().component, Component::Host, "{iri}");
+    }
+    for iri in [r"http://h/a\b", r"a\b", r"/a\b", r"file:///c:\b", r"foo:\\a", r"http://h?\"] {
+        assert_eq!(to_uri(iri).unwrap(), iri.replace('\\', "%5C"), "{iri}");
+    }
     assert_eq!(to_uri("http://a\u{300}\u{200e}\u{2488}/").unwrap_err().offset, 7);
     assert!(matches!(to_uri("http://Example.com/a").unwrap(), std::borrow::Cow::Borrowed(_)));
     assert_eq!(from_uri("http://xn--bcher-kva.example:80/"), "http://b\u{fc}cher.example:80/");
