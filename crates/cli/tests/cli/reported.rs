@@ -740,9 +740,7 @@ fn new_values_are_read_again() {
         // A load balancer of AWS writes `\\x22` for a quote.
         (
             "decode --log alb --field target --values",
-            &format!(
-                "https 2022-11-22T01:02:03Z lb 192.0.2.1:1 10.0.0.1:2 0 0 0 200 200 1 2 \"GET https://h:443/?b=\\x22%41 HTTP/2.0\" \"ua\" a b c \"t\" \"h\" \"c\" 0 2022-11-22T01:02:03Z \"forward\" \"-\"\n"
-            ),
+            "https 2022-11-22T01:02:03Z lb 192.0.2.1:1 10.0.0.1:2 0 0 0 200 200 1 2 \"GET https://h:443/?b=\\x22%41 HTTP/2.0\" \"ua\" a b c \"t\" \"h\" \"c\" 0 2022-11-22T01:02:03Z \"forward\" \"-\"\n",
             Some("https://h:443/?b=\"A\n"),
             "",
         ),
