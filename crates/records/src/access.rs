@@ -343,9 +343,12 @@ fn unknown(line: &[u8], layout: &Access) -> Result<Quoted, Unreadable> {
 
 /// Reports whether the quote at `close` follows a protocol, and a status follows it.
 pub(crate) fn ends_request(line: &[u8], close: usize) -> bool {
-    let protocol = line[..close].rsplit(|&byte| byte == b' ').next().unwrap_or_default();
     let status = Gap { field: None, words: &[Part::Status], is_last: true, is_closed: false };
-    (protocol == b"-" || protocol.starts_with(b"HTTP/")) && status.end(line, close).is_some()
+    // The status is checked first, because it has a blank before it, so that no byte is searched twice for a protocol.
+    status.end(line, close).is_some() && {
+        let protocol = line[..close].rsplit(|&byte| byte == b' ').next().unwrap_or_default();
+        protocol == b"-" || protocol.starts_with(b"HTTP/")
+    }
 }
 
 /// Returns the start and the closing quote of the request in a line in which quotes before and in the request are escaped.
@@ -381,8 +384,9 @@ fn three_words(line: &[u8], start: usize) -> Option<usize> {
 
 /// Returns the start and the closing quote of a request that is three words. `is_first` says that the first quote of the line opens it.
 fn words(line: &[u8], layout: &Access, is_first: bool) -> Result<(usize, usize), Unreadable> {
-    // A message of gunicorn begins with a date, and can contain a rejected request line.
-    if !is_first && line.starts_with(b"[") {
+    // A message of gunicorn begins with a date, and can contain a rejected request line. An address can be in brackets, too.
+    let is_address = || memchr(b']', line).is_some_and(|end| line[end + 1..].starts_with(b" - "));
+    if !is_first && line.starts_with(b"[") && !is_address() {
         return unreadable(0, Reason::NO_ANCHOR);
     }
     let opens = memchr_iter(b'"', line).take(if is_first { 1 } else { usize::MAX });

@@ -13,7 +13,12 @@ const CANDIDATES: &str = "caddy traefik-json envoy-json nginx-json cloudfront w3
 /// one of a fixed list is chosen.
 pub fn detect(lines: &[&[u8]], wrapper: Option<Wrapper>) -> Option<Log> {
     // IIS writes no quotes around values, unlike other writers of W3C logs.
-    if lines.iter().any(|line| line.starts_with(b"#Software: Microsoft ")) {
+    let is_iis = |line: &&[u8]| {
+        line.strip_prefix(b"#Software: Microsoft ").is_some_and(|name| {
+            name.starts_with(b"Internet Information Services") || name.starts_with(b"HTTP Server")
+        })
+    };
+    if lines.iter().any(is_iis) {
         return Log::named("iis");
     }
     let mut best = None;

@@ -250,16 +250,27 @@ impl Numbered {
         Ok(())
     }
 
+    /// Returns the part of the field at `range`, between blanks, without the quotes that the server has put around the value or a longer
+    /// text, if there are such quotes.
+    fn between_quotes(&self, line: &[u8], range: &Range<usize>) -> Option<Range<usize>> {
+        let field = &line[range.clone()];
+        let start = usize::from(field.starts_with(b"\""));
+        let is_escaped = field.ends_with(b"\\\"") && !self.escaping.escapes(b'"');
+        let closes = field.ends_with(b"\"")
+            && !is_escaped
+            && self.escaping.next_quote(field, start) == Some(field.len() - 1);
+        let end = field.len() - usize::from(closes);
+        let has_quotes = self.separator == Separator::Blanks && end - start < field.len() && start < end;
+        has_quotes.then(|| range.start + start..range.start + end)
+    }
+
     /// Returns the place of value number `index` of `line`: the field `span`, or its word at `word`.
     fn place(&self, line: &[u8], span: &Span, word: Option<Range<usize>>, index: usize) -> Place {
         let is_word = word.is_some();
         let mut range = word.unwrap_or_else(|| span.range.clone());
-        // A server that escapes quotes has put the others around the value.
-        if self.separator == Separator::Blanks && self.escaping != Escaping::None {
-            range.start += usize::from(line[range.clone()].starts_with(b"\""));
-            let is_open = self.escaping.next_quote(line, range.start) == Some(range.end.wrapping_sub(1));
-            range.end -= usize::from(is_open && range.start < range.end);
-        }
+        let between = if self.escaping == Escaping::None { None } else { self.between_quotes(line, &range) };
+        let is_between = between.is_some();
+        range = between.unwrap_or(range);
         // A bracket that is open before the field must stay open.
         let bracket = if span.after_bracket { const { CONTROLS.add(b"]") } } else { CONTROLS };
         // Fields between blanks can be parts of a quoted text, whose quotes and escapes must stay.
@@ -274,7 +285,7 @@ impl Numbered {
         let is_bare = span.mark == b' ' && !matches!(self.separator, Separator::Byte(_));
         let escaping = match self.escaping {
             // In a field without quotes around it, two quotes are data.
-            Escaping::DoubledQuote if is_bare => Escaping::None,
+            Escaping::DoubledQuote if is_bare && !is_between => Escaping::None,
             escaping => escaping,
         };
         Place {

@@ -67,12 +67,10 @@ pub(crate) fn find(line: &[u8], texts: &mut Texts) -> Result<(), Unreadable> {
         if end == start || line[end - 1] != b'"' {
             return unreadable(start - 1, Reason::OPEN_QUOTE);
         }
-        // The last quote of a line that was cut can be one of the client.
-        if end == line.len() && line.len() >= LONGEST {
-            return unreadable(end, Reason::CUT);
-        }
         let fence = if number == 0 { REQUEST } else { QUOTED };
-        texts.add(field as usize, Ok(start..end - 1), holds, fence);
+        // The last quote of a line that was cut can be one of the client.
+        let is_cut = end == line.len() && line.len() >= LONGEST;
+        texts.add(field as usize, if is_cut { Err(Reason::CUT) } else { Ok(start..end - 1) }, holds, fence);
         from = end;
     }
     Ok(())

@@ -334,6 +334,8 @@ impl Writer {
 
 const HYPHEN: Placeholders = Placeholders::HYPHEN;
 const VARNISH_REFUSED: &[u8] = b"- http://localhost HTTP/1.0";
+const UNKNOWN_ESCAPES: &str =
+    "an escape that the client sent, such as \\x22, cannot be told from one of the server";
 const DISAGREE: &str = "a line on which the servers that write this layout disagree is unreadable";
 const DOCUMENTATION: &str = "documentation";
 const DECODED: &str = "the path is decoded, and the query is missing";
@@ -365,8 +367,7 @@ pub static WRITERS: &[Writer] = &[
         .placeholders(Placeholders { requests: &[VARNISH_REFUSED], ..HYPHEN })
         .note("the target is http://HOST and the path; values are cut after 255 bytes without a sign"),
     writer("lighttpd", &[&LIGHTTPD, &COMBINED, &COMMON, &LIGHTTPD_JSON], Escaping::Lighttpd, "1.4.69"),
-    writer("h2o", &[&COMBINED, &COMMON, &H2O_JSON], Escaping::H2o, "2.2.5")
-        .note("an escape that the client sent, such as \\x22, cannot be told from one of h2o"),
+    writer("h2o", &[&COMBINED, &COMMON, &H2O_JSON], Escaping::H2o, "2.2.5").note(UNKNOWN_ESCAPES),
     writer("tomcat", &[&COMMON, &COMBINED, &JSON, &TOMCAT_W3C], Escaping::Tomcat, "10.1.60")
         .placeholders(Placeholders { protocols: &[b"null"], ..HYPHEN }),
     writer("jetty", &[&RAW_COMBINED, &RAW_COMMON], Escaping::None, "9.4.57")
@@ -409,8 +410,9 @@ pub static WRITERS: &[Writer] = &[
         .decoding(),
     writer("granian", &[&GRANIAN], Escaping::None, "2.8.9").raw().decoding(),
     writer("elb", &[&ELB], Escaping::None, DOCUMENTATION).rule(Rule::Words),
-    writer("alb", &[&ALB], Escaping::Nginx, "documentation, and a published line with a quote")
-        .rule(Rule::Words),
+    writer("alb", &[&ALB], Escaping::H2o, "documentation, and a published line with a quote")
+        .rule(Rule::Words)
+        .note(UNKNOWN_ESCAPES),
     writer("s3", &[&S3], Escaping::None, DOCUMENTATION).rule(Rule::Words),
     writer("cloudfront", &[&CLOUDFRONT], Escaping::Percent, DOCUMENTATION),
     writer("w3c", &[&W3C], Escaping::DoubledQuote, DOCUMENTATION),

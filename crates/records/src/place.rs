@@ -345,6 +345,13 @@ impl Place {
             let Marks::Optional(quoted) = self.marks else { return Err(offset) };
             (writer, quote) = (quoted, b"\"");
         }
+        // A writer that is unknown may be HAProxy, which writes `#22` for a quote. The reader takes no value that could be meant so.
+        if writer == Escaping::Unknown
+            && let Some(at) = memchr::memchr(b'#', value)
+            && Escaping::Haproxy.undo(value, &mut Vec::new()).is_ok_and(|other| other != value)
+        {
+            return Err(at + 2);
+        }
         // Text that was UTF-8 must stay so.
         let was_text = || !self.charset.is_same() || str::from_utf8(self.raw(record)).is_ok();
         let check = |escaping: Escaping, text: &[u8]| {
@@ -388,7 +395,9 @@ impl Place {
             let text = if more == Escaping::None { &[byte] } else { &text[..] };
             is_written && writer.apply(text, &mut out).is_ok()
         };
-        set(|byte| self.is_mark(byte) || !can_write(byte))
+        // `write` explains the `#`.
+        let is_number_sign = |byte: u8| byte == b'#' && writer == Escaping::Unknown;
+        set(|byte| self.is_mark(byte) || !can_write(byte) || is_number_sign(byte))
     }
 
     /// Returns the bytes that can be written here, but not as they are.

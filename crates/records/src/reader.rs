@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use simdpct::ByteSet;
-
 use crate::access;
 use crate::columns::Header;
 use crate::escaping::Escaping;
@@ -68,7 +66,7 @@ impl Reader {
     pub fn sweep(&self) -> Option<Sweep> {
         let is_selected = |field: Field| self.numbers[field as usize].is_some();
         let requests = Requests::new(self.log, is_selected)?;
-        let place = Place::new(0..0, 0, self.log.escaping(), fence_for(self.log.escaping(), REQUEST));
+        let place = Place::new(0..0, 0, self.log.escaping(), REQUEST);
         Some(Sweep::new(Finder::Requests(Box::new(requests)), place.refused(), place.respelt()))
     }
 
@@ -132,7 +130,7 @@ impl Reader {
         if is_unknown && Escaping::Haproxy.undo(raw, &mut buffer).is_ok_and(|value| value != raw) {
             return unreadable(start, Reason::UNKNOWN_WRITER);
         }
-        let mut place = Place::new(range, index, escaping, fence_for(escaping, fence));
+        let mut place = Place::new(range, index, escaping, fence);
         place.placeholders = Some(known);
         place.ends_request = ends_request;
         if let Shape::Columns(columns) = &self.log.layout.shape {
@@ -156,10 +154,4 @@ impl Reader {
         };
         Ok(Some(place))
     }
-}
-
-/// Returns the bytes that a new value cannot have between the bytes of `fence`. HAProxy writes `#23` for `#`, and a writer that is unknown may
-/// be HAProxy.
-fn fence_for(escaping: Escaping, fence: ByteSet) -> ByteSet {
-    if escaping == Escaping::Unknown { fence.add(b"#") } else { fence }
 }

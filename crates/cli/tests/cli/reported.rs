@@ -735,6 +735,13 @@ fn new_values_are_read_again() {
         ("decode --log combined", &line("/x?color=%23ff0000&b=%41"), Some(&color), ""),
         ("get --log combined --values --decode {query:color}", &color, Some("#ff0000\n"), ""),
         ("decode --log nginx", &line("/x?color=%23ff0000"), Some(&line("/x?color=#ff0000")), ""),
+        // A `#` that is there already stays, and a new one appears only where no digits of HAProxy would follow it.
+        (
+            "decode --log combined",
+            &access("GET /x#f%41 HTTP/1.1", "http://e.org/#/route%41"),
+            Some(&access("GET /x#f%41 HTTP/1.1", "http://e.org/#/routeA")),
+            "",
+        ),
         // lighttpd writes `\\a` for the byte 07.
         ("decode --log lighttpd --values", &line("/a\\ab%41"), Some("/a\u{7}bA\n"), ""),
         // A load balancer of AWS writes `\\x22` for a quote.
@@ -772,6 +779,20 @@ fn escapes_of_servers_stay_in_their_cells_and_fields() {
         ("decode --field 11 --unescape nginx", log, Some(&decoded), ""),
         ("decode --field 11 --unescape apache", log, Some(&decoded), ""),
         ("decode --field 11 --unescape python", log, Some(&decoded), ""),
+        ("decode --field 2 --unescape nginx", "a \"\" %41 b\n", Some("a \"\" %41 b\n"), ""),
+        ("decode --field 2 --unescape nginx", "a \" x%41\" b\n", Some("a \" x%41\" b\n"), ""),
+        (
+            "decode --values --field 2 --unescape gunicorn",
+            "\"GET /a%41\\\" HTTP/1.1\"\n",
+            Some("/aA\"\n"),
+            "",
+        ),
+        (
+            "decode --jsonl --key u --unescape nginx",
+            "{\"u\":\"%0B%07a\"}\n",
+            Some("{\"u\":\"\\u000b\\u0007a\"}\n"),
+            "",
+        ),
         (
             "decode --jsonl --key u --unescape apache",
             "{\"u\":\"\\xe9%41\"}\n",
