@@ -383,11 +383,10 @@ impl Rule {
     }
 
     fn write_byte(&self, byte: u8, out: &mut Vec<u8>) {
-        // In quotes, `/` and `'` need no escape.
-        // JSON has no letters for BEL and VT.
+        // In quotes, `/` and `'` need no escape. JSON has no letters for BEL and VT.
         let is_json = matches!(self.escaping, Escaping::JsonHex | Escaping::LighttpdJson);
-        let is_written = |letter: &u8| !b"/'".contains(letter) && !(is_json && b"av".contains(letter));
-        let letter = self.letter(byte).filter(is_written);
+        let unwritten: &[u8] = if is_json { b"/'av" } else { b"/'" };
+        let letter = self.letter(byte).filter(|letter| !unwritten.contains(letter));
         // A code unit gives a byte only if the byte is ASCII.
         let gives_byte = |number: &&Number| **number != Number::Unit || byte.is_ascii();
         match (letter, self.numbers.iter().find(gives_byte)) {
