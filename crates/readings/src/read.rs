@@ -186,14 +186,10 @@ impl<'a> Request<'a> {
             }
 
             Step::RejectBackslash => reject_if(text.contains(&b'\\'), RejectReason::Backslash)?,
-            Step::BackslashesToSlashes if text.contains(&b'\\') => {
-                text.to_mut().iter_mut().filter(|byte| **byte == b'\\').for_each(|byte| *byte = b'/');
-            }
+            Step::BackslashesToSlashes => backslashes_to_slashes(text),
             Step::ParseLikeNode if !self.sent.starts_with(b"/") || self.sent.contains(&b'#') => {
-                if text.contains(&b'\\') {
-                    text.to_mut().iter_mut().filter(|byte| **byte == b'\\').for_each(|byte| *byte = b'/');
-                }
-                escape(&ByteSet::from_bytes(b"\"'<>^`{|}"), text);
+                backslashes_to_slashes(text);
+                escape(&ESCAPED_BY_NODE, text);
             }
             Step::MergeLeadingSlashes => drop_start(text, leading_slashes(text).saturating_sub(1)),
             Step::DropAuthority if text.starts_with(b"//") && matches!(*self.sent, [b'/' | b'\\', ..]) => {
@@ -378,6 +374,8 @@ impl<'a> Request<'a> {
 const NUL: ByteSet = ByteSet::from_bytes(b"\0");
 const SLASHES: ByteSet = ByteSet::from_bytes(b"/\\");
 const PATH: ByteSet = sets::RFC3986_PATH.to_byte_set();
+/// The bytes that `url.parse` of Node escapes.
+const ESCAPED_BY_NODE: ByteSet = ByteSet::from_bytes(b"\"'<>^`{|}");
 /// The bytes that Go escapes in a path.
 const ESCAPED_BY_GO: ByteSet = sets::RFC3986_UNRESERVED.to_byte_set().add(b"$&+,/:;=@").complement();
 
@@ -414,6 +412,12 @@ fn escape_invalid(text: &mut Text<'_>) {
         escapes.for_each(|escape| out.extend_from_slice(&escape));
     }
     *text = Cow::Owned(out);
+}
+
+fn backslashes_to_slashes(text: &mut Text<'_>) {
+    if text.contains(&b'\\') {
+        text.to_mut().iter_mut().filter(|byte| **byte == b'\\').for_each(|byte| *byte = b'/');
+    }
 }
 
 fn escape(set: &ByteSet, text: &mut Text<'_>) {

@@ -114,7 +114,7 @@ described! {
             if query || empty.is_none() { "" } else { " unless a query follows, which is rejected" };
         /// Removes a special scheme, all slashes after it, and the text up to the next slash, as the URL Standard does. Puts a slash in
         /// its place if none follows.
-        StripSpecialOrigin => "also removes more slashes before the host";
+        StripSpecialOrigin => "removes a special scheme, all slashes after it, and the host";
         /// Removes a scheme that one slash follows.
         StripScheme => "removes a scheme before a single slash";
         /// Reads a target that begins with `*` as an empty path.
@@ -140,7 +140,7 @@ described! {
         /// Replaces backslashes by slashes.
         BackslashesToSlashes => "replaces `\\` by `/`";
         /// Replaces backslashes by slashes, and escapes some bytes, if the target has a `#` or does not begin with a slash.
-        ParseLikeNode => "replaces `\\` by `/` and escapes some bytes, if the target has `#` or is no path";
+        ParseLikeNode => "replaces `\\` by `/` and escapes some bytes, if the target has `#` or does not begin with `/`";
         /// Keeps one of the slashes at the start.
         MergeLeadingSlashes => "keeps one slash at the start";
         /// Removes two or more slashes at the start and the text up to the next slash, if the target was sent with a slash or backslash
@@ -201,7 +201,7 @@ described! {
         /// Rejects the bytes C0, C1 and F5 to FF, which UTF-8 never has.
         RejectNeverUtf8 => "rejects `\\xC0`, `\\xC1` and `\\xF5-\\xFF`";
         /// Removes a line feed at the end, before which `$` of a pattern matches.
-        DropLastNewline => "drops a line feed at the end";
+        DropLastNewline => "removes a line feed at the end";
         /// Rejects a line feed.
         RejectNewline => "rejects a line feed";
 

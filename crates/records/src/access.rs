@@ -344,7 +344,7 @@ fn unknown(line: &[u8], layout: &Access) -> Result<Quoted, Unreadable> {
 /// Reports whether the quote at `close` follows a protocol, and a status follows it.
 pub(crate) fn ends_request(line: &[u8], close: usize) -> bool {
     let status = Gap { field: None, words: &[Part::Status], is_last: true, is_closed: false };
-    // The status is checked first, because it has a blank before it, so that no byte is searched twice for a protocol.
+    // A status follows a blank. So if it is checked first, no byte is searched twice for a protocol.
     status.end(line, close).is_some() && {
         let protocol = line[..close].rsplit(|&byte| byte == b' ').next().unwrap_or_default();
         protocol == b"-" || protocol.starts_with(b"HTTP/")

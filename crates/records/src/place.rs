@@ -395,7 +395,7 @@ impl Place {
             let text = if more == Escaping::None { &[byte] } else { &text[..] };
             is_written && writer.apply(text, &mut out).is_ok()
         };
-        // `write` explains the `#`.
+        // A new `#` may look like the start of an escape of HAProxy, which `write` refuses.
         let is_number_sign = |byte: u8| byte == b'#' && writer == Escaping::Unknown;
         set(|byte| self.is_mark(byte) || !can_write(byte) || is_number_sign(byte))
     }

@@ -108,8 +108,8 @@ impl Dialect {
     /// Appends `value` to `out` as a cell, in quotes if `is_quoted` or if it needs them. An error is the offset of a byte
     /// that cannot be written.
     pub fn write(self, is_quoted: bool, value: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
-        let is_special = |byte: &u8| self.fence().contains(*byte);
-        if !is_quoted && !value.iter().any(is_special) {
+        let fence = self.fence();
+        if !is_quoted && !value.iter().any(|byte| fence.contains(*byte)) {
             out.extend_from_slice(value);
             return Ok(());
         }

@@ -38,9 +38,9 @@ const REG_NAME: Encode<AsciiSet> = Encode::keeping(sets::RFC3986_REG_NAME).keep_
 ///
 /// # Errors
 ///
-/// [`InvalidIri`] if a backslash ends the authority, or the slashes before it, by the URL Standard (4.4), so that browsers find another
-/// host in the IRI than in a URI with `%5C`; or if no escape makes the host or the port valid: the host is neither an address, nor a name of bytes that RFC 3986
-/// allows, nor a name that is valid by IDNA; the port is not a number of at most 65535.
+/// [`InvalidIri`] if a backslash ends the authority, or the slashes before it, by the URL Standard (4.4), so that browsers find another host in
+/// the IRI than in a URI with `%5C`; or if no escape makes the host or the port valid: the host is neither an address, nor a name of bytes that
+/// RFC 3986 allows, nor a name that is valid by IDNA; the port is not a number of at most 65535.
 pub fn to_uri(iri: &str) -> Result<Cow<'_, str>, InvalidIri> {
     let parts = split(iri);
     let encode = Encode::keeping(URI).keep_escapes();

@@ -331,7 +331,7 @@ impl Audit {
             return Ok(None);
         }
         if let Some(log) = log.and_then(|spec| spec.log) {
-            chain::has_targets(log)?;
+            chain::require_targets(log)?;
         }
         if chain.len() < 2 {
             return Err(

@@ -122,7 +122,7 @@ struct Audit<'r> {
 }
 
 /// Returns an error message if the values of `log` are not the targets that clients sent.
-pub fn has_targets(log: Log) -> Result<(), String> {
+pub fn require_targets(log: Log) -> Result<(), String> {
     match log.layout.name {
         "cdx" => {
             Err("--log cdx: its records are no requests; decode its URLs first, and leave --log out"
@@ -156,7 +156,7 @@ impl Audit<'_> {
             if log.is_none() && len > 0 {
                 log = Some(logs::detected(&window[..len], end, spec.wrapper, input.name(), quiet)?);
             }
-            log.map_or(Ok(()), has_targets).map_err(Failure::Usage)?;
+            log.map_or(Ok(()), require_targets).map_err(Failure::Usage)?;
             let syntax = log.map(|log| Syntax::log(log, spec.wrapper, &[Field::Target]));
             self.syntax = syntax.transpose().map_err(Failure::Usage)?;
         }

@@ -166,6 +166,7 @@ impl Selector {
                 args.report.stats.partial += u64::from(matches!(action, Action::Copy | Action::Null));
                 match action {
                     Action::Null | Action::Copy if is_beside => {
+                        // The text for no value can always be written.
                         let _ = args.edit.put_beside(syntax, place, None);
                         return Action::Write;
                     }
