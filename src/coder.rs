@@ -29,8 +29,8 @@ mod sealed {
     impl Sealed for super::Vec<u8> {}
 }
 
-/// A set of bytes that an encoder keeps: an [`AsciiSet`], which gives text (`str`), or a [`ByteSet`], which gives bytes
-/// (`[u8]`). This trait is sealed.
+/// A set of bytes that an encoder or a decoder keeps: an [`AsciiSet`], with which an encoder returns text (`str`), or a
+/// [`ByteSet`], with which it returns bytes (`[u8]`). This trait is sealed.
 ///
 /// ```
 /// use simdpct::{Encode, KeepSet, sets};
@@ -56,7 +56,7 @@ pub trait KeepSet: Copy + sealed::Sealed {
     fn encode_owned(coder: &Coder<Self>, input: Vec<u8>) -> <Self::Text as ToOwned>::Owned;
 }
 
-/// A set of bytes that an encoder keeps: an [`AsciiSet`] or a [`ByteSet`]. This trait is sealed.
+/// A set of bytes that an encoder or a decoder keeps: an [`AsciiSet`] or a [`ByteSet`]. This trait is sealed.
 #[cfg(not(feature = "alloc"))]
 pub trait KeepSet: Copy + sealed::Sealed {
     /// Returns the bytes of the set.
@@ -88,7 +88,8 @@ pub struct Coder<S> {
 pub(crate) struct Core {
     pub(crate) job: EncodeJob,
     tier: Option<Tier>,
-    /// Bytes that the set holds, so that an input of only these bytes is copied.
+    /// The bytes that nearly every set holds, if this one holds all of them. An input of only these bytes stays unchanged in
+    /// every mode.
     common: Option<look::CommonBytes>,
 }
 
@@ -164,8 +165,8 @@ impl<S: KeepSet> Coder<S> {
     }
 }
 
-/// The set of the space, which the form modes add by `union` and not by `add`. If `add` has just stored one byte of a
-/// row of the set's table, a kernel that loads the row has to wait (lab: kernels).
+/// The set of the space, which the form modes add by `union` and not by `add`. If `add` has just stored one row of the
+/// set's table, which is one byte, a kernel that loads many rows at once has to wait (lab: kernels).
 const SPACE: ByteSet = ByteSet::from_bytes(b" ");
 
 /// The set of the `+`.
@@ -316,8 +317,8 @@ impl Core {
         }
     }
 
-    /// Grows the vector and then appends. This function is not inlined, because more instructions in its caller would slow down
-    /// short inputs (lab: call-overhead).
+    /// Reserves capacity and then appends. This function is not inlined, because more instructions in its caller would slow
+    /// down short inputs (lab: call-overhead).
     #[inline(never)]
     fn append_and_grow(&self, input: &[u8], out: Tail<'_>) {
         let worst = worst(input.len());
@@ -331,8 +332,9 @@ impl Core {
     }
 }
 
-/// Returns the capacity to reserve for `len` bytes of input: three times as much, which is the longest output. For a
-/// few bytes it is a little more, so that a reused vector soon has capacity for stores of whole registers.
+/// Returns the capacity to reserve for `len` bytes of input: three times as much, which is the longest output. For up to
+/// 85 bytes it is ten times as much, but at most `MAX_WINDOW`, so that a reused vector soon has capacity for stores of
+/// whole registers.
 #[cfg(feature = "alloc")]
 #[inline(always)]
 fn worst(len: usize) -> usize {

@@ -1,4 +1,5 @@
-//! Decoding: each escape is replaced by its byte, once. "lab: NAME" names the page docs/lab/DATE-NAME.md, which has the measurements.
+//! Decoding: escapes are replaced by their bytes, once; a set can keep some. "lab: NAME" names the page docs/lab/DATE-NAME.md, which has
+//! the measurements.
 
 #[cfg(feature = "alloc")]
 use alloc::{borrow::Cow, vec::Vec};
@@ -60,8 +61,8 @@ impl Core {
         self.kernels().copy_clean(self.job.plus(), input, out)
     }
 
-    /// Copies a short input that decoding leaves unchanged; returns `None` for any other input. For a short input, the
-    /// call of a kernel would take longer than all other work (lab: call-overhead).
+    /// Copies a short input if it fits and a quick check shows that decoding leaves it unchanged. Otherwise returns `None`.
+    /// For a short input, the call of a kernel would take longer than all other work (lab: call-overhead).
     #[inline(always)]
     fn copy_short<'id>(&self, input: &[u8], out: OutputSpan<'id>, strict: bool) -> Option<Written<'id>> {
         if input.len() > word::LONGEST_SHORT || self.job.plus() {
@@ -186,7 +187,7 @@ impl Core {
     }
 }
 
-/// Returns `Ok` if all of `input` was decoded. Otherwise returns the error that `end` holds.
+/// Returns `Ok` if all of `input` was decoded. Otherwise returns the error for the escape that ended the decoding.
 #[inline(always)]
 pub(crate) fn unless_malformed(input: &[u8], end: End) -> Result<(), MalformedEscape> {
     match end.malformed(input) {
@@ -231,7 +232,7 @@ impl Core {
             return self.cow_by_stack(input);
         }
         let mut out = Vec::with_capacity(measured.len());
-        // The measurement has found no malformed escape.
+        // The measurement has shown that no malformed escape ends the decoding.
         self.append_bytes(input, measured.len(), Tail::new(&mut out), false);
         (Cow::Owned(out), input.len())
     }
@@ -331,9 +332,10 @@ pub struct Decode {
 
 /// A decoder that may fail: a malformed escape is an error, unless [`Decode::lenient`] made the decoder.
 ///
-/// [`Decode::strict`] makes one. A `TryDecode` has the methods of [`Decode`], other than
-/// those that decode until nothing changes, and each returns the first malformed escape as an error. The functions for columns pass errors
-/// to the caller's function. The options are set on the [`Decode`] before: `Decode::new().form().strict()`.
+/// [`Decode::strict`] makes one. A `TryDecode` has the methods of [`Decode`] that decode or answer a question, other than
+/// those that decode until nothing changes, and each returns the first malformed escape as an error. The methods for
+/// columns and slices pass errors to a function of the caller. The options are set on the [`Decode`] before:
+/// `Decode::new().form().strict()`.
 ///
 /// ```
 /// use simdpct::Decode;
@@ -420,7 +422,7 @@ impl Decode {
     }
 
     /// Returns a decoder for an input that continues `before`. Only [`Decode::NORMALIZE`], and decoders that are made
-    /// of it, depend on the bytes before their input. They keep the escape of a digit if the decoded digit would
+    /// from it, depend on the bytes before their input. They keep the escape of a digit if the decoded digit would
     /// complete an escape that began there. So the pieces of an input can be normalized one by one, or at the same
     /// time, as long as none ends inside an escape. [`stream`](crate::stream) also joins escapes.
     ///
@@ -493,7 +495,7 @@ impl Decode {
         self.core.measure(input.as_ref()).len()
     }
 
-    /// Reports whether decoding would change nothing. It stops at the first piece of input that changes.
+    /// Reports whether decoding would change nothing. It stops at the first piece of input, at most 4 KiB, that changes.
     ///
     /// ```
     /// use simdpct::Decode;
@@ -518,7 +520,7 @@ impl Decode {
     }
 
     /// Decodes into `out` and returns the number of bytes written. The bytes of `out` after these are unspecified. A
-    /// slice as long as the input is always large enough; a shorter one costs a second pass, which measures the output.
+    /// slice as long as the input is always large enough; a shorter one may cost a second pass, which measures the output.
     ///
     /// # Errors
     ///

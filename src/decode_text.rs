@@ -22,7 +22,7 @@ pub enum OnInvalidUtf8 {
     /// Leaves the invalid bytes out: Python's `errors='ignore'`.
     Drop,
     /// Keeps the escapes of invalid bytes as they are spelt. An invalid byte that the input holds unescaped is written as an
-    /// escape, so no information is lost.
+    /// escape, so no byte is lost.
     Keep,
 }
 

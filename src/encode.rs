@@ -19,10 +19,11 @@ use crate::set::{AsciiSet, sets};
 /// Bytes that do not stay are written as `%` and two hexadecimal digits (RFC 3986, section 2.1). By default, `%` is
 /// a byte like any other. So decoding gives back exactly what was encoded, for every set that does not hold `%`.
 ///
-/// [`Encode::keeping`] takes the set of bytes that stay, and [`Encode::escaping`] the set of bytes that do not.
+/// [`Encode::keeping`] takes the set of bytes that stay, and [`Encode::escaping`] the set of ASCII bytes that do not.
 ///
-/// An encoder is cheap to make and to copy, except that of a form ([`Encode::form`]), which belongs in a constant. Every method takes time linear in the input. No method panics, except that
-/// `Vec` and `String` panic or abort when they cannot allocate.
+/// An encoder is cheap to make and to copy, except that of a form ([`Encode::form`]), which belongs in a constant. Every
+/// method takes time linear in the input. No method panics, except that `Vec` and `String` panic or abort when they
+/// cannot allocate.
 ///
 /// ```
 /// use simdpct::{Encode, sets};
@@ -151,7 +152,7 @@ impl<S: KeepSet> Encode<S> {
         self.coder.core().measure(input.as_ref()).len
     }
 
-    /// Reports whether encoding would change nothing. It stops at the first piece of input that changes.
+    /// Reports whether encoding would change nothing. It stops at the first piece of input, at most 4 KiB, that changes.
     ///
     /// ```
     /// use simdpct::{Encode, sets};
@@ -178,8 +179,8 @@ impl<S: KeepSet> Encode<S> {
     }
 
     /// Encodes into `out` and returns the number of bytes written. The bytes of `out` after these are unspecified. A
-    /// slice three times as long as the input is always large enough; a shorter one costs a second pass, which measures
-    /// the output.
+    /// slice three times as long as the input is always large enough; a shorter one may cost a second pass, which
+    /// measures the output.
     ///
     /// # Errors
     ///
@@ -252,8 +253,8 @@ impl<S: KeepSet> Encode<S> {
 
     /// Appends the encoded text to `out`, a `Vec<u8>` or (with an [`AsciiSet`]) a `String`.
     ///
-    /// If the spare capacity is less than three times the input, `out` reserves three times the length of an input of
-    /// at most 1024 bytes, and more for a few bytes. A longer input is measured first.
+    /// If the spare capacity may be too little, `out` reserves three times the length of an input of at most 1024 bytes,
+    /// or, if that is more, ten times it, up to 256 bytes. A longer input is measured first.
     ///
     /// ```
     /// use simdpct::{Encode, sets};

@@ -90,8 +90,8 @@ impl MalformedEscape {
         self
     }
 
-    /// Corrects the cause of an error that was found in the first `len` bytes of an input, if the next byte of the
-    /// input is `%`. The escape is then not truncated, but has that `%` in place of a digit.
+    /// Corrects the cause of an error that was found in the first `len` bytes of an input, after which the input must have
+    /// a `%`. So an escape that seemed truncated has that `%` in place of a digit.
     pub(crate) fn before_percent(mut self, len: usize) -> MalformedEscape {
         if self.cause == MalformedCause::Truncated {
             self.cause = MalformedCause::NotHex { offset: len, byte: b'%' };
@@ -200,7 +200,7 @@ impl fmt::Display for DecodeUtf8Error {
     }
 }
 
-/// The error of decoding to text if the decoded bytes are not UTF-8. Other methods decode to bytes, or take a policy
+/// The error of decoding to text if the decoded bytes are not UTF-8. Other methods decode to bytes, or have a policy
 /// for invalid UTF-8: `decode_utf8_lossy` and `decode_utf8_with`.
 ///
 /// ```

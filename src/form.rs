@@ -7,9 +7,10 @@ use alloc::string::String;
 
 use crate::{AsciiSet, Decode, Encode, sets};
 
-/// The encoder of short text without spaces. Both encoders are constants, because [`Encode::form`] takes several times as long at run time
-/// as encoding a short text (lab: uri-constants). The page is in docs/lab.
+/// The encoder of each word of a short text. This encoder and [`TEXT`] are constants, because [`Encode::form`] takes
+/// several times as long at run time as encoding a short text (lab: uri-constants). The page is in docs/lab.
 const WORD: Encode<AsciiSet> = Encode::keeping(sets::WHATWG_FORM);
+/// The encoder of a whole text.
 const TEXT: Encode<AsciiSet> = WORD.form();
 
 /// Encodes one name or value (URL Standard, section 5.2): [`Encode::form`] with

@@ -93,12 +93,14 @@ pub struct ExtValue<'a> {
 
 /// Decodes an `ext-value` (RFC 8187, section 3.2.1): a charset, a language tag and escaped text, with `'` between them.
 ///
-/// The charsets are UTF-8 and, as in RFC 5987, ISO-8859-1. Letter case does not matter. Takes time linear in the value.
+/// The charsets are UTF-8 and, as in RFC 5987, ISO-8859-1. The letter case of the name of the charset does not matter.
+/// Takes time linear in the value.
 ///
 /// # Errors
 ///
-/// [`ExtValueError`] if the value breaks the grammar (of a language tag, only its letters, digits and hyphens are checked), names another charset, or is not valid in its charset. RFC 8187, section 3.2.1,
-/// then advises to ignore the parameter. Most senders also write the same parameter without `*`.
+/// [`ExtValueError`] if the value breaks the grammar (a language tag may be any letters, digits and hyphens), names another
+/// charset, or is not valid in its charset. RFC 8187, section 3.2.1, allows a recipient to ignore such a parameter. Most
+/// senders also write the same parameter without `*`.
 ///
 /// ```
 /// use simdpct::header::{ExtValueError, decode_ext_value};
@@ -166,12 +168,14 @@ pub fn decode_ext_value_to_uninit<'v, 'o>(
     Ok((text?, language))
 }
 
-/// Checks an `ext-value` by the grammar of RFC 8187, section 3.2.1. Returns the language tag, the offset of the text, and whether the
-/// charset is UTF-8; if not, it is ISO-8859-1. Each `%` of the text then starts an escape.
+/// Checks an `ext-value` by the grammar of RFC 8187, section 3.2.1, but allows any letters, digits and hyphens as a language
+/// tag. Returns the language tag, the offset of the text, and whether the charset is UTF-8; if not, it is ISO-8859-1. Each
+/// `%` of the text then starts an escape.
 ///
 /// # Errors
 ///
-/// Returns the error, and the offset of the first byte that breaks the grammar.
+/// Returns the error, and the offset of the first byte that breaks the grammar. The offset is the length of `value` if a
+/// `'` is missing, and 0 for another charset.
 fn parse(value: &[u8]) -> Result<(&str, usize, bool), (ExtValueError, usize)> {
     let mut quotes = memchr::memchr_iter(b'\'', value);
     let (Some(first), Some(second)) = (quotes.next(), quotes.next()) else {
@@ -201,15 +205,16 @@ fn decoded(text: &[u8]) -> impl Iterator<Item = (usize, u8)> {
     reference::steps(0..text.len(), step).flat_map(|(at, step)| step.output().map(move |byte| (at, byte)))
 }
 
-/// The error of [`decode_ext_value`]. Offsets are in bytes from the start of the value.
+/// The error of [`decode_ext_value`] and [`decode_ext_value_to_uninit`]. Offsets are in bytes from the start of the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ExtValueError {
-    /// The value does not consist of a charset, a language tag and text, with `'` between them.
+    /// The value does not consist of a charset, a language tag and text, with `'` between them, or the language tag has a
+    /// byte that is not a letter, a digit or a hyphen.
     Parts,
     /// The charset is neither UTF-8 nor ISO-8859-1.
     Charset,
-    /// A byte that must be escaped, or a `%` without two hexadecimal digits.
+    /// The text has a byte that must be escaped, or a `%` without two hexadecimal digits.
     Value {
         /// The offset of the byte.
         offset: usize,
@@ -225,7 +230,7 @@ pub enum ExtValueError {
 
 impl ExtValueError {
     /// Returns the offset of the first byte or escape that is not allowed in `value`, the value that gave this error.
-    /// It is the length of `value` if a `'` is missing, and 0 for other errors without an offset. Takes linear time.
+    /// It is the length of `value` if a `'` is missing, and 0 for another charset or too little memory. Takes linear time.
     ///
     /// ```
     /// use simdpct::header::decode_ext_value;

@@ -43,8 +43,9 @@ pub fn compiled_features() -> impl Iterator<Item = (&'static str, &'static [&'st
 /// which only some values are percent-encoded.
 ///
 /// The bits of `chosen` belong to the bytes of the input in their order. Bit `first`, counted from the lowest bit of the first
-/// word, belongs to the first byte. An escape is decoded if the bit of its `%` is set. Other bits are ignored, and missing words
-/// have no bits, so nothing is decoded if `first` is after all words. A `+` stays, also in a decoder with [`Decode::form`].
+/// word, belongs to the first byte. An escape is decoded if the bit of its `%` is set, unless [`Decode::keep`] keeps it. Other
+/// bits are ignored, and missing words have no bits, so nothing is decoded if `first` is after all words. A `+` stays, also in
+/// a decoder with [`Decode::form`].
 ///
 /// # Errors
 ///

@@ -47,15 +47,15 @@
 //! | in pieces ([`stream`]) | [`stream::Encoder`] | [`stream::Decoder`], [`stream::TryDecoder`] | [`stream::Decoder`] of [`Decode::NORMALIZE`] |
 //!
 //! [`Encode`] and [`Decode`] hold the options: keeping valid escapes, forms, escapes that stay. [`TryDecode`] has the verbs of
-//! [`Decode`] and returns an error for a malformed escape. [`validate`](validate()), [`escapes`](escapes()) and [`count`] write
-//! nothing.
+//! [`Decode`], except those that decode until nothing changes, and returns an error for a malformed escape unless
+//! [`Decode::lenient`] made it. [`validate`](validate()), [`escapes`](escapes()) and [`count`] write nothing.
 //!
 //! # Kernels and `SIMDPCT_TIER`
 //!
-//! The first call of any verb chooses the best [`Tier`] of kernels for the CPU. All tiers give the same bytes. With the feature
-//! `std`, the environment variable `SIMDPCT_TIER` selects another tier, such as `ssse3` or `scalar`, to reproduce a problem or
-//! to compare speeds. It is read once. If this build does not have the tier, or this CPU does not support it, the variable is
-//! ignored. [`Tier::init`] fixes the tier from code and ignores the variable.
+//! The first call that needs a kernel chooses the best [`Tier`] of kernels for the CPU. All tiers give the same bytes. With
+//! the feature `std`, the environment variable `SIMDPCT_TIER` selects another tier, such as `ssse3` or `scalar`, to reproduce
+//! a problem or to compare speeds. It is read once. If this build does not have the tier, or this CPU does not support it,
+//! the variable is ignored. [`Tier::init`] fixes the tier from code and ignores the variable.
 //!
 //! If the target features of a build include those of the best tier (`-C target-cpu=native`), the library calls the
 //! kernels of that tier directly instead of by a pointer. Another tier can still be chosen, unless the build also has
@@ -64,17 +64,19 @@
 //! # Features
 //!
 //! * `std` (default): `SIMDPCT_TIER`, [`stream::Writer`] and [`stream::Reader`].
-//! * `alloc` (part of `std`): the verbs that return or append to `Cow`, `String` and `Vec`, [`batch::ColumnBuf`], and the
-//!   module [`form`].
+//! * `alloc` (part of `std`): the verbs that return or append to `Cow`, `String` and `Vec`, [`batch::ColumnBuf`], the
+//!   encoder and the decoders of [`stream`], and the module [`form`].
 //!
-//! Without both, the verbs that write into slices remain, and the functions of [`batch`], [`stream`] and [`header`] that write into the
-//! caller's memory. Nothing is allocated. The crate detects the CPU at run time in any case, unless there is no operating system
-//! (`target_os = "none"`). Then the target features of the build decide.
+//! Without both, the verbs remain that write into slices, in place or to a formatter, or that write nothing, and the
+//! functions of [`batch`], [`stream`] and [`header`] that write into the caller's memory. Nothing is allocated. In any case,
+//! the crate detects the instruction sets of an x86 CPU at run time, except in SGX and on targets without an operating
+//! system (`target_os = "none"`). There, and on other architectures, the target features of the build decide.
 //!
 //! # When not to use it
 //!
-//! To parse or build URLs, use a URL library, such as `simdpct-uri` of the same repository: this crate knows bytes, sets and escapes, but not where a path ends. For a few
-//! short strings in a program that is not in a hurry, `percent-encoding` is smaller and just as correct.
+//! To parse or build URLs, use a URL library, such as `simdpct-uri` of the same repository: this crate knows bytes, sets and
+//! escapes, but not where a path ends. For a few short strings in a program that is not in a hurry, `percent-encoding` is
+//! smaller and just as correct.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
@@ -105,7 +107,7 @@ pub mod form;
 pub mod header;
 #[doc(hidden)]
 pub mod internals;
-// The examples of the guide use crates that only tests depend on, so it is compiled only for documentation and its tests.
+// The examples of the guide use crates that only tests depend on, so the module exists only for documentation and its tests.
 /// The guide: it says which function to call, what each costs, and what happens to bad input.
 ///
 /// The page is also read outside of this documentation, so its names are not links. These links lead to them: the

@@ -9,7 +9,7 @@
 /// Any of the 256 bytes may be a member, so the result of encoding need not be UTF-8, and an encoder returns bytes. For
 /// text, use [`AsciiSet`].
 ///
-/// All operations of sets are `const`. They take constant time, or time linear in the bytes that are given.
+/// All methods but [`ByteSet::iter`] are `const`. They take constant time, or time linear in the bytes that are given.
 ///
 /// ```
 /// use simdpct::{ByteSet, Encode, sets};
@@ -293,8 +293,8 @@ impl ByteSet {
     /// The first two words of the set of the ASCII letters and digits, `-`, `.` and `_`. Nearly every set holds these bytes.
     const COMMON: [u64; 2] = [0x03FF_6000_0000_0000, 0x07FF_FFFE_87FF_FFFE];
 
-    /// If the set holds the ASCII letters and digits, `-`, `.` and `_`, returns one more member: `~`, which nearly all
-    /// of these sets hold, or else `_`. Returns `None` for any other set.
+    /// If the set holds the ASCII letters and digits, `-`, `.` and `_`, returns `~` if that is a member, as in nearly all of
+    /// these sets, and otherwise `_`. Returns `None` for any other set.
     #[inline(always)]
     pub(crate) const fn common_and_tilde(&self) -> Option<u8> {
         let ([low, high, ..], [common_low, common_high]) = (self.words, ByteSet::COMMON);
@@ -324,22 +324,6 @@ impl ByteSet {
         } else {
             Some(offset + differing.trailing_zeros() as u8)
         }
-    }
-
-    /// Returns the first byte from `from` on whose membership equals `member`, or 256 if there is none.
-    #[allow(dead_code, reason = "for tiers without a byte shuffle")]
-    #[inline(always)]
-    pub(crate) fn next(&self, from: usize, member: bool) -> usize {
-        let mut from = from;
-        while from < 256 {
-            let word = if member { self.words[from / 64] } else { !self.words[from / 64] };
-            let rest = word >> (from % 64);
-            if rest != 0 {
-                return from + rest.trailing_zeros() as usize;
-            }
-            from = (from / 64 + 1) * 64;
-        }
-        256
     }
 
     /// Returns the members: byte `b` is bit `b & 63` of word `b >> 6`.
@@ -394,7 +378,7 @@ impl core::fmt::Debug for ByteSet {
 /// Every byte of `0x80` or more is escaped, so the result of encoding is ASCII, and an encoder returns `str`. The named
 /// sets in [`sets`](crate::sets) are of this type.
 ///
-/// All operations of sets are `const`. They take constant time, or time linear in the bytes that are given.
+/// All methods but [`AsciiSet::iter`] are `const`. They take constant time, or time linear in the bytes that are given.
 ///
 /// ```
 /// use simdpct::{AsciiSet, Encode, sets};
@@ -409,7 +393,7 @@ impl core::fmt::Debug for ByteSet {
 pub struct AsciiSet(ByteSet);
 
 impl AsciiSet {
-    /// The empty set: everything is escaped.
+    /// The empty set.
     pub const EMPTY: AsciiSet = AsciiSet(ByteSet::EMPTY);
     /// The bytes `0x00..=0x7F`.
     pub const ALL: AsciiSet = AsciiSet(ByteSet::ASCII);
@@ -646,13 +630,13 @@ pub struct NamedSet {
     pub kind: SetKind,
     /// The members. For a policy, they are the bytes that stay as they are.
     pub set: AsciiSet,
-    /// The URL of the clause of the specification that defines the set.
+    /// The URL of the clause of a specification, or of the page of documentation, that defines the set.
     pub source: &'static str,
     /// The description of the set in one line.
     pub description: &'static str,
 }
 
-/// The named sets of RFC 3986, RFC 2396, RFC 1738, the WHATWG URL Standard, ECMAScript, Python and Java.
+/// The named sets of RFC 3986, RFC 2396, RFC 1738, the WHATWG URL Standard, ECMAScript, Python, Java and RFC 8187.
 ///
 /// A [policy](SetKind::Policy) holds the bytes that stay. The URL Standard defines the complements, the bytes to escape:
 /// `WHATWG_PATH` holds the bytes that are not in the path percent-encode set. A [block](SetKind::Block) is a group of bytes to

@@ -82,6 +82,9 @@ impl Decode {
     ///
     /// A byte of the output can still change only if later input completes an escape with it. So only the end of the output may
     /// change, as far as it consists of `%`, each alone or with one digit. Everything before is final.
+    ///
+    /// The decoder must not be a normalization that keeps the escapes of `%` and therefore some escapes of digits. After one
+    /// pass of such a decoder, nothing changes any more.
     fn collapse(&self, bytes: &mut [u8]) -> (usize, usize) {
         // For each `%` of the part of the output that may still change, the number of the layer that uncovered it or its digit.
         let mut open: Vec<u32> = Vec::new();

@@ -1,4 +1,4 @@
-//! The conversions from bytes to text. Each checks that the bytes are UTF-8, or proves it in a SAFETY comment.
+//! Conversions from bytes to text. Each checks that the bytes are UTF-8.
 
 #[cfg(feature = "alloc")]
 use alloc::{string::String, vec::Vec};

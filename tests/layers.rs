@@ -693,7 +693,8 @@ fn every_unsafe_block_says_why_it_is_safe_and_is_listed() {
          comment, or if the page differs. Each item has the function that contains the block and the block's comment: the precondition, and \
          the type or line that guarantees it. A function with a contract of its own is called only in blocks that are listed here, too.",
     );
-    let (mut contents, mut sections, mut total) = (String::new(), String::new(), 0);
+    let (mut contents, mut sections) = (String::new(), String::new());
+    let (mut total, mut in_library) = (0, 0);
     Tree::check_all(|tree, sources, _, breaches| {
         for source in sources {
             let file = Path::new(tree.root).join(&source.file).display().to_string();
@@ -708,6 +709,7 @@ fn every_unsafe_block_says_why_it_is_safe_and_is_listed() {
                             continue;
                         };
                         total += 1;
+                        in_library += usize::from(file.starts_with("src/"));
                         // Links to Rust items lead nowhere on a Markdown page, so they become code.
                         let row = (function, why.replace("[`", "`").replace("`]", "`"));
                         match rows.iter_mut().find(|(other, _)| *other == row) {
@@ -735,7 +737,9 @@ fn every_unsafe_block_says_why_it_is_safe_and_is_listed() {
             }
         }
     });
-    page += &format!("\nThere are {total} blocks in all:\n\n{contents}{sections}");
+    page += &format!(
+        "\nThere are {total} blocks, {in_library} of them in the library (`src`):\n\n{contents}{sections}"
+    );
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/unsafe.md");
     if std::env::var_os("SIMDPCT_BLESS").is_some() {
         fs::write(&file, &page).expect("docs can be written");

@@ -1,4 +1,5 @@
-//! Compares every method that decodes, lenient and strict, on every tier, with the oracle and other crates.
+//! Compares every method that decodes one input to bytes, lenient and strict, on every tier, with the oracle, and the
+//! default mode with other crates.
 
 #![no_main]
 

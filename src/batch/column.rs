@@ -29,7 +29,7 @@ pub trait Offset: Copy + Ord + fmt::Debug + sealed::Sealed + 'static {
     #[doc(hidden)]
     fn new(place: usize) -> Option<Self>;
 
-    /// Converts `place`, for which [`Offset::new`] must return `Some`.
+    /// Converts `place`. The result is arbitrary if [`Offset::new`] returns `None` for it.
     #[doc(hidden)]
     fn cast(place: usize) -> Self;
 }
@@ -83,7 +83,7 @@ offsets!(i8 u8 u16);
 #[derive(Clone, Copy)]
 pub struct Column<'a, O> {
     bytes: &'a [u8],
-    // INVARIANT: `offsets` has at least one item, and it is ascending. Its last offset is at most `bytes.len()`.
+    // INVARIANT: `offsets` has at least one item, and it ascends from 0 or more. Its last offset is at most `bytes.len()`.
     offsets: &'a [O],
 }
 
@@ -122,8 +122,8 @@ impl<'a, O: Offset> Column<'a, O> {
         Ok(Column { bytes, offsets })
     }
 
-    /// Makes a column without a check. `offsets` must not be empty and must be ascending, and its last offset must be at most
-    /// the number of bytes.
+    /// Makes a column without a check. `offsets` must not be empty and must ascend from 0 or more, and its last offset must be
+    /// at most the number of bytes.
     #[inline(always)]
     pub(super) fn of_parts(bytes: &'a [u8], offsets: &'a [O]) -> Column<'a, O> {
         debug_assert!(Column::new(bytes, offsets).is_ok());
@@ -298,7 +298,7 @@ impl<'a, O: Offset> IntoIterator for Column<'a, O> {
 #[derive(Clone, Debug)]
 pub struct Iter<'a, O: Offset> {
     column: Column<'a, O>,
-    // INVARIANT: `next` and `end` are at most the number of values.
+    // INVARIANT: `next <= end`, and `end` is at most the number of values.
     next: usize,
     end: usize,
 }
@@ -430,8 +430,8 @@ impl<O: Offset> ColumnBuf<O> {
 
     /// Makes a column without values, with capacity for `values` values that have `bytes` bytes together.
     ///
-    /// Decoding does not reallocate if the capacity is 256 bytes larger than the input. Encoding does not if it is 24 KiB larger than the
-    /// output.
+    /// Decoding does not reallocate if the capacity is 256 bytes larger than the input. Encoding does not if it is 25 KiB
+    /// larger than the output.
     ///
     /// ```
     /// use simdpct::batch::{Column, ColumnBuf};

@@ -16,9 +16,9 @@ const MANY: usize = 5;
 /// The number of unchanged values in a row up to which a search for the next value that may change does not pay.
 const FEW: usize = 16;
 
-/// The number of short gaps in a row after which the search is omitted: first at the start of a column, then after a
-/// long gap. A gap is a run of unchanged values; a short one has at most [`FEW`]. If one value in a hundred changes,
-/// two short gaps in a row are common, and four are not.
+/// The number of short gaps in a row after which the search is omitted. The first number counts until the first long gap
+/// of a column, the second after it. A gap is a run of unchanged values; a short one has at most [`FEW`]. If one value in
+/// a hundred changes, two short gaps in a row are common, and four are not.
 const SHORT_GAPS: [usize; 2] = [2, 4];
 
 /// The number of input bytes that a run (the values of one kernel call) may have even if `out` must grow for it. A
@@ -46,8 +46,8 @@ pub(super) trait Codec {
         (Cursor::new(out).finish(), 0)
     }
 
-    /// Reports whether to write changed and unchanged values in one pass while changed values are not rare. If false,
-    /// [`Codec::copy`] copies unchanged values first.
+    /// Reports whether to write changed and unchanged values in one pass while changed values are not rare. If false, and
+    /// the codec [`SEARCHES`](Codec::SEARCHES), [`Codec::copy`] always copies unchanged values first.
     fn in_one_pass(&self) -> bool {
         false
     }
@@ -137,8 +137,8 @@ pub(super) fn slices<C: Codec, A: ColumnOut>(
     }))
 }
 
-/// A buffer that gathers short values into a column. Its offsets have the offset type of the output, so that [`column`] and
-/// [`slices`] share one instance of [`append_many`].
+/// A buffer that gathers short values into a column. Its offsets have the offset type of the output. So [`slices`] shares
+/// one instance of [`append_many`] with [`column`] for values with offsets of this type.
 struct Gathered<O> {
     bytes: ArrayVec<u8, MAX_BYTES>,
     // INVARIANT: `offsets` is ascending; its first offset is 0 and its last is `bytes.len()`.
@@ -294,7 +294,7 @@ fn append_many<C: Codec, I: Offset, A: Append>(
     Ok(())
 }
 
-/// Appends an empty value for `value`, which has the index `index` and was rejected at `offset`.
+/// Appends an empty value for `value`, which has the index `index` and was rejected at `offset`, and then calls `rejected`.
 #[cold]
 fn append_rejected<A: Append>(
     value: &[u8],

@@ -31,7 +31,7 @@ pub(super) mod sealed {
         /// Returns the number of bytes that can be appended without growing.
         fn ready(&self) -> usize;
 
-        /// Reserves capacity for `values` more values, if the column can grow.
+        /// Reserves capacity for the offsets of `values` more values, if the column can grow.
         fn reserve(&mut self, values: usize);
 
         /// Returns the number of bytes and the number of values.
@@ -77,8 +77,8 @@ pub trait ColumnOut: Append {
     /// The error of appending: [`TooLong`] for a [`ColumnBuf`], [`ColumnError`] for an [`UninitColumn`].
     type Error: core::error::Error;
 
-    /// Restores or completes the column after `stop` and makes the error. `before` has the numbers of bytes and values
-    /// that the column had when the method began. The function `rest` counts the bytes and values that are missing.
+    /// Makes the error for `stop`. First restores a [`ColumnBuf`] to `before`, the numbers of bytes and values that it had
+    /// when the method began. The function `rest` counts the bytes and values that are missing.
     #[doc(hidden)]
     fn failed(
         &mut self,

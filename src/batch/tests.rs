@@ -13,8 +13,8 @@ fn spaces(count: usize, len: usize) -> (Vec<u8>, Vec<u64>) {
     (vec![b' '; count * len], (0..=count as u64).map(|index| index * len as u64).collect())
 }
 
-/// Encodes `count` values of `len` spaces, which become three times as long, into a column whose offsets end at `limit`. Checks
-/// that exactly the values that fit are encoded.
+/// Encodes `count` values of `len` spaces, which become three times as long, into columns whose offsets end at `limit`. If not
+/// all values fit, checks that a `ColumnBuf` is unchanged, and that an `UninitColumn` has exactly the values that fit.
 fn encode_up_to<O: Offset + PartialEq>(count: usize, len: usize, limit: usize, tier: Tier) {
     let (bytes, offsets) = spaces(count, len);
     let values = Column::new(&bytes, &offsets).unwrap();

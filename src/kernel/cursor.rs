@@ -26,8 +26,9 @@ impl Stage {
 
 /// The memory that one conversion may write to.
 ///
-/// Only this module makes an `OutputSpan`, and it lends each one to a closure that has to accept any lifetime `'id`. So two `OutputSpan`s in
-/// the same code never have the same `'id`, and a [`Written`] can only belong to the `OutputSpan` of its own `'id`.
+/// Only this module makes an `OutputSpan`, and it lends each one to a closure that has to accept any lifetime `'id`. So two
+/// `OutputSpan`s in the same code never have the same `'id`, unless one is a copy of the other, and a [`Written`] can only
+/// belong to the `OutputSpan` of its own `'id`.
 // INVARIANT: `start <= end`. Both point into one allocation that is borrowed mutably while the `OutputSpan` is lent, and the bytes
 // between them are writable. The lifetime is invariant, so it cannot be shortened to that of another `OutputSpan`. Copies denote the
 // same memory.

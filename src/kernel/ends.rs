@@ -216,7 +216,7 @@ impl Follow<'_> {
 /// The records of [`Ends`] from which the ends in the output are computed.
 pub(crate) struct Placing<'e> {
     pub(crate) records: Records<'e>,
-    /// The lanes before which the values end. If there are fewer values, the last one is repeated.
+    /// The lanes before which the values end, in groups. The last one is repeated to the end of its group.
     pub(crate) given: &'e [[u32; PLACED_TOGETHER]],
     /// The ends in the output.
     pub(crate) places: &'e mut [[u32; PLACED_TOGETHER]],
@@ -234,8 +234,8 @@ pub(crate) struct Records<'e> {
 }
 
 impl Records<'_> {
-    /// Returns the number to add to the input ends from `first` to `last` to get the ends in the output, or `None` if
-    /// lanes between them changed.
+    /// Returns the number to add to the input ends from `first` to `last` to get the ends in the output, or `None` if any
+    /// lane from `first` to the end of the block of `last` changed.
     #[inline(always)]
     pub(crate) fn gain(self, first: u32, last: u32) -> Option<u32> {
         let block = first as usize / LANES;
@@ -244,9 +244,9 @@ impl Records<'_> {
         same.then_some(lead.wrapping_sub(self.base))
     }
 
-    /// Returns the end in the output of a value that ends at `place`, as if no lane from `place` to the end of its
-    /// block changed. Also returns the mask of the changed ones among these lanes. If the lane at `place` was dropped
-    /// as a digit, an escape crosses the end.
+    /// Returns the end in the output of a value that ends at `place`, as if all lanes of its block that changed were before
+    /// `place`. Also returns the mask of those that are not, whose bit 0 is for the lane at `place`. If that lane was
+    /// dropped as a digit, an escape crosses the end.
     #[inline(always)]
     pub(crate) fn place(self, place: u32) -> Option<(u32, u64)> {
         let (block, lane) = (place as usize / LANES, place as usize % LANES);

@@ -13,7 +13,8 @@ pub(crate) enum EncodeRule {
     Plain,
     /// The keep-escapes mode: a valid escape stays whole. Every other `%` is escaped, even if it is a member of the set.
     KeepEscapes,
-    /// The form mode: `Plain`, but a space is written as `+`. The set contains the space and not the `+`.
+    /// The form mode: `Plain`, but a space is written as `+`. The set contains the space. It contains the `+` only if a `+`
+    /// stays, too.
     Form,
 }
 
@@ -163,7 +164,8 @@ pub(crate) struct Measure {
 
 /// The result of a decoding.
 pub(crate) struct Decoded<'c> {
-    /// The number of bytes written. If an escape stopped the decoding, the output ends somewhere before that escape.
+    /// The number of bytes written. If an escape stopped the decoding, the output ends somewhere before that escape. If a
+    /// copy stopped early, more bytes than those before `stopped` may be written.
     pub written: Written<'c>,
     /// The length of the input, or the offset of the escape or other byte at which the work stopped early.
     pub stopped: usize,
@@ -187,8 +189,8 @@ impl<'c> Outcome<'c> {
     /// Makes the result of a decoding that ended at the malformed escape at offset `at` of `rest`, the end of an input of `len` bytes.
     #[inline(always)]
     pub(crate) fn stopped_at(len: usize, rest: &[u8], at: usize) -> Outcome<'c> {
-        // This function returns the whole result, so that a kernel ends with a jump to it, and saves no register for a call (lab: kernels). If
-        // the compiler knew a part of the result, it would call this function and then add that part.
+        // This function returns the whole result, so that a kernel ends with a jump to it, and saves no register for a call
+        // (lab: kernels). If the compiler knew a part of the result, it would call this function and then add that part.
         #[cold]
         #[inline(never)]
         fn malformed<'c>(rest: &[u8], at: usize, len: usize) -> Outcome<'c> {

@@ -221,8 +221,8 @@ fn check_escapes<I: Isa>(isa: I, input: &[u8], values: impl Fn(usize) -> Option<
     }
 }
 
-/// Checks blocks that repeat one window, which starts at every third lane. Its rotations bring it to the other lanes: they are windows, too, except
-/// for those of the few hundred others ([`windows`]).
+/// Checks blocks that repeat one window, which starts at every third lane. Its rotations bring it to the other lanes: they
+/// are windows, too, except for those of the few hundred others ([`windows`]).
 #[inline(always)]
 fn check_windows<I: Isa>(isa: I, tier: &str) {
     for window in windows() {
@@ -342,7 +342,8 @@ enum Write {
     EscapingAll(HexCase),
 }
 
-/// Performs `write` on the lanes of `mask`, in the first `lanes` of `block`. Returns the number of bytes written.
+/// Performs `write` on the lanes of `mask`, in the first `lanes` lanes of the block at the start of `input`. Returns the
+/// number of bytes written.
 #[inline(always)]
 fn perform<I: Isa>(
     (isa, input, mask, lanes, write): (I, &[u8], u64, Lanes<I>, Write),
@@ -638,7 +639,7 @@ fn every_window_after_carried_digits() {
     }
 }
 
-/// Compares the reference with two implementations by others, on all inputs of up to three bytes.
+/// Compares the reference with two implementations by others, on all inputs of up to two bytes and on all [`windows`].
 #[test]
 fn the_reference_agrees_with_two_foreign_implementations() {
     const KEPT: percent_encoding::AsciiSet =

@@ -1,8 +1,9 @@
 //! The rules of encoding and decoding, one step at a time, in the words of the specifications.
 //!
 //! A step reads one byte or one escape and gives its replacement. Fast code does many steps at once, but must write the
-//! same bytes. The scalar engine asks this module about each byte that it does not copy, and functions that report one
-//! position iterate over the steps. Tests have their own oracle. "lab: NAME" names docs/lab/DATE-NAME.md.
+//! same bytes. The scalar tier makes single steps where it neither copies bytes nor has a faster loop, and functions that
+//! report one position iterate over the steps. The tests of the public functions compare them with an oracle of their own.
+//! "lab: NAME" names docs/lab/DATE-NAME.md.
 
 use core::ops::Range;
 

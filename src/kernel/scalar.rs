@@ -1,9 +1,10 @@
 //! The scalar tier: the code without vector instructions, for CPUs that have no other tier.
 //!
 //! The engine goes block by block. A decoder searches a block for the bytes that may change, eight bytes at a time in a
-//! machine word. It copies the runs between them, and `reference` converts these bytes. An encoder copies a block
-//! without bytes to escape. It writes any other block byte by byte, without a branch on the content, because the places
-//! of bytes to escape cannot be predicted (lab: sse2-scalar). "lab: NAME" names docs/lab/DATE-NAME.md.
+//! machine word. It copies the runs between them, and `reference` converts these bytes. In the default mode, an encoder
+//! copies a block without bytes to escape. It writes any other block byte by byte, without a branch on the content, because
+//! the places of bytes to escape cannot be predicted (lab: sse2-scalar). In other modes, an encoder copies runs, as a
+//! decoder does. "lab: NAME" names docs/lab/DATE-NAME.md.
 
 use crate::hex;
 use crate::kernel::cursor::{Cursor, OutputSpan, Written};
@@ -226,7 +227,8 @@ pub(crate) fn encode_values<'c>(
     out.finish()
 }
 
-/// Decodes values one by one; a strict decoding stops at the first malformed escape. Maps their ends in the input to their ends in the output.
+/// Decodes values one by one; a strict decoding stops at the first malformed escape. Maps their ends in the input to their
+/// ends in the output.
 pub(crate) fn decode_values<'c>(
     job: &DecodeJob,
     input: &[u8],
@@ -267,7 +269,7 @@ pub(crate) fn place_ends(_: i32, _: usize, _: &mut Ends) -> bool {
     false
 }
 
-/// Decodes the escapes in `input` whose first bytes have their bits set in `marks`.
+/// Decodes the escapes in `input` whose `%` has its bit set in `marks`, in any mode, and copies everything else.
 pub(crate) fn decode_marked<'c>(
     job: &DecodeJob,
     input: &[u8],

@@ -3,7 +3,7 @@
 //! [`Simd`] has more general operations than [`Isa`](crate::kernel::drive::Isa), which is made for encoding and
 //! decoding. Each tier (the code for one instruction set) implements both with the same registers.
 
-/// An algorithm that is written once for all tiers.
+/// An algorithm that is written once for all tiers with vectors, and once for the scalar tier.
 pub trait Kernel {
     /// The type of the result.
     type Output;

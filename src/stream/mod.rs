@@ -61,16 +61,17 @@ pub trait Transform {
     /// The error for bad input. The output before it is appended to `out`. The transform then takes no more input.
     fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), Self::Error>;
 
-    /// Ends the input, and appends the bytes that were held back to `out`. The transform can then take new input.
+    /// Ends the input, and appends to `out` the output for the bytes that were held back. If there is no error, the transform
+    /// can then take new input.
     ///
     /// # Errors
     ///
-    /// The error of the end of the input.
+    /// The error of the end of the input, or the error that an earlier call returned.
     fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Self::Error>;
 }
 
 /// The state of an input that comes in pieces, between two calls of [`Encode::encode_piece_to_uninit`] or of
-/// [`TryDecode::decode_piece_to_uninit`]. It belongs to one encoder or decoder. A copy continues at the same offset.
+/// [`TryDecode::decode_piece_to_uninit`]. It belongs to one encoder or decoder. A clone continues at the same offset.
 ///
 /// ```
 /// use std::mem::MaybeUninit;
@@ -90,11 +91,12 @@ pub trait Transform {
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct State {
-    /// The offset of the held bytes in the whole input, or that of the malformed escape at which decoding stopped.
+    /// For a decoder: the offset of the held bytes in the whole input, or that of the malformed escape at which decoding
+    /// stopped.
     offset: usize,
     /// The start of an escape that was held back at the end of a piece.
     bytes: [u8; 2],
-    /// The two bytes before the held ones, unless `offset` is 0.
+    /// For a normalization: the two bytes before the held ones, unless `offset` is 0.
     before: [u8; 2],
     /// The flaw of the malformed escape, as in [`MalformedEscape::with_flaw`].
     flaw: u16,
@@ -118,7 +120,7 @@ impl State {
         let (first, (rest, left)) = if held == 0 {
             (&[][..], rest.split_at(rest.len() - held_back(rest)))
         } else {
-            // The held bytes and at most two more, which complete the escape, are the first part.
+            // The held bytes and at most two more, which may complete the escape, are the first part.
             for (at, byte) in rest.iter().take(more).enumerate() {
                 joint[held + at] = *byte;
             }
@@ -152,7 +154,7 @@ trait Output {
     /// Appends the encoded `part`. Never fails.
     fn encode<S: KeepSet>(&mut self, encode: &Encode<S>, part: &[u8]) -> Checked;
 
-    /// Appends the decoded `part`, or nothing if it has a malformed escape.
+    /// Appends the decoded `part`, or nothing if it has a malformed escape that is an error.
     fn decode(&mut self, decode: &TryDecode, part: &[u8]) -> Checked;
 }
 
@@ -269,8 +271,8 @@ impl Pieces for TryDecode {
             }
             before = decode.core.job.before(part, part.len());
             result.map_err(|error| {
-                // If `part` ends inside an escape before the end of the input, the next byte is a `%` that is held back. That `%` makes
-                // the escape malformed, but not truncated, so the cause is corrected.
+                // If `part` ends inside an escape before the end of the input, the next byte is a `%`, which starts the next part.
+                // That `%` makes the escape malformed, but not truncated, so the cause is corrected.
                 let error = if piece.is_some() { error.before_percent(part.len()) } else { error };
                 error.shifted(offset)
             })

@@ -173,8 +173,8 @@ impl<T: Transform, W: Write> Write for Writer<T, W> {
         Ok(piece.len())
     }
 
-    /// Passes on and flushes the output. The start of an escape that is held back, at most two bytes, stays until
-    /// [`Writer::finish`].
+    /// Passes on and flushes the output. The start of an escape that is held back, at most two bytes, stays until more input
+    /// comes or [`Writer::finish`] is called.
     fn flush(&mut self) -> io::Result<()> {
         self.pass_on()?;
         self.flush_inner()?;

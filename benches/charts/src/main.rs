@@ -95,11 +95,12 @@ fn record_of(pattern: &str) -> Option<PathBuf> {
     let records = root().join("benches/record");
     let end = pattern.trim_start_matches('*');
     newest(&records, |name| {
-        // A name with `-at-` and a commit is that of a record of an older commit, which was made for comparison. The
-        // names of records of benches/compare do not name that program, so `is_compare` reads their titles.
+        // A name with `-at-` and a commit is that of a record of an older commit, which was made for comparison: only a pattern that has
+        // this part, too, finds it. The names of records of benches/compare do not name that program, so `is_compare` reads their titles.
+        let is_older = name.contains("-at-") && !end.contains("-at-");
         let is_compare = |text: String| text.starts_with("# simdpct beside its rivals\n");
         let is_other = || end == COMPARE && !fs::read_to_string(records.join(name)).is_ok_and(is_compare);
-        !name.contains("-at-") && name.ends_with(if end == COMPARE { ".md" } else { end }) && !is_other()
+        !is_older && name.ends_with(if end == COMPARE { ".md" } else { end }) && !is_other()
     })
 }
 
@@ -127,13 +128,11 @@ fn make(files: &[String]) -> Result<Vec<Made>, Failure> {
                 }
                 let (facts, mut tables) = markdown(&text);
                 let file = path.file_name()?.to_str()?;
-                let mut lines = vec![["fact", "value"], ["record", file]];
-                lines.extend(
-                    facts
-                        .iter()
-                        .map(|(key, value)| [&**key, if key == "CPU" { cpu_name(value) } else { value }]),
-                );
-                let lines = lines.into_iter().map(|line| line.map(str::to_owned).into()).collect();
+                let mut lines = vec![vec!["fact".to_owned(), "value".to_owned()]];
+                lines.push(vec!["record".to_owned(), file.to_owned()]);
+                lines.extend(facts.iter().map(|(key, value)| {
+                    vec![key.clone(), if key == "CPU" { cpu_name(value) } else { value.clone() }]
+                }));
                 tables.push(Table { title: "facts".to_owned(), lines });
                 Some(tables)
             });
@@ -149,7 +148,7 @@ fn make(files: &[String]) -> Result<Vec<Made>, Failure> {
             charts.extend(by_length(&text).ok_or_else(|| format!("{name}: not a table of lengths"))?);
         } else {
             let (facts, tables) = markdown(&text);
-            let cpu = facts.get("CPU").map_or("", |cpu| cpu_name(cpu));
+            let cpu = facts.get("CPU").map_or_else(String::new, |cpu| cpu_name(cpu));
             let date = facts.get("Date").map_or("", String::as_str);
             let below = format!("{cpu}, one core, {date}");
             for verb in ["encode", "decode"] {
@@ -163,9 +162,21 @@ fn make(files: &[String]) -> Result<Vec<Made>, Failure> {
     Ok(made)
 }
 
-/// Returns the name of the CPU without the number of cores.
-fn cpu_name(cpu: &str) -> &str {
-    cpu.rsplit_once(", ").filter(|(_, rest)| rest.contains("cores")).map_or(cpu, |(name, _)| name)
+/// The generations of CPUs, by the numbers that systems report.
+const GENERATIONS: [(&str, &str); 4] = [
+    ("(family 25, model 1)", "Zen 3"),
+    ("(family 25, model 17)", "Zen 4"),
+    ("(family 26,", "Zen 5"),
+    ("(family 6, model 167)", "Rocket Lake"),
+];
+
+/// Returns the name of the CPU with its generation, and without the number of cores.
+fn cpu_name(cpu: &str) -> String {
+    let name = cpu.rsplit_once(", ").filter(|(_, rest)| rest.contains("cores")).map_or(cpu, |(name, _)| name);
+    match GENERATIONS.iter().find(|(numbers, _)| name.contains(numbers)) {
+        Some((_, generation)) => name.replace("(family", &format!("({generation}, family")),
+        None => name.to_owned(),
+    }
 }
 
 /// Draws the speed of the two best tiers and of the rivals, in percent of the speed of `memcpy`, on rows of 64 KiB.
@@ -225,6 +236,8 @@ fn processes(tables: &[Table], below: &str) -> Option<String> {
         "pct encode",
         "pct normalize",
         "pct decode",
+        "cat (encoded URLs)",
+        "pct decode (encoded URLs)",
         "node, encodeURIComponent",
         "node, decodeURIComponent",
         "perl, encode",
@@ -272,7 +285,7 @@ fn by_length(text: &str) -> Option<Vec<(String, String)>> {
                 let verb = if words.first() == Some(&"encode") { "Encoding" } else { "Decoding" };
                 let title =
                     format!("{verb}, {}: nanoseconds a call, by length in bytes", words[1..].join(", "));
-                // Show the rivals that most programs use, and the rival that is fastest on average.
+                // Of the crates, the chart has percent-encoding, and the one that is fastest on average apart from it and urlencoding.
                 let mean = |points: &[(usize, f64)]| {
                     points.iter().map(|point| point.1).sum::<f64>() / points.len().max(1) as f64
                 };

@@ -24,9 +24,9 @@
 //! * `fact > CPU` is the value of the line `* CPU: VALUE` of the record, and `fact > record` the name of its file.
 //! * `crate > VERB > ROW` is the figure and the name of the fastest crate on a row, apart from simdpct.
 //! * `gain > VERB, ROW; VERB, ROW > TIER, TIER` is the range of the ratios of the speed of these tiers to that of the fastest other crate.
-//! * `lost > TIER` is the number of lengths at which a rival was faster than this tier. `worst > TIER` is the greatest
-//!   ratio of the time of the tier to that of the rival. `rows lost > TIER` is the number of rows on which a rival was
-//!   faster, with the greatest ratio.
+//! * `lost > TIER` is the number of lengths at which a rival was faster than this tier by 1 % or more, `lost to crates > TIER` the number
+//!   of those at which a crate was. `worst > TIER` is the greatest ratio of the time of the tier to that of the rival at these lengths, or
+//!   `-` if there are none. `rows lost > TIER` is the number of rows on which a rival was faster by 1 % or more, with the greatest ratio.
 //! * `goals > met` counts the goals that the record meets, and `goals > all` counts all its goals.
 //! * `missed > GOAL` has the name, the results and the limits of a goal. If the goal is met, the whole line is left out. A template with
 //!   `missed` must name every missed goal, so that the document gives a reason for each.
@@ -118,11 +118,13 @@ fn value(name: &str, tables: &[Table]) -> Option<String> {
         "fact" => tables.iter().find(|table| table.title == "facts")?.cell(what, "value").map(str::to_owned),
         "crate" => {
             let (verb, row) = what.split_once(" > ")?;
-            fastest_crate(verb, row, tables).map(|(figure, name, _)| format!("{figure} {name}"))
+            let (figure, name, _) = fastest_crate(verb, row, tables)?;
+            // A crate has the name of the command.
+            Some(format!("{figure} {}", if name == "pct" { "crate pct" } else { &name }))
         }
         "gain" => gain(what, tables),
-        "lost" | "worst" => {
-            let lost = tables.iter().find_map(|table| losses(table, what))?;
+        "lost" | "lost to crates" | "worst" => {
+            let lost = tables.iter().find_map(|table| losses(table, what, kind == "lost to crates"))?;
             Some(match (kind, lost.iter().max_by(|a, b| a.0.total_cmp(&b.0))) {
                 ("worst", Some((ratio, place))) => format!("{ratio:.2} ({place})"),
                 ("worst", None) => "-".to_owned(),
@@ -175,11 +177,11 @@ fn gain(what: &str, tables: &[Table]) -> Option<String> {
     Some(if least == greatest { least } else { format!("{least} to {greatest}") })
 }
 
-/// Returns the number of rows on which a rival was faster than `tier`, and the greatest ratio of the times.
+/// Returns the number of rows on which a rival was faster than `tier` by 1 % or more, and the greatest ratio of the times.
 fn rows_lost(tier: &str, tables: &[Table]) -> String {
     let lines = tables.iter().filter(|table| table.title == "Rows lost").flat_map(|table| &table.lines);
-    let lost: Vec<_> =
-        lines.filter(|line| line[0] == tier).filter_map(|line| Some((number(&line[2])?, line))).collect();
+    let lines = lines.filter(|line| line[0] == tier).filter_map(|line| Some((number(&line[2])?, line)));
+    let lost: Vec<_> = lines.filter(|(ratio, _)| *ratio >= LOST).collect();
     match lost.iter().max_by(|a, b| a.0.total_cmp(&b.0)) {
         Some((ratio, line)) => format!("{}; worst: {ratio:.2} ({}; {})", lost.len(), line[1], line[3]),
         None => "none".to_owned(),
@@ -241,9 +243,12 @@ pub fn is_ours(name: &str) -> bool {
     name == "memcpy" || TIER_NAMES.iter().any(|tier| tier.to_bytes() == name.as_bytes())
 }
 
-/// Returns the lines of `table` on which the fastest rival was at least 1 % faster than `tier`. Each has the ratio of
-/// the times, and the text with its length. The tier without SIMD is compared with `percent-encoding` only.
-fn losses(table: &Table, tier: &str) -> Option<Vec<(f64, String)>> {
+/// The ratio of the time of a tier to that of its fastest rival from which on the tier has lost.
+const LOST: f64 = 1.01;
+
+/// Returns the lines of `table` on which `tier` has lost to the fastest rival, or, with `crates_only`, to the fastest crate. Each has the
+/// ratio of the times, and the text with its length. The tier without SIMD is compared with `percent-encoding` only.
+fn losses(table: &Table, tier: &str, crates_only: bool) -> Option<Vec<(f64, String)>> {
     let head =
         table.lines.first().filter(|head| head.starts_with(&["text".to_owned(), "length".to_owned()]))?;
     let own = head.iter().position(|name| name == tier)?;
@@ -251,6 +256,7 @@ fn losses(table: &Table, tier: &str) -> Option<Vec<(f64, String)>> {
     let is_rival =
         |name: &str| match name.strip_prefix("algorithm of ").and_then(|name| name.rsplit_once(", ")) {
             _ if tier == "scalar" => name == "percent-encoding",
+            Some(_) if crates_only => false,
             Some((_, "AVX-512")) => tier.starts_with("avx512"),
             Some((_, "AVX2")) => tier.starts_with("avx512") || tier == "avx2",
             Some(_) => tier == "neon",
@@ -260,7 +266,7 @@ fn losses(table: &Table, tier: &str) -> Option<Vec<(f64, String)>> {
         let rivals = head.iter().zip(line).skip(2).filter(|(name, _)| is_rival(name));
         let fastest = rivals.filter_map(|(_, cell)| number(cell)).min_by(f64::total_cmp)?;
         let ratio = number(line.get(own)?)? / fastest;
-        (ratio >= 1.01).then(|| (ratio, format!("{}, {} bytes", line[0].replace(" sweep,", ""), line[1])))
+        (ratio >= LOST).then(|| (ratio, format!("{}, {} bytes", line[0].replace(" sweep,", ""), line[1])))
     };
     Some(table.lines[1..].iter().filter_map(ratio).collect())
 }
@@ -361,6 +367,7 @@ mod tests {
             ("[[rows lost > avx2]] [[rows lost > ssse3]]", "2; worst: 1.30 (encode, c; d) none"),
             // An algorithm that needs AVX2 is a rival of `avx2` and `avx512`, one that needs AVX-512 only of `avx512`.
             ("[[lost > avx512]] [[lost > avx2]] [[lost > ssse3]] [[lost > scalar]]", "2 1 0 0"),
+            ("[[lost to crates > avx512]] [[lost to crates > avx2]]", "0 0"),
             (
                 "[[missed > g]]\n[[missed > h]]\n[[missed > i > j]]\n[[missed > i > k]]\n[[missed > i > l]]",
                 "g | avx2: 1.2 x (at most 1 x), ssse3: 2.1 x (at most 2 x)\ni: `j` | 1.4 times `cat` (1.3)\n\

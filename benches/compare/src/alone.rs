@@ -29,7 +29,7 @@ pub struct Core {
     shared: bool,
     /// The limit for how often a piece is timed. If it is 0, each piece is timed once, without a probe.
     attempts: usize,
-    /// The number of pieces that were timed.
+    /// The number of pieces that were timed with probes.
     pub pieces: usize,
     /// The number of pieces that were timed more than once.
     pub repeated: usize,

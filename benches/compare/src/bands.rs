@@ -1,4 +1,4 @@
-//! Measures whether a tier is slower than a weaker one, on strings of every length up to 1 KiB.
+//! Measures whether a tier is slower than a weaker one, on strings of every length below 1 KiB.
 //!
 //! The time for one length varies by a tenth with the address of code, so 16 lengths (a band) are measured together.
 

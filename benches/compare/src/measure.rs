@@ -32,15 +32,15 @@ pub struct Plan {
     pub turn: f64,
 }
 
-/// The comparison of a contender's answers with the expected ones, over all strings of a row.
+/// The comparison of a contender's answers with the expected ones, over the checked strings of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Agreement {
     /// All answers are right, or the contender is not compared because it does less work.
     Full,
     /// Some answers differ from the expected ones: their number, and the input and answer of the first.
     Differs { count: usize, input: String, answer: String },
-    /// The contender rejects more than one string in a hundred, or panics, and was not timed. Has the number of strings
-    /// without the expected answer, and the first of them.
+    /// The contender rejects more than one string in a hundred, and was not timed. A panic counts as a rejection. Has the
+    /// number of strings without the expected answer, and the first of them.
     Rejects { count: usize, input: String },
 }
 

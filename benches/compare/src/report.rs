@@ -23,7 +23,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Describes this machine, the commit of the checkout and the current time.
+    /// Describes this machine, the commit of the checkout and the current date.
     pub fn this() -> Machine {
         let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let field = |name: &str| {
@@ -421,7 +421,7 @@ impl Report<'_> {
         idioms.write("## The idiom that was fastest", out);
     }
 
-    /// Returns every figure as TSV.
+    /// Returns the figures of all rows and bands as TSV. [`Report::lengths`] has those of the sweep.
     pub fn tsv(&self) -> String {
         let mut out = self.machine.lines().map(|line| format!("# {line}\n")).concat();
         let _ = writeln!(out, "# Corpus: {}\n# Measured: {}", self.corpus, self.plan);

@@ -151,7 +151,7 @@ impl Task {
 }
 
 /// Times the tasks in turn on each layout of the rows, and prints a row for each task. Reports how many answers differ from
-/// those of the first task, which is ours.
+/// those of the first task, which is a function of crates/datafusion.
 fn compare(title: &str, layouts: &[&[ArrayRef]], tasks: &[Task]) -> Result<()> {
     let mut cells = vec![String::new(); tasks.len()];
     for batches in layouts {

@@ -136,7 +136,7 @@ impl Contender {
         Contender { name: name.to_string(), idiom, role, pass: Box::new(pass), answer: Box::new(answer) }
     }
 
-    /// Calls the library once for each of `strings`, in order.
+    /// Calls the library once for each of `strings`, in order, or once for all of them ([`Shape::Values`](crate::Shape::Values)).
     pub fn pass(&self, strings: &[&str], buffers: &mut Buffers) {
         (self.pass)(strings, buffers);
     }

@@ -10,8 +10,9 @@ use crate::{Contender, Role, Verb, contender};
 /// The bytes that percent-encoding escapes: the complement of `sets::RFC3986_UNRESERVED`.
 pub const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// Returns two idioms of `memcpy`, whose targets are half a page apart. Only the faster one is reported. `memcpy` may
-/// be `rep movsb`, ten times slower on some CPUs if source and target have nearly the same offset in their pages.
+/// Returns two idioms of `memcpy`, whose targets are half a page apart. benches/compare reports only the faster one.
+/// `memcpy` may be `rep movsb`, ten times slower on some CPUs if source and target have nearly the same offset in their
+/// pages.
 pub fn memcpy() -> Vec<Contender> {
     let mark = Role::Mark;
     vec![
@@ -28,7 +29,7 @@ pub fn memcpy() -> Vec<Contender> {
     ]
 }
 
-/// Returns the idioms of percent-encoding. Only the fastest on a row is reported.
+/// Returns the idioms of percent-encoding. benches/compare reports only the fastest on a row, and the Criterion suite times the first.
 pub fn percent_encoding(verb: Verb) -> Vec<Contender> {
     let rival = Role::Rival;
     match verb {
@@ -88,7 +89,7 @@ pub fn percent_encoding(verb: Verb) -> Vec<Contender> {
     }
 }
 
-/// Returns the idioms of urlencoding. Only the fastest on a row is reported.
+/// Returns the idioms of urlencoding. benches/compare reports only the fastest on a row, and the Criterion suite times the first.
 pub fn urlencoding(verb: Verb) -> Vec<Contender> {
     let rival = Role::Rival;
     match verb {

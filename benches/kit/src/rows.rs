@@ -333,8 +333,8 @@ fn with_specials(random: &mut Random, length: usize, verb: Verb, share: usize) -
 /// The number of lengths of a band.
 pub const BAND: usize = 16;
 
-/// Makes a row of strings in random order. They have the [`BAND`] lengths from `first` on, each equally often. `share` parts of a string
-/// in a million are special: bytes to encode, or escapes.
+/// Makes a row of strings in random order. They have the [`BAND`] lengths from `first` on, each about equally often. `share` parts of a
+/// string in a million are special: bytes to encode, or escapes that still fit.
 pub fn band(seed: u64, first: usize, verb: Verb, share: usize) -> Row {
     let mut random = Random::new(seed ^ first as u64);
     let count = DISTINCT.min(DISTINCT_BYTES.div_ceil(first.max(1)));

@@ -1,8 +1,9 @@
 //! Times crates/uri beside its peers: `cargo run --release --manifest-path benches/uri/Cargo.toml -- [LIST...]`.
 //!
 //! Each LIST is a file with one URL on each line; without a LIST, URLs are generated from a seed. All contestants run in turn, round after
-//! round, in one process. The output has a table for each group, with a column for each list. A cell has the median speed in MB/s, and in
-//! brackets its time relative to the first contestant. Answers are checked first. `benches/doors uri` writes a record.
+//! round, in one process. The output has a table for each group, with a column for each list and, if there are several, one for their
+//! mixture. A cell has the median speed in MB/s, and in brackets its time relative to the first contestant. In the groups `split` and
+//! `whatwg`, answers are checked first. `benches/doors uri` writes a record.
 
 #![forbid(unsafe_code)]
 

@@ -12,7 +12,7 @@ pub fn encode(tier: Tier, input: &[u8], out: &mut [u8]) -> Result<usize, BufferT
     Encode::keeping(sets::RFC3986_UNRESERVED).tier(tier).encode_to_slice(input, out)
 }
 
-/// Decodes into a slice on `tier`.
+/// Decodes into a slice on `tier`. A malformed escape is an error.
 pub fn decode(tier: Tier, input: &[u8], out: &mut [u8]) -> Result<usize, DecodeError> {
     Decode::new().tier(tier).strict().decode_to_slice(input, out)
 }

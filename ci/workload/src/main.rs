@@ -5,7 +5,8 @@
 //! workload TIER split|lines|PROFILE path|query BYTES REPEATS
 //! ```
 //!
-//! The verb `input` writes the text that `decode` would read to stdout. Every run prints its count of written bytes on stderr.
+//! The verb `input` writes the text that `decode` would read to stdout. Every run prints a count on stderr: of written bytes, or of the
+//! bytes of paths for `split` and of lines for `lines`.
 //!
 //! Each repeat processes 64 KiB of input, in calls of BYTES each, or as lines with URLs of BYTES each. `split` has one call for each URL,
 //! `lines` splits all URLs in one call, and a PROFILE of simdpct-uri canonicalizes all lines in one call. The difference between the

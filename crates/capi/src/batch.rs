@@ -42,7 +42,7 @@ impl BatchResult {
     }
 }
 
-/// Defines a function that calls a method of an encoder or decoder. `$reject` gets the values that a decoder rejects.
+/// Defines a function that calls a method of an encoder or decoder. `$reject` gets the index of each value that a decoder rejects.
 macro_rules! batch_verb {
     ($verb:ident, $values:ty, $options:path $(, $reject:ident)?) => {
         pub(crate) fn $verb<O: Offset>(

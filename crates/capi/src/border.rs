@@ -1,8 +1,9 @@
 //! The border between C and Rust: turns the pointers of a caller into references.
 //!
 //! A mistake that can be detected (NULL, a misaligned pointer, a size that no memory can have, an overlap) gives `None` or
-//! `false` here and `SIMDPCT_INVALID` in C. A mistake that cannot be detected, such as a length that is larger than the
-//! memory, breaks the contract of the C function.
+//! `false` here. In C, it gives `SIMDPCT_INVALID`, or a result without a change or a member if the function returns no
+//! status. A mistake that cannot be detected, such as a length that is larger than the memory, breaks the contract of the
+//! C function.
 
 use core::ffi::{CStr, c_char};
 use core::mem::MaybeUninit;

@@ -14,8 +14,8 @@
 //! `simdpct_`.
 //!
 //! The functions detect all other mistakes: NULL, misaligned pointers, sizes that no memory can have, and overlaps.
-//! They compare the addresses of outputs and inputs before they make a reference, so no other reference overlaps an
-//! exclusive one.
+//! They compare the addresses of outputs and inputs before they make an exclusive reference, so no other reference
+//! overlaps it while both are in use.
 
 use core::ffi::{CStr, c_char, c_void};
 use core::mem::MaybeUninit;

@@ -93,8 +93,8 @@ pub(crate) fn decoded_len(keep: Option<&ByteSet>, flags: u32, input: &[u8]) -> V
         .map_or_else(ValueResult::invalid, |decode| measured(decode.decoded_len(input)))
 }
 
-/// Returns the offset of the first byte that decoding changes. `SIMDPCT_STRICT` is ignored, because decoding never changes a
-/// malformed escape.
+/// Returns the offset of the first byte that decoding changes, or `None` if it changes nothing or the flags are invalid.
+/// `SIMDPCT_STRICT` is ignored, because decoding never changes a malformed escape.
 pub(crate) fn decode_first_change(keep: Option<&ByteSet>, flags: u32, input: &[u8]) -> Option<usize> {
     options::decoder(keep, flags & !SIMDPCT_STRICT, &mut None)?.first_change(input).ok()?
 }

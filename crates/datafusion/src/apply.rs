@@ -60,7 +60,7 @@ fn failed(failure: Failure) -> DataFusionError {
 }
 
 /// Applies a function to each row of `arguments`. An array of one row has the value for all rows. The result has the type
-/// `result`, and is the first array itself if no value changes.
+/// `result`, and is the first array itself if [`Job::apply`] returns that array unchanged.
 pub(crate) fn apply(job: &Job, arguments: &[ArrayRef], result: &DataType) -> Result<ArrayRef> {
     if let (DataType::Dictionary(..), DataType::Dictionary(_, values)) = (arguments[0].data_type(), result) {
         return dictionary(job, &arguments[0], values);
@@ -80,7 +80,7 @@ pub(crate) fn apply(job: &Job, arguments: &[ArrayRef], result: &DataType) -> Res
 }
 
 /// Applies a function once to each value of a dictionary. If a value becomes null, the keys of this value become null.
-/// The other keys stay. `of` is the type of the results.
+/// The other keys stay, unless unused values are removed. `of` is the type of the results.
 fn dictionary(job: &Job, array: &ArrayRef, of: &DataType) -> Result<ArrayRef> {
     // A batch is often a slice of many rows, with one dictionary for all of them. Values that the slice does not use are
     // removed first.

@@ -35,10 +35,12 @@
 //!
 //! Text is `Utf8`, `LargeUtf8`, `Utf8View`, or a dictionary of one of these; binary is `Binary`, `LargeBinary`, `BinaryView` or a
 //! dictionary of one of these. `FixedSizeBinary` is converted to `Binary`. The result has the layout of the argument. Each value of
-//! a dictionary is processed once, and the keys stay. If no value of a column changes, the result is the column itself and not a
-//! copy. In a `Utf8View`, values without an escape to decode are not copied, and parts of URLs are views of its buffers. For parts
-//! of URLs, and if a column has the names of sets or profiles, a dictionary is unpacked. The code for arrays is
-//! [`simdpct_functions::columns`].
+//! a dictionary is processed once. The keys stay, except that the keys of a value that becomes null become null, and that values
+//! without a key are removed from a dictionary with more values than rows. If encoding, decoding, normalizing or canonicalizing
+//! changes no value of a column, the result shares its memory. If few values of a `Utf8View` have escapes, decoding and normalizing
+//! copy only these values. Parts of URLs that are not decoded are views of its buffers. The functions that take URLs apart or put
+//! them together unpack a dictionary. If a column has the names of sets or profiles, a dictionary is unpacked, and the result is a
+//! copy. The code for arrays is [`simdpct_functions::columns`].
 //!
 //! The results of a batch of `Utf8` or of views may be at most 2 GiB long. A longer batch is an error; casting the
 //! column to `LargeUtf8` avoids it.

@@ -251,8 +251,8 @@ pub(crate) unsafe fn set_error(api: &Api, info: sys::duckdb_function_info, messa
 ///
 /// # Errors
 ///
-/// A message if a column has a value that is not text, a number or a value of an ENUM, or that is a BIGNUM. The first
-/// column may have bytes.
+/// A message if a column has a value that is not text, a number or a value of an ENUM, or that is a BIGNUM, or if DuckDB
+/// has no memory for the text. The first column may have bytes.
 ///
 /// # Safety
 ///
@@ -549,8 +549,8 @@ impl<'a> Output<'a> {
         unsafe { Output::new(self.api, vector, shape, rows) }
     }
 
-    /// Writes the result of a row. DuckDB gets its copy at the latest when this output is dropped. The caller writes
-    /// each row at most once.
+    /// Writes the result of a row. A long string is copied to the memory of DuckDB at the latest when this output is dropped.
+    /// The caller writes each row at most once.
     pub(crate) fn put(&mut self, row: usize, value: &[u8]) {
         assert!(row < self.rows && self.shape == Shape::Text);
         if value.len() > INLINED {
@@ -591,7 +591,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Passes all long strings to DuckDB as one joined string, in one call.
+    /// Passes all long strings to DuckDB as one joined string, in one call, or each by itself if DuckDB rejects that string.
     fn flush(&mut self) {
         let Some(&(first, _)) = self.waiting.first() else { return };
         // If DuckDB rejects the string, the row keeps an empty one.

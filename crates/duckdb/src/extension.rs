@@ -13,7 +13,8 @@ use crate::functions;
 
 static API: OnceLock<Api> = OnceLock::new();
 
-/// Registers the functions. DuckDB calls this when it loads the extension. Returns `false` if a function cannot be registered.
+/// Registers the functions. DuckDB calls this when it loads the extension. Returns `false` if DuckDB lacks a function that the
+/// extension calls, gives no connection, or rejects a function that the extension registers.
 ///
 /// # Safety
 ///

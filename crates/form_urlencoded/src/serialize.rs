@@ -47,7 +47,7 @@ pub type EncodingOverride<'a> = Option<&'a dyn Fn(&str) -> Cow<'_, [u8]>>;
 ///
 /// # Panics
 ///
-/// Every method panics after [`Serializer::finish`].
+/// Every method except [`Serializer::encoding_override`] panics after [`Serializer::finish`].
 pub struct Serializer<'a, T: Target> {
     target: Option<T>,
     start_position: usize,
@@ -105,7 +105,7 @@ impl<'a, T: Target> Serializer<'a, T> {
         Serializer { target: Some(target), start_position, encoding: None }
     }
 
-    /// Removes all pairs.
+    /// Removes all text after the start position, which is 0 unless [`Serializer::for_suffix`] set it.
     pub fn clear(&mut self) -> &mut Self {
         let start = self.start_position;
         self.string().truncate(start);

@@ -11,9 +11,9 @@
 //!
 //! Add an entry to `table.rs`: [`Function`] describes its fields, and a [`Body`] does the work. A function of URLs is an entry
 //! of `url_functions!`, and its body gets one row of a batch at a time. The body of another function makes a [`Verb`], which
-//! works on a whole batch; if no verb can do the work, add one to `verb.rs`. SQL engines then have the function, because they
-//! register [`sql_functions`]; the Rust expressions of DataFusion and the functions of Python must name it, too. Then run
-//! `SIMDPCT_BLESS=1 cargo test -p simdpct-functions`, which writes the table of FUNCTIONS.md anew.
+//! works on a whole batch; if no verb can do the work, add one to `verb.rs`. The list `ALL` names each function that has a verb. SQL
+//! engines then have the function, because they register [`sql_functions`]; the Rust expressions of DataFusion and the functions of
+//! Python must name it, too. Then run `SIMDPCT_BLESS=1 cargo test -p simdpct-functions`, which writes the table of FUNCTIONS.md anew.
 //!
 #![doc = include_str!("../FUNCTIONS.md")]
 #![forbid(unsafe_code)]

@@ -306,7 +306,7 @@ impl Name {
     }
 }
 
-/// Returns the set with this name. If no set has it, adds `rfc3986-` before the name: `path` means `rfc3986-path`.
+/// Returns the set that [`sets::find`] finds by this name, or else by `rfc3986-` and this name: `path` means `rfc3986-path`.
 ///
 /// # Errors
 ///
@@ -381,7 +381,8 @@ impl SqlFunction {
         }
     }
 
-    /// Reports whether the result may be null if no argument is null.
+    /// Reports whether the result may be null if no argument is null. Returns `true` for every function of URLs, although some of them,
+    /// such as `url_path`, never return null for a URL.
     #[must_use]
     pub fn makes_nulls(&self) -> bool {
         self.policy == Policy::Null || !matches!(self.function.body, Body::Verb(_))

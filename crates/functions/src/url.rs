@@ -166,7 +166,8 @@ struct Patterns<'a> {
 }
 
 impl<'a> Patterns<'a> {
-    /// Reads the patterns of `list`.
+    /// Reads the patterns of `list`. In a pattern, only the bytes that would have another meaning can be written as escapes: commas, stars,
+    /// percent signs and blanks.
     fn read(&mut self, list: &'a [u8]) {
         if self.list != list {
             let decode = Decode::new().keep(ByteSet::from_bytes(b",*% \t\n\x0C\r").complement());

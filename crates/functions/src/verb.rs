@@ -45,7 +45,7 @@ pub enum Verb {
 pub struct Results<O: Offset> {
     /// The result of each row, except for the rows in `replaced`. The bytes for a null row are arbitrary.
     column: ColumnBuf<O>,
-    /// The rows whose result differs from that in `column`, in ascending order. `None` is a null result.
+    /// The rows whose result is not the one in `column`, in ascending order. `None` is a null result.
     replaced: Vec<(usize, Option<Vec<u8>>)>,
 }
 
@@ -102,7 +102,8 @@ impl Verb {
     pub fn capacity(&self, size: usize) -> usize {
         /// The codec writes whole blocks, and then removes the bytes after the output, so it needs this spare capacity.
         const SPARE: usize = 256;
-        /// The encoder processes runs of at least 8 KiB. Each byte may become three, so a run needs this capacity.
+        /// The encoder processes up to 8 KiB of values at once even if the column must grow for them. Each byte may become three, so the
+        /// column needs this spare capacity in order not to grow.
         const RUN: usize = 3 << 13;
         match self {
             Verb::Encode(_) => size + (size / 2 + RUN).min(size * 2) + SPARE,
@@ -111,7 +112,8 @@ impl Verb {
         }
     }
 
-    /// Reports whether a value without `%` never changes, so that it need not be processed.
+    /// Reports whether a value without `%` never changes, so that it need not be processed. Returns `false` for [`Verb::Malformed`],
+    /// whose results are not values.
     #[must_use]
     pub fn needs_escapes(&self) -> bool {
         match self {

@@ -34,8 +34,8 @@ pub fn percent_decode_str(input: &str) -> PercentDecode<'_> {
 
 /// The lazy result of [`percent_decode`] and [`percent_decode_str`].
 ///
-/// The conversions use only the input that the iterator has not yielded yet. `collect` first decodes that input to a
-/// vector, and builds the collection from the vector.
+/// The conversions use only the input that the iterator has not yielded yet. With the feature `alloc`, `collect` first
+/// decodes that input to a vector, and builds the collection from the vector.
 #[derive(Clone, Debug)]
 pub struct PercentDecode<'a> {
     /// The part of the input that the iterator has not yielded yet.

@@ -51,8 +51,9 @@ pub fn utf8_percent_encode<'a>(input: &'a str, ascii_set: &'static AsciiSet) -> 
 
 /// The lazy result of [`percent_encode`] and [`utf8_percent_encode`].
 ///
-/// The iterator yields the longest runs of copied bytes, and each escape by itself. It reads no further than the piece
-/// that it yields. `Display` and the conversions use only the input that the iterator has not yielded yet.
+/// The iterator yields the longest runs of copied bytes, and each escape by itself. The time for a piece depends on its
+/// length, and not on that of the input after it. `Display` and the conversions use only the input that the iterator has
+/// not yielded yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PercentEncode<'a> {
     /// The part of the input that the iterator has not yielded yet.
@@ -142,7 +143,7 @@ fn write_long(bytes: &[u8], set: &AsciiSet, f: &mut fmt::Formatter<'_>) -> fmt::
     }
 }
 
-/// Returns the encoded text, which is borrowed if nothing is escaped.
+/// Returns the encoded text, which is borrowed if nothing is escaped or the input is a single byte.
 #[cfg(feature = "alloc")]
 impl<'a> From<PercentEncode<'a>> for Cow<'a, str> {
     #[inline]

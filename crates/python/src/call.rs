@@ -1,7 +1,7 @@
 //! The arguments of a call, and urllib's own functions, which answer unusual calls.
 //!
-//! CPython passes an array of arguments directly to the functions of this package. PyO3's wrapper would add about 20
-//! ns, which is as long as encoding a URL. An unusual call, with arguments that this package does not support, goes to
+//! CPython passes an array of arguments directly to the functions that replace urllib's. PyO3's wrapper would add about
+//! 20 ns, which is as long as encoding a URL. An unusual call, with arguments that this package does not support, goes to
 //! urllib's function, which answers or raises an exception.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

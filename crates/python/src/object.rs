@@ -145,7 +145,7 @@ impl<'py> Obj<'py> {
         unsafe { made(py, ffi::PyObject_Str(self.0)) }
     }
 
-    /// Returns the value of the object if it is an `int` that fits into `i64`.
+    /// Returns the value of the object if it is an `int` that fits into `i64`, and not of a subclass.
     pub(crate) fn as_int(self) -> Option<i64> {
         if !self.is_a(&raw mut ffi::PyLong_Type) {
             return None;

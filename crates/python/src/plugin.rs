@@ -109,7 +109,7 @@ unsafe fn bytes<'a>(kwargs: *const u8, len: usize) -> &'a [u8] {
     unsafe { std::slice::from_raw_parts(kwargs, len) }
 }
 
-/// Returns the type of a column. A column of Arrow's null type counts as text.
+/// Returns the type of a column of text or binary, or else an error message. A column of Arrow's null type counts as text.
 fn type_of(schema: &FFI_ArrowSchema) -> Result<DataType, String> {
     if arrow::is_null_type(schema) {
         return Ok(DataType::Utf8View);

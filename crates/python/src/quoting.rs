@@ -1,7 +1,7 @@
 //! `quote`, `unquote` and the similar functions of urllib.parse.
 //!
 //! The fast paths take `str`, as UTF-8, and `bytes`, but no subclasses. urllib's functions answer calls with other types,
-//! charsets or surrogates, and raise all exceptions ([`Stop::Unusual`]).
+//! charsets or surrogates, and raise all exceptions ([`Stop::Unusual`]) except `MemoryError`.
 
 use std::mem::MaybeUninit;
 use std::sync::{LazyLock, Mutex};
@@ -107,7 +107,8 @@ pub(crate) fn is_utf8(encoding: Option<Obj<'_>>) -> bool {
     }
 }
 
-/// The error handlers that every Python has. They matter only for input with errors, which urllib's functions handle.
+/// The error handlers that every Python has. They matter only for input with errors. urllib's functions handle such input, except that
+/// this package decodes it itself if the handler is `replace`.
 const HANDLERS: &[&[u8]] = &[
     b"strict",
     b"replace",

@@ -64,7 +64,8 @@ fn spelling(route: &[u8]) -> Vec<String> {
 }
 
 /// Reports whether two of the [default readings](crate::Reading::is_default) route `target` differently. Case, and
-/// dots, spaces and slashes at the end of a route, do not count. Takes time linear in the target.
+/// dots, spaces and slashes at the end of a route, do not count. Readings that reject or redirect the target do not count either. Takes
+/// time linear in the target.
 ///
 /// ```
 /// use simdpct_readings::is_ambiguous;

@@ -132,7 +132,7 @@ pub(crate) fn decode_utf8(set: &ByteSet, text: &mut Text<'_>) {
     *text = Cow::Owned(out);
 }
 
-/// Replaces `%uXXXX` by the escapes of the UTF-8 bytes of the code point `XXXX`, which may be a surrogate.
+/// Replaces `%uXXXX` and `%UXXXX` by the escapes of the UTF-8 bytes of the code point `XXXX`, which may be a surrogate.
 pub(crate) fn expand_percent_u(text: &mut Text<'_>) {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = &text[..];
@@ -160,7 +160,7 @@ pub(crate) fn expand_percent_u(text: &mut Text<'_>) {
     *text = Cow::Owned(out);
 }
 
-/// Returns the number `XXXX` of the escape `%uXXXX` at the start of `text`.
+/// Returns the number `XXXX` of the escape `%uXXXX` or `%UXXXX` at the start of `text`.
 fn unit(text: &[u8]) -> Option<u16> {
     let &[b'%', b'u' | b'U', a, b, c, d, ..] = text else { return None };
     Some(u16::from_be_bytes([decode_escape(&[b'%', a, b])?, decode_escape(&[b'%', c, d])?]))

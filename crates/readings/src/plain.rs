@@ -1,5 +1,5 @@
-//! Reads plain request targets without the steps by which a reading describes a server. A plain target has only the
-//! bytes of `PATH` and `QUERY`, and its path has no escapes.
+//! Reads plain request targets without the steps by which a reading describes a server. A plain target begins with a slash. Its path has
+//! only the bytes of `PATH`, and no slash or dot after a slash. Its query has only the bytes of `PATH` and `QUERY`.
 
 use std::borrow::Cow;
 

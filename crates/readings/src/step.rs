@@ -90,9 +90,9 @@ described! {
 described! {
     /// One step of a reading.
     ///
-    /// All steps work on one current text. It is the whole target at first, and the path after [`Step::Split`]. At [`Step::Route`] it becomes
-    /// the route; after the last step it is passed on. Without [`Step::Route`], the final text is also the route. A step that rejects
-    /// something rejects the whole target if the current text has it.
+    /// All steps work on one current text. It is the whole target at first, and the path after [`Step::Split`]. At [`Step::Route`] it
+    /// becomes the route; after the last step it is passed on. Without [`Step::Route`], the final text is also the route. A step that
+    /// rejects something rejects the whole target if the current text has it.
     pub enum Step {
         /// Sets the status of rejections by later steps, which is 400 at first. The status 0 closes the connection without an answer.
         Status(status: u16) => "rejects with the status {status} from here on";
@@ -112,8 +112,8 @@ described! {
                 Some(_) => "and reads an empty path as `/`",
             },
             if query || empty.is_none() { "" } else { " unless a query follows, which is rejected" };
-        /// Removes a special scheme, all slashes after it, and the text up to the next slash, as the URL Standard does. Puts a slash in
-        /// its place if none follows.
+        /// Removes a special scheme other than `file`, all slashes and backslashes after it, and the text up to the next slash, backslash,
+        /// `?` or `#`, as the URL Standard does. Puts a slash in its place if neither a slash nor a backslash follows.
         StripSpecialOrigin => "removes a special scheme, all slashes after it, and the host";
         /// Removes a scheme that one slash follows.
         StripScheme => "removes a scheme before a single slash";
@@ -174,7 +174,7 @@ described! {
         RejectEscapes(set: ByteSet) => "rejects escapes of {}", bytes(set);
         /// Rejects `%00`.
         RejectNul => "rejects `%00`";
-        /// Replaces `%uXXXX` by the escapes of the UTF-8 bytes of the code point `XXXX`.
+        /// Replaces `%uXXXX` and `%UXXXX` by the escapes of the UTF-8 bytes of the code point `XXXX`.
         ExpandPercentU => "reads `%uXXXX` as the escapes of UTF-8";
         /// Writes escapes of the bytes in `set` in upper case.
         UpperEscapes(set: ByteSet) => "changes escapes of {} to upper case", bytes(set);

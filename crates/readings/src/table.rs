@@ -12,9 +12,10 @@ use crate::step::Step::{self, *};
 /// The reading of a gateway that all servers can trust: it rejects the targets that two of the [default readings](Reading::is_default)
 /// route differently, or rewrites them to a form that all route alike.
 ///
-/// It never decodes `%2F`, `%5C` and `%25`. It rejects the first two, and `%25` before text that would make it an escape; it
-/// rejects path parameters, control bytes, fragments, malformed escapes and bytes that are not UTF-8. It removes dot segments,
-/// merges slashes, decodes the other escapes, and escapes bytes that a path cannot hold. Case and a trailing dot stay.
+/// It never decodes `%2F`, `%5C` and `%25`. It rejects the first two, and `%25` before text that would make it an escape. It rejects path
+/// parameters, backslashes, spaces, control bytes, escapes of control bytes, fragments, malformed escapes, bytes that are not UTF-8, `..`
+/// above the root, and targets that are neither a path nor an absolute URL. It removes the other dot segments, merges slashes, decodes the
+/// other escapes, and escapes bytes that a path cannot hold. Case and a trailing dot stay.
 ///
 /// ```
 /// use simdpct_readings::{Outcome, STRICT};
@@ -154,7 +155,7 @@ const fn joined<const N: usize>(lists: &[&[Step]]) -> [Step; N] {
 
 macro_rules! readings {
     ($($name:literal $server:literal $version:literal, $config:literal, $asked:literal $($default:ident)?: $($list:expr),*;)*) => {
-        /// All readings, with their evidence.
+        /// The readings of servers, with their evidence. [`STRICT`] is not one of them.
         pub static READINGS: &[Reading] = &[$(Reading {
             server: $server,
             version: $version,

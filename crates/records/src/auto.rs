@@ -1,40 +1,60 @@
 //! Chooses the format of a log by its first lines.
 
-use crate::logs::Log;
+use crate::logs::{Log, Shape};
 use crate::syntax::Syntax;
-use crate::wrapper::Wrapper;
+use crate::wrapper::{Lines, Wrapper};
 
-/// The formats that are tried, the special ones first. CDX is left out, because any line of words could be CDX. Formats that differ only in
-/// escaping are left to the user, because a few lines do not show the writer.
-const CANDIDATES: &str = "caddy traefik-json envoy-json nginx-json cloudfront w3c squid nginx-error combined common httplog httpslog s3 \
+/// The formats that are tried, the special ones first. CDX is left out, because any line of words could be CDX. Formats that differ only
+/// in escaping are left to the user, because a few lines do not show the writer.
+const CANDIDATES: &str = "caddy traefik-json envoy-json json cloudfront w3c squid nginx-error combined common httplog httpslog s3 \
                           alb elb envoy istio";
 
-/// Returns the format that finds most values in `lines`, which are the first lines of a log. If several formats find equally many, the first
-/// one of a fixed list is chosen.
+/// The header lines of W3C logs that name a writer with rules of its own, and the format of this writer.
+const SOFTWARE: [(&[u8], &str); 3] = [
+    (b"#Software: Microsoft Internet Information Services", "iis"),
+    (b"#Software: Microsoft HTTP Server", "iis"),
+    (b"#Software: Apache Tomcat", "w3c:tomcat"),
+];
+
+/// Returns the format that finds values in most of `lines`, which are the first lines of a log. Among several, it is the one that finds
+/// most values, or else the first one of a fixed list. A header line that names its writer decides at once. Returns `None` if no format
+/// finds a value.
 pub fn detect(lines: &[&[u8]], wrapper: Option<Wrapper>) -> Option<Log> {
-    // IIS writes no quotes around values, unlike other writers of W3C logs.
-    let is_iis = |line: &&[u8]| {
-        line.strip_prefix(b"#Software: Microsoft ").is_some_and(|name| {
-            name.starts_with(b"Internet Information Services") || name.starts_with(b"HTTP Server")
-        })
-    };
-    if lines.iter().any(is_iis) {
-        return Log::named("iis");
+    let named = SOFTWARE.iter().find(|(start, _)| lines.iter().any(|line| line.starts_with(start)));
+    if let Some((_, name)) = named {
+        return Log::named(name);
     }
     let mut best = None;
     for log in CANDIDATES.split(' ').filter_map(Log::named) {
         let mut syntax = Syntax::log(log, wrapper, &log.layout.fields()).ok()?;
-        let mut places = Vec::new();
+        let (mut places, mut read) = (Vec::new(), 0);
         for line in lines {
             let before = places.len();
             // If no writer is named, the writers often disagree. The certain values of a line with an error count then.
-            if syntax.find(line, &mut places).is_err() && !log.writer.name.is_empty() {
+            let is_read = syntax.find(line, &mut places).is_ok() || log.writer.name.is_empty();
+            // A client can write labels into a header of another format, but not the start of the line.
+            if !is_read || matches!(log.layout.shape, Shape::Labels) && !begins_entry(line, wrapper) {
                 places.truncate(before);
             }
+            read += usize::from(places.len() > before);
         }
-        if places.len() > best.map_or(0, |(most, _)| most) {
-            best = Some((places.len(), log));
+        let found = (read, places.len());
+        if read > 0 && best.is_none_or(|(most, _)| found > most) {
+            best = Some((found, log));
         }
     }
     best.map(|(_, log)| log)
+}
+
+/// Reports whether the record in `line` begins with a date as in nginx's error log, such as `2024/01/31 `.
+fn begins_entry(line: &[u8], wrapper: Option<Wrapper>) -> bool {
+    let mut buffer = Vec::new();
+    let place = wrapper.map(|wrapper| Lines::new(wrapper).find(line));
+    let record = match place {
+        None => line,
+        Some(place) => place.ok().and_then(|place| place.value(line, &mut buffer).ok()).unwrap_or_default(),
+    };
+    let is_digit = |at: &usize| record.get(*at).is_some_and(u8::is_ascii_digit);
+    let has = |at: usize, byte: u8| record.get(at) == Some(&byte);
+    [0, 1, 2, 3, 5, 6, 8, 9].iter().all(is_digit) && has(4, b'/') && has(7, b'/') && has(10, b' ')
 }

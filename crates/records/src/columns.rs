@@ -47,6 +47,8 @@ pub(crate) struct Header {
     pub wanted: Vec<String>,
     /// The number of columns, once a line has named them.
     count: Option<usize>,
+    /// Whether the line that named the columns has several blanks between them, or one after them, so that other lines may have them, too.
+    is_aligned: bool,
     /// The position of each column that can be selected, the number of its value, and its content.
     selected: Vec<(usize, usize, Holds)>,
 }
@@ -93,6 +95,8 @@ impl Columns {
         if let Some(names) = line.strip_prefix(self.header) {
             header.selected = self.select(names, &header.wanted);
             header.count = Some(column_names(names).count());
+            let names = names.trim_ascii_start();
+            header.is_aligned = memchr::memmem::find(names, b"  ").is_some() || names.ends_with(b" ");
             return Ok(());
         }
         if line.starts_with(self.comment) {
@@ -108,12 +112,9 @@ impl Columns {
         let Some(least) = header.count.or(header.selected.iter().map(|(at, ..)| at + 1).max()) else {
             return unreadable(0, Reason::NO_HEADER);
         };
-        // An empty column is empty text between two blanks, but some writers align columns by several blanks.
+        // An empty column is empty text between two blanks, unless the writer aligns columns by several blanks.
         let escaping = texts.escaping;
-        let mut cells = self.cells(line, escaping, false)?;
-        if cells.len() != least && self.split != Split::Tab {
-            cells = self.cells(line, escaping, true)?;
-        }
+        let cells = self.cells(line, escaping, header.is_aligned && self.split != Split::Tab)?;
         if cells.len() < least || header.count.is_some() && cells.len() != least {
             return unreadable(line.len(), Reason::FIELD_COUNT);
         }

@@ -130,8 +130,8 @@ impl<'a> Editor<'a> {
         self.has_changed = true;
     }
 
-    /// Writes `value`, or the text for no value, at `place.beside`. Does nothing if it is `None` or only values are
-    /// written.
+    /// Writes `value`, or the text for no value, at `place.beside`. Does nothing if `place.beside` is `None` or if whole records are
+    /// not written. An error is that of [`Syntax::write_beside`]; nothing is written then.
     pub fn put_beside(&mut self, syntax: &Syntax, place: &Place, value: Option<&[u8]>) -> Result<(), usize> {
         let (Some(at), Form::Whole) = (place.beside, self.form) else { return Ok(()) };
         self.buffer.clear();

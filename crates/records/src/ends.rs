@@ -1,7 +1,7 @@
 //! Finds the ends of CSV records in input that arrives in pieces. A line feed inside quotes is data.
 //!
-//! [`RowScan`](crate::RowScan) finds the same ends in blocks of 64 bytes. It uses this module for the blocks with a
-//! misplaced quote, which RFC 4180 does not allow.
+//! [`RowScan`](crate::RowScan) finds the same ends in blocks of 64 bytes. It uses this module for the blocks with a misplaced quote, which
+//! RFC 4180 does not allow, for an incomplete last block, and for all blocks in a dialect with backslashes.
 
 use memchr::{memchr, memchr2};
 

@@ -1,4 +1,4 @@
-//! Undoes and applies the escapings of log writers. One table has a row for each writer.
+//! Undoes and applies the escapings of log writers, and those of CSV, JSON, logfmt and HTML. One table has a row for each escaping.
 
 /// A way in which a program writes the bytes of a value into a record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -26,7 +26,7 @@ pub enum Escaping {
     Morgan,
     /// nginx: `\xHH` in upper case, also for `"` and `\`.
     Nginx,
-    /// h2o: `\xhh` in lower case, also for `"`; a backslash is written as it is.
+    /// h2o: `\xhh` in lower case, also for `"`, `}` and `~`; a backslash is written as it is.
     H2o,
     /// Rack: `\xhh` for bytes that are not printable; a backslash is written as it is.
     Rack,
@@ -42,6 +42,8 @@ pub enum Escaping {
     Percent,
     /// A JSON string. Bytes that are not UTF-8 can be written as they are.
     Json,
+    /// A JSON string of an unknown writer. A value with an escape from `\u0080` to `\u00ff` is rejected, because some mean the byte.
+    UnknownJson,
     /// The JSON strings of h2o, in which `\u00hh` is a byte.
     JsonBytes,
     /// The JSON strings of lighttpd, which can have `\v` and `\xHH`.
@@ -104,7 +106,8 @@ pub(crate) struct Rule {
     pub mark: u8,
     /// The letters that mean a byte after the mark: see [`meaning`].
     letters: &'static [u8],
-    /// The notations that are understood, in any case of digits unless the mark is data, too. The first one that can give the byte is written.
+    /// The notations that are understood. Digits may be in either case, unless the mark is data, too. The first notation that can give the
+    /// byte is written.
     numbers: &'static [Number],
     /// The bytes, other than controls, that are written by their numbers: all bytes from the first item on, and the
     /// bytes in the second item.
@@ -121,6 +124,9 @@ const DOUBLED: u8 = 2;
 const LINES: u8 = 4;
 /// Tabs and line ends are left out of the value.
 const BREAKS: u8 = 8;
+
+/// An escape from `\u0080` to `\u00ff` means the byte to some writers, so it is malformed.
+const UNSURE: u8 = 16;
 
 /// Returns the byte that `letter` means after a mark, in all escapings that have the letter.
 fn meaning(letter: u8) -> u8 {
@@ -183,6 +189,7 @@ static RULES: &[Rule] = {
         rule(Haproxy, b'#', b"", &[Bare], (0x7F, b"\"#"), 0),
         rule(Percent, b'%', b"", &[Bare], CLOUDFRONT, 0),
         rule(Json, b'\\', JSON, &[Unit], NONE, 0),
+        rule(UnknownJson, b'\\', JSON, &[Unit], NONE, UNSURE),
         rule(JsonBytes, b'\\', b"\"\\/", &[Byte], (0x7D, b""), 0),
         rule(LighttpdJson, b'\\', b"\"\\/abfnrtv", &[Unit, Upper], DELETE, 0),
         rule(DoubledQuote, b'"', b"\"", &[], NONE, DOUBLED),
@@ -312,6 +319,9 @@ impl Rule {
             return Some(Unit::byte(meaning(*letter), 2));
         }
         let unit = self.numbers.iter().find_map(|number| number.read(text))?;
+        if self.has(UNSURE) && matches!(unit.bytes(), [0xC2 | 0xC3, _]) {
+            return None;
+        }
         let mut written = Vec::new();
         let is_own = !self.has(RAW_MARK) || self.escaping.has_references() || {
             self.write_byte(unit.bytes[0], &mut written);
@@ -494,7 +504,8 @@ impl Escaping {
         Ok(())
     }
 
-    /// Reports whether the writer escapes `byte`, so that it never ends a value.
+    /// Reports whether `byte` is written so that it never ends a value. An escape that still has the byte, such as `\"`, does not count if
+    /// its mark could be data.
     pub fn escapes(self, byte: u8) -> bool {
         self.rule().escapes(byte)
     }
@@ -514,7 +525,8 @@ impl Escaping {
 
     /// Reports whether a text in this escaping should be UTF-8.
     pub(crate) fn is_text(self) -> bool {
-        matches!(self, Escaping::Json | Escaping::LighttpdJson) || self.has_references()
+        matches!(self, Escaping::Json | Escaping::UnknownJson | Escaping::LighttpdJson)
+            || self.has_references()
     }
 
     /// Reports whether escapes are character references of HTML. With references, a text can have many spellings, and
@@ -528,8 +540,8 @@ impl Escaping {
         self.rule().read(text).is_some()
     }
 
-    /// Returns the length of the escape at the start of `text`, or `None` if it is malformed. A lone surrogate, which a string cannot have,
-    /// is well-formed.
+    /// Returns the length of the escape at the start of `text`, or `None` if it is malformed. In JSON, `\u` and four digits are
+    /// well-formed, even if they are a lone surrogate, which a string cannot have.
     pub(crate) fn len(self, text: &[u8]) -> Option<usize> {
         let rule = self.rule();
         let is_surrogate = || {
@@ -541,7 +553,8 @@ impl Escaping {
     }
 
     /// Returns the offset of the first quote in `text`, at `from` or later, that ends a value, because it is neither escaped nor
-    /// doubled.
+    /// doubled. If the writer escapes quotes by backslashes, but writes a backslash of the value as it is, every quote counts, because
+    /// `\"` can be a backslash of the value and the quote that ends it.
     pub fn next_quote(self, text: &[u8], mut from: usize) -> Option<usize> {
         let rule = self.rule();
         let protects = rule.mark == b'\\' && rule.letters.contains(&b'"') && rule.letters.contains(&b'\\');

@@ -11,8 +11,8 @@ use crate::escaping::Escaping;
 use crate::fast::{Delimited, Finder, Sweep};
 use crate::place::{CONTROLS, Place, Reason, Unreadable, unreadable};
 
-/// The fields at a position, as people count them: `N`, `N..M`, or `N.W` for word W of field N. Negative numbers count from the end. A range
-/// without a number on one side begins with the first field, or ends with the last.
+/// The fields at a position, as people count them: `N`, `N..M`, or `N.W` for word W of field N. Negative numbers count from the end. A
+/// range without a number on one side begins with the first field, or ends with the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     /// The first field, counted from 1 at the start, or from -1 at the end.
@@ -95,7 +95,7 @@ impl Position {
         (first..=last).contains(&field).then_some(number)
     }
 
-    /// Reports whether the texts of both positions overlap, whatever the number of fields in the line.
+    /// Reports whether the texts of both positions overlap in every line that has both.
     fn meets(self, other: Position) -> bool {
         let is_same_end = (self.first < 0) == (other.first < 0) && !self.is_open() && !other.is_open();
         let is_near = self.first <= other.last && other.first <= self.last;
@@ -122,7 +122,7 @@ struct Span {
     range: Range<usize>,
     /// The mark that encloses the field: a quote or a bracket. It is a blank if nothing encloses the field.
     mark: u8,
-    /// Whether a bracket before the field is not closed.
+    /// Whether a bracket before the field is not closed. It has a meaning only if brackets enclose fields.
     after_bracket: bool,
 }
 
@@ -314,7 +314,7 @@ fn words(line: &[u8], range: Range<usize>) -> impl Iterator<Item = Range<usize>>
 /// Appends the first `last` words of `line` to `spans`. If `has_marks` is set, fields can be in quotes or brackets.
 fn split_words(line: &[u8], last: usize, has_marks: bool, spans: &mut Vec<Span>) -> Result<(), Unreadable> {
     let mut at = 0;
-    // Whether the rest of the line has no closing bracket.
+    // Whether an opening bracket encloses nothing: the rest of the line has no closing one, or brackets are data.
     let mut open_bracket = !has_marks;
     while let Some(word) = words(line, at..line.len()).next().filter(|_| spans.len() < last) {
         let (range, mark) = match line[word.start] {

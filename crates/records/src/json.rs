@@ -72,37 +72,40 @@ impl Reader {
         Reader { paths, watched, ..Reader::default() }
     }
 
-    /// Appends the strings of the document `text` that `keys` name to `texts`. The paths of the keys are the last ones of the reader.
+    /// Appends the strings of the document `text` at the paths of the reader to `texts`. The last of these paths are those of `keys`. A
+    /// key, other than that of a method, is left out if an earlier key with the same field has text.
     pub fn find(&mut self, text: &[u8], keys: &[Key], texts: &mut Texts) -> Result<(), Unreadable> {
         self.read_once(text, texts.escaping)?;
         let (asked, known) = self.paths.split_at(self.paths.len() - keys.len());
         // For each field, the number of the first key whose member has text.
         let mut first = [usize::MAX; Field::ALL.len()];
+        // A string can be asked for by a path that is also that of a key.
+        let key_of = |path: usize| {
+            path.checked_sub(asked.len()).or_else(|| known.iter().position(|known| *known == asked[path]))
+        };
         for Found { path, range, .. } in &self.found {
-            let Some(key) = path.checked_sub(asked.len()) else { continue };
+            let Some(key) = key_of(*path) else { continue };
             let Key { field, holds, .. } = keys[key];
             if holds != Holds::Method && !matches!(&text[range.clone()], b"" | b"-") {
                 first[field as usize] = first[field as usize].min(key);
             }
         }
         for Found { path, range, .. } in self.found.drain(..) {
-            let (index, holds) = match path.checked_sub(asked.len()) {
-                Some(key) => {
-                    let Key { field, holds, .. } = keys[key];
-                    if holds != Holds::Method && key > first[field as usize] {
-                        continue;
-                    }
-                    (field as usize, holds)
-                }
-                None => {
-                    // If one of the keys has this path, the key gives the content. A method that was asked for is text.
-                    let key = known.iter().position(|known| *known == asked[path]);
-                    let holds = key.map(|key| keys[key].holds).filter(|holds| *holds != Holds::Method);
-                    (Field::ALL.len() + path, holds.unwrap_or(Holds::Value(Kind::Text)))
-                }
+            let key = key_of(path).map(|key| (key, keys[key]));
+            let mut add = |index, holds| {
+                let fence = if holds == Holds::Request { BLANK } else { ByteSet::EMPTY };
+                texts.add(index, Ok(range.clone()), holds, fence);
             };
-            let fence = if holds == Holds::Request { BLANK } else { ByteSet::EMPTY };
-            texts.add(index, Ok(range), holds, fence);
+            if path < asked.len() {
+                // The key gives the content, but a method that was asked for is text.
+                let holds = key.map(|(_, key)| key.holds).filter(|holds| *holds != Holds::Method);
+                add(Field::ALL.len() + path, holds.unwrap_or(Holds::Value(Kind::Text)));
+            }
+            if let Some((number, Key { field, holds, .. })) = key
+                && (holds == Holds::Method || number <= first[field as usize])
+            {
+                add(field as usize, holds);
+            }
         }
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! Finds the values of records as the programs wrote them, and writes values back in the same escaping.
 //!
 //! A record is a line of a log, a row of CSV, a JSON document, or the like. It holds text that others chose: request targets, referrers,
-//! names. Each writer has its own way to keep such text from ending a field or a record, and some have none. This crate knows these ways, and
-//! so it finds exactly the value that was put in, or says that a record cannot be read. It knows nothing of percent-encoding.
+//! names. Each writer has its own way to keep such text from ending a field or a record, and some have none. This crate knows these ways,
+//! and so it finds exactly the value that was put in, or says that a record cannot be read. It leaves percent-encoding to the caller.
 //!
 //! # Use
 //!
@@ -29,10 +29,11 @@
 //!
 //! # Layers
 //!
-//! 1. `escaping` undoes and applies the escapings of writers, `charset` those of documents, and `place` names values and their places. They
-//!    know no format. `place` reads and writes values where they are; only `table` and `syntax` write new cells and members.
-//! 2. `fields`, `table`, `pairs` and `json` find values by number, column, key and `path`; `ends` finds the ends of rows. `html` finds URLs in
-//!    documents (with the feature `html`).
+//! 1. `escaping` undoes and applies the escapings of writers, `charset` converts text of documents to UTF-8 and back, and `place` names
+//!    values and their places. They know no format. `place` reads and writes values where they are; only `table` and `syntax` write new
+//!    cells and members.
+//! 2. `fields`, `table`, `pairs` and `json` find values by number, column, key and `path`; `ends` finds the ends of rows. `html` finds
+//!    URLs in documents (with the feature `html`).
 //! 3. `target` splits request lines. `access`, `columns`, `json` and `labels` are the four ways to split a line of a log. Each follows a
 //!    row of the table of formats.
 //! 4. `wrapper` finds the records in the lines of loggers.
@@ -42,10 +43,10 @@
 //!
 //! # Many records at once
 //!
-//! [`Syntax::sweep`] finds the `%` in the selected values of many records at once; of fields and tables, in one. In a log, [`Rule`], [`Lead`] and [`Part`] say
-//! which quotes and blanks are around the target, and [`Escaping::next_quote`] which byte can hide a quote. The sweep
-//! handles a line whose quotes are in their usual places, and that has no byte that can hide one. All other lines are
-//! left to the reader of the format. In a table, a sweep follows [`Ends`].
+//! [`Syntax::sweep`] finds the `%` in the selected values of many records at once; in fields and tables, only if one value is selected. In
+//! a log, [`Rule`], [`Lead`] and [`Part`] say which quotes and blanks are around the target, and [`Escaping`] says which byte can hide a
+//! quote. The sweep handles a line whose quotes are in their usual places, and that has no byte that can hide one. All other lines are left
+//! to the reader of the format. In a table, a sweep follows [`Ends`].
 
 #![forbid(unsafe_code)]
 

@@ -1,7 +1,7 @@
 //! The table of log formats: which program writes which layouts, how it escapes values, and by which rule its quotes are read.
 //!
-//! A format is a layout and a writer, because one layout, such as `combined`, means different things in the logs of different programs. Most
-//! rows were checked against lines that real servers wrote for hostile requests; [`Writer::checked`] says which.
+//! A format is a layout and a writer, because one layout, such as `combined`, means different things in the logs of different programs.
+//! Most rows were checked against lines that real servers wrote for hostile requests; [`Writer::checked`] says which.
 
 use std::str::FromStr;
 
@@ -16,7 +16,7 @@ use crate::wrapper::Wrapper;
 /// The arrangement of fields in the lines of a log.
 #[derive(Debug)]
 pub struct Layout {
-    /// The name in `--log`.
+    /// The name in the option `--log` of the command `pct`, such as `combined`.
     pub name: &'static str,
     /// The way in which a line is split.
     pub shape: Shape,
@@ -42,7 +42,7 @@ pub enum Shape {
 /// A program that writes logs.
 #[derive(Debug)]
 pub struct Writer {
-    /// The name in `--log`; empty if the writer is unknown.
+    /// The name in the option `--log` of the command `pct`, such as `apache`; empty if the writer is unknown.
     pub name: &'static str,
     /// The layouts that the program writes, the usual one first.
     pub layouts: &'static [&'static Layout],
@@ -71,7 +71,8 @@ pub struct Log {
     pub layout: &'static Layout,
 }
 
-/// The value of `--log`: `[WRAPPER+]FORMAT`, where the format is `auto`, a writer, a layout, or `LAYOUT:WRITER`.
+/// The value of the option `--log` of the command `pct`: `[WRAPPER+]FORMAT`, where the format is `auto`, a writer, a layout, or
+/// `LAYOUT:WRITER`. A wrapper without a format means `auto`.
 #[derive(Clone, Copy, Debug)]
 pub struct Spec {
     /// The logger around the records of the program.
@@ -237,6 +238,7 @@ const TRAEFIK_KEYS: &[Key] = &[
     key("RequestAddr", Field::Host, AUTHORITY),
 ];
 static JSON: Layout = json("json", KEYS, None);
+static UNKNOWN_JSON: Layout = json("json", KEYS, Some(Escaping::UnknownJson));
 static JSON_TEXT: Layout = json("json", KEYS, Some(Escaping::Json));
 static LIGHTTPD_JSON: Layout = json("json", KEYS, Some(Escaping::LighttpdJson));
 static H2O_JSON: Layout = json("json", KEYS, Some(Escaping::JsonBytes));
@@ -342,10 +344,10 @@ const DECODED: &str = "the path is decoded, and the query is missing";
 
 /// All programs, in the order in which the help lists them.
 pub static WRITERS: &[Writer] = &[
-    writer("", &[&COMBINED, &COMMON, &VHOST], Escaping::Unknown, "")
+    writer("", &[&COMBINED, &COMMON, &VHOST, &UNKNOWN_JSON], Escaping::Unknown, "")
         .rule(Rule::Unknown)
         .placeholders(Placeholders {
-            requests: &[VARNISH_REFUSED, b"UNKNOWN / HTTP/1.0"],
+            requests: &[VARNISH_REFUSED, b"UNKNOWN / HTTP/1.0", b"- - -"],
             targets: &[b"-", b"<BADREQ>"],
             protocols: &[b"null", b"-"],
             prefixes: &[b"error:"],

@@ -58,7 +58,8 @@ impl KeyPath {
     }
 }
 
-/// Reads a name up to a dot, a bracket or the end. A backslash makes the character after it a part of the name.
+/// Reads a name in quotes, or one without quotes up to a dot, an opening bracket or the end. In both, a backslash makes the character after
+/// it a part of the name.
 fn name(rest: &mut Chars<'_>) -> Result<String, &'static str> {
     let mut name = String::new();
     let is_quoted = rest.as_str().starts_with('"');

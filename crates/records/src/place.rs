@@ -181,7 +181,7 @@ pub struct Place {
     pub fence: ByteSet,
     /// The texts that a new value cannot start with, in upper or lower case, unless the old one starts with the same text.
     pub reserved: &'static [&'static [u8]],
-    /// The texts that mean "no value". [`Place::write`] rejects them if decoding the old value gives one of them.
+    /// The texts that mean "no value". [`Place::write`] rejects such a text if percent-decoding the old value gives the same text.
     pub placeholders: Option<&'static Placeholders>,
     /// Whether the value is the target of a request without a protocol, so that a new value could be read as the protocol.
     pub ends_request: bool,
@@ -257,7 +257,7 @@ impl Place {
         true
     }
 
-    /// Returns the bytes at this place, and the texts that they mean when one escaping after another is undone. The last one is the value.
+    /// Returns the text at this place, and the texts that it means when one escaping after another is undone. The last one is the value.
     /// An error is the offset in `record` of a malformed escape.
     fn texts<'a>(&self, record: &'a [u8]) -> Result<Vec<Cow<'a, [u8]>>, usize> {
         let mut texts = vec![self.charset.decode(self.raw(record))];
@@ -287,8 +287,7 @@ impl Place {
         offsets.iter_mut().for_each(|offset| *offset += self.range.start);
     }
 
-    /// Returns the value as the client sent it, in `buffer` if it differs from the bytes of the record. An error is the offset in `record` of
-    /// a malformed escape.
+    /// Returns the value as the client sent it, from `record` or in `buffer`. An error is the offset in `record` of a malformed escape.
     pub fn value<'a>(&self, record: &'a [u8], buffer: &'a mut Vec<u8>) -> Result<&'a [u8], usize> {
         if let ([Escaping::None, writer, Escaping::None], true) = (self.escapings, self.charset.is_same()) {
             return writer.undo(self.raw(record), buffer).map_err(|offset| self.range.start + offset);
@@ -299,7 +298,8 @@ impl Place {
         Ok(buffer)
     }
 
-    /// Returns the offset in `record` that byte number `offset` of the value comes from.
+    /// Returns the offset in `record` that byte number `offset` of the value comes from. If the value has a malformed escape, this is the
+    /// start of the place.
     pub fn origin(&self, record: &[u8], offset: usize) -> usize {
         let mut offsets = [offset];
         self.origins(record, &mut offsets);

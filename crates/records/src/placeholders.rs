@@ -54,7 +54,7 @@ impl Placeholders {
         self.targets.iter().chain(self.prefixes).any(|text| text.first() == Some(&byte))
     }
 
-    /// Reports whether `target` is a text that the program writes in place of a target.
+    /// Reports whether `target` is a text that the program writes in place of a target. An empty text is one, too.
     #[inline]
     pub fn contains(&self, target: &[u8]) -> bool {
         let is_name = |rest: &[u8]| rest.iter().all(|byte| byte.is_ascii_alphabetic() || *byte == b'-');

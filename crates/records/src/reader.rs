@@ -106,8 +106,8 @@ impl Reader {
         result
     }
 
-    /// Returns the place of the value that `text` is or contains, unless it is not selected or is a placeholder. The method of the request is
-    /// at `method`, if the record has it apart from the target.
+    /// Returns the place of the value that `text` is or contains, unless it is not selected or is a placeholder. The method of the request
+    /// is at `method`, if the record has it apart from the target.
     fn place(&self, record: &[u8], text: &Text, method: &Range<usize>) -> Result<Option<Place>, Unreadable> {
         let Text { ref range, index, holds, escaping, fence } = *text;
         let Some(index) = self.numbers[index].filter(|_| holds != Holds::Method) else { return Ok(None) };
@@ -142,6 +142,7 @@ impl Reader {
             Ok(value) if known.contains(value) => return Ok(None),
             Ok(value) => value,
             Err(offset) => {
+                let is_unknown = is_unknown || escaping == Escaping::UnknownJson;
                 return unreadable(offset, if is_unknown { Reason::UNKNOWN_WRITER } else { Reason::ESCAPE });
             }
         };

@@ -46,8 +46,8 @@ struct Nested {
 /// The members of JSON documents that were asked for.
 #[derive(Clone, Debug)]
 struct Members {
-    /// The reader of the documents. It notes which members already have the name of a new member, because an object gets no second one. It has no
-    /// such names if new values replace the old ones.
+    /// The reader of the documents. It notes which members already have the name of a new member, because an object gets no second one. It
+    /// has no such names if new values replace the old ones.
     reader: json::Reader,
     escaping: Escaping,
 }
@@ -92,8 +92,8 @@ impl Syntax {
         Ok(Syntax(Kind::Json(Members { reader, escaping })))
     }
 
-    /// Also selects values that are not strings. Such a value is its text, and has no marks. An object or array comes after the values in
-    /// it.
+    /// Also selects values of JSON documents that are not strings. Such a value is its text, and has no marks. An object or array comes
+    /// after the values in it. A syntax that [`Syntax::json`] has not made stays as it is.
     #[must_use]
     pub fn with_all_values(mut self) -> Syntax {
         if let Kind::Json(Members { reader, .. }) = &mut self.0 {
@@ -189,8 +189,8 @@ impl Syntax {
         }
     }
 
-    /// Returns the search for escapes in many records at once, if the syntax has one for the values that were asked for. Records must end in
-    /// line feeds.
+    /// Returns the search for escapes in many records at once, if the syntax has one for the values that were asked for. Records must end
+    /// in line feeds.
     pub fn sweep(&self) -> Option<Sweep> {
         match &self.0 {
             Kind::Fields(fields) => fields.sweep(),
@@ -203,8 +203,9 @@ impl Syntax {
 
     /// Appends the places of the values of `record` to `places`, in the order of the record. The record has no line end.
     ///
-    /// After an error, the places that were appended are those of the values that are certain nevertheless. Except in a
-    /// log, a value with a malformed escape has a place, too, and [`Place::value`] returns the offset of the escape.
+    /// After an error, the places that were appended are those of the values that are certain nevertheless. Except in a log, a value with a
+    /// malformed escape has a place, too, and [`Place::value`] returns the offset of the escape. In JSON, this holds only for `\u` and
+    /// four digits, such as a lone surrogate: any other malformed escape makes the record unreadable.
     pub fn find(&mut self, record: &[u8], places: &mut Vec<Place>) -> Result<(), Unreadable> {
         match &mut self.0 {
             Kind::Line(escaping) => {
@@ -221,8 +222,8 @@ impl Syntax {
         }
     }
 
-    /// Appends `value`, or the text for no value, to `out` as a new value beside `place`, under the name that was asked for. An error is the
-    /// offset of the first byte of `value` that cannot be written.
+    /// Appends `value`, or the text for no value, to `out` as a new value beside `place`, under the name that was asked for. An error is
+    /// the offset of the first byte of `value` that cannot be written; `out` then has a part of the new value.
     pub fn write_beside(&self, place: &Place, value: Option<&[u8]>, out: &mut Vec<u8>) -> Result<(), usize> {
         match &self.0 {
             Kind::Table(table) => {

@@ -1,4 +1,4 @@
-//! Finds the cells of CSV: RFC 4180, with any ASCII delimiter.
+//! Finds the cells of CSV: RFC 4180 and the dialects of [`Quotes`], with any ASCII delimiter.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -25,7 +25,7 @@ struct Cell {
 pub type QuotedValue<'a> = (Cow<'a, [u8]>, bool);
 
 impl Dialect {
-    /// Returns RFC 4180 with this delimiter.
+    /// Returns the dialect of RFC 4180 with this delimiter.
     pub fn strict(delimiter: u8) -> Dialect {
         Dialect { delimiter, quotes: Quotes::Strict }
     }
@@ -106,7 +106,7 @@ impl Dialect {
     }
 
     /// Appends `value` to `out` as a cell, in quotes if `is_quoted` or if it needs them. An error is the offset of a byte
-    /// that cannot be written.
+    /// that cannot be written; `out` then has a part of the cell.
     pub fn write(self, is_quoted: bool, value: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
         let fence = self.fence();
         if !is_quoted && !value.iter().any(|byte| fence.contains(*byte)) {
@@ -151,7 +151,7 @@ pub struct Table {
     pub(crate) names: Vec<String>,
     /// The name of the new column beside each value; empty if new values replace the old ones.
     into: Vec<String>,
-    /// The number of cells of the header or, without a header, of the first row. It is 0 if there is no such row.
+    /// The number of cells of the header or, without a header, of the first row. It is 0 if there is no such row, or if it cannot be read.
     width: usize,
 }
 

@@ -78,6 +78,9 @@ fn split_other(
         let len = text[start..].iter().rposition(|&byte| byte != b' ').map_or(0, |last| last + 1);
         range.start + start..range.start + start + len
     };
+    // Amazon's load balancers write a request that they rejected as `- http://a:80- ` or `- - - `: hyphens in place of the method and of
+    // the protocol, and a blank at the end, which no client can send.
+    let has_last_blank = line[range.clone()].ends_with(b"- ");
     let range = trim(range);
     let request = &line[range.clone()];
     let Some(blank) = request.iter().position(|&byte| byte == b' ') else {
@@ -106,14 +109,18 @@ fn split_other(
     }
     let end = if has_protocol { rest.start + last.saturating_sub(1) } else { rest.end };
     let target = trim(rest.start..end);
-    // Jetty and load balancers write hyphens for the method and the protocol of a request that they rejected. Amazon's write no blank
-    // before the second hyphen: `- http://a:80- `.
     let is_refused = known.requests.contains(&request)
-        || &line[method.clone()] == b"-" && (word == b"-" || !has_protocol && word.ends_with(b"-"));
+        || known.protocol == Protocol::Word
+            && &line[method.clone()] == b"-"
+            && (word == b"-" || !has_protocol && has_last_blank);
     // To some writers, only a name and a version are a protocol. To others, `null`, `1.1` or a third word is one, too.
     let is_third = last > 0 && !line[rest.start..rest.start + last - 1].contains(&b' ');
     let is_unsure = !placeholders::is_protocol(word) && (is_third || has_protocol);
-    if escaping == Escaping::Unknown && is_unsure && !is_refused && !known.contains(&line[rest.clone()]) {
+    if matches!(escaping, Escaping::Unknown | Escaping::UnknownJson)
+        && is_unsure
+        && !is_refused
+        && !known.contains(&line[rest.clone()])
+    {
         return unreadable(rest.start + last, Reason::UNKNOWN_WRITER);
     }
     let is_target = !is_refused && !known.contains(&line[target.clone()]);

@@ -411,6 +411,15 @@ fn placeholders_are_no_targets() {
         let line = format!("192.0.2.1 {host} - [01/Jan/2024:00:00:00 +0000] \"{request}\" 400 0 \"-\" \"-\"");
         finds_nothing(log, &line);
     }
+    // A client can send hyphens, too.
+    for (log, request, target) in [
+        ("common:nginx", "- /etc/passwd%00 x-", "/etc/passwd%00 x-"),
+        ("common:apache", "- /a%2D -", "/a%2D -"),
+        ("daphne", "- /admin-", "/admin-"),
+        ("common:jetty", "- /a -", "/a"),
+    ] {
+        finds(log, &format!("{DATE} \"{request}\" 400 0"), Kind::Path, &[target]);
+    }
     // A client can send the start of a text of Squid.
     let other = "GET error:%00 HTTP/1.1";
     finds("combined", &format!("{DATE} \"{other}\" 400 54 \"-\" \"-\""), Kind::Url, &["error:%00"]);
@@ -444,8 +453,12 @@ fn a_column_can_be_empty() {
     let header = "#Fields: date cs-method cs-uri-stem cs-uri-query cs(Referer)";
     let line = format!("{header}\n1 GET /  \"http://r/\"\"\\\\\"");
     finds("w3c:tomcat", &line, Kind::Path, &["/", "http://r/\"\\"]);
-    let line = "#Fields: time cs-method cs-uri cs(Referer)\n12:21:16   GET   /bar - ";
+    let line = "#Fields: time     cs-method cs-uri cs(Referer)\n12:21:16   GET   /bar - ";
     finds("w3c", line, Kind::Path, &["/bar"]);
+    // If the header is not aligned, two blanks are around an empty column, and a raw blank is no column.
+    rejects("w3c", &line.replace("time     cs", "time cs"), Reason::FIELD_COUNT);
+    let header = "#Fields: date cs-username cs-uri-stem cs-uri-query sc-status";
+    rejects("iis", &format!("{header}\n2024-01-01 a /evil%41 /real%42  200"), Reason::FIELD_COUNT);
     rejects("w3c", &format!("{header}\n1 GET /a b - -"), Reason::FIELD_COUNT);
     rejects("w3c", "12:21:16 GET /bar -", Reason::NO_HEADER);
     rejects("w3c", "#Fields: time cs-uri\n10:00 \"/a", Reason::OPEN_QUOTE);
@@ -534,7 +547,7 @@ fn names_are_those_of_rows() {
         assert!(Log::named(&log.name()).is_some_and(|found| found.is(log)), "{}", log.name());
     }
     for name in "combined common vhost_combined nginx nginx-error haproxy envoy traefik elb alb s3 cloudfront w3c iis caddy cdx squid \
-        apache nginx-json httplog:haproxy httpslog:haproxy clf:haproxy varnish lighttpd combined:lighttpd h2o tomcat jetty gunicorn \
+        apache json nginx-json httplog:haproxy httpslog:haproxy clf:haproxy varnish lighttpd combined:lighttpd h2o tomcat jetty gunicorn \
         uvicorn morgan envoy-json traefik-json go rack"
         .split_whitespace()
     {
@@ -542,7 +555,7 @@ fn names_are_those_of_rows() {
     }
     assert!("auto".parse::<Spec>().is_ok_and(|spec| spec.log.is_none()));
     assert!("cri".parse::<Spec>().is_ok_and(|spec| spec.log.is_none() && spec.wrapper == Some(Wrapper::Cri)));
-    for name in ["", "no", "json", "combined:no", "no:nginx", "x+nginx", "cri+no"] {
+    for name in ["", "no", "combined:no", "no:nginx", "x+nginx", "cri+no"] {
         assert!(name.parse::<Spec>().is_err(), "{name}");
     }
     assert!(
@@ -562,8 +575,12 @@ fn the_first_lines_choose_a_format() {
         ("haproxy", &[&format!("{haproxy} 0/-/-/-/0 -/-/-")]),
         ("squid", &["1278000000.123 5 192.0.2.1 TCP_MISS/200 228 GET http://h/ - HIER_DIRECT/192.0.2.9 -"]),
         ("caddy", &[r#"{"request":{"uri":"/a","method":"GET"}}"#]),
-        ("nginx-json", &[r#"{"request_uri":"/a"}"#]),
+        ("json", &[r#"{"request_uri":"/a"}"#]),
         ("w3c", &["#Fields: time cs-uri", "1 /a"]),
+        (
+            "w3c:tomcat",
+            &["#Fields: time cs-uri", "#Version: 2.0", "#Software: Apache Tomcat/10.1.60", "1 /a"],
+        ),
         (
             "envoy",
             &["[2024-01-01T00:00:00.000Z] \"GET /a HTTP/1.1\" 200 - 0 2 2 1 \"-\" \"ua\" \"id\" \"h\" \"u\""],
@@ -579,6 +596,12 @@ fn the_first_lines_choose_a_format() {
         let lines: Vec<&[u8]> = lines.iter().map(|line| line.as_bytes()).collect();
         let found = detect(&lines, None).map(Log::name);
         assert_eq!(found.as_deref(), Some(name));
+    }
+    // A client cannot choose the format with a header of several labels, even if most lines have it.
+    let labels = ", client: , request: \"GET /a HTTP/1.1\", upstream: \"http://u/\", host: \"h\", referrer: \"http://r/\"";
+    let planted = access.replace("\"ua\"", &format!("\"{labels}\""));
+    for lines in [&[access.as_bytes(), planted.as_bytes()][..], &[planted.as_bytes()]] {
+        assert_eq!(detect(lines, None).map(Log::name).as_deref(), Some("combined"));
     }
     assert!(detect(&[b"no log"], None).is_none());
     let cri = format!("2026-11-27T15:38:10.123456789Z stdout F {access}");

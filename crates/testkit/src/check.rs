@@ -1,5 +1,5 @@
-//! Checks every verb (method of an encoder or decoder) on every tier against the oracle, on one input between guard
-//! pages.
+//! Checks every verb (method of an encoder or decoder for one input, except those that decode to text) on every tier
+//! against the oracle. The input is between guard pages.
 
 use std::borrow::{Borrow, Cow};
 use std::fmt::Debug;
@@ -47,7 +47,7 @@ impl Encoding {
         Encoding { members, rule: Rule::Plain, upper: true }
     }
 
-    /// Makes one encoding for each of the three rules, with digits in upper case.
+    /// Makes one encoding for each rule except [`Rule::FormKeepingPlus`], with digits in upper case.
     pub fn modes(members: Members) -> [Encoding; 3] {
         [Rule::Plain, Rule::KeepEscapes, Rule::Form].map(|rule| Encoding { members, rule, upper: true })
     }

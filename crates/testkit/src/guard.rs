@@ -70,13 +70,12 @@ impl GuardedSlice {
         slice
     }
 
-    /// Reports whether nothing outside the slice has changed.
+    /// Reports whether the 256 bytes before the slice and the 256 bytes after it, as far as they exist, have not changed.
     pub fn intact(&mut self) -> bool {
         let (slice, bytes) = (self.slice.clone(), self.memory.bytes());
         let canaries = [CANARY; 64];
         let clean = |bytes: &[u8]| bytes.chunks(64).all(|chunk| *chunk == canaries[..chunk.len()]);
-        // A wrong vector store lands near the slice, so only 256 bytes on either side are checked. Checking all memory would be
-        // slow.
+        // A wrong vector store lands near the slice, so these bytes suffice. Checking all memory would be slow.
         clean(&bytes[slice.start.saturating_sub(256)..slice.start])
             && clean(&bytes[slice.end..bytes.len().min(slice.end + 256)])
     }

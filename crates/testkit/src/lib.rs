@@ -1,8 +1,9 @@
 //! The code that the tests and the fuzz targets of simdpct share.
 //!
-//! [`oracle`] computes the expected outputs, a byte at a time. [`check`], [`columns`], [`streams`], [`text`] and
-//! [`questions`] compare every operation on every tier with the oracle, on one input. [`shapes`] makes inputs, and
-//! [`guard`] puts them between guard pages.
+//! [`oracle`] computes the expected outputs, a byte at a time. [`check`], [`columns`], [`streams`] and [`text`] compare
+//! the operations on each tier with the oracle, on one input, and [`questions`] compares the functions that write no
+//! output. [`rivals`] compares the operations with other crates. [`tiers`] lists the tiers to test, [`shapes`] makes
+//! inputs, and [`guard`] puts them between guard pages.
 
 pub mod check;
 pub mod columns;

@@ -2,7 +2,8 @@
 //!
 //! The outputs must always be equal, but not every operation has a counterpart. `urlencoding::decode` fails for invalid
 //! UTF-8, so it is compared with `decode_utf8`. `form_urlencoded` decodes whole queries to text with U+FFFD, so it gets
-//! one value without `&`. No other crate keeps escapes, is strict, normalizes, or has sets with bytes of 0x80 or more.
+//! one value without `&`. None of these crates keeps escapes, is strict, normalizes, or has sets with bytes of 0x80 or
+//! more.
 
 use std::borrow::Cow;
 use std::sync::{Mutex, OnceLock, PoisonError};

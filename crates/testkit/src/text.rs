@@ -61,7 +61,8 @@ pub fn check(input: &[u8]) {
                 assert_eq!(lossy, first.map_or(Ok(right.replaced.clone()), Err), "{}", context());
             }
 
-            // A lenient decoder and `Decode::lenient` must give the same text, and borrow if nothing changes.
+            // A `Decode` and the `TryDecode` that `Decode::lenient` makes of it must give the same text, and `decode_utf8_with` must
+            // borrow if nothing changes.
             let try_decode = lenient.lenient();
             let text = lenient.decode_utf8(input);
             assert_eq!(text.clone().map_err(Into::into), try_decode.decode_utf8(input), "{}", context());

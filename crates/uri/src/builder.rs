@@ -192,7 +192,7 @@ impl Builder {
         self
     }
 
-    /// Sets the whole query and discards parameters given before. `&` and `=` are kept.
+    /// Sets the whole query and discards parameters given before. `&`, `=`, `+` and `;` stay unescaped.
     #[must_use]
     pub fn query(mut self, query: &(impl AsRef<[u8]> + ?Sized)) -> Builder {
         self.query = Some(encoded(sets::RFC3986_QUERY, query));
@@ -228,8 +228,9 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if [`split`](crate::split) would not return the same pieces, or if browsers would read a piece of the path as the
-    /// host: they skip all slashes after `http:` and other special schemes, and after two slashes without a scheme.
+    /// [`BuildError`] if a piece is not valid, if [`split`](crate::split) would not return the same pieces, if a new segment is `.` or
+    /// `..`, or if browsers would read a piece of the path as the host: they skip all slashes after `http:` and other special schemes, and
+    /// after two slashes without a scheme.
     pub fn build(&self) -> Result<String, BuildError> {
         let mut out = String::new();
         if let Some(scheme) = &self.scheme {
@@ -307,7 +308,7 @@ pub enum BuildError {
     /// The host is empty, and either browsers would read a segment of the path as the host, or the path starts with
     /// `//`.
     EmptyHost,
-    /// A segment of the path is `.` or `..`. Parsers remove such segments, even if the dots are escaped.
+    /// A segment that was given to the builder is `.` or `..`. Parsers remove such segments, even if the dots are escaped.
     DotSegment,
     /// There is an authority, but the path does not start with a slash, so that it would continue the host or the port.
     RelativePath,

@@ -26,7 +26,8 @@ use simdpct::{AsciiSet, Decode, Encode};
 pub struct Charset(&'static Encoding);
 
 impl Charset {
-    /// Returns the charset with this label, in any case; `None` if the Encoding Standard does not have the label.
+    /// Returns the charset with this label; `None` if the Encoding Standard does not have the label. The case of letters does not matter,
+    /// nor does ASCII whitespace around the label.
     #[must_use]
     pub fn find(label: &str) -> Option<Charset> {
         Encoding::for_label(label.as_bytes()).map(Charset)
@@ -114,7 +115,7 @@ impl Charset {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Guess {
-    /// The text is ASCII, so every charset reads it the same.
+    /// The decoded bytes are ASCII. Every charset that is compatible with ASCII reads them the same; UTF-16 and ISO-2022-JP are not.
     Ascii,
     /// The text is valid UTF-8, which text in another charset hardly ever is.
     Utf8,

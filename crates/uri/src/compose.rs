@@ -201,8 +201,8 @@ pub(crate) fn append_without_dot_segments(path: &[u8], keeps_parents: bool, out:
 pub enum Strictness {
     /// A reference such as `http:g` is always an absolute URI.
     Strict,
-    /// A reference such as `http:g` means the relative reference `g` if its base has the same scheme, in any case. Some old
-    /// parsers do this.
+    /// A reference such as `http:g` means the relative reference `g` if its base has the same scheme, compared without regard to case.
+    /// Some old parsers do this.
     Lenient,
 }
 
@@ -314,7 +314,7 @@ pub(crate) fn append_without_dots(has_authority: bool, path: &[u8], out: &mut Ve
     }
 }
 
-/// The error of [`resolve`]: the base has no scheme, so it is not a URI (RFC 3986, section 5.1).
+/// The error of [`resolve`] and [`resolve_append`]: the base has no scheme, so it is not a URI (RFC 3986, section 5.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RelativeBase;

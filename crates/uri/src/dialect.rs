@@ -43,12 +43,13 @@ const fn literal(bytes: &[u8]) -> AsciiSet {
 /// Returns an encoder for data that becomes one component, or one segment of a path. It escapes every byte that would delimit the
 /// component from its neighbours.
 ///
-/// `Component::Path` is one segment, so a `/` in the data is escaped. Schemes and ports cannot hold escapes: their sets keep letters and
-/// digits, and data that needs an escape there is invalid; [`Builder`](crate::Builder) rejects it. The sets of RFC 1738 are those of
-/// its section 5.
+/// `Component::Path` is one segment, so a `/` in the data is escaped. Schemes and ports cannot hold escapes, so text for them should not
+/// be encoded: their sets keep only letters and digits, and `+`, `-` and `.` are escaped, too, although a scheme may hold them.
+/// [`Builder`](crate::Builder) takes a scheme as it is, and rejects an invalid one. The sets of RFC 1738 are those of its section 5.
 ///
-/// The sets of queries keep `&`, `=` and `+` in every dialect. For the parameters of a query use
-/// [`Builder::query_pair`](crate::Builder::query_pair) or [`form`](crate::form).
+/// The sets of queries keep `&`, `=` and `+` in every dialect but `Rfc1738Ftp`, whose URLs have no query: its set of queries keeps only
+/// unreserved bytes, to which `+` belongs. For the parameters of a query use [`Builder::query_pair`](crate::Builder::query_pair) or
+/// [`form`](crate::form).
 ///
 /// ```
 /// use simdpct_uri::{Component, Dialect, escape_for};

@@ -53,11 +53,12 @@ pub enum FlawKind {
     MalformedEscape,
     /// An `@` in the userinfo. Only the last `@` of the authority ends it, and parsers disagree about earlier ones.
     SeveralAt,
-    /// A `[` without a `]`.
+    /// A `[` at the start of the host, without a `]` in the host.
     UnclosedBracket,
-    /// Brackets whose content is not an address.
+    /// A host that starts with `[` and holds a `]`, but is not an address in brackets.
     BadAddress,
-    /// A port that is not a number of at most 65535. The grammar allows larger numbers. The offset of the flaw is that of the first byte of the port.
+    /// A port that is neither empty nor a number of at most 65535. The grammar allows larger numbers. The offset of the flaw is that of the
+    /// first byte of the port.
     BadPort,
     /// A colon in the first segment of a reference without a scheme (RFC 3986, section 4.2). Other parsers may take the text
     /// before the colon for a scheme.

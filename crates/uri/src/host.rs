@@ -14,8 +14,10 @@ const DENIED: AsciiDenyList = AsciiDenyList::new(true, "\"#%/:<>?@[\\]^`{|}");
 
 /// Converts a name to Punycode and lower case, by UTS 46 without transitional processing, as browsers do. Returns
 /// `None` if the name is not valid by UTS 46, or if a byte of the result cannot be in the name of a host (`:`, `/`, `%`
-/// and the like). Also returns `None` for an empty result, because browsers would then read the path as the host. The
-/// length of labels is not checked. Takes time linear in the name, except for IDNA.
+/// and the like). Also returns `None` for an empty result, because browsers would then read the path as the host.
+///
+/// The limits of DNS are not checked. But a label that is not ASCII and has more than 1,000 characters, or more than 2,000 in Punycode, is
+/// rejected, because Punycode takes quadratic time in the length of a label. All else takes time linear in the name.
 ///
 /// ```
 /// use simdpct_uri::host::to_ascii;
@@ -32,8 +34,8 @@ pub fn to_ascii<'a>(name: &'a (impl AsRef<[u8]> + ?Sized)) -> Option<Cow<'a, str
 }
 
 /// Converts a name from Punycode to characters, and to lower case, by UTS 46. Returns `None` if the name is not valid
-/// by UTS 46, or if a byte of the result cannot be in the name of a host (`:`, `/`, `%` and the like). Takes time
-/// linear in the name, except for IDNA.
+/// by UTS 46, or if a byte of the result cannot be in the name of a host (`:`, `/`, `%` and the like). Long labels are rejected, as by
+/// [`to_ascii`]. Takes time linear in the name, except that Punycode takes quadratic time in the length of a label.
 ///
 /// Some characters look alike. [`iri::from_uri`](crate::iri::from_uri) converts whole URLs and keeps names with invisible characters in
 /// Punycode.
@@ -141,8 +143,9 @@ pub fn special_port(scheme: &[u8]) -> Option<u16> {
     PORTS.iter().find(|(known, _)| *known == name).map(|&(_, port)| port)
 }
 
-/// Returns the port that a scheme uses if a URL names none: the [`special_port`], or that of a few other schemes in the registry of
-/// IANA. The scheme is compared without regard to case. Takes constant time.
+/// Returns the port that a scheme uses if a URL names none: the [`special_port`], or that of `ftps`, `ssh`, `sftp`, `telnet`, `gopher`,
+/// `nntp`, `imap`, `ldap`, `ldaps`, `rtsp`, `ipp`, `sip`, `sips`, `coap`, `redis` or `mqtt`. Returns `None` for every other scheme. The
+/// scheme is compared without regard to case. Takes constant time.
 ///
 /// ```
 /// use simdpct_uri::host::default_port;

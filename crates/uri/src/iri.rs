@@ -38,9 +38,12 @@ const REG_NAME: Encode<AsciiSet> = Encode::keeping(sets::RFC3986_REG_NAME).keep_
 ///
 /// # Errors
 ///
-/// [`InvalidIri`] if a backslash ends the authority, or the slashes before it, by the URL Standard (4.4), so that browsers find another host in
-/// the IRI than in a URI with `%5C`; or if no escape makes the host or the port valid: the host is neither an address, nor a name of bytes that
-/// RFC 3986 allows, nor a name that is valid by IDNA; the port is not a number of at most 65535.
+/// [`InvalidIri`] in these cases:
+///
+/// * A backslash is in the authority that browsers find, or in the slashes before it. They read it as a slash (URL Standard, section 4.4),
+///   so they would find another host in a URI with `%5C`.
+/// * The host is neither an address, nor a name of bytes that RFC 3986 allows, nor a name that is valid by IDNA.
+/// * The port is neither empty nor a number of at most 65535.
 pub fn to_uri(iri: &str) -> Result<Cow<'_, str>, InvalidIri> {
     let parts = split(iri);
     let encode = Encode::keeping(URI).keep_escapes();
@@ -192,7 +195,7 @@ fn is_readable(c: char, is_query: bool) -> bool {
     allowed && !unseen && !c.is_whitespace()
 }
 
-/// The error of [`to_uri`]: no escape makes the IRI a valid URI.
+/// The error of [`to_uri`]: no escape makes the IRI a valid URI with the same host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InvalidIri {

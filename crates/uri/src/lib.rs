@@ -48,7 +48,7 @@
 //! reference            splitting as RFC 3986 describes it, a byte at a time
 //! kernel/              private: the loops over blocks of 64 bytes
 //!   split columns tables scan   written over `simdpct::simd`
-//! pieces flaws parts columns   the public functions that split; only `columns` allocates
+//! pieces flaws parts columns   the public functions that split, and the decoding of the pieces
 //! dialect compose builder owned form iri charset whole   the public functions that write
 //! canon/               a folder for each canonical form: the form, and the rule by which a kernel detects lines that have it already
 //! suffix               public suffixes and registrable domains
@@ -66,7 +66,7 @@
 //!
 //! * `std` (default): detects the CPU at run time, and enables `alloc`.
 //! * `alloc`: everything that returns or fills an allocation. Without it, [`split`], [`Parts`], [`Parts::flaws`],
-//!   [`Piece::decode_to_slice`] and [`escape_for`] remain.
+//!   [`Piece::decode_to_slice`], [`escape_for`] and the ports of [`host`] remain.
 //! * `charset`: the module `charset`, with the crate encoding_rs.
 //! * `domains`: [`Parts::domain`] and `SuffixList`, with the Public Suffix List (150 KB, licence MPL 2.0) and the crate idna.
 //! * `idna`: the module `iri`, names that are not ASCII, and the profiles that need IDNA, with the crate idna.

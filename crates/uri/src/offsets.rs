@@ -2,8 +2,9 @@
 
 /// The positions where the parts of one URL begin and end, in bytes from its start.
 ///
-/// Without a scheme, `scheme_end` is 0. Without an authority, `host_start`, `host_end` and `path_start` are equal, and directly after
-/// the colon of the scheme. Without a query, `path_end == query_end`. Without a fragment, `query_end` is the length of the URL.
+/// Without a scheme, `scheme_end` is 0. Without an authority, `host_start`, `host_end` and `path_start` are equal: the offset after the
+/// colon of the scheme, or 0 without a scheme. Without a query, `path_end == query_end`. Without a fragment, `query_end` is the length of
+/// the URL.
 ///
 /// ```
 /// let at = simdpct_uri::split("http://me@host:80/a?b#c").offsets();

@@ -19,9 +19,9 @@ use crate::text::{Source, Text};
 
 /// A URI or relative reference that is valid by RFC 3986: [`Parts::flaws`] finds nothing in it. It owns its text, which is ASCII.
 ///
-/// It never changes. Each `with_*` and `without_*` method, and `set_query_param`, returns a copy in which one part is new and every other byte is the same.
-/// Methods that take text of URIs validate it, and methods that take data escape it. So splitting the copy gives the part that
-/// was set, and data never becomes structure. Every method takes time linear in its text.
+/// It never changes. Each `with_*` and `without_*` method, and `set_query_param`, returns a copy in which one part is new and every other
+/// byte is the same. Methods that take text of URIs validate it, and methods that take data escape it. So splitting the copy gives the part
+/// that was set, and data never becomes structure. Every method takes time linear in its text.
 ///
 /// `==`, the order and the hash are those of the text. For equivalence of URIs, compare canonical forms: [`canon`](crate::canon).
 ///
@@ -82,7 +82,8 @@ impl UriBuf {
     /// Returns a relative reference that [`resolve`](UriBuf::resolve) turns into `target` again, or `target` itself if
     /// no relative reference does.
     ///
-    /// No reference leads to a `target` with dot segments, because resolving removes them; canonicalize such a URI before.
+    /// Resolving removes dot segments, so no reference leads to a `target` that has some, unless the base has the same path. Canonicalize
+    /// such a URI before.
     ///
     /// ```
     /// use simdpct_uri::UriBuf;
@@ -178,8 +179,8 @@ impl UriBuf {
     /// # Errors
     ///
     /// [`BuildError::Unescaped`] or [`BuildError::Host`] if `host` is not a host by RFC 3986, section 3.2.2;
-    /// [`BuildError::RelativePath`] if there is no authority and the path does not start with a slash. An empty host is accepted; browsers
-    /// then read the path of a special scheme as the host.
+    /// [`BuildError::RelativePath`] if there is no authority, and the path is not empty and does not start with a slash. An empty host is
+    /// accepted; browsers then read the path of a special scheme as the host.
     ///
     /// ```
     /// use simdpct_uri::{BuildError, UriBuf};
@@ -324,7 +325,7 @@ impl UriBuf {
         UriBuf::of_valid(self.parts().set_query_param(name, value))
     }
 
-    /// Returns a copy without the parameters whose names `remove` selects. The `?` is removed with the last one.
+    /// Returns a copy without the parameters whose names `remove` selects. If no text of the query remains, its `?` is removed, too.
     ///
     /// `remove` gets each name decoded by the rule of forms, where `+` is a space, with U+FFFD for invalid UTF-8. The other parameters
     /// keep their spelling, their order and the `&` between them.

@@ -19,7 +19,10 @@ pub mod delimiters {
     pub const QUERY: &[u8] = b"&=;+%";
 }
 
-/// A part of a URI as it is written, without delimiters in it. All of it is data, so it can be decoded, once.
+/// A part of a URI as it is written, which is split no further. It can be decoded, once.
+///
+/// The userinfo is the exception: its first colon is a delimiter, at which [`Parts::user`](crate::Parts::user) and
+/// [`Parts::password`](crate::Parts::password) split it.
 ///
 /// A piece of text is a `str`, and has the methods of `str`; a piece of bytes is a `[u8]`. `==` compares the text as it is written:
 /// `%41` is not equal to `A`.
@@ -35,7 +38,7 @@ pub mod delimiters {
 pub struct Piece<'a, T: Text + ?Sized = [u8]>(&'a T);
 
 impl<'a, T: Text + ?Sized> Piece<'a, T> {
-    /// Makes a piece of text that you know to hold no delimiters.
+    /// Makes a piece of `raw`, which the caller knows to hold no delimiters. Nothing is checked.
     #[must_use]
     pub const fn new(raw: &'a T) -> Piece<'a, T> {
         Piece(raw)

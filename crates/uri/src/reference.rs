@@ -46,8 +46,8 @@ pub(crate) fn split(uri: &[u8]) -> Offsets {
 /// authority = [ userinfo "@" ] host [ ":" port ]
 /// ```
 ///
-/// The last `@` ends the userinfo, so a host never holds one. The first colon after it that is not between `[` and `]` starts the
-/// port. If `[` has no `]` after it, the host extends to the end of the authority.
+/// The last `@` ends the userinfo, so a host never holds one. The first colon after it starts the port. But if the host starts with
+/// `[`, this is the first colon after the first `]`, and without a `]` the host extends to the end of the authority.
 #[cold]
 #[inline(never)]
 pub(crate) fn split_authority(authority: &[u8]) -> (usize, usize) {

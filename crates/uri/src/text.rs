@@ -63,7 +63,8 @@ impl Text for str {
     }
 }
 
-/// A value that is the text of a URL: `[u8]`, `str`, the types that own them, and references to these.
+/// A value that is the text of a URL: `[u8]`, `[u8; N]`, `Vec<u8>`, `str`, `String`, `UriBuf`, a `Cow` of bytes or text, and references to
+/// these.
 ///
 /// Only this crate implements this trait, whose items are not public.
 pub trait Source {

@@ -1,8 +1,9 @@
 //! Exports the codec as a WebAssembly module. `core.mjs` and `codec.mjs` are its only callers.
 //!
 //! The module owns an input and an output buffer. The caller reserves input memory with [`pct_input`], writes to it, calls an operation
-//! with the number of bytes that it wrote, and reads the result at [`pct_output`]. An operation returns the length of the result or a
-//! negative error code. Sets are numbers: first those of `sets::ALL`, the registry, in its order, then those that the caller defined.
+//! with the number of bytes that it wrote, and reads the result at [`pct_output`]. An operation returns the length of the result, or a
+//! negative code if the result equals the input or there is an error. Sets are numbers: first those of `sets::ALL`, the registry, in
+//! its order, then those that the caller defined.
 //!
 //! No argument of a caller causes a panic, which would end the module.
 //!
@@ -19,11 +20,12 @@ mod url;
 
 /// The return value of an operation whose result equals its input.
 const UNCHANGED: i32 = -1;
-/// The error code for a malformed escape, or a lone surrogate, in the input. [`pct_error_offset`] returns its offset.
+/// The error code for a malformed escape, or a lone surrogate, whose offset [`pct_error_offset`] returns. [`pct_to_wide`] returns it for
+/// output that is not valid UTF-8, without an offset.
 const MALFORMED: i32 = -2;
-/// The error code if memory for the result cannot be allocated.
+/// The error code if memory for the result cannot be allocated, or if the input buffer is too small for [`pct_from_wide`].
 const NO_MEMORY: i32 = -3;
-/// The error code for a set, a name or a member that does not exist.
+/// The error code for a set or a property of a set that does not exist, and for a member that is not ASCII.
 const NO_SUCH_SET: i32 = -4;
 
 /// The flag for encoders that keep the escapes of the input.
@@ -154,7 +156,7 @@ pub extern "C" fn pct_input(len: usize) -> *mut u8 {
     if grow(input, len) { input.as_mut_ptr() } else { core::ptr::null_mut() }
 }
 
-/// Returns the address of the result of the last operation. It is valid until the next operation.
+/// Returns the address of the result of the last operation. It is valid until the next operation or call of [`pct_release`].
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_output() -> *const u8 {
     state().output.as_ptr()
@@ -305,14 +307,14 @@ pub extern "C" fn pct_normalize(len: usize) -> i32 {
     state().decode(len, Decode::NORMALIZE.lenient())
 }
 
-/// Returns the offset in the input at which the last operation failed.
+/// Returns the offset at which the last decoding or [`pct_from_wide`] failed: in the input, or in the units at [`pct_wide`].
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_error_offset() -> usize {
     state().error_offset
 }
 
 /// Returns the offset at which the first `len` bytes of input stop decoding to valid UTF-8, `UNCHANGED` if all of them decode to it, or an
-/// error code. The flag is `FORM`.
+/// error code. Keeps escapes of the set `keep`, unless `keep` is negative. The flag is `FORM`.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_not_utf8(len: usize, keep: i32, flags: u32) -> i32 {
     let state = state();
@@ -358,7 +360,7 @@ pub extern "C" fn pct_set_text(number: usize, property: u32) -> i32 {
 }
 
 /// Defines the set that has the members of `set` (none if that is negative) and the first `len` bytes of input. Returns the
-/// number of the new set, or `NO_SUCH_SET` if a byte is not ASCII.
+/// number of the new set, or `NO_SUCH_SET` if there is no such set or a byte is not ASCII.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_set_add(set: i32, len: usize) -> i32 {
     let mut state = state();

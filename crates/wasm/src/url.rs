@@ -56,8 +56,8 @@ pub extern "C" fn pct_decode_url(len: usize) -> i32 {
     })
 }
 
-/// Decodes the first `len` bytes of input until nothing changes. The only flag is `FORM`. [`pct_layers`] returns the number of
-/// rounds that changed something.
+/// Decodes the first `len` bytes of input until nothing changes. Keeps escapes of the set `keep`, unless `keep` is negative. The only
+/// flag is `FORM`. [`pct_layers`] returns the number of rounds that changed something.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_decode_until_stable(len: usize, keep: i32, flags: u32) -> i32 {
     let mut state = state();
@@ -162,7 +162,7 @@ pub extern "C" fn pct_split(len: usize) -> i32 {
 
 /// Writes the violations of RFC 3986 in the first `len` bytes of input, as rows of offset, kind and byte. Kind is the number of the
 /// component (see [`pct_split`]) plus 16 times that of the violation: 0 illegal byte, 1 not ASCII, 2 control, 3 malformed escape, 4 several
-/// `@`, 5 unclosed bracket, 6 bad address, 7 bad port, 8 colon in the first segment, 9 another.
+/// `@`, 5 unclosed bracket, 6 bad address, 7 bad port, 8 colon in the first segment, 9 another. From kind 3 on, byte is 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_flaws(len: usize) -> i32 {
     state().tabulate(len, |input, rows| flaws(&split(input), rows))

@@ -1,5 +1,6 @@
-//! A server that follows the advice of docs/servers.md and docs/readings.md. Before any handler runs, it rejects malformed escapes and
-//! paths that servers read differently. It uses normalized URLs as cache keys, and escapes the values that it writes to redirects.
+//! A server that follows the advice of docs/servers.md and docs/readings.md. Before any handler runs, it rejects paths that servers read
+//! differently, and before a handler that reads the query, malformed escapes. It uses normalized URLs as cache keys, and escapes the values
+//! that it writes to redirects.
 //!
 //! ```sh
 //! cargo run --release -- 127.0.0.1:8080

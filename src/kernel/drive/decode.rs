@@ -141,8 +141,8 @@ fn copy_blocks<'c, I: Isa, const M: usize>(
     Decoded { written: out.finish(), stopped: input.len() - rest.len() + stopped }
 }
 
-/// Copies blocks from the start of `input`, `M` at a time, and returns the rest of the input, which is empty or has a byte that decoding may
-/// change in its first `M` blocks.
+/// Copies blocks from the start of `input`, `M` at a time, and returns the rest of the input, which is empty or has a byte
+/// that decoding may change in its first `M` blocks.
 #[cfg_attr(optimized, inline(always))]
 fn copy_while_clean<'i, I: Isa, const M: usize>(
     isa: I,
@@ -460,8 +460,8 @@ fn few_blocks<'c, I: Isa, const N: usize, M: Mode>(
         drops[i] = digits_of(escapes & lanes.mask(), lanes, &mut carry);
         any_decoded |= escapes & lanes.mask();
     }
-    // A normalization usually decodes no escape. In other modes, this is unpredictable, and a compressing store takes
-    // less time than a mispredicted branch (lab: modes).
+    // A normalization usually decodes no escape. In other modes, this is unpredictable, and on AVX-512, the tier whose
+    // `TOGETHER` is 4, a compressing store takes less time than a mispredicted branch (lab: modes).
     if !M::IS_PLAIN && any_decoded == 0 && (job.upper || const { I::TOGETHER != 4 }) {
         return Some(Outcome::whole(text.copy(isa, out), input));
     }
@@ -547,8 +547,8 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
     #[cfg_attr(optimized, inline(always))]
     fn run<'i>(mut self, input: &'i [u8]) -> Ended<'i, 'c> {
         let mut rest = input;
-        // This loop needs none of the constants that the compiler loads before the others. Text with many escapes usually has one in the first
-        // block, and should not wait for the check of more blocks (lab: clean-starts).
+        // This loop needs none of the constants that the compiler loads before the others. Text with many escapes usually has
+        // one in the first block, and should not wait for the check of more blocks (lab: clean-starts).
         if const { !KEEP && !B::MANY && I::DECODES_DENSE }
             && is_clean(self.isa, false, [self.isa.load(input)])
         {
@@ -664,8 +664,8 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
         }
     }
 
-    /// Writes the `M` whole blocks at the start of `rest`, advances `rest` and returns `true`, if decoding changes
-    /// none.
+    /// Writes the `M` whole blocks at the start of `rest`, advances `rest` and returns `true`, if they fit and decoding
+    /// surely changes none.
     #[cfg_attr(optimized, inline(always))]
     fn copy_clean<const M: usize>(&mut self, rest: &mut &[u8]) -> bool {
         if self.form || KEEP && B::MANY || self.out.spare() < M * I::LANES {
@@ -727,7 +727,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
             (decoded, result) = (valid & some, with_values);
         }
         if KEEP && self.upper {
-            // The last two lanes of each value.
+            // These are the last two lanes of each value.
             let last_two = if B::MARKED { 0 } else { cut };
             let percent = found.percent & here & !last_two;
             // An escape may stay if a `%` is one or two bytes before it. That byte may be before the block.
@@ -766,8 +766,8 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
     }
 }
 
-/// The job and the input, for [`keep_completing`]. They are passed by reference, because that function is called rarely, and the loops of the
-/// tiers should not hold them in registers (lab: kernels).
+/// The job and the input, for [`keep_completing`]. They are passed by reference, because that function is called rarely,
+/// and the loops of the tiers should not hold them in registers (lab: kernels).
 struct Whole<'a> {
     job: &'a DecodeJob,
     input: &'a [u8],

@@ -188,8 +188,8 @@ impl<I: Isa> Checked<I> {
     }
 }
 
-/// Returns `members` with the lanes of valid escapes, and without any other `%`. The block is at the start of `rest`. No escape starts in the
-/// lanes of `cut`. `carry` is that of [`digits_of`].
+/// Returns `members` with the lanes of valid escapes, and without any other `%`. The block is at the start of `rest`. No
+/// escape starts in the lanes of `cut`. `carry` is that of [`digits_of`].
 #[cfg_attr(optimized, inline(always))]
 fn with_escapes<I: Isa>(
     isa: I,
@@ -414,8 +414,8 @@ impl<'c, I: Isa, B: Bounds, const DEFAULT: bool> State<'c, I, B, DEFAULT> {
         self.out.finish()
     }
 
-    /// Copies the blocks at the start of `input` in which nothing is escaped, and returns the rest. These loops need none of the constants that
-    /// the compiler loads before the others (lab: clean-starts).
+    /// Copies the blocks at the start of `input` in which nothing is escaped, and returns the rest. These loops need none of
+    /// the constants that the compiler loads before the others (lab: clean-starts).
     #[cfg_attr(optimized, inline(always))]
     fn copy_start<'i>(&mut self, input: &'i [u8]) -> &'i [u8] {
         let (isa, mut rest) = (self.isa, input);
@@ -437,8 +437,8 @@ impl<'c, I: Isa, B: Bounds, const DEFAULT: bool> State<'c, I, B, DEFAULT> {
         rest
     }
 
-    /// Writes whole blocks from the start of `rest` while the output has `MAX_WINDOW` spare bytes. At the start and
-    /// after two clean blocks, one check covers `M` blocks.
+    /// Writes whole blocks from the start of `rest` while there are enough of them and the output has capacity. At the start
+    /// and after two clean blocks, one check covers `M` blocks.
     #[cfg_attr(optimized, inline(always))]
     fn whole_blocks<const M: usize>(&mut self, rest: &mut &[u8]) {
         loop {
@@ -453,8 +453,8 @@ impl<'c, I: Isa, B: Bounds, const DEFAULT: bool> State<'c, I, B, DEFAULT> {
         }
     }
 
-    /// Writes the `M` whole blocks at the start of `rest` and returns `true` if no lane has to be escaped. This check needs no masks, unlike
-    /// [`State::encode_block`].
+    /// Writes the `M` whole blocks at the start of `rest` and returns `true` if they fit and surely no lane has to be escaped.
+    /// This check needs no masks, unlike [`State::encode_block`].
     #[cfg_attr(optimized, inline(always))]
     fn copy_clean<const M: usize>(&mut self, rest: &[u8]) -> bool {
         // All blocks are loaded before the first store; `few_blocks` explains why.
@@ -483,8 +483,8 @@ impl<'c, I: Isa, B: Bounds, const DEFAULT: bool> State<'c, I, B, DEFAULT> {
     }
 
     /// Writes whole blocks like [`State::one_by_one`], but looks up the members of the set two blocks ahead. The caller
-    /// has found that not all of the first `together` blocks are clean, so `clean` counts no clean blocks before the
-    /// first block with an escape.
+    /// has just checked the first `together` blocks, if there are as many, and not all are clean. So `clean` starts so low
+    /// that the clean blocks before the first escape do not end the loop.
     #[cfg_attr(optimized, inline(always))]
     fn look_ahead(&mut self, rest: &mut &[u8], together: usize) -> bool {
         if rest.len() < 3 * I::LANES {

@@ -311,7 +311,7 @@ pub(crate) trait Isa: Copy {
     fn compress(self, block: Self::Block, drop: u64, lanes: Lanes<Self>, out: &mut Cursor<'_>);
 
     /// Writes the first `lanes` lanes of the first block and then the other blocks, each without the lanes in its mask, as
-    /// [`Isa::compress`] does. There are at most four blocks. The capacity is checked once.
+    /// [`Isa::compress`] does. There are at most four blocks. A tier may check the capacity once for all of them.
     fn compress_all<const M: usize>(
         self,
         blocks: [Self::Block; M],
@@ -323,8 +323,8 @@ pub(crate) trait Isa: Copy {
     /// Decodes the four blocks at the start of `input`, as if two hexadecimal digits followed every `%`. Returns the lanes that it
     /// dropped from each block. `carry` is that of [`digits_of`].
     ///
-    /// Returns `None` and keeps no output if two digits do not follow some `%`, if `input` ends with these blocks, or if `out` has too
-    /// little capacity.
+    /// Returns `None` and keeps no output if two digits do not follow some `%`, if `input` does not have a whole block after
+    /// these blocks (a tier may need fewer bytes), or if `out` has too little capacity.
     ///
     /// Four blocks share one check, so text with many escapes takes less time than with [`Isa::find`] (lab: kernels).
     #[cfg_attr(optimized, inline(always))]

@@ -30,7 +30,8 @@ use crate::set::ByteSet;
 pub(crate) struct Class {
     ascii: [__m512i; 2],
     high: [u64; 2],
-    /// The set as rows of sixteen bytes, for inputs of few blocks: unlike `ascii`, they need no preparation (lab: kernels).
+    /// The two tables that [`ByteSet::halves`] returns, each in all quarters of a register, for inputs of few blocks. Unlike
+    /// `ascii`, they need no preparation (lab: kernels).
     rows: [__m512i; 2],
 }
 
@@ -369,8 +370,8 @@ pub(super) fn encode<'c>(tier: Avx512, job: &EncodeJob, input: &[u8], out: Outpu
     }
 }
 
-/// Decodes a value. The code for one block, and in the default mode for two, is part of this function: it needs so few registers that none has
-/// to be saved on the stack (lab: kernels). Other inputs have functions of their own (`decode_by`).
+/// Decodes a value. The code for one block, and in the default mode for two, is part of this function: it needs so few
+/// registers that none has to be saved on the stack (lab: kernels). Other inputs have functions of their own (`decode_by`).
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn decode<'c>(tier: Avx512, job: &DecodeJob, input: &[u8], out: OutputSpan<'c>) -> Outcome<'c> {
     match (job.is_plain(), input.len()) {

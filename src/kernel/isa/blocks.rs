@@ -106,7 +106,8 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
         [first, second]
     }
 
-    /// Returns the high and the low hexadecimal digit of each byte. `digits` is the table of the sixteen digits.
+    /// Returns the high and the low hexadecimal digit of each byte. `digits` is the table of the sixteen digits, prepared by
+    /// [`Vector::prepared`], and so are the results.
     #[cfg_attr(optimized, inline(always))]
     fn spelt(self, bytes: V, digits: V) -> [V; 2] {
         [digits.shuffle(bytes.high_half()), digits.shuffle(bytes & self.all(0x0F))]

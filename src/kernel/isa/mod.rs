@@ -219,7 +219,7 @@ macro_rules! tiers {
             Description { name: "scalar", features: &[], detect: || true },
         ];
 
-        /// The names of the tiers of all targets, best first. They end in NUL, so that they are C strings, too.
+        /// The names of the tiers of all targets, those of each target best first, as C strings.
         pub const TIER_NAMES: &[&CStr] = &[$(c_string(concat!(stringify!($module), "\0")),)* c"scalar"];
 
         /// Whether the build assumes all features of the best tier, as with `-C target-cpu=native` on a CPU that has them. If that
@@ -372,7 +372,7 @@ tiers! {
     simd128, Simd128, all(target_arch = "wasm32", target_feature = "simd128"), ["simd128"];
 }
 
-/// Returns `mask` unchanged, but hides from the compiler how it was made.
+/// Returns `mask` unchanged. On x86-64, this hides from the compiler how the mask was made.
 #[inline(always)]
 #[allow(unused_mut, reason = "it changes only on x86-64")]
 pub fn opaque(mut mask: u64) -> u64 {
@@ -388,8 +388,8 @@ pub fn opaque(mut mask: u64) -> u64 {
 /// A set of kernels for one instruction set, which this CPU has.
 ///
 /// The library picks the best tier on first use. [`Tier::init`] fixes another one for the process. With the feature
-/// `std`, the environment variable `SIMDPCT_TIER` fixes it, too; the variable is read once. A test covers all tiers by
-/// [`Tier::available`].
+/// `std`, the environment variable `SIMDPCT_TIER` fixes it, too; the variable is read once. A test that iterates over
+/// [`Tier::available`] covers all tiers of its CPU.
 ///
 /// ```
 /// use simdpct::{Encode, Tier, sets};
@@ -408,7 +408,7 @@ pub struct Tier(NonZeroUsize);
 static ACTIVE: AtomicUsize = AtomicUsize::new(Tier::PENDING.0.get());
 
 impl Tier {
-    /// The environment variable that forces a tier.
+    /// The environment variable that selects a tier, with the feature `std`.
     pub const ENV_VAR: &'static str = "SIMDPCT_TIER";
 
     pub(crate) const SCALAR: Tier = Tier(NonZeroUsize::new(COUNT).unwrap());
@@ -467,8 +467,8 @@ impl Tier {
         Tier::available().find(|tier| tier.name() == name)
     }
 
-    /// Returns the tier in use. The first call that needs a kernel chooses it: the tier that the environment asks for,
-    /// if this CPU has it, else the best.
+    /// Returns the tier in use. Unless [`Tier::init`] has fixed it, this call or the first call that needs a kernel chooses
+    /// it: the tier that the environment asks for, if this build holds it and this CPU has it, else the best.
     #[must_use]
     #[inline]
     pub fn active() -> Tier {

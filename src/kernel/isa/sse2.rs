@@ -99,7 +99,8 @@ type Block = [Register; 4];
 /// A set, prepared for lookups.
 #[derive(Clone, Copy)]
 pub(crate) enum Class {
-    /// A set of letters, digits, `-`, `.`, `_` and one more byte, which is in all lanes of the register.
+    /// A set of letters, digits, `-`, `.`, `_` and at most one more byte, which is in all lanes of the register. Without one
+    /// more byte, all lanes are `-`.
     Common(Register),
     /// Any other set.
     Any(ByteSet),

@@ -1,7 +1,7 @@
 //! SSSE3: a block is 64 lanes in four registers, or, for short inputs, 32 lanes in two.
 //!
-//! The algorithms are those of AVX2 at half the width. The tier does not require `popcnt`, so the output offset of a group of lanes is
-//! known only when the group before it is written.
+//! The algorithms are those of AVX2 at half the width. The tier does not require `popcnt`, so the output offset of a group of
+//! lanes is the sum of the lengths of the groups before it, which come from tables.
 
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;

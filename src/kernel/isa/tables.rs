@@ -43,7 +43,7 @@ pub(super) const SHIFTED_LESS: [u8; 16] = {
 
 /// A table indexed by the low half of a byte; [`DIGIT_HIGH`] is indexed by the high half. The saturating sum of both entries
 /// has a clear top bit exactly for hexadecimal digits, and then their value in its low half. For a byte above 0x7F, a shuffle
-/// gives 0 here, and [`DIGIT_HIGH`] sets the top bit. Only the sum of a lower-case letter has the bit 0x10.
+/// gives 0 here, and [`DIGIT_HIGH`] sets the top bit.
 pub(super) const DIGIT_LOW: [u8; 16] = {
     let mut low = [0x80; 16];
     let mut digit = 0;

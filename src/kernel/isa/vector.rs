@@ -2,8 +2,8 @@
 //! instructions.
 //!
 //! [`Blocks`](super::blocks::Blocks) builds whole blocks from it, once for all of these tiers. A method that selects lanes returns or takes
-//! *marks*: registers whose lanes are all ones or all zeros. (On AVX2, [`Vector::clear_marked`] defines only the top bit of each lane, and
-//! methods that take marks read only that bit.) "lab: NAME" names the page docs/lab/DATE-NAME.md.
+//! *marks*: registers whose lanes are all ones or all zeros. (On AVX2, [`Vector::clear_marked`] defines only the top bit of
+//! each lane. [`Vector::blend`] and [`Vector::mask`] read only that bit.) "lab: NAME" names the page docs/lab/DATE-NAME.md.
 
 use core::ops::{BitAnd, BitOr, BitXor};
 
@@ -142,7 +142,7 @@ pub(crate) unsafe trait Vector:
     fn without(self, bits: Self) -> Self;
 
     /// Returns, for each index in `places`, the lane of `self` at that index of the same part, or zero for an index
-    /// above 0x7F. Other indices are below 16.
+    /// above 0x7F. Other indices are below 16, except in lanes whose results are not used.
     fn shuffle(self, places: Self) -> Self;
 
     /// Returns, for each of `bytes`, the lane of `self` at the index in its low half, or zero if the byte is above 0x7F.
@@ -214,7 +214,8 @@ pub(crate) unsafe trait Vector:
         self ^ Self::splat(token, b'%')
     }
 
-    /// Shuffles a prepared register by `places` and undoes the preparation, so an index above 0x7F gives `%`.
+    /// Shuffles a prepared register by `places` and undoes the preparation, so the index
+    /// [`PERCENT`](super::tables::PERCENT) gives `%`. There is no other index above 0x7F.
     #[cfg_attr(optimized, inline(always))]
     fn shuffle_prepared(self, places: Self, token: Self::Token) -> Self {
         self.shuffle(places) ^ Self::splat(token, b'%')
@@ -235,8 +236,8 @@ pub(crate) unsafe trait Vector:
     /// Returns, for each part, its last eight lanes and then the first eight of the same part of `next`.
     fn concat_high_low(self, next: Self) -> Self;
 
-    /// Reports whether any group of eight lanes has more than four escapes. `escape` is the mask of the lanes to escape, and
-    /// `marks` marks all of them.
+    /// Returns `true` if any group of eight lanes has more than four escapes. `escape` is the mask of the lanes to escape, and
+    /// `marks` marks all of them. If `marks` marks more lanes, the result may be `true` because of these, too.
     fn is_dense<const N: usize>(token: Self::Token, marks: [Self; N], escape: u64) -> bool;
 
     /// Writes a group of eight lanes in the order that a row of [`EXPAND`](super::tables::EXPAND) gives. The part holds

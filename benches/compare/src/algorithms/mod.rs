@@ -1,4 +1,4 @@
-//! Has the algorithms of percent codecs with SIMD that cannot be linked from Rust, in code of our own.
+//! Has the algorithms of percent codecs with SIMD that cannot be linked from Rust, written anew.
 //!
 //! Each module lists the differences from the published code, which make an algorithm faster or correct. All algorithms
 //! give the answers of simdpct in the default mode, and keep malformed escapes.

@@ -3,9 +3,9 @@
 //!
 //! `agree [--python PYTHON] [--node NODE [--modules FOLDER]] [--mutants COUNT] LIST...` asks each tool for every URL of
 //! the lists. It also asks for COUNT URLs with one to three random changes. It counts the differences by class
-//! (crates/uri/README.md explains the classes). It prints a difference without a class, and fails. The Python tools
-//! also get every character of Unicode in a host. Node checks that each key (canonical form) has the host of its URL.
-//! FOLDER has whatwg-url, which Node runs.
+//! (crates/uri/README.md explains the classes). It prints a difference without a class, and fails. The Python tools surt
+//! and w3lib also get hosts with each character of Unicode that is not ASCII, unless the profile rejects the host. Node
+//! checks that each key (canonical form) has the host of its URL. FOLDER has whatwg-url, which Node runs.
 
 #![forbid(unsafe_code)]
 

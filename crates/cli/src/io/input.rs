@@ -1,4 +1,4 @@
-//! Reads the inputs, which are files and standard input, in blocks. Compressed inputs are decompressed.
+//! Reads the inputs (files, standard input, or text from the command line) in blocks, and decompresses them if asked.
 
 use std::fs::File;
 use std::io::{self, Read};

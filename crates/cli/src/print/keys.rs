@@ -292,7 +292,7 @@ impl Counts {
     }
 }
 
-/// The number of keys that are looked up together.
+/// The number of keys whose slots are loaded into the caches together, before the keys are looked up one by one.
 const GROUP: usize = 64;
 
 /// The number of files that the keys of all shards are divided among if they do not fit in memory.

@@ -36,7 +36,7 @@ pub struct Spec {
     pub usual: ByteSet,
     /// The text that is written for a value that the policy `empty` replaces.
     pub empty: &'static [u8],
-    /// The text that is written for a record that the policy `null` replaces.
+    /// The text that the policy `null` writes instead of an unreadable record. Whole JSON records become `null` instead.
     pub null: &'static [u8],
     /// The text that means "no value", such as a hyphen in logs; empty if no text has this meaning.
     pub none: &'static [u8],

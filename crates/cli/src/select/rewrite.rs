@@ -222,8 +222,11 @@ impl Selector {
             // Browsers escape a query in the charset of the document, which the conversion does not know.
             false if !place.charset.is_same() && respells_query(value, new) => false,
             false => put(place, new, |other| {
-                // If a conversion only gave bytes that had to be escaped again, the value keeps its old spelling.
-                stays = other != new && other.eq_ignore_ascii_case(value);
+                // If only bytes that had to be escaped again would change, or bytes that were not escaped before would become escapes, the
+                // value keeps its old spelling.
+                stays = other != new
+                    && (other.eq_ignore_ascii_case(value)
+                        || escapes_more(place.refused(), value, new, other));
                 if stays { Ok(()) } else { edit.put(place, other) }
             }),
         };
@@ -258,6 +261,13 @@ fn respells_query(old: &[u8], new: &[u8]) -> bool {
     };
     let ((raw, escaped), (new_raw, new_escaped)) = (foreign(old), foreign(new));
     new_raw > raw || new_raw < raw && new_escaped > escaped
+}
+
+/// Reports whether a byte of `refused` that `old` and `new` have as it is, is an escape in `other`, a spelling of `new`.
+fn escapes_more(refused: ByteSet, old: &[u8], new: &[u8], other: &[u8]) -> bool {
+    let count = |text: &[u8], byte: u8| memchr::memchr_iter(byte, text).count();
+    let is_new = |byte: u8| count(other, byte) < count(old, byte).min(count(new, byte));
+    (0..=255).any(|byte| refused.contains(byte) && is_new(byte))
 }
 
 /// Returns the bytes that stay escaped in the value at `place`. `known` holds these bytes for earlier places.

@@ -26,10 +26,14 @@ pub struct FromForm {
 /// The name of the parameter whose value is the charset of its form (HTML Standard, section 4.10.22.4).
 const CHARSET: &[u8] = b"_charset_";
 
-/// Returns the charset that a form of these `pairs` names.
-fn named_charset<T: AsRef<[u8]>>(mut pairs: impl Iterator<Item = (T, T)>) -> Option<Charset> {
-    let (_, label) = pairs.find(|(name, _)| name.as_ref() == CHARSET)?;
-    Charset::find(std::str::from_utf8(label.as_ref()).ok()?).ok()
+/// Returns the charset that a form names, `None` if that is UTF-8, or `other` if the form names none.
+fn named_charset<T: AsRef<[u8]>>(
+    mut pairs: impl Iterator<Item = (T, T)>,
+    other: Option<Charset>,
+) -> Option<Charset> {
+    let label = pairs.find(|(name, _)| name.as_ref() == CHARSET).map(|(_, label)| label);
+    let named = label.and_then(|label| Charset::find(std::str::from_utf8(label.as_ref()).ok()?).ok());
+    if named == Some(Charset::UTF_8) { None } else { named.or(other) }
 }
 
 /// Returns the offsets of the non-empty parameters of `form`. Each of them is a pair.
@@ -45,7 +49,7 @@ fn starts(form: &[u8]) -> impl Iterator<Item = usize> {
 impl Convert for FromForm {
     fn append(&mut self, value: Value<'_>, handling: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
         let repaired = handling.repaired(value.bytes, b"%2525");
-        let charset = named_charset(form::pairs(&*repaired)).or(self.charset);
+        let charset = named_charset(form::pairs(&*repaired), self.charset);
         let mut refusal = None;
         let pairs = form::pairs(&*repaired).zip(starts(value.bytes)).map_while(|((name, value), offset)| {
             let pair = text_in(charset, name, handling.not_text)
@@ -197,7 +201,7 @@ impl Convert for ToForm {
         let mut form = Serializer::new();
         form.line_ends(self.line_ends);
         let pairs = self.pairs(value.bytes)?;
-        let charset = named_charset(pairs.iter().map(|[name, value]| (name, value))).or(self.charset);
+        let charset = named_charset(pairs.iter().map(|[name, value]| (name, value)), self.charset);
         for pair in pairs {
             let [name, value] = match charset {
                 None => pair,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use simdpct::{ByteSet, Decode};
 use simdpct_uri::{DomainName, Parts, SuffixList, delimiters};
 
-use super::row::{self, Style};
+use super::row::{self, Style, replace};
 use crate::common::fault::Handling;
 
 /// A named part of a URL, as options and rows name it.
@@ -160,8 +160,12 @@ impl Part {
             Part::Parameter(_) => decode.form(),
             _ => decode,
         };
-        let percent: &[u8] = if delimiters.contains(b'%') { b"%25" } else { b"%2525" };
-        match handling.repaired(raw, percent) {
+        let has_pieces = delimiters.contains(b'%');
+        let raw = handling.repaired(raw, if has_pieces { b"%25" } else { b"%2525" });
+        // With the decoded digits after it, a malformed `%` would be an escape. It stays escaped, like a decoded `%`.
+        let raw =
+            if has_pieces { replace(raw, |rest| begins_escape(rest).then_some((1, b"%25"))) } else { raw };
+        match raw {
             Cow::Borrowed(raw) => decode.decode(raw),
             Cow::Owned(raw) => Cow::Owned(decode.decode(&raw).into_owned()),
         }
@@ -177,6 +181,13 @@ impl Part {
             _ => b"",
         })
     }
+}
+
+/// Reports whether the `%` at the start of `rest` begins no escape, but would begin one if the text after it is decoded.
+fn begins_escape(rest: &[u8]) -> bool {
+    let next = simdpct::decode(&rest[1..rest.len().min(7)]);
+    let is_digit = |at| next.get(at).is_some_and(u8::is_ascii_hexdigit);
+    simdpct::decode_escape(rest).is_none() && is_digit(0) && is_digit(1)
 }
 
 impl fmt::Display for Part {

@@ -108,7 +108,10 @@ pub fn append_unescaped_percents(style: Style, rows: &[u8], out: &mut Vec<u8>) {
 
 /// Returns `cell` with replacements. For the bytes from a `%` on, `new` returns the number of bytes to replace, and
 /// their replacement.
-fn replace<'a, 'n>(cell: Cow<'a, [u8]>, new: impl Fn(&[u8]) -> Option<(usize, &'n [u8])>) -> Cow<'a, [u8]> {
+pub fn replace<'a, 'n>(
+    cell: Cow<'a, [u8]>,
+    new: impl Fn(&[u8]) -> Option<(usize, &'n [u8])>,
+) -> Cow<'a, [u8]> {
     let (mut out, mut from) = (Vec::new(), 0);
     for at in memchr::memchr_iter(b'%', &cell) {
         if let Some((len, new)) = new(&cell[at..]) {

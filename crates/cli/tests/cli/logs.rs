@@ -669,7 +669,7 @@ fn w3c_and_iis_name_their_columns() {
     );
     finds(
         "w3c",
-        "#Version: 1.0\n#Fields: time cs-method cs-uri cs(Referer)\n00:34:23 GET /foo/%5A \"http://r/ %5A\"\n12:21:16 GET /bar - \n",
+        "#Version: 1.0\n#Fields: time cs-method cs-uri cs(Referer)\n00:34:23 GET /foo/%5A \"http://r/ %5A\"\n12:21:16 GET /bar -\n",
         &["/foo/Z", "http://r/ Z", "/bar"],
     );
     // A `#Fields:` line applies to all lines up to the next one, also in later chunks. Its names are case-insensitive.

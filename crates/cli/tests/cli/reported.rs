@@ -1,6 +1,6 @@
 //! Tests cases that users reported to other programs: `pct` must find the value that the client sent.
 
-use crate::support::run;
+use crate::support::{run, text};
 
 const DATE: &str = "[10/Oct/2000:13:55:36 -0700]";
 
@@ -811,6 +811,74 @@ fn escapes_of_servers_stay_in_their_cells_and_fields() {
             "{\"u\":\"%2F\\ud83d\",\"n\":1}\n",
             Some("{\"u\":\"%2F\\ud83d\",\"plain\":null,\"n\":1}\n"),
             "1 value is unreadable",
+        ),
+    ]);
+}
+
+/// A `%` that begins no escape would begin one if the escaped digits after it were decoded.
+#[test]
+fn decoded_digits_do_not_complete_an_escape() {
+    let url = "http://a/?q=1%2%36r=2\n";
+    let decoded = text(&["split", "--decode"], url);
+    let joined = text(&["join", "--encode", "-"], &decoded);
+    assert_eq!(joined, "http://a/?q=1%2526r=2\n");
+    check(&[
+        ("get --decode {query:q}", url, Some("1%26r=2\n"), ""),
+        ("get --decode {query:q}", &joined, Some("1%26r=2\n"), ""),
+        ("get --decode {path}", "http://a/%2Fx%2%46%4%%%2G\n", Some("/%2Fx%252F%4%%%2G\n"), ""),
+        ("top --decode {path}", "http://a/%2Fx\nhttp://a/%2%46x\n", Some("1\t/%252Fx\n1\t/%2Fx\n"), ""),
+    ]);
+}
+
+#[test]
+fn a_value_keeps_its_spelling_if_its_own_bytes_would_become_escapes() {
+    check(&[
+        ("decode --quoted --field 2", "x %5B%5B\\a\n", Some("x %5B%5B\\a\n"), ""),
+        ("decode --quoted --field 2", "1 a%5B\"b\n", Some("1 a%5B\"b\n"), ""),
+        (
+            "decode --quoted --field 2",
+            "1 \"C:\\dir\\%20y \\\"q\\\"\"\n",
+            Some("1 \"C:\\dir\\%20y \\\"q\\\"\"\n"),
+            "",
+        ),
+        ("decode --quoted --field 2", "1 \"a%41\\\"%42b\"\n", Some("1 \"aA\\\"Bb\"\n"), ""),
+    ]);
+}
+
+/// A form that names UTF-8 is read like one that names no charset, so that bytes and escapes of escapes differ.
+#[test]
+fn a_form_that_names_utf_8_keeps_its_bytes() {
+    let form = "_charset_=utf-8&q=%FF\n_charset_=utf-8&q=%25FF\n";
+    let pairs = "[[\"_charset_\",\"utf-8\"],[\"q\",{\"bytes\":\"%FF\"}]]\n[[\"_charset_\",\"utf-8\"],[\"q\",\"%FF\"]]\n";
+    check(&[("form --format jsonl", form, Some(pairs), ""), ("form --from jsonl", pairs, Some(form), "")]);
+}
+
+/// Servers mean a byte or a character by `\u00e9`, so auto detection leaves such values. A client cannot choose the format with labels in a
+/// header, and hyphens of a client hide no target.
+#[test]
+fn what_a_client_sends_does_not_choose_how_it_is_read() {
+    let json = "{\"request\":\"GET /\\u00e9%41 HTTP/1.1\"}\n{\"request\":\"GET /%41 HTTP/1.1\"}\n";
+    let line = "1.2.3.4 - - [10/Oct/2000:13:55:36 -0700] \"GET /b%41 HTTP/1.1\" 200 5 \"-\" \"ua\"\n";
+    let labels = ", client: , request: \"GET /s%41 HTTP/1.1\", subrequest: \"/s%41\", host: \"h\", referrer: \"http://r/%41\"";
+    let planted = line.replace("\"ua\"", &format!("\"{labels}\""));
+    let both = format!("{line}{planted}");
+    let decoded = both.replace("/b%41", "/bA");
+    let hidden = line.replace("GET /b%41 HTTP/1.1", "- /etc%00 x-");
+    check(&[
+        ("decode --log auto", json, Some(&json.replace("GET /%41", "GET /A")), "the format is json"),
+        ("decode --log auto", &both, Some(&decoded), "the format is combined"),
+        ("decode --values --log nginx", &hidden, Some("/etc\0 x-\n"), ""),
+        (
+            "decode --values --log nginx-json --field request_uri --field request",
+            "{\"request_uri\":\"/raw%2541\",\"uri\":\"/dec\",\"request\":\"GET /r HTTP/1.1\"}\n",
+            Some("/raw%41\n/r\n"),
+            "",
+        ),
+        (
+            "get {host} --values --log caddy --field target --field request.method",
+            "{\"request\":{\"method\":\"CONNECT\",\"uri\":\"example.com:443\"}}\n",
+            Some("\nexample.com\n"),
+            "",
         ),
     ]);
 }

@@ -92,8 +92,8 @@ fn decoding_makes_the_ends_of_nothing() {
         ("1 [x%5d y%41] \"q\"", "1 [x%5d yA] \"q\""),
         ("[a b%5D c", "[a b%5D c"),
         ("[a \"b%5D c\" d", "[a \"b%5D c\" d"),
-        // A decoded blank after the quote in the middle would turn this quote into the end of the field, so the quote is escaped.
-        ("1 \"a\"%20b\" c", "1 \"a%22 b\" c"),
+        // A decoded blank after the quote in the middle would turn this quote into the end of the field, so the value stays as it is.
+        ("1 \"a\"%20b\" c", "1 \"a\"%20b\" c"),
         ("1 %5ba b]", "1 %5ba b]"),
     ] {
         for field in ["1", "2", "1,2"] {

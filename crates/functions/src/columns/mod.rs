@@ -29,7 +29,8 @@ use crate::url::{Extracted, PartBody, Value, extract_parts};
 use crate::values::Values;
 use crate::verb::Verb;
 
-/// The number of rows of a range, on which a thread works at a time. The results of a range are one array.
+/// The least number of rows of a range, on which a thread works at a time, except for the last range of an array. If a host does not set
+/// [`Host::is_split`], a whole array is one range. The results of a range are one array, or more if one would be too long for its offsets.
 pub const ROWS: usize = 1 << 16;
 
 /// A range of a column of views has at least this number of rows for each buffer. The array of each range has all
@@ -73,7 +74,8 @@ pub fn value(array: &ArrayData, row: usize) -> Option<&[u8]> {
 pub struct Host {
     /// Whether the offsets of lists have 64 bits, and not 32.
     pub large_lists: bool,
-    /// Whether the results for one array may be several arrays, of [`ROWS`] rows or more if the offsets permit it.
+    /// Whether the results for one array may be several arrays. All but the last have [`ROWS`] rows or more, unless their offsets would
+    /// overflow.
     pub is_split: bool,
     /// Reports whether a number of bytes can be allocated. It is called before the work on each range of rows, with the
     /// number for all threads together.
@@ -82,7 +84,7 @@ pub struct Host {
     pub take: fn(usize) -> Vec<u8>,
     /// Frees a vector, or keeps it for `take`.
     pub free: fn(Vec<u8>),
-    /// Makes a buffer of a vector from `take`.
+    /// Makes a buffer of a vector, which `take` has returned in most cases.
     pub buffer: fn(Vec<u8>) -> Buffer,
     /// Builds an array of results, and may check it.
     pub build: fn(Parts) -> Result<ArrayData, ArrowError>,
@@ -148,10 +150,11 @@ impl Job {
     ///
     /// # Errors
     ///
-    /// [`Failure::Rejected`] for a bad value, in most cases the first, if the policy is to fail; [`Failure::TooLong`]
-    /// if the results do not fit their offsets; [`Failure::Broken`] for a value that is not in its buffers;
-    /// [`Failure::Invalid`] for arguments that do not fit, and for errors of [`Host::build`]; [`Failure::NoMemory`] by
-    /// `has_room`. Errors count rows from the start of the whole column.
+    /// [`Failure::Rejected`] for the first bad value if the policy is to fail; [`Failure::TooLong`] if the results do not
+    /// fit their offsets; [`Failure::Broken`] for a value that is not in its buffers; [`Failure::Invalid`] for arguments
+    /// that do not fit, and for errors of [`Host::build`]; [`Failure::NoMemory`] if `has_room` returns `false`. Errors
+    /// count rows from the start of the whole column. For a function of URLs, the number in [`Failure::TooLong`] may be
+    /// another one, because it counts texts.
     pub fn apply(
         &self,
         first: &Column,
@@ -424,7 +427,8 @@ impl<'a> Piece<'a> {
         self.small_or_large::<O>(self.result, column, nulls)
     }
 
-    /// Applies a verb to views. Views of values that do not change still point to the old buffers.
+    /// Applies a verb to views. If the verb is applied only to some rows, the views of the other rows still point to the old buffers.
+    /// A URL that canonicalization leaves unchanged keeps its view, too.
     fn views(
         &self,
         verb: Verb,
@@ -620,7 +624,8 @@ impl<'a> Places<'a> {
         Places { buffers, starts }
     }
 
-    /// Returns the index of the buffer that holds `value`, and the offset in it. Returns `None` if no buffer holds it.
+    /// Returns the index of the buffer that holds `value`, and the offset in it. Returns `None` if no buffer holds it, and may
+    /// return `None` if buffers overlap.
     fn find(&self, value: &[u8]) -> Option<(u32, u32)> {
         let at = value.as_ptr().addr();
         let (start, number) =

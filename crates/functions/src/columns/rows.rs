@@ -157,9 +157,10 @@ pub(super) fn view_of_part(view: View, whole: &[u8], start: usize, len: usize) -
     ((if len > 12 { long } else { short }) | len as u128).to_le_bytes()
 }
 
-/// Returns the number of bytes of the values, or a larger number if there are nulls.
+/// Returns the number of bytes of the values, or an estimate: nulls may make it larger, and values that share their bytes may make it
+/// smaller.
 fn size_of_views<'a>(views: impl ExactSizeIterator<Item = &'a View>, buffers: &[Buffer]) -> usize {
-    // The view of a null may have any length, so the result is at most what the buffers and views can hold.
+    // The view of a null may have any length, so the result is limited to what the buffers and views can hold.
     let most = buffers.iter().map(Buffer::len).sum::<usize>() + 12 * views.len();
     views.map(|view| word(view, 0)).sum::<usize>().min(most)
 }
@@ -198,7 +199,7 @@ impl<'a> Values<'a> for ViewRows<'a, '_> {
 /// The number of rows that are searched for `%`, to estimate how many of all rows have one.
 const SAMPLE: usize = 64;
 
-/// The rows of an array of views that a function may change.
+/// The rows of an array of views to which a function is applied. It certainly leaves all other rows unchanged.
 pub(super) struct Chosen<'a, 'b> {
     all: ViewRows<'a, 'b>,
     /// The rows, or `None` for all.

@@ -87,8 +87,8 @@ impl Delimited {
         self.find(0, window, chosen)
     }
 
-    /// Finds the wanted fields in the blocks that were found, or the escapes in them. The records are those of `window`, which begins at byte
-    /// `shift` of the first block. Returns the length of the complete records.
+    /// Finds the wanted fields in the blocks that were found, or the escapes in them. The records are those of `window`, which begins at
+    /// byte `shift` of the first block. Returns the length of the complete records.
     fn find(&mut self, shift: usize, window: &[u8], chosen: &mut Vec<u64>) -> usize {
         let Delimited { open, found: blocks, fields, is_table, .. } = self;
         let end = masks::last_bit(blocks, |block| block[1], usize::MAX).map_or(shift, |end| end + 1);

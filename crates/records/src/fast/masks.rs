@@ -41,8 +41,8 @@ impl Search for ByBytes {
     }
 }
 
-/// Finds `bytes` in `input`, and replaces the content of `marks` by one entry for each 64 bytes of `input`. In word `n` of entry `i`, bit `b` is
-/// set if byte `64 * i + b` of the input equals `bytes[n]`. Takes time linear in the input.
+/// Finds `bytes` in `input`, and replaces the content of `marks` by one entry for each 64 bytes of `input`. In word `n` of entry `i`, bit
+/// `b` is set if byte `64 * i + b` of the input equals `bytes[n]`. Takes time linear in the input.
 ///
 /// ```
 /// let mut marks = Vec::new();
@@ -99,9 +99,10 @@ impl<const N: usize> Kernel for Mark<'_, N> {
 /// all bytes are irregular. The first three words are correct up to the first irregular byte.
 pub type Block = [u64; 4];
 
-/// Finds the ends of rows and cells in the whole blocks of `input` (RFC 4180). Replaces the first entries of `marks` by one for each block, and
-/// returns their number. A misplaced quote opens a cell after its start, or closes one before its end. A block with such a quote is not
-/// marked, nor are those after it. No block is marked if `ends` is in the state after such a quote, or in a dialect with backslashes.
+/// Finds the ends of rows and cells in the whole blocks of `input` (RFC 4180). Replaces the first entries of `marks` by one for each block,
+/// and returns their number, which is at most that of `marks`. A misplaced quote opens a cell after its start, or closes one before its
+/// end. A block with such a quote is not marked, nor are those after it. No block is marked if `ends` is in the state after such a quote,
+/// or in a dialect with backslashes.
 ///
 /// `ends` is the state before the input, and becomes the state before the first block that is not marked. `has_returns`
 /// becomes true if a carriage return, or NUL, is in the marked blocks.
@@ -138,8 +139,8 @@ impl Rows<'_> {
         let len = blocks.len().min(marks.len());
         let (blocks, marks) = (&blocks[..len], &mut marks[..len]);
         let mut count = 0;
-        // The words of many blocks are computed together, so the compiler makes vector code. The blocks of a group with a misplaced quote, and
-        // the last ones, are marked one by one.
+        // The words of many blocks are computed together, so the compiler makes vector code. The blocks of a group with a misplaced quote,
+        // and the last ones, are marked one by one.
         if len >= TOGETHER {
             let mut words = Words([[0; TOGETHER + 1]; 5]);
             let groups = blocks.as_chunks::<TOGETHER>().0.iter().zip(marks.as_chunks_mut::<TOGETHER>().0);
@@ -175,13 +176,13 @@ impl Kernel for Rows<'_> {
     }
 }
 
-/// The places in each block of quotes, line feeds, delimiters and `%`, and of bytes inside quotes. The first word of each kind is that of the
-/// block before.
+/// The places in each block of quotes, line feeds, delimiters and `%`, and of bytes inside quotes. The first word of each kind is that of
+/// the block before.
 struct Words<const M: usize>([[u64; M]; 5]);
 
 impl<const M: usize> Words<M> {
-    /// Marks the rows in `N` blocks, one less than `M`. `bytes` are a quote, a line feed, the delimiter, `%`, a carriage return and NUL. Returns
-    /// `false`, and leaves `state` as it was, if a quote is misplaced, or text follows a closing one.
+    /// Marks the rows in `N` blocks, one less than `M`. `bytes` are a quote, a line feed, the delimiter, `%`, a carriage return and NUL.
+    /// Returns `false`, and leaves `state` as it was, if a quote is misplaced, or text follows a closing one.
     #[inline(always)]
     fn mark<const N: usize>(
         &mut self,
@@ -287,7 +288,8 @@ pub(crate) fn list_bits(words: impl ExactSizeIterator<Item = u64>, places: &mut 
     count
 }
 
-/// Returns the place of the first bit from `from` on that is set in the words of `blocks`. The place of bit `b` of word `i` is `64 * i + b`.
+/// Returns the place of the first bit from `from` on that is set in the words of `blocks`. The place of bit `b` of word `i` is
+/// `64 * i + b`.
 #[inline(always)]
 pub(crate) fn next_bit<T>(blocks: &[T], word: impl Fn(&T) -> u64, from: usize) -> Option<usize> {
     let mut live = u64::MAX << (from % BLOCK);

@@ -86,8 +86,8 @@ impl Sweep {
         }
     }
 
-    /// Returns the places of the escapes that [`Sweep::next`] has found: one bit for each byte, which is set for a `%`
-    /// in a selected value. Also returns the number of the bit for the first byte.
+    /// Returns the places of the escapes that [`Sweep::next`] has found: one bit for each byte, which is set for a `%` in a selected value.
+    /// Also returns the number of the bit for the first byte. The bits after the records that [`Sweep::next`] has handled are unspecified.
     pub fn chosen(&self) -> (&[u64], usize) {
         (&self.chosen, self.shift)
     }

@@ -1,6 +1,7 @@
-//! Finds the ends of the rows of a table in a buffer that grows, in blocks of 64 bytes. [`Ends`] reads the blocks that have a quote where RFC 4180
-//! allows none, an incomplete last block, and all blocks in a dialect with backslashes. If a row is unreadable, and one of its lines after the first
-//! is a row of the table by itself, the unreadable row ends before that line ([`Table::resume`](crate::Table::resume)).
+//! Finds the ends of the rows of a table in a buffer that grows, in blocks of 64 bytes. [`Ends`] reads the blocks that have a quote where
+//! RFC 4180 allows none, an incomplete last block, and all blocks in a dialect with backslashes. If a row is unreadable, and one of its
+//! lines after the first is a row of the table by itself, the unreadable row ends before that line
+//! ([`Table::resume`](crate::Table::resume)).
 
 use std::ops::Range;
 
@@ -17,7 +18,7 @@ pub struct RowMarks {
     /// The first `len` entries are the list.
     blocks: Vec<Block>,
     len: usize,
-    /// Whether there may be a carriage return, or NUL.
+    /// Whether there may be a carriage return, or NUL, in the marked blocks.
     has_returns: bool,
 }
 
@@ -32,7 +33,7 @@ impl RowMarks {
         &self.blocks[..self.len]
     }
 
-    /// Reports whether the chunk may have a carriage return, or NUL.
+    /// Reports whether the marked blocks may have a carriage return, or NUL. If the list is empty, the result says nothing about the chunk.
     pub fn has_returns(&self) -> bool {
         self.has_returns
     }
@@ -43,12 +44,12 @@ impl RowMarks {
         self.has_returns = false;
     }
 
-    /// Returns the end of the row that contains byte `at`, if the row is complete.
+    /// Returns the end of the row that contains byte `at`, if the row is complete. The list must not be empty.
     pub fn end(&self, at: usize) -> Option<usize> {
         masks::next_bit(self.blocks(), |block| block[1], at).map(|end| end + 1)
     }
 
-    /// Returns the start of the row that contains byte `at`.
+    /// Returns the start of the row that contains byte `at`. The list must not be empty.
     pub fn start(&self, at: usize) -> usize {
         masks::last_bit(self.blocks(), |block| block[1], at).map_or(0, |end| end + 1)
     }

@@ -74,13 +74,13 @@ pub(crate) struct Shapes {
     marks: Vec<[u64; 4]>,
     /// The places of the selected strings of a line.
     values: Vec<(usize, usize)>,
-    /// Whether the next line has a shape that is not known.
+    /// Whether the line at which [`Shapes::next`] has ended has a `%` and a shape that is not known.
     is_new: bool,
 }
 
 impl Shapes {
-    /// Adds the shape of `line`, the one at which [`Shapes::next`] has ended, if it is not known. It replaces the one that has not been used for
-    /// the longest time.
+    /// Adds the shape of `line`, the one at which [`Shapes::next`] has ended, if the line has a `%` and its shape is not known. If `MOST`
+    /// shapes are known, it replaces the one that has not been used for the longest time.
     pub fn learn(&mut self, line: &[u8], places: &[Place]) {
         if std::mem::take(&mut self.is_new)
             && let Some(shape) = Shape::of(line, places)
@@ -115,10 +115,7 @@ impl Shapes {
                         special &= special - 1;
                     }
                     b'%' => {
-                        let Some(next) = self.read(window, line, chosen) else {
-                            self.is_new = true;
-                            return line;
-                        };
+                        let Some(next) = self.read(window, line, chosen) else { return line };
                         line = next;
                         special &= u64::MAX.checked_shl((line - index * BLOCK) as u32).unwrap_or(0);
                     }
@@ -129,11 +126,13 @@ impl Shapes {
         line
     }
 
-    /// Reads the line at `line`, if it has a known shape, and marks the `%` in its selected strings. Returns the end of the line.
+    /// Reads the line at `line`, if it has a known shape, and marks the `%` in its selected strings. Returns the end of the line, or `None`
+    /// if the reader must read it.
     #[inline]
     fn read(&mut self, window: &[u8], line: usize, chosen: &mut [u64]) -> Option<usize> {
         let known =
             (0..self.shapes.len()).find_map(|number| Some((number, self.compare(number, window, line)?)));
+        self.is_new = known.is_none();
         let end = known.map(|(number, end)| {
             if number > 0 {
                 self.shapes[..=number].rotate_right(1);
@@ -178,7 +177,7 @@ impl Shapes {
     }
 }
 
-/// Returns the end of the number at `at`.
+/// Returns the end of the number at `at`, if there is one.
 #[inline]
 fn number_end(bytes: &[u8], at: usize) -> Option<usize> {
     // Most numbers are whole.

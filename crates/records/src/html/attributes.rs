@@ -88,7 +88,8 @@ pub static ATTRIBUTES: &[Attribute] = &[
     url("xlink:href", &[]),
 ];
 
-/// Returns the number of the attribute `name` of `element` in [`ATTRIBUTES`], if it contains URLs. The names may have letters in either case.
+/// Returns the number of the attribute `name` of `element` in [`ATTRIBUTES`], if it contains URLs. The names may have letters in either
+/// case.
 pub(crate) fn find(element: &str, name: &str) -> Option<usize> {
     let is_in = |elements: &[&str]| {
         elements.is_empty() || elements.iter().any(|known| known.eq_ignore_ascii_case(element))

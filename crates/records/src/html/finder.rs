@@ -209,8 +209,8 @@ impl Finder {
         found.open.unwrap_or(usize::MAX).min(self.start + found.done)
     }
 
-    /// Moves the URLs before `stop` to `links`. `input` begins at offset `start` of the whole input, and the offsets of
-    /// the tags count from `start`.
+    /// Moves the URLs in the tags that end at offset `stop` of the whole input or before it to `links`. `input` begins at offset `start` of
+    /// the whole input, and the offsets of the tags in `links` count from `start`.
     pub fn take(&mut self, input: &[u8], start: usize, stop: usize, links: &mut Vec<Link>) {
         let found = &mut lock(&self.found).values;
         let count = found.iter().take_while(|value| value.tag.end <= stop).count();
@@ -273,7 +273,7 @@ impl Value {
 /// The number of bytes that show whether a document is in UTF-16.
 const HEAD: usize = 2;
 
-/// Reports whether `bytes` begin with a letter or `<` of UTF-16 or UTF-32, with or without a byte order mark.
+/// Reports whether `bytes` begin with a byte order mark, a letter or `<` of UTF-16 or UTF-32.
 fn is_wide(bytes: &[u8]) -> bool {
     matches!(bytes, [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] | [0, _, ..] | [_, 0, ..])
 }

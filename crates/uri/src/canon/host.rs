@@ -1,4 +1,5 @@
-//! Parses and serializes the hosts of the URL Standard of 2 July 2026 (sections 3.5 and 3.6). Domains are checked with idna's tables of Unicode.
+//! Parses and serializes the hosts of the URL Standard of 2 July 2026 (sections 3.5 and 3.6). With the feature `idna`, domains are checked
+//! with the tables of Unicode of the crate idna.
 
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -84,7 +85,8 @@ fn append_mapped(name: &[u8], out: &mut Vec<u8>) -> Option<()> {
 /// The entry of [`DOMAIN`] for a byte that no domain may hold.
 const FORBIDDEN: u8 = 0;
 
-/// The lower case of each byte that a domain may hold, and `FORBIDDEN` for forbidden domain code points (section 3.1).
+/// The lower case of each ASCII byte that a domain may hold, and `FORBIDDEN` for all other bytes: the forbidden domain code points
+/// (section 3.1), and the bytes outside ASCII.
 static DOMAIN: [u8; 256] = {
     let mut lower = [FORBIDDEN; 256];
     let mut byte = b'!';

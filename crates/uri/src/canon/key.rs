@@ -8,9 +8,9 @@ use crate::kernel::tables::{HOST, LOWER, SCHEME, UPPER, escape_tables, set, tabl
 
 /// The rule for the keys of one canonical form, such as that of Safe Browsing.
 pub(crate) trait KeyRule {
-    /// The bytes that a key does not hold. LF is not one of them.
+    /// The bytes that leave their line unproven, among them all bytes that no key holds. LF is not one of them.
     const REJECTED: AsciiSet;
-    /// The bytes whose escapes a key does not hold.
+    /// The bytes whose escapes leave their line unproven, among them all bytes whose escapes no key holds.
     const DECODED: AsciiSet;
     /// Whether a key has no run of dots in its host, no run of slashes in its path, and addresses in one spelling.
     const REDUCES: bool;

@@ -173,10 +173,10 @@ pub enum Profile {
     /// slashes in the path becomes one slash. `http://` is inserted before a URL without a scheme, such as `example.com:80/`. If such a URL
     /// has a scheme when decoded, as `http%3A%2F%2Fexample.com/` does, the decoded URL is used instead.
     ///
-    /// Rejects a URL without a host, such as `mailto:a@b`; a port that is not a number; a host with an escaped colon or bracket; a host
-    /// with a character that UTS 46 maps to a delimiter; as [`Reason::HostConflict`], every URL for which Google's rules and browsers name
-    /// different hosts, such as `http:/a`, `http:\\a\b`, `http://evil.com\@good.com/`, `http://a%2562.com/`; and, as [`Reason::Unstable`],
-    /// a path in which a decoded `?` ends a dot segment, such as `/a/..%3F`.
+    /// Rejects a URL without a host, such as `mailto:a@b`; a port that is not a number of at most 65535; a host with an escaped colon or
+    /// bracket; a host with a character that UTS 46 maps to a delimiter; as [`Reason::HostConflict`], every URL for which Google's rules
+    /// and browsers name different hosts, such as `http:/a`, `http:\\a\b`, `http://evil.com\@good.com/`, `http://a%2562.com/`; and, as
+    /// [`Reason::Unstable`], a path in which a decoded `?` ends a dot segment, such as `/a/..%3F`.
     #[cfg(feature = "idna")]
     SafeBrowsing4,
 
@@ -250,8 +250,8 @@ pub enum Profile {
     Robots,
 }
 
-/// Defines the rows of the profiles: the name, the edition and the description of each, and the functions that make the form. `if` names the
-/// cargo feature that the profile needs.
+/// Defines the rows of the profiles: the name, the edition and the description of each, and the functions that make the form. `if` names
+/// the cargo feature that the profile needs.
 macro_rules! profiles {
     ($($variant:ident $({ $($option:ident: $value:literal),* })? $(if $feature:tt)?
         = $name:literal, $edition:literal, $about:literal, $form:expr;)*) => {

@@ -56,8 +56,8 @@ pub(super) fn is_plain_name(host: &[u8]) -> bool {
     !host[last].is_ascii_digit()
 }
 
-/// Returns the first eight bytes of a name, as a number that orders like these bytes. Sorting many parameters by this number first saves most
-/// comparisons of the names themselves, which are far apart in memory.
+/// Returns the first eight bytes of a name, as a number that orders like these bytes. Sorting many parameters by this number first saves
+/// most comparisons of the names themselves, which are far apart in memory.
 pub(super) fn first_bytes(name: &[u8]) -> u64 {
     let mut first = [0; 8];
     let len = name.len().min(8);
@@ -102,8 +102,9 @@ pub(super) fn old_ipv4(host: &[u8]) -> Option<Ipv4Addr> {
 /// 46 has rules of its own, such as the rule on text direction.
 pub(super) struct Deviation;
 
-/// Converts a host to ASCII by IDNA 2003; fails unless UTS 46 gives the same name. Returns `None` if the ASCII name has an empty
-/// label, or a label of more than 63 bytes.
+/// Converts a host to ASCII by IDNA 2003; fails unless UTS 46 gives the same name. Returns `None` if the ASCII name has a label of more
+/// than 63 bytes, or an empty one. A dot at the end is allowed, unless the label after it is empty because all of its characters are
+/// ignored.
 ///
 /// Also fails if a character is mapped to one of `delimiters`. See [`uts46`].
 #[cfg(feature = "idna")]

@@ -5,8 +5,8 @@
 //! special URL each backslash before the query becomes a slash. So the kernel of [`split`] cuts the URL, and each part
 //! is written to the output in its final form. The function for a part names the states that it replaces.
 //!
-//! Three rules of this module change bytes that are already written: `..` and a relative reference remove the last segment, `/.` is inserted
-//! before a path that would be read as an authority, and the `file` host `localhost` is removed.
+//! Three rules of this module change bytes that are already written: `..` and a relative reference remove the last segment, `/.` is
+//! inserted before a path that would be read as an authority, and the `file` host `localhost` is removed.
 
 use alloc::vec::Vec;
 
@@ -55,8 +55,9 @@ impl Kind {
     }
 }
 
-/// Appends the serialization of `input`, which must be UTF-8. A relative reference is resolved against `base`, which must be split from a
-/// serialization. If the URL is not valid, `out` may hold a part of it afterwards.
+/// Appends the serialization of `input`. A relative reference is resolved against `base`, which must be split from a serialization. If the
+/// URL is not valid, `out` may hold a part of it afterwards. The standard takes only UTF-8: if `input` is not UTF-8, only the host of the
+/// result has a meaning.
 ///
 /// Replaces the states "scheme start", "scheme", "no scheme", "special relative or authority" and "path or authority".
 pub(super) fn append(input: &[u8], base: Option<Parts<'_>>, out: &mut Vec<u8>) -> Result<(), Invalid> {
@@ -125,7 +126,7 @@ struct Writer<'o> {
 }
 
 impl Writer<'_> {
-    /// Writes the authority of `url`, which is after the number `slashes` of slashes, and the path.
+    /// Writes the authority of `url`, which has `slashes` slashes before it, and the path.
     ///
     /// Replaces the states "special authority slashes", "special authority ignore slashes", "authority", "host" and "port".
     fn authority(&mut self, url: Parts<'_>, slashes: usize) -> Result<(), Invalid> {
@@ -180,7 +181,7 @@ impl Writer<'_> {
         Some(())
     }
 
-    /// Writes host and path of a `file` URL with two slashes.
+    /// Writes host and path of a `file` URL with two or more slashes after its scheme.
     ///
     /// Replaces the state "file host". There is neither userinfo nor a port: `@` and `:` are not valid in a host.
     fn file_host(&mut self, url: Parts<'_>) -> Result<(), Invalid> {

@@ -118,8 +118,8 @@ pub(crate) struct ProvenLines {
 }
 
 impl ProvenLines {
-    /// Returns the ends of unproven lines. A line is proven if no byte from its `start` on is `bad`. `no_path` marks the ends of
-    /// authorities without a path, whose lines lack only a slash.
+    /// Returns the ends of unproven lines. A line is proven if it has a bit in `start` and no byte from there on is `bad`, its line feed
+    /// included. `no_path` marks the ends of authorities without a path, whose lines lack only a slash.
     #[inline(always)]
     pub(crate) fn ends(&mut self, newline: u64, start: u64, bad: u64, no_path: u64) -> LineEnds {
         let lacks_path = no_path != 0 || self.proven.0 != self.with_path.0;
@@ -139,7 +139,7 @@ pub(crate) trait Rule {
     /// The carries that the checks pass from block to block.
     type State: Default;
 
-    /// Checks a block, and returns its line ends. `before` is the block that starts one byte earlier.
+    /// Checks a block, and returns the ends of its unproven lines. `before` is the block that starts one byte earlier.
     fn check<S: Simd>(simd: S, before: &[u8; 64], block: &[u8; 64], state: &mut Self::State) -> LineEnds;
 }
 

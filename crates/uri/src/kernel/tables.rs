@@ -11,7 +11,7 @@ pub(crate) const UPPER: AsciiSet = set(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ");
 pub(crate) const LOWER: AsciiSet = sets::ALPHANUMERIC.difference(UPPER).remove(b"0123456789");
 /// The bytes of schemes.
 pub(crate) const SCHEME: AsciiSet = sets::ALPHANUMERIC.union(set(b"+-."));
-/// The bytes of plain hosts in lower case.
+/// The bytes of host names without escapes in lower case: letters, digits, `-`, `.` and `_`.
 pub(crate) const HOST: AsciiSet = sets::RFC3986_UNRESERVED.difference(UPPER).remove(b"~");
 
 /// Returns the set of `bytes`, which must be ASCII.

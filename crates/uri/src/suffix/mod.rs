@@ -107,9 +107,9 @@ impl SuffixList {
         LIST.get_or_init(|| SuffixList::parse(TEXT).unwrap_or_else(|error| unreachable!("{error}")))
     }
 
-    /// Parses a list in the format of <https://publicsuffix.org/list/>: each line is a rule, up to its first space; `//` starts a comment,
-    /// and the comments `===BEGIN ICANN DOMAINS===` and `===BEGIN PRIVATE DOMAINS===` start the sections. Rules before them count as ICANN
-    /// rules. Labels may be U-labels or Punycode. Takes time linear in the text, except for IDNA.
+    /// Parses a list in the format of <https://publicsuffix.org/list/>: a line that starts with `//` is a comment, and the first word of
+    /// every other line is a rule. The comments `===BEGIN ICANN DOMAINS===` and `===BEGIN PRIVATE DOMAINS===` start the sections. Rules
+    /// before them count as ICANN rules. Labels may be U-labels or Punycode. Takes time linear in the text, except for IDNA.
     ///
     /// # Errors
     ///
@@ -153,7 +153,8 @@ impl SuffixList {
     /// * a trailing dot belongs to no part.
     ///
     /// Returns `None` for an empty host, for an address, for every host that browsers read as an address (its last label is a number, as in
-    /// `127.1` and `0x7f`), for a host with an empty label, and if it is not ASCII and not valid by UTS 46.
+    /// `127.1` and `0x7f`), for a host with an empty label, and for a host with escapes or characters outside ASCII that is not valid by
+    /// UTS 46.
     ///
     /// Takes time linear in the host, except for IDNA.
     ///
@@ -275,7 +276,7 @@ impl SuffixList {
             _ => (RULE, rule),
         };
         let name = to_ascii(name).filter(|name| !name.contains('*'))?;
-        // Each parent of a rule is stored, too, and no name of DNS is longer.
+        // Each parent of a rule is stored, too, so the length of a rule is limited. No name of DNS is longer.
         if rule != "*" && (name.len() > 255 || name.split('.').any(str::is_empty)) {
             return None;
         }
@@ -386,7 +387,8 @@ impl<'a, T: Text + ?Sized> Parts<'a, T> {
         Some(self.domain_name()?.suffix())
     }
 
-    /// Returns the labels of the host before its registrable domain. Returns `None` if the host has no such labels. See [`SuffixList::find`].
+    /// Returns the labels of the host before its registrable domain. Returns `None` if the host has no such labels. See
+    /// [`SuffixList::find`].
     ///
     /// ```
     /// assert_eq!(simdpct_uri::split("//a.b.example.com").subdomain().unwrap(), "a.b");

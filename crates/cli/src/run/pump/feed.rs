@@ -138,7 +138,7 @@ pub struct Feed<'i> {
     before: [u8; 2],
     /// The offset in the input of the next byte to be handed out.
     offset: u64,
-    /// The maximum size of a block, in bytes.
+    /// The number of bytes from which on a block no longer grows for a long record. It can be larger from the start.
     limit: usize,
     /// The columns of the table, after the header or the first row was read.
     table: Option<Table>,

@@ -130,7 +130,8 @@ fn escaped_url(parts: &Parts<'_>) -> Option<Vec<u8>> {
     (parts.is_uri() && parts.host().is_some()).then_some(decoded)
 }
 
-/// Makes the host of a key. Returns `None` if the host is empty, or if a character is mapped to a delimiter.
+/// Makes the host of a key. Returns `None` if the host is empty, if a character is mapped to a delimiter, or if a name that becomes
+/// Punycode holds a `%`.
 fn key_host(raw: &[u8], version: Version) -> Option<Vec<u8>> {
     let decoded = decode_until_stable(raw);
     let mut ascii = Cow::Borrowed(&*decoded);

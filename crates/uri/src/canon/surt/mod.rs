@@ -143,16 +143,17 @@ fn append_python(url: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError>
     let trimmed = with_two_slashes(&trimmed).map_or(trimmed, Cow::Owned);
     let is_uri = split(&*trimmed).is_uri();
     if is_uri && has_second_scheme(&trimmed) || hides_scheme(&trimmed) {
-        // The tool removes the first of two schemes. For browsers, the second one is the host.
+        // Of two schemes, the tool removes the first, and browsers take the second for the host. See also `hides_scheme`.
         return Err(CanonicalizeError { offset: lead, reason: Reason::HostConflict });
     }
     let prefix: &[u8] = if is_uri { b"" } else { b"http://" };
     append_parts(Tool::Python, prefix, &trimmed, lead, url, out)
 }
 
-/// Returns `url` with exactly two slashes before its host, if it is plain and starts with `http:`, `https:` or two slashes. The tool and
-/// browsers skip any number of slashes there. A plain URL has a plain host, no port and no fragment, and a path and a query that a key
-/// changes only in case and order. For any other URL, returns `None`: the tool does not skip its slashes.
+/// Returns `url` with exactly two slashes before its host, if it is plain and starts with `http:`, `https:` or two slashes; before slashes
+/// at the start, `http:` is inserted. The tool and browsers skip any number of slashes there. A plain URL has a plain host, no port and no
+/// fragment, and a path and a query that a key changes only in case and order. For any other URL, returns `None`: the tool does not skip
+/// its slashes.
 fn with_two_slashes(url: &[u8]) -> Option<Vec<u8>> {
     let scheme: &[u8] = match url {
         [b'h', b't', b't', b'p', b's', b':', ..] => b"https:",

@@ -14,7 +14,7 @@ pub(super) struct Plain {
     pub(super) host: usize,
     /// The dots of the host: bit `i` is set if the byte at offset `i` is a dot.
     pub(super) dots: u64,
-    /// The end of the path. The path has no empty segments, no segments that start with a dot, and no parenthesis.
+    /// The end of the path. The path has no empty segments, no segments that start with a dot, and no opening parenthesis.
     pub(super) path: usize,
     /// The end of the query and of the URL without its fragment.
     pub(super) query: usize,

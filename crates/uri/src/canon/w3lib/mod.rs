@@ -121,7 +121,7 @@ pub(super) fn append(
     Ok(())
 }
 
-/// Reports whether `scheme` is one of `schemes`, in any case.
+/// Reports whether `scheme` is one of `schemes`, which are in lower case. The case of `scheme` does not matter.
 fn is_one_of(scheme: &[u8], schemes: &[&[u8]]) -> bool {
     schemes.iter().any(|known| scheme.eq_ignore_ascii_case(known))
 }

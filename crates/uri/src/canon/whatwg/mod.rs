@@ -84,8 +84,8 @@ impl Base {
     ///
     /// # Errors
     ///
-    /// [`CanonicalizeError`] if the target is not valid, or if the base has an opaque path, such as `mailto:a`, and `reference` is neither a
-    /// URL nor a fragment.
+    /// [`CanonicalizeError`] if the target is not valid, or if the base has an opaque path, such as `mailto:a`, and `reference` is neither
+    /// a URL nor a fragment.
     pub fn resolve(&self, reference: &str) -> Result<String, CanonicalizeError> {
         resolved(reference, Some(Parts::from_offsets(self.url.as_bytes(), self.at)))
     }
