@@ -307,12 +307,20 @@ fn by_length(text: &str) -> Option<Vec<(String, String)>> {
                     .filter(|(name, points)| {
                         let shown = matches!(
                             &**name,
-                            "memcpy" | "avx512" | "avx2" | "sse2" | "neon" | "percent-encoding"
+                            "memcpy"
+                                | "avx512"
+                                | "avx2"
+                                | "sse2"
+                                | "neon"
+                                | "percent-encoding"
+                                | "urlencoding"
                         ) || name.starts_with(ALGORITHM) && !name.ends_with("AVX2")
                             || Some(name) == fastest.as_ref();
                         shown && !points.is_empty()
                     })
-                    .map(|(name, points)| (Series::of(&name), points))
+                    .map(|(name, points)| {
+                        (Series::of(&name).named(name.strip_prefix(ALGORITHM).unwrap_or(&name)), points)
+                    })
                     .collect();
                 (name, draw::lines(&Lines { title, below: below.clone(), lines }))
             })
