@@ -29,11 +29,11 @@ use crate::io::BLOCK;
 use crate::io::files::{self, Destination, Writes};
 use crate::io::input::Input;
 use crate::io::names::Sources;
+use crate::io::output::Output;
 use crate::print::findings::{Findings, Next};
 use crate::print::keys::{Counts, Distinct, Frame, Identity, Top};
 use crate::print::preview::Preview;
-use crate::print::rejects::Rejects;
-use crate::print::{Print, Sink};
+use crate::print::{Print, Sink, open_rejects};
 use crate::select::Selector;
 use crate::select::task::Task;
 
@@ -74,7 +74,7 @@ fn run(
     threads: Threads,
     print: &mut Print,
 ) -> Result<(Result<Outcome, Failure>, Stats), Failure> {
-    let create = |path| Rejects::create(path, destination.sync);
+    let create = |path| open_rejects(path, destination.sync);
     let mut rejects = options.rejects.as_deref().map(create).transpose()?;
     let (mut stats, mut workspace) = (Stats::default(), Workspace::default());
     let result = files::each(sources, destination, |inputs, output| {
@@ -113,7 +113,7 @@ fn run(
     });
     // The list of rejected values is complete, even if some inputs failed.
     if matches!(result, Ok(_) | Err(Failure::Reported { .. })) {
-        rejects.map(Rejects::commit).transpose()?;
+        rejects.map(Output::commit).transpose()?;
     }
     if let Some(format) = options.stats {
         stats.print(format);
