@@ -39,7 +39,8 @@ pub fn text_or_bytes(bytes: &[u8]) -> Value {
 
 /// The properties of the terminal or file for which the report is formatted.
 pub struct Page {
-    width: usize,
+    /// The width in columns.
+    pub width: usize,
     /// Whether the display has the Unicode block characters, which divide a column into eighths.
     blocks: bool,
 }
@@ -48,11 +49,6 @@ impl Page {
     /// Returns the properties of standard output.
     pub fn of_terminal() -> Page {
         Page { width: width(), blocks: has_blocks() }
-    }
-
-    /// Returns the width in columns.
-    pub fn width(&self) -> usize {
-        self.width
     }
 
     /// Returns a bar for `count`. Its length is in proportion to `most`, whose bar has `columns` columns. A count

@@ -93,9 +93,9 @@ impl Findings {
     pub fn file(&mut self, input: &Input) {
         self.has_some = false;
         self.name.clear();
-        let is_named = self.end == b'\0' && input.version().is_some();
-        let path = input.path().as_os_str().as_encoded_bytes();
-        self.name.extend_from_slice(if is_named { path } else { input.name().as_bytes() });
+        let is_named = self.end == b'\0' && input.version.is_some();
+        let path = input.path.as_os_str().as_encoded_bytes();
+        self.name.extend_from_slice(if is_named { path } else { input.name.as_bytes() });
     }
 
     /// Reports whether only the exit code matters and a finding has already decided it.

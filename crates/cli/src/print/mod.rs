@@ -79,7 +79,7 @@ impl<'o> Sink<'o> {
     /// Starts with the results of `input`. Fails if the output is this file, unless the output replaces it at the end,
     /// or if the file of rejected values would replace it.
     pub fn next_file(&mut self, input: &Input) -> Result<(), Failure> {
-        let (version, name) = (input.version(), input.name());
+        let (version, name) = (input.version.as_ref(), &input.name);
         match self.print {
             Print::Findings(findings) => findings.file(input),
             _ => self.output.reads(version, name)?,
@@ -88,9 +88,9 @@ impl<'o> Sink<'o> {
             return Err(Failure::Usage(format!("{name}: an input and --rejects are the same file")));
         }
         if let Print::Preview(preview) = self.print {
-            preview.file(input.path());
+            preview.file(&input.path);
         }
-        (self.is_start, self.file, self.lines) = (true, name.to_owned(), 0);
+        (self.is_start, self.file, self.lines) = (true, name.clone(), 0);
         Ok(())
     }
 

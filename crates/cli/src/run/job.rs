@@ -268,7 +268,7 @@ impl Job {
         let mut scrap = Vec::new();
         let mut may_try = pace.may_try();
         while may_try && start < chunk.bytes.len() {
-            let len = sweep.next(chunk.bytes, start, pace.size(), chunk.marks());
+            let len = sweep.next(chunk.bytes, start, pace.size, chunk.marks());
             let records = &chunk.bytes[start..start + len];
             let is_whole = len > 0 && !(needs_text && utf8::validate(records).is_err());
             pace.step(if is_whole { len } else { 0 }, is_whole);
