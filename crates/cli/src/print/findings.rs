@@ -42,6 +42,7 @@ struct Line<'a> {
 }
 
 /// The findings of a run.
+#[derive(Default)]
 pub struct Findings {
     buffer: Vec<u8>,
     quiet: bool,
@@ -71,22 +72,7 @@ impl Findings {
     /// `end`.
     pub fn new(quiet: bool, format: OutputFormat, names_files: bool, max: Option<u64>, end: u8) -> Findings {
         let max = if quiet { 1 } else { max.unwrap_or(u64::MAX) };
-        let (buffer, name, last, counts) = (Vec::new(), Vec::new(), String::new(), [0; Group::ALL.len()]);
-        let (total, has_some, has_skipped) = (0, false, false);
-        Findings {
-            buffer,
-            quiet,
-            format,
-            names_files,
-            max,
-            counts,
-            total,
-            has_some,
-            has_skipped,
-            name,
-            end,
-            last,
-        }
+        Findings { quiet, format, names_files, max, end, ..Findings::default() }
     }
 
     /// Records that the following findings belong to `input`.
