@@ -217,7 +217,7 @@ pub struct ToUri;
 
 impl Convert for ToUri {
     fn append(&mut self, value: Value<'_>, _: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
-        target::convert(value.kind, value.bytes, out, |iri, out| {
+        target::convert(value.kind, value.bytes, false, out, |iri, out| {
             let uri = iri::to_uri(text(iri)?).map_err(|error| Refusal {
                 offset: error.offset,
                 reason: Reason::Url(match error.component {
@@ -262,7 +262,7 @@ pub struct ToIri;
 
 impl Convert for ToIri {
     fn append(&mut self, value: Value<'_>, _: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
-        target::convert(value.kind, value.bytes, out, |uri, out| {
+        target::convert(value.kind, value.bytes, false, out, |uri, out| {
             out.extend_from_slice(iri::from_uri(uri).as_bytes());
             Ok(())
         })
