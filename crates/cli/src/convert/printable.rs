@@ -3,9 +3,7 @@
 use crate::common::escape::escape;
 use crate::common::records::Records;
 use crate::common::shown::is_harmful;
-
-/// The number of bytes that are checked together.
-const LANES: usize = 32;
+use crate::common::utf8::find_byte;
 
 /// Returns the byte that ends `records`.
 pub fn end(records: Records) -> u8 {
@@ -57,12 +55,7 @@ fn append_valid(text: &[u8], end: u8, out: &mut Vec<u8>) {
 
 /// Returns the offset of the first byte of `text` that can begin a harmful character and is not `end`.
 fn first_suspect(text: &[u8], end: u8) -> Option<usize> {
-    let is_suspect = |byte: &u8| is_suspect(*byte) & (*byte != end);
-    // There is no early exit inside a chunk, so that the loop compiles to vector code.
-    let is_any = |lanes: &[u8; LANES]| lanes.iter().fold(false, |any, byte| any | is_suspect(byte));
-    let (all, _) = text.as_chunks::<LANES>();
-    let clean = LANES * all.iter().position(is_any).unwrap_or(all.len());
-    text[clean..].iter().position(is_suspect).map(|at| clean + at)
+    find_byte::<32>(text, |byte| is_suspect(byte) & (byte != end))
 }
 
 /// Reports whether a harmful character can begin with this byte.

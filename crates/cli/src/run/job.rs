@@ -488,7 +488,7 @@ impl Job {
     /// Chooses the treatment of a record that is too long for memory. `reason` is for messages, and `start` holds the
     /// first bytes of the record. If the record is rejected, this function adds the rejection to `report`.
     pub fn long(&mut self, start: &[u8], reason: &Reason, report: &mut Report) -> OversizedAction {
-        if self.target.is_sequential {
+        if self.target.selector.is_sequential() {
             self.target.selector.read_start(start);
         }
         let is_line = self.target.selector.is_line();

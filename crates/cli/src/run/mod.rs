@@ -41,8 +41,6 @@ use crate::select::task::Task;
 #[derive(Clone)]
 pub struct Target {
     pub selector: Selector,
-    /// Whether the meaning of a record depends on earlier records, so that only one thread can work.
-    pub is_sequential: bool,
     /// The columns to find in the header of each table. Empty unless the selector selects from tables.
     pub columns: Columns,
     /// The selected values of a log, if the first lines of each file determine its format.
@@ -302,7 +300,8 @@ fn pass(
 ) -> Result<(), Failure> {
     let feed = begin(input, sink, &mut job, first)?;
     job.choose_many();
-    let threads = if job.target.is_sequential { Threads::ONE } else { threads };
+    // Only one thread can work if the meaning of a record depends on earlier records.
+    let threads = if job.target.selector.is_sequential() { Threads::ONE } else { threads };
     pump(feed, job, sink, threads, workspace)
 }
 

@@ -283,11 +283,13 @@ impl Convert for PartsWriter {
             let odd = match self.layout {
                 Layout::Template | Layout::Key => memchr::memchr(b'\r', rest),
                 Layout::Row(Style::Jsonl) => {
-                    find(rest, |byte| is_control(byte) | (byte == b'"') | (byte == b'\\'))
+                    utf8::find_byte::<64>(rest, |byte| is_control(byte) | (byte == b'"') | (byte == b'\\'))
                 }
-                Layout::Row(Style::Tsv) => find(rest, |byte| is_control(byte) | (byte == b'"')),
+                Layout::Row(Style::Tsv) => {
+                    utf8::find_byte::<64>(rest, |byte| is_control(byte) | (byte == b'"'))
+                }
                 Layout::Row(Style::Csv) => {
-                    find(rest, |byte| is_control(byte) | (byte == b'"') | (byte == b','))
+                    utf8::find_byte::<64>(rest, |byte| is_control(byte) | (byte == b'"') | (byte == b','))
                 }
             };
             let odd = odd.map(|at| done + at);
@@ -327,15 +329,6 @@ impl Convert for PartsWriter {
     fn missing(&self) -> &'static [u8] {
         if let Layout::Row(style) = self.layout { style.missing() } else { b"" }
     }
-}
-
-/// Returns the offset of the first byte for which `is_odd` is true.
-fn find(bytes: &[u8], is_odd: impl Fn(u8) -> bool) -> Option<usize> {
-    let (chunks, _) = bytes.as_chunks::<64>();
-    // The inner loop has no early exit, so that it compiles to vector code.
-    let is_clean = |chunk: &&[u8; 64]| !chunk.iter().fold(false, |any, &byte| any | is_odd(byte));
-    let clean = 64 * chunks.iter().take_while(is_clean).count();
-    bytes[clean..].iter().position(|&byte| is_odd(byte)).map(|at| clean + at)
 }
 
 /// Reports whether a host can have spellings that differ from `name` in more than the case of ASCII.
