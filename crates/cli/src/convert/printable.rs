@@ -62,24 +62,3 @@ fn first_suspect(text: &[u8], end: u8) -> Option<usize> {
 fn is_suspect(byte: u8) -> bool {
     (byte < b' ') | (byte == 0x7F) | (byte == 0xC2) | (byte == 0xD8) | (byte == 0xE2)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_harmful_is_suspect_and_escaped_alone() {
-        for character in '\0'..=char::MAX {
-            let spelt = character.to_string();
-            assert!(!is_harmful(character) || is_suspect(spelt.as_bytes()[0]), "{character:?}");
-            for records in [Records::Lines, Records::Null, Records::Raw] {
-                let mut out = Vec::new();
-                append(spelt.as_bytes(), end(records), &mut out);
-                let stays = !is_harmful(character)
-                    || (records != Records::Raw && spelt.as_bytes() == [records.end()]);
-                assert_eq!(out == spelt.as_bytes(), stays, "{character:?}, {records:?}");
-                assert!(stays || !is_printable(spelt.as_bytes(), end(records)), "{character:?}, {records:?}");
-            }
-        }
-    }
-}

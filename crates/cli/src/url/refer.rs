@@ -288,30 +288,3 @@ impl Convert for ToIri {
         Some(lines.end())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::convert::tests::{compare_many, words};
-    use crate::convert::{Conversion, Escapes};
-
-    #[test]
-    fn lines_are_converted_like_single_urls() {
-        let words = words(
-            "http: HTTP:// // / a.org x :80 ? # %41 %zz % %C3%A9 %e2%80%8E [::1] [ ] :99999 %4 \u{e9} xn--r8jz45g.jp XN--a -- .. /. \
-             ./b < a/longer/path/without/anything/special/in/it \n \n \n \n \n \n \n \n \n",
-        );
-        let check = |mut conversion| {
-            let (fast, _) = compare_many(&mut conversion, &words, &[Handling::KEEP]);
-            assert!(fast > 2_500, "{fast}");
-        };
-        for base in ["http://b.org/c/d?e", "mailto:a", "a:///b/"] {
-            for strictness in [Strictness::Strict, Strictness::Lenient] {
-                let resolve = Resolve { bases: vec![base.into()], strictness };
-                check(Conversion::of_urls(resolve, Escapes::Copied));
-            }
-        }
-        check(Conversion::of_urls(ToUri, Escapes::Data));
-        check(Conversion::of_urls(ToIri, Escapes::Copied));
-    }
-}
