@@ -56,7 +56,7 @@ pub fn audit(request: &Request) -> Result<Outcome, Failure> {
     let mut audit = Audit { report: Report::new(), byte_counts: [0; 256], request, file: String::new() };
     let scan = |audit: &mut Audit<'_>, input: &mut Input, window: &mut Buffer| {
         let result = audit.scan(input, window);
-        audit.report.bytes += input.offset();
+        audit.report.bytes += input.offset;
         result
     };
     run(request, &mut audit, scan, |audit| match request.json {
@@ -195,7 +195,7 @@ impl Report {
             for Example { file, line, offset, text: bytes } in examples {
                 let (file, bytes) = (visible(file.as_bytes()), visible(bytes.trim_ascii_end()));
                 let shown = format!("    {file}:{line}:{offset}: {bytes}");
-                let cut = shown.char_indices().nth(page.width()).map_or(shown.len(), |(cut, _)| cut);
+                let cut = shown.char_indices().nth(page.width).map_or(shown.len(), |(cut, _)| cut);
                 push_row(&mut text, &shown[..cut]);
             }
         }
@@ -221,7 +221,7 @@ fn push_histogram(text: &mut String, page: &Page, rows: Vec<(String, u64)>, tota
     let most = rows.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);
     for (label, count) in rows {
         let start = format!("{label:>16} {:>14} {:>8} ", grouped(count), share(count, total));
-        let columns = page.width().saturating_sub(start.len()).clamp(8, 60);
+        let columns = page.width.saturating_sub(start.len()).clamp(8, 60);
         push_row(text, &(start + &page.bar(count, most, columns)));
     }
 }
@@ -253,7 +253,7 @@ struct Audit<'r> {
 impl Audit<'_> {
     /// Scans one input, one window of bytes at a time.
     fn scan(&mut self, input: &mut Input, window: &mut Buffer) -> Result<(), Failure> {
-        input.name().clone_into(&mut self.file);
+        input.name.clone_into(&mut self.file);
         self.report.files += 1;
         let wanted = Kind::ALL.into_iter().fold(0, |kinds, kind| kinds | kind.bit());
         let mut state = State::new(self.request.end, wanted, false, Dialect::Rfc3986);

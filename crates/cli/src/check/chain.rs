@@ -140,7 +140,7 @@ pub fn require_targets(log: Log) -> Result<(), String> {
 impl Audit<'_> {
     /// Reads the lines of one input. Lines that are longer than the window are counted, and not read.
     fn scan(&mut self, input: &mut Input, window: &mut Buffer) -> Result<(), Failure> {
-        input.name().clone_into(&mut self.file);
+        input.name.clone_into(&mut self.file);
         self.line = 0;
         let audit::Request { end, quiet, .. } = *self.base;
         let mut len = 0;
@@ -154,7 +154,7 @@ impl Audit<'_> {
                 }
             }
             if log.is_none() && len > 0 {
-                log = Some(logs::detected(&window[..len], end, spec.wrapper, input.name(), quiet)?);
+                log = Some(logs::detected(&window[..len], end, spec.wrapper, &input.name, quiet)?);
             }
             log.map_or(Ok(()), require_targets).map_err(Failure::Usage)?;
             let syntax = log.map(|log| Syntax::log(log, spec.wrapper, &[Field::Target]));

@@ -39,7 +39,8 @@ pub fn text_or_bytes(bytes: &[u8]) -> Value {
 
 /// The properties of the terminal or file for which the report is formatted.
 pub struct Page {
-    width: usize,
+    /// The width in columns.
+    pub width: usize,
     /// Whether the display has the Unicode block characters, which divide a column into eighths.
     blocks: bool,
 }
@@ -48,11 +49,6 @@ impl Page {
     /// Returns the properties of standard output.
     pub fn of_terminal() -> Page {
         Page { width: width(), blocks: has_blocks() }
-    }
-
-    /// Returns the width in columns.
-    pub fn width(&self) -> usize {
-        self.width
     }
 
     /// Returns a bar for `count`. Its length is in proportion to `most`, whose bar has `columns` columns. A count
@@ -137,35 +133,4 @@ pub fn grouped(number: u64) -> String {
         grouped.push(digit);
     }
     grouped
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn digits_are_grouped_from_the_right() {
-        assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
-    }
-
-    #[test]
-    fn bars_fit_and_show_what_is_there() {
-        for blocks in [false, true] {
-            let page = Page { width: 80, blocks };
-            for count in 0..=1000 {
-                let columns = page.bar(count, 1000, 20).chars().count();
-                assert!(columns <= 20);
-                assert_eq!(columns == 0, count == 0);
-            }
-            assert_eq!(page.bar(1000, 1000, 20).chars().count(), 20);
-        }
-        assert_eq!(Page { width: 80, blocks: true }.bar(9, 16, 2), "\u{2588}\u{258F}");
-    }
-
-    #[test]
-    fn nothing_moves_the_cursor() {
-        let text = visible("a\x1B[2J\u{202E}\u{E9}\u{85}\r".as_bytes());
-        assert_eq!(text, "a\\u{1b}[2J\\u{202e}\u{E9}\\u{85}\\r");
-        assert_eq!(visible(b"\xFF%20"), "\\xff%20");
-    }
 }

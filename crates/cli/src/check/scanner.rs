@@ -129,7 +129,7 @@ pub struct State {
     /// The number of the current line.
     pub(super) line: u64,
     /// The offset of the window in the file.
-    base: u64,
+    pub base: u64,
     /// The offset of the current line in the file.
     line_start: u64,
     /// The set of the kinds that were found in the current line, as a bit mask.
@@ -147,11 +147,6 @@ impl State {
     pub fn new(end: u8, wanted: u16, takes_urls: bool, dialect: Dialect) -> State {
         let kinds_of_bytes = kinds_of(dialect);
         State { wanted, takes_urls, kinds_of_bytes, end, line: 1, ..State::default() }
-    }
-
-    /// Returns the offset of the window in the file.
-    pub fn base(&self) -> u64 {
-        self.base
     }
 
     /// Moves the window forward by `len` bytes.

@@ -52,8 +52,8 @@ fn table(rows: &[(Vec<u8>, u64)], total: u64, distinct: u64) -> String {
     let labels: Vec<_> = rows.iter().map(|(key, _)| label(key)).collect();
     // Long keys leave at least a quarter of the width for bars, and are written whole.
     let longest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
-    let columns = longest.min(page.width().saturating_sub(24) * 3 / 4);
-    let bars = page.width().saturating_sub(24 + columns).clamp(8, 60);
+    let columns = longest.min(page.width.saturating_sub(24) * 3 / 4);
+    let bars = page.width.saturating_sub(24 + columns).clamp(8, 60);
     for ((_, count), label) in rows.iter().zip(&labels) {
         let bar = page.bar(*count, most, bars);
         let row = format!("{:>14} {:>7} {label:columns$} {bar}", grouped(*count), share(*count, total));

@@ -78,7 +78,7 @@ fn each_line(
         }
         if text.len() > LONGEST {
             let error = std::io::Error::other("a line of more than 2 MiB is not a URL");
-            return Err(Failure::input(input.name(), input.offset() - text.len() as u64, error));
+            return Err(Failure::input(&input.name, input.offset - text.len() as u64, error));
         }
     }
 }

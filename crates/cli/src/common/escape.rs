@@ -9,19 +9,24 @@ pub fn escape(bytes: &[u8], out: &mut Vec<u8>) {
     simdpct::Encode::keeping(ByteSet::EMPTY).encode_append(bytes, out);
 }
 
-/// Returns `value` with `new` in the place of each `%` that does not start an escape.
-pub fn repair<'a>(value: &'a [u8], new: &[u8]) -> Cow<'a, [u8]> {
-    let mut out = Vec::new();
-    let mut rest = value;
-    while let Err(escape) = simdpct::validate(rest) {
-        out.extend_from_slice(&rest[..escape.offset]);
-        out.extend_from_slice(new);
-        rest = &rest[escape.offset + 1..];
+/// Returns `text` with replacements. For the bytes from a `%` on, `new` returns the number of bytes to replace, and
+/// their replacement.
+pub fn replace<'a, 'n>(
+    text: Cow<'a, [u8]>,
+    new: impl Fn(&[u8]) -> Option<(usize, &'n [u8])>,
+) -> Cow<'a, [u8]> {
+    let (mut out, mut from) = (Vec::new(), 0);
+    for at in memchr::memchr_iter(b'%', &text) {
+        if let Some((len, new)) = new(&text[at..]) {
+            out.extend_from_slice(&text[from..at]);
+            out.extend_from_slice(new);
+            from = at + len;
+        }
     }
-    if rest.len() == value.len() {
-        return Cow::Borrowed(value);
+    if from == 0 {
+        return text;
     }
-    out.extend_from_slice(rest);
+    out.extend_from_slice(&text[from..]);
     Cow::Owned(out)
 }
 

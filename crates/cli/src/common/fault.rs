@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use simdpct::MalformedEscape;
+use simdpct::{MalformedEscape, decode_escape};
 
-use super::escape::repair;
+use super::escape::replace;
 use super::reason::{Reason, Refusal};
 
 /// The policy for one kind of fault.
@@ -60,7 +60,8 @@ impl Handling {
     /// Returns `value` with `new` in the place of each `%` that does not start an escape, if malformed escapes are to be
     /// repaired. A conversion that decodes passes `%2525` as `new`, because decoding makes `%25` of it.
     pub fn repaired<'a>(self, value: &'a [u8], new: &[u8]) -> Cow<'a, [u8]> {
-        if self.malformed == Policy::Replace { repair(value, new) } else { Cow::Borrowed(value) }
+        let repair = |rest: &[u8]| decode_escape(rest).is_none().then_some((1, new));
+        if self.malformed == Policy::Replace { replace(value.into(), repair) } else { value.into() }
     }
 
     /// Reports whether any kind of fault is repaired.

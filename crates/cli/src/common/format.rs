@@ -1,8 +1,9 @@
 //! Defines the formats of outputs.
 
 /// The format of an output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OutputFormat {
+    #[default]
     Text,
     Tsv,
     Csv,

@@ -9,14 +9,15 @@ use simdpct_uri::{Offsets, Parts};
 
 use super::reason::{Refusal, refuse};
 
-/// Returns the prefix that turns `value` into a reference with the same parts.
-fn prefix(kind: Kind, value: &[u8]) -> &'static [u8] {
+/// Returns the prefix that turns `value` into a reference with the same parts. With `no_scheme`, a URL can begin with a host.
+fn prefix(kind: Kind, value: &[u8], no_scheme: bool) -> &'static [u8] {
     match kind {
         // As a reference, a path that begins with two slashes would have a host. Browsers read backslashes as slashes, and remove tabs and
         // line ends. Two slashes inside the path count, too, because they can be at its start after dot segments were removed.
         Kind::Path if has_slashes(value) => b"/.",
         Kind::Authority if is_authority(value) => b"//",
         Kind::Query => b"?",
+        Kind::Url | Kind::Text if no_scheme && host_without_scheme(value).is_some() => b"//",
         _ => b"",
     }
 }
@@ -54,11 +55,10 @@ pub fn host_without_scheme(value: &[u8]) -> Option<&[u8]> {
 /// `no_scheme`, a URL can begin with a host.
 #[inline]
 pub fn split<'a>(kind: Kind, value: &'a [u8], no_scheme: bool, buffer: &'a mut Vec<u8>) -> Parts<'a> {
-    let prefix = match kind {
-        Kind::Path => return simdpct_uri::split_path(value),
-        Kind::Url | Kind::Text if no_scheme && host_without_scheme(value).is_some() => b"//",
-        kind => prefix(kind, value),
-    };
+    if kind == Kind::Path {
+        return simdpct_uri::split_path(value);
+    }
+    let prefix = prefix(kind, value, no_scheme);
     if prefix.is_empty() {
         return simdpct_uri::split(value);
     }
@@ -90,6 +90,7 @@ pub fn offsets(kind: Kind, value: &[u8]) -> Offsets {
 fn with_reference(
     kind: Kind,
     value: &[u8],
+    no_scheme: bool,
     out: &mut Vec<u8>,
     convert: impl FnOnce(&[u8], &mut Vec<u8>) -> Result<(), Refusal>,
 ) -> Result<&'static [u8], Refusal> {
@@ -97,7 +98,7 @@ fn with_reference(
         out.extend_from_slice(value);
         return Ok(b"");
     }
-    let prefix = prefix(kind, value);
+    let prefix = prefix(kind, value, no_scheme);
     let reference = match prefix {
         b"" => Cow::Borrowed(value),
         prefix => Cow::Owned([prefix, value].concat()),
@@ -116,7 +117,7 @@ pub fn resolve(
     resolve: impl FnOnce(&[u8], &mut Vec<u8>) -> Result<(), Refusal>,
 ) -> Result<usize, Refusal> {
     let kind = if kind == Kind::Query { Kind::Asterisk } else { kind };
-    with_reference(kind, value, out, resolve).map(|_| 0)
+    with_reference(kind, value, false, out, resolve).map(|_| 0)
 }
 
 /// Converts `value` by `convert`, which converts references, and appends the result as a value of the same kind. Returns 0, because no layer
@@ -124,11 +125,12 @@ pub fn resolve(
 pub fn convert(
     kind: Kind,
     value: &[u8],
+    no_scheme: bool,
     out: &mut Vec<u8>,
     convert: impl FnOnce(&[u8], &mut Vec<u8>) -> Result<(), Refusal>,
 ) -> Result<usize, Refusal> {
     let start = out.len();
-    let prefix = with_reference(kind, value, out, convert)?;
+    let prefix = with_reference(kind, value, no_scheme, out, convert)?;
     let result = &out[start..];
     let (len, is_same) = match kind {
         // The conversion removes the prefix `/.` itself, unless the rest would be read as a host.
@@ -140,6 +142,11 @@ pub fn convert(
                 prefix.len(),
                 rest.is_some_and(|rest| kind == Kind::Query || prefix.is_empty() || is_authority(rest)),
             )
+        }
+        // A URL that began with a host does so again, if that is possible.
+        Kind::Url | Kind::Text if !prefix.is_empty() => {
+            let rest = result.strip_prefix(prefix);
+            (if rest.and_then(host_without_scheme).is_some() { prefix.len() } else { 0 }, true)
         }
         Kind::Url | Kind::Asterisk | Kind::Text => return Ok(0),
     };
@@ -207,60 +214,5 @@ impl<'a> Iterator for Pieces<'a> {
         };
         self.rest = Some(rest);
         Some((value, delimiter))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Returns userinfo, host, port, path, query and fragment.
-    fn parts(kind: Kind, value: &str) -> [Option<String>; 6] {
-        let mut buffer = Vec::new();
-        let parts = split(kind, value.as_bytes(), false, &mut buffer);
-        assert_eq!(parts.scheme().is_some(), kind == Kind::Url && value.contains(':'));
-        let text = |part: Option<&[u8]>| part.map(|part| str::from_utf8(part).unwrap().to_owned());
-        let piece = |piece: Option<simdpct_uri::Piece<'_>>| text(piece.map(|piece| piece.raw()));
-        let (host, port, path, query) =
-            (piece(parts.host()), text(parts.port()), text(Some(parts.path())), text(parts.query()));
-        // `offsets` must find the same parts.
-        let at = offsets(kind, value.as_bytes());
-        assert_eq!(host.as_deref().unwrap_or_default(), &value[at.host_start..at.host_end]);
-        assert_eq!(path.as_deref(), Some(&value[at.path_start..at.path_end]));
-        assert_eq!(
-            query.as_deref().unwrap_or_default(),
-            value[at.path_end..at.query_end].trim_start_matches('?')
-        );
-        [piece(parts.userinfo()), host, port, path, query, piece(parts.fragment())]
-    }
-
-    #[track_caller]
-    fn check(kind: Kind, value: &str, wanted: [Option<&str>; 6]) {
-        assert_eq!(parts(kind, value), wanted.map(|part| part.map(str::to_owned)), "{kind:?} {value}");
-    }
-
-    #[test]
-    fn values_are_split_by_their_kind() {
-        const NO: Option<&str> = None;
-        for path in ["/", "/a:b", "//", "//evil.com", "///x", "//me@h:80/x", "/\\evil", "//[::1"] {
-            check(Kind::Path, path, [NO, NO, NO, Some(path), NO, NO]);
-            check(Kind::Path, &format!("{path}?y=//z#w"), [NO, NO, NO, Some(path), Some("y=//z"), Some("w")]);
-        }
-        check(Kind::Authority, "www.a.org:443", [NO, Some("www.a.org"), Some("443"), Some(""), NO, NO]);
-        check(Kind::Authority, "www.a.org", [NO, Some("www.a.org"), NO, Some(""), NO, NO]);
-        check(Kind::Authority, "[::1]:443", [NO, Some("[::1]"), Some("443"), Some(""), NO, NO]);
-        check(Kind::Authority, "192.0.2.1:1", [NO, Some("192.0.2.1"), Some("1"), Some(""), NO, NO]);
-        check(Kind::Authority, "me@a:1", [Some("me"), Some("a"), Some("1"), Some(""), NO, NO]);
-        check(Kind::Asterisk, "*", [NO, NO, NO, Some("*"), NO, NO]);
-        check(Kind::Query, "a=//b?c", [NO, NO, NO, Some(""), Some("a=//b?c"), NO]);
-        check(
-            Kind::Url,
-            "http://me@a:1//b?c",
-            [Some("me"), Some("a"), Some("1"), Some("//b"), Some("c"), NO],
-        );
-        check(Kind::Text, "//a/b", [NO, Some("a"), NO, Some("/b"), NO, NO]);
-        // A URL in the place of a host and a port is split as a URL.
-        let mut buffer = Vec::new();
-        assert_eq!(split(Kind::Authority, b"http://a/", false, &mut buffer).host().unwrap(), "a");
     }
 }

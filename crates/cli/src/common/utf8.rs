@@ -1,4 +1,4 @@
-//! Finds, validates and repairs UTF-8 in memory.
+//! Finds, validates and repairs UTF-8 in memory, and finds single bytes.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -39,4 +39,13 @@ pub fn by_policy(bytes: Cow<'_, [u8]>, policy: Policy) -> Result<Cow<'_, [u8]>, 
         Policy::Replace => Ok(if validate(&bytes).is_ok() { bytes } else { repaired(&bytes).into() }),
         _ => validate(&bytes).map(|()| bytes),
     }
+}
+
+/// Returns the offset of the first byte for which `is_odd` is true. `LANES` bytes are checked together.
+pub fn find_byte<const LANES: usize>(bytes: &[u8], is_odd: impl Fn(u8) -> bool) -> Option<usize> {
+    // There is no early exit inside a chunk, so that the loop compiles to vector code.
+    let is_any = |lanes: &[u8; LANES]| lanes.iter().fold(false, |any, &byte| any | is_odd(byte));
+    let (chunks, _) = bytes.as_chunks::<LANES>();
+    let clean = LANES * chunks.iter().position(is_any).unwrap_or(chunks.len());
+    bytes[clean..].iter().position(|&byte| is_odd(byte)).map(|at| clean + at)
 }

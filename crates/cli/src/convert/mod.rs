@@ -18,8 +18,6 @@ pub mod policy;
 mod printable;
 pub mod report;
 pub mod stats;
-#[cfg(test)]
-pub mod tests;
 
 use std::borrow::Cow;
 

@@ -3,9 +3,7 @@
 use crate::common::escape::escape;
 use crate::common::records::Records;
 use crate::common::shown::is_harmful;
-
-/// The number of bytes that are checked together.
-const LANES: usize = 32;
+use crate::common::utf8::find_byte;
 
 /// Returns the byte that ends `records`.
 pub fn end(records: Records) -> u8 {
@@ -57,36 +55,10 @@ fn append_valid(text: &[u8], end: u8, out: &mut Vec<u8>) {
 
 /// Returns the offset of the first byte of `text` that can begin a harmful character and is not `end`.
 fn first_suspect(text: &[u8], end: u8) -> Option<usize> {
-    let is_suspect = |byte: &u8| is_suspect(*byte) & (*byte != end);
-    // There is no early exit inside a chunk, so that the loop compiles to vector code.
-    let is_any = |lanes: &[u8; LANES]| lanes.iter().fold(false, |any, byte| any | is_suspect(byte));
-    let (all, _) = text.as_chunks::<LANES>();
-    let clean = LANES * all.iter().position(is_any).unwrap_or(all.len());
-    text[clean..].iter().position(is_suspect).map(|at| clean + at)
+    find_byte::<32>(text, |byte| is_suspect(byte) & (byte != end))
 }
 
 /// Reports whether a harmful character can begin with this byte.
 fn is_suspect(byte: u8) -> bool {
     (byte < b' ') | (byte == 0x7F) | (byte == 0xC2) | (byte == 0xD8) | (byte == 0xE2)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_harmful_is_suspect_and_escaped_alone() {
-        for character in '\0'..=char::MAX {
-            let spelt = character.to_string();
-            assert!(!is_harmful(character) || is_suspect(spelt.as_bytes()[0]), "{character:?}");
-            for records in [Records::Lines, Records::Null, Records::Raw] {
-                let mut out = Vec::new();
-                append(spelt.as_bytes(), end(records), &mut out);
-                let stays = !is_harmful(character)
-                    || (records != Records::Raw && spelt.as_bytes() == [records.end()]);
-                assert_eq!(out == spelt.as_bytes(), stays, "{character:?}, {records:?}");
-                assert!(stays || !is_printable(spelt.as_bytes(), end(records)), "{character:?}, {records:?}");
-            }
-        }
-    }
 }

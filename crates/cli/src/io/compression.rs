@@ -202,36 +202,3 @@ pub fn encoder(format: Format, level: u8) -> io::Result<Encoder> {
         Format::Xz => new(XzEncoder::new(out, number), XzEncoder::try_finish, XzEncoder::get_mut),
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_guess_waits_only_for_what_may_be_a_signature() {
-        let (zip, parquet) = (SIGNATURES[6].2, SIGNATURES[14].2);
-        for (start, guess) in [
-            (&b""[..], Guess::Open),
-            (b"\x1F", Guess::Open),
-            (b"\x1F\x8B\x08", Guess::Settled(Some(Format::Gzip))),
-            (b"\x1F\x8B\x07", Guess::Settled(None)),
-            (b"BZh9", Guess::Open),
-            (b"BZh9 is text", Guess::Settled(None)),
-            (b"BZh91AY&SY", Guess::Settled(Some(Format::Bzip2))),
-            (b"BZh0", Guess::Settled(None)),
-            (b"\x5A\x2A\x4D\x18", Guess::Settled(Some(Format::Zstd))),
-            (b"\x60\x2A\x4D\x18", Guess::Settled(None)),
-            (b"https://", Guess::Settled(None)),
-            (b"PK", Guess::Open),
-            (b"PK\x03\x04", zip),
-            (b"PA", Guess::Open),
-            (b"PAR1", parquet),
-            (b"PART", Guess::Settled(None)),
-            (b"\xFF\xFEa", Guess::Open),
-            (b"\xFF\xFEa\0", UTF_16),
-            (b"\xFF\xFE\0\0", Guess::Settled(None)),
-        ] {
-            assert_eq!(Format::guess(start), guess, "{}", start.escape_ascii());
-        }
-    }
-}

@@ -93,10 +93,10 @@ pub fn each(
     let mut inputs = Inputs::open(sources, destination.quiet, destination.is_stdout(), others)?;
     work(&mut inputs, &mut output)?;
     if output.is_atomic() && inputs.outcome().is_err() {
-        if inputs.count() == 1 {
+        if inputs.count == 1 {
             return inputs.outcome().map(|()| Outcome::Clean);
         }
-        let name = output.name();
+        let name = &output.name;
         return Err(Failure::Usage(format!("{name}: not replaced, because not every input could be read")));
     }
     output.commit()?;
@@ -118,7 +118,7 @@ fn in_place(
         let input = regular(&name).and_then(|()| Input::open(&name, sources.reading));
         let result = input.and_then(|input| {
             taken.check(&name, &input)?;
-            let compression = input.format().map(|format| destination.leveled(format)).transpose()?;
+            let compression = input.format.map(|format| destination.leveled(format)).transpose()?;
             let options = OutputFileOptions { compression, suffix, sync: destination.sync };
             let mut output = Output::replace(&name, options)?;
             work(&mut Inputs::only(input, sources.reading), &mut output)?;
@@ -181,7 +181,7 @@ impl Taken<'_> {
     /// Fails if the file `name`, which is open as `input`, must not be replaced.
     fn check(&self, name: &Path, input: &Input) -> Result<(), Failure> {
         let refused = |what: &str| Err(refused(name, what));
-        let Some(identity) = input.version().and_then(Version::identity) else { return Ok(()) };
+        let Some(identity) = input.version.as_ref().and_then(Version::identity) else { return Ok(()) };
         if streams::shared(identity).is_some() {
             return refused(
                 "standard output or standard error is redirected to this file, so it cannot be replaced",

@@ -26,7 +26,7 @@ pub struct Inputs {
     /// The treatment of the other inputs if one input cannot be read.
     others: OnUnreadableInput,
     /// The number of inputs that have been opened.
-    count: u64,
+    pub count: u64,
     /// The highest exit code of the inputs that could not be read, or `None` if all could be read.
     code: Option<u8>,
 }
@@ -82,11 +82,6 @@ impl Inputs {
         Ok(())
     }
 
-    /// Returns the number of inputs that have been opened.
-    pub fn count(&self) -> u64 {
-        self.count
-    }
-
     /// Fails if an input could not be read.
     pub fn outcome(&self) -> Result<(), Failure> {
         self.code.map_or(Ok(()), |code| Err(Failure::Reported { code }))
@@ -111,18 +106,21 @@ impl Inputs {
 
 /// One open input.
 pub struct Input {
-    name: String,
+    /// The name of the input for messages.
+    pub name: String,
     /// The path exactly as the user gave it; empty for text from the command line.
-    path: PathBuf,
+    pub path: PathBuf,
     /// The first bytes of the text. The rest is read from `source`.
     start: Vec<u8>,
     /// The number of bytes of `start` that have been handed out.
     taken: usize,
     source: Source,
-    format: Option<Format>,
-    version: Option<Version>,
+    /// The format of the compressed input; `None` if it is not compressed.
+    pub format: Option<Format>,
+    /// The version of the input file; `None` if it is not a regular file.
+    pub version: Option<Version>,
     /// The number of bytes read from this input, after decompression.
-    offset: u64,
+    pub offset: u64,
 }
 
 /// The source of the bytes after those that were read to recognise the format.
@@ -164,34 +162,9 @@ impl Input {
         Input { name, path, start: text, taken: 0, source, format: None, version: None, offset: 0 }
     }
 
-    /// Returns the name of the input for messages.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Returns the path exactly as the user gave it; empty for text from the command line.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// Reports whether the input is text from the command line.
     pub fn is_argument(&self) -> bool {
         matches!(self.source, Source::Text)
-    }
-
-    /// Returns the format of the compressed input; `None` if it is not compressed.
-    pub fn format(&self) -> Option<Format> {
-        self.format
-    }
-
-    /// Returns the version of the input file; `None` if it is not a regular file.
-    pub fn version(&self) -> Option<&Version> {
-        self.version.as_ref()
-    }
-
-    /// Returns the number of bytes read from this input, after decompression.
-    pub fn offset(&self) -> u64 {
-        self.offset
     }
 
     /// Skips `prefix` at the current position and reports whether it was there. Returns `None` if too few bytes have

@@ -15,7 +15,8 @@ pub const STDOUT: &str = "<stdout>";
 
 /// One open output. If it is dropped without a commit, it leaves no file, and its compressed stream stays incomplete.
 pub struct Output {
-    name: String,
+    /// The name of the output for messages.
+    pub name: String,
     file: Counted,
     /// The compressor; `None` if the output is not compressed.
     encoder: Option<Encoder>,
@@ -128,11 +129,6 @@ impl Output {
         let encoder = options.compression.map(|(format, level)| compression::encoder(format, level));
         let encoder = encoder.transpose().map_err(|error| Failure::open(&name, error))?;
         Ok(Output { name, file: Counted { place, offset: 0 }, encoder, identity, read: None })
-    }
-
-    /// Returns the name of the output for messages.
-    pub fn name(&self) -> &str {
-        &self.name
     }
 
     /// Reports whether the output is a file that appears whole or not at all.

@@ -122,16 +122,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_of_files_are_known() {
-        let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("file");
-        fs::write(&file, "12345").unwrap();
-        assert_eq!(size(&file), Some(5));
-        assert_eq!(size(&dir.path().to_owned()), None);
-        assert_eq!(size(&dir.path().join("missing")), None);
-    }
-
-    #[test]
     fn a_bar_says_how_much_is_read_and_how_long_the_rest_takes() {
         for (read, total, wanted) in [
             (0, Some(0), "  0% [>                   ] 0.0 B of 0.0 B, 0.0 B/s, 0:00:00 left"),

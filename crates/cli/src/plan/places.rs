@@ -66,8 +66,7 @@ pub fn locate(args: &Args) -> Result<(Target, ByteSet), String> {
         let format = if places.unescape.is_some() { Format::Unescaped } else { Format::Whole };
         Selector::line(unescape, format)
     };
-    let is_sequential = selector.is_sequential();
-    Ok((Target { selector, is_sequential, columns, auto, mentions_logs: false }, kept))
+    Ok((Target { selector, columns, auto, mentions_logs: false }, kept))
 }
 
 /// Returns the fields that `names` selects.

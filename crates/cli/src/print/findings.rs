@@ -42,6 +42,7 @@ struct Line<'a> {
 }
 
 /// The findings of a run.
+#[derive(Default)]
 pub struct Findings {
     buffer: Vec<u8>,
     quiet: bool,
@@ -71,31 +72,16 @@ impl Findings {
     /// `end`.
     pub fn new(quiet: bool, format: OutputFormat, names_files: bool, max: Option<u64>, end: u8) -> Findings {
         let max = if quiet { 1 } else { max.unwrap_or(u64::MAX) };
-        let (buffer, name, last, counts) = (Vec::new(), Vec::new(), String::new(), [0; Group::ALL.len()]);
-        let (total, has_some, has_skipped) = (0, false, false);
-        Findings {
-            buffer,
-            quiet,
-            format,
-            names_files,
-            max,
-            counts,
-            total,
-            has_some,
-            has_skipped,
-            name,
-            end,
-            last,
-        }
+        Findings { quiet, format, names_files, max, end, ..Findings::default() }
     }
 
     /// Records that the following findings belong to `input`.
     pub fn file(&mut self, input: &Input) {
         self.has_some = false;
         self.name.clear();
-        let is_named = self.end == b'\0' && input.version().is_some();
-        let path = input.path().as_os_str().as_encoded_bytes();
-        self.name.extend_from_slice(if is_named { path } else { input.name().as_bytes() });
+        let is_named = self.end == b'\0' && input.version.is_some();
+        let path = input.path.as_os_str().as_encoded_bytes();
+        self.name.extend_from_slice(if is_named { path } else { input.name.as_bytes() });
     }
 
     /// Reports whether only the exit code matters and a finding has already decided it.

@@ -3,21 +3,22 @@
 pub mod findings;
 pub mod keys;
 pub mod preview;
-pub mod rejects;
 
+use std::fmt::Write;
+use std::path::Path;
 use std::sync::Arc;
 
 use self::findings::Findings;
 use self::keys::{Counts, Distinct};
 use self::preview::Preview;
-use self::rejects::Rejects;
 use crate::common::error::Failure;
 use crate::common::reason::Refusal;
 use crate::common::records::{BYTE_ORDER_MARK, Records};
 use crate::convert::report::Report;
 use crate::convert::stats::Stats;
+use crate::io::compression::Format;
 use crate::io::input::Input;
-use crate::io::output::{Output, Shared};
+use crate::io::output::{Output, OutputFileOptions, Shared};
 
 /// The recipient of the results of a job, in the order of the input.
 pub enum Print {
@@ -38,7 +39,7 @@ pub struct Sink<'o> {
     pub output: &'o mut Output,
     pub stats: &'o mut Stats,
     /// The file of rejected values, if the user asked for one.
-    rejects: Option<&'o mut Rejects>,
+    rejects: Option<&'o mut Output>,
     pub print: &'o mut Print,
     /// The byte that ends a record; `None` if the input has no records.
     end: Option<u8>,
@@ -54,12 +55,19 @@ pub struct Sink<'o> {
     pub lines: u64,
 }
 
+/// Opens the file of `--rejects`, which will get the name `path` at the end of the run. `sync` says whether the file must
+/// be on the disk before it gets this name.
+pub fn open_rejects(path: &Path, sync: bool) -> Result<Output, Failure> {
+    let compression = Format::of_extension(path).map(|format| (format, format.traits().usual_level));
+    Output::create(Some(path), OutputFileOptions { compression, suffix: "", sync })
+}
+
 impl<'o> Sink<'o> {
     /// Creates the destination before the first file.
     pub fn new(
         output: &'o mut Output,
         stats: &'o mut Stats,
-        rejects: Option<&'o mut Rejects>,
+        rejects: Option<&'o mut Output>,
         print: &'o mut Print,
         records: Records,
     ) -> Sink<'o> {
@@ -71,18 +79,18 @@ impl<'o> Sink<'o> {
     /// Starts with the results of `input`. Fails if the output is this file, unless the output replaces it at the end,
     /// or if the file of rejected values would replace it.
     pub fn next_file(&mut self, input: &Input) -> Result<(), Failure> {
-        let (version, name) = (input.version(), input.name());
+        let (version, name) = (input.version.as_ref(), &input.name);
         match self.print {
             Print::Findings(findings) => findings.file(input),
             _ => self.output.reads(version, name)?,
         }
-        if let Some(rejects) = &self.rejects {
-            rejects.forbid(version, name)?;
+        if self.rejects.as_ref().is_some_and(|rejects| rejects.overwrites(version)) {
+            return Err(Failure::Usage(format!("{name}: an input and --rejects are the same file")));
         }
         if let Print::Preview(preview) = self.print {
-            preview.file(input.path());
+            preview.file(&input.path);
         }
-        (self.is_start, self.file, self.lines) = (true, name.to_owned(), 0);
+        (self.is_start, self.file, self.lines) = (true, name.clone(), 0);
         Ok(())
     }
 
@@ -144,10 +152,13 @@ impl<'o> Sink<'o> {
     /// run.
     pub fn note(&mut self, offset: u64, report: &Report) -> Result<(), Failure> {
         if let Some(rejects) = &mut self.rejects {
+            let mut lines = String::new();
             for refused in &report.refused {
                 let (line, offset) = (self.lines + refused.line + 1, offset + refused.offset);
-                rejects.add(format_args!("{}:{line}:{offset}: {}\n", self.file, report.text(refused)))?;
+                // Writing to a `String` cannot fail.
+                let _ = writeln!(lines, "{}:{line}:{offset}: {}", self.file, report.text(refused));
             }
+            rejects.write(lines.as_bytes())?;
         }
         self.stats.add(&report.stats);
         if let Print::Findings(findings) = self.print {

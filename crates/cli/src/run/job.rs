@@ -268,7 +268,7 @@ impl Job {
         let mut scrap = Vec::new();
         let mut may_try = pace.may_try();
         while may_try && start < chunk.bytes.len() {
-            let len = sweep.next(chunk.bytes, start, pace.size(), chunk.marks());
+            let len = sweep.next(chunk.bytes, start, pace.size, chunk.marks());
             let records = &chunk.bytes[start..start + len];
             let is_whole = len > 0 && !(needs_text && utf8::validate(records).is_err());
             pace.step(if is_whole { len } else { 0 }, is_whole);
@@ -488,7 +488,7 @@ impl Job {
     /// Chooses the treatment of a record that is too long for memory. `reason` is for messages, and `start` holds the
     /// first bytes of the record. If the record is rejected, this function adds the rejection to `report`.
     pub fn long(&mut self, start: &[u8], reason: &Reason, report: &mut Report) -> OversizedAction {
-        if self.target.is_sequential {
+        if self.target.selector.is_sequential() {
             self.target.selector.read_start(start);
         }
         let is_line = self.target.selector.is_line();

@@ -75,6 +75,5 @@ pub fn choose(target: &mut Target, feed: &mut Feed<'_>) -> Result<(), Failure> {
     let syntax = selected.syntax(log, wrapper);
     let syntax = syntax.map_err(|message| Failure::missing(feed.name(), io::Error::other(message)))?;
     target.selector = Selector::new(syntax, Format::Log(log, !selected.names.is_empty()));
-    target.is_sequential = target.selector.is_sequential();
     Ok(())
 }

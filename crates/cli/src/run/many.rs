@@ -35,7 +35,7 @@ pub struct Pace {
     /// The maximum size of a batch, in bytes.
     most: usize,
     /// The maximum size of the next batch, in bytes.
-    size: usize,
+    pub size: usize,
     /// The number of bytes that were treated since the last batch that ended early.
     done: usize,
     /// The number of consecutive batches that ended early near their start, counted up to 7.
@@ -65,11 +65,6 @@ impl Pace {
         let may_try = self.skip == 0;
         self.skip = self.skip.saturating_sub(1);
         may_try
-    }
-
-    /// Returns the maximum size of the next batch.
-    pub fn size(&self) -> usize {
-        self.size
     }
 
     /// Chooses the next size after `done` bytes of a batch were treated. `is_whole` says whether they are the whole
@@ -146,7 +141,7 @@ impl Batch {
         out: &mut Vec<u8>,
         report: &mut Report,
     ) -> (usize, bool) {
-        let (rest, size) = (&chunk.bytes[start..], self.pace.size());
+        let (rest, size) = (&chunk.bytes[start..], self.pace.size);
         let (len, done) = match &mut self.way {
             Way::Lines(convert, records, handling) => {
                 let near = memchr::memrchr(end, &rest[..rest.len().min(size)]);

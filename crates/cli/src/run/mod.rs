@@ -29,11 +29,11 @@ use crate::io::BLOCK;
 use crate::io::files::{self, Destination, Writes};
 use crate::io::input::Input;
 use crate::io::names::Sources;
+use crate::io::output::Output;
 use crate::print::findings::{Findings, Next};
 use crate::print::keys::{Counts, Distinct, Frame, Identity, Top};
 use crate::print::preview::Preview;
-use crate::print::rejects::Rejects;
-use crate::print::{Print, Sink};
+use crate::print::{Print, Sink, open_rejects};
 use crate::select::Selector;
 use crate::select::task::Task;
 
@@ -41,8 +41,6 @@ use crate::select::task::Task;
 #[derive(Clone)]
 pub struct Target {
     pub selector: Selector,
-    /// Whether the meaning of a record depends on earlier records, so that only one thread can work.
-    pub is_sequential: bool,
     /// The columns to find in the header of each table. Empty unless the selector selects from tables.
     pub columns: Columns,
     /// The selected values of a log, if the first lines of each file determine its format.
@@ -74,7 +72,7 @@ fn run(
     threads: Threads,
     print: &mut Print,
 ) -> Result<(Result<Outcome, Failure>, Stats), Failure> {
-    let create = |path| Rejects::create(path, destination.sync);
+    let create = |path| open_rejects(path, destination.sync);
     let mut rejects = options.rejects.as_deref().map(create).transpose()?;
     let (mut stats, mut workspace) = (Stats::default(), Workspace::default());
     let result = files::each(sources, destination, |inputs, output| {
@@ -113,7 +111,7 @@ fn run(
     });
     // The list of rejected values is complete, even if some inputs failed.
     if matches!(result, Ok(_) | Err(Failure::Reported { .. })) {
-        rejects.map(Rejects::commit).transpose()?;
+        rejects.map(Output::commit).transpose()?;
     }
     if let Some(format) = options.stats {
         stats.print(format);
@@ -302,7 +300,8 @@ fn pass(
 ) -> Result<(), Failure> {
     let feed = begin(input, sink, &mut job, first)?;
     job.choose_many();
-    let threads = if job.target.is_sequential { Threads::ONE } else { threads };
+    // Only one thread can work if the meaning of a record depends on earlier records.
+    let threads = if job.target.selector.is_sequential() { Threads::ONE } else { threads };
     pump(feed, job, sink, threads, workspace)
 }
 

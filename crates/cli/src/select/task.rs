@@ -98,7 +98,7 @@ impl Check {
 
     /// Checks the next piece of a line that is too long for memory.
     pub fn piece(&mut self, piece: &[u8], is_last: bool, report: &mut Report, end: u8) {
-        let shift = -((self.state.base() + self.rest.len() as u64) as i64);
+        let shift = -((self.state.base + self.rest.len() as u64) as i64);
         self.rest.extend_from_slice(piece);
         let window = &self.rest;
         let ready = if is_last { window.len() } else { ready(window, 0, AHEAD) };

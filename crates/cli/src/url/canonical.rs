@@ -2,7 +2,6 @@
 
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
-use simdpct_records::Kind;
 use simdpct_uri::canon::{self, CanonicalizeError, Profile};
 
 use twox_hash::{XxHash3_64, XxHash3_128};
@@ -35,17 +34,7 @@ impl Convert for Canonical {
                 },
             )
         };
-        let has_host = |value| target::host_without_scheme(value).is_some();
-        if !self.no_scheme || !matches!(kind, Kind::Url | Kind::Text) || !has_host(bytes) {
-            return target::convert(kind, bytes, out, canonicalize);
-        }
-        let start = out.len();
-        canonicalize(&[b"//", bytes].concat(), out)
-            .map_err(|refusal| Refusal { offset: refusal.offset.saturating_sub(2), ..refusal })?;
-        if out[start..].strip_prefix(b"//").is_some_and(has_host) {
-            out.drain(start..start + 2);
-        }
-        Ok(0)
+        target::convert(kind, bytes, self.no_scheme, out, canonicalize)
     }
 
     fn append_many(&mut self, text: &[u8], records: Records, _: Handling, out: &mut Vec<u8>) -> Option<u64> {

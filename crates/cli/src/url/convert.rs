@@ -44,7 +44,7 @@ fn encode_append(keep: ByteSet, url: &[u8], out: &mut Vec<u8>) {
 
 impl Convert for EncodeUrl {
     fn append(&mut self, value: Value<'_>, handling: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
-        target::convert(value.kind, value.bytes, out, |url, out| {
+        target::convert(value.kind, value.bytes, false, out, |url, out| {
             let Some(charset) = self.charset else {
                 encode_append(*value.keep, url, out);
                 return Ok(());
@@ -65,7 +65,7 @@ impl Convert for EncodeUrl {
 
 impl Convert for DecodeUrl {
     fn append(&mut self, value: Value<'_>, handling: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
-        target::convert(value.kind, value.bytes, out, |url, out| {
+        target::convert(value.kind, value.bytes, false, out, |url, out| {
             let url = match self.charset {
                 None => Cow::Borrowed(url),
                 // Escapes that must stay become `%25XX` here, and decoding makes `%XX` of them again.

@@ -270,22 +270,3 @@ fn text(value: Json) -> Option<Vec<u8>> {
         Json::Null | Json::Array(_) => None,
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::convert::tests::{compare_many, words};
-    use crate::convert::{Conversion, Escapes};
-
-    #[test]
-    fn lines_are_converted_like_single_forms() {
-        let words = words(
-            "& & = = a b1 + %41 %2b %26 %3D %25 %2541 %2509 %250a %2522 25 09 %0a %00 %09 %22 \" \u{e9} %c3%A9 %FF %30%39 \
-             a_longer_value_that_has_no_escapes_at_all_so_that_blocks_are_clean \n \n \n \n \n \n \n \n \n",
-        );
-        let form = FromForm { style: Style::Tsv, charset: None };
-        let mut conversion = Conversion::of_urls(form, Escapes::Decoded);
-        let (fast, _) = compare_many(&mut conversion, &words, &[Handling::KEEP]);
-        assert!(fast > 2_500, "{fast}");
-    }
-}

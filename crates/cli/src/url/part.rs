@@ -8,7 +8,8 @@ use std::sync::Arc;
 use simdpct::{ByteSet, Decode};
 use simdpct_uri::{DomainName, Parts, SuffixList, delimiters};
 
-use super::row::{self, Style, replace};
+use super::row::{self, Style};
+use crate::common::escape::replace;
 use crate::common::fault::Handling;
 
 /// A named part of a URL, as options and rows name it.

@@ -217,7 +217,7 @@ pub struct ToUri;
 
 impl Convert for ToUri {
     fn append(&mut self, value: Value<'_>, _: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
-        target::convert(value.kind, value.bytes, out, |iri, out| {
+        target::convert(value.kind, value.bytes, false, out, |iri, out| {
             let uri = iri::to_uri(text(iri)?).map_err(|error| Refusal {
                 offset: error.offset,
                 reason: Reason::Url(match error.component {
@@ -262,7 +262,7 @@ pub struct ToIri;
 
 impl Convert for ToIri {
     fn append(&mut self, value: Value<'_>, _: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
-        target::convert(value.kind, value.bytes, out, |uri, out| {
+        target::convert(value.kind, value.bytes, false, out, |uri, out| {
             out.extend_from_slice(iri::from_uri(uri).as_bytes());
             Ok(())
         })
@@ -286,32 +286,5 @@ impl Convert for ToIri {
             lines.convert_all(0..text.len(), |line| !may_change(line));
         }
         Some(lines.end())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::convert::tests::{compare_many, words};
-    use crate::convert::{Conversion, Escapes};
-
-    #[test]
-    fn lines_are_converted_like_single_urls() {
-        let words = words(
-            "http: HTTP:// // / a.org x :80 ? # %41 %zz % %C3%A9 %e2%80%8E [::1] [ ] :99999 %4 \u{e9} xn--r8jz45g.jp XN--a -- .. /. \
-             ./b < a/longer/path/without/anything/special/in/it \n \n \n \n \n \n \n \n \n",
-        );
-        let check = |mut conversion| {
-            let (fast, _) = compare_many(&mut conversion, &words, &[Handling::KEEP]);
-            assert!(fast > 2_500, "{fast}");
-        };
-        for base in ["http://b.org/c/d?e", "mailto:a", "a:///b/"] {
-            for strictness in [Strictness::Strict, Strictness::Lenient] {
-                let resolve = Resolve { bases: vec![base.into()], strictness };
-                check(Conversion::of_urls(resolve, Escapes::Copied));
-            }
-        }
-        check(Conversion::of_urls(ToUri, Escapes::Data));
-        check(Conversion::of_urls(ToIri, Escapes::Copied));
     }
 }

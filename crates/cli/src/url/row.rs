@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use simdpct::{ByteSet, Encode};
 use simdpct_records::{Dialect, Escaping, Quotes, Unreadable};
 
-use crate::common::escape::{escape, to_text};
+use crate::common::escape::{escape, replace, to_text};
 use crate::common::reason::{Reason, Refusal, refuse};
 use crate::common::utf8;
 
@@ -104,27 +104,6 @@ pub fn append_unescaped_percents(style: Style, rows: &[u8], out: &mut Vec<u8>) {
         style.escape_at(&[b'%', first, second]).is_none().then_some((3, &b"%"[..]))
     };
     out.extend_from_slice(&replace(Cow::Borrowed(rows), new));
-}
-
-/// Returns `cell` with replacements. For the bytes from a `%` on, `new` returns the number of bytes to replace, and
-/// their replacement.
-pub fn replace<'a, 'n>(
-    cell: Cow<'a, [u8]>,
-    new: impl Fn(&[u8]) -> Option<(usize, &'n [u8])>,
-) -> Cow<'a, [u8]> {
-    let (mut out, mut from) = (Vec::new(), 0);
-    for at in memchr::memchr_iter(b'%', &cell) {
-        if let Some((len, new)) = new(&cell[at..]) {
-            out.extend_from_slice(&cell[from..at]);
-            out.extend_from_slice(new);
-            from = at + len;
-        }
-    }
-    if from == 0 {
-        return cell;
-    }
-    out.extend_from_slice(&cell[from..]);
-    Cow::Owned(out)
 }
 
 /// Appends `value` as a JSON string. Bytes that are invalid UTF-8 are percent-encoded.

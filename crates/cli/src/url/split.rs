@@ -283,11 +283,13 @@ impl Convert for PartsWriter {
             let odd = match self.layout {
                 Layout::Template | Layout::Key => memchr::memchr(b'\r', rest),
                 Layout::Row(Style::Jsonl) => {
-                    find(rest, |byte| is_control(byte) | (byte == b'"') | (byte == b'\\'))
+                    utf8::find_byte::<64>(rest, |byte| is_control(byte) | (byte == b'"') | (byte == b'\\'))
                 }
-                Layout::Row(Style::Tsv) => find(rest, |byte| is_control(byte) | (byte == b'"')),
+                Layout::Row(Style::Tsv) => {
+                    utf8::find_byte::<64>(rest, |byte| is_control(byte) | (byte == b'"'))
+                }
                 Layout::Row(Style::Csv) => {
-                    find(rest, |byte| is_control(byte) | (byte == b'"') | (byte == b','))
+                    utf8::find_byte::<64>(rest, |byte| is_control(byte) | (byte == b'"') | (byte == b','))
                 }
             };
             let odd = odd.map(|at| done + at);
@@ -327,15 +329,6 @@ impl Convert for PartsWriter {
     fn missing(&self) -> &'static [u8] {
         if let Layout::Row(style) = self.layout { style.missing() } else { b"" }
     }
-}
-
-/// Returns the offset of the first byte for which `is_odd` is true.
-fn find(bytes: &[u8], is_odd: impl Fn(u8) -> bool) -> Option<usize> {
-    let (chunks, _) = bytes.as_chunks::<64>();
-    // The inner loop has no early exit, so that it compiles to vector code.
-    let is_clean = |chunk: &&[u8; 64]| !chunk.iter().fold(false, |any, &byte| any | is_odd(byte));
-    let clean = 64 * chunks.iter().take_while(is_clean).count();
-    bytes[clean..].iter().position(|&byte| is_odd(byte)).map(|at| clean + at)
 }
 
 /// Reports whether a host can have spellings that differ from `name` in more than the case of ASCII.
@@ -482,42 +475,5 @@ impl<'t, const SHAPE: u8> PartsVisitor<'t> for LineWriter<'_, 't, '_, SHAPE> {
             rows.len = rows.len.max(start + 1);
         }
         rows.copy(Some(&end.piece), &end.text);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::convert::tests::{compare_many, words};
-    use crate::convert::{Conversion, Escapes};
-
-    #[test]
-    fn lines_are_converted_like_single_urls() {
-        let words = words(
-            "http:// // / / a.org A.Org user:pw@ @ : :80 ? # q=1&r=2 %41 %zz , \u{e9} [::1] ; \" \u{7f} \
-             a/longer/path/without/anything/special/in/it \n \n \n \n \n \n \n",
-        );
-        let check = |template: Template, layout| {
-            let writer = PartsWriter::new(template, layout, PartOptions::default());
-            let mut conversion = Conversion::of_urls(writer, Escapes::Copied);
-            let (fast, _) = compare_many(&mut conversion, &words, &[Handling::KEEP]);
-            assert!(fast > 2_500, "{fast}");
-        };
-        for names in [
-            "host,path,user,password,query:q,segment:-1,url,domain,suffix,subdomain",
-            USUAL,
-            "fragment",
-            "host",
-        ] {
-            let parts: Vec<_> = names.split(',').map(|name| Part::find(name).unwrap()).collect();
-            for style in [Style::Tsv, Style::Csv, Style::Jsonl] {
-                check(Template::row(parts.clone(), style), Layout::Row(style));
-            }
-        }
-        for template in ["{host}\\t<{path}>{query:r}{domain}", "{host}"] {
-            for layout in [Layout::Template, Layout::Key] {
-                check(Template::new(template).unwrap(), layout);
-            }
-        }
     }
 }

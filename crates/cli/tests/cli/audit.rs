@@ -105,6 +105,18 @@ fn the_text_fits_its_width_and_moves_no_cursor() {
 }
 
 #[test]
+fn digits_are_grouped_and_the_shortest_bar_is_seen() {
+    let input = format!("%00%\n{}", "%41\n".repeat(299_999));
+    let plain = if cfg!(windows) { '\u{258F}' } else { '#' };
+    for (locale, shortest) in [("C", plain), ("C.UTF-8", '\u{258F}')] {
+        let child = command(&["audit"]).env("LC_ALL", locale).spawn().unwrap();
+        let text = String::from_utf8(output(child, input.as_bytes(), usize::MAX).stdout).unwrap();
+        assert!(text.starts_with("300,000 lines in 1 file, 1,200,001 bytes, the longest of 4\n"), "{text}");
+        assert!(text.ends_with(&format!("<0.01% {shortest}\n")), "{text}");
+    }
+}
+
+#[test]
 fn one_is_not_several() {
     assert_eq!(run(&["audit"], "").code, Some(0));
     let text = String::from_utf8(run(&["audit"], "%").out).unwrap();

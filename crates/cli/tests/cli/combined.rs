@@ -62,3 +62,27 @@ fn repairs_know_the_other_escapes() {
     let args = ["decode", "--unescape", "nginx", "--percent-u", "--on-malformed", "replace"];
     assert_eq!(ok(&args, "\\x25zz%u0041%41%x\n"), b"%25zzAA%25x\n");
 }
+
+#[test]
+fn printable_escapes_each_harmful_character_alone() {
+    let is_harmful = |c: char| {
+        char::is_control(c)
+            || "\u{61C}\u{200E}\u{200F}".contains(c)
+            || ('\u{2028}'..='\u{202E}').contains(&c)
+            || ('\u{2066}'..='\u{2069}').contains(&c)
+    };
+    for (args, end) in [(&["decode", "--printable"][..], "\n"), (&["decode", "--printable", "-0"], "\0")] {
+        let (mut input, mut wanted) = (String::new(), String::new());
+        // A CR before the line feed would be part of the line end.
+        for c in ('\0'..=char::MAX).filter(|&c| !end.contains(c) && (end, c) != ("\n", '\r')) {
+            input.push(c);
+            match is_harmful(c) {
+                true => wanted.extend(c.to_string().bytes().map(|byte| format!("%{byte:02X}"))),
+                false => wanted.push(c),
+            }
+            input.push_str(end);
+            wanted.push_str(end);
+        }
+        assert_same(&format!("{args:?}"), &ok(args, &input), wanted.as_bytes());
+    }
+}

@@ -55,12 +55,28 @@ fn several_members_are_one_text() {
 
 #[test]
 fn an_empty_file_and_text_that_looks_compressed_at_first_pass() {
-    for text in
-        [&b""[..], b"B", b"BZh", b"BZh9 is no bzip2\n", b"\x1F", b"\x1F\x8B", b"\xFD7zX", b"\x28\xB5\x2F"]
-    {
+    for text in [
+        &b""[..],
+        b"B",
+        b"BZh",
+        b"BZh0",
+        b"BZh9 is no bzip2\n",
+        b"PK",
+        b"PART",
+        b"\x1F",
+        b"\x1F\x8B",
+        b"\x1F\x8B\x07",
+        b"\xFD7zX",
+        b"\x28\xB5\x2F",
+        b"\x60\x2A\x4D\x18",
+        b"\xFF\xFEa",
+        b"\xFF\xFE\0\0",
+    ] {
         assert_eq!(ok(&["decode"], text), text);
         assert_eq!(run_in_chunks(&["decode"], text, 1).out, text);
     }
+    // A frame of zstd that decoders skip is not text.
+    assert_eq!(ok(&["decode"], b"\x5A\x2A\x4D\x18\0\0\0\0"), b"");
 }
 
 #[test]

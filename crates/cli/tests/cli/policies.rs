@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Stdio;
 
-use crate::support::{Run, assert_same, command, done, exit_status, ok, run, tangle, text};
+use crate::support::{Numbers, Run, assert_same, command, done, exit_status, ok, run, tangle, text};
 
 const LINES: &str = "%41\n%zz%42%\r\n%FF%43\n%zz%FF\n%44";
 
@@ -464,6 +464,79 @@ fn rejects_may_not_be_a_file_of_the_run() {
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 4);
 }
 
+#[test]
+fn layers_are_counted() {
+    for (options, value, wanted) in [
+        ("", "abc%zz%0A", 0),
+        ("", "%41", 1),
+        ("", "%2541", 1),
+        ("--form", "+", 1),
+        ("--times 9", "abc%zz%0A", 0),
+        ("--times 9", "%252541", 3),
+        ("--times 9 --form", "%252B", 3),
+        ("--times 2", "%25252541", 2),
+        ("--until-stable", "%25252525252541", 7),
+        ("--until-stable --percent-u", "%u002541", 2),
+        ("--until-stable --percent-u --charset gbk", "%u4F60%252541", 3),
+    ] {
+        let args: Vec<_> =
+            ["decode", "--stats=json"].into_iter().chain(options.split_ascii_whitespace()).collect();
+        let err = run(&args, value).err;
+        assert!(err.ends_with(&format!("\"layers\":{wanted}}}\n")), "{args:?} {value}: {err}");
+    }
+}
+
+/// Returns about `len` random bytes that consist of the words in `list`, between which are spaces, and of spaces.
+fn words(seed: u64, list: &str, len: usize) -> Vec<u8> {
+    let words: Vec<_> = list.split(' ').chain([" "]).map(str::as_bytes).collect();
+    Numbers(seed).words(&words, len)
+}
+
+/// The offset of an error is the start of the escape or byte that makes the value invalid: the bytes before it are valid, and a value that
+/// begins there is invalid from its start.
+#[test]
+fn offsets_are_those_of_the_first_invalid_byte() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("rejects");
+    let input = words(
+        7,
+        "% %2 25 %25 %41 %2541 %%34 41 + %2B %0A %250d %u0041 %u000A %u0025 %uD83D%uDE00 %uD83D %uDE00 %u12 é %C3%A9 %E9 \
+         %25E9 %2525%45%39 %c3 \u{4f60} z / %FF \n \n \n \n \n",
+        100_000,
+    );
+    for more in [&[][..], &["--times", "3"], &["--charset", "gbk"], &["--charset", "utf-8"]] {
+        for options in 0..8 {
+            let switches = ["--form", "--percent-u", "--until-stable"].into_iter().enumerate();
+            let mut args = vec!["decode", "--on-invalid-utf8", "drop", "--rejects", path.to_str().unwrap()];
+            args.extend(switches.filter(|(bit, _)| options >> bit & 1 == 1).map(|(_, switch)| switch));
+            args.extend(more);
+            if args.contains(&"--times") && args.contains(&"--until-stable") {
+                continue;
+            }
+            // Returns the offsets in `input` of invalid bytes. Malformed escapes are listed, too, although they are kept.
+            let offsets = |input: &[u8]| -> Vec<usize> {
+                done(&args, input);
+                let offset = |line: &str| line.split(':').nth(2).unwrap().parse().unwrap();
+                let rejected = fs::read_to_string(&path).unwrap();
+                rejected.lines().filter(|line| !line.contains(": malformed escape: ")).map(offset).collect()
+            };
+            let (mut before, mut rest, mut starts) = (Vec::new(), Vec::new(), Vec::new());
+            for at in offsets(&input) {
+                let (head, tail) = input.split_at(at);
+                assert!(tail[0] == b'%' || !tail[0].is_ascii(), "{args:?} {at}");
+                starts.push(rest.len());
+                before.extend_from_slice(head.rsplit(|&byte| byte == b'\n').next().unwrap());
+                rest.extend_from_slice(tail.split(|&byte| byte == b'\n').next().unwrap());
+                before.push(b'\n');
+                rest.push(b'\n');
+            }
+            assert!(starts.len() > 100, "{args:?}: {}", starts.len());
+            assert!(offsets(&before).is_empty(), "{args:?}");
+            assert_eq!(offsets(&rest), starts, "{args:?}");
+        }
+    }
+}
+
 /// With `--stats`, each line is converted separately to count its values; without it, many lines are converted at once.
 /// Both ways give the same output.
 #[test]
@@ -478,23 +551,74 @@ fn stretches_of_lines_give_what_single_lines_do() {
         seldom.extend_from_slice(&tangle(40 + seed, 200 << seed));
         seldom.extend_from_slice(&clean.as_bytes()[..(seed as usize) * 977]);
     }
-    for (name, input) in [("dense", tangle(33, 150_000)), ("seldom", seldom), ("clean", clean.into_bytes())] {
+    let texts: &[&[&str]] = &[
+        &["decode"],
+        &["decode", "-0"],
+        &["decode", "--form", "--keep", "/"],
+        &["decode", "--printable"],
+        &["decode", "--until-stable"],
+        &["decode", "--percent-u", "--charset", "gbk"],
+        &["encode"],
+        &["encode", "--keep-escapes", "-0"],
+        &["encode", "--charset", "windows-1252"],
+        &["normalize"],
+    ];
+    let characters: &[&[&str]] = &[
+        &["decode"],
+        &["decode", "--form", "--keep", "/%"],
+        &["decode", "--times", "3", "--form"],
+        &["decode", "--until-stable"],
+        &["decode", "--percent-u", "--until-stable", "--charset", "big5", "--printable"],
+        &["decode", "--charset", "shift_jis", "--times", "2"],
+        &["decode", "--charset", "utf-8", "--percent-u", "-0"],
+        &["decode", "--charset", "iso-2022-jp"],
+        &["decode", "--charset", "us-ascii-strict", "--printable"],
+        &["normalize", "-0"],
+        &["encode", "--form"],
+        &["encode", "--charset", "gbk", "--keep-escapes"],
+        &["encode", "--charset", "iso-2022-jp"],
+        &["encode", "--charset", "iso-8859-1-strict"],
+    ];
+    let urls: &[&[&str]] = &[
+        &["split"],
+        &["split", "--format", "csv"],
+        &["split", "--format", "jsonl"],
+        &["split", "--parts", "host,path,user,password,query:q,segment:-1,url,domain,suffix,subdomain"],
+        &["get", "{host}"],
+        &["get", "{host}\\t<{path}>{query:r}{domain}"],
+        &["resolve", "--base", "http://b.org/c/d?e"],
+        &["resolve", "--base", "a:///b/", "--not-strict"],
+        &["uri"],
+        &["iri"],
+        &["form"],
+    ];
+    let characters_input = words(
+        8,
+        "% 2 5 %25 %2520 %252 %%34 %3 %4 %c3%a9 %2F 41 + %2B / g : a%41: %u %u0041 %u000A %uD83D %uDE00 %u4F60 00 é 你 %81 \
+         %81%30 %C4 %E3 a 0 %0A %00 \n \n \n \0 \0 \r \r\n \u{1F600} \u{202E} %1B \u{1b}$B $ \u{1b}(B %FF %E4%BD \u{fffd}",
+        50_000,
+    );
+    let urls_input = words(
+        9,
+        "http: HTTP: // // / a.org A.Org user:pw@ @ : :80 :99999 ? # & & = = q=1&r=2 %41 %zz %4 %C3%A9 %e2%80%8E %2b %26 %3D \
+         %25 %2541 %2509 %250a %2522 %09 %22 %0a %00 %FF , ; \" + \u{e9} \u{7f} [::1] [ ] xn--r8jz45g.jp XN--a -- .. /. ./b < \
+         a/longer/path/without/anything/special/in/it \n \n \n \n \n \n \n \n \n \n",
+        50_000,
+    );
+    for (name, input, verbs) in [
+        ("dense", tangle(33, 150_000), texts),
+        ("seldom", seldom, texts),
+        ("clean", clean.into_bytes(), texts),
+        ("characters", characters_input, characters),
+        ("urls", urls_input.clone(), urls),
+    ] {
         fs::write(path(name), &input).unwrap();
-        for verb in [
-            &["decode"][..],
-            &["decode", "-0"],
-            &["decode", "--form", "--keep", "/"],
-            &["decode", "--printable"],
-            &["decode", "--until-stable"],
-            &["decode", "--percent-u", "--charset", "gbk"],
-            &["encode"],
-            &["encode", "--keep-escapes", "-0"],
-            &["encode", "--charset", "windows-1252"],
-            &["normalize"],
-        ] {
+        for verb in verbs {
             for policies in [
-                &["--on-malformed", "drop"][..],
+                &[][..],
+                &["--on-malformed", "drop"],
                 &["--on-malformed", "empty", "--on-invalid-utf8", "drop"],
+                &["--on-malformed", "replace", "--on-invalid-utf8", "replace"],
                 &["--on-invalid-utf8", "replace"],
                 &["--on-malformed", "replace", "--on-invalid-utf8", "empty"],
                 // `--on-malformed fail` alone would write the part of the line before the fault, so it is combined with `drop`.
@@ -503,7 +627,7 @@ fn stretches_of_lines_give_what_single_lines_do() {
                 &["--rejects"],
             ] {
                 let run = |more: &str| {
-                    let mut args = [verb, policies].concat();
+                    let mut args = [*verb, policies].concat();
                     let rejects = path("rejects");
                     if policies == ["--rejects"] {
                         args.push(&rejects);
@@ -520,6 +644,15 @@ fn stretches_of_lines_give_what_single_lines_do() {
                 assert_same(&format!("{name} {verb:?}"), &rejected(at_once.2), &rejected(single.2));
             }
         }
+    }
+    // The keys of lines are made at once, and those of values in JSON one by one.
+    let urls = String::from_utf8(urls_input).unwrap() + "/\n";
+    let documents: String =
+        urls.lines().map(|url| format!("{}\n", serde_json::json!({ "url": url }))).collect();
+    for template in ["{host}", "{host}\\t<{path}>{query:r}{domain}"] {
+        let top = ["top", template, "-n", "1000000"];
+        let single = done(&[&top[..], &["--jsonl", "--key", "url"]].concat(), &documents);
+        assert_same(template, &done(&top, &urls), &single);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{Run, run, run_in_chunks};
+use crate::support::{Run, ok, run, run_in_chunks};
 
 #[test]
 fn the_error_names_file_line_offset_and_cause() {
@@ -36,6 +36,41 @@ fn the_error_does_not_depend_on_where_blocks_end() {
             assert_eq!(run.out.len(), 0, "{what:?}");
         }
     }
+}
+
+/// The offset is that of the escape or byte that is the first to make the value invalid.
+#[test]
+fn the_offset_is_that_of_the_fault() {
+    let decode = "decode --strict --on-invalid-utf8 fail";
+    let encode = "encode --on-invalid-utf8 fail --on-rejected fail";
+    for (verb, options, input, wanted) in [
+        (decode, "", &b"a%20%zz"[..], "4: malformed escape"),
+        (decode, "", b"a%20%E9b%C3%A9", "4: not UTF-8"),
+        (decode, "--times 2", b"%20%25E9", "3: not UTF-8"),
+        (decode, "--until-stable", b"a%2520%%45%399", "6: malformed escape"),
+        (decode, "--until-stable", b"a%2520%2525E9", "6: not UTF-8"),
+        (decode, "--form --until-stable", b"++%25E9", "2: not UTF-8"),
+        (decode, "--percent-u", b"%u4F60%u4F6", "6: malformed escape"),
+        (decode, "--percent-u", b"%u0041%uD800", "6: malformed escape"),
+        (decode, "--percent-u", b"%u4F60%E9", "6: not UTF-8"),
+        // The cause is the one in the value as it stands, although `%u0041` is an escape.
+        (decode, "--percent-u", b"%4%u0041", "0: malformed escape: '%' is not a hexadecimal digit"),
+        (decode, "--charset gbk", b"%C4%E3a%FF", "7: not in the charset"),
+        (decode, "--charset gbk --percent-u", b"%C4%E3%u4F60%FF", "12: not in the charset"),
+        (decode, "--charset utf-8 --printable", b"a%0B%FF", "4: not in the charset"),
+        (encode, "--charset gbk", "你a\u{1F600}".as_bytes(), "4: not in the charset"),
+        (encode, "--charset gbk", b"a\xE9", "1: not UTF-8"),
+        (encode, "", b"a\xE9", "1: not UTF-8"),
+    ] {
+        let args: Vec<_> = verb.split(' ').chain(options.split_ascii_whitespace()).collect();
+        let Run { err, code, .. } = run(&args, input);
+        assert!(err.starts_with(&format!("pct: <stdin>:1: offset {wanted}")), "{args:?}: {err}");
+        assert_eq!(code, Some(1), "{args:?}");
+    }
+    // Faults of the other kind, and malformed escapes of a later layer, are no errors.
+    assert_eq!(ok(&["decode", "--on-invalid-utf8", "fail"], "%zz"), b"%zz");
+    assert_eq!(ok(&["decode", "--strict"], "%FF"), b"\xFF");
+    assert_eq!(ok(&["decode", "--strict", "--until-stable"], "100%25"), b"100%");
 }
 
 #[test]

@@ -198,6 +198,8 @@ fn parts_are_decoded_and_converted() {
         &[
             ("GET //a%41/%2f%42?%43 HTTP/1.1", "//aA/%2fB?%43"),
             ("GET //%41@b:c%44?%43 HTTP/1.1", "//A@b:cD?%43"),
+            ("POST //[::1%41?%43 HTTP/1.0", "//[::1A?%43"),
+            ("GET ///x%41?%43#%44 HTTP/1.1", "///xA?%43#%44"),
             ("CONNECT %41.org:443 HTTP/1.1", "%41.org:443"),
         ],
     );

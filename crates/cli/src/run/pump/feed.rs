@@ -152,7 +152,7 @@ impl<'i> Feed<'i> {
     /// Creates a feed that cuts `input` at the places that `cut` allows. Records of more than `limit` bytes are
     /// [`Piece::Long`].
     pub fn new(input: &'i mut Input, cut: Cut, limit: usize) -> Feed<'i> {
-        let offset = input.offset();
+        let offset = input.offset;
         let carry = Vec::new();
         Feed { input, cut, carry, before: [0; 2], offset, limit, table: None, ends: None, html: None }
     }
@@ -174,12 +174,12 @@ impl<'i> Feed<'i> {
 
     /// Returns the length of the input file less the bytes that were handed out; 0 if the input is not a regular file.
     pub fn rest_of_file(&self) -> u64 {
-        self.input.version().map_or(0, |version| version.len().saturating_sub(self.offset))
+        self.input.version.as_ref().map_or(0, |version| version.len().saturating_sub(self.offset))
     }
 
     /// Returns the name of the input.
     pub fn name(&self) -> &str {
-        self.input.name()
+        &self.input.name
     }
 
     /// Reports whether the input is text from the command line.
@@ -280,7 +280,7 @@ impl<'i> Feed<'i> {
             len += read;
             let bytes = &buffer[..len];
             let known = if read == 0 { finder.end(start, bytes) } else { finder.push(start, bytes) };
-            known.map_err(|error| failure(input.name(), error))?;
+            known.map_err(|error| failure(&input.name, error))?;
             let is_full = len == buffer.len() && len >= limit;
             let mut at = finder.done() - start;
             if at == 0 && is_full && finder.give_up() {
@@ -293,7 +293,7 @@ impl<'i> Feed<'i> {
             }
             if is_full {
                 let message = format!("this tag is longer than {} MiB; raise --max-record", limit >> 20);
-                return Err(failure(input.name(), (start, message)));
+                return Err(failure(&input.name, (start, message)));
             }
             if len == buffer.len() {
                 buffer.grow((2 * len).min(limit));
@@ -348,7 +348,7 @@ impl<'i> Feed<'i> {
     /// Removes `prefix` from the start of the input and reports whether it was there.
     pub fn strip(&mut self, prefix: &[u8]) -> Result<bool, Failure> {
         if let Some(is_there) = self.input.skip(prefix) {
-            self.offset = self.input.offset();
+            self.offset = self.input.offset;
             return Ok(is_there);
         }
         // Reads a whole page, so that later reads start at a page boundary of the file.
