@@ -1,4 +1,5 @@
-//! Tests how often functions allocate: never if nothing changes, and once if anything changes.
+//! Tests how often functions allocate. Functions that return a `Cow` never do if nothing changes, and otherwise do once;
+//! with memory of the caller, functions allocate nothing.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -171,7 +172,7 @@ fn appending_to_a_new_buffer_allocates_once() {
     }
 }
 
-/// Checks that a buffer grows in proportion to the input: a short input must not reserve as much as a long one.
+/// Checks that the capacity of a new buffer after an append is at most ten times the length of the input, or 8 bytes.
 #[test]
 fn a_short_part_takes_little_memory() {
     for len in 1..=100 {

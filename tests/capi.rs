@@ -121,7 +121,7 @@ fn functions() {
         .split(';')
         .filter_map(|statement| statement.trim().strip_suffix("SIMDPCT_NOEXCEPT"))
         .map(|statement| {
-            // The statement may begin with an `#endif` or with the end of a struct, which are not part of the declaration.
+            // `SIMDPCT_MUST_USE`, and text before it such as a directive, are not part of the declaration.
             statement.rsplit("SIMDPCT_MUST_USE ").next().expect("a declaration").trim().to_owned()
         })
         .collect();

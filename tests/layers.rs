@@ -11,8 +11,9 @@ use std::path::Path;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-/// The modules, each with the modules that it may import besides its own submodules. `isa/*` means all modules of that folder.
-/// If several rows match a module, only the first counts.
+/// The modules, each with the modules that it may import besides its own submodules. In the first column, `kernel/isa/*` means
+/// all modules directly in that folder. In the second, a path means a module or an item, and all that is inside it. If several
+/// rows match a module, only the first counts.
 const MAY_IMPORT: &[(&str, &str)] = &[
     // The basic types, whose modules import only modules of this group.
     ("hex", ""),
@@ -186,7 +187,8 @@ const READINGS_MAY_IMPORT: &[(&str, &str)] = &[
     ("lib", ""),
 ];
 
-/// The modules of the crate for values in records (`crates/records/src`), lowest layer first.
+/// The modules of the crate for values in records (`crates/records/src`), lowest layer first. Only `fast` is also imported by
+/// modules above its row: `fields`, `table` and `reader`.
 const RECORDS_MAY_IMPORT: &[(&str, &str)] = &[
     // Modules for values and their places, which know no format.
     ("escaping", ""),
@@ -305,7 +307,7 @@ const UNSAFE_TESTS: &[(&str, &str)] = &[
 
 /// A source file.
 struct Source {
-    /// The name of the module in the rules: `isa/avx2` for `src/isa/avx2.rs`, `isa` for `src/isa/mod.rs`.
+    /// The name of the module in the rules: `kernel/isa/avx2` for `src/kernel/isa/avx2.rs`, `kernel/isa` for `src/kernel/isa/mod.rs`.
     module: String,
     /// The path of the file, for messages.
     file: String,
@@ -485,7 +487,7 @@ fn is_one_of(module: &str, patterns: &str) -> bool {
     })
 }
 
-/// Reports whether `path` equals one of `prefixes` or is inside one.
+/// Reports whether `path` equals one of `prefixes` or is inside one. Every path is inside `*`.
 fn is_within(path: &str, prefixes: &str) -> bool {
     prefixes.split_whitespace().any(|prefix| {
         prefix == "*"
@@ -581,7 +583,7 @@ fn circles_are_found() {
                 ("d", ""),
             ],
         ),
-        // A module may use its submodules, and they may use it, so this is not a circle.
+        // A path that begins with `self` does not count as an import, so this is not a circle.
         (false, vec![("a", "mod b; use self::b::X;"), ("a/b", "use super::Y;")]),
         // A test module may import the items that it tests, so this is not a circle.
         (false, vec![("a", "fn f() {} #[cfg(test)] mod tests { use super::f; }")]),
@@ -591,7 +593,7 @@ fn circles_are_found() {
     }
 }
 
-/// Returns the modules of a circle of imports, or `None` if there is no circle.
+/// Returns the modules of circles of imports, with the modules between them, or `None` if there is no circle.
 fn circle(sources: &[Source]) -> Option<String> {
     let exports =
         if sources.iter().any(|source| source.module == "lib") { exports(sources) } else { HashMap::new() };
@@ -608,8 +610,8 @@ fn circle(sources: &[Source]) -> Option<String> {
         let others = paths.filter_map(|(path, _)| module_of(&path)).filter(|other| *other != source.module);
         imports.entry(&source.module).or_default().extend(others);
     }
-    // The loop removes modules that import no remaining module or that no remaining module imports, until only circles are
-    // left.
+    // The loop removes modules that import no remaining module or that no remaining module imports, until only circles, and
+    // the modules between them, are left.
     loop {
         let before = imports.len();
         let left: Vec<&str> = imports.keys().copied().collect();
@@ -810,7 +812,7 @@ fn pages_name_tests_and_scripts_that_exist() {
     }
 }
 
-/// Checks that each name such as `(lab: inlining)` in a comment is that of a page of docs/lab, which has the measurements.
+/// Checks that each name such as `(lab: inlining)` in a comment of `src` is that of a page of docs/lab, which has the measurements.
 /// Documentation of public items may not have such a name, because its readers do not have the pages.
 #[test]
 fn comments_name_pages_of_the_lab_that_exist() {

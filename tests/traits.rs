@@ -81,7 +81,7 @@ fn streams_are_not_copy() {
     <State as NotCopy<_>>::check();
 }
 
-/// Checks that each `pub struct` and `pub enum` of a public file is in the list.
+/// Checks that the list has each `pub struct` and `pub enum` in the files with public types, and no other type.
 #[cfg(not(target_family = "wasm"))] // WebAssembly may have no file system, and the test reads sources.
 #[test]
 fn the_list_is_complete() {

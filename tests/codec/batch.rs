@@ -180,8 +180,8 @@ fn stretches_of_any_length() {
     }
 }
 
-/// Tests that output is not reallocated if it has the margin that `ColumnBuf::with_capacity` names. Without capacity,
-/// decoding allocates at most twice the input and 512 bytes.
+/// Tests that output is not reallocated if it has the margin that `ColumnBuf::with_capacity` names; encoding gets 1 KiB less.
+/// Without capacity, decoding allocates at most twice the input and 512 bytes.
 #[test]
 fn columns_allocate_little() {
     let check = |bytes: &[u8], offsets: &[i32]| {
@@ -219,7 +219,7 @@ fn no_escape_reaches_over_an_end() {
     for before in 0..200 {
         for cut in 1..3 {
             for (after, malformed) in [(0, false), (3, true), (60, true), (130, true)] {
-                // Two values that change come first, so that the decoder begins a run of values for one kernel call.
+                // Values that change come first, so that the decoder begins a run of values for one kernel call.
                 let mut bytes = b"%20%20%20".to_vec();
                 bytes.extend(vec![b'a'; before]);
                 let end = (bytes.len() + cut) as i32;
@@ -227,7 +227,7 @@ fn no_escape_reaches_over_an_end() {
                 bytes.extend(vec![b'b'; after]);
                 bytes.extend(if malformed { &b"%zz%20"[..] } else { b"%20" });
                 let total = bytes.len() as i32;
-                // After the first value, at least five are left. Fewer would go to the kernel one by one.
+                // After the first value, five are left. Fewer would go to the kernel one by one.
                 let offsets = [0, 3, 6, 9, end, total, total];
                 columns::decode(&Decoding::ALL, &bytes, &offsets);
                 columns::decode_strict(&Decoding::ALL, &bytes, &offsets);

@@ -11,7 +11,8 @@ fn alphabet() -> Vec<u8> {
     if scale() < 100 { interesting() } else { (0..=255).collect() }
 }
 
-/// Returns the alphabet for words of three bytes. The module `lanes` tests all pairs of bytes after a `%`.
+/// Returns the alphabet for words of three bytes. It has all bytes only if the loops that take minutes run, because the module
+/// `lanes` tests all pairs of bytes after a `%`.
 fn alphabet_of_threes() -> Vec<u8> {
     if exhaustive() { alphabet() } else { interesting() }
 }
@@ -23,7 +24,8 @@ fn interesting() -> Vec<u8> {
     bytes
 }
 
-/// Decodes every word of at most `longest` bytes, lenient and strict: by itself, and at each of the `lanes` of a longer input.
+/// Decodes every word of at most `longest` bytes, lenient and strict: by itself if `lanes` has 0, and at each other lane in `lanes` of a
+/// longer input.
 fn decode_words(decoding: Decoding, alphabet: &[u8], longest: usize, lanes: &[usize]) {
     let (mut expected, mut count) = (Vec::new(), 0);
     let mut out = [0; 160];

@@ -33,7 +33,8 @@ fn check_in_memory(value: &[u8]) {
 #[test]
 fn ext_values() {
     use ExtValueError::{Charset, InvalidUtf8, Parts, Value};
-    // The first four are the examples of RFC 8187, section 3.2.3, and of RFC 6266, section 5.
+    // The second value is an example of RFC 5987, section 3.2.2, the third one of RFC 8187, section 3.2.3, and the fourth one
+    // of RFC 6266, section 5.
     for (value, expected) in [
         ("UTF-8''%c2%a3%20rates", Ok(("", "\u{a3} rates"))),
         ("iso-8859-1'en'%A3%20rates", Ok(("en", "\u{a3} rates"))),

@@ -22,8 +22,8 @@ fn all_sets() -> Vec<Members> {
     all.push(std::array::from_fn(|byte| byte % 16 == 9));
     all.push(std::array::from_fn(|byte| byte / 16 == 11));
     all.extend((0..12).map(|_| rng.members()));
-    // Kernels look up a set of the `USUAL` bytes and at most one other ASCII byte without a table. The following sets
-    // just fulfil this condition, or just miss it.
+    // The tiers `sse2` and `scalar` look up a set of the `USUAL` bytes and at most one other ASCII byte without a table. The
+    // following sets just fulfil this condition, or just miss it.
     const USUAL: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._";
     for (others, without) in [
         (&b""[..], None),
@@ -370,8 +370,9 @@ fn encoding_where_one_step_ends_and_the_next_begins() {
     });
 }
 
-/// Tests runs of blocks, because encoding checks some blocks ahead until it has found clean blocks. A fifth of the
-/// cases with the shortest and the longest runs are tested whatever `SIMDPCT_TEST_SCALE` is.
+/// Tests runs of blocks. After a block with escapes, encoding writes blocks one by one, or on AVX-512 with a look at the next
+/// blocks, until two in a row are clean; then it checks several at once. A fifth of the cases with the shortest and the longest
+/// runs are tested whatever `SIMDPCT_TEST_SCALE` is.
 #[test]
 fn encoding_after_any_number_of_blocks_with_escapes() {
     let mut checker = Checker::default();
@@ -424,8 +425,8 @@ fn the_empty_set_and_the_full_set() {
     }
 }
 
-/// A digit stays escaped after an escape that lacks a digit. The words are at every lane of short inputs, and around
-/// the ends of the pieces in which the library works.
+/// A digit stays escaped after an escape that lacks a digit. The words are at every lane of short inputs, and around some
+/// offsets at which the library cuts long inputs into pieces, such as 4096.
 #[test]
 fn no_decoded_digit_completes_an_escape() {
     let mut checker = Checker::default();

@@ -1,7 +1,7 @@
 //! The tests of the codec: every operation on every tier against the oracle.
 //!
-//! All tests iterate over the tiers of this CPU, so they cover a new tier without a change. These environment variables control
-//! them:
+//! The tests of kernels iterate over the tiers of this CPU, so they cover a new tier without a change. These environment variables
+//! control them:
 //!
 //! * `SIMDPCT_REQUIRE_TIERS=avx2,ssse3`: fail if one of these tiers is missing;
 //! * `SIMDPCT_TEST_TIERS=avx512`: test these tiers only;

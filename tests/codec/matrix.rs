@@ -24,7 +24,8 @@ fn for_all(mut each: impl FnMut(&[u8], Place)) {
     }
 }
 
-/// Calls `each` with inputs longer than the pieces in which the library works, such as 512 bytes for decoding in place.
+/// Calls `each` with long inputs. Some have a length at which the library changes its buffers or works in pieces, such as 512
+/// bytes for decoding in place.
 fn for_long(mut each: impl FnMut(&[u8], Place)) {
     let mut rng = Rng(2);
     for len in [257, 511, 512, 513, 514, 1023, 1025, 4095, 8191, 8192, 8193, 8194, 20_000] {

@@ -383,7 +383,8 @@ fn a_writer_takes_nothing_after_its_end() {
     assert_eq!(writer.finish().unwrap().bytes, b"a%4");
 }
 
-/// Reads to the end, at most `most` bytes in a call, and calls again after errors.
+/// Reads to the end, or to an error of the transform, at most `most` bytes in a call, and calls again after other errors. Returns
+/// the bytes, the other errors, and the error of the transform.
 fn read_by_contract<T: Transform>(
     reader: &mut Reader<T, Script<'_>>,
     most: usize,

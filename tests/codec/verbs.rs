@@ -107,7 +107,7 @@ fn ascii_sets_give_text() {
     }
 }
 
-/// Decoding must undo default encoding, for every set without `%`. Encoding that keeps escapes must be idempotent.
+/// Decoding must undo encoding, plain and as a form, for every set without `%`. Encoding that keeps escapes must be idempotent.
 #[test]
 fn encoding_round_trips() {
     let mut rng = Rng(44);
@@ -192,7 +192,7 @@ fn functions_are_the_verbs() {
     });
 }
 
-/// Tests malformed escapes that other software decodes wrongly. The results are written by hand.
+/// Tests malformed escapes, and other texts that software decodes wrongly. The results are written by hand.
 #[test]
 fn malformed_escapes_by_hand() {
     let rows: [(&str, &str); 12] = [
@@ -228,8 +228,8 @@ fn malformed_escapes_by_hand() {
     }
 }
 
-/// Short inputs are scanned in pieces and decoded on the stack. This test puts one escape at every offset of inputs of
-/// letters that are as long as these pieces, and of slightly longer ones.
+/// `Decode::decode` decodes inputs of at most 256 bytes on the stack. This test puts one escape at every offset of inputs of letters
+/// that have up to this length, or are slightly longer.
 #[test]
 fn one_escape_anywhere() {
     for len in (3..=260).filter(|&len| runs(len)) {

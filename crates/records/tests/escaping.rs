@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use simdpct_records::Escaping;
 
 /// Checks that `value` is read back, that offsets in it map to ascending offsets in its escaped text, and that it ends no field or line.
+/// If `escaping` cannot write the value, checks that nothing is appended.
 fn check(escaping: Escaping, value: &[u8]) {
     let mut raw = Vec::new();
     let Err(offset) = escaping.apply(value, &mut raw) else {

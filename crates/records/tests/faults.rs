@@ -1,4 +1,4 @@
-//! Faults that were seen in logs, one test for each kind.
+//! Tests that logs are read correctly in spite of faults that were seen in them, one test for each kind of fault.
 
 use simdpct_records::{Escaping, Field, Kind, Log, Place, Reason, Spec, Syntax, Wrapper, detect};
 
@@ -8,7 +8,8 @@ fn syntax(log: &str, names: &[&str]) -> Syntax {
     Syntax::log(log.unwrap(), wrapper, names).unwrap()
 }
 
-/// Returns the kinds and values that `log` finds in the last line of `text`.
+/// Returns the kinds and values that `log` finds in the last line of `text`. Bytes that are not printable ASCII are escaped as by
+/// `escape_ascii`.
 fn find(log: &str, text: &[u8]) -> Result<Vec<(Kind, String)>, Reason> {
     let mut syntax = syntax(log, &[]);
     let mut places: Vec<Place> = Vec::new();
@@ -101,7 +102,7 @@ fn an_authority_is_no_url() {
     finds("nginx", &line, Kind::Url, &["http://h/x"]);
 }
 
-/// A quote that the writer did not escape ends no field.
+/// A quote that the writer did not escape shifts no field: the line is read correctly or is rejected.
 #[test]
 fn a_bare_quote_shifts_no_field() {
     let line = "o b [20/Jun/2019:03:51:36 +0000] 192.0.2.4 - ID REST.GET.OBJECT %2522 \"GET /%41\" HTTP/1.1\" 403 AccessDenied 243 - 8 - \"http://r.example/%41\" \"curl/7.38.0\" - x= - E - h T";
@@ -346,7 +347,8 @@ fn lines_with_other_words_around_the_target_are_unreadable() {
     rejects("tornado", "200 G(T /a (192.0.2.1) 0.57ms", Reason::NO_ANCHOR);
 }
 
-/// The codes are those of Squid, and the fields after the type are those that a configuration adds.
+/// After the target, Squid writes a user, a code with a peer, and a media type. A line with another code, or with more words, is
+/// rejected.
 #[test]
 fn squid_has_three_words_after_the_target() {
     let line = |tail: &str| format!("1278000000.123 5 192.0.2.1 TCP_MISS/200 228 GET http://h/a {tail}");
@@ -455,7 +457,7 @@ fn a_column_can_be_empty() {
     finds("w3c:tomcat", &line, Kind::Path, &["/", "http://r/\"\\"]);
     let line = "#Fields: time     cs-method cs-uri cs(Referer)\n12:21:16   GET   /bar - ";
     finds("w3c", line, Kind::Path, &["/bar"]);
-    // If the header is not aligned, two blanks are around an empty column, and a raw blank is no column.
+    // If the header is not aligned, two blanks have an empty column between them, and a blank in a value adds a column.
     rejects("w3c", &line.replace("time     cs", "time cs"), Reason::FIELD_COUNT);
     let header = "#Fields: date cs-username cs-uri-stem cs-uri-query sc-status";
     rejects("iis", &format!("{header}\n2024-01-01 a /evil%41 /real%42  200"), Reason::FIELD_COUNT);
@@ -716,7 +718,7 @@ fn columns_and_paths_have_names_of_their_own() {
     assert!(Syntax::log(log, None, &["agent", "agent"]).is_err());
 }
 
-/// If a request has three words, the second one is the target, whatever the third one is.
+/// These servers write requests of three words, of which the second is the target, whatever the third is.
 #[test]
 fn the_third_word_is_no_part_of_the_target() {
     for protocol in ["HTTP/1.1", "1.1", "XTTP/1.1", "%48TTP/1.1", "x"] {
@@ -740,7 +742,7 @@ fn a_request_that_alb_rejected_has_no_target() {
     finds_nothing("alb", line);
 }
 
-/// nginx knows no host while it reads the request line, and only streams have counts.
+/// nginx knows no host while it reads the request line, and writes counts of bytes only for streams.
 #[test]
 fn labels_that_nginx_cannot_write_are_those_of_a_client() {
     let start = "2024/01/01 00:00:00 [info] 3#0: *8 client sent invalid request";

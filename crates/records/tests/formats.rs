@@ -98,7 +98,7 @@ fn formats() -> String {
 
 const NOT_SAFE: &str = "not safe: a client can write a new line";
 
-/// Returns the limits of formats. Writers with the same limit share a line.
+/// Returns the list of the limits of formats. Formats with the same limit share an item, which has at most six of them.
 fn notes() -> String {
     let mut rows = Vec::<(&str, Vec<String>)>::new();
     let not_safe = |log: Log| Some((log, NOT_SAFE)).filter(|_| log.has_raw_line_feeds());
@@ -190,7 +190,7 @@ fn anchor(log: Log) -> String {
     }
 }
 
-/// Returns the table of fields. Layouts of several writers that do not differ share a row.
+/// Returns the table of fields. Formats whose layouts do not differ share a row.
 fn layouts() -> String {
     let mut rows = Vec::<(String, Vec<String>)>::new();
     for log in Log::all() {

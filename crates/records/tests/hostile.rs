@@ -19,7 +19,7 @@ fn no_value_shifts_another() {
             let (some, none) = check(&mut random, log);
             (found, missed) = (found + some, missed + none);
         }
-        // A line of Envoy is ambiguous as soon as a header has the end of a request, and these have.
+        // A line of Envoy is ambiguous as soon as a value has the end of a request, and many of these values have it.
         let is_certain = log.writer.rule != Rule::WordsOrHeader || matches!(log.layout.shape, Shape::Json(_));
         assert!(found > if is_certain { missed } else { 0 }, "{}: {found} found, {missed} not", log.name());
     }

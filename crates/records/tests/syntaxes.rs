@@ -600,7 +600,7 @@ fn logs_are_read_inside_strings() {
     // Without the quote before the request, the record is unreadable.
     let cut = line.replace("\\\"GET", "GET");
     assert!(read(&mut docker, &cut).is_err());
-    // A value inside three nested records cannot be read, because a place holds fewer escapings.
+    // A value inside three nested records cannot be read, because a place holds the escapings of two.
     let mut deep =
         json(&["a"], Escaping::Json).containing(json(&["a"], Escaping::Json).containing(logfmt(&["a"])));
     let error = read(&mut deep, r#"{"a":"{\"a\":\"a=1\"}"}"#).unwrap_err();

@@ -115,7 +115,7 @@ fn escaped_line_ends_are_found() {
         findings(&["--component", "query", "--kinds", "crlf"], "/%0a?%0d%0a#%0a"),
         ["1:5: crlf: %0d%0a is a line end"]
     );
-    // In a line that does not fit into memory, each pair of CR and LF is one finding, too.
+    // In a line that is read in several pieces, each pair of CR and LF is one finding, too.
     let long = ["/?", &"%0d%0A".repeat(700_000)].concat();
     let found = findings(&[], &long);
     assert_eq!(found.len(), 700_000);

@@ -69,7 +69,8 @@ fn commands_of_the_page_about_readings_print_what_it_shows() {
     check_page(&root, "docs/readings.md", directory.path(), 3);
 }
 
-/// docs/command.md, the help of `pct check` and the JavaScript package list the same kinds of findings.
+/// docs/command.md and the help of `pct check` list the same kinds of findings. The JavaScript package has those that are found
+/// without being named, except the kinds for URLs and for records.
 #[test]
 fn the_kinds_of_findings_are_one_list() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

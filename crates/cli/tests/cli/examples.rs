@@ -1,4 +1,5 @@
-//! Checks that each example in `--help` runs and prints the output that its description shows.
+//! Checks that each example in `--help` runs, that an example with `echo` prints the output that its description shows, and that the
+//! manual pages have the examples.
 
 use std::fs;
 use std::path::Path;
@@ -100,7 +101,7 @@ fn every_example_works() {
     assert!(checked >= 15, "only {checked} examples say what they print");
 }
 
-/// The manual pages contain the same examples as `--help`, line by line.
+/// The manual page of each command, except `generate`, contains the examples of its `--help` with their descriptions.
 #[test]
 fn manual_pages_have_the_same_examples() {
     let dir = tempfile::tempdir().unwrap();

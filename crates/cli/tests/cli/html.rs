@@ -186,7 +186,7 @@ fn documents_of_any_length() {
     }
     let wanted = page.replace("'%7e'", "'~'").replace("src=%7e", "src=~");
     assert_same("a long document", &ok(&["normalize", "--html"], &page), wanted.as_bytes());
-    // A tag must fit in memory.
+    // A tag must not be longer than `--max-record`.
     let page = format!("<p>\n<a href='{}'>", "x".repeat(3 << 20));
     let short = run(&["normalize", "--html", "--max-record", "1"], &page);
     assert_eq!(short.code, Some(2));

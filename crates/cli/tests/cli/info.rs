@@ -164,7 +164,8 @@ fn tables_have_every_character_and_its_escapes() {
     ));
 }
 
-/// The table has the reserved characters of each scheme by the grammar in RFC 1738, section 5.
+/// `pct check` reports exactly those reserved characters as illegal in a URL that the table of schemes (RFC 1738, section 5) does not
+/// allow there.
 #[test]
 fn reserved_characters_of_each_scheme() {
     let table = text(&["sets", "--schemes", "--format", "tsv"]);

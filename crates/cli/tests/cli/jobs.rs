@@ -51,7 +51,7 @@ fn files_that_threads_write_have_seams_and_are_whole() {
     let paths = ["a", "b", "c", "out"].map(|name| dir.path().join(name).to_str().unwrap().to_owned());
     let [a, b, c, out] = paths.each_ref().map(String::as_str);
     let mut input = tangle(5, 5 << 20);
-    // The last line is longer than any buffer, and has no line end.
+    // The last line is much longer than a block, and has no line end.
     input.extend_from_slice(&b"%41-".repeat(400_000));
     fs::write(a, &input).unwrap();
     fs::write(b, b"\xEF\xBB\xBF%42").unwrap();

@@ -104,7 +104,7 @@ fn top_selects_values_of_records() {
     }
 }
 
-/// Returns lines with repeated keys; each key has several spellings.
+/// Returns `count` lines with at most `keys` different keys. Each key has several spellings.
 fn lines(count: usize, keys: u64) -> String {
     let mut numbers = Numbers(7);
     let mut below = |most: u64| numbers.next() % most;
@@ -184,7 +184,7 @@ fn dedup_keeps_first_lines_and_rejected_ones() {
     assert_eq!(both.out, b"http://a/\nhttp://b\nhttp://a b\n");
     let listed = fs::read_to_string(&rejects).unwrap();
     assert!(listed.starts_with(&format!("{two}:2:")) && listed.lines().count() == 1, "{listed}");
-    // A line that does not fit in memory is kept in its place, even if other lines wait in temporary files.
+    // A line that is longer than `--max-record` is kept in its place, even if other lines wait in temporary files.
     let (long, short) = ("a".repeat(3 << 20), lines(20_000, u64::MAX));
     let input = format!("{long}\nb\n{short}{long}\n{}b\n{long}", short.replace("/a/", "/b/"));
     for memory in ["1", "1024"] {
@@ -332,7 +332,7 @@ fn hosts_are_divided_by_the_public_suffix_list() {
     assert!(text(&["info"], "").contains("public suffix list: version 20"));
 }
 
-/// The keys of a file that fails are not those of the next file.
+/// With `-i`, a line of a file that could not be read to its end does not remove an equal line of the next file.
 #[test]
 fn dedup_in_place_forgets_the_keys_of_a_file_that_failed() {
     let dir = tempfile::tempdir().unwrap();

@@ -96,7 +96,7 @@ fn access_logs_are_read_from_the_date_on() {
     }
 }
 
-/// The lines are published; `%5A` was added to their URLs, and a `Z` in a date was left out.
+/// Most lines are published; `%5A` was added to their URLs, and a `Z` in a date was left out.
 #[test]
 fn proxies_and_virtual_hosts() {
     for (log, line, wanted) in [
@@ -206,7 +206,8 @@ fn requests_of_proxies_cannot_be_hidden() {
             "unreadable",
         ),
         ("common", r#"1 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 1 "http://r/"#, ""),
-        // These logs have a line without a header line, or with another number of fields. The third W3C log is valid.
+        // These logs have a line without a header line, with another number of fields, or with an open quote. The third W3C log is
+        // valid.
         ("cdx", "garbage %00", "unreadable"),
         ("cdx", " CDX N b a\nx 2024 http://a/ %00", "unreadable"),
         ("w3c", "#Fields: time cs-uri\n10:00 /a %00", "unreadable"),
@@ -450,7 +451,7 @@ fn a_layout_without_a_server_is_read_if_all_servers_agree() {
     }
 }
 
-/// No client can shift a field. In each line, a client has planted a request, a label or a quote, which is not read.
+/// No client can shift a field. In most lines, a client has planted a request, a label, a quote or a backslash, which is data.
 #[test]
 fn planted_fields_are_not_read() {
     let date = "[10/Oct/2000:13:55:36 -0700]";

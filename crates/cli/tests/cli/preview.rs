@@ -77,8 +77,8 @@ fn the_exit_code_can_say_that_a_file_would_change() {
     }
 }
 
-/// `patch` can apply a diff even if a block of changes is too long for one hunk, or if lines are longer than memory
-/// allows.
+/// `patch` can apply a diff even if a block of changes is too long for one hunk, or if lines are longer than
+/// `--max-record`.
 #[test]
 fn patch_can_apply_a_diff_of_any_size() {
     let dir = tempfile::tempdir().unwrap();
@@ -118,7 +118,8 @@ fn patch_can_apply_a_diff_of_any_size() {
     }
 }
 
-/// The plain codec converts lines of any length, but a preview does not show those that are too long for memory.
+/// Without options that need whole records, `decode` converts lines of any length, but a preview shows none that is longer than
+/// `--max-record`.
 #[test]
 fn a_preview_says_that_a_line_is_too_long_for_it() {
     let dir = tempfile::tempdir().unwrap();

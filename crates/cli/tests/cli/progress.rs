@@ -4,7 +4,8 @@ use std::process::Command;
 
 use crate::support::skipped;
 
-/// Runs the shell command `script` in a pseudoterminal, and returns the text that the terminal shows.
+/// Runs the shell command `script` in a pseudoterminal, and returns the text that the terminal shows; `None` if the command that makes
+/// pseudoterminals is not installed.
 fn on_a_terminal(script: &str) -> Option<String> {
     let mut terminal = Command::new("script");
     terminal.args(["-qec", script, "/dev/null"]).env("PCT", env!("CARGO_BIN_EXE_pct")).env("TERM", "xterm");

@@ -391,7 +391,7 @@ fn a_client_cannot_plant_a_request_by_a_long_line() {
         docker("stdout", &last),
         docker("stdout", &envoy("/b%41")),
     ];
-    // A part can be too long for memory.
+    // A part can be longer than `--max-record`.
     let long = [cri("stdout", "P", &"x".repeat(3 << 20)), cri("stdout", "F", &last)].concat();
     check(&[("get {url} --values --log cri+envoy", &long, Some(""), "1 record is unreadable")]);
     let audit = run(&["audit", "--chain", "nginx-1.22,axum", "--log", "cri+envoy"], long);
@@ -729,22 +729,22 @@ fn attributes_stay_attributes_of_their_document() {
 #[test]
 fn new_values_are_read_again() {
     let line = |target: &str| access(&format!("GET {target} HTTP/1.1"), "-");
-    // HAProxy writes `#22` for a quote, so the reader of an unknown server does not take `#ff`.
+    // HAProxy writes `#22` for a quote, so if the server is unknown, a new value with `#ff` could not be read, and `%23` stays.
     let color = line("/x?color=%23ff0000&b=A");
     check(&[
         ("decode --log combined", &line("/x?color=%23ff0000&b=%41"), Some(&color), ""),
         ("get --log combined --values --decode {query:color}", &color, Some("#ff0000\n"), ""),
         ("decode --log nginx", &line("/x?color=%23ff0000"), Some(&line("/x?color=#ff0000")), ""),
-        // A `#` that is there already stays, and a new one appears only where no digits of HAProxy would follow it.
+        // A `#` that is there already stays. `%41` stays after `#f`, because `#fA` would be an escape of HAProxy.
         (
             "decode --log combined",
             &access("GET /x#f%41 HTTP/1.1", "http://e.org/#/route%41"),
             Some(&access("GET /x#f%41 HTTP/1.1", "http://e.org/#/routeA")),
             "",
         ),
-        // lighttpd writes `\\a` for the byte 07.
+        // lighttpd writes `\a` for the byte 07.
         ("decode --log lighttpd --values", &line("/a\\ab%41"), Some("/a\u{7}bA\n"), ""),
-        // A load balancer of AWS writes `\\x22` for a quote.
+        // A load balancer of AWS writes `\x22` for a quote.
         (
             "decode --log alb --field target --values",
             "https 2022-11-22T01:02:03Z lb 192.0.2.1:1 10.0.0.1:2 0 0 0 200 200 1 2 \"GET https://h:443/?b=\\x22%41 HTTP/2.0\" \"ua\" a b c \"t\" \"h\" \"c\" 0 2022-11-22T01:02:03Z \"forward\" \"-\"\n",

@@ -102,7 +102,7 @@ fn whole_records_before_the_error_are_written() {
     assert_eq!(run(&["normalize", "--strict", "--raw"], "%41:%42\n%43:%44").out, b"A:B\nC:D");
 }
 
-/// With --strict, nothing of a record is written before it is checked, so a record that is longer than memory allows is unreadable.
+/// With --strict, nothing of a record is written before it is checked, so a record that is longer than `--max-record` is unreadable.
 #[test]
 fn a_record_that_is_too_long_is_an_error() {
     let long = "%41".repeat(1 << 20);

@@ -3,7 +3,8 @@
 use crate::support::{Numbers, assert_same, done, ok, run, words_of};
 
 /// Splits `line` into fields at blanks. A quote or bracket at the start of a field opens it. A mark of the same kind,
-/// after an even number of backslashes, closes it at a blank or the end of the line. The marks stay in the field.
+/// after an even number of backslashes, closes it at a blank or the end of the line. The marks stay in the field. If no
+/// mark closes it, the field ends at the first blank.
 fn fields(line: &[u8]) -> Vec<&[u8]> {
     let is_blank = |at: usize| line.get(at).is_none_or(|byte| b" \t".contains(byte));
     let mut fields = Vec::new();
@@ -144,7 +145,7 @@ fn lines_split_as_before_between_blanks() {
     check(&["encode", "--quoted", "--field", "2", "--keep", "\"]["], &[1], &[]);
 }
 
-/// Fields between blanks are those of awk, and a line gets no more quotes or backslashes.
+/// Fields between blanks are those of awk, and decoding adds no quotes or backslashes to a line.
 #[test]
 fn lines_split_as_before_for_awk() {
     let awk = |line: &[u8]| {

@@ -62,7 +62,7 @@ pub fn text(args: &[&str], input: &str) -> String {
     String::from_utf8(ok(args, input)).expect("the output is text")
 }
 
-/// Runs the binary, checks that it succeeds, and returns its output. It may warn about records that are lost or left as they are.
+/// Runs the binary, checks that it succeeds, and returns its output. Its messages, such as those about unreadable records, are ignored.
 #[track_caller]
 pub fn done(args: &[&str], input: impl AsRef<[u8]>) -> Vec<u8> {
     let Run { out, err, code } = run(args, input);
@@ -233,7 +233,7 @@ pub fn words_of(list: &[u8]) -> Vec<&[u8]> {
     list.split(|&byte| byte == b',').collect()
 }
 
-/// Returns about `len` random bytes in which valid and malformed escapes, line ends and invalid UTF-8 are frequent.
+/// Returns at least `len` random bytes in which valid and malformed escapes, line ends and invalid UTF-8 are frequent.
 pub fn tangle(seed: u64, len: usize) -> Vec<u8> {
     let words = words_of(
         b"https://example.org/,path,~a-b_c., ,+,&k=v,%,%2,%4,%zz,%41,%2f,%2F,%7e,%25,%2541,%0A,%0d,%00,\

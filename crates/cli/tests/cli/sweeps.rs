@@ -35,7 +35,8 @@ fn text(seed: u64, len: usize, start: &[u8], record: impl Fn(&mut Numbers, &mut 
     text
 }
 
-/// Checks that `args` give the same output and the same messages in one pass over many records as record by record.
+/// Checks that `args` give the same output and exit code, and count as many unreadable records, in one pass over many records as record
+/// by record.
 #[track_caller]
 fn check(args: &[&str], text: &[u8]) {
     let what = format!("{args:?} {}", text[..text.len().min(200)].escape_ascii());
@@ -238,7 +239,7 @@ fn columns_of_many_rows_are_decoded_like_those_of_one() {
             }
             text.extend_from_slice(if seed % 5 == 0 { b"\r\n" } else { b"\n" });
         };
-        // In some texts all rows have the same number of cells, and in others only the average is the same.
+        // A text has rows of four cells, or such rows and some of one cell, or rows of three to five cells, four on average.
         let rows = |numbers: &mut Numbers, text: &mut Vec<u8>| match seed % 3 {
             0 => {
                 let cells = if numbers.next().is_multiple_of(8) { 1 } else { 4 };
@@ -272,7 +273,7 @@ fn columns_of_many_rows_are_decoded_like_those_of_one() {
 #[test]
 fn members_of_many_lines_are_decoded_like_those_of_one() {
     for seed in 0..16 {
-        // Lines that need a parser are rare, frequent or missing, and so are values that need escapes.
+        // Lines that need a parser are rare, frequent or missing. Values that need escapes are rare or missing.
         let (odd, rare) = ([0, 300, 5, 40][seed as usize % 4], seed % 3 > 0);
         let line = |numbers: &mut Numbers, text: &mut Vec<u8>| {
             let is_rare = rare && numbers.next().is_multiple_of(50);

@@ -176,7 +176,7 @@ fn only_the_lines_up_to_the_next_row_stay() {
     }
 }
 
-/// The rest of a large file after an unclosed quote is read in pieces, and memory stays bounded.
+/// After a quote that is not closed within `--max-record`, reading goes on with the next row, so that memory stays bounded.
 #[test]
 fn an_unclosed_quote_in_a_large_file_hides_no_rows() {
     let dir = tempfile::tempdir().unwrap();
@@ -187,7 +187,7 @@ fn an_unclosed_quote_in_a_large_file_hides_no_rows() {
     let long = format!("{}%00\n", "x".repeat(3 << 20));
     for (after, has_other) in [
         (row.repeat(200_000), false),
-        // A row that is longer than memory allows is unreadable, too.
+        // A row that is longer than `--max-record` is unreadable, too.
         (format!("{}1,{long}{}", row.repeat(40_000), row.repeat(100_000)), true),
         // A much later quote could close the cell, but it opens another cell.
         (format!("{}9,\"y\n{}", row.repeat(80_000), row.repeat(40_000)), true),

@@ -15,7 +15,7 @@ fn without(args: &[&str], input: impl AsRef<[u8]>) -> String {
     String::from_utf8(out).expect("text")
 }
 
-/// Returns about `len` bytes of random lines. Schemes, delimiters, dot segments and other URL syntax are frequent in them.
+/// Returns at least `len` bytes of random lines. Schemes, delimiters, dot segments and other URL syntax are frequent in them.
 pub fn urls(seed: u64, len: usize) -> Vec<u8> {
     let words = words_of(
         b"http://example.org/a/b?c=d#e\n,https://example.org/a/b/c/d/e/f/g/h\r\n,HTTP://,https://,//,\
@@ -209,8 +209,8 @@ fn profiles_work_on_values_anywhere() {
     // An escaped comma stays escaped, because a decoded one would split the field.
     let w3lib = ["normalize", "--profile", "w3lib-2.5", "--field", "1", "--delimiter", ","];
     assert_eq!(text(&w3lib, "http://a/%2Cb,x\n"), "http://a/%2Cb,x\n");
-    // A URL is converted only as a whole, so a line that does not fit in memory stays as it is. The message has the number of
-    // the line if lines are counted.
+    // A URL is converted only as a whole, so a line that is longer than `--max-record` stays as it is. The message has the number
+    // of the line if lines are counted.
     let long = format!("HTTP://{}/\nHTTP://B/\n", "A".repeat(3 << 20));
     let Run { out, err, code } = run(&profile, &long);
     assert_same("a long line", &out, long.replace("HTTP://B", "http://b").as_bytes());
@@ -431,7 +431,7 @@ fn join_refuses_what_would_not_be_read_back() {
         ),
         (&["--encode", "host=a]"], "the host cannot hold ']'"),
         (&["--encode", "host=a:80"], "write an address in brackets, and a port as port="),
-        // Browsers contact evil.com for all of these.
+        // Browsers would contact evil.com, or the host `h` of a `file` URL.
         (
             &["host=", "path=//evil.com"],
             "without a host, browsers would read one from the path: '//evil.com'",
@@ -1067,7 +1067,7 @@ fn decoding_can_be_confined_to_a_part() {
     }
 }
 
-/// Checks that the commands follow the rules of RFC 3986, chapter 2.
+/// Checks that the commands follow the rules of RFC 3986, section 2.
 mod rules {
     use super::text;
 

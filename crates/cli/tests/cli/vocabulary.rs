@@ -71,7 +71,7 @@ fn short_help_fits_on_a_screen() {
     }
 }
 
-/// Each row has wrong arguments, and words that their error message contains.
+/// Each row has wrong arguments, and words that their error message contains. Words with a line end are the whole message.
 #[test]
 fn mistakes_get_hints() {
     for (args, words) in [
@@ -120,7 +120,7 @@ fn hints_name_words_that_exist() {
     let is_verb = |name: &str| verbs.iter().any(|verb| verb == name);
     for line in include_str!("../../src/args/hints.tsv").lines() {
         let (name, hint) = line.split_once('\t').expect("a name and a hint");
-        // Two options have hints, for the commands that lack them. All other hints are for words that the program lacks.
+        // `--format` has a hint for the commands that lack this option. All other hints are for words that the program lacks.
         let is_known = name.strip_prefix("--").map_or_else(|| is_verb(name), |long| known.contains_key(long));
         assert!(!is_known || ["--format", "--host"].contains(&name), "{name} is a word of the program");
         for word in hint.split([' ', '`', '=', ',', ';']) {

@@ -164,7 +164,7 @@ fn rfc3986() {
             ("http://h/\n", 9, Reason::Control(b'\n')),
             ("http://h/a\r", 10, Reason::Control(b'\r')),
             ("http://h/\0\r", 9, Reason::Control(0)),
-            // Browsers contact `a` for these URLs, and would contact `b` for the normal forms.
+            // Browsers contact `a` for these URLs. For the normal forms, they would contact `b`, or no host.
             ("http:/a/../b", 5, Reason::HostConflict),
             ("HTTPS:///a/%2E%2e/b", 8, Reason::HostConflict),
             ("file:\\\\a\\/../b", 5, Reason::HostConflict),
@@ -204,8 +204,8 @@ fn safe_browsing() {
     check(Profile::SafeBrowsing4, cases);
 }
 
-/// Checks URLs whose host Google's rules and browsers could read differently. The forms are those of Google's vectors for Go, but a URL is
-/// rejected if browsers contact another host than its form has.
+/// Checks URLs whose host Google's rules and browsers could read differently. A URL is rejected if browsers contact another host than its
+/// form has.
 #[test]
 fn safe_browsing_hosts() {
     for profile in [Profile::SafeBrowsing4, Profile::SafeBrowsing5] {

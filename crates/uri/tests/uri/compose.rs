@@ -167,7 +167,7 @@ proptest! {
     #[test]
     fn components_join_to_what_was_split(uri in "([a:/?#@.]|//){0,12}") {
         let joined = Components::from(split(&uri)).join();
-        // Joining adds `./` only before a first segment with a colon, which no reference may have.
+        // Joining adds `./` only before a first segment with a colon, which a relative reference may not have.
         let is_valid = !split(&uri).flaws().any(|flaw| flaw.kind == FlawKind::ColonInFirstSegment);
         prop_assert_eq!(joined, if is_valid { uri } else { format!("./{uri}") });
     }

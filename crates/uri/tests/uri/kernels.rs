@@ -14,7 +14,7 @@ struct Masks {
     equal: u64,
     /// The lanes whose byte is 0x80 or above.
     high: u64,
-    /// The lanes whose byte is in each set.
+    /// The lanes whose byte is in each set. For bytes of 0x80 or above, the bits are unspecified.
     members: [u64; 8],
     /// The lanes of `members` in which the block `before` has a byte of the set for `before`.
     pairs: [u64; 8],
@@ -62,7 +62,7 @@ fn lanes(block: &[u8; 64], rule: impl Fn(u8) -> bool) -> u64 {
 fn every_byte_at_every_lane() {
     let mut rng = Rng(24);
     let mut room = GuardedSlice::default();
-    // No set has NUL, because masks of sets with NUL are unspecified after the end of a short block.
+    // No set has NUL, because the masks of a short block are then unspecified.
     let mut random_sets = || [(); 8].map(|()| (1..128).filter(|_| rng.below(2) == 0).collect::<Vec<u8>>());
     let (before_sets, sets) = (random_sets(), random_sets());
     for first in 0..=255_u8 {
@@ -119,7 +119,7 @@ fn tables_are_those_of_their_sets() {
     let rejected = |byte| byte != b'\n' && Profile::Rfc3986.canonicalize(&[b'/', byte]).is_err();
     let not_in_path = |byte| byte == b'\n' || changes(sets::WHATWG_PATH)(byte) || one_of(b"\\|")(byte);
     let scheme = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
-    // A key of Safe Browsing escapes these bytes and no others.
+    // A key of Safe Browsing escapes these bytes, and `%`, which is left to the check of escapes below.
     let escaped = |byte: u8| !matches!(byte, b'!'..=b'~') || byte == b'#';
     let not_escaped = |byte: u8| !escaped(byte);
     let in_safe_browsing = |byte| escaped(byte) && byte != b'\n';

@@ -145,7 +145,7 @@ fn pick(from: &[&'static str], rng: &mut Rng) -> &'static str {
     from[rng.below(from.len())]
 }
 
-/// Returns pieces in random order, or a URL with up to two pieces inserted at random places.
+/// Returns pieces in random order, perhaps after a scheme and slashes, or a URL with up to two pieces inserted at random places.
 fn random_url(rng: &mut Rng) -> String {
     let mut url = pick(SCHEMES, rng).to_owned();
     url += pick(&["", "/", "//", "//", "//", "\\\\", "/\\", "///"], rng);
@@ -194,8 +194,8 @@ fn the_state_machine_gives_the_same() {
     }
 }
 
-/// Counts the characters that a host may hold. An update of idna with tables of another version of Unicode changes the number: then the
-/// description of the profile, its documentation and README.md need the new version.
+/// Counts the non-ASCII characters that a host may hold. An update of idna with tables of another version of Unicode changes the number:
+/// then the description of the profile, its documentation and README.md need the new version.
 #[test]
 fn idna_has_the_version_of_unicode_that_the_profile_names() {
     let is_valid = |c: &char| Profile::Whatwg.canonicalize(&format!("http://a{c}b/")).is_ok();

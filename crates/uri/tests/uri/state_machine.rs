@@ -1,6 +1,7 @@
 //! Implements the URL Standard as its text is written, with a state machine that reads a code point at a time (2 July
 //! 2026, commit 6ae8486, sections 3.5, 3.6, 4.4 and 4.5). The crate cuts URLs at their delimiters instead, and shares
-//! only the tables of idna with this file. The tests in standard.rs and the fuzz target `uri_whatwg` compare both.
+//! only the crate idna and `simdpct::decode` with this file. The tests in standard.rs and the fuzz target `uri_whatwg`
+//! compare both.
 
 use std::mem::take;
 

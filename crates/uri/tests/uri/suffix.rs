@@ -64,7 +64,8 @@ fn addresses_and_empty_labels_have_no_domain() {
     }
 }
 
-/// Finds the suffix by the list's own algorithm: of all rules that match, the exception counts, or else the longest rule.
+/// Returns the number of labels of the suffix of `host`, and the section of its rule, by the list's own algorithm: of all rules that
+/// match, the exception counts, or else the longest rule.
 fn by_definition(rules: &[(&str, Section)], host: &str) -> (usize, Section) {
     let labels: Vec<&str> = host.split('.').collect();
     let matches = |rule: &str| {

@@ -41,7 +41,7 @@ fn crawler_commons() {
     assert_eq!(compared, (61, 108));
 }
 
-/// Returns the serialization of `input`, or `-` if it is not valid.
+/// Returns the serialization of `input`, resolved against `base` unless that is `-`. Returns `-` if one of them is not valid.
 fn whatwg(base: &str, input: &str) -> String {
     let url = if base == "-" {
         Profile::Whatwg.canonicalize(input).map(Cow::into_owned)
@@ -51,7 +51,7 @@ fn whatwg(base: &str, input: &str) -> String {
     url.unwrap_or_else(|_| "-".to_owned())
 }
 
-/// Checks all hosts of web-platform-tests.
+/// Checks all hosts of web-platform-tests, url/resources/toascii.json (see vectors/README.md).
 #[test]
 fn toascii() {
     let mut count = 0;
@@ -63,7 +63,7 @@ fn toascii() {
     assert_eq!(count, 87);
 }
 
-/// Checks all URLs and references of web-platform-tests.
+/// Checks all URLs and references of web-platform-tests, url/resources/urltestdata.json (see vectors/README.md).
 #[test]
 fn urltestdata() {
     let (mut count, mut with_base) = (0, 0);
@@ -75,7 +75,7 @@ fn urltestdata() {
     assert_eq!((count, with_base), (891, 336));
 }
 
-/// Checks unusual cases of the URL Standard. A case is a base, an input and a result; `-` is none.
+/// Checks unusual cases of the URL Standard. A case is a base, or `-` for none; an input; and the result, or `-` if it is not valid.
 #[test]
 fn corners_of_the_standard() {
     let cases = [
@@ -86,7 +86,7 @@ fn corners_of_the_standard() {
         ("-", "http://a~%30~b/?/C:", "http://a~0~b/?/C:"),
         ("-", "http://h/~0~/C:/../x", "http://h/~0~/x"),
         ("http://h/", "//a~%30~b/C|/..", "http://a~0~b/"),
-        // Special URLs need no slashes, and skip all.
+        // Special URLs need no slashes before the host, and may have any number of them.
         ("-", "http:a", "http://a/"),
         ("-", "http:/a/b", "http://a/b"),
         ("-", "http:\\/a\\b", "http://a/b"),
