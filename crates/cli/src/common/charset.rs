@@ -110,6 +110,11 @@ impl Charset {
         }
     }
 
+    /// Reports whether digits can be a part of a character, or text if the character is cut. Then the line end after a value matters.
+    pub fn has_inner_digits(self) -> bool {
+        [GB18030, GBK].map(Charset::Standard).contains(&self)
+    }
+
     /// Reports whether the meaning of a byte can depend on bytes arbitrarily far before it.
     pub fn is_stateful(self) -> bool {
         self == Charset::Standard(ISO_2022_JP)

@@ -393,7 +393,9 @@ impl Convert for Decoder {
         handling: Handling,
         out: &mut Vec<u8>,
     ) -> Option<u64> {
-        if self.charset().is_some_and(|charset| charset.is_stateful() || charset.is_guessed()) {
+        let reads_alone =
+            |charset: Charset| charset.is_stateful() || charset.is_guessed() || charset.has_inner_digits();
+        if self.charset().is_some_and(reads_alone) {
             return None;
         }
         self.decode(text, &records.structure(), records, handling, out).ok().map(|_| 0)

@@ -476,6 +476,10 @@ impl Job {
             number += 1;
         }
         edit.copy_to(bytes.len());
+        if report.is_open && matches!(self.results, Results::Counted) {
+            // The last key counts even if it is empty.
+            out.push(line_end);
+        }
         if let Results::Keyed(_, frame) = &mut self.results {
             frame.write(bytes, &self.buffer, out);
         }

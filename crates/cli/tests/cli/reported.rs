@@ -845,6 +845,16 @@ fn a_value_keeps_its_spelling_if_its_own_bytes_would_become_escapes() {
     ]);
 }
 
+#[test]
+fn the_last_line_and_the_line_end_do_not_matter() {
+    check(&[
+        ("decode --charset gbk", "a%81%30\nb\n", Some("a%81%30\nb\n"), ""),
+        ("decode --charset gb18030", "a%81%30\nb%81%30%81%30\n", Some("a%81%30\nb\u{80}\n"), ""),
+        ("top {host}", "/a\n/b", Some("2\t\n"), ""),
+        ("top {host}", "http://h/a\n/b", Some("1\t\n1\th\n"), ""),
+    ]);
+}
+
 /// A form that names UTF-8 is read like one that names no charset, so that bytes and escapes of escapes differ.
 #[test]
 fn a_form_that_names_utf_8_keeps_its_bytes() {
