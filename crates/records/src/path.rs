@@ -95,7 +95,10 @@ fn bracket(rest: &mut Chars<'_>) -> Result<Step, &'static str> {
             *rest = rest.as_str()[text.len()..].chars();
             match text {
                 "" | "*" => Step::Each,
-                number => Step::Element(number.parse().map_err(|_| EXPECTED)?),
+                number if number.bytes().all(|byte| byte.is_ascii_digit()) => {
+                    Step::Element(number.parse().map_err(|_| EXPECTED)?)
+                }
+                _ => return Err(EXPECTED),
             }
         }
     };
@@ -127,6 +130,8 @@ impl FromStr for KeyPath {
                     return Err("expected a name after \".\"");
                 }
                 rest = after.chars();
+            } else if !rest.as_str().is_empty() && !rest.as_str().starts_with('[') {
+                return Err("expected a dot or a bracket after a name in quotes or in brackets");
             }
         }
         if steps.is_empty() && text != "." {

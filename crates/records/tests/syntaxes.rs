@@ -432,7 +432,10 @@ fn paths_are_those_of_jq() {
     let values = read(&mut json(&["**", "a.b"], Escaping::Json), record).unwrap();
     assert_eq!(values[..2], [(1, "1".to_owned()), (0, "2".to_owned())]);
     assert_eq!(read(&mut json(&["."], Escaping::Json), "\"x\""), found(&[(0, "x")]));
-    for path in ["", "a.", "..a", "a..b", "a[", "a[x]", "a[-1]", "**.a", "a\\", "\"a", "[\"a\""] {
+    for path in [
+        "", "a.", "..a", "a..b", "a[", "a[x]", "a[-1]", "**.a", "a\\", "\"a", "[\"a\"", "\"a\"b", "a[+0]",
+        "[]a", "a[0]b",
+    ] {
         assert!(path.parse::<KeyPath>().is_err(), "{path}");
     }
     let path = |text: &str| text.parse::<KeyPath>().unwrap();
