@@ -110,9 +110,9 @@ pub mod internals;
 // The examples of the guide use crates that only tests depend on, so the module exists only for documentation and its tests.
 /// The guide: it says which function to call, what each costs, and what happens to bad input.
 ///
-/// The page is also read outside of this documentation, so its names are not links. These links lead to them: the
-/// options [`Encode`], [`Decode`] and [`TryDecode`]; the [`sets`], [`AsciiSet`] and [`ByteSet`]; the modules [`batch`],
-/// [`stream`], [`form`] and [`header`].
+/// The page is also read outside of this documentation, so its names are not links. The functions are in the
+/// [crate root](crate). These links lead to the rest: the options [`Encode`], [`Decode`] and [`TryDecode`]; the [`sets`],
+/// [`AsciiSet`] and [`ByteSet`]; the modules [`batch`], [`stream`], [`form`] and [`header`].
 #[cfg(any(doc, doctest))]
 #[doc = include_str!("../docs/guide.md")]
 pub mod guide {}

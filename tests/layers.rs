@@ -152,7 +152,6 @@ const URI_MAY_IMPORT: &[(&str, &str)] = &[
     ("owned", "builder class compose flaws host offsets parts text"),
     ("charset", ""),
     ("form", "charset pieces"),
-    ("whole", "parts"),
     ("canon/error", ""),
     ("canon/shared", ""),
     ("canon/host", "canon/shared host"),
@@ -171,6 +170,7 @@ const URI_MAY_IMPORT: &[(&str, &str)] = &[
         "canon/contact canon/error canon/escapes canon/host canon/shared canon/standard class compose host kernel/tables offsets parts pieces",
     ),
     ("canon", "kernel/scan kernel/tables parts text"),
+    ("whole", "canon"),
     ("internals", "canon columns parts reference"),
     ("lib", ""),
 ];

@@ -68,6 +68,9 @@ impl Plain {
                 // These steps change neither a plain target nor its path.
                 Step::Status(_)
                 | Step::RejectInvalidUtf8
+                | Step::RejectOtherSchemes
+                | Step::RejectEmptyHost
+                | Step::RejectInAuthority(_)
                 | Step::StripOrigin { .. }
                 | Step::StripSpecialOrigin
                 | Step::StripScheme
@@ -80,6 +83,8 @@ impl Plain {
                 | Step::CutFragment
                 | Step::MergeLeadingSlashes => {}
                 _ if matches!(text, Kind::Target) => plain.answers = false,
+                // A plain path may have both an `@` and a `'`, which is then escaped.
+                Step::UrlParse => plain.answers = false,
                 Step::Split | Step::RawPath | Step::CutQuery | Step::AddQuery => plain.answers = false,
                 Step::EscapeBytes(set) | Step::EscapeIfEscaped(set) | Step::EscapeButSlash(set) => {
                     plain.answers &= set.intersection(PATH_SET).is_empty();

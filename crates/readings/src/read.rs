@@ -135,6 +135,20 @@ impl<'a> Request<'a> {
             }
             Step::RejectBytes(set) => reject_if(has(set, text), RejectReason::Byte)?,
             Step::RejectInvalidUtf8 => reject_if(!is_utf8(text), RejectReason::Utf8)?,
+            Step::RejectOtherSchemes if form == Some(Form::Absolute) => {
+                let scheme = before(b':', &self.sent).to_ascii_lowercase();
+                reject_if(!matches!(&*scheme, b"http" | b"https"), RejectReason::Form)?;
+            }
+            Step::RejectEmptyHost if form == Some(Form::Absolute) => {
+                let host = simdpct_uri::split(&*self.sent).host();
+                reject_if(host.is_none_or(|host| host.raw().is_empty()), RejectReason::Form)?;
+            }
+            Step::RejectInAuthority(set) if form == Some(Form::Absolute) => {
+                let mut parts = self.sent.split(|byte| b"/?".contains(byte));
+                // Two slashes end the scheme and an empty part.
+                let authority = parts.nth(2).unwrap_or_default();
+                reject_if(has(set, authority), RejectReason::Byte)?;
+            }
             Step::StripOrigin { empty, query } if form == Some(Form::Absolute) => {
                 let rest = slice(&self.sent, origin(&self.sent), self.sent.len());
                 if rest.starts_with(b"/") {
@@ -189,7 +203,14 @@ impl<'a> Request<'a> {
             Step::BackslashesToSlashes => backslashes_to_slashes(text),
             Step::ParseLikeNode if !self.sent.starts_with(b"/") || self.sent.contains(&b'#') => {
                 backslashes_to_slashes(text);
-                escape(&ESCAPED_BY_NODE, text);
+                parse_like_node(form, text);
+            }
+            Step::UrlParse => {
+                backslashes_to_slashes(text);
+                let is_fast = form.is_none() && !self.sent.contains(&b'#') && !text.contains(&b'@');
+                if !is_fast || leading_slashes(text) > 2 {
+                    parse_like_node(form, text);
+                }
             }
             Step::MergeLeadingSlashes => drop_start(text, leading_slashes(text).saturating_sub(1)),
             Step::DropAuthority if text.starts_with(b"//") && matches!(*self.sent, [b'/' | b'\\', ..]) => {
@@ -258,7 +279,10 @@ impl<'a> Request<'a> {
             Step::DropSlash(forms) if is_one_of(forms) && text.starts_with(b"/") => drop_start(text, 1),
             Step::RejectDoubleSlashes => reject_if(has_pair(b"//", text), RejectReason::Slashes)?,
             Step::MergeSlashes => merge_slashes(text),
-            Step::MergeSlashesUnlessTwo if **text != *b"//" => merge_slashes(text),
+            Step::MergeSlashesUnlessAll if leading_slashes(text) == text.len() => {
+                truncate(text, text.len().min(2))
+            }
+            Step::MergeSlashesUnlessAll => merge_slashes(text),
             Step::RejectDots => {
                 reject_if(segments(text).any(|segment| dots(segment, false) > 0), RejectReason::Dots)?;
             }
@@ -418,6 +442,21 @@ fn backslashes_to_slashes(text: &mut Text<'_>) {
     if text.contains(&b'\\') {
         text.to_mut().iter_mut().filter(|byte| **byte == b'\\').for_each(|byte| *byte = b'/');
     }
+}
+
+/// Escapes bytes as `url.parse` of Node does. Before that, removes `//user@host` from a target that begins with a slash.
+fn parse_like_node(form: Option<Form>, text: &mut Text<'_>) {
+    if form.is_none() && text.starts_with(b"//") {
+        let names = before(b'/', &text[2..]);
+        let mut first_two = names.split(|&byte| byte == b'@');
+        if let (Some([_, ..]), Some([_, ..])) = (first_two.next(), first_two.next()) {
+            let host = 2 + memrchr(b'@', names).map_or(0, |at| at + 1);
+            let is_end = |byte: &u8| b"/\"%';<>^`{|}".contains(byte);
+            let end = text[host..].iter().position(is_end).map_or(text.len(), |len| host + len);
+            drop_start(text, end);
+        }
+    }
+    escape(&ESCAPED_BY_NODE, text);
 }
 
 fn escape(set: &ByteSet, text: &mut Text<'_>) {

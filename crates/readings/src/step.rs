@@ -103,6 +103,12 @@ described! {
         RejectBytes(set: ByteSet) => "rejects {}", bytes(set);
         /// Rejects a text that is not UTF-8.
         RejectInvalidUtf8 => "rejects invalid UTF-8";
+        /// Rejects an absolute form with a scheme other than `http` and `https`.
+        RejectOtherSchemes => "rejects other schemes than `http` and `https`";
+        /// Rejects an absolute form with an empty host.
+        RejectEmptyHost => "rejects an empty host";
+        /// Rejects an absolute form with one of the bytes in `set` before the path and the query, be it in the authority or a `#` after it.
+        RejectInAuthority(set: ByteSet) => "rejects {} between scheme and path", bytes(set);
         /// Removes scheme and authority of the absolute form. `empty` takes the place of an empty path; `None` rejects an empty path. If
         /// `query` is false, an empty path with text after it is rejected.
         StripOrigin { empty: Option<&'static str>, query: bool } => "removes scheme and authority, {}{}",
@@ -139,8 +145,12 @@ described! {
         RejectBackslash => "rejects `\\`";
         /// Replaces backslashes by slashes.
         BackslashesToSlashes => "replaces `\\` by `/`";
-        /// Replaces backslashes by slashes, and escapes some bytes, if the target has a `#` or does not begin with a slash.
-        ParseLikeNode => "replaces `\\` by `/` and escapes some bytes, if the target has `#` or does not begin with `/`";
+        /// If the target has a `#` or does not begin with a slash: replaces backslashes by slashes, removes `//user@host` from the start of
+        /// the target, and escapes some bytes.
+        ParseLikeNode => "replaces `\\` by `/`, removes `//user@host`, escapes some bytes, if the target has `#` or no `/` first";
+        /// Replaces backslashes by slashes. Does the rest of [`Step::ParseLikeNode`] also for a path that has an `@`, or more than two
+        /// slashes at the start.
+        UrlParse => "replaces `\\` by `/`, and may remove `//user@host` and escape some bytes, as `url.parse` does";
         /// Keeps one of the slashes at the start.
         MergeLeadingSlashes => "keeps one slash at the start";
         /// Removes two or more slashes at the start and the text up to the next slash, if the target was sent with a slash or backslash
@@ -219,8 +229,8 @@ described! {
         RejectDoubleSlashes => "rejects `//`";
         /// Replaces each run of slashes by one.
         MergeSlashes => "merges slashes";
-        /// Replaces each run of slashes by one, but keeps the path `//`.
-        MergeSlashesUnlessTwo => "merges slashes, but not in `//`";
+        /// Replaces each run of slashes by one. A path of two or more slashes and nothing else becomes `//`.
+        MergeSlashesUnlessAll => "merges slashes, but keeps two if the path has nothing else";
         /// Rejects the segments `.` and `..`.
         RejectDots => "rejects dot segments";
         /// Rejects the segment `..`.

@@ -50,6 +50,7 @@ const UNRESERVED: ByteSet = sets::RFC3986_UNRESERVED.to_byte_set();
 /// The bytes of a path in RFC 3986. `NOT_PATH` has all other bytes.
 const PATH: ByteSet = sets::RFC3986_PATH.to_byte_set();
 const NOT_PATH: ByteSet = PATH.complement();
+const NOT_AUTHORITY: ByteSet = NOT_PATH.remove(b"%[]");
 const SLASH: ByteSet = set(b"/");
 const SLASHES: ByteSet = set(b"/\\");
 
@@ -86,7 +87,8 @@ steps! {
             RejectMalformed, RejectEscapes(CONTROL.union(SLASHES)), Decode(ALL.remove(b"/\\%")), RejectDouble, RejectInvalidUtf8,
             MergeSlashes, RFC_BELOW, Route, EscapeBytes(NOT_PATH.add(b";").remove(b"%")), AddQuery;
     NGINX:
-        RejectBytes(BLANK), STRIP, RejectOtherForms, CutFragment, Split, RejectMalformed, RejectNul, Decode(ALL);
+        RejectBytes(BLANK), RejectInAuthority(NOT_AUTHORITY.add(b"%@")), RejectEmptyHost, STRIP, RejectOtherForms, CutFragment, Split,
+            RejectMalformed, RejectNul, Decode(ALL);
     NGINX_URI:
         Route, DropEmptyQuery, EscapeIfEscaped(CONTROL.union(HIGH).add(b" \"#%<>?\\^`{|}")), AddQuery;
     APACHE:
@@ -117,11 +119,12 @@ steps! {
         RejectBytes(BLANK.remove(b"\x7F")), RejectInvalidUtf8, STRIP_NO_QUERY, RejectOtherForms, CutFragment, Split;
     JETTY_ROUTE:
         Decode(ALL), InvalidUtf8ToLatin1, RFC_BELOW, Route, RawPath;
+    NODE:
+        RejectBytes(NOT_GRAPHIC), RejectInAuthority(NOT_AUTHORITY);
     STATIC_NODE:
-        RejectBytes(NOT_GRAPHIC), STRIP, PutSlash(STARS), RejectOtherForms, CutFragment, Split;
+        STRIP, PutSlash(STARS), RejectOtherForms, CutFragment, Split;
     EXPRESS:
-        RejectBytes(NOT_GRAPHIC), STRIP, RejectOtherForms, CutFragment, Split, ParseLikeNode, Route, RejectMalformed,
-            Decode(ALL), RejectInvalidUtf8;
+        STRIP, RejectOtherForms, CutFragment, Split, ParseLikeNode, Route, RejectMalformed, Decode(ALL), RejectInvalidUtf8;
     EXPRESS_STATIC:
         Status(404), RejectMalformed, RejectNul, Decode(ALL), RejectInvalidUtf8, RejectDotDotBackslash, MergeSlashes, CLEAN_BELOW,
             ServeFiles;
@@ -130,12 +133,10 @@ steps! {
     PUMA:
         RejectBytes(BLANK.add(b"\"<>"));
     ENVOY:
-        RejectBytes(NOT_GRAPHIC), STRIP_NO_QUERY, RejectOtherForms, RejectFragment, Split;
+        RejectBytes(NOT_GRAPHIC), RejectOtherSchemes, RejectInAuthority(NOT_AUTHORITY), RejectEmptyHost, STRIP_NO_QUERY,
+            RejectOtherForms, RejectFragment, Split;
     ENVOY_NORMALIZE:
-        BackslashesToSlashes, EscapeBytes(set(b"\"<>^`{|}")), DropDotParams;
-    ENVOY_UNESCAPE:
-        EscapeBytes(set(b"\"<>^`{|}")), DropDotParams, RejectNul, DecodeGuarded(UNRESERVED.union(SLASHES)), BackslashesToSlashes,
-            RFC, MergeSlashesUnlessTwo;
+        DropDotParams, RejectNul, BackslashesToSlashes, EscapeBytes(set(b"\"<>^`{|}")), DecodeGuarded(UNRESERVED), RFC;
 }
 
 /// Returns the steps of several lists, one after the other. `N` is the number of all steps.
@@ -251,24 +252,24 @@ readings! {
     "go-1.19-static" "Go net/http" "1.19.8", "FileServer", "strace: the file it looks for":
         GO, &[Status(500), RejectNul, Decode(ALL), StartWithSlash, MergeSlashes, CLEAN, TrimEnd(SLASH), ServeFiles];
     "node-20" "Node.js" "20.20.2", "req.url", "the value in the handler":
-        &[RejectBytes(NOT_GRAPHIC), Keep(&[Form::Absolute, Form::Star, Form::StarPath]), RejectOtherForms, Split, Route, Target];
+        NODE, &[Keep(&[Form::Absolute, Form::Star, Form::StarPath]), RejectOtherForms, Split, Route, Target];
     "node-new-url" "Node.js" "20.20.2", "new URL(req.url, base).pathname", "the value in the handler" default:
-        &[RejectBytes(NOT_GRAPHIC), STRIP, StripSpecialOrigin, PutSlash(STARS), RejectOtherForms, CutFragment, Split,
-            BackslashesToSlashes, DropAuthority, EscapeBytes(set(b"\"<>`{}")), ESCAPED, Route, Sent];
+        NODE, &[STRIP, StripSpecialOrigin, PutSlash(STARS), RejectOtherForms, CutFragment, Split, BackslashesToSlashes,
+            DropAuthority, EscapeBytes(set(b"\"<>`{}")), ESCAPED, Route, Sent];
     "node-url-parse" "Node.js" "20.20.2", "url.parse(req.url).pathname", "the value in the handler":
-        &[RejectBytes(NOT_GRAPHIC), STRIP, Keep(STARS), RejectOtherForms, CutFragment, Split, BackslashesToSlashes, Route, Sent];
+        NODE, &[STRIP, Keep(STARS), RejectOtherForms, CutFragment, Split, UrlParse, Route, Sent];
     "express-4" "Express" "4.22.3", "route /*", "req.path, and the parameter of the route":
-        EXPRESS;
+        NODE, EXPRESS;
     "express-5" "Express" "5.3.0", "route /{*t}", "req.path, and the parameter of the route" default:
-        EXPRESS;
+        NODE, EXPRESS;
     "express-4-static" "Express" "4.22.3", "express.static", "strace: the file it looks for":
-        STATIC_NODE, EXPRESS_STATIC;
+        NODE, STATIC_NODE, EXPRESS_STATIC;
     "express-5-static" "Express" "5.3.0", "express.static", "strace: the file it looks for":
-        STATIC_NODE, EXPRESS_STATIC;
+        NODE, STATIC_NODE, EXPRESS_STATIC;
     "koa-3" "Koa" "3.3.0", "@koa/router, route /{*t}", "ctx.path, and the parameter of the route":
-        &[RejectBytes(NOT_GRAPHIC), STRIP, RejectOtherForms, CutFragment, Split, ParseLikeNode, Route, DecodeOrKeep];
+        NODE, &[STRIP, RejectOtherForms, CutFragment, Split, ParseLikeNode, Route, DecodeOrKeep];
     "fastify-5" "Fastify" "5.12.8", "route /*", "find-my-way's decoding, and the parameter of the route":
-        &[RejectBytes(NOT_GRAPHIC), STRIP, PutSlash(&[Form::Star]), RejectOtherForms, CutFragment, Split, RejectMalformed,
+        NODE, &[STRIP, PutSlash(&[Form::Star]), RejectOtherForms, CutFragment, Split, RejectMalformed,
             Decode(ALL.remove(b"#$%&+,/:;=?@")), RejectInvalidUtf8, Route, Decode(ALL), RejectInvalidUtf8];
     "wsgiref-3.11" "Python wsgiref" "3.11.7", "PATH_INFO", "PATH_INFO":
         &[RejectBytes(NOT_IN_WORDS), Keep(ANY), Split, MergeLeadingSlashes, Decode(ALL)];
@@ -289,7 +290,7 @@ readings! {
         &[RejectBytes(NOT_GRAPHIC), Status(404), RejectOtherForms, Split, Decode(ALL), ReplaceInvalidUtf8, DropLastNewline,
             RejectNewline];
     "tornado-6" "Tornado" "6.6.1", "request.path, group of the route", "request.path, and the group of the route":
-        &[RejectBytes(BLANK), Keep(ANY), Split, RejectInvalidUtf8, Route, Decode(ALL), RejectInvalidUtf8];
+        &[RejectBytes(BLANK), Keep(ANY), Split, Route, ReadLatin1, Decode(ALL), RejectInvalidUtf8];
     "gunicorn-27" "Gunicorn" "27.0.1", "PATH_INFO", "PATH_INFO":
         &[RejectBytes(NOT_GRAPHIC), STRIP_TO_NOTHING, RejectOtherForms, CutFragment, Split, Decode(ALL)];
     "waitress-3" "Waitress" "3.0.2", "PATH_INFO", "PATH_INFO":
@@ -323,12 +324,11 @@ readings! {
     "envoy-1.39" "Envoy" "1.39.3", "defaults", "the path that went upstream":
         ENVOY, &[Route, Target];
     "envoy-1.39-normalize" "Envoy" "1.39.3", "normalize_path", "the path that went upstream" default:
-        ENVOY, ENVOY_NORMALIZE, &[RejectNul, DecodeGuarded(UNRESERVED), RFC, Route, AddQuery];
+        ENVOY, ENVOY_NORMALIZE, &[Route, AddQuery];
     "envoy-1.39-unescape" "Envoy" "1.39.3", "normalize_path, merge_slashes, UNESCAPE_AND_FORWARD", "the path that went upstream":
-        ENVOY, ENVOY_UNESCAPE, &[Route, AddQuery];
+        ENVOY, &[Decode(SLASHES)], ENVOY_NORMALIZE, &[MergeSlashesUnlessAll, Route, AddQuery];
     "envoy-1.39-reject" "Envoy" "1.39.3", "normalize_path, merge_slashes, REJECT_REQUEST", "the path that went upstream":
-        ENVOY, ENVOY_NORMALIZE, &[RejectEscapes(SLASHES), RejectNul, DecodeGuarded(UNRESERVED), RFC, MergeSlashesUnlessTwo, Route,
-            AddQuery];
+        ENVOY, &[RejectEscapes(SLASHES)], ENVOY_NORMALIZE, &[MergeSlashesUnlessAll, Route, AddQuery];
     "envoy-1.39-redirect" "Envoy" "1.39.3", "normalize_path, merge_slashes, UNESCAPE_AND_REDIRECT", "the path that went upstream":
-        ENVOY, ENVOY_UNESCAPE, &[RedirectEscapedSlash, Route, AddQuery];
+        ENVOY, &[Decode(SLASHES)], ENVOY_NORMALIZE, &[MergeSlashesUnlessAll, RedirectEscapedSlash, Route, AddQuery];
 }

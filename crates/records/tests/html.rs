@@ -37,6 +37,7 @@ fn urls_of_values() {
         ("<div background=a itemtype=b data=c>", &[]),
         ("<td BACKGROUND=a><object data=b archive='c d'><use xlink:href=e>", &["a", "b", "c", "d", "e"]),
         ("<a href=a href=b>", &["a"]),
+        ("<a href href=b><param value valuetype=ref value=b>", &[]),
         (
             "<script>'<a href=x>'</script><!-- <a href=x> --><noscript><a href=y></noscript><a href=z>",
             &["y", "z"],
@@ -66,6 +67,11 @@ fn urls_of_values() {
     let input = b"<base href=b><applet codebase=c code=d>";
     let roles = links(input, 100).unwrap().into_iter().map(|link| link.role).collect::<Vec<_>>();
     assert_eq!(roles, [Role::Base, Role::Codebase, Role::Link]);
+    // Only the first `base` with the attribute counts, none in a `noscript`, and only the first `codebase` of an element.
+    let input =
+        b"<noscript><base href=a></noscript><base><base href><base href=b><object codebase codebase=c>";
+    let roles = links(input, 100).unwrap().into_iter().map(|link| link.role).collect::<Vec<_>>();
+    assert_eq!(roles, [Role::Link, Role::Link]);
     assert!(links(b"\xFF\xFE<\0a\0", 100).is_err_and(|(_, message)| message.contains("UTF-16")));
 }
 
@@ -136,6 +142,64 @@ fn values_have_the_charset_of_the_document() {
     let want = b"<meta charset=windows-1251><a href='\xFF&#233;'>".to_vec();
     assert_eq!(edit(input, &link, "яé".as_bytes()), Ok(want));
     assert!(links(b"<meta charset=iso-2022-jp><a href=x>", 100).is_err());
+}
+
+#[test]
+fn a_charset_counts_for_values_before_its_name() {
+    // The name must end within the first 1,024 bytes, as for the prescan of browsers. Later, it counts from its tag on.
+    let texts = |input: &[u8], size| {
+        let mut buffer = Vec::new();
+        let mut text = |link: Link| {
+            let value = link.place.value(&input[link.tag.clone()], &mut buffer).unwrap();
+            String::from_utf8_lossy(value).into_owned()
+        };
+        links(input, size).unwrap().into_iter().map(&mut text).collect::<Vec<_>>()
+    };
+    let name = "<meta charset=windows-1251>";
+    for start in [
+        &b"<a href=\xE9>"[..],
+        b"<noscript><a href=\xE9></noscript>",
+        b"<noscript><a href=\xE9></noscript><a href=\xE9>",
+    ] {
+        for (gap, is_early) in [(0, true), (1024, true), (1025, false), (5000, false)] {
+            let mut input = start.to_vec();
+            input.resize(input.len().max(gap.max(name.len()) - name.len()), b' ');
+            input.extend_from_slice(name.as_bytes());
+            input.extend_from_slice(b"<a href=\xE9>");
+            for size in [1, 7, 1023, 1024, 1025, 1 << 20] {
+                let found = texts(&input, size);
+                let (last, before) = found.split_last().unwrap();
+                assert_eq!(last, "й", "{gap} {size}");
+                assert!(
+                    before.iter().all(|text| text == if is_early { "й" } else { "é" }),
+                    "{gap} {size}: {before:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn names_of_charsets_in_meta() {
+    for (meta, want) in [
+        ("charset=x-user-defined", "é"),
+        ("http-equiv=content-type content='charsetx; charset = koi8-r'", "И"),
+        ("http-equiv=content-type content='charset; charset=\"koi8-r\"x'", "И"),
+        ("http-equiv=content-type content='charset=koi8-r;x'", "И"),
+        // A quote that is not closed names no charset.
+        ("http-equiv=content-type content='charset=\"koi8-r'", "é"),
+        ("http-equiv=content-type content=charset", "é"),
+    ] {
+        let input = [b"<meta ", meta.as_bytes(), b"><a href=\xE9>"].concat();
+        let link = links(&input, 100).unwrap().pop().unwrap();
+        let mut buffer = Vec::new();
+        let value = link.place.value(&input[link.tag.clone()], &mut buffer).unwrap();
+        assert_eq!(String::from_utf8_lossy(value), want, "{meta}");
+    }
+    for label in ["iso-2022-kr", "hz-gb-2312", "ISO-2022-JP"] {
+        let (_, message) = links(format!("<meta charset=' {label}'>").as_bytes(), 100).unwrap_err();
+        assert!(message.contains(&format!("is in {label}, in which")), "{message}");
+    }
 }
 
 #[test]

@@ -152,7 +152,7 @@ impl Builder {
         self
     }
 
-    /// Sets the port.
+    /// Sets the port. [`build`](Builder::build) rejects a port without a host.
     #[must_use]
     pub fn port(mut self, port: u16) -> Builder {
         self.port = Some(port.to_string());

@@ -42,6 +42,8 @@ const REG_NAME: Encode<AsciiSet> = Encode::keeping(sets::RFC3986_REG_NAME).keep_
 ///
 /// * A backslash is in the authority that browsers find, or in the slashes before it. They read it as a slash (URL Standard, section 4.4),
 ///   so they would find another host in a URI with `%5C`.
+/// * TAB, LF or CR is in the IRI, or a C0 control or a space at its start or end. Browsers remove them, so they might find another host
+///   in a URI with escapes.
 /// * The host is neither an address, nor a name of bytes that RFC 3986 allows, nor a name that is valid by IDNA.
 /// * The port is neither empty nor a number of at most 65535.
 pub fn to_uri(iri: &str) -> Result<Cow<'_, str>, InvalidIri> {
@@ -50,6 +52,14 @@ pub fn to_uri(iri: &str) -> Result<Cow<'_, str>, InvalidIri> {
     let (start, end) = (parts.offsets().host_start, parts.offsets().host_end);
     let (before, host, after) = (&iri[..start], &iri[start..end], &iri[end..]);
     let invalid_host = InvalidIri { offset: start, component: Component::Host };
+    let is_removed = |at: usize, byte: u8| {
+        matches!(byte, b'\t' | b'\n' | b'\r') || byte <= b' ' && (at == 0 || at + 1 == iri.len())
+    };
+    if iri.bytes().enumerate().any(|(at, byte)| is_removed(at, byte))
+        && let Some(flaw) = parts.flaws().find(|flaw| is_removed(flaw.offset, iri.as_bytes()[flaw.offset]))
+    {
+        return Err(InvalidIri { offset: flaw.offset, component: flaw.component });
+    }
     if has_backslash_in_authority(parts.scheme(), iri) {
         return Err(invalid_host);
     }
@@ -195,13 +205,13 @@ fn is_readable(c: char, is_query: bool) -> bool {
     allowed && !unseen && !c.is_whitespace()
 }
 
-/// The error of [`to_uri`]: no escape makes the IRI a valid URI with the same host.
+/// The error of [`to_uri`]: escapes may not make the IRI a valid URI with the same host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InvalidIri {
-    /// The offset of the invalid component, in bytes from the start of the IRI.
+    /// The offset of the invalid component, or of a byte that browsers would remove, in bytes from the start of the IRI.
     pub offset: usize,
-    /// The invalid component: the host or the port.
+    /// The invalid component: the host, the port, or any component with a byte that browsers would remove.
     pub component: Component,
 }
 
@@ -209,7 +219,8 @@ impl fmt::Display for InvalidIri {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.component {
             Component::Port => "the port is not a number of at most 65535",
-            _ => "the host is neither valid by IDNA nor an address",
+            Component::Host => "the host is neither valid by IDNA nor an address",
+            _ => "browsers would remove a blank or a control character",
         })?;
         write!(f, ", at offset {}", self.offset)
     }

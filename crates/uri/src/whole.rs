@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use simdpct::{ByteSet, Decode, Encode, decode_escape, sets};
 
-use crate::parts::split;
+use crate::canon::hidden_schemes;
 
 /// Converts a whole URL: encoding escapes the bytes that a URL cannot hold, and decoding restores the URL.
 ///
@@ -16,6 +16,10 @@ use crate::parts::split;
 /// If encoding wrote `%2F` and `%252F` in the same way, decoding could not restore them. So both directions keep each spelling `%(25)*XX`
 /// of a byte `XX` that is syntax. Encoding never makes a new spelling: if `%25` and the bytes after it are one, they were one before the
 /// `25` was inserted. So decoding removes exactly the escapes that encoding has added.
+///
+/// Before the query, browsers read `\` as a slash and remove TAB, LF and CR; at the start of a URL, they also remove blanks and C0
+/// controls. In these places, these bytes are syntax too, because a URL such as `http://a.com\@b.com/` has another host if they are
+/// escaped, and `/%5Cb.com/` if they are decoded. So the result of encoding is a valid URI only if the input has none of them there.
 ///
 /// Decoding never gives a scheme to a URL that has none: `%6Aavascript:alert(1)` stays as it is. Encoding never writes such a URL.
 ///
@@ -34,6 +38,13 @@ use crate::parts::split;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Converter {
+    before_query: Zone,
+    from_query: Zone,
+}
+
+/// The conversion of one zone of a URL.
+#[derive(Clone, Debug)]
+struct Zone {
     /// The bytes of syntax, which both directions keep, escaped or not.
     syntax: ByteSet,
     /// The encoder, which is made once because a converter is used for many URLs.
@@ -41,7 +52,7 @@ pub struct Converter {
 }
 
 impl Converter {
-    /// Makes a converter whose syntax is the reserved bytes of RFC 3986.
+    /// Makes a converter whose syntax is the reserved bytes of RFC 3986, and the bytes that only browsers read as syntax.
     #[must_use]
     pub fn new() -> Converter {
         Converter::of(sets::RFC3986_RESERVED.to_byte_set())
@@ -51,57 +62,71 @@ impl Converter {
     /// always data.
     #[must_use]
     pub fn keeping(self, bytes: ByteSet) -> Converter {
-        Converter::of(self.syntax.union(bytes).remove(b"%"))
+        Converter::of(self.from_query.syntax.union(bytes).remove(b"%"))
     }
 
     fn of(syntax: ByteSet) -> Converter {
-        Converter { syntax, encode: Encode::keeping(sets::RFC3986_UNRESERVED.to_byte_set().union(syntax)) }
+        Converter { before_query: Zone::new(syntax.add(b"\\\t\r\n")), from_query: Zone::new(syntax) }
     }
 
     /// Encodes `url` and appends the result to `out`. Every input is accepted. Takes time linear in the input.
     pub fn encode_append(&self, url: &(impl AsRef<[u8]> + ?Sized), out: &mut Vec<u8>) {
-        self.between(url.as_ref(), out, |data, out| self.encode.encode_append(data, out));
+        let url = url.as_ref();
+        self.convert(url, blanks(url), out, |zone, data, out| zone.encode.encode_append(data, out));
     }
 
     /// Decodes `url` and appends the result to `out`, which need not be UTF-8 afterwards. Undoes [`Converter::encode_append`]. Every
     /// input is accepted: malformed escapes stay. Takes time linear in the input.
     pub fn decode_append(&self, url: &(impl AsRef<[u8]> + ?Sized), out: &mut Vec<u8>) {
-        let decode = |data: &[u8], out: &mut Vec<u8>| Decode::new().decode_append(data, out);
-        let (start, url) = (out.len(), url.as_ref());
-        // Only an unescaped colon ends a scheme, because the escape of a colon stays.
-        let colon = url.iter().position(|byte| b":/?#".contains(byte)).filter(|&at| url[at] == b':');
-        let scheme = colon.map_or(0, |at| at + 1);
-        self.between(&url[..scheme], out, decode);
-        if out[start..] != url[..scheme] && split(&out[start..]).scheme().is_some() {
-            out.truncate(start);
-            out.extend_from_slice(&url[..scheme]);
-        }
-        self.between(&url[scheme..], out, decode);
+        let url = url.as_ref();
+        let kept = hidden_schemes(url, None).next().map_or_else(|| blanks(url), |scheme| scheme.end);
+        self.convert(url, kept, out, |_, data, out| Decode::new().decode_append(data, out));
     }
 
-    /// Copies the spellings `%(25)*XX` of bytes of syntax to `out`, and calls `each` with the data between them.
-    fn between(&self, url: &[u8], out: &mut Vec<u8>, each: impl Fn(&[u8], &mut Vec<u8>)) {
-        let mut from = 0;
-        for at in memchr::memchr_iter(b'%', url) {
-            if let Some(len) = self.spelling(&url[at..]) {
-                each(&url[from..at], out);
-                out.extend_from_slice(&url[at..at + len]);
-                from = at + len;
+    /// Copies the first `kept` bytes of `url` and the spellings of syntax to `out`, and calls `each` with the data between them.
+    fn convert(&self, url: &[u8], kept: usize, out: &mut Vec<u8>, each: impl Fn(&Zone, &[u8], &mut Vec<u8>)) {
+        let (kept, rest) = url.split_at(kept);
+        out.extend_from_slice(kept);
+        let (before, from) = rest.split_at(memchr::memchr2(b'?', b'#', rest).unwrap_or(rest.len()));
+        for (zone, part) in [(&self.before_query, before), (&self.from_query, from)] {
+            let mut done = 0;
+            for at in memchr::memchr_iter(b'%', part) {
+                if let Some(len) = spelling(&part[at..], zone.syntax) {
+                    each(zone, &part[done..at], out);
+                    out.extend_from_slice(&part[at..at + len]);
+                    done = at + len;
+                }
             }
+            each(zone, &part[done..], out);
         }
-        each(&url[from..], out);
     }
+}
 
-    /// Returns the length of the spelling `%(25)*XX` of a byte of syntax at the start of `rest`, which starts with `%`. A
-    /// spelling holds no other `%`, so no byte is checked twice.
-    fn spelling(&self, rest: &[u8]) -> Option<usize> {
-        let mut at = 1;
-        while rest[at..].starts_with(b"25") {
-            at += 2;
-        }
-        let &[high, low] = rest[at..].first_chunk()?;
-        decode_escape(&[b'%', high, low]).filter(|&byte| self.syntax.contains(byte)).map(|_| at + 2)
+impl Zone {
+    fn new(syntax: ByteSet) -> Zone {
+        Zone { syntax, encode: Encode::keeping(sets::RFC3986_UNRESERVED.to_byte_set().union(syntax)) }
     }
+}
+
+/// Returns the length of the spelling `%(25)*XX` of one of `bytes` at the start of `rest`, which starts with `%`. A spelling holds no
+/// other `%`, so no byte is checked twice.
+fn spelling(rest: &[u8], bytes: ByteSet) -> Option<usize> {
+    let mut at = 1;
+    while rest[at..].starts_with(b"25") {
+        at += 2;
+    }
+    let &[high, low] = rest[at..].first_chunk()?;
+    decode_escape(&[b'%', high, low]).filter(|&byte| bytes.contains(byte)).map(|_| at + 2)
+}
+
+/// Returns the length of the blanks and C0 controls at the start of `url`, and of one spelling `%(25)*XX` after them: browsers remove no
+/// bytes after it.
+fn blanks(url: &[u8]) -> usize {
+    const BLANKS: ByteSet = ByteSet::from_bitmap([(1 << 33) - 1, 0, 0, 0]);
+
+    let start = url.iter().take_while(|byte| **byte <= b' ').count();
+    let rest = &url[start..];
+    start + if rest.starts_with(b"%") { spelling(rest, BLANKS).unwrap_or(0) } else { 0 }
 }
 
 impl Default for Converter {

@@ -89,7 +89,7 @@ fn decode16(bytes: __m128i) -> (__m128i, u32) {
     let follow = _mm_and_si128(_mm_srli_si128::<1>(is_hex), _mm_srli_si128::<2>(is_hex));
     let starts = _mm_and_si128(is_percent, follow);
     let values = _mm_blendv_epi8(_mm_add_epi8(letters, _mm_set1_epi8(10)), digits, is_digit);
-    // SSE shifts pairs of bytes. The upper four bits are cleared, so that no bit moves from a lane into its neighbour.
+    // SSE cannot shift single bytes. The upper four bits are cleared, so that the shift of pairs moves no bit into the neighbouring lane.
     let values = _mm_and_si128(values, _mm_set1_epi8(15));
     let values = _mm_or_si128(_mm_slli_epi16::<4>(values), _mm_srli_si128::<1>(values));
     let joined = _mm_blendv_epi8(bytes, values, _mm_slli_si128::<1>(starts));

@@ -1,8 +1,9 @@
 //! The definitions of the arguments, from which help, manual pages and completions are generated.
 //!
-//! Each subcommand is one struct. An option that several subcommands share is defined once, in a struct of [`options`]
-//! that is flattened into them. [`Args`] has the options for input and output, and [`crate::plan`] reads them. The
-//! method `conversion` of a subcommand turns its other options into a `Conversion` of values.
+//! Each subcommand with arguments is one struct. Most options that several subcommands share are defined once, in a struct of
+//! [`options`] that is flattened into them; a test checks that the others have the same help. [`Args`] has the options for input
+//! and output, and [`crate::plan`] reads them. The method `conversion` of a subcommand turns its other options into a
+//! `Conversion` of values.
 
 mod edit;
 mod explain;

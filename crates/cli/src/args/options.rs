@@ -666,7 +666,7 @@ impl Args {
         if self.written.raw { Records::Raw } else { self.input.records() }
     }
 
-    /// Returns the destination of the output.
+    /// Returns the destination of the output. Without --compress, the extension of the --output file decides its compression.
     pub fn destination(&self) -> Destination {
         let Output { output, in_place, compress, level, no_sync, .. } = &self.output;
         let format = compress.unwrap_or_else(|| output.as_deref().and_then(Format::of_extension));

@@ -1,6 +1,6 @@
 //! Parses the values of arguments that clap does not read by itself.
 //!
-//! The modules that define the choices do not depend on clap, so the names and help texts of choices are defined here.
+//! The modules that define the choices do not depend on clap, so the names and help texts of most choices are defined here.
 
 use std::env;
 use std::ffi::OsStr;

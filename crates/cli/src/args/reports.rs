@@ -110,8 +110,8 @@ pub struct Check {
 
     /// Treat values as URLs, and report only findings in these components
     ///
-    /// The components are scheme, userinfo, host, port, path, query and fragment. All kinds are reported unless
-    /// --kinds is given.
+    /// The components are scheme, userinfo, host, port, path, query and fragment. All kinds but `ambiguous` are reported
+    /// unless --kinds is given.
     #[arg(long, value_name = "COMPONENT,...", value_delimiter = ',', value_parser = listing::find_component)]
     pub component: Vec<Component>,
 
@@ -244,7 +244,7 @@ impl Top {
 
 /// Returns the options of a command that compares keys.
 fn keyed(input: Input, mut places: Places, output: Output) -> Args {
-    // In a log, the target of the request is the key, unless other fields are named.
+    // In a log, keys are made of the targets of requests, unless other fields are named.
     if places.log.is_some() && places.field.is_empty() && places.column.is_empty() {
         places.field.push(FieldName::Name("target".to_owned()));
     }
@@ -253,7 +253,7 @@ fn keyed(input: Input, mut places: Places, output: Output) -> Args {
     Args { input, places, output, written, strict: Strict::default() }
 }
 
-/// Parses the template of a key. It must have a part, or all URLs would have one key. It cannot have a list of values.
+/// Parses the template of a key. It must have a part, or all URLs would have one key. It cannot consist only of a list of values.
 fn template_of_key(text: &str) -> Result<Template, String> {
     let template = Template::new(text)?;
     match (template.items.is_empty(), template.is_list()) {

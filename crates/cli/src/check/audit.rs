@@ -31,7 +31,7 @@ pub struct Request {
 /// The size, in bytes, of the window: the buffer through which an input is read.
 pub(super) const WINDOW: usize = 4 * BLOCK;
 
-/// The number of bytes that an example shows before the finding.
+/// The maximum number of bytes that an example shows before the finding.
 const SHOWN_BEFORE: usize = 32;
 
 /// The maximum number of bytes that an example shows from the start of the finding on.

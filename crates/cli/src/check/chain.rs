@@ -39,6 +39,7 @@ pub struct Guard {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     Prefix,
+    /// The path of the guard, and the paths below it.
     Segment,
     Exact,
 }

@@ -70,7 +70,7 @@ named! {
     LineEnd "crlf" false, "An escaped line end, which can begin a line of a header or a log: %0D%0A, %0D or %0A";
     Separator "separator" false, "An escaped \"/\" or \"\\\"";
     Dot "dot" false, "An escaped \".\"";
-    Needless "needless" false, "An escape of an unreserved byte (--dialect): a letter, a digit or one of \"-._~\"; reported only if named";
+    Needless "needless" false, "An escape of an unreserved byte (--dialect), such as %41 or %7E; without --component, reported only if named";
     Illegal "illegal" true, "In a URL: a byte that its component may contain only as an escape";
     NonAscii "non-ascii" true, "In a URL: bytes that are not ASCII, which only an IRI may contain";
     Control "control" true, "In a URL: an unescaped control byte";

@@ -209,7 +209,8 @@ const COMPONENTS: [(&str, Component); 7] = [
     ("fragment", Component::Fragment),
 ];
 
-/// Returns the component of a URL that contains the byte at offset `at`. A delimiter belongs to the component after it.
+/// Returns the component of a URL that contains the byte at offset `at`. The colon after a scheme belongs to the scheme, the slashes before
+/// an authority and its `@` belong to the userinfo, and every other delimiter belongs to the component after it.
 fn component(url: Offsets, at: usize) -> Component {
     let Offsets { scheme_end, host_start, host_end, path_start, path_end, query_end } = url;
     let scheme_end = scheme_end + usize::from(scheme_end > 0);

@@ -1,4 +1,4 @@
-//! Formats and writes the reports of `audit`, `top` and other commands that count.
+//! Formats and writes the reports of `audit`, `top` and `route`, and makes text safe for a terminal.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::common::error::{Failure, Outcome};
 use crate::io::output::Output;
 
-/// The width of the report, in columns, if the output is not a terminal and COLUMNS is not set.
+/// The width of the report, in columns, if no standard stream is a terminal and COLUMNS is not set.
 const USUAL_WIDTH: usize = 100;
 
 /// Writes `report` to standard output, and returns `outcome`. A reader that has closed the output is no error.
@@ -69,14 +69,14 @@ impl Page {
     }
 }
 
-/// Returns the width of the report: COLUMNS if it is set, or else the width of the terminal.
+/// Returns the width of the report: COLUMNS if it is a number, or else the width of the terminal, but at least 40 and at most 400.
 fn width() -> usize {
     let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let terminal = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
     columns.or_else(terminal).unwrap_or(USUAL_WIDTH).clamp(40, 400)
 }
 
-/// Reports whether the locale uses UTF-8, so that block characters can be displayed.
+/// Reports whether block characters can be displayed: the locale uses UTF-8, or the system is Windows.
 fn has_blocks() -> bool {
     let set = |name: &&str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(set).unwrap_or_default();

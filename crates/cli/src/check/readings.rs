@@ -22,7 +22,7 @@ pub struct Request {
     pub json: bool,
 }
 
-/// Reads all targets with all readings. The outcome says whether two readings disagree.
+/// Reads all targets with all readings. The outcome says whether two readings disagree, or in a chain the first and the last one.
 pub fn read(request: &Request) -> Result<Outcome, Failure> {
     let mut text = String::new();
     let mut outcome = Outcome::Clean;
@@ -30,7 +30,7 @@ pub fn read(request: &Request) -> Result<Outcome, Failure> {
         let answers = answers(request, target);
         let routes: Vec<&[u8]> = answers.iter().filter_map(Answer::route).collect();
         let worst = routes.iter().map(|route| agreement(routes[0], route)).max();
-        // In a chain, only the last server that answers is compared with the first.
+        // In a chain, only the last server that routes the target is compared with the first.
         let worst = match (request.chain, routes.last()) {
             (true, Some(last)) => Some(agreement(routes[0], last)),
             _ => worst,

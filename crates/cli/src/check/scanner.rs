@@ -18,8 +18,8 @@ pub trait Observer {
     /// skipped together.
     const EACH_LINE: bool;
 
-    /// Receives a line without its line end, and its number and offset, if lines are checked as URLs. The scanner
-    /// omits a line whose start has left the window.
+    /// Receives a line without its line end, or a single value, and its number and offset, if lines are checked as URLs.
+    /// The scanner omits a line whose start has left the window.
     fn url(&mut self, _url: &[u8], _line: u64, _offset: u64) {}
 
     /// Receives an escape that stands for `byte`.
@@ -28,7 +28,7 @@ pub trait Observer {
     /// Receives a finding.
     fn found(&mut self, found: &Found<'_>);
 
-    /// Receives the end of a line, with its length in bytes and its number of escapes.
+    /// Receives the end of a line, with its number of escapes and its length in bytes, which includes a `\r` before the line end.
     fn line(&mut self, _len: u64, _escapes: u64) {}
 }
 
@@ -37,7 +37,8 @@ pub struct Found<'w> {
     pub kind: Kind,
     /// The set of the kinds that were found earlier in the same line, as a bit mask.
     pub before: u16,
-    /// The byte that the escape stands for, or the first byte of an invalid UTF-8 sequence.
+    /// The byte that the escape stands for, the first byte of an invalid UTF-8 sequence, the unescaped control byte, or the `%` of a
+    /// malformed escape.
     pub byte: u8,
     /// The line number in the file, from 1.
     pub line: u64,

@@ -50,7 +50,7 @@ fn table(rows: &[(Vec<u8>, u64)], total: u64, distinct: u64) -> String {
     let most = rows.first().map_or(1, |(_, count)| *count);
     let label = |key: &[u8]| if key.is_empty() { "(empty)".to_owned() } else { visible(key) };
     let labels: Vec<_> = rows.iter().map(|(key, _)| label(key)).collect();
-    // Long keys leave at least a quarter of the width for bars, and are written whole.
+    // The column of keys takes at most three quarters of the width beside the numbers. Longer keys are written whole, and shift their bars.
     let longest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
     let columns = longest.min(page.width.saturating_sub(24) * 3 / 4);
     let bars = page.width.saturating_sub(24 + columns).clamp(8, 60);

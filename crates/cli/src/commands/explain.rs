@@ -26,7 +26,7 @@ use crate::io::input::{Input, Inputs, OnUnreadableInput};
 use crate::io::output::Output;
 use crate::url::part::{Part, Suffixes, USUAL};
 
-/// The maximum length of a line, in bytes.
+/// A line is rejected if more than this number of its bytes were read without finding its end.
 const LONGEST: usize = 2 << 20;
 
 /// Explains the URLs that `args` names.

@@ -29,7 +29,7 @@ pub fn check_forced_tier() -> Result<(), Failure> {
     Err(Failure::Usage(format!("{variable}={forced}: {problem}; available: {}", available.join(", "))))
 }
 
-/// Prints the tiers, with the state and the CPU features of each, and the version of the public suffix list.
+/// Prints the version of pct, the state of each tier, the features of the tiers on this CPU, and the version of the public suffix list.
 pub fn describe() -> Result<Outcome, Failure> {
     let forced = env::var_os(Tier::ENV_VAR).is_some_and(|forced| !forced.is_empty());
     let mut text = format!("pct {} on {}\n", env!("CARGO_PKG_VERSION"), env::consts::ARCH);

@@ -26,7 +26,8 @@ type Row<const N: usize> = [Option<String>; N];
 /// hexadecimal digits, a tab and the reason. The project's web page shows them as well.
 const REASONS: &str = include_str!("reasons.tsv");
 
-/// Returns the reason to escape `byte`; empty for an unreserved one and for bytes that are not ASCII.
+/// Returns the reason to escape `byte`; empty for one that RFC 1738, 2396 and 3986 all count as unreserved, and for bytes that are not
+/// ASCII.
 fn reason(byte: u8) -> &'static str {
     let number = format!("{byte:02X}\t");
     match byte {

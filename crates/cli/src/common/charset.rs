@@ -13,7 +13,8 @@ use super::fault::Policy;
 use super::reason::{Reason, Refusal, not_utf8};
 use super::utf8;
 
-/// A charset in which ASCII bytes are ASCII characters, as URLs require.
+/// A charset that spells each ASCII character as its ASCII byte, as URLs require. In some charsets, an ASCII byte can also be a part of
+/// another character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Charset {
     /// A charset of the Encoding Standard.
@@ -100,7 +101,8 @@ impl Charset {
         }
     }
 
-    /// Returns the bytes from `@` on that can be the second half of a character.
+    /// Returns the ASCII bytes from `@` on that can be the second half of a character. There are none for a guessed charset, and for a
+    /// stateful one, in which every visible byte can be a part of a character.
     pub fn second_halves(self) -> ByteSet {
         match self {
             Charset::Standard(known) if [BIG5, EUC_KR, GB18030, GBK, SHIFT_JIS].contains(&known) => {
@@ -110,7 +112,8 @@ impl Charset {
         }
     }
 
-    /// Reports whether digits can be a part of a character, or text if the character is cut. Then the line end after a value matters.
+    /// Reports whether digits can be inside a character, as in GB 18030. The digits of a character that is cut are text if another byte
+    /// follows, such as a line end, and invalid at the end of the value. So each value must be decoded by itself.
     pub fn has_inner_digits(self) -> bool {
         [GB18030, GBK].map(Charset::Standard).contains(&self)
     }
@@ -306,7 +309,7 @@ fn make_room(out: &mut Vec<u8>, written: usize, rest: usize) {
     }
 }
 
-/// The minimum growth of the output: twice the longest result, in bytes, of one character or of one invalid sequence.
+/// The minimum growth of the output, in bytes. Half of it has room for the longest result of one character.
 const LEAST_ROOM: usize = 64;
 /// The maximum growth of the output in one step, in bytes.
 const MOST_ROOM: usize = 4096;

@@ -17,10 +17,11 @@ pub enum Outcome {
 /// The reason why a run ended early.
 #[derive(Debug)]
 pub enum Failure {
-    /// A value at `offset` was rejected because of `--strict` or the policy `fail`. `line` counts lines from 1, or records
-    /// with `-0`.
+    /// A value or a record was rejected at `offset`, because of `--strict` or the policy `fail`. `line` counts lines from 1, or
+    /// records with `-0`.
     Data { file: String, line: u64, offset: u64, reason: Reason },
-    /// An input cannot be read at `offset`. The other inputs are still processed.
+    /// An input cannot be read at `offset`. The other inputs are still processed, or only opened if the output would be a file that lacks
+    /// this input.
     Input { file: String, offset: Option<u64>, error: io::Error },
     /// A file that is not an input cannot be read or written at `offset`.
     Io { file: String, offset: Option<u64>, error: io::Error },
@@ -35,7 +36,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// Returns the failure for an `error` that came from opening an input.
+    /// Returns the failure for an `error` about an input as a whole, such as one that came from opening it.
     pub fn missing(file: impl fmt::Display, error: io::Error) -> Failure {
         Failure::Input { file: file.to_string(), offset: None, error }
     }
@@ -99,8 +100,8 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Prints a warning to stderr.
+/// Prints a warning or an error to stderr.
 pub fn warn(message: fmt::Arguments<'_>) {
-    // If stderr is closed, nobody reads the warning.
+    // If stderr is closed, nobody reads the message.
     let _ = writeln!(io::stderr(), "pct: {message}");
 }

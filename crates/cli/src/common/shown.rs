@@ -9,7 +9,8 @@ pub fn shown(path: &Path) -> String {
     text
 }
 
-/// Appends `bytes` to `out` as text. The characters for which `is_escaped` returns true, and invalid UTF-8, are escaped as in C.
+/// Appends `bytes` to `out` as text. The characters for which `is_escaped` returns true, and invalid UTF-8, are escaped as in Rust:
+/// `\n`, `\x1b`, `\u{202e}`.
 pub fn append_line(bytes: &[u8], is_escaped: impl Fn(char) -> bool, out: &mut String) {
     for chunk in bytes.utf8_chunks() {
         for character in chunk.valid().chars() {

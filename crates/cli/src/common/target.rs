@@ -1,6 +1,6 @@
 //! Reads values of logs, such as the targets of requests, whose syntax is not that of URI references (RFC 9112, section 3.2).
 //!
-//! Only this module knows how kinds of values differ. It splits a value, or makes it a reference with the same parts.
+//! This module splits a value by its kind, or converts it as a reference with the same parts.
 
 use std::borrow::Cow;
 

@@ -14,7 +14,7 @@ pub fn validate(bytes: &[u8]) -> Result<(), usize> {
     std::str::from_utf8(bytes).map(drop).map_err(|error| error.valid_up_to())
 }
 
-/// Returns the places of the texts outside ASCII in `bytes` that are valid UTF-8, each between ASCII bytes.
+/// Returns the ranges of the runs of bytes outside ASCII in `bytes` that are valid UTF-8. A run extends from one ASCII byte to the next.
 pub fn runs(bytes: &[u8]) -> impl Iterator<Item = Range<usize>> {
     // Most values are ASCII, which is checked faster than runs are found.
     let bytes = if bytes.is_ascii() { &[] } else { bytes };

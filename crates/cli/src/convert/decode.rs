@@ -137,8 +137,8 @@ impl Decoder {
         (self.options.is_plain() && !place.form).then_some((place.codec, place.keep))
     }
 
-    /// Reports whether characters can be split if the escapes of the bytes in `around` and in `--keep` stay. They can
-    /// if the charset uses bytes of visible ASCII as halves of characters.
+    /// Reports whether characters can be split if the escapes of the bytes in `around` and in `--keep` stay. They can in a
+    /// stateful charset, which uses all bytes of visible ASCII as halves of characters.
     pub fn may_garble(&self, around: ByteSet) -> bool {
         let kept = self.options.keep.union(around);
         self.options.charset.is_some_and(Charset::is_stateful) && (0x21..0x7F).any(|byte| kept.contains(byte))
@@ -204,7 +204,8 @@ impl Decoder {
             }
             false => charset,
         });
-        // No escape and no character continues across a malformed `%`, so the texts on its two sides are independent.
+        // No escape continues across a malformed `%`, and no character does except in ISO-2022-JP, so the texts on its two sides are
+        // decoded by themselves.
         loop {
             let fault = if handling.malformed == Policy::Replace { self.validate(rest).err() } else { None };
             let (part, others) = rest.split_at(fault.map_or(rest.len(), |escape| escape.offset));
@@ -291,7 +292,7 @@ impl Decoder {
         Ok(layers)
     }
 
-    /// Appends `bytes` with all layers of escapes decoded, and returns the number of layers.
+    /// Appends `bytes` with as many layers of escapes decoded as the options say, and returns the number of these layers.
     fn layers(&self, bytes: &[u8], out: &mut Vec<u8>) -> usize {
         let (start, codec) = (out.len(), &self.place.codec);
         let has_changed = match self.options.layers {

@@ -17,7 +17,7 @@ pub enum Action {
     Empty,
     /// Write `null` instead of the JSON value, or the text for a missing value instead of the record.
     Null,
-    /// Write the record unchanged, because it is unreadable.
+    /// Write the record unchanged, because it is unreadable, or leave the value unchanged, because the record cannot hold the new one.
     Copy,
     /// Leave the record out.
     Drop,

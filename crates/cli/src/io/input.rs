@@ -25,7 +25,7 @@ pub struct Inputs {
     progress: Progress,
     /// The treatment of the other inputs if one input cannot be read.
     others: OnUnreadableInput,
-    /// The number of inputs that have been opened.
+    /// The number of inputs so far, including those that could not be opened.
     pub count: u64,
     /// The highest exit code of the inputs that could not be read, or `None` if all could be read.
     code: Option<u8>,
@@ -43,8 +43,7 @@ pub enum OnUnreadableInput {
 }
 
 impl Inputs {
-    /// Opens the list of the inputs of `sources`, and starts a progress bar. There is no bar if `quiet` is set, or if
-    /// standard output is a terminal and `fills_terminal` is set.
+    /// Opens the list of the inputs of `sources`, and starts a progress bar. [`Progress::start`] says when there is no bar.
     pub fn open(
         sources: &Sources,
         quiet: bool,

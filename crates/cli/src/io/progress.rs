@@ -36,9 +36,9 @@ pub fn advance(bytes: usize) {
 pub struct Progress(Option<(SyncSender<()>, JoinHandle<()>)>);
 
 impl Progress {
-    /// Starts a progress bar for the files `names`. Without `names` the bar shows no percentage. There is no bar if
-    /// stderr is not a terminal, or if `fills_terminal` and standard output is a terminal: the run then writes to
-    /// this terminal all the time.
+    /// Starts a progress bar for the files `names`. Without `names` the bar shows no percentage. There is no bar if `quiet`,
+    /// if stderr is not a terminal or TERM is `dumb`, if the user types the input, or if `fills_terminal` and standard
+    /// output is a terminal: the run then writes to this terminal all the time.
     pub fn start(names: Option<&[PathBuf]>, quiet: bool, fills_terminal: bool) -> Progress {
         let types = names.is_some_and(|names| names.iter().any(|name| names::is_stdin(name)))
             && io::stdin().is_terminal();

@@ -151,7 +151,7 @@ impl Identity {
 
 #[cfg(windows)]
 impl Identity {
-    /// Returns the identity of `file` without a handle: Windows does not replace a file that is open.
+    /// Returns the identity of `file`. It holds no handle, because Windows does not replace a file that is open.
     pub fn of(file: &File, _: &Metadata) -> Option<Identity> {
         let information = winapi_util::file::information(file).ok()?;
         Some(Identity(information.volume_serial_number(), information.file_index()))

@@ -19,7 +19,8 @@ pub fn locate(args: &Args) -> Result<(Target, ByteSet), String> {
     let (places, records) = (&args.places, args.records());
     let (structure, unescape) = (records.structure(), places.unescape());
     let (mut columns, mut auto) = (Columns::default(), None);
-    // Unless set below, the syntax around a value decides which bytes stay escaped. Some servers can escape line ends.
+    // Unless set below, the syntax around a value decides which bytes stay escaped, because some syntaxes have escapes of their own, also
+    // for line ends.
     let mut kept = ByteSet::EMPTY;
     let selector = if let Some(spec) = places.log {
         let names = places.columns().into_iter().map(FieldName::Name);

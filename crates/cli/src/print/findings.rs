@@ -51,7 +51,7 @@ pub struct Findings {
     names_files: bool,
     /// The number of findings after which the run ends.
     max: u64,
-    /// The number of findings of each kind.
+    /// The number of findings of each group.
     counts: [u64; Group::ALL.len()],
     /// The number of findings.
     total: u64,
@@ -59,7 +59,7 @@ pub struct Findings {
     has_some: bool,
     /// Whether the rest of a file was not needed.
     pub has_skipped: bool,
-    /// The name of the current file, if names are printed.
+    /// The name of the current file, as it is printed if `names_files` is set.
     name: Vec<u8>,
     /// The byte after each name that is printed. If it is NUL, names are not escaped.
     end: u8,

@@ -295,7 +295,7 @@ impl Counts {
 /// The number of keys whose slots are loaded into the caches together, before the keys are looked up one by one.
 const GROUP: usize = 64;
 
-/// The number of files that the keys of all shards are divided among if they do not fit in memory.
+/// The number of files that keys are divided among if they do not fit in memory; for counts, the sum over all shards.
 const PARTS: usize = 64;
 
 /// The way to identify keys: by fingerprints, or by hashes if whole keys are compared as well. An identity is never 0.

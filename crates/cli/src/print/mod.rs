@@ -49,7 +49,7 @@ pub struct Sink<'o> {
     is_start: bool,
     /// Whether anything has been written at all.
     is_used: bool,
-    /// The name of the input.
+    /// The name of the current input.
     pub file: String,
     /// The number of lines before the next chunk.
     pub lines: u64,

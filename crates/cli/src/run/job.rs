@@ -447,6 +447,13 @@ impl Job {
             frame.begin(bytes, Some(line_end));
             self.buffer.clear();
         }
+        if chunk.is_unread {
+            // Its bytes are written below, because HTML has no other policies than `keep` and `fail`.
+            self.long(bytes, &Reason::TooLong { limit: self.max_record }, report);
+            if report.stop.is_some() {
+                return;
+            }
+        }
         let mut edit = Editor::new(bytes, 0, self.form, out);
         for (record, links) in chunk.tags() {
             self.target.selector.set_links(links);
@@ -565,7 +572,7 @@ impl Job {
         }
     }
 
-    /// Returns the size of the chunks that one thread works on, in bytes.
+    /// Returns the size of the chunks, in bytes, if one thread does all the work.
     pub fn block(&self) -> usize {
         // Keys are compared in one thread, so small chunks are enough.
         match (&self.task, &self.results) {

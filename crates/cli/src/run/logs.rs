@@ -44,7 +44,8 @@ impl LogSelection {
     }
 }
 
-/// Chooses the format of the log in `feed` for `--log auto`, and makes `target` select the values of its records.
+/// Chooses the format of the log in `feed` for `--log auto`, and makes `target` select the values of its records. Without that option,
+/// only prints a hint, if `target` asks for it and `feed` seems to be a log.
 pub fn choose(target: &mut Target, feed: &mut Feed<'_>) -> Result<(), Failure> {
     let end = feed.line_end();
     if target.mentions_logs {

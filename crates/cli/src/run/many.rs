@@ -286,11 +286,12 @@ const DENSE: u32 = 8;
 /// The number of records for which the search pauses.
 const PAUSE: u32 = 64;
 
-/// Finds the records of a chunk that contain a `%`, and those that may be unreadable. In JSON, logfmt and logs it also
-/// finds a `\`, and in logs a `#`, which may begin another spelling of `%`.
+/// Finds the records of a chunk that contain a `%`, and those that may be unreadable. In JSON, logfmt, logs and lines with
+/// escapes of a server it also finds a `\`, and in the last two a `#`, which may begin another spelling of `%`.
 #[derive(Clone)]
 pub struct EscapeSearch {
-    /// The offset after the byte that was found last; 0 before the first search in a chunk.
+    /// The offset after the byte that was found last; 0 before the first search in a chunk, and `usize::MAX` if no such
+    /// byte is left.
     percent: usize,
     /// The start of the record with that byte; the length of the chunk if no such byte is left.
     record: usize,

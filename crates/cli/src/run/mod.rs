@@ -305,7 +305,7 @@ fn pass(
     pump(feed, job, sink, threads, workspace)
 }
 
-/// The messages for a record that cannot be read, and for several.
+/// The words after the number of unreadable records in a warning: for one record, and for several.
 const UNREADABLE: [&str; 2] = ["record is unreadable", "records are unreadable"];
 
 /// Warns about selected fields, columns and keys that no file contains, according to the statistics of all files.

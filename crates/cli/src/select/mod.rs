@@ -71,8 +71,6 @@ pub struct Selector {
     found: Vec<Place>,
     /// The URLs of the next start tag.
     links: Vec<Link>,
-    /// Whether the document has named its base URL.
-    has_base: bool,
     /// The bytes that stay escaped in a value, for the properties of each place that was seen.
     kept: Vec<(Around, ByteSet)>,
     /// Buffers for the old value and the new one.
@@ -92,7 +90,6 @@ impl Selector {
             more: Escaping::None,
             found: Vec::new(),
             links: Vec::new(),
-            has_base: false,
             kept: Vec::new(),
             old: Vec::new(),
             new: Vec::new(),
@@ -224,8 +221,9 @@ impl Selector {
         let _ = self.syntax.find(start, &mut self.found);
     }
 
-    /// Reports whether records without an escape can be skipped. They cannot if a record depends on earlier ones, or if
-    /// escapes of a server are undone in fields, cells or strings, which could mean a `%` or be malformed.
+    /// Reports whether records without an escape can be skipped. They cannot if a record depends on earlier ones, if each record
+    /// is one value as it is, or if escapes of a server are undone in fields, cells or strings, which could mean a `%` or be
+    /// malformed.
     pub fn can_pass_by(&self) -> bool {
         let in_fields = self.fields.as_ref().map_or(Escaping::None, Numbered::escaping);
         let is_unescaped = self.more != Escaping::None || in_fields != Escaping::None;

@@ -77,8 +77,7 @@ impl Selector {
             if action != Action::Write {
                 return action;
             }
-            if link.role == Role::Base && !self.has_base {
-                self.has_base = true;
+            if link.role == Role::Base {
                 args.task.enter_base(&url(link));
             }
         }
@@ -185,7 +184,7 @@ impl Selector {
             }
         };
         new.clear();
-        // A value that is written alone has no syntax around it, so no byte can be mistaken for syntax.
+        // A value that is written alone has no syntax around it, so only the bytes of `ValueHandler::usual` stay escaped in it.
         let kept = is_whole.then(|| match kept_at(place, kept) {
             // A string that holds a JSON document must still hold the same document.
             kept if matches!(format, Format::Json) && value.contains(&b'%') && is_document(value) => {

@@ -34,12 +34,13 @@ pub struct DecodeUrl {
 }
 
 /// Encodes the bytes that a URL cannot contain. The escapes of the bytes `keep` stay. Of these bytes themselves, only NUL
-/// and line ends stay, which end records.
+/// and line ends stay, which end records, and those that browsers read as syntax.
 fn encode_append(keep: ByteSet, url: &[u8], out: &mut Vec<u8>) {
-    const STAY: ByteSet = sets::RFC3986_URI.to_byte_set().add(b"%\r\n\0");
-    let mut kept = Vec::new();
+    const STAY: ByteSet = sets::RFC3986_URI.to_byte_set().add(b"%\r\n\0\t\\");
+    let (mut kept, start) = (Vec::new(), url.iter().take_while(|byte| **byte <= b' ').count());
     Converter::new().keeping(keep).encode_append(url, &mut kept);
-    Encode::keeping(STAY).encode_append(&kept, out);
+    out.extend_from_slice(&kept[..start]);
+    Encode::keeping(STAY).encode_append(&kept[start..], out);
 }
 
 impl Convert for EncodeUrl {

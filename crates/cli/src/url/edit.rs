@@ -81,12 +81,16 @@ fn append_url(texts: &Texts<'_>, out: &mut Vec<u8>) {
     append(b"#", fragment, b"");
 }
 
-/// Returns the host that browsers find in `url` on a page with another scheme, in their spelling. It is empty if the URL
-/// has none, and that of the page for a relative reference. Returns `None` if browsers cannot read the URL.
-fn host_in_browsers(url: &[u8]) -> Option<String> {
-    static PAGE: LazyLock<Option<Base>> = LazyLock::new(|| Base::parse("wss://page.invalid/").ok());
-    let url = PAGE.as_ref()?.resolve(&String::from_utf8_lossy(url)).ok()?;
-    Some(split(&url).host().map_or_else(String::new, |host| host.raw().to_owned()))
+/// Returns the hosts that browsers find in `url` on two pages, in their spelling. A URL such as `ws:/a` is relative on a
+/// page with its scheme, so one of the pages has another scheme. A host is empty if the URL has none, that of the page for
+/// a relative reference, and `None` if browsers cannot read the URL.
+fn hosts_in_browsers(url: &[u8]) -> [Option<String>; 2] {
+    static PAGES: LazyLock<[Option<Base>; 2]> =
+        LazyLock::new(|| ["ws://page.invalid/", "wss://page.invalid/"].map(|page| Base::parse(page).ok()));
+    PAGES.each_ref().map(|page| {
+        let url = page.as_ref()?.resolve(&String::from_utf8_lossy(url)).ok()?;
+        Some(split(&url).host().map_or_else(String::new, |host| host.raw().to_owned()))
+    })
 }
 
 /// Reports whether browsers find the host of `new` in `url`, the text of these parts. If neither the scheme nor the host
@@ -99,7 +103,7 @@ fn is_read_by_browsers(value: &[u8], url: &[u8], old: &Texts<'_>, new: &Texts<'_
     if is_new && (has_backslash(value) || has_backslash(url)) {
         return false;
     }
-    let (before, after) = (host_in_browsers(value), host_in_browsers(url));
+    let (before, after) = (hosts_in_browsers(value), hosts_in_browsers(url));
     let wanted = if old[SCHEME] == new[SCHEME] && old[HOST] == new[HOST] {
         before.clone()
     } else {
@@ -108,9 +112,9 @@ fn is_read_by_browsers(value: &[u8], url: &[u8], old: &Texts<'_>, new: &Texts<'_
         plain[PATH] = Some(b"/".into());
         let mut url = Vec::new();
         append_url(&plain, &mut url);
-        host_in_browsers(&url)
+        hosts_in_browsers(&url)
     };
-    after == wanted && (after.is_some() || before.is_none())
+    after == wanted && before.iter().zip(&after).all(|(before, after)| after.is_some() || before.is_none())
 }
 
 /// Reports whether the whole of `name` matches `pattern`, in which `*` represents any text.

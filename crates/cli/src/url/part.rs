@@ -97,7 +97,8 @@ impl Part {
         matches!(self, Part::Scheme | Part::Host | Part::Domain | Part::Suffix | Part::Subdomain)
     }
 
-    /// Reports whether the part is a part of the authority.
+    /// Reports whether the part is missing if there is no host: the authority, the host and its divisions, and the port. Userinfo is not
+    /// counted.
     pub fn is_in_authority(&self) -> bool {
         let is_division = matches!(self, Part::Domain | Part::Suffix | Part::Subdomain);
         is_division || matches!(self, Part::Authority | Part::Host | Part::Port)

@@ -222,7 +222,8 @@ impl Convert for ToUri {
                 offset: error.offset,
                 reason: Reason::Url(match error.component {
                     Component::Port => "the port is not a number of at most 65535".to_owned(),
-                    _ => "the host is neither valid in IDNA nor an address".to_owned(),
+                    Component::Host => "the host is neither valid in IDNA nor an address".to_owned(),
+                    _ => "browsers would remove a blank or a control character".to_owned(),
                 }),
             })?;
             out.extend_from_slice(uri.as_bytes());

@@ -189,8 +189,8 @@ impl PartsWriter {
         }
     }
 
-    /// Joins the `values` of a parameter by blanks, or by commas if the text of the template has blanks. Separators in
-    /// values are escaped. Outside keys, a single value stays as it is.
+    /// Joins the `values` of a parameter by blanks, or by commas if the text of the template, unless it is that of a row, has blanks.
+    /// Separators in values are escaped. Outside keys, a single value stays as it is.
     fn joined<'a>(&self, mut values: Vec<Cow<'a, [u8]>>) -> Option<Cow<'a, [u8]>> {
         if values.len() < 2 && self.layout != Layout::Key {
             return values.pop();

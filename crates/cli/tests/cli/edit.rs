@@ -149,6 +149,8 @@ fn a_result_that_would_be_another_url_is_rejected() {
         (&["--set", "scheme=HTTP"], "mailto:a@b"),
         (&["--drop", "host"], "http://a/b.com"),
         (&["--set", "path=/b"], "http:a"),
+        (&["--set", "path=/b/c"], "ws:/a"),
+        (&["--set", "path=/b/c"], "wss:/a"),
         // Browsers would find another host than before, or than RFC 3986 finds.
         (&["--drop", "userinfo"], "http://good.example\\@evil.example/"),
         (&["--set", "scheme=https"], "foo://a\\b@c.example/"),

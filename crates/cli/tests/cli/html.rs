@@ -102,11 +102,27 @@ fn documents_in_other_charsets() {
         assert!(out.ends_with(wanted), "{} {}", out.escape_ascii(), wanted.escape_ascii());
     }
     assert_eq!(ok(&["encode", "--html"], b"<a href='\xE9'>"), b"<a href='%C3%A9'>");
+    // The name counts for URLs before it if it is among the first 1,024 bytes. If it comes later, a message says so.
+    let page = b"<link href='/caf%C3%A9%D1'><meta charset=windows-1252>";
+    assert_eq!(ok(&["decode", "--html"], page), b"<link href='/caf\xE9%D1'><meta charset=windows-1252>");
+    let page = [b"<link href='%C3%A9'>", &[b' '; 1024][..], b"<meta charset=windows-1252><a href='%C3%A9'>"]
+        .concat();
+    for chunk in [1, usize::MAX] {
+        let run = run_in_chunks(&["decode", "--html"], &page, chunk);
+        assert!(run.out.starts_with("<link href='é'>".as_bytes()) && run.out.ends_with(b"<a href='\xE9'>"));
+        assert_eq!(
+            run.err,
+            "pct: <stdin>: offset 1044: windows-1252 is named after the first 1024 bytes, so the URLs before it were read \
+             without it\n"
+        );
+    }
     // Only NULs among the first bytes of a document mean UTF-16, which is rejected.
     let page = "<noscript>\0<a href='%41'></noscript>";
     assert_eq!(convert(&["decode"], page), page.replace("%41", "A"));
     let bytes = run_in_chunks(&["decode", "--html"], b"<\0a\0", 1);
     assert_eq!(bytes.code, Some(2));
+    let named = run(&["decode", "--html"], "<a href=x><meta charset=iso-2022-kr>");
+    assert!(named.err.contains("<stdin>: offset 10: the document is in iso-2022-kr, "), "{}", named.err);
     for page in ["<\0a\0>\0", "\0<\0a\0>", "<a href=x><meta charset=iso-2022-jp>"] {
         let run = run(&["decode", "--html"], page);
         assert_eq!((run.out.len(), run.code), (0, Some(2)), "{page:?}");
@@ -126,6 +142,19 @@ fn references_are_resolved_against_the_base_of_the_document() {
         let args = [&["resolve", "--base", "http://h.org/p/q"], standard].concat();
         assert_eq!(convert(&args, page), wanted);
     }
+    // Only the first `base` with a URL counts, and only the first attribute of a name, even without a value.
+    for tags in [
+        "<base href href=//evil/>",
+        "<base><base href><base href='//evil/'>",
+        "<noscript><base href='//evil/'></noscript>",
+        "<object codebase codebase='//evil/' data='x'>",
+    ] {
+        let page = format!("{tags}<img src=x>");
+        let wanted = page.replace("'//evil/'", "'http://evil/'").replace("'x'", "'http://h.org/p/x'");
+        let wanted = wanted.replace("src=x", "src=http://h.org/p/x").replace("codebase='http:", "codebase='");
+        assert_eq!(convert(&["resolve", "--base", "http://h.org/p/q"], &page), wanted);
+    }
+    assert_eq!(convert(&["decode"], "<a href href='/%41'>"), "<a href href='/%41'>");
     // Each file has its own base.
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
@@ -199,5 +228,21 @@ fn documents_of_any_length() {
     let page = format!("<noscript>{}", "<a href=%7e>".repeat(100_000));
     let wanted = page.replace("%7e", "~");
     assert_same("an open element", &ok(&["normalize", "--html"], &page), wanted.as_bytes());
-    assert_same("a long element", &ok(&["normalize", "--html", "--max-record", "1"], &page), page.as_bytes());
+    // A longer `noscript` element stays, and is counted.
+    let page = format!("<a href=%7e><noscript>{}</noscript><a href=%7e>", "<a href=%7e>".repeat(100_000));
+    let wanted = page.replacen("%7e", "~", 1);
+    let wanted = wanted.strip_suffix("%7e>").unwrap().to_owned() + "~>";
+    let long = run(&["normalize", "--html", "--max-record", "1"], &page);
+    assert_same("a long element", &long.out, wanted.as_bytes());
+    let message = "pct: <stdin>: offset 22: this noscript element is longer than 1 MiB, so its URLs stay as they are; raise \
+                   --max-record\n";
+    assert_eq!((&*long.err, long.code), (message, Some(0)));
+    let strict = run(&["normalize", "--html", "--max-record", "1", "--strict"], &page);
+    assert_eq!((strict.out, strict.code), (b"<a href=~><noscript>".to_vec(), Some(1)));
+    let reason = "<stdin>:1: offset 22: the record is longer than 1 MiB (--max-record)";
+    assert!(strict.err.contains(reason), "{}", strict.err);
+    let check = run(&["check", "--html", "--max-record", "1"], &page);
+    assert_eq!(check.code, Some(1));
+    let finding = "<stdin>:1:22: unreadable: the record is longer than 1 MiB (--max-record)\n";
+    assert_eq!(String::from_utf8(check.out).unwrap(), finding);
 }

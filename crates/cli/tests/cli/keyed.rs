@@ -28,7 +28,7 @@ fn top_counts_keys_and_orders_ties_by_key() {
     assert_eq!(text(&["top", "{host}"], ""), "");
     assert_eq!(text(&["top", "-0", "{path}"], "/a\nb\0/a\nb\0/"), "2\t/a\\nb\n1\t/\n");
     assert_eq!(text(&["top", "{host}"], "\u{feff}http://a/\n"), "1\ta\n");
-    // The case of a host has no meaning, and no key contains a tab or a control byte.
+    // Keys have schemes and hosts in lower case, because their case has no meaning, and paths as they are.
     let spellings = "HTTP://A.Example.COM/X\nhttp://a.example.com/X\n";
     let key = "{scheme} {host} {domain} {suffix} {subdomain} {path}";
     for decode in [&[][..], &["--decode"]] {

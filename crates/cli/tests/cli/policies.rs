@@ -223,7 +223,7 @@ fn decoding_a_part_of_a_url_creates_no_scheme() {
         (&["decode", "--path", "--times", "3"], "a%25253Ab", "a%3Ab"),
         (&["decode", "--path", "--unescape", "nginx"], "a\\x3Ab\n", "a:b\n"),
         (&["decode", "--url"], "%41:x%41", "%41:xA"),
-        (&["decode", "--url"], "%20:x%41", " :xA"),
+        (&["decode", "--url"], "%21:x%20%41", "%21:x A"),
         (&["normalize"], "%68ttp://a/%41", "%68ttp://a/A"),
         (&["normalize"], "%6aava%73cript:%41", "%6Aava%73cript:A"),
         (

@@ -18,7 +18,7 @@ const SIGTERM: i32 = 15;
 fn killable(args: &[&str]) -> Command {
     let mut env = Command::new("env");
     env.arg("--default-signal=HUP,INT,TERM");
-    // Only GNU's `env` has the option `--default-signal`.
+    // Some versions of `env`, such as that of BSD, lack the option `--default-signal`.
     let has_option = env.arg("true").output().is_ok_and(|output| output.status.success());
     let plain = command(args);
     if !has_option {

@@ -53,7 +53,7 @@ fn the_offset_is_that_of_the_fault() {
         (decode, "--percent-u", b"%u4F60%u4F6", "6: malformed escape"),
         (decode, "--percent-u", b"%u0041%uD800", "6: malformed escape"),
         (decode, "--percent-u", b"%u4F60%E9", "6: not UTF-8"),
-        // The cause is the one in the value as it stands, although `%u0041` is an escape.
+        // `%4` is malformed because of the `%` after it, although that `%` begins an escape of `A`, a hexadecimal digit.
         (decode, "--percent-u", b"%4%u0041", "0: malformed escape: '%' is not a hexadecimal digit"),
         (decode, "--charset gbk", b"%C4%E3a%FF", "7: not in the charset"),
         (decode, "--charset gbk --percent-u", b"%C4%E3%u4F60%FF", "12: not in the charset"),

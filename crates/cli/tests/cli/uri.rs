@@ -258,7 +258,7 @@ fn dialects_differ_in_what_is_unreserved() {
             )
             .collect();
         assert_eq!(text(&["normalize", "--dialect", dialect], &all), wanted, "{dialect}");
-        // Only escapes of unreserved bytes are needless, and only unreserved bytes and delimiters may be unescaped.
+        // Only escapes of unreserved bytes are needless, and only unreserved bytes and delimiters need no escape in a URL.
         let findings = |args: &[&str], input: &str| {
             let found = run(&[&["check", "--dialect", dialect], args].concat(), input).out;
             String::from_utf8(found).unwrap()
@@ -723,6 +723,10 @@ fn hosts_that_idna_does_not_take_are_refused() {
     assert!(err.ends_with(": the host is neither valid in IDNA nor an address\n"), "{err}");
     let hosts = "http://a:99999x/\nhttp://a:80/\nhttp://a]b/\n/a:b]\n";
     assert_eq!(without(&["uri", "-q", "--on-rejected", "drop"], hosts), "http://a:80/\n/a:b]\n");
+    let blanks = " http://a/\n/\t/a\n/a b\n/a \nht\ttp://a\n";
+    assert_eq!(without(&["uri", "-q", "--on-rejected", "drop"], blanks), "/a%20b\n");
+    let Run { err, .. } = run(&["uri", "--strict"], "/\t/a\n");
+    assert!(err.ends_with("offset 1: browsers would remove a blank or a control character\n"), "{err}");
     let Run { err, .. } = run(&["uri", "--strict"], "http://a:99999x/\n");
     assert!(err.ends_with("offset 9: the port is not a number of at most 65535\n"), "{err}");
     // `--on-invalid-utf8` decides about invalid UTF-8. If this policy is `keep`, the conversion rejects the value.
@@ -1009,14 +1013,17 @@ fn the_converters_are_exact_inverses() {
         input.extend_from_slice(b"%25%2525%252F%25252f%2%2F%%25%25252%0A%250A\r%0d%0A ");
         let there = ok(&["encode", "--url"], &input);
         assert_same("there and back", &ok(&["decode", "--url"], &there), &input);
-        assert!(there.iter().all(|byte| byte.is_ascii() && *byte != b' '));
+        let is_encoded = |line: &[u8]| {
+            line.iter().skip_while(|byte| **byte <= b' ').all(|byte| byte.is_ascii() && *byte != b' ')
+        };
+        assert!(there.split(|byte| *byte == b'\n').all(is_encoded));
         // Decoding and then encoding gives the same bytes again, if they are output of the encoder.
         let plain = ok(&["decode", "--url"], &there);
         assert_same("back and there", &ok(&["encode", "--url"], plain), &there);
         let values = ["--jsonl", "--key", "u"];
         let json = b"{\"u\":\"a b\\n%0A%20%2F \xC3\xA9\"}\n";
         let there = ok(&[&["encode", "--url"][..], &values].concat(), json);
-        assert_eq!(there, b"{\"u\":\"a%20b%0A%250A%2520%2F%20%C3%A9\"}\n");
+        assert_eq!(there, b"{\"u\":\"a%20b\\n%0A%2520%2F%20%C3%A9\"}\n");
         assert_same("in JSON", &ok(&[&["decode", "--url"][..], &values].concat(), &there), json);
     }
     // Decoding and then encoding gives the same URL again, if its escapes are in the spelling that the encoder writes.
@@ -1034,6 +1041,29 @@ fn the_converters_are_exact_inverses() {
     assert_eq!(run(&["decode", "--url", "--strict"], "%zz").code, Some(1));
     assert_eq!(text(&["encode", "--url"], "%zz"), "%25zz");
     assert_eq!(run(&["encode", "--url", "--form"], "").code, Some(2));
+}
+
+/// Browsers read a backslash as a slash, and remove TABs, and controls and blanks at the start of a URL.
+#[test]
+fn converters_do_not_change_the_host_for_browsers() {
+    for url in [
+        "/%5Cevil.com/x",
+        "/%09/evil.com/x",
+        "%20//evil.com/x",
+        "http://a.com%5C@evil.com/x",
+        "java%09script:alert(1)",
+        "%01javascript:alert(1)",
+        "%20javascript:alert(1)",
+    ] {
+        assert_eq!(text(&["decode", "--url", "-e", url], ""), format!("{url}\n"));
+    }
+    for (url, wanted) in [
+        ("http://a.com\\@evil.com/\té?\t\\", "http://a.com\\@evil.com/\t%C3%A9?%09%5C\n"),
+        (" \u{1}//evil.com/ é", " \u{1}//evil.com/%20%C3%A9\n"),
+    ] {
+        assert_eq!(text(&["encode", "--url", "-e", url], ""), wanted);
+        assert_eq!(text(&["decode", "--url", "-e", wanted.trim_end()], ""), format!("{url}\n"));
+    }
 }
 
 #[test]

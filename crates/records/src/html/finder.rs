@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use encoding_rs::{Encoding, UTF_8};
+use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 use lol_html::errors::RewritingError;
 use lol_html::html_content::EndTag;
 use lol_html::send::{Element, HtmlRewriter, Settings};
@@ -47,8 +47,6 @@ struct Value {
     /// The number of the attribute.
     row: usize,
     role: Role,
-    /// The charset of the document, if it names one before this value.
-    charset: Option<&'static Encoding>,
 }
 
 /// The function that receives the document in the pieces that the parser has read.
@@ -63,7 +61,10 @@ struct Found {
     values: Vec<Value>,
     /// The number of bytes that have been read. No tag is cut there.
     done: usize,
-    charset: Option<&'static Encoding>,
+    /// The charset that the document names, and the offset from which on values are in it.
+    charset: Option<(usize, &'static Encoding)>,
+    /// Whether a `base` element with a URL has been read.
+    has_base: bool,
     /// The start of the content of a `noscript` element that is not closed yet.
     open: Option<usize>,
     /// The contents of `noscript` elements that have not been searched. The parser treats them as text, like a browser
@@ -81,6 +82,8 @@ pub struct Finder {
     /// The first bytes of the document, which show whether it is in UTF-16.
     head: Vec<u8>,
     found: Arc<Mutex<Found>>,
+    /// Whether values were taken before a charset was named, and no message says so yet.
+    has_guessed: bool,
 }
 
 /// Returns the error message for a document in the charset `label`.
@@ -134,7 +137,14 @@ impl Finder {
         }
         // The content of an element has the charset of its document, whatever its first bytes are.
         let head = if reads_noscript { Vec::new() } else { vec![b'<'; HEAD] };
-        Finder { parser: Some(HtmlRewriter::new(settings, output)), start, pushed: start, head, found }
+        Finder {
+            parser: Some(HtmlRewriter::new(settings, output)),
+            start,
+            pushed: start,
+            head,
+            found,
+            has_guessed: false,
+        }
     }
 
     /// Reads the bytes of `input`, which begins at `offset` of the whole input, that have not been read. Returns an error message, and the
@@ -176,12 +186,11 @@ impl Finder {
 
     /// Finds the values in the complete `noscript` elements, which are in `Found::texts`.
     fn read_texts(&mut self, offset: usize, input: &[u8]) -> Result<(), (usize, String)> {
-        let (texts, charset) = {
-            let found = &mut lock(&self.found);
-            (std::mem::take(&mut found.texts), found.charset)
-        };
+        let texts = std::mem::take(&mut lock(&self.found).texts);
         for text in &texts {
-            let mut finder = Finder::with(text.start, Found { charset, ..Found::default() }, false);
+            // For a browser with scripts, a `meta` or `base` here is text, so neither counts.
+            let found = Found { charset: Some((0, UTF_8)), has_base: true, ..Found::default() };
+            let mut finder = Finder::with(text.start, found, false);
             let input = &input[text.start - offset..text.end - offset];
             finder.push(text.start, input)?;
             finder.end(text.start, input)?;
@@ -200,33 +209,50 @@ impl Finder {
             }
             error => error.to_string(),
         };
-        (self.done(), message)
+        (self.start + lock(&self.found).done, message)
     }
 
-    /// Returns an offset in the input that is not inside a tag. All values before it have been found.
+    /// Returns an offset in the input that is not inside a tag. All values before it have been found, and so has their charset, if the
+    /// document names one early enough.
     pub fn done(&self) -> usize {
         let found = lock(&self.found);
+        if self.parser.is_some() && found.charset.is_none() && self.pushed < self.start + PRESCAN {
+            return self.start;
+        }
         found.open.unwrap_or(usize::MAX).min(self.start + found.done)
     }
 
     /// Moves the URLs in the tags that end at offset `stop` of the whole input or before it to `links`. `input` begins at offset `start` of
     /// the whole input, and the offsets of the tags in `links` count from `start`.
     pub fn take(&mut self, input: &[u8], start: usize, stop: usize, links: &mut Vec<Link>) {
-        let found = &mut lock(&self.found).values;
-        let count = found.iter().take_while(|value| value.tag.end <= stop).count();
-        for mut value in found.drain(..count) {
+        let found = &mut *lock(&self.found);
+        let count = found.values.iter().take_while(|value| value.tag.end <= stop).count();
+        for mut value in found.values.drain(..count) {
+            let charset =
+                found.charset.filter(|(from, _)| *from <= value.tag.start).map(|(_, charset)| charset);
+            self.has_guessed |= charset.is_none();
             value.range = value.range.start - value.tag.start..value.range.end - value.tag.start;
             value.tag = value.tag.start - start..value.tag.end - start;
-            value.links(&input[value.tag.clone()], links);
+            value.links(&input[value.tag.clone()], charset, links);
         }
+    }
+
+    /// Returns a message about a `meta` that names a charset too late for the values before it, and its offset. Each message is
+    /// returned once.
+    pub fn take_warning(&mut self) -> Option<(usize, String)> {
+        let (from, charset) = lock(&self.found).charset.filter(|(_, charset)| *charset != UTF_8)?;
+        std::mem::take(&mut self.has_guessed).then(|| {
+            let name = charset.name();
+            (from, format!("{name} is named after the first {PRESCAN} bytes, so the URLs before it were read without it"))
+        })
     }
 }
 
 impl Value {
-    /// Appends the URLs of this value, which is in `tag`, to `links`.
-    fn links(&self, tag: &[u8], links: &mut Vec<Link>) {
+    /// Appends the URLs of this value, which is in `tag`, to `links`. `charset` is that of the document, if it is known.
+    fn links(&self, tag: &[u8], charset: Option<&'static Encoding>, links: &mut Vec<Link>) {
         let raw = &tag[self.range.clone()];
-        let charset = Charset::of(raw, self.charset);
+        let charset = Charset::of(raw, charset);
         let decoded = charset.decode(raw);
         let mut buffer = Vec::new();
         let text = Escaping::Html.undo(&decoded, &mut buffer).unwrap_or(raw);
@@ -273,6 +299,9 @@ impl Value {
 /// The number of bytes that show whether a document is in UTF-16.
 const HEAD: usize = 2;
 
+/// The number of bytes of a document in which browsers look for its charset before they parse it (HTML Standard, "prescan a byte stream").
+const PRESCAN: usize = 1024;
+
 /// Reports whether `bytes` begin with a byte order mark, a letter or `<` of UTF-16 or UTF-32.
 fn is_wide(bytes: &[u8]) -> bool {
     matches!(bytes, [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] | [0, _, ..] | [_, 0, ..])
@@ -282,31 +311,40 @@ fn is_wide(bytes: &[u8]) -> bool {
 /// is not supported.
 fn note(element: &mut Element<'_, '_>, start: usize, found: &mut Found) -> Result<(), String> {
     let name = element.tag_name();
-    if name == "meta" && found.charset.is_none() {
-        found.charset = charset(element)?;
-    }
     let tag = element.source_location().bytes();
-    let from = found.values.len();
+    if name == "meta" && found.charset.is_none() {
+        // After a later name, browsers read the document again. Here, the values before it have been handed out already.
+        let from = if tag.end <= PRESCAN { 0 } else { start + tag.start };
+        found.charset = charset(element)?.map(|charset| (from, charset));
+    }
+    let mut seen = Vec::new();
     for attribute in element.attributes() {
-        let Some(value) = attribute.value_source_location() else { continue };
         let Some(row) = attributes::find(&name, &attribute.name()) else { continue };
         let Attribute { only_with, .. } = ATTRIBUTES[row];
         let is_with = |(name, value): (&str, &str)| {
             element.get_attribute(name).is_some_and(|found| found.trim().eq_ignore_ascii_case(value))
         };
-        // If an attribute is given twice, only the first counts.
-        let is_new = found.values[from..].iter().all(|value| value.row != row);
-        if !is_new || !only_with.is_none_or(is_with) {
+        // If an attribute is given twice, only the first counts, even if it has no value.
+        if seen.contains(&row) {
+            continue;
+        }
+        seen.push(row);
+        if !only_with.is_none_or(is_with) {
             continue;
         }
         let role = match (&*name, ATTRIBUTES[row].name) {
-            ("base", "href") if element.namespace_uri() == "http://www.w3.org/1999/xhtml" => Role::Base,
+            ("base", "href")
+                if element.namespace_uri() == "http://www.w3.org/1999/xhtml" && !found.has_base =>
+            {
+                found.has_base = true;
+                Role::Base
+            }
             (_, "codebase") => Role::Codebase,
             _ => Role::Link,
         };
+        let Some(value) = attribute.value_source_location() else { continue };
         let shift = |range: Range<usize>| start + range.start..start + range.end;
-        let (tag, range) = (shift(tag.clone()), shift(value.bytes()));
-        found.values.push(Value { tag, range, row, role, charset: found.charset });
+        found.values.push(Value { tag: shift(tag.clone()), range: shift(value.bytes()), row, role });
     }
     Ok(())
 }
@@ -317,20 +355,27 @@ fn charset(element: &Element<'_, '_>) -> Result<Option<&'static Encoding>, Strin
         let value = element.get_attribute("http-equiv");
         value.is_some_and(|value| value.trim().eq_ignore_ascii_case("content-type"))
     };
-    let label = element.get_attribute("charset").or_else(|| {
-        let content = element.get_attribute("content").filter(|_| is_type())?.to_ascii_lowercase();
-        let (_, label) = content.split_once("charset")?;
-        let label = label.trim_start().strip_prefix('=')?.trim_start();
-        let label = label.trim_start_matches(['"', '\'']);
-        Some(label.split(['"', '\'', ';', ' ']).next().unwrap_or_default().to_owned())
-    });
-    let Some(charset) = label.and_then(|label| Encoding::for_label(label.as_bytes())) else {
-        return Ok(None);
-    };
-    // A document in which a parser has found this name is not in UTF-16 (HTML Standard, "prescan a byte stream").
+    let content = || element.get_attribute("content").filter(|_| is_type());
+    let label = element.get_attribute("charset").or_else(|| label_in(&content()?.to_ascii_lowercase()));
+    let Some(label) = label else { return Ok(None) };
+    let Some(charset) = Encoding::for_label(label.as_bytes()) else { return Ok(None) };
+    // In a `meta`, these names mean other charsets (HTML Standard, "prescan a byte stream"): for example, a document in which a parser
+    // has found the name of UTF-16 is not in UTF-16.
     match charset.name() {
         "UTF-16LE" | "UTF-16BE" => Ok(Some(UTF_8)),
-        name if charset.is_ascii_compatible() => Ok(Some(charset).filter(|_| name != "replacement")),
-        name => Err(unsupported(name)),
+        "x-user-defined" => Ok(Some(WINDOWS_1252)),
+        _ if charset.is_ascii_compatible() => Ok(Some(charset)),
+        _ => Err(unsupported(label.trim())),
+    }
+}
+
+/// Returns the name of a charset in `content` of a `meta`, which is in lower case (HTML Standard, "extracting a character encoding from a
+/// meta element").
+fn label_in(content: &str) -> Option<String> {
+    let mut rests = content.match_indices("charset").map(|(at, word)| &content[at + word.len()..]);
+    let value = rests.find_map(|rest| rest.trim_ascii_start().strip_prefix('='))?.trim_ascii_start();
+    match value.strip_prefix(['"', '\'']) {
+        Some(quoted) => quoted.split_once(&value[..1]).map(|(label, _)| label.to_owned()),
+        None => value.split([' ', '\t', '\n', '\x0C', '\r', ';']).next().map(str::to_owned),
     }
 }

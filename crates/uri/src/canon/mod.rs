@@ -127,8 +127,10 @@ fn prove<R: Rule>(tier: Tier, text: &[u8], unproven: &mut Vec<Unproven>) -> bool
 pub enum Profile {
     /// `escapes`: escapes of unreserved bytes are decoded, the others are written in upper case, as by [`simdpct::normalize`].
     ///
-    /// The URL is not split, and no input is rejected. A relative reference stays one: escapes that would become part of a scheme stay. A
-    /// line feed ends a URL only in [`Profile::canonicalize_lines`]; elsewhere it does not, because browsers remove line feeds.
+    /// The URL is not split, and no input is rejected, so an invalid host or port may become valid: `http://[::%31]/` becomes
+    /// `http://[::1]/`, and `http://a:%38%30/` becomes `http://a:80/`. A relative reference stays one: escapes that would become part of a
+    /// scheme stay. A line feed ends a URL only in [`Profile::canonicalize_lines`]; elsewhere it does not, because browsers remove line
+    /// feeds.
     Escapes,
 
     /// `rfc3986`: syntax-based normalization (RFC 3986, section 6.2.2).

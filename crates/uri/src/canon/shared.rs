@@ -18,6 +18,15 @@ pub(super) fn trim(url: &[u8]) -> &[u8] {
     &url[start..end]
 }
 
+/// Converts `offset`, which does not count the bytes that [`trim`] and [`without_line_ends`] remove, to an offset in `url`.
+pub(super) fn offset_in(url: &[u8], offset: usize) -> usize {
+    let trimmed = trim(url);
+    let start = trimmed.as_ptr().addr() - url.as_ptr().addr();
+    let end = start + trimmed.len();
+    let mut kept = (start..end).filter(|&at| !matches!(url[at], b'\t' | b'\n' | b'\r'));
+    kept.nth(offset).unwrap_or(end)
+}
+
 /// Reports whether a URL without `//` is a host and a port, as `example.com:80/` is: `name` is the part before the first colon, `rest`
 /// the part after it. A name without a dot may be a scheme, such as `tel`.
 pub(super) fn is_host_and_port(name: &[u8], rest: &[u8]) -> bool {

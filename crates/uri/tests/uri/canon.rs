@@ -373,6 +373,7 @@ fn w3lib() {
             ("//[v1.a]", 2, Reason::Host),
             ("//[::1%]", 2, Reason::Host),
             ("http://[fe80::1%\u{e9}]/", 7, Reason::Host),
+            ("http://[::1%a][x]/", 7, Reason::Host),
             ("http://a[b@h/", 11, Reason::Host),
             // Browsers contact evil.com for the URL or for its key, but not for both.
             ("/\\evil.com/", 0, Reason::HostConflict),
@@ -700,6 +701,20 @@ proptest! {
     fn any_bytes(url in proptest::collection::vec(any::<u8>(), 0..100)) {
         for &profile in Profile::ALL {
             _ = canon(profile, &url);
+        }
+    }
+}
+
+/// Checks that the offset of an error counts the bytes that browsers remove, too.
+#[test]
+fn offsets_count_removed_bytes() {
+    for name in ["whatwg", "w3lib-2.5", "safe-browsing-4", "safe-browsing-5", "surt-python-0.3", "surt-java"]
+    {
+        let profile: Profile = name.parse().unwrap();
+        for (url, offset) in
+            [("http://hh:99999/", 10), ("   http://hh:99999/ ", 13), (" ht\ttp:/\r\n/h\th:99999/", 15)]
+        {
+            check_rejected(profile, &[(url, offset, Reason::Port)]);
         }
     }
 }

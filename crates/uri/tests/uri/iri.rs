@@ -131,7 +131,7 @@ proptest! {
 /// Checks that hosts and ports that no escape makes valid (RFC 3986, sections 3.2.2 and 3.2.3) are rejected.
 #[test]
 fn invalid_hosts_and_ports() {
-    use Component::{Host, Port};
+    use Component::{Fragment, Host, Path, Port, Query};
 
     for (iri, wanted) in [
         ("http://[::1]/\u{e9}", Ok("http://[::1]/%C3%A9")),
@@ -160,6 +160,17 @@ fn invalid_hosts_and_ports() {
         ("//a:b:80", Err((4, Port))),
         ("http://\u{e9}:\u{661}/", Err((10, Port))),
         ("http://a:%38%30/", Err((9, Port))),
+        // Browsers remove these bytes, and would find another host in a URI with their escapes.
+        (" http://e\u{301}.com/x", Err((0, Path))),
+        ("\u{1}//e.com/", Err((0, Path))),
+        ("/\t/evil.com", Err((1, Path))),
+        ("ht\ttp://a/", Err((2, Path))),
+        ("//a\r/", Err((3, Host))),
+        ("/a?b\n", Err((4, Query))),
+        ("http://a/b#c\td", Err((12, Fragment))),
+        ("http://a/x ", Err((10, Path))),
+        ("http://a ", Err((8, Host))),
+        ("/a b\u{1}c", Ok("/a%20b%01c")),
     ] {
         let uri = to_uri(iri);
         assert_eq!(uri.as_deref().map_err(|error| (error.offset, error.component)), wanted, "{iri}");
@@ -167,6 +178,7 @@ fn invalid_hosts_and_ports() {
     let message = |iri: &str| to_uri(iri).unwrap_err().to_string();
     assert_eq!(message("//a:x"), "the port is not a number of at most 65535, at offset 4");
     assert_eq!(message("//[a"), "the host is neither valid by IDNA nor an address, at offset 2");
+    assert_eq!(message("/\t"), "browsers would remove a blank or a control character, at offset 1");
 }
 
 proptest! {

@@ -46,12 +46,20 @@ pub struct Block {
     before: [u8; 2],
     ends: RowMarks,
     links: Vec<Link>,
+    /// See [`Chunk::is_unread`].
+    is_unread: bool,
 }
 
 impl Block {
     /// Creates a block of `size` bytes. It grows if a record is longer.
     pub fn new(size: usize) -> Block {
-        Block { bytes: Buffer::new(size), before: [0; 2], ends: RowMarks::default(), links: Vec::new() }
+        Block {
+            bytes: Buffer::new(size),
+            before: [0; 2],
+            ends: RowMarks::default(),
+            links: Vec::new(),
+            is_unread: false,
+        }
     }
 
     /// Returns the size of the block, in bytes.
@@ -67,7 +75,13 @@ impl Block {
     /// Returns the first `len` bytes of the block as a chunk.
     pub fn chunk(&self, len: usize) -> Chunk<'_> {
         let ends = Some(&self.ends).filter(|ends| !ends.is_empty());
-        Chunk { bytes: &self.bytes[..len], before: self.before, ends, links: &self.links }
+        Chunk {
+            bytes: &self.bytes[..len],
+            before: self.before,
+            ends,
+            links: &self.links,
+            is_unread: self.is_unread,
+        }
     }
 }
 
@@ -82,6 +96,8 @@ pub struct Chunk<'a> {
     ends: Option<&'a RowMarks>,
     /// The URLs, if the chunk is HTML.
     links: &'a [Link],
+    /// Whether the chunk is HTML in a `noscript` element that is too long to be searched for URLs.
+    pub is_unread: bool,
 }
 
 impl<'a> Chunk<'a> {
@@ -261,8 +277,9 @@ impl<'i> Feed<'i> {
 
     /// Reads the next chunk of HTML like [`Feed::next`], and finds the places of URLs in it.
     fn next_html(&mut self, block: &mut Block) -> Result<Piece, Failure> {
-        let Block { bytes: buffer, links, .. } = block;
+        let Block { bytes: buffer, links, is_unread, .. } = block;
         links.clear();
+        *is_unread = false;
         let start = self.offset as usize;
         let finder = self.html.get_or_insert_with(|| Box::new(Finder::new(start)));
         let (input, limit) = (&mut *self.input, self.limit);
@@ -284,10 +301,20 @@ impl<'i> Feed<'i> {
             let is_full = len == buffer.len() && len >= limit;
             let mut at = finder.done() - start;
             if at == 0 && is_full && finder.give_up() {
+                *is_unread = true;
                 at = finder.done() - start;
+                let limit = limit >> 20;
+                warn(format_args!(
+                    "{}: offset {start}: this noscript element is longer than {limit} MiB, so its URLs stay as they are; raise \
+                     --max-record",
+                    input.name
+                ));
             }
             if at > 0 || read == 0 {
                 finder.take(&buffer[..len], start, start + at, links);
+                if let Some((offset, message)) = finder.take_warning() {
+                    warn(format_args!("{}: offset {offset}: {message}", input.name));
+                }
                 self.carry.extend_from_slice(&buffer[at..len]);
                 return Ok(self.hand_out(&buffer[..at]));
             }

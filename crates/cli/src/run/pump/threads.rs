@@ -14,7 +14,7 @@ use crate::run::job::Job;
 /// The largest number of threads that are started.
 const MOST: usize = 128;
 
-/// The total size, in bytes, of the input buffers of all threads.
+/// The total size, in bytes, of the input buffers of all threads, unless a block would be too small or too large then.
 const SPREAD: usize = 8 << 20;
 
 /// The maximum block size, in bytes, if threads write in turn. A larger block makes turns rarer: handing over the

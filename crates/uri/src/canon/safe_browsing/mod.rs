@@ -9,7 +9,9 @@ use simdpct::{AsciiSet, Encode, decode_until_stable};
 
 use super::contact::Contact;
 use super::error::{CanonicalizeError, Reason};
-use super::shared::{InvalidName, is_host_and_port, is_plain_name, old_ipv4, trim, uts46, without_line_ends};
+use super::shared::{
+    InvalidName, is_host_and_port, is_plain_name, offset_in, old_ipv4, trim, uts46, without_line_ends,
+};
 use crate::compose::append_without_dot_segments;
 use crate::host::{port_number, special_port};
 use crate::parts::{Parts, split};
@@ -59,9 +61,9 @@ pub(super) fn append(url: &[u8], version: Version, out: &mut Vec<u8>) -> Result<
         };
         parts = split(&with_scheme);
     }
-    // The offset of an error is approximate if bytes before it were removed or decoded.
+    // The offset of an error is approximate if bytes before it were decoded.
     let reject = |offset: usize, reason| {
-        Err(CanonicalizeError { offset: offset.saturating_sub(inserted).min(url.len()), reason })
+        Err(CanonicalizeError { offset: offset_in(url, offset.saturating_sub(inserted)), reason })
     };
 
     let scheme = parts.scheme().unwrap_or(b"http");

@@ -10,7 +10,8 @@ use simdpct::{AsciiSet, Encode};
 use super::contact::Contact;
 use super::error::{CanonicalizeError, Reason};
 use super::shared::{
-    all, first_bytes, has_pair, idna_2003, is_host_and_port, is_plain_name, old_ipv4, without_line_ends,
+    all, first_bytes, has_pair, idna_2003, is_host_and_port, is_plain_name, offset_in, old_ipv4,
+    without_line_ends,
 };
 use crate::class::is_scheme;
 use crate::compose::append_without_dot_segments;
@@ -147,7 +148,7 @@ fn append_python(url: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError>
         return Err(CanonicalizeError { offset: lead, reason: Reason::HostConflict });
     }
     let prefix: &[u8] = if is_uri { b"" } else { b"http://" };
-    append_parts(Tool::Python, prefix, &trimmed, lead, url, out)
+    append_parts(Tool::Python, prefix, &trimmed, 0, url, out)
 }
 
 /// Returns `url` with exactly two slashes before its host, if it is plain and starts with `http:`, `https:` or two slashes; before slashes
@@ -278,13 +279,13 @@ fn append_java(url: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
             && let [b'/', ..] = rest
         {
             let rest = without_slashes(rest);
-            return append_parts(Tool::Java, scheme, rest, lead + trimmed.len() - rest.len(), url, out);
+            return append_parts(Tool::Java, scheme, rest, trimmed.len() - rest.len(), url, out);
         }
     }
     let starts_with =
         |prefix: &&[u8]| trimmed.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
     if JAVA_SCHEMES.iter().any(starts_with) {
-        return append_parts(Tool::Java, b"", &trimmed, lead, url, out);
+        return append_parts(Tool::Java, b"", &trimmed, 0, url, out);
     }
     let is_no_host = |scheme: &[u8]| !is_host_and_port(scheme, &trimmed[scheme.len() + 1..]);
     if split(&*trimmed).scheme().is_some_and(is_no_host) || hides_scheme(&trimmed) {
@@ -292,7 +293,7 @@ fn append_java(url: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
         return Err(CanonicalizeError { offset: lead, reason: Reason::HostConflict });
     }
     let rest = without_slashes(&trimmed);
-    append_parts(Tool::Java, b"http://", rest, lead + trimmed.len() - rest.len(), url, out)
+    append_parts(Tool::Java, b"http://", rest, trimmed.len() - rest.len(), url, out)
 }
 
 /// Reports whether decoding the bytes before the first colon of `url` makes them a scheme. A host with a port is no
@@ -340,7 +341,7 @@ fn number_of(port: &[u8]) -> Result<Option<u16>, Reason> {
 }
 
 /// Splits the concatenation of `prefix` and `rest`, and appends the key of its parts. `rest` starts `removed` bytes after the
-/// start of `url`. Offsets of errors are approximate if bytes inside the URL were removed.
+/// start of `url` without blanks at the ends, TAB, CR and LF.
 fn append_parts(
     tool: Tool,
     prefix: &[u8],
@@ -357,7 +358,7 @@ fn append_parts(
     };
     result.map_err(|error| {
         let offset = removed + error.offset.saturating_sub(prefix.len());
-        CanonicalizeError { offset: offset.min(url.len()), ..error }
+        CanonicalizeError { offset: offset_in(url, offset), ..error }
     })
 }
 

@@ -8,7 +8,9 @@ use simdpct::{AsciiSet, Encode, HexCase, encode_byte, sets};
 use super::contact;
 use super::error::{CanonicalizeError, Reason};
 use super::host::append_ipv6;
-use super::shared::{all, first_bytes, has_pair, idna_2003, is_plain_name, trim, without_line_ends};
+use super::shared::{
+    all, first_bytes, has_pair, idna_2003, is_plain_name, offset_in, trim, without_line_ends,
+};
 use crate::compose::append_without_dot_segments;
 use crate::host::{HostKind, port_number};
 use crate::kernel::tables::set;
@@ -51,6 +53,7 @@ pub(super) fn append(
     let start = out.len();
     let original = url;
     let mut url = without_line_ends(trim(url));
+    let reject = |offset, reason| Err(CanonicalizeError { offset: offset_in(original, offset), reason });
     if memchr::memchr(b'\\', &url).is_some() && split(&url).scheme().is_some_and(contact::is_opened) {
         let end = memchr::memchr2(b'?', b'#', &url).unwrap_or(url.len());
         url.to_mut()[..end].iter_mut().filter(|byte| **byte == b'\\').for_each(|byte| *byte = b'/');
@@ -63,7 +66,7 @@ pub(super) fn append(
     }
     let authority_start = out.len();
     out.extend_from_slice(b"//");
-    append_authority(&parts, out)?;
+    append_authority(&parts, out).or_else(|error| reject(error.offset, error.reason))?;
     let has_authority = out.len() > authority_start + 2;
     if !has_authority {
         out.truncate(authority_start);
@@ -79,7 +82,7 @@ pub(super) fn append(
         && malformed(segments) != malformed(&out[path_start..])
     {
         // w3lib makes `%41` of `%4%31`, and then `A` of `%41`.
-        return Err(CanonicalizeError { offset: parts.offsets().path_start, reason: Reason::Unstable });
+        return reject(parts.offsets().path_start, Reason::Unstable);
     }
     let path = &out[path_start..];
     if path.first() == Some(&b'/') && has_pair(path, |a, b| (a == b'/') & (b == b'.')) {
@@ -113,10 +116,10 @@ pub(super) fn append(
     }
     if scheme.is_empty() && !has_authority && out[start] != b'/' && split(&out[start..]).is_uri() {
         // w3lib makes a scheme of the first segment of `a%3Ab`.
-        return Err(CanonicalizeError { offset: 0, reason: Reason::Unstable });
+        return reject(0, Reason::Unstable);
     }
     if !contact::is_kept(original, &parts, &out[start..]) {
-        return Err(CanonicalizeError { offset: parts.offsets().host_start, reason: Reason::HostConflict });
+        return reject(parts.offsets().host_start, Reason::HostConflict);
     }
     Ok(())
 }
@@ -182,7 +185,7 @@ fn append_authority(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), Canonica
     Ok(())
 }
 
-/// Returns the kind of a host, and the zone of an IPv6 address with the `%` before it. A zone is any ASCII text without `%`.
+/// Returns the kind of a host, and the zone of an IPv6 address with the `%` before it. A zone is any ASCII text without `%` and brackets.
 fn kind_and_zone(host: &[u8]) -> (HostKind, &[u8]) {
     if let [b'[', literal @ .., b']'] = host
         && let Some(percent) = memchr::memchr(b'%', literal)
@@ -190,7 +193,7 @@ fn kind_and_zone(host: &[u8]) -> (HostKind, &[u8]) {
             core::str::from_utf8(&literal[..percent]).ok().and_then(|text| text.parse().ok())
     {
         let zone = &literal[percent + 1..];
-        if !zone.is_empty() && zone.is_ascii() && memchr::memchr(b'%', zone).is_none() {
+        if !zone.is_empty() && zone.is_ascii() && memchr::memchr3(b'%', b'[', b']', zone).is_none() {
             return (HostKind::Ipv6(address), &literal[percent..]);
         }
     }

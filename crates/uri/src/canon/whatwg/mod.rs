@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::error::{CanonicalizeError, Reason};
-use super::shared::trim;
+use super::shared::offset_in;
 use super::standard::{self, Invalid};
 use crate::offsets::Offsets;
 use crate::parts::{Parts, split};
@@ -32,15 +32,6 @@ fn append_resolved(url: &[u8], base: Option<Parts<'_>>, out: &mut Vec<u8>) -> Re
         let offset = if reason == Reason::Relative { 0 } else { offset_in(url, offset) };
         CanonicalizeError { offset, reason }
     })
-}
-
-/// Converts `offset`, which does not count the bytes that the parser removes, to an offset in `url`.
-fn offset_in(url: &[u8], offset: usize) -> usize {
-    let trimmed = trim(url);
-    let start = trimmed.as_ptr().addr() - url.as_ptr().addr();
-    let end = start + trimmed.len();
-    let mut kept = (start..end).filter(|&at| !matches!(url[at], b'\t' | b'\n' | b'\r'));
-    kept.nth(offset).unwrap_or(end)
 }
 
 /// A base URL that references are resolved against as browsers do, by the URL Standard. [`resolve`](crate::resolve) is for RFC 3986.
