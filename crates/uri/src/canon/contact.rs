@@ -65,9 +65,9 @@ impl Contact {
             Contact::Host(host) => {
                 let named = named();
                 let name = if let Contact::Host(name) = &named { name } else { &b""[..] };
-                // `is_same` may ignore dots at the end. Without them, `1.2..` is an address, and `a.1..` is not valid.
-                named == *self
-                    || !host.is_empty() && is_address(name) == is_address(host) && is_same(host, name)
+                // `is_same` may ignore dots at the end. Without them, `1.2..` is an address, `a.1..` is not valid, and `.` is nothing.
+                let has_labels = host.iter().any(|byte| *byte != b'.');
+                named == *self || has_labels && is_address(name) == is_address(host) && is_same(host, name)
             }
         }
     }

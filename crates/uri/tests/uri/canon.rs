@@ -247,6 +247,7 @@ fn safe_browsing_hosts() {
         );
         // For each of these URLs, browsers contact another host than its key has, or contact none.
         let conflicts = [
+            (".\\@%001", 3),
             ("http:\\\\a\\b", 0),
             ("http:/a", 0),
             ("http:a.com", 0),
@@ -433,6 +434,7 @@ fn hidden_schemes() {
         [("%6aava%73cript:%41", "%6Aava%73cript:A"), ("%41/b:%43", "A/b:C"), ("%2D:%41", "-:A")],
     );
     for tool in [Profile::SurtPython0_3, Profile::SurtJava] {
+        check_rejected(tool, &[("http://.\\@%001/", 10, Reason::HostConflict)]);
         check_rejected(
             tool,
             &[("%68ttp://evil/", 0, Reason::HostConflict), (" %2568ttp://evil/", 1, Reason::HostConflict)],
