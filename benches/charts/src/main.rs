@@ -285,7 +285,7 @@ fn by_length(text: &str) -> Option<Vec<(String, String)>> {
                 let verb = if words.first() == Some(&"encode") { "Encoding" } else { "Decoding" };
                 let title =
                     format!("{verb}, {}: nanoseconds a call, by length in bytes", words[1..].join(", "));
-                // Of the crates, the chart has percent-encoding, and the one that is fastest on average apart from it and urlencoding.
+                // The chart shows the crates percent-encoding and urlencoding, and that one of the others that is fastest on average.
                 let mean = |points: &[(usize, f64)]| {
                     points.iter().map(|point| point.1).sum::<f64>() / points.len().max(1) as f64
                 };

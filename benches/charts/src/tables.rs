@@ -26,7 +26,7 @@
 //! * `gain > VERB, ROW; VERB, ROW > TIER, TIER` is the range of the ratios of the speed of these tiers to that of the fastest other crate.
 //! * `lost > TIER` is the number of lengths at which a rival was faster than this tier by 1 % or more, `lost to crates > TIER` the number
 //!   of those at which a crate was. `worst > TIER` is the greatest ratio of the time of the tier to that of the rival at these lengths, or
-//!   `-` if there are none. `rows lost > TIER` is the number of rows on which a rival was faster by 1 % or more, with the greatest ratio.
+//!   `-` if no rival was faster. `rows lost > TIER` is the number of rows on which a rival was faster by 1 % or more, with the greatest ratio.
 //! * `goals > met` counts the goals that the record meets, and `goals > all` counts all its goals.
 //! * `missed > GOAL` has the name, the results and the limits of a goal. If the goal is met, the whole line is left out. A template with
 //!   `missed` must name every missed goal, so that the document gives a reason for each.

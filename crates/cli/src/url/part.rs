@@ -187,9 +187,11 @@ impl Part {
 
 /// Reports whether the `%` at the start of `rest` begins no escape, but would begin one if the text after it is decoded.
 fn begins_escape(rest: &[u8]) -> bool {
+    if simdpct::decode_escape(rest).is_some() {
+        return false;
+    }
     let next = simdpct::decode(&rest[1..rest.len().min(7)]);
-    let is_digit = |at| next.get(at).is_some_and(u8::is_ascii_hexdigit);
-    simdpct::decode_escape(rest).is_none() && is_digit(0) && is_digit(1)
+    next.get(..2).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
 }
 
 impl fmt::Display for Part {

@@ -33,7 +33,7 @@ impl RowMarks {
         &self.blocks[..self.len]
     }
 
-    /// Reports whether the marked blocks may have a carriage return, or NUL. If the list is empty, the result says nothing about the chunk.
+    /// Reports whether the marked blocks may have a carriage return, or NUL. If no block is marked, the result is false, whatever the chunk holds.
     pub fn has_returns(&self) -> bool {
         self.has_returns
     }

@@ -144,7 +144,7 @@ fn append_python(url: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError>
     let trimmed = with_two_slashes(&trimmed).map_or(trimmed, Cow::Owned);
     let is_uri = split(&*trimmed).is_uri();
     if is_uri && has_second_scheme(&trimmed) || hides_scheme(&trimmed) {
-        // Of two schemes, the tool removes the first, and browsers take the second for the host. See also `hides_scheme`.
+        // If a URL has two schemes, the tool removes the first, and browsers take the second for the host. See also `hides_scheme`.
         return Err(CanonicalizeError { offset: lead, reason: Reason::HostConflict });
     }
     let prefix: &[u8] = if is_uri { b"" } else { b"http://" };
