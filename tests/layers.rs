@@ -53,7 +53,7 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     ),
     (
         "kernel/isa/avx512 kernel/isa/sse2",
-        "kernel/isa/tables kernel/isa/token kernel/isa/vector kernel/cursor kernel/drive kernel/drive/* hex kernel/job set kernel/simd kernel/word",
+        "kernel/isa/tables kernel/isa/token kernel/isa/vector kernel/isa/ladder kernel/cursor kernel/drive kernel/drive/* hex kernel/job set kernel/simd kernel/word",
     ),
     (
         "kernel/isa/*",

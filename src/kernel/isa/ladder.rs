@@ -1,4 +1,5 @@
-//! The ladder of SSSE3, NEON and simd128, which have a byte shuffle and registers of sixteen bytes.
+//! The ladders of SSSE3, NEON and simd128, which have a byte shuffle and registers of sixteen bytes. SSE2 has the same ladder of
+//! encoding, but another one of decoding.
 //!
 //! A ladder chooses the code for an input by its length (`drive/tier.rs`). "lab: NAME" names docs/lab/DATE-NAME.md.
 

@@ -9,14 +9,15 @@ use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::*;
 
+pub(super) use super::ladder::encode;
 use super::token::Sse2;
 use super::vector::{each_one_intrinsic, operators};
 use crate::hex::{self, HexCase};
-use crate::kernel::cursor::{Cursor, MAX_WINDOW, OutputSpan, Stage, Written, triple};
+use crate::kernel::cursor::{Cursor, MAX_WINDOW, OutputSpan, Stage, triple};
 use crate::kernel::drive::{
-    EncodeStep, Features, Found, Isa, Lanes, Other, Plain, Tier, bits, decode, encode, lookahead, low_mask,
+    Features, Found, Isa, Lanes, Other, Plain, Tier, bits, decode, lookahead, low_mask,
 };
-use crate::kernel::job::{DecodeJob, EncodeJob, Outcome};
+use crate::kernel::job::{DecodeJob, Outcome};
 use crate::kernel::simd::{self, Sets};
 use crate::kernel::word::words;
 use crate::set::ByteSet;
@@ -222,18 +223,7 @@ impl Tier for Sse2 {
     type Narrow = Self;
 }
 
-// The next two functions are the *ladders* (`drive/tier.rs`): they choose the code for an input by its length and mode.
-
-/// Encodes a value. In the default mode, the code for one block is part of this function. Other inputs have functions of their own
-/// (`encode_by`).
-#[cfg_attr(optimized, inline(always))]
-pub(super) fn encode<'c>(tier: Sse2, job: &EncodeJob, input: &[u8], out: OutputSpan<'c>) -> Written<'c> {
-    match (job.is_plain(), input.len()) {
-        (true, 0..=64) => encode::OneBlock::<Plain>::encode(tier, job, input, out),
-        (true, 65..) => tier.encode_by::<encode::AnyLength<Plain>>(job, input, out),
-        (false, _) => tier.encode_by::<encode::AnyLength<Other>>(job, input, out),
-    }
-}
+// The *ladders* (`drive/tier.rs`) choose the code for an input by its length and mode. That of encoding is in `ladder.rs`.
 
 /// Decodes a value. In any mode, this function copies an input of at most two blocks that decoding leaves unchanged.
 /// The copy needs so few registers that none has to be saved on the stack (lab: kernels). Other inputs have functions
