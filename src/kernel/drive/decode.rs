@@ -130,7 +130,7 @@ fn copy_blocks<'c, I: Isa, const M: usize>(
     let mut out = Cursor::new(out);
     let rest = copy_while_clean::<_, M>(isa, plus, input, &mut out);
     let stopped = if rest.len() >= M * I::LANES && out.spare() >= M * I::LANES {
-        isa.store_whole(load::<I, M>(isa, rest), &mut out);
+        isa.store_all(load::<I, M>(isa, rest), Lanes::ALL, &mut out);
         first_found::<I, M>(isa, plus, rest)
     } else if !rest.is_empty() {
         isa.store(isa.load(rest), Lanes::<I>::of_start(rest.len()), &mut out);
@@ -157,7 +157,7 @@ fn copy_while_clean<'i, I: Isa, const M: usize>(
             if !is_clean(isa, plus, blocks) {
                 break;
             }
-            isa.store_whole(blocks, out);
+            isa.store_all(blocks, Lanes::ALL, out);
             rest = &rest[M * I::LANES..];
         } else {
             let (block, lanes) = (isa.load(rest), Lanes::<I>::of_start(rest.len()));
@@ -677,7 +677,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
         if clean {
             self.bounds.record_clean::<M>(rest.len(), self.out.address());
             self.streak = 0;
-            self.isa.store_whole(blocks, &mut self.out);
+            self.isa.store_all(blocks, Lanes::ALL, &mut self.out);
             *rest = &rest[M * I::LANES..];
         }
         clean

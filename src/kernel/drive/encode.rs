@@ -462,7 +462,7 @@ impl<'c, I: Isa, B: Bounds, const DEFAULT: bool> State<'c, I, B, DEFAULT> {
         let clean = self.out.spare() >= M * I::LANES && self.isa.all_members(blocks, &self.class);
         if clean {
             self.bounds.record_clean::<M>(rest.len(), self.out.address());
-            self.isa.store_whole(blocks, &mut self.out);
+            self.isa.store_all(blocks, Lanes::ALL, &mut self.out);
         }
         clean
     }

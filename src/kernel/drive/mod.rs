@@ -35,19 +35,11 @@ use crate::set::ByteSet;
 
 /// A number of lanes at the start of a block.
 // INVARIANT: `count <= I::LANES <= 64`. Only the constructors set `count`, so safe operations of a tier can rely on it.
+#[derive(Clone, Copy)]
 pub(crate) struct Lanes<I> {
     count: usize,
     isa: PhantomData<I>,
 }
-
-impl<I> Clone for Lanes<I> {
-    #[cfg_attr(optimized, inline(always))]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<I> Copy for Lanes<I> {}
 
 impl<I: Isa> Lanes<I> {
     /// All lanes of a block.
@@ -199,10 +191,14 @@ pub(crate) trait Isa: Copy {
     fn bytes(self, block: Self::Block) -> [u8; 64];
 
     /// Writes the first `lanes` lanes of `block`.
-    fn store(self, block: Self::Block, lanes: Lanes<Self>, out: &mut Cursor<'_>);
+    #[cfg_attr(optimized, inline(always))]
+    fn store(self, block: Self::Block, lanes: Lanes<Self>, out: &mut Cursor<'_>) {
+        self.store_all([block], lanes, out);
+    }
 
-    /// Writes all lanes of `blocks`, at most [`MAX_WINDOW`](crate::kernel::cursor::MAX_WINDOW) bytes.
-    fn store_whole<const M: usize>(self, blocks: [Self::Block; M], out: &mut Cursor<'_>);
+    /// Writes `blocks`, of the last one only the first `last` lanes. The blocks have at most
+    /// [`MAX_WINDOW`](crate::kernel::cursor::MAX_WINDOW) lanes together.
+    fn store_all<const M: usize>(self, blocks: [Self::Block; M], last: Lanes<Self>, out: &mut Cursor<'_>);
 
     // -- Bytes and sets
 
@@ -308,7 +304,10 @@ pub(crate) trait Isa: Copy {
     ///
     /// The lanes in `drop` are pairs of digits, and at least one other lane is between two pairs. The first pair and the last
     /// may have one of their digits outside the block.
-    fn compress(self, block: Self::Block, drop: u64, lanes: Lanes<Self>, out: &mut Cursor<'_>);
+    #[cfg_attr(optimized, inline(always))]
+    fn compress(self, block: Self::Block, drop: u64, lanes: Lanes<Self>, out: &mut Cursor<'_>) {
+        self.compress_all([block], [drop], lanes, out);
+    }
 
     /// Writes the first `lanes` lanes of the first block and then the other blocks, each without the lanes in its mask, as
     /// [`Isa::compress`] does. There are at most four blocks. A tier may check the capacity once for all of them.

@@ -153,25 +153,6 @@ impl Avx512 {
         unsafe { _mm512_permutex2var_epi8(table[0], block, table[1]) }
     }
 
-    /// Returns a register in which the top bit is set in exactly the lanes that are not members of the set.
-    #[cfg_attr(optimized, inline(always))]
-    fn others(self, block: __m512i, class: &Class) -> __m512i {
-        let ascii = self.look_up(class.ascii, block);
-        // SAFETY: the token proves AVX-512.
-        unsafe {
-            let [low, high] = class.high;
-            if low | high == 0 {
-                // The instruction computes `block | !ascii`. A table of `!ascii` would have to be inverted for each
-                // short input (lab: kernels).
-                _mm512_ternarylogic_epi32::<0xF3>(block, ascii, ascii)
-            } else {
-                let high = self.look_up([self.spread(low), self.spread(high)], block);
-                let members = _mm512_mask_mov_epi8(ascii, _mm512_movepi8_mask(block), high);
-                _mm512_xor_si512(members, self.all(0xFF))
-            }
-        }
-    }
-
     /// Returns a register with all ones in the lanes of `mask`.
     #[cfg_attr(optimized, inline(always))]
     fn spread(self, mask: u64) -> __m512i {
@@ -335,13 +316,6 @@ impl Avx512 {
             Some((_mm256_sub_epi32(_mm256_add_epi32(end, gain), less), rest))
         }
     }
-
-    /// Returns the mask of the lanes that are greater than `byte`, which is below 0x80. Lanes from 0x80 on are not included.
-    #[cfg_attr(optimized, inline(always))]
-    fn above(self, block: __m512i, byte: u8) -> u64 {
-        // SAFETY: the token proves AVX-512.
-        unsafe { _mm512_cmpgt_epi8_mask(block, self.all(byte)) }
-    }
 }
 
 impl Tier for Avx512 {
@@ -394,6 +368,7 @@ impl Isa for Avx512 {
     const EXPANDS_ALL: bool = true;
     type Block = __m512i;
     type Class = Class;
+    /// The top bit is set in exactly the lanes that are not members of the set.
     type SetLookup = __m512i;
     type Spelling = Spelling;
     type Members = u64;
@@ -446,7 +421,20 @@ impl Isa for Avx512 {
 
     #[cfg_attr(optimized, inline(always))]
     fn look_up_set(self, block: __m512i, class: &Class) -> __m512i {
-        self.others(block, class)
+        let ascii = self.look_up(class.ascii, block);
+        // SAFETY: the token proves AVX-512.
+        unsafe {
+            let [low, high] = class.high;
+            if low | high == 0 {
+                // The instruction computes `block | !ascii`. A table of `!ascii` would have to be inverted for each
+                // short input (lab: kernels).
+                _mm512_ternarylogic_epi32::<0xF3>(block, ascii, ascii)
+            } else {
+                let high = self.look_up([self.spread(low), self.spread(high)], block);
+                let members = _mm512_mask_mov_epi8(ascii, _mm512_movepi8_mask(block), high);
+                _mm512_xor_si512(members, self.all(0xFF))
+            }
+        }
     }
 
     #[cfg_attr(optimized, inline(always))]
@@ -466,8 +454,8 @@ impl Isa for Avx512 {
         // SAFETY: the token proves AVX-512.
         unsafe {
             if class.high == [0; 2] {
-                // This computes `others` of all blocks together. Joining the results of `others` would take two
-                // instructions more (lab: kernels).
+                // This does the work of `look_up_set` for all blocks together. Joining the results of `look_up_set` would take
+                // two instructions more (lab: kernels).
                 let mut ascii = self.all(0xFF);
                 for block in blocks {
                     ascii = _mm512_and_si512(ascii, self.look_up(class.ascii, block));
@@ -476,7 +464,7 @@ impl Isa for Avx512 {
                 any = _mm512_ternarylogic_epi32::<0xF3>(any, ascii, ascii);
             } else {
                 for block in blocks {
-                    any = _mm512_or_si512(any, self.others(block, class));
+                    any = _mm512_or_si512(any, self.look_up_set(block, class));
                 }
             }
             _mm512_movepi8_mask(any) == 0
@@ -491,7 +479,8 @@ impl Isa for Avx512 {
 
     #[cfg_attr(optimized, inline(always))]
     fn lower(self, block: __m512i) -> u64 {
-        self.above(block, b'Z')
+        // SAFETY: the token proves AVX-512.
+        unsafe { _mm512_cmpgt_epi8_mask(block, self.all(b'Z')) }
     }
 
     #[cfg_attr(optimized, inline(always))]
@@ -608,7 +597,7 @@ impl Isa for Avx512 {
         class: &Class,
         members: bool,
     ) -> (u64, __m512i) {
-        let others = self.others(found.values, class);
+        let others = self.look_up_set(found.values, class);
         // SAFETY: the token proves AVX-512.
         unsafe {
             let valid = _mm512_mask_testn_epi8_mask(found.percent, found.wrong, found.wrong);
@@ -663,7 +652,8 @@ impl Isa for Avx512 {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn store_whole<const M: usize>(self, blocks: [__m512i; M], out: &mut Cursor<'_>) {
+    fn store_all<const M: usize>(self, blocks: [__m512i; M], last: Lanes<Self>, out: &mut Cursor<'_>) {
+        const { assert!(M > 0, "there is a last block") };
         let mut stage = Stage::new();
         let mut window = out.window(M * 64, &mut stage);
         let start = window.as_mut_ptr();
@@ -671,8 +661,8 @@ impl Isa for Avx512 {
             // SAFETY: the token proves AVX-512; `64 * i + 64 <= M * 64`, and the window has `M * 64` writable bytes.
             unsafe { _mm512_storeu_si512(start.add(64 * i).cast(), block) };
         }
-        // SAFETY: the loop initialised all `M * 64` bytes of the window.
-        unsafe { window.keep(M * 64) };
+        // SAFETY: the loop initialised all `M * 64` bytes of the window, and `last` has at most 64 lanes.
+        unsafe { window.keep(M * 64 - last.padding()) };
     }
 
     #[cfg_attr(optimized, inline(always))]

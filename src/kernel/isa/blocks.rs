@@ -563,21 +563,8 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn store(self, block: [V; N], lanes: Lanes<Self>, out: &mut Cursor<'_>) {
-        let mut stage = Stage::new();
-        let mut window = out.window(Self::LANES, &mut stage);
-        let start = window.as_mut_ptr();
-        for i in 0..N {
-            // SAFETY: `BYTES * i + BYTES <= LANES`, and the window has `LANES` writable bytes.
-            unsafe { block[i].store(start.add(V::BYTES * i)) };
-        }
-        // SAFETY: the loop initialised all `LANES` bytes of the window, and by the invariant of `Lanes` the count is at most
-        // `LANES`.
-        unsafe { window.keep(lanes.count()) };
-    }
-
-    #[cfg_attr(optimized, inline(always))]
-    fn store_whole<const M: usize>(self, blocks: [[V; N]; M], out: &mut Cursor<'_>) {
+    fn store_all<const M: usize>(self, blocks: [[V; N]; M], last: Lanes<Self>, out: &mut Cursor<'_>) {
+        const { assert!(M > 0, "there is a last block") };
         let mut stage = Stage::new();
         let mut window = out.window(M * Self::LANES, &mut stage);
         let start = window.as_mut_ptr();
@@ -587,19 +574,8 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
                 unsafe { blocks[m][i].store(start.add(Self::LANES * m + V::BYTES * i)) };
             }
         }
-        // SAFETY: the loops initialised all `M * LANES` bytes of the window.
-        unsafe { window.keep(M * Self::LANES) };
-    }
-
-    #[cfg_attr(optimized, inline(always))]
-    fn compress(self, block: [V; N], drop: u64, lanes: Lanes<Self>, out: &mut Cursor<'_>) {
-        let mut stage = Stage::new();
-        let mut window = out.window(Self::LANES, &mut stage);
-        // SAFETY: the window has `LANES` bytes, and `write_compressed` has initialised as many as it returns.
-        unsafe {
-            let len = self.write_compressed(block, drop, lanes, window.as_mut_ptr());
-            window.keep(len);
-        }
+        // SAFETY: the loops initialised all `M * LANES` bytes of the window, and `last` has at most as many lanes as a block.
+        unsafe { window.keep(M * Self::LANES - last.padding()) };
     }
 
     #[cfg_attr(optimized, inline(always))]
@@ -610,16 +586,15 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
         lanes: Lanes<Self>,
         out: &mut Cursor<'_>,
     ) {
-        if M == 1 {
-            return self.compress(blocks[0], drops[0], lanes, out);
-        }
         let mut stage = Stage::new();
-        let mut window = out.window(lanes.count() + (M - 1) * Self::LANES, &mut stage);
+        let width = if M == 1 { Self::LANES } else { lanes.count() + (M - 1) * Self::LANES };
+        let mut window = out.window(width, &mut stage);
         let (start, mut len) = (window.as_mut_ptr(), 0);
         for i in 0..M {
             let lanes = if i == 0 { lanes } else { Lanes::ALL };
-            // SAFETY: there are at least two blocks, and `write_compressed` returns at most `lanes`, so `LANES` bytes of the window are
-            // left for each. Each block starts where the one before ends, so all bytes up to the last end are initialised.
+            // SAFETY: `LANES` bytes of the window are left at `len`. A single block has a window of that width. Of several blocks,
+            // the last has its own part, because `write_compressed` returns at most `lanes`, and the others also have the part of
+            // the last. Each block starts where the one before ends, so all bytes up to the last end are initialised.
             unsafe { len += self.write_compressed(blocks[i], drops[i], lanes, start.add(len)) };
         }
         // SAFETY: the loop initialised these bytes, which are inside the window.

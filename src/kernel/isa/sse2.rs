@@ -428,20 +428,8 @@ impl Isa for Sse2 {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn store(self, block: Block, lanes: Lanes<Self>, out: &mut Cursor<'_>) {
-        let mut stage = Stage::new();
-        let mut window = out.window(64, &mut stage);
-        let start = window.as_mut_ptr();
-        for i in 0..4 {
-            // SAFETY: `16 * i + 16 <= 64`, and the window has 64 writable bytes.
-            unsafe { block[i].store(start.add(16 * i)) };
-        }
-        // SAFETY: the loop initialised all 64 bytes of the window, and by the invariant of `Lanes` the count is at most 64.
-        unsafe { window.keep(lanes.count()) };
-    }
-
-    #[cfg_attr(optimized, inline(always))]
-    fn store_whole<const M: usize>(self, blocks: [Block; M], out: &mut Cursor<'_>) {
+    fn store_all<const M: usize>(self, blocks: [Block; M], last: Lanes<Self>, out: &mut Cursor<'_>) {
+        const { assert!(M > 0, "there is a last block") };
         let mut stage = Stage::new();
         let mut window = out.window(M * 64, &mut stage);
         let start = window.as_mut_ptr();
@@ -451,8 +439,8 @@ impl Isa for Sse2 {
                 unsafe { quarter.store(start.add(64 * m + 16 * i)) };
             }
         }
-        // SAFETY: the loops initialised all `M * 64` bytes of the window.
-        unsafe { window.keep(M * 64) };
+        // SAFETY: the loops initialised all `M * 64` bytes of the window, and `last` has at most 64 lanes.
+        unsafe { window.keep(M * 64 - last.padding()) };
     }
 
     #[cfg_attr(optimized, inline(always))]
