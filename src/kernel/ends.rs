@@ -98,7 +98,7 @@ impl Ends {
         self.places.fill(0, self.given.len());
     }
 
-    /// Marks the ends for kernels that use [`Follow::cut`].
+    /// Marks the ends for kernels that use [`Bounds::cut`].
     #[cold]
     #[inline(never)]
     pub(crate) fn mark(&mut self) {
@@ -157,6 +157,42 @@ impl Ends {
     }
 }
 
+/// The ends of the values in an input, and records of its blocks. For a single value, the default methods do nothing.
+pub(crate) trait Bounds {
+    /// Whether [`Bounds::cut`] may return lanes: if values end inside the input, or if only marked escapes are decoded.
+    const MANY: bool;
+
+    /// Whether only marked escapes are decoded. [`Bounds::cut`] then returns all lanes without a mark.
+    const MARKED: bool = false;
+
+    /// Returns the lanes of a block at which no escape is decoded: the last two of each value, or those without a mark.
+    /// The block is `padding` lanes short. The input has `left` bytes from the start of the block on.
+    #[cfg_attr(optimized, inline(always))]
+    fn cut(&self, _left: usize, _padding: usize) -> u64 {
+        0
+    }
+
+    /// Reports whether decoding ends at the first marked escape that the set of the job keeps.
+    #[cfg_attr(optimized, inline(always))]
+    fn ends_at_kept(&self) -> bool {
+        false
+    }
+
+    /// Records `M` blocks that do not change. The input has `left` bytes from the start of the first block on, and the
+    /// output of that block is at the address `at`.
+    #[cfg_attr(optimized, inline(always))]
+    fn record_clean<const M: usize>(&mut self, _left: usize, _at: usize) {}
+
+    /// Records a block that may change, and is `padding` lanes short. `mask` has the lanes that become none or three
+    /// bytes. See [`Bounds::record_clean`] for the other arguments.
+    #[cfg_attr(optimized, inline(always))]
+    fn record_block(&mut self, _left: usize, _at: usize, _mask: u64, _padding: usize) {}
+
+    /// Records four whole blocks from which the lanes in `drops` were dropped. See [`Bounds::record_clean`] for the other arguments.
+    #[cfg_attr(optimized, inline(always))]
+    fn record_four_blocks(&mut self, _left: usize, _at: usize, _drops: [u64; 4]) {}
+}
+
 /// The records of [`Ends`] while a kernel goes from block to block.
 pub(crate) struct Follow<'e> {
     /// The end of the input, counted from where the first block would start if it were not short.
@@ -168,11 +204,11 @@ pub(crate) struct Follow<'e> {
     next: usize,
 }
 
-impl Follow<'_> {
-    /// Returns the lanes of a block that are the last or the last but one of a value. No escape can start in them. The
-    /// block is `padding` lanes short. The input has `left` bytes from the start of the block on.
+impl Bounds for Follow<'_> {
+    const MANY: bool = true;
+
     #[inline(always)]
-    pub(crate) fn cut(&self, left: usize, padding: usize) -> u64 {
+    fn cut(&self, left: usize, padding: usize) -> u64 {
         let block = (self.end - left) / LANES;
         debug_assert!(block + 1 < self.marks.len());
         let mark = |block: usize| self.marks.get(block).copied().unwrap_or(0);
@@ -180,28 +216,23 @@ impl Follow<'_> {
         (here >> 1 | here >> 2 | next << (LANES - 1) | next << (LANES - 2)) >> padding
     }
 
-    /// Records `M` blocks that do not change. The input has `left` bytes from the start of the first block on. The
-    /// output of that block is at the address `at`.
     #[inline(always)]
-    pub(crate) fn record_clean<const M: usize>(&mut self, left: usize, at: usize) {
+    fn record_clean<const M: usize>(&mut self, left: usize, at: usize) {
         // The lead of the first block, which may be short, is never read.
         self.masks.put(self.next, [0; M]);
         self.leads.put(self.next, [at.wrapping_add(left) as u32; M]);
         self.next += M;
     }
 
-    /// Records a block that changes, and is `padding` lanes short. `mask` has the lanes that become three bytes (encoding) or none
-    /// (decoding). See [`Follow::record_clean`] for the other arguments.
     #[inline(always)]
-    pub(crate) fn record_block(&mut self, left: usize, at: usize, mask: u64, padding: usize) {
+    fn record_block(&mut self, left: usize, at: usize, mask: u64, padding: usize) {
         self.masks.put(self.next, [mask << padding]);
         self.leads.put(self.next, [at.wrapping_add(left) as u32]);
         self.next += 1;
     }
 
-    /// Records four whole blocks from which the lanes in `drops` were dropped. See [`Follow::record_clean`] for the other arguments.
     #[inline(always)]
-    pub(crate) fn record_four_blocks(&mut self, left: usize, at: usize, drops: [u64; 4]) {
+    fn record_four_blocks(&mut self, left: usize, at: usize, drops: [u64; 4]) {
         let (mut leads, mut lead) = ([0; 4], at.wrapping_add(left) as u32);
         for i in 0..4 {
             leads[i] = lead;

@@ -3,44 +3,9 @@
 
 use super::{Isa, Tier};
 use crate::kernel::cursor::{Cursor, OutputSpan};
+pub(super) use crate::kernel::ends::Bounds;
 use crate::kernel::ends::{self, Ends, Follow, Placing};
 use crate::kernel::job::Marks;
-
-/// The ends of the values in an input, and records of its blocks. For a single value, the default methods do nothing.
-pub(super) trait Bounds {
-    /// Whether [`Bounds::cut`] may return lanes: if values end inside the input, or if only marked escapes are decoded.
-    const MANY: bool;
-
-    /// Whether only marked escapes are decoded. [`Bounds::cut`] then returns all lanes without a mark.
-    const MARKED: bool = false;
-
-    /// Returns the lanes of a block at which no escape is decoded: the last two of each value, or those without a mark.
-    /// The block is `padding` lanes short. The input has `left` bytes from the start of the block on.
-    #[cfg_attr(optimized, inline(always))]
-    fn cut(&self, _left: usize, _padding: usize) -> u64 {
-        0
-    }
-
-    /// Reports whether decoding ends at the first marked escape that the set of the job keeps.
-    #[cfg_attr(optimized, inline(always))]
-    fn ends_at_kept(&self) -> bool {
-        false
-    }
-
-    /// Records `M` blocks that do not change. The input has `left` bytes from the start of the first block on, and the
-    /// output of that block is at the address `at`.
-    #[cfg_attr(optimized, inline(always))]
-    fn record_clean<const M: usize>(&mut self, _left: usize, _at: usize) {}
-
-    /// Records a block that may change, and is `padding` lanes short. `mask` has the lanes that become none or three
-    /// bytes. See [`Bounds::record_clean`] for the other arguments.
-    #[cfg_attr(optimized, inline(always))]
-    fn record_block(&mut self, _left: usize, _at: usize, _mask: u64, _padding: usize) {}
-
-    /// Records four whole blocks from which the lanes in `drops` were dropped. See [`Bounds::record_clean`] for the other arguments.
-    #[cfg_attr(optimized, inline(always))]
-    fn record_four_blocks(&mut self, _left: usize, _at: usize, _drops: [u64; 4]) {}
-}
 
 /// The bounds of a single value, which ends where the input ends.
 pub(super) struct Single;
@@ -87,30 +52,6 @@ impl Bounds for MarkedEscapes<'_> {
     #[cfg_attr(optimized, inline(always))]
     fn ends_at_kept(&self) -> bool {
         self.marks.strict
-    }
-}
-
-impl Bounds for Follow<'_> {
-    const MANY: bool = true;
-
-    #[cfg_attr(optimized, inline(always))]
-    fn cut(&self, left: usize, padding: usize) -> u64 {
-        Follow::cut(self, left, padding)
-    }
-
-    #[cfg_attr(optimized, inline(always))]
-    fn record_clean<const M: usize>(&mut self, left: usize, at: usize) {
-        Follow::record_clean::<M>(self, left, at);
-    }
-
-    #[cfg_attr(optimized, inline(always))]
-    fn record_block(&mut self, left: usize, at: usize, mask: u64, padding: usize) {
-        Follow::record_block(self, left, at, mask, padding);
-    }
-
-    #[cfg_attr(optimized, inline(always))]
-    fn record_four_blocks(&mut self, left: usize, at: usize, drops: [u64; 4]) {
-        Follow::record_four_blocks(self, left, at, drops);
     }
 }
 
