@@ -18,7 +18,7 @@ pub(crate) trait Mode {
 
     /// Whether the ladder has tried to copy the input. Most of the remaining inputs have a byte to convert, so they are not searched again
     /// (lab: kernels).
-    const NOT_COPIED: bool;
+    const NOT_COPIED: bool = false;
 
     /// The same mode for an input that the ladder may not have tried to copy.
     type Base: Mode;
@@ -35,13 +35,11 @@ pub(crate) struct NotCopied<M>(PhantomData<M>);
 
 impl Mode for Plain {
     const IS_PLAIN: bool = true;
-    const NOT_COPIED: bool = false;
     type Base = Plain;
 }
 
 impl Mode for Other {
     const IS_PLAIN: bool = false;
-    const NOT_COPIED: bool = false;
     type Base = Other;
 }
 

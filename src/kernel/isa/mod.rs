@@ -28,20 +28,10 @@ use crate::kernel::simd::Kernel;
 mod avx2;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 mod avx512;
-#[cfg(any(
-    target_arch = "x86",
-    target_arch = "x86_64",
-    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
-    all(target_arch = "wasm32", target_feature = "simd128"),
-))]
 mod blocks;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 mod cpu;
-#[cfg(any(
-    all(any(target_arch = "x86", target_arch = "x86_64"), not(simdpct_lean)),
-    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
-    all(target_arch = "wasm32", target_feature = "simd128"),
-))]
+#[cfg_attr(simdpct_lean, allow(dead_code, reason = "the tiers of a lean build have ladders of their own"))]
 mod ladder;
 pub(crate) mod look;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
@@ -53,12 +43,6 @@ mod sse2;
 #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), not(simdpct_lean)))]
 mod ssse3;
 mod tables;
-#[cfg(any(
-    target_arch = "x86",
-    target_arch = "x86_64",
-    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
-    all(target_arch = "wasm32", target_feature = "simd128"),
-))]
 mod vector;
 
 /// The properties of a tier that are known without a call of its kernels.
@@ -429,10 +413,6 @@ impl Tier {
         self.0.get() - 1
     }
 
-    fn description(self) -> &'static Description {
-        &TIERS[self.index()]
-    }
-
     /// Returns the tiers whose kernels this build holds. A lean build (`--cfg simdpct_lean`) that assumes the features
     /// of the best tier calls only kernels of that tier, so that a linker drops all others.
     fn held() -> &'static [Description] {
@@ -475,7 +455,7 @@ impl Tier {
         #[cold]
         fn choose() -> Tier {
             let tier = Tier::forced().or_else(|| Tier::available().next()).unwrap_or(Tier::SCALAR);
-            match tier.fix() {
+            match Tier::init(tier) {
                 Ok(()) => tier,
                 Err(error) => error.in_use,
             }
@@ -503,14 +483,9 @@ impl Tier {
     /// # Ok::<(), simdpct::TierInUse>(())
     /// ```
     pub fn init(tier: Tier) -> Result<(), TierInUse> {
-        tier.fix()
-    }
-
-    /// Makes this tier the active one, unless another tier is active already.
-    fn fix(self) -> Result<(), TierInUse> {
-        let pending = Tier::PENDING.0.get();
-        match ACTIVE.compare_exchange(pending, self.0.get(), Ordering::Relaxed, Ordering::Relaxed) {
-            Err(other) if other != self.0.get() => Err(TierInUse { in_use: Tier::active_or_pending() }),
+        let (pending, number) = (Tier::PENDING.0.get(), tier.0.get());
+        match ACTIVE.compare_exchange(pending, number, Ordering::Relaxed, Ordering::Relaxed) {
+            Err(other) if other != number => Err(TierInUse { in_use: Tier::active_or_pending() }),
             _ => Ok(()),
         }
     }
@@ -570,13 +545,13 @@ impl Tier {
     /// Returns the name of the tier, such as `avx2`.
     #[must_use]
     pub fn name(self) -> &'static str {
-        self.description().name
+        TIERS[self.index()].name
     }
 
     /// Returns the CPU features that the tier uses, as the Rust reference names them.
     #[must_use]
     pub fn features(self) -> &'static [&'static str] {
-        self.description().features
+        TIERS[self.index()].features
     }
 }
 

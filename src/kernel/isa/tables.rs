@@ -91,16 +91,19 @@ const fn fit(low: u8, high: u8) -> bool {
     matches!((low.leading_ones(), high.trailing_ones()), (0, 0 | 2) | (1, 1) | (2, 0))
 }
 
+/// The number of bytes of an entry of [`WITHOUT_DIGITS`].
+const ENTRY: u16 = size_of::<Places>() as u16;
+
 /// For each mask of digits: the start of its row in [`WITHOUT_DIGITS`], less the row's first column, if it is the lower
 /// mask; and its column if it is the upper mask. The last number is the length of the table. A row has entries only for
-/// masks that [`fit`].
-const LAYOUT: ([u16; 256], [u16; 256], usize) = {
+/// masks that [`fit`]. All numbers are in bytes.
+const LAYOUT: ([u16; 256], [u16; 256], u16) = {
     let (mut rows, mut columns) = ([0; 256], [0; 256]);
-    // `kinds` has the numbers of upper masks that start with no digit, with one digit, and with two.
+    // `kinds` has the widths of upper masks that start with no digit, with one digit, and with two.
     let (mut kinds, mut mask) = ([0; 3], 0);
     while mask < 256 {
         if are_digits(mask as u8) {
-            kinds[(mask as u8).trailing_ones() as usize] += 1;
+            kinds[(mask as u8).trailing_ones() as usize] += ENTRY;
         }
         mask += 1;
     }
@@ -111,7 +114,7 @@ const LAYOUT: ([u16; 256], [u16; 256], usize) = {
         if are_digits(mask as u8) {
             let kind = (mask as u8).trailing_ones() as usize;
             columns[mask] = next[kind];
-            next[kind] += 1;
+            next[kind] += ENTRY;
         }
         mask += 1;
     }
@@ -131,20 +134,23 @@ const LAYOUT: ([u16; 256], [u16; 256], usize) = {
         }
         i += 1;
     }
-    (rows, columns, end as usize)
+    (rows, columns, end)
 };
+
+/// The number of entries of [`WITHOUT_DIGITS`].
+const ENTRIES: usize = (LAYOUT.2 / ENTRY) as usize;
 
 /// For each pair of masks that [`fit`], the indices that move all other lanes to the front. The last index is one less than the
 /// number of these lanes. If all sixteen lanes stay, it is the index of the last lane; otherwise the shuffle's last lane is not
 /// used.
-static WITHOUT_DIGITS: [Places; LAYOUT.2] = {
-    let (mut table, mut used) = ([Places([0; 16]); LAYOUT.2], [false; LAYOUT.2]);
+static WITHOUT_DIGITS: [Places; ENTRIES] = {
+    let (mut table, mut used) = ([Places([0; 16]); ENTRIES], [false; ENTRIES]);
     let mut low = 0;
     while low < 256 {
         let mut high = 0;
         while high < 256 && are_digits(low as u8) {
             if are_digits(high as u8) && fit(low as u8, high as u8) {
-                let index = (LAYOUT.0[low] + LAYOUT.1[high]) as usize;
+                let index = ((LAYOUT.0[low] + LAYOUT.1[high]) / ENTRY) as usize;
                 assert!(!used[index], "two pairs of masks share an entry");
                 used[index] = true;
                 let (mask, mut lane, mut at) = (high << 8 | low, 0, 0);
@@ -164,17 +170,8 @@ static WITHOUT_DIGITS: [Places; LAYOUT.2] = {
     table
 };
 
-/// The starts of rows and of columns in [`LAYOUT`], as offsets in bytes.
-static STARTS: ([u16; 256], [u16; 256]) = {
-    let (mut rows, mut columns, _) = LAYOUT;
-    let mut mask = 0;
-    while mask < 256 {
-        rows[mask] *= size_of::<Places>() as u16;
-        columns[mask] *= size_of::<Places>() as u16;
-        mask += 1;
-    }
-    (rows, columns)
-};
+/// The starts of rows and of columns in [`LAYOUT`].
+static STARTS: ([u16; 256], [u16; 256]) = (LAYOUT.0, LAYOUT.1);
 
 const _: () = {
     let (mut last_row, mut last_column, mut mask) = (0, 0, 0);

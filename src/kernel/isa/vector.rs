@@ -333,15 +333,11 @@ macro_rules! operators {
         $(
             impl core::ops::$operator for $register {
                 type Output = Self;
-                #[cfg_attr(optimized, inline(always))]
-                fn $name(self, other: Self) -> Self {
-                    // SAFETY: a value exists only if the CPU has the instruction set of the intrinsic.
-                    #[allow(unused_unsafe, reason = "on WebAssembly it is safe")]
-                    Self(unsafe { $intrinsic(self.0, other.0) })
-                }
+                super::vector::each_one_intrinsic! { $name(other) = $intrinsic; }
             }
         )*
     };
 }
 
+#[allow(unused_imports, reason = "some targets have no vector tier")]
 pub(super) use {each_one_intrinsic, operators};
