@@ -202,12 +202,6 @@ impl<'a> Cursor<'a> {
         true
     }
 
-    /// Writes the first `len` bytes, at most eight, of a little-endian word.
-    #[inline(always)]
-    pub(crate) fn push_word(&mut self, word: u64, len: usize) {
-        self.push_part(&word.to_le_bytes(), len);
-    }
-
     /// Writes the first `len` of `bytes`. If there is capacity for all `N` bytes, all are stored, without a branch on `len`.
     #[inline(always)]
     pub(crate) fn push_part<const N: usize>(&mut self, bytes: &[u8; N], len: usize) {

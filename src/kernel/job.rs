@@ -109,22 +109,17 @@ impl DecodeJob {
         }
     }
 
-    /// Reports whether a normalization keeps an escape of `byte` after the bytes `before`, because the decoded byte would become a
+    /// Reports whether a normalization keeps the escape of `byte` at offset `at`, because the decoded byte would become a
     /// digit of the malformed escape that ends there: in `%%341`, `4` would complete `%41`.
     ///
     /// If escapes of `%` are decoded, this returns `false`, because the output may then have new escapes in any case.
-    #[inline(always)]
-    pub(crate) fn completes(&self, before: [u8; 2], byte: u8) -> bool {
-        let is_digit = |byte: u8| byte.is_ascii_hexdigit();
-        let is_open = before[1] == b'%' || before[0] == b'%' && is_digit(before[1]);
-        is_open && self.upper && is_digit(byte) && self.stays(b'%')
-    }
-
-    /// Reports whether a normalization keeps the escape of `byte` at offset `at`. See [`DecodeJob::completes`].
     // It is not inlined, because it is called rarely, and each copy would make a program larger.
     #[inline(never)]
-    pub(crate) fn completes_at(&self, input: &[u8], at: usize, byte: u8) -> bool {
-        self.completes(self.before(input, at), byte)
+    pub(crate) fn completes(&self, input: &[u8], at: usize, byte: u8) -> bool {
+        let is_digit = |byte: u8| byte.is_ascii_hexdigit();
+        let [first, second] = self.before(input, at);
+        let is_open = second == b'%' || first == b'%' && is_digit(second);
+        is_open && self.upper && is_digit(byte) && self.stays(b'%')
     }
 
     /// Reports whether the mode is the default.

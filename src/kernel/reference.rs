@@ -100,7 +100,7 @@ pub(crate) fn decode_special<const PLAIN: bool>(
     at: usize,
     rest: &[u8],
 ) -> Option<Step> {
-    let stays = |byte| job.stays(byte) || job.upper && job.completes_at(input, at, byte);
+    let stays = |byte| job.stays(byte) || job.upper && job.completes(input, at, byte);
     Some(match (rest[0], hex::unescape(rest)) {
         (b'+', _) if !PLAIN => Step::replace(1, b' '),
         (_, Some(byte)) if PLAIN || !stays(byte) => Step::replace(3, byte),

@@ -38,7 +38,7 @@ impl Sink for Cursor<'_> {
     }
     #[inline(always)]
     fn piece(&mut self, bytes: u32, len: usize, _: bool) {
-        self.push_word(u64::from(bytes), len);
+        self.push_part(&u64::from(bytes).to_le_bytes(), len);
     }
 }
 
@@ -164,7 +164,7 @@ fn decode_to<const PLAIN: bool>(job: &DecodeJob, input: &[u8], out: &mut impl Si
 
 /// Decodes `input` in any mode. It is not inlined, so that single values and batches share it.
 #[inline(never)]
-fn decode_any(job: &DecodeJob, input: &[u8], out: &mut Cursor<'_>) -> usize {
+fn decode_any(job: &DecodeJob, input: &[u8], out: &mut impl Sink) -> usize {
     if job.is_plain() { decode_to::<true>(job, input, out) } else { decode_to::<false>(job, input, out) }
 }
 
@@ -203,11 +203,7 @@ pub(crate) fn decode_in_place(_: &mut [u8]) -> Option<usize> {
 
 pub(crate) fn decode_measure(job: &DecodeJob, input: &[u8]) -> Measured {
     let mut measure = Measure::default();
-    let stopped = if job.is_plain() {
-        decode_to::<true>(job, input, &mut measure)
-    } else {
-        decode_to::<false>(job, input, &mut measure)
-    };
+    let stopped = decode_any(job, input, &mut measure);
     Measured::new(measure, stopped)
 }
 
@@ -287,7 +283,7 @@ pub(crate) fn decode_marked<'c>(
                     return Decoded { written: out.finish(), stopped: at };
                 }
                 out.push_run(&input[done..at]);
-                out.push_word(u64::from(step.bytes), step.len);
+                out.piece(step.bytes, step.len, step.changed);
                 done = at + step.used;
             }
         }
