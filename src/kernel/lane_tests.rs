@@ -7,6 +7,7 @@
 //! all 64 lanes of AVX-512, compression is only sampled.
 
 use std::format;
+use std::string::String;
 use std::vec::Vec;
 
 use testkit::shapes::{INTERESTING, Rng};
@@ -25,9 +26,8 @@ use crate::set::ByteSet;
 
 /// Makes a test that calls a function with the blocks of each tier.
 macro_rules! on_blocks {
-    ($($(#[$attribute:meta])* $test:ident: $check:ident;)*) => {
+    ($($test:ident: $check:ident;)*) => {
         $(
-            $(#[$attribute])*
             #[test]
             fn $test() {
                 struct Check;
@@ -318,14 +318,10 @@ fn check_lane_masks<I: Isa>(isa: I, tier: &str) {
         let chosen = isa.bytes(isa.select(mask, a_block, b_block));
         let (upper, lower) = (isa.bytes(isa.upper(mask, digit_block)), isa.lower(digit_block));
         for lane in 0..I::LANES {
-            let is = mask >> lane & 1 != 0;
             let digit = digits[lane];
-            assert_eq!(chosen[lane], if is { b[lane] } else { a[lane] }, "{tier}, lane {lane} of {mask:#x}");
-            assert_eq!(
-                upper[lane],
-                if is { digit.to_ascii_uppercase() } else { digit },
-                "{tier}, lane {lane} of {mask:#x}"
-            );
+            let expected =
+                if mask >> lane & 1 != 0 { (b[lane], digit.to_ascii_uppercase()) } else { (a[lane], digit) };
+            assert_eq!((chosen[lane], upper[lane]), expected, "{tier}, lane {lane} of {mask:#x}");
             assert_eq!(lower >> lane & 1 != 0, digit.is_ascii_lowercase(), "{tier}, {digit} at {lane}");
         }
     }
@@ -377,17 +373,25 @@ fn check_written<I: Isa>(isa: I, input: &[u8], mask: u64, len: usize, write: Wri
         expected[end..end + written.len()].copy_from_slice(written);
         end += written.len();
     }
-    for capacity in [end, 512] {
+    let shown = || format!("{tier}, {write:?}, {mask:#x} of {len}, b\"{}\"", input.escape_ascii());
+    check_output(&[end, 512], &expected[..end], (isa, input, mask, lanes, write), perform, shown);
+}
+
+/// Checks that `write`, given `operands`, writes `expected` to memory of each capacity, and nothing after that memory.
+#[inline(always)]
+fn check_output<A: Copy>(
+    capacities: &[usize],
+    expected: &[u8],
+    operands: A,
+    write: impl Fn(A, OutputSpan<'_>) -> usize + Copy,
+    shown: impl Fn() -> String,
+) {
+    for &capacity in capacities {
         let mut out = [0xA5; 512 + 1];
-        let written = lend_slice(&mut out[..capacity], (isa, input, mask, lanes, write), perform);
-        let right = (written, &out[..end]) == (end, &expected[..end])
+        let written = lend_slice(&mut out[..capacity], operands, write);
+        let right = (written, &out[..expected.len()]) == (expected.len(), expected)
             && out[capacity..].iter().all(|&byte| byte == 0xA5);
-        assert!(
-            right,
-            "{tier}, {write:?}, {mask:#x} of {len}, b\"{}\": b\"{}\"",
-            input.escape_ascii(),
-            out.escape_ascii()
-        );
+        assert!(right, "{}: b\"{}\"", shown(), out.escape_ascii());
     }
 }
 
@@ -426,13 +430,9 @@ fn check_dropped_both<I: Isa>(isa: I, starts: [u64; 2], lanes: Lanes<I>, rng: &m
     let operands = (isa, input, drops, lanes);
     let mut expected = [0xA5; 512];
     let end = lend_slice(&mut expected, operands, drop_each);
-    for capacity in [end, lanes.count() + I::LANES, 512] {
-        let mut out = [0xA5; 512 + 1];
-        let written = lend_slice(&mut out[..capacity], operands, drop_both);
-        let right = (written, &out[..end]) == (end, &expected[..end])
-            && out[capacity..].iter().all(|&byte| byte == 0xA5);
-        assert!(right, "{tier}, {drops:#x?}, {} lanes: b\"{}\"", lanes.count(), out.escape_ascii());
-    }
+    let shown = || format!("{tier}, {drops:#x?}, {} lanes", lanes.count());
+    let capacities = [end, lanes.count() + I::LANES, 512];
+    check_output(&capacities, &expected[..end], operands, drop_both, shown);
 }
 
 /// Two blocks of input, the lanes to drop from each, and the lanes of the first.
@@ -555,15 +555,8 @@ fn check_expand<I: Isa>(isa: I, tier: &str) {
                     for len in [I::LANES, rng.below(I::LANES)] {
                         // `Isa::expand` uses only the first `len` lanes of the mask.
                         let case = if rng.next().is_multiple_of(2) { HexCase::Upper } else { HexCase::Lower };
-                        let input = &bytes[..len];
-                        check_written(
-                            isa,
-                            input,
-                            mask & low_mask(I::LANES),
-                            len,
-                            Write::Escaping(case),
-                            tier,
-                        );
+                        let (mask, write) = (mask & low_mask(I::LANES), Write::Escaping(case));
+                        check_written(isa, &bytes[..len], mask, len, write, tier);
                     }
                 }
             }
@@ -576,16 +569,9 @@ fn check_spelling<I: Isa>(isa: I, tier: &str) {
     for (turn, case) in (0..256).flat_map(|turn| [(turn, HexCase::Upper), (turn, HexCase::Lower)]) {
         let bytes: [u8; 64] = core::array::from_fn(|lane| (lane + turn) as u8);
         for len in 0..=I::LANES {
-            let input = &bytes[..len];
-            check_written(isa, input, low_mask(len), len, Write::Escaping(case), tier);
-            check_written(
-                isa,
-                input,
-                1 << (turn % I::LANES) & low_mask(len),
-                len,
-                Write::Escaping(case),
-                tier,
-            );
+            for mask in [low_mask(len), 1 << (turn % I::LANES) & low_mask(len)] {
+                check_written(isa, &bytes[..len], mask, len, Write::Escaping(case), tier);
+            }
         }
         if I::EXPANDS_ALL {
             check_written(isa, &bytes, u64::MAX, 64, Write::EscapingAll(case), tier);
