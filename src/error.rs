@@ -164,15 +164,6 @@ pub enum DecodeError {
     BufferTooSmall(BufferTooSmall),
 }
 
-impl fmt::Display for DecodeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            DecodeError::Malformed(error) => error.fmt(f),
-            DecodeError::BufferTooSmall(error) => error.fmt(f),
-        }
-    }
-}
-
 /// The error of strict decoding to text.
 ///
 /// ```
@@ -189,15 +180,6 @@ pub enum DecodeUtf8Error {
     Malformed(MalformedEscape),
     /// The decoded bytes are not UTF-8.
     InvalidUtf8(InvalidUtf8),
-}
-
-impl fmt::Display for DecodeUtf8Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            DecodeUtf8Error::Malformed(error) => error.fmt(f),
-            DecodeUtf8Error::InvalidUtf8(error) => error.fmt(f),
-        }
-    }
 }
 
 /// The error of decoding to text if the decoded bytes are not UTF-8. Other methods decode to bytes, or have a policy
@@ -225,23 +207,33 @@ impl fmt::Display for InvalidUtf8 {
 impl Error for MalformedEscape {}
 impl Error for BufferTooSmall {}
 impl Error for InvalidUtf8 {}
-// `DecodeError` and `DecodeUtf8Error` show the message of the error that they hold, so `source` does not return that error as
-// well.
-impl Error for DecodeError {}
-impl Error for DecodeUtf8Error {}
 
-macro_rules! from {
-    ($($inner:ident => $outer:ident::$variant:ident),*) => {
-        $(impl From<$inner> for $outer {
-            fn from(error: $inner) -> $outer {
-                $outer::$variant(error)
+/// Implements the traits of errors that hold one of several other errors. They show its message, so `source` does not return it as
+/// well.
+macro_rules! one_of_several {
+    ($($outer:ident: $($variant:ident($inner:ident)),*;)*) => {$(
+        impl fmt::Display for $outer {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self {
+                    $($outer::$variant(error) => error.fmt(f),)*
+                }
             }
-        })*
-    };
+        }
+
+        impl core::error::Error for $outer {}
+
+        $(
+            impl From<$inner> for $outer {
+                fn from(error: $inner) -> $outer {
+                    $outer::$variant(error)
+                }
+            }
+        )*
+    )*};
 }
-from!(
-    MalformedEscape => DecodeError::Malformed,
-    BufferTooSmall => DecodeError::BufferTooSmall,
-    MalformedEscape => DecodeUtf8Error::Malformed,
-    InvalidUtf8 => DecodeUtf8Error::InvalidUtf8
-);
+pub(crate) use one_of_several;
+
+one_of_several! {
+    DecodeError: Malformed(MalformedEscape), BufferTooSmall(BufferTooSmall);
+    DecodeUtf8Error: Malformed(MalformedEscape), InvalidUtf8(InvalidUtf8);
+}

@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use crate::error::one_of_several;
+
 /// The error of offsets that do not cut the bytes into values.
 ///
 /// ```
@@ -91,26 +93,6 @@ pub enum ColumnError {
     TooSmall(ColumnTooSmall),
 }
 
-impl fmt::Display for ColumnError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ColumnError::TooLong(error) => error.fmt(f),
-            ColumnError::TooSmall(error) => error.fmt(f),
-        }
-    }
-}
-
-// `ColumnError` shows the message of the error that it holds, so `source` does not return that error as well.
-impl core::error::Error for ColumnError {}
-
-impl From<TooLong> for ColumnError {
-    fn from(error: TooLong) -> ColumnError {
-        ColumnError::TooLong(error)
-    }
-}
-
-impl From<ColumnTooSmall> for ColumnError {
-    fn from(error: ColumnTooSmall) -> ColumnError {
-        ColumnError::TooSmall(error)
-    }
+one_of_several! {
+    ColumnError: TooLong(TooLong), TooSmall(ColumnTooSmall);
 }
