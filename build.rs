@@ -131,7 +131,7 @@ fn emit(constants: &mut String, registry: &mut String, entry: &Entry<'_>, member
     writeln!(
         constants,
         "/// {doc}\n///\n/// {shown}\n///\n/// Name in the registry: `{public}`. Source: <{source}>\n\
-         pub const {name}: AsciiSet = AsciiSet::of(b\"{literal}\");"
+         pub const {name}: AsciiSet = AsciiSet::from_bytes(b\"{literal}\").unwrap();"
     )
     .expect("writing to a String cannot fail");
     writeln!(

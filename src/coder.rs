@@ -190,10 +190,7 @@ impl<S> Coder<S> {
 impl Core {
     #[inline(always)]
     pub(crate) fn kernels(&self) -> Tier {
-        match self.tier {
-            Some(tier) => tier,
-            None => Tier::active_or_pending(),
-        }
+        self.tier.unwrap_or_else(Tier::active_or_pending)
     }
 
     #[inline(always)]

@@ -31,10 +31,7 @@ pub(crate) struct Core {
 impl Core {
     #[inline(always)]
     pub(crate) fn kernels(&self) -> Tier {
-        match self.tier {
-            Some(tier) => tier,
-            None => Tier::active_or_pending(),
-        }
+        self.tier.unwrap_or_else(Tier::active_or_pending)
     }
 
     /// Reports whether decoding a batch in one pass is faster than searching for the values that change, unless these

@@ -38,15 +38,7 @@ impl ByteSet {
     /// The set of all 256 bytes.
     pub const ALL: ByteSet = ByteSet { rows: [0xFF; 32], words: [u64::MAX; 4] };
     /// The bytes `0x00..=0x7F`.
-    pub const ASCII: ByteSet = {
-        let mut rows = [0; 32];
-        let mut i = 0;
-        while i < 16 {
-            rows[i] = 0xFF;
-            i += 1;
-        }
-        ByteSet { rows, words: [u64::MAX, u64::MAX, 0, 0] }
-    };
+    pub const ASCII: ByteSet = ByteSet::from_bitmap([u64::MAX, u64::MAX, 0, 0]);
     /// The bytes `0x80..=0xFF`.
     pub const NON_ASCII: ByteSet = ByteSet::ASCII.complement();
 
@@ -434,14 +426,6 @@ impl AsciiSet {
     #[must_use]
     pub const fn from_bytes(bytes: &[u8]) -> Option<AsciiSet> {
         ByteSet::from_bytes(bytes).to_ascii_set()
-    }
-
-    /// Makes the set of `bytes`, which `build.rs` has checked to be ASCII.
-    const fn of(bytes: &[u8]) -> AsciiSet {
-        match ByteSet::EMPTY.add(bytes).to_ascii_set() {
-            Some(set) => set,
-            None => AsciiSet::EMPTY,
-        }
     }
 
     /// Reports whether `byte` is a member.

@@ -246,8 +246,7 @@ impl<'a, O: Offset> Column<'a, O> {
     #[inline(always)]
     pub(super) fn fitting(&self, index: usize, limit: usize, bytes: usize) -> usize {
         let start = self.place(index);
-        let rest = &self.offsets[index + 1..];
-        let rest = &rest[..rest.len().min(limit)];
+        let rest = self.offsets_after(index, limit);
         let fits = |offset: &O| offset.known_place() - start <= bytes;
         if rest.last().is_none_or(fits) { rest.len() } else { first_after(rest, start + bytes) }
     }
