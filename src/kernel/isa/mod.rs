@@ -43,6 +43,7 @@ mod sse2;
 #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), not(simdpct_lean)))]
 mod ssse3;
 mod tables;
+#[allow(unused_imports, unused_macros, reason = "some targets have no vector tier")]
 mod vector;
 
 /// The properties of a tier that are known without a call of its kernels.

@@ -339,5 +339,4 @@ macro_rules! operators {
     };
 }
 
-#[allow(unused_imports, reason = "some targets have no vector tier")]
 pub(super) use {each_one_intrinsic, operators};
