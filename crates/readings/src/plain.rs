@@ -61,8 +61,7 @@ impl Plain {
                 Step::Split if !is_split => (is_split, text) = (true, Kind::Path),
                 Step::Route => route = Some(text),
                 Step::Sent | Step::Target => text = Kind::Target,
-                Step::RawPath if is_split => text = Kind::Path,
-                Step::CutQuery if is_split => text = Kind::Path,
+                Step::RawPath | Step::CutQuery if is_split => text = Kind::Path,
                 Step::AddQuery if matches!(text, Kind::Path) => text = Kind::Target,
                 Step::ServeFiles => serves_files = true,
                 // These steps change neither a plain target nor its path.

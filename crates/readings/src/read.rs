@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use memchr::{memchr, memchr3, memmem, memrchr};
-use simdpct::{ByteSet, Encode, HexCase, decode_escape, encode_byte, sets};
+use simdpct::{ByteSet, Encode, decode_escape, sets};
 use simdpct_uri::host::special_port;
 
 use crate::escapes::{
@@ -14,6 +14,7 @@ use crate::step::{Form, RejectReason, Step};
 
 /// The answer of a reading to a request target.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[must_use]
 pub enum Outcome<'a> {
     /// The server accepts the target and routes it.
     Read {
@@ -37,23 +38,16 @@ impl Outcome<'_> {
     /// Returns the path that the target is routed on; `None` if it is not routed.
     #[must_use]
     pub fn route(&self) -> Option<&[u8]> {
-        match self {
-            Outcome::Read { route, .. } => Some(route),
-            _ => None,
-        }
+        if let Outcome::Read { route, .. } = self { Some(route) } else { None }
     }
 
     /// Returns the text that the next server gets; `None` if nothing is passed on.
     #[must_use]
     pub fn passed_on(&self) -> Option<&[u8]> {
-        match self {
-            Outcome::Read { passed_on, .. } => passed_on.as_deref(),
-            _ => None,
-        }
+        if let Outcome::Read { passed_on, .. } = self { passed_on.as_deref() } else { None }
     }
 
     /// Copies borrowed text.
-    #[must_use]
     pub fn into_owned(self) -> Outcome<'static> {
         match self {
             Outcome::Read { route, passed_on } => Outcome::Read {
@@ -432,8 +426,7 @@ fn escape_invalid(text: &mut Text<'_>) {
     let mut out = Vec::with_capacity(text.len());
     for chunk in text.utf8_chunks() {
         out.extend_from_slice(chunk.valid().as_bytes());
-        let escapes = chunk.invalid().iter().map(|&byte| encode_byte(byte, HexCase::Upper));
-        escapes.for_each(|escape| out.extend_from_slice(&escape));
+        simdpct::encode_append(chunk.invalid(), &mut out);
     }
     *text = Cow::Owned(out);
 }

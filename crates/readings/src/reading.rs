@@ -77,7 +77,6 @@ impl Reading {
     /// assert_eq!(nginx.read("/a/..%2fb?q").route().unwrap(), b"/b");
     /// assert_eq!(nginx.read("/%zz"), Outcome::Rejected { status: 400, reason: RejectReason::Malformed });
     /// ```
-    #[must_use]
     #[inline]
     pub fn read<'a>(&self, target: &'a (impl AsRef<[u8]> + ?Sized)) -> Outcome<'a> {
         let target = target.as_ref();
@@ -86,7 +85,6 @@ impl Reading {
 
     /// Reads a target without the quick answer to plain targets. For tests.
     #[doc(hidden)]
-    #[must_use]
     pub fn read_by_steps<'a>(&self, target: &'a [u8]) -> Outcome<'a> {
         Request::new(target).run(self.steps)
     }

@@ -89,49 +89,36 @@ steps! {
     NGINX:
         RejectBytes(BLANK), RejectInAuthority(NOT_AUTHORITY.add(b"%@")), RejectEmptyHost, STRIP, RejectOtherForms, CutFragment, Split,
             RejectMalformed, RejectNul, Decode(ALL);
-    NGINX_URI:
-        Route, DropEmptyQuery, EscapeIfEscaped(CONTROL.union(HIGH).add(b" \"#%<>?\\^`{|}")), AddQuery;
+    NGINX_URI: Route, DropEmptyQuery, EscapeIfEscaped(CONTROL.union(HIGH).add(b" \"#%<>?\\^`{|}")), AddQuery;
     APACHE:
         RejectBytes(BLANK), STRIP, PutSlash(&[Form::Query]), RejectOtherForms, RejectFragment, Split, RejectMalformed,
             MergeSlashes, ESCAPED_BELOW, Status(404), RejectNul;
-    APACHE_NODECODE:
-        Decode(ALL.remove(b"/")), MergeSlashes, RFC;
+    APACHE_NODECODE: Decode(ALL.remove(b"/")), MergeSlashes, RFC;
     HAPROXY:
         RejectBytes(NOT_GRAPHIC.remove(b"\x7F")), StripOrigin { empty: Some(""), query: false }, Keep(STARS),
             RejectOtherForms, RejectFragment, EmptyStar, Split;
     GO:
         RejectBytes(BLANK), STRIP_TO_NOTHING, StripScheme, Keep(&[Form::Star]), RejectOtherForms, Split, RejectMalformed;
-    GO_PROXY:
-        Route, EscapeLikeGo, AddQuery;
-    H2O:
-        RejectBytes(BLANK), PutSlash(ANY), Split, Decode(ALL), CutAtNul, RFC, Route;
-    LIGHTTPD:
-        RejectBytes(CONTROL), STRIP_PATH, RejectOtherForms, CutFragment, Split;
+    GO_PROXY: Route, EscapeLikeGo, AddQuery;
+    H2O: RejectBytes(BLANK), PutSlash(ANY), Split, Decode(ALL), CutAtNul, RFC, Route;
+    LIGHTTPD: RejectBytes(CONTROL), STRIP_PATH, RejectOtherForms, CutFragment, Split;
     LIGHTTPD_QUERY:
         RejectQueryEscapes(CONTROL), ExtendToLastQuery, Route, NormalizeQuery(PATH.remove(b"&=+;#?"));
-    LIGHTTPD_AGAIN:
-        RawPath, EscapeMalformed, UpperEscapes(ALL);
-    TOMCAT:
-        RejectBytes(NOT_GRAPHIC.add(b"\"#<>[\\]^`{|}")), STRIP, RejectOtherForms, Split;
-    TOMCAT_ROUTE:
-        MergeSlashes, CLEAN_BELOW, Route, RawPath;
+    LIGHTTPD_AGAIN: RawPath, EscapeMalformed, UpperEscapes(ALL);
+    TOMCAT: RejectBytes(NOT_GRAPHIC.add(b"\"#<>[\\]^`{|}")), STRIP, RejectOtherForms, Split;
+    TOMCAT_ROUTE: MergeSlashes, CLEAN_BELOW, Route, RawPath;
     JETTY:
         RejectBytes(BLANK.remove(b"\x7F")), RejectInvalidUtf8, STRIP_NO_QUERY, RejectOtherForms, CutFragment, Split;
-    JETTY_ROUTE:
-        Decode(ALL), InvalidUtf8ToLatin1, RFC_BELOW, Route, RawPath;
-    NODE:
-        RejectBytes(NOT_GRAPHIC), RejectInAuthority(NOT_AUTHORITY);
-    STATIC_NODE:
-        STRIP, PutSlash(STARS), RejectOtherForms, CutFragment, Split;
+    JETTY_ROUTE: Decode(ALL), InvalidUtf8ToLatin1, RFC_BELOW, Route, RawPath;
+    NODE: RejectBytes(NOT_GRAPHIC), RejectInAuthority(NOT_AUTHORITY);
+    STATIC_NODE: STRIP, PutSlash(STARS), RejectOtherForms, CutFragment, Split;
     EXPRESS:
         STRIP, RejectOtherForms, CutFragment, Split, ParseLikeNode, Route, RejectMalformed, Decode(ALL), RejectInvalidUtf8;
     EXPRESS_STATIC:
         Status(404), RejectMalformed, RejectNul, Decode(ALL), RejectInvalidUtf8, RejectDotDotBackslash, MergeSlashes, CLEAN_BELOW,
             ServeFiles;
-    HYPER:
-        RejectBytes(BLANK.add(b"<>`")), RejectInvalidUtf8, STRIP;
-    PUMA:
-        RejectBytes(BLANK.add(b"\"<>"));
+    HYPER: RejectBytes(BLANK.add(b"<>`")), RejectInvalidUtf8, STRIP;
+    PUMA: RejectBytes(BLANK.add(b"\"<>"));
     ENVOY:
         RejectBytes(NOT_GRAPHIC), RejectOtherSchemes, RejectInAuthority(NOT_AUTHORITY), RejectEmptyHost, STRIP_NO_QUERY,
             RejectOtherForms, RejectFragment, Split;
