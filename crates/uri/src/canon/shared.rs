@@ -107,31 +107,24 @@ pub(super) fn old_ipv4(host: &[u8]) -> Option<Ipv4Addr> {
     u32::try_from(address).ok().map(Ipv4Addr::from)
 }
 
-/// The error of [`idna_2003`]: the name is not valid, or IDNA 2003 and UTS 46 differ. They map some characters to different names, and UTS
-/// 46 has rules of its own, such as the rule on text direction.
-pub(super) struct Deviation;
-
-/// Converts a host to ASCII by IDNA 2003; fails unless UTS 46 gives the same name. Returns `None` if the ASCII name has a label of more
-/// than 63 bytes, or an empty one. A dot at the end is allowed, unless the label after it is empty because all of its characters are
-/// ignored.
+/// Converts a host to ASCII by IDNA 2003. Returns `Some(None)` if the ASCII name has a label of more than 63 bytes, or an empty one. A dot
+/// at the end is allowed, unless the label after it is empty because all of its characters are ignored.
 ///
-/// Also fails if a character is mapped to one of `delimiters`. See [`uts46`].
+/// Returns `None` if the name is not valid, or UTS 46 does not give the same name. IDNA 2003 and UTS 46 map some characters to different
+/// names, and UTS 46 has rules of its own, such as the rule on text direction. Also returns `None` if a character is mapped to one of
+/// `delimiters`. See [`uts46`].
 #[cfg(feature = "idna")]
-pub(super) fn idna_2003<'a>(host: &'a str, delimiters: &[u8]) -> Result<Option<Cow<'a, str>>, Deviation> {
+pub(super) fn idna_2003<'a>(host: &'a str, delimiters: &[u8]) -> Option<Option<Cow<'a, str>>> {
     if host.chars().any(is_mapped_differently) {
-        return Err(Deviation);
+        return None;
     }
-    let name = if host.is_ascii() {
-        Cow::Borrowed(host)
-    } else {
-        uts46(host.as_bytes(), delimiters).map_err(|_| Deviation)?
-    };
+    let name = if host.is_ascii() { Cow::Borrowed(host) } else { uts46(host.as_bytes(), delimiters).ok()? };
     // The last label may be empty, but it must not become empty because all of its characters are ignored.
     let last = host.rsplit(['.', '\u{3002}', '\u{ff0e}', '\u{ff61}']).next().unwrap_or_default();
     let is_mapped = !last.is_empty() && uts46(last.as_bytes(), b"").is_ok_and(|last| last.is_empty());
     let labels = if is_mapped { &name } else { name.strip_suffix('.').unwrap_or(&name) };
     let mut labels = labels.split('.');
-    Ok(labels.all(|label| (1..64).contains(&label.len())).then_some(name))
+    Some(labels.all(|label| (1..64).contains(&label.len())).then_some(name))
 }
 
 /// Reports whether IDNA 2003, as Python has it, rejects `c` or maps it to another name than UTS 46 does.

@@ -180,60 +180,18 @@ fn has_second_scheme(url: &[u8]) -> bool {
     without_scheme(url).and_then(without_scheme).is_some()
 }
 
-fn append_python_parts(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
-    let scheme = parts.scheme().unwrap_or_default();
-    // In the Python tool, the last `@` ends the userinfo. Brackets anywhere in the rest of the authority hold an address.
+/// Returns the host, its offset in the URL, and the port, as the Python tool finds them.
+fn python_authority<'a>(parts: &Parts<'a>) -> (&'a [u8], usize, &'a [u8]) {
+    // The last `@` ends the userinfo. Brackets anywhere in the rest of the authority hold an address.
     let offsets = parts.offsets();
-    let mut host = &parts.input()[offsets.host_start..offsets.path_start];
-    let mut port = None;
-    let mut host_start = offsets.host_start;
-    if let Some(open) = memchr::memchr(b'[', host) {
-        host_start += open + 1;
-        let rest = &host[open + 1..];
-        let close = memchr::memchr(b']', rest).unwrap_or(rest.len());
-        host = &rest[..close];
-        if let Some(colon) = memchr::memchr(b':', &rest[close..]) {
-            port = Some((&rest[close + colon + 1..], host_start + close + colon + 1));
-        }
-    } else if let Some(colon) = memchr::memchr(b':', host) {
-        port = Some((&host[colon + 1..], host_start + colon + 1));
-        host = &host[..colon];
-    }
-    let (port, port_start) = port.unwrap_or_default();
-    let number = number_of(port).map_err(|reason| CanonicalizeError { offset: port_start, reason })?;
-
-    let bad_host = CanonicalizeError { offset: host_start, reason: Reason::Host };
-    let conflict = CanonicalizeError { offset: host_start, reason: Reason::HostConflict };
-    let start = out.len();
-    let hosted = append_host(host, parts, number, Tool::Python, out)
-        .map_err(|reason| CanonicalizeError { offset: host_start, reason })?;
-    if hosted {
-        append_path(parts.path(), Tool::Python, true, out);
-    } else {
-        // The regular expressions of the tool would take the first segment of `http:/a` for a host.
-        if scheme.starts_with(b"http") {
-            return Err(bad_host);
-        }
-        out.extend_from_slice(scheme);
-        out.push(b':');
-        append_path(parts.path(), Tool::Python, false, out);
-        // A key such as `foo:80)` or `fe80::1)` would be read as the key of a URL with a host.
-        let path = &out[start + scheme.len() + 1..];
-        let close = memchr::memchr(b')', path);
-        let is_like_host = |byte: &u8| byte.is_ascii_hexdigit() || b":.,".contains(byte);
-        if close.is_some_and(|close| path[..close].iter().all(is_like_host)) {
-            return Err(conflict);
-        }
-        if Contact::of(parts.input()) != Contact::of(&out[start..]) {
-            return Err(conflict);
-        }
-    }
-    let start = out.len();
-    append_query(parts.query(), Tool::Python, out);
-    if !hosted && out.len() > start && parts.path().is_empty() {
-        out.insert(start, b'/');
-    }
-    Ok(())
+    let rest = &parts.input()[offsets.host_start..offsets.path_start];
+    let open = memchr::memchr(b'[', rest).map(|open| open + 1);
+    let text = &rest[open.unwrap_or(0)..];
+    let close = open.map(|_| memchr::memchr(b']', text).unwrap_or(text.len()));
+    let from = close.unwrap_or(0);
+    let colon = memchr::memchr(b':', &text[from..]).map_or(text.len(), |colon| from + colon);
+    let host = &text[..close.unwrap_or(colon)];
+    (host, offsets.host_start + open.unwrap_or(0), text.get(colon + 1..).unwrap_or_default())
 }
 
 fn append_java(url: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
@@ -311,33 +269,19 @@ fn without_slashes(text: &[u8]) -> &[u8] {
     &text[text.iter().position(|&byte| byte != b'/').unwrap_or(text.len())..]
 }
 
-fn append_java_parts(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
+/// Returns the host, its offset in the URL, and the port, as the Java tool finds them.
+fn java_authority<'a>(parts: &Parts<'a>) -> (&'a [u8], usize, &'a [u8]) {
+    // The first `@` ends the userinfo. Brackets hold an address only if there is no userinfo.
     let authority = parts.authority().unwrap_or_default();
-    // In the Java tool, the first `@` ends the userinfo. Brackets hold an address only if there is no userinfo.
-    let start = parts.offsets().after_scheme() + 2;
     let user = memchr::memchr(b'@', authority);
     let host_start = user.map_or(0, |at_sign| at_sign + 1);
     let from = match authority.first() {
         Some(b'[') if user.is_none() => memchr::memchr(b']', authority).unwrap_or(0),
         _ => user.unwrap_or(0),
     };
-    let colon = memchr::memchr(b':', &authority[from..]).map(|colon| from + colon);
-    let host = &authority[host_start..colon.unwrap_or(authority.len())];
-    let port = colon.map_or(&[][..], |colon| &authority[colon + 1..]);
-    let port_start = start + authority.len() - port.len();
-    let number = number_of(port).map_err(|reason| CanonicalizeError { offset: port_start, reason })?;
-    let reject = |reason| CanonicalizeError { offset: start + host_start, reason };
-    if !append_host(host, parts, number, Tool::Java, out).map_err(reject)? {
-        return Err(reject(Reason::Host));
-    }
-    append_path(parts.path(), Tool::Java, true, out);
-    append_query(parts.query(), Tool::Java, out);
-    Ok(())
-}
-
-/// Reads a port. Returns `None` if it is empty, and an error if it is not a number of at most 65535.
-fn number_of(port: &[u8]) -> Result<Option<u16>, Reason> {
-    if port.is_empty() { Ok(None) } else { port_number(port).map(Some).ok_or(Reason::Port) }
+    let colon = memchr::memchr(b':', &authority[from..]).map_or(authority.len(), |colon| from + colon);
+    let port = authority.get(colon + 1..).unwrap_or_default();
+    (&authority[host_start..colon], parts.offsets().after_scheme() + 2 + host_start, port)
 }
 
 /// Splits the concatenation of `prefix` and `rest`, and appends the key of its parts. `rest` starts `removed` bytes after the
@@ -351,15 +295,55 @@ fn append_parts(
     out: &mut Vec<u8>,
 ) -> Result<(), CanonicalizeError> {
     let joined = if prefix.is_empty() { Cow::Borrowed(rest) } else { [prefix, rest].concat().into() };
-    let parts = split(&*joined);
-    let result = match tool {
-        Tool::Python => append_python_parts(&parts, out),
-        Tool::Java => append_java_parts(&parts, out),
-    };
-    result.map_err(|error| {
+    append_key(tool, &split(&*joined), out).map_err(|error| {
         let offset = removed + error.offset.saturating_sub(prefix.len());
         CanonicalizeError { offset: offset_in(url, offset), ..error }
     })
+}
+
+/// Appends the key of a URL with a scheme.
+fn append_key(tool: Tool, parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
+    let (host, host_start, port) = match tool {
+        Tool::Python => python_authority(parts),
+        Tool::Java => java_authority(parts),
+    };
+    let number = port_number(port);
+    if number.is_none() && !port.is_empty() {
+        return Err(CanonicalizeError {
+            offset: parts.offsets().path_start - port.len(),
+            reason: Reason::Port,
+        });
+    }
+    let reject = |reason| CanonicalizeError { offset: host_start, reason };
+    let start = out.len();
+    if append_host(host, parts, number, tool, out).map_err(reject)? {
+        append_path(parts.path(), tool, true, out);
+        append_query(parts.query(), tool, out);
+        return Ok(());
+    }
+    let scheme = parts.scheme().unwrap_or_default();
+    // The regular expressions of the Python tool would take the first segment of `http:/a` for a host.
+    if tool == Tool::Java || scheme.starts_with(b"http") {
+        return Err(reject(Reason::Host));
+    }
+    out.extend_from_slice(scheme);
+    out.push(b':');
+    append_path(parts.path(), tool, false, out);
+    // A key such as `foo:80)` or `fe80::1)` would be read as the key of a URL with a host.
+    let path = &out[start + scheme.len() + 1..];
+    let close = memchr::memchr(b')', path);
+    let is_like_host = |byte: &u8| byte.is_ascii_hexdigit() || b":.,".contains(byte);
+    if close.is_some_and(|close| path[..close].iter().all(is_like_host))
+        || Contact::of(parts.input()) != Contact::of(&out[start..])
+    {
+        return Err(reject(Reason::HostConflict));
+    }
+    let start = out.len();
+    append_query(parts.query(), tool, out);
+    if out.len() > start && parts.path().is_empty() {
+        out.insert(start, b'/');
+    }
+    Ok(())
 }
 
 /// Appends the reversed host, the port unless it is the default one, and `)`. Appends nothing and returns `false` if the host is
@@ -438,7 +422,7 @@ fn key_host(raw: &[u8], tool: Tool) -> Option<Option<Vec<u8>>> {
         if text.is_empty() && tool == Tool::Python {
             return Some(None);
         }
-        let ascii = idna_2003(&text, b",)").ok()?;
+        let ascii = idna_2003(&text, b",)")?;
         name = match (ascii, tool) {
             (Some(ascii), _) => Cow::Owned(ascii.into_owned().into_bytes()),
             (None, Tool::Java) if !text.is_ascii() => Cow::Owned(text.to_lowercase().into_bytes()),

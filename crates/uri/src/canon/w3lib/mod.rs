@@ -203,7 +203,7 @@ fn kind_and_zone(host: &[u8]) -> (HostKind, &[u8]) {
 /// Appends a host that is not ASCII. If a label is empty or too long, the host is only written in lower case.
 fn append_idna(host: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let text = core::str::from_utf8(host).ok()?;
-    match idna_2003(text, b"").ok()? {
+    match idna_2003(text, b"")? {
         Some(name) => out.extend_from_slice(name.as_bytes()),
         None => out.extend_from_slice(text.to_lowercase().as_bytes()),
     }
