@@ -135,16 +135,16 @@ const URI_MAY_IMPORT: &[(&str, &str)] = &[
     // The kernels, which are written over `simdpct::simd`.
     ("kernel", ""),
     ("kernel/split", "class offsets reference"),
-    ("kernel/columns", "kernel/split offsets reference"),
-    ("kernel/tables", ""),
+    ("kernel/tables", "class"),
     ("kernel/scan", ""),
     // Modules that split URIs.
     ("pieces", "text"),
     ("flaws", "host offsets"),
     ("parts", "flaws host kernel/split offsets pieces text"),
+    ("kernel/columns", "kernel/split offsets parts reference"),
     ("columns", "kernel/columns offsets parts"),
     // Modules that write URIs.
-    ("dialect", "flaws"),
+    ("dialect", "class flaws"),
     ("compose", "class parts text"),
     ("iri", "flaws host parts"),
     ("builder", "class host parts"),
@@ -165,6 +165,7 @@ const URI_MAY_IMPORT: &[(&str, &str)] = &[
     ("canon/w3lib/proof", "canon/key canon/w3lib"),
     ("canon/surt/plain", "canon/surt/Tool kernel/tables"),
     ("canon/surt/sessions", "canon/shared"),
+    ("canon/lines", "canon kernel/scan parts"),
     (
         "canon/*",
         "canon/contact canon/error canon/escapes canon/host canon/shared canon/standard class compose host kernel/tables offsets parts pieces",

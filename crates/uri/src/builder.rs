@@ -8,8 +8,7 @@ use core::net::IpAddr;
 use simdpct::{AsciiSet, Encode, sets};
 
 use crate::class::is_scheme;
-use crate::host::HostKind;
-use crate::host::special_port;
+use crate::host::{HostKind, special_port};
 use crate::parts::{PARAMETER, Parts};
 
 /// The bytes that stay unescaped in a user name: those of `userinfo` (RFC 3986) except the colon, which would end the name.
@@ -35,6 +34,7 @@ const USER: AsciiSet = sets::RFC3986_USERINFO.remove(b":");
 /// # Ok::<(), simdpct_uri::BuildError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
+#[must_use]
 pub struct Builder {
     scheme: Option<String>,
     userinfo: Option<String>,
@@ -68,7 +68,6 @@ pub(crate) fn userinfo(user: &[u8], password: &[u8]) -> String {
 
 impl Builder {
     /// Makes an empty builder, which builds the empty reference.
-    #[must_use]
     pub fn new() -> Builder {
         Builder::default()
     }
@@ -82,26 +81,23 @@ impl Builder {
             scheme: parts.scheme().map(String::from),
             userinfo: parts.userinfo().as_deref().map(String::from),
             host: parts.host().as_deref().map(String::from),
-            invalid_host: false,
             port: parts.port().map(String::from),
             path: if relative { ["/", path].concat() } else { path.into() },
             relative,
             query: parts.query().map(String::from),
             fragment: parts.fragment().as_deref().map(String::from),
             first_segment_len: segments.split('/').next().unwrap_or_default().len(),
-            dot_segment: false,
+            ..Builder::default()
         }
     }
 
     /// Sets the scheme, which is not escaped; [`build`](Builder::build) rejects an invalid one.
-    #[must_use]
     pub fn scheme(mut self, scheme: &str) -> Builder {
         self.scheme = Some(scheme.into());
         self
     }
 
     /// Sets the user name, without a password.
-    #[must_use]
     pub fn user(mut self, user: &(impl AsRef<[u8]> + ?Sized)) -> Builder {
         self.userinfo = Some(encoded(USER, user));
         self
@@ -109,7 +105,6 @@ impl Builder {
 
     /// Sets the user name and the password. RFC 3986, section 3.2.1, deprecates passwords, because anybody who sees the
     /// URI sees the password.
-    #[must_use]
     pub fn user_and_password(
         mut self,
         user: &(impl AsRef<[u8]> + ?Sized),
@@ -123,7 +118,6 @@ impl Builder {
     ///
     /// With the feature `idna`, a name that is not ASCII becomes Punycode by UTS 46. [`build`](Builder::build) rejects such a name without
     /// the feature, or if UTS 46 rejects it. It always rejects names with a colon or a bracket, such as `::1` and `a:80`.
-    #[must_use]
     pub fn host(mut self, name: &(impl AsRef<[u8]> + ?Sized)) -> Builder {
         let name = name.as_ref();
         let host = match HostKind::of(name) {
@@ -142,7 +136,6 @@ impl Builder {
     }
 
     /// Sets the host to an IP address. An IPv6 address is written in brackets.
-    #[must_use]
     pub fn ip(mut self, address: impl Into<IpAddr>) -> Builder {
         self.invalid_host = false;
         self.host = Some(match address.into() {
@@ -153,21 +146,18 @@ impl Builder {
     }
 
     /// Sets the port. [`build`](Builder::build) rejects a port without a host.
-    #[must_use]
     pub fn port(mut self, port: u16) -> Builder {
         self.port = Some(port.to_string());
         self
     }
 
     /// Appends a segment to the path, after a slash. A slash in the segment is escaped.
-    #[must_use]
     pub fn segment(mut self, segment: &(impl AsRef<[u8]> + ?Sized)) -> Builder {
         self.push_segment(segment.as_ref());
         self
     }
 
     /// Appends segments to the path.
-    #[must_use]
     pub fn segments<S: AsRef<[u8]>>(mut self, segments: impl IntoIterator<Item = S>) -> Builder {
         segments.into_iter().for_each(|segment| self.push_segment(segment.as_ref()));
         self
@@ -186,14 +176,12 @@ impl Builder {
 
     /// Leaves out the slash before the first segment, so that the path is relative. [`build`](Builder::build) rejects a relative
     /// path after an authority.
-    #[must_use]
     pub fn relative_path(mut self) -> Builder {
         self.relative = true;
         self
     }
 
     /// Sets the whole query and discards parameters given before. `&`, `=`, `+` and `;` stay unescaped.
-    #[must_use]
     pub fn query(mut self, query: &(impl AsRef<[u8]> + ?Sized)) -> Builder {
         self.query = Some(encoded(sets::RFC3986_QUERY, query));
         self
@@ -201,7 +189,6 @@ impl Builder {
 
     /// Appends a parameter to the query. `&`, `=`, `+` and `;` are escaped and a space becomes `%20`, so that parsers of forms and of
     /// URIs read the same data.
-    #[must_use]
     pub fn query_pair(
         mut self,
         name: &(impl AsRef<[u8]> + ?Sized),
@@ -218,7 +205,6 @@ impl Builder {
     }
 
     /// Sets the fragment.
-    #[must_use]
     pub fn fragment(mut self, fragment: &(impl AsRef<[u8]> + ?Sized)) -> Builder {
         self.fragment = Some(encoded(sets::RFC3986_FRAGMENT, fragment));
         self
@@ -273,8 +259,7 @@ impl Builder {
         // With an empty first segment, the path would start with `//`, like an authority, or with a slash if it is
         // relative.
         let empty_first = !self.path.is_empty() && self.first_segment_len == 0;
-        let more = self.path.len() > 1;
-        if empty_first && self.host.is_none() && (more || relative) {
+        if empty_first && self.host.is_none() && (self.path.len() > 1 || relative) {
             return Err(BuildError::EmptyFirstSegment);
         }
         if relative && self.scheme.is_none() {

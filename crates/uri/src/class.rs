@@ -1,4 +1,11 @@
-//! The syntax of schemes in RFC 3986.
+//! Classes of bytes, and the syntax of schemes in RFC 3986.
+
+use simdpct::AsciiSet;
+
+/// Returns the set of `bytes`, which must be ASCII.
+pub(crate) const fn set(bytes: &[u8]) -> AsciiSet {
+    AsciiSet::from_bytes(bytes).expect("ASCII")
+}
 
 /// Reports whether `name` is a scheme (RFC 3986, section 3.1).
 ///

@@ -7,7 +7,9 @@ use simdpct::Tier;
 use simdpct::batch::{Column, Offset};
 use simdpct::simd::run;
 
-use crate::kernel::columns::{Many, Out, Receiver, SplitColumn, SplitEach, SplitEachLine, SplitLines};
+#[doc(hidden)]
+pub use crate::kernel::columns::PartsVisitor;
+use crate::kernel::columns::{Many, Out, SplitColumn, SplitEach, SplitEachLine, SplitLines};
 use crate::offsets::Offsets;
 use crate::parts::Parts;
 
@@ -88,16 +90,7 @@ impl Columns {
     ///
     /// [`UrlTooLong`] if a value is longer than `u32::MAX` bytes. The rows are then unspecified.
     pub fn split<O: Offset>(&mut self, urls: Column<'_, O>) -> Result<(), UrlTooLong> {
-        self.split_on_tier(Tier::active(), urls)
-    }
-
-    pub(crate) fn split_on_tier<O: Offset>(
-        &mut self,
-        tier: Tier,
-        urls: Column<'_, O>,
-    ) -> Result<(), UrlTooLong> {
-        self.resize(urls.len());
-        run(tier, Many(SplitColumn { urls, out: self.out(0) })).map_err(|index| UrlTooLong { index })
+        split_column_on(Tier::active(), urls, self)
     }
 
     fn resize(&mut self, rows: usize) {
@@ -128,6 +121,20 @@ impl Columns {
     }
 }
 
+/// Runs [`Columns::split`] with the kernels of `tier`.
+///
+/// # Errors
+///
+/// See [`Columns::split`].
+pub fn split_column_on<O: Offset>(
+    tier: Tier,
+    urls: Column<'_, O>,
+    columns: &mut Columns,
+) -> Result<(), UrlTooLong> {
+    columns.resize(urls.len());
+    run(tier, Many(SplitColumn { urls, out: columns.out(0) })).map_err(|index| UrlTooLong { index })
+}
+
 /// Splits each URL, and passes its parts to `each`. `None`, which is a row without a URL, is passed to `each`, too.
 ///
 /// Use it for URLs that are not in one [`Column`]. It chooses the kernels once for all URLs, and
@@ -147,9 +154,8 @@ pub fn split_each<'a>(urls: impl IntoIterator<Item = Option<&'a [u8]>>, each: im
 pub fn split_each_on<'a>(
     tier: Tier,
     urls: impl IntoIterator<Item = Option<&'a [u8]>>,
-    mut each: impl FnMut(Option<Parts<'a>>),
+    each: impl FnMut(Option<Parts<'a>>),
 ) {
-    let each = |url: Option<(&'a [u8], Offsets)>| each(url.map(|(url, at)| Parts::from_offsets(url, at)));
     run(tier, Many(SplitEach { urls: urls.into_iter(), each }));
 }
 
@@ -167,41 +173,15 @@ pub fn split_each_line<'a>(text: &'a [u8], mut each: impl FnMut(Parts<'a>)) {
     visit_each_line(text, &mut each);
 }
 
-/// A receiver of the parts of many URLs, for the command. It is not part of the API.
-///
-/// Implementations of the method are marked `inline(always)` and so become a part of the loop that splits the URLs, with its CPU features.
-/// A closure would be called in the loop, and `pct split` would take a sixth longer.
-#[doc(hidden)]
-pub trait PartsVisitor<'a> {
-    /// Receives the parts of the next URL.
-    fn url(&mut self, url: Parts<'a>);
-}
-
 /// Splits each line of `text`, and passes its parts to `visitor`. See [`split_each_line`].
 #[doc(hidden)]
 pub fn visit_each_line<'a>(text: &'a [u8], visitor: &mut impl PartsVisitor<'a>) {
-    visit_each_line_on_tier(Tier::active(), text, visitor);
+    visit_each_line_on(Tier::active(), text, visitor);
 }
 
-pub(crate) fn visit_each_line_on_tier<'a>(tier: Tier, text: &'a [u8], visitor: &mut impl PartsVisitor<'a>) {
-    run(tier, Many(SplitEachLine { text, receiver: OfParts(visitor) }));
-}
-
-/// Passes the parts of each URL to a visitor.
-struct OfParts<'v, V>(&'v mut V);
-
-impl<'a, V: PartsVisitor<'a>> Receiver<'a> for OfParts<'_, V> {
-    #[inline(always)]
-    fn url(&mut self, url: &'a [u8], at: Offsets) {
-        self.0.url(Parts::from_offsets(url, at));
-    }
-}
-
-impl<'a, F: FnMut(Parts<'a>)> PartsVisitor<'a> for F {
-    #[inline(always)]
-    fn url(&mut self, url: Parts<'a>) {
-        self(url);
-    }
+/// Runs [`visit_each_line`] with the kernels of `tier`.
+pub fn visit_each_line_on<'a>(tier: Tier, text: &'a [u8], visitor: &mut impl PartsVisitor<'a>) {
+    run(tier, Many(SplitEachLine { text, visitor }));
 }
 
 /// The positions of the lines of a text, and of the parts of the URL in each line.
@@ -239,32 +219,7 @@ impl Lines {
     ///
     /// [`UrlTooLong`] if a line is longer than `u32::MAX` bytes. The lines before it are kept.
     pub fn split(&mut self, text: &[u8]) -> Result<(), UrlTooLong> {
-        self.split_on_tier(Tier::active(), text)
-    }
-
-    pub(crate) fn split_on_tier(&mut self, tier: Tier, text: &[u8]) -> Result<(), UrlTooLong> {
-        let (mut rows, mut at) = (0, 0);
-        let mut result = Ok(());
-        while at < text.len() {
-            if rows == self.lens.len() {
-                // Add enough rows for the rest of the text if its lines have the mean length of the lines so far. At the start,
-                // the mean is taken as 64 bytes.
-                let left = text.len() - at;
-                let mean = at.checked_div(rows).unwrap_or(64).max(1);
-                self.resize(rows + left / mean + left / mean / 8 + 16);
-            }
-            let (starts, lens) = (&mut self.starts[rows..], &mut self.lens[rows..]);
-            let out = self.columns.out(rows);
-            let progress = run(tier, Many(SplitLines { text, at, starts, lens, out }));
-            rows += progress.rows;
-            at = progress.at;
-            if progress.too_long {
-                result = Err(UrlTooLong { index: rows });
-                break;
-            }
-        }
-        self.resize(rows);
-        result
+        split_lines_on(Tier::active(), text, self)
     }
 
     fn resize(&mut self, rows: usize) {
@@ -311,6 +266,36 @@ impl Lines {
         let url = text.get(start..)?.get(..len as usize)?;
         self.columns.parts(line, url)
     }
+}
+
+/// Runs [`Lines::split`] with the kernels of `tier`.
+///
+/// # Errors
+///
+/// See [`Lines::split`].
+pub fn split_lines_on(tier: Tier, text: &[u8], lines: &mut Lines) -> Result<(), UrlTooLong> {
+    let (mut rows, mut at) = (0, 0);
+    let mut result = Ok(());
+    while at < text.len() {
+        if rows == lines.lens.len() {
+            // Add enough rows for the rest of the text if its lines have the mean length of the lines so far. At the start,
+            // the mean is taken as 64 bytes.
+            let left = text.len() - at;
+            let mean = at.checked_div(rows).unwrap_or(64).max(1);
+            lines.resize(rows + left / mean + left / mean / 8 + 16);
+        }
+        let (starts, lens) = (&mut lines.starts[rows..], &mut lines.lens[rows..]);
+        let out = lines.columns.out(rows);
+        let progress = run(tier, Many(SplitLines { text, at, starts, lens, out }));
+        rows += progress.rows;
+        at = progress.at;
+        if progress.too_long {
+            result = Err(UrlTooLong { index: rows });
+            break;
+        }
+    }
+    lines.resize(rows);
+    result
 }
 
 /// The error of [`Columns::split`] and [`Lines::split`]: a URL is longer than `u32::MAX` bytes, the largest offset of a column.

@@ -2,6 +2,7 @@
 
 use simdpct::{AsciiSet, Encode, sets};
 
+use crate::class::set;
 use crate::flaws::Component;
 
 /// A specification of URIs.
@@ -22,23 +23,16 @@ pub enum Dialect {
 }
 
 /// The unescaped bytes of a path segment of `http` in RFC 1738: `uchar | ";" | ":" | "@" | "&" | "="`.
-const RFC1738_HSEGMENT: AsciiSet = sets::RFC1738_UNRESERVED.union(literal(b";:@&="));
+const RFC1738_HSEGMENT: AsciiSet = sets::RFC1738_UNRESERVED.union(set(b";:@&="));
 /// The unescaped bytes of a path segment of `ftp` in RFC 1738: `uchar | "?" | ":" | "@" | "&" | "="`.
-const RFC1738_FSEGMENT: AsciiSet = sets::RFC1738_UNRESERVED.union(literal(b"?:@&="));
+const RFC1738_FSEGMENT: AsciiSet = sets::RFC1738_UNRESERVED.union(set(b"?:@&="));
 /// The unescaped bytes of a user name or password in RFC 1738: `uchar | ";" | "?" | "&" | "="`.
-const RFC1738_USER: AsciiSet = sets::RFC1738_UNRESERVED.union(literal(b";?&="));
+const RFC1738_USER: AsciiSet = sets::RFC1738_UNRESERVED.union(set(b";?&="));
 /// The unescaped bytes of a path segment in RFC 2396: `unreserved | ":" | "@" | "&" | "=" | "+" | "$" | ","`, and the `;` of
 /// parameters.
-const RFC2396_SEGMENT: AsciiSet = sets::RFC2396_UNRESERVED.union(literal(b":@&=+$,;"));
+const RFC2396_SEGMENT: AsciiSet = sets::RFC2396_UNRESERVED.union(set(b":@&=+$,;"));
 /// The unescaped bytes of `userinfo` in RFC 2396: `unreserved | ";" | ":" | "&" | "=" | "+" | "$" | ","`.
-const RFC2396_USERINFO: AsciiSet = sets::RFC2396_UNRESERVED.union(literal(b";:&=+$,"));
-
-const fn literal(bytes: &[u8]) -> AsciiSet {
-    match AsciiSet::from_bytes(bytes) {
-        Some(set) => set,
-        None => AsciiSet::from_bitmap(0),
-    }
-}
+const RFC2396_USERINFO: AsciiSet = sets::RFC2396_UNRESERVED.union(set(b";:&=+$,"));
 
 /// Returns an encoder for data that becomes one component, or one segment of a path. It escapes every byte that would delimit the
 /// component from its neighbours.
@@ -72,23 +66,21 @@ pub const fn set_for(component: Component, dialect: Dialect) -> AsciiSet {
         (Component::Userinfo, Dialect::Rfc1738 | Dialect::Rfc1738Ftp) => RFC1738_USER,
         (Component::Userinfo, Dialect::Rfc2396) => RFC2396_USERINFO,
         (Component::Userinfo, Dialect::Rfc3986) => sets::RFC3986_USERINFO,
-        (Component::Userinfo, Dialect::Whatwg) => sets::WHATWG_USERINFO.remove(b"%"),
+        (Component::Userinfo | Component::Host, Dialect::Whatwg) => sets::WHATWG_USERINFO.remove(b"%"),
 
         // The grammars of the old RFCs allow no escapes in hosts: `*[ alphadigit | "-" | "." ]`.
         (Component::Host, Dialect::Rfc1738 | Dialect::Rfc1738Ftp | Dialect::Rfc2396) => {
-            sets::ALPHANUMERIC.union(literal(b"-."))
+            sets::ALPHANUMERIC.union(set(b"-."))
         }
         (Component::Host, Dialect::Rfc3986) => sets::RFC3986_REG_NAME,
-        (Component::Host, Dialect::Whatwg) => sets::WHATWG_USERINFO.remove(b"%"),
 
-        (Component::Path, Dialect::Rfc1738) => RFC1738_HSEGMENT,
+        (Component::Path | Component::Query, Dialect::Rfc1738) => RFC1738_HSEGMENT,
         (Component::Path, Dialect::Rfc1738Ftp) => RFC1738_FSEGMENT,
         (Component::Path, Dialect::Rfc2396) => RFC2396_SEGMENT,
         (Component::Path, Dialect::Rfc3986) => sets::RFC3986_SEGMENT,
         // The URL Standard reads a backslash as a slash in special schemes, so data must not hold one.
         (Component::Path, Dialect::Whatwg) => sets::WHATWG_PATH.remove(b"%/\\"),
 
-        (Component::Query, Dialect::Rfc1738) => RFC1738_HSEGMENT,
         (Component::Query | Component::Fragment, Dialect::Rfc2396) => sets::RFC2396_URIC,
         (Component::Query, Dialect::Rfc3986) => sets::RFC3986_QUERY,
         (Component::Query, Dialect::Whatwg) => sets::WHATWG_SPECIAL_QUERY.remove(b"%"),

@@ -122,25 +122,15 @@ pub(crate) fn port_number(port: &[u8]) -> Option<u16> {
 /// ```
 #[must_use]
 pub fn special_port(scheme: &[u8]) -> Option<u16> {
-    // Returns the name in lower case as a number, so that each comparison below is one of two numbers.
-    const fn lower(name: &[u8]) -> u64 {
-        let (mut number, mut i) = (0, 0);
-        while i < name.len() {
-            number = number << 8 | (name[i] | 0x20) as u64;
-            i += 1;
-        }
-        number
+    let is = |name: &[u8]| scheme.eq_ignore_ascii_case(name);
+    match scheme.len() {
+        2 if is(b"ws") => Some(80),
+        3 if is(b"wss") => Some(443),
+        3 if is(b"ftp") => Some(21),
+        4 if is(b"http") => Some(80),
+        5 if is(b"https") => Some(443),
+        _ => None,
     }
-    const PORTS: [(u64, u16); 5] = [
-        (lower(b"http"), 80),
-        (lower(b"https"), 443),
-        (lower(b"ws"), 80),
-        (lower(b"wss"), 443),
-        (lower(b"ftp"), 21),
-    ];
-
-    let name = if scheme.len() <= 5 { lower(scheme) } else { 0 };
-    PORTS.iter().find(|(known, _)| *known == name).map(|&(_, port)| port)
 }
 
 /// Returns the port that a scheme uses if a URL names none: the [`special_port`], or that of `ftps`, `ssh`, `sftp`, `telnet`, `gopher`,

@@ -118,19 +118,19 @@ mod text;
 mod whole;
 
 #[cfg(feature = "alloc")]
-pub use builder::{BuildError, Builder};
-#[cfg(feature = "alloc")]
-pub use columns::{Columns, Lines, UrlTooLong, split_each, split_each_line};
+pub use self::{
+    builder::{BuildError, Builder},
+    columns::{Columns, Lines, UrlTooLong, split_each, split_each_line},
+    compose::{Components, RelativeBase, Strictness, remove_dot_segments, resolve, resolve_append},
+    owned::{InvalidUri, UriBuf},
+    whole::Converter,
+};
 #[cfg(feature = "alloc")]
 #[doc(hidden)]
 pub use columns::{PartsVisitor, visit_each_line};
-#[cfg(feature = "alloc")]
-pub use compose::{Components, RelativeBase, Strictness, remove_dot_segments, resolve, resolve_append};
 pub use dialect::{Dialect, escape_for, set_for};
 pub use flaws::{Component, Flaw, FlawKind, Flaws};
 pub use offsets::Offsets;
-#[cfg(feature = "alloc")]
-pub use owned::{InvalidUri, UriBuf};
 pub use parts::{Parts, split, split_path};
 #[doc(hidden)]
 pub use pieces::delimiters;
@@ -138,8 +138,6 @@ pub use pieces::{Piece, QueryPair};
 #[cfg(feature = "domains")]
 pub use suffix::{DomainName, InvalidSuffixList, Section, SuffixList};
 pub use text::{Source, Text};
-#[cfg(feature = "alloc")]
-pub use whole::Converter;
 
 /// Runs the examples of the README as tests.
 #[cfg(all(doctest, feature = "alloc"))]

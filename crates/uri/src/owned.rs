@@ -383,6 +383,10 @@ fn relative_path(from: &str, to: &str) -> String {
     [&up, here, rest].concat()
 }
 
+fn check_flaws<T: Text + ?Sized>(parts: &Parts<'_, T>) -> Result<(), InvalidUri> {
+    parts.flaws().next().map_or(Ok(()), |flaw| Err(InvalidUri { flaw }))
+}
+
 impl Source for UriBuf {
     type Text = str;
 
@@ -396,10 +400,8 @@ impl TryFrom<String> for UriBuf {
     type Error = InvalidUri;
 
     fn try_from(text: String) -> Result<UriBuf, InvalidUri> {
-        match split(&text).flaws().next() {
-            None => Ok(UriBuf(text)),
-            Some(flaw) => Err(InvalidUri { flaw }),
-        }
+        check_flaws(&split(&text))?;
+        Ok(UriBuf(text))
     }
 }
 
@@ -408,11 +410,9 @@ impl<T: Text + ?Sized> TryFrom<Parts<'_, T>> for UriBuf {
     type Error = InvalidUri;
 
     fn try_from(parts: Parts<'_, T>) -> Result<UriBuf, InvalidUri> {
-        match parts.flaws().next() {
-            // `from_utf8_lossy` replaces nothing, because text without flaws is ASCII.
-            None => Ok(UriBuf(String::from_utf8_lossy(parts.input().as_ref()).into_owned())),
-            Some(flaw) => Err(InvalidUri { flaw }),
-        }
+        check_flaws(&parts)?;
+        // `from_utf8_lossy` replaces nothing, because text without flaws is ASCII.
+        Ok(UriBuf(String::from_utf8_lossy(parts.input().as_ref()).into_owned()))
     }
 }
 
@@ -534,24 +534,20 @@ pub struct InvalidUri {
 impl fmt::Display for InvalidUri {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let at = self.flaw.offset;
-        match self.flaw.kind {
+        let problem = match self.flaw.kind {
             FlawKind::Illegal(byte) | FlawKind::NonAscii(byte) | FlawKind::Control(byte) => {
-                write!(f, "invalid URI: the byte 0x{byte:02X} at offset {at} must be escaped")
+                return write!(f, "invalid URI: the byte 0x{byte:02X} at offset {at} must be escaped");
             }
-            kind => {
-                let problem = match kind {
-                    FlawKind::MalformedEscape => {
-                        "a '%' without two hexadecimal digits (a literal '%' is '%25')"
-                    }
-                    FlawKind::SeveralAt => "a second '@' before the host (a literal '@' is '%40')",
-                    FlawKind::UnclosedBracket => "a '[' without a ']'",
-                    FlawKind::BadAddress => "brackets without an IPv6 address in them",
-                    FlawKind::BadPort => "a port that is not a number of at most 65535",
-                    _ => "a colon in the first segment of a relative path (write './' before the segment)",
-                };
-                write!(f, "invalid URI: {problem}, at offset {at}")
+            FlawKind::MalformedEscape => "a '%' without two hexadecimal digits (a literal '%' is '%25')",
+            FlawKind::SeveralAt => "a second '@' before the host (a literal '@' is '%40')",
+            FlawKind::UnclosedBracket => "a '[' without a ']'",
+            FlawKind::BadAddress => "brackets without an IPv6 address in them",
+            FlawKind::BadPort => "a port that is not a number of at most 65535",
+            FlawKind::ColonInFirstSegment => {
+                "a colon in the first segment of a relative path (write './' before the segment)"
             }
-        }
+        };
+        write!(f, "invalid URI: {problem}, at offset {at}")
     }
 }
 

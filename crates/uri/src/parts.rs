@@ -56,28 +56,25 @@ pub(crate) fn append_parameter(name: &[u8], value: &[u8], out: &mut Vec<u8>) {
 /// ```
 // `split` is inlined, so that it writes the offsets directly into memory of the caller, without a copy (lab: uri).
 #[inline(always)]
-#[must_use]
 pub fn split<S: Source + ?Sized>(input: &S) -> Parts<'_, S::Text> {
     split_on(Tier::active(), input)
 }
 
 /// Runs [`split`] with the kernels of `tier`.
 #[inline(always)]
-#[must_use]
 pub fn split_on<S: Source + ?Sized>(tier: Tier, input: &S) -> Parts<'_, S::Text> {
-    Parts { input: input.text(), at: offsets_of(tier, input.text().as_ref()) }
+    Parts::from_offsets(input.text(), offsets_of(tier, input.text().as_ref()))
 }
 
 /// Splits the target of a request that begins with a slash (RFC 9112, section 3.2.1). Unlike a reference, the target
 /// has a path and no host even if it begins with two slashes.
 #[doc(hidden)] // For the command, which reads logs.
-#[must_use]
 pub fn split_path(target: &[u8]) -> Parts<'_> {
     // A reference that begins with one slash has neither a scheme nor a host.
     let skipped = target.iter().take_while(|&&byte| byte == b'/').count().saturating_sub(1);
     let at = split(&target[skipped..]).offsets();
     let at = Offsets { path_end: skipped + at.path_end, query_end: skipped + at.query_end, ..at };
-    Parts { input: target, at }
+    Parts::from_offsets(target, at)
 }
 
 /// A URI or relative reference and the positions of its parts. [`split`] returns it.
@@ -85,6 +82,7 @@ pub fn split_path(target: &[u8]) -> Parts<'_> {
 /// The path and the query are not [`Piece`]s, because decoding them whole would mix up data and delimiters;
 /// [`segments`](Parts::segments) and [`query_pairs`](Parts::query_pairs) return pieces, which can be decoded.
 #[derive(Debug, PartialEq, Eq)]
+#[must_use]
 pub struct Parts<'a, T: Text + ?Sized = [u8]> {
     input: &'a T,
     // INVARIANT: the offsets come from a split, so they are in order; the largest, `query_end`, is at most `input.len()`.
@@ -93,15 +91,12 @@ pub struct Parts<'a, T: Text + ?Sized = [u8]> {
 
 copy! { Parts }
 
-impl<'a> Parts<'a> {
-    #[cfg(feature = "alloc")]
+impl<'a, T: Text + ?Sized> Parts<'a, T> {
     #[inline]
-    pub(crate) fn from_offsets(input: &'a [u8], at: Offsets) -> Parts<'a> {
+    pub(crate) fn from_offsets(input: &'a T, at: Offsets) -> Parts<'a, T> {
         Parts { input, at }
     }
-}
 
-impl<'a, T: Text + ?Sized> Parts<'a, T> {
     /// Returns the whole input.
     #[must_use]
     #[inline]

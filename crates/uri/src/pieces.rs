@@ -138,12 +138,6 @@ pub(crate) struct Separated<'a, T: Text + ?Sized> {
     delimiter: u8,
 }
 
-impl<T: Text + ?Sized> Clone for Separated<'_, T> {
-    fn clone(&self) -> Self {
-        Separated { left: self.left, delimiter: self.delimiter }
-    }
-}
-
 impl<'a, T: Text + ?Sized> Iterator for Separated<'a, T> {
     type Item = &'a T;
 
@@ -190,7 +184,7 @@ pub struct QueryPair<'a, T: Text + ?Sized = [u8]> {
     pub value: Option<Piece<'a, T>>,
 }
 
-copy! { Piece QueryPair }
+copy! { Piece QueryPair Separated }
 
 impl<'a, T: Text + ?Sized> QueryPair<'a, T> {
     /// Splits one parameter.

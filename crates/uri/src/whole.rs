@@ -37,6 +37,7 @@ use crate::canon::hidden_schemes;
 /// assert_eq!(shown, typed.as_bytes());
 /// ```
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Converter {
     before_query: Zone,
     from_query: Zone,
@@ -53,14 +54,12 @@ struct Zone {
 
 impl Converter {
     /// Makes a converter whose syntax is the reserved bytes of RFC 3986, and the bytes that only browsers read as syntax.
-    #[must_use]
     pub fn new() -> Converter {
         Converter::of(sets::RFC3986_RESERVED.to_byte_set())
     }
 
     /// Adds `bytes` to the syntax, such as line ends if each line is a URL. Decoding undoes encoding only with the same bytes. `%` is
     /// always data.
-    #[must_use]
     pub fn keeping(self, bytes: ByteSet) -> Converter {
         Converter::of(self.from_query.syntax.union(bytes).remove(b"%"))
     }

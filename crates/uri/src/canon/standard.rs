@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 use memchr::{memchr, memrchr};
 use simdpct::{AsciiSet, Encode, sets};
 
-use super::error::Reason;
+use super::error::{CanonicalizeError, Reason};
 use super::host;
 use super::shared::{has_pair, trim, without_line_ends};
 use crate::host::{port_number, special_port};
@@ -27,13 +27,6 @@ static OPAQUE_PATH: Encode<AsciiSet> = Encode::keeping(sets::WHATWG_C0_CONTROL);
 static QUERY: Encode<AsciiSet> = Encode::keeping(sets::WHATWG_QUERY);
 static SPECIAL_QUERY: Encode<AsciiSet> = Encode::keeping(sets::WHATWG_SPECIAL_QUERY);
 static FRAGMENT: Encode<AsciiSet> = Encode::keeping(sets::WHATWG_FRAGMENT);
-
-/// The reason why the standard rejects a URL.
-pub(super) struct Invalid {
-    pub(super) reason: Reason,
-    /// The offset of the problem in the input without the bytes that the parser removes.
-    pub(super) offset: usize,
-}
 
 /// The kind of a scheme. The standard calls the first two special (section 4.2).
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -57,13 +50,17 @@ impl Kind {
 
 /// Appends the serialization of `input`. A relative reference is resolved against `base`, which must be split from a serialization. If the
 /// URL is not valid, `out` may hold a part of it afterwards. The standard takes only UTF-8: if `input` is not UTF-8, only the host of the
-/// result has a meaning.
+/// result has a meaning. The offset of an error counts the bytes of `input` that the parser does not remove.
 ///
 /// Replaces the states "scheme start", "scheme", "no scheme", "special relative or authority" and "path or authority".
-pub(super) fn append(input: &[u8], base: Option<Parts<'_>>, out: &mut Vec<u8>) -> Result<(), Invalid> {
+pub(super) fn append(
+    input: &[u8],
+    base: Option<Parts<'_>>,
+    out: &mut Vec<u8>,
+) -> Result<(), CanonicalizeError> {
     let input = without_line_ends(trim(input));
     let mut url = split(&*input);
-    let relative = Invalid { reason: Reason::Relative, offset: 0 };
+    let relative = CanonicalizeError { reason: Reason::Relative, offset: 0 };
     let Some(scheme) = url.scheme().or(base.and_then(|base| base.scheme())) else { return Err(relative) };
     let start = out.len();
     out.reserve(input.len() + 8);
@@ -129,7 +126,7 @@ impl Writer<'_> {
     /// Writes the authority of `url`, which has `slashes` slashes before it, and the path.
     ///
     /// Replaces the states "special authority slashes", "special authority ignore slashes", "authority", "host" and "port".
-    fn authority(&mut self, url: Parts<'_>, slashes: usize) -> Result<(), Invalid> {
+    fn authority(&mut self, url: Parts<'_>, slashes: usize) -> Result<(), CanonicalizeError> {
         let input = url.input();
         let mut at = url.offsets();
         let start = at.after_scheme() + slashes;
@@ -148,10 +145,10 @@ impl Writer<'_> {
         // The host may be empty only in URLs such as `sc://` and `sc:///a`, without userinfo and port.
         let is_empty = self.kind == Kind::Other && start == at.path_start;
         if host.is_empty() && !is_empty || host::append(host, self.kind == Kind::Other, self.out).is_none() {
-            return Err(Invalid { reason: Reason::Host, offset: at.host_start });
+            return Err(CanonicalizeError { reason: Reason::Host, offset: at.host_start });
         }
         if let Some(port) = input.get(at.host_end + 1..at.path_start) {
-            self.port(port).ok_or(Invalid { reason: Reason::Port, offset: at.host_end + 1 })?;
+            self.port(port).ok_or(CanonicalizeError { reason: Reason::Port, offset: at.host_end + 1 })?;
         }
         self.path_start(&input[at.path_start..at.path_end]);
         Ok(())
@@ -184,7 +181,7 @@ impl Writer<'_> {
     /// Writes host and path of a `file` URL with two or more slashes after its scheme.
     ///
     /// Replaces the state "file host". There is neither userinfo nor a port: `@` and `:` are not valid in a host.
-    fn file_host(&mut self, url: Parts<'_>) -> Result<(), Invalid> {
+    fn file_host(&mut self, url: Parts<'_>) -> Result<(), CanonicalizeError> {
         let (input, at) = (url.input(), url.offsets());
         let host_start = at.after_scheme() + 2;
         let mut path_start = at.path_start;
@@ -194,7 +191,7 @@ impl Writer<'_> {
         if is_drive_letter(host) {
             path_start = host_start;
         } else if !host.is_empty() {
-            let invalid = Invalid { reason: Reason::Host, offset: host_start };
+            let invalid = CanonicalizeError { reason: Reason::Host, offset: host_start };
             host::append(host, false, self.out).ok_or(invalid)?;
             if &self.out[start..] == b"localhost" {
                 self.out.truncate(start);

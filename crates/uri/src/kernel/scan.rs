@@ -5,11 +5,6 @@
 //! splits and rewrites every line that is not proven. A rule may fail to prove a canonical line, which costs time only;
 //! it must never prove a line that is not canonical.
 
-#![cfg_attr(
-    not(feature = "idna"),
-    allow(dead_code, reason = "all profiles with a `KeyRule` need the feature `idna`")
-)]
-
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 

@@ -14,25 +14,23 @@ static DELIMITERS: Sets = Sets::new(&[b":", b"/", b"#", b"?", b"@", b"[", b"]"])
 /// It is neither generic nor inlined, so that only this crate compiles the kernels, not each crate that splits URLs.
 #[inline(never)]
 pub(crate) fn offsets_of(tier: Tier, url: &[u8]) -> Offsets {
-    run(tier, Split { url })
+    run(tier, Split(url))
 }
 
 /// Splits one URL. The result is that of [`reference::split`].
-struct Split<'a> {
-    url: &'a [u8],
-}
+struct Split<'a>(&'a [u8]);
 
 impl Kernel for Split<'_> {
     type Output = Offsets;
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Offsets {
-        split(simd, self.url, simd.load(self.url))
+        split(simd, self.0, simd.load(self.0))
     }
 
     #[inline(always)]
     fn run_scalar(self) -> Offsets {
-        reference::split(self.url)
+        reference::split(self.0)
     }
 }
 

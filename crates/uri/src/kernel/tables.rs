@@ -1,9 +1,9 @@
 //! Tables for kernels, which are made from sets of bytes at compile time.
 
-#![cfg_attr(not(feature = "idna"), allow(dead_code, reason = "most profiles need the feature `idna`"))]
-
 use simdpct::simd::Sets;
 use simdpct::{AsciiSet, sets};
+
+pub(crate) use crate::class::set;
 
 /// The ASCII letters in upper case.
 pub(crate) const UPPER: AsciiSet = set(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ");
@@ -13,11 +13,6 @@ pub(crate) const LOWER: AsciiSet = sets::ALPHANUMERIC.difference(UPPER).remove(b
 pub(crate) const SCHEME: AsciiSet = sets::ALPHANUMERIC.union(set(b"+-."));
 /// The bytes of host names without escapes in lower case: letters, digits, `-`, `.` and `_`.
 pub(crate) const HOST: AsciiSet = sets::RFC3986_UNRESERVED.difference(UPPER).remove(b"~");
-
-/// Returns the set of `bytes`, which must be ASCII.
-pub(crate) const fn set(bytes: &[u8]) -> AsciiSet {
-    AsciiSet::from_bytes(bytes).expect("ASCII")
-}
 
 /// Returns the table of up to eight sets.
 pub(crate) const fn table(sets: &[AsciiSet]) -> Sets {

@@ -236,7 +236,8 @@ impl SuffixList {
         if matches!(name.first(), None | Some(b'.' | b'[')) || has_empty {
             return None;
         }
-        let name = &*lower_case(name);
+        let has_upper = name.iter().fold(false, |found, byte| found | byte.is_ascii_uppercase());
+        let name = &*if has_upper { Cow::Owned(name.to_ascii_lowercase()) } else { Cow::Borrowed(name) };
         let label_start = |end: usize| memchr::memrchr(b'.', &name[..end]).map_or(0, |dot| dot + 1);
         let (mut start, mut end) = (label_start(name.len()), name.len());
         if is_number(&name[start..]) {
@@ -328,12 +329,6 @@ impl Hasher for NameHasher {
     fn finish(&self) -> u64 {
         self.0 ^ self.0 >> 32
     }
-}
-
-/// Returns `name` in lower case.
-fn lower_case(name: &[u8]) -> Cow<'_, [u8]> {
-    let has_upper = name.iter().fold(false, |found, byte| found | byte.is_ascii_uppercase());
-    if has_upper { name.to_ascii_lowercase().into() } else { name.into() }
 }
 
 /// Returns the positions of the dots of `host`, also of those in other scripts (UTS 46) and of those that are escaped.

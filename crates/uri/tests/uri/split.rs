@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use simdpct::batch::Column;
 use simdpct_uri::host::HostKind;
 use simdpct_uri::internals::{
-    split_by_reference, split_column_on, split_each_line_on, split_each_on, split_lines_on, split_on,
+    split_by_reference, split_column_on, split_each_on, split_lines_on, split_on, visit_each_line_on,
 };
 use simdpct_uri::{Columns, FlawKind, Lines, Offsets, Parts, Piece, split};
 use testkit::guard::{GuardedSlice, PLACES};
@@ -90,7 +90,7 @@ fn check_many(urls: &[Vec<u8>]) {
         assert_eq!(each.pop(), Some(None));
         assert!(each.into_iter().eq(urls.iter().map(|url| Some(split_by_reference(url)))), "{tier}");
         let mut each_line = Vec::new();
-        split_each_line_on(tier, &text, |parts| {
+        visit_each_line_on(tier, &text, &mut |parts: Parts<'_>| {
             each_line.push((parts.input().to_vec(), parts.offsets()));
         });
         let same = (0..lines.len()).map(|line| lines.parts(line, &text).unwrap());
@@ -301,7 +301,7 @@ fn lines_without_an_end_and_empty_ones() {
             let got: Vec<_> = (0..lines.len()).map(|line| lines.parts(line, text).unwrap().input()).collect();
             assert_eq!(got, right, "{tier}");
             let mut got = Vec::new();
-            split_each_line_on(tier, text, &mut |parts: Parts<'_>| got.push(parts.input().to_vec()));
+            visit_each_line_on(tier, text, &mut |parts: Parts<'_>| got.push(parts.input().to_vec()));
             assert_eq!(got, right, "{tier}");
         }
     }

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::error::{CanonicalizeError, Reason};
 use super::shared::offset_in;
-use super::standard::{self, Invalid};
+use super::standard;
 use crate::offsets::Offsets;
 use crate::parts::{Parts, split};
 
@@ -28,9 +28,9 @@ pub(super) fn append(url: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeEr
 
 /// Appends the serialization of `url`, which must be UTF-8 and may be relative to `base`.
 fn append_resolved(url: &[u8], base: Option<Parts<'_>>, out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
-    standard::append(url, base, out).map_err(|Invalid { reason, offset }| {
-        let offset = if reason == Reason::Relative { 0 } else { offset_in(url, offset) };
-        CanonicalizeError { offset, reason }
+    standard::append(url, base, out).map_err(|error| match error.reason {
+        Reason::Relative => error,
+        _ => CanonicalizeError { offset: offset_in(url, error.offset), ..error },
     })
 }
 
